@@ -1,0 +1,19 @@
+/*
+** error.c
+** Formatting of error texts.
+*/
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) {
+  if (err) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    err->status = status;
+  }
+  return status;
+}

@@ -1,0 +1,25 @@
+/*
+** error.h
+** What went wrong and where, in words: filled by the engine, read by its caller.
+*/
+#ifndef NS_BASE_ERROR_H
+#define NS_BASE_ERROR_H
+
+#include "base/status.h"
+
+enum { NS_ERROR_TEXT = 512 };
+
+/* A failure with its message. `text` names the object, the time, the step and, in Newton, the iteration. */
+typedef struct NsError {
+  NsStatus status;
+  char text[NS_ERROR_TEXT];
+} NsError;
+
+/*
+** Stores status and the formatted text in err (NULL: nothing is stored) and returns status, so that
+** `return ns_fail(err, NS_ESIZE, ...)` is one line. A text too long is cut.
+*/
+NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

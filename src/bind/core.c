@@ -1,0 +1,21 @@
+/*
+** core.c
+** luaopen_nslua_core: registers every type and returns the module's table.
+*/
+#include "bind/support.h"
+
+#include "bind/matrix.h"
+#include "bind/vector.h"
+
+/* Each opener gets the module table on top of the stack and leaves it there. */
+static void (*const openers[])(lua_State *) = {
+    nsl_open_vector,
+    nsl_open_matrix,
+};
+
+NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
+  luaL_checkversion(L);
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);
+  return 1;
+}

@@ -1,0 +1,97 @@
+/*
+** support.c
+** Object headers, type checks and error wording for the binding.
+*/
+#include "bind/support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bind/matrix.h"
+#include "bind/vector.h"
+
+void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
+  NslHead *head = lua_newuserdatauv(L, size, uservalues);
+  memset(head, 0, size);
+  head->magic = NSL_MAGIC;
+  head->type = type;
+  luaL_setmetatable(L, type->name);
+  return head;
+}
+
+void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
+  luaL_newmetatable(L, type->name);
+  if (methods) {
+    lua_newtable(L);
+    luaL_setfuncs(L, methods, 0);
+    lua_setfield(L, -2, "__index");
+  }
+  if (meta) luaL_setfuncs(L, meta, 0);
+  lua_pushstring(L, type->name);
+  lua_setfield(L, -2, "__metatable");
+  lua_pop(L, 1);
+}
+
+NslHead *nsl_head(lua_State *L, int idx) {
+  if (lua_type(L, idx) != LUA_TUSERDATA || lua_rawlen(L, idx) < sizeof(NslHead)) return NULL;
+  NslHead *head = lua_touserdata(L, idx);
+  return head->magic == NSL_MAGIC ? head : NULL;
+}
+
+void *nsl_test(lua_State *L, int idx, const NslType *type) {
+  NslHead *head = nsl_head(L, idx);
+  return head && head->type == type ? head : NULL;
+}
+
+void *nsl_check(lua_State *L, int idx, const NslType *type) {
+  NslHead *head = nsl_test(L, idx, type);
+  if (!head) {
+    const char *message = lua_pushfstring(L, "%s expected, got %s", type->name, nsl_describe(L, idx));
+    luaL_argerror(L, idx, message);
+  }
+  if (head->closed) luaL_error(L, "%s is closed", type->name);
+  return head;
+}
+
+const char *nsl_describe(lua_State *L, int idx) {
+  NslVector *v = nsl_test_vector(L, idx);
+  NslMatrix *m = nsl_test_matrix(L, idx);
+  NslHead *head = nsl_head(L, idx);
+  if (v) return lua_pushfstring(L, "vector of %d", v->n);
+  if (m) return lua_pushfstring(L, "%d x %d matrix", m->rows, m->cols);
+  if (head && head->type) return lua_pushstring(L, head->type->name);
+  switch (lua_type(L, idx)) {
+    case LUA_TNONE: return lua_pushliteral(L, "no value");
+    case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));
+    case LUA_TNUMBER: return lua_pushfstring(L, "number %f", lua_tonumber(L, idx));
+    default: return lua_pushstring(L, luaL_typename(L, idx));
+  }
+}
+
+int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {
+  idx = lua_absindex(L, idx);
+  return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, nsl_describe(L, idx));
+}
+
+lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what) {
+  int good;
+  lua_Integer value = lua_type(L, idx) == LUA_TNUMBER ? lua_tointegerx(L, idx, &good) : (good = 0);
+  if (!good) nsl_bad(L, who, what, "an integer", idx);
+  return value;
+}
+
+double nsl_finite(lua_State *L, int idx, const char *who, const char *what) {
+  double value = lua_tonumber(L, idx);
+  if (lua_type(L, idx) != LUA_TNUMBER || !isfinite(value)) nsl_bad(L, who, what, "a finite number", idx);
+  return value;
+}
+
+int nsl_raise(lua_State *L, const NsError *err) {
+  if (err->status == NS_ENOMEM) return luaL_error(L, "not enough memory");
+  return luaL_error(L, "%s", err->text[0] ? err->text : ns_status_message(err->status));
+}
+
+int nsl_raise_status(lua_State *L, NsStatus status, const char *who) {
+  if (status == NS_ENOMEM) return luaL_error(L, "not enough memory");
+  return luaL_error(L, "%s: %s", who, ns_status_message(status));
+}

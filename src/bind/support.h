@@ -1,0 +1,77 @@
+/*
+** support.h
+** What every file of the binding shares: object headers, type checks, error wording.
+*/
+#ifndef NSL_BIND_SUPPORT_H
+#define NSL_BIND_SUPPORT_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/status.h"
+
+#define NSL_EXPORT __attribute__((visibility("default")))
+
+/*
+** A userdata type. `name` is the metatable's key in the registry and what messages call the object;
+** the address of the NslType is the type's identity.
+*/
+typedef struct NslType {
+  const char *name; /* "FirstOrderLinearTIDS", "vector" */
+} NslType;
+
+/*
+** Every userdata of nslua starts with this header. `type` is NULL until the object is wholly built and
+** again after it is gone; `closed` is set by close() and by __gc: a closed object raises at every use.
+*/
+typedef struct NslHead {
+  uint64_t magic; /* NSL_MAGIC: tells our userdata from a foreign one */
+  const NslType *type;
+  bool closed;
+} NslHead;
+
+#define NSL_MAGIC UINT64_C(0x6e736c75615f6f62)
+
+/*
+** Pushes a new userdata of `size` bytes (a struct that starts with NslHead), zeroed, with `uservalues` user
+** values and the type's metatable: valid before anything else can throw. Returns it.
+*/
+void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
+
+/*
+** Registers a type, leaving nothing on the stack: its metatable gets the metamethods `meta` (may be NULL), and
+** __index a table of `methods` unless meta has an __index of its own. __name and __metatable (the type's name) are set.
+*/
+void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
+
+/* The object at idx when it is one of ours of this type, else NULL. A closed one counts. */
+void *nsl_test(lua_State *L, int idx, const NslType *type);
+
+/* The header of any object of ours at idx, else NULL. */
+NslHead *nsl_head(lua_State *L, int idx);
+
+/* The open object at idx; raises "bad argument" naming the type expected and what came, or "... is closed". */
+void *nsl_check(lua_State *L, int idx, const NslType *type);
+
+/* What stands at idx, for messages: "nil", "string", "vector of 3", "RelayNSL". Pushes and returns the string. */
+const char *nsl_describe(lua_State *L, int idx);
+
+/*
+** Raises "WHO: WHAT: expected EXPECTED, got <description of idx>", with the position of the Lua caller. `who` names
+** the object or function, `what` the argument, "x0".
+*/
+int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
+
+/* An integer / a finite number at idx, else an error worded as nsl_bad. */
+lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what);
+double nsl_finite(lua_State *L, int idx, const char *who, const char *what);
+
+/* Raises a status: the text of err when it has one, else the status's message; NS_ENOMEM raises "not enough memory". */
+int nsl_raise(lua_State *L, const NsError *err);
+int nsl_raise_status(lua_State *L, NsStatus status, const char *who);
+
+#endif

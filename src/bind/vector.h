@@ -1,0 +1,65 @@
+/*
+** vector.h
+** The vector userdata: n doubles of its own, or a live view on those of another object.
+*/
+#ifndef NSL_BIND_VECTOR_H
+#define NSL_BIND_VECTOR_H
+
+#include "bind/support.h"
+
+/*
+** Element i (from 0) is data[i * stride]. A view has an owner, anchored in user value 1, whose storage does not
+** move; when the owner is closed the view raises. Every write adds 1 to *version, which is the owner's counter
+** in a view and own_version otherwise (never NULL). `label` names the vector in messages ("r", "x0"; static storage; NULL: "vector").
+*/
+typedef struct NslVector {
+  NslHead head;
+  double *data;
+  ptrdiff_t stride;
+  int n;
+  bool readonly;
+  const char *label;
+  const NslHead *owner;
+  uint64_t *version;
+  uint64_t own_version;
+  double own[];
+} NslVector;
+
+extern const NslType nsl_vector_type;
+
+/* The vector at idx or NULL; raises nothing. */
+NslVector *nsl_test_vector(lua_State *L, int idx);
+
+/* The open vector at idx, else an error. */
+NslVector *nsl_check_vector(lua_State *L, int idx);
+
+/* Raises when the vector, or the object it looks at, is closed: "vector 'x' belongs to a closed FirstOrderLinearDS". */
+void nsl_vector_alive(lua_State *L, const NslVector *v);
+
+/* Pushes a new zeroed vector of n elements with storage of its own. Raises when n < 0 or too large. */
+NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label);
+
+/*
+** Pushes a view of n doubles that belong to the object at owner_idx (an NslHead userdata). version may be NULL: then
+** the view counts in its own counter.
+*/
+NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n, ptrdiff_t stride, const char *label,
+                                uint64_t *version);
+
+/*
+** Makes sure that idx holds a vector of n finite-or-not doubles: a vector is left as it is; a table of numbers, or a
+** number when n is 1, is converted and replaces the value in the slot. n < 0 takes any length. Otherwise raises
+** "WHO: WHAT: expected a vector of N, got ...". Elements that are no numbers are named: "WHO: x0[3]: ...".
+*/
+NslVector *nsl_to_vector(lua_State *L, int idx, int n, const char *who, const char *what);
+
+/* The same, and every element must be finite: "WHO: x0[2] is nan". */
+NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, const char *what);
+
+/* Copies the elements out to / in from a contiguous array of v->n doubles (in: counts as a write). */
+void nsl_vector_read(const NslVector *v, double *to);
+void nsl_vector_write(NslVector *v, const double *from);
+
+void nsl_open_vector(lua_State *L);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+** lu.c
+** Dense LU: scaled partial pivoting up to order 16, dgetrf above.
+*/
+#include "linalg/lu.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+
+enum { SMALL = 16 };
+
+struct NsLu {
+  NsArena arena;
+  double *a;      /* n x n: L below the diagonal, U on and above it */
+  double *scale;  /* n: largest entry of each row of A */
+  double *work;   /* 4n, for the condition estimate */
+  lapack_int *pivot, *iwork;
+  double norm; /* 1-norm of A */
+  int n, singular_row;
+};
+
+NsStatus ns_lu_new(NsLu **out, int n) {
+  *out = NULL;
+  if (n < 0) return NS_EARG;
+  NsLu *lu = ns_alloc(1, sizeof *lu);
+  if (!lu) return NS_ENOMEM;
+  lu->n = n;
+  lu->singular_row = -1;
+  lu->a = ns_arena_matrix(&lu->arena, n, n);
+  lu->scale = ns_arena_doubles(&lu->arena, n);
+  lu->work = ns_arena_matrix(&lu->arena, 4, n);
+  lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
+  lu->iwork = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->iwork);
+  if (lu->arena.failed) {
+    ns_lu_free(lu);
+    return NS_ENOMEM;
+  }
+  *out = lu;
+  return NS_OK;
+}
+
+void ns_lu_free(NsLu *lu) {
+  if (!lu) return;
+  ns_arena_release(&lu->arena);
+  ns_free(lu);
+}
+
+int ns_lu_order(const NsLu *lu) {
+  return lu->n;
+}
+
+int ns_lu_singular_row(const NsLu *lu) {
+  return lu->singular_row;
+}
+
+/* Copies A, measures its rows and its 1-norm. False when an entry is not finite. */
+static int load(NsLu *lu, const double *A, int lda) {
+  int n = lu->n;
+  double check = 0;
+  lu->norm = 0;
+  for (int i = 0; i < n; i++) lu->scale[i] = 0;
+  for (int j = 0; j < n; j++) {
+    const double *from = A + (size_t)j * (size_t)lda;
+    double *to = lu->a + (size_t)j * (size_t)n, sum = 0;
+    for (int i = 0; i < n; i++) {
+      double size = fabs(from[i]);
+      to[i] = from[i];
+      sum += size;
+      if (size > lu->scale[i]) lu->scale[i] = size;
+      check += from[i] * 0.0;
+    }
+    if (sum > lu->norm) lu->norm = sum;
+  }
+  return check == 0;
+}
+
+static int negligible(const NsLu *lu, double pivot, int row) {
+  return fabs(pivot) <= 4 * lu->n * DBL_EPSILON * lu->scale[row];
+}
+
+static void swap_rows(double *a, int n, int p, int q) {
+  for (int j = 0; j < n; j++) {
+    double t = a[p + j * n];
+    a[p + j * n] = a[q + j * n];
+    a[q + j * n] = t;
+  }
+}
+
+/* The row at or below k whose entry in column k is largest against its scale. */
+static int choose_pivot(const double *column, const double *scale, int n, int k) {
+  int best = k;
+  for (int i = k + 1; i < n; i++)
+    if (fabs(column[i]) * scale[best] > fabs(column[best]) * scale[i]) best = i;
+  return best;
+}
+
+static NsStatus factor_small(NsLu *lu) {
+  int n = lu->n, row[SMALL];
+  double *a = lu->a, scale[SMALL];
+  for (int i = 0; i < n; i++) {
+    row[i] = i;
+    scale[i] = lu->scale[i];
+  }
+  for (int k = 0; k < n; k++) {
+    double *ck = a + k * n;
+    int p = choose_pivot(ck, scale, n, k);
+    lu->pivot[k] = p + 1;
+    if (p != k) {
+      int r = row[p];
+      double s = scale[p];
+      swap_rows(a, n, p, k);
+      row[p] = row[k], row[k] = r;
+      scale[p] = scale[k], scale[k] = s;
+    }
+    if (negligible(lu, ck[k], row[k])) {
+      lu->singular_row = row[k];
+      return NS_ESINGULAR;
+    }
+    double inverse = 1 / ck[k];
+    for (int i = k + 1; i < n; i++) ck[i] *= inverse;
+    for (int j = k + 1; j < n; j++) {
+      double *cj = a + j * n, f = cj[k];
+      if (f != 0)
+        for (int i = k + 1; i < n; i++) cj[i] -= ck[i] * f;
+    }
+  }
+  return NS_OK;
+}
+
+static NsStatus factor_large(NsLu *lu) {
+  int n = lu->n, *row = (int *)lu->iwork;
+  if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu->a, n, lu->pivot) < 0) return NS_EARG;
+  for (int i = 0; i < n; i++) row[i] = i;
+  for (int k = 0; k < n; k++) {
+    int p = lu->pivot[k] - 1, r = row[p];
+    row[p] = row[k], row[k] = r;
+    if (negligible(lu, lu->a[k + (size_t)k * (size_t)n], row[k])) {
+      lu->singular_row = row[k];
+      return NS_ESINGULAR;
+    }
+  }
+  return NS_OK;
+}
+
+NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda) {
+  lu->singular_row = -1;
+  if (!load(lu, A, lda)) return NS_ENAN;
+  return lu->n <= SMALL ? factor_small(lu) : factor_large(lu);
+}
+
+static void solve_one(const NsLu *lu, double *b) {
+  int n = lu->n;
+  const double *a = lu->a;
+  for (int k = 0; k < n; k++) {
+    int p = lu->pivot[k] - 1;
+    double t = b[p];
+    b[p] = b[k], b[k] = t;
+  }
+  for (int k = 0; k < n; k++) {
+    double t = b[k];
+    if (t != 0)
+      for (int i = k + 1; i < n; i++) b[i] -= a[i + k * n] * t;
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    double t = b[k] /= a[k + k * n];
+    if (t != 0)
+      for (int i = 0; i < k; i++) b[i] -= a[i + k * n] * t;
+  }
+}
+
+void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb) {
+  if (lu->n > SMALL) {
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
+    return;
+  }
+  for (int j = 0; j < nrhs; j++) solve_one(lu, B + (size_t)j * (size_t)ldb);
+}
+
+void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb) {
+  if (lu->n > 0 && nrhs > 0)
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
+}
+
+double ns_lu_rcond(NsLu *lu) {
+  double rcond = 0;
+  if (lu->n == 0) return 1;
+  if (lu->singular_row >= 0) return 0;
+  LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->a, lu->n, lu->norm, &rcond, lu->work, lu->iwork);
+  return rcond;
+}
+
+double ns_lu_logdet(const NsLu *lu, int *sign) {
+  double sum = 0;
+  *sign = 1;
+  for (int k = 0; k < lu->n; k++) {
+    double u = lu->a[k + (size_t)k * (size_t)lu->n];
+    if (u == 0) return *sign = 0, -INFINITY;
+    if (u < 0) *sign = -*sign;
+    if (lu->pivot[k] != k + 1) *sign = -*sign;
+    sum += log(fabs(u));
+  }
+  return sum;
+}
