@@ -1,0 +1,769 @@
+/*
+** euler_moreau.c
+** The theta-gamma scheme: residual, linearisation, and the one-step problem of an iterate.
+*/
+#include "integrators/euler_moreau.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* A dynamical system in the stack. */
+typedef struct Node {
+  NsFirstOrderDs *ds;
+  int offset;  /* of its states in the stacked vectors */
+  int cluster, next; /* the next system of its cluster, or -1 */
+  double *J;   /* n x n: df/dx; NULL for a linear system, which has its A */
+} Node;
+
+/* Systems that share a matrix W. Their states are contiguous. */
+typedef struct Cluster {
+  int offset, n, first; /* first: its first system */
+  NsLu *lu;
+  double *W;       /* n x n */
+  bool changes;    /* a callback enters W: it is formed anew at each iteration */
+  uint64_t key;    /* what W was formed from, when it does not change by itself */
+  bool factored;
+  int *edges;      /* the interactions that touch it */
+  int nedges;
+} Cluster;
+
+/* The states of one system within an interaction's x. */
+typedef struct Part {
+  int node;
+  int at; /* offset in the interaction's x */
+} Part;
+
+/* An interaction in the stack. */
+typedef struct Edge {
+  NsInteraction *inter;
+  int row; /* of its first multiplier */
+  int nparts;
+  Part parts[2];
+  bool linear_output, linear_input; /* h, g have no callback */
+  double *x;    /* nx: its argument, gathered; NULL when the stack serves as it is */
+  double *g;    /* nx: r at the iterate */
+  double *C;    /* m x nx */
+  double *D;    /* m x m; NULL: zero */
+  double *B;    /* nx x m */
+  double *K;    /* nx x nx; NULL: zero */
+  double *X[2]; /* W^-1 B, per cluster touched: n of the cluster x m */
+  int touched[2], ntouched;
+  uint64_t key;
+} Edge;
+
+struct NsEulerMoreau {
+  NsArena arena;
+  NsNsds *nsds;
+  int N, m, max_n;
+  bool linear;
+  Node *nodes;
+  Edge *edges;
+  Cluster *clusters;
+  int nclusters;
+
+  /* the step */
+  NsEulerMoreauOptions options;
+  double t_k, t, h;
+  double weight_r; /* what r is multiplied with in the state equation, over h */
+  double weight_y; /* dx_gamma / dx in the law's output */
+  double *x_k;     /* N */
+  double *known;   /* N: h (1 - theta) f_k + h (1 - gamma) r_k */
+
+  /* the iterate */
+  double *x, *lambda;           /* N, m */
+  double *guess;                /* m: where the one-step problem's solver starts */
+  double *x_from, *lambda_from; /* the point where q was formed */
+  double *f, *r, *rho;          /* N */
+  double *y;                    /* m: h at the iterate */
+  double *x_gamma;              /* N: gamma x + (1 - gamma) x_k */
+
+  /* the linearisation */
+  double *free_step; /* N: dx at lambda = 0 */
+  double *matrix;    /* m x m */
+  uint64_t matrix_key;
+  bool matrix_formed;
+  double *work, *work_y; /* N, m */
+  double h_formed, theta_formed, gamma_formed;
+  long factorizations;
+};
+
+static int find(int *parent, int i) {
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+/* Joins the systems that a K couples; fills cluster numbers in order of first appearance. */
+static void find_clusters(NsEulerMoreau *em, int *parent) {
+  NsNsds *nsds = em->nsds;
+  for (int i = 0; i < nsds->nds; i++) parent[i] = i;
+  for (int e = 0; e < nsds->ninteractions; e++) {
+    NsInteraction *inter = nsds->interactions[e];
+    if (inter->nds == 2 && ns_relation_has_K(inter->relation)) {
+      int a = find(parent, inter->ds[0]->index), b = find(parent, inter->ds[1]->index);
+      parent[a > b ? a : b] = a > b ? b : a;
+    }
+  }
+  for (int i = 0; i < nsds->nds; i++) {
+    int root = find(parent, i);
+    em->nodes[i].cluster = root == i ? em->nclusters++ : em->nodes[root].cluster;
+  }
+}
+
+/* Chains the systems of each cluster, in the NSDS's order. */
+static void chain_nodes(NsEulerMoreau *em) {
+  for (int c = 0; c < em->nclusters; c++) em->clusters[c].first = -1;
+  for (int i = em->nsds->nds - 1; i >= 0; i--) {
+    Cluster *cluster = &em->clusters[em->nodes[i].cluster];
+    em->nodes[i].next = cluster->first;
+    cluster->first = i;
+  }
+}
+
+/* Lays the states out cluster by cluster. */
+static void lay_out_states(NsEulerMoreau *em) {
+  for (int c = 0; c < em->nclusters; c++) {
+    Cluster *cluster = &em->clusters[c];
+    cluster->offset = em->N;
+    for (int i = cluster->first; i >= 0; i = em->nodes[i].next) {
+      Node *node = &em->nodes[i];
+      node->offset = em->N;
+      em->N += node->ds->n;
+      if (!ns_ds_linear(node->ds)) cluster->changes = true, em->linear = false;
+    }
+    cluster->n = em->N - cluster->offset;
+    if (cluster->n > em->max_n) em->max_n = cluster->n;
+  }
+}
+
+static void touch(NsEulerMoreau *em, Edge *edge, int cluster) {
+  for (int i = 0; i < edge->ntouched; i++)
+    if (edge->touched[i] == cluster) return;
+  edge->touched[edge->ntouched++] = cluster;
+  em->clusters[cluster].nedges++;
+}
+
+static void lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter) {
+  NsRelation *relation = inter->relation;
+  edge->inter = inter;
+  edge->row = em->m;
+  em->m += inter->m;
+  edge->linear_output = relation->h.value == NULL;
+  edge->linear_input = relation->g.value == NULL && !ns_relation_has_K(relation);
+  if (!edge->linear_output || !edge->linear_input) em->linear = false;
+  edge->nparts = inter->nds;
+  for (int p = 0, at = 0; p < inter->nds; p++) {
+    int node = inter->ds[p]->index;
+    edge->parts[p] = (Part){node, at};
+    at += inter->ds[p]->n;
+    touch(em, edge, em->nodes[node].cluster);
+    if (ns_relation_has_K(relation)) em->clusters[em->nodes[node].cluster].changes = true;
+  }
+}
+
+static void allocate_edge(NsEulerMoreau *em, Edge *edge) {
+  NsArena *arena = &em->arena;
+  int nx = edge->inter->nx, m = edge->inter->m;
+  if (edge->nparts == 2) edge->x = ns_arena_doubles(arena, nx);
+  edge->g = ns_arena_doubles(arena, nx);
+  edge->C = ns_arena_matrix(arena, m, nx);
+  edge->B = ns_arena_matrix(arena, nx, m);
+  if (ns_relation_has_D(edge->inter->relation)) edge->D = ns_arena_matrix(arena, m, m);
+  if (ns_relation_has_K(edge->inter->relation)) edge->K = ns_arena_matrix(arena, nx, nx);
+  for (int i = 0; i < edge->ntouched; i++) edge->X[i] = ns_arena_matrix(arena, em->clusters[edge->touched[i]].n, m);
+}
+
+static void allocate_clusters(NsEulerMoreau *em) {
+  for (int c = 0; c < em->nclusters; c++) {
+    Cluster *cluster = &em->clusters[c];
+    cluster->W = ns_arena_matrix(&em->arena, cluster->n, cluster->n);
+    cluster->edges = ns_arena_ints(&em->arena, cluster->nedges);
+    if (ns_lu_new(&cluster->lu, cluster->n) != NS_OK) em->arena.failed = true;
+    cluster->nedges = 0;
+  }
+  for (int e = 0; e < em->nsds->ninteractions && !em->arena.failed; e++)
+    for (int i = 0; i < em->edges[e].ntouched; i++) {
+      Cluster *cluster = &em->clusters[em->edges[e].touched[i]];
+      cluster->edges[cluster->nedges++] = e;
+    }
+}
+
+static void allocate_vectors(NsEulerMoreau *em) {
+  double **states[] = {&em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma, &em->free_step, &em->work};
+  double **multipliers[] = {&em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&em->arena, em->N);
+  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) *multipliers[i] = ns_arena_doubles(&em->arena, em->m);
+  em->matrix = ns_arena_matrix(&em->arena, em->m, em->m);
+}
+
+NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
+  *out = NULL;
+  NsEulerMoreau *em = ns_alloc(1, sizeof *em);
+  if (!em) return NS_ENOMEM;
+  em->nsds = nsds;
+  em->linear = true;
+  em->nodes = ns_arena_take(&em->arena, (size_t)nsds->nds, sizeof *em->nodes);
+  em->clusters = ns_arena_take(&em->arena, (size_t)nsds->nds, sizeof *em->clusters);
+  em->edges = ns_arena_take(&em->arena, (size_t)nsds->ninteractions, sizeof *em->edges);
+  int *parent = ns_arena_ints(&em->arena, nsds->nds);
+  if (!em->arena.failed) {
+    for (int i = 0; i < nsds->nds; i++) em->nodes[i].ds = nsds->ds[i];
+    find_clusters(em, parent);
+    chain_nodes(em);
+    lay_out_states(em);
+    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(em, &em->edges[e], nsds->interactions[e]);
+    allocate_vectors(em);
+    for (int i = 0; i < nsds->nds; i++)
+      if (!ns_ds_linear(em->nodes[i].ds)) em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->n, em->nodes[i].ds->n);
+    for (int e = 0; e < nsds->ninteractions; e++) allocate_edge(em, &em->edges[e]);
+    allocate_clusters(em);
+  }
+  if (em->arena.failed) {
+    ns_euler_moreau_free(em);
+    return NS_ENOMEM;
+  }
+  *out = em;
+  return NS_OK;
+}
+
+void ns_euler_moreau_free(NsEulerMoreau *em) {
+  if (!em) return;
+  for (int c = 0; em->clusters && c < em->nclusters; c++) ns_lu_free(em->clusters[c].lu);
+  ns_arena_release(&em->arena);
+  ns_free(em);
+}
+
+int ns_euler_moreau_states(const NsEulerMoreau *em) {
+  return em->N;
+}
+
+int ns_euler_moreau_multipliers(const NsEulerMoreau *em) {
+  return em->m;
+}
+
+bool ns_euler_moreau_linear(const NsEulerMoreau *em) {
+  return em->linear;
+}
+
+int ns_euler_moreau_row(const NsEulerMoreau *em, int interaction) {
+  return em->edges[interaction].row;
+}
+
+const double *ns_euler_moreau_matrix(const NsEulerMoreau *em) {
+  return em->matrix;
+}
+
+const double *ns_euler_moreau_lambda(const NsEulerMoreau *em) {
+  return em->lambda;
+}
+
+const double *ns_euler_moreau_guess(const NsEulerMoreau *em) {
+  return em->guess;
+}
+
+long ns_euler_moreau_factorizations(const NsEulerMoreau *em) {
+  return em->factorizations;
+}
+
+/* ---- the start of a step ---- */
+
+static void take_memory(NsEulerMoreau *em) {
+  for (int i = 0; i < em->nsds->nds; i++) {
+    Node *node = &em->nodes[i];
+    memcpy(em->x_k + node->offset, node->ds->x_k, (size_t)node->ds->n * sizeof(double));
+  }
+  memcpy(em->x, em->x_k, (size_t)em->N * sizeof(double));
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    Edge *edge = &em->edges[e];
+    memcpy(em->guess + edge->row, edge->inter->lambda_k, (size_t)edge->inter->m * sizeof(double));
+    ns_law_project(edge->inter->law, em->guess + edge->row);
+  }
+  if (em->linear)
+    memset(em->lambda, 0, (size_t)em->m * sizeof(double));
+  else
+    memcpy(em->lambda, em->guess, (size_t)em->m * sizeof(double));
+}
+
+void ns_euler_moreau_restart(NsEulerMoreau *em) {
+  take_memory(em);
+}
+
+/* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. */
+static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
+  double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r);
+  for (int i = 0; i < em->nsds->nds; i++) {
+    Node *node = &em->nodes[i];
+    NsFirstOrderDs *ds = node->ds;
+    double *known = em->known + node->offset;
+    if (wf != 0) {
+      NsStatus status = ns_ds_update(ds, em->t_k, err);
+      if (status == NS_OK) status = ns_ds_f(ds, em->t_k, ds->x_k, known, err);
+      if (status != NS_OK) return status;
+    }
+    for (int j = 0; j < ds->n; j++) known[j] = (wf != 0 ? wf * known[j] : 0) + (wr != 0 ? wr * ds->r_k[j] : 0);
+  }
+  return NS_OK;
+}
+
+static NsStatus update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
+  for (int i = 0; i < em->nsds->nds; i++) {
+    NsStatus status = ns_ds_update(em->nodes[i].ds, t, err);
+    if (status != NS_OK) return status;
+  }
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    NsInteraction *inter = em->edges[e].inter;
+    ns_interaction_gather_z(inter);
+    NsStatus status = ns_law_check(inter->law, err);
+    if (status == NS_OK) status = ns_relation_update(inter->relation, t, inter->z, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
+                               NsError *err) {
+  em->options = *options;
+  em->t_k = t_k;
+  em->t = t_next;
+  em->h = h;
+  em->weight_r = options->gamma_in_relation ? 1 : options->gamma;
+  em->weight_y = options->gamma_in_relation ? options->gamma : 1;
+  NsStatus status = evaluate_known(em, err);
+  if (status == NS_OK) status = update_coefficients(em, t_next, err);
+  if (status == NS_OK) take_memory(em);
+  return status;
+}
+
+/* ---- evaluation at the iterate ---- */
+
+/* The interaction's x, out of a stacked vector. */
+static const double *gather(const NsEulerMoreau *em, const Edge *edge, const double *stacked) {
+  if (edge->nparts == 1) return stacked + em->nodes[edge->parts[0].node].offset;
+  for (int p = 0; p < 2; p++) {
+    const Node *node = &em->nodes[edge->parts[p].node];
+    memcpy(edge->x + edge->parts[p].at, stacked + node->offset, (size_t)node->ds->n * sizeof(double));
+  }
+  return edge->x;
+}
+
+/* The state at which the law's output is taken. */
+static const double *output_state(NsEulerMoreau *em) {
+  if (em->weight_y == 1) return em->x;
+  for (int i = 0; i < em->N; i++) em->x_gamma[i] = em->weight_y * em->x[i] + (1 - em->weight_y) * em->x_k[i];
+  return em->x_gamma;
+}
+
+static NsRelationPoint point(const NsEulerMoreau *em, const Edge *edge, const double *stacked) {
+  return (NsRelationPoint){em->t, gather(em, edge, stacked), em->lambda + edge->row, edge->inter->z};
+}
+
+/* y and r at the iterate; r is added up over the interactions of each system. */
+NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err) {
+  const double *x_output = output_state(em);
+  memset(em->r, 0, (size_t)em->N * sizeof(double));
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    Edge *edge = &em->edges[e];
+    NsRelation *relation = edge->inter->relation;
+    NsRelationPoint at = point(em, edge, x_output);
+    NsStatus status = ns_relation_output(relation, &at, em->y + edge->row, err);
+    if (x_output != em->x) at = point(em, edge, em->x);
+    if (status == NS_OK) status = ns_relation_input(relation, &at, edge->g, err);
+    if (status != NS_OK) return status;
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &em->nodes[edge->parts[p].node];
+      const double *g = edge->g + edge->parts[p].at;
+      for (int i = 0; i < node->ds->n; i++) em->r[node->offset + i] += g[i];
+    }
+  }
+  return NS_OK;
+}
+
+/* rho = M (x - x_k) - h theta f - known - h gamma r. */
+static void form_rho(NsEulerMoreau *em) {
+  double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const Node *node = &em->nodes[i];
+    int n = node->ds->n, o = node->offset;
+    double *rho = em->rho + o, *dx = em->work + o;
+    for (int j = 0; j < n; j++) {
+      dx[j] = em->x[o + j] - em->x_k[o + j];
+      rho[j] = -wf * em->f[o + j] - em->known[o + j] - wr * em->r[o + j];
+    }
+    if (node->ds->M.value)
+      ns_coef_multiply_add(&node->ds->M, 1, dx, rho);
+    else
+      for (int j = 0; j < n; j++) rho[j] += dx[j];
+  }
+}
+
+NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err) {
+  for (int i = 0; i < em->nsds->nds; i++) {
+    Node *node = &em->nodes[i];
+    NsStatus status = ns_ds_f(node->ds, em->t, em->x + node->offset, em->f + node->offset, err);
+    if (status != NS_OK) return status;
+  }
+  NsStatus status = ns_euler_moreau_evaluate_relations(em, err);
+  if (status == NS_OK) form_rho(em);
+  return status;
+}
+
+/* ---- linearisation ---- */
+
+static void add_block(double *to, int ldto, const double *from, int ldfrom, int rows, int cols, double factor) {
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) to[i + (size_t)j * (size_t)ldto] += factor * from[i + (size_t)j * (size_t)ldfrom];
+}
+
+/* The diagonal block of a system: M - h theta f_x. */
+static NsStatus add_system(NsEulerMoreau *em, Node *node, NsError *err) {
+  Cluster *cluster = &em->clusters[node->cluster];
+  NsFirstOrderDs *ds = node->ds;
+  int n = ds->n, at = node->offset - cluster->offset;
+  double *block = cluster->W + at + (size_t)at * (size_t)cluster->n, wf = em->h * em->options.theta;
+  const double *J = ds->A.value;
+  if (node->J) {
+    NsStatus status = ns_ds_jacobian(ds, em->t, em->x + node->offset, node->J, err);
+    if (status != NS_OK) return status;
+    J = node->J;
+  }
+  if (ds->M.value)
+    add_block(block, cluster->n, ds->M.value, n, n, n, 1);
+  else
+    for (int i = 0; i < n; i++) block[i + (size_t)i * (size_t)cluster->n] += 1;
+  if (J) add_block(block, cluster->n, J, n, n, n, -wf);
+  return NS_OK;
+}
+
+/* - h gamma K of an interaction, between each two of its systems (they are in one cluster). */
+static void add_K(NsEulerMoreau *em, Edge *edge) {
+  if (!edge->K) return;
+  Cluster *cluster = &em->clusters[edge->touched[0]];
+  int nx = edge->inter->nx;
+  for (int p = 0; p < edge->nparts; p++)
+    for (int q = 0; q < edge->nparts; q++) {
+      const Node *row = &em->nodes[edge->parts[p].node], *col = &em->nodes[edge->parts[q].node];
+      double *block = cluster->W + (row->offset - cluster->offset) + (size_t)(col->offset - cluster->offset) * (size_t)cluster->n;
+      const double *K = edge->K + edge->parts[p].at + (size_t)edge->parts[q].at * (size_t)nx;
+      add_block(block, cluster->n, K, nx, row->ds->n, col->ds->n, -em->h * em->weight_r);
+    }
+}
+
+/* The Jacobians of the relation's callbacks at the iterate (a linear one's are copied when they changed). */
+static NsStatus edge_jacobians(NsEulerMoreau *em, Edge *edge, const double *x_output, NsError *err) {
+  NsRelation *relation = edge->inter->relation;
+  uint64_t key = ns_relation_matrix_version(relation) + 1;
+  bool fixed = edge->linear_output && edge->linear_input;
+  if (fixed && edge->key == key) return NS_OK;
+  NsRelationPoint at = point(em, edge, x_output);
+  NsStatus status = ns_relation_C(relation, &at, edge->C, err);
+  if (status == NS_OK && edge->D) status = ns_relation_D(relation, &at, edge->D, err);
+  if (x_output != em->x) at = point(em, edge, em->x);
+  if (status == NS_OK) status = ns_relation_B(relation, &at, edge->B, err);
+  if (status == NS_OK && edge->K) status = ns_relation_K(relation, &at, edge->K, err);
+  edge->key = key;
+  return status;
+}
+
+static uint64_t cluster_key(const NsEulerMoreau *em, int c) {
+  uint64_t key = 1;
+  for (int i = em->clusters[c].first; i >= 0; i = em->nodes[i].next) key += ns_ds_matrix_version(em->nodes[i].ds);
+  return key;
+}
+
+static NsStatus singular(const NsEulerMoreau *em, int c, NsStatus status, NsError *err) {
+  const Cluster *cluster = &em->clusters[c];
+  int row = ns_lu_singular_row(cluster->lu) + cluster->offset;
+  const Node *worst = &em->nodes[cluster->first];
+  for (int i = cluster->first; i >= 0; i = em->nodes[i].next)
+    if (em->nodes[i].offset <= row) worst = &em->nodes[i];
+  if (status == NS_ENAN)
+    return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is not finite", worst->ds->name);
+  return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is singular (row %d, h=%g)",
+                 worst->ds->name, row - worst->offset + 1, em->h);
+}
+
+/* Forms and factors W of one cluster. */
+static NsStatus factor_cluster(NsEulerMoreau *em, int c, NsError *err) {
+  Cluster *cluster = &em->clusters[c];
+  memset(cluster->W, 0, (size_t)cluster->n * (size_t)cluster->n * sizeof(double));
+  cluster->factored = false;
+  for (int i = cluster->first; i >= 0; i = em->nodes[i].next) {
+    NsStatus status = add_system(em, &em->nodes[i], err);
+    if (status != NS_OK) return status;
+  }
+  for (int i = 0; i < cluster->nedges; i++) add_K(em, &em->edges[cluster->edges[i]]);
+  em->factorizations++;
+  NsStatus status = ns_lu_factor(cluster->lu, cluster->W, cluster->n);
+  if (status != NS_OK) return singular(em, c, status, err);
+  cluster->factored = true;
+  return NS_OK;
+}
+
+/* X = W^-1 B, per cluster touched. */
+static void solve_edge(NsEulerMoreau *em, Edge *edge) {
+  int nx = edge->inter->nx, m = edge->inter->m;
+  for (int t = 0; t < edge->ntouched; t++) {
+    Cluster *cluster = &em->clusters[edge->touched[t]];
+    double *X = edge->X[t];
+    memset(X, 0, (size_t)cluster->n * (size_t)m * sizeof(double));
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &em->nodes[edge->parts[p].node];
+      if (node->cluster != edge->touched[t]) continue;
+      add_block(X + (node->offset - cluster->offset), cluster->n, edge->B + edge->parts[p].at, nx, node->ds->n, m, 1);
+    }
+    ns_lu_solve(cluster->lu, m, X, cluster->n);
+  }
+}
+
+/* matrix block (i, j) += factor C_i X_j over the states of one cluster. */
+static void add_coupling(NsEulerMoreau *em, const Edge *ei, const Edge *ej, int c, double factor) {
+  const Cluster *cluster = &em->clusters[c];
+  const double *X = ej->X[ej->touched[0] == c ? 0 : 1];
+  int mi = ei->inter->m, mj = ej->inter->m;
+  for (int p = 0; p < ei->nparts; p++) {
+    const Node *node = &em->nodes[ei->parts[p].node];
+    if (node->cluster != c) continue;
+    const double *C = ei->C + (size_t)ei->parts[p].at * (size_t)mi, *Xn = X + (node->offset - cluster->offset);
+    for (int b = 0; b < mj; b++) {
+      double *to = em->matrix + ei->row + (size_t)(ej->row + b) * (size_t)em->m;
+      for (int k = 0; k < node->ds->n; k++) {
+        double f = factor * Xn[k + (size_t)b * (size_t)cluster->n];
+        if (f != 0)
+          for (int a = 0; a < mi; a++) to[a] += f * C[a + (size_t)k * (size_t)mi];
+      }
+    }
+  }
+}
+
+/* The matrix of the one-step problem: h gamma C W^-1 B + D. */
+static void form_matrix(NsEulerMoreau *em) {
+  double factor = em->h * em->weight_r * em->weight_y;
+  memset(em->matrix, 0, (size_t)em->m * (size_t)em->m * sizeof(double));
+  for (int c = 0; c < em->nclusters; c++) {
+    const Cluster *cluster = &em->clusters[c];
+    for (int a = 0; a < cluster->nedges; a++)
+      for (int b = 0; b < cluster->nedges; b++)
+        add_coupling(em, &em->edges[cluster->edges[a]], &em->edges[cluster->edges[b]], c, factor);
+  }
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    int m = edge->inter->m;
+    if (edge->D) add_block(em->matrix + edge->row + (size_t)edge->row * (size_t)em->m, em->m, edge->D, m, m, m, 1);
+  }
+}
+
+/* What the whole linearisation was formed from, when every model is linear. */
+static uint64_t linear_key(const NsEulerMoreau *em) {
+  uint64_t key = 1;
+  for (int i = 0; i < em->nsds->nds; i++) key += ns_ds_matrix_version(em->nodes[i].ds);
+  for (int e = 0; e < em->nsds->ninteractions; e++) key += ns_relation_matrix_version(em->edges[e].inter->relation);
+  return key;
+}
+
+static bool same_weights(NsEulerMoreau *em) {
+  double gamma = em->options.gamma_in_relation ? -1 - em->options.gamma : em->options.gamma;
+  bool same = em->h == em->h_formed && em->theta_formed == em->options.theta && em->gamma_formed == gamma;
+  if (!same) {
+    em->h_formed = em->h;
+    em->theta_formed = em->options.theta;
+    em->gamma_formed = gamma;
+  }
+  return same;
+}
+
+NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
+  bool same = same_weights(em);
+  if (em->linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
+  em->matrix_formed = false;
+  const double *x_output = output_state(em);
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
+    if (status != NS_OK) return status;
+  }
+  for (int c = 0; c < em->nclusters; c++) {
+    Cluster *cluster = &em->clusters[c];
+    uint64_t key = cluster_key(em, c);
+    if (same && cluster->factored && !cluster->changes && cluster->key == key) continue;
+    NsStatus status = factor_cluster(em, c, err);
+    if (status != NS_OK) return status;
+    cluster->key = key;
+  }
+  for (int e = 0; e < em->nsds->ninteractions; e++) solve_edge(em, &em->edges[e]);
+  form_matrix(em);
+  em->matrix_key = linear_key(em);
+  em->matrix_formed = true;
+  return NS_OK;
+}
+
+/* ---- the one-step problem ---- */
+
+/* to += factor B lambda of an interaction, scattered into a stacked vector. */
+static void scatter_input(NsEulerMoreau *em, const Edge *edge, double factor, double *to) {
+  int nx = edge->inter->nx, m = edge->inter->m;
+  for (int p = 0; p < edge->nparts; p++) {
+    const Node *node = &em->nodes[edge->parts[p].node];
+    const double *B = edge->B + edge->parts[p].at;
+    for (int j = 0; j < m; j++) {
+      double f = factor * em->lambda[edge->row + j];
+      if (f != 0)
+        for (int i = 0; i < node->ds->n; i++) to[node->offset + i] += f * B[i + (size_t)j * (size_t)nx];
+    }
+  }
+}
+
+/* free_step = -W^-1 (rho + h gamma B lambda): the change of x when lambda is 0. */
+static void form_free_step(NsEulerMoreau *em) {
+  for (int i = 0; i < em->N; i++) em->free_step[i] = -em->rho[i];
+  for (int e = 0; e < em->nsds->ninteractions; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
+  for (int c = 0; c < em->nclusters; c++)
+    ns_lu_solve(em->clusters[c].lu, 1, em->free_step + em->clusters[c].offset, em->clusters[c].n);
+}
+
+void ns_euler_moreau_q(NsEulerMoreau *em, double *q) {
+  form_free_step(em);
+  memcpy(em->x_from, em->x, (size_t)em->N * sizeof(double));
+  memcpy(em->lambda_from, em->lambda, (size_t)em->m * sizeof(double));
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    int m = edge->inter->m;
+    double *qe = q + edge->row;
+    const double *lambda = em->lambda + edge->row;
+    for (int i = 0; i < m; i++) qe[i] = em->y[edge->row + i];
+    for (int j = 0; edge->D && j < m; j++)
+      for (int i = 0; i < m; i++) qe[i] -= edge->D[i + (size_t)j * (size_t)m] * lambda[j];
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &em->nodes[edge->parts[p].node];
+      const double *C = edge->C + (size_t)edge->parts[p].at * (size_t)m;
+      for (int k = 0; k < node->ds->n; k++) {
+        double f = em->weight_y * em->free_step[node->offset + k];
+        for (int i = 0; i < m; i++) qe[i] += f * C[i + (size_t)k * (size_t)m];
+      }
+    }
+  }
+}
+
+void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s) {
+  double *dx = em->work, factor = em->h * em->weight_r;
+  memcpy(dx, em->free_step, (size_t)em->N * sizeof(double));
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    for (int t = 0; t < edge->ntouched; t++) {
+      const Cluster *cluster = &em->clusters[edge->touched[t]];
+      for (int j = 0; j < edge->inter->m; j++) {
+        double f = factor * lambda[edge->row + j];
+        const double *X = edge->X[t] + (size_t)j * (size_t)cluster->n;
+        if (f != 0)
+          for (int i = 0; i < cluster->n; i++) dx[cluster->offset + i] += f * X[i];
+      }
+    }
+  }
+  for (int i = 0; i < em->N; i++) em->x[i] = em->x_from[i] + s * dx[i];
+  for (int i = 0; i < em->m; i++)
+    em->guess[i] = em->lambda[i] = s == 1 ? lambda[i] : em->lambda_from[i] + s * (lambda[i] - em->lambda_from[i]);
+}
+
+/* ---- the test of an iterate ---- */
+
+static double largest(const double *v, int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++)
+    if (fabs(v[i]) > most || isnan(v[i])) most = fabs(v[i]);
+  return most;
+}
+
+/* What of |a| is above atol, over the scale. */
+static double against(double a, double atol, double scale) {
+  return a <= atol ? 0 : (a - atol) / scale;
+}
+
+static void state_residual(NsEulerMoreau *em, double atol, NsEulerMoreauResidual *residual) {
+  double *delta = em->work;
+  memcpy(delta, em->rho, (size_t)em->N * sizeof(double));
+  for (int c = 0; c < em->nclusters; c++)
+    ns_lu_solve(em->clusters[c].lu, 1, delta + em->clusters[c].offset, em->clusters[c].n);
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const Node *node = &em->nodes[i];
+    int n = node->ds->n, o = node->offset;
+    double scale = fmax(fmax(largest(em->x + o, n), largest(em->x_k + o, n)), largest(em->free_step + o, n));
+    double value = against(largest(delta + o, n), atol, scale);
+    if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = i;
+  }
+}
+
+/* The scale of y_i is that of the terms it is made of: |y_i|, and C_i x, D_i lambda. */
+static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsEulerMoreauResidual *residual) {
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    int m = edge->inter->m, nx = edge->inter->nx;
+    const double *x = gather(em, edge, em->x), *lambda = em->lambda + edge->row;
+    for (int i = 0; i < m; i++) {
+      int row = edge->row + i;
+      double scale = fmax(fabs(y[row]), fabs(em->y[row]));
+      for (int k = 0; k < nx; k++) scale = fmax(scale, fabs(edge->C[i + (size_t)k * (size_t)m] * x[k]));
+      for (int j = 0; edge->D && j < m; j++) scale = fmax(scale, fabs(edge->D[i + (size_t)j * (size_t)m] * lambda[j]));
+      double value = against(fabs(em->y[row] - y[row]), atol, scale);
+      if (value > residual->output || isnan(value)) residual->output = value, residual->worst_row = row;
+    }
+  }
+}
+
+NsEulerMoreauResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol) {
+  NsEulerMoreauResidual residual = {0};
+  state_residual(em, atol, &residual);
+  output_residual(em, y, atol, &residual);
+  return residual;
+}
+
+NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err) {
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const Node *node = &em->nodes[i];
+    for (int j = 0; j < node->ds->n; j++)
+      if (!isfinite(em->x[node->offset + j]))
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] became %g", node->ds->name, j + 1, em->x[node->offset + j]);
+  }
+  return NS_OK;
+}
+
+/* ---- acceptance ---- */
+
+NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err) {
+  if (em->weight_y != 1) {
+    double keep = em->weight_y;
+    em->weight_y = 1;
+    NsStatus status = ns_euler_moreau_evaluate_relations(em, err);
+    em->weight_y = keep;
+    if (status != NS_OK) return status;
+  }
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const Node *node = &em->nodes[i];
+    size_t bytes = (size_t)node->ds->n * sizeof(double);
+    memcpy(node->ds->x, em->x + node->offset, bytes);
+    memcpy(node->ds->r, em->r + node->offset, bytes);
+    node->ds->x_version++;
+  }
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    NsInteraction *inter = em->edges[e].inter;
+    size_t bytes = (size_t)inter->m * sizeof(double);
+    memcpy(inter->lambda, em->lambda + em->edges[e].row, bytes);
+    memcpy(inter->y, em->y + em->edges[e].row, bytes);
+  }
+  return NS_OK;
+}
+
+NsStatus ns_euler_moreau_initial_output(NsEulerMoreau *em, double t, NsError *err) {
+  em->t = t;
+  NsStatus status = update_coefficients(em, t, err);
+  for (int e = 0; e < em->nsds->ninteractions && status == NS_OK; e++) {
+    Edge *edge = &em->edges[e];
+    NsInteraction *inter = edge->inter;
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &em->nodes[edge->parts[p].node];
+      memcpy(em->work + node->offset, node->ds->x, (size_t)node->ds->n * sizeof(double));
+    }
+    NsRelationPoint at = {t, gather(em, edge, em->work), inter->lambda, inter->z};
+    status = ns_relation_output(inter->relation, &at, em->y + edge->row, err);
+    if (status == NS_OK) memcpy(inter->y, em->y + edge->row, (size_t)inter->m * sizeof(double));
+  }
+  return status;
+}

@@ -1,0 +1,98 @@
+/*
+** euler_moreau.h
+** The theta-gamma scheme for first-order systems, linearised for one Newton iteration at a time.
+*/
+#ifndef NS_INTEGRATORS_EULER_MOREAU_H
+#define NS_INTEGRATORS_EULER_MOREAU_H
+
+#include "model/nsds.h"
+
+/*
+** M (x - x_k) = h theta f(t_{k+1}, x) + h (1 - theta) f(t_k, x_k) + h gamma r + h (1 - gamma) r_k,
+** r = g(t_{k+1}, x, lambda),  y = h(t_{k+1}, x, lambda),  law(y, lambda).
+** With gamma_in_relation r is fully implicit, and the law holds between lambda and h(t_{k+1}, gamma x + (1 - gamma) x_k, lambda).
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 9;
+** Greenhalgh, Acary and Brogliato, Numerische Mathematik 118 (2011), for the gamma-point.
+*/
+typedef struct NsEulerMoreauOptions {
+  double theta, gamma; /* in [0, 1]; theta 0 is explicit in f */
+  bool gamma_in_relation;
+} NsEulerMoreauOptions;
+
+/*
+** The workspace of the scheme for one NSDS: stacked vectors over all N states and m multipliers. Systems are stacked in the NSDS's order within
+** clusters: systems whose states a relation's K couples share one matrix W = M - h theta f_x - h gamma K.
+*/
+typedef struct NsEulerMoreau NsEulerMoreau;
+
+/* How far an iterate is from solving the step; each in units of its tolerance's scale. */
+typedef struct NsEulerMoreauResidual {
+  double state;  /* largest |W^-1 rho| over the scale of its system's x */
+  double output; /* largest |h(x, lambda) - y| over the scale of y */
+  int worst_ds;  /* the system with the largest state residual */
+  int worst_row; /* the row of the largest output residual */
+} NsEulerMoreauResidual;
+
+/* Allocates everything for the graph as it stands. NS_ENOMEM. */
+NsStatus ns_euler_moreau_new(NsEulerMoreau **em, NsNsds *nsds);
+void ns_euler_moreau_free(NsEulerMoreau *em);
+
+/* Sizes N and m, and whether every system and relation is linear (one iteration is then exact). */
+int ns_euler_moreau_states(const NsEulerMoreau *em);
+int ns_euler_moreau_multipliers(const NsEulerMoreau *em);
+bool ns_euler_moreau_linear(const NsEulerMoreau *em);
+
+/* The position of interaction i's first multiplier in the stacked vectors. */
+int ns_euler_moreau_row(const NsEulerMoreau *em, int interaction);
+
+/*
+** Begins a step of length h from t_k to t_next (t_k + h to rounding) at the memories of every object, evaluates what is explicit, and
+** starts the iterate at x_k, lambda_k (in a linear model, whose one iteration does not depend on it, at lambda = 0).
+*/
+NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
+                               NsError *err);
+
+/* Starts the iterate of the present step at x_k, lambda_k again. */
+void ns_euler_moreau_restart(NsEulerMoreau *em);
+
+/* f, h and g at the iterate, and the residual rho. */
+NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err);
+
+/* y and r alone: what a linear model needs before it is committed. */
+NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err);
+
+/* The Jacobians at the iterate, W and its factors, W^-1 B, and the matrix of the one-step problem. What did not change is kept. NS_ESINGULAR. */
+NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err);
+
+/* The one-step problem of the iterate: y = problem_matrix lambda + q. Needs evaluate and linearize. q has m elements. */
+const double *ns_euler_moreau_matrix(const NsEulerMoreau *em);
+void ns_euler_moreau_q(NsEulerMoreau *em, double *q);
+
+/* Moves the iterate to x + s dx(lambda), lambda_a + s (lambda - lambda_a), 0 < s <= 1, from the point where q was formed. */
+void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
+
+/*
+** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). What is below atol,
+** in the units of x or y, counts as 0.
+*/
+NsEulerMoreauResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
+
+/* The iterate's stacked lambda. */
+const double *ns_euler_moreau_lambda(const NsEulerMoreau *em);
+
+/* Where the solver of the one-step problem should start: lambda_k, moved into the law's set, then the last iterate. */
+const double *ns_euler_moreau_guess(const NsEulerMoreau *em);
+
+/* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
+NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err);
+
+/* Accepts the (evaluated) iterate: writes x, r, y and lambda of every object. Evaluates h once more with gamma_in_relation. */
+NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err);
+
+/* Evaluates y of every interaction at its present x and lambda, at time t. */
+NsStatus ns_euler_moreau_initial_output(NsEulerMoreau *em, double t, NsError *err);
+
+/* Number of factorisations of W so far. */
+long ns_euler_moreau_factorizations(const NsEulerMoreau *em);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+** coef.c
+** Coefficients: constant, shared, or functions of time.
+*/
+#include "model/coef.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+bool ns_coef_given(const NsCoef *coef) {
+  return coef->value != NULL;
+}
+
+bool ns_coef_varies(const NsCoef *coef) {
+  return coef->function.value != NULL;
+}
+
+static NsStatus resize(NsCoef *coef, int rows, int cols) {
+  if (coef->value && coef->rows == rows && coef->cols == cols) return NS_OK;
+  double *value = ns_alloc((size_t)rows * (size_t)cols, sizeof *value);
+  if (!value) return NS_ENOMEM;
+  ns_free(coef->value);
+  coef->value = value;
+  coef->rows = rows;
+  coef->cols = cols;
+  return NS_OK;
+}
+
+static void read_source(NsCoef *coef) {
+  const NsSource *s = &coef->source;
+  for (int j = 0; j < coef->cols; j++)
+    for (int i = 0; i < coef->rows; i++)
+      coef->value[i + (size_t)j * (size_t)coef->rows] = s->data[i * s->row_stride + j * s->col_stride];
+  coef->seen = s->version ? *s->version : 0;
+  coef->version++;
+}
+
+NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source) {
+  NsStatus status = resize(coef, rows, cols);
+  if (status != NS_OK) return status;
+  coef->source = source;
+  coef->function = (NsFunction){0};
+  read_source(coef);
+  return NS_OK;
+}
+
+NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction function) {
+  NsStatus status = resize(coef, rows, cols);
+  if (status != NS_OK) return status;
+  coef->source = (NsSource){0};
+  coef->function = function;
+  coef->version++;
+  return NS_OK;
+}
+
+void ns_coef_clear(NsCoef *coef) {
+  uint64_t version = coef->version + 1;
+  ns_free(coef->value);
+  *coef = (NsCoef){.version = version};
+}
+
+static NsStatus check_finite(const NsCoef *coef, const char *name, double t, NsError *err) {
+  for (int j = 0; j < coef->cols; j++)
+    for (int i = 0; i < coef->rows; i++) {
+      double v = coef->value[i + (size_t)j * (size_t)coef->rows];
+      if (isfinite(v)) continue;
+      if (coef->cols == 1) return ns_fail(err, NS_ENAN, "%s[%d] is %g at t=%g", name, i + 1, v, t);
+      return ns_fail(err, NS_ENAN, "%s[%d][%d] is %g at t=%g", name, i + 1, j + 1, v, t);
+    }
+  return NS_OK;
+}
+
+NsStatus ns_coef_update(NsCoef *coef, const char *name, double t, const double *z, NsError *err) {
+  if (coef->function.value) {
+    memset(coef->value, 0, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
+    coef->version++;
+    if (coef->function.value(coef->function.context, t, &z, coef->value) != 0)
+      return ns_fail(err, NS_ECALLBACK, "%s failed at t=%g", name, t);
+    return check_finite(coef, name, t, err);
+  }
+  if (coef->source.version && *coef->source.version != coef->seen) {
+    read_source(coef);
+    return check_finite(coef, name, t, err);
+  }
+  return NS_OK;
+}
+
+void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
+  if (!coef->value) return;
+  for (int j = 0; j < coef->cols; j++) {
+    double f = factor * v[j];
+    const double *column = coef->value + (size_t)j * (size_t)coef->rows;
+    if (f != 0)
+      for (int i = 0; i < coef->rows; i++) out[i] += f * column[i];
+  }
+}

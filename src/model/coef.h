@@ -1,0 +1,62 @@
+/*
+** coef.h
+** A coefficient of a model (a matrix or a vector): absent, constant, shared with its owner, or a function of time.
+*/
+#ifndef NS_MODEL_COEF_H
+#define NS_MODEL_COEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/function.h"
+
+/*
+** Where the numbers of a coefficient come from: entry (i, j) is data[i * row_stride + j * col_stride]. With a `version` the
+** numbers may change later: whoever changes one adds 1 to *version, and the next ns_coef_update sees it.
+*/
+typedef struct NsSource {
+  const double *data;
+  ptrdiff_t row_stride, col_stride;
+  const uint64_t *version; /* NULL: read once */
+} NsSource;
+
+/*
+** A rows x cols coefficient. `value` (column-major, contiguous) is what the engine computes with; it is NULL while the
+** coefficient is absent. `version` counts the changes of value. A zero-initialised coefficient is absent and valid.
+*/
+typedef struct NsCoef {
+  double *value;
+  int rows, cols;
+  uint64_t version;
+  NsSource source;
+  uint64_t seen;       /* *source.version at the last update */
+  NsFunction function; /* of time: args[0] = z; value is rows x cols, column-major */
+} NsCoef;
+
+/* Whether the coefficient is given. */
+bool ns_coef_given(const NsCoef *coef);
+
+/* Whether it is a function of time. */
+bool ns_coef_varies(const NsCoef *coef);
+
+/* Gives it rows x cols numbers, read now and, if the source has a version, after each change. NS_ENOMEM. */
+NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source);
+
+/* Makes it a function of time. NS_ENOMEM. */
+NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction function);
+
+/* Makes it absent; also frees it. */
+void ns_coef_clear(NsCoef *coef);
+
+/*
+** Brings value up to date: re-reads a source that changed, evaluates a function at t. NS_ENAN names the entry with `name`, in
+** err; NS_ECALLBACK when the function fails. Cheap when nothing changed.
+*/
+NsStatus ns_coef_update(NsCoef *coef, const char *name, double t, const double *z, NsError *err);
+
+/* out += factor * value * v; nothing when absent. */
+void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);
+
+#endif

@@ -1,0 +1,123 @@
+/*
+** first_order_ds.c
+** First-order dynamical systems: storage and evaluation.
+*/
+#include "model/first_order_ds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static size_t bytes_of(int n) {
+  return (size_t)n * sizeof(double);
+}
+
+NsStatus ns_ds_new(NsFirstOrderDs **out, int n, const double *x0) {
+  *out = NULL;
+  NsFirstOrderDs *ds = ns_alloc(1, sizeof *ds);
+  if (!ds) return NS_ENOMEM;
+  ds->n = n;
+  double **vectors[] = {&ds->x0, &ds->x, &ds->r, &ds->x_k, &ds->r_k, &ds->rhs};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&ds->arena, n);
+  if (ds->arena.failed) {
+    ns_ds_free(ds);
+    return NS_ENOMEM;
+  }
+  memcpy(ds->x0, x0, bytes_of(n));
+  ns_ds_reset(ds);
+  *out = ds;
+  return NS_OK;
+}
+
+void ns_ds_free(NsFirstOrderDs *ds) {
+  if (!ds) return;
+  ns_coef_clear(&ds->M);
+  ns_coef_clear(&ds->A);
+  ns_coef_clear(&ds->b);
+  ns_coef_clear(&ds->jacobian_f);
+  ns_lu_free(ds->lu_M);
+  ns_arena_release(&ds->arena);
+  ns_free(ds);
+}
+
+bool ns_ds_linear(const NsFirstOrderDs *ds) {
+  return ds->f.value == NULL;
+}
+
+static NsStatus update(NsFirstOrderDs *ds, NsCoef *coef, const char *what, double t, NsError *err) {
+  if (!coef->value || (!coef->function.value && !coef->source.version)) return NS_OK;
+  char name[NS_NAME_SIZE + 32];
+  snprintf(name, sizeof name, "dynamical system '%s' %s", ds->name, what);
+  return ns_coef_update(coef, name, t, ds->z, err);
+}
+
+NsStatus ns_ds_update(NsFirstOrderDs *ds, double t, NsError *err) {
+  NsStatus status = update(ds, &ds->M, "M", t, err);
+  if (status == NS_OK) status = update(ds, &ds->A, "A", t, err);
+  if (status == NS_OK) status = update(ds, &ds->b, "b", t, err);
+  if (status == NS_OK) status = update(ds, &ds->jacobian_f, "jacobianfx", t, err);
+  return status;
+}
+
+uint64_t ns_ds_matrix_version(const NsFirstOrderDs *ds) {
+  return ds->M.version + ds->A.version + ds->jacobian_f.version;
+}
+
+NsStatus ns_ds_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err) {
+  memset(out, 0, bytes_of(ds->n));
+  if (ds->f.value) {
+    const double *args[NS_FUNCTION_ARGS] = {x, ds->z};
+    if (ds->f.value(ds->f.context, t, args, out) != 0)
+      return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", ds->name, t);
+    return NS_OK;
+  }
+  if (ds->b.value) memcpy(out, ds->b.value, bytes_of(ds->n));
+  ns_coef_multiply_add(&ds->A, 1, x, out);
+  return NS_OK;
+}
+
+NsStatus ns_ds_jacobian(const NsFirstOrderDs *ds, double t, const double *x, double *J, NsError *err) {
+  const NsCoef *given = ds->jacobian_f.value ? &ds->jacobian_f : ds->f.value ? NULL : &ds->A;
+  size_t entries = (size_t)ds->n * (size_t)ds->n;
+  if (given && given->value) {
+    memcpy(J, given->value, entries * sizeof *J);
+    return NS_OK;
+  }
+  memset(J, 0, entries * sizeof *J);
+  if (given) return NS_OK;
+  const double *args[NS_FUNCTION_ARGS] = {x, ds->z};
+  if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
+    return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", ds->name, t);
+  return NS_OK;
+}
+
+NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
+  NsStatus status = ns_ds_update(ds, t, err);
+  if (status == NS_OK) status = ns_ds_f(ds, t, ds->x, ds->rhs, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < ds->n; i++) ds->rhs[i] += ds->r[i];
+  if (!ds->M.value) return NS_OK;
+  if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  status = ns_lu_factor(ds->lu_M, ds->M.value, ds->n);
+  if (status != NS_OK)
+    return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)", ds->name,
+                   ns_lu_singular_row(ds->lu_M) + 1);
+  ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->n);
+  return NS_OK;
+}
+
+void ns_ds_reset(NsFirstOrderDs *ds) {
+  memcpy(ds->x, ds->x0, bytes_of(ds->n));
+  memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
+  memset(ds->r, 0, bytes_of(ds->n));
+  memset(ds->r_k, 0, bytes_of(ds->n));
+}
+
+void ns_ds_visit(NsFirstOrderDs *ds, NsVisitor visitor, void *context) {
+  visitor(context, "x", ds->x, bytes_of(ds->n));
+  visitor(context, "r", ds->r, bytes_of(ds->n));
+  visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
+  visitor(context, "r_k", ds->r_k, bytes_of(ds->n));
+  if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
+}

@@ -1,0 +1,47 @@
+/*
+** interaction.h
+** An interaction: one relation and one law, between one or two dynamical systems.
+*/
+#ifndef NS_MODEL_INTERACTION_H
+#define NS_MODEL_INTERACTION_H
+
+#include "model/first_order_ds.h"
+#include "model/law.h"
+#include "model/relation.h"
+
+/*
+** The law and the relation are borrowed; they may be shared between interactions. y and lambda hold m numbers each. The arrays
+** never move once the interaction is made.
+*/
+typedef struct NsInteraction {
+  char name[NS_NAME_SIZE];
+  NsLaw *law;
+  NsRelation *relation;
+  int m;
+  NsArena arena;
+  double *y, *lambda;     /* accepted, seen by scripts as live views */
+  double *y_k, *lambda_k; /* memory: at the start of the step */
+
+  /* set by ns_nsds_link */
+  NsFirstOrderDs *ds[2];
+  int nds, nx;
+  const double *z; /* what callbacks get: the relation's, else the system's */
+  double *z_pair;  /* two systems with parameters: both, one after the other */
+  int nz;
+  const void *owner;
+} NsInteraction;
+
+/* Makes an interaction; lambda starts at 0 moved into the law's set. NS_ENOMEM. */
+NsStatus ns_interaction_new(NsInteraction **interaction, NsLaw *law, NsRelation *relation);
+void ns_interaction_free(NsInteraction *interaction);
+
+/* Gathers the parameters that callbacks get (two systems have theirs joined); called when a step begins. */
+void ns_interaction_gather_z(NsInteraction *interaction);
+
+/* y = 0, lambda = 0 moved into the law's set, memories too. */
+void ns_interaction_reset(NsInteraction *interaction);
+
+/* Walks y, lambda and their memories. */
+void ns_interaction_visit(NsInteraction *interaction, NsVisitor visitor, void *context);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+** law.h
+** Nonsmooth laws between y and lambda that act on each component: -y in the normal cone of [lower, upper] at lambda.
+*/
+#ifndef NS_MODEL_LAW_H
+#define NS_MODEL_LAW_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* X(code, name). The kinds and their boxes. */
+#define NS_LAW_LIST(X)                                                                                \
+  X(NS_LAW_COMPLEMENTARITY, "ComplementarityConditionNSL")            /* 0 <= y _|_ lambda >= 0 */    \
+  X(NS_LAW_EQUALITY, "EqualityConditionNSL")                          /* y = 0, lambda free */        \
+  X(NS_LAW_RELAY, "RelayNSL")                                         /* -y in N_[lb, ub](lambda) */  \
+  X(NS_LAW_MIXED, "MixedComplementarityConditionNSL")                 /* equalities first */
+
+typedef enum NsLawKind {
+#define X(code, name) code,
+  NS_LAW_LIST(X)
+#undef X
+} NsLawKind;
+
+/*
+** A law on `size` components. The bounds may be changed between steps (they are live in scripts) and are checked when a
+** step begins. Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
+*/
+typedef struct NsLaw {
+  NsLawKind kind;
+  int size;
+  int equalities; /* NS_LAW_MIXED: how many components, from the first, are equations */
+  NsArena arena;
+  double *lower, *upper; /* size each, +-INFINITY where there is none */
+} NsLaw;
+
+/* Makes a law with the bounds of its kind; a relay gets [lb, ub] in every component. NS_ENOMEM. */
+NsStatus ns_law_new(NsLaw **law, NsLawKind kind, int size, int equalities, double lb, double ub);
+void ns_law_free(NsLaw *law);
+
+const char *ns_law_name(NsLawKind kind);
+
+/* NS_EARG with the component when a bound is nan or the two cross: "RelayNSL: lb[2] = 1 is above ub[2] = 0". */
+NsStatus ns_law_check(const NsLaw *law, NsError *err);
+
+/* Moves each lambda into the law's set. */
+void ns_law_project(const NsLaw *law, double *lambda);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+** nsds.c
+** The graph of systems and interactions.
+*/
+#include "model/nsds.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+
+NsStatus ns_nsds_new(NsNsds **out, double t0, double T) {
+  NsNsds *nsds = *out = ns_alloc(1, sizeof *nsds);
+  if (!nsds) return NS_ENOMEM;
+  nsds->t0 = t0;
+  nsds->T = T;
+  return NS_OK;
+}
+
+void ns_nsds_free(NsNsds *nsds) {
+  if (!nsds) return;
+  ns_free(nsds->ds);
+  ns_free(nsds->interactions);
+  ns_free(nsds);
+}
+
+/* Room for one more pointer in an array of pointers. */
+static NsStatus grow(void *array, int count, int *capacity) {
+  void **block = array;
+  if (count < *capacity) return NS_OK;
+  int wanted = *capacity < 8 ? 8 : 2 * *capacity;
+  void *grown = ns_resize(*block, (size_t)wanted, sizeof(void *));
+  if (!grown) return NS_ENOMEM;
+  *block = grown;
+  *capacity = wanted;
+  return NS_OK;
+}
+
+NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
+  if (ds->owner)
+    return ns_fail(err, NS_EARG, "dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
+                   ds->owner == nsds ? "this" : "another");
+  void *array = nsds->ds;
+  if (grow(&array, nsds->nds, &nsds->ds_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  nsds->ds = array;
+  ds->index = nsds->nds;
+  nsds->ds[nsds->nds++] = ds;
+  if (!ds->name[0]) snprintf(ds->name, sizeof ds->name, "ds %d", nsds->nds);
+  ds->owner = nsds;
+  nsds->version++;
+  return NS_OK;
+}
+
+static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsFirstOrderDs *first, const NsFirstOrderDs *second,
+                           NsError *err) {
+  if (inter->owner)
+    return ns_fail(err, NS_EARG, "interaction '%s' is already linked", inter->name);
+  if (first == second) return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
+  const NsFirstOrderDs *both[] = {first, second};
+  for (int i = 0; i < 2; i++)
+    if (both[i] && both[i]->owner != nsds)
+      return ns_fail(err, NS_EARG, "link: dynamical system '%s' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+                     both[i]->name[0] ? both[i]->name : "?");
+  return NS_OK;
+}
+
+/* Two systems with parameters of their own: room for both, one after the other. */
+static NsStatus prepare_z(NsInteraction *inter, const NsFirstOrderDs *first, const NsFirstOrderDs *second) {
+  inter->nz = inter->relation->z ? inter->relation->nz : first->nz + (second ? second->nz : 0);
+  if (!second || inter->relation->z || inter->nz == 0 || inter->z_pair) return NS_OK;
+  inter->z_pair = ns_alloc((size_t)inter->nz, sizeof(double));
+  return inter->z_pair ? NS_OK : NS_ENOMEM;
+}
+
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsFirstOrderDs *first, NsFirstOrderDs *second, NsError *err) {
+  NsStatus status = check_link(nsds, inter, first, second, err);
+  if (status != NS_OK) return status;
+  void *array = nsds->interactions;
+  if (grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  nsds->interactions = array;
+  if (prepare_z(inter, first, second) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  int nx = first->n + (second ? second->n : 0);
+  status = ns_relation_link(inter->relation, nx, inter->m, inter->nz, err);
+  if (status != NS_OK) return status;
+  inter->ds[0] = first;
+  inter->ds[1] = second;
+  inter->nds = second ? 2 : 1;
+  inter->nx = nx;
+  inter->owner = nsds;
+  ns_interaction_gather_z(inter);
+  nsds->interactions[nsds->ninteractions++] = inter;
+  if (!inter->name[0]) snprintf(inter->name, sizeof inter->name, "interaction %d", nsds->ninteractions);
+  nsds->version++;
+  return NS_OK;
+}
+
+void ns_nsds_reset(NsNsds *nsds) {
+  for (int i = 0; i < nsds->nds; i++) ns_ds_reset(nsds->ds[i]);
+  for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
+}
+
+void ns_nsds_visit(void *object, NsVisitor visitor, void *context) {
+  NsNsds *nsds = object;
+  for (int i = 0; i < nsds->nds; i++) ns_ds_visit(nsds->ds[i], visitor, context);
+  for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_visit(nsds->interactions[i], visitor, context);
+}

@@ -1,0 +1,41 @@
+/*
+** nsds.h
+** NonSmoothDynamicalSystem: the graph of dynamical systems and interactions on [t0, T].
+*/
+#ifndef NS_MODEL_NSDS_H
+#define NS_MODEL_NSDS_H
+
+#include "model/interaction.h"
+
+/* Systems and interactions are borrowed, in the order in which they came; none is ever removed. */
+typedef struct NsNsds {
+  double t0, T;
+  NsFirstOrderDs **ds;
+  NsInteraction **interactions;
+  int nds, ninteractions;
+  int ds_capacity, interaction_capacity;
+  uint64_t version; /* counts the changes of the graph */
+  bool busy;        /* a step is being computed: nothing of the graph may change */
+} NsNsds;
+
+/* An empty graph on [t0, T]. NS_ENOMEM. */
+NsStatus ns_nsds_new(NsNsds **nsds, double t0, double T);
+void ns_nsds_free(NsNsds *nsds);
+
+/* Adds a system; an empty name becomes "ds N". NS_EARG when it is in an NSDS already, NS_ENOMEM. */
+NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err);
+
+/*
+** Links an interaction to one system, or to two (second may be NULL), fixing the relation's sizes; an empty name becomes
+** "interaction N". NS_EARG when it is linked already or a system is not in this NSDS, NS_ESIZE when sizes disagree, NS_ENOMEM.
+** On failure nothing has changed.
+*/
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsFirstOrderDs *first, NsFirstOrderDs *second, NsError *err);
+
+/* Every system and interaction back to its initial state. */
+void ns_nsds_reset(NsNsds *nsds);
+
+/* Walks the state of everything in it: an NsWalk. */
+void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+** relation.c
+** First-order relations: sizes and evaluation.
+*/
+#include "model/relation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef struct Kind {
+  const char *name;
+  bool has_D, has_K;
+} Kind;
+
+static const Kind kinds[] = {
+#define X(code, name, d, k) {name, d, k},
+    NS_RELATION_LIST(X)
+#undef X
+};
+
+NsStatus ns_relation_new(NsRelation **out, NsRelationKind kind) {
+  NsRelation *relation = *out = ns_alloc(1, sizeof *relation);
+  if (!relation) return NS_ENOMEM;
+  relation->kind = kind;
+  relation->nx = relation->m = -1;
+  return NS_OK;
+}
+
+void ns_relation_free(NsRelation *relation) {
+  if (!relation) return;
+  NsCoef *coefs[] = {&relation->C, &relation->D, &relation->B, &relation->K, &relation->F, &relation->e};
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
+  ns_free(relation);
+}
+
+const char *ns_relation_kind_name(NsRelationKind kind) {
+  return kinds[kind].name;
+}
+
+bool ns_relation_has_D(const NsRelation *relation) {
+  return kinds[relation->kind].has_D && (relation->h.value || relation->D.value);
+}
+
+bool ns_relation_has_K(const NsRelation *relation) {
+  return kinds[relation->kind].has_K && (relation->g.value || relation->K.value);
+}
+
+bool ns_relation_linear(const NsRelation *relation) {
+  return !relation->h.value && !relation->g.value && !ns_relation_has_K(relation);
+}
+
+static const char *name_of(const NsRelation *relation) {
+  return relation->name[0] ? relation->name : kinds[relation->kind].name;
+}
+
+static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols, NsError *err) {
+  if (!coef->value || (coef->rows == rows && coef->cols == cols)) return NS_OK;
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multipliers and %d states, got %d x %d", name_of(relation),
+                 what, rows, cols, relation->m, relation->nx, coef->rows, coef->cols);
+}
+
+static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
+  const struct {
+    const char *what;
+    const NsCoef *coef;
+    int rows, cols;
+  } wanted[] = {{"C", &rel->C, rel->m, rel->nx}, {"D", &rel->D, rel->m, rel->m},   {"B", &rel->B, rel->nx, rel->m},
+                {"K", &rel->K, rel->nx, rel->nx}, {"F", &rel->F, rel->m, nz},       {"e", &rel->e, rel->m, 1}};
+  NsStatus status = NS_OK;
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == NS_OK; i++)
+    status = fits(rel, wanted[i].what, wanted[i].coef, wanted[i].rows, wanted[i].cols, err);
+  return status;
+}
+
+NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) {
+  int old_nx = rel->nx, old_m = rel->m;
+  if (old_m >= 0 && (old_nx != nx || old_m != m))
+    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d states and %d multipliers, not %d and %d", name_of(rel),
+                   old_nx, old_m, nx, m);
+  if (!rel->h.value && !rel->C.value && !rel->D.value)
+    return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
+  if (!rel->g.value && !rel->B.value)
+    return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", name_of(rel));
+  rel->nx = nx;
+  rel->m = m;
+  NsStatus status = check_sizes(rel, nz, err);
+  if (status != NS_OK) rel->nx = old_nx, rel->m = old_m;
+  return status;
+}
+
+NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
+  NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
+  static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
+    if (!coefs[i]->value || (!coefs[i]->function.value && !coefs[i]->source.version)) continue;
+    char name[NS_NAME_SIZE + 32];
+    snprintf(name, sizeof name, "relation '%s' %s", name_of(rel), letters[i]);
+    NsStatus status = ns_coef_update(coefs[i], name, t, z, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+uint64_t ns_relation_matrix_version(const NsRelation *rel) {
+  return rel->C.version + rel->D.version + rel->B.version + rel->K.version;
+}
+
+static NsStatus evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at, double *out,
+                         NsError *err) {
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  if (f->value(f->context, at->t, args, out) == 0) return NS_OK;
+  return ns_fail(err, NS_ECALLBACK, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+}
+
+NsStatus ns_relation_output(const NsRelation *rel, const NsRelationPoint *at, double *y, NsError *err) {
+  size_t bytes = (size_t)rel->m * sizeof *y;
+  memset(y, 0, bytes);
+  if (rel->h.value) return evaluate(rel, &rel->h, "computeh", at, y, err);
+  if (rel->e.value) memcpy(y, rel->e.value, bytes);
+  ns_coef_multiply_add(&rel->C, 1, at->x, y);
+  ns_coef_multiply_add(&rel->D, 1, at->lambda, y);
+  if (at->z) ns_coef_multiply_add(&rel->F, 1, at->z, y);
+  return NS_OK;
+}
+
+NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, double *r, NsError *err) {
+  memset(r, 0, (size_t)rel->nx * sizeof *r);
+  if (rel->g.value) return evaluate(rel, &rel->g, "computeg", at, r, err);
+  ns_coef_multiply_add(&rel->B, 1, at->lambda, r);
+  ns_coef_multiply_add(&rel->K, 1, at->x, r);
+  return NS_OK;
+}
+
+/* The given coefficient, or the callback's Jacobian, or zero. */
+static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what, int rows, int cols,
+                         const NsRelationPoint *at, double *out, NsError *err) {
+  size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
+  if (given->value) {
+    memcpy(out, given->value, bytes);
+    return NS_OK;
+  }
+  memset(out, 0, bytes);
+  if (!f->value) return NS_OK;
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  if (f->jacobian && f->jacobian(f->context, at->t, args, by, out) == 0) return NS_OK;
+  return ns_fail(err, NS_ECALLBACK, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+}
+
+NsStatus ns_relation_C(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
+  return jacobian(rel, &rel->C, &rel->h, NS_BY_X, "computeJachx", rel->m, rel->nx, at, out, err);
+}
+
+NsStatus ns_relation_D(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
+  return jacobian(rel, &rel->D, &rel->h, NS_BY_LAMBDA, "computeJachlambda", rel->m, rel->m, at, out, err);
+}
+
+NsStatus ns_relation_B(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
+  return jacobian(rel, &rel->B, &rel->g, NS_BY_LAMBDA, "computeJacglambda", rel->nx, rel->m, at, out, err);
+}
+
+NsStatus ns_relation_K(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
+  return jacobian(rel, &rel->K, &rel->g, NS_BY_X, "computeJacgx", rel->nx, rel->nx, at, out, err);
+}

@@ -1,0 +1,83 @@
+/*
+** relation.h
+** First-order relations  y = h(t, x, lambda, z),  r = g(t, x, lambda, z).
+*/
+#ifndef NS_MODEL_RELATION_H
+#define NS_MODEL_RELATION_H
+
+#include "model/coef.h"
+#include "model/first_order_ds.h"
+
+/* X(code, name, D may be, K may be): which Jacobians a class has beside C = dh/dx and B = dg/dlambda. */
+#define NS_RELATION_LIST(X)                                                                      \
+  X(NS_RELATION_LINEAR_TI, "FirstOrderLinearTIR", 1, 0) /* y = C x + D lambda + F z + e, r = B lambda */ \
+  X(NS_RELATION_LINEAR, "FirstOrderLinearR", 1, 0)      /* the same, each a function of time */  \
+  X(NS_RELATION_TYPE1, "FirstOrderType1R", 0, 0)        /* y = h(t, x, z), r = g(t, lambda, z) */ \
+  X(NS_RELATION_TYPE2, "FirstOrderType2R", 1, 0)        /* y = h(t, x, lambda, z), r = g(t, lambda, z) */ \
+  X(NS_RELATION_NONLINEAR, "FirstOrderNonLinearR", 1, 1) /* y = h(t, x, lambda, z), r = g(t, x, lambda, z) */
+
+typedef enum NsRelationKind {
+#define X(code, name, d, k) code,
+  NS_RELATION_LIST(X)
+#undef X
+  NS_RELATION_KINDS
+} NsRelationKind;
+
+/* The arguments of h and g, and what their Jacobians are taken by. */
+enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
+
+/*
+** A relation between nx states (those of one system, or of two, one after the other) and m multipliers. Sizes are those of
+** C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x nz), e (m). A callback that is absent is replaced by its linear form
+** (h: C x + D lambda + F z + e, g: B lambda); a coefficient that is given is used in place of that Jacobian's callback.
+*/
+typedef struct NsRelation {
+  NsRelationKind kind;
+  char name[NS_NAME_SIZE];
+  int nx, m;  /* -1 until linked */
+  NsCoef C, D, B, K, F, e;
+  NsFunction h; /* args: x (nx), lambda (m), z; value: m */
+  NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
+  double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
+  int nz;
+} NsRelation;
+
+/* A relation's evaluation at one point, for one interaction. */
+typedef struct NsRelationPoint {
+  double t;
+  const double *x, *lambda, *z;
+} NsRelationPoint;
+
+NsStatus ns_relation_new(NsRelation **relation, NsRelationKind kind);
+void ns_relation_free(NsRelation *relation);
+
+const char *ns_relation_kind_name(NsRelationKind kind);
+bool ns_relation_has_D(const NsRelation *relation);
+bool ns_relation_has_K(const NsRelation *relation);
+
+/* Whether y is affine in x and lambda, r in lambda: then one Newton iteration is exact. */
+bool ns_relation_linear(const NsRelation *relation);
+
+/*
+** Fixes nx and m. NS_ESIZE with both numbers when a given coefficient disagrees, or when the relation is already linked
+** with other sizes; NS_EARG when there is neither a callback nor a coefficient for y or for r.
+*/
+NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, NsError *err);
+
+/* Brings the coefficients up to date for time t. */
+NsStatus ns_relation_update(NsRelation *relation, double t, const double *z, NsError *err);
+
+/* Sum of the versions of C, D, B, K. */
+uint64_t ns_relation_matrix_version(const NsRelation *relation);
+
+/* y = h and r = g at a point. NS_ECALLBACK. */
+NsStatus ns_relation_output(const NsRelation *relation, const NsRelationPoint *at, double *y, NsError *err);
+NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at, double *r, NsError *err);
+
+/* The Jacobians at a point; out is filled wholly. NS_ECALLBACK. */
+NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
+NsStatus ns_relation_D(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
+NsStatus ns_relation_B(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
+NsStatus ns_relation_K(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+** one_step_problem.c
+** Assembling the laws into one box problem.
+*/
+#include "simulation/one_step_problem.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef struct Kind {
+  const char *name;
+  unsigned laws;
+} Kind;
+
+static const Kind kinds[] = {
+#define X(code, name, laws) {name, laws},
+    NS_OSNSP_LIST(X)
+#undef X
+};
+
+const char *ns_osnsp_name(NsOsnspKind kind) {
+  return kinds[kind].name;
+}
+
+NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
+  NsOsnsp *problem = *out = ns_alloc(1, sizeof *problem);
+  if (!problem) return NS_ENOMEM;
+  problem->kind = kind;
+  problem->options = ns_box_default_options();
+  return NS_OK;
+}
+
+static void release(NsOsnsp *problem) {
+  ns_box_free(problem->solver);
+  ns_arena_release(&problem->arena);
+  problem->solver = NULL;
+  problem->M = NULL;
+  problem->m = 0;
+}
+
+void ns_osnsp_free(NsOsnsp *problem) {
+  if (!problem) return;
+  release(problem);
+  ns_free(problem);
+}
+
+static NsStatus check_laws(const NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
+    return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kinds[problem->kind].name, inter->name,
+                   ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_RELAY ? "Relay or MLCP" : "MLCP");
+  }
+  return NS_OK;
+}
+
+NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
+  NsStatus status = check_laws(problem, nsds, err);
+  if (status != NS_OK) return status;
+  release(problem);
+  int m = 0;
+  for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
+  double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
+  if (problem->arena.failed || ns_box_new(&problem->solver, m) != NS_OK) {
+    release(problem);
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
+  }
+  problem->m = m;
+  return NS_OK;
+}
+
+void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
+  double *lower = problem->lower, *upper = problem->upper;
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsLaw *law = nsds->interactions[i]->law;
+    memcpy(lower, law->lower, (size_t)law->size * sizeof *lower);
+    memcpy(upper, law->upper, (size_t)law->size * sizeof *upper);
+    lower += law->size;
+    upper += law->size;
+  }
+}
+
+NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) {
+  NsBoxProblem box = {problem->m, M, problem->m, problem->q, problem->lower, problem->upper};
+  problem->M = M;
+  return ns_box_solve(problem->solver, &box, &problem->options, guess, problem->lambda, problem->y, &problem->info);
+}

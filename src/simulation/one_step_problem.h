@@ -1,0 +1,55 @@
+/*
+** one_step_problem.h
+** The one-step nonsmooth problem: the laws of all interactions in one box problem, solved once per Newton iteration.
+*/
+#ifndef NS_SIMULATION_ONE_STEP_PROBLEM_H
+#define NS_SIMULATION_ONE_STEP_PROBLEM_H
+
+#include "model/nsds.h"
+#include "solvers/solve.h"
+
+/* X(code, name, law kinds that it takes as a set of bits 1 << NsLawKind) */
+#define NS_OSNSP_LIST(X)                                                                                                \
+  X(NS_OSNSP_LCP, "LCP", 1u << NS_LAW_COMPLEMENTARITY)                                                                  \
+  X(NS_OSNSP_RELAY, "Relay", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY)                 \
+  X(NS_OSNSP_MLCP, "MLCP", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY | 1u << NS_LAW_MIXED) \
+  X(NS_OSNSP_EQUALITY, "Equality", 1u << NS_LAW_EQUALITY)
+
+typedef enum NsOsnspKind {
+#define X(code, name, laws) code,
+  NS_OSNSP_LIST(X)
+#undef X
+  NS_OSNSP_KINDS
+} NsOsnspKind;
+
+/*
+** Find y, lambda with y = M lambda + q and -y in the normal cone of [lower, upper] at lambda. Sized by ns_osnsp_prepare; after a
+** solve, M, q, lambda, y and info tell the last problem and its answer.
+*/
+typedef struct NsOsnsp {
+  NsOsnspKind kind;
+  NsBoxOptions options;
+  NsBox *solver;
+  int m;
+  NsArena arena;
+  const double *M; /* m x m, the integrator's */
+  double *q, *lower, *upper, *lambda, *y; /* m each */
+  NsSolverInfo info;
+  const void *owner; /* the simulation it works for; NULL: none yet */
+} NsOsnsp;
+
+const char *ns_osnsp_name(NsOsnspKind kind);
+
+NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);
+void ns_osnsp_free(NsOsnsp *problem);
+
+/* Sizes it for the graph. NS_EARG when a law does not fit its kind, naming the interaction and what would do; NS_ENOMEM. */
+NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err);
+
+/* Reads the laws' bounds; called when a step begins. */
+void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
+
+/* Solves for the present M and q, starting at guess; the answer is verified. The status is info.status. */
+NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+** solution.c
+** Recording a run.
+*/
+#include "simulation/solution.h"
+
+#include "base/memory.h"
+
+static double *columns(long rows, int cols, bool *failed) {
+  double *block = NULL;
+  if (rows >= 0 && (cols == 0 || (size_t)rows <= SIZE_MAX / sizeof(double) / (size_t)cols))
+    block = ns_alloc((size_t)rows * (size_t)cols, sizeof(double));
+  if (!block) *failed = true;
+  return block;
+}
+
+NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capacity) {
+  *out = NULL;
+  NsSolution *s = ns_alloc(1, sizeof *s);
+  if (!s) return NS_ENOMEM;
+  for (int i = 0; i < ts->nsds->nds; i++) s->nx += ts->nsds->ds[i]->n;
+  for (int i = 0; i < ts->nsds->ninteractions; i++) s->m += ts->nsds->interactions[i]->m;
+  bool failed = false;
+  s->capacity = capacity;
+  s->t = columns(capacity, 1, &failed);
+  s->x = columns(capacity, s->nx, &failed);
+  s->lambda = columns(capacity, s->m, &failed);
+  s->y = columns(capacity, s->m, &failed);
+  s->iterations = columns(capacity, 1, &failed);
+  if (failed) {
+    ns_solution_free(s);
+    return NS_ENOMEM;
+  }
+  *out = s;
+  return NS_OK;
+}
+
+void ns_solution_free(NsSolution *s) {
+  if (!s) return;
+  ns_free(s->t);
+  ns_free(s->x);
+  ns_free(s->lambda);
+  ns_free(s->y);
+  ns_free(s->iterations);
+  ns_free(s);
+}
+
+/* Writes n numbers into consecutive columns of one row. */
+static double *put(double *cell, long stride, const double *values, int n) {
+  for (int i = 0; i < n; i++, cell += stride) *cell = values[i];
+  return cell;
+}
+
+void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t) {
+  if (s->rows == s->capacity) return;
+  const NsNsds *nsds = ts->nsds;
+  double *x = s->x + s->rows, *lambda = s->lambda + s->rows, *y = s->y + s->rows;
+  for (int i = 0; i < nsds->nds; i++) x = put(x, s->capacity, nsds->ds[i]->x, nsds->ds[i]->n);
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    lambda = put(lambda, s->capacity, inter->lambda, inter->m);
+    y = put(y, s->capacity, inter->y, inter->m);
+  }
+  s->t[s->rows] = t;
+  s->iterations[s->rows] = s->rows ? ts->newton_iterations : 0;
+  s->rows++;
+}

@@ -1,0 +1,27 @@
+/*
+** solution.h
+** The recorded run: one row a step, columns contiguous.
+*/
+#ifndef NS_SIMULATION_SOLUTION_H
+#define NS_SIMULATION_SOLUTION_H
+
+#include "simulation/time_stepping.h"
+
+/* rows used of `capacity`; x, lambda, y are column-major with leading dimension capacity; nothing ever moves. */
+typedef struct NsSolution {
+  long rows, capacity;
+  int nx, m;
+  double *t;          /* capacity */
+  double *x;          /* capacity x nx: the states of every system, in the NSDS's order */
+  double *lambda, *y; /* capacity x m: of every interaction, in the NSDS's order */
+  double *iterations; /* capacity: Newton iterations of the step that led to the row; 0 in the first */
+} NsSolution;
+
+/* Room for `capacity` rows of a simulation. NS_ENOMEM. */
+NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity);
+void ns_solution_free(NsSolution *solution);
+
+/* Appends the accepted state at time t; nothing when the room is used up. */
+void ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t);
+
+#endif

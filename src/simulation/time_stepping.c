@@ -1,0 +1,333 @@
+/*
+** time_stepping.c
+** The time-stepping loop and Newton's method within a step.
+*/
+#include "simulation/time_stepping.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+
+enum { MAX_HALVINGS = 10 };
+
+NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator, NsOsnsp *problem,
+                   NsError *err) {
+  *out = NULL;
+  if (fabs(grid->t0 - nsds->t0) > 1e-9 * ns_time_grid_step(grid, 0))
+    return ns_fail(err, NS_EARG, "TimeStepping: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", grid->t0,
+                   nsds->t0);
+  if (problem->owner)
+    return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already", ns_osnsp_name(problem->kind));
+  NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
+  if (!ts) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ts->nsds = nsds;
+  ts->grid = grid;
+  ts->integrator = integrator;
+  ts->problem = problem;
+  ts->nsteps = ns_time_grid_steps(grid, nsds->T);
+  ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .atol = 1e-14, .max_substeps = 1};
+  problem->owner = ts;
+  return NS_OK;
+}
+
+void ns_ts_free(NsTimeStepping *ts) {
+  if (!ts) return;
+  if (ts->problem) ts->problem->owner = NULL;
+  ns_euler_moreau_free(ts->workspace);
+  ns_snapshot_free(&ts->rollback);
+  ns_free(ts);
+}
+
+long ns_ts_steps(const NsTimeStepping *ts) {
+  return ts->nsteps;
+}
+
+bool ns_ts_has_next(const NsTimeStepping *ts) {
+  return ts->k < ts->nsteps;
+}
+
+double ns_ts_time(const NsTimeStepping *ts) {
+  return ns_time_grid_at(ts->grid, ts->k);
+}
+
+double ns_ts_next_time(const NsTimeStepping *ts) {
+  return ns_time_grid_at(ts->grid, ts->k + 1);
+}
+
+static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
+  NsEulerMoreau *workspace;
+  NsStatus status = ns_osnsp_prepare(ts->problem, ts->nsds, err);
+  if (status != NS_OK) return status;
+  if (ns_euler_moreau_new(&workspace, ts->nsds) != NS_OK || ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds) != NS_OK) {
+    ns_euler_moreau_free(workspace);
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
+  }
+  ns_euler_moreau_free(ts->workspace);
+  ts->workspace = workspace;
+  ts->graph_version = ts->nsds->version;
+  ts->output_known = false;
+  return NS_OK;
+}
+
+NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
+  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "TimeStepping: the NonSmoothDynamicalSystem is empty");
+  if (!ts->workspace || ts->graph_version != ts->nsds->version) {
+    NsStatus status = make_workspace(ts, err);
+    if (status != NS_OK) return status;
+  }
+  if (ts->output_known) return NS_OK;
+  ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
+  NsStatus status = ns_euler_moreau_initial_output(ts->workspace, ns_ts_time(ts), err);
+  ts->output_known = status == NS_OK;
+  return status;
+}
+
+/* The state at t_k becomes the memory of the step; what a script wrote since the last step is part of it. */
+static void remember(NsNsds *nsds) {
+  for (int i = 0; i < nsds->nds; i++) {
+    NsFirstOrderDs *ds = nsds->ds[i];
+    memcpy(ds->x_k, ds->x, (size_t)ds->n * sizeof(double));
+    memcpy(ds->r_k, ds->r, (size_t)ds->n * sizeof(double));
+  }
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    NsInteraction *inter = nsds->interactions[i];
+    memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
+    memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
+  }
+}
+
+/* " at t=.. step .. newton ..", appended to what an inner room said. */
+static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
+  if (!err || status == NS_ENOMEM) return status;
+  size_t used = strlen(err->text);
+  NsError place;
+  ns_fail(&place, status, " (t=%g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
+  err->status = status;
+  return status;
+}
+
+/* ---- one linearised problem ---- */
+
+static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row) {
+  const NsNsds *nsds = ts->nsds;
+  int i = 0;
+  while (i + 1 < nsds->ninteractions && ns_euler_moreau_row(ts->workspace, i + 1) <= row) i++;
+  return nsds->ninteractions ? nsds->interactions[i] : NULL;
+}
+
+static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
+  const NsSolverInfo *info = &ts->problem->info;
+  const NsInteraction *first = interaction_of_row(ts, 0);
+  ns_fail(err, info->status, "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
+          ns_osnsp_name(ts->problem->kind), ns_status_message(info->status), ts->problem->m, ts->problem->m == 1 ? "" : "s",
+          first ? first->name : "?", ts->nsds->ninteractions > 1 ? " on" : "", info->residual);
+  return locate(ts, info->status, err);
+}
+
+/* Jacobians and the one-step problem at the iterate, solved: problem->lambda, problem->y. */
+static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
+  NsEulerMoreau *em = ts->workspace;
+  NsStatus status = ns_euler_moreau_linearize(em, err);
+  if (status != NS_OK) return status == NS_ECALLBACK ? status : locate(ts, status, err);
+  ns_euler_moreau_q(em, ts->problem->q);
+  status = ns_osnsp_solve(ts->problem, ns_euler_moreau_matrix(em), ns_euler_moreau_guess(em));
+  ts->stats.solver_iterations += ts->problem->info.iterations;
+  return status == NS_OK ? NS_OK : solver_failed(ts, err);
+}
+
+/* ---- Newton ---- */
+
+static bool converged(const NsTimeStepping *ts, const NsEulerMoreauResidual *r) {
+  double tolerance = ts->newton.rtol;
+  return r->state <= tolerance && r->output <= tolerance;
+}
+
+static double merit(const NsEulerMoreauResidual *r) {
+  return fmax(r->state, r->output);
+}
+
+static void report(const NsTimeStepping *ts, double damping) {
+  if (!ts->listener) return;
+  NsNewtonReport r = {ts->progress, ts->residual, &ts->problem->info, damping};
+  ts->listener(ts->listener_context, &r);
+}
+
+/* Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better than `before`. */
+static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *err) {
+  NsEulerMoreau *em = ts->workspace;
+  double s = 1;
+  for (int i = 0;; i++, s /= 2) {
+    ns_euler_moreau_advance(em, ts->problem->lambda, s);
+    NsStatus status = ns_euler_moreau_finite(em, err);
+    if (status != NS_OK) return locate(ts, status, err);
+    status = ns_euler_moreau_evaluate(em, err);
+    if (status != NS_OK) return status;
+    ts->residual = ns_euler_moreau_residual(em, ts->problem->y, ts->newton.atol);
+    if (!damped || i == MAX_HALVINGS || merit(&ts->residual) < (1 - 0.25 * s) * before) break;
+  }
+  report(ts, s);
+  return NS_OK;
+}
+
+static NsStatus not_converged(const NsTimeStepping *ts, NsError *err) {
+  const NsEulerMoreauResidual *r = &ts->residual;
+  bool state = r->state >= r->output;
+  const NsInteraction *inter = state ? NULL : interaction_of_row(ts, r->worst_row);
+  ns_fail(err, NS_ENOCONV,
+          "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g", ts->newton.max_iterations,
+          merit(r), state ? "dynamical system" : "interaction", state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
+  return locate(ts, NS_ENOCONV, err);
+}
+
+/* Newton from x_k; NS_ENOCONV when the iterations run out. */
+static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
+  NsEulerMoreau *em = ts->workspace;
+  double before = INFINITY;
+  ts->progress.newton = 1;
+  NsStatus status = ns_euler_moreau_evaluate(em, err);
+  for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
+    if (ns_interrupted()) return locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
+    ts->progress.newton = ts->newton_iterations = a;
+    ts->stats.newton_iterations++;
+    status = solve_linearised(ts, err);
+    if (status == NS_OK) status = move(ts, damped, before, err);
+    if (status != NS_OK) break;
+    if (converged(ts, &ts->residual)) return NS_OK;
+    before = merit(&ts->residual);
+  }
+  return status == NS_OK ? not_converged(ts, err) : status;
+}
+
+/* A failure that another path of the iteration may avoid. */
+static bool worth_retrying(NsStatus status) {
+  return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
+}
+
+/* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
+static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
+  NsStatus status = newton(ts, false, err);
+  if (!worth_retrying(status)) return status;
+  NsError again = {NS_OK, ""};
+  ts->stats.damped_steps++;
+  ns_euler_moreau_restart(ts->workspace);
+  NsStatus damped = newton(ts, true, &again);
+  if (worth_retrying(damped)) return status;
+  if (damped != NS_OK && err) *err = again;
+  return damped;
+}
+
+/* A linear model: one linearised problem is the solution. */
+static NsStatus solve_linear(NsTimeStepping *ts, NsError *err) {
+  NsEulerMoreau *em = ts->workspace;
+  ts->progress.newton = ts->newton_iterations = 1;
+  ts->stats.newton_iterations++;
+  NsStatus status = ns_euler_moreau_evaluate(em, err);
+  if (status == NS_OK) status = solve_linearised(ts, err);
+  if (status != NS_OK) return status;
+  ns_euler_moreau_advance(em, ts->problem->lambda, 1);
+  status = ns_euler_moreau_finite(em, err);
+  if (status != NS_OK) return locate(ts, status, err);
+  ts->residual = (NsEulerMoreauResidual){0};
+  report(ts, 1);
+  return ns_euler_moreau_evaluate_relations(em, err);
+}
+
+/* ---- steps ---- */
+
+/* From the objects' memories at t to t_next, accepted on success. */
+static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsError *err) {
+  NsEulerMoreau *em = ts->workspace;
+  ts->progress.newton = 0;
+  ts->progress.t = t_next;
+  NsStatus status = ns_euler_moreau_begin(em, ts->integrator, t, t_next, h, err);
+  if (status != NS_OK) return status == NS_ECALLBACK ? status : locate(ts, status, err);
+  ns_osnsp_read_bounds(ts->problem, ts->nsds);
+  status = ns_euler_moreau_linear(em) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
+  return status == NS_OK ? ns_euler_moreau_commit(em, err) : status;
+}
+
+/* The step in `parts` equal parts; all or nothing. */
+static NsStatus step_in_parts(NsTimeStepping *ts, int parts, NsError *err) {
+  double t = ns_ts_time(ts), h = ns_time_grid_step(ts->grid, ts->k) / parts;
+  NsStatus status = NS_OK;
+  int most = 0;
+  for (int i = 0; i < parts && status == NS_OK; i++) {
+    if (i > 0) remember(ts->nsds);
+    double end = i + 1 == parts ? ns_ts_next_time(ts) : t + (i + 1) * h;
+    status = step(ts, t + i * h, end, h, err);
+    if (ts->newton_iterations > most) most = ts->newton_iterations;
+  }
+  ts->newton_iterations = most;
+  return status;
+}
+
+/*
+** After a failure: 2, 4, ... parts. Each part leaves its own memories, so the rollback puts those of t_k back in any case, and
+** the last part's iterate is accepted once more on success.
+*/
+static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) {
+  for (int parts = 2; parts <= ts->newton.max_substeps && worth_retrying(status); parts *= 2) {
+    NsError again = {NS_OK, ""};
+    NsStatus refined = step_in_parts(ts, parts, &again);
+    (void)ns_snapshot_restore(&ts->rollback, ns_nsds_visit, ts->nsds);
+    if (refined == NS_OK) {
+      ts->stats.substeps += parts;
+      return ns_euler_moreau_commit(ts->workspace, err);
+    }
+    if (worth_retrying(refined)) continue;
+    if (err) *err = again;
+    return refined;
+  }
+  return status;
+}
+
+NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
+  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "computeOneStep called while a step is being computed (from inside a callback?)");
+  if (!ns_ts_has_next(ts))
+    return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)", ns_ts_time(ts), ts->k);
+  ts->nsds->busy = true;
+  NsStatus status = ns_ts_prepare(ts, err);
+  if (status == NS_OK) {
+    ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
+    if (!ts->computed) remember(ts->nsds);
+    bool refine = ts->newton.max_substeps > 1;
+    if (refine) ns_snapshot_save(&ts->rollback, ns_nsds_visit, ts->nsds);
+    status = step(ts, ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), err);
+    if (status != NS_OK && refine) status = step_refined(ts, status, err);
+  }
+  ts->nsds->busy = false;
+  if (status != NS_OK) return status;
+  if (!ts->computed) ts->stats.steps++;
+  ts->computed = true;
+  if (ts->newton_iterations > ts->stats.max_newton) ts->stats.max_newton = ts->newton_iterations;
+  return NS_OK;
+}
+
+NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
+  if (!ts->computed)
+    return ns_fail(err, NS_EARG, "TimeStepping: nextStep: the step from t=%g has not been computed", ns_ts_time(ts));
+  ts->computed = false;
+  ts->k++;
+  return NS_OK;
+}
+
+void ns_ts_reset(NsTimeStepping *ts) {
+  ns_nsds_reset(ts->nsds);
+  ts->k = 0;
+  ts->computed = false;
+  ts->newton_iterations = 0;
+  ts->output_known = false;
+  ts->stats = (NsTimeSteppingStats){0};
+}
+
+void ns_ts_visit(void *object, NsVisitor visitor, void *context) {
+  NsTimeStepping *ts = object;
+  visitor(context, "k", &ts->k, sizeof ts->k);
+  visitor(context, "computed", &ts->computed, sizeof ts->computed);
+  visitor(context, "newton_iterations", &ts->newton_iterations, sizeof ts->newton_iterations);
+  visitor(context, "stats", &ts->stats, sizeof ts->stats);
+  ns_nsds_visit(ts->nsds, visitor, context);
+}

@@ -1,0 +1,106 @@
+/*
+** time_stepping.h
+** TimeStepping: one step after the other over a grid of time, Newton within the step.
+*/
+#ifndef NS_SIMULATION_TIME_STEPPING_H
+#define NS_SIMULATION_TIME_STEPPING_H
+
+#include "integrators/euler_moreau.h"
+#include "simulation/one_step_problem.h"
+#include "simulation/time_grid.h"
+
+/*
+** When a step has converged: |W^-1 rho| <= rtol * (scale of x) + atol, and |h(x, lambda) - y| likewise. `scale` is the largest of |x|, |x_k|
+** and the step of the system, or of the terms of y.
+*/
+typedef struct NsNewtonOptions {
+  int max_iterations;
+  double rtol, atol;
+  int max_substeps; /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
+} NsNewtonOptions;
+
+/* Where the simulation is at this moment; read by whoever words an error. */
+typedef struct NsProgress {
+  double t;   /* the end of the step that is being computed */
+  long step;  /* its number, from 1 */
+  int newton; /* the iteration, from 1; 0 outside Newton */
+} NsProgress;
+
+/* What verbose mode tells of one Newton iteration. */
+typedef struct NsNewtonReport {
+  NsProgress at;
+  NsEulerMoreauResidual residual;
+  const NsSolverInfo *solver;
+  double damping;
+} NsNewtonReport;
+
+typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
+
+/* Counts since the start or the last reset. */
+typedef struct NsTimeSteppingStats {
+  long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps;
+} NsTimeSteppingStats;
+
+/*
+** The NSDS, the grid, the integrator's options and the one-step problem are borrowed. The workspace is made by ns_ts_prepare,
+** anew when the graph has changed.
+*/
+typedef struct NsTimeStepping {
+  NsNsds *nsds;
+  NsTimeGrid *grid;
+  NsEulerMoreauOptions *integrator;
+  NsOsnsp *problem;
+  NsNewtonOptions newton;
+  NsNewtonListener listener; /* NULL: not verbose */
+  void *listener_context;
+
+  long nsteps;   /* whole steps of the grid up to T */
+  long k;        /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
+  bool computed; /* the step from t_k is computed, nextStep is due */
+  int newton_iterations; /* of the last step */
+  NsEulerMoreauResidual residual;
+  NsProgress progress;
+  NsTimeSteppingStats stats;
+
+  NsEulerMoreau *workspace;
+  uint64_t graph_version;
+  bool output_known;  /* the initial y has been evaluated */
+  NsSnapshot rollback; /* the state before a step that is computed in parts */
+} NsTimeStepping;
+
+/* Borrows everything. NS_EARG when the grid does not start at the NSDS's t0 or the one-step problem has another simulation; NS_ENOMEM. */
+NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator, NsOsnsp *problem,
+                   NsError *err);
+
+/* Frees the workspace and the object; gives the one-step problem back only if it is still there (`problem` not NULL). */
+void ns_ts_free(NsTimeStepping *ts);
+
+/* Number of the steps on the grid up to T, and whether one is left. */
+long ns_ts_steps(const NsTimeStepping *ts);
+bool ns_ts_has_next(const NsTimeStepping *ts);
+
+/* t_k and t_{k+1}. */
+double ns_ts_time(const NsTimeStepping *ts);
+double ns_ts_next_time(const NsTimeStepping *ts);
+
+/* Makes the workspace for the graph as it stands and evaluates the initial outputs; nothing to do when both are there. */
+NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
+
+/*
+** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}. Called again before
+** ns_ts_next_step it computes the same step anew, from the state at t_k. On failure every object keeps the state it had before the call and err
+** tells the time, the step and the iteration. NS_EEND, NS_EBUSY, NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the
+** solver's statuses.
+*/
+NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
+
+/* Goes on to t_{k+1}. NS_EARG when the step has not been computed. */
+NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
+
+/* Back to t0 and the initial states. */
+void ns_ts_reset(NsTimeStepping *ts);
+
+/* Walks the state of the simulation and of its NSDS: an NsWalk. */
+void ns_ts_visit(void *ts, NsVisitor visitor, void *context);
+
+#endif
