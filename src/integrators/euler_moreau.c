@@ -312,10 +312,7 @@ static NsStatus update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
     if (status != NS_OK) return status;
   }
   for (int e = 0; e < em->nsds->ninteractions; e++) {
-    NsInteraction *inter = em->edges[e].inter;
-    ns_interaction_gather_z(inter);
-    NsStatus status = ns_law_check(inter->law, err);
-    if (status == NS_OK) status = ns_relation_update(inter->relation, t, inter->z, err);
+    NsStatus status = ns_interaction_update(em->edges[e].inter, t, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;

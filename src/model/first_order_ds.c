@@ -53,6 +53,7 @@ static NsStatus update(NsFirstOrderDs *ds, NsCoef *coef, const char *what, doubl
 }
 
 NsStatus ns_ds_update(NsFirstOrderDs *ds, double t, NsError *err) {
+  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ds->name);
   NsStatus status = update(ds, &ds->M, "M", t, err);
   if (status == NS_OK) status = update(ds, &ds->A, "A", t, err);
   if (status == NS_OK) status = update(ds, &ds->b, "b", t, err);

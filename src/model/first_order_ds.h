@@ -43,6 +43,7 @@ typedef struct NsFirstOrderDs {
 
   const void *owner; /* the NSDS it was inserted in; NULL: none */
   int index;         /* its place there */
+  bool closed;       /* given up by its owner: a step refuses it */
 } NsFirstOrderDs;
 
 /* Makes a system of n states that starts at x0. NS_ENOMEM. */

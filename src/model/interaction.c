@@ -48,6 +48,13 @@ void ns_interaction_gather_z(NsInteraction *inter) {
   }
 }
 
+NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
+  if (inter->closed) return ns_fail(err, NS_ECLOSED, "interaction '%s' is closed", inter->name);
+  ns_interaction_gather_z(inter);
+  NsStatus status = ns_law_check(inter->law, err);
+  return status == NS_OK ? ns_relation_update(inter->relation, t, inter->z, err) : status;
+}
+
 void ns_interaction_reset(NsInteraction *inter) {
   size_t bytes = (size_t)inter->m * sizeof(double);
   memset(inter->y, 0, bytes);

@@ -29,14 +29,18 @@ typedef struct NsInteraction {
   double *z_pair;  /* two systems with parameters: both, one after the other */
   int nz;
   const void *owner;
+  bool closed; /* given up by its owner: a step refuses it */
 } NsInteraction;
 
 /* Makes an interaction; lambda starts at 0 moved into the law's set. NS_ENOMEM. */
 NsStatus ns_interaction_new(NsInteraction **interaction, NsLaw *law, NsRelation *relation);
 void ns_interaction_free(NsInteraction *interaction);
 
-/* Gathers the parameters that callbacks get (two systems have theirs joined); called when a step begins. */
+/* Gathers the parameters that callbacks get (two systems have theirs joined). */
 void ns_interaction_gather_z(NsInteraction *interaction);
+
+/* Brings law and relation up to date for time t, when a step begins. NS_ECLOSED, NS_EARG (bounds), NS_ENAN, NS_ECALLBACK. */
+NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
 /* y = 0, lambda = 0 moved into the law's set, memories too. */
 void ns_interaction_reset(NsInteraction *interaction);

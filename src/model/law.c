@@ -51,6 +51,7 @@ const char *ns_law_name(NsLawKind kind) {
 }
 
 NsStatus ns_law_check(const NsLaw *law, NsError *err) {
+  if (law->closed) return ns_fail(err, NS_ECLOSED, "%s is closed", ns_law_name(law->kind));
   for (int i = 0; i < law->size; i++) {
     double lb = law->lower[i], ub = law->upper[i];
     if (isnan(lb) || isnan(ub) || lb == INFINITY || ub == -INFINITY)

@@ -33,6 +33,7 @@ typedef struct NsLaw {
   int equalities; /* NS_LAW_MIXED: how many components, from the first, are equations */
   NsArena arena;
   double *lower, *upper; /* size each, +-INFINITY where there is none */
+  bool closed;           /* given up by its owner: a step refuses it */
 } NsLaw;
 
 /* Makes a law with the bounds of its kind; a relay gets [lb, ub] in every component. NS_ENOMEM. */

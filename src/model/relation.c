@@ -91,6 +91,7 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) 
 }
 
 NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
+  if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", name_of(rel));
   NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {

@@ -40,6 +40,7 @@ typedef struct NsRelation {
   NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
   double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
+  bool closed;  /* given up by its owner: a step refuses it */
 } NsRelation;
 
 /* A relation's evaluation at one point, for one interaction. */

@@ -1,0 +1,124 @@
+/*
+** interaction.c
+** Interaction: a law and a relation, with live y and lambda.
+*/
+#include <string.h>
+
+#include "bind/model.h"
+
+enum { LAW = 1, RELATION, GRAPH, USERVALUES = GRAPH };
+
+static const NslType interaction_type = {"Interaction"};
+
+NslInteraction *nsl_check_interaction(lua_State *L, int idx) {
+  return nsl_check(L, idx, &interaction_type);
+}
+
+/* Interaction(law, relation [, name]). */
+static int new_interaction(lua_State *L) {
+  NslLaw *law = nsl_check_law(L, 1);
+  NslRelation *relation = nsl_check_relation(L, 2);
+  lua_settop(L, 3);
+  NslInteraction *self = nsl_new(L, &interaction_type, sizeof *self, USERVALUES);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, 4, LAW);
+  lua_pushvalue(L, 2);
+  lua_setiuservalue(L, 4, RELATION);
+  if (ns_interaction_new(&self->interaction, law->law, relation->relation) != NS_OK) luaL_error(L, "not enough memory");
+  if (!lua_isnil(L, 3)) nsl_set_name(L, self->interaction->name, 3, "Interaction");
+  return 1;
+}
+
+/* First-order interactions have level 0 alone; it may be left out. */
+static void check_level(lua_State *L, const char *what) {
+  if (lua_isnoneornil(L, 2)) return;
+  lua_Integer level = nsl_integer(L, 2, what, "level");
+  if (level != 0) luaL_error(L, "%s: level: a first-order interaction has level 0 only, got %I", what, level);
+}
+
+static int interaction_y(lua_State *L) {
+  NslInteraction *self = nsl_check_interaction(L, 1);
+  check_level(L, "y");
+  nsl_push_vector_view(L, 1, self->interaction->y, self->interaction->m, 1, "y", NULL);
+  return 1;
+}
+
+static int interaction_lambda(lua_State *L) {
+  NslInteraction *self = nsl_check_interaction(L, 1);
+  check_level(L, "lambda");
+  nsl_push_vector_view(L, 1, self->interaction->lambda, self->interaction->m, 1, "lambda", NULL);
+  return 1;
+}
+
+static int interaction_law(lua_State *L) {
+  nsl_check_interaction(L, 1);
+  lua_getiuservalue(L, 1, LAW);
+  return 1;
+}
+
+static int interaction_relation(lua_State *L) {
+  nsl_check_interaction(L, 1);
+  lua_getiuservalue(L, 1, RELATION);
+  return 1;
+}
+
+static int interaction_size(lua_State *L) {
+  lua_pushinteger(L, nsl_check_interaction(L, 1)->interaction->m);
+  return 1;
+}
+
+static int interaction_name(lua_State *L) {
+  lua_pushstring(L, nsl_check_interaction(L, 1)->interaction->name);
+  return 1;
+}
+
+static int interaction_set_name(lua_State *L) {
+  return nsl_set_name(L, nsl_check_interaction(L, 1)->interaction->name, 2, "setName");
+}
+
+static int interaction_close(lua_State *L) {
+  NslInteraction *self = nsl_check_interaction(L, 1);
+  const NsNsds *nsds = self->interaction->owner;
+  if (nsds && nsds->busy) luaL_error(L, "close: interaction '%s' is being used by the step that is computed", self->interaction->name);
+  self->head.closed = self->interaction->closed = true;
+  return 0;
+}
+
+static int interaction_gc(lua_State *L) {
+  NslInteraction *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  ns_interaction_free(self->interaction);
+  self->interaction = NULL;
+  return 0;
+}
+
+static int interaction_tostring(lua_State *L) {
+  NslInteraction *self = lua_touserdata(L, 1);
+  const NsInteraction *inter = self->interaction;
+  if (self->head.closed) return lua_pushliteral(L, "Interaction (closed)"), 1;
+  lua_pushfstring(L, "Interaction '%s': %s, %s, %s", inter->name, ns_law_name(inter->law->kind),
+                  ns_relation_kind_name(inter->relation->kind), inter->owner ? "linked with" : "not linked");
+  for (int i = 0; i < inter->nds; i++) lua_pushfstring(L, "%s'%s'", i ? " and " : " ", inter->ds[i]->name);
+  lua_concat(L, 1 + inter->nds);
+  return 1;
+}
+
+static const luaL_Reg methods[] = {{"y", interaction_y},
+                                   {"lambda_", interaction_lambda},
+                                   {"lambda", interaction_lambda},
+                                   {"nonSmoothLaw", interaction_law},
+                                   {"relation", interaction_relation},
+                                   {"dimension", interaction_size},
+                                   {"name", interaction_name},
+                                   {"setName", interaction_set_name},
+                                   {"close", interaction_close},
+                                   {NULL, NULL}};
+
+static const luaL_Reg meta[] = {
+    {"__gc", interaction_gc}, {"__close", interaction_close}, {"__tostring", interaction_tostring}, {NULL, NULL}};
+
+void nsl_open_interaction(lua_State *L) {
+  static const luaL_Reg functions[] = {{"Interaction", new_interaction}, {NULL, NULL}};
+  nsl_register_type(L, &interaction_type, meta, methods);
+  luaL_setfuncs(L, functions, 0);
+}

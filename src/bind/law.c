@@ -1,0 +1,192 @@
+/*
+** law.c
+** ComplementarityConditionNSL, EqualityConditionNSL, RelayNSL and MixedComplementarityConditionNSL.
+*/
+#include <math.h>
+
+#include "bind/model.h"
+
+enum { KINDS = NS_LAW_MIXED + 1 };
+
+static const NslType types[KINDS] = {
+#define X(code, name) [code] = {name},
+    NS_LAW_LIST(X)
+#undef X
+};
+
+NslLaw *nsl_check_law(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < types || head->type >= types + KINDS) {
+    const char *message = lua_pushfstring(L, "nonsmooth law expected, got %s", nsl_describe(L, idx));
+    luaL_argerror(L, idx, message);
+  }
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return (NslLaw *)head;
+}
+
+static NslLaw *new_law(lua_State *L, NsLawKind kind, int size, int equalities, double lb, double ub) {
+  NslLaw *self = nsl_new(L, &types[kind], sizeof *self, 0);
+  if (ns_law_new(&self->law, kind, size, equalities, lb, ub) != NS_OK) luaL_error(L, "not enough memory");
+  return self;
+}
+
+static int size_argument(lua_State *L, int idx, const char *who, const char *what, lua_Integer least) {
+  lua_Integer size = nsl_integer(L, idx, who, what);
+  if (size < least || size > 1 << 28) luaL_error(L, "%s: %s: expected at least %d, got %I", who, what, (int)least, size);
+  return (int)size;
+}
+
+static int new_complementarity(lua_State *L) {
+  new_law(L, NS_LAW_COMPLEMENTARITY, size_argument(L, 1, types[NS_LAW_COMPLEMENTARITY].name, "size", 1), 0, 0, 0);
+  return 1;
+}
+
+static int new_equality(lua_State *L) {
+  new_law(L, NS_LAW_EQUALITY, size_argument(L, 1, types[NS_LAW_EQUALITY].name, "size", 1), 0, 0, 0);
+  return 1;
+}
+
+/* (size, equalities): the first `equalities` components are equations. */
+static int new_mixed(lua_State *L) {
+  const char *who = types[NS_LAW_MIXED].name;
+  int size = size_argument(L, 1, who, "size", 1), equalities = size_argument(L, 2, who, "equalities", 0);
+  if (equalities > size) luaL_error(L, "%s: equalities: expected at most the size %d, got %d", who, size, equalities);
+  new_law(L, NS_LAW_MIXED, size, equalities, 0, 0);
+  return 1;
+}
+
+/* Raises when the law's bounds are no intervals. */
+static void check_bounds(lua_State *L, const NsLaw *law) {
+  NsError err = {NS_OK, ""};
+  if (ns_law_check(law, &err) != NS_OK) nsl_raise(L, &err);
+}
+
+/* A number for all components, or a vector. Infinite bounds are allowed. */
+static void read_bounds(lua_State *L, int idx, NsLaw *law, double *to, const char *what) {
+  if (lua_type(L, idx) == LUA_TNUMBER) {
+    for (int i = 0; i < law->size; i++) to[i] = lua_tonumber(L, idx);
+    return;
+  }
+  NslVector *v = nsl_to_vector(L, idx, law->size, ns_law_name(law->kind), what);
+  nsl_vector_read(v, to);
+}
+
+/* RelayNSL(size [, lb = -1 [, ub = 1]]). */
+static int new_relay(lua_State *L) {
+  lua_settop(L, 3);
+  NslLaw *self = new_law(L, NS_LAW_RELAY, size_argument(L, 1, types[NS_LAW_RELAY].name, "size", 1), 0, -1, 1);
+  if (!lua_isnil(L, 2)) read_bounds(L, 2, self->law, self->law->lower, "lb");
+  if (!lua_isnil(L, 3)) read_bounds(L, 3, self->law, self->law->upper, "ub");
+  check_bounds(L, self->law);
+  return 1;
+}
+
+void nsl_clone_law(lua_State *L, int idx) {
+  const NsLaw *from = nsl_check_law(L, idx)->law;
+  NsLaw *to = new_law(L, from->kind, from->size, from->equalities, 0, 0)->law;
+  for (int i = 0; i < from->size; i++) {
+    to->lower[i] = from->lower[i];
+    to->upper[i] = from->upper[i];
+  }
+}
+
+static NslLaw *check_relay(lua_State *L, const char *what) {
+  NslLaw *self = nsl_check_law(L, 1);
+  if (self->law->kind != NS_LAW_RELAY) luaL_error(L, "%s: a %s has fixed bounds", what, self->head.type->name);
+  return self;
+}
+
+/* A live view of a relay's bounds; the bounds of the other laws are fixed, so that theirs is read-only. */
+static int bounds_view(lua_State *L, NslLaw *self, double *bounds, const char *label) {
+  NslVector *v = nsl_push_vector_view(L, 1, bounds, self->law->size, 1, label, NULL);
+  v->readonly = self->law->kind != NS_LAW_RELAY;
+  return 1;
+}
+
+static int law_lb(lua_State *L) {
+  NslLaw *self = nsl_check_law(L, 1);
+  return bounds_view(L, self, self->law->lower, "lb");
+}
+
+static int law_ub(lua_State *L) {
+  NslLaw *self = nsl_check_law(L, 1);
+  return bounds_view(L, self, self->law->upper, "ub");
+}
+
+/* setLb(value), setLb(vector) or setLb(i, value). Crossed bounds are refused, and nothing is changed. */
+static int set_bounds(lua_State *L, const char *what, bool upper) {
+  NslLaw *self = check_relay(L, what);
+  NsLaw *law = self->law;
+  double *to = upper ? law->upper : law->lower;
+  lua_settop(L, 3);
+  NslVector *wanted = nsl_push_vector(L, law->size, what);
+  for (int i = 0; i < law->size; i++) wanted->data[i] = to[i];
+  if (!lua_isnil(L, 3)) {
+    lua_Integer i = nsl_integer(L, 2, what, "component");
+    if (i < 1 || i > law->size) luaL_error(L, "%s: component: expected 1..%d, got %I", what, law->size, i);
+    if (lua_type(L, 3) != LUA_TNUMBER) nsl_bad(L, what, "bound", "a number", 3);
+    wanted->data[i - 1] = lua_tonumber(L, 3);
+  } else {
+    read_bounds(L, 2, law, wanted->data, upper ? "ub" : "lb");
+  }
+  NsLaw trial = *law;
+  *(upper ? &trial.upper : &trial.lower) = wanted->data;
+  check_bounds(L, &trial);
+  nsl_vector_read(wanted, to);
+  return 0;
+}
+
+static int law_set_lb(lua_State *L) { return set_bounds(L, "setLb", false); }
+static int law_set_ub(lua_State *L) { return set_bounds(L, "setUb", true); }
+
+static int law_size(lua_State *L) {
+  lua_pushinteger(L, nsl_check_law(L, 1)->law->size);
+  return 1;
+}
+
+static int law_equalities(lua_State *L) {
+  const NsLaw *law = nsl_check_law(L, 1)->law;
+  lua_pushinteger(L, law->kind == NS_LAW_EQUALITY ? law->size : law->equalities);
+  return 1;
+}
+
+static int law_close(lua_State *L) {
+  NslLaw *self = nsl_check_law(L, 1);
+  self->head.closed = self->law->closed = true;
+  return 0;
+}
+
+static int law_gc(lua_State *L) {
+  NslLaw *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  ns_law_free(self->law);
+  self->law = NULL;
+  return 0;
+}
+
+static int law_tostring(lua_State *L) {
+  NslLaw *self = lua_touserdata(L, 1);
+  const NsLaw *law = self->law;
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
+  lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
+  if (law->kind == NS_LAW_RELAY && law->size == 1) lua_pushfstring(L, " on [%f, %f]", law->lower[0], law->upper[0]);
+  else if (law->kind == NS_LAW_MIXED) lua_pushfstring(L, ", the first %d equations", law->equalities);
+  else lua_pushliteral(L, "");
+  lua_concat(L, 2);
+  return 1;
+}
+
+static const luaL_Reg methods[] = {{"lb", law_lb},       {"ub", law_ub},     {"setLb", law_set_lb},         {"setUb", law_set_ub},
+                                   {"size", law_size},   {"equalities", law_equalities}, {"close", law_close}, {NULL, NULL}};
+
+static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
+
+void nsl_open_law(lua_State *L) {
+  static const luaL_Reg functions[] = {{"ComplementarityConditionNSL", new_complementarity},
+                                       {"EqualityConditionNSL", new_equality},
+                                       {"RelayNSL", new_relay},
+                                       {"MixedComplementarityConditionNSL", new_mixed},
+                                       {NULL, NULL}};
+  for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,111 @@
+/*
+** model.c
+** What the userdata of the model room share: coefficients, names, parameters, option tables.
+*/
+#include "bind/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+
+static NsSource vector_source(const NslVector *v, bool shared) {
+  return (NsSource){v->data, v->stride, 0, shared ? v->version : NULL};
+}
+
+static NsSource matrix_source(const NslMatrix *m, bool shared) {
+  return (NsSource){m->data, 1, m->ld, shared ? m->version : NULL};
+}
+
+void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  const char *who = callee->head.type->name;
+  NsStatus status;
+  lua_pushvalue(L, value);
+  int copy = lua_gettop(L);
+  if (cols == 0) {
+    NslVector *v = nsl_to_finite_vector(L, copy, rows, who, what);
+    status = ns_coef_set(coef, v->n, 1, vector_source(v, shared));
+  } else {
+    NslMatrix *m = nsl_to_finite_matrix(L, copy, rows, cols, who, what);
+    status = ns_coef_set(coef, m->rows, m->cols, matrix_source(m, shared));
+  }
+  if (status != NS_OK) luaL_error(L, "not enough memory");
+  if (shared) nsl_anchor(L, idx, what, copy);
+  lua_settop(L, copy - 1);
+  if (callee->nsds) ((NsNsds *)callee->nsds)->version++;
+}
+
+int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector) {
+  if (!coef->value) {
+    lua_pushnil(L);
+  } else if (as_vector) {
+    memcpy(nsl_push_vector(L, coef->rows, NULL)->data, coef->value, (size_t)coef->rows * sizeof(double));
+  } else {
+    NslMatrix *m = nsl_push_matrix(L, coef->rows, coef->cols, NULL);
+    memcpy(m->data, coef->value, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
+  }
+  return 1;
+}
+
+int nsl_set_name(lua_State *L, char *buffer, int value, const char *who) {
+  if (lua_type(L, value) != LUA_TSTRING) nsl_bad(L, who, "name", "a string", value);
+  snprintf(buffer, NS_NAME_SIZE, "%s", lua_tostring(L, value));
+  return 0;
+}
+
+void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool shared) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  const char *who = callee->head.type->name;
+  lua_pushvalue(L, value);
+  int copy = lua_gettop(L);
+  NslVector *v = nsl_to_finite_vector(L, copy, callee->nsds ? callee->nz : -1, who, "z");
+  if (!shared || v->stride != 1) {
+    NslVector *own = nsl_push_vector(L, v->n, "z");
+    nsl_vector_read(v, own->data);
+    v = own;
+  }
+  nsl_anchor(L, idx, "z", -1);
+  *z = v->data;
+  *nz = v->n;
+  lua_settop(L, copy - 1);
+}
+
+bool nsl_is_options(lua_State *L, int idx, const char *a, const char *b) {
+  if (lua_type(L, idx) != LUA_TTABLE) return false;
+  bool found = lua_getfield(L, idx, a) != LUA_TNIL || (b && lua_getfield(L, idx, b) != LUA_TNIL);
+  lua_settop(L, -1 - (found || !b ? 1 : 2));
+  return found;
+}
+
+/* Pushes "a, b, c". */
+static const char *list_of(lua_State *L, const char *const *known) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 0; known[i]; i++) {
+    if (i) luaL_addstring(&b, ", ");
+    luaL_addstring(&b, known[i]);
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known) {
+  idx = lua_absindex(L, idx);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    bool good = false;
+    if (lua_type(L, -2) == LUA_TSTRING)
+      for (int i = 0; known[i] && !good; i++) good = strcmp(known[i], lua_tostring(L, -2)) == 0;
+    if (good) continue;
+    lua_pushvalue(L, -2);
+    const char *key = lua_tostring(L, -1);
+    luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key ? key : luaL_typename(L, -1), list_of(L, known));
+  }
+}
+
+void nsl_open_model(lua_State *L) {
+  nsl_open_ds(L);
+  nsl_open_relation(L);
+  nsl_open_law(L);
+  nsl_open_interaction(L);
+  nsl_open_nsds(L);
+}

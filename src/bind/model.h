@@ -1,0 +1,78 @@
+/*
+** model.h
+** The userdata of the model room: systems, relations, laws, interactions and their graph.
+*/
+#ifndef NSL_BIND_MODEL_H
+#define NSL_BIND_MODEL_H
+
+#include "bind/callback.h"
+#include "model/nsds.h"
+
+typedef struct NslDs {
+  NslCallee callee;
+  NsFirstOrderDs *ds;
+} NslDs;
+
+typedef struct NslRelation {
+  NslCallee callee;
+  NsRelation *relation;
+} NslRelation;
+
+typedef struct NslLaw {
+  NslHead head;
+  NsLaw *law;
+} NslLaw;
+
+/* User values: 1 the law, 2 the relation, 3 the graph it is linked in. */
+typedef struct NslInteraction {
+  NslHead head;
+  NsInteraction *interaction;
+} NslInteraction;
+
+/* User value 1: a table that anchors everything in the graph, { ds = {...}, interactions = {...} }. */
+typedef struct NslNsds {
+  NslHead head;
+  NsNsds *nsds;
+} NslNsds;
+
+/* The open object of a type (of any class of it) at idx, else an error "dynamical system expected, got ...". */
+NslDs *nsl_check_ds(lua_State *L, int idx);
+NslRelation *nsl_check_relation(lua_State *L, int idx);
+NslLaw *nsl_check_law(lua_State *L, int idx);
+NslInteraction *nsl_check_interaction(lua_State *L, int idx);
+NslNsds *nsl_check_nsds(lua_State *L, int idx);
+
+/*
+** Gives `coef` the matrix (or, with cols 0, the vector) at stack index `value`; shared: later changes of it are seen, and it is kept alive by the callee at
+** idx. Sizes that are negative are free. The value must be finite.
+*/
+void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
+
+/* Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent. */
+int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector);
+
+/* name() and setName(string) on an engine object's name buffer. */
+int nsl_set_name(lua_State *L, char *buffer, int value, const char *who);
+
+/* The shared z of a callee: setzPtr(v) keeps v; z() gives it back. */
+void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool shared);
+
+/* Pushes clones: same parameters and callbacks, state of its own, in no graph. */
+void nsl_clone_ds(lua_State *L, int idx);
+void nsl_clone_relation(lua_State *L, int idx);
+void nsl_clone_law(lua_State *L, int idx);
+
+/* Raises for an unknown key of the option table at idx, listing the known ones. `known` ends with NULL. */
+void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known);
+
+/* Whether the value at idx is a table with string keys `a` or `b` (b may be NULL): an option table rather than an array. */
+bool nsl_is_options(lua_State *L, int idx, const char *a, const char *b);
+
+void nsl_open_model(lua_State *L);
+void nsl_open_ds(lua_State *L);
+void nsl_open_relation(lua_State *L);
+void nsl_open_law(lua_State *L);
+void nsl_open_interaction(lua_State *L);
+void nsl_open_nsds(lua_State *L);
+
+#endif

@@ -1,0 +1,383 @@
+/*
+** relation.c
+** FirstOrderLinearTIR, FirstOrderLinearR, FirstOrderType1R, FirstOrderType2R and FirstOrderNonLinearR.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "bind/model.h"
+
+enum { SLOT_H, SLOT_G, SLOT_JACHX, SLOT_JACGLAMBDA, SLOT_JACHLAMBDA, SLOT_JACGX };
+enum { SLOT_C, SLOT_D, SLOT_B, SLOT_F, SLOT_E };
+
+static const NslSlot nonlinear_slots[] = {
+    {"computeh", "h", "xlz", "y", 'm', '1', NSL_NATIVE_VALUE},
+    {"computeg", "g", "xlz", "r", 'n', '1', NSL_NATIVE_VALUE},
+    {"computeJachx", "Jachx", "xlz", "C", 'm', 'n', NSL_NATIVE_JACOBIAN},
+    {"computeJacglambda", "Jacglambda", "xlz", "B", 'n', 'm', NSL_NATIVE_JACOBIAN},
+    {"computeJachlambda", "Jachlambda", "xlz", "D", 'm', 'm', NSL_NATIVE_JACOBIAN},
+    {"computeJacgx", "Jacgx", "xlz", "K", 'n', 'n', NSL_NATIVE_JACOBIAN},
+};
+
+static const NslSlot type1_slots[] = {
+    {"computeh", "h", "xz", "y", 'm', '1', NSL_NATIVE_TYPE1},
+    {"computeg", "g", "lz", "r", 'n', '1', NSL_NATIVE_TYPE1},
+    {"computeJachx", "Jachx", "xz", "C", 'm', 'n', NSL_NATIVE_TYPE1},
+    {"computeJacglambda", "Jacglambda", "lz", "B", 'n', 'm', NSL_NATIVE_TYPE1},
+};
+
+static const NslSlot type2_slots[] = {
+    {"computeh", "h", "xl", "y", 'm', '1', NSL_NATIVE_TYPE2H},
+    {"computeg", "g", "l", "r", 'n', '1', NSL_NATIVE_TYPE2G},
+    {"computeJachx", "Jachx", "xl", "C", 'm', 'n', NSL_NATIVE_TYPE2H},
+    {"computeJacglambda", "Jacglambda", "l", "B", 'n', 'm', NSL_NATIVE_TYPE2G},
+    {"computeJachlambda", "Jachlambda", "xl", "D", 'm', 'm', NSL_NATIVE_TYPE2H},
+};
+
+static const NslSlot linear_slots[] = {
+    {"computeC", "C", "z", "C", 'm', 'n', NSL_NATIVE_MATRIX},
+    {"computeD", "D", "z", "D", 'm', 'm', NSL_NATIVE_TIME},
+    {"computeB", "B", "z", "B", 'n', 'm', NSL_NATIVE_MATRIX},
+    {"computeF", "F", "z", "F", 'm', 'p', NSL_NATIVE_MATRIX},
+    {"computee", "e", "z", "e", 'm', '1', NSL_NATIVE_TIME},
+};
+
+static bool is_linear(const NsRelation *relation) {
+  return relation->kind == NS_RELATION_LINEAR_TI || relation->kind == NS_RELATION_LINEAR;
+}
+
+static NsStatus bind_functions(NslCallee *callee) {
+  NsRelation *relation = ((NslRelation *)callee)->relation;
+  if (!relation) return NS_OK;
+  bool has_D = callee->kind->nslots > SLOT_JACHLAMBDA, has_K = callee->kind->nslots > SLOT_JACGX;
+  relation->h = nsl_function(callee, 0, SLOT_H, SLOT_JACHX, has_D ? SLOT_JACHLAMBDA : -1);
+  relation->g = nsl_function(callee, 1, SLOT_G, has_K ? SLOT_JACGX : -1, SLOT_JACGLAMBDA);
+  return NS_OK;
+}
+
+static NsCoef *coefficient(NsRelation *relation, char letter) {
+  switch (letter) {
+    case 'C': return &relation->C;
+    case 'D': return &relation->D;
+    case 'B': return &relation->B;
+    case 'K': return &relation->K;
+    case 'F': return &relation->F;
+    default: return &relation->e;
+  }
+}
+
+static int size_of(const NslCallee *callee, char letter) {
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+}
+
+/* Coefficients that are functions of time; before the sizes are known there is nothing to hand over. */
+static NsStatus bind_coefficients(NslCallee *callee) {
+  NsRelation *relation = ((NslRelation *)callee)->relation;
+  for (int slot = 0; relation && callee->sized && slot < callee->kind->nslots; slot++) {
+    const NslSlot *s = &callee->kind->slots[slot];
+    NsCoef *coef = coefficient(relation, s->brief[0]);
+    NsFunction function = nsl_coefficient_function(callee, slot);
+    if (function.value) {
+      NsStatus status = ns_coef_set_function(coef, size_of(callee, s->rows), size_of(callee, s->cols), function);
+      if (status != NS_OK) return status;
+    } else if (ns_coef_varies(coef)) {
+      ns_coef_clear(coef);
+    }
+  }
+  return NS_OK;
+}
+
+static const NslCalleeClass classes[NS_RELATION_KINDS] = {
+    [NS_RELATION_LINEAR_TI] = {"relation", linear_slots, 0, bind_coefficients},
+    [NS_RELATION_LINEAR] = {"relation", linear_slots, 5, bind_coefficients},
+    [NS_RELATION_TYPE1] = {"relation", type1_slots, 4, bind_functions},
+    [NS_RELATION_TYPE2] = {"relation", type2_slots, 5, bind_functions},
+    [NS_RELATION_NONLINEAR] = {"relation", nonlinear_slots, 6, bind_functions},
+};
+
+static const NslType types[NS_RELATION_KINDS] = {
+#define X(code, name, d, k) [code] = {name},
+    NS_RELATION_LIST(X)
+#undef X
+};
+
+NslRelation *nsl_check_relation(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < types || head->type >= types + NS_RELATION_KINDS) {
+    const char *message = lua_pushfstring(L, "relation expected, got %s", nsl_describe(L, idx));
+    luaL_argerror(L, idx, message);
+  }
+  NslRelation *self = (NslRelation *)head;
+  if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
+  return self;
+}
+
+static NslRelation *check_idle(lua_State *L, const char *what) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  nsl_callee_idle(L, &self->callee, what);
+  return self;
+}
+
+/* ---- making ---- */
+
+static NslRelation *new_relation(lua_State *L, NsRelationKind kind) {
+  NslRelation *self = nsl_new(L, &types[kind], sizeof *self, NSL_USERVALUES);
+  nsl_callee_init(L, -1, &self->callee, &classes[kind], "");
+  if (ns_relation_new(&self->relation, kind) != NS_OK) luaL_error(L, "not enough memory");
+  self->callee.name = self->relation->name;
+  return self;
+}
+
+static bool may_have(const NslRelation *self, char letter) {
+  NsRelationKind kind = self->relation->kind;
+  if (letter == 'K') return kind == NS_RELATION_NONLINEAR;
+  if (letter == 'D') return kind != NS_RELATION_TYPE1;
+  if (letter == 'F' || letter == 'e') return is_linear(self->relation);
+  return true;
+}
+
+/* A number array, or in a FirstOrderLinearR a function of time, for one of C, D, B, K, F, e. */
+static void set_coefficient(lua_State *L, int idx, const char *name, int value, bool shared) {
+  NslRelation *self = lua_touserdata(L, idx);
+  NslCallee *callee = &self->callee;
+  const char *type = callee->head.type->name;
+  char letter = name[0];
+  if (!may_have(self, letter)) luaL_error(L, "%s has no %s", type, name);
+  int slot = is_linear(self->relation) ? nsl_slot(callee, name) : -1;
+  if (slot >= 0 && lua_isfunction(L, value)) {
+    nsl_set_function(L, idx, slot, value);
+    return;
+  }
+  if (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT) {
+    lua_pushnil(L);
+    nsl_set_function(L, idx, slot, -1);
+    lua_pop(L, 1);
+  }
+  bool linked = self->relation->m >= 0;
+  int m = linked ? self->relation->m : -1, nx = linked ? self->relation->nx : -1;
+  int rows = letter == 'B' || letter == 'K' ? nx : m;
+  int cols = letter == 'e' ? 0 : letter == 'F' ? (linked ? callee->nz : -1) : letter == 'D' || letter == 'B' ? m : nx;
+  nsl_set_coef(L, idx, coefficient(self->relation, letter), value, rows, cols, name, shared);
+}
+
+static const char *const linear_keys[] = {"C", "D", "B", "F", "e", "z", "name", NULL};
+static const char *const type1_keys[] = {"h", "g", "Jachx", "Jacglambda", "C", "B", "z", "name", NULL};
+static const char *const type2_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "C", "D", "B", "z", "name", NULL};
+static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "Jacgx", "C", "D", "B", "K", "z", "name", NULL};
+
+static const char *const *keys_of(NsRelationKind kind) {
+  switch (kind) {
+    case NS_RELATION_TYPE1: return type1_keys;
+    case NS_RELATION_TYPE2: return type2_keys;
+    case NS_RELATION_NONLINEAR: return nonlinear_keys;
+    default: return linear_keys;
+  }
+}
+
+static void apply_options(lua_State *L, int options, NslRelation *self) {
+  int self_idx = lua_gettop(L);
+  NslCallee *callee = &self->callee;
+  const char *type = callee->head.type->name;
+  nsl_check_options(L, options, type, keys_of(self->relation->kind));
+  if (lua_getfield(L, options, "name") != LUA_TNIL) nsl_set_name(L, self->relation->name, -1, type);
+  if (lua_getfield(L, options, "z") != LUA_TNIL)
+    nsl_set_z(L, self_idx, &self->relation->z, &self->relation->nz, lua_gettop(L), true);
+  static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
+  for (int i = 0; i < 6; i++)
+    if (lua_getfield(L, options, letters[i]) != LUA_TNIL) set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
+  for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
+    if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
+      if (!lua_isfunction(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
+      nsl_set_function(L, self_idx, slot, lua_gettop(L));
+    }
+  lua_settop(L, self_idx);
+}
+
+/* () , ({options}), (C, B) or (C, D, F, e, B): absent ones nil or false. */
+static int new_linear(lua_State *L, NsRelationKind kind) {
+  static const char *const two[] = {"C", "B"}, *const five[] = {"C", "D", "F", "e", "B"};
+  int nargs = lua_gettop(L);
+  if (nargs == 1 && (nsl_is_options(L, 1, "C", "B") || nsl_is_options(L, 1, "D", "name"))) {
+    apply_options(L, 1, new_relation(L, kind));
+    return 1;
+  }
+  if (nargs != 0 && nargs != 2 && nargs != 5)
+    luaL_error(L, "%s: expected (C, B), (C, D, F, e, B) or an option table, got %d argument%s", types[kind].name, nargs, nargs == 1 ? "" : "s");
+  new_relation(L, kind);
+  for (int i = 0; i < nargs; i++)
+    if (lua_toboolean(L, i + 1)) set_coefficient(L, nargs + 1, nargs == 2 ? two[i] : five[i], i + 1, true);
+  return 1;
+}
+
+/* (), ({options}) or (h, g [, Jachx, Jacglambda [, Jachlambda, Jacgx]]). */
+static int new_nonlinear(lua_State *L, NsRelationKind kind) {
+  int nargs = lua_gettop(L), most = classes[kind].nslots;
+  if (nargs == 1 && lua_istable(L, 1)) {
+    apply_options(L, 1, new_relation(L, kind));
+    return 1;
+  }
+  if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
+  for (int i = 1; i <= nargs; i++)
+    if (!lua_isnil(L, i) && !lua_isfunction(L, i)) nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
+  new_relation(L, kind);
+  for (int i = 1; i <= nargs; i++)
+    if (!lua_isnil(L, i)) nsl_set_function(L, nargs + 1, i - 1, i);
+  return 1;
+}
+
+static int new_linear_ti(lua_State *L) { return new_linear(L, NS_RELATION_LINEAR_TI); }
+static int new_linear_r(lua_State *L) { return new_linear(L, NS_RELATION_LINEAR); }
+static int new_type1(lua_State *L) { return new_nonlinear(L, NS_RELATION_TYPE1); }
+static int new_type2(lua_State *L) { return new_nonlinear(L, NS_RELATION_TYPE2); }
+static int new_nonlinear_r(lua_State *L) { return new_nonlinear(L, NS_RELATION_NONLINEAR); }
+
+void nsl_clone_relation(lua_State *L, int idx) {
+  NslRelation *from = nsl_check_relation(L, idx);
+  idx = lua_absindex(L, idx);
+  NslRelation *to = new_relation(L, from->relation->kind);
+  int copy = lua_gettop(L);
+  memcpy(to->relation->name, from->relation->name, NS_NAME_SIZE);
+  nsl_clone_callee(L, idx, copy);
+  if (from->relation->z) {
+    nsl_push_vector_view(L, idx, from->relation->z, from->relation->nz, 1, "z", NULL);
+    nsl_set_z(L, copy, &to->relation->z, &to->relation->nz, lua_gettop(L), false);
+  }
+  for (const char *letter = "CDBKFe"; *letter; letter++) {
+    const NsCoef *source = coefficient(from->relation, *letter);
+    if (source->value && !ns_coef_varies(source) &&
+        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, source->source) != NS_OK)
+      luaL_error(L, "not enough memory");
+  }
+  lua_settop(L, copy);
+}
+
+/* ---- accessors ---- */
+
+static int get(lua_State *L, char letter) {
+  return nsl_push_coef(L, coefficient(nsl_check_relation(L, 1)->relation, letter), letter == 'e');
+}
+
+static int set(lua_State *L, const char *name, bool shared) {
+  char what[16];
+  snprintf(what, sizeof what, "set%s%s", name, shared ? "Ptr" : "");
+  check_idle(L, what);
+  lua_settop(L, 2);
+  set_coefficient(L, 1, name, 2, shared);
+  return 0;
+}
+
+static int get_C(lua_State *L) { return get(L, 'C'); }
+static int get_D(lua_State *L) { return get(L, 'D'); }
+static int get_B(lua_State *L) { return get(L, 'B'); }
+static int get_K(lua_State *L) { return get(L, 'K'); }
+static int get_F(lua_State *L) { return get(L, 'F'); }
+static int get_e(lua_State *L) { return get(L, 'e'); }
+static int set_C(lua_State *L) { return set(L, "C", false); }
+static int set_D(lua_State *L) { return set(L, "D", false); }
+static int set_B(lua_State *L) { return set(L, "B", false); }
+static int set_K(lua_State *L) { return set(L, "K", false); }
+static int set_F(lua_State *L) { return set(L, "F", false); }
+static int set_e(lua_State *L) { return set(L, "e", false); }
+static int set_C_ptr(lua_State *L) { return set(L, "C", true); }
+static int set_D_ptr(lua_State *L) { return set(L, "D", true); }
+static int set_B_ptr(lua_State *L) { return set(L, "B", true); }
+static int set_K_ptr(lua_State *L) { return set(L, "K", true); }
+static int set_F_ptr(lua_State *L) { return set(L, "F", true); }
+static int set_e_ptr(lua_State *L) { return set(L, "e", true); }
+
+static int set_callback(lua_State *L, const char *name) {
+  NslRelation *self = check_idle(L, name);
+  int slot = nsl_slot(&self->callee, name);
+  if (slot < 0) luaL_error(L, "%s has no callback %s", self->callee.head.type->name, name);
+  return nsl_lua_set_function(L, slot);
+}
+
+static int set_h_function(lua_State *L) { return set_callback(L, "computeh"); }
+static int set_g_function(lua_State *L) { return set_callback(L, "computeg"); }
+static int set_jachx_function(lua_State *L) { return set_callback(L, "computeJachx"); }
+static int set_jachlambda_function(lua_State *L) { return set_callback(L, "computeJachlambda"); }
+static int set_jacgx_function(lua_State *L) { return set_callback(L, "computeJacgx"); }
+static int set_jacglambda_function(lua_State *L) { return set_callback(L, "computeJacglambda"); }
+static int set_C_function(lua_State *L) { return set_callback(L, "computeC"); }
+static int set_D_function(lua_State *L) { return set_callback(L, "computeD"); }
+static int set_B_function(lua_State *L) { return set_callback(L, "computeB"); }
+static int set_F_function(lua_State *L) { return set_callback(L, "computeF"); }
+static int set_e_function(lua_State *L) { return set_callback(L, "computee"); }
+
+static int relation_name(lua_State *L) {
+  lua_pushstring(L, nsl_check_relation(L, 1)->relation->name);
+  return 1;
+}
+
+static int relation_set_name(lua_State *L) {
+  return nsl_set_name(L, nsl_check_relation(L, 1)->relation->name, 2, "setName");
+}
+
+static int relation_z(lua_State *L) {
+  NsRelation *relation = nsl_check_relation(L, 1)->relation;
+  if (!relation->z) return lua_pushnil(L), 1;
+  nsl_push_vector_view(L, 1, relation->z, relation->nz, 1, "z", NULL);
+  return 1;
+}
+
+static int set_parameters(lua_State *L, const char *what, bool shared) {
+  NslRelation *self = check_idle(L, what);
+  lua_settop(L, 2);
+  nsl_set_z(L, 1, &self->relation->z, &self->relation->nz, 2, shared);
+  return 0;
+}
+
+static int relation_set_z_ptr(lua_State *L) { return set_parameters(L, "setzPtr", true); }
+static int relation_set_z(lua_State *L) { return set_parameters(L, "setz", false); }
+
+static int relation_close(lua_State *L) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  nsl_callee_idle(L, &self->callee, "close");
+  self->callee.head.closed = self->relation->closed = true;
+  return 0;
+}
+
+static int relation_gc(lua_State *L) {
+  NslRelation *self = lua_touserdata(L, 1);
+  nsl_callee_release(&self->callee);
+  ns_relation_free(self->relation);
+  self->relation = NULL;
+  return 0;
+}
+
+static int relation_tostring(lua_State *L) {
+  NslRelation *self = lua_touserdata(L, 1);
+  const char *type = self->callee.head.type->name;
+  if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", type), 1;
+  lua_pushfstring(L, self->relation->name[0] ? "%s '%s'" : "%s", type, self->relation->name);
+  if (self->relation->m < 0)
+    lua_pushliteral(L, ", not linked");
+  else
+    lua_pushfstring(L, ": %d states, %d multiplier%s", self->relation->nx, self->relation->m, self->relation->m == 1 ? "" : "s");
+  lua_concat(L, 2);
+  return 1;
+}
+
+static const luaL_Reg methods[] = {
+    {"C", get_C}, {"D", get_D}, {"B", get_B}, {"K", get_K}, {"F", get_F}, {"e", get_e},
+    {"setC", set_C}, {"setD", set_D}, {"setB", set_B}, {"setK", set_K}, {"setF", set_F}, {"sete", set_e},
+    {"setCPtr", set_C_ptr}, {"setDPtr", set_D_ptr}, {"setBPtr", set_B_ptr}, {"setKPtr", set_K_ptr},
+    {"setFPtr", set_F_ptr}, {"setePtr", set_e_ptr},
+    {"setComputehFunction", set_h_function}, {"setComputegFunction", set_g_function},
+    {"setComputeJachxFunction", set_jachx_function}, {"setComputeJachlambdaFunction", set_jachlambda_function},
+    {"setComputeJacgxFunction", set_jacgx_function}, {"setComputeJacglambdaFunction", set_jacglambda_function},
+    {"setComputeCFunction", set_C_function}, {"setComputeDFunction", set_D_function}, {"setComputeBFunction", set_B_function},
+    {"setComputeFFunction", set_F_function}, {"setComputeEFunction", set_e_function},
+    {"name", relation_name}, {"setName", relation_set_name},
+    {"z", relation_z}, {"setzPtr", relation_set_z_ptr}, {"setz", relation_set_z}, {"close", relation_close},
+    {NULL, NULL}};
+
+static const luaL_Reg meta[] = {{"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
+
+void nsl_open_relation(lua_State *L) {
+  static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti}, {"FirstOrderLinearR", new_linear_r},
+                                       {"FirstOrderType1R", new_type1},        {"FirstOrderType2R", new_type2},
+                                       {"FirstOrderNonLinearR", new_nonlinear_r}, {NULL, NULL}};
+  for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], meta, methods);
+  luaL_setfuncs(L, functions, 0);
+}
