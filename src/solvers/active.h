@@ -13,7 +13,7 @@
 enum { NS_AT_LOWER = -1, NS_BETWEEN = 0, NS_AT_UPPER = 1 };
 
 /* The largest backward error of an answer that a direct method may call exact. */
-#define NS_BOX_EXACT 1e-11
+#define NS_BOX_EXACT 1e-13
 
 /* Factorisations of growing order, so that a block of any order finds one that is not much larger. */
 typedef struct NsLuLadder {
@@ -50,7 +50,7 @@ void ns_active_of_point(const NsBoxProblem *p, const double *point, signed char 
 ** refinement when it is needed), and judges the result. NS_OK: backward error <= tolerance, z within the box and exactly at its bounds
 ** where the set says so, or where rounding put it beyond. Otherwise z (n, not clamped) and w = M z + q serve for a repair:
 ** NS_ENOCONV the set is wrong; NS_ESINGULAR the block is singular to rounding, or its solution larger than `growth` times what
-** the data explain (growth is 1e12 for scaled data); z, w undefined; NS_ENOSOL the set names an infinite bound.
+** the data explain (1e10 for balanced data); z, w undefined; NS_ENOSOL the set names an infinite bound.
 */
 NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth,
                        double *z, double *w, double *backward);

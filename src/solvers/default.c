@@ -17,9 +17,9 @@
 #include "solvers/residual.h"
 #include "solvers/scale.h"
 
-enum { REPAIRS = 12, PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
+enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
-static const double raw_growth = 1e9, scaled_growth = 1e12;
+static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
 
 struct NsBox {
   NsArena arena;
@@ -33,6 +33,8 @@ struct NsBox {
   int *keep;
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
   double *point, *y, *v;    /* the guess projected, and the candidate of a method */
+  double *first;            /* the first polished vertex of a path */
+  bool has_first;
   double *best_z, *best_w, *enumeration;
   signed char *set, *trial;
   double best;              /* backward error of best_z; INFINITY: there is none */
@@ -49,7 +51,7 @@ typedef struct Outcome {
 
 static void take_vectors(NsBox *b, int n) {
   double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z, &b->w,      &b->near,
-                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w};
+                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
   b->M = ns_arena_matrix(&b->arena, n, n);
   b->keep = ns_arena_ints(&b->arena, n);
@@ -65,7 +67,7 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   NsBox *b = ns_alloc(1, sizeof *b);
   if (!b) return NS_ENOMEM;
   b->nmax = nmax;
-  b->options = (NsBoxOptions){NS_BOX_EXACT, 0, NS_BOX_DEFAULT};
+  b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT};
   take_vectors(b, nmax);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_active_new(&b->active, nmax);
   if (!status) status = ns_pivot_new(&b->pivot, nmax, &b->active->ladder);
@@ -201,34 +203,71 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
   return true;
 }
 
-/* Polishes the active set in b->trial on fair data; falls back on the vertex itself in b->y. */
+/* Whether no component of z is large against the data of a balanced problem. */
+static bool modest(const NsBoxProblem *fair, const double *z) {
+  double largest = 0, data = 0;
+  for (int i = 0; i < fair->n; i++) {
+    largest = fmax(largest, fabs(z[i]));
+    data = fmax(data, fabs(fair->q[i]));
+    if (fabs(fair->lower[i]) < INFINITY) data = fmax(data, fabs(fair->lower[i]));
+    if (fabs(fair->upper[i]) < INFINITY) data = fmax(data, fabs(fair->upper[i]));
+  }
+  return largest <= 1e4 * data;
+}
+
+/* Judges a vertex of the fair problem leniently. */
+static void consider_lenient(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair, const double *z) {
+  double *size = b->active->size;
+  if (!modest(fair, z)) return;
+  for (int i = 0; i < p->n; i++) b->z[i] = ns_box_clamp(z[i], fair->lower[i], fair->upper[i]);
+  ns_box_product(fair, b->z, b->v, size);
+  double lenient = ns_box_backward_lenient(fair, b->z, b->v, size);
+  if (!(lenient <= exact_tolerance(b))) return;
+  if (fair != p) ns_box_unscale(&b->scaled, p, b->z, b->point);
+  else memcpy(b->point, b->z, (size_t)p->n * sizeof *b->z);
+  ns_box_product(p, b->point, b->v, size);
+  consider(b, p, b->point, b->v, lenient);
+}
+
+/* Polishes the active set in b->trial on fair data, with a few repairs; falls back on the vertex in b->y and on lenience. */
 static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   double backward, *polished = b->w;
-  if (ns_active_try(b->active, fair, b->trial, exact_tolerance(b), scaled_growth, polished, b->v, &backward) == NS_OK)
-    consider_scaled(b, p, polished);
-  if (good_enough(b)) return true;
+  for (int k = 0; k < POLISH_REPAIRS; k++) {
+    NsStatus status =
+        ns_active_try(b->active, fair, b->trial, exact_tolerance(b), scaled_growth, polished, b->v, &backward);
+    if (status == NS_OK) consider_scaled(b, p, polished);
+    if (good_enough(b)) return true;
+    if (status != NS_ENOCONV || ns_active_repair(b->active, fair, polished, b->v, false, b->trial) == 0) break;
+    if (k == 0) memcpy(b->first, polished, (size_t)p->n * sizeof *polished);
+    if (k == 0) b->has_first = true;
+  }
+  return false;
+}
+
+static bool polish_leniently(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   for (int i = 0; i < p->n; i++)
     if (!(fabs(b->y[i]) <= DBL_MAX)) return false;
+  b->has_first = false;
+  if (polish(b, p, fair)) return true;
   consider_scaled(b, p, b->y);
+  if (!good_enough(b) && b->has_first) consider_lenient(b, p, fair, b->first);
+  if (!good_enough(b)) consider_lenient(b, p, fair, b->y);
   return good_enough(b);
 }
 
 static const NsPivotStart starts[] = {
-    {false, false, 0, 0},   {true, false, 0, 0},   {false, false, 0x1p-20, 0}, {false, true, 0, 0},
-    {false, false, 0, 1e3}, {true, false, 0, 1e3}, {false, false, 0, 1e7},     {true, true, 0x1p-24, 0},
-    {true, true, 0, 1e5},   {false, true, 0, 10},
+    {false, false, 0},   {true, false, 0},  {false, true, 0},   {true, true, 0},   {false, false, 1e3},
+    {true, false, 1e3},  {false, false, 1e7}, {true, true, 1e5}, {false, true, 10},
 };
 
 /* Starts that differ from earlier ones only where the problem has nothing of the kind are left out. */
 static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
-  bool any_free = false, any_infinite = false, any_finite = false;
+  bool any_infinite = false, any_finite = false;
   for (int i = 0; i < p->n; i++) {
     bool low = p->lower[i] > -INFINITY, high = p->upper[i] < INFINITY;
-    any_free |= !low && !high;
     any_infinite |= !low || !high;
     any_finite |= low && high;
   }
-  if (start->shift != 0) return any_free;
   if (start->compact > 0) return any_infinite;
   return !start->upper || any_finite;
 }
@@ -242,7 +281,7 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
     if (k > 0 && !start_matters(p, &starts[k])) continue;
     NsStatus status = ns_pivot_path(b->pivot, fair, &starts[k], limit, b->y, b->trial, &pivots);
     if (k == 0) out.iterations = pivots;
-    if (status == NS_OK && polish(b, p, fair)) {
+    if (status == NS_OK && polish_leniently(b, p, fair)) {
       out.status = NS_OK;
       out.iterations = pivots;
       return out;
@@ -260,6 +299,7 @@ static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
   memcpy(b->y, b->near, (size_t)p->n * sizeof *b->y);
   out.status = ns_pgs_solve(p, 1, b->options.tolerance, limit, b->y, b->v, b->active->size, &out.iterations);
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
+  if (out.status == NS_OK) b->best = INFINITY;
   ns_box_product(p, b->y, b->v, b->active->size);
   consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
   ns_active_of_point(p, b->y, b->trial);
@@ -299,13 +339,12 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
   }
   out = pivot_paths(b, p);
   if (out.status == NS_OK || out.status == NS_EINTR) return out;
-  Outcome other = sweeps(b, p);
-  if (good_enough(b)) return other.status = NS_OK, other;
-  if (p->n <= NS_ENUMERATE_MAX) {
-    other = all_sets(b, p);
-    if (other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR) return other;
-  }
-  return out;
+  Outcome other = out;
+  if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
+  if (other.status == NS_OK || other.status == NS_EINTR) return other;
+  if (p->n > NS_ENUMERATE_MAX) return out;
+  other = all_sets(b, p);
+  return other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR ? other : out;
 }
 
 static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
@@ -326,8 +365,8 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
     default: out = run_default(b, p); break;
   }
-  if (b->best <= b->options.tolerance && out.status != NS_EINTR) out.status = NS_OK;
-  else if (out.status == NS_OK) out.status = NS_ENOCONV;
+  if (good_enough(b) && out.status != NS_EINTR) out.status = NS_OK;
+  else if (out.status == NS_OK && !(b->best <= b->options.tolerance)) out.status = NS_ENOCONV;
   return out;
 }
 
@@ -380,14 +419,15 @@ static NsStatus report(NsSolverInfo *info, Outcome out, double residual, double 
   return out.status;
 }
 
-/* Measures z (all components) and writes w. An answer that does not hold for the whole problem is none. */
-static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, const double *z, double *w, NsSolverInfo *info) {
-  double relative, backward;
+/* Measures z (all components, verified where they were found) and writes w. */
+static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *z, double *w,
+                         NsSolverInfo *info) {
+  double relative;
   ns_box_product(p, z, w, b->active->size);
-  backward = ns_box_backward(p, z, w, b->active->size);
-  if (out.status == NS_OK && !(backward <= b->options.tolerance)) out.status = NS_ENOCONV;
   double residual = ns_box_residual(p, z, w, &relative);
+  if (out.status == NS_OK && residual == INFINITY) out.status = NS_ENAN;
   if (out.status == NS_OK) ns_box_clean(p, z, w);
+  else backward = ns_box_backward(p, z, w, b->active->size);
   return report(info, out, residual, relative, backward);
 }
 
@@ -429,7 +469,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (kept < 0) {
     out.status = NS_ENOSOL;
     give_guess(p, guess, z);
-    return conclude(b, p, out, z, w, info);
+    return conclude(b, p, out, INFINITY, z, w, info);
   }
   const NsBoxProblem *rest = reduce(b, p, kept, z);
   out = run(b, rest);
@@ -437,5 +477,5 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (!answer) give_guess(p, guess, z);
   else
     for (int k = 0; k < kept; k++) z[b->keep[k]] = answer[k];
-  return conclude(b, p, out, z, w, info);
+  return conclude(b, p, out, kept == 0 ? 0 : b->best, z, w, info);
 }

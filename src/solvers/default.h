@@ -10,7 +10,7 @@
 typedef enum NsBoxMethod { NS_BOX_DEFAULT, NS_BOX_PIVOT, NS_BOX_PGS, NS_BOX_ENUMERATE } NsBoxMethod;
 
 typedef struct NsBoxOptions {
-  double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask at most 1e-11 of themselves first */
+  double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask at most 1e-13 of themselves */
   int max_iterations; /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps */
   NsBoxMethod method;
 } NsBoxOptions;
@@ -38,7 +38,7 @@ int ns_box_solutions(const NsBox *box);
 **   principal pivoting from there: all wrong components move while their number falls (Kostreva 1978; Judice and Pires 1994);
 **   n = 2: all active sets, the solution nearest to the guess;
 **   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite bounds for infinite ones;
-**   projected Gauss-Seidel when the diagonal is positive; all active sets when n <= 12.
+**   projected Gauss-Seidel when n > 7 and the diagonal is positive; all active sets when n <= 12.
 ** w is M z + q, with the exact 0 where the law says 0. A solution that is not unique is the one the stage that finds it meets.
 ** Status (also in info): NS_OK: backward error within tolerance. NS_ENOSOL: there is none, proved by enumeration or by a row of its own.
 ** NS_ERAY: the first path ended on a ray: no solution for M monotone (or copositive plus), otherwise none found. NS_ESINGULAR,

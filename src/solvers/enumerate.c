@@ -61,7 +61,7 @@ NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, do
   for (int i = 0; i < n; i++) set[i] = place_from(p, i, NS_AT_LOWER);
   do {
     if (seen->tried++ % 4096 == 4095 && ns_interrupted()) return NS_EINTR;
-    NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e12, candidate, wc, &backward);
+    NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e10, candidate, wc, &backward);
     if (status == NS_ESINGULAR) seen->singular++;
     if (status) continue;
     double d = distance(candidate, near, n);

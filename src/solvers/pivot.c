@@ -28,7 +28,7 @@ struct NsPivot {
   NsArena arena;
   const NsLuLadder *ladder;
   NsBoxProblem p;       /* the problem in hand, with the arrays below when a start changes the data */
-  double *M, *lower, *upper;
+  double *lower, *upper;
   double *inverse;      /* n x n, of the basis matrix */
   double *basis;        /* n x n, work */
   double *x, *lo, *hi;  /* basic variables and their ranges */
@@ -54,7 +54,6 @@ NsStatus ns_pivot_new(NsPivot **out, int nmax, const NsLuLadder *ladder) {
   NsPivot *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
   s->ladder = ladder;
-  s->M = ns_arena_matrix(&s->arena, nmax, nmax);
   s->inverse = ns_arena_matrix(&s->arena, nmax, nmax);
   s->lower = ns_arena_doubles(&s->arena, nmax);
   s->upper = ns_arena_doubles(&s->arena, nmax);
@@ -155,49 +154,24 @@ static NsStatus refactor(NsPivot *s) {
   return NS_OK;
 }
 
-/* Replaces infinite bounds by large ones, or shifts the diagonal of free variables, in copies. */
+/* Replaces infinite bounds by large ones, in copies. */
 static void apply_start(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start) {
   int n = p->n;
+  double size = 1;
   s->n = n;
   s->pivots = 0;
   s->p = *p;
-  if (start->compact > 0) {
-    double size = 1;
-    for (int i = 0; i < n; i++) {
-      size = fmax(size, fabs(p->q[i]));
-      if (fabs(p->lower[i]) < INFINITY) size = fmax(size, fabs(p->lower[i]));
-      if (fabs(p->upper[i]) < INFINITY) size = fmax(size, fabs(p->upper[i]));
-    }
-    for (int i = 0; i < n; i++) {
-      s->lower[i] = p->lower[i] == -INFINITY ? -start->compact * size : p->lower[i];
-      s->upper[i] = p->upper[i] == INFINITY ? start->compact * size : p->upper[i];
-    }
-    s->p.lower = s->lower, s->p.upper = s->upper;
-  } else if (start->shift != 0) {
-    for (int j = 0; j < n; j++)
-      memcpy(s->M + (size_t)j * (size_t)n, matrix_column(s, j), (size_t)n * sizeof *s->M);
-    for (int i = 0; i < n; i++)
-      if (is_free(s, i)) s->M[i + (size_t)i * (size_t)n] += start->shift;
-    s->p.M = s->M, s->p.ldm = n;
-  }
-}
-
-/* The first basis: w of the bounded variables and z of the free ones. */
-static NsStatus first_basis(NsPivot *s, const NsPivotStart *start) {
-  int n = s->n, frees = 0;
+  if (!(start->compact > 0)) return;
   for (int i = 0; i < n; i++) {
-    double l = s->p.lower[i], u = s->p.upper[i];
-    s->at[i] = u < INFINITY && (l == -INFINITY || start->upper) ? NS_AT_UPPER : NS_AT_LOWER;
-    double cover = start->varied ? 1 + fmod(0.6180339887498949 * (i + 1), 1) * 3 : 1;
-    s->d[i] = is_free(s, i) ? 0 : s->at[i] == NS_AT_UPPER ? -cover : cover;
-    if (is_free(s, i)) frees++;
-    set_basic(s, i, is_free(s, i) ? i : n + i, 0);
+    size = fmax(size, fabs(p->q[i]));
+    if (fabs(p->lower[i]) < INFINITY) size = fmax(size, fabs(p->lower[i]));
+    if (fabs(p->upper[i]) < INFINITY) size = fmax(size, fabs(p->upper[i]));
   }
-  if (frees) return refactor(s);
-  memset(s->inverse, 0, (size_t)n * (size_t)n * sizeof *s->inverse);
-  for (int k = 0; k < n; k++) s->inverse[k + (size_t)k * (size_t)n] = 1;
-  compute_values(s);
-  return NS_OK;
+  for (int i = 0; i < n; i++) {
+    s->lower[i] = p->lower[i] == -INFINITY ? -start->compact * size : p->lower[i];
+    s->upper[i] = p->upper[i] == INFINITY ? start->compact * size : p->upper[i];
+  }
+  s->p.lower = s->lower, s->p.upper = s->upper;
 }
 
 /* g = inverse times the column of variable v. */
@@ -283,27 +257,156 @@ static void move_basics(NsPivot *s, double distance) {
   for (int i = 0; i < s->n; i++) s->x[i] -= s->g[i] * distance;
 }
 
-/*
-** Lets t enter from infinity: it falls to the largest value at which some w_i meets 0, and that w_i leaves. Returns its number, -1 when all
-** w have their sign with t = 0.
-*/
-static int enter_cover(NsPivot *s) {
-  int n = s->n, best = -1;
-  double needed = s->feasible;
-  for (int r = 0; r < n; r++)
-    if (s->basic[r] >= n) needed = fmax(needed, -s->x[r] / s->d[s->basic[r] - n]);
-  if (needed <= s->feasible) return -1;
-  entering_column(s, 2 * n);
-  for (int r = 0; r < n; r++) {
-    if (s->basic[r] < n) continue;
-    double d = s->d[s->basic[r] - n];
-    if (-s->x[r] / d < needed - s->feasible / fabs(d)) continue;
-    if (best < 0 || lexicographically_before(s, r, -d, best, -s->d[s->basic[best] - n])) best = r;
+/* The row of the largest entry of g among rows with a basic w_i, of free variables or of bounded ones; -1: none above 1e-9. */
+static int largest_w_row(const NsPivot *s, bool of_free) {
+  int best = -1;
+  double most = 1e-9;
+  for (int r = 0; r < s->n; r++) {
+    int i = s->basic[r] - s->n;
+    if (i < 0 || i >= s->n || is_free(s, i) != of_free || fabs(s->g[r]) <= most) continue;
+    most = fabs(s->g[r]);
+    best = r;
   }
-  int leaving = s->basic[best];
-  double t = fmax(0, -s->x[best] / s->d[leaving - n]);
+  return best;
+}
+
+static bool put_in(NsPivot *s, int v, bool of_free) {
+  entering_column(s, v);
+  int row = largest_w_row(s, of_free);
+  if (row >= 0) exchange(s, row, v, 0);
+  return row >= 0;
+}
+
+/*
+** The bounded variable k that best helps free variable f into the basis where no row of a free w can: z_f takes the row of w_k, z_k then
+** that of a free w. The product of the two pivots decides. g is the column of z_f on entry and is overwritten; -1: there is none.
+*/
+static int helper(NsPivot *s) {
+  int n = s->n, best = -1;
+  double most = 0, *of_f = s->column;
+  memcpy(of_f, s->g, (size_t)n * sizeof *of_f);
+  for (int r = 0; r < n; r++) {
+    int k = s->basic[r] - n;
+    if (k < 0 || is_free(s, k) || fabs(of_f[r]) <= 1e-9) continue;
+    entering_column(s, k);
+    int row = largest_w_row(s, true);
+    double product = row < 0 ? 0 : fabs(of_f[r] * s->g[row]);
+    if (product > most) most = product, best = r;
+  }
+  return best;
+}
+
+static bool put_in_with_helper(NsPivot *s, int f) {
+  entering_column(s, f);
+  int row = helper(s);
+  if (row < 0) return false;
+  int k = s->basic[row] - s->n;
+  entering_column(s, f);
+  exchange(s, row, f, 0);
+  return put_in(s, k, true);
+}
+
+/* Brings all free z in and all their w out: singly, then what is left with a bounded variable each. */
+static NsStatus crash(NsPivot *s) {
+  int n = s->n, left = 0;
+  for (int f = 0; f < n; f++)
+    if (is_free(s, f) && !put_in(s, f, true)) left++;
+  for (int f = 0; f < n && left > 0; f++) {
+    bool in = !is_free(s, f);
+    for (int r = 0; r < n && !in; r++) in = s->basic[r] == f;
+    if (!in && !put_in(s, f, true) && !put_in_with_helper(s, f)) return NS_ESINGULAR;
+  }
+  s->pivots = 0;
+  return refactor(s);
+}
+
+/* The first basis: w of the bounded variables and z of the free ones, with as few other z as that takes. */
+static NsStatus first_basis(NsPivot *s, const NsPivotStart *start) {
+  int n = s->n;
+  bool any_free = false;
+  for (int i = 0; i < n; i++) {
+    double l = s->p.lower[i], u = s->p.upper[i];
+    s->at[i] = u < INFINITY && (l == -INFINITY || start->upper) ? NS_AT_UPPER : NS_AT_LOWER;
+    any_free |= is_free(s, i);
+    set_basic(s, i, n + i, 0);
+  }
+  memset(s->inverse, 0, (size_t)n * (size_t)n * sizeof *s->inverse);
+  for (int k = 0; k < n; k++) s->inverse[k + (size_t)k * (size_t)n] = 1;
+  if (any_free) return crash(s);
+  compute_values(s);
+  return NS_OK;
+}
+
+static double cover(const NsPivotStart *start, int r) {
+  return start->varied ? 1 + fmod(0.6180339887498949 * (r + 1), 1) * 3 : 1;
+}
+
+/* How far the basic variable of row r is out of its range: negative below it, positive above. */
+static double excess(const NsPivot *s, int r) {
+  if (s->x[r] < s->lo[r] - s->feasible) return s->x[r] - s->lo[r];
+  return s->x[r] > s->hi[r] + s->feasible ? s->x[r] - s->hi[r] : 0;
+}
+
+static bool two_sided(const NsPivot *s, int r) {
+  return s->lo[r] > -INFINITY && s->hi[r] < INFINITY;
+}
+
+/*
+** The covering direction in the space of the basics, in g: x = x(0) + t g. One-sided rows move off their bound; two-sided ones (helpers
+** only), when outside, to a tenth of the way in at the t where the former are good. Returns that t and the row that blocks; t = 0: none.
+*/
+static double cover_rows(NsPivot *s, const NsPivotStart *start, int *block) {
+  int n = s->n;
+  double needed = 0, worst = 0;
+  *block = -1;
+  for (int r = 0; r < n; r++) {
+    s->g[r] = two_sided(s, r) ? 0 : s->lo[r] > -INFINITY ? cover(start, r) : s->hi[r] < INFINITY ? -cover(start, r) : 0;
+    if (s->g[r] != 0 && excess(s, r) != 0) needed = fmax(needed, fabs(excess(s, r) / s->g[r]));
+    if (s->g[r] == 0 && fabs(excess(s, r)) > worst) worst = fabs(excess(s, r)), *block = r;
+  }
+  if (*block < 0 || needed > 0) *block = -1;
+  else s->g[*block] = -excess(s, *block), needed = 1;
+  for (int r = 0; r < n && needed > 0; r++)
+    if (r != *block && two_sided(s, r) && excess(s, r) != 0)
+      s->g[r] = ((excess(s, r) < 0 ? s->lo[r] : s->hi[r]) - s->x[r]) / needed +
+                (excess(s, r) < 0 ? 0.1 : -0.1) * (s->hi[r] - s->lo[r]) / needed;
+  return needed;
+}
+
+/* The one-sided row that blocks at t = needed, by the lexicographic order where several do. */
+static int blocking_row(const NsPivot *s, double needed) {
+  int best = -1;
+  for (int r = 0; r < s->n; r++) {
+    if (s->g[r] == 0 || two_sided(s, r)) continue;
+    double bound_r = s->g[r] > 0 ? s->lo[r] : s->hi[r];
+    if ((bound_r - s->x[r]) / s->g[r] < needed - s->feasible / fabs(s->g[r])) continue;
+    if (best < 0 || lexicographically_before(s, r, -s->g[r], best, -s->g[best])) best = r;
+  }
+  return best;
+}
+
+/*
+** Lets t enter from above: it falls to the largest value at which a basic variable meets its bound, and that one leaves. Returns its
+** number and whether it leaves at its upper bound; -1 when all are within their ranges with t = 0.
+*/
+static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
+  int n = s->n, row;
+  double t = cover_rows(s, start, &row);
+  if (t == 0) return -1;
+  if (row < 0) row = blocking_row(s, t);
+  int leaving = s->basic[row];
+  double target = s->g[row] > 0 ? s->lo[row] : s->hi[row];
+  *at_upper = s->g[row] < 0;
+  t = fmax(0, (target - s->x[row]) / s->g[row]);
+  memset(s->d, 0, (size_t)n * sizeof *s->d);
+  for (int r = 0; r < n; r++) {
+    if (s->g[r] == 0) continue;
+    system_column(s, s->basic[r], s->column);
+    for (int i = 0; i < n; i++) s->d[i] += s->g[r] * s->column[i];
+    s->g[r] = -s->g[r];
+  }
   move_basics(s, t);
-  exchange(s, best, 2 * n, t);
+  exchange(s, row, 2 * n, t);
   return leaving;
 }
 
@@ -322,9 +425,8 @@ static int next_entering(NsPivot *s, int leaving, bool at_upper, double *sigma, 
   return n + leaving;
 }
 
-static NsStatus follow(NsPivot *s, int leaving, int max_pivots) {
+static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
   int n = s->n;
-  bool at_upper = false;
   while (leaving != 2 * n) {
     double sigma, limit;
     int v = next_entering(s, leaving, at_upper, &sigma, &limit);
@@ -369,8 +471,9 @@ NsStatus ns_pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *st
   *pivots = 0;
   NsStatus status = first_basis(s, start);
   if (status) return status;
-  int leaving = enter_cover(s);
-  if (leaving >= 0) status = follow(s, leaving, max_pivots);
+  bool at_upper = false;
+  int leaving = enter_cover(s, start, &at_upper);
+  if (leaving >= 0) status = follow(s, leaving, at_upper, max_pivots);
   *pivots = s->pivots;
   if (status) return status;
   read_vertex(s, z, set);

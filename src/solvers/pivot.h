@@ -12,7 +12,6 @@
 typedef struct NsPivotStart {
   bool upper;      /* start at the upper bounds where these are finite; else at the lower ones where these are */
   bool varied;     /* fixed unequal positive covering numbers instead of ones */
-  double shift;    /* added to M_ff of every free variable f while pivoting; 0: the block must be nonsingular */
   double compact;  /* when > 0: infinite bounds are taken as this many times the data's size, free variables included */
 } NsPivotStart;
 
@@ -30,7 +29,8 @@ void ns_pivot_free(NsPivot *pivot);
 ** bound; whenever z_i leaves at a bound, w_i enters with that bound's sign; an entering z_i may reach its other bound first (a bound
 ** flip, no change of basis). Free variables are in the basis from the start, their w_i = 0 out of it. Ties are decided lexicographically.
 ** NS_OK: `set` (n) is the active set at t = 0 and z (n) the vertex, to be polished by ns_active_try. NS_ERAY: t can not fall further;
-** NS_ESINGULAR: the block of the free variables, or a basis, is singular to rounding; NS_EMAXITER: max_pivots were taken; NS_EINTR.
+** NS_ESINGULAR: the free variables fit in no basis,
+** or a basis is singular to rounding; NS_EMAXITER: max_pivots were taken; NS_EINTR.
 ** *pivots is the number of pivots. The path of a problem with finite bounds can not end on a ray, whatever M: see pivot.c.
 ** Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal method for affine
 ** variational inequalities, Math. Oper. Res. 21, 1996.

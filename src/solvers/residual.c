@@ -47,13 +47,32 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
   return residual;
 }
 
+/* What is wrong with component i: |w_i| or its wrong-signed part; INFINITY outside of the bounds. */
+static double violation(const NsBoxProblem *p, const double *z, const double *w, int i) {
+  double l = p->lower[i], u = p->upper[i];
+  if (!(z[i] >= l && z[i] <= u)) return INFINITY;
+  return (w[i] >= 0 && z[i] == l) || (w[i] <= 0 && z[i] == u) ? 0 : fabs(w[i]);
+}
+
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
   double worst = 0;
   for (int i = 0; i < p->n; i++) {
-    double l = p->lower[i], u = p->upper[i], v = fabs(w[i]);
-    if (!(z[i] >= l && z[i] <= u && size[i] <= DBL_MAX)) return INFINITY;
-    if ((w[i] >= 0 && z[i] == l) || (w[i] <= 0 && z[i] == u)) continue;
-    if (!(v <= worst * size[i])) worst = v / size[i];
+    double v = violation(p, z, w, i);
+    if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
+    if (v > worst * size[i]) worst = v / size[i];
+  }
+  return worst;
+}
+
+double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
+  double worst = 0, largest = 0;
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(z[i]));
+  for (int i = 0; i < p->n; i++) {
+    double v = violation(p, z, w, i), row = 0, scale = size[i];
+    if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
+    for (int j = 0; j < p->n && v > 0; j++) row = fmax(row, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+    if (scale < 1000 * p->n * DBL_EPSILON * row * largest) scale += row * largest;
+    if (v > worst * scale) worst = v / scale;
   }
   return worst;
 }
