@@ -130,7 +130,7 @@ static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, cons
   }
   double a12 = p->M[(size_t)i + (size_t)j * ld], a21 = p->M[(size_t)j + (size_t)i * ld];
   double a22 = p->M[(size_t)j + (size_t)j * ld], b1 = b[0], b2 = b[1];
-  if (fabs(a21) * fmax(fabs(a11), fabs(a12)) > fabs(a11) * fmax(fabs(a21), fabs(a22))) {
+  if (fabs(a21) * ns_larger(fabs(a11), fabs(a12)) > fabs(a11) * ns_larger(fabs(a21), fabs(a22))) {
     double t = a11;
     a11 = a21, a21 = t;
     t = a12, a12 = a22, a22 = t;
@@ -138,7 +138,7 @@ static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, cons
   }
   if (a11 == 0) return NS_ESINGULAR;
   double f = a21 / a11, s = a22 - f * a12;
-  if (fabs(s) <= 8 * DBL_EPSILON * fmax(fabs(a22), fabs(f * a12))) return NS_ESINGULAR;
+  if (fabs(s) <= 8 * DBL_EPSILON * ns_larger(fabs(a22), fabs(f * a12))) return NS_ESINGULAR;
   d[1] = (b2 - f * b1) / s;
   d[0] = (b1 - a12 * d[1]) / a11;
   return fabs(d[0]) <= DBL_MAX && fabs(d[1]) <= DBL_MAX ? NS_OK : NS_ESINGULAR;
@@ -184,8 +184,8 @@ static bool moderate(const NsActive *a, int m, double growth) {
   double own = 0, data = 0;
   for (int k = 0; k < m; k++) {
     int i = a->between[k];
-    own = fmax(own, a->size[i] - a->base_size[i]);
-    data = fmax(data, a->base_size[i]);
+    own = ns_larger(own, a->size[i] - a->base_size[i]);
+    data = ns_larger(data, a->base_size[i]);
   }
   return own <= growth * data;
 }

@@ -96,7 +96,7 @@ int ns_box_solutions(const NsBox *b) {
 }
 
 static double exact_tolerance(const NsBox *b) {
-  return fmin(b->options.tolerance, NS_BOX_EXACT);
+  return ns_smaller(b->options.tolerance, NS_BOX_EXACT);
 }
 
 static NsStatus check_data(const NsBoxProblem *p) {
@@ -198,7 +198,7 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
   for (int i = 0; i < p->n; i++) b->y[i] = ns_box_clamp(b->near[i], p->lower[i], p->upper[i]);
   ns_box_product(p, b->y, b->v, b->active->size);
   double backward = ns_box_backward(p, b->y, b->v, b->active->size);
-  if (!(backward <= fmin(16 * DBL_EPSILON, exact_tolerance(b)))) return false;
+  if (!(backward <= ns_smaller(16 * DBL_EPSILON, exact_tolerance(b)))) return false;
   consider(b, p, b->y, b->v, backward);
   return true;
 }
@@ -207,10 +207,10 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
 static bool modest(const NsBoxProblem *fair, const double *z) {
   double largest = 0, data = 0;
   for (int i = 0; i < fair->n; i++) {
-    largest = fmax(largest, fabs(z[i]));
-    data = fmax(data, fabs(fair->q[i]));
-    if (fabs(fair->lower[i]) < INFINITY) data = fmax(data, fabs(fair->lower[i]));
-    if (fabs(fair->upper[i]) < INFINITY) data = fmax(data, fabs(fair->upper[i]));
+    largest = ns_larger(largest, fabs(z[i]));
+    data = ns_larger(data, fabs(fair->q[i]));
+    if (fabs(fair->lower[i]) < INFINITY) data = ns_larger(data, fabs(fair->lower[i]));
+    if (fabs(fair->upper[i]) < INFINITY) data = ns_larger(data, fabs(fair->upper[i]));
   }
   return largest <= 1e4 * data;
 }
@@ -419,11 +419,12 @@ static NsStatus report(NsSolverInfo *info, Outcome out, double residual, double 
   return out.status;
 }
 
-/* Measures z (all components, verified where they were found) and writes w. */
-static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *z, double *w,
-                         NsSolverInfo *info) {
+/* Measures z (all components, verified where they were found) and writes w, which is copied when it is known. */
+static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *known,
+                         const double *z, double *w, NsSolverInfo *info) {
   double relative;
-  ns_box_product(p, z, w, b->active->size);
+  if (known && out.status == NS_OK) memcpy(w, known, (size_t)p->n * sizeof *w);
+  else ns_box_product(p, z, w, b->active->size);
   double residual = ns_box_residual(p, z, w, &relative);
   if (out.status == NS_OK && residual == INFINITY) out.status = NS_ENAN;
   if (out.status == NS_OK) ns_box_clean(p, z, w);
@@ -469,13 +470,13 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (kept < 0) {
     out.status = NS_ENOSOL;
     give_guess(p, guess, z);
-    return conclude(b, p, out, INFINITY, z, w, info);
+    return conclude(b, p, out, INFINITY, NULL, z, w, info);
   }
   const NsBoxProblem *rest = reduce(b, p, kept, z);
   out = run(b, rest);
-  const double *answer = b->best < INFINITY || kept == 0 ? b->best_z : NULL;
+  const double *answer = b->best < INFINITY || kept == 0 ? b->best_z : NULL, *answer_w = answer ? b->best_w : NULL;
   if (!answer) give_guess(p, guess, z);
   else
     for (int k = 0; k < kept; k++) z[b->keep[k]] = answer[k];
-  return conclude(b, p, out, kept == 0 ? 0 : b->best, z, w, info);
+  return conclude(b, p, out, kept == 0 ? 0 : b->best, kept == p->n ? answer_w : NULL, z, w, info);
 }

@@ -28,7 +28,7 @@ static double sweep(const NsBoxProblem *p, double omega, double *z, double *w) {
     if (change == 0) continue;
     z[i] = next;
     for (int k = 0; k < p->n; k++) w[k] += column[k] * change;
-    largest = fmax(largest, fabs(change) / fmax(fabs(next), fabs(change)));
+    largest = ns_larger(largest, fabs(change) / ns_larger(fabs(next), fabs(change)));
   }
   return largest;
 }

@@ -125,7 +125,7 @@ static void compute_values(NsPivot *s) {
   memset(s->x, 0, (size_t)n * sizeof *s->x);
   for (int k = 0; k < n; k++) {
     const double *from = s->inverse + (size_t)k * (size_t)n;
-    largest = fmax(largest, fmax(fabs(load[k]), fabs(s->p.q[k])));
+    largest = ns_larger(largest, ns_larger(fabs(load[k]), fabs(s->p.q[k])));
     if (load[k] != 0)
       for (int i = 0; i < n; i++) s->x[i] += from[i] * load[k];
   }
@@ -163,9 +163,9 @@ static void apply_start(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *s
   s->p = *p;
   if (!(start->compact > 0)) return;
   for (int i = 0; i < n; i++) {
-    size = fmax(size, fabs(p->q[i]));
-    if (fabs(p->lower[i]) < INFINITY) size = fmax(size, fabs(p->lower[i]));
-    if (fabs(p->upper[i]) < INFINITY) size = fmax(size, fabs(p->upper[i]));
+    size = ns_larger(size, fabs(p->q[i]));
+    if (fabs(p->lower[i]) < INFINITY) size = ns_larger(size, fabs(p->lower[i]));
+    if (fabs(p->upper[i]) < INFINITY) size = ns_larger(size, fabs(p->upper[i]));
   }
   for (int i = 0; i < n; i++) {
     s->lower[i] = p->lower[i] == -INFINITY ? -start->compact * size : p->lower[i];
@@ -202,7 +202,7 @@ static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int
   for (int k = 0; k < s->n; k++) {
     const double *column = s->inverse + (size_t)k * (size_t)s->n;
     double left = -column[a] / rate_a, right = b < 0 ? 0 : -column[b] / rate_b;
-    double noise = 1e-11 * fmax(fabs(left), fabs(right));
+    double noise = 1e-11 * ns_larger(fabs(left), fabs(right));
     if (left < right - noise) return true;
     if (left > right + noise) return false;
   }
@@ -216,8 +216,8 @@ static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int
 static Step ratio_test(const NsPivot *s, double sigma, double limit) {
   int n = s->n;
   double largest = 0, shortest = limit, pivot = 0;
-  for (int r = 0; r < n; r++) largest = fmax(largest, fabs(s->g[r]));
-  double tiny = 1e-11 * fmin(largest, 1) + 1e-14 * largest;
+  for (int r = 0; r < n; r++) largest = ns_larger(largest, fabs(s->g[r]));
+  double tiny = 1e-11 * ns_smaller(largest, 1) + 1e-14 * largest;
   for (int r = 0; r < n; r++) {
     double rate = -sigma * s->g[r];
     if (fabs(rate) <= tiny) continue;
@@ -226,7 +226,7 @@ static Step ratio_test(const NsPivot *s, double sigma, double limit) {
   }
   if (shortest == INFINITY) return (Step){RAY, 0};
   for (int r = 0; r < n; r++)
-    if (fabs(s->g[r]) > tiny && room(s, r, -sigma * s->g[r]) <= shortest * fabs(s->g[r])) pivot = fmax(pivot, fabs(s->g[r]));
+    if (fabs(s->g[r]) > tiny && room(s, r, -sigma * s->g[r]) <= shortest * fabs(s->g[r])) pivot = ns_larger(pivot, fabs(s->g[r]));
   int best = FLIP;
   bool any = limit <= shortest;
   for (int r = 0; r < n; r++) {
@@ -361,7 +361,7 @@ static double cover_rows(NsPivot *s, const NsPivotStart *start, int *block) {
   *block = -1;
   for (int r = 0; r < n; r++) {
     s->g[r] = two_sided(s, r) ? 0 : s->lo[r] > -INFINITY ? cover(start, r) : s->hi[r] < INFINITY ? -cover(start, r) : 0;
-    if (s->g[r] != 0 && excess(s, r) != 0) needed = fmax(needed, fabs(excess(s, r) / s->g[r]));
+    if (s->g[r] != 0 && excess(s, r) != 0) needed = ns_larger(needed, fabs(excess(s, r) / s->g[r]));
     if (s->g[r] == 0 && fabs(excess(s, r)) > worst) worst = fabs(excess(s, r)), *block = r;
   }
   if (*block < 0 || needed > 0) *block = -1;
@@ -397,7 +397,7 @@ static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
   int leaving = s->basic[row];
   double target = s->g[row] > 0 ? s->lo[row] : s->hi[row];
   *at_upper = s->g[row] < 0;
-  t = fmax(0, (target - s->x[row]) / s->g[row]);
+  t = ns_larger(0, (target - s->x[row]) / s->g[row]);
   memset(s->d, 0, (size_t)n * sizeof *s->d);
   for (int r = 0; r < n; r++) {
     if (s->g[r] == 0) continue;

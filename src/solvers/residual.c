@@ -29,7 +29,7 @@ void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *s
 static double step_length(const NsBoxProblem *p, int i) {
   double diagonal = p->M[i + (size_t)i * (size_t)p->ldm], largest = 0;
   if (diagonal > 0) return 1 / diagonal;
-  for (int j = 0; j < p->n; j++) largest = fmax(largest, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+  for (int j = 0; j < p->n; j++) largest = ns_larger(largest, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
   return largest > 0 ? 1 / largest : 1;
 }
 
@@ -43,7 +43,7 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
     if (size > scale) scale = size;
     if (load > scale) scale = load;
   }
-  if (relative) *relative = residual < INFINITY ? residual / scale : INFINITY;
+  if (relative) *relative = residual == 0 ? 0 : residual < INFINITY ? residual / scale : INFINITY;
   return residual;
 }
 
@@ -66,11 +66,11 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
 
 double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
   double worst = 0, largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(z[i]));
+  for (int i = 0; i < p->n; i++) largest = ns_larger(largest, fabs(z[i]));
   for (int i = 0; i < p->n; i++) {
     double v = violation(p, z, w, i), row = 0, scale = size[i];
     if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
-    for (int j = 0; j < p->n && v > 0; j++) row = fmax(row, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+    for (int j = 0; j < p->n && v > 0; j++) row = ns_larger(row, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
     if (scale < 1000 * p->n * DBL_EPSILON * row * largest) scale += row * largest;
     if (v > worst * scale) worst = v / scale;
   }

@@ -12,6 +12,15 @@ static inline double ns_box_clamp(double x, double lower, double upper) {
   return x < lower ? lower : x > upper ? upper : x;
 }
 
+/* The larger and the smaller of two numbers, inlined where fmax would be a call; a NaN in a is passed over. */
+static inline double ns_larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static inline double ns_smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
 /* w = M z + q and size = |M| |z| + |q|, both of n. */
 void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size);
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "solvers/residual.h"
+
 enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
 
 void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax) {
@@ -27,8 +29,8 @@ bool ns_box_well_scaled(const NsBoxProblem *p) {
   for (int j = 0; j < p->n; j++) {
     double row = 0, column = 0;
     for (int i = 0; i < p->n; i++) {
-      row = fmax(row, fabs(p->M[j + (size_t)i * (size_t)p->ldm]));
-      column = fmax(column, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+      row = ns_larger(row, fabs(p->M[j + (size_t)i * (size_t)p->ldm]));
+      column = ns_larger(column, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
     }
     if (row > high || column > high || (row > 0 && row < low) || (column > 0 && column < low)) return false;
   }
