@@ -4,8 +4,13 @@
 */
 #include "bind/support.h"
 
+#include "bind/ad.h"
 #include "bind/arrays.h"
+#include "bind/callback.h"
+#include "bind/host.h"
+#include "bind/internal.h"
 #include "bind/matrix.h"
+#include "bind/model.h"
 #include "bind/vector.h"
 
 /* Each opener gets the module table on top of the stack and leaves it there. */
@@ -13,6 +18,11 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_arrays,
+    nsl_open_host,
+    nsl_open_callback,
+    nsl_open_ad,
+    nsl_open_model,
+    nsl_open_internal,
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {

@@ -29,9 +29,10 @@ typedef struct NsBoxProblem {
 typedef struct NsSolverInfo {
   NsStatus status;     /* NS_OK, NS_ERAY, NS_EMAXITER, NS_ENOSOL, NS_ESINGULAR, NS_ENAN, NS_EARG, NS_ENOMEM */
   int iterations;      /* pivots or sweeps of the solver that gave the answer */
-  double residual;     /* natural residual max_i |z_i - proj(z_i - rho_i w_i)|, rho_i = 1/M_ii where positive, else 1/(largest entry of row i or 1) */
+  double residual;     /* natural residual max_i |z_i - proj(z_i - rho_i w_i)|; see ns_box_residual */
   double relative;     /* residual over the scale that is stated at ns_box_residual */
-  bool warm;           /* the guess's active set was right: no pivot was taken */
+  double backward;     /* componentwise backward error, the measure that decides acceptance; see ns_box_backward */
+  bool warm;           /* the active set of the guess (of the projection of 0 when none is given) was right: no pivot was taken */
   const char *solver;  /* name of the solver that gave the answer */
 } NsSolverInfo;
 

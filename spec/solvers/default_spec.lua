@@ -1,0 +1,231 @@
+local box = require("nslua.core").internal.box
+local boxes = require "solvers.boxes"
+local reference = dofile "spec/reference/box_problems.lua"
+local inf, nan = math.huge, 0 / 0
+
+local function solve(p, method)
+  p.method = method
+  return box(p)
+end
+
+local function seeded(seed, count, visit)
+  math.randomseed(seed)
+  for _, kind in ipairs(boxes.sorted_keys(boxes.kinds)) do
+    for _, bound in ipairs(boxes.sorted_keys(boxes.bounds)) do
+      for _ = 1, count do visit(kind, bound) end
+    end
+  end
+end
+
+describe("the box solver on random problems", function()
+  it("gives right answers, finds one whenever enumeration does, and always for compact boxes", function()
+    local solved, failed = 0, 0
+    seeded(7, 60, function(kind, bound)
+      local p = boxes.problem(kind, bound, math.random(1, 6))
+      local oracle, answer = solve(p, "enumerate"), solve(p, "default")
+      local label = kind .. " " .. bound .. " " .. answer.status
+      if answer.status == "NS_OK" then
+        solved = solved + 1
+        assert.is_true(boxes.violation(p, answer.z) <= 1e-13, label)
+        assert.are_not.equal("NS_ENOSOL", oracle.status, label)
+      else
+        failed = failed + 1
+        assert.are_not.equal("NS_OK", oracle.status, label)
+        assert.are_not.equal("compact", bound, label)
+      end
+      if oracle.status == "NS_OK" then assert.is_true(boxes.violation(p, oracle.z) <= 1e-13, label) end
+    end)
+    assert.is_true(solved > 1800 and failed > 200)
+  end)
+
+  it("solves compact boxes by pivoting alone, whatever the matrix, up to n = 25", function()
+    math.randomseed(3)
+    for _, kind in ipairs(boxes.sorted_keys(boxes.kinds)) do
+      for _ = 1, 6 do
+        local p = boxes.problem(kind, "compact", math.random(8, 25))
+        local answer = solve(p, "pivot")
+        assert.equal("NS_OK", answer.status, kind)
+        assert.is_true(boxes.violation(p, answer.z) <= 1e-13, kind)
+      end
+    end
+  end)
+
+  it("finds the unique solution of positive definite problems from any guess", function()
+    math.randomseed(11)
+    for _ = 1, 200 do
+      local p = boxes.problem("positive_definite", "with_free", math.random(1, 6))
+      local a = solve(p, "default")
+      p.guess = nil
+      local b, c = solve(p, "pivot"), solve(p, "enumerate")
+      assert.is_true(c.solutions <= 1)
+      for i = 1, #p.q do
+        assert.near(c.z[i], a.z[i], 1e-9 * (1 + math.abs(c.z[i])))
+        assert.near(c.z[i], b.z[i], 1e-9 * (1 + math.abs(c.z[i])))
+      end
+    end
+  end)
+
+  it("takes no pivot from the solution as a guess", function()
+    seeded(5, 6, function(kind, bound)
+      local p = boxes.problem(kind, bound, math.random(1, 6))
+      local first = solve(p, "default")
+      if first.status ~= "NS_OK" or kind:find "semidef" or kind == "rank_deficient" then return end
+      p.guess = first.z
+      local again = solve(p, "default")
+      assert.is_true(again.warm, kind .. " " .. bound)
+      assert.equal(0, again.iterations)
+      for i = 1, #p.q do assert.near(first.z[i], again.z[i], 1e-10 * math.max(1, math.abs(first.z[i]))) end
+    end)
+  end)
+
+  it("gives the same bits for the same input", function()
+    seeded(9, 4, function(kind, bound)
+      local p = boxes.problem(kind, bound, math.random(1, 8))
+      local a, b = solve(p, "default"), solve(p, "default")
+      assert.equal(a.status, b.status)
+      for i = 1, #p.q do
+        assert.equal(string.pack("d", a.z[i]), string.pack("d", b.z[i]))
+        assert.equal(string.pack("d", a.w[i]), string.pack("d", b.w[i]))
+      end
+    end)
+  end)
+
+  it("keeps the answer when rows and columns are measured in other units", function()
+    math.randomseed(21)
+    for _ = 1, 100 do
+      local n = math.random(2, 6)
+      local p = boxes.problem("positive_definite", "compact", n)
+      local r, c, s = {}, {}, { M = {}, q = {}, lower = {}, upper = {} }
+      for i = 1, n do r[i], c[i] = 2.0 ^ math.random(-30, 30), 2.0 ^ math.random(-30, 30) end
+      for i = 1, n do
+        s.M[i] = {}
+        for j = 1, n do s.M[i][j] = r[i] * p.M[i][j] * c[j] end
+        s.q[i], s.lower[i], s.upper[i] = r[i] * p.q[i], p.lower[i] / c[i], p.upper[i] / c[i]
+      end
+      p.guess = nil
+      local a, b = solve(p, "default"), solve(s, "default")
+      for i = 1, n do assert.near(a.z[i], b.z[i] * c[i], 1e-11) end
+    end
+  end)
+end)
+
+describe("the box solver on reference problems", function()
+  for _, p in ipairs(reference) do
+    it(p.name, function()
+      local answer, pivot = solve(p, "default"), solve(p, "pivot")
+      if not p.solvable then
+        assert.equal("NS_ERAY", answer.status)
+        return
+      end
+      assert.equal("NS_OK", answer.status)
+      assert.equal("NS_OK", pivot.status)
+      assert.is_true(boxes.violation(p, answer.z) <= 1e-13)
+      assert.is_true(boxes.violation(p, pivot.z) <= 1e-13)
+      if p.name == "lcp_CPS_1" then return end -- not unique
+      for i = 1, #p.q do assert.near(p.z[i], answer.z[i], 1e-9 * (1 + math.abs(p.z[i]))) end
+    end)
+  end
+end)
+
+describe("components that stand alone", function()
+  it("keep the guess at a tie (clutch)", function()
+    local a = box { M = { { 0 } }, q = { 0 }, lower = { 0 }, upper = { 1 }, guess = { 1 } }
+    assert.same({ 1 }, a.z)
+    assert.equal("NS_OK", a.status)
+    assert.same({ 0.25 }, box { M = { { 0 } }, q = { 0 }, upper = { 1 }, guess = { 0.25 } }.z)
+    assert.same({ 1 }, box { M = { { 0 } }, q = { 0 }, upper = { 1 }, guess = { 7 } }.z)
+  end)
+  it("keep it among coupled ones too", function()
+    local a = box { M = { { 2, 0, 1 }, { 0, 0, 0 }, { 1, 0, 3 } }, q = { -1, 0, -1 }, upper = { 9, 1, 9 }, guess = { 0, 0.75, 0 } }
+    assert.equal(0.75, a.z[2])
+    assert.near(0.4, a.z[1], 1e-15)
+    assert.near(0.2, a.z[3], 1e-15)
+  end)
+  it("go to the bound that q points away from", function()
+    local p = { M = { { 0, 0 }, { 0, 0 } }, q = { 1e-300, -1e-300 }, lower = { -2, -2 }, upper = { 3, 3 }, guess = { 3, -2 } }
+    assert.same({ -2, 3 }, box(p).z)
+  end)
+  it("have no solution on an unbounded side", function()
+    assert.equal("NS_ENOSOL", box { M = { { 0 } }, q = { -1 } }.status)
+    assert.equal("NS_ENOSOL", box { M = { { 0, 0 }, { 0, 1 } }, q = { -1, 1 } }.status)
+  end)
+end)
+
+describe("one variable", function()
+  it("takes the root, the bound, or of three solutions the nearest to the guess", function()
+    assert.same({ 1.5 }, box { M = { { 2 } }, q = { -3 } }.z)
+    assert.same({ 0 }, box { M = { { 2 } }, q = { 3 } }.z)
+    for guess, z in pairs { [-0.9] = -1, [0.1] = 0.25, [0.9] = 1 } do
+      local a = box { M = { { -2 } }, q = { 0.5 }, lower = { -1 }, upper = { 1 }, guess = { guess } }
+      assert.same({ z }, a.z)
+      assert.equal("closed form", a.solver)
+    end
+  end)
+  it("says when there is no solution", function()
+    assert.equal("NS_ENOSOL", box { M = { { -1 } }, q = { -1 } }.status)
+    assert.equal("no solution", box { M = { { -1 } }, q = { -1 } }.message)
+    assert.equal("NS_ENOSOL", box { M = { { 1e-320 } }, q = { -1 } }.status)
+  end)
+end)
+
+describe("a solution that is not unique", function()
+  it("is the guess when that solves a singular problem", function()
+    local M = { { 1, 1, 0 }, { 1, 1, 0 }, { 0, 0, 1 } }
+    local a = box { M = M, q = { -1, -1, -1 }, guess = { 0.25, 0.75, 1 } }
+    assert.same({ 0.25, 0.75, 1 }, a.z)
+    assert.equal("guess", a.solver)
+  end)
+  it("is the nearest isolated one for two variables", function()
+    local p = { M = { { 0, 1 }, { 1, 0 } }, q = { -1, -1 }, lower = { 0, 0 }, upper = { 3, 3 } }
+    p.guess = { 3, 0.2 }
+    assert.same({ 3, 0 }, box(p).z)
+    p.guess = { 0.2, 3 }
+    assert.same({ 0, 3 }, box(p).z)
+  end)
+end)
+
+describe("wrong data", function()
+  local function status(p) return box(p).status end
+  it("has a status of its own and gives no numbers", function()
+    assert.equal("NS_ENAN", status { M = { { nan } }, q = { 0 } })
+    assert.equal("NS_ENAN", status { M = { { 1 } }, q = { inf } })
+    assert.equal("NS_ENAN", status { M = { { 1 } }, q = { 1 }, lower = { nan } })
+    assert.equal("NS_EARG", status { M = { { 1 } }, q = { 1 }, lower = { 1 }, upper = { 0 } })
+    assert.equal("NS_EARG", status { M = { { 1 } }, q = { 1 }, lower = { inf } })
+    assert.equal("NS_EARG", status { M = { { 1 } }, q = { 1 }, lower = { -inf }, upper = { -inf } })
+    local a = box { M = { { 1, nan }, { 0, 1 } }, q = { 1, 1 } }
+    assert.is_true(a.z[1] ~= a.z[1] and a.w[2] ~= a.w[2])
+    assert.equal("not a finite number", a.message)
+  end)
+  it("does not mind a guess that is none", function()
+    local a = box { M = { { 2, 1 }, { 1, 2 } }, q = { -3, -3 }, guess = { nan, inf } }
+    assert.same({ 1, 1 }, a.z)
+  end)
+  it("of the wrong shape raises", function()
+    assert.has_error(function() box { M = { { 1 } }, q = { 1, 2 } } end)
+    assert.error_matches(function() box { M = { { 1, 2 }, { 3 } }, q = { 1, 2 } } end, "box: M: expected a table of 2 numbers")
+    assert.error_matches(function() box { M = { { 1 } }, q = { true } } end, "box: q%[1%]: expected a number, got boolean")
+  end)
+end)
+
+describe("special cases", function()
+  it("solves nothing, equations and fixed variables", function()
+    assert.equal("NS_OK", box { M = {}, q = {} }.status)
+    local a = box { M = { { 0, 1 }, { -2, 0 } }, q = { -3, 8 }, lower = { -inf, -inf } }
+    assert.same({ 4, 3 }, a.z)
+    local b = box { M = { { 2, 1 }, { 1, 2 } }, q = { 1, 1 }, lower = { -5, 3 }, upper = { 5, 3 } }
+    assert.same({ -2, 3 }, b.z)
+    assert.equal(5, b.w[2])
+  end)
+  it("reports a singular equation", function()
+    local a = box { M = { { 1, 1 }, { 1, 1 } }, q = { 1, 2 }, lower = { -inf, -inf } }
+    assert.equal("NS_ESINGULAR", a.status)
+  end)
+  it("gives exact zeros where the law says 0", function()
+    local a = box { M = { { 3, 1, 0 }, { 1, 7, 1 }, { 0, 1, 11 } }, q = { -1 / 3, -1 / 7, 1 }, upper = { 9, 9, 9 } }
+    assert.equal(0, a.w[1])
+    assert.equal(0, a.w[2])
+    assert.equal(0, a.z[3])
+    assert.is_true(a.w[3] > 0)
+  end)
+end)

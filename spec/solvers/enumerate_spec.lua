@@ -1,0 +1,34 @@
+local box = require("nslua.core").internal.box
+
+describe("enumeration", function()
+  it("counts the isolated solutions and returns the nearest to the guess", function()
+    -- each component by itself has the solutions 0 and 1 between 0 and 3, and 3
+    local p = { method = "enumerate", M = { { -1, 0 }, { 0, -1 } }, q = { 1, 1 }, upper = { 3, 3 } }
+    p.guess = { 1.2, 2.8 }
+    local a = box(p)
+    assert.equal(9, a.solutions)
+    assert.same({ 1, 3 }, a.z)
+    assert.equal(9, a.iterations)
+    p.guess = { 0.1, 0.2 }
+    assert.same({ 0, 0 }, box(p).z)
+  end)
+
+  it("proves that there is none", function()
+    local a = box { method = "enumerate", M = { { -1, -1 }, { -1, -2 } }, q = { -1, -1 } }
+    assert.equal("NS_ENOSOL", a.status)
+    assert.equal(4, a.iterations)
+  end)
+
+  it("proves nothing where a block was singular", function()
+    assert.equal("NS_ESINGULAR", box { method = "enumerate", M = { { 1, -1 }, { -1, 1 } }, q = { -1, -1 } }.status)
+  end)
+
+  it("refuses more than 12 variables", function()
+    local M, q = {}, {}
+    for i = 1, 13 do
+      M[i], q[i] = {}, -1
+      for j = 1, 13 do M[i][j] = i == j and 1 or 0 end
+    end
+    assert.equal("NS_ETOOLARGE", box { method = "enumerate", M = M, q = q }.status)
+  end)
+end)

@@ -1,0 +1,482 @@
+/*
+** default.c
+** The chain of methods behind ns_box_solve.
+*/
+#include "solvers/default.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "solvers/active.h"
+#include "solvers/enumerate.h"
+#include "solvers/pgs.h"
+#include "solvers/pivot.h"
+#include "solvers/residual.h"
+#include "solvers/scale.h"
+
+enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
+
+static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
+
+struct NsBox {
+  NsArena arena;
+  NsBoxOptions options;
+  int nmax;
+  NsActive *active;
+  NsPivot *pivot;
+  NsBoxScaled scaled;
+  NsBoxProblem reduced; /* what is left without the components that stand alone */
+  double *M, *q, *lower, *upper, *z, *w, *near;
+  int *keep;
+  const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
+  double *point, *y, *v;    /* the guess projected, and the candidate of a method */
+  double *first;            /* the first polished vertex of a path */
+  bool has_first;
+  double *best_z, *best_w, *enumeration;
+  signed char *set, *trial;
+  double best;              /* backward error of best_z; INFINITY: there is none */
+  int solutions;
+};
+
+/* The outcome of a stage. NS_ENOCONV: it has no answer. */
+typedef struct Outcome {
+  NsStatus status;
+  int iterations;
+  const char *solver;
+  bool warm;
+} Outcome;
+
+static void take_vectors(NsBox *b, int n) {
+  double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z, &b->w,      &b->near,
+                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
+  b->M = ns_arena_matrix(&b->arena, n, n);
+  b->keep = ns_arena_ints(&b->arena, n);
+  b->set = ns_arena_take(&b->arena, (size_t)n, 1);
+  b->trial = ns_arena_take(&b->arena, (size_t)n, 1);
+  b->enumeration = ns_arena_matrix(&b->arena, NS_ENUMERATE_STORE + 2, n < NS_ENUMERATE_MAX ? n : NS_ENUMERATE_MAX);
+  ns_box_scaled_take(&b->scaled, &b->arena, n);
+}
+
+NsStatus ns_box_new(NsBox **out, int nmax) {
+  *out = NULL;
+  if (nmax < 0) return NS_EARG;
+  NsBox *b = ns_alloc(1, sizeof *b);
+  if (!b) return NS_ENOMEM;
+  b->nmax = nmax;
+  b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT};
+  take_vectors(b, nmax);
+  NsStatus status = b->arena.failed ? NS_ENOMEM : ns_active_new(&b->active, nmax);
+  if (!status) status = ns_pivot_new(&b->pivot, nmax, &b->active->ladder);
+  if (status) {
+    ns_box_free(b);
+    return status;
+  }
+  *out = b;
+  return NS_OK;
+}
+
+void ns_box_free(NsBox *b) {
+  if (!b) return;
+  ns_pivot_free(b->pivot);
+  ns_active_free(b->active);
+  ns_arena_release(&b->arena);
+  ns_free(b);
+}
+
+NsBoxOptions *ns_box_options(NsBox *b) {
+  return &b->options;
+}
+
+int ns_box_solutions(const NsBox *b) {
+  return b->solutions;
+}
+
+static double exact_tolerance(const NsBox *b) {
+  return ns_smaller(b->options.tolerance, NS_BOX_EXACT);
+}
+
+static NsStatus check_data(const NsBoxProblem *p) {
+  double sum = 0;
+  bool crossed = false;
+  for (int j = 0; j < p->n; j++) {
+    const double *column = p->M + (size_t)j * (size_t)p->ldm;
+    double l = p->lower[j], u = p->upper[j];
+    for (int i = 0; i < p->n; i++) sum += column[i] * 0;
+    sum += p->q[j] * 0;
+    if (l != l || u != u) sum = NAN;
+    if (!(l <= u && l < INFINITY && u > -INFINITY)) crossed = true;
+  }
+  return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
+}
+
+/* One variable: w = m z + q on [l, u]. The solution nearest to `near`; NS_ENOSOL when there is none. */
+static NsStatus solve_scalar(double m, double q, double l, double u, double near, double *z) {
+  if (l == u || (m == 0 && q == 0)) {
+    *z = ns_box_clamp(near, l, u);
+    return NS_OK;
+  }
+  if (m >= 0) {
+    double root = m > 0 ? -q / m : q > 0 ? -INFINITY : INFINITY;
+    *z = ns_box_clamp(root, l, u);
+    return fabs(*z) <= DBL_MAX ? NS_OK : NS_ENOSOL;
+  }
+  double candidates[3] = {-q / m, l, u}, best = INFINITY;
+  bool good[3] = {candidates[0] >= l && candidates[0] <= u, m * l + q >= 0, m * u + q <= 0};
+  for (int k = 0; k < 3; k++) {
+    double d = fabs(candidates[k] - near);
+    if (!good[k] || !(fabs(candidates[k]) <= DBL_MAX) || d >= best) continue;
+    best = d;
+    *z = candidates[k];
+  }
+  return best < INFINITY ? NS_OK : NS_ENOSOL;
+}
+
+/* Keeps z, w (of p, with w = M z + q) as the best candidate when its backward error is the smallest so far. */
+static void consider(NsBox *b, const NsBoxProblem *p, const double *z, const double *w, double backward) {
+  if (!(backward < b->best)) return;
+  b->best = backward;
+  memcpy(b->best_z, z, (size_t)p->n * sizeof *z);
+  memcpy(b->best_w, w, (size_t)p->n * sizeof *w);
+}
+
+/* The same for a point of the scaled problem; returns its backward error as a candidate for p. */
+static double consider_scaled(NsBox *b, const NsBoxProblem *p, const double *scaled) {
+  const double *z = scaled;
+  if (b->fair != p) {
+    ns_box_unscale(&b->scaled, p, scaled, b->point);
+    for (int i = 0; i < p->n; i++) b->point[i] = ns_box_clamp(b->point[i], p->lower[i], p->upper[i]);
+    z = b->point;
+  }
+  ns_box_product(p, z, b->v, b->active->size);
+  double backward = ns_box_backward(p, z, b->v, b->active->size);
+  consider(b, p, z, b->v, backward);
+  return backward;
+}
+
+static const NsBoxProblem *fair_problem(NsBox *b, const NsBoxProblem *p) {
+  if (b->fair) return b->fair;
+  if (ns_box_well_scaled(p)) return b->fair = p;
+  ns_box_scale(&b->scaled, p);
+  return b->fair = &b->scaled.problem;
+}
+
+static bool good_enough(const NsBox *b) {
+  return b->best <= exact_tolerance(b);
+}
+
+/* Principal pivoting from the set of the guess: the first try is the warm start. */
+static Outcome start_from_guess(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "active set", false};
+  double backward;
+  int before = p->n + 1, rises = 0;
+  ns_active_of_point(p, b->near, b->set);
+  for (; out.iterations <= REPAIRS; out.iterations++) {
+    NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
+    if (status != NS_ENOCONV) {
+      if (status == NS_OK) {
+        consider(b, p, b->y, b->v, backward);
+        out.status = NS_OK;
+        out.warm = out.iterations == 0;
+      }
+      return out;
+    }
+    int wrong = ns_active_repair(b->active, p, b->y, b->v, rises > 1, b->set);
+    if (wrong == 0) return out;
+    if (wrong >= before) rises++;
+    else before = wrong;
+    if (rises > 3) return out;
+  }
+  return out;
+}
+
+/* The projected guess as an answer: what is left of a solution that is not unique. */
+static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
+  for (int i = 0; i < p->n; i++) b->y[i] = ns_box_clamp(b->near[i], p->lower[i], p->upper[i]);
+  ns_box_product(p, b->y, b->v, b->active->size);
+  double backward = ns_box_backward(p, b->y, b->v, b->active->size);
+  if (!(backward <= ns_smaller(16 * DBL_EPSILON, exact_tolerance(b)))) return false;
+  consider(b, p, b->y, b->v, backward);
+  return true;
+}
+
+/* Whether no component of z is large against the data of a balanced problem. */
+static bool modest(const NsBoxProblem *fair, const double *z) {
+  double largest = 0, data = 0;
+  for (int i = 0; i < fair->n; i++) {
+    largest = ns_larger(largest, fabs(z[i]));
+    data = ns_larger(data, fabs(fair->q[i]));
+    if (fabs(fair->lower[i]) < INFINITY) data = ns_larger(data, fabs(fair->lower[i]));
+    if (fabs(fair->upper[i]) < INFINITY) data = ns_larger(data, fabs(fair->upper[i]));
+  }
+  return largest <= 1e4 * data;
+}
+
+/* Judges a vertex of the fair problem leniently. */
+static void consider_lenient(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair, const double *z) {
+  double *size = b->active->size;
+  if (!modest(fair, z)) return;
+  for (int i = 0; i < p->n; i++) b->z[i] = ns_box_clamp(z[i], fair->lower[i], fair->upper[i]);
+  ns_box_product(fair, b->z, b->v, size);
+  double lenient = ns_box_backward_lenient(fair, b->z, b->v, size);
+  if (!(lenient <= exact_tolerance(b))) return;
+  if (fair != p) ns_box_unscale(&b->scaled, p, b->z, b->point);
+  else memcpy(b->point, b->z, (size_t)p->n * sizeof *b->z);
+  ns_box_product(p, b->point, b->v, size);
+  consider(b, p, b->point, b->v, lenient);
+}
+
+/* Polishes the active set in b->trial on fair data, with a few repairs; falls back on the vertex in b->y and on lenience. */
+static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+  double backward, *polished = b->w;
+  for (int k = 0; k < POLISH_REPAIRS; k++) {
+    NsStatus status =
+        ns_active_try(b->active, fair, b->trial, exact_tolerance(b), scaled_growth, polished, b->v, &backward);
+    if (status == NS_OK) consider_scaled(b, p, polished);
+    if (good_enough(b)) return true;
+    if (status != NS_ENOCONV || ns_active_repair(b->active, fair, polished, b->v, false, b->trial) == 0) break;
+    if (k == 0) memcpy(b->first, polished, (size_t)p->n * sizeof *polished);
+    if (k == 0) b->has_first = true;
+  }
+  return false;
+}
+
+static bool polish_leniently(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+  for (int i = 0; i < p->n; i++)
+    if (!(fabs(b->y[i]) <= DBL_MAX)) return false;
+  b->has_first = false;
+  if (polish(b, p, fair)) return true;
+  consider_scaled(b, p, b->y);
+  if (!good_enough(b) && b->has_first) consider_lenient(b, p, fair, b->first);
+  if (!good_enough(b)) consider_lenient(b, p, fair, b->y);
+  return good_enough(b);
+}
+
+static const NsPivotStart starts[] = {
+    {false, false, 0},   {true, false, 0},  {false, true, 0},   {true, true, 0},   {false, false, 1e3},
+    {true, false, 1e3},  {false, false, 1e7}, {true, true, 1e5}, {false, true, 10},
+};
+
+/* Starts that differ from earlier ones only where the problem has nothing of the kind are left out. */
+static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
+  bool any_infinite = false, any_finite = false;
+  for (int i = 0; i < p->n; i++) {
+    bool low = p->lower[i] > -INFINITY, high = p->upper[i] < INFINITY;
+    any_infinite |= !low || !high;
+    any_finite |= low && high;
+  }
+  if (start->compact > 0) return any_infinite;
+  return !start->upper || any_finite;
+}
+
+static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
+  const NsBoxProblem *fair = fair_problem(b, p);
+  Outcome out = {NS_ENOCONV, 0, "pivot", false};
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
+  for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+    int pivots;
+    if (k > 0 && !start_matters(p, &starts[k])) continue;
+    NsStatus status = ns_pivot_path(b->pivot, fair, &starts[k], limit, b->y, b->trial, &pivots);
+    if (k == 0) out.iterations = pivots;
+    if (status == NS_OK && polish_leniently(b, p, fair)) {
+      out.status = NS_OK;
+      out.iterations = pivots;
+      return out;
+    }
+    if (k == 0 && status != NS_OK) out.status = status;
+    if (status == NS_EINTR) return out.status = status, out;
+  }
+  return out;
+}
+
+static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "pgs", false};
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PGS_SWEEPS;
+  double backward;
+  memcpy(b->y, b->near, (size_t)p->n * sizeof *b->y);
+  out.status = ns_pgs_solve(p, 1, b->options.tolerance, limit, b->y, b->v, b->active->size, &out.iterations);
+  if (out.status == NS_EARG || out.status == NS_ENAN) return out;
+  if (out.status == NS_OK) b->best = INFINITY;
+  ns_box_product(p, b->y, b->v, b->active->size);
+  consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  ns_active_of_point(p, b->y, b->trial);
+  if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK) {
+    consider(b, p, b->y, b->v, backward);
+    out.status = NS_OK;
+  }
+  return out;
+}
+
+static Outcome all_sets(NsBox *b, const NsBoxProblem *p) {
+  const NsBoxProblem *fair = fair_problem(b, p);
+  Outcome out = {NS_ENOCONV, 0, "enumerate", false};
+  NsEnumeration seen = {0};
+  const double *near = b->near;
+  if (fair != p) {
+    for (int i = 0; i < p->n; i++) b->point[i] = ldexp(b->near[i], -b->scaled.col[i]);
+    near = b->point;
+  }
+  out.status = ns_enumerate(b->active, fair, near, b->enumeration, b->trial, b->y, b->v, &seen);
+  out.iterations = seen.tried;
+  b->solutions = seen.found;
+  if (out.status == NS_OK) {
+    b->best = INFINITY;
+    consider_scaled(b, p, b->y);
+    if (!good_enough(b)) out.status = NS_ENOCONV;
+  }
+  return out;
+}
+
+/* The rest of the chain after the guess failed. The status of a failure is the one that says most. */
+static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "", false};
+  if (p->n == 2) {
+    out = all_sets(b, p);
+    if (out.status == NS_OK || out.status == NS_ENOSOL) return out;
+  }
+  out = pivot_paths(b, p);
+  if (out.status == NS_OK || out.status == NS_EINTR) return out;
+  Outcome other = out;
+  if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
+  if (other.status == NS_OK || other.status == NS_EINTR) return other;
+  if (p->n > NS_ENUMERATE_MAX) return out;
+  other = all_sets(b, p);
+  return other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR ? other : out;
+}
+
+static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = start_from_guess(b, p);
+  if (out.status == NS_OK) return out;
+  if (guess_solves(b, p)) return (Outcome){NS_OK, 0, "guess", true};
+  return from_scratch(b, p);
+}
+
+static Outcome run(NsBox *b, const NsBoxProblem *p) {
+  Outcome out;
+  b->fair = NULL;
+  b->best = INFINITY;
+  if (p->n == 0) return (Outcome){NS_OK, 0, "closed form", true};
+  switch (b->options.method) {
+    case NS_BOX_PIVOT: out = pivot_paths(b, p); break;
+    case NS_BOX_PGS: out = sweeps(b, p); break;
+    case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
+    default: out = run_default(b, p); break;
+  }
+  if (good_enough(b) && out.status != NS_EINTR) out.status = NS_OK;
+  else if (out.status == NS_OK && !(b->best <= b->options.tolerance)) out.status = NS_ENOCONV;
+  return out;
+}
+
+static bool stands_alone(const NsBoxProblem *p, int i) {
+  for (int j = 0; j < p->n; j++)
+    if (p->M[i + (size_t)j * (size_t)p->ldm] != 0 || p->M[j + (size_t)i * (size_t)p->ldm] != 0) return false;
+  return true;
+}
+
+/* Settles the components that stand alone in z and lists the others. Returns their number, -1 when one has no solution. */
+static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z) {
+  int kept = 0;
+  for (int i = 0; i < p->n; i++) {
+    double l = p->lower[i], u = p->upper[i], near = guess && guess[i] == guess[i] ? guess[i] : 0;
+    bool alone = p->M[i + (size_t)i * (size_t)p->ldm] == 0 && l != u && stands_alone(p, i);
+    if (l != u && !alone) {
+      b->near[kept] = near;
+      b->keep[kept++] = i;
+    } else if (solve_scalar(0, p->q[i], l, u, near, &z[i])) {
+      return -1;
+    }
+  }
+  return kept;
+}
+
+/* The problem of the components in b->keep, the others being at z. */
+static const NsBoxProblem *reduce(NsBox *b, const NsBoxProblem *p, int kept, const double *z) {
+  int k = 0;
+  if (kept == p->n) return p;
+  for (int c = 0; c < kept; c++) {
+    int i = b->keep[c];
+    b->q[c] = p->q[i];
+    b->lower[c] = p->lower[i];
+    b->upper[c] = p->upper[i];
+    for (int r = 0; r < kept; r++) b->M[r + (size_t)c * (size_t)kept] = p->M[b->keep[r] + (size_t)i * (size_t)p->ldm];
+  }
+  for (int j = 0; j < p->n; j++) {
+    if (k < kept && b->keep[k] == j) {
+      k++;
+      continue;
+    }
+    for (int r = 0; r < kept && z[j] != 0; r++) b->q[r] += p->M[b->keep[r] + (size_t)j * (size_t)p->ldm] * z[j];
+  }
+  b->reduced = (NsBoxProblem){kept, b->M, kept > 0 ? kept : 1, b->q, b->lower, b->upper};
+  return &b->reduced;
+}
+
+static NsStatus report(NsSolverInfo *info, Outcome out, double residual, double relative, double backward) {
+  *info = (NsSolverInfo){out.status, out.iterations, residual, relative, backward, out.warm, out.solver};
+  return out.status;
+}
+
+/* Measures z (all components, verified where they were found) and writes w, which is copied when it is known. */
+static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *known,
+                         const double *z, double *w, NsSolverInfo *info) {
+  double relative;
+  if (known && out.status == NS_OK) memcpy(w, known, (size_t)p->n * sizeof *w);
+  else ns_box_product(p, z, w, b->active->size);
+  double residual = ns_box_residual(p, z, w, &relative);
+  if (out.status == NS_OK && residual == INFINITY) out.status = NS_ENAN;
+  if (out.status == NS_OK) ns_box_clean(p, z, w);
+  else backward = ns_box_backward(p, z, w, b->active->size);
+  return report(info, out, residual, relative, backward);
+}
+
+static NsStatus solve_one(const NsBoxProblem *p, const double *guess, double tolerance, double *z, double *w,
+                          NsSolverInfo *info) {
+  double m = p->M[0], q = p->q[0], near = guess && guess[0] == guess[0] ? guess[0] : 0, relative;
+  double answer = ns_box_clamp(near, p->lower[0], p->upper[0]);
+  Outcome out = {solve_scalar(m, q, p->lower[0], p->upper[0], near, &answer), 0, "closed form", true};
+  double size = fabs(m * answer) + fabs(q);
+  z[0] = answer;
+  w[0] = m * answer + q;
+  double backward = ns_box_backward(p, z, w, &size), residual = ns_box_residual(p, z, w, &relative);
+  if (out.status == NS_OK && !(backward <= tolerance)) out.status = NS_ENOCONV;
+  if (out.status == NS_OK) ns_box_clean(p, z, w);
+  return report(info, out, residual, relative, backward);
+}
+
+static void poison(const NsBoxProblem *p, double *z, double *w) {
+  for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
+}
+
+/* After a failure without a candidate: the projected guess. */
+static void give_guess(const NsBoxProblem *p, const double *guess, double *z) {
+  for (int i = 0; i < p->n; i++)
+    z[i] = ns_box_clamp(guess && guess[i] == guess[i] ? guess[i] : 0, p->lower[i], p->upper[i]);
+}
+
+NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
+  Outcome out = {p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK, 0, "none", false};
+  b->solutions = 0;
+  if (!out.status) out.status = check_data(p);
+  if (out.status) {
+    if (out.status != NS_ESIZE) poison(p, z, w);
+    return report(info, out, INFINITY, INFINITY, INFINITY);
+  }
+  if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
+    return solve_one(p, guess, b->options.tolerance, z, w, info);
+  int kept = settle_alone(b, p, guess, z);
+  if (kept < 0) {
+    out.status = NS_ENOSOL;
+    give_guess(p, guess, z);
+    return conclude(b, p, out, INFINITY, NULL, z, w, info);
+  }
+  const NsBoxProblem *rest = reduce(b, p, kept, z);
+  out = run(b, rest);
+  const double *answer = b->best < INFINITY || kept == 0 ? b->best_z : NULL, *answer_w = answer ? b->best_w : NULL;
+  if (!answer) give_guess(p, guess, z);
+  else
+    for (int k = 0; k < kept; k++) z[b->keep[k]] = answer[k];
+  return conclude(b, p, out, kept == 0 ? 0 : b->best, kept == p->n ? answer_w : NULL, z, w, info);
+}

@@ -1,0 +1,76 @@
+/*
+** enumerate.c
+** Every active set in turn.
+*/
+#include "solvers/enumerate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+
+/* The places a component can take: a fixed one has one, others between and each finite bound. */
+static bool allowed(const NsBoxProblem *p, int i, signed char place) {
+  if (place == NS_AT_LOWER) return p->lower[i] > -INFINITY;
+  if (p->lower[i] == p->upper[i]) return false;
+  return place == NS_BETWEEN || p->upper[i] < INFINITY;
+}
+
+/* The next place from `place` on that is allowed; 2 when there is none. */
+static signed char place_from(const NsBoxProblem *p, int i, signed char place) {
+  while (place <= NS_AT_UPPER && !allowed(p, i, place)) place++;
+  return place;
+}
+
+/* Counts up. False after the last set. */
+static bool advance(const NsBoxProblem *p, signed char *set) {
+  for (int i = 0; i < p->n; i++) {
+    set[i] = place_from(p, i, (signed char)(set[i] + 1));
+    if (set[i] <= NS_AT_UPPER) return true;
+    set[i] = place_from(p, i, NS_AT_LOWER);
+  }
+  return false;
+}
+
+static double distance(const double *x, const double *y, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum = hypot(sum, x[i] - y[i]);
+  return sum;
+}
+
+/* Stores a solution not seen before (componentwise within 1e-9 of the largest component). */
+static void remember(double *store, const double *z, int n, NsEnumeration *seen) {
+  double size = 0;
+  if (seen->found == NS_ENUMERATE_STORE) return;
+  for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]));
+  for (int k = 0; k < seen->found; k++) {
+    double gap = 0;
+    for (int i = 0; i < n; i++) gap = fmax(gap, fabs(z[i] - store[k * n + i]));
+    if (gap <= 1e-9 * size) return;
+  }
+  memcpy(store + seen->found * n, z, (size_t)n * sizeof *z);
+  seen->found++;
+}
+
+NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set, double *z,
+                      double *w, NsEnumeration *seen) {
+  int n = p->n;
+  double *candidate = work, *wc = work + n, *store = work + 2 * n, best = INFINITY, backward;
+  *seen = (NsEnumeration){0};
+  if (n > NS_ENUMERATE_MAX) return NS_ETOOLARGE;
+  for (int i = 0; i < n; i++) set[i] = place_from(p, i, NS_AT_LOWER);
+  do {
+    if (seen->tried++ % 4096 == 4095 && ns_interrupted()) return NS_EINTR;
+    NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e10, candidate, wc, &backward);
+    if (status == NS_ESINGULAR) seen->singular++;
+    if (status) continue;
+    double d = distance(candidate, near, n);
+    if (d < best || seen->found == 0) {
+      best = d;
+      memcpy(z, candidate, (size_t)n * sizeof *z);
+      memcpy(w, wc, (size_t)n * sizeof *w);
+    }
+    remember(store, candidate, n, seen);
+  } while (advance(p, set));
+  return seen->found ? NS_OK : seen->singular ? NS_ESINGULAR : NS_ENOSOL;
+}

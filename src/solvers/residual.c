@@ -1,0 +1,83 @@
+/*
+** residual.c
+** Measures of a candidate solution of a box problem.
+*/
+#include "solvers/residual.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size) {
+  int n = p->n;
+  for (int i = 0; i < n; i++) {
+    w[i] = p->q[i];
+    size[i] = fabs(p->q[i]);
+  }
+  for (int j = 0; j < n; j++) {
+    const double *column = p->M + (size_t)j * (size_t)p->ldm;
+    double zj = z[j];
+    if (zj != 0)
+      for (int i = 0; i < n; i++) {
+        double term = column[i] * zj;
+        w[i] += term;
+        size[i] += fabs(term);
+      }
+  }
+}
+
+static double step_length(const NsBoxProblem *p, int i) {
+  double diagonal = p->M[i + (size_t)i * (size_t)p->ldm], largest = 0;
+  if (diagonal > 0) return 1 / diagonal;
+  for (int j = 0; j < p->n; j++) largest = ns_larger(largest, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+  return largest > 0 ? 1 / largest : 1;
+}
+
+double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative) {
+  double residual = 0, scale = DBL_MIN;
+  for (int i = 0; i < p->n; i++) {
+    double rho = step_length(p, i), size = fabs(z[i]), load = rho * fabs(p->q[i]);
+    double r = fabs(z[i] - ns_box_clamp(z[i] - rho * w[i], p->lower[i], p->upper[i]));
+    if (!(r <= DBL_MAX)) r = INFINITY;
+    if (r > residual) residual = r;
+    if (size > scale) scale = size;
+    if (load > scale) scale = load;
+  }
+  if (relative) *relative = residual == 0 ? 0 : residual < INFINITY ? residual / scale : INFINITY;
+  return residual;
+}
+
+/* What is wrong with component i: |w_i| or its wrong-signed part; INFINITY outside of the bounds. */
+static double violation(const NsBoxProblem *p, const double *z, const double *w, int i) {
+  double l = p->lower[i], u = p->upper[i];
+  if (!(z[i] >= l && z[i] <= u)) return INFINITY;
+  return (w[i] >= 0 && z[i] == l) || (w[i] <= 0 && z[i] == u) ? 0 : fabs(w[i]);
+}
+
+double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
+  double worst = 0;
+  for (int i = 0; i < p->n; i++) {
+    double v = violation(p, z, w, i);
+    if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
+    if (v > worst * size[i]) worst = v / size[i];
+  }
+  return worst;
+}
+
+double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
+  double worst = 0, largest = 0;
+  for (int i = 0; i < p->n; i++) largest = ns_larger(largest, fabs(z[i]));
+  for (int i = 0; i < p->n; i++) {
+    double v = violation(p, z, w, i), row = 0, scale = size[i];
+    if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
+    for (int j = 0; j < p->n && v > 0; j++) row = ns_larger(row, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+    if (scale < 1000 * p->n * DBL_EPSILON * row * largest) scale += row * largest;
+    if (v > worst * scale) worst = v / scale;
+  }
+  return worst;
+}
+
+void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {
+  for (int i = 0; i < p->n; i++)
+    if (!((w[i] > 0 && z[i] == p->lower[i]) || (w[i] < 0 && z[i] == p->upper[i]))) w[i] = 0;
+}

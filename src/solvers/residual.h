@@ -1,0 +1,55 @@
+/*
+** residual.h
+** How well a candidate solves a box problem: natural residual, its relative form, componentwise backward error.
+*/
+#ifndef NS_SOLVERS_RESIDUAL_H
+#define NS_SOLVERS_RESIDUAL_H
+
+#include "solvers/box.h"
+
+/* The point of [lower, upper] nearest to x. */
+static inline double ns_box_clamp(double x, double lower, double upper) {
+  return x < lower ? lower : x > upper ? upper : x;
+}
+
+/* The larger and the smaller of two numbers, inlined where fmax would be a call; a NaN in a is passed over. */
+static inline double ns_larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static inline double ns_smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+/* w = M z + q and size = |M| |z| + |q|, both of n. */
+void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size);
+
+/*
+** Natural residual max_i |z_i - proj(z_i - rho_i w_i)| for w (n, normally M z + q), in the units of z. rho_i = 1 / M_ii where
+** M_ii > 0, else 1 / max_j |M_ij|, else 1. *relative (may be NULL) is the residual over max(max_i |z_i|, max_i rho_i |q_i|, DBL_MIN):
+** it does not change when all z, or all w, are measured in another unit. NaN in z or w gives INFINITY.
+** Facchinei and Pang 2003, section 1.5.
+*/
+double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative);
+
+/*
+** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose entries of M and q differ
+** from the given ones by at most e relatively. With v_i = |w_i| for z_i strictly between its bounds, and the wrong-signed part of w_i
+** at a bound, it is max_i v_i / (|M| |z| + |q|)_i, 0/0 being 0. It is unchanged by any scaling of rows and columns, narrow boxes do not
+** hide a wrong answer, and an exact answer has a few times 1e-16. INFINITY when z leaves its bounds or something is NaN.
+** w and size as from ns_box_product. Oettli and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem 7.3.
+*/
+double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size);
+
+/*
+** The same with rows that are zero but for rounding judged more leniently: where (|M| |z| + |q|)_i is below 1000 n eps max_j |M_ij| max_j |z_j|,
+** this last product is added to the denominator. For balanced data (scale.h); it accepts answers whose exact components 0 came out
+** as rounding errors, which nothing but another rounding error can balance.
+** Arioli, Demmel and Duff, Solving sparse linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10, 1989.
+*/
+double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size);
+
+/* Sets w_i of an accepted answer to the exact 0 between bounds and where its sign is wrong by rounding. */
+void ns_box_clean(const NsBoxProblem *p, const double *z, double *w);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+** scale.c
+** Equilibration in integers: only binary exponents are looked at.
+*/
+#include "solvers/scale.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "solvers/residual.h"
+
+enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
+
+void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax) {
+  size_t n = (size_t)nmax;
+  s->M = ns_arena_matrix(arena, nmax, nmax);
+  s->q = ns_arena_doubles(arena, nmax);
+  s->lower = ns_arena_doubles(arena, nmax);
+  s->upper = ns_arena_doubles(arena, nmax);
+  s->row = ns_arena_ints(arena, nmax);
+  s->col = ns_arena_ints(arena, nmax);
+  s->exponent = ns_arena_take(arena, n * n, sizeof *s->exponent);
+  s->step = ns_arena_take(arena, 2 * n, sizeof *s->step);
+}
+
+bool ns_box_well_scaled(const NsBoxProblem *p) {
+  const double high = 64, low = 1 / high;
+  for (int j = 0; j < p->n; j++) {
+    double row = 0, column = 0;
+    for (int i = 0; i < p->n; i++) {
+      row = ns_larger(row, fabs(p->M[j + (size_t)i * (size_t)p->ldm]));
+      column = ns_larger(column, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
+    }
+    if (row > high || column > high || (row > 0 && row < low) || (column > 0 && column < low)) return false;
+  }
+  return true;
+}
+
+static void read_exponents(NsBoxScaled *s, const NsBoxProblem *p) {
+  int n = p->n;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      double x = p->M[i + (size_t)j * (size_t)p->ldm];
+      int e = NONE;
+      if (x != 0) (void)frexp(x, &e);
+      s->exponent[i + (size_t)j * (size_t)n] = e;
+    }
+  for (int i = 0; i < n; i++) s->row[i] = s->col[i] = 0;
+}
+
+static int largest_in_row(const NsBoxScaled *s, int n, int i) {
+  int top = NONE;
+  for (int j = 0; j < n; j++) {
+    int e = s->exponent[i + (size_t)j * (size_t)n];
+    if (e != NONE && e + s->col[j] > top) top = e + s->col[j];
+  }
+  return top == NONE ? NONE : top + s->row[i];
+}
+
+static int largest_in_col(const NsBoxScaled *s, int n, int j) {
+  int top = NONE;
+  for (int i = 0; i < n; i++) {
+    int e = s->exponent[i + (size_t)j * (size_t)n];
+    if (e != NONE && e + s->row[i] > top) top = e + s->row[i];
+  }
+  return top == NONE ? NONE : top + s->col[j];
+}
+
+/* Half of e, rounded to zero but at least 1 in size: passes end when every maximum is 0 or so. */
+static int half(int e) {
+  return e >= 2 || e <= -2 ? e / 2 : 0;
+}
+
+static int limited(int e) {
+  return e > EXPONENT_LIMIT ? EXPONENT_LIMIT : e < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : e;
+}
+
+/* One pass: every row and column maximum goes half of the way to 1, all measured before any moves. */
+static int pass(NsBoxScaled *s, int n, int *drow, int *dcol) {
+  int moved = 0;
+  for (int i = 0; i < n; i++) {
+    int er = largest_in_row(s, n, i), ec = largest_in_col(s, n, i);
+    drow[i] = er == NONE ? 0 : half(er);
+    dcol[i] = ec == NONE ? 0 : half(ec);
+    if (drow[i] || dcol[i]) moved = 1;
+  }
+  for (int i = 0; i < n; i++) {
+    s->row[i] = limited(s->row[i] - drow[i]);
+    s->col[i] = limited(s->col[i] - dcol[i]);
+  }
+  return moved;
+}
+
+static void find_exponents(NsBoxScaled *s, int n) {
+  for (int k = 0; k < PASSES; k++)
+    if (!pass(s, n, s->step, s->step + n)) break;
+}
+
+void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p) {
+  int n = p->n;
+  read_exponents(s, p);
+  find_exponents(s, n);
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < n; i++)
+      s->M[i + (size_t)j * (size_t)n] = ldexp(p->M[i + (size_t)j * (size_t)p->ldm], s->row[i] + s->col[j]);
+    s->q[j] = ldexp(p->q[j], s->row[j]);
+    s->lower[j] = ldexp(p->lower[j], -s->col[j]);
+    s->upper[j] = ldexp(p->upper[j], -s->col[j]);
+  }
+  s->problem = (NsBoxProblem){n, s->M, n > 0 ? n : 1, s->q, s->lower, s->upper};
+}
+
+void ns_box_unscale(const NsBoxScaled *s, const NsBoxProblem *p, const double *scaled, double *z) {
+  for (int i = 0; i < p->n; i++) {
+    double x = scaled[i];
+    z[i] = x == s->lower[i] ? p->lower[i] : x == s->upper[i] ? p->upper[i] : ldexp(x, s->col[i]);
+  }
+}
