@@ -43,12 +43,19 @@ extern const NslType nsl_dual_type, nsl_dual_vector_type;
 */
 enum { NSL_DUAL_META = 1, NSL_DUAL_VECTOR_META = 2, NSL_DUAL_UPVALUES = 2 };
 
+/* The same as nsl_test, for the hot path: `least` is the size of the type's struct. */
+static inline void *nsl_test_fast(lua_State *L, int idx, const NslType *type, size_t least) {
+  NslHead *head = lua_touserdata(L, idx);
+  if (!head || lua_rawlen(L, idx) < least) return NULL;
+  return head->magic == NSL_MAGIC && head->type == type ? head : NULL;
+}
+
 static inline NslDual *nsl_test_dual(lua_State *L, int idx) {
-  return nsl_test(L, idx, &nsl_dual_type);
+  return nsl_test_fast(L, idx, &nsl_dual_type, sizeof(NslDual));
 }
 
 static inline NslDualVector *nsl_test_dual_vector(lua_State *L, int idx) {
-  return nsl_test(L, idx, &nsl_dual_vector_type);
+  return nsl_test_fast(L, idx, &nsl_dual_vector_type, sizeof(NslDualVector));
 }
 
 /* Pushes a dual with partials not set; meta is the index of the metatable of duals. */
@@ -90,5 +97,15 @@ void nsl_dual_vector_register(lua_State *L);
 ** is otherwise the same. Expects the two metatables on top of the stack, and leaves them below the table.
 */
 void nsl_dual_math(lua_State *L);
+
+/*
+** Whether the replacement at idx was given a dual since the last `forget` of all those in the map; always true of those that would
+** take a dual for something else without an error (type, tointeger).
+*/
+bool nsl_dual_math_used(lua_State *L, int idx);
+void nsl_dual_math_forget(lua_State *L, int map);
+
+/* Makes it count as used. */
+void nsl_dual_math_remember(lua_State *L, int idx);
 
 #endif

@@ -6,8 +6,11 @@
 
 #include <string.h>
 
-/* Upvalues of a replacement, after the metatables: the original, and what it is in the tables below. */
-enum { ORIGINAL = NSL_DUAL_UPVALUES + 1, WHICH, UPVALUES = WHICH };
+/* Upvalues of a replacement, after the metatables: the original, which of its kind it is, and whether it met a dual. */
+enum { ORIGINAL = NSL_DUAL_UPVALUES + 1, WHICH, USED, UPVALUES = USED };
+
+/* Values of the upvalue USED. ALWAYS is for functions that take a dual without a word, and must not be left out. */
+enum { NO, YES, ALWAYS };
 
 static NsSlope atan_one(double y) {
   return ns_dual_atan(y, 1);
@@ -53,6 +56,11 @@ static int original(lua_State *L) {
   return lua_gettop(L);
 }
 
+static void mark_used(lua_State *L) {
+  lua_pushinteger(L, lua_tointeger(L, lua_upvalueindex(USED)) | YES);
+  lua_replace(L, lua_upvalueindex(USED));
+}
+
 static double number(lua_State *L, int arg, const NslDual *x) {
   return x ? x->value : luaL_checknumber(L, arg);
 }
@@ -61,6 +69,7 @@ static int call_smooth(lua_State *L) {
   const Smooth *f = &smooth[lua_tointeger(L, lua_upvalueindex(WHICH))];
   const NslDual *x = nsl_test_dual(L, 1), *y = f->binary ? nsl_test_dual(L, 2) : NULL;
   if (!x && !y) return original(L);
+  mark_used(L);
   double a = number(L, 1, x);
   if (f->binary && (!f->unary || !lua_isnoneornil(L, 2))) nsl_push_slope(L, x, y, f->binary(a, number(L, 2, y)));
   else nsl_push_slope(L, x, NULL, f->unary(a));
@@ -72,6 +81,7 @@ static int call_step(lua_State *L) {
   for (int i = lua_gettop(L); i > 0; i--) {
     const NslDual *x = nsl_test_dual(L, i);
     if (!x) continue;
+    mark_used(L);
     lua_pushnumber(L, x->value);
     lua_replace(L, i);
   }
@@ -89,6 +99,7 @@ static int call_extreme(lua_State *L) {
   bool max = lua_tointeger(L, lua_upvalueindex(WHICH)) != 0;
   int n = lua_gettop(L), best = 1;
   if (!any_dual(L)) return original(L);
+  mark_used(L);
   for (int i = 1; i <= n; i++) number(L, i, nsl_test_dual(L, i));
   for (int i = 2; i <= n; i++) {
     push_plain(L, max ? best : i);
@@ -105,6 +116,7 @@ static int call_modf(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1);
   double whole;
   if (!x) return original(L);
+  mark_used(L);
   lua_pushvalue(L, lua_upvalueindex(ORIGINAL));
   lua_pushnumber(L, x->value);
   lua_call(L, 1, 1);
@@ -116,6 +128,7 @@ static int call_frexp(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1);
   int e;
   if (!x) return original(L);
+  mark_used(L);
   nsl_push_slope(L, x, NULL, ns_dual_frexp(x->value, &e));
   lua_pushinteger(L, e);
   return 2;
@@ -123,6 +136,7 @@ static int call_frexp(lua_State *L) {
 
 static int call_ldexp(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1), *e = nsl_test_dual(L, 2);
+  if (x || e) mark_used(L);
   if (e) {
     lua_pushnumber(L, e->value);
     lua_replace(L, 2);
@@ -134,6 +148,7 @@ static int call_ldexp(lua_State *L) {
 
 /* map[original] = replacement, for the function called `name` of the table on top; the map is at index `map`. */
 static void replace(lua_State *L, int map, const char *name, lua_CFunction f, int which) {
+  bool silent = strcmp(name, "type") == 0 || strcmp(name, "tointeger") == 0;
   int metas = map - 2;
   lua_getfield(L, -1, name);
   if (!lua_iscfunction(L, -1)) {
@@ -144,8 +159,32 @@ static void replace(lua_State *L, int map, const char *name, lua_CFunction f, in
   lua_pushvalue(L, metas + 1);
   lua_pushvalue(L, -3);
   lua_pushinteger(L, which);
+  lua_pushinteger(L, silent ? ALWAYS : NO);
   lua_pushcclosure(L, f, UPVALUES);
   lua_rawset(L, map);
+}
+
+void nsl_dual_math_forget(lua_State *L, int map) {
+  for (lua_pushnil(L); lua_next(L, map); lua_pop(L, 1)) {
+    lua_getupvalue(L, -1, USED);
+    lua_pushinteger(L, lua_tointeger(L, -1) & ALWAYS);
+    lua_setupvalue(L, -3, USED);
+    lua_pop(L, 1);
+  }
+}
+
+void nsl_dual_math_remember(lua_State *L, int idx) {
+  lua_getupvalue(L, idx, USED);
+  lua_pushinteger(L, lua_tointeger(L, -1) | YES);
+  lua_setupvalue(L, idx, USED);
+  lua_pop(L, 1);
+}
+
+bool nsl_dual_math_used(lua_State *L, int idx) {
+  lua_getupvalue(L, idx, USED);
+  bool used = lua_tointeger(L, -1) != NO;
+  lua_pop(L, 1);
+  return used;
 }
 
 void nsl_dual_math(lua_State *L) {

@@ -50,7 +50,8 @@ static const char *describe(lua_State *L, int idx) {
 }
 
 static NslDualVector *check(lua_State *L, int idx) {
-  return nsl_check(L, idx, &nsl_dual_vector_type);
+  NslDualVector *v = nsl_test_dual_vector(L, idx);
+  return v ? v : nsl_check(L, idx, &nsl_dual_vector_type);
 }
 
 static NslDualVector *check_writable(lua_State *L, int idx) {
@@ -330,13 +331,13 @@ int nsl_dual_vector_arithmetic(lua_State *L, const NslDualOp *op) {
 
 /* ---- methods ---- */
 
-/* The argument at idx as a vector of n elements (n < 0: any); a table of numbers and duals is converted in its slot. */
+/* The argument at idx as a vector of n elements; a table of numbers and duals is converted in its slot. */
 static void vector_argument(lua_State *L, int idx, uint64_t tag, int np, int n, const char *who, Operand *o) {
   if (lua_istable(L, idx)) {
     lua_Unsigned length = lua_rawlen(L, idx);
-    if (n >= 0 && length != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, describe(L, idx));
-    NslDualVector *v = push_like(L, tag, np, (int)length);
-    for (int i = 0; i < v->n; i++) {
+    if (length != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, describe(L, idx));
+    NslDualVector *v = push_like(L, tag, np, n);
+    for (int i = 0; i < n; i++) {
       lua_rawgeti(L, idx, i + 1);
       nsl_dual_vector_store(L, v, i, -1);
       lua_pop(L, 1);
@@ -344,7 +345,7 @@ static void vector_argument(lua_State *L, int idx, uint64_t tag, int np, int n, 
     lua_replace(L, idx);
   }
   operand(L, idx, o);
-  if (!is_vector(o) || (n >= 0 && o->n != n))
+  if (!is_vector(o) || o->n != n)
     luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, describe(L, idx));
   if (o->d) nsl_same_tag(L, o->tag, tag);
 }
