@@ -30,7 +30,7 @@ NsSlope ns_dual_idiv(double x, double y) {
 
 NsSlope ns_dual_mod(double x, double y) {
   double m = fmod(x, y);
-  if (m > 0 ? y < 0 : (m < 0 && y != m)) m += y;
+  if (m > 0 ? y < 0 : m < 0 && y > 0) m += y;
   return (NsSlope){m, 1, nearbyint((m - x) / y)};
 }
 
