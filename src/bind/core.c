@@ -5,6 +5,7 @@
 #include "bind/support.h"
 
 #include "bind/ad.h"
+#include "bind/arrays.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
@@ -13,6 +14,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_ad,
+    nsl_open_arrays,
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
