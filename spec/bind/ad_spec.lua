@@ -55,7 +55,8 @@ describe("jacobian and gradient", function()
     fails("jacobian: m: expected a size of 0 or more, got number %-1", ns.jacobian, f, { 1 }, -1)
     fails("jacobian: f returned nothing", ns.jacobian, function() end, { 1 })
     fails("jacobian: f: expected a vector, got string", ns.jacobian, function() return "a" end, { 1 })
-    fails("jacobian: y: expected a vector of 2, got table of 3", ns.jacobian, function() return { 1, 2, 3 } end, { 1 }, 2)
+    fails("jacobian: y: expected a vector of 2, got table of 3", ns.jacobian, function() return { 1, 2, 3 } end, { 1 },
+      2)
     fails("gradient: f: expected a number, got table of 1", ns.gradient, function(x) return { x[1] } end, { 1 })
   end)
   it("more or fewer values with duals than without are an error", function()
@@ -193,7 +194,8 @@ describe("dual vectors", function()
     wrong("y%[2%]: number expected, got nil", function(_, y) y[2] = nil end)
     wrong("x is read%-only", function(x) x[1] = 1 end)
     wrong("x is read%-only", function(x) x:slice(1, 2):fill(1) end)
-    wrong("dual vector: 'argmax' does not propagate derivatives; give the Jacobian callback", function(x) x:argmax() end)
+    wrong("dual vector: 'argmax' does not propagate derivatives; give the Jacobian callback",
+      function(x) x:argmax() end)
     wrong("'outer' does not propagate derivatives", function(x) x:outer(x) end)
     wrong("attempt to call a nil value", function(x) x:nonsense() end)
     wrong("dual vector of 3 %* dual vector of 3: use v:dot%(w%)", function(x) return x * x end)
@@ -258,7 +260,8 @@ describe("callbacks as C calls them", function()
     fails("ad_spec.lua:%d+: r%[1%]: the value with dual numbers %(2%) differs from the plain one %(3%): "
       .. "the callback branches on == or keeps state; give its Jacobian",
       internal.jacobians, function(v, r) r[1] = v[2] end, false, false, ns.vector { 3 }, { "x", x, true })
-    internal.jacobians(function(_, r) r[1] = -0.0; r[2] = 0 / 0 end, false, false, ns.vector { 0, 0 / 0 }, { "x", x, true })
+    internal.jacobians(function(_, r) r[1] = -0.0; r[2] = 0 / 0 end, false, false, ns.vector { 0, 0 / 0 },
+      { "x", x, true })
   end)
   it("need no variable", function()
     assert.is_nil(internal.jacobians(error, false, false, ns.vector(1), { "x", x }))
@@ -311,13 +314,15 @@ describe("traps", function()
         y[i] = sin(x[i]) * x:dot(x)
         collectgarbage()
       end
-      y = nil
       collectgarbage()
       s[1] = s[1] + x[1]
     end, { 1, 2, 3 }, 3)
     assert.equal(2 * sin(2) + 1, J[2][1])
     collectgarbage "generational"
-    ns.gradient(function(x) for _ = 1, 200 do x = x + x:copy() * 0; collectgarbage "step" end return x:sum() end, { 1, 2 })
+    ns.gradient(function(x)
+      for _ = 1, 200 do x = x + x:copy() * 0; collectgarbage "step" end
+      return x:sum()
+    end, { 1, 2 })
     collectgarbage "incremental"
   end)
 end)
@@ -386,16 +391,26 @@ describe("math functions during the call", function()
   end)
   it("written by the callback stays as written", function()
     local t = { sin = math.sin }
-    ns.gradient(function(x) local y = t.sin(x[1]); if type(y) == 'userdata' then t.sin = cos end return y end, { 0.3 })
+    ns.gradient(function(x)
+      local y = t.sin(x[1])
+      if type(y) == "userdata" then t.sin = cos end
+      return y
+    end, { 0.3 })
     assert.equal(-1, t.sin(math.pi))
   end)
   it("go back after an error, a wrong result, and in coroutines", function()
     local module = { sin = math.sin }
-    fails("oops", ns.gradient, function(x) if type(x[1]) == "userdata" then error "oops" end return module.sin(x[1]) end, { 1 })
+    fails("oops", ns.gradient, function(x)
+      if type(x[1]) == "userdata" then error "oops" end
+      return module.sin(x[1])
+    end, { 1 })
     assert.equal(sin, module.sin)
     math_is_back()
     local object = {}
-    local ok, err = pcall(ns.gradient, function(x) if type(x[1]) == "userdata" then error(object) end return 1 end, { 1 })
+    local ok, err = pcall(ns.gradient, function(x)
+      if type(x[1]) == "userdata" then error(object) end
+      return 1
+    end, { 1 })
     assert.is_false(ok)
     assert.equal(object, err)
     local co = coroutine.create(function()

@@ -8,10 +8,10 @@
 #include <math.h>
 
 /*
-** What an operation of one or two operands gives: its value and the derivative by each operand. The value comes from the
-** very expression that Lua 5.4 evaluates (lvm.c, lmathlib.c of a build with floats as double), so that it equals
-** that of a plain evaluation to the last bit. At a kink the derivative is that of one side or, for |x| at 0, zero.
-** Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008, chapters 3 and 14.
+** What an operation of one or two operands gives: its value and the derivative by each operand. The value comes
+** from the very expression that Lua 5.4 evaluates (lvm.c, lmathlib.c of a build with floats as double), so that it
+** equals that of a plain evaluation to the last bit. At a kink the derivative is that of one side or, for |x| at 0,
+** zero. Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008, chapters 3 and 14.
 */
 typedef struct NsSlope {
   double value, dx, dy;
@@ -49,8 +49,8 @@ static inline NsSlope ns_dual_neg(double x) {
 }
 
 /*
-** x^y. By x: y x^(y-1), which is 0 for y = 0 and, at x = 0, 0 for y > 1, 1 for y = 1 and infinite below. By y: x^y log x, which is
-** 0 for x = 0 < y and nan for x < 0 (where x^y exists for whole y only).
+** x^y. By x: y x^(y-1), which is 0 for y = 0 and, at x = 0, 0 for y > 1, 1 for y = 1 and infinite below. By y: x^y
+** log x, which is 0 for x = 0 < y and nan for x < 0 (where x^y exists for whole y only).
 */
 NsSlope ns_dual_pow(double x, double y);
 

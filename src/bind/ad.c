@@ -19,7 +19,10 @@ enum { CHUNK = 16, FEW_PLACES = 128 };
 static const char room_key = 0;
 enum { DUAL_META = 1, DUAL_VECTOR_META, MAP, INVERSE, CACHE, WEAK, LAST_TAG };
 
-/* One call of nsl_dual_jacobians. Inside `passes` the callback stands at FUNCTION, self at SELF, passed values follow. */
+/*
+** One call of nsl_dual_jacobians. Inside `passes` the callback stands at FUNCTION, self at SELF, passed values
+** follow.
+*/
 typedef struct Job {
   bool self, has_time, takes_out;
   double t;
@@ -50,7 +53,10 @@ static int fail(lua_State *L) {
 
 /* ---- one pass ---- */
 
-/* Pushes the values of an argument, those of its variables that are first..first + np - 1 seeded; offset: its first variable. */
+/*
+** Pushes the values of an argument, those of its variables that are first..first + np - 1 seeded; offset: its first
+** variable.
+*/
 static void push_seeded(lua_State *L, int meta, uint64_t tag, const NslDualArg *arg, int offset, int first, int np) {
   NslDualVector *v = nsl_push_dual_vector(L, meta, tag, arg->n, np, arg->label);
   v->readonly = true;
@@ -122,7 +128,9 @@ static void check_values(lua_State *L, const Job *job, const NslDualVector *out)
     char text[120];
     if (same_value(value, job->plain[i])) continue;
     snprintf(text, sizeof text, "(%.17g) differs from the plain one (%.17g)", value, job->plain[i]);
-    lua_pushfstring(L, "%s[%d]: the value with dual numbers %s: the callback branches on == or keeps state; give its Jacobian",
+    lua_pushfstring(L,
+                    "%s[%d]: the value with dual numbers %s: the callback branches on == or keeps state; "
+                    "give its Jacobian",
                     job->outlabel, i + 1, text);
     fail(L);
   }
@@ -195,8 +203,8 @@ static int passes(lua_State *L) {
 /* ---- math functions that take duals ---- */
 
 /*
-** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed, which
-** is made after the first good call and spares the others the rest.
+** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
+** which is made after the first good call and spares the others the rest.
 */
 enum { ALL_PLACES = 1, NEEDED_PLACES };
 
@@ -243,7 +251,10 @@ static void find_places(lua_State *L, int room, int first, int last) {
   lua_settop(L, map);
 }
 
-/* Runs the passes with the math functions swapped; the stack slots first..last hold function, self and passed values. */
+/*
+** Runs the passes with the math functions swapped; the stack slots first..last hold function, self and passed
+** values.
+*/
 static bool attempt(lua_State *L, Job *job, int list, int first, int last) {
   unsigned char few[FEW_PLACES], *done = few;
   int places = nsl_swap_count(L, list);
@@ -287,8 +298,9 @@ static int let_through(lua_State *L) {
 }
 
 /*
-** The slots first.. hold the function, self or nil, and the passed values, up to the top. A failure with a list known from an
-** earlier call is tried again when there are other places now, or when a function was left out as not needed.
+** The slots first.. hold the function, self or nil, and the passed values, up to the top. A failure with a list
+** known from an earlier call is tried again when there are other places now, or when a function was left out as not
+** needed.
 */
 static void run(lua_State *L, Job *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, needed = last + 4;
@@ -317,8 +329,8 @@ static void run(lua_State *L, Job *job, int first) {
   lua_settop(L, first - 1);
 }
 
-void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
-                        const char *outlabel, int nout, const double *plain) {
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                        const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
   Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain};
   luaL_checkstack(L, nargs + 4, "arguments of a callback");
   function = lua_absindex(L, function);
@@ -343,8 +355,8 @@ static void check_callable(lua_State *L, const char *who) {
 }
 
 /*
-** Calls f(x), or f(x, y) with y a zeroed vector of m when m >= 0, and pushes a vector of the values, copied. scalar: they
-** must be one number.
+** Calls f(x), or f(x, y) with y a zeroed vector of m when m >= 0, and pushes a vector of the values, copied.
+** scalar: they must be one number.
 */
 static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x, int m, bool scalar) {
   int top = lua_gettop(L), y = top + 1;
@@ -358,7 +370,8 @@ static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x
   int result = lua_gettop(L);
   bool number = lua_type(L, result) == LUA_TNUMBER;
   if (scalar && !number) nsl_bad(L, who, "f", "a number", result);
-  if (m < 0 && lua_isnil(L, result)) luaL_error(L, "%s: f returned nothing: return the values, or give their number", who);
+  if (m < 0 && lua_isnil(L, result))
+    luaL_error(L, "%s: f returned nothing: return the values, or give their number", who);
   NslVector *values = nsl_to_vector(L, result, m >= 0 ? m : number ? 1 : -1, who, m >= 0 ? "y" : "f");
   NslVector *copy = nsl_push_vector(L, values->n, NULL);
   nsl_vector_alive(L, values);
@@ -390,8 +403,8 @@ static void differentiate(lua_State *L, const NslVector *x, double *jacobian, co
 }
 
 /*
-** ns.jacobian(f, x [, m]): the m x n matrix of the derivatives of f at x. f(x) returns a table, a vector or a number; with m
-** given, f(x, y) fills y, a vector of m.
+** ns.jacobian(f, x [, m]): the m x n matrix of the derivatives of f at x. f(x) returns a table, a vector or a
+** number; with m given, f(x, y) fills y, a vector of m.
 */
 static int jacobian(lua_State *L) {
   check_callable(L, "jacobian");

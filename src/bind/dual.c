@@ -24,7 +24,8 @@ NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np) {
 
 void nsl_same_tag(lua_State *L, uint64_t a, uint64_t b) {
   if (a != b)
-    luaL_error(L, "a dual number of an earlier or outer evaluation is used: the callback keeps state; give its Jacobian");
+    luaL_error(L, "a dual number of an earlier or outer evaluation is used: the callback keeps state; "
+                  "give its Jacobian");
 }
 
 void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope slope) {

@@ -9,8 +9,8 @@
 #include "bind/support.h"
 
 /*
-** A number with np partials. `tag` tells one evaluation from another: duals of two do not mix, since their partials are
-** by different variables. Immutable.
+** A number with np partials. `tag` tells one evaluation from another: duals of two do not mix, since their partials
+** are by different variables. Immutable.
 */
 typedef struct NslDual {
   NslHead head;
@@ -21,8 +21,9 @@ typedef struct NslDual {
 } NslDual;
 
 /*
-** n elements; element i (from 0) is e[i * step]: its value, then np partials. An input is read-only; a slice is a live view whose
-** user value 1 anchors the vector it looks at. An element whose partials are all zero reads as a plain number.
+** n elements; element i (from 0) is e[i * step]: its value, then np partials. An input is read-only; a slice is a
+** live view whose user value 1 anchors the vector it looks at. An element whose partials are all zero reads as a
+** plain number.
 */
 typedef struct NslDualVector {
   NslHead head;
@@ -38,8 +39,8 @@ typedef struct NslDualVector {
 extern const NslType nsl_dual_type, nsl_dual_vector_type;
 
 /*
-** Every function of these files is a closure on the two metatables (upvalues 1 and 2), so that a dual is made without
-** looking one up. Code elsewhere pushes them first and passes their stack indices as `meta`.
+** Every function of these files is a closure on the two metatables (upvalues 1 and 2), so that a dual is made
+** without looking one up. Code elsewhere pushes them first and passes their stack indices as `meta`.
 */
 enum { NSL_DUAL_META = 1, NSL_DUAL_VECTOR_META = 2, NSL_DUAL_UPVALUES = 2 };
 
@@ -70,7 +71,10 @@ void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope sl
 /* Raises when the two come from different evaluations. */
 void nsl_same_tag(lua_State *L, uint64_t a, uint64_t b);
 
-/* Stores the number or dual at idx into element i of v; raises "LABEL[i]: number expected, got ...". Does not look at readonly. */
+/*
+** Stores the number or dual at idx into element i of v; raises "LABEL[i]: number expected, got ...". Does not look
+** at readonly.
+*/
 void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx);
 
 /* Pushes element i (from 0) as a dual, or as a number when its partials are all 0; meta as in nsl_push_dual. */
@@ -99,8 +103,8 @@ void nsl_dual_vector_register(lua_State *L);
 void nsl_dual_math(lua_State *L);
 
 /*
-** Whether the replacement at idx was given a dual since the last `forget` of all those in the map; always true of those that would
-** take a dual for something else without an error (type, tointeger).
+** Whether the replacement at idx was given a dual since the last `forget` of all those in the map; always true of
+** those that would take a dual for something else without an error (type, tointeger).
 */
 bool nsl_dual_math_used(lua_State *L, int idx);
 void nsl_dual_math_forget(lua_State *L, int map);

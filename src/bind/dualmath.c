@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* Upvalues of a replacement, after the metatables: the original, which of its kind it is, and whether it met a dual. */
+/*
+** Upvalues of a replacement, after the metatables: the original, which of its kind it is, and whether it met a
+** dual.
+*/
 enum { ORIGINAL = NSL_DUAL_UPVALUES + 1, WHICH, USED, UPVALUES = USED };
 
 /* Values of the upvalue USED. ALWAYS is for functions that take a dual without a word, and must not be left out. */
@@ -46,7 +49,10 @@ static bool any_dual(lua_State *L) {
   return false;
 }
 
-/* Calls the original with the arguments on the stack; in this very frame where it can be: errors then read as its own. */
+/*
+** Calls the original with the arguments on the stack; in this very frame where it can be: errors then read as its
+** own.
+*/
 static int original(lua_State *L) {
   if (!lua_getupvalue(L, lua_upvalueindex(ORIGINAL), 1)) return lua_tocfunction(L, lua_upvalueindex(ORIGINAL))(L);
   lua_pop(L, 1);

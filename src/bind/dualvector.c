@@ -128,7 +128,8 @@ static int find_method(lua_State *L) {
   nsl_vector_methods(L);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) == LUA_TNIL) return 1;
-  return luaL_error(L, "dual vector: '%s' does not propagate derivatives; give the Jacobian callback", lua_tostring(L, 2));
+  return luaL_error(L, "dual vector: '%s' does not propagate derivatives; give the Jacobian callback",
+                    lua_tostring(L, 2));
 }
 
 static int meta_index(lua_State *L) {
@@ -279,8 +280,8 @@ static int each(lua_State *L, NsUnary f) {
 }
 
 /*
-** Matrix times dual vector, or dual vector (a row) times matrix. The values are those of the plain product, whatever the order
-** in which it sums; the partials are summed here.
+** Matrix times dual vector, or dual vector (a row) times matrix. The values are those of the plain product,
+** whatever the order in which it sums; the partials are summed here.
 */
 static int product(lua_State *L, bool matrix_first) {
   const NslMatrix *m = nsl_test_matrix(L, matrix_first ? 1 : 2);
@@ -427,7 +428,10 @@ static int meta_call(lua_State *L) {
   return 1;
 }
 
-/* Calls a method of plain vectors on the values of the dual vector at 1, with the nargs values on top; leaves its result. */
+/*
+** Calls a method of plain vectors on the values of the dual vector at 1, with the nargs values on top; leaves its
+** result.
+*/
 static void call_plain(lua_State *L, const char *method, int nargs) {
   push_values(L, check(L, 1));
   lua_getfield(L, -1, method);
@@ -476,7 +480,10 @@ static int method_dot(lua_State *L) {
   return 1;
 }
 
-/* The derivative of |v| by each element: that of abs for p = 1 and, at the first largest element, for math.huge; v/|v| else. */
+/*
+** The derivative of |v| by each element: that of abs for p = 1 and, at the first largest element, for math.huge;
+** v/|v| else.
+*/
 static int method_norm(lua_State *L) {
   const NslDualVector *v = check(L, 1);
   lua_settop(L, 2);

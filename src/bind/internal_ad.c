@@ -12,8 +12,8 @@ enum { MAX_ARGS = 4 };
 static const char *const labels[] = {"x", "lambda", "z", NULL};
 
 /*
-** Reads {label, vector, wanted}, on top of the stack, into arg; pushes the vector and, when wanted, the Jacobian, nout x n. A table
-** without a label is passed on as it is.
+** Reads {label, vector, wanted}, on top of the stack, into arg; pushes the vector and, when wanted, the Jacobian,
+** nout x n. A table without a label is passed on as it is.
 */
 static void read_argument(lua_State *L, NslDualArg *arg, int nout) {
   int given = lua_gettop(L);
@@ -43,8 +43,8 @@ static int jacobians(lua_State *L) {
     read_argument(L, &args[a], plain->n);
     place[a] = lua_gettop(L);
   }
-  nsl_dual_jacobians(L, 1, lua_toboolean(L, 2) ? 2 : 0, lua_isnumber(L, 3), lua_tonumber(L, 3), n, args, "r", plain->n,
-                     plain->data);
+  int self = lua_toboolean(L, 2) ? 2 : 0;
+  nsl_dual_jacobians(L, 1, self, lua_isnumber(L, 3), lua_tonumber(L, 3), n, args, "r", plain->n, plain->data);
   for (int a = 0; a < n; a++) {
     if (!args[a].jacobian) continue;
     lua_pushvalue(L, place[a]);
