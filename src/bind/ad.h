@@ -8,9 +8,9 @@
 #include "bind/support.h"
 
 /*
-** An argument of the callback after the time: n values, contiguous. With `jacobian` set (column-major, nout x n) it is
-** passed as a dual vector and its Jacobian is wanted; else as a plain read-only vector. When `pass` is not 0 the Lua
-** value at that stack index is passed as it is and nothing else of the struct is used but `label`.
+** An argument of the callback after the time: n values, contiguous. With `jacobian` set (column-major, nout x n) it
+** is passed as a dual vector and its Jacobian is wanted; else as a plain read-only vector. When `pass` is not 0 the
+** Lua value at that stack index is passed as it is and nothing else of the struct is used but `label`.
 */
 typedef struct NslDualArg {
   const char *label; /* "x", "lambda" */
@@ -21,14 +21,18 @@ typedef struct NslDualArg {
 } NslDualArg;
 
 /*
-** Calls the function at stack index `function` as f([self,] t, args..., out) with dual numbers and fills the Jacobians. `self` is a stack
-** index or 0; has_time says whether t is passed. `plain` holds the nout values of the plain evaluation: the value parts must equal
-** them to the last bit, otherwise an error says which differs and that a Jacobian must be given. Raises Lua errors (call it protected). The callback's
-** math functions accept duals during the call, captured ones too (upvalues are swapped and put back, also after an error).
-** Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008, chapter 3 (forward mode).
+** Calls the function at stack index `function` as f([self,] t, args..., out) with dual numbers and fills the
+** Jacobians. `self` is a stack index or 0; has_time says whether t is passed. `plain` holds the nout values of the
+** plain evaluation: the value parts must equal them to the last bit, otherwise an error says which differs and that
+** a Jacobian must be given. Raises Lua errors (call it protected). The callback's math functions accept duals
+** during the call, captured ones too (upvalues are swapped and put back, also after an error). The callback may
+** return a table, a vector or a number of exactly nout values in place of filling `out`. A call that raises is made
+** again, once, when there are math functions to swap that the last call did not know; then the error goes through.
+** Derivatives must be finite. Labels need static storage. Variables go in passes of 16. Griewank and Walther,
+** Evaluating Derivatives, 2nd ed., 2008, chapter 3 (forward mode).
 */
-void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
-                        const char *outlabel, int nout, const double *plain);
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                        const NslDualArg *args, const char *outlabel, int nout, const double *plain);
 
 void nsl_open_ad(lua_State *L);
 

@@ -17,6 +17,7 @@
 static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_ad,
     nsl_open_arrays,
     nsl_open_host,
     nsl_open_callback,

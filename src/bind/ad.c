@@ -1,0 +1,465 @@
+/*
+** ad.c
+** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian and gradient.
+*/
+#include "bind/ad.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bind/dual.h"
+#include "bind/matrix.h"
+#include "bind/swap.h"
+#include "bind/vector.h"
+
+enum { CHUNK = 16, FEW_PLACES = 128 };
+
+/* The table in the registry that holds what evaluations share; its entries. */
+static const char room_key = 0;
+enum { DUAL_META = 1, DUAL_VECTOR_META, MAP, INVERSE, CACHE, WEAK, LAST_TAG };
+
+/*
+** One call of nsl_dual_jacobians. Inside `passes` the callback stands at FUNCTION, self at SELF, passed values
+** follow.
+*/
+typedef struct Job {
+  bool self, has_time, takes_out;
+  double t;
+  int nargs, nout, variables;
+  const NslDualArg *args;
+  const char *outlabel;
+  const double *plain;
+} Job;
+
+enum { JOB = 1, FUNCTION, SELF, PASSED };
+
+static void push_room(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key);
+}
+
+/* Raises the formatted text on top of the stack, after the place where the callback is defined. */
+static int fail(lua_State *L) {
+  lua_Debug ar;
+  lua_pushvalue(L, FUNCTION);
+  if (lua_isfunction(L, -1) && !lua_iscfunction(L, -1)) {
+    lua_getinfo(L, ">S", &ar);
+    lua_pushfstring(L, "%s:%d: %s", ar.short_src, ar.linedefined, lua_tostring(L, -1));
+  } else {
+    lua_pop(L, 1);
+  }
+  return lua_error(L);
+}
+
+/* ---- one pass ---- */
+
+/*
+** Pushes the values of an argument, those of its variables that are first..first + np - 1 seeded; offset: its first
+** variable.
+*/
+static void push_seeded(lua_State *L, int meta, uint64_t tag, const NslDualArg *arg, int offset, int first, int np) {
+  NslDualVector *v = nsl_push_dual_vector(L, meta, tag, arg->n, np, arg->label);
+  v->readonly = true;
+  for (int i = 0; i < arg->n; i++) {
+    double *e = v->e + i * v->step;
+    int k = offset + i - first;
+    e[0] = arg->value[i];
+    if (k >= 0 && k < np) e[1 + k] = 1;
+  }
+}
+
+static void push_constant(lua_State *L, const NslDualArg *arg) {
+  NslVector *v = nsl_push_vector(L, arg->n, arg->label);
+  nsl_vector_write(v, arg->value);
+  v->readonly = true;
+}
+
+/* Pushes the arguments after the time; returns their number. */
+static int push_arguments(lua_State *L, const Job *job, int meta, uint64_t tag, int first, int np) {
+  int passed = PASSED, offset = 0;
+  for (int a = 0; a < job->nargs; a++) {
+    const NslDualArg *arg = &job->args[a];
+    if (arg->pass) {
+      lua_pushvalue(L, passed++);
+    } else if (arg->jacobian) {
+      push_seeded(L, meta, tag, arg, offset, first, np);
+      offset += arg->n;
+    } else {
+      push_constant(L, arg);
+    }
+  }
+  return job->nargs;
+}
+
+static void expect_count(lua_State *L, const Job *job, lua_Integer count) {
+  if (count == job->nout) return;
+  lua_pushfstring(L, "%s: expected %d values, got %I", job->outlabel, job->nout, (LUAI_UACINT)count);
+  fail(L);
+}
+
+/* Stores into out, at stack index `out`, what the callback returned, on top of the stack. */
+static void take_result(lua_State *L, const Job *job, int out) {
+  int result = lua_gettop(L), type = lua_type(L, result);
+  NslDualVector *to = nsl_test_dual_vector(L, out);
+  if (lua_rawequal(L, result, out) || (type == LUA_TNIL && job->takes_out)) return;
+  if (type == LUA_TNUMBER || nsl_test_dual(L, result)) {
+    expect_count(L, job, 1);
+    nsl_dual_vector_store(L, to, 0, result);
+  } else if (type == LUA_TTABLE || nsl_test_vector(L, result) || nsl_test_dual_vector(L, result)) {
+    expect_count(L, job, luaL_len(L, result));
+    for (int i = 0; i < job->nout; i++) {
+      lua_geti(L, result, i + 1);
+      nsl_dual_vector_store(L, to, i, -1);
+      lua_pop(L, 1);
+    }
+  } else {
+    lua_pushfstring(L, "%s: expected %d values, got %s", job->outlabel, job->nout, nsl_describe(L, result));
+    fail(L);
+  }
+}
+
+static bool same_value(double a, double b) {
+  return a == b || (isnan(a) && isnan(b));
+}
+
+static void check_values(lua_State *L, const Job *job, const NslDualVector *out) {
+  for (int i = 0; i < job->nout; i++) {
+    double value = out->e[i * out->step];
+    char text[120];
+    if (same_value(value, job->plain[i])) continue;
+    snprintf(text, sizeof text, "(%.17g) differs from the plain one (%.17g)", value, job->plain[i]);
+    lua_pushfstring(L,
+                    "%s[%d]: the value with dual numbers %s: the callback branches on == or keeps state; "
+                    "give its Jacobian",
+                    job->outlabel, i + 1, text);
+    fail(L);
+  }
+}
+
+static void bad_derivative(lua_State *L, const Job *job, int i, const NslDualArg *arg, int j, double d) {
+  lua_pushfstring(L, "%s[%d]: the derivative by %s[%d] is %s", job->outlabel, i + 1, arg->label, j + 1,
+                  isnan(d) ? "nan" : d > 0 ? "inf" : "-inf");
+  fail(L);
+}
+
+/* Copies the partials of the pass into the Jacobians' columns. */
+static void store_partials(lua_State *L, const Job *job, const NslDualVector *out, int first, int np) {
+  int offset = 0;
+  for (int a = 0; a < job->nargs; a++) {
+    const NslDualArg *arg = &job->args[a];
+    if (arg->pass || !arg->jacobian) continue;
+    for (int j = 0; j < arg->n; j++) {
+      int k = offset + j - first;
+      if (k < 0 || k >= np) continue;
+      for (int i = 0; i < job->nout; i++) {
+        double d = out->e[i * out->step + 1 + k];
+        if (!isfinite(d)) bad_derivative(L, job, i, arg, j, d);
+        arg->jacobian[i + (ptrdiff_t)j * job->nout] = d;
+      }
+    }
+    offset += arg->n;
+  }
+}
+
+static uint64_t new_tag(lua_State *L, int room) {
+  lua_rawgeti(L, room, LAST_TAG);
+  lua_Integer tag = lua_tointeger(L, -1) + 1;
+  lua_pushinteger(L, tag);
+  lua_rawseti(L, room, LAST_TAG);
+  lua_pop(L, 1);
+  return (uint64_t)tag;
+}
+
+static void one_pass(lua_State *L, const Job *job, int room, int first, int np) {
+  int top = lua_gettop(L), meta = top + 1, out = top + 2, count = job->nargs;
+  uint64_t tag = new_tag(L, room);
+  lua_rawgeti(L, room, DUAL_VECTOR_META);
+  NslDualVector *v = nsl_push_dual_vector(L, meta, tag, job->nout, np, job->outlabel);
+  lua_pushvalue(L, FUNCTION);
+  if (job->self) lua_pushvalue(L, SELF), count++;
+  if (job->has_time) lua_pushnumber(L, job->t), count++;
+  push_arguments(L, job, meta, tag, first, np);
+  if (job->takes_out) lua_pushvalue(L, out), count++;
+  lua_call(L, count, 1);
+  take_result(L, job, out);
+  check_values(L, job, v);
+  store_partials(L, job, v, first, np);
+  lua_settop(L, top);
+}
+
+/* Every pass of a job; called protected, while the math functions take duals. */
+static int passes(lua_State *L) {
+  const Job *job = lua_touserdata(L, JOB);
+  luaL_checkstack(L, job->nargs + 12, "arguments of a callback");
+  push_room(L);
+  int room = lua_gettop(L);
+  for (int first = 0; first < job->variables; first += CHUNK) {
+    int rest = job->variables - first;
+    one_pass(L, job, room, first, rest < CHUNK ? rest : CHUNK);
+  }
+  return 0;
+}
+
+/* ---- math functions that take duals ---- */
+
+/*
+** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
+** which is made after the first good call and spares the others the rest.
+*/
+enum { ALL_PLACES = 1, NEEDED_PLACES };
+
+/* Pushes a new table of weak keys. */
+static void push_weak(lua_State *L, int room) {
+  lua_newtable(L);
+  lua_rawgeti(L, room, WEAK);
+  lua_setmetatable(L, -2);
+}
+
+/* Pushes table[key], made by `make` when it is nil. */
+static void push_entry(lua_State *L, int room, int table, int key, void (*make)(lua_State *, int)) {
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, table) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  make(L, room);
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, table);
+}
+
+static void push_empty(lua_State *L, int room) {
+  (void)room;
+  lua_createtable(L, 2, 0);
+}
+
+/* Pushes the entry of the cache for a function and self (or the function again): keys are weak, entries theirs. */
+static void push_cached(lua_State *L, int room, int function, int key) {
+  lua_rawgeti(L, room, CACHE);
+  int cache = lua_gettop(L);
+  push_entry(L, room, cache, function, push_weak);
+  push_entry(L, room, cache + 1, key, push_empty);
+  lua_replace(L, cache);
+  lua_settop(L, cache);
+}
+
+/* Pushes the list of the places that the values first..last lead to. */
+static void find_places(lua_State *L, int room, int first, int last) {
+  lua_rawgeti(L, room, MAP);
+  lua_rawgeti(L, room, INVERSE);
+  int map = lua_gettop(L) - 1;
+  nsl_swap_find(L, map, map + 1, first, last);
+  lua_replace(L, map);
+  lua_settop(L, map);
+}
+
+/*
+** Runs the passes with the math functions swapped; the stack slots first..last hold function, self and passed
+** values.
+*/
+static bool attempt(lua_State *L, Job *job, int list, int first, int last) {
+  unsigned char few[FEW_PLACES], *done = few;
+  int places = nsl_swap_count(L, list);
+  if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
+  lua_pushcfunction(L, passes);
+  lua_pushlightuserdata(L, job);
+  for (int i = first; i <= last; i++) lua_pushvalue(L, i);
+  nsl_swap_in(L, list, done);
+  int status = lua_pcall(L, last - first + 2, 0, 0);
+  nsl_swap_out(L, list, done);
+  return status == LUA_OK;
+}
+
+/* An attempt with the list `all`; when good, stores it and what of it was needed, now or before, in the entry. */
+static bool attempt_all(lua_State *L, Job *job, int room, int entry, int all, int first, int last) {
+  lua_rawgeti(L, room, MAP);
+  lua_rawgeti(L, entry, NEEDED_PLACES);
+  int map = lua_gettop(L) - 1;
+  nsl_dual_math_forget(L, map);
+  if (lua_istable(L, map + 1)) nsl_swap_each(L, map + 1, nsl_dual_math_remember);
+  lua_settop(L, map - 1);
+  if (!attempt(L, job, all, first, last)) return false;
+  lua_pushvalue(L, all);
+  lua_rawseti(L, entry, ALL_PLACES);
+  nsl_swap_select(L, all, nsl_dual_math_used);
+  lua_rawseti(L, entry, NEEDED_PLACES);
+  return true;
+}
+
+/* The text of the error on top when it is one of an operation that does not know duals, else NULL. */
+static const char *stranger_to_duals(lua_State *L) {
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  return text && strstr(text, "got dual") ? text : NULL;
+}
+
+static int let_through(lua_State *L) {
+  const char *text = stranger_to_duals(L);
+  if (text && !strstr(text, "give the Jacobian"))
+    lua_pushfstring(L, "%s: this does not propagate derivatives; give the Jacobian callback", text);
+  return lua_error(L);
+}
+
+/*
+** The slots first.. hold the function, self or nil, and the passed values, up to the top. A failure with a list
+** known from an earlier call is tried again when there are other places now, or when a function was left out as not
+** needed.
+*/
+static void run(lua_State *L, Job *job, int first) {
+  int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, needed = last + 4;
+  luaL_checkstack(L, last - first + 20, "callback");
+  push_room(L);
+  push_cached(L, room, first, job->self ? first + 1 : first);
+  bool known = lua_rawgeti(L, entry, ALL_PLACES) != LUA_TNIL, good;
+  if (known) {
+    lua_rawgeti(L, entry, NEEDED_PLACES);
+    good = attempt(L, job, needed, first, last);
+  } else {
+    lua_pop(L, 1);
+    find_places(L, room, first, last);
+    good = attempt_all(L, job, room, entry, all, first, last);
+  }
+  if (!good && known) {
+    int error = lua_gettop(L);
+    bool left_out = stranger_to_duals(L) && nsl_swap_count(L, needed) < nsl_swap_count(L, all);
+    find_places(L, room, first, last);
+    if (left_out || !nsl_swap_same(L, all, error + 1))
+      good = attempt_all(L, job, room, entry, error + 1, first, last);
+    else
+      lua_settop(L, error);
+  }
+  if (!good) let_through(L);
+  lua_settop(L, first - 1);
+}
+
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                        const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain};
+  luaL_checkstack(L, nargs + 4, "arguments of a callback");
+  function = lua_absindex(L, function);
+  if (self) self = lua_absindex(L, self);
+  int top = lua_gettop(L);
+  lua_pushvalue(L, function);
+  if (self) lua_pushvalue(L, self);
+  else lua_pushnil(L);
+  for (int a = 0; a < nargs; a++) {
+    if (args[a].pass) lua_pushvalue(L, args[a].pass > 0 ? args[a].pass : top + 1 + args[a].pass);
+    else if (args[a].jacobian) job.variables += args[a].n;
+  }
+  run(L, &job, top + 1);
+}
+
+/* ---- jacobian and gradient ---- */
+
+static void check_callable(lua_State *L, const char *who) {
+  if (lua_isfunction(L, 1)) return;
+  if (luaL_getmetafield(L, 1, "__call") == LUA_TNIL) nsl_bad(L, who, "f", "a function", 1);
+  lua_pop(L, 1);
+}
+
+/*
+** Calls f(x), or f(x, y) with y a zeroed vector of m when m >= 0, and pushes a vector of the values, copied.
+** scalar: they must be one number.
+*/
+static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x, int m, bool scalar) {
+  int top = lua_gettop(L), y = top + 1;
+  NslDualArg arg = {"x", 0, x->n, x->data, NULL};
+  if (m >= 0) nsl_push_vector(L, m, "y");
+  lua_pushvalue(L, 1);
+  push_constant(L, &arg);
+  if (m >= 0) lua_pushvalue(L, y);
+  lua_call(L, m >= 0 ? 2 : 1, 1);
+  if (m >= 0 && lua_isnil(L, -1)) lua_settop(L, y);
+  int result = lua_gettop(L);
+  bool number = lua_type(L, result) == LUA_TNUMBER;
+  if (scalar && !number) nsl_bad(L, who, "f", "a number", result);
+  if (m < 0 && lua_isnil(L, result))
+    luaL_error(L, "%s: f returned nothing: return the values, or give their number", who);
+  NslVector *values = nsl_to_vector(L, result, m >= 0 ? m : number ? 1 : -1, who, m >= 0 ? "y" : "f");
+  NslVector *copy = nsl_push_vector(L, values->n, NULL);
+  nsl_vector_alive(L, values);
+  nsl_vector_read(values, copy->data);
+  lua_replace(L, y);
+  lua_settop(L, y);
+  return copy;
+}
+
+/* Replaces stack index 2, x, by a contiguous copy of it. */
+static const NslVector *take_x(lua_State *L, const char *who) {
+  nsl_to_finite_vector(L, 2, -1, who, "x");
+  const NslVector *given = nsl_check_vector(L, 2);
+  NslVector *x = nsl_push_vector(L, given->n, "x");
+  nsl_vector_alive(L, given);
+  nsl_vector_read(given, x->data);
+  lua_replace(L, 2);
+  return x;
+}
+
+static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
+                          const double *plain, bool takes_out) {
+  NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
+  Job job = {false, false, takes_out, 0, 1, nout, x->n, &arg, outlabel, plain};
+  int top = lua_gettop(L);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  run(L, &job, top + 1);
+}
+
+/*
+** ns.jacobian(f, x [, m]): the m x n matrix of the derivatives of f at x. f(x) returns a table, a vector or a
+** number; with m given, f(x, y) fills y, a vector of m.
+*/
+static int jacobian(lua_State *L) {
+  check_callable(L, "jacobian");
+  lua_settop(L, 3);
+  bool takes_out = !lua_isnil(L, 3);
+  lua_Integer m = takes_out ? nsl_integer(L, 3, "jacobian", "m") : -1;
+  if (takes_out && (m < 0 || m > INT32_MAX)) return nsl_bad(L, "jacobian", "m", "a size of 0 or more", 3);
+  const NslVector *x = take_x(L, "jacobian");
+  const NslVector *plain = plain_values(L, "jacobian", x, (int)m, false);
+  NslMatrix *out = nsl_push_matrix(L, plain->n, x->n, NULL);
+  differentiate(L, x, out->data, takes_out ? "y" : "f", plain->n, plain->data, takes_out);
+  return 1;
+}
+
+/* ns.gradient(f, x): the vector of the derivatives at x of f, which returns a number. */
+static int gradient(lua_State *L) {
+  check_callable(L, "gradient");
+  lua_settop(L, 2);
+  const NslVector *x = take_x(L, "gradient");
+  const NslVector *plain = plain_values(L, "gradient", x, -1, true);
+  NslVector *out = nsl_push_vector(L, x->n, NULL);
+  differentiate(L, x, out->data, "f", 1, plain->data, false);
+  return 1;
+}
+
+/* ---- opening ---- */
+
+/* Makes the room in the registry, once for a state: a second opening must not take replacements for originals. */
+static void make_room(lua_State *L) {
+  lua_newtable(L);
+  int room = lua_gettop(L);
+  nsl_dual_register(L);
+  nsl_dual_vector_register(L);
+  nsl_dual_math(L);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, room + MAP);) {
+    lua_pushvalue(L, -2);
+    lua_rawset(L, room + INVERSE);
+  }
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_pushvalue(L, -1);
+  lua_setmetatable(L, -3);
+  lua_pushinteger(L, 0);
+  for (int i = LAST_TAG; i >= DUAL_META; i--) lua_rawseti(L, room, i);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &room_key);
+}
+
+void nsl_open_ad(lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) make_room(L);
+  lua_settop(L, lua_gettop(L) - 1);
+  lua_pushcfunction(L, jacobian);
+  lua_setfield(L, -2, "jacobian");
+  lua_pushcfunction(L, gradient);
+  lua_setfield(L, -2, "gradient");
+}

@@ -1,0 +1,209 @@
+/*
+** swap.c
+** The places where a callback finds its math functions, and putting others there for the time of a call.
+*/
+#include "bind/swap.h"
+
+enum { MAX_LEVELS = 16, MAX_OBJECTS = 20000, MAX_NUMBERS = 256 };
+
+/* A group of the list. */
+enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
+
+/* Stack indices of the tables of a walk, and how far it went. */
+typedef struct Walk {
+  int map, inverse, list, visited, queue;
+  lua_Integer places, head, tail;
+} Walk;
+
+/* Puts the value on top (a table, Lua function or userdata) into the queue unless it was met before; pops it. */
+static void enqueue(lua_State *L, Walk *w) {
+  lua_pushvalue(L, -1);
+  if (w->tail >= MAX_OBJECTS || lua_rawget(L, w->visited) != LUA_TNIL) {
+    lua_pop(L, 2);
+    return;
+  }
+  lua_pop(L, 1);
+  lua_pushvalue(L, -1);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, w->visited);
+  lua_rawseti(L, w->queue, ++w->tail);
+}
+
+/* Appends the value on top to the list and pops it. */
+static void append(lua_State *L, Walk *w) {
+  lua_rawseti(L, w->list, ++w->places);
+}
+
+/* Adds a place to the list when the C function on top is an original or a replacement; pops the function. */
+static void add_place(lua_State *L, Walk *w, int holder, int key) {
+  int top = lua_gettop(L);
+  lua_pushvalue(L, top);
+  bool original = lua_rawget(L, w->map) != LUA_TNIL;
+  lua_pushvalue(L, top);
+  bool replacement = lua_rawget(L, w->inverse) != LUA_TNIL;
+  if (original || replacement) {
+    lua_pushvalue(L, holder);
+    append(L, w);
+    lua_pushvalue(L, key);
+    append(L, w);
+    lua_pushvalue(L, original ? top : top + 2);
+    append(L, w);
+    lua_pushvalue(L, original ? top + 1 : top);
+    append(L, w);
+  }
+  lua_settop(L, top - 1);
+}
+
+/* Deals with the value on top, found at holder[key] or as upvalue number `key` of the function holder; pops it. */
+static void meet(lua_State *L, Walk *w, int holder, int key) {
+  int type = lua_type(L, -1);
+  if (lua_iscfunction(L, -1)) add_place(L, w, holder, key);
+  else if (type == LUA_TFUNCTION || type == LUA_TTABLE || type == LUA_TUSERDATA) enqueue(L, w);
+  else lua_pop(L, 1);
+}
+
+static void walk_function(lua_State *L, Walk *w, int f) {
+  for (int i = 1;; i++) {
+    lua_pushinteger(L, i);
+    if (!lua_getupvalue(L, f, i)) break;
+    meet(L, w, f, lua_gettop(L) - 1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+/* A long array of numbers is passed over: the walk through the table starts after it. */
+static void walk_table(lua_State *L, Walk *w, int t) {
+  lua_Integer length = (lua_Integer)lua_rawlen(L, t);
+  bool numbers = lua_rawgeti(L, t, 1) == LUA_TNUMBER;
+  lua_pop(L, 1);
+  if (numbers && length > MAX_NUMBERS) lua_pushinteger(L, length);
+  else lua_pushnil(L);
+  while (lua_next(L, t)) meet(L, w, t, lua_gettop(L) - 1);
+}
+
+static void walk_userdata(lua_State *L, Walk *w, int u) {
+  for (int i = 1; lua_getiuservalue(L, u, i) != LUA_TNONE; i++) {
+    if (lua_iscfunction(L, -1)) lua_pop(L, 1);
+    else meet(L, w, u, u);
+  }
+  lua_pop(L, 1);
+}
+
+static void walk_object(lua_State *L, Walk *w) {
+  int object = lua_gettop(L), type = lua_type(L, object);
+  if (type == LUA_TFUNCTION) walk_function(L, w, object);
+  else if (type == LUA_TTABLE) walk_table(L, w, object);
+  else walk_userdata(L, w, object);
+  if (type != LUA_TFUNCTION && lua_getmetatable(L, object)) enqueue(L, w);
+  lua_settop(L, object - 1);
+}
+
+/* Marks package and package.loaded as met. */
+static void pass_over_packages(lua_State *L, Walk *w) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, "package") != LUA_TNIL) {
+    lua_pushboolean(L, 1);
+    lua_rawset(L, w->visited);
+  } else {
+    lua_pop(L, 1);
+  }
+  lua_pushboolean(L, 1);
+  lua_rawset(L, w->visited);
+}
+
+void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last) {
+  luaL_checkstack(L, 20, "places of math functions");
+  int top = lua_gettop(L);
+  Walk w = {.map = map, .inverse = inverse, .list = top + 1, .visited = top + 2, .queue = top + 3};
+  for (int i = 0; i < 3; i++) lua_newtable(L);
+  pass_over_packages(L, &w);
+  for (int i = first; i <= last; i++) {
+    if (lua_iscfunction(L, i)) continue;
+    lua_pushvalue(L, i);
+    meet(L, &w, i, i);
+  }
+  lua_Integer end = w.tail;
+  for (int level = 0; level < MAX_LEVELS && w.head < w.tail; level++, end = w.tail)
+    while (w.head < end) {
+      lua_rawgeti(L, w.queue, ++w.head);
+      walk_object(L, &w);
+    }
+  lua_settop(L, w.list);
+}
+
+void nsl_swap_select(lua_State *L, int list, bool (*wanted)(lua_State *L, int replacement)) {
+  lua_Integer to = 0;
+  int n = nsl_swap_count(L, list);
+  lua_newtable(L);
+  int selected = lua_gettop(L);
+  for (int group = 0; group < n * GROUP; group += GROUP) {
+    lua_rawgeti(L, list, group + REPLACEMENT);
+    bool take = wanted(L, selected + 1);
+    lua_pop(L, 1);
+    for (int k = 1; take && k <= GROUP; k++) {
+      lua_rawgeti(L, list, group + k);
+      lua_rawseti(L, selected, ++to);
+    }
+  }
+}
+
+void nsl_swap_each(lua_State *L, int list, void (*visit)(lua_State *L, int replacement)) {
+  int n = nsl_swap_count(L, list);
+  for (int i = 0; i < n; i++) {
+    lua_rawgeti(L, list, i * GROUP + REPLACEMENT);
+    visit(L, lua_gettop(L));
+    lua_pop(L, 1);
+  }
+}
+
+int nsl_swap_count(lua_State *L, int list) {
+  return (int)(lua_rawlen(L, list) / GROUP);
+}
+
+bool nsl_swap_same(lua_State *L, int a, int b) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, a);
+  bool same = n == (lua_Integer)lua_rawlen(L, b);
+  for (lua_Integer i = 1; same && i <= n; i++) {
+    lua_rawgeti(L, a, i);
+    lua_rawgeti(L, b, i);
+    same = lua_rawequal(L, -2, -1);
+    lua_pop(L, 2);
+  }
+  return same;
+}
+
+/* Where place `index` holds entry `from` of its group, stores entry `to`. */
+static bool exchange(lua_State *L, int list, int index, int from, int to) {
+  int top = lua_gettop(L), group = index * GROUP, upvalue = 0;
+  lua_rawgeti(L, list, group + HOLDER);
+  lua_rawgeti(L, list, group + KEY);
+  if (lua_isfunction(L, top + 1)) {
+    upvalue = (int)lua_tointeger(L, top + 2);
+    lua_getupvalue(L, top + 1, upvalue);
+  } else {
+    lua_pushvalue(L, top + 2);
+    lua_rawget(L, top + 1);
+  }
+  lua_rawgeti(L, list, group + from);
+  bool found = lua_rawequal(L, -1, -2);
+  lua_settop(L, top + 2);
+  if (found) {
+    lua_rawgeti(L, list, group + to);
+    if (upvalue) lua_setupvalue(L, top + 1, upvalue);
+    else lua_rawset(L, top + 1);
+  }
+  lua_settop(L, top);
+  return found;
+}
+
+void nsl_swap_in(lua_State *L, int list, unsigned char *done) {
+  int n = nsl_swap_count(L, list);
+  for (int i = 0; i < n; i++) done[i] = exchange(L, list, i, ORIGINAL, REPLACEMENT);
+}
+
+void nsl_swap_out(lua_State *L, int list, const unsigned char *done) {
+  int n = nsl_swap_count(L, list);
+  for (int i = 0; i < n; i++)
+    if (done[i]) exchange(L, list, i, REPLACEMENT, ORIGINAL);
+}

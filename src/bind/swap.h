@@ -1,0 +1,39 @@
+/*
+** swap.h
+** The places where a callback finds its math functions, and putting others there for the time of a call.
+*/
+#ifndef NSL_BIND_SWAP_H
+#define NSL_BIND_SWAP_H
+
+#include "bind/support.h"
+
+/*
+** Pushes the list of the places that hold a function known to the tables at `map` (original to replacement) and
+** `inverse`, and that can be reached from the stack slots first..last: upvalues of Lua functions and fields of
+** tables, through upvalues, fields, metatables and user values; not through package.loaded. The list is a table of
+** groups of four: the table or function that holds, the key or the upvalue's number, the original, the replacement.
+** The walk goes breadth first, to a bounded depth and number of objects.
+*/
+void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last);
+
+/* Pushes a list of those places of a list whose replacement is wanted. */
+void nsl_swap_select(lua_State *L, int list, bool (*wanted)(lua_State *L, int replacement));
+
+/* Calls a function with the stack index of the replacement of each place. */
+void nsl_swap_each(lua_State *L, int list, void (*visit)(lua_State *L, int replacement));
+
+/* Number of places of a list. */
+int nsl_swap_count(lua_State *L, int list);
+
+/* Whether two lists name the same places in the same order. */
+bool nsl_swap_same(lua_State *L, int a, int b);
+
+/*
+** Puts the replacement wherever the original stands now, and marks those places in done (one byte each). Neither
+** this nor its undoing raises or allocates. `out` puts back the originals where done says so, unless the place was
+** written meanwhile.
+*/
+void nsl_swap_in(lua_State *L, int list, unsigned char *done);
+void nsl_swap_out(lua_State *L, int list, const unsigned char *done);
+
+#endif
