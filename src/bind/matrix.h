@@ -47,6 +47,22 @@ NslMatrix *nsl_to_matrix(lua_State *L, int idx, int rows, int cols, const char *
 /* The same, and every entry must be finite: "WHO: A[1][2] is nan". */
 NslMatrix *nsl_to_finite_matrix(lua_State *L, int idx, int rows, int cols, const char *who, const char *what);
 
+/* Raises "LABEL is read-only" unless the matrix may be written. */
+void nsl_matrix_writable(lua_State *L, const NslMatrix *m);
+
+/* Pushes the (cached) view on row i, from 0, of the matrix at idx, up to date with the matrix's fields. */
+NslVector *nsl_push_row(lua_State *L, int idx, int i);
+
+/* Pushes a copy of the matrix with storage of its own. */
+NslMatrix *nsl_push_matrix_copy(lua_State *L, const NslMatrix *m);
+
+/* Copies out to / in from a contiguous column-major array of rows * cols doubles (in: counts as a write). */
+void nsl_matrix_read(const NslMatrix *m, double *to);
+void nsl_matrix_write(NslMatrix *m, const double *from);
+
+/* Pushes the table of the methods of matrices, so that other files can add theirs. */
+void nsl_matrix_methods(lua_State *L);
+
 void nsl_open_matrix(lua_State *L);
 
 #endif

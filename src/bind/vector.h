@@ -60,6 +60,35 @@ NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, c
 void nsl_vector_read(const NslVector *v, double *to);
 void nsl_vector_write(NslVector *v, const double *from);
 
+/*
+** Checks that the table at idx holds exactly n numbers, then stores them at to[i * stride] (to NULL: checks only). An error
+** names the element: "WHO: x0[3]: expected a number, got string"; who NULL leaves out the first part.
+*/
+void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who, const char *what);
+
+/* Raises "WHO: WHAT[i] is nan" for an element that is not finite (i from 1). */
+void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who, const char *what);
+
+/* Raises "LABEL is read-only" unless the vector may be written. */
+void nsl_vector_writable(lua_State *L, const NslVector *v);
+
+/* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix labelled C, or "vector". Pushes a string. */
+const char *nsl_vector_name(lua_State *L, int idx);
+
+/*
+** An index from 1, or from -1 at the end, as an index from 0; raises "LABEL: WHAT index K out of range 1..n".
+*/
+int nsl_position(lua_State *L, int arg, int n, const char *label, const char *what);
+
+/* The bounds of a slice at arg and arg + 1 (defaults: all), with step: its start from 0; *count may be 0. */
+int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label, int *count);
+
+/* Pushes the table of the methods of vectors, so that other files can add theirs. */
+void nsl_vector_methods(lua_State *L);
+
+/* The head whose `closed` decides for a view on the object at idx: that object, or the owner of the view it is. */
+const NslHead *nsl_root(lua_State *L, int idx);
+
 void nsl_open_vector(lua_State *L);
 
 #endif

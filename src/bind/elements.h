@@ -1,0 +1,41 @@
+/*
+** elements.h
+** What vectors and matrices share: arithmetic, reductions, maps, element by element.
+*/
+#ifndef NSL_BIND_ELEMENTS_H
+#define NSL_BIND_ELEMENTS_H
+
+#include "bind/matrix.h"
+#include "bind/vector.h"
+
+/* The elements of a vector (cols 1) or a matrix: entry (i, j), from 0, is data[i * rs + j * cs]. */
+typedef struct NslGrid {
+  const double *data;
+  int rows, cols;
+  ptrdiff_t rs, cs;
+  bool vector;
+} NslGrid;
+
+/* The grid of the open vector or matrix at idx; false when it is neither. */
+bool nsl_grid(lua_State *L, int idx, NslGrid *grid);
+
+/* Pushes a new vector or matrix of the grid's shape and returns its contiguous, column-major elements. */
+double *nsl_push_like(lua_State *L, const NslGrid *grid);
+
+/*
+** Metamethods (__add ... __pow, __unm) and methods of both types. An operand that is no number, vector or matrix gets its own
+** metamethod called when it has one of that name.
+*/
+extern const luaL_Reg nsl_element_meta[];
+extern const luaL_Reg nsl_element_methods[];
+
+/*
+** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of that name:
+** pushes the result of other:name(self). False when it is not.
+*/
+bool nsl_delegate_method(lua_State *L, const char *name);
+
+/* Writes a number as %.6g, "nan", "inf" or "-inf", to a buffer of at least 32 characters; returns its length. */
+int nsl_format_number(char *to, double value);
+
+#endif

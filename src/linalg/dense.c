@@ -1,0 +1,115 @@
+/*
+** dense.c
+** Products and norms of dense matrices: plain loops when small, BLAS when large.
+*/
+#include "linalg/dense.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <math.h>
+
+/* Multiplications below which a call of BLAS costs more than it saves. */
+enum { GEMV_SMALL = 256, GEMM_SMALL = 512 };
+
+extern void openblas_set_num_threads(int num_threads) __attribute__((weak));
+
+void ns_linalg_init(void) {
+  void (*set_threads)(int) = openblas_set_num_threads;
+  if (set_threads) set_threads(1);
+}
+
+static void scale(int n, double beta, double *y, ptrdiff_t incy) {
+  if (beta == 1) return;
+  for (int i = 0; i < n; i++) y[i * incy] = beta == 0 ? 0 : beta * y[i * incy];
+}
+
+static void gemv_small(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x,
+                       ptrdiff_t incx, double *y, ptrdiff_t incy) {
+  for (int j = 0; j < n; j++) {
+    const double *a = A + (ptrdiff_t)j * lda;
+    if (transposed) {
+      double sum = 0;
+      for (int i = 0; i < m; i++) sum += a[i] * x[i * incx];
+      y[j * incy] += alpha * sum;
+    } else {
+      double t = alpha * x[j * incx];
+      for (int i = 0; i < m; i++) y[i * incy] += a[i] * t;
+    }
+  }
+}
+
+static bool blas_stride(ptrdiff_t inc) {
+  return inc > 0 && inc <= INT_MAX;
+}
+
+void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x, ptrdiff_t incx,
+                   double beta, double *y, ptrdiff_t incy) {
+  int count = transposed ? n : m;
+  if ((size_t)m * (size_t)n > GEMV_SMALL && blas_stride(incx) && blas_stride(incy)) {
+    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, m, n, alpha, A, lda, x, (int)incx, beta, y,
+                (int)incy);
+    return;
+  }
+  scale(count, beta, y, incy);
+  gemv_small(transposed, m, n, alpha, A, lda, x, incx, y, incy);
+}
+
+void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
+                   double *C, int ldc) {
+  if ((double)m * n * k > GEMM_SMALL) {
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  for (int j = 0; j < n; j++) {
+    double *c = C + (ptrdiff_t)j * ldc;
+    scale(m, beta, c, 1);
+    gemv_small(false, m, k, alpha, A, lda, B + (ptrdiff_t)j * ldb, 1, c, 1);
+  }
+}
+
+double ns_dense_dot(int n, const double *x, ptrdiff_t incx, const double *y, ptrdiff_t incy) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += x[i * incx] * y[i * incy];
+  return sum;
+}
+
+/* Largest absolute value, nan when an entry is nan. */
+static double largest(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
+  double most = 0;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < m; i++) {
+      double size = fabs(a[i * rs + j * cs]);
+      if (isnan(size)) return NAN;
+      if (size > most) most = size;
+    }
+  return most;
+}
+
+double ns_dense_norm_fro(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
+  double most = largest(m, n, a, rs, cs), sum = 0;
+  if (most == 0 || !isfinite(most)) return most;
+  int exponent = 0;
+  if (most < 1e-140 || most > 1e140) frexp(most, &exponent);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < m; i++) {
+      double t = a[i * rs + j * cs];
+      if (exponent != 0) t = ldexp(t, -exponent);
+      sum += t * t;
+    }
+  return ldexp(sqrt(sum), exponent);
+}
+
+double ns_dense_norm_one(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
+  double most = 0;
+  for (int j = 0; j < n; j++) {
+    double sum = 0;
+    for (int i = 0; i < m; i++) sum += fabs(a[i * rs + j * cs]);
+    if (isnan(sum)) return NAN;
+    if (sum > most) most = sum;
+  }
+  return most;
+}
+
+double ns_dense_norm_inf(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
+  return ns_dense_norm_one(n, m, a, cs, rs);
+}
