@@ -281,6 +281,17 @@ void ns_sparse_gemm(const NsSparse *A, int n, const double *X, int ldx, double *
   for (int k = 0; k < n; k++) ns_sparse_gemv(1, A, X + ns_at(0, k, ldx), 0, Y + ns_at(0, k, ldy));
 }
 
+void ns_sparse_gemm_left(int m, const double *X, int ldx, const NsSparse *A, double *Y, int ldy) {
+  for (int j = 0; j < A->cols; j++) {
+    double *y = Y + ns_at(0, j, ldy);
+    for (int i = 0; i < m; i++) y[i] = 0;
+    for (int p = A->colptr[j]; p < A->colptr[j + 1]; p++) {
+      const double *x = X + ns_at(0, A->row[p], ldx);
+      for (int i = 0; i < m; i++) y[i] += x[i] * A->value[p];
+    }
+  }
+}
+
 void ns_sparse_scale(NsSparse *A, double s) {
   for (int p = 0; p < ns_sparse_nnz(A); p++) A->value[p] *= s;
 }

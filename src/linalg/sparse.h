@@ -67,6 +67,9 @@ void ns_sparse_gemv_transposed(double alpha, const NsSparse *A, const double *x,
 /* Y = A X for n columns; X and Y do not overlap. No allocation. */
 void ns_sparse_gemm(const NsSparse *A, int n, const double *X, int ldx, double *Y, int ldy);
 
+/* Y = X A with X of m rows. No allocation. */
+void ns_sparse_gemm_left(int m, const double *X, int ldx, const NsSparse *A, double *Y, int ldy);
+
 /* Multiplies every entry by s. */
 void ns_sparse_scale(NsSparse *A, double s);
 
