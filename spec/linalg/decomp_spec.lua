@@ -1,8 +1,6 @@
 -- Cholesky, QR, least squares, SVD, eigenvalues, norms and the exponential.
 local ns = require "nslua"
 
-local EPS = 2.220446049250313e-16
-
 local function random(m, n)
   local A = ns.matrix(m, n)
   for i = 1, m do
@@ -43,12 +41,13 @@ end
 local function fails(text, f, ...)
   local ok, message = pcall(f, ...)
   assert.is_false(ok)
-  assert.is_truthy(tostring(message):find(text, 1, true), "expected '" .. text .. "', got '" .. tostring(message) .. "'")
+  message = tostring(message)
+  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
 end
 
 local shapes = {{1, 1}, {1, 5}, {5, 1}, {3, 3}, {7, 4}, {4, 7}, {20, 20}, {40, 11}, {11, 40}, {40, 40}}
 
--- Wilkinson's sort of test data: m x n of given rank
+-- m x n of rank r
 local function of_rank(m, n, r) return random(m, r) * random(r, n) end
 
 describe("Cholesky", function()

@@ -26,7 +26,8 @@ end
 local function fails(text, f, ...)
   local ok, message = pcall(f, ...)
   assert.is_false(ok)
-  assert.is_truthy(tostring(message):find(text, 1, true), "expected '" .. text .. "', got '" .. tostring(message) .. "'")
+  message = tostring(message)
+  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
 end
 
 -- Gauss with complete row pivoting, in Lua: an independent determinant.

@@ -99,7 +99,10 @@ static void check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
-/* For a sparse or banded matrix at index 1 that has this method: calls it with all arguments. Their number of results, else -1. */
+/*
+** For a sparse or banded matrix at index 1 that has this method: calls it with all arguments. Their number of
+** results, else -1.
+*/
 static int delegate(lua_State *L, const char *name) {
   int top = lua_gettop(L);
   if (!nsl_head(L, 1) || nsl_test_vector(L, 1) || nsl_test_matrix(L, 1)) return -1;

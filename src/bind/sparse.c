@@ -71,7 +71,8 @@ static void check_keys(lua_State *L) {
     lua_pop(L, 1);
     const char *key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     while (k < 5 && strcmp(key, known[k]) != 0) k++;
-    if (k == 5) luaL_error(L, "sparse: unknown option '%s' (known: rows, cols, i, j, v)", luaL_tolstring(L, -1, NULL));
+    if (k < 5) continue;
+    luaL_error(L, "sparse: unknown option '%s' (known: rows, cols, i, j, v)", luaL_tolstring(L, -1, NULL));
   }
 }
 
@@ -90,7 +91,8 @@ static int *push_indices(lua_State *L, const NslVector *v, int limit, const char
     char text[32];
     nsl_format_number(text, index);
     if (index != floor(index)) luaL_error(L, "sparse: %s[%d] = %s is not an integer", name, k + 1, text);
-    if (!(index >= 1 && index <= limit)) luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, k + 1, text, limit);
+    if (!(index >= 1 && index <= limit))
+      luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, k + 1, text, limit);
     to[k] = (int)index - 1;
   }
   return to;
@@ -143,8 +145,10 @@ typedef struct Triplets {
 } Triplets;
 
 static Triplets push_room(lua_State *L, size_t count) {
-  Triplets t = {lua_newuserdatauv(L, (count + 1) * sizeof(int), 0), lua_newuserdatauv(L, (count + 1) * sizeof(int), 0), 0,
-                lua_newuserdatauv(L, (count + 1) * sizeof(double), 0)};
+  Triplets t = {0};
+  t.i = lua_newuserdatauv(L, (count + 1) * sizeof *t.i, 0);
+  t.j = lua_newuserdatauv(L, (count + 1) * sizeof *t.j, 0);
+  t.v = lua_newuserdatauv(L, (count + 1) * sizeof *t.v, 0);
   return t;
 }
 
@@ -184,13 +188,17 @@ static int offset_at(lua_State *L, const NslVector *offsets, int k, int n) {
   return (int)d;
 }
 
-/* ns.spdiags(bands, offsets, n): bands[k], a number or a vector of n - |offsets[k]| elements, is put on that diagonal */
+/*
+** ns.spdiags(bands, offsets, n): bands[k], a number or a vector of n - |offsets[k]| elements, is put on that
+** diagonal
+*/
 static int new_spdiags(lua_State *L) {
   lua_settop(L, 3);
   if (!lua_istable(L, 1)) return nsl_bad(L, "spdiags", "bands", "a table of diagonals", 1);
   int n = size_of(L, 3, "spdiags", "n"), count = (int)lua_rawlen(L, 1);
   NslVector *offsets = nsl_to_finite_vector(L, 2, count, "spdiags", "offsets");
-  if (count > 0 && n > INT_MAX / count) return luaL_error(L, "spdiags: %d diagonals of %d are too many entries", count, n);
+  if (count > 0 && n > INT_MAX / count)
+    return luaL_error(L, "spdiags: %d diagonals of %d are too many entries", count, n);
   Triplets t = push_room(L, (size_t)n * (size_t)count);
   for (int k = 0; k < count; k++) {
     int offset = offset_at(L, offsets, k, n);
@@ -237,11 +245,10 @@ static const double *push_contiguous(lua_State *L, int idx) {
 
 static int times_vector(lua_State *L, const NsSparse *A, int idx, bool transposed) {
   NslVector *v = nsl_check_vector(L, idx);
-  int n = transposed ? A->rows : A->cols;
-  if (v->n != n)
-    return luaL_error(L, "%d x %d sparse matrix * vector of %d: sizes do not match", transposed ? A->cols : A->rows, n, v->n);
+  int n = transposed ? A->rows : A->cols, m = transposed ? A->cols : A->rows;
+  if (v->n != n) return luaL_error(L, "%d x %d sparse matrix * vector of %d: sizes do not match", m, n, v->n);
   const double *x = push_contiguous(L, idx);
-  double *y = nsl_push_vector(L, transposed ? A->cols : A->rows, NULL)->data;
+  double *y = nsl_push_vector(L, m, NULL)->data;
   if (transposed) ns_sparse_gemv_transposed(1, A, x, 0, y);
   else ns_sparse_gemv(1, A, x, 0, y);
   return 1;
@@ -286,7 +293,8 @@ static int sparse_div(lua_State *L) {
 }
 
 /* alpha a + beta b with one of them dense: a dense matrix. */
-static int add_dense(lua_State *L, const NsSparse *A, int idx, double sparse_factor, double dense_factor, const char *op) {
+static int add_dense(lua_State *L, const NsSparse *A, int idx, double sparse_factor, double dense_factor,
+                     const char *op) {
   NslMatrix *m = nsl_check_matrix(L, idx);
   if (A->rows != m->rows || A->cols != m->cols) {
     if (idx == 1) return mismatch(L, op, m->rows, m->cols, A->rows, A->cols);
@@ -407,7 +415,8 @@ static int method_triplets(lua_State *L) {
 static int method_norm(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : lua_isnoneornil(L, 2) ? "fro" : "";
-  double p = lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : 0, norm = 0, *room = nsl_push_vector(L, A->rows, NULL)->data;
+  double p = lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : 0, norm = 0;
+  double *room = nsl_push_vector(L, A->rows, NULL)->data;
   if (p == 1) norm = ns_sparse_norm1(A);
   else if (p == HUGE_VAL || strcmp(name, "inf") == 0) norm = ns_sparse_norminf(A, room);
   else if (strcmp(name, "fro") != 0) return nsl_bad(L, "norm", "kind", "1, math.huge, \"inf\" or \"fro\"", 2);
@@ -580,10 +589,11 @@ static const luaL_Reg sparse_meta[] = {
 };
 
 static const luaL_Reg sparse_methods[] = {
-    {"rows", method_rows},           {"cols", method_cols},     {"shape", method_shape},       {"nnz", method_nnz},
-    {"get", method_get},             {"copy", method_copy},     {"tomatrix", method_tomatrix}, {"diagonal", method_diagonal},
-    {"transpose", method_transpose}, {"norm", method_norm},     {"triplets", method_triplets}, {"solve", method_solve},
-    {"rcond", method_rcond},         {"lu", method_lu},         {NULL, NULL},
+    {"rows", method_rows},         {"cols", method_cols},           {"shape", method_shape},
+    {"nnz", method_nnz},           {"get", method_get},             {"copy", method_copy},
+    {"tomatrix", method_tomatrix}, {"diagonal", method_diagonal},   {"transpose", method_transpose},
+    {"norm", method_norm},         {"triplets", method_triplets},   {"solve", method_solve},
+    {"rcond", method_rcond},       {"lu", method_lu},               {NULL, NULL},
 };
 
 static const luaL_Reg lu_meta[] = {{"__gc", lu_gc}, {"__close", lu_gc}, {"__tostring", lu_tostring}, {NULL, NULL}};

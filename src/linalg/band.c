@@ -194,8 +194,8 @@ NsStatus ns_band_lu_factor(NsBandLu *lu, const NsBand *A) {
   lu->singular_row = -1;
   if (lu->n == 0) return NS_OK;
   if (!load(lu, A)) return NS_ENAN;
-  if (LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, lu->n, lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot) < 0) return NS_EARG;
-  return check_pivots(lu, A);
+  int info = LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, lu->n, lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot);
+  return info < 0 ? NS_EARG : check_pivots(lu, A);
 }
 
 static void solve(const NsBandLu *lu, char trans, int nrhs, double *B, int ldb) {
@@ -215,7 +215,7 @@ double ns_band_lu_rcond(NsBandLu *lu) {
   double rcond = 0;
   if (lu->n == 0) return 1;
   if (lu->singular_row >= 0) return 0;
-  LAPACKE_dgbcon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot, lu->norm, &rcond, lu->work,
-                      lu->iwork);
+  LAPACKE_dgbcon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot, lu->norm, &rcond,
+                      lu->work, lu->iwork);
   return rcond;
 }

@@ -15,8 +15,10 @@ typedef struct NsBand {
 
 typedef struct NsBandLu NsBandLu;
 
-/* A zeroed matrix. NS_EARG when n < 0 or kl or ku is not in 0 .. max(n - 1, 0), NS_ETOOLARGE, NS_ENOMEM. *out is NULL on
-   failure. */
+/*
+** A zeroed matrix. NS_EARG when n < 0 or kl or ku is not in 0 .. max(n - 1, 0), NS_ETOOLARGE, NS_ENOMEM. *out is
+** NULL on failure.
+*/
 NsStatus ns_band_new(NsBand **out, int n, int kl, int ku);
 
 /* NULL is ignored. */
@@ -42,20 +44,27 @@ NsStatus ns_band_lu_new(NsBandLu **out, int n, int kl, int ku);
 void ns_band_lu_free(NsBandLu *lu);
 
 /*
-** Factors A (LAPACK dgbtrf; Golub and Van Loan, Matrix Computations, 4th ed., section 4.3). NS_ESIZE when order or widths are not
-** those of lu, NS_ENAN when A is not finite; NS_ESINGULAR when a pivot is zero to rounding, at most 4 (kl + ku + 1) eps r c, r
-** being the largest entry of its row and c that of its column when rows are divided by their r. No allocation.
+** Factors A (LAPACK dgbtrf; Golub and Van Loan, Matrix Computations, 4th ed., section 4.3). NS_ESIZE when order or
+** widths are not those of lu, NS_ENAN when A is not finite; NS_ESINGULAR when a pivot is zero to rounding, at most
+** 4 (kl + ku + 1) eps r c, r being the largest entry of its row and c that of its column when rows are divided by
+** their r. No allocation.
 */
 NsStatus ns_band_lu_factor(NsBandLu *lu, const NsBand *A);
 
 /* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
 int ns_band_lu_singular_row(const NsBandLu *lu);
 
-/* Solve A X = B and A' X = B in place; B is n x nrhs, leading dimension ldb. Need a good factorisation. No allocation. */
+/*
+** Solve A X = B and A' X = B in place; B is n x nrhs, leading dimension ldb. Need a good factorisation. No
+** allocation.
+*/
 void ns_band_lu_solve(const NsBandLu *lu, int nrhs, double *B, int ldb);
 void ns_band_lu_solve_transposed(const NsBandLu *lu, int nrhs, double *B, int ldb);
 
-/* Reciprocal condition number in the 1-norm, estimated (LAPACK dgbcon); 0 when singular, 1 when n is 0. No allocation. */
+/*
+** Reciprocal condition number in the 1-norm, estimated (LAPACK dgbcon); 0 when singular, 1 when n is 0. No
+** allocation.
+*/
 double ns_band_lu_rcond(NsBandLu *lu);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct Eig {
 } Eig;
 
 static int call_geev(Eig *p, double *work, int lwork) {
-  return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', p->V ? 'V' : 'N', p->n, p->a, p->n, p->re, p->im, NULL, p->n, p->V, p->n,
-                            work, lwork);
+  return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', p->V ? 'V' : 'N', p->n, p->a, p->n, p->re, p->im, NULL, p->n, p->V,
+                            p->n, work, lwork);
 }
 
 static NsStatus eig_in(NsArena *arena, Eig *p) {

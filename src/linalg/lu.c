@@ -104,7 +104,10 @@ static double column_scale(const NsLu *lu, const double *A, int lda, int k) {
   return largest;
 }
 
-/* Whether pivot k, in this row of A, is zero to rounding or no number at all. The column is looked at on suspicion only. */
+/*
+** Whether pivot k, in this row of A, is zero to rounding or no number at all. The column is looked at on suspicion
+** only.
+*/
 static int negligible(const NsLu *lu, const double *A, int lda, double pivot, int row, int k) {
   double size = fabs(pivot), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[row];
   if (size > bound && size <= DBL_MAX) return 0;

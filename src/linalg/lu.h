@@ -24,17 +24,21 @@ void ns_lu_free(NsLu *lu);
 int ns_lu_order(const NsLu *lu);
 
 /*
-** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ESINGULAR when a pivot is zero to rounding: at
-** most 4 n eps r c, with r the largest entry of its row of A and c the largest of its column when every row is divided by its
-** r, so that neither the units of an equation nor those of an unknown make a matrix singular; ns_lu_singular_row tells which
-** row. A factorisation that overflows is singular too. NS_ENAN when A is not finite.
+** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ESINGULAR when a pivot is zero to
+** rounding: at most 4 n eps r c, with r the largest entry of its row of A and c the largest of its column when
+** every row is divided by its r, so that neither the units of an equation nor those of an unknown make a matrix
+** singular; ns_lu_singular_row tells which row. A factorisation that overflows is singular too. NS_ENAN when A is
+** not finite.
 */
 NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda);
 
 /* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
 int ns_lu_singular_row(const NsLu *lu);
 
-/* The factors, n x n: U on and above the diagonal, L (of unit diagonal) below. Borrowed; valid until the next factor. */
+/*
+** The factors, n x n: U on and above the diagonal, L (of unit diagonal) below. Borrowed; valid until the next
+** factor.
+*/
 const double *ns_lu_factors(const NsLu *lu);
 
 /* Fills row (n): row i of L U is row row[i] of A, from 0. */

@@ -21,9 +21,9 @@ bool ns_is_symmetric(int n, const double *A, int lda, double tolerance);
 double ns_symmetry_tolerance(int n);
 
 /*
-** The norm of A (m x n): largest column sum (1), largest singular value (2), largest row sum (inf), root of the sum of
-** squares (fro), none of which overflows before its value does. The 2-norm of one row or column is Euclid's and of a larger
-** matrix takes an SVD. 0 for an empty matrix. NS_ENAN when A is not finite, NS_ENOMEM, NS_ENOCONV.
+** The norm of A (m x n): largest column sum (1), largest singular value (2), largest row sum (inf), root of the sum
+** of squares (fro), none of which overflows before its value does. The 2-norm of one row or column is Euclid's and
+** of a larger matrix takes an SVD. 0 for an empty matrix. NS_ENAN when A is not finite, NS_ENOMEM, NS_ENOCONV.
 */
 NsStatus ns_norm(NsNormKind kind, int m, int n, const double *A, int lda, double *norm);
 

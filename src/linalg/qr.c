@@ -57,19 +57,21 @@ typedef struct Lstsq {
   double rcond;
 } Lstsq;
 
+static int call_gelsd(Lstsq *p, int *rank, double *work, int lwork, int *iwork) {
+  return LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, p->m, p->n, p->nrhs, p->a, p->m, p->b, p->ldb, p->s, p->rcond, rank,
+                             work, lwork, iwork);
+}
+
 static NsStatus lstsq_in(NsArena *arena, Lstsq *p, int *rank) {
   double query = 0;
   int iquery = 1;
-  LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, p->m, p->n, p->nrhs, p->a, p->m, p->b, p->ldb, p->s, p->rcond, rank, &query, -1,
-                      &iquery);
+  call_gelsd(p, rank, &query, -1, &iquery);
   int lwork = ns_lwork(query);
   if (lwork == 0) return NS_ETOOLARGE;
   double *work = ns_arena_doubles(arena, lwork);
   int *iwork = ns_arena_ints(arena, ns_max(1, iquery));
   if (arena->failed) return NS_ENOMEM;
-  int info = LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, p->m, p->n, p->nrhs, p->a, p->m, p->b, p->ldb, p->s, p->rcond, rank,
-                                 work, lwork, iwork);
-  return ns_info(info, NS_ENOCONV);
+  return ns_info(call_gelsd(p, rank, work, lwork, iwork), NS_ENOCONV);
 }
 
 /* |A x - b| for each column; scratch holds m doubles. */

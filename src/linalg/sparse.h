@@ -12,9 +12,9 @@
 #include "base/status.h"
 
 /*
-** Column j holds entries colptr[j] .. colptr[j + 1] - 1: rows row[p], increasing within a column and each at most once, and
-** values value[p]. A stored zero is an entry like any other: the pattern is what was built, not what the values are.
-** Davis, Direct Methods for Sparse Linear Systems, 2006, chapter 2.
+** Column j holds entries colptr[j] .. colptr[j + 1] - 1: rows row[p], increasing within a column and each at most
+** once, and values value[p]. A stored zero is an entry like any other: the pattern is what was built, not what the
+** values are. Davis, Direct Methods for Sparse Linear Systems, 2006, chapter 2.
 */
 typedef struct NsSparse {
   int rows, cols;
@@ -25,8 +25,9 @@ typedef struct NsSparse {
 } NsSparse;
 
 /*
-** Room for `room` entries, none there yet. As for every function below that makes a matrix: *out is NULL on failure, NS_ENOMEM,
-** NS_ETOOLARGE when there would be more than INT_MAX entries, NS_EARG for a negative size; free with ns_sparse_free.
+** Room for `room` entries, none there yet. As for every function below that makes a matrix: *out is NULL on
+** failure, NS_ENOMEM, NS_ETOOLARGE when there would be more than INT_MAX entries, NS_EARG for a negative size; free
+** with ns_sparse_free.
 */
 NsStatus ns_sparse_new(NsSparse **out, int rows, int cols, ptrdiff_t room);
 
@@ -37,8 +38,9 @@ void ns_sparse_free(NsSparse *A);
 int ns_sparse_nnz(const NsSparse *A);
 
 /*
-** From `count` triplets (i[k], j[k], v[k]), indices from 0, in any order. Entries of one place are added in the order given;
-** zeros, given or summed, are kept. NS_EARG when an index is outside, NS_ENAN when a value is not finite.
+** From `count` triplets (i[k], j[k], v[k]), indices from 0, in any order. Entries of one place are added in the
+** order given; zeros, given or summed, are kept. NS_EARG when an index is outside, NS_ENAN when a value is not
+** finite.
 */
 NsStatus ns_sparse_from_triplets(NsSparse **out, int rows, int cols, ptrdiff_t count, const int *i, const int *j,
                                  const double *v);

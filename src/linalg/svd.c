@@ -19,8 +19,8 @@ typedef struct Svd {
 } Svd;
 
 static int call(Svd *p, double *work, int lwork, int *iwork) {
-  return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->m, p->n, p->a, p->m, p->s, p->U, p->m, p->vt, ns_max(1, p->rows),
-                             work, lwork, iwork);
+  return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->m, p->n, p->a, p->m, p->s, p->U, p->m, p->vt,
+                             ns_max(1, p->rows), work, lwork, iwork);
 }
 
 static NsStatus svd_in(NsArena *arena, Svd *p) {
