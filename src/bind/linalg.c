@@ -100,17 +100,18 @@ static void check(lua_State *L, NsStatus status, const char *who) {
 }
 
 /*
-** For a sparse or banded matrix at index 1 that has this method: calls it with all arguments. Their number of
-** results, else -1.
+** For an object at index 1 that is no vector or matrix but has this method (sparse, banded, dual): calls it with all
+** arguments. Their number of results, else -1.
 */
 static int delegate(lua_State *L, const char *name) {
   int top = lua_gettop(L);
   if (!nsl_head(L, 1) || nsl_test_vector(L, 1) || nsl_test_matrix(L, 1)) return -1;
-  if (luaL_getmetafield(L, 1, "__index") != LUA_TTABLE || lua_getfield(L, -1, name) != LUA_TFUNCTION) {
-    lua_settop(L, top);
+  if (luaL_getmetafield(L, 1, "__index") == LUA_TNIL) return -1;
+  lua_pop(L, 1);
+  if (lua_getfield(L, 1, name) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
     return -1;
   }
-  lua_replace(L, -2);
   lua_insert(L, 1);
   lua_call(L, top, LUA_MULTRET);
   return lua_gettop(L);
