@@ -22,7 +22,7 @@ describe("linear algebra in Lua", function()
     assert.are.equal(ns.cond(A), A:cond())
     assert.are.equal(ns.cholesky(A), A:cholesky())
     assert.are.equal(ns.expm(A), A:expm())
-    assert.are.equal(ns.norm(A, 2), A:norm(2))
+    for _, kind in ipairs{1, 2, math.huge, "fro"} do assert.are.equal(ns.norm(A, kind), A:norm(kind)) end
     assert.are.equal((ns.eigvals(A)), (A:eigvals()))
     assert.are.equal(ns.lstsq(A, b), (A:lstsq(b)))
     assert.are.equal(3, select("#", A:svd()))
@@ -47,6 +47,7 @@ describe("linear algebra in Lua", function()
     fails("solve: b: expected a vector of 2, got nil", ns.solve, A)
     fails("solve: A[2]: expected 2 numbers, got 1", ns.solve, {{1, 2}, {3}}, {1, 2})
     fails("rank: rcond: expected a number of 0 or more, got string", ns.rank, A, "x")
+    fails("norm: argument: expected a vector, got string", ns.norm, "x")
     fails("LU expected, got 2 x 2 matrix", ns.lu(A).solve, A, {1, 2})
     for _, name in ipairs{"solve", "lu", "inv", "det", "rcond", "qr", "cholesky", "lstsq", "pinv", "eig", "eigh",
                           "eigvals", "svd", "svdvals", "rank", "null", "orth", "expm", "norm", "cond"} do

@@ -119,6 +119,7 @@ describe("LU", function()
       for _ = 1, 3 do
         local b = random_vector(n)
         assert.is_true(ns.norm(kept * lu:solve(b) - b) < 1e-10)
+        assert.is_true(ns.norm(kept:transpose() * lu:tsolve(b) - b) < 1e-10)
       end
       assert.are.equal(n, lu:order())
       assert.is_true(math.abs(lu:det() - ns.det(kept)) <= 1e-14 * math.abs(lu:det()))

@@ -38,6 +38,8 @@ describe("sparse LU", function()
       local S, b = ns.sparse(D), random_vector(n)
       local x = S:solve(b)
       assert.is_true(ns.norm(D * x - b) <= 1e-13 * n * (ns.norm(D) * ns.norm(x) + 1))
+      local y = S:lu():tsolve(b)
+      assert.is_true(ns.norm(D:transpose() * y - b) <= 1e-13 * n * (ns.norm(D) * ns.norm(y) + 1))
       assert.is_true(ns.norm(x - ns.solve(D, b)) <= 1e-12 * n * ns.cond(D) * (1 + ns.norm(x)))
       local X = S:solve(D)
       for i = 1, n do X[i][i] = X[i][i] - 1 end

@@ -147,18 +147,32 @@ static void factor(lua_State *L, NslBand *self, const char *who) {
   self->factored = true;
 }
 
+/* Pushes the solution of A x = b, or A' x = b, for the right-hand side at index 2. */
+static void push_solution(lua_State *L, NslBand *self, bool transposed, const char *who) {
+  int nrhs, n = self->A->n;
+  factor(L, self, who);
+  nsl_refuse_rcond(L, who, self->rcond);
+  double *x = nsl_push_rhs(L, 2, n, who, &nrhs);
+  if (transposed) ns_band_lu_solve_transposed(self->lu, nrhs, x, n);
+  else ns_band_lu_solve(self->lu, nrhs, x, n);
+}
+
 bool nsl_solve_band(lua_State *L, int *results) {
   if (!nsl_test(L, 1, &band_type)) return false;
   NslBand *self = check_band(L, 1);
-  int nrhs, n = self->A->n;
   lua_settop(L, 3);
   *results = nsl_wants_rcond(L, 3, "solve") ? 2 : 1;
-  factor(L, self, "solve");
-  nsl_refuse_rcond(L, "solve", self->rcond);
-  double *x = nsl_push_rhs(L, 2, n, "solve", &nrhs);
-  ns_band_lu_solve(self->lu, nrhs, x, n);
+  push_solution(L, self, false, "solve");
   if (*results == 2) lua_pushnumber(L, self->rcond);
   return true;
+}
+
+/* A:tsolve(b): A' x = b */
+static int method_tsolve(lua_State *L) {
+  NslBand *self = check_band(L, 1);
+  lua_settop(L, 2);
+  push_solution(L, self, true, "tsolve");
+  return 1;
 }
 
 static int method_solve(lua_State *L) {
@@ -195,7 +209,7 @@ static const luaL_Reg band_meta[] = {
 static const luaL_Reg band_methods[] = {
     {"get", method_get},       {"set", method_set},           {"rows", method_rows},   {"cols", method_rows},
     {"shape", method_shape},   {"widths", method_widths},     {"solve", method_solve}, {"rcond", method_rcond},
-    {"tomatrix", method_tomatrix}, {NULL, NULL},
+    {"tomatrix", method_tomatrix}, {"tsolve", method_tsolve}, {NULL, NULL},
 };
 
 void nsl_open_band(lua_State *L) {

@@ -14,7 +14,9 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_arrays,
-    nsl_open_linalg, nsl_open_sparse, nsl_open_band,
+    nsl_open_linalg,
+    nsl_open_sparse,
+    nsl_open_band,
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {

@@ -159,18 +159,27 @@ static void drop_lu(NslLu *self) {
   self->lu = NULL;
 }
 
-/* Pushes the solution for the right-hand side at idx. */
-static void push_solution(lua_State *L, NslLu *self, int idx, const char *who) {
+/* Pushes the solution of A x = b, or A' x = b, for the right-hand side at idx. */
+static void push_solution(lua_State *L, NslLu *self, int idx, bool transposed, const char *who) {
   int nrhs, n = ns_lu_order(self->lu);
   nsl_refuse_rcond(L, who, self->rcond);
   double *x = nsl_push_rhs(L, idx, n, who, &nrhs);
-  if (n > 0) ns_lu_solve(self->lu, nrhs, x, n);
+  if (transposed) ns_lu_solve_transposed(self->lu, nrhs, x, n);
+  else if (n > 0) ns_lu_solve(self->lu, nrhs, x, n);
 }
 
 static int lu_solve(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   lua_settop(L, 2);
-  push_solution(L, self, 2, "solve");
+  push_solution(L, self, 2, false, "solve");
+  return 1;
+}
+
+/* lu:tsolve(b): A' x = b */
+static int lu_tsolve(lua_State *L) {
+  NslLu *self = nsl_check(L, 1, &lu_type);
+  lua_settop(L, 2);
+  push_solution(L, self, 2, true, "tsolve");
   return 1;
 }
 
@@ -238,7 +247,7 @@ static int f_solve(lua_State *L) {
   if (nsl_solve_sparse(L, &results) || nsl_solve_band(L, &results)) return results;
   bool rcond = nsl_wants_rcond(L, 3, "solve");
   NslLu *lu = push_lu(L, square(L, "solve"), "solve");
-  push_solution(L, lu, 2, "solve");
+  push_solution(L, lu, 2, false, "solve");
   lua_pushnumber(L, lu->rcond);
   drop_lu(lu);
   if (rcond) return 2;
@@ -485,6 +494,8 @@ static int f_norm(lua_State *L) {
     NslMatrix *A = nsl_to_finite_matrix(L, 1, -1, -1, "norm", "A");
     data = A->data, rows = A->rows, cols = A->cols, ld = A->ld;
   } else {
+    if (!lua_istable(L, 1) && !lua_isuserdata(L, 1) && lua_type(L, 1) != LUA_TNUMBER)
+      return nsl_bad(L, "norm", "argument", "a vector", 1);
     NslVector *v = nsl_to_finite_vector(L, 1, lua_type(L, 1) == LUA_TNUMBER ? 1 : -1, "norm", "x");
     data = nsl_push_vector(L, v->n, NULL)->data;
     nsl_vector_alive(L, v);
@@ -528,6 +539,13 @@ static int f_cond(lua_State *L) {
   return 1;
 }
 
+static lua_CFunction plain_norm; /* the method of matrices as bind/matrix.c made it; the same in every Lua state */
+
+/* A:norm(kind): that method, which leaves the 2-norm to us. */
+static int method_norm(lua_State *L) {
+  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? f_norm(L) : plain_norm(L);
+}
+
 static const luaL_Reg functions[] = {
     {"solve", f_solve}, {"lu", f_lu},           {"inv", f_inv},     {"det", f_det},         {"rcond", f_rcond},
     {"qr", f_qr},       {"cholesky", f_cholesky}, {"lstsq", f_lstsq}, {"pinv", f_pinv},     {"eig", f_eig},
@@ -539,14 +557,24 @@ static const luaL_Reg functions[] = {
 static const luaL_Reg lu_meta[] = {{"__gc", lu_gc}, {"__close", lu_gc}, {"__tostring", lu_tostring}, {NULL, NULL}};
 
 static const luaL_Reg lu_methods[] = {
-    {"solve", lu_solve}, {"rcond", lu_rcond},     {"det", lu_det},
+    {"solve", lu_solve}, {"tsolve", lu_tsolve}, {"rcond", lu_rcond}, {"det", lu_det},
     {"order", lu_order}, {"factors", lu_factors}, {NULL, NULL},
 };
+
+/* Adds the functions to the methods of matrices. */
+static void open_methods(lua_State *L) {
+  nsl_matrix_methods(L);
+  lua_getfield(L, -1, "norm");
+  if (lua_tocfunction(L, -1) != method_norm) plain_norm = lua_tocfunction(L, -1);
+  lua_pop(L, 1);
+  luaL_setfuncs(L, functions, 0);
+  lua_pushcfunction(L, method_norm);
+  lua_setfield(L, -2, "norm");
+  lua_pop(L, 1);
+}
 
 void nsl_open_linalg(lua_State *L) {
   nsl_register_type(L, &lu_type, lu_meta, lu_methods);
   luaL_setfuncs(L, functions, 0);
-  nsl_matrix_methods(L);
-  luaL_setfuncs(L, functions, 0);
-  lua_pop(L, 1);
+  open_methods(L);
 }

@@ -494,11 +494,12 @@ static void factor_once(lua_State *L, NslSparse *self, const char *who) {
   self->rcond = ns_sparse_lu_rcond(self->lu);
 }
 
-static void push_solution(lua_State *L, NsSparseLu *lu, double rcond, int idx, const char *who) {
+static void push_solution(lua_State *L, NsSparseLu *lu, double rcond, int idx, bool transposed, const char *who) {
   int nrhs, n = ns_sparse_lu_order(lu);
   nsl_refuse_rcond(L, who, rcond);
   double *x = nsl_push_rhs(L, idx, n, who, &nrhs);
-  ns_sparse_lu_solve(lu, nrhs, x, n);
+  if (transposed) ns_sparse_lu_solve_transposed(lu, nrhs, x, n);
+  else ns_sparse_lu_solve(lu, nrhs, x, n);
 }
 
 bool nsl_solve_sparse(lua_State *L, int *results) {
@@ -507,7 +508,7 @@ bool nsl_solve_sparse(lua_State *L, int *results) {
   lua_settop(L, 3);
   *results = nsl_wants_rcond(L, 3, "solve") ? 2 : 1;
   factor_once(L, self, "solve");
-  push_solution(L, self->lu, self->rcond, 2, "solve");
+  push_solution(L, self->lu, self->rcond, 2, false, "solve");
   if (*results == 2) lua_pushnumber(L, self->rcond);
   return true;
 }
@@ -547,12 +548,21 @@ static int lu_gc(lua_State *L) {
   return 0;
 }
 
-static int lu_solve(lua_State *L) {
+static int solve_factored(lua_State *L, bool transposed, const char *who) {
   NslSparseLu *self = nsl_check(L, 1, &lu_type);
   lua_settop(L, 2);
-  if (!ns_sparse_lu_ready(self->lu)) return luaL_error(L, "solve: the last refactor failed");
-  push_solution(L, self->lu, self->rcond, 2, "solve");
+  if (!ns_sparse_lu_ready(self->lu)) return luaL_error(L, "%s: the last refactor failed", who);
+  push_solution(L, self->lu, self->rcond, 2, transposed, who);
   return 1;
+}
+
+static int lu_solve(lua_State *L) {
+  return solve_factored(L, false, "solve");
+}
+
+/* lu:tsolve(b): A' x = b */
+static int lu_tsolve(lua_State *L) {
+  return solve_factored(L, true, "tsolve");
 }
 
 /* lu:refactor(A2) -> whether the pivots had to be chosen anew */
@@ -599,7 +609,7 @@ static const luaL_Reg sparse_methods[] = {
 static const luaL_Reg lu_meta[] = {{"__gc", lu_gc}, {"__close", lu_gc}, {"__tostring", lu_tostring}, {NULL, NULL}};
 
 static const luaL_Reg lu_methods[] = {
-    {"solve", lu_solve}, {"refactor", lu_refactor}, {"rcond", lu_rcond}, {NULL, NULL},
+    {"solve", lu_solve}, {"tsolve", lu_tsolve}, {"refactor", lu_refactor}, {"rcond", lu_rcond}, {NULL, NULL},
 };
 
 static const luaL_Reg functions[] = {
