@@ -28,12 +28,14 @@ static double number(lua_State *L, int idx, const char *who, const char *what) {
 static Shape check_shape(lua_State *L, int arg, int extra, const char *who) {
   int count = lua_gettop(L) - extra - arg + 1;
   Shape s = {0, -1, arg + 1};
+  bool flat = true;
   if (count == 1 && lua_istable(L, arg)) {
     int length = (int)lua_rawlen(L, arg);
     if (length != 1 && length != 2) nsl_bad(L, who, "shape", "{n} or {rows, columns}", arg);
     for (int i = 1; i <= length; i++) lua_rawgeti(L, arg, i);
     s.rows = nsl_integer(L, -length, who, "shape[1]");
-    if (length == 2) s.cols = nsl_integer(L, -1, who, "shape[2]");
+    flat = length == 1;
+    if (!flat) s.cols = nsl_integer(L, -1, who, "shape[2]");
     lua_pop(L, length);
   } else if (count == 1) {
     s.rows = nsl_integer(L, arg, who, "size");
@@ -41,11 +43,11 @@ static Shape check_shape(lua_State *L, int arg, int extra, const char *who) {
     s.rows = nsl_integer(L, arg, who, "rows");
     s.cols = nsl_integer(L, arg + 1, who, "columns");
     s.next = arg + 2;
+    flat = false;
   } else {
     luaL_error(L, "%s: expected a size, rows and columns, or {rows, columns}, got %d arguments", who, lua_gettop(L));
   }
-  if (s.rows < 0 || s.cols < -1 || (s.cols < 0 && s.next == arg + 2))
-    luaL_error(L, "%s: a size must not be negative", who);
+  if (s.rows < 0 || (!flat && s.cols < 0)) luaL_error(L, "%s: a size must not be negative", who);
   return s;
 }
 
@@ -106,7 +108,7 @@ static int f_eye(lua_State *L) {
   return 1;
 }
 
-/* diag(v [, k]): the matrix with v on diagonal k; diag(A [, k]): a copy of diagonal k. k > 0 lies above the main one. */
+/* diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal k. */
 static int f_diag(lua_State *L) {
   lua_settop(L, 2);
   NslGrid g = to_grid(L, 1, "diag", "argument");
@@ -164,7 +166,8 @@ static int f_tile(lua_State *L) {
   lua_Integer r = lua_gettop(L) < 3 ? 1 : repeats(L, 2, "rows");
   lua_Integer c = lua_gettop(L) < 3 ? repeats(L, 2, "n") : repeats(L, 3, "columns");
   if (g.vector) g.cols = g.rows, g.rows = 1, g.cs = g.rs, g.rs = 0;
-  double *out = flat ? nsl_push_vector(L, g.cols * c, NULL)->data : nsl_push_matrix(L, g.rows * r, g.cols * c, NULL)->data;
+  double *out = flat ? nsl_push_vector(L, g.cols * c, NULL)->data
+                     : nsl_push_matrix(L, g.rows * r, g.cols * c, NULL)->data;
   nsl_grid(L, 1, &(NslGrid){0});
   for (lua_Integer j = 0; j < g.cols * c; j++)
     for (lua_Integer i = 0; i < g.rows * r; i++) *out++ = g.data[i % g.rows * g.rs + j % g.cols * g.cs];
@@ -278,7 +281,8 @@ static int stack(lua_State *L, int count, bool vertical, const char *who) {
     NslGrid g = vertical ? as_row(part(L, i, who)) : part(L, i, who);
     int across = vertical ? g.cols : g.rows;
     if (i > 1 && across != side)
-      return luaL_error(L, "%s: part %d has %d %s, expected %d", who, i, across, vertical ? "columns" : "rows", (int)side);
+      return luaL_error(L, "%s: part %d has %d %s, expected %d", who, i, across, vertical ? "columns" : "rows",
+                        (int)side);
     side = across;
     length += vertical ? g.rows : g.cols;
   }
@@ -316,7 +320,7 @@ typedef struct Blocks {
   int *height, *width;   /* -1 while unknown */
 } Blocks;
 
-/* Pushes block (i, j), both from 1, of the table of rows at index 1, tables converted in place; true when it is a number. */
+/* Pushes block (i, j), from 1, of the table of rows at index 1, a table converted in place; true when it is a number. */
 static bool push_block(lua_State *L, int i, int j) {
   lua_rawgeti(L, 1, i);
   lua_rawgeti(L, -1, j);
@@ -369,7 +373,8 @@ static Blocks check_blocks(lua_State *L) {
 }
 
 static void agree(lua_State *L, int *known, int size, int i, int j, const char *what) {
-  if (*known >= 0 && *known != size) luaL_error(L, "block: [%d][%d] has %d %s, expected %d", i, j, size, what, *known);
+  if (*known >= 0 && *known != size)
+    luaL_error(L, "block: [%d][%d] has %d %s, expected %d", i, j, size, what, *known);
   *known = size;
 }
 
@@ -396,7 +401,8 @@ static void place_block(lua_State *L, const Blocks *b, int i, int j, double *to,
     double x = lua_tonumber(L, -1);
     bool one = b->height[i] == 1 && b->width[j] == 1;
     if (x != 0 && !one)
-      luaL_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i], b->width[j], x);
+      luaL_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i],
+                 b->width[j], x);
     if (one) *to = x;
   } else if (nsl_grid(L, -1, &g)) {
     copy_grid(&g, to, 1, ld);

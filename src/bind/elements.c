@@ -144,7 +144,8 @@ static int product(lua_State *L, const Operand *a, const Operand *b) {
   else if (b->kind == VECTOR)
     ns_dense_gemv(false, x->rows, x->cols, 1, x->data, (int)x->cs, y->data, y->rs, 0, out, 1);
   else
-    ns_dense_gemm(x->rows, y->cols, inner, 1, x->data, (int)x->cs, y->data, (int)y->cs, 0, out, x->rows ? x->rows : 1);
+    ns_dense_gemm(x->rows, y->cols, inner, 1, x->data, (int)x->cs, y->data, (int)y->cs, 0, out,
+                  x->rows > 0 ? x->rows : 1);
   return 1;
 }
 
@@ -303,7 +304,7 @@ static int method_isfinite(lua_State *L) {
   return 1;
 }
 
-/* map(f): a new vector or matrix of f(element); f gets the element alone, so that math.log and the like can be passed. */
+/* map(f): a new vector or matrix of f(element); f gets the element alone, so that math.log can be passed. */
 static int method_map(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);

@@ -23,8 +23,8 @@ bool nsl_grid(lua_State *L, int idx, NslGrid *grid);
 double *nsl_push_like(lua_State *L, const NslGrid *grid);
 
 /*
-** Metamethods (__add ... __pow, __unm) and methods of both types. An operand that is no number, vector or matrix gets its own
-** metamethod called when it has one of that name.
+** Metamethods (__add ... __pow, __unm) and methods of both types. An operand that is no number, vector or matrix gets
+** its own metamethod called when it has one of that name.
 */
 extern const luaL_Reg nsl_element_meta[];
 extern const luaL_Reg nsl_element_methods[];
@@ -33,8 +33,8 @@ extern const luaL_Reg nsl_element_methods[];
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
 
 /*
-** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of that name:
-** pushes the result of other:name(self). False when it is not.
+** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of that
+** name: pushes the result of other:name(self). False when it is not.
 */
 bool nsl_delegate_method(lua_State *L, const char *name);
 

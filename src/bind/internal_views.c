@@ -35,6 +35,7 @@ static const char *label(lua_State *L, int idx) {
 static int owner_vector(lua_State *L) {
   Owner *o = self(L);
   lua_Integer n = luaL_checkinteger(L, 2);
+  lua_settop(L, 4);
   luaL_argcheck(L, n >= 0 && n <= 64, 2, "0..64");
   NslVector *v = nsl_push_vector_view(L, 1, o->data, (int)n, 1, label(L, 3), &o->version);
   v->readonly = lua_toboolean(L, 4);
@@ -45,6 +46,7 @@ static int owner_vector(lua_State *L) {
 static int owner_matrix(lua_State *L) {
   Owner *o = self(L);
   lua_Integer rows = luaL_checkinteger(L, 2), cols = luaL_checkinteger(L, 3);
+  lua_settop(L, 5);
   luaL_argcheck(L, rows >= 0 && rows <= 8 && cols >= 0 && cols <= 8, 2, "0..8");
   NslMatrix *m = nsl_push_matrix_view(L, 1, o->data, (int)rows, (int)cols, 8, label(L, 4), &o->version);
   m->readonly = lua_toboolean(L, 5);
@@ -101,7 +103,8 @@ static int finite(lua_State *L) {
 static const luaL_Reg owner_meta[] = {{NULL, NULL}};
 
 static const luaL_Reg owner_methods[] = {
-    {"vector", owner_vector}, {"matrix", owner_matrix}, {"version", owner_version}, {"close", owner_close}, {NULL, NULL},
+    {"vector", owner_vector}, {"matrix", owner_matrix}, {"version", owner_version}, {"close", owner_close},
+    {NULL, NULL},
 };
 
 static const luaL_Reg functions[] = {

@@ -67,8 +67,8 @@ NslMatrix *nsl_push_matrix(lua_State *L, lua_Integer rows, lua_Integer cols, con
   return push(L, (size_t)rows * (size_t)cols, (int)rows, (int)cols, rows > 0 ? (int)rows : 1, label);
 }
 
-NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld, const char *label,
-                                uint64_t *version) {
+NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld,
+                                const char *label, uint64_t *version) {
   owner_idx = lua_absindex(L, owner_idx);
   NslMatrix *m = push(L, 0, rows, cols, ld, label);
   m->owner = nsl_root(L, owner_idx);
@@ -132,7 +132,8 @@ NslVector *nsl_push_row(lua_State *L, int idx, int i) {
 static int bad_row(lua_State *L, const NslMatrix *m) {
   nsl_matrix_alive(L, m);
   if (lua_isinteger(L, 2))
-    return luaL_error(L, "%s[%I]: row index out of range 1..%d", name_of(m), (LUAI_UACINT)lua_tointeger(L, 2), m->rows);
+    return luaL_error(L, "%s[%I]: row index out of range 1..%d", name_of(m), (LUAI_UACINT)lua_tointeger(L, 2),
+                      m->rows);
   const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2))
                                                   : nsl_describe(L, 2);
   return luaL_error(L, "%s: row index must be an integer, got %s", name_of(m), got);
@@ -267,6 +268,11 @@ static const char *wanted(lua_State *L, int rows, int cols) {
   return lua_pushstring(L, "a matrix");
 }
 
+static int bad_matrix(lua_State *L, int idx, int rows, int cols, const char *who, const char *what) {
+  const char *got = nsl_describe(L, idx), *expected = wanted(L, rows, cols);
+  return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, got);
+}
+
 static bool fits(int rows, int cols, size_t r, size_t c) {
   return (rows < 0 || r == (size_t)rows) && (cols < 0 || c == (size_t)cols);
 }
@@ -329,7 +335,7 @@ static void from_rows(lua_State *L, int idx, int rows, int cols, const char *who
 static void from_flat(lua_State *L, int idx, int rows, int cols, const char *who, const char *what) {
   const NslVector *v = nsl_test_vector(L, idx);
   size_t n = v ? (size_t)v->n : lua_rawlen(L, idx), r = 0, c = 0;
-  if (!flat_shape(rows, cols, n, &r, &c)) nsl_bad(L, who, what, wanted(L, rows, cols), idx);
+  if (!flat_shape(rows, cols, n, &r, &c)) bad_matrix(L, idx, rows, cols, who, what);
   NslMatrix *m = nsl_push_matrix(L, (lua_Integer)r, (lua_Integer)c, NULL);
   if (v) {
     nsl_vector_alive(L, v);
@@ -350,7 +356,7 @@ NslMatrix *nsl_to_matrix(lua_State *L, int idx, int rows, int cols, const char *
   NslMatrix *m = nsl_test_matrix(L, idx);
   int type = lua_type(L, idx);
   if (m) {
-    if (!fits(rows, cols, (size_t)m->rows, (size_t)m->cols)) nsl_bad(L, who, what, wanted(L, rows, cols), idx);
+    if (!fits(rows, cols, (size_t)m->rows, (size_t)m->cols)) bad_matrix(L, idx, rows, cols, who, what);
     nsl_matrix_alive(L, m);
     return m;
   }
@@ -361,7 +367,7 @@ NslMatrix *nsl_to_matrix(lua_State *L, int idx, int rows, int cols, const char *
   else if (type == LUA_TTABLE)
     from_rows(L, idx, rows, cols, who, what);
   else
-    nsl_bad(L, who, what, wanted(L, rows, cols), idx);
+    bad_matrix(L, idx, rows, cols, who, what);
   lua_replace(L, idx);
   return lua_touserdata(L, idx);
 }

@@ -233,7 +233,8 @@ static int bad_element(lua_State *L, const char *who, const char *what, int i, i
   return luaL_error(L, "%s[%d]: expected a number, got %s", what, i, got);
 }
 
-void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who, const char *what) {
+void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who,
+                       const char *what) {
   idx = lua_absindex(L, idx);
   for (int i = 0; i < n; i++) {
     if (lua_rawgeti(L, idx, i + 1) != LUA_TNUMBER) bad_element(L, who, what, i + 1, -1);
@@ -243,8 +244,9 @@ void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t strid
 }
 
 static int bad_vector(lua_State *L, int idx, int n, const char *who, const char *what) {
-  const char *expected = n < 0 ? "a vector" : lua_pushfstring(L, "a vector of %d", n);
-  return nsl_bad(L, who, what, expected, idx);
+  const char *got = nsl_describe(L, idx);
+  if (n < 0) return luaL_error(L, "%s: %s: expected a vector, got %s", who, what, got);
+  return luaL_error(L, "%s: %s: expected a vector of %d, got %s", who, what, n, got);
 }
 
 NslVector *nsl_to_vector(lua_State *L, int idx, int n, const char *who, const char *what) {
@@ -301,7 +303,8 @@ static int new_vector(lua_State *L) {
     return 1;
   }
   NslVector *from = nsl_test_vector(L, 1);
-  if (!from && !lua_istable(L, 1)) return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
+  if (!from && !lua_istable(L, 1))
+    return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
   if (!from) return nsl_to_vector(L, 1, -1, "vector", "argument"), 1;
   NslVector *v = nsl_push_vector(L, from->n, NULL);
   nsl_vector_alive(L, from);
@@ -336,6 +339,7 @@ static void assign_vector(lua_State *L, NslVector *v, const NslVector *from) {
 static int method_assign(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1), *from = nsl_test_vector(L, 2);
   nsl_vector_writable(L, v);
+  lua_settop(L, 2);
   if (from) {
     if (from->n != v->n) return bad_source(L, v, 2);
     assign_vector(L, v, from);

@@ -61,7 +61,7 @@ void nsl_vector_read(const NslVector *v, double *to);
 void nsl_vector_write(NslVector *v, const double *from);
 
 /*
-** Checks that the table at idx holds exactly n numbers, then stores them at to[i * stride] (to NULL: checks only). An error
+** Reads elements 1 to n of the table at idx into to[i * stride] (to NULL: only checks that they are numbers). An error
 ** names the element: "WHO: x0[3]: expected a number, got string"; who NULL leaves out the first part.
 */
 void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who, const char *what);
@@ -72,7 +72,7 @@ void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who
 /* Raises "LABEL is read-only" unless the vector may be written. */
 void nsl_vector_writable(lua_State *L, const NslVector *v);
 
-/* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix labelled C, or "vector". Pushes a string. */
+/* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix C, or "vector". Pushes the string. */
 const char *nsl_vector_name(lua_State *L, int idx);
 
 /*

@@ -42,8 +42,8 @@ static bool blas_stride(ptrdiff_t inc) {
   return inc > 0 && inc <= INT_MAX;
 }
 
-void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x, ptrdiff_t incx,
-                   double beta, double *y, ptrdiff_t incy) {
+void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x,
+                   ptrdiff_t incx, double beta, double *y, ptrdiff_t incy) {
   int count = transposed ? n : m;
   if ((size_t)m * (size_t)n > GEMV_SMALL && blas_stride(incx) && blas_stride(incy)) {
     cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, m, n, alpha, A, lda, x, (int)incx, beta, y,
