@@ -7,7 +7,7 @@ OPT    ?= -O2 -g
 SAN    ?=
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 CFLAGS_ALL  = $(CSTD) $(WARN) $(OPT) $(SAN) -fPIC -fvisibility=hidden -Isrc $(LUA_CFLAGS) $(CFLAGS)
-LIBS    = -llapacke -lopenblas -lm
+LIBS    = -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -llapacke -lopenblas -lm
 
 SRC  := $(shell find src -name '*.c' ! -name nslua.c | sort)
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)

@@ -9,6 +9,8 @@
 #include "bind/callback.h"
 #include "bind/host.h"
 #include "bind/internal.h"
+#include "bind/internal_io.h"
+#include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
 #include "bind/vector.h"
@@ -17,13 +19,16 @@
 static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
-    nsl_open_ad,
     nsl_open_arrays,
+    nsl_open_linalg,
+    nsl_open_sparse,
+    nsl_open_band,
     nsl_open_host,
     nsl_open_callback,
     nsl_open_ad,
     nsl_open_model,
     nsl_open_internal,
+    nsl_open_internal_io,
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -18,6 +19,7 @@ struct NsLu {
   NsArena arena;
   double *a;      /* n x n: L below the diagonal, U on and above it */
   double *scale;  /* n: largest entry of each row of A */
+  double *weight; /* n: 1 / scale, 0 for a row of zeros */
   double *work;   /* 4n, for the condition estimate */
   lapack_int *pivot, *iwork;
   double norm; /* 1-norm of A */
@@ -27,12 +29,14 @@ struct NsLu {
 NsStatus ns_lu_new(NsLu **out, int n) {
   *out = NULL;
   if (n < 0) return NS_EARG;
+  if (n > 0 && (size_t)n > PTRDIFF_MAX / sizeof(double) / (size_t)n) return NS_ETOOLARGE;
   NsLu *lu = ns_alloc(1, sizeof *lu);
   if (!lu) return NS_ENOMEM;
   lu->n = n;
   lu->singular_row = -1;
   lu->a = ns_arena_matrix(&lu->arena, n, n);
   lu->scale = ns_arena_doubles(&lu->arena, n);
+  lu->weight = ns_arena_doubles(&lu->arena, n);
   lu->work = ns_arena_matrix(&lu->arena, 4, n);
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->iwork = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->iwork);
@@ -58,6 +62,18 @@ int ns_lu_singular_row(const NsLu *lu) {
   return lu->singular_row;
 }
 
+const double *ns_lu_factors(const NsLu *lu) {
+  return lu->a;
+}
+
+void ns_lu_rows(const NsLu *lu, int *row) {
+  for (int i = 0; i < lu->n; i++) row[i] = i;
+  for (int k = 0; k < lu->n; k++) {
+    int p = lu->pivot[k] - 1, r = row[p];
+    row[p] = row[k], row[k] = r;
+  }
+}
+
 /* Copies A, measures its rows and its 1-norm. False when an entry is not finite. */
 static int load(NsLu *lu, const double *A, int lda) {
   int n = lu->n;
@@ -76,11 +92,26 @@ static int load(NsLu *lu, const double *A, int lda) {
     }
     if (sum > lu->norm) lu->norm = sum;
   }
+  for (int i = 0; i < n; i++) lu->weight[i] = lu->scale[i] > 0 ? 1 / fmax(lu->scale[i], DBL_MIN) : 0;
   return check == 0;
 }
 
-static int negligible(const NsLu *lu, double pivot, int row) {
-  return fabs(pivot) <= 4 * lu->n * DBL_EPSILON * lu->scale[row];
+/* The largest entry of column k of A, each measured against its row: at most 1. */
+static double column_scale(const NsLu *lu, const double *A, int lda, int k) {
+  const double *column = A + (size_t)k * (size_t)lda;
+  double largest = 0;
+  for (int i = 0; i < lu->n; i++) largest = fmax(largest, fabs(column[i]) * lu->weight[i]);
+  return largest;
+}
+
+/*
+** Whether pivot k, in this row of A, is zero to rounding or no number at all. The column is looked at on suspicion
+** only.
+*/
+static int negligible(const NsLu *lu, const double *A, int lda, double pivot, int row, int k) {
+  double size = fabs(pivot), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[row];
+  if (size > bound && size <= DBL_MAX) return 0;
+  return !(size <= DBL_MAX) || size <= bound * column_scale(lu, A, lda, k);
 }
 
 static void swap_rows(double *a, int n, int p, int q) {
@@ -92,37 +123,49 @@ static void swap_rows(double *a, int n, int p, int q) {
 }
 
 /* The row at or below k whose entry in column k is largest against its scale. */
-static int choose_pivot(const double *column, const double *scale, int n, int k) {
+static int choose_pivot(const double *column, const double *weight, int n, int k) {
   int best = k;
-  for (int i = k + 1; i < n; i++)
-    if (fabs(column[i]) * scale[best] > fabs(column[best]) * scale[i]) best = i;
+  double largest = fabs(column[k]) * weight[k];
+  for (int i = k + 1; i < n; i++) {
+    double size = fabs(column[i]) * weight[i];
+    if (size > largest) best = i, largest = size;
+  }
   return best;
 }
 
-static NsStatus factor_small(NsLu *lu) {
+/* Multipliers of a column; the inverse of a subnormal pivot would overflow. */
+static void divide(double *column, int from, int n, double pivot) {
+  if (fabs(pivot) >= DBL_MIN) {
+    double inverse = 1 / pivot;
+    for (int i = from; i < n; i++) column[i] *= inverse;
+  } else {
+    for (int i = from; i < n; i++) column[i] /= pivot;
+  }
+}
+
+static NsStatus factor_small(NsLu *lu, const double *A, int lda) {
   int n = lu->n, row[SMALL];
-  double *a = lu->a, scale[SMALL];
+  double *a = lu->a, weight[SMALL];
   for (int i = 0; i < n; i++) {
     row[i] = i;
-    scale[i] = lu->scale[i];
+    weight[i] = lu->weight[i];
   }
   for (int k = 0; k < n; k++) {
     double *ck = a + k * n;
-    int p = choose_pivot(ck, scale, n, k);
+    int p = choose_pivot(ck, weight, n, k);
     lu->pivot[k] = p + 1;
     if (p != k) {
       int r = row[p];
-      double s = scale[p];
+      double w = weight[p];
       swap_rows(a, n, p, k);
       row[p] = row[k], row[k] = r;
-      scale[p] = scale[k], scale[k] = s;
+      weight[p] = weight[k], weight[k] = w;
     }
-    if (negligible(lu, ck[k], row[k])) {
+    if (negligible(lu, A, lda, ck[k], row[k], k)) {
       lu->singular_row = row[k];
       return NS_ESINGULAR;
     }
-    double inverse = 1 / ck[k];
-    for (int i = k + 1; i < n; i++) ck[i] *= inverse;
+    divide(ck, k + 1, n, ck[k]);
     for (int j = k + 1; j < n; j++) {
       double *cj = a + j * n, f = cj[k];
       if (f != 0)
@@ -132,14 +175,14 @@ static NsStatus factor_small(NsLu *lu) {
   return NS_OK;
 }
 
-static NsStatus factor_large(NsLu *lu) {
+static NsStatus factor_large(NsLu *lu, const double *A, int lda) {
   int n = lu->n, *row = (int *)lu->iwork;
   if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu->a, n, lu->pivot) < 0) return NS_EARG;
   for (int i = 0; i < n; i++) row[i] = i;
   for (int k = 0; k < n; k++) {
     int p = lu->pivot[k] - 1, r = row[p];
     row[p] = row[k], row[k] = r;
-    if (negligible(lu, lu->a[k + (size_t)k * (size_t)n], row[k])) {
+    if (negligible(lu, A, lda, lu->a[k + (size_t)k * (size_t)n], row[k], k)) {
       lu->singular_row = row[k];
       return NS_ESINGULAR;
     }
@@ -150,7 +193,7 @@ static NsStatus factor_large(NsLu *lu) {
 NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda) {
   lu->singular_row = -1;
   if (!load(lu, A, lda)) return NS_ENAN;
-  return lu->n <= SMALL ? factor_small(lu) : factor_large(lu);
+  return lu->n <= SMALL ? factor_small(lu, A, lda) : factor_large(lu, A, lda);
 }
 
 static void solve_one(const NsLu *lu, double *b) {
@@ -205,4 +248,18 @@ double ns_lu_logdet(const NsLu *lu, int *sign) {
     sum += log(fabs(u));
   }
   return sum;
+}
+
+double ns_lu_det(const NsLu *lu) {
+  double mantissa = 1;
+  long exponent = 0;
+  for (int k = 0; k < lu->n; k++) {
+    int e;
+    mantissa = frexp(mantissa * lu->a[k + (size_t)k * (size_t)lu->n], &e);
+    exponent += e;
+    if (lu->pivot[k] != k + 1) mantissa = -mantissa;
+  }
+  if (exponent > 4096) exponent = 4096;
+  if (exponent < -4096) exponent = -4096;
+  return ldexp(mantissa, (int)exponent);
 }

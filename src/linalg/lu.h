@@ -14,7 +14,7 @@
 */
 typedef struct NsLu NsLu;
 
-/* Makes room for n x n (n >= 0). NS_ENOMEM, NS_ETOOLARGE. *lu is NULL on failure. */
+/* Makes room for n x n. NS_EARG when n < 0, NS_ETOOLARGE, NS_ENOMEM. *lu is NULL on failure. */
 NsStatus ns_lu_new(NsLu **lu, int n);
 
 /* Frees a factorisation; NULL is ignored. */
@@ -24,13 +24,25 @@ void ns_lu_free(NsLu *lu);
 int ns_lu_order(const NsLu *lu);
 
 /*
-** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ESINGULAR when a pivot is zero to rounding
-** (at most 4 n eps of the largest entry of its row of A); ns_lu_singular_row tells which. NS_ENAN when A is not finite.
+** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ESINGULAR when a pivot is zero to
+** rounding: at most 4 n eps r c, with r the largest entry of its row of A and c the largest of its column when
+** every row is divided by its r, so that neither the units of an equation nor those of an unknown make a matrix
+** singular; ns_lu_singular_row tells which row. A factorisation that overflows is singular too. NS_ENAN when A is
+** not finite.
 */
 NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda);
 
 /* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
 int ns_lu_singular_row(const NsLu *lu);
+
+/*
+** The factors, n x n: U on and above the diagonal, L (of unit diagonal) below. Borrowed; valid until the next
+** factor.
+*/
+const double *ns_lu_factors(const NsLu *lu);
+
+/* Fills row (n): row i of L U is row row[i] of A, from 0. */
+void ns_lu_rows(const NsLu *lu, int *row);
 
 /* Solves A X = B in place; B is n x nrhs with leading dimension ldb. Needs a good factorisation. */
 void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb);
@@ -43,5 +55,8 @@ double ns_lu_rcond(NsLu *lu);
 
 /* Sign and logarithm of |det A|: *sign is -1, 0 or 1, the value returned log|det|. */
 double ns_lu_logdet(const NsLu *lu, int *sign);
+
+/* The determinant, 1 when n is 0; it may overflow to an infinity. Needs a good factorisation. */
+double ns_lu_det(const NsLu *lu);
 
 #endif

@@ -1,0 +1,18 @@
+/*
+** chol.h
+** Cholesky's factor of a symmetric positive definite matrix.
+*/
+#ifndef NS_LINALG_CHOL_H
+#define NS_LINALG_CHOL_H
+
+#include "base/status.h"
+
+/*
+** A = L L' with L lower triangular (LAPACK dpotrf; Golub and Van Loan, Matrix Computations, 4th ed., section 4.2).
+** Reads the lower triangle of A (n x n, leading dimension lda) and fills L, n x n and packed, zeros above the
+** diagonal. NS_ENAN when A is not finite; NS_ENOTSPD when a leading minor is not positive, its order, from 1, in
+** *order (else 0).
+*/
+NsStatus ns_cholesky(int n, const double *A, int lda, double *L, int *order);
+
+#endif

@@ -1,0 +1,167 @@
+/*
+** sparse_lu.c
+** KLU behind the house's contract: finite data, named singular columns, refactorisation that watches its pivots.
+*/
+#include "linalg/sparse_lu.h"
+
+#include <float.h>
+#include <suitesparse/klu.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "linalg/work.h"
+
+struct NsSparseLu {
+  NsSparse *A;     /* pattern analysed, values last factored */
+  double *scale;   /* n: largest entry of each row */
+  double *column;  /* n: largest entry of each column of the scaled matrix */
+  klu_symbolic *symbolic;
+  klu_numeric *numeric;
+  klu_common common;
+  NsArena arena;
+  int n, singular_column;
+  bool ready;
+};
+
+static const double growth_limit = 1e6;
+
+static NsStatus status_of(const klu_common *common) {
+  switch (common->status) {
+    case KLU_OK: return NS_OK;
+    case KLU_SINGULAR: return NS_ESINGULAR;
+    case KLU_OUT_OF_MEMORY: return NS_ENOMEM;
+    case KLU_TOO_LARGE: return NS_ETOOLARGE;
+    default: return NS_EARG;
+  }
+}
+
+static NsStatus analyse(NsSparseLu *lu) {
+  if (!klu_defaults(&lu->common)) return NS_EARG;
+  lu->symbolic = klu_analyze(lu->n, lu->A->colptr, lu->A->row, &lu->common);
+  if (lu->symbolic) return NS_OK;
+  NsStatus status = status_of(&lu->common);
+  return status ? status : NS_ENOMEM;
+}
+
+NsStatus ns_sparse_lu_new(NsSparseLu **out, const NsSparse *A) {
+  *out = NULL;
+  if (A->rows != A->cols) return NS_ESIZE;
+  NsSparseLu *lu = ns_alloc(1, sizeof *lu);
+  if (!lu) return NS_ENOMEM;
+  lu->n = A->rows;
+  lu->singular_column = -1;
+  lu->scale = ns_arena_doubles(&lu->arena, lu->n);
+  lu->column = ns_arena_doubles(&lu->arena, lu->n);
+  NsStatus status = lu->arena.failed ? NS_ENOMEM : ns_sparse_copy(&lu->A, A);
+  if (!status && lu->n > 0) status = analyse(lu);
+  if (status) ns_sparse_lu_free(lu);
+  else *out = lu;
+  return status;
+}
+
+void ns_sparse_lu_free(NsSparseLu *lu) {
+  if (!lu) return;
+  if (lu->numeric) klu_free_numeric(&lu->numeric, &lu->common);
+  if (lu->symbolic) klu_free_symbolic(&lu->symbolic, &lu->common);
+  ns_sparse_free(lu->A);
+  ns_arena_release(&lu->arena);
+  ns_free(lu);
+}
+
+int ns_sparse_lu_order(const NsSparseLu *lu) {
+  return lu->n;
+}
+
+int ns_sparse_lu_singular_column(const NsSparseLu *lu) {
+  return lu->singular_column;
+}
+
+bool ns_sparse_lu_ready(const NsSparseLu *lu) {
+  return lu->ready;
+}
+
+/* Checks A, copies its values and measures rows and columns. */
+static NsStatus load(NsSparseLu *lu, const NsSparse *A) {
+  if (!ns_sparse_same_pattern(lu->A, A)) return NS_ESIZE;
+  if (!ns_sparse_finite(A)) return NS_ENAN;
+  lu->ready = false;
+  lu->singular_column = -1;
+  int nnz = ns_sparse_nnz(A);
+  memcpy(lu->A->value, A->value, (size_t)nnz * sizeof *A->value);
+  memset(lu->scale, 0, (size_t)lu->n * sizeof *lu->scale);
+  for (int p = 0; p < nnz; p++) lu->scale[A->row[p]] = fmax(lu->scale[A->row[p]], fabs(A->value[p]));
+  for (int j = 0; j < lu->n; j++) {
+    lu->column[j] = 0;
+    for (int p = A->colptr[j]; p < A->colptr[j + 1]; p++)
+      if (A->value[p] != 0) lu->column[j] = fmax(lu->column[j], fabs(A->value[p]) / lu->scale[A->row[p]]);
+  }
+  return NS_OK;
+}
+
+/* Looks for pivots that are zero to rounding, or no numbers. */
+static NsStatus check_pivots(NsSparseLu *lu) {
+  const double *pivot = lu->numeric->Udiag;
+  for (int k = 0; k < lu->n; k++) {
+    int j = lu->symbolic->Q[k];
+    double size = fabs(pivot[k]);
+    if (size > 16 * DBL_EPSILON * lu->column[j] && size <= DBL_MAX) continue;
+    lu->singular_column = j;
+    return NS_ESINGULAR;
+  }
+  lu->ready = true;
+  return NS_OK;
+}
+
+static NsStatus factor_loaded(NsSparseLu *lu) {
+  if (lu->numeric) klu_free_numeric(&lu->numeric, &lu->common);
+  lu->numeric = klu_factor(lu->A->colptr, lu->A->row, lu->A->value, lu->symbolic, &lu->common);
+  NsStatus status = status_of(&lu->common);
+  if (status == NS_ESINGULAR) lu->singular_column = lu->common.singular_col;
+  if (status || !lu->numeric) {
+    if (lu->numeric) klu_free_numeric(&lu->numeric, &lu->common);
+    return status ? status : NS_ENOMEM;
+  }
+  return check_pivots(lu);
+}
+
+NsStatus ns_sparse_lu_factor(NsSparseLu *lu, const NsSparse *A) {
+  NsStatus status = load(lu, A);
+  if (status) return status;
+  if (lu->n == 0) return lu->ready = true, NS_OK;
+  return factor_loaded(lu);
+}
+
+/* Whether the old pivots serve the loaded values. */
+static bool refactor_loaded(NsSparseLu *lu) {
+  NsSparse *A = lu->A;
+  if (!klu_refactor(A->colptr, A->row, A->value, lu->symbolic, lu->numeric, &lu->common)) return false;
+  if (lu->common.status != KLU_OK) return false;
+  if (!klu_rgrowth(A->colptr, A->row, A->value, lu->symbolic, lu->numeric, &lu->common)) return false;
+  return lu->common.rgrowth * growth_limit >= 1 && check_pivots(lu) == NS_OK;
+}
+
+NsStatus ns_sparse_lu_refactor(NsSparseLu *lu, const NsSparse *A, bool *again) {
+  if (again) *again = false;
+  NsStatus status = load(lu, A);
+  if (status) return status;
+  if (lu->n == 0) return lu->ready = true, NS_OK;
+  if (lu->numeric && refactor_loaded(lu)) return NS_OK;
+  if (again) *again = true;
+  lu->singular_column = -1;
+  return factor_loaded(lu);
+}
+
+void ns_sparse_lu_solve(NsSparseLu *lu, int nrhs, double *B, int ldb) {
+  if (lu->n > 0 && nrhs > 0) klu_solve(lu->symbolic, lu->numeric, ldb, nrhs, B, &lu->common);
+}
+
+void ns_sparse_lu_solve_transposed(NsSparseLu *lu, int nrhs, double *B, int ldb) {
+  if (lu->n > 0 && nrhs > 0) klu_tsolve(lu->symbolic, lu->numeric, ldb, nrhs, B, &lu->common);
+}
+
+double ns_sparse_lu_rcond(NsSparseLu *lu) {
+  if (lu->n == 0) return 1;
+  if (!lu->ready) return 0;
+  if (!klu_condest(lu->A->colptr, lu->A->value, lu->symbolic, lu->numeric, &lu->common)) return 0;
+  return lu->common.condest > 0 ? 1 / lu->common.condest : 0;
+}
