@@ -4,6 +4,7 @@
 */
 #include "bind/support.h"
 
+#include "bind/internal_io.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
@@ -11,6 +12,7 @@
 static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_internal_io,
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
