@@ -50,6 +50,7 @@ $(BUILD)/public/core.so: $(PUBLIC)
 $(NSLUA): $(BUILD)/obj/nslua.o
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $< $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
+	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
 
 # Objects with the table of hidden functions for specs, and those few again without it, for `make install`.
 $(BUILD)/obj/%.o: src/%.c

@@ -57,8 +57,8 @@ function host.run(command, input)
   local directory = host.new_directory()
   host.write(directory .. "/in", input or "")
   host.write(directory .. "/command", command .. "\n")
-  local _, how, code = os.execute(("env -u LD_PRELOAD -u LUA_PATH -u LUA_CPATH -u LUA_INIT -u MAKEFLAGS -u MAKELEVEL " ..
-    "sh %s/command <%s/in >%s/out 2>%s/err"):format(directory, directory, directory, directory))
+  local clean = "env -u LD_PRELOAD -u LUA_PATH -u LUA_CPATH -u LUA_INIT -u MAKEFLAGS -u MAKELEVEL "
+  local _, how, code = os.execute((clean .. "sh DIR/command <DIR/in >DIR/out 2>DIR/err"):gsub("DIR", directory))
   local out, err = host.read(directory .. "/out"), host.read(directory .. "/err")
   host.remove(directory)
   return out, err, how == "exit" and code or how .. " " .. code

@@ -26,11 +26,11 @@ describe("make install", function()
   end)
 
   it("works from another directory, with no variable set", function()
-    local out, err, code = host.run(("cd / && %s/bin/nslua -e 'ns = require \"nslua\" print(ns.vector ~= nil, %s)'"):format(
-      prefix, "package.searchpath(\"nslua\", package.path)"))
+    local code = 'print(require "nslua".vector ~= nil, package.searchpath("nslua", package.path))'
+    local out, err, status = host.run(("cd / && %s/bin/nslua -e '%s'"):format(prefix, code))
     assert.equal("", err)
     assert.equal("true\t" .. prefix .. "/share/lua/5.4/nslua/init.lua\n", out)
-    assert.equal(0, code)
+    assert.equal(0, status)
   end)
 
   it("holds no hidden functions, unlike the build", function()

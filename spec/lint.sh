@@ -75,7 +75,7 @@ for compiler in "$cc" clang; do
 done
 
 # shellcheck disable=SC2046
-luacheck -q --no-color --std lua54 $(ls -d lua scripts spec bench 2>/dev/null) || failed=1
+luacheck -q --no-color $(ls -d lua scripts spec bench 2>/dev/null) || failed=1
 cppcheck -q --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
   --suppress=missingIncludeSystem --suppress=varFuncNullUB -Isrc src || failed=1
 

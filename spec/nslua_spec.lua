@@ -78,7 +78,8 @@ describe("nslua", function()
       local init = "env LUA_INIT='print(\"init\")' " .. host.quote(host.nslua)
       assert.equal("init\n1\n", (host.run(init .. " -e 'print(1)'")))
       assert.equal("1\n", (host.run(init .. " -E -e 'print(1)'")))
-      assert.equal("1\n", (host.run("env LUA_INIT_5_4='x = 1' LUA_INIT='x = 2' " .. host.quote(host.nslua) .. " -e 'print(x)'")))
+      local both = "env LUA_INIT_5_4='x = 1' LUA_INIT='x = 2' " .. host.quote(host.nslua)
+      assert.equal("1\n", (host.run(both .. " -e 'print(x)'")))
       local file = script("init.lua", "y = 7")
       assert.equal("7\n", (host.run("env LUA_INIT=@" .. file .. " " .. host.quote(host.nslua) .. " -e 'print(y)'")))
     end)
@@ -166,8 +167,11 @@ describe("nslua", function()
 
     it("closes the state, also through os.exit", function()
       check("-e " .. host.quote(finalizer), "closed\n")
-      for call, status in pairs { ["os.exit()"] = 0, ["os.exit(3)"] = 3, ["os.exit(true)"] = 0, ["os.exit(false)"] = 1,
-                                  ["coroutine.wrap(function() os.exit(4) end)()"] = 4, ["os.exit(5, true)"] = 5 } do
+      local statuses = {
+        ["os.exit()"] = 0, ["os.exit(3)"] = 3, ["os.exit(true)"] = 0, ["os.exit(false)"] = 1,
+        ["coroutine.wrap(function() os.exit(4) end)()"] = 4, ["os.exit(5, true)"] = 5,
+      }
+      for call, status in pairs(statuses) do
         local out, err, code = run("-e " .. host.quote(finalizer .. call))
         assert.equal("", err)
         assert.equal("closed\n", out)
@@ -177,7 +181,8 @@ describe("nslua", function()
 
     it("leaves the state open when os.exit is told so", function()
       local leaks = host.sanitized and "ASAN_OPTIONS=detect_leaks=0 " or ""
-      local out, _, code = host.run(leaks .. host.quote(host.nslua) .. " -e " .. host.quote(finalizer .. "os.exit(6, false)"))
+      local statement = host.quote(finalizer .. "os.exit(6, false)")
+      local out, _, code = host.run(leaks .. host.quote(host.nslua) .. " -e " .. statement)
       assert.equal("", out)
       assert.equal(6, code)
     end)
@@ -193,8 +198,8 @@ describe("nslua", function()
 
     it("come before LUA_PATH", function()
       script("nslua.lua", "return 'a wrong one'")
-      assert.equal("table\n", (host.run(("LUA_PATH='%s/?.lua' %s -e 'print(type(require \"nslua\"))'"):format(directory,
-        host.nslua))))
+      local command = ("LUA_PATH='%s/?.lua' %s -e 'print(type(require \"nslua\"))'"):format(directory, host.nslua)
+      assert.equal("table\n", (host.run(command)))
     end)
 
     it("may be missing: scripts run all the same", function()

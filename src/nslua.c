@@ -133,33 +133,24 @@ static void prepend(lua_State *L, const char *field, const char *entries) {
   lua_pop(L, 1);
 }
 
-/* ROOT/build/bin/nslua uses ROOT/lua and ROOT/build/lib; PREFIX/bin/nslua uses PREFIX/{share,lib}/lua/5.4. */
+/*
+** ROOT/build/bin/nslua uses ROOT/build/lib and ROOT/lua, or ROOT/build/lua, a link made in a build directory elsewhere;
+** PREFIX/bin/nslua uses PREFIX/{share,lib}/lua/5.4.
+*/
 static void set_paths(lua_State *L) {
-  char base[PATH_MAX], library[PATH_MAX + 64];
+  char base[PATH_MAX], path[PATH_MAX + 64];
   ssize_t length = readlink("/proc/self/exe", base, sizeof base - 1);
   if (length <= 0) return;
   base[length] = '\0';
   for (int level = 0; level < 2; level++) *strrchr(base, '/') = '\0';
-  snprintf(library, sizeof library, "%s/lib/nslua/core.so", base);
-  bool built = access(library, F_OK) == 0;
+  snprintf(path, sizeof path, "%s/lib/nslua/core.so", base);
+  bool built = access(path, F_OK) == 0;
   prepend(L, "cpath", lua_pushfstring(L, built ? "%s/lib/?.so" : "%s/lib/lua/5.4/?.so", base));
-  if (built) *strrchr(base, '/') = '\0';
+  snprintf(path, sizeof path, "%s/lua", base);
+  if (built && access(path, F_OK) != 0) *strrchr(base, '/') = '\0';
   const char *dir = lua_pushfstring(L, built ? "%s/lua" : "%s/share/lua/5.4", base);
   prepend(L, "path", lua_pushfstring(L, "%s/?.lua;%s/?/init.lua", dir, dir));
   lua_pop(L, 3);
-}
-
-static void open_libraries(lua_State *L, const Options *options) {
-  if (options->no_environment) {
-    lua_pushboolean(L, 1);
-    lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
-  }
-  luaL_openlibs(L);
-  set_paths(L);
-  lua_getglobal(L, "os");
-  lua_pushcfunction(L, os_exit);
-  lua_setfield(L, -2, "exit");
-  lua_pop(L, 1);
 }
 
 /* arg: the script at 0, its arguments from 1, what stands before it at negative indices. */
@@ -315,7 +306,13 @@ static int protected_main(lua_State *L) {
   char **argv = lua_touserdata(L, 2);
   const Options *options = lua_touserdata(L, 3);
   luaL_checkversion(L);
-  open_libraries(L, options);
+  lua_pushboolean(L, options->no_environment);
+  if (options->no_environment) lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+  luaL_openlibs(L);
+  set_paths(L);
+  lua_getglobal(L, "os");
+  lua_pushcfunction(L, os_exit);
+  lua_setfield(L, -2, "exit");
   set_arg(L, argv, argc, options->script);
   lua_gc(L, LUA_GCGEN, 0, 0);
   lua_pushboolean(L, run(L, argv, argc, options) == LUA_OK);

@@ -125,9 +125,12 @@ describe("io.file", function()
   it("reports a file that grew over the limit and keeps the old one", function()
     local path = directory .. "/a.txt"
     host.write(path, "old")
-    local code = ([[local f = require "nslua".internal.file_open(%q) for _ = 1, 100 do f:write(("x"):rep(65536)) end f:commit()]])
-      :format(path)
-    local _, err, status = host.run(("trap '' XFSZ; ulimit -f 64; exec %s -e %s"):format(host.nslua, host.quote(code)))
+    local code = ([[
+      local file = require "nslua".internal.file_open(%q)
+      for _ = 1, 100 do file:write(("x"):rep(65536)) end
+      file:commit()]]):format(path)
+    local limited = "trap '' XFSZ; ulimit -f 64; exec " .. host.nslua
+    local _, err, status = host.run(limited .. " -e " .. host.quote(code))
     assert.matches(("cannot write '%s': File too large"):format(path:gsub("%p", "%%%0")), err)
     assert.equal(1, status)
     assert.equal("old", host.read(path))

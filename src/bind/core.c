@@ -4,6 +4,7 @@
 */
 #include "bind/support.h"
 
+#include "bind/arrays.h"
 #include "bind/internal_io.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
@@ -12,6 +13,7 @@
 static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_arrays,
     nsl_open_internal_io,
 };
 

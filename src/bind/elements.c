@@ -4,6 +4,7 @@
 */
 #include "bind/elements.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -336,6 +337,27 @@ static int method_fill(lua_State *L) {
   return 1;
 }
 
+void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols) {
+  ptrdiff_t k = 0;
+  for (int i = 0; i < g->rows; i++)
+    for (int j = 0; j < g->cols; j++, k++) to[k / cols + k % cols * rows] = g->data[i * g->rs + j * g->cs];
+}
+
+/* x:reshape(rows, cols): a copy, elements read and written row by row; one size may be -1: what is left. */
+static int method_reshape(lua_State *L) {
+  NslGrid g = check_grid(L, 1);
+  lua_Integer r = nsl_integer(L, 2, "reshape", "rows"), c = nsl_integer(L, 3, "reshape", "columns");
+  lua_Integer rows = r, cols = c, count = (lua_Integer)g.rows * g.cols;
+  if (r == -1 && c > 0) rows = count / c;
+  if (c == -1 && r > 0) cols = count / r;
+  if (rows < 0 || cols < 0 || rows > INT_MAX || cols > INT_MAX || rows * cols != count)
+    return luaL_error(L, "reshape: %s does not fill %I x %I", nsl_describe(L, 1), (LUAI_UACINT)r, (LUAI_UACINT)c);
+  NslMatrix *out = nsl_push_matrix(L, rows, cols, NULL);
+  still_alive(L, 1);
+  nsl_read_by_rows(&g, out->data, out->rows, out->cols);
+  return 1;
+}
+
 int nsl_format_number(char *to, double value) {
   if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
   return snprintf(to, 32, "%.6g", value);
@@ -349,5 +371,6 @@ const luaL_Reg nsl_element_meta[] = {
 const luaL_Reg nsl_element_methods[] = {
     {"abs", method_abs},       {"mul", method_mul},       {"div", method_div},           {"sum", method_sum},
     {"max", method_max},       {"min", method_min},       {"argmax", method_argmax},     {"argmin", method_argmin},
-    {"map", method_map},       {"fill", method_fill},     {"isfinite", method_isfinite}, {NULL, NULL},
+    {"map", method_map},       {"fill", method_fill},     {"isfinite", method_isfinite}, {"reshape", method_reshape},
+    {NULL, NULL},
 };

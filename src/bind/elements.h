@@ -29,6 +29,9 @@ double *nsl_push_like(lua_State *L, const NslGrid *grid);
 extern const luaL_Reg nsl_element_meta[];
 extern const luaL_Reg nsl_element_methods[];
 
+/* Copies the elements, read row by row, into a contiguous column-major rows x cols array, filled row by row. */
+void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
+
 /*
 ** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of that name:
 ** pushes the result of other:name(self). False when it is not.

@@ -541,21 +541,6 @@ static int method_trace(lua_State *L) {
   return 1;
 }
 
-/* E:reshape(r, c): a copy; elements are read and written row by row. */
-static int method_reshape(lua_State *L) {
-  NslMatrix *m = nsl_check_matrix(L, 1);
-  lua_Integer r = nsl_integer(L, 2, "reshape", "rows"), c = nsl_integer(L, 3, "reshape", "columns");
-  if (r < 0 || c < 0 || r > INT_MAX || c > INT_MAX || r * c != (lua_Integer)m->rows * m->cols)
-    return luaL_error(L, "reshape: %s does not fill %I x %I", nsl_describe(L, 1), (LUAI_UACINT)r, (LUAI_UACINT)c);
-  NslMatrix *out = nsl_push_matrix(L, r, c, NULL);
-  nsl_matrix_alive(L, m);
-  ptrdiff_t k = 0;
-  for (int i = 0; i < m->rows; i++)
-    for (int j = 0; j < m->cols; j++, k++)
-      out->data[k / out->cols + k % out->cols * out->ld] = m->data[i + (ptrdiff_t)j * m->ld];
-  return 1;
-}
-
 static const luaL_Reg matrix_meta[] = {
     {"__newindex", matrix_newindex}, {"__len", matrix_len},           {"__call", method_get},
     {"__pairs", matrix_pairs},       {"__tostring", matrix_tostring}, {NULL, NULL},
@@ -567,7 +552,7 @@ static const luaL_Reg matrix_methods[] = {
     {"column", method_column},   {"diagonal", method_diagonal}, {"slice", method_slice},
     {"copy", method_copy},       {"assign", method_assign},     {"totable", method_totable},
     {"norm", method_norm},       {"trace", method_trace},       {"transpose", method_transpose},
-    {"reshape", method_reshape}, {NULL, NULL},
+    {NULL, NULL},
 };
 
 void nsl_matrix_methods(lua_State *L) {
