@@ -134,8 +134,8 @@ static void prepend(lua_State *L, const char *field, const char *entries) {
 }
 
 /*
-** ROOT/build/bin/nslua uses ROOT/build/lib and ROOT/lua, or ROOT/build/lua, a link made in a build directory elsewhere;
-** PREFIX/bin/nslua uses PREFIX/{share,lib}/lua/5.4.
+** ROOT/build/bin/nslua uses ROOT/build/lib and ROOT/lua (or ROOT/build/lua, a link in a build directory that lies
+** elsewhere); PREFIX/bin/nslua uses PREFIX/{share,lib}/lua/5.4.
 */
 static void set_paths(lua_State *L) {
   char base[PATH_MAX], path[PATH_MAX + 64];
