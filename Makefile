@@ -1,34 +1,123 @@
-# nslua: plain make. Start with `make demo` or `make test`.
+# nslua: plain make. `make help` lists the targets; start with `make demo` or `make test`.
 BUILD  ?= build
-CC     ?= cc
-CSTD    = -std=c11 -D_POSIX_C_SOURCE=200809L
-WARN    = -Wall -Wextra -Wpedantic -Wshadow
-OPT    ?= -O2 -g
-SAN    ?=
+PREFIX ?= /usr/local
+LUA    ?= lua5.4
+, := ,
+BUSTED ?= /usr/bin/busted
+
+# Debian packages: to build and test, to lint, peers to measure against.
+NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
+              libedit-dev lua-busted tmux
+LINT_NEEDS  = clang lua-check cppcheck
+BENCH_NEEDS = python3-siconos
+
+# A build directory whose name holds "asan" is built with the sanitizers.
+ifneq ($(findstring asan,$(BUILD)),)
+SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
+OPT ?= -O1 -g
+endif
+SAN ?=
+OPT ?= -O2 -g
+
+CSTD       := -std=c11 -D_XOPEN_SOURCE=700
+WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
-CFLAGS_ALL  = $(CSTD) $(WARN) $(OPT) $(SAN) -fPIC -fvisibility=hidden -Isrc $(LUA_CFLAGS) $(CFLAGS)
-LIBS    = -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -llapacke -lopenblas -lm
+CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
+CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fvisibility=hidden $(CFLAGS)
+LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -llapacke -lopenblas -lm -ldl
 
-SRC  := $(shell find src -name '*.c' ! -name nslua.c | sort)
-OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
-CORE := $(BUILD)/lib/nslua/core.so
+# The interpreter holds Lua itself, with its symbols exported for C modules, as the stock lua5.4 does: it then needs no
+# liblua at run time and no call goes through a jump table. Where there is no archive the shared library serves.
+LUA_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=liblua5.4.a 2>/dev/null))
+LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)--no-whole-archive,-llua5.4)
 
-all: $(CORE)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c | sort)
+OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
+HIDDEN := $(patsubst src/%.c,%.o,$(shell grep -l NSL_INTERNAL $(SRC)))
+PUBLIC := $(filter-out $(HIDDEN:%=$(BUILD)/obj/%),$(OBJ)) $(HIDDEN:%=$(BUILD)/public/obj/%)
+CORE   := $(BUILD)/lib/nslua/core.so
+NSLUA  := $(BUILD)/bin/nslua
+ROOT    = $(DESTDIR)$(PREFIX)
+
+all: $(CORE) $(NSLUA)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
+$(BUILD)/public/core.so: $(PUBLIC)
+%.so:
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -o $@ $(OBJ) $(LDFLAGS) $(LIBS)
+	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(LIBS)
 
+$(NSLUA): $(BUILD)/obj/nslua.o
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $< $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
+	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
+
+# Objects with the table of hidden functions for specs, and those few again without it, for `make install`.
 $(BUILD)/obj/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DNSL_INTERNAL -MMD -MP -c -o $@ $<
+$(BUILD)/public/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
--include $(OBJ:.o=.d)
+-include $(OBJ:.o=.d) $(BUILD)/obj/nslua.d $(HIDDEN:%.o=$(BUILD)/public/obj/%.d)
 
-test: all
-	LUA_PATH="lua/?.lua;lua/?/init.lua;;" LUA_CPATH="$(BUILD)/lib/?.so;;" lua5.4 /usr/bin/busted spec
+demo: packages  ## install what is missing, build, run a clutch
+	@$(MAKE) --no-print-directory all
+	$(NSLUA) scripts/clutch.lua
 
-clean:
+test: packages  ## install what is missing, build, run the specs in both hosts
+	@$(MAKE) --no-print-directory all
+	@LUA=$(LUA) BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh $(BUILD)
+
+check:  ## the same on a build with AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory test BUILD=build-asan
+
+lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
+	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL)" WARN="$(WARN)" sh spec/lint.sh
+
+bench: packages  ## side by side with peers
+	@$(MAKE) --no-print-directory all
+	@$(call provide,$(BENCH_NEEDS)) || echo "bench: going on without $(BENCH_NEEDS)"
+	@set -e; found=; for f in bench/*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
+	  test "$$found" || echo "bench: no measurements in bench/ yet"
+
+install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
+	install -d $(ROOT)/bin $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua
+	install -m 755 $(NSLUA) $(ROOT)/bin/nslua
+	install -m 755 $(BUILD)/public/core.so $(ROOT)/lib/lua/5.4/nslua/core.so
+	cp -R lua/nslua/. $(ROOT)/share/lua/5.4/nslua
+	chmod -R u=rwX,go=rX $(ROOT)/share/lua/5.4/nslua
+
+uninstall:  ## takes away what install has put there
+	rm -f $(ROOT)/bin/nslua
+	rm -rf $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua
+
+clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
 
-.PHONY: all test clean
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
+
+packages:
+	@$(call provide,$(NEEDS))
+lint-packages:
+	@$(call provide,$(NEEDS) $(LINT_NEEDS))
+
+# On Debian installs those of the packages $(1) that are missing; elsewhere tells which libraries are.
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse editline/readline.h:libedit
+define provide
+if command -v dpkg >/dev/null && command -v apt-get >/dev/null; then \
+  missing=$$(for p in $(1); do dpkg -s $$p 2>/dev/null | grep -q '^Status: install ok installed' || echo $$p; done); \
+  test -z "$$missing" || { echo "installing:" $$missing; $(SUDO) apt-get update && \
+    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; }; \
+else \
+  missing=$$(for h in $(HEADERS); do echo "#include <$${h%%:*}>" | $(CC) $(CPPFLAGS_ALL) -E -xc - >/dev/null 2>&1 || \
+    echo $${h#*:}; done; for c in $(CC) $(LUA) $(BUSTED); do command -v $$c >/dev/null || echo $$c; done); \
+  test -z "$$missing" || { echo "nslua needs, and this system lacks:" $$missing; exit 1; }; \
+fi
+endef
+
+
+.PHONY: all demo test check lint bench install uninstall clean help packages lint-packages

@@ -10,6 +10,7 @@
 #include "bind/host.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
+#include "io/library.h"
 #include "model/nsds.h"
 
 enum { NSL_MAX_SLOTS = 8, NSL_MAX_FUNCTIONS = 2 };
@@ -41,7 +42,7 @@ typedef struct NslSlot {
 
 typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY } NslBacking;
 
-typedef void (*NslSymbol)(void);
+typedef NsSymbol NslSymbol;
 
 typedef struct NslCallee NslCallee;
 

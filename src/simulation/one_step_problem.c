@@ -27,7 +27,7 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
   NsOsnsp *problem = *out = ns_alloc(1, sizeof *problem);
   if (!problem) return NS_ENOMEM;
   problem->kind = kind;
-  problem->options = ns_box_default_options();
+  problem->options = (NsBoxOptions){.tolerance = 1e-11, .method = NS_BOX_DEFAULT};
   return NS_OK;
 }
 
@@ -85,5 +85,6 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) {
   NsBoxProblem box = {problem->m, M, problem->m, problem->q, problem->lower, problem->upper};
   problem->M = M;
-  return ns_box_solve(problem->solver, &box, &problem->options, guess, problem->lambda, problem->y, &problem->info);
+  *ns_box_options(problem->solver) = problem->options;
+  return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
 }

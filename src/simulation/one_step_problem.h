@@ -6,7 +6,7 @@
 #define NS_SIMULATION_ONE_STEP_PROBLEM_H
 
 #include "model/nsds.h"
-#include "solvers/solve.h"
+#include "solvers/default.h"
 
 /* X(code, name, law kinds that it takes as a set of bits 1 << NsLawKind) */
 #define NS_OSNSP_LIST(X)                                                                                                \

@@ -1,0 +1,72 @@
+-- What specs need to know of the build under test: where it is, and how to run a process.
+local host = {}
+
+local function line_of(command)
+  local pipe = assert(io.popen(command))
+  local line = pipe:read "l"
+  pipe:close()
+  return line
+end
+
+host.root = line_of "pwd"
+host.build = os.getenv "NSLUA_BUILD" or "build"
+if host.build:sub(1, 1) ~= "/" then host.build = host.root .. "/" .. host.build end
+host.nslua = host.build .. "/bin/nslua"
+host.sanitized = host.build:find("asan", 1, true) ~= nil
+
+-- 's' quoted for the shell.
+function host.quote(s)
+  return "'" .. s:gsub("'", "'\\''") .. "'"
+end
+
+function host.read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+function host.write(path, text)
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+-- A new directory under /tmp, and its removal.
+function host.new_directory()
+  return assert(line_of "mktemp -d /tmp/nslua-spec.XXXXXX")
+end
+
+function host.remove(directory)
+  assert(directory:match "^/tmp/nslua%-spec%.")
+  os.execute("rm -rf " .. host.quote(directory))
+end
+
+-- The names in a directory, sorted, joined by blanks.
+function host.list(directory)
+  local pipe = assert(io.popen("ls -A " .. host.quote(directory)))
+  local text = pipe:read "a"
+  pipe:close()
+  return (text:gsub("\n$", ""):gsub("\n", " "))
+end
+
+-- Runs a shell command with `input` (default: none) and without a preloaded library or the suite's Lua settings.
+-- Returns its output, error output and exit status.
+function host.run(command, input)
+  local directory = host.new_directory()
+  host.write(directory .. "/in", input or "")
+  host.write(directory .. "/command", command .. "\n")
+  local clean = "env -u LD_PRELOAD -u LUA_PATH -u LUA_CPATH -u LUA_INIT -u MAKEFLAGS -u MAKELEVEL "
+  local _, how, code = os.execute((clean .. "sh DIR/command <DIR/in >DIR/out 2>DIR/err"):gsub("DIR", directory))
+  local out, err = host.read(directory .. "/out"), host.read(directory .. "/err")
+  host.remove(directory)
+  return out, err, how == "exit" and code or how .. " " .. code
+end
+
+-- Runs the interpreter under test.
+function host.nslua_run(arguments, input)
+  return host.run(host.quote(host.nslua) .. " " .. arguments, input)
+end
+
+return host

@@ -1,0 +1,83 @@
+local ns = require "nslua"
+local host = require "host"
+
+local write = ns.internal.csv_write
+
+-- An independent reader: fields by line, quotes honoured.
+local function parse(text)
+  local rows, row, at = {}, {}, 1
+  while at <= #text do
+    local field, stop
+    if text:sub(at, at) == '"' then
+      stop = at
+      repeat stop = text:find('"', stop + 1, true); local twice = text:sub(stop + 1, stop + 1) == '"'
+        if twice then stop = stop + 1 end
+      until not twice
+      field = text:sub(at + 1, stop - 1):gsub('""', '"')
+      stop = stop + 1
+    else
+      stop = text:find("[,\n]", at)
+      field = text:sub(at, stop - 1)
+    end
+    row[#row + 1] = field
+    if text:sub(stop, stop) == "\n" then rows[#rows + 1], row = row, {} end
+    at = stop + 1
+  end
+  return rows
+end
+
+describe("io.csv", function()
+  local directory, path
+
+  before_each(function()
+    directory = host.new_directory()
+    path = directory .. "/run.csv"
+  end)
+  after_each(function() host.remove(directory) end)
+
+  it("writes a header and the rows", function()
+    write(path, { "t", "x[1]" }, { { 0, 0.5, 1 }, { 1, -0.25, 1e-9 } })
+    assert.equal("t,x[1]\n0,1\n0.5,-0.25\n1,1e-09\n", host.read(path))
+  end)
+
+  it("gives every double back, bit by bit", function()
+    math.randomseed(3)
+    local columns = { {}, {}, {} }
+    for i = 1, 1000 do
+      columns[1][i] = math.random()
+      columns[2][i] = math.random(-100, 100)
+      columns[3][i] = (math.random() - 0.5) * 10.0 ^ math.random(-300, 300)
+    end
+    write(path, { "a", "b", "c" }, columns)
+    local rows = parse(host.read(path))
+    assert.equal(1001, #rows)
+    for i = 1, 1000 do
+      for j = 1, 3 do assert.is_true(tonumber(rows[i + 1][j]) == columns[j][i]) end
+    end
+  end)
+
+  it("writes nan and the infinities by name", function()
+    write(path, { "v" }, { { 0 / 0, 1 / 0, -1 / 0 } })
+    assert.equal("v\nnan\ninf\n-inf\n", host.read(path))
+  end)
+
+  it("quotes a name that needs it", function()
+    local names = { "plain", "a,b", 'say "x"', "two\nlines", "" }
+    write(path, names, { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } })
+    assert.equal('plain,"a,b","say ""x""","two\nlines",\n1,2,3,4,5\n', host.read(path))
+    assert.same(names, parse(host.read(path))[1])
+  end)
+
+  it("writes a header alone when there are no rows", function()
+    write(path, { "t", "x" }, { {}, {} })
+    assert.equal("t,x\n", host.read(path))
+  end)
+
+  it("fails on a full disk and leaves no file where it cannot write", function()
+    assert.has_error(function() write("/dev/full", { "t" }, { { 1 } }) end,
+      "cannot write '/dev/full': No space left on device")
+    assert.has_error(function() write(directory .. "/no/run.csv", { "t" }, { { 1 } }) end,
+      ("cannot write '%s/no/run.csv': No such file or directory"):format(directory))
+    assert.equal("", host.list(directory))
+  end)
+end)

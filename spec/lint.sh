@@ -1,0 +1,84 @@
+#!/bin/sh
+# lint.sh: the rules of the house that a machine can check. Prints each breach as FILE:LINE and fails when there is one.
+cc=${CC:-cc}
+failed=0
+work=$(mktemp -d)
+code=$work/code
+trap 'rm -rf "$work"' EXIT
+
+report() { # report WHAT: standard input holds the breaches
+  breaches=$(cat)
+  [ -n "$breaches" ] || return 0
+  printf 'lint: %s\n%s\n' "$1" "$breaches" | tee -a "$work/breaches"
+}
+
+# FILE:LINE:code of every source, without comments and with empty string literals (but for #include lines).
+find src -name '*.[ch]' | sort | xargs awk '
+  FNR == 1 { inside = 0 }
+  {
+    line = $0; out = ""
+    include = line ~ /^[ \t]*#[ \t]*include/
+    if (!inside && !include) { gsub(/\\./, "", line); gsub(/"[^"]*"/, "\"\"", line) }
+    while (line != "") {
+      if (inside) {
+        end = index(line, "*/")
+        if (!end) { line = ""; break }
+        line = substr(line, end + 2); inside = 0
+      } else {
+        start = index(line, "/*"); slashes = index(line, "//")
+        if (slashes && (!start || slashes < start)) { out = out substr(line, 1, slashes - 1); line = ""; break }
+        if (!start) { out = out line; line = ""; break }
+        out = out substr(line, 1, start - 1); line = substr(line, start + 2); inside = 1
+      }
+    }
+    if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
+  }' >"$code"
+
+engine() { grep -v -e '^src/bind/' -e '^src/nslua\.c:' "$code"; }
+calls() { grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\("; }
+
+engine | grep -E '#[ ]*include[ ]*[<"](lua|lauxlib|lualib)' | report "the engine includes Lua"
+grep -v '^src/linalg/' "$code" | grep -E '#[ ]*include.*(lapack|cblas|klu|umfpack|cholmod|amd|btf|SuiteSparse)' |
+  report "linear algebra libraries outside src/linalg"
+grep -v '^src/io/' "$code" | calls 'fopen|freopen|fdopen|open|openat|creat|mkstemp|tmpfile|dlopen' |
+  report "files opened outside src/io"
+engine | calls '(v|f|vf|d)?printf|puts|fputs|putchar|putc|fputc|perror|exit|_exit|quick_exit|abort|raise|assert|setjmp|longjmp|siglongjmp' |
+  report "the engine prints, exits or jumps"
+engine | grep -v '^src/base/memory\.c:' | calls 'malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign' |
+  report "memory outside base/memory.c"
+
+# base <- io <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind
+awk -F: '
+  BEGIN {
+    n = split("base io linalg ad solvers,ode,model integrators simulation bind", levels, " ")
+    for (i = 1; i <= n; i++) { m = split(levels[i], rooms, ","); for (j = 1; j <= m; j++) level[rooms[j]] = i }
+  }
+  match($3, /#[ ]*include[ ]*"[^"]*"/) {
+    split($1, path, "/"); from = path[2]
+    to = substr($3, RSTART, RLENGTH); sub(/^[^"]*"/, "", to); sub(/".*/, "", to)
+    if (from == "nslua.c") next
+    if (to !~ /\//) { print $1 ":" $2 ": include by room, not \"" to "\""; next }
+    sub(/\/.*/, "", to)
+    if (!(from in level) || !(to in level)) print $1 ":" $2 ": unknown room " (from in level ? to : from)
+    else if (from != to && level[to] >= level[from]) print $1 ":" $2 ": " from " includes " to
+  }' "$code" | report "layering"
+
+sources=$(find src -name '*.c' | sort)
+for compiler in "$cc" clang; do
+  command -v "$compiler" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
+  for hidden in -DNSL_INTERNAL -UNSL_INTERNAL; do
+    for file in $sources; do
+      # shellcheck disable=SC2086
+      "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only "$hidden" "$file" || failed=1
+    done
+  done
+done
+
+# shellcheck disable=SC2046
+luacheck -q --no-color $(ls -d lua scripts spec bench 2>/dev/null) || failed=1
+cppcheck -q --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+  --suppress=missingIncludeSystem --suppress=varFuncNullUB -Isrc src || failed=1
+
+[ ! -s "$work/breaches" ] || failed=1
+[ "$failed" -eq 0 ] && echo "lint: clean"
+exit "$failed"

@@ -1,0 +1,320 @@
+local host = require "host"
+
+local run = host.nslua_run
+
+describe("nslua", function()
+  local directory
+
+  setup(function() directory = host.new_directory() end)
+  teardown(function() host.remove(directory) end)
+
+  local function script(name, text)
+    local path = directory .. "/" .. name
+    host.write(path, text)
+    return path
+  end
+
+  local function check(arguments, expected, input)
+    local out, err, code = run(arguments, input)
+    assert.equal("", err)
+    assert.equal(expected, out)
+    assert.equal(0, code)
+  end
+
+  describe("options", function()
+    it("-e runs statements in order, also when joined", function()
+      check([[-e 'x = 1' -e'x = x + 1' -e 'print(x)']], "2\n")
+    end)
+
+    it("-l requires into a global, or into the one it names", function()
+      script("mymod.lua", "return { n = ... }")
+      local path = ("-e 'package.path = %q'"):format(directory .. "/?.lua")
+      check(path .. " -l mymod -e 'print(mymod.n)'", "mymod\n")
+      check(path .. " -lmymod -e 'print(mymod.n)'", "mymod\n")
+      check(path .. " -l m=mymod -e 'print(m.n, mymod)'", "mymod\tnil\n")
+    end)
+
+    it("-l of a module that is not there fails with its name", function()
+      local out, err, code = run "-l no.such -e 'print(1)'"
+      assert.equal("", out)
+      assert.matches("^nslua: module 'no.such' not found:", err)
+      assert.equal(1, code)
+    end)
+
+    it("-v and --version name the version and Lua's", function()
+      for _, option in ipairs { "-v", "--version", "--version nosuchscript" } do
+        local out, err, code = run(option)
+        assert.matches("^nslua %d+%.%d+%.%d+ %(Lua 5%.4%.%d+%)\n$", out)
+        assert.equal("", err)
+        assert.equal(0, code)
+      end
+    end)
+
+    it("--help goes to standard output and lists every option", function()
+      local out, err, code = run "--help"
+      for _, option in ipairs { "-e", "-i", "-l", "-v", "-E", "-W", "--", "--help", "--version" } do
+        assert.truthy(out:find(option, 1, true), option)
+      end
+      assert.equal("", err)
+      assert.equal(0, code)
+    end)
+
+    it("a wrong option, or one without its operand, is refused with the usage", function()
+      local expected = {
+        ["-x"] = "unrecognized option '-x'", ["--nope"] = "unrecognized option '--nope'",
+        ["-vv"] = "unrecognized option '-vv'", ["-e"] = "'-e' needs an argument", ["-l"] = "'-l' needs an argument",
+        ["-e -v"] = "'-e' needs an argument",
+      }
+      for option, message in pairs(expected) do
+        local out, err, code = run(option)
+        assert.equal("", out)
+        assert.equal("nslua: " .. message, err:match "^[^\n]*")
+        assert.matches("usage: nslua", err)
+        assert.equal(1, code)
+      end
+    end)
+
+    it("LUA_INIT runs first, unless -E", function()
+      local init = "env LUA_INIT='print(\"init\")' " .. host.quote(host.nslua)
+      assert.equal("init\n1\n", (host.run(init .. " -e 'print(1)'")))
+      assert.equal("1\n", (host.run(init .. " -E -e 'print(1)'")))
+      local both = "env LUA_INIT_5_4='x = 1' LUA_INIT='x = 2' " .. host.quote(host.nslua)
+      assert.equal("1\n", (host.run(both .. " -e 'print(x)'")))
+      local file = script("init.lua", "y = 7")
+      assert.equal("7\n", (host.run("env LUA_INIT=@" .. file .. " " .. host.quote(host.nslua) .. " -e 'print(y)'")))
+    end)
+
+    it("an error in LUA_INIT ends the run", function()
+      local out, err, code = host.run("env LUA_INIT='error(\"bad\")' " .. host.quote(host.nslua) .. " -e 'print(1)'")
+      assert.equal("", out)
+      assert.matches("^nslua: LUA_INIT:1: bad\nstack traceback:", err)
+      assert.equal(1, code)
+    end)
+
+    it("-W turns warnings on", function()
+      local _, quiet = run [[-e 'warn "careful"']]
+      local _, loud = run [[-W -e 'warn "careful"']]
+      assert.equal("", quiet)
+      assert.equal("Lua warning: careful\n", loud)
+    end)
+  end)
+
+  describe("a script", function()
+    it("gets arg and ...", function()
+      local path = script("args.lua", "print(arg[0], arg[1], #arg, arg[-1], arg[-2] ~= nil, ...)")
+      check("-W " .. path .. " a 'b c'", path .. "\ta\t2\t-W\ttrue\ta\tb c\n")
+      check("-- " .. path .. " -e", path .. "\t-e\t1\t--\ttrue\t-e\n")
+    end)
+
+    it("may start with a shebang line", function()
+      local path = script("shebang", "#!" .. host.nslua .. "\nprint('ran', ...)\n")
+      check(path, "ran\n")
+      os.execute("chmod +x " .. path)
+      assert.equal("ran\tx\n", (host.run(path .. " x")))
+    end)
+
+    it("fails with message, traceback and status 1", function()
+      local path = script("fails.lua", "local function f() error 'boom' end\nprint 'before'\nf()\n")
+      local out, err, code = run(path)
+      assert.equal("before\n", out)
+      assert.equal(1, code)
+      assert.equal("nslua: " .. path .. ":1: boom", err:match "^[^\n]*")
+      assert.matches("stack traceback:\n\t%[C%]: in function 'error'\n", err)
+      assert.matches("fails.lua:1: in upvalue 'f'", (err:gsub("local 'f'", "upvalue 'f'")))
+      assert.matches("fails.lua:3: in main chunk", err)
+    end)
+
+    it("shows error objects by __tostring, else by their type", function()
+      local _, err, code = run [[-e 'error(setmetatable({}, { __tostring = function() return "I am it" end }))']]
+      assert.equal("nslua: I am it\n", err)
+      assert.equal(1, code)
+      _, err = run [[-e 'error {}']]
+      assert.equal("nslua: (error object is a table value)", err:match "^[^\n]*")
+    end)
+
+    it("that is not there or does not compile is named", function()
+      local _, err, code = run(directory .. "/missing.lua")
+      assert.equal(("nslua: cannot open %s/missing.lua: No such file or directory\n"):format(directory), err)
+      assert.equal(1, code)
+      local path = script("syntax.lua", "x = = 1\n")
+      _, err, code = run(path)
+      assert.equal(("nslua: %s:1: unexpected symbol near '='\n"):format(path), err)
+      assert.equal(1, code)
+    end)
+
+    it("comes from standard input when that is no terminal, or by -", function()
+      check("", "3 0\n", "io.write(1 + 2, ' ', select('#', ...), '\\n')")
+      check("- a b", "a\tb\n", "print(...)")
+    end)
+
+    it("is stopped by SIGINT with a message", function()
+      local path = script("loop.lua", "print 'up' io.stdout:flush() while true do end")
+      local _, err, code = host.run(("%s %s >%s & while ! test -s %s; do sleep 0.02; done; kill -INT $!; wait $!")
+        :format(host.nslua, path, directory .. "/up", directory .. "/up"))
+      assert.matches("^nslua: [^\n]*interrupted!\nstack traceback:", err)
+      assert.equal(1, code)
+    end)
+
+    it("that cannot write its output fails", function()
+      local _, err, code = host.run(host.quote(host.nslua) .. " -e 'print(1)' >/dev/full")
+      assert.equal("nslua: cannot write to standard output\n", err)
+      assert.equal(1, code)
+    end)
+  end)
+
+  describe("the end of a run", function()
+    local finalizer = "setmetatable({}, { __gc = function() io.write 'closed\\n' end }) "
+
+    it("closes the state, also through os.exit", function()
+      check("-e " .. host.quote(finalizer), "closed\n")
+      local statuses = {
+        ["os.exit()"] = 0, ["os.exit(3)"] = 3, ["os.exit(true)"] = 0, ["os.exit(false)"] = 1,
+        ["coroutine.wrap(function() os.exit(4) end)()"] = 4, ["os.exit(5, true)"] = 5,
+      }
+      for call, status in pairs(statuses) do
+        local out, err, code = run("-e " .. host.quote(finalizer .. call))
+        assert.equal("", err)
+        assert.equal("closed\n", out)
+        assert.equal(status, code)
+      end
+    end)
+
+    it("leaves the state open when os.exit is told so", function()
+      local leaks = host.sanitized and "ASAN_OPTIONS=detect_leaks=0 " or ""
+      local statement = host.quote(finalizer .. "os.exit(6, false)")
+      local out, _, code = host.run(leaks .. host.quote(host.nslua) .. " -e " .. statement)
+      assert.equal("", out)
+      assert.equal(6, code)
+    end)
+  end)
+
+  describe("its libraries", function()
+    it("are found from any directory", function()
+      local out, err, code = host.run("cd / && " .. host.quote(host.nslua) .. " -e 'print(type(require \"nslua\"))'")
+      assert.equal("", err)
+      assert.equal("table\n", out)
+      assert.equal(0, code)
+    end)
+
+    it("come before LUA_PATH", function()
+      script("nslua.lua", "return 'a wrong one'")
+      local command = ("LUA_PATH='%s/?.lua' %s -e 'print(type(require \"nslua\"))'"):format(directory, host.nslua)
+      assert.equal("table\n", (host.run(command)))
+    end)
+
+    it("may be missing: scripts run all the same", function()
+      local alone = directory .. "/alone/bin"
+      os.execute(("mkdir -p %s && cp %s %s/nslua"):format(alone, host.nslua, alone))
+      local out, err, code = host.run(alone .. "/nslua -e 'print(pcall(require, \"nslua\") and 1 or 0)'")
+      assert.equal("", err)
+      assert.equal("0\n", out)
+      assert.equal(0, code)
+    end)
+  end)
+
+  describe("the prompt on a pipe", function()
+    local function repl(input)
+      local out, err, code = run("-i", input)
+      assert.equal(0, code)
+      assert.matches("^nslua [^\n]*\n", out)
+      return out:gsub("^nslua [^\n]*\n", ""), err
+    end
+
+    it("prints values, several too, and takes = and statements", function()
+      assert.equal("> 2\n> 1\tnil\tx\n> > 7\n> \n", (repl "1+1\n1, nil, 'x'\ny = 7\n= y\n"))
+    end)
+
+    it("asks for more lines until the chunk is whole", function()
+      assert.equal("> >> >> 1\n2\n> >> 3\n> \n", (repl "for i = 1, 2 do\nprint(i)\nend\n1 +\n2\n"))
+    end)
+
+    it("knows ns", function()
+      assert.equal("> table\n> \n", (repl "type(ns)\n"))
+    end)
+
+    it("shows errors with a traceback of the user's frames and goes on", function()
+      local out, err = repl "local function f() error 'oh' end f()\nx = = 2\nerror()\n5\n"
+      assert.equal("> > > > 5\n> \n", out)
+      assert.matches("^stdin:1: oh\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
+      assert.is_nil(err:find("repl.lua", 1, true))
+      assert.matches("\nstdin:1: unexpected symbol near '='\n", err)
+      assert.matches("%(error object is a nil value%)", err)
+    end)
+
+    it("says what is unfinished at the end of input", function()
+      local _, err = repl "if x then\n"
+      assert.matches("^stdin:1: 'end' expected near <eof>", err)
+    end)
+
+    it("comes after the script with -i", function()
+      local out = run("-i -e 'z = 5'", "z\n")
+      assert.matches("\n> 5\n> \n$", out)
+    end)
+  end)
+
+  describe("the prompt on a terminal", function()
+    local session = ("nslua-spec-%d"):format(os.time())
+    local tmux = "tmux -L " .. session .. " "
+    local have_tmux = os.execute "command -v tmux >/dev/null 2>&1"
+
+    local function screen()
+      return (host.run(tmux .. "capture-pane -p -t s"):gsub("%s+$", ""))
+    end
+
+    local function wait_for(pattern)
+      for _ = 1, 200 do
+        local text = screen()
+        if text:find(pattern) then return text end
+        os.execute "sleep 0.05"
+      end
+      error(("%q never came; the screen shows\n%s"):format(pattern, screen()))
+    end
+
+    local function send(...)
+      for _, keys in ipairs { ... } do
+        host.run(tmux .. "send-keys -t s " .. (#keys > 1 and keys:find "^[CE]" and keys or "-l " .. host.quote(keys)))
+      end
+    end
+
+    local function start()
+      local command = ("env -u TMUX XDG_STATE_HOME=%s %s; echo left with $?; sleep 100"):format(directory, host.nslua)
+      host.run(tmux .. "-f /dev/null new-session -d -s s -x 100 -y 40 " .. host.quote(command))
+      wait_for "\n> *$"
+    end
+
+    teardown(function() if have_tmux then host.run(tmux .. "kill-server") end end)
+
+    it("edits lines, survives Ctrl-C, keeps its history, leaves at Ctrl-D", function()
+      if not have_tmux then return pending "no tmux" end
+      start()
+      send("6*77", "Enter")
+      wait_for "\n462\n> *$"
+      send("abandoned(", "Enter")
+      wait_for "\n>> *$"
+      send "C-c"
+      wait_for "\n>>[^\n]*\n> *$"
+      send("print('loop' .. 'ing') while true do end", "Enter")
+      wait_for "\nlooping"
+      send "C-c"
+      wait_for "interrupted!"
+      send("ty", "C-c")
+      send("error 'oops'", "Enter")
+      wait_for "stdin:1: oops\nstack traceback:"
+      send("2^10", "Enter")
+      wait_for "\n1024.0\n> *$"
+      send "C-d"
+      wait_for "left with 0"
+      host.run(tmux .. "kill-server")
+
+      local history = directory .. "/nslua/history"
+      assert.matches("6%*77", host.read(history))
+      assert.equal("600\n", (host.run("stat -c %a " .. history)))
+      start()
+      send("C-p", "Enter")
+      wait_for "> 2^10\n1024.0\n"
+      send "C-d"
+      wait_for "left with 0"
+      host.run(tmux .. "kill-server")
+    end)
+  end)
+end)

@@ -1,0 +1,53 @@
+#!/bin/sh
+# run.sh BUILD: runs every spec under stock Lua and under BUILD/bin/nslua. The last line is "N passed, N failed", summed
+# over both; fails when a test failed, when a run broke off, and when no test ran.
+build=$1
+lua=${LUA:-lua5.4}
+busted=${BUSTED:-/usr/bin/busted}
+passed=0
+failed=0
+
+export NSLUA_BUILD="$build"
+export LUA_PATH="lua/?.lua;lua/?/init.lua;spec/?.lua;;"
+export LUA_CPATH="$build/lib/?.so;;"
+unset LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4
+
+# Stock Lua gets the sanitizer by LD_PRELOAD; a second library takes that out of the environment of its child processes.
+preload=
+case $build in
+*asan*)
+  mkdir -p "$build"
+  echo '#include <stdlib.h>
+    __attribute__((constructor)) static void forget(void) { unsetenv("LD_PRELOAD"); }' |
+    "${CC:-cc}" -shared -fPIC -xc - -o "$build/forget.so" || exit 1
+  preload="$("${CC:-cc}" -print-file-name=libasan.so):$(realpath "$build")/forget.so"
+  export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0
+  export LSAN_OPTIONS=suppressions=$PWD/spec/leaks.txt:print_suppressions=0
+  export UBSAN_OPTIONS=print_stacktrace=1
+  ;;
+esac
+
+# run NAME COMMAND...: one busted run; its counts come from its closing line, its status counts too.
+run() {
+  log=$build/spec-$1.log
+  echo "== specs under $1"
+  shift
+  { "$@" "$busted" --output=plainTerminal spec 2>&1; echo $? >"$log.status"; } | tee "$log"
+  status=$(cat "$log.status")
+  counts=$(sed -n 's|^\([0-9]*\) success[a-z]* / \([0-9]*\) failures* / \([0-9]*\) errors* / .*|\1 \2 \3|p' "$log" | tail -n 1)
+  set -- ${counts:-0 0 0}
+  bad=$(($2 + $3))
+  if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$1" -eq 0 ]; }; then
+    echo "the run ended with status $status after $1 tests"
+    bad=1
+  fi
+  passed=$((passed + $1))
+  failed=$((failed + bad))
+}
+
+run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua"
+run nslua "$build/bin/nslua"
+
+echo
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

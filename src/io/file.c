@@ -1,0 +1,203 @@
+/*
+** file.c
+** The atomic writer over POSIX descriptors.
+*/
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100, SUFFIX_BYTES = 48 };
+
+struct NsFile {
+  char *path;      /* as the caller wrote it, for messages */
+  char *target;    /* what is replaced: path with symbolic links followed */
+  char *temporary; /* NULL when the target is written directly */
+  size_t used;
+  int fd, error; /* error: the first errno, 0 when all is well */
+  char buffer[BUFFER_BYTES];
+};
+
+static char *copy_text(const char *text, size_t extra) {
+  size_t size = strlen(text) + 1;
+  char *copy = ns_alloc(size + extra, 1);
+  if (copy) memcpy(copy, text, size);
+  return copy;
+}
+
+static void destroy(NsFile *file) {
+  if (file->fd >= 0) close(file->fd);
+  if (file->temporary) unlink(file->temporary);
+  ns_free(file->temporary);
+  ns_free(file->target);
+  ns_free(file->path);
+  ns_free(file);
+}
+
+static NsFile *make(const char *path) {
+  char real[PATH_MAX];
+  NsFile *file = ns_alloc(1, sizeof *file);
+  if (!file) return NULL;
+  file->fd = -1;
+  file->path = copy_text(path, 0);
+  file->target = copy_text(realpath(path, real) ? real : path, 0);
+  if (file->path && file->target) return file;
+  destroy(file);
+  return NULL;
+}
+
+/* Creates TARGET.pid-n.tmp, the first n that is free; false with errno set. */
+static bool create_temporary(NsFile *file) {
+  char *name = copy_text(file->target, SUFFIX_BYTES);
+  size_t length = strlen(file->target);
+  if (!name) {
+    errno = ENOMEM;
+    return false;
+  }
+  for (int n = 0; n < NAME_TRIES; n++) {
+    snprintf(name + length, SUFFIX_BYTES, ".%ld-%d.tmp", (long)getpid(), n);
+    file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd >= 0) {
+      file->temporary = name;
+      return true;
+    }
+    if (errno != EEXIST) break;
+  }
+  int saved = errno;
+  ns_free(name);
+  errno = saved;
+  return false;
+}
+
+static bool open_target(NsFile *file) {
+  struct stat old;
+  bool exists = stat(file->target, &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    file->fd = open(file->target, O_WRONLY | O_CLOEXEC);
+    return file->fd >= 0;
+  }
+  if (exists && access(file->target, W_OK) != 0) return false;
+  if (!create_temporary(file)) return false;
+  return !exists || fchmod(file->fd, old.st_mode & 07777) == 0;
+}
+
+NsStatus ns_file_open(NsFile **out, const char *path, NsError *err) {
+  *out = NULL;
+  NsFile *file = make(path);
+  if (!file) return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
+  if (!open_target(file)) {
+    int error = errno;
+    destroy(file);
+    return ns_fail(err, NS_EIO, "cannot write '%s': %s", path, strerror(error));
+  }
+  *out = file;
+  return NS_OK;
+}
+
+static void write_all(NsFile *file, const char *bytes, size_t size) {
+  while (size > 0 && !file->error) {
+    ssize_t done = write(file->fd, bytes, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) {
+      file->error = errno;
+      return;
+    }
+    bytes += done;
+    size -= (size_t)done;
+  }
+}
+
+static void flush(NsFile *file) {
+  write_all(file, file->buffer, file->used);
+  file->used = 0;
+}
+
+char *ns_file_reserve(NsFile *file, size_t size) {
+  if (BUFFER_BYTES - file->used < size) flush(file);
+  return file->buffer + file->used;
+}
+
+void ns_file_advance(NsFile *file, size_t size) {
+  file->used += size;
+}
+
+void ns_file_write(NsFile *file, const void *bytes, size_t size) {
+  if (size > BUFFER_BYTES - file->used) flush(file);
+  if (size > BUFFER_BYTES) {
+    write_all(file, bytes, size);
+  } else {
+    memcpy(file->buffer + file->used, bytes, size);
+    file->used += size;
+  }
+}
+
+/* Formats a text that did not fit the reserve. */
+static void print_long(NsFile *file, const char *format, va_list args, size_t length) {
+  char *text = ns_alloc(length + 1, 1);
+  if (!text) {
+    if (!file->error) file->error = ENOMEM;
+    return;
+  }
+  vsnprintf(text, length + 1, format, args);
+  ns_file_write(file, text, length);
+  ns_free(text);
+}
+
+void ns_file_print(NsFile *file, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(ns_file_reserve(file, NS_FILE_RESERVE), NS_FILE_RESERVE, format, args);
+  if (length < 0) {
+    if (!file->error) file->error = EINVAL;
+  } else if (length < NS_FILE_RESERVE) {
+    ns_file_advance(file, (size_t)length);
+  } else {
+    print_long(file, format, again, (size_t)length);
+  }
+  va_end(again);
+  va_end(args);
+}
+
+/* Syncs a regular file; a device or a pipe may know no sync. */
+static void sync_data(NsFile *file) {
+  if (!file->error && file->temporary && fsync(file->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+    file->error = errno;
+}
+
+static void close_and_rename(NsFile *file) {
+  int fd = file->fd;
+  file->fd = -1;
+  if (close(fd) != 0 && !file->error) file->error = errno;
+  if (file->error || !file->temporary) return;
+  if (rename(file->temporary, file->target) != 0) {
+    file->error = errno;
+    return;
+  }
+  ns_free(file->temporary);
+  file->temporary = NULL;
+}
+
+NsStatus ns_file_commit(NsFile *file, NsError *err) {
+  NsStatus status = NS_OK;
+  flush(file);
+  sync_data(file);
+  close_and_rename(file);
+  if (file->error) status = ns_fail(err, NS_EIO, "cannot write '%s': %s", file->path, strerror(file->error));
+  destroy(file);
+  return status;
+}
+
+void ns_file_abort(NsFile *file) {
+  if (file) destroy(file);
+}

@@ -1,0 +1,185 @@
+/*
+** number.c
+** Exact decimal digits by 128-bit integers where they fit, by the C library elsewhere.
+*/
+#include "io/number.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 uint128;
+
+enum { MAX_POWER = 27 }; /* 5^27 < 2^63, so that 2^53 5^27 fits */
+
+/*
+** x 10^power = numerator / 2^shift exactly, between 10^16 and 10^17: 17 digits before the point.
+** spacing / 2^shift is one unit in the last place of x on the same scale.
+*/
+typedef struct Scaled {
+  uint128 numerator, spacing;
+  int shift, power;
+  bool even;         /* the significand: a tie reads back as x */
+  bool power_of_two; /* the neighbour below is at half the distance */
+} Scaled;
+
+static const uint64_t ten16 = UINT64_C(10000000000000000);
+
+static uint64_t five_to(int n) {
+  uint64_t power = 1;
+  for (uint64_t base = 5; n > 0; n >>= 1, base *= base)
+    if (n & 1) power *= base;
+  return power;
+}
+
+/* Scales m 2^e by 10^power. */
+static Scaled scale_by(uint64_t m, int e, int power) {
+  Scaled s = {.power = power, .shift = -(e + power), .even = m % 2 == 0};
+  s.power_of_two = m == UINT64_C(1) << 52;
+  s.spacing = five_to(power);
+  s.numerator = s.spacing * m;
+  if (s.shift < 0) {
+    s.numerator <<= -s.shift;
+    s.spacing <<= -s.shift;
+    s.shift = 0;
+  }
+  return s;
+}
+
+/* Scales a normal x > 0; false when it is too large or too small for 128 bits. */
+static bool scale(double x, Scaled *s) {
+  int e;
+  uint64_t m = (uint64_t)ldexp(frexp(x, &e), 53);
+  int power = 16 - (int)floor((e - 1) * 0.30102999566398120);
+  if (power < 0 || power > MAX_POWER) return false;
+  *s = scale_by(m, e - 53, power);
+  if (s->numerator >> s->shift >= 10 * (uint128)ten16) {
+    if (power == 0) return false;
+    *s = scale_by(m, e - 53, power - 1);
+  }
+  return true;
+}
+
+/* The quotient numerator / (2^shift unit), unit 1, 10 or 100, rounded to nearest, ties to even. */
+static uint64_t round_to(const Scaled *s, unsigned unit) {
+  uint64_t whole = (uint64_t)(s->numerator >> s->shift), quotient = whole / unit;
+  uint128 rest = s->numerator - (((uint128)quotient * unit) << s->shift);
+  uint128 twice = 2 * rest, full = (uint128)unit << s->shift;
+  bool up = twice > full || (twice == full && quotient % 2 == 1);
+  return quotient + up;
+}
+
+/* Whether digits * unit / 10^power is nearer to x than to any other double. */
+static bool reads_back(const Scaled *s, uint64_t digits, unsigned unit) {
+  uint128 candidate = ((uint128)digits * unit) << s->shift;
+  bool below = candidate < s->numerator;
+  uint128 distance = below ? s->numerator - candidate : candidate - s->numerator;
+  uint128 reach = 2 * distance;
+  if (below && s->power_of_two) reach *= 2;
+  return reach < s->spacing || (reach == s->spacing && s->even);
+}
+
+static char *put_integer(char *out, uint64_t n) {
+  char digits[20];
+  int count = 0;
+  do digits[count++] = (char)('0' + n % 10);
+  while (n /= 10);
+  while (count > 0) *out++ = digits[--count];
+  return out;
+}
+
+static char *put_exponent(char *out, int exponent) {
+  *out++ = 'e';
+  *out++ = exponent < 0 ? '-' : '+';
+  exponent = abs(exponent);
+  if (exponent < 10) *out++ = '0';
+  return put_integer(out, (uint64_t)exponent);
+}
+
+/* digits 10^-power in the manner of %.<precision>g. */
+static char *put_decimal(char *out, uint64_t digits, int power, int precision) {
+  char text[20];
+  while (digits % 10 == 0) digits /= 10, power--;
+  int count = (int)(put_integer(text, digits) - text);
+  int exponent = count - 1 - power;
+  bool scientific = exponent < -4 || exponent >= precision;
+  int before = scientific ? 1 : exponent + 1; /* digits before the point */
+  if (before <= 0) {
+    *out++ = '0', *out++ = '.';
+    for (int i = before; i < 0; i++) *out++ = '0';
+  }
+  for (int i = 0; i < count; i++) {
+    if (i == before && i > 0) *out++ = '.';
+    *out++ = text[i];
+  }
+  for (int i = count; i < before; i++) *out++ = '0';
+  return scientific ? put_exponent(out, exponent) : out;
+}
+
+static char *put_scaled(char *out, const Scaled *s) {
+  static const unsigned units[] = {100, 10, 1};
+  for (int i = 0; i < 3; i++) {
+    uint64_t digits = round_to(s, units[i]);
+    if (i == 2 || reads_back(s, digits, units[i])) return put_decimal(out, digits, s->power - (2 - i), 15 + i);
+  }
+  return out;
+}
+
+/* The three precisions tried one by one. */
+static char *put_by_trial(char *out, double x) {
+  int length = 0;
+  for (int precision = 15; precision <= 17; precision++) {
+    length = snprintf(out, NS_NUMBER_TEXT, "%.*g", precision, x);
+    if (strtod(out, NULL) == x) break;
+  }
+  char *point = memchr(out, ',', (size_t)length);
+  if (point) *point = '.';
+  return out + length;
+}
+
+/* The 17 digits of a normal x > 0 by the library, 10^power x rounded. */
+static uint64_t library_digits(double x, int *power) {
+  char text[NS_NUMBER_TEXT];
+  snprintf(text, sizeof text, "%.16e", x);
+  uint64_t digits = (uint64_t)(text[0] - '0');
+  for (int i = 2; i < 18; i++) digits = 10 * digits + (uint64_t)(text[i] - '0');
+  *power = 16 - atoi(text + 19);
+  return digits;
+}
+
+/*
+** From 17 rounded digits: 15 or 16 of them do when they are off by less than half a unit in the last place of x,
+** which is `half`. What the rounding of the 17 digits leaves open is tried out.
+*/
+static char *put_by_library(char *out, double x) {
+  int e, power;
+  uint64_t digits = library_digits(x, &power);
+  double fraction = frexp(x, &e), half = (double)digits / ldexp(fraction, 54), doubt = 0.51;
+  if (fraction == 0.5) return put_by_trial(out, x); /* the spacing below x is another one */
+  for (unsigned unit = 100, precision = 15; unit > 1; unit /= 10, precision++) {
+    unsigned rest = (unsigned)(digits % unit), distance = rest < unit / 2 ? rest : unit - rest;
+    if (distance > half + doubt) continue;
+    if (rest == unit / 2 || distance > half - doubt) return put_by_trial(out, x);
+    return put_decimal(out, (digits + unit / 2) / unit, power - (precision == 15 ? 2 : 1), (int)precision);
+  }
+  return put_decimal(out, digits, power, 17);
+}
+
+size_t ns_number_format(char *out, double x) {
+  char *at = out;
+  Scaled s;
+  if (isnan(x)) return memcpy(out, "nan", 3), 3;
+  if (signbit(x)) *at++ = '-', x = -x;
+  if (isinf(x))
+    at = (char *)memcpy(at, "inf", 3) + 3;
+  else if (x <= 0x1p53 && x == (double)(uint64_t)x)
+    at = put_integer(at, (uint64_t)x);
+  else if (isnormal(x) && scale(x, &s))
+    at = put_scaled(at, &s);
+  else
+    at = isnormal(x) ? put_by_library(at, x) : put_by_trial(at, x);
+  return (size_t)(at - out);
+}

@@ -1,0 +1,19 @@
+/*
+** number.h
+** Doubles as text: short, exact, fast.
+*/
+#ifndef NS_IO_NUMBER_H
+#define NS_IO_NUMBER_H
+
+#include <stddef.h>
+
+enum { NS_NUMBER_TEXT = 32 };
+
+/*
+** Writes x into out (at least NS_NUMBER_TEXT bytes) and returns the length; no terminating zero. Whole numbers up to
+** 2^53 are written as integers, others as the first of %.15g, %.16g, %.17g that reads back as x; nan, inf and -inf
+** by name. The decimal point is a point in every locale.
+*/
+size_t ns_number_format(char *out, double x);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+** nslua.c
+** main(): a Lua interpreter with the options of `lua` that finds nslua beside itself, and the entry to the REPL.
+*/
+#include <editline/readline.h>
+#include <lauxlib.h>
+#include <limits.h>
+#include <locale.h>
+#include <lua.h>
+#include <lualib.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NSLUA_VERSION "nslua 0.1.0 (" LUA_RELEASE ")"
+
+enum { HISTORY_LINES = 1000 };
+
+typedef struct Options {
+  const char *bad; /* the option that is wrong, or NULL */
+  int script;      /* index in argv of the script, argc when there is none */
+  bool version, interactive, execute, no_environment, help, leave;
+} Options;
+
+static lua_State *running; /* the state that a SIGINT stops */
+static sigjmp_buf prompt_jump;
+
+static void complain(const char *message) {
+  fflush(stdout);
+  fprintf(stderr, "nslua: %s\n", message);
+}
+
+static void raise_interrupted(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  lua_sethook(L, NULL, 0, 0);
+  luaL_error(L, "interrupted!");
+}
+
+static void on_interrupt(int signal_number) {
+  signal(signal_number, SIG_DFL); /* a second one ends the process */
+  lua_sethook(running, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+static void catch_interrupt(void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+}
+
+static int add_traceback(lua_State *L) {
+  const char *message = lua_tostring(L, 1);
+  if (!message && luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
+  if (!message) message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+/* lua_pcall with a traceback, stoppable by SIGINT; says what went wrong. */
+static int call(lua_State *L, int nargs, int nresults) {
+  int base = lua_gettop(L) - nargs;
+  lua_pushcfunction(L, add_traceback);
+  lua_insert(L, base);
+  catch_interrupt(on_interrupt);
+  int status = lua_pcall(L, nargs, nresults, base);
+  catch_interrupt(SIG_DFL);
+  lua_remove(L, base);
+  if (status != LUA_OK) {
+    const char *message = lua_tostring(L, -1);
+    complain(message ? message : "(error object is not a string)");
+    lua_pop(L, 1);
+  }
+  return status;
+}
+
+/* Calls the chunk that a luaL_load function left on the stack, or says why there is none. */
+static int call_loaded(lua_State *L, int status, int nargs, int nresults) {
+  if (status == LUA_OK) return call(L, nargs, nresults);
+  complain(lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return status;
+}
+
+static int run_string(lua_State *L, const char *code, const char *name) {
+  return call_loaded(L, luaL_loadbuffer(L, code, strlen(code), name), 0, 0);
+}
+
+/* The script with its arguments, taken from the table `arg`; "-" is standard input unless "--" stands before it. */
+static int run_script(lua_State *L, char **argv, int script) {
+  bool standard_input = strcmp(argv[script], "-") == 0 && strcmp(argv[script - 1], "--") != 0;
+  int status = luaL_loadfile(L, standard_input ? NULL : argv[script]), n = 0;
+  if (status == LUA_OK) {
+    lua_getglobal(L, "arg");
+    if (lua_type(L, -1) != LUA_TTABLE) luaL_error(L, "'arg' is not a table");
+    n = (int)luaL_len(L, -1);
+    luaL_checkstack(L, n + 3, "too many arguments to script");
+    for (int i = 1; i <= n; i++) lua_rawgeti(L, -i, i);
+    lua_remove(L, -n - 1);
+  }
+  return call_loaded(L, status, n, 0);
+}
+
+/* -l mod, -l g=mod */
+static int load_library(lua_State *L, char *name) {
+  char *module = strchr(name, '=');
+  if (module) *module++ = '\0';
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module ? module : name);
+  int status = call(L, 1, 1);
+  if (status == LUA_OK) lua_setglobal(L, name);
+  return status;
+}
+
+/* os.exit that closes the state unless it is told not to: files are flushed, __gc and __close run. */
+static int os_exit(lua_State *L) {
+  int status = lua_isboolean(L, 1) ? (lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE)
+                                   : (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+  if (lua_isnoneornil(L, 2) || lua_toboolean(L, 2)) lua_close(L);
+  exit(status);
+}
+
+/* Puts `entries` before package[field]. */
+static void prepend(lua_State *L, const char *field, const char *entries) {
+  lua_getglobal(L, "package");
+  lua_pushfstring(L, "%s;", entries);
+  lua_getfield(L, -2, field);
+  lua_concat(L, 2);
+  lua_setfield(L, -2, field);
+  lua_pop(L, 1);
+}
+
+/*
+** ROOT/build/bin/nslua uses ROOT/build/lib and ROOT/lua (or ROOT/build/lua, a link in a build directory that lies
+** elsewhere); PREFIX/bin/nslua uses PREFIX/{share,lib}/lua/5.4.
+*/
+static void set_paths(lua_State *L) {
+  char base[PATH_MAX], path[PATH_MAX + 64];
+  ssize_t length = readlink("/proc/self/exe", base, sizeof base - 1);
+  if (length <= 0) return;
+  base[length] = '\0';
+  for (int level = 0; level < 2; level++) *strrchr(base, '/') = '\0';
+  snprintf(path, sizeof path, "%s/lib/nslua/core.so", base);
+  bool built = access(path, F_OK) == 0;
+  prepend(L, "cpath", lua_pushfstring(L, built ? "%s/lib/?.so" : "%s/lib/lua/5.4/?.so", base));
+  snprintf(path, sizeof path, "%s/lua", base);
+  if (built && access(path, F_OK) != 0) *strrchr(base, '/') = '\0';
+  const char *dir = lua_pushfstring(L, built ? "%s/lua" : "%s/share/lua/5.4", base);
+  prepend(L, "path", lua_pushfstring(L, "%s/?.lua;%s/?/init.lua", dir, dir));
+  lua_pop(L, 3);
+}
+
+/* arg: the script at 0, its arguments from 1, what stands before it at negative indices. */
+static void set_arg(lua_State *L, char **argv, int argc, int script) {
+  int zero = script == argc ? 0 : script;
+  lua_createtable(L, argc - zero, zero + 1);
+  for (int i = 0; i < argc; i++) {
+    lua_pushstring(L, argv[i]);
+    lua_rawseti(L, -2, i - zero);
+  }
+  lua_setglobal(L, "arg");
+}
+
+static int run_environment(lua_State *L) {
+  const char *name = "LUA_INIT_5_4", *init = getenv(name);
+  if (!init) init = getenv(name = "LUA_INIT");
+  if (!init) return LUA_OK;
+  if (*init == '@') return call_loaded(L, luaL_loadfile(L, init + 1), 0, 0);
+  return run_string(L, init, lua_pushfstring(L, "=%s", name));
+}
+
+static void leave_prompt(int signal_number) {
+  (void)signal_number;
+  siglongjmp(prompt_jump, 1);
+}
+
+/* readline(prompt): the line; nil at the end of input; false after Ctrl-C. */
+static int repl_readline(lua_State *L) {
+  const char *prompt = luaL_checkstring(L, 1);
+  fflush(stdout);
+  if (sigsetjmp(prompt_jump, 1)) {
+    catch_interrupt(on_interrupt);
+    fputc('\n', stdout);
+    lua_pushboolean(L, 0);
+    return 1;
+  }
+  catch_interrupt(leave_prompt);
+  char *line = readline(prompt);
+  catch_interrupt(on_interrupt);
+  if (!line) return 0;
+  lua_pushstring(L, line);
+  free(line);
+  return 1;
+}
+
+static int repl_add_history(lua_State *L) {
+  add_history(luaL_checkstring(L, 1));
+  return 0;
+}
+
+/* history("load" | "save", path): what fails is passed over in silence. */
+static int repl_history(lua_State *L) {
+  char path[PATH_MAX];
+  bool save = strcmp(luaL_checkstring(L, 1), "save") == 0;
+  snprintf(path, sizeof path, "%s", luaL_checkstring(L, 2));
+  if (!save) return read_history(path), 0;
+  mode_t mask = umask(077);
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    mkdir(path, 0700);
+    *slash = '/';
+  }
+  write_history(path);
+  umask(mask);
+  return 0;
+}
+
+static int run_repl(lua_State *L) {
+  static const luaL_Reg doors[] = {
+      {"readline", repl_readline}, {"add_history", repl_add_history}, {"history", repl_history}, {NULL, NULL}};
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "nslua.repl");
+  if (call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  if (!isatty(STDIN_FILENO)) return call(L, 0, 0);
+  setlocale(LC_CTYPE, "");
+  rl_readline_name = "nslua";
+  using_history();
+  stifle_history(HISTORY_LINES);
+  luaL_newlib(L, doors);
+  return call(L, 1, 0);
+}
+
+static void print_help(FILE *to) {
+  fputs("usage: nslua [options] [script [args]]\n"
+        "  -e stat    run the string 'stat'\n"
+        "  -i         enter the interactive mode after running 'script'\n"
+        "  -l mod     require 'mod' into the global 'mod' (-l g=mod: into 'g')\n"
+        "  -v         show the version\n"
+        "  -E         ignore environment variables\n"
+        "  -W         turn warnings on\n"
+        "  --, -      stop handling options; - runs standard input\n"
+        "  --help, --version\n", to);
+}
+
+/* Reads one option; returns how many more arguments it takes, -1 when it is wrong. */
+static int read_option(Options *options, char **argv, int i) {
+  const char *text = argv[i];
+  char letter = text[1];
+  if (strcmp(text, "--help") == 0) return options->help = options->leave = true, 0;
+  if (strcmp(text, "--version") == 0) return options->version = options->leave = true, 0;
+  if (letter == 'e' || letter == 'l') {
+    options->execute |= letter == 'e';
+    if (text[2]) return 0;
+    return argv[i + 1] && argv[i + 1][0] != '-' ? 1 : -1;
+  }
+  if (letter == '\0' || text[2] || !strchr("ivEW", letter)) return -1;
+  options->interactive |= letter == 'i';
+  options->version |= letter == 'i' || letter == 'v';
+  options->no_environment |= letter == 'E';
+  return 0;
+}
+
+static Options read_options(char **argv, int argc) {
+  Options options = {.script = argc};
+  for (int i = 1; i < argc; i++) {
+    if (argv[i][0] != '-' || strcmp(argv[i], "-") == 0) return options.script = i, options;
+    if (strcmp(argv[i], "--") == 0) return options.script = i + 1, options;
+    int more = read_option(&options, argv, i);
+    if (more < 0) return options.bad = argv[i], options;
+    i += more;
+  }
+  return options;
+}
+
+/* Carries out -e, -l and -W in their order. */
+static int run_options(lua_State *L, char **argv, int end) {
+  for (int i = 1; i < end; i++) {
+    char letter = argv[i][1];
+    if (letter == 'W') lua_warning(L, "@on", 0);
+    if (letter != 'e' && letter != 'l') continue;
+    char *operand = argv[i][2] ? argv[i] + 2 : argv[++i];
+    if ((letter == 'e' ? run_string(L, operand, "=(command line)") : load_library(L, operand)) != LUA_OK)
+      return LUA_ERRRUN;
+  }
+  return LUA_OK;
+}
+
+static int run(lua_State *L, char **argv, int argc, const Options *options) {
+  bool script = options->script < argc;
+  if (!options->no_environment && run_environment(L) != LUA_OK) return LUA_ERRRUN;
+  if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
+  if (script && run_script(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
+  if (options->interactive) return run_repl(L);
+  if (script || options->execute || options->version) return LUA_OK;
+  if (!isatty(STDIN_FILENO)) return call_loaded(L, luaL_loadfile(L, NULL), 0, 0);
+  puts(NSLUA_VERSION);
+  return run_repl(L);
+}
+
+/* Everything in protected mode: argc, argv and the options arrive as light userdata; leaves whether all went well. */
+static int protected_main(lua_State *L) {
+  int argc = (int)lua_tointeger(L, 1);
+  char **argv = lua_touserdata(L, 2);
+  const Options *options = lua_touserdata(L, 3);
+  luaL_checkversion(L);
+  lua_pushboolean(L, options->no_environment);
+  if (options->no_environment) lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+  luaL_openlibs(L);
+  set_paths(L);
+  lua_getglobal(L, "os");
+  lua_pushcfunction(L, os_exit);
+  lua_setfield(L, -2, "exit");
+  set_arg(L, argv, argc, options->script);
+  lua_gc(L, LUA_GCGEN, 0, 0);
+  lua_pushboolean(L, run(L, argv, argc, options) == LUA_OK);
+  return 1;
+}
+
+static int reject(const char *option) {
+  bool known = strcmp(option, "-e") == 0 || strcmp(option, "-l") == 0;
+  fprintf(stderr, known ? "nslua: '%s' needs an argument\n" : "nslua: unrecognized option '%s'\n", option);
+  print_help(stderr);
+  return EXIT_FAILURE;
+}
+
+int main(int argc, char **argv) {
+  Options options = read_options(argv, argc);
+  if (options.bad) return reject(options.bad);
+  if (options.help) print_help(stdout);
+  if (options.version) puts(NSLUA_VERSION);
+  if (options.leave) return EXIT_SUCCESS;
+  lua_State *L = running = luaL_newstate();
+  if (!L) return complain("cannot create a state: not enough memory"), EXIT_FAILURE;
+  lua_pushcfunction(L, protected_main);
+  lua_pushinteger(L, argc);
+  lua_pushlightuserdata(L, argv);
+  lua_pushlightuserdata(L, &options);
+  bool good = lua_pcall(L, 3, 1, 0) == LUA_OK;
+  if (!good) complain(lua_tostring(L, -1));
+  good = good && lua_toboolean(L, -1);
+  lua_close(L);
+  if (fflush(stdout) == 0 && !ferror(stdout)) return good ? EXIT_SUCCESS : EXIT_FAILURE;
+  return complain("cannot write to standard output"), EXIT_FAILURE;
+}
