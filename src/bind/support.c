@@ -95,3 +95,24 @@ int nsl_raise_status(lua_State *L, NsStatus status, const char *who) {
   if (status == NS_ENOMEM) return luaL_error(L, "not enough memory");
   return luaL_error(L, "%s: %s", who, ns_status_message(status));
 }
+
+int nsl_display(lua_State *L, int first) {
+  int top = lua_gettop(L);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  lua_pushvalue(L, first);
+  luaL_addvalue(&b);
+  for (int i = first + 1; i + 1 <= top; i += 2) {
+    if (lua_isnil(L, i + 1)) continue;
+    const char *text = luaL_tolstring(L, i + 1, NULL);
+    bool tall = strchr(text, '\n') != NULL;
+    lua_pushfstring(L, "\n  %s = %s%s", lua_tostring(L, i), tall ? "\n" : "", text);
+    lua_remove(L, -2);
+    luaL_addvalue(&b);
+  }
+  luaL_pushresult(&b);
+  lua_getglobal(L, "print");
+  lua_insert(L, -2);
+  lua_call(L, 1, 0);
+  return 0;
+}

@@ -70,6 +70,12 @@ int nsl_bad(lua_State *L, const char *who, const char *what, const char *expecte
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what);
 double nsl_finite(lua_State *L, int idx, const char *who, const char *what);
 
+/*
+** Prints (through the global print) the header at stack index `first` and the pairs of a label and a value that follow up to the top, one a line; nil values are
+** left out. Returns 0: what every display() method ends with.
+*/
+int nsl_display(lua_State *L, int first);
+
 /* Raises a status: the text of err when it has one, else the status's message; NS_ENOMEM raises "not enough memory". */
 int nsl_raise(lua_State *L, const NsError *err);
 int nsl_raise_status(lua_State *L, NsStatus status, const char *who);

@@ -1,0 +1,64 @@
+/*
+** simulation.h
+** The userdata of the simulation room: grid, integrator, one-step problem, TimeStepping, solution.
+*/
+#ifndef NSL_BIND_SIMULATION_H
+#define NSL_BIND_SIMULATION_H
+
+#include "bind/model.h"
+#include "simulation/solution.h"
+
+typedef struct NslTimeGrid {
+  NslHead head;
+  NsTimeGrid *grid;
+} NslTimeGrid;
+
+typedef struct NslOsi {
+  NslHead head;
+  NsEulerMoreauOptions options;
+} NslOsi;
+
+typedef struct NslOsnsp {
+  NslHead head;
+  NsOsnsp *problem;
+  bool verbose;
+} NslOsnsp;
+
+/* User values of a simulation: 1 the graph, 2 the grid, 3 the integrator, 4 the one-step problem. */
+enum { NSL_TS_NSDS = 1, NSL_TS_GRID, NSL_TS_OSI, NSL_TS_OSNSP, NSL_TS_USERVALUES = NSL_TS_OSNSP };
+
+typedef struct NslTimeStepping {
+  NslHead head;
+  NslHost *host;
+  NsTimeStepping *ts;
+  uint64_t class_version; /* the host's, when the callbacks were looked up last */
+  bool verbose;
+} NslTimeStepping;
+
+NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
+NslOsi *nsl_check_osi(lua_State *L, int idx);
+NslOsnsp *nsl_check_osnsp(lua_State *L, int idx);
+NslTimeStepping *nsl_check_simulation(lua_State *L, int idx);
+
+/* Pushes clones of an integrator's options and of a one-step problem's kind and options. */
+void nsl_clone_osi(lua_State *L, int idx);
+void nsl_clone_osnsp(lua_State *L, int idx);
+
+/* The simulation at idx, open, with all its parts open and its callbacks looked up: ready to step. */
+NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
+
+/* Pushes a solution with room for `capacity` rows, for the simulation at idx. */
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity);
+
+/* Methods of TimeStepping that have a file of their own. */
+int nsl_simulation_run(lua_State *L);
+int nsl_simulation_check(lua_State *L);
+int nsl_simulation_clone(lua_State *L);
+
+void nsl_open_time_grid(lua_State *L);
+void nsl_open_osi(lua_State *L);
+void nsl_open_osnsp(lua_State *L);
+void nsl_open_time_stepping(lua_State *L);
+void nsl_open_solution(lua_State *L);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+** dump.c
+** Writing a one-step problem.
+*/
+#include "simulation/dump.h"
+
+#include <math.h>
+
+#include "io/file.h"
+#include "io/number.h"
+
+static void print_number(NsFile *file, double x) {
+  char text[NS_NUMBER_SIZE];
+  if (isnan(x)) {
+    ns_file_print(file, "0/0");
+  } else if (isinf(x)) {
+    ns_file_print(file, "%smath.huge", x < 0 ? "-" : "");
+  } else {
+    size_t size = ns_number_format(text, x);
+    ns_file_write(file, text, size);
+  }
+}
+
+/* "  name = {1, 2}," with n numbers, `stride` apart. */
+static void print_vector(NsFile *file, const char *name, const double *v, int n, int stride) {
+  ns_file_print(file, "  %s%s{", name, name[0] ? " = " : "  ");
+  for (int i = 0; i < n; i++) {
+    if (i) ns_file_print(file, ", ");
+    print_number(file, v[(ptrdiff_t)i * stride]);
+  }
+  ns_file_print(file, "},\n");
+}
+
+NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
+  NsFile *file;
+  int m = problem->m;
+  if (!problem->M) return ns_fail(err, NS_EARG, "%s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind));
+  NsStatus status = ns_file_open(&file, path, err);
+  if (status != NS_OK) return status;
+  ns_file_print(file, "-- y = M lambda + q, -y in the normal cone of [lower, upper] at lambda\nreturn {\n");
+  ns_file_print(file, "  kind = \"%s\", status = \"%s\", residual = ", ns_osnsp_name(problem->kind), ns_status_name(problem->info.status));
+  print_number(file, problem->info.residual);
+  ns_file_print(file, ",\n  M = {\n");
+  for (int i = 0; i < m; i++) print_vector(file, "", problem->M + i, m, m);
+  ns_file_print(file, "  },\n");
+  print_vector(file, "q", problem->q, m, 1);
+  print_vector(file, "lower", problem->lower, m, 1);
+  print_vector(file, "upper", problem->upper, m, 1);
+  print_vector(file, "lambda", problem->lambda, m, 1);
+  print_vector(file, "y", problem->y, m, 1);
+  ns_file_print(file, "}\n");
+  return ns_file_commit(file, err);
+}

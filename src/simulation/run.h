@@ -1,0 +1,28 @@
+/*
+** run.h
+** The loop over the remaining steps.
+*/
+#ifndef NS_SIMULATION_RUN_H
+#define NS_SIMULATION_RUN_H
+
+#include "simulation/solution.h"
+
+/* Called between steps, now and then (after every step of a nonlinear model). */
+typedef void (*NsRunTick)(void *context, const NsTimeStepping *ts);
+
+typedef struct NsRunOptions {
+  long every;      /* record each `every`-th step, and the last */
+  NsRunTick tick;  /* NULL: none */
+  void *context;
+} NsRunOptions;
+
+/* Rows that a run from here needs. */
+long ns_run_rows(const NsTimeStepping *ts, long every);
+
+/*
+** Records the present state, then computes and records every step to the end. Stops at the first failure, with what has been accepted recorded.
+** A raised interrupt flag ends it with NS_EINTR. A step that is computed but not taken is taken first.
+*/
+NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
+
+#endif
