@@ -55,8 +55,8 @@ describe("jacobian and gradient", function()
     fails("jacobian: m: expected a size of 0 or more, got number %-1", ns.jacobian, f, { 1 }, -1)
     fails("jacobian: f returned nothing", ns.jacobian, function() end, { 1 })
     fails("jacobian: f: expected a vector, got string", ns.jacobian, function() return "a" end, { 1 })
-    fails("jacobian: y: expected a vector of 2, got table of 3", ns.jacobian, function() return { 1, 2, 3 } end, { 1 },
-      2)
+    fails("jacobian: y: expected a vector of 2, got table of 3", ns.jacobian,
+      function() return { 1, 2, 3 } end, { 1 }, 2)
     fails("gradient: f: expected a number, got table of 1", ns.gradient, function(x) return { x[1] } end, { 1 })
   end)
   it("more or fewer values with duals than without are an error", function()

@@ -4,7 +4,7 @@
 */
 #include "bind/swap.h"
 
-enum { MAX_LEVELS = 16, MAX_OBJECTS = 20000, MAX_NUMBERS = 256 };
+enum { MAX_LEVELS = 16, MAX_OBJECTS = 20000, MAX_NUMBERS = 256, NEAR = 1 };
 
 /* A group of the list. */
 enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
@@ -13,6 +13,7 @@ enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
 typedef struct Walk {
   int map, inverse, list, visited, queue;
   lua_Integer places, head, tail;
+  int level;
 } Walk;
 
 /* Puts the value on top (a table, Lua function or userdata) into the queue unless it was met before; pops it. */
@@ -62,14 +63,25 @@ static void meet(lua_State *L, Walk *w, int holder, int key) {
   else lua_pop(L, 1);
 }
 
+/* Whether the upvalue, which closures may share, is met for the first time. */
+static bool new_upvalue(lua_State *L, Walk *w, int f, int i) {
+  bool met = lua_rawgetp(L, w->visited, lua_upvalueid(L, f, i)) != LUA_TNIL;
+  lua_pop(L, 1);
+  if (met) return false;
+  lua_pushboolean(L, 1);
+  lua_rawsetp(L, w->visited, lua_upvalueid(L, f, i));
+  return true;
+}
+
 static void walk_function(lua_State *L, Walk *w, int f) {
-  for (int i = 1;; i++) {
-    lua_pushinteger(L, i);
-    if (!lua_getupvalue(L, f, i)) break;
-    meet(L, w, f, lua_gettop(L) - 1);
+  for (int i = 1; lua_getupvalue(L, f, i); i++) {
+    if (new_upvalue(L, w, f, i)) {
+      lua_pushinteger(L, i);
+      lua_insert(L, -2);
+      meet(L, w, f, lua_gettop(L) - 1);
+    }
     lua_pop(L, 1);
   }
-  lua_pop(L, 1);
 }
 
 /* A long array of numbers is passed over: the walk through the table starts after it. */
@@ -82,7 +94,9 @@ static void walk_table(lua_State *L, Walk *w, int t) {
   while (lua_next(L, t)) meet(L, w, t, lua_gettop(L) - 1);
 }
 
+/* User values of what is far away are left out: a model leads to all its objects and their callbacks. */
 static void walk_userdata(lua_State *L, Walk *w, int u) {
+  if (w->level > NEAR) return;
   for (int i = 1; lua_getiuservalue(L, u, i) != LUA_TNONE; i++) {
     if (lua_iscfunction(L, -1)) lua_pop(L, 1);
     else meet(L, w, u, u);
@@ -124,7 +138,7 @@ void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last) {
     meet(L, &w, i, i);
   }
   lua_Integer end = w.tail;
-  for (int level = 0; level < MAX_LEVELS && w.head < w.tail; level++, end = w.tail)
+  for (; w.level < MAX_LEVELS && w.head < w.tail; w.level++, end = w.tail)
     while (w.head < end) {
       lua_rawgeti(L, w.queue, ++w.head);
       walk_object(L, &w);

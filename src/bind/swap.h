@@ -10,9 +10,10 @@
 /*
 ** Pushes the list of the places that hold a function known to the tables at `map` (original to replacement) and
 ** `inverse`, and that can be reached from the stack slots first..last: upvalues of Lua functions and fields of
-** tables, through upvalues, fields, metatables and user values; not through package.loaded. The list is a table of
-** groups of four: the table or function that holds, the key or the upvalue's number, the original, the replacement.
-** The walk goes breadth first, to a bounded depth and number of objects.
+** tables, through upvalues, fields, metatables and user values; not through package.loaded, and user values only of
+** the roots and of what they hold. The list is a table of groups of four: the table or function that holds, the key
+** or the upvalue's number, the original, the replacement. The walk goes breadth first, to a bounded depth and
+** number of objects.
 */
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last);
 
