@@ -46,6 +46,12 @@ static int size_of(lua_State *L, int idx, const char *what, lua_Integer limit) {
   return (int)n;
 }
 
+/* Leaves the band matrix on top of the stack as the one result. */
+static int finish(lua_State *L, const NslBand *self) {
+  nsl_count_memory(L, (size_t)self->A->ld * (size_t)self->A->n * sizeof(double));
+  return 1;
+}
+
 static int from_matrix(lua_State *L) {
   NslMatrix *m = nsl_to_finite_matrix(L, 1, -1, -1, "band", "A");
   int kl, ku;
@@ -55,7 +61,7 @@ static int from_matrix(lua_State *L) {
   ns_band_widths(m->rows, m->data, m->ld, &kl, &ku);
   check(L, ns_band_new(&self->A, m->rows, kl, ku), "band");
   ns_band_from_dense(self->A, m->data, m->ld);
-  return 1;
+  return finish(L, self);
 }
 
 /* ns.band(n, kl, ku): zeros; ns.band(A): the narrowest band that holds a square matrix */
@@ -65,7 +71,7 @@ static int new_band(lua_State *L) {
   int kl = size_of(L, 2, "kl", last), ku = size_of(L, 3, "ku", last);
   NslBand *self = nsl_new(L, &band_type, sizeof *self, 0);
   check(L, ns_band_new(&self->A, n, kl, ku), "band");
-  return 1;
+  return finish(L, self);
 }
 
 /* The place named by arguments 2 and 3, from 1; NULL outside the band. */
@@ -138,6 +144,7 @@ static int band_mul(lua_State *L) {
 
 static void factor(lua_State *L, NslBand *self, const char *who) {
   const NsBand *A = self->A;
+  bool first = !self->lu;
   if (self->factored) return;
   NsStatus status = self->lu ? NS_OK : ns_band_lu_new(&self->lu, A->n, A->kl, A->ku);
   if (!status) status = ns_band_lu_factor(self->lu, A);
@@ -145,6 +152,7 @@ static void factor(lua_State *L, NslBand *self, const char *who) {
   check(L, status, who);
   self->rcond = ns_band_lu_rcond(self->lu);
   self->factored = true;
+  if (first) nsl_count_memory(L, (size_t)(A->ld + A->kl) * (size_t)A->n * sizeof(double));
 }
 
 /* Pushes the solution of A x = b, or A' x = b, for the right-hand side at index 2. */

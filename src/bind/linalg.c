@@ -41,6 +41,14 @@ double *nsl_push_rhs(lua_State *L, int idx, int n, const char *who, int *nrhs) {
   return x->data;
 }
 
+void nsl_count_memory(lua_State *L, size_t bytes) {
+  static size_t unseen;
+  unseen += bytes;
+  if (unseen < (size_t)64 << 20 || !lua_gc(L, LUA_GCISRUNNING)) return;
+  unseen = 0;
+  lua_gc(L, LUA_GCCOLLECT);
+}
+
 int nsl_raise_singular(lua_State *L, const char *who, const char *line, int index) {
   if (index < 0) return luaL_error(L, "%s: A is singular", who);
   return luaL_error(L, "%s: A is singular (%s %d)", who, line, index + 1);
@@ -234,7 +242,10 @@ static int lu_tostring(lua_State *L) {
 static int f_lu(lua_State *L) {
   int results = delegate(L, "lu");
   if (results >= 0) return results;
-  push_lu(L, square(L, "lu"), "lu");
+  NslMatrix *A = square(L, "lu");
+  size_t n = (size_t)A->rows;
+  push_lu(L, A, "lu");
+  nsl_count_memory(L, n * n * sizeof(double));
   return 1;
 }
 

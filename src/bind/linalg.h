@@ -24,6 +24,12 @@ bool nsl_is_matrix_like(lua_State *L, int idx);
 */
 int nsl_raise_singular(lua_State *L, const char *who, const char *line, int index);
 
+/*
+** Counts memory that hangs on an object of Lua's and that the collector can't see; a collection is run after every
+** 64 MB of it, unless it is stopped. The object must be whole and on the stack.
+*/
+void nsl_count_memory(lua_State *L, size_t bytes);
+
 /* Raises "WHO: A is singular to working precision (rcond 1.2e-18)" when rcond is below the rounding unit. */
 void nsl_refuse_rcond(lua_State *L, const char *who, double rcond);
 

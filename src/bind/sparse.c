@@ -49,6 +49,17 @@ static void check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
+/* Leaves the sparse matrix on top of the stack as the one result. */
+static int finish(lua_State *L, const NslSparse *self) {
+  nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);
+  return 1;
+}
+
+/* A guess at the size of the factors, which KLU does not tell cheaply. */
+static void count_factors(lua_State *L, const NsSparse *A) {
+  nsl_count_memory(L, (size_t)ns_sparse_nnz(A) * 48 + (size_t)A->cols * 128);
+}
+
 static int sparse_gc(lua_State *L) {
   NslSparse *self = nsl_test(L, 1, &sparse_type);
   if (!self) return 0;
@@ -118,7 +129,7 @@ static int from_triplets(lua_State *L) {
   NsStatus status = ns_sparse_from_triplets(&self->A, rows, cols, vi->n, i, j, v);
   if (status == NS_ENAN) return luaL_error(L, "sparse: entries of one place overflow when added");
   check(L, status, "sparse");
-  return 1;
+  return finish(L, self);
 }
 
 /* ns.sparse{rows =, cols =, i =, j =, v =}, ns.sparse(matrix or table of rows), ns.sparse(sparse) */
@@ -127,7 +138,7 @@ static int new_sparse(lua_State *L) {
   if (A) {
     NslSparse *self = push_sparse(L);
     check(L, ns_sparse_copy(&self->A, A), "sparse");
-    return 1;
+    return finish(L, self);
   }
   if (lua_istable(L, 1) && lua_rawlen(L, 1) == 0) return from_triplets(L);
   if (!nsl_is_matrix_like(L, 1)) return nsl_bad(L, "sparse", "argument", "a table of triplets or a matrix", 1);
@@ -135,7 +146,7 @@ static int new_sparse(lua_State *L) {
   NslSparse *self = push_sparse(L);
   nsl_matrix_alive(L, m);
   check(L, ns_sparse_from_dense(&self->A, m->rows, m->cols, m->data, m->ld), "sparse");
-  return 1;
+  return finish(L, self);
 }
 
 /* Room for triplets, in userdata on the stack. */
@@ -156,7 +167,7 @@ static Triplets push_room(lua_State *L, size_t count) {
 static int push_square(lua_State *L, int n, const Triplets *t, const char *who) {
   NslSparse *self = push_sparse(L);
   check(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
-  return 1;
+  return finish(L, self);
 }
 
 static void add_diagonal(Triplets *t, int n, int offset, const double *values, ptrdiff_t stride) {
@@ -232,7 +243,7 @@ static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
   NslSparse *self = push_sparse(L);
   check(L, ns_sparse_copy(&self->A, A), "*");
   ns_sparse_scale(self->A, factor);
-  return 1;
+  return finish(L, self);
 }
 
 /* Pushes the vector at idx, contiguous. */
@@ -272,7 +283,7 @@ static int sparse_mul(lua_State *L) {
     if (A->cols != B->rows) return mismatch(L, "*", A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
     check(L, ns_sparse_multiply(&self->A, A, B), "*");
-    return 1;
+    return finish(L, self);
   }
   int other = A ? 2 : 1;
   if (!A) A = B;
@@ -317,7 +328,7 @@ static int add(lua_State *L, double beta, const char *op) {
     if (A->rows != B->rows || A->cols != B->cols) return mismatch(L, op, A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
     check(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
-    return 1;
+    return finish(L, self);
   }
   if (A && nsl_test_matrix(L, 2)) return add_dense(L, A, 2, 1, beta, op);
   if (B && nsl_test_matrix(L, 1)) return add_dense(L, B, 1, beta, 1, op);
@@ -380,14 +391,14 @@ static int method_transpose(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
   check(L, ns_sparse_transpose(&self->A, A), "transpose");
-  return 1;
+  return finish(L, self);
 }
 
 static int method_copy(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
   check(L, ns_sparse_copy(&self->A, A), "copy");
-  return 1;
+  return finish(L, self);
 }
 
 static int method_diagonal(lua_State *L) {
@@ -492,6 +503,7 @@ static void factor_once(lua_State *L, NslSparse *self, const char *who) {
   if (!status) status = ns_sparse_lu_factor(self->lu, self->A);
   check_factor(L, status, self->lu, who);
   self->rcond = ns_sparse_lu_rcond(self->lu);
+  count_factors(L, self->A);
 }
 
 static void push_solution(lua_State *L, NsSparseLu *lu, double rcond, int idx, bool transposed, const char *who) {
@@ -536,6 +548,7 @@ static int method_lu(lua_State *L) {
   if (!status) status = ns_sparse_lu_factor(self->lu, A);
   check_factor(L, status, self->lu, "lu");
   self->rcond = ns_sparse_lu_rcond(self->lu);
+  count_factors(L, A);
   return 1;
 }
 
