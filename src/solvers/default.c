@@ -431,13 +431,20 @@ static NsStatus report(NsSolverInfo *info, Outcome out, double residual, double 
   return out.status;
 }
 
+/* Without a violation the natural residual is 0, and need not be computed. */
+static double natural_residual(const NsBoxProblem *p, const double *z, const double *w, double backward,
+                               double *relative) {
+  *relative = 0;
+  return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
+}
+
 /* Measures z (all components, verified where they were found) and writes w, which is copied when it is known. */
 static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *known,
                          const double *z, double *w, NsSolverInfo *info) {
   double relative;
   if (known && out.status == NS_OK) memcpy(w, known, (size_t)p->n * sizeof *w);
   else ns_box_product(p, z, w, b->active->size);
-  double residual = ns_box_residual(p, z, w, &relative);
+  double residual = natural_residual(p, z, w, backward, &relative);
   if (out.status == NS_OK && residual == INFINITY) out.status = NS_ENAN;
   if (out.status == NS_OK) ns_box_clean(p, z, w);
   else backward = ns_box_backward(p, z, w, b->active->size);
@@ -452,7 +459,7 @@ static NsStatus solve_one(const NsBoxProblem *p, const double *guess, double tol
   double size = fabs(m * answer) + fabs(q);
   z[0] = answer;
   w[0] = m * answer + q;
-  double backward = ns_box_backward(p, z, w, &size), residual = ns_box_residual(p, z, w, &relative);
+  double backward = ns_box_backward(p, z, w, &size), residual = natural_residual(p, z, w, backward, &relative);
   if (out.status == NS_OK && !(backward <= tolerance)) out.status = NS_ENOCONV;
   if (out.status == NS_OK) ns_box_clean(p, z, w);
   return report(info, out, residual, relative, backward);
