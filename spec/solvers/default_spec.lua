@@ -1,5 +1,5 @@
 local box = require("nslua.core").internal.box
-local boxes = require "solvers.boxes"
+local boxes = dofile "spec/solvers/boxes.lua"
 local reference = dofile "spec/reference/box_problems.lua"
 local inf, nan = math.huge, 0 / 0
 

@@ -1,5 +1,5 @@
 local box = require("nslua.core").internal.box
-local boxes = require "solvers.boxes"
+local boxes = dofile "spec/solvers/boxes.lua"
 
 describe("projected Gauss-Seidel", function()
   it("agrees with pivoting on diagonally dominant problems", function()
