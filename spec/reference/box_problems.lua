@@ -1,6 +1,7 @@
 -- Small complementarity problems in box form, w = M z + q, lower <= z <= upper, with a solution z where one exists.
--- Provenance: names without "gen" are test data of Siconos 4.4.0 (numerics/src/*/test/data, Apache-2.0), the others were generated;
--- solutions verified by an independent enumeration. Free variables come first in the mixed problems.
+-- Provenance: names without "gen" are test data of Siconos 4.4.0 (numerics/src/*/test/data, Apache-2.0),
+-- the others were generated; solutions verified by an independent enumeration.
+-- Free variables come first in the mixed problems.
 local inf = math.huge
 return {
   {

@@ -5,10 +5,10 @@
 #include "bind/internal.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "solvers/default.h"
 
 /* A box problem read from Lua: one userdata owns the arena and the solver, so that any error frees them. */
@@ -128,15 +128,18 @@ static int box(lua_State *L) {
   NsBoxProblem problem = {n, call->M, n > 0 ? n : 1, call->q, call->lower, call->upper};
   NsSolverInfo info = {0};
   for (int i = 0; i < n; i++) call->z[i] = call->w[i] = NAN;
+  uint64_t allocations = ns_alloc_count();
   double start = now();
   for (lua_Integer k = 0; k < repeats; k++)
     ns_box_solve(call->box, &problem, guessed ? call->guess : NULL, call->z, call->w, &info);
   double seconds = (now() - start) / (double)repeats;
+  allocations = ns_alloc_count() - allocations;
   lua_newtable(L);
   push_numbers(L, call->z, n, "z");
   push_numbers(L, call->w, n, "w");
   push_info(L, &info);
   lua_pushinteger(L, ns_box_solutions(call->box)), lua_setfield(L, -2, "solutions");
+  lua_pushinteger(L, (lua_Integer)allocations), lua_setfield(L, -2, "allocations");
   lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
   return 1;
 }

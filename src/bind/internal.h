@@ -8,9 +8,10 @@
 #include "bind/support.h"
 
 /*
-** Adds to the module the table `internal`. internal.box{M=, q=, lower=, upper=, guess=, method=, tolerance=, max_iterations=, repeats=}
-** takes plain tables (M a list of rows) and returns a table with z, w, status, message, iterations, residual, relative, backward, solver,
-** warm, solutions; repeats > 1 also returns `seconds`, the time of one of that many solves.
+** Adds to the module the table `internal`. internal.box{M=, q=, lower=, upper=, guess=, method=, tolerance=,
+** max_iterations=, repeats=} takes plain tables (M a list of rows; lower 0 and upper inf when absent) and returns a
+** table with z, w, status, message, iterations, residual, relative, backward, solver, warm, solutions, allocations
+** (made while solving) and seconds (of one of `repeats` solves).
 */
 void nsl_open_internal(lua_State *L);
 

@@ -85,7 +85,10 @@ static void add_column(const NsBoxProblem *p, int j, double zj, double *w, doubl
   }
 }
 
-/* Sets z at its bounds and sums their part of w. Returns the number of components between, -1 when a bound is infinite. */
+/*
+** Sets z at its bounds and sums their part of w. Returns the number of components between, -1 when a bound is
+** infinite.
+*/
 static int load_bounds(NsActive *a, const NsBoxProblem *p, const signed char *set, double *z) {
   int m = 0;
   for (int i = 0; i < p->n; i++) {
@@ -119,7 +122,10 @@ static NsStatus factor(NsActive *a, const NsBoxProblem *p, int m, NsLu *lu) {
   return ns_lu_factor(lu, a->block, order);
 }
 
-/* One or two unknowns, by elimination with the larger row-scaled pivot. d holds the solution of the system with right-hand side b. */
+/*
+** One or two unknowns, by elimination with the larger row-scaled pivot. d holds the solution of the system with
+** right-hand side b.
+*/
 static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, const double *b, double *d) {
   size_t ld = (size_t)p->ldm;
   int i = a->between[0], j = a->between[m - 1];
@@ -174,7 +180,7 @@ static NsStatus correct(NsActive *a, const NsBoxProblem *p, int m, const NsLu *l
 static bool needs_refinement(const NsActive *a, int m, const double *w) {
   for (int k = 0; k < m; k++) {
     int i = a->between[k];
-    if (!(fabs(w[i]) <= 2 * DBL_EPSILON * a->size[i])) return true;
+    if (!(fabs(w[i]) <= (m + 2) * DBL_EPSILON * a->size[i])) return true;
   }
   return false;
 }

@@ -46,18 +46,19 @@ void ns_active_free(NsActive *active);
 void ns_active_of_point(const NsBoxProblem *p, const double *point, signed char *set);
 
 /*
-** Solves w_B = 0 with z at its bounds elsewhere (own elimination for up to 2 unknowns, ns_lu above, one step of iterative
-** refinement when it is needed), and judges the result. NS_OK: backward error <= tolerance, z within the box and exactly at its bounds
-** where the set says so, or where rounding put it beyond. Otherwise z (n, not clamped) and w = M z + q serve for a repair:
-** NS_ENOCONV the set is wrong; NS_ESINGULAR the block is singular to rounding, or its solution larger than `growth` times what
-** the data explain (1e10 for balanced data); z, w undefined; NS_ENOSOL the set names an infinite bound.
+** Solves w_B = 0 with z at its bounds elsewhere (own elimination for up to 2 unknowns, ns_lu above, one step of
+** iterative refinement when it is needed), and judges the result. NS_OK: backward error <= tolerance, z within the
+** box and exactly at its bounds where the set says so, or where rounding put it beyond. Otherwise z (n, not clamped)
+** and w = M z + q serve for a repair:
+** NS_ENOCONV the set is wrong; NS_ESINGULAR the block is singular to rounding, or its solution larger than `growth`
+** times what the data explain (1e10 for balanced data); z, w undefined; NS_ENOSOL the set names an infinite bound.
 */
 NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth,
                        double *z, double *w, double *backward);
 
 /*
-** After NS_ENOCONV: moves every component that z, w show to be wrong (z beyond a bound: to that bound; wrong sign of w at a bound:
-** between). Only the first of them when `single`. Returns how many were wrong.
+** After NS_ENOCONV: moves every component that z, w show to be wrong (z beyond a bound: to that bound; wrong sign of
+** w at a bound: between). Only the first of them when `single`. Returns how many were wrong.
 */
 int ns_active_repair(const NsActive *a, const NsBoxProblem *p, const double *z, const double *w, bool single,
                      signed char *set);

@@ -32,7 +32,7 @@ typedef struct NsSolverInfo {
   double residual;     /* natural residual max_i |z_i - proj(z_i - rho_i w_i)|; see ns_box_residual */
   double relative;     /* residual over the scale that is stated at ns_box_residual */
   double backward;     /* componentwise backward error, the measure that decides acceptance; see ns_box_backward */
-  bool warm;           /* the active set of the guess (of the projection of 0 when none is given) was right: no pivot was taken */
+  bool warm;           /* the active set of the guess (of 0 when none is given) was right: no pivot was taken */
   const char *solver;  /* name of the solver that gave the answer */
 } NsSolverInfo;
 

@@ -17,7 +17,8 @@
 #include "solvers/residual.h"
 #include "solvers/scale.h"
 
-enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
+enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7 };
+enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
 
@@ -93,6 +94,11 @@ NsBoxOptions *ns_box_options(NsBox *b) {
 
 int ns_box_solutions(const NsBox *b) {
   return b->solutions;
+}
+
+/* Component i of the guess; 0 when there is none or it is not finite. */
+static double guessed(const double *guess, int i) {
+  return guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
 }
 
 static double exact_tolerance(const NsBox *b) {
@@ -229,7 +235,10 @@ static void consider_lenient(NsBox *b, const NsBoxProblem *p, const NsBoxProblem
   consider(b, p, b->point, b->v, lenient);
 }
 
-/* Polishes the active set in b->trial on fair data, with a few repairs; falls back on the vertex in b->y and on lenience. */
+/*
+** Polishes the active set in b->trial on fair data, with a few repairs; falls back on the vertex in b->y and on
+** lenience.
+*/
 static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   double backward, *polished = b->w;
   for (int k = 0; k < POLISH_REPAIRS; k++) {
@@ -376,11 +385,14 @@ static bool stands_alone(const NsBoxProblem *p, int i) {
   return true;
 }
 
-/* Settles the components that stand alone in z and lists the others. Returns their number, -1 when one has no solution. */
+/*
+** Settles the components that stand alone in z and lists the others. Returns their number, -1 when one has no
+** solution.
+*/
 static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z) {
   int kept = 0;
   for (int i = 0; i < p->n; i++) {
-    double l = p->lower[i], u = p->upper[i], near = guess && guess[i] == guess[i] ? guess[i] : 0;
+    double l = p->lower[i], u = p->upper[i], near = guessed(guess, i);
     bool alone = p->M[i + (size_t)i * (size_t)p->ldm] == 0 && l != u && stands_alone(p, i);
     if (l != u && !alone) {
       b->near[kept] = near;
@@ -419,13 +431,20 @@ static NsStatus report(NsSolverInfo *info, Outcome out, double residual, double 
   return out.status;
 }
 
+/* Without a violation the natural residual is 0, and need not be computed. */
+static double natural_residual(const NsBoxProblem *p, const double *z, const double *w, double backward,
+                               double *relative) {
+  *relative = 0;
+  return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
+}
+
 /* Measures z (all components, verified where they were found) and writes w, which is copied when it is known. */
 static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *known,
                          const double *z, double *w, NsSolverInfo *info) {
   double relative;
   if (known && out.status == NS_OK) memcpy(w, known, (size_t)p->n * sizeof *w);
   else ns_box_product(p, z, w, b->active->size);
-  double residual = ns_box_residual(p, z, w, &relative);
+  double residual = natural_residual(p, z, w, backward, &relative);
   if (out.status == NS_OK && residual == INFINITY) out.status = NS_ENAN;
   if (out.status == NS_OK) ns_box_clean(p, z, w);
   else backward = ns_box_backward(p, z, w, b->active->size);
@@ -434,13 +453,13 @@ static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double ba
 
 static NsStatus solve_one(const NsBoxProblem *p, const double *guess, double tolerance, double *z, double *w,
                           NsSolverInfo *info) {
-  double m = p->M[0], q = p->q[0], near = guess && guess[0] == guess[0] ? guess[0] : 0, relative;
+  double m = p->M[0], q = p->q[0], near = guessed(guess, 0), relative;
   double answer = ns_box_clamp(near, p->lower[0], p->upper[0]);
   Outcome out = {solve_scalar(m, q, p->lower[0], p->upper[0], near, &answer), 0, "closed form", true};
   double size = fabs(m * answer) + fabs(q);
   z[0] = answer;
   w[0] = m * answer + q;
-  double backward = ns_box_backward(p, z, w, &size), residual = ns_box_residual(p, z, w, &relative);
+  double backward = ns_box_backward(p, z, w, &size), residual = natural_residual(p, z, w, backward, &relative);
   if (out.status == NS_OK && !(backward <= tolerance)) out.status = NS_ENOCONV;
   if (out.status == NS_OK) ns_box_clean(p, z, w);
   return report(info, out, residual, relative, backward);
@@ -453,10 +472,11 @@ static void poison(const NsBoxProblem *p, double *z, double *w) {
 /* After a failure without a candidate: the projected guess. */
 static void give_guess(const NsBoxProblem *p, const double *guess, double *z) {
   for (int i = 0; i < p->n; i++)
-    z[i] = ns_box_clamp(guess && guess[i] == guess[i] ? guess[i] : 0, p->lower[i], p->upper[i]);
+    z[i] = ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
 }
 
-NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
+NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, double *w,
+                      NsSolverInfo *info) {
   Outcome out = {p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK, 0, "none", false};
   b->solutions = 0;
   if (!out.status) out.status = check_data(p);

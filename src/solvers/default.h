@@ -10,7 +10,7 @@
 typedef enum NsBoxMethod { NS_BOX_DEFAULT, NS_BOX_PIVOT, NS_BOX_PGS, NS_BOX_ENUMERATE } NsBoxMethod;
 
 typedef struct NsBoxOptions {
-  double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask at most 1e-13 of themselves */
+  double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask 1e-13 */
   int max_iterations; /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps */
   NsBoxMethod method;
 } NsBoxOptions;
@@ -18,7 +18,10 @@ typedef struct NsBoxOptions {
 /* A solver for problems of up to nmax variables, with all its workspaces. */
 typedef struct NsBox NsBox;
 
-/* Makes a solver with tolerance 1e-11 and the default method. NS_EARG (nmax < 0), NS_ENOMEM; *box is NULL on failure. */
+/*
+** Makes a solver with tolerance 1e-11 and the default method. NS_EARG (nmax < 0), NS_ENOMEM; *box is NULL on
+** failure.
+*/
 NsStatus ns_box_new(NsBox **box, int nmax);
 void ns_box_free(NsBox *box);
 
@@ -29,22 +32,34 @@ NsBoxOptions *ns_box_options(NsBox *box);
 int ns_box_solutions(const NsBox *box);
 
 /*
-** Solves the problem; 0 <= n <= nmax, guess (n, may be NULL), z and w (n) may not overlap the data. Allocates nothing; the same input gives
-** the same bits. The default chain, each stage only when those before gave no verified answer:
-**   components that stand alone (l = u, or row and column of M zero) are settled by themselves: z_i = l_i when q_i > 0, u_i when q_i < 0,
-**     and with q_i = 0 the point nearest to the guess;
+** Solves the problem; 0 <= n <= nmax, guess (n, may be NULL), z and w (n) may not overlap the data. Allocates
+** nothing; the same input gives the same bits. The default chain, each stage only when those before gave no verified
+** answer:
+**   components that stand alone (l = u, or row and column of M zero) are settled by themselves: z_i = l_i when q_i >
+**     0, u_i when q_i < 0, and with q_i = 0 the point nearest to the guess;
 **   n = 1 in closed form, of several solutions the nearest to the guess;
-**   the active set of the guess (of the projection of 0 without one), then the guess itself when that set's block is singular;
-**   principal pivoting from there: all wrong components move while their number falls (Kostreva 1978; Judice and Pires 1994);
+**   the active set of the guess (of the projection of 0 without one), of which the first that fits is taken; then
+**     the guess itself, as what is left of a solution that is not unique;
+**   principal pivoting from there: all wrong components move while their number falls (Kostreva 1978; Judice and
+**     Pires 1994);
 **   n = 2: all active sets, the solution nearest to the guess;
-**   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite bounds for infinite ones;
+**   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite
+**     bounds for infinite ones;
 **   projected Gauss-Seidel when n > 7 and the diagonal is positive; all active sets when n <= 12.
-** w is M z + q, with the exact 0 where the law says 0. A solution that is not unique is the one the stage that finds it meets.
-** Status (also in info): NS_OK: backward error within tolerance. NS_ENOSOL: there is none, proved by enumeration or by a row of its own.
-** NS_ERAY: the first path ended on a ray: no solution for M monotone (or copositive plus), otherwise none found. NS_ESINGULAR,
-** NS_EMAXITER: none found. NS_ENAN, NS_EARG: bad data (NaN; crossed bounds, l = +inf, u = -inf; PGS without positive diagonal).
-** NS_ESIZE: n > nmax. NS_EINTR. After a failure z is the best candidate seen, else the projected guess, and info measures it.
+** w is M z + q, with the exact 0 where the law says 0. A solution that is not unique is the one the stage that finds
+** it meets.
+** Status (also in info):
+**   NS_OK        backward error within tolerance
+**   NS_ENOSOL    there is no solution, proved by enumeration or by a row of its own
+**   NS_ERAY      the first path ended on a ray: no solution for M monotone (or copositive plus), else none found
+**   NS_ESINGULAR, NS_EMAXITER, NS_ENOCONV  none found
+**   NS_ENAN, NS_EARG  bad data (NaN; crossed bounds, l = +inf, u = -inf; PGS without a positive diagonal)
+**   NS_ESIZE     n > nmax
+**   NS_EINTR     a stop was asked for
+** After a failure z is the best candidate seen, else the projected guess, and info measures it; after bad data z
+** and w are NaN. A component of the guess that is not finite counts as 0.
 */
-NsStatus ns_box_solve(NsBox *box, const NsBoxProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info);
+NsStatus ns_box_solve(NsBox *box, const NsBoxProblem *p, const double *guess, double *z, double *w,
+                      NsSolverInfo *info);
 
 #endif

@@ -52,8 +52,8 @@ static void remember(double *store, const double *z, int n, NsEnumeration *seen)
   seen->found++;
 }
 
-NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set, double *z,
-                      double *w, NsEnumeration *seen) {
+NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set,
+                      double *z, double *w, NsEnumeration *seen) {
   int n = p->n;
   double *candidate = work, *wc = work + n, *store = work + 2 * n, best = INFINITY, backward;
   *seen = (NsEnumeration){0};

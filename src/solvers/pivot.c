@@ -3,12 +3,13 @@
 ** Lemke's method generalised to boxes, with an explicit basis inverse.
 */
 /*
-** Why a compact box always ends at a solution. Perturb q by (e, e^2, ..., e^n); for small e > 0 no basic variable sits at a bound, so
-** each step is unique in both directions and the path never meets a basis twice (the lexicographic rule below takes exactly the
-** steps of the perturbed problem). There are finitely many bases, so the path ends: with t = 0, a solution, or on a ray along which
-** nothing blocks. On a ray z can not move, since the box is bounded; so only w and t do, dw = d dt, and t must grow, because it is bounded
-** below. Then for large t every w_i has the sign of d_i, so every z_i is at its starting bound: that is the ray the path
-** came in on, and a path can not come back to its start without meeting a basis twice. Nothing was asked of M. Free variables with a
+** Why a compact box always ends at a solution. Perturb q by (e, e^2, ..., e^n); for small e > 0 no basic variable
+** sits at a bound, so each step is unique in both directions and the path never meets a basis twice (the
+** lexicographic rule below takes exactly the steps of the perturbed problem). There are finitely many bases, so the
+** path ends: with t = 0, a solution, or on a ray along which nothing blocks. On a ray z can not move, since the box
+** is bounded; so only w and t do, dw = d dt, and t must grow, because it is bounded below. Then for large t every
+** w_i has the sign of d_i, so every z_i is at its starting bound: that is the ray the path came in on, and a path
+** can not come back to its start without meeting a basis twice. Nothing was asked of M. Free variables with a
 ** nonsingular block M_ff are linear functions of the others and do not disturb the argument.
 */
 #include "solvers/pivot.h"
@@ -197,7 +198,10 @@ static double room(const NsPivot *s, int r, double rate) {
   return left > 0 ? left : 0;
 }
 
-/* Whether row a comes before row b in a tie: smaller perturbation (inverse row over rate). b < 0 stands for the flip, perturbation 0. */
+/*
+** Whether row a comes before row b in a tie: smaller perturbation (inverse row over rate). b < 0 stands for the
+** flip, perturbation 0.
+*/
 static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int b, double rate_b) {
   for (int k = 0; k < s->n; k++) {
     const double *column = s->inverse + (size_t)k * (size_t)s->n;
@@ -210,8 +214,9 @@ static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int
 }
 
 /*
-** Ratio test for an entering variable that moves in direction sigma with `limit` to go. Rows whose room is used up within rounding of the
-** shortest length tie; among these t leaves first, then the lexicographic order decides; pivots far below the largest tied one are not taken.
+** Ratio test for an entering variable that moves in direction sigma with `limit` to go. Rows whose room is used up
+** within rounding of the shortest length tie; among these t leaves first, then the lexicographic order decides;
+** pivots far below the largest tied one are not taken.
 */
 static Step ratio_test(const NsPivot *s, double sigma, double limit) {
   int n = s->n;
@@ -225,8 +230,10 @@ static Step ratio_test(const NsPivot *s, double sigma, double limit) {
     if (length < shortest) shortest = length;
   }
   if (shortest == INFINITY) return (Step){RAY, 0};
-  for (int r = 0; r < n; r++)
-    if (fabs(s->g[r]) > tiny && room(s, r, -sigma * s->g[r]) <= shortest * fabs(s->g[r])) pivot = ns_larger(pivot, fabs(s->g[r]));
+  for (int r = 0; r < n; r++) {
+    double rate = -sigma * s->g[r];
+    if (fabs(rate) > tiny && room(s, r, rate) <= shortest * fabs(rate)) pivot = ns_larger(pivot, fabs(rate));
+  }
   int best = FLIP;
   bool any = limit <= shortest;
   for (int r = 0; r < n; r++) {
@@ -257,7 +264,10 @@ static void move_basics(NsPivot *s, double distance) {
   for (int i = 0; i < s->n; i++) s->x[i] -= s->g[i] * distance;
 }
 
-/* The row of the largest entry of g among rows with a basic w_i, of free variables or of bounded ones; -1: none above 1e-9. */
+/*
+** The row of the largest entry of g among rows with a basic w_i, of free variables or of bounded ones; -1: none
+** above 1e-9.
+*/
 static int largest_w_row(const NsPivot *s, bool of_free) {
   int best = -1;
   double most = 1e-9;
@@ -278,8 +288,9 @@ static bool put_in(NsPivot *s, int v, bool of_free) {
 }
 
 /*
-** The bounded variable k that best helps free variable f into the basis where no row of a free w can: z_f takes the row of w_k, z_k then
-** that of a free w. The product of the two pivots decides. g is the column of z_f on entry and is overwritten; -1: there is none.
+** The bounded variable k that best helps free variable f into the basis where no row of a free w can: z_f takes the
+** row of w_k, z_k then that of a free w. The product of the two pivots decides. g is the column of z_f on entry and
+** is overwritten; -1: there is none.
 */
 static int helper(NsPivot *s) {
   int n = s->n, best = -1;
@@ -352,15 +363,17 @@ static bool two_sided(const NsPivot *s, int r) {
 }
 
 /*
-** The covering direction in the space of the basics, in g: x = x(0) + t g. One-sided rows move off their bound; two-sided ones (helpers
-** only), when outside, to a tenth of the way in at the t where the former are good. Returns that t and the row that blocks; t = 0: none.
+** The covering direction in the space of the basics, in g: x = x(0) + t g. One-sided rows move off their bound;
+** two-sided ones (helpers only), when outside, to a tenth of the way in at the t where the former are good. Returns
+** that t and the row that blocks; t = 0: none.
 */
 static double cover_rows(NsPivot *s, const NsPivotStart *start, int *block) {
   int n = s->n;
   double needed = 0, worst = 0;
   *block = -1;
   for (int r = 0; r < n; r++) {
-    s->g[r] = two_sided(s, r) ? 0 : s->lo[r] > -INFINITY ? cover(start, r) : s->hi[r] < INFINITY ? -cover(start, r) : 0;
+    double size = two_sided(s, r) ? 0 : cover(start, r);
+    s->g[r] = s->lo[r] > -INFINITY ? size : s->hi[r] < INFINITY ? -size : 0;
     if (s->g[r] != 0 && excess(s, r) != 0) needed = ns_larger(needed, fabs(excess(s, r) / s->g[r]));
     if (s->g[r] == 0 && fabs(excess(s, r)) > worst) worst = fabs(excess(s, r)), *block = r;
   }
@@ -385,9 +398,20 @@ static int blocking_row(const NsPivot *s, double needed) {
   return best;
 }
 
+/* Adds factor times the column of variable v (z or w) to d. */
+static void add_system_column(NsPivot *s, int v, double factor) {
+  if (v >= s->n) {
+    s->d[v - s->n] += factor;
+    return;
+  }
+  const double *column = matrix_column(s, v);
+  for (int i = 0; i < s->n; i++) s->d[i] -= factor * column[i];
+}
+
 /*
-** Lets t enter from above: it falls to the largest value at which a basic variable meets its bound, and that one leaves. Returns its
-** number and whether it leaves at its upper bound; -1 when all are within their ranges with t = 0.
+** Lets t enter from above: it falls to the largest value at which a basic variable meets its bound, and that one
+** leaves. Returns its number and whether it leaves at its upper bound; -1 when all are within their ranges with t =
+** 0.
 */
 static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
   int n = s->n, row;
@@ -401,8 +425,7 @@ static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
   memset(s->d, 0, (size_t)n * sizeof *s->d);
   for (int r = 0; r < n; r++) {
     if (s->g[r] == 0) continue;
-    system_column(s, s->basic[r], s->column);
-    for (int i = 0; i < n; i++) s->d[i] += s->g[r] * s->column[i];
+    add_system_column(s, s->basic[r], s->g[r]);
     s->g[r] = -s->g[r];
   }
   move_basics(s, t);
@@ -410,7 +433,10 @@ static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
   return leaving;
 }
 
-/* The complement of the variable that left row r, its direction and its way to go; notes where a z that left now stands. */
+/*
+** The complement of the variable that left row r, its direction and its way to go; notes where a z that left now
+** stands.
+*/
 static int next_entering(NsPivot *s, int leaving, bool at_upper, double *sigma, double *limit) {
   int n = s->n;
   if (leaving >= n) {

@@ -12,7 +12,7 @@
 typedef struct NsPivotStart {
   bool upper;      /* start at the upper bounds where these are finite; else at the lower ones where these are */
   bool varied;     /* fixed unequal positive covering numbers instead of ones */
-  double compact;  /* when > 0: infinite bounds are taken as this many times the data's size, free variables included */
+  double compact;  /* when > 0: infinite bounds become this many times the size of the data */
 } NsPivotStart;
 
 /* Workspace for problems of up to nmax variables; see pivot.c. */
@@ -23,17 +23,19 @@ NsStatus ns_pivot_new(NsPivot **pivot, int nmax, const NsLuLadder *ladder);
 void ns_pivot_free(NsPivot *pivot);
 
 /*
-** Follows one path for a problem whose M has entries of about 1 (see scale.h) and whose bounds all differ. The system is
-**   w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its upper one (w_i <= 0 basic);
-** t starts so large that all w have their sign, and falls until it leaves at 0. Whenever w_i leaves at 0, z_i enters from its
-** bound; whenever z_i leaves at a bound, w_i enters with that bound's sign; an entering z_i may reach its other bound first (a bound
-** flip, no change of basis). Free variables are in the basis from the start, their w_i = 0 out of it. Ties are decided lexicographically.
-** NS_OK: `set` (n) is the active set at t = 0 and z (n) the vertex, to be polished by ns_active_try. NS_ERAY: t can not fall further;
+** Follows one path for a problem whose M has entries of about 1 (see scale.h) and whose bounds all differ. The
+**   system is w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its
+** upper one (w_i <= 0 basic); t starts so large that all w have their sign, and falls until it leaves at 0. Whenever
+** w_i leaves at 0, z_i enters from its bound; whenever z_i leaves at a bound, w_i enters with that bound's sign; an
+** entering z_i may reach its other bound first (a bound flip, no change of basis). Free variables are in the basis
+** from the start, their w_i = 0 out of it. Ties are decided lexicographically. NS_OK: `set` (n) is the active set at
+** t = 0 and z (n) the vertex, to be polished by ns_active_try. NS_ERAY: t can not fall further;
 ** NS_ESINGULAR: the free variables fit in no basis,
 ** or a basis is singular to rounding; NS_EMAXITER: max_pivots were taken; NS_EINTR.
-** *pivots is the number of pivots. The path of a problem with finite bounds can not end on a ray, whatever M: see pivot.c.
-** Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal method for affine
-** variational inequalities, Math. Oper. Res. 21, 1996.
+** *pivots is the number of pivots. The path of a problem with finite bounds can not end on a ray, whatever M: see
+** pivot.c.
+** Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal
+** method for affine variational inequalities, Math. Oper. Res. 21, 1996.
 */
 NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
                        signed char *set, int *pivots);

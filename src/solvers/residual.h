@@ -25,27 +25,31 @@ static inline double ns_smaller(double a, double b) {
 void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size);
 
 /*
-** Natural residual max_i |z_i - proj(z_i - rho_i w_i)| for w (n, normally M z + q), in the units of z. rho_i = 1 / M_ii where
-** M_ii > 0, else 1 / max_j |M_ij|, else 1. *relative (may be NULL) is the residual over max(max_i |z_i|, max_i rho_i |q_i|, DBL_MIN):
-** it does not change when all z, or all w, are measured in another unit. NaN in z or w gives INFINITY.
+** Natural residual max_i |z_i - proj(z_i - rho_i w_i)| for w (n, normally M z + q), in the units of z. rho_i = 1 /
+** M_ii where M_ii > 0, else 1 / max_j |M_ij|, else 1. *relative (may be NULL) is the residual over max(max_i |z_i|,
+** max_i rho_i |q_i|, DBL_MIN): it does not change when all z, or all w, are measured in another unit. NaN in z or w
+** gives INFINITY.
 ** Facchinei and Pang 2003, section 1.5.
 */
 double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative);
 
 /*
-** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose entries of M and q differ
-** from the given ones by at most e relatively. With v_i = |w_i| for z_i strictly between its bounds, and the wrong-signed part of w_i
-** at a bound, it is max_i v_i / (|M| |z| + |q|)_i, 0/0 being 0. It is unchanged by any scaling of rows and columns, narrow boxes do not
-** hide a wrong answer, and an exact answer has a few times 1e-16. INFINITY when z leaves its bounds or something is NaN.
-** w and size as from ns_box_product. Oettli and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem 7.3.
+** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose
+** entries of M and q differ from the given ones by at most e relatively. With v_i = |w_i| for z_i strictly between
+** its bounds, and the wrong-signed part of w_i at a bound, it is max_i v_i / (|M| |z| + |q|)_i, 0/0 being 0. It is
+** unchanged by any scaling of rows and columns, narrow boxes do not hide a wrong answer, and an exact answer has a
+** few times 1e-16. INFINITY when z leaves its bounds or something is NaN. w and size as from ns_box_product. Oettli
+** and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem 7.3.
 */
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size);
 
 /*
-** The same with rows that are zero but for rounding judged more leniently: where (|M| |z| + |q|)_i is below 1000 n eps max_j |M_ij| max_j |z_j|,
-** this last product is added to the denominator. For balanced data (scale.h); it accepts answers whose exact components 0 came out
-** as rounding errors, which nothing but another rounding error can balance.
-** Arioli, Demmel and Duff, Solving sparse linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10, 1989.
+** The same with rows that are zero but for rounding judged more leniently: where (|M| |z| + |q|)_i is below 1000 n
+** eps max_j |M_ij| max_j |z_j|, this last product is added to the denominator. For balanced data (scale.h); it
+** accepts answers whose exact components 0 came out as rounding errors, which nothing but another rounding error can
+** balance.
+** Arioli, Demmel and Duff, Solving sparse linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10,
+** 1989.
 */
 double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size);
 

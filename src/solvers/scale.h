@@ -9,8 +9,8 @@
 #include "solvers/box.h"
 
 /*
-** A scaled copy: M'_ij = 2^(r_i + c_j) M_ij, q'_i = 2^r_i q_i, z'_i = 2^-c_i z_i, bounds like z. Positive factors keep
-** the signs of z - l, u - z and w, so that active sets of the two problems are the same.
+** A scaled copy: M'_ij = 2^(r_i + c_j) M_ij, q'_i = 2^r_i q_i, z'_i = 2^-c_i z_i, bounds like z. Positive factors
+** keep the signs of z - l, u - z and w, so that active sets of the two problems are the same.
 */
 typedef struct NsBoxScaled {
   NsBoxProblem problem; /* points at the arrays below */
