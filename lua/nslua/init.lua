@@ -1,7 +1,14 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
 
+local hidden = { internal = true, class_support = true }
+
 local ns = {}
-for name, value in pairs(core) do ns[name] = value end
+for name, value in pairs(core) do
+  if not hidden[name] then ns[name] = value end
+end
+
+ns.class = require "nslua.class"(core)
+ns._VERSION = "nslua 0.1.0"
 
 return ns

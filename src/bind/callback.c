@@ -713,7 +713,25 @@ void nsl_set_class(lua_State *L, int idx, int class) {
   nsl_find_methods(L, idx);
 }
 
+/* For ns.class: setclass(object, class) gives an object its class's methods. */
+static int set_class(lua_State *L) {
+  NslHead *head = nsl_head(L, 1);
+  if (!head || !lua_istable(L, 2)) return luaL_error(L, "class: expected a system or a relation and a table of methods");
+  nsl_set_class(L, 1, 2);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* For ns.class: says that a class has changed, so that every simulation looks its callbacks up again. */
+static int class_changed(lua_State *L) {
+  nsl_host(L)->class_version++;
+  return 0;
+}
+
 void nsl_open_callback(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", library_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"setclass", set_class}, {"changed", class_changed}, {NULL, NULL}};
   nsl_register_type(L, &library_type, meta, NULL);
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "class_support");
 }

@@ -13,6 +13,7 @@
 #include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "bind/simulation.h"
 #include "bind/vector.h"
 
 /* Each opener gets the module table on top of the stack and leaves it there. */
@@ -27,6 +28,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_callback,
     nsl_open_ad,
     nsl_open_model,
+    nsl_open_simulation,
     nsl_open_internal,
     nsl_open_internal_io,
 };

@@ -356,6 +356,33 @@ static int ds_tostring(lua_State *L) {
   return 1;
 }
 
+static int ds_display(lua_State *L) {
+  static const NslDisplayed fields[] = {{"x0", ds_x0}, {"x", ds_x}, {"r", ds_r}, {"M", ds_M},
+                                        {"A", ds_A},   {"b", ds_b}, {"z", ds_z}, {NULL, NULL}};
+  nsl_check_ds(L, 1);
+  return nsl_display_object(L, fields);
+}
+
+/* setNames{"c", "w1", ...}: what the states are called in a solution. */
+static int ds_set_names(lua_State *L) {
+  NslDs *self = nsl_check_ds(L, 1);
+  lua_settop(L, 2);
+  if (!lua_istable(L, 2) || (int)lua_rawlen(L, 2) != self->ds->n) {
+    const char *expected = lua_pushfstring(L, "a table of %d strings", self->ds->n);
+    nsl_bad(L, "setNames", "names", expected, 2);
+  }
+  lua_createtable(L, self->ds->n, 0);
+  for (int i = 1; i <= self->ds->n; i++) {
+    if (lua_rawgeti(L, 2, i) != LUA_TSTRING) {
+      const char *what = lua_pushfstring(L, "names[%d]", i);
+      nsl_bad(L, "setNames", what, "a string", -2);
+    }
+    lua_rawseti(L, 3, i);
+  }
+  nsl_anchor(L, 1, "names", 3);
+  return 0;
+}
+
 static const luaL_Reg methods[] = {
     {"x", ds_x}, {"x0", ds_x0}, {"r", ds_r}, {"rhs", ds_rhs}, {"setX", ds_set_x}, {"setX0", ds_set_x0},
     {"computeRhs", ds_compute_rhs}, {"dimension", ds_dimension}, {"n", ds_dimension},
@@ -368,7 +395,7 @@ static const luaL_Reg methods[] = {
     {"setComputeMFunction", ds_set_M_function}, {"setComputeAFunction", ds_set_A_function},
     {"setComputebFunction", ds_set_b_function},
     {"z", ds_z}, {"setzPtr", ds_set_z_ptr}, {"setz", ds_set_z},
-    {"resetToInitialState", ds_reset}, {"close", ds_close},
+    {"resetToInitialState", ds_reset}, {"setNames", ds_set_names}, {"display", ds_display}, {"close", ds_close},
     {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", ds_gc}, {"__close", ds_close}, {"__tostring", ds_tostring}, {NULL, NULL}};

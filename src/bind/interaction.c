@@ -103,7 +103,14 @@ static int interaction_tostring(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg methods[] = {{"y", interaction_y},
+static int interaction_display(lua_State *L) {
+  static const NslDisplayed fields[] = {{"y", interaction_y}, {"lambda", interaction_lambda}, {NULL, NULL}};
+  nsl_check_interaction(L, 1);
+  return nsl_display_object(L, fields);
+}
+
+static const luaL_Reg methods[] = {{"display", interaction_display},
+                                   {"y", interaction_y},
                                    {"lambda_", interaction_lambda},
                                    {"lambda", interaction_lambda},
                                    {"nonSmoothLaw", interaction_law},

@@ -176,7 +176,14 @@ static int law_tostring(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg methods[] = {{"lb", law_lb},       {"ub", law_ub},     {"setLb", law_set_lb},         {"setUb", law_set_ub},
+static int law_display(lua_State *L) {
+  static const NslDisplayed fields[] = {{"lb", law_lb}, {"ub", law_ub}, {NULL, NULL}};
+  nsl_check_law(L, 1);
+  return nsl_display_object(L, fields);
+}
+
+static const luaL_Reg methods[] = {{"display", law_display},
+                                   {"lb", law_lb},       {"ub", law_ub},     {"setLb", law_set_lb},         {"setUb", law_set_ub},
                                    {"size", law_size},   {"equalities", law_equalities}, {"close", law_close}, {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};

@@ -166,7 +166,30 @@ static int nsds_tostring(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg methods[] = {{"insertDynamicalSystem", nsds_insert},
+/* The graph, then each system and interaction in a line. */
+static int nsds_display(lua_State *L) {
+  static const char *const lists[] = {"ds", "interactions"};
+  nsl_check_nsds(L, 1);
+  lua_settop(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  lua_getiuservalue(L, 1, 1);
+  for (int l = 0; l < 2; l++) {
+    lua_getfield(L, 3, lists[l]);
+    for (lua_Integer i = 1; lua_rawgeti(L, 4, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+      lua_pushvalue(L, 2);
+      lua_pushfstring(L, "\n  %s", luaL_tolstring(L, 5, NULL));
+      lua_remove(L, -2);
+      lua_concat(L, 2);
+      lua_replace(L, 2);
+    }
+    lua_settop(L, 3);
+  }
+  lua_settop(L, 2);
+  return nsl_display(L, 2);
+}
+
+static const luaL_Reg methods[] = {{"display", nsds_display},
+                                   {"insertDynamicalSystem", nsds_insert},
                                    {"link", nsds_link},
                                    {"t0", nsds_t0},
                                    {"T", nsds_T},

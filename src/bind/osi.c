@@ -76,6 +76,11 @@ static int osi_tostring(lua_State *L) {
   return 1;
 }
 
+static int osi_display(lua_State *L) {
+  nsl_check_osi(L, 1);
+  return nsl_display_object(L, NULL);
+}
+
 void nsl_open_osi(lua_State *L) {
   static const luaL_Reg methods[] = {{"theta", osi_theta},
                                      {"gamma", osi_gamma},
@@ -83,6 +88,7 @@ void nsl_open_osi(lua_State *L) {
                                      {"setGamma", osi_set_gamma},
                                      {"useGammaForRelation", osi_use_gamma},
                                      {"setUseGammaForRelation", osi_set_use_gamma},
+                                     {"display", osi_display},
                                      {"close", osi_close},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};

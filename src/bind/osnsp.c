@@ -182,19 +182,8 @@ static int osnsp_tostring(lua_State *L) {
 
 static int osnsp_display(lua_State *L) {
   nsl_check_osnsp(L, 1);
-  lua_settop(L, 1);
-  static const struct {
-    const char *label;
-    lua_CFunction get;
-  } fields[] = {{"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}};
-  luaL_tolstring(L, 1, NULL);
-  for (int i = 0; i < 4; i++) {
-    lua_pushstring(L, fields[i].label);
-    lua_pushcfunction(L, fields[i].get);
-    lua_pushvalue(L, 1);
-    lua_call(L, 1, 1);
-  }
-  return nsl_display(L, 2);
+  static const NslDisplayed fields[] = {{"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
+  return nsl_display_object(L, fields);
 }
 
 void nsl_open_osnsp(lua_State *L) {

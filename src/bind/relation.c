@@ -358,6 +358,13 @@ static int relation_tostring(lua_State *L) {
   return 1;
 }
 
+static int relation_display(lua_State *L) {
+  static const NslDisplayed fields[] = {{"C", get_C}, {"D", get_D}, {"B", get_B}, {"K", get_K},
+                                        {"F", get_F}, {"e", get_e}, {"z", relation_z}, {NULL, NULL}};
+  nsl_check_relation(L, 1);
+  return nsl_display_object(L, fields);
+}
+
 static const luaL_Reg methods[] = {
     {"C", get_C}, {"D", get_D}, {"B", get_B}, {"K", get_K}, {"F", get_F}, {"e", get_e},
     {"setC", set_C}, {"setD", set_D}, {"setB", set_B}, {"setK", set_K}, {"setF", set_F}, {"sete", set_e},
@@ -369,8 +376,8 @@ static const luaL_Reg methods[] = {
     {"setComputeCFunction", set_C_function}, {"setComputeDFunction", set_D_function}, {"setComputeBFunction", set_B_function},
     {"setComputeFFunction", set_F_function}, {"setComputeEFunction", set_e_function},
     {"name", relation_name}, {"setName", relation_set_name},
-    {"z", relation_z}, {"setzPtr", relation_set_z_ptr}, {"setz", relation_set_z}, {"close", relation_close},
-    {NULL, NULL}};
+    {"z", relation_z}, {"setzPtr", relation_set_z_ptr}, {"setz", relation_set_z}, {"display", relation_display},
+    {"close", relation_close}, {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
 

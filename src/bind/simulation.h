@@ -50,11 +50,21 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
 /* Pushes a solution with room for `capacity` rows, for the simulation at idx. */
 NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity);
 
+/* Tells the solution at idx what the run took. */
+void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
+
+/* Makes the engine report Newton iterations to stderr, or not, as the simulation at idx and its one-step problem say. */
+void nsl_listen(lua_State *L, int idx);
+
 /* Methods of TimeStepping that have a file of their own. */
 int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);
 int nsl_simulation_clone(lua_State *L);
 
+/* Opens everything of this header. */
+void nsl_open_simulation(lua_State *L);
+
+void nsl_open_clone(lua_State *L);
 void nsl_open_time_grid(lua_State *L);
 void nsl_open_osi(lua_State *L);
 void nsl_open_osnsp(lua_State *L);

@@ -116,3 +116,16 @@ int nsl_display(lua_State *L, int first) {
   lua_call(L, 1, 0);
   return 0;
 }
+
+int nsl_display_object(lua_State *L, const NslDisplayed *fields) {
+  lua_settop(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  for (; fields && fields->label; fields++) {
+    luaL_checkstack(L, 4, "too many fields");
+    lua_pushstring(L, fields->label);
+    lua_pushcfunction(L, fields->get);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+  }
+  return nsl_display(L, 2);
+}

@@ -70,6 +70,15 @@ int nsl_bad(lua_State *L, const char *who, const char *what, const char *expecte
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what);
 double nsl_finite(lua_State *L, int idx, const char *who, const char *what);
 
+/* A line of a display(): its label and the method of the object that gives the value. */
+typedef struct NslDisplayed {
+  const char *label;
+  lua_CFunction get;
+} NslDisplayed;
+
+/* display() of the object at 1: its tostring, then the given fields (up to a NULL label). Returns 0. */
+int nsl_display_object(lua_State *L, const NslDisplayed *fields);
+
 /*
 ** Prints (through the global print) the header at stack index `first` and the pairs of a label and a value that follow up to the top, one a line; nil values are
 ** left out. Returns 0: what every display() method ends with.

@@ -77,8 +77,13 @@ static int grid_tostring(lua_State *L) {
   return 1;
 }
 
+static int grid_display(lua_State *L) {
+  nsl_check_time_grid(L, 1);
+  return nsl_display_object(L, NULL);
+}
+
 void nsl_open_time_grid(lua_State *L) {
-  static const luaL_Reg methods[] = {{"t0", grid_t0}, {"h", grid_h}, {"at", grid_at}, {"close", grid_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"t0", grid_t0}, {"h", grid_h}, {"at", grid_at}, {"display", grid_display}, {"close", grid_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", grid_gc}, {"__close", grid_close}, {"__tostring", grid_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"TimeDiscretisation", new_grid}, {NULL, NULL}};
   nsl_register_type(L, &grid_type, meta, methods);

@@ -10,7 +10,7 @@
 #include "io/number.h"
 
 static void print_number(NsFile *file, double x) {
-  char text[NS_NUMBER_SIZE];
+  char text[NS_NUMBER_TEXT];
   if (isnan(x)) {
     ns_file_print(file, "0/0");
   } else if (isinf(x)) {

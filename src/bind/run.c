@@ -1,0 +1,162 @@
+/*
+** run.c
+** simu:run{...}: the loop in C, with progress on a terminal and Ctrl-C.
+*/
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "bind/simulation.h"
+#include "simulation/run.h"
+
+/* ---- SIGINT ---- */
+
+/* The thread whose run a signal interrupts; SIGINT is the process's, so this is too. */
+static lua_State *volatile interrupted_thread;
+
+static void stop_hook(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  lua_sethook(L, NULL, 0, 0);
+  luaL_error(L, "interrupted!");
+}
+
+/* Engine loops poll the flag; a callback that does not come back is stopped by the hook, as lua.c does. */
+static void on_signal(int signal_number) {
+  (void)signal_number;
+  ns_interrupt_raise();
+  if (interrupted_thread) lua_sethook(interrupted_thread, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+/* What was there before a run, to be put back. */
+typedef struct Guard {
+  struct sigaction action;
+  lua_State *thread;
+  lua_Hook hook;
+  int mask, count;
+} Guard;
+
+static void guard_begin(Guard *guard, lua_State *L) {
+  struct sigaction action = {.sa_handler = on_signal};
+  *guard = (Guard){.thread = interrupted_thread, .hook = lua_gethook(L), .mask = lua_gethookmask(L), .count = lua_gethookcount(L)};
+  sigemptyset(&action.sa_mask);
+  ns_interrupt_clear();
+  interrupted_thread = L;
+  sigaction(SIGINT, &action, &guard->action);
+}
+
+static void guard_end(const Guard *guard, lua_State *L) {
+  sigaction(SIGINT, &guard->action, NULL);
+  interrupted_thread = guard->thread;
+  ns_interrupt_clear();
+  lua_sethook(L, guard->hook, guard->mask, guard->count);
+}
+
+/* ---- progress ---- */
+
+typedef struct Progress {
+  struct timespec start;
+  double shown; /* seconds after start at which the line was written last; 0: never */
+  long first;
+} Progress;
+
+static double seconds_since(const struct timespec *start) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* A line on the terminal, once a run has taken a second, five times a second. */
+static void show(void *context, const NsTimeStepping *ts) {
+  Progress *progress = context;
+  double elapsed = seconds_since(&progress->start);
+  long done = ts->k - progress->first, left = ns_ts_steps(ts) - ts->k;
+  if (elapsed < 1 || elapsed < progress->shown + 0.2 || done == 0) return;
+  progress->shown = elapsed;
+  fprintf(stderr, "\rt = %.6g, step %ld of %ld, %.0f s to go \033[K", ns_ts_time(ts), ts->k, ns_ts_steps(ts),
+          elapsed / (double)done * (double)left);
+  fflush(stderr);
+}
+
+/* ---- run ---- */
+
+typedef struct Options {
+  long every;
+  bool progress, partial;
+} Options;
+
+static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
+  bool value = otherwise;
+  if (lua_getfield(L, idx, name) != LUA_TNIL) {
+    if (!lua_isboolean(L, -1)) nsl_bad(L, "run", name, "a boolean", -1);
+    value = lua_toboolean(L, -1);
+  }
+  lua_pop(L, 1);
+  return value;
+}
+
+static Options read_options(lua_State *L, int idx) {
+  static const char *const known[] = {"every", "progress", "partial", NULL};
+  Options options = {1, isatty(STDERR_FILENO) != 0, false};
+  if (lua_isnoneornil(L, idx)) return options;
+  if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
+  nsl_check_options(L, idx, "run", known);
+  if (lua_getfield(L, idx, "every") != LUA_TNIL) {
+    lua_Integer every = nsl_integer(L, -1, "run", "every");
+    if (every < 1) luaL_error(L, "run: every: expected 1 or more, got %I", every);
+    options.every = (long)every;
+  }
+  lua_pop(L, 1);
+  options.progress = flag(L, idx, "progress", options.progress);
+  options.partial = flag(L, idx, "partial", false);
+  return options;
+}
+
+/* Tells the solution how the run ended. */
+static void set_outcome(lua_State *L, int solution, const char *status, int message) {
+  lua_getiuservalue(L, solution, 1);
+  lua_pushstring(L, status);
+  lua_setfield(L, -2, "status");
+  lua_pushvalue(L, message);
+  lua_setfield(L, -2, "message");
+  lua_pop(L, 1);
+}
+
+/* Pushes the error that a step raises, without raising it. */
+static int raise_again(lua_State *L) {
+  return nsl_raise_step(L, lua_touserdata(L, 1));
+}
+
+int nsl_simulation_run(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
+  lua_settop(L, 2);
+  Options options = read_options(L, 2);
+  NsSolution *solution = nsl_push_solution(L, 1, ns_run_rows(self->ts, options.every));
+  Progress progress = {.first = self->ts->k};
+  clock_gettime(CLOCK_MONOTONIC, &progress.start);
+  NsRunOptions run = {options.every, options.progress ? show : NULL, &progress};
+  NsError err = {NS_OK, ""};
+  Guard guard;
+  nsl_listen(L, 1);
+  guard_begin(&guard, L);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NsStatus status = ns_run(self->ts, solution, &run, &err);
+  nsl_leave(self->host, edge);
+  guard_end(&guard, L);
+  if (progress.shown > 0) fprintf(stderr, "\r\033[K");
+  nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
+  if (status == NS_OK) {
+    lua_pushnil(L);
+    set_outcome(L, 3, "completed", 4);
+  } else if (options.partial) {
+    lua_pushcfunction(L, raise_again);
+    lua_pushlightuserdata(L, &err);
+    lua_pcall(L, 1, 0, 0);
+    set_outcome(L, 3, status == NS_EINTR ? "interrupted" : "failed", 4);
+  } else {
+    return nsl_raise_step(L, &err);
+  }
+  lua_settop(L, 3);
+  return 1;
+}

@@ -1,0 +1,282 @@
+/*
+** solution.c
+** The recorded run: columns by name, saving.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bind/simulation.h"
+#include "io/csv.h"
+#include "io/npy.h"
+
+/* User value 1: a table { names = {...}, index = {name = column}, status, message, stats }. */
+typedef struct NslSolution {
+  NslHead head;
+  NsSolution *solution;
+} NslSolution;
+
+static const NslType solution_type = {"solution"};
+
+static NslSolution *check_solution(lua_State *L, int idx) {
+  return nsl_check(L, idx, &solution_type);
+}
+
+/* Column c, from 0: t, the states, lambda, y, Newton iterations. */
+static double *column(const NsSolution *s, int c) {
+  if (c == 0) return s->t;
+  if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
+  c -= 1 + s->nx;
+  if (c < s->m) return s->lambda + (ptrdiff_t)c * s->capacity;
+  c -= s->m;
+  return c < s->m ? s->y + (ptrdiff_t)c * s->capacity : s->iterations;
+}
+
+static int count_columns(const NsSolution *s) {
+  return 2 + s->nx + 2 * s->m;
+}
+
+/* ---- names ---- */
+
+/* Appends a name (popped) to the list at `names` and, unless it is taken, to the index at names + 1. */
+static void add_name(lua_State *L, int names) {
+  lua_Integer c = (lua_Integer)lua_rawlen(L, names) + 1;
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, names + 1) == LUA_TNIL) {
+    lua_pushvalue(L, -2);
+    lua_pushinteger(L, c);
+    lua_rawset(L, names + 1);
+  }
+  lua_pop(L, 1);
+  lua_rawseti(L, names, c);
+}
+
+static void add_numbered(lua_State *L, int names, const char *stem, int count) {
+  for (int i = 1; i <= count; i++) {
+    lua_pushfstring(L, "%s%d", stem, i);
+    add_name(L, names);
+  }
+}
+
+/* The names of a system's states: those of setNames, else x1, x2, ... counted over all systems. */
+static void add_state_names(lua_State *L, int names, int ds_idx, int *count) {
+  const NslDs *ds = lua_touserdata(L, ds_idx);
+  lua_getiuservalue(L, ds_idx, NSL_FIELDS);
+  bool named = lua_getfield(L, -1, "anchor names") == LUA_TTABLE;
+  int given = lua_gettop(L);
+  for (int i = 1; i <= ds->ds->n; i++) {
+    ++*count;
+    if (!named || lua_rawgeti(L, given, i) != LUA_TSTRING) lua_pushfstring(L, "x%d", *count);
+    add_name(L, names);
+  }
+  lua_settop(L, given - 2);
+}
+
+/* Fills names and index for the graph of the simulation at `simulation`. */
+static void add_names(lua_State *L, int names, int simulation, const NsSolution *s) {
+  int count = 0;
+  lua_pushliteral(L, "t");
+  add_name(L, names);
+  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
+  lua_getiuservalue(L, -1, 1);
+  lua_getfield(L, -1, "ds");
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) add_state_names(L, names, lua_gettop(L), &count);
+  lua_pop(L, 4);
+  add_numbered(L, names, "lambda", s->m);
+  add_numbered(L, names, "y", s->m);
+  lua_pushliteral(L, "newton_iterations");
+  add_name(L, names);
+}
+
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity) {
+  const NsTimeStepping *ts = nsl_check_simulation(L, simulation)->ts;
+  NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
+  int idx = lua_gettop(L);
+  if (ns_solution_new(&self->solution, ts, capacity) != NS_OK) luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_newtable(L);
+  add_names(L, idx + 2, simulation, self->solution);
+  lua_setfield(L, idx + 1, "index");
+  lua_setfield(L, idx + 1, "names");
+  lua_setiuservalue(L, idx, 1);
+  return self->solution;
+}
+
+void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds) {
+  NslSolution *self = lua_touserdata(L, idx);
+  lua_getiuservalue(L, idx, 1);
+  lua_newtable(L);
+  lua_pushinteger(L, self->solution->rows), lua_setfield(L, -2, "rows");
+  lua_pushinteger(L, ts->stats.steps), lua_setfield(L, -2, "steps");
+  lua_pushinteger(L, ts->stats.newton_iterations), lua_setfield(L, -2, "newton_iterations");
+  lua_pushinteger(L, ts->stats.max_newton), lua_setfield(L, -2, "max_newton_iterations");
+  lua_pushinteger(L, ts->stats.solver_iterations), lua_setfield(L, -2, "solver_iterations");
+  lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
+  lua_setfield(L, -2, "stats");
+  lua_pop(L, 1);
+}
+
+/* ---- access ---- */
+
+static int column_view(lua_State *L, const NslSolution *self, int c) {
+  NslVector *v = nsl_push_vector_view(L, 1, column(self->solution, c), (int)self->solution->rows, 1, "column", NULL);
+  v->label = NULL;
+  return 1;
+}
+
+/* The column number of the name or number at idx, from 0. */
+static int column_argument(lua_State *L, const NslSolution *self, int idx) {
+  int count = count_columns(self->solution);
+  if (lua_type(L, idx) == LUA_TSTRING) {
+    lua_getiuservalue(L, 1, 1);
+    lua_getfield(L, -1, "index");
+    lua_pushvalue(L, idx);
+    if (lua_rawget(L, -2) == LUA_TNIL) luaL_error(L, "column: there is none called '%s'", lua_tostring(L, idx));
+    return (int)lua_tointeger(L, -1) - 1;
+  }
+  lua_Integer c = nsl_integer(L, idx, "column", "name or number");
+  if (c < 1 || c > count) luaL_error(L, "column: expected 1..%d, got %I", count, c);
+  return (int)c - 1;
+}
+
+static int solution_column(lua_State *L) {
+  NslSolution *self = check_solution(L, 1);
+  return column_view(L, self, column_argument(L, self, 2));
+}
+
+static int solution_names(lua_State *L) {
+  check_solution(L, 1);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
+  lua_createtable(L, count, 0);
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(L, names, i);
+    lua_rawseti(L, -2, i);
+  }
+  return 1;
+}
+
+static int block(lua_State *L, const NslSolution *self, double *data, int cols) {
+  nsl_push_matrix_view(L, 1, data, (int)self->solution->rows, cols, (int)self->solution->capacity, NULL, NULL);
+  return 1;
+}
+
+/* ---- saving ---- */
+
+static NsStatus save_csv(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+  int ncols = count_columns(s);
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
+  const double **columns = lua_newuserdatauv(L, (size_t)ncols * sizeof *columns, 0);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int list = lua_gettop(L);
+  luaL_checkstack(L, 2, "too many columns");
+  for (int c = 0; c < ncols; c++) {
+    columns[c] = column(s, c);
+    lua_rawgeti(L, list, c + 1);
+    names[c] = lua_tostring(L, -1); /* anchored in the list */
+    lua_pop(L, 1);
+  }
+  return ns_csv_write(path, ncols, names, s->rows, columns, NULL, err);
+}
+
+static NsStatus save_npy(const NsSolution *s, const char *path, NsError *err) {
+  int ncols = count_columns(s);
+  double *flat = ns_alloc((size_t)s->rows * (size_t)ncols, sizeof *flat);
+  if (!flat) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int c = 0; c < ncols; c++) memcpy(flat + (ptrdiff_t)c * s->rows, column(s, c), (size_t)s->rows * sizeof *flat);
+  NsStatus status = ns_npy_write(path, NS_NPY_FORTRAN, s->rows, ncols, flat, s->rows, err);
+  ns_free(flat);
+  return status;
+}
+
+static bool ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+/* save(file): .csv with a header line, or .npy (rows x columns, float64). */
+static int solution_save(lua_State *L) {
+  NslSolution *self = check_solution(L, 1);
+  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "save", "file", "a string", 2);
+  const char *path = lua_tostring(L, 2);
+  NsError err = {NS_OK, ""};
+  NsStatus status;
+  if (ends_with(path, ".csv"))
+    status = save_csv(L, self->solution, path, &err);
+  else if (ends_with(path, ".npy"))
+    status = save_npy(self->solution, path, &err);
+  else
+    return luaL_error(L, "save: '%s': expected a name that ends in .csv or .npy", path);
+  return status == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
+static int solution_close(lua_State *L) {
+  check_solution(L, 1)->head.closed = true;
+  return 0;
+}
+
+static int solution_gc(lua_State *L) {
+  NslSolution *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  ns_solution_free(self->solution);
+  self->solution = NULL;
+  return 0;
+}
+
+static int solution_tostring(lua_State *L) {
+  NslSolution *self = lua_touserdata(L, 1);
+  if (self->head.closed) return lua_pushliteral(L, "solution (closed)"), 1;
+  const NsSolution *s = self->solution;
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "status");
+  lua_pushfstring(L, "solution (%s): %I rows, t = %f .. %f, %d states, %d multipliers", lua_tostring(L, -1), (lua_Integer)s->rows,
+                  s->rows ? s->t[0] : 0.0, s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->m);
+  return 1;
+}
+
+static int solution_display(lua_State *L) {
+  check_solution(L, 1);
+  return nsl_display_object(L, NULL);
+}
+
+static int solution_length(lua_State *L) {
+  lua_pushinteger(L, check_solution(L, 1)->solution->rows);
+  return 1;
+}
+
+/* sol.t, .x, .lambda, .y, .iterations, .status, .message, .stats; a column by its name; a method. */
+static int solution_index(lua_State *L) {
+  NslSolution *self = check_solution(L, 1);
+  const NsSolution *s = self->solution;
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "solution: expected the name of a field or of a column, got %s", nsl_describe(L, 2));
+  const char *key = lua_tostring(L, 2);
+  if (strcmp(key, "x") == 0) return block(L, self, s->x, s->nx);
+  if (strcmp(key, "lambda") == 0) return block(L, self, s->lambda, s->m);
+  if (strcmp(key, "y") == 0) return block(L, self, s->y, s->m);
+  if (strcmp(key, "iterations") == 0) return column_view(L, self, count_columns(s) - 1);
+  lua_getiuservalue(L, 1, 1);
+  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0) return lua_getfield(L, -1, key), 1;
+  lua_getfield(L, -1, "index");
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, -2) == LUA_TNIL) return 1;
+  return column_view(L, self, (int)lua_tointeger(L, -1) - 1);
+}
+
+void nsl_open_solution(lua_State *L) {
+  static const luaL_Reg methods[] = {{"column", solution_column}, {"names", solution_names}, {"save", solution_save},
+                                     {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", solution_gc}, {"__close", solution_close}, {"__tostring", solution_tostring},
+                                  {"__len", solution_length}, {NULL, NULL}};
+  nsl_register_type(L, &solution_type, meta, NULL);
+  luaL_getmetatable(L, solution_type.name);
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_pushcclosure(L, solution_index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

@@ -1,0 +1,363 @@
+/*
+** time_stepping.c
+** TimeStepping: stepping by hand, options, accounts.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "bind/simulation.h"
+
+static const NslType ts_type = {"TimeStepping"};
+
+NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
+  return nsl_check(L, idx, &ts_type);
+}
+
+static NsTimeStepping *engine(lua_State *L) {
+  return nsl_check_simulation(L, 1)->ts;
+}
+
+/* Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about safety. */
+static void check_parts(lua_State *L, int idx) {
+  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+    lua_getiuservalue(L, idx, i);
+    const NslHead *head = lua_touserdata(L, -1);
+    if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+    lua_pop(L, 1);
+  }
+}
+
+/* Looks the methods of one list of the graph up again. */
+static void find_methods(lua_State *L, int graph, const char *list, bool relations) {
+  lua_getiuservalue(L, graph, 1);
+  lua_getfield(L, -1, list);
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+    if (relations) {
+      lua_getiuservalue(L, -1, 2);
+      lua_remove(L, -2);
+    }
+    nsl_find_methods(L, -1);
+  }
+  lua_pop(L, 3);
+}
+
+NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
+  idx = lua_absindex(L, idx);
+  NslTimeStepping *self = nsl_check_simulation(L, idx);
+  if (self->ts->nsds->busy) luaL_error(L, "%s called while a step is being computed (from inside a callback?)", what);
+  check_parts(L, idx);
+  if (self->class_version != self->host->class_version) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    find_methods(L, lua_gettop(L), "ds", false);
+    find_methods(L, lua_gettop(L), "interactions", true);
+    lua_pop(L, 1);
+    self->class_version = self->host->class_version;
+  }
+  return self;
+}
+
+/* Verbose mode: one line an iteration, on stderr. */
+static void tell(void *context, const NsNewtonReport *r) {
+  NslTimeStepping *self = context;
+  const NsSolverInfo *s = r->solver;
+  lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
+  char line[256];
+  snprintf(line, sizeof line, ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual %.3g%s\n",
+           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?", s->iterations,
+           s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
+  lua_writestringerror("%s", line);
+}
+
+void nsl_listen(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  lua_getiuservalue(L, idx, NSL_TS_OSNSP);
+  const NslOsnsp *osnsp = lua_touserdata(L, -1);
+  self->ts->listener = self->verbose || osnsp->verbose ? tell : NULL;
+  self->ts->listener_context = self;
+  lua_pop(L, 1);
+}
+
+/* TimeStepping(nsds, td, osi [, osnspb]); without a one-step problem an MLCP, which takes every law. */
+static int new_ts(lua_State *L) {
+  lua_settop(L, 4);
+  NslNsds *nsds = nsl_check_nsds(L, 1);
+  NslTimeGrid *grid = nsl_check_time_grid(L, 2);
+  NslOsi *osi = nsl_check_osi(L, 3);
+  if (lua_isnil(L, 4)) {
+    lua_getfield(L, lua_upvalueindex(1), "MLCP");
+    lua_call(L, 0, 1);
+    lua_replace(L, 4);
+  }
+  NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
+  NslTimeStepping *self = nsl_new(L, &ts_type, sizeof *self, NSL_TS_USERVALUES);
+  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+    lua_pushvalue(L, i);
+    lua_setiuservalue(L, 5, i);
+  }
+  NsError err = {NS_OK, ""};
+  self->host = nsl_host(L);
+  if (ns_ts_new(&self->ts, nsds->nsds, grid->grid, &osi->options, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  return 1;
+}
+
+static int ts_compute(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
+  NsError err = {NS_OK, ""};
+  nsl_listen(L, 1);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NsStatus status = ns_ts_compute_step(self->ts, &err);
+  nsl_leave(self->host, edge);
+  return status == NS_OK ? 0 : nsl_raise_step(L, &err);
+}
+
+static int ts_next(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  NsError err = {NS_OK, ""};
+  if (self->ts->nsds->busy) luaL_error(L, "nextStep called while a step is being computed (from inside a callback?)");
+  return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
+static int ts_initialize(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
+  NsError err = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  self->ts->nsds->busy = true;
+  NsStatus status = ns_ts_prepare(self->ts, &err);
+  self->ts->nsds->busy = false;
+  nsl_leave(self->host, edge);
+  return status == NS_OK ? 0 : nsl_raise_step(L, &err);
+}
+
+static int ts_has_next(lua_State *L) {
+  lua_pushboolean(L, ns_ts_has_next(engine(L)));
+  return 1;
+}
+
+static int ts_next_time(lua_State *L) {
+  lua_pushnumber(L, ns_ts_next_time(engine(L)));
+  return 1;
+}
+
+static int ts_time(lua_State *L) {
+  lua_pushnumber(L, ns_ts_time(engine(L)));
+  return 1;
+}
+
+static int ts_step_size(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_pushnumber(L, ns_time_grid_step(ts->grid, ts->k));
+  return 1;
+}
+
+static int ts_step(lua_State *L) {
+  lua_pushinteger(L, engine(L)->k);
+  return 1;
+}
+
+static int ts_steps_total(lua_State *L) {
+  lua_pushinteger(L, ns_ts_steps(engine(L)));
+  return 1;
+}
+
+/* The iterator behind steps(): takes the step that was computed, computes the next one; gives its number and its time. */
+static int ts_iterate(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  NsError err = {NS_OK, ""};
+  lua_settop(L, 1);
+  if (ts->computed && ns_ts_next_step(ts, &err) != NS_OK) nsl_raise(L, &err);
+  if (!ns_ts_has_next(ts)) return lua_pushnil(L), 1;
+  ts_compute(L);
+  lua_pushinteger(L, ts->k + 1);
+  lua_pushnumber(L, ns_ts_next_time(ts));
+  return 2;
+}
+
+static int ts_steps(lua_State *L) {
+  nsl_ready_simulation(L, 1, "steps");
+  lua_pushcfunction(L, ts_iterate);
+  lua_pushvalue(L, 1);
+  return 2;
+}
+
+static int ts_reset(lua_State *L) {
+  ns_ts_reset(nsl_ready_simulation(L, 1, "reset")->ts);
+  return 0;
+}
+
+/* ---- options ---- */
+
+static int ts_set_newton_max(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_Integer most = nsl_integer(L, 2, "setNewtonMaxIteration", "iterations");
+  if (most < 1 || most > 1000000) luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
+  ts->newton.max_iterations = (int)most;
+  return 0;
+}
+
+/* setNewtonTolerance(relative [, absolute]); the absolute one is 1e-4 of the relative one when it is not given. */
+static int ts_set_newton_tolerance(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
+  double atol = lua_isnoneornil(L, 3) ? 1e-4 * rtol : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
+  if (!(rtol > 0)) luaL_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
+  if (atol < 0) luaL_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
+  ts->newton.rtol = rtol;
+  ts->newton.atol = atol;
+  return 0;
+}
+
+static int ts_set_max_substeps(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_Integer most = nsl_integer(L, 2, "setMaxSubsteps", "substeps");
+  if (most < 1 || most > 1 << 20) luaL_error(L, "setMaxSubsteps: substeps: expected 1..1048576, got %I", most);
+  ts->newton.max_substeps = (int)most;
+  return 0;
+}
+
+/* setComputeResiduY and setComputeResiduR: accepted; every residual is always tested. */
+static int ts_accept_flag(lua_State *L) {
+  engine(L);
+  if (!lua_isboolean(L, 2)) nsl_bad(L, "setComputeResidu", "flag", "a boolean", 2);
+  return 0;
+}
+
+static int ts_set_verbose(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  if (!lua_isboolean(L, 2)) nsl_bad(L, "setVerbose", "verbose", "a boolean", 2);
+  self->verbose = lua_toboolean(L, 2);
+  return 0;
+}
+
+/* ---- accounts ---- */
+
+static int ts_newton_iterations(lua_State *L) {
+  lua_pushinteger(L, engine(L)->newton_iterations);
+  return 1;
+}
+
+/* The relative residuals of the last iterate: state, output. */
+static int ts_newton_residual(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_pushnumber(L, ts->residual.state);
+  lua_pushnumber(L, ts->residual.output);
+  return 2;
+}
+
+static int ts_stats(lua_State *L) {
+  const NsTimeStepping *ts = engine(L);
+  const struct {
+    const char *name;
+    long value;
+  } counts[] = {{"steps", ts->stats.steps},
+                {"newton_iterations", ts->stats.newton_iterations},
+                {"max_newton_iterations", ts->stats.max_newton},
+                {"solver_iterations", ts->stats.solver_iterations},
+                {"substeps", ts->stats.substeps},
+                {"damped_steps", ts->stats.damped_steps},
+                {"factorizations", ts->workspace ? ns_euler_moreau_factorizations(ts->workspace) : 0}};
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    lua_pushinteger(L, counts[i].value);
+    lua_setfield(L, -2, counts[i].name);
+  }
+  return 1;
+}
+
+static int part(lua_State *L, int which) {
+  nsl_check_simulation(L, 1);
+  lua_getiuservalue(L, 1, which);
+  return 1;
+}
+
+static int ts_nsds(lua_State *L) { return part(L, NSL_TS_NSDS); }
+static int ts_grid(lua_State *L) { return part(L, NSL_TS_GRID); }
+static int ts_osi(lua_State *L) { return part(L, NSL_TS_OSI); }
+static int ts_osnsp(lua_State *L) { return part(L, NSL_TS_OSNSP); }
+
+/* The one-step problem is given back for another simulation. The parts are all alive here, unless the state is closing. */
+static void release(lua_State *L, NslTimeStepping *self) {
+  if (!self->ts) return;
+  lua_getiuservalue(L, 1, NSL_TS_OSNSP);
+  const NslOsnsp *osnsp = lua_touserdata(L, -1);
+  if (!osnsp || !osnsp->problem) self->ts->problem = NULL;
+  lua_pop(L, 1);
+  ns_ts_free(self->ts);
+  self->ts = NULL;
+}
+
+static int ts_close(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  if (self->ts->nsds->busy) luaL_error(L, "close called while a step is being computed (from inside a callback?)");
+  self->head.closed = true;
+  release(L, self);
+  return 0;
+}
+
+static int ts_gc(lua_State *L) {
+  NslTimeStepping *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  release(L, self);
+  return 0;
+}
+
+static int ts_tostring(lua_State *L) {
+  NslTimeStepping *self = lua_touserdata(L, 1);
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", ts_type.name), 1;
+  lua_pushfstring(L, "%s: step %I of %I, t = %f", ts_type.name, (lua_Integer)self->ts->k, (lua_Integer)ns_ts_steps(self->ts),
+                  ns_ts_time(self->ts));
+  return 1;
+}
+
+static int ts_display(lua_State *L) {
+  nsl_check_simulation(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  static const char *const labels[] = {"model", "grid", "integrator", "one-step problem"};
+  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+    lua_pushstring(L, labels[i - 1]);
+    lua_getiuservalue(L, 1, i);
+  }
+  return nsl_display(L, 2);
+}
+
+static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
+                                   {"advanceToEvent", ts_compute},
+                                   {"nextStep", ts_next},
+                                   {"initialize", ts_initialize},
+                                   {"hasNextEvent", ts_has_next},
+                                   {"nextTime", ts_next_time},
+                                   {"startingTime", ts_time},
+                                   {"timeStep", ts_step_size},
+                                   {"currentTimeStep", ts_step_size},
+                                   {"step", ts_step},
+                                   {"numberOfSteps", ts_steps_total},
+                                   {"steps", ts_steps},
+                                   {"run", nsl_simulation_run},
+                                   {"check", nsl_simulation_check},
+                                   {"clone", nsl_simulation_clone},
+                                   {"reset", ts_reset},
+                                   {"setNewtonMaxIteration", ts_set_newton_max},
+                                   {"setNewtonTolerance", ts_set_newton_tolerance},
+                                   {"setMaxSubsteps", ts_set_max_substeps},
+                                   {"setComputeResiduY", ts_accept_flag},
+                                   {"setComputeResiduR", ts_accept_flag},
+                                   {"setVerbose", ts_set_verbose},
+                                   {"newtonIterations", ts_newton_iterations},
+                                   {"getNewtonNbIterations", ts_newton_iterations},
+                                   {"newtonResidual", ts_newton_residual},
+                                   {"stats", ts_stats},
+                                   {"nsds", ts_nsds},
+                                   {"timeDiscretisation", ts_grid},
+                                   {"osi", ts_osi},
+                                   {"osnspb", ts_osnsp},
+                                   {"display", ts_display},
+                                   {"close", ts_close},
+                                   {NULL, NULL}};
+
+static const luaL_Reg meta[] = {{"__gc", ts_gc}, {"__close", ts_close}, {"__tostring", ts_tostring}, {NULL, NULL}};
+
+void nsl_open_time_stepping(lua_State *L) {
+  nsl_register_type(L, &ts_type, meta, methods);
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, new_ts, 1);
+  lua_setfield(L, -2, "TimeStepping");
+}
