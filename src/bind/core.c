@@ -9,7 +9,6 @@
 #include "bind/callback.h"
 #include "bind/host.h"
 #include "bind/internal.h"
-#include "bind/internal_io.h"
 #include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
@@ -29,8 +28,9 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ad,
     nsl_open_model,
     nsl_open_simulation,
+#ifdef NSL_INTERNAL
     nsl_open_internal,
-    nsl_open_internal_io,
+#endif
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
