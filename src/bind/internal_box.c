@@ -20,7 +20,7 @@ typedef struct BoxCall {
   int n;
 } BoxCall;
 
-static const NslType box_call_type = {"nslua.internal.box"};
+static const NslType box_call_type = {.name = "nslua.internal.box"};
 
 static int box_call_gc(lua_State *L) {
   BoxCall *call = lua_touserdata(L, 1);

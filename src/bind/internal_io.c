@@ -12,7 +12,7 @@
 #include "io/npy.h"
 #include "io/number.h"
 
-static const NslType file_type = {"internal.file"};
+static const NslType file_type = {.name = "internal.file"};
 
 typedef struct File {
   NslHead head;

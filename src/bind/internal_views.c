@@ -16,7 +16,7 @@ typedef struct Owner {
   double data[64];
 } Owner;
 
-static const NslType owner_type = {"internal.Owner"};
+static const NslType owner_type = {.name = "internal.Owner"};
 
 static Owner *self(lua_State *L) {
   return nsl_check(L, 1, &owner_type);
