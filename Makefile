@@ -33,8 +33,8 @@ LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)
 
 SRC    := $(shell find src -name '*.c' ! -name nslua.c | sort)
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
-HIDDEN := $(patsubst src/%.c,%.o,$(shell grep -l NSL_INTERNAL $(SRC)))
-PUBLIC := $(filter-out $(HIDDEN:%=$(BUILD)/obj/%),$(OBJ)) $(HIDDEN:%=$(BUILD)/public/obj/%)
+# The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.
+PUBLIC := $(filter-out $(BUILD)/obj/bind/internal%.o $(BUILD)/obj/bind/core.o,$(OBJ)) $(BUILD)/public/obj/bind/core.o
 CORE   := $(BUILD)/lib/nslua/core.so
 NSLUA  := $(BUILD)/bin/nslua
 ROOT    = $(DESTDIR)$(PREFIX)
@@ -52,7 +52,6 @@ $(NSLUA): $(BUILD)/obj/nslua.o
 	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $< $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
 	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
 
-# Objects with the table of hidden functions for specs, and those few again without it, for `make install`.
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -DNSL_INTERNAL -MMD -MP -c -o $@ $<
@@ -60,7 +59,7 @@ $(BUILD)/public/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
--include $(OBJ:.o=.d) $(BUILD)/obj/nslua.d $(HIDDEN:%.o=$(BUILD)/public/obj/%.d)
+-include $(OBJ:.o=.d) $(BUILD)/obj/nslua.d $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all

@@ -34,9 +34,9 @@ describe("make install", function()
   end)
 
   it("holds no hidden functions, unlike the build", function()
-    local code = " -e 'print(require \"nslua\".internal)'"
-    assert.equal("nil\n", (host.run(prefix .. "/bin/nslua" .. code)))
-    assert.matches("^table: ", (host.nslua_run(code)))
+    local code = " -e 'print(type((require \"nslua\")), (pcall(require, \"nslua.internal\")))'"
+    assert.equal("table\tfalse\n", (host.run(prefix .. "/bin/nslua" .. code)))
+    assert.equal("table\ttrue\n", (host.nslua_run(code)))
   end)
 
   it("has a prompt", function()

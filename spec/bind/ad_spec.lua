@@ -1,6 +1,5 @@
 local ns = require "nslua"
-local core = assert(package.searchpath("nslua.core", package.cpath))
-local internal = assert(package.loadlib(core, "luaopen_nslua_internal_ad"))()
+local internal = require "nslua.internal"
 
 local sin, cos = math.sin, math.cos -- captured as locals, on purpose
 

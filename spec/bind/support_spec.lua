@@ -1,6 +1,5 @@
 local ns = require "nslua"
-local core = package.searchpath("nslua.core", package.cpath)
-local internal = assert(package.loadlib(core, "luaopen_nslua_internal_views"))()
+local internal = require "nslua.internal"
 
 local function message(f, ...)
   local ok, err = pcall(f, ...)
@@ -53,7 +52,7 @@ describe("the binding's shared words", function()
 
   it("survive being opened twice", function()
     local v = ns.vector {1, 2}
-    local open = package.loadlib(core, "luaopen_nslua_core")
+    local open = package.loadlib(package.searchpath("nslua.core", package.cpath), "luaopen_nslua_core")
     local other = open()
     assert.equal(3, v:sum())
     assert.equal(v, other.vector {1, 2})

@@ -1,6 +1,5 @@
 local ns = require "nslua"
-local core = package.searchpath("nslua.core", package.cpath)
-local internal = assert(package.loadlib(core, "luaopen_nslua_internal_views"))()
+local internal = require "nslua.internal"
 
 local vec, inf, nan = ns.vector, math.huge, 0 / 0
 

@@ -1,7 +1,6 @@
-local ns = require "nslua"
 local host = require "host"
 
-local write = ns.internal.csv_write
+local write = require("nslua.internal").csv_write
 
 -- An independent reader: fields by line, quotes honoured.
 local function parse(text)

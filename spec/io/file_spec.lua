@@ -1,7 +1,6 @@
-local ns = require "nslua"
 local host = require "host"
 
-local open = ns.internal.file_open
+local open = require("nslua.internal").file_open
 
 describe("io.file", function()
   local directory
@@ -126,7 +125,8 @@ describe("io.file", function()
     local path = directory .. "/a.txt"
     host.write(path, "old")
     local code = ([[
-      local file = require "nslua".internal.file_open(%q)
+      require "nslua"
+      local file = require("nslua.internal").file_open(%q)
       for _ = 1, 100 do file:write(("x"):rep(65536)) end
       file:commit()]]):format(path)
     local limited = "trap '' XFSZ; ulimit -f 64; exec " .. host.nslua

@@ -1,7 +1,6 @@
-local ns = require "nslua"
 local host = require "host"
 
-local symbol = ns.internal.library_symbol
+local symbol = require("nslua.internal").library_symbol
 
 describe("io.library", function()
   it("finds a function and calls it", function()

@@ -1,7 +1,6 @@
-local ns = require "nslua"
 local host = require "host"
 
-local write = ns.internal.npy_write
+local write = require("nslua.internal").npy_write
 
 -- An independent reader of version 1.0 files of doubles.
 local function parse(text)

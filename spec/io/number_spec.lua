@@ -1,6 +1,4 @@
-local ns = require "nslua"
-
-local format = ns.internal.number_format
+local format = require("nslua.internal").number_format
 
 -- The definition: integers, then the shortest of three precisions that reads back.
 local function expected(x)

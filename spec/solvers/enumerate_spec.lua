@@ -1,4 +1,4 @@
-local box = require("nslua.core").internal.box
+local box = require("nslua.internal").box
 
 describe("enumeration", function()
   it("counts the isolated solutions and returns the nearest to the guess", function()

@@ -1,4 +1,4 @@
-local box = require("nslua.core").internal.box
+local box = require("nslua.internal").box
 local boxes = dofile "spec/solvers/boxes.lua"
 
 local function pivot(p)

@@ -1,4 +1,4 @@
-local box = require("nslua.core").internal.box
+local box = require("nslua.internal").box
 
 describe("the measures of an answer", function()
   it("are zero for an exact one", function()

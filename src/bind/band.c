@@ -10,7 +10,7 @@
 
 #include "bind/linalg.h"
 
-static const NslType band_type = {"band matrix"};
+static const NslType band_type = {.name = "band matrix"};
 
 typedef struct NslBand {
   NslHead head;

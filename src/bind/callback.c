@@ -133,7 +133,7 @@ typedef struct NslLibrary {
   NsLibrary *library;
 } NslLibrary;
 
-static const NslType library_type = {"library"};
+static const NslType library_type = {.name = "library"};
 
 static int library_gc(lua_State *L) {
   NslLibrary *handle = lua_touserdata(L, 1);

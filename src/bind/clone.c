@@ -129,12 +129,3 @@ void nsl_open_clone(lua_State *L) {
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &module_key);
 }
-
-void nsl_open_simulation(lua_State *L) {
-  nsl_open_time_grid(L);
-  nsl_open_osi(L);
-  nsl_open_osnsp(L);
-  nsl_open_time_stepping(L);
-  nsl_open_solution(L);
-  nsl_open_clone(L);
-}

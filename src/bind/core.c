@@ -9,7 +9,6 @@
 #include "bind/callback.h"
 #include "bind/host.h"
 #include "bind/internal.h"
-#include "bind/internal_io.h"
 #include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
@@ -27,10 +26,20 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_host,
     nsl_open_callback,
     nsl_open_ad,
-    nsl_open_model,
-    nsl_open_simulation,
+    nsl_open_ds,
+    nsl_open_relation,
+    nsl_open_law,
+    nsl_open_interaction,
+    nsl_open_nsds,
+    nsl_open_time_grid,
+    nsl_open_osi,
+    nsl_open_osnsp,
+    nsl_open_time_stepping,
+    nsl_open_solution,
+    nsl_open_clone,
+#ifdef NSL_INTERNAL
     nsl_open_internal,
-    nsl_open_internal_io,
+#endif
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {

@@ -40,9 +40,9 @@ static const NslCalleeClass nonlinear_class = {"dynamical system", slots, 3, bin
 static const NslCalleeClass linear_class = {"dynamical system", slots, 5, bind};
 static const NslCalleeClass invariant_class = {"dynamical system", slots, 0, bind};
 
-static const NslType nonlinear_type = {"FirstOrderNonLinearDS"};
-static const NslType linear_type = {"FirstOrderLinearDS"};
-static const NslType invariant_type = {"FirstOrderLinearTIDS"};
+static const NslType nonlinear_type = {.name = "FirstOrderNonLinearDS"};
+static const NslType linear_type = {.name = "FirstOrderLinearDS"};
+static const NslType invariant_type = {.name = "FirstOrderLinearTIDS"};
 
 NslDs *nsl_check_ds(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);

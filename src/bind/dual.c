@@ -9,7 +9,7 @@
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
-const NslType nsl_dual_type = {"dual"};
+const NslType nsl_dual_type = {.name = "dual"};
 
 NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np) {
   NslDual *x = lua_newuserdatauv(L, sizeof *x + (size_t)np * sizeof(double), 0);

@@ -10,7 +10,7 @@
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
-const NslType nsl_dual_vector_type = {"dual vector"};
+const NslType nsl_dual_vector_type = {.name = "dual vector"};
 
 enum { METHODS = NSL_DUAL_UPVALUES + 1 };
 

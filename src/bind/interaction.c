@@ -8,7 +8,7 @@
 
 enum { LAW = 1, RELATION, GRAPH, USERVALUES = GRAPH };
 
-static const NslType interaction_type = {"Interaction"};
+static const NslType interaction_type = {.name = "Interaction"};
 
 NslInteraction *nsl_check_interaction(lua_State *L, int idx) {
   return nsl_check(L, idx, &interaction_type);

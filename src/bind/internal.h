@@ -1,18 +1,34 @@
 /*
 ** internal.h
-** Hidden engine functions for specs: `require "nslua.core".internal`.
+** nslua.internal: engine functions bound for specs alone. Neither this file nor the internal_*.c are part of an installed build.
 */
 #ifndef NSL_BIND_INTERNAL_H
 #define NSL_BIND_INTERNAL_H
 
 #include "bind/support.h"
 
+/* Each adds its functions to the table on top of the stack. */
+
 /*
-** Adds to the module the table `internal`. internal.box{M=, q=, lower=, upper=, guess=, method=, tolerance=,
-** max_iterations=, repeats=} takes plain tables (M a list of rows; lower 0 and upper inf when absent) and returns a
-** table with z, w, status, message, iterations, residual, relative, backward, solver, warm, solutions, allocations
-** (made while solving) and seconds (of one of `repeats` solves).
+** box{M=, q=, lower=, upper=, guess=, method=, tolerance=, max_iterations=, repeats=} takes plain tables (M a list of
+** rows; lower 0 and upper inf when absent) and returns a table with z, w, status, message, iterations, residual, relative,
+** backward, solver, warm, solutions, allocations (made while solving) and seconds (of one of `repeats` solves).
 */
+void nsl_internal_box(lua_State *L);
+
+/*
+** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[, x]),
+** file_open(path).
+*/
+void nsl_internal_io(lua_State *L);
+
+/* owner() (a closable object with views on it), to_vector, to_matrix, describe, integer, finite. */
+void nsl_internal_views(lua_State *L);
+
+/* jacobians(f, self, t, plain, ...): nsl_dual_jacobians as C asks for it. */
+void nsl_internal_ad(lua_State *L);
+
+/* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);
 
 #endif

@@ -2,6 +2,8 @@
 ** internal_ad.c
 ** For the specs alone: the Jacobians of a callback as C asks for them.
 */
+#include "bind/internal.h"
+
 #include "bind/ad.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
@@ -53,9 +55,7 @@ static int jacobians(lua_State *L) {
   return count;
 }
 
-NSL_EXPORT int luaopen_nslua_internal_ad(lua_State *L) {
-  lua_newtable(L);
+void nsl_internal_ad(lua_State *L) {
   lua_pushcfunction(L, jacobians);
   lua_setfield(L, -2, "jacobians");
-  return 1;
 }

@@ -2,9 +2,7 @@
 ** internal_io.c
 ** CSV, .npy, atomic files and shared libraries, called from specs.
 */
-#include "bind/internal_io.h"
-
-#ifdef NSL_INTERNAL
+#include "bind/internal.h"
 
 #include <string.h>
 
@@ -14,7 +12,7 @@
 #include "io/npy.h"
 #include "io/number.h"
 
-static const NslType file_type = {"internal.file"};
+static const NslType file_type = {.name = "internal.file"};
 
 typedef struct File {
   NslHead head;
@@ -144,7 +142,7 @@ static int file_abort(lua_State *L) {
   return 0;
 }
 
-void nsl_open_internal_io(lua_State *L) {
+void nsl_internal_io(lua_State *L) {
   static const luaL_Reg functions[] = {{"csv_write", csv_write},           {"npy_write", npy_write},
                                        {"number_format", number_format},   {"library_symbol", library_symbol},
                                        {"file_open", file_open},           {NULL, NULL}};
@@ -152,15 +150,5 @@ void nsl_open_internal_io(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"write", file_write}, {"print", file_print}, {"commit", file_commit}, {"abort", file_abort}, {NULL, NULL}};
   nsl_register_type(L, &file_type, meta, methods);
-  luaL_getsubtable(L, -1, "internal");
   luaL_setfuncs(L, functions, 0);
-  lua_pop(L, 1);
 }
-
-#else
-
-void nsl_open_internal_io(lua_State *L) {
-  (void)L;
-}
-
-#endif

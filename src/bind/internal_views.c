@@ -2,6 +2,8 @@
 ** internal_views.c
 ** For the specs alone: an object that owns numbers and can be closed, and the conversions as C sees them.
 */
+#include "bind/internal.h"
+
 #include <string.h>
 
 #include "bind/matrix.h"
@@ -14,7 +16,7 @@ typedef struct Owner {
   double data[64];
 } Owner;
 
-static const NslType owner_type = {"internal.Owner"};
+static const NslType owner_type = {.name = "internal.Owner"};
 
 static Owner *self(lua_State *L) {
   return nsl_check(L, 1, &owner_type);
@@ -112,8 +114,7 @@ static const luaL_Reg functions[] = {
     {"integer", integer},   {"finite", finite},       {NULL, NULL},
 };
 
-NSL_EXPORT int luaopen_nslua_internal_views(lua_State *L) {
+void nsl_internal_views(lua_State *L) {
   nsl_register_type(L, &owner_type, owner_meta, owner_methods);
-  luaL_newlib(L, functions);
-  return 1;
+  luaL_setfuncs(L, functions, 0);
 }

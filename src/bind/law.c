@@ -9,7 +9,7 @@
 enum { KINDS = NS_LAW_MIXED + 1 };
 
 static const NslType types[KINDS] = {
-#define X(code, name) [code] = {name},
+#define X(code, name) [code] = {name, NULL},
     NS_LAW_LIST(X)
 #undef X
 };

@@ -131,7 +131,7 @@ static int least(int a, int b) {
 
 /* ---- the LU object ---- */
 
-static const NslType lu_type = {"LU"};
+static const NslType lu_type = {.name = "LU"};
 
 typedef struct NslLu {
   NslHead head;

@@ -12,7 +12,12 @@
 #include "bind/vector.h"
 #include "linalg/dense.h"
 
-const NslType nsl_matrix_type = {"matrix"};
+static const char *describe(lua_State *L, const void *object) {
+  const NslMatrix *m = object;
+  return lua_pushfstring(L, "%d x %d matrix", m->rows, m->cols);
+}
+
+const NslType nsl_matrix_type = {"matrix", describe};
 
 enum { SHOWN_ALL = 12, SHOWN_FIRST = 6, SHOWN_LAST = 3, CELL = 16 };
 

@@ -101,11 +101,3 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
     luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key ? key : luaL_typename(L, -1), list_of(L, known));
   }
 }
-
-void nsl_open_model(lua_State *L) {
-  nsl_open_ds(L);
-  nsl_open_relation(L);
-  nsl_open_law(L);
-  nsl_open_interaction(L);
-  nsl_open_nsds(L);
-}

@@ -68,7 +68,6 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
 /* Whether the value at idx is a table with string keys `a` or `b` (b may be NULL): an option table rather than an array. */
 bool nsl_is_options(lua_State *L, int idx, const char *a, const char *b);
 
-void nsl_open_model(lua_State *L);
 void nsl_open_ds(lua_State *L);
 void nsl_open_relation(lua_State *L);
 void nsl_open_law(lua_State *L);

@@ -7,7 +7,7 @@
 
 #include "bind/model.h"
 
-static const NslType nsds_type = {"NonSmoothDynamicalSystem"};
+static const NslType nsds_type = {.name = "NonSmoothDynamicalSystem"};
 
 NslNsds *nsl_check_nsds(lua_State *L, int idx) {
   return nsl_check(L, idx, &nsds_type);

@@ -4,7 +4,7 @@
 */
 #include "bind/simulation.h"
 
-static const NslType osi_type = {"EulerMoreauOSI"};
+static const NslType osi_type = {.name = "EulerMoreauOSI"};
 
 NslOsi *nsl_check_osi(lua_State *L, int idx) {
   return nsl_check(L, idx, &osi_type);

@@ -8,7 +8,7 @@
 #include "simulation/dump.h"
 
 static const NslType types[NS_OSNSP_KINDS] = {
-#define X(code, name, laws) [code] = {name},
+#define X(code, name, laws) [code] = {name, NULL},
     NS_OSNSP_LIST(X)
 #undef X
 };

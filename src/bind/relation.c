@@ -96,7 +96,7 @@ static const NslCalleeClass classes[NS_RELATION_KINDS] = {
 };
 
 static const NslType types[NS_RELATION_KINDS] = {
-#define X(code, name, d, k) [code] = {name},
+#define X(code, name, d, k) [code] = {name, NULL},
     NS_RELATION_LIST(X)
 #undef X
 };

@@ -61,9 +61,6 @@ int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);
 int nsl_simulation_clone(lua_State *L);
 
-/* Opens everything of this header. */
-void nsl_open_simulation(lua_State *L);
-
 void nsl_open_clone(lua_State *L);
 void nsl_open_time_grid(lua_State *L);
 void nsl_open_osi(lua_State *L);

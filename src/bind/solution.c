@@ -16,7 +16,7 @@ typedef struct NslSolution {
   NsSolution *solution;
 } NslSolution;
 
-static const NslType solution_type = {"solution"};
+static const NslType solution_type = {.name = "solution"};
 
 static NslSolution *check_solution(lua_State *L, int idx) {
   return nsl_check(L, idx, &solution_type);

@@ -14,8 +14,8 @@
 #include "bind/linalg.h"
 #include "linalg/sparse_lu.h"
 
-static const NslType sparse_type = {"sparse matrix"};
-static const NslType lu_type = {"SparseLU"};
+static const NslType sparse_type = {.name = "sparse matrix"};
+static const NslType lu_type = {.name = "SparseLU"};
 
 enum { GRID = 12, LISTED = 12 };
 

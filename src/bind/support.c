@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/matrix.h"
-#include "bind/vector.h"
 
 void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   NslHead *head = lua_newuserdatauv(L, size, uservalues);
@@ -54,12 +52,8 @@ void *nsl_check(lua_State *L, int idx, const NslType *type) {
 }
 
 const char *nsl_describe(lua_State *L, int idx) {
-  NslVector *v = nsl_test_vector(L, idx);
-  NslMatrix *m = nsl_test_matrix(L, idx);
-  NslHead *head = nsl_head(L, idx);
-  if (v) return lua_pushfstring(L, "vector of %d", v->n);
-  if (m) return lua_pushfstring(L, "%d x %d matrix", m->rows, m->cols);
-  if (head && head->type) return lua_pushstring(L, head->type->name);
+  const NslHead *head = nsl_head(L, idx);
+  if (head && head->type) return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);
   switch (lua_type(L, idx)) {
     case LUA_TNONE: return lua_pushliteral(L, "no value");
     case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));

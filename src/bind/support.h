@@ -17,11 +17,12 @@
 #define NSL_EXPORT __attribute__((visibility("default")))
 
 /*
-** A userdata type. `name` is the metatable's key in the registry and what messages call the object;
-** the address of the NslType is the type's identity.
+** A userdata type. `name` is the metatable's key in the registry and what messages call the object; the address of
+** the NslType is the type's identity. `describe` pushes words for one object, "vector of 3"; NULL: the name does.
 */
 typedef struct NslType {
   const char *name; /* "FirstOrderLinearTIDS", "vector" */
+  const char *(*describe)(lua_State *L, const void *object);
 } NslType;
 
 /*

@@ -4,7 +4,7 @@
 */
 #include "bind/simulation.h"
 
-static const NslType grid_type = {"TimeDiscretisation"};
+static const NslType grid_type = {.name = "TimeDiscretisation"};
 
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx) {
   return nsl_check(L, idx, &grid_type);

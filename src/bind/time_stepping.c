@@ -7,7 +7,7 @@
 
 #include "bind/simulation.h"
 
-static const NslType ts_type = {"TimeStepping"};
+static const NslType ts_type = {.name = "TimeStepping"};
 
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
   return nsl_check(L, idx, &ts_type);

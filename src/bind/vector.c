@@ -12,7 +12,11 @@
 #include "bind/matrix.h"
 #include "linalg/dense.h"
 
-const NslType nsl_vector_type = {"vector"};
+static const char *describe(lua_State *L, const void *object) {
+  return lua_pushfstring(L, "vector of %d", ((const NslVector *)object)->n);
+}
+
+const NslType nsl_vector_type = {"vector", describe};
 
 enum { BUFFERED = 64, SHOWN_ALL = 16, SHOWN_FIRST = 8, SHOWN_LAST = 3 };
 

@@ -61,30 +61,30 @@ void ns_coef_clear(NsCoef *coef) {
   *coef = (NsCoef){.version = version};
 }
 
-static NsStatus check_finite(const NsCoef *coef, const char *name, double t, NsError *err) {
+static NsStatus check_finite(const NsCoef *coef, NsCoefName name, double t, NsError *err) {
   for (int j = 0; j < coef->cols; j++)
     for (int i = 0; i < coef->rows; i++) {
       double v = coef->value[i + (size_t)j * (size_t)coef->rows];
       if (isfinite(v)) continue;
-      if (coef->cols == 1) return ns_fail(err, NS_ENAN, "%s[%d] is %g at t=%g", name, i + 1, v, t);
-      return ns_fail(err, NS_ENAN, "%s[%d][%d] is %g at t=%g", name, i + 1, j + 1, v, t);
+      if (coef->cols == 1)
+        return ns_fail(err, NS_ENAN, "%s '%s' %s[%d] is %g at t=%g", name.noun, name.owner, name.letter, i + 1, v, t);
+      return ns_fail(err, NS_ENAN, "%s '%s' %s[%d][%d] is %g at t=%g", name.noun, name.owner, name.letter, i + 1, j + 1, v, t);
     }
   return NS_OK;
 }
 
-NsStatus ns_coef_update(NsCoef *coef, const char *name, double t, const double *z, NsError *err) {
-  if (coef->function.value) {
-    memset(coef->value, 0, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
-    coef->version++;
-    if (coef->function.value(coef->function.context, t, &z, coef->value) != 0)
-      return ns_fail(err, NS_ECALLBACK, "%s failed at t=%g", name, t);
-    return check_finite(coef, name, t, err);
-  }
-  if (coef->source.version && *coef->source.version != coef->seen) {
-    read_source(coef);
-    return check_finite(coef, name, t, err);
-  }
-  return NS_OK;
+static NsStatus evaluate(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
+  memset(coef->value, 0, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
+  coef->version++;
+  if (coef->function.value(coef->function.context, t, &z, coef->value) == 0) return check_finite(coef, name, t, err);
+  return ns_fail(err, NS_ECALLBACK, "%s '%s' %s failed at t=%g", name.noun, name.owner, name.letter, t);
+}
+
+NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
+  if (coef->function.value) return evaluate(coef, name, t, z, err);
+  if (!coef->source.version || *coef->source.version == coef->seen) return NS_OK;
+  read_source(coef);
+  return check_finite(coef, name, t, err);
 }
 
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {

@@ -35,6 +35,11 @@ typedef struct NsCoef {
   NsFunction function; /* of time: args[0] = z; value is rows x cols, column-major */
 } NsCoef;
 
+/* Whose coefficient it is, for messages: "relation", "clutch", "C" make "relation 'clutch' C[1][2] is nan". */
+typedef struct NsCoefName {
+  const char *noun, *owner, *letter;
+} NsCoefName;
+
 /* Whether the coefficient is given. */
 bool ns_coef_given(const NsCoef *coef);
 
@@ -51,10 +56,10 @@ NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction funct
 void ns_coef_clear(NsCoef *coef);
 
 /*
-** Brings value up to date: re-reads a source that changed, evaluates a function at t. NS_ENAN names the entry with `name`, in
-** err; NS_ECALLBACK when the function fails. Cheap when nothing changed.
+** Brings value up to date: re-reads a source that changed, evaluates a function at t. NS_ENAN names the entry; NS_ECALLBACK
+** when the function fails. Cheap when nothing changed.
 */
-NsStatus ns_coef_update(NsCoef *coef, const char *name, double t, const double *z, NsError *err);
+NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err);
 
 /* out += factor * value * v; nothing when absent. */
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);

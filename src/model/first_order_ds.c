@@ -4,7 +4,6 @@
 */
 #include "model/first_order_ds.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -45,20 +44,16 @@ bool ns_ds_linear(const NsFirstOrderDs *ds) {
   return ds->f.value == NULL;
 }
 
-static NsStatus update(NsFirstOrderDs *ds, NsCoef *coef, const char *what, double t, NsError *err) {
-  if (!coef->value || (!coef->function.value && !coef->source.version)) return NS_OK;
-  char name[NS_NAME_SIZE + 32];
-  snprintf(name, sizeof name, "dynamical system '%s' %s", ds->name, what);
-  return ns_coef_update(coef, name, t, ds->z, err);
-}
-
 NsStatus ns_ds_update(NsFirstOrderDs *ds, double t, NsError *err) {
   if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ds->name);
-  NsStatus status = update(ds, &ds->M, "M", t, err);
-  if (status == NS_OK) status = update(ds, &ds->A, "A", t, err);
-  if (status == NS_OK) status = update(ds, &ds->b, "b", t, err);
-  if (status == NS_OK) status = update(ds, &ds->jacobian_f, "jacobianfx", t, err);
-  return status;
+  NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
+  static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
+    if (!coefs[i]->value) continue;
+    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", ds->name, letters[i]}, t, ds->z, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
 }
 
 uint64_t ns_ds_matrix_version(const NsFirstOrderDs *ds) {

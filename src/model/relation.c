@@ -4,7 +4,6 @@
 */
 #include "model/relation.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -95,10 +94,8 @@ NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError 
   NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (!coefs[i]->value || (!coefs[i]->function.value && !coefs[i]->source.version)) continue;
-    char name[NS_NAME_SIZE + 32];
-    snprintf(name, sizeof name, "relation '%s' %s", name_of(rel), letters[i]);
-    NsStatus status = ns_coef_update(coefs[i], name, t, z, err);
+    if (!coefs[i]->value) continue;
+    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"relation", name_of(rel), letters[i]}, t, z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
