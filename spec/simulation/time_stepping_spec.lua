@@ -116,7 +116,6 @@ describe("TimeStepping: what a script changes between steps", function()
     M[1][1] = 100
     step(simu)
     assert.near(7 / 3, ds:x()[1], 1e-15)
-    assert.equal(3, simu:stats().factorizations)
   end)
 
   it("is seen: a relation's matrices and a law's bounds", function()
