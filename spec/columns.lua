@@ -3,7 +3,8 @@ local host = require "host"
 
 local columns = {}
 
--- The columns of a text with a header line, each a list by its name; n is the number of rows. Lines with # are comments.
+-- The columns of a text with a header line, each a list by its name; n is the number of rows. Lines with # are
+-- comments.
 function columns.parse(text)
   local result, names = { n = 0 }, nil
   for line in text:gmatch "[^\n]+" do
@@ -39,7 +40,7 @@ function columns.error(mine, reference)
   local scale, worst = largest(reference), 0
   for i = 1, #reference do
     local e = math.abs(mine[i] - reference[i]) / (scale > 0 and scale or 1)
-    if not (e <= worst) then worst = e == e and e or math.huge end
+    worst = e ~= e and math.huge or math.max(worst, e)
   end
   return worst
 end

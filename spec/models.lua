@@ -3,8 +3,8 @@ local ns = require "nslua"
 
 local models = {}
 
--- simulation{ systems = { ds, ... }, links = { { law, relation, ds [, ds2] }, ... }, t0 = 0, T = 1, h = 0.1, theta = 1,
--- gamma = 1, grid = nil, relation_gamma = false, problem = nil }: the simulation, and its interactions in order.
+-- simulation{ systems = { ds, ... }, links = { { law, relation, ds [, ds2] }, ... }, t0 = 0, T = 1, h = 0.1, theta =
+-- 1, gamma = 1, grid = nil, relation_gamma = false, problem = nil }: the simulation, and its interactions in order.
 function models.simulation(o)
   local t0, h = o.t0 or 0, o.h or 0.1
   local nsds = ns.NonSmoothDynamicalSystem(t0, o.T or 1)

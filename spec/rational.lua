@@ -246,9 +246,9 @@ local function over_common_denominator(forms)
   return matrix
 end
 
--- The exact scheme of the clutch: columns t, c, w1, w2, tau, lambda, row k at index k + 1, `steps` steps of length h, the
--- clutch switching at step `switch`. theta, gamma and h are fractions or numbers; lambda is 1 (engage) or 0 (disengage)
--- from step 1 up to the switch, 0 at k = 0.
+-- The exact scheme of the clutch: columns t, c, w1, w2, tau, lambda, row k at index k + 1, `steps` steps of length
+-- h, the clutch switching at step `switch`. theta, gamma and h are fractions or numbers; lambda is 1 (engage) or 0
+-- (disengage) from step 1 up to the switch, 0 at k = 0.
 function rational.clutch(mode, theta, gamma, h, steps, switch)
   theta, gamma, h = rational.new(theta), rational.new(gamma), rational.new(h)
   local maps = {}

@@ -15,6 +15,7 @@ return function()
   nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(4), relation), ds)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-6), ns.EulerMoreauOSI(0.5), ns.LCP())
   local sol = simu:run()
-  return { t = sol.t, v = sol.v, i = sol.i, iDR1 = sol.y1, vDR1 = -sol.lambda1, vDF2 = -sol.lambda2, iDF1 = sol.lambda3,
+  return { t = sol.t, v = sol.v, i = sol.i, iDR1 = sol.y1, vDR1 = -sol.lambda1, vDF2 = -sol.lambda2,
+    iDF1 = sol.lambda3,
     iR = sol.y1 + sol.lambda3 }, simu
 end

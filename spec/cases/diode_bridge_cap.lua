@@ -1,5 +1,5 @@
--- The bridge of diodes with a capacitor as filter: the oscillator (v, i) and the filter (vf) are two systems, tied by one
--- interaction. When all diodes block, the common potential is free: two of the multipliers are not unique.
+-- The bridge of diodes with a capacitor as filter: the oscillator (v, i) and the filter (vf) are two systems, tied
+-- by one interaction. When all diodes block, the common potential is free: two of the multipliers are not unique.
 local ns = require "nslua"
 
 return function()
@@ -19,5 +19,6 @@ return function()
   nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(4), relation), oscillator, filter)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-6), ns.EulerMoreauOSI(1), ns.LCP())
   local sol = simu:run()
-  return { t = sol.t, v = sol.v, i = sol.i, iDR1 = sol.lambda1, vDR1 = -sol.y1, vDF2 = -sol.lambda2, iDF1 = sol.lambda3 }, simu
+  return { t = sol.t, v = sol.v, i = sol.i, iDR1 = sol.lambda1, vDR1 = -sol.y1, vDF2 = -sol.lambda2,
+    iDF1 = sol.lambda3 }, simu
 end

@@ -9,5 +9,6 @@ return function()
   nsds:link(ns.Interaction(ns.RelayNSL(2, -1, 1), relation), ds)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-3), ns.EulerMoreauOSI(0.5), ns.Relay())
   local sol = simu:run()
-  return { t = sol.t, x1 = sol.x1, x2 = sol.x2, lambda1 = sol.lambda1, lambda2 = sol.lambda2, y1 = sol.y1, y2 = sol.y2 }, simu
+  return { t = sol.t, x1 = sol.x1, x2 = sol.x2, lambda1 = sol.lambda1, lambda2 = sol.lambda2, y1 = sol.y1,
+    y2 = sol.y2 }, simu
 end

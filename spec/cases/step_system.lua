@@ -38,5 +38,6 @@ return function(variant)
     dx1[k] = -4.5 * sol.x[k][1] + 40 * (1 - l3[k]) * l2[k]
     dx2[k] = -1.5 * sol.x[k][2] + 40 * l1[k] * (1 - l4[k])
   end
-  return { t = sol.t, x1 = sol.x1, x2 = sol.x2, lambda1 = l1, lambda2 = l2, lambda3 = l3, lambda4 = l4, dx1 = dx1, dx2 = dx2 }, simu
+  return { t = sol.t, x1 = sol.x1, x2 = sol.x2, lambda1 = l1, lambda2 = l2, lambda3 = l3, lambda4 = l4, dx1 = dx1,
+    dx2 = dx2 }, simu
 end

@@ -18,7 +18,8 @@ end
 describe("the theta scheme", function()
   local smooth = {
     ["a linear system"] = {
-      function() return ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { -1, 0 } }) end, { math.cos(1), -math.sin(1) } },
+      function() return ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { -1, 0 } }) end,
+        { math.cos(1), -math.sin(1) } },
     ["a nonlinear system"] = {
       function() return ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = -x[1] ^ 2 end) end, { 0.5 } },
     ["a system with a right-hand side of time"] = {
@@ -204,7 +205,9 @@ describe("coupling", function()
     local B = { { 1, 0, 0.2 }, { 0.3, 1, 0 }, { 0, -0.1, 1 } }
     local D = { 0.1, 0.2, 0 }
     local function column(j) return { { B[1][j] }, { B[2][j] }, { B[3][j] } } end
-    local function linear() return ns.FirstOrderLinearDS({ 1, -1, 2 }, A, function(t, _, b) b[1], b[2] = 3 * math.cos(t), -2 end) end
+    local function linear()
+      return ns.FirstOrderLinearDS({ 1, -1, 2 }, A, function(t, _, b) b[1], b[2] = 3 * math.cos(t), -2 end)
+    end
     local apart, stacked = linear(), linear()
     local laws = { ns.RelayNSL(1, -1, 0.5), ns.ComplementarityConditionNSL(1), ns.EqualityConditionNSL(1) }
     local links = {}

@@ -47,7 +47,8 @@ describe("TimeStepping: the loop", function()
     assert.is_false(simu:hasNextEvent())
     simu = oscillator()
     local sol = simu:run()
-    for k = 1, 40 do assert.same(byhand[k], { sol.t[k + 1], sol.x[k + 1][1], sol.x[k + 1][2], sol.lambda1[k + 1] }) end
+    for k = 1, 40 do assert.same(byhand[k], { sol.t[k + 1], sol.x[k + 1][1], sol.x[k + 1][2],
+      sol.lambda1[k + 1] }) end
     assert.equal("completed", sol.status)
     assert.is_nil(sol.message)
   end)
@@ -56,7 +57,8 @@ describe("TimeStepping: the loop", function()
     local simu = simulation { systems = { ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }) }, h = 1 }
     assert.error_matches(function() simu:nextStep() end, "the step from t=0 has not been computed", 1, true)
     simu:run()
-    assert.error_matches(function() simu:computeOneStep() end, "end of the time interval is reached (t=1, step 1)", 1, true)
+    assert.error_matches(function() simu:computeOneStep() end,
+      "end of the time interval is reached (t=1, step 1)", 1, true)
   end)
 
   it("runs on from where it is", function()
@@ -159,7 +161,8 @@ describe("TimeStepping: what a script changes between steps", function()
       end,
       g = function(_, _, lambda, _, r) r[1], r[2] = lambda[1], -lambda[1] end,
     }
-    simu = simulation { systems = { one, two }, links = { { ns.EqualityConditionNSL(1), relation, one, two } }, h = 1, T = 9 }
+    simu = simulation { systems = { one, two }, links = { { ns.EqualityConditionNSL(1), relation, one, two } }, h = 1,
+      T = 9 }
     step(simu)
     assert.same({ 10, 20, 30 }, seen)
     assert.near(15, one:x()[1], 1e-12)
@@ -177,7 +180,8 @@ describe("TimeStepping: what a script changes between steps", function()
       h = function(_, x, _, y) y[1] = x[1] - 5 end,
       g = function(_, lambda, _, r) r[1] = lambda[1] end,
     }
-    local simu = simulation { systems = { ds }, links = { { ns.EqualityConditionNSL(1), relation, ds } }, h = 1, T = 9 }
+    local simu = simulation { systems = { ds }, links = { { ns.EqualityConditionNSL(1), relation, ds } }, h = 1,
+      T = 9 }
     step(simu)
     assert.near(5, ds:x()[1], 1e-14)
     relation:setComputehFunction(function(_, x, _, y) y[1] = x[1] + 3 end)
@@ -233,7 +237,9 @@ end)
 describe("TimeStepping: Newton", function()
   -- x - 1 - h f = x / sqrt(1 + x^2) for h = 1: Newton takes x to -x^3, so from x = 1 it goes to and fro.
   local function cycling()
-    return ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = x[1] - 1 - x[1] / math.sqrt(1 + x[1] * x[1]) end)
+    return ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f)
+      f[1] = x[1] - 1 - x[1] / math.sqrt(1 + x[1] * x[1])
+    end)
   end
 
   it("is damped where whole steps go to and fro", function()
@@ -258,7 +264,8 @@ describe("TimeStepping: Newton", function()
     for _, parts in ipairs { 1, 2 } do
       local simu, ds = blowing(parts)
       assert.error_matches(function() simu:computeOneStep() end,
-        "Newton did not converge in 50 iterations: relative residual .* of dynamical system 'ds 1', tolerance 1e%-10 " ..
+        "Newton did not converge in 50 iterations: relative residual .* of dynamical system 'ds 1', " ..
+        "tolerance 1e%-10 " ..
         "%(t=0.4 step 1 newton 50%)")
       assert.equal(1, ds:x()[1])
       assert.equal(0, simu:step())
