@@ -59,30 +59,31 @@ local clutch_DAE = ns.NonSmoothDynamicalSystem(t0, T)
 clutch_DAE:insertDynamicalSystem(dyn)
 
 -- The relation y = h(x), r = g(x, lambda) and its four Jacobians. Outputs arrive as zeros.
+-- luacheck: no unused args
 local SwitchingClutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
 
-function SwitchingClutch:computeh(time, x, lambda, z, y) -- luacheck: ignore 212
+function SwitchingClutch:computeh(time, x, lambda, z, y)
   y[1] = sign * x[1]
 end
 
-function SwitchingClutch:computeJachx(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJachx(time, x, lambda, z, jacobian)
   jacobian[1][1] = sign
 end
 
-function SwitchingClutch:computeJachlambda(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJachlambda(time, x, lambda, z, jacobian)
 end
 
-function SwitchingClutch:computeg(time, x, lambda, z, r) -- luacheck: ignore 212
+function SwitchingClutch:computeg(time, x, lambda, z, r)
   r[4] = lambda[1] * (D * x[4] - C[1] * x[2] - C[2] * x[3])
 end
 
-function SwitchingClutch:computeJacgx(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJacgx(time, x, lambda, z, jacobian)
   jacobian[4][2] = -lambda[1] * C[1]
   jacobian[4][3] = -lambda[1] * C[2]
   jacobian[4][4] = lambda[1] * D
 end
 
-function SwitchingClutch:computeJacglambda(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJacglambda(time, x, lambda, z, jacobian)
   jacobian[4][1] = D * x[4] - C[1] * x[2] - C[2] * x[3]
 end
 
