@@ -76,8 +76,9 @@ static NsStatus check_finite(const NsCoef *coef, NsCoefName name, double t, NsEr
 static NsStatus evaluate(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
   memset(coef->value, 0, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
   coef->version++;
-  if (coef->function.value(coef->function.context, t, &z, coef->value) == 0) return check_finite(coef, name, t, err);
-  return ns_fail(err, NS_ECALLBACK, "%s '%s' %s failed at t=%g", name.noun, name.owner, name.letter, t);
+  NsStatus status = ns_callback_status(coef->function.value(coef->function.context, t, &z, coef->value));
+  if (status == NS_OK) return check_finite(coef, name, t, err);
+  return ns_fail(err, status, "%s '%s' %s failed at t=%g", name.noun, name.owner, name.letter, t);
 }
 
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {

@@ -43,6 +43,9 @@ const char *ns_osnsp_name(NsOsnspKind kind);
 NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);
 void ns_osnsp_free(NsOsnsp *problem);
 
+/* NS_EARG when a law of the graph does not fit its kind, naming the interaction and what would do. */
+NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err);
+
 /* Sizes it for the graph. NS_EARG when a law does not fit its kind, naming the interaction and what would do; NS_ENOMEM. */
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err);
 
