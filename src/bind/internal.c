@@ -144,9 +144,14 @@ static int box(lua_State *L) {
   return 1;
 }
 
+static int alloc_count(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)ns_alloc_count());
+  return 1;
+}
+
 void nsl_open_internal(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", box_call_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"box", box}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"box", box}, {"alloc_count", alloc_count}, {NULL, NULL}};
   nsl_register_type(L, &box_call_type, meta, NULL);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "internal");
