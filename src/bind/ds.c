@@ -389,7 +389,7 @@ static const luaL_Reg methods[] = {
     {"name", ds_name}, {"setName", ds_set_name},
     {"M", ds_M}, {"setMPtr", ds_set_M_ptr}, {"setM", ds_set_M},
     {"A", ds_A}, {"setAPtr", ds_set_A_ptr}, {"setA", ds_set_A},
-    {"b", ds_b}, {"setbPtr", ds_set_b_ptr}, {"setb", ds_set_b}, {"setBPtr", ds_set_b_ptr},
+    {"b", ds_b}, {"setbPtr", ds_set_b_ptr}, {"setb", ds_set_b},
     {"setJacobianfxPtr", ds_set_jacobian},
     {"setComputeFFunction", ds_set_f}, {"setComputeJacobianfxFunction", ds_set_jacobian_function},
     {"setComputeMFunction", ds_set_M_function}, {"setComputeAFunction", ds_set_A_function},

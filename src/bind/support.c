@@ -100,7 +100,7 @@ int nsl_display(lua_State *L, int first) {
     if (lua_isnil(L, i + 1)) continue;
     const char *text = luaL_tolstring(L, i + 1, NULL);
     bool tall = strchr(text, '\n') != NULL;
-    lua_pushfstring(L, "\n  %s = %s%s", lua_tostring(L, i), tall ? "\n" : "", text);
+    lua_pushfstring(L, "\n  %s =%s%s", lua_tostring(L, i), tall ? "\n" : " ", text);
     lua_remove(L, -2);
     luaL_addvalue(&b);
   }
