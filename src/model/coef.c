@@ -61,13 +61,14 @@ void ns_coef_clear(NsCoef *coef) {
   *coef = (NsCoef){.version = version};
 }
 
-static NsStatus check_finite(const NsCoef *coef, const char *name, double t, NsError *err) {
+static NsStatus check_finite(const NsCoef *coef, const char *name, NsError *err) {
   for (int j = 0; j < coef->cols; j++)
     for (int i = 0; i < coef->rows; i++) {
       double v = coef->value[i + (size_t)j * (size_t)coef->rows];
       if (isfinite(v)) continue;
-      if (coef->cols == 1) return ns_fail(err, NS_ENAN, "%s[%d] is %g at t=%g", name, i + 1, v, t);
-      return ns_fail(err, NS_ENAN, "%s[%d][%d] is %g at t=%g", name, i + 1, j + 1, v, t);
+      const char *word = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+      if (coef->cols == 1) return ns_fail(err, NS_ENAN, "%s[%d] is %s", name, i + 1, word);
+      return ns_fail(err, NS_ENAN, "%s[%d][%d] is %s", name, i + 1, j + 1, word);
     }
   return NS_OK;
 }
@@ -78,13 +79,13 @@ NsStatus ns_coef_update(NsCoef *coef, const char *name, double t, const double *
     coef->version++;
     if (coef->function.value(coef->function.context, t, &z, coef->value) != 0)
       return ns_fail(err, NS_ECALLBACK, "%s failed at t=%g", name, t);
-    return check_finite(coef, name, t, err);
+    return check_finite(coef, name, err);
   }
-  if (coef->source.version && *coef->source.version != coef->seen) {
-    read_source(coef);
-    return check_finite(coef, name, t, err);
-  }
-  return NS_OK;
+  if (!coef->source.version || *coef->source.version == coef->seen) return NS_OK;
+  read_source(coef);
+  NsStatus status = check_finite(coef, name, err);
+  if (status != NS_OK) coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
+  return status;
 }
 
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {

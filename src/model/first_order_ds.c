@@ -48,7 +48,7 @@ bool ns_ds_linear(const NsFirstOrderDs *ds) {
 static NsStatus update(NsFirstOrderDs *ds, NsCoef *coef, const char *what, double t, NsError *err) {
   if (!coef->value || (!coef->function.value && !coef->source.version)) return NS_OK;
   char name[NS_NAME_SIZE + 32];
-  snprintf(name, sizeof name, "dynamical system '%s' %s", ds->name, what);
+  snprintf(name, sizeof name, "dynamical system '%s': %s", ds->name, what);
   return ns_coef_update(coef, name, t, ds->z, err);
 }
 

@@ -97,7 +97,7 @@ NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError 
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
     if (!coefs[i]->value || (!coefs[i]->function.value && !coefs[i]->source.version)) continue;
     char name[NS_NAME_SIZE + 32];
-    snprintf(name, sizeof name, "relation '%s' %s", name_of(rel), letters[i]);
+    snprintf(name, sizeof name, "relation '%s': %s", name_of(rel), letters[i]);
     NsStatus status = ns_coef_update(coefs[i], name, t, z, err);
     if (status != NS_OK) return status;
   }
