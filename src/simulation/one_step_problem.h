@@ -32,7 +32,7 @@ typedef struct NsOsnsp {
   NsBox *solver;
   int m;
   NsArena arena;
-  const double *M; /* m x m, the integrator's */
+  const double *M; /* m x m, the integrator's; NULL before the first solve and after the simulation is gone */
   double *q, *lower, *upper, *lambda, *y; /* m each */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */

@@ -36,7 +36,10 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
 
 void ns_ts_free(NsTimeStepping *ts) {
   if (!ts) return;
-  if (ts->problem) ts->problem->owner = NULL;
+  if (ts->problem) {
+    ts->problem->owner = NULL;
+    ts->problem->M = NULL;
+  }
   ns_euler_moreau_free(ts->workspace);
   ns_snapshot_free(&ts->rollback);
   ns_free(ts);
@@ -105,7 +108,10 @@ static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) 
   if (!err || status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_ERETRY) return status;
   size_t used = strlen(err->text);
   NsError place;
-  ns_fail(&place, status, " (t=%g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  if (ts->progress.newton > 0)
+    ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  else
+    ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
   if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
   err->status = status;
   return status;
@@ -288,7 +294,7 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
 }
 
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "computeOneStep called while a step is being computed (from inside a callback?)");
+  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
   if (!ns_ts_has_next(ts))
     return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)", ns_ts_time(ts), ts->k);
   ts->nsds->busy = true;
