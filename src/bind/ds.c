@@ -197,7 +197,7 @@ void nsl_clone_ds(lua_State *L, int idx) {
   NsCoef *target[] = {&to->ds->M, &to->ds->A, &to->ds->b, &to->ds->jacobian_f};
   for (int i = 0; i < 4; i++)
     if (source[i]->value && !ns_coef_varies(source[i]) &&
-        ns_coef_set(target[i], source[i]->rows, source[i]->cols, source[i]->source) != NS_OK)
+        ns_coef_set(target[i], source[i]->rows, source[i]->cols, nsl_present_source(source[i])) != NS_OK)
       luaL_error(L, "not enough memory");
   lua_settop(L, copy);
   lua_replace(L, copy - 1);

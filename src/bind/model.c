@@ -35,6 +35,12 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   if (callee->nsds) ((NsNsds *)callee->nsds)->version++;
 }
 
+NsSource nsl_present_source(const NsCoef *coef) {
+  const NsSource *s = &coef->source;
+  if (s->version) return (NsSource){s->data, s->row_stride, s->col_stride, NULL};
+  return (NsSource){coef->value, 1, coef->rows, NULL};
+}
+
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector) {
   if (!coef->value) {
     lua_pushnil(L);

@@ -48,6 +48,9 @@ NslNsds *nsl_check_nsds(lua_State *L, int idx);
 */
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
 
+/* Where to read a copy of the coefficient's present numbers, once. */
+NsSource nsl_present_source(const NsCoef *coef);
+
 /* Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent. */
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector);
 

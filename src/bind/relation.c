@@ -245,7 +245,7 @@ void nsl_clone_relation(lua_State *L, int idx) {
   for (const char *letter = "CDBKFe"; *letter; letter++) {
     const NsCoef *source = coefficient(from->relation, *letter);
     if (source->value && !ns_coef_varies(source) &&
-        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, source->source) != NS_OK)
+        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, nsl_present_source(source)) != NS_OK)
       luaL_error(L, "not enough memory");
   }
   lua_settop(L, copy);
