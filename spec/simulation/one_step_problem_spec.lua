@@ -71,11 +71,11 @@ describe("one-step problem", function()
     }
     for kind, good in pairs(taken) do
       for name, law in pairs(laws) do
-        local simu, _, inter = make(law(), ns[kind]())
-        inter:setName "the one"
-        local ok, message = pcall(simu.computeOneStep, simu)
+        local ok, message = pcall(function() make(law(), ns[kind]()):computeOneStep() end)
         assert.equal(good[name] or false, ok)
-        if not ok then assert.matches("'the one'", message, 1, true) end
+        if not ok then
+          assert.matches(kind .. ": interaction 'interaction 1' has a " .. tostring(law()):match "^%a+", message, 1, true)
+        end
       end
     end
   end)
