@@ -147,6 +147,25 @@ describe("gamma", function()
     end
   end)
 
+  it("weights the state at which a nonlinear output is taken: h(gamma x + (1 - gamma) x_k) = 0", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1.2 }, { { a } })
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[1] * x[1] - 1 end,
+      g = function(_, x, lambda, _, r) r[1] = lambda[1] * x[1] end,
+    }
+    local simu, inter = simulation { systems = { ds }, links = { { ns.EqualityConditionNSL(1), relation, ds } },
+      h = h, theta = theta, gamma = gamma, relation_gamma = true }
+    local x = 1.2
+    for _ in simu:steps() do
+      local new = (1 - (1 - gamma) * x) / gamma
+      local lambda = (new - x - h * a * (theta * new + (1 - theta) * x)) / (h * new)
+      x = new
+      assert.near(x, ds:x()[1], 1e-10)
+      assert.near(lambda, inter[1]:lambda(0)[1], 1e-8)
+      assert.near(x * x - 1, inter[1]:y(0)[1], 1e-10)
+    end
+  end)
+
   it("is 1 when it is not given, and changes from a step to the next", function()
     local osi = ns.EulerMoreauOSI(0.5)
     assert.equal(1, osi:gamma())

@@ -74,7 +74,8 @@ describe("one-step problem", function()
         local ok, message = pcall(function() make(law(), ns[kind]()):computeOneStep() end)
         assert.equal(good[name] or false, ok)
         if not ok then
-          assert.matches(kind .. ": interaction 'interaction 1' has a " .. tostring(law()):match "^%a+", message, 1, true)
+          local law_name = tostring(law()):match "^%a+"
+          assert.matches(kind .. ": interaction 'interaction 1' has a " .. law_name, message, 1, true)
         end
       end
     end

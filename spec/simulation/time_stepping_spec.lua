@@ -286,6 +286,34 @@ describe("TimeStepping: Newton", function()
     assert.near(0.4, simu:startingTime(), 1e-15)
   end)
 
+  it("takes parts that are the steps of a finer grid, inputs and multipliers carried from one to the next", function()
+    local function make(grid)
+      local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = x[1] * x[1] end)
+      local relation = ns.FirstOrderNonLinearR {
+        h = function(_, x, lambda, _, y) y[1] = x[1] - 1.1 + 0.3 * lambda[1] end,
+        g = function(_, _, lambda, _, r) r[1] = 0.2 * lambda[1] end,
+      }
+      local simu, inter = simulation { systems = { ds }, grid = grid, T = 0.5, theta = 0.9, gamma = 0.5,
+        links = { { ns.RelayNSL(1, -1, 1), relation, ds } } }
+      simu:setNewtonTolerance(1e-13)
+      return simu, ds, inter[1]
+    end
+    local coarse, ds, inter = make { 0, 0.5 }
+    assert.error_matches(function() coarse:computeOneStep() end, "did not converge")
+    coarse:setMaxSubsteps(16)
+    coarse:computeOneStep()
+    local parts = coarse:stats().substeps
+    assert.is_true(parts >= 2)
+    local points = {}
+    for i = 0, parts do points[i + 1] = 0.5 * i / parts end
+    local fine, fine_ds, fine_inter = make(points)
+    fine:run()
+    assert.near(fine_ds:x()[1], ds:x()[1], 1e-12)
+    assert.near(fine_ds:r()[1], ds:r()[1], 1e-12)
+    assert.near(fine_inter:lambda(0)[1], inter:lambda(0)[1], 1e-11)
+    assert.near(fine_inter:y(0)[1], inter:y(0)[1], 1e-11)
+  end)
+
   it("obeys its tolerance and its bound on iterations", function()
     local function iterations(tolerance)
       local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = -math.exp(x[1]) end)
