@@ -212,10 +212,26 @@ describe("coupling", function()
       assert.near(both:x()[2], two:x()[1], 1e-12)
       assert.near(ib[1]:lambda(0)[1], ia[1]:lambda(0)[1], 1e-11)
       assert.near(ib[1]:y(0)[1], ia[1]:y(0)[1], 1e-11)
+      assert.is_true(a:newtonIterations() <= 6)
       a:nextStep()
       b:nextStep()
     end
     assert.near(7 * ((1 - 0.05 * 0.4) / (1 + 0.05 * 0.6)) ^ 20, between:x()[1], 1e-13)
+  end)
+
+  it("by K makes W regular: an algebraic system whose only equation is the input, 0 = r = x2 - x1^2", function()
+    local one = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local two = ns.FirstOrderLinearTIDS { x0 = { 0 }, A = { { 0 } }, M = { { 0 } } }
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[2] end,
+      g = function(_, x, _, _, r) r[2] = x[2] - x[1] * x[1] end,
+    }
+    local simu = simulation { systems = { one, two }, links = { { ns.RelayNSL(1), relation, one, two } } }
+    for _ in simu:steps() do
+      assert.near(one:x()[1] ^ 2, two:x()[1], 1e-12)
+      assert.is_true(simu:newtonIterations() <= 3)
+    end
+    assert.near(1.1 ^ -10, one:x()[1], 1e-13)
   end)
 
   it("through several interactions of several laws is that of one stacked interaction", function()
