@@ -151,6 +151,7 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
   bool linked = self->relation->m >= 0;
   int m = linked ? self->relation->m : -1, nx = linked ? self->relation->nx : -1;
   int rows = letter == 'B' || letter == 'K' ? nx : m;
+  if (letter == 'F' && linked && callee->nz == 0) luaL_error(L, "%s: F: there are no parameters z for it", type);
   int cols = letter == 'e' ? 0 : letter == 'F' ? (linked ? callee->nz : -1) : letter == 'D' || letter == 'B' ? m : nx;
   nsl_set_coef(L, idx, coefficient(self->relation, letter), value, rows, cols, name, shared);
   if (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT) {
