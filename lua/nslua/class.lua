@@ -24,17 +24,24 @@ local function make(core)
     return type(value) == "userdata" and tostring(value) or type(value)
   end
 
+  -- Calls a function of the core; its errors get the position of whoever makes the object.
+  local function call(f, ...)
+    local good, result = pcall(f, ...)
+    if not good then error(result, 3) end
+    return result
+  end
+
   local function construct(class, ...)
     local about = info[class]
     local init = class.init
     local object
     if systems[about.constructor] or not init then
-      object = about.constructor(...)
+      object = call(about.constructor, ...)
     else
-      object = about.constructor()
+      object = call(about.constructor)
     end
     if about.name and object:name() == "" then object:setName(about.name) end
-    support.setclass(object, class)
+    call(support.setclass, object, class)
     if init then init(object, ...) end
     return object
   end

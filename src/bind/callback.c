@@ -156,16 +156,15 @@ static NslSymbol find_symbol(lua_State *L, int slot, const char *path, const cha
   return symbol;
 }
 
-int nsl_lua_set_function(lua_State *L, int slot) {
+int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   NslCallee *callee = lua_touserdata(L, 1);
-  const char *name = callee->callbacks[slot].slot->name;
-  nsl_callee_idle(L, callee, name);
+  nsl_callee_idle(L, callee, who);
   if (lua_type(L, 2) == LUA_TSTRING) {
-    if (lua_type(L, 3) != LUA_TSTRING) nsl_bad(L, name, "symbol", "a string (the name of the function in the library)", 3);
+    if (lua_type(L, 3) != LUA_TSTRING) nsl_bad(L, who, "symbol", "a string (the name of the function in the library)", 3);
     nsl_set_symbol(L, 1, slot, find_symbol(L, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
-  if (!lua_isfunction(L, 2) && !lua_isnil(L, 2)) nsl_bad(L, name, "callback", "a function, or a library and a symbol", 2);
+  if (!lua_isfunction(L, 2) && !lua_isnil(L, 2)) nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
   nsl_set_function(L, 1, slot, 2);
   return 0;
 }

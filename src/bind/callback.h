@@ -125,9 +125,10 @@ void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol);
 void nsl_find_methods(lua_State *L, int idx);
 
 /*
-** From Lua, the object at 1: setX(f), setX(nil), or setX(library, symbol) with the path of a shared library. Returns 0.
+** From Lua, the object at 1: setX(f), setX(nil), or setX(library, symbol) with the path of a shared library. `who`: the setter's
+** name. Returns 0.
 */
-int nsl_lua_set_function(lua_State *L, int slot);
+int nsl_lua_set_function(lua_State *L, int slot, const char *who);
 
 /* Makes the argument vectors and binds the callbacks; called when the sizes are known, and again when they change. */
 void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz);

@@ -112,7 +112,8 @@ static void set_coefficient(lua_State *L, int idx, int slot, int value, bool sha
   }
 }
 
-static const char *const option_keys[] = {"x0", "A", "b", "M", "f", "jacobianfx", "z", "name", NULL};
+static const char *const linear_keys[] = {"x0", "A", "b", "M", "z", "name", NULL};
+static const char *const nonlinear_keys[] = {"x0", "f", "jacobianfx", "M", "z", "name", NULL};
 
 /* What the option table at `options` says, for the system on top of the stack. */
 static void apply_options(lua_State *L, int options, const NslType *type) {
@@ -125,14 +126,10 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
     int slot;
   } coefficients[] = {{"M", SLOT_M}, {"A", SLOT_A}, {"b", SLOT_B}};
   for (int i = 0; i < 3; i++)
-    if (lua_getfield(L, options, coefficients[i].key) != LUA_TNIL) {
-      if (coefficients[i].slot != SLOT_M && type == &nonlinear_type)
-        luaL_error(L, "%s: option '%s' belongs to a linear system; use f", type->name, coefficients[i].key);
+    if (lua_getfield(L, options, coefficients[i].key) != LUA_TNIL)
       set_coefficient(L, self_idx, coefficients[i].slot, lua_gettop(L), true);
-    }
   for (int slot = SLOT_F; slot <= SLOT_JACOBIAN; slot++)
     if (lua_getfield(L, options, slots[slot].brief) != LUA_TNIL) {
-      if (type != &nonlinear_type) luaL_error(L, "%s: option '%s' belongs to FirstOrderNonLinearDS", type->name, slots[slot].brief);
       if (!lua_isfunction(L, -1)) nsl_bad(L, type->name, slots[slot].brief, "a function", -1);
       nsl_set_function(L, self_idx, slot, lua_gettop(L));
     }
@@ -144,7 +141,7 @@ static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *k
   if (lua_gettop(L) > most) luaL_error(L, "%s: expected at most %d arguments, got %d", type->name, most, lua_gettop(L));
   if (nsl_is_options(L, 1)) {
     lua_settop(L, 1);
-    nsl_check_options(L, 1, type->name, option_keys);
+    nsl_check_options(L, 1, type->name, type == &nonlinear_type ? nonlinear_keys : linear_keys);
     lua_getfield(L, 1, "x0");
     new_ds(L, type, kind, 2);
     apply_options(L, 1, type);
@@ -314,7 +311,7 @@ static int set_callback(lua_State *L, int slot, const char *what) {
   NslDs *self = check_idle(L, what);
   if (slot >= self->callee.kind->nslots || (slot <= SLOT_JACOBIAN && self->callee.head.type != &nonlinear_type))
     luaL_error(L, "%s: a %s has no %s callback", what, self->callee.head.type->name, slots[slot].brief);
-  return nsl_lua_set_function(L, slot);
+  return nsl_lua_set_function(L, slot, what);
 }
 
 static int ds_set_f(lua_State *L) { return set_callback(L, SLOT_F, "setComputeFFunction"); }

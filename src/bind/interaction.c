@@ -79,7 +79,7 @@ static int interaction_set_name(lua_State *L) {
 static int interaction_close(lua_State *L) {
   NslInteraction *self = nsl_check_interaction(L, 1);
   const NsNsds *nsds = self->interaction->owner;
-  if (nsds && nsds->busy) luaL_error(L, "close: interaction '%s' is being used by the step that is computed", self->interaction->name);
+  if (nsds && nsds->busy) luaL_error(L, "close: interaction '%s' is being used by the step that is computed (called from inside a callback?)", self->interaction->name);
   self->head.closed = self->interaction->closed = true;
   return 0;
 }

@@ -32,7 +32,7 @@ static NslLaw *new_law(lua_State *L, NsLawKind kind, int size, int equalities, d
 
 static int size_argument(lua_State *L, int idx, const char *who, const char *what, lua_Integer least) {
   lua_Integer size = nsl_integer(L, idx, who, what);
-  if (size < least || size > 1 << 28) luaL_error(L, "%s: %s: expected at least %d, got %I", who, what, (int)least, size);
+  if (size < least || size > 1 << 28) luaL_error(L, "%s: %s: expected %d..%d, got %I", who, what, (int)least, 1 << 28, size);
   return (int)size;
 }
 

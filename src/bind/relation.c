@@ -142,7 +142,7 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
   NslCallee *callee = &self->callee;
   const char *type = callee->head.type->name;
   char letter = name[0];
-  if (!may_have(self, letter)) luaL_error(L, "%s has no %s", type, name);
+  if (!may_have(self, letter)) luaL_error(L, "%s: it has no %s", type, name);
   int slot = is_linear(self->relation) ? nsl_slot(callee, name) : -1;
   if (slot >= 0 && lua_isfunction(L, value)) {
     nsl_set_function(L, idx, slot, value);
@@ -151,6 +151,7 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
   bool linked = self->relation->m >= 0;
   int m = linked ? self->relation->m : -1, nx = linked ? self->relation->nx : -1;
   int rows = letter == 'B' || letter == 'K' ? nx : m;
+  if (letter == 'F' && linked && callee->nz == 0) luaL_error(L, "%s: F: there are no parameters z for it", type);
   int cols = letter == 'e' ? 0 : letter == 'F' ? (linked ? callee->nz : -1) : letter == 'D' || letter == 'B' ? m : nx;
   nsl_set_coef(L, idx, coefficient(self->relation, letter), value, rows, cols, name, shared);
   if (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT) {
@@ -286,10 +287,12 @@ static int set_F_ptr(lua_State *L) { return set(L, "F", true); }
 static int set_e_ptr(lua_State *L) { return set(L, "e", true); }
 
 static int set_callback(lua_State *L, const char *name) {
-  NslRelation *self = check_idle(L, name);
+  char who[40];
+  snprintf(who, sizeof who, "setC%sFunction", name + 1);
+  NslRelation *self = check_idle(L, who);
   int slot = nsl_slot(&self->callee, name);
-  if (slot < 0) luaL_error(L, "%s has no callback %s", self->callee.head.type->name, name);
-  return nsl_lua_set_function(L, slot);
+  if (slot < 0) luaL_error(L, "%s: a %s has no callback %s", who, self->callee.head.type->name, name);
+  return nsl_lua_set_function(L, slot, who);
 }
 
 static int set_h_function(lua_State *L) { return set_callback(L, "computeh"); }

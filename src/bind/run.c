@@ -20,10 +20,14 @@ static lua_State *volatile interrupted_thread;
 /* What SIGINT does when no run is on. */
 static struct sigaction host_action;
 
-/* Raises, and goes on doing so now and then: a pcall in the callback cannot hold it up, and what cleans up behind it comes through. */
+/* Lua instructions until the hook raises again. */
+static int patience;
+
+/* Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall ends. */
 static void stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
-  lua_sethook(L, stop_hook, LUA_MASKCOUNT, 10000);
+  lua_sethook(L, stop_hook, LUA_MASKCOUNT, patience);
+  if (patience > 1) patience /= 2;
   luaL_error(L, "interrupted");
 }
 
@@ -38,6 +42,7 @@ static void on_signal(int signal_number) {
     return;
   }
   ns_interrupt_raise();
+  patience = 1 << 14;
   if (interrupted_thread) lua_sethook(interrupted_thread, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 

@@ -44,13 +44,17 @@ bool ns_ds_linear(const NsFirstOrderDs *ds) {
   return ds->f.value == NULL;
 }
 
+static const char *name_of(const NsFirstOrderDs *ds) {
+  return ds->name[0] ? ds->name : "?";
+}
+
 NsStatus ns_ds_update(NsFirstOrderDs *ds, double t, NsError *err) {
-  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ds->name);
+  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", name_of(ds));
   NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
   static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
     if (!coefs[i]->value) continue;
-    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", ds->name, letters[i]}, t, ds->z, err);
+    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, ds->z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -65,7 +69,7 @@ NsStatus ns_ds_f(const NsFirstOrderDs *ds, double t, const double *x, double *ou
   if (ds->f.value) {
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
     if (ds->f.value(ds->f.context, t, args, out) != 0)
-      return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", ds->name, t);
+      return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", name_of(ds), t);
     return NS_OK;
   }
   if (ds->b.value) memcpy(out, ds->b.value, bytes_of(ds->n));
@@ -84,7 +88,7 @@ NsStatus ns_ds_jacobian(const NsFirstOrderDs *ds, double t, const double *x, dou
   if (given) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
   if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
-    return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", ds->name, t);
+    return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", name_of(ds), t);
   return NS_OK;
 }
 
@@ -97,7 +101,7 @@ NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
   if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   status = ns_lu_factor(ds->lu_M, ds->M.value, ds->n);
   if (status != NS_OK)
-    return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)", ds->name,
+    return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)", name_of(ds),
                    ns_lu_singular_row(ds->lu_M) + 1);
   ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->n);
   return NS_OK;

@@ -51,8 +51,9 @@ void ns_interaction_gather_z(NsInteraction *inter) {
 NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
   if (inter->closed) return ns_fail(err, NS_ECLOSED, "interaction '%s' is closed", inter->name);
   ns_interaction_gather_z(inter);
-  NsStatus status = ns_law_check(inter->law, err);
-  return status == NS_OK ? ns_relation_update(inter->relation, t, inter->z, err) : status;
+  NsError law = {NS_OK, ""};
+  if (ns_law_check(inter->law, &law) != NS_OK) return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
+  return ns_relation_update(inter->relation, t, inter->z, err);
 }
 
 void ns_interaction_reset(NsInteraction *inter) {

@@ -54,7 +54,9 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err) {
   if (law->closed) return ns_fail(err, NS_ECLOSED, "%s is closed", ns_law_name(law->kind));
   for (int i = 0; i < law->size; i++) {
     double lb = law->lower[i], ub = law->upper[i];
-    if (isnan(lb) || isnan(ub) || lb == INFINITY || ub == -INFINITY)
+    if (isnan(lb) || isnan(ub))
+      return ns_fail(err, NS_EARG, "%s: %s[%d] is nan", ns_law_name(law->kind), isnan(lb) ? "lb" : "ub", i + 1);
+    if (lb == INFINITY || ub == -INFINITY)
       return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g are no interval", ns_law_name(law->kind), i + 1, lb,
                      i + 1, ub);
     if (lb > ub)

@@ -1,0 +1,367 @@
+-- Callbacks that go wrong: the text of the error, the state afterwards, and the steps after the cause is gone.
+local ns = require "nslua"
+local models = require "bind.models"
+
+local function spring() return ns.FirstOrderLinearTIR({ { 0, 1 } }, { { 0 }, { -1 } }) end
+
+-- Every family of callbacks: how to make the simulation out of an option table of them.
+local families = {
+  { options = models.nonlinear_ds, make = function(o) return models.simulate(ns.FirstOrderNonLinearDS(o), spring()) end },
+  { options = models.linear_ds, make = function(o) return models.simulate(ns.FirstOrderLinearDS(o), spring()) end },
+}
+for _, kind in ipairs { "NonLinearR", "Type1R", "Type2R", "LinearR" } do
+  families[#families + 1] = {
+    options = models[kind],
+    make = function(o)
+      return models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns["FirstOrder" .. kind](o))
+    end,
+  }
+end
+
+-- A class of relations, with the callbacks as methods.
+families[#families + 1] = {
+  options = models.NonLinearR,
+  make = function(o)
+    local class = ns.class(ns.FirstOrderNonLinearR, "friction")
+    for key, value in pairs(o) do
+      if type(value) == "function" then class["compute" .. key] = function(_, ...) return value(...) end end
+    end
+    return models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), class())
+  end,
+  methods = true,
+}
+
+-- The label, rows and columns (none: a vector) of each output, and in which Newton iteration it is met first.
+local outputs = {
+  f = { "f", 2 }, jacobianfx = { "J", 2, 2, newton = 1 }, M = { "M", 2, 2 }, A = { "A", 2, 2 }, b = { "b", 2 },
+  h = { "y", 1, newton = 1 }, g = { "r", 2, newton = 1 }, Jachx = { "C", 1, 2, newton = 1 },
+  Jachlambda = { "D", 1, 1, newton = 1 }, Jacgx = { "K", 2, 2, newton = 1 }, Jacglambda = { "B", 2, 1, newton = 1 },
+  C = { "C", 1, 2 }, D = { "D", 1, 1 }, B = { "B", 2, 1 }, F = { "F", 1, 1 }, e = { "e", 1 },
+}
+
+local function method_of(key) return key == "jacobianfx" and "computeJacobianfx" or "compute" .. key end
+
+-- What each fault says after the place; a line of fault.lua, or none for the line where the callback is defined.
+local function expected(fault, key)
+  local label, rows, cols = table.unpack(outputs[key], 1, 3)
+  local first = cols and label .. "[1][1]" or label .. "[1]"
+  local wanted = cols and ("a %d x %d matrix"):format(rows, cols) or "a vector of " .. rows
+  local index = cols and "row index" or "index"
+  local texts = {
+    text = { 6, "boom" }, bare = { nil, "boom" }, call = { 18, "attempt to call a nil value (local 'nothing')" },
+    nan = { nil, first .. " is nan" }, inf = { nil, first .. " is inf" }, minus = { nil, first .. " is -inf" },
+    string = { 3, first .. ": number expected, got string" },
+    extra = { 13, ("%s[%d]: %s out of range 1..%d"):format(label, rows + 1, index, rows) },
+    few = { nil, ("return value: %s: expected %s, got %s"):format(label, wanted,
+      cols and "0 x " .. cols .. " table" or "table of 0") },
+    many = { nil, ("return value: %s: expected %s, got table of 5"):format(label, wanted) },
+    word = { nil, ("return value: %s: expected %s, got string"):format(label, wanted) },
+    yield = { nil, "attempt to yield from outside a coroutine" },
+  }
+  return table.unpack(texts[fault], 1, 2)
+end
+
+local function keys_of(options)
+  local keys = {}
+  for key, value in pairs(options) do
+    if type(value) == "function" then keys[#keys + 1] = key end
+  end
+  table.sort(keys)
+  return keys
+end
+
+describe("a callback that fails", function()
+  for _, family in ipairs(families) do
+    local reference
+    local who = (family.options.x0 and "dynamical system '" or "relation '") .. family.options.name .. "'"
+
+    for _, key in ipairs(keys_of(family.options)) do
+      local title = who .. " " .. method_of(key) .. (family.methods and ", a method" or "")
+
+      it("says where and what: " .. title, function()
+        reference = reference or models.advance((family.make(family.options)))
+        for name, act in pairs(models.faults) do
+          local wrapped, fault = models.faulty(family.options)
+          local simu = family.make(wrapped)
+          models.advance(simu, 2)
+          local before = models.state(simu)
+          fault[key].now = act
+          for _ = 1, 2 do
+            local err = models.failure(simu.computeOneStep, simu)
+            if name == "object" then
+              assert.equal(models.object, err)
+            elseif not (family.methods and err:match "^spec/") then
+              local line, text = expected(name, key)
+              local newton = outputs[key].newton and " newton " .. outputs[key].newton or ""
+              local at = line and "fault.lua:" .. line or "model.lua:2"
+              assert.equal(("%s: %s %s: t=0.3 step 3%s: %s"):format(at, who, method_of(key), newton, text), err)
+            end
+            assert.equal(before, models.state(simu))
+          end
+          fault[key].now = nil
+          local rest = models.advance(simu)
+          for k = 3, 10 do assert.equal(reference[k], rest[k], name .. " step " .. k) end
+        end
+      end)
+
+      it("leaves the state at whichever call it fails: " .. title, function()
+        reference = reference or models.advance((family.make(family.options)))
+        local failures, places = 0, {}
+        for after = 0, 40 do
+          local wrapped, fault = models.faulty(family.options)
+          local simu, left = family.make(wrapped), after
+          models.advance(simu, 4)
+          local before = models.state(simu)
+          fault[key].now = function(good, ...)
+            if left == 0 then error "late" end
+            left = left - 1
+            return good(...)
+          end
+          local good, err = pcall(simu.computeOneStep, simu)
+          fault[key].now = nil
+          if good then break end
+          failures = failures + 1
+          places[#places + 1] = err:match "step 5 newton (%d+): late$" or err:match "t=0.5 step 5: late$" and "0"
+          assert.equal(failures, #places, err)
+          assert.equal(before, models.state(simu))
+          local rest = models.advance(simu)
+          for k = 5, 10 do assert.equal(reference[k], rest[k]) end
+        end
+        assert.is_true(failures >= 1 and failures < 40)
+      end)
+    end
+  end
+
+  it("cannot write its inputs", function()
+    for _, write in ipairs {
+      { "x is read-only", function(_, _, x) x[1] = 1 end },
+      { "lambda is read-only", function(_, _, _, lambda) lambda[1] = 1 end },
+      { "x is read-only", function(_, _, x) x(1, 1)[1] = 1 end },
+      { "x is read-only", function(_, _, x) x:assign { 1, 2 } end },
+      { "x is read-only", function(_, _, x) x:fill(1) end },
+    } do
+      local wrapped, fault = models.faulty(models.NonLinearR)
+      local simu = families[3].make(wrapped)
+      local before = models.state(simu)
+      fault.h.now = write[2]
+      local err = models.failure(simu.computeOneStep, simu)
+      assert.equal("relation 'friction' computeh: t=0 step 0: " .. write[1], err:match ":%d+: (.*)$")
+      assert.equal(before, models.state(simu))
+    end
+  end)
+
+  it("may return a number, a table, a vector or a matrix in place of filling its output", function()
+    local reference = models.advance((families[3].make(models.NonLinearR)))
+    local R = {}
+    for key, value in pairs(models.NonLinearR) do R[key] = value end
+    R.h = function(_, x, lambda) return x[2] + 0.1 * x[1] ^ 2 + 0.01 * lambda[1] end
+    R.g = function(_, x, lambda) return { 0, -lambda[1] * (1 + 0.1 * x[1] ^ 2) } end
+    R.Jachx = function(_, x) return { { 0.2 * x[1], 1 } } end
+    R.Jacglambda = function(_, x) return ns.matrix { { 0 }, { -(1 + 0.1 * x[1] ^ 2) } } end
+    assert.same(reference, models.advance((families[3].make(R))))
+    R.Jacgx, R.Jachlambda = nil, nil
+    assert.same(reference, models.advance((families[3].make(R))))
+    R.g = function(_, x, lambda) return ns.vector { 0, -lambda[1] * (1 + 0.1 * x[1] ^ 2) } end
+    R.Jacgx = models.NonLinearR.Jacgx
+    assert.same(reference, models.advance((families[3].make(R))))
+  end)
+
+  it("gets its output zeroed at every call", function()
+    local seen = {}
+    local R = models.faulty(models.NonLinearR)
+    local h = R.h
+    R.h = function(t, x, lambda, z, y)
+      seen[#seen + 1] = y[1]
+      h(t, x, lambda, z, y)
+    end
+    models.advance((families[3].make(R)), 3)
+    assert.is_true(#seen > 5)
+    for _, value in ipairs(seen) do assert.equal(0, value) end
+  end)
+
+  it("yields nowhere, in a coroutine either, and the step can be made again there", function()
+    local wrapped, fault = models.faulty(models.NonLinearR)
+    local simu = families[3].make(wrapped)
+    local reference = models.advance((families[3].make(models.NonLinearR)))
+    models.advance(simu, 2)
+    fault.g.now = models.faults.yield
+    local co = coroutine.create(function()
+      local good, err = pcall(simu.computeOneStep, simu)
+      fault.g.now = nil
+      coroutine.yield(good, err)
+      models.advance(simu, 5)
+    end)
+    local _, good, err = coroutine.resume(co)
+    assert.is_false(good)
+    assert.equal("model.lua:2: relation 'friction' computeg: t=0.3 step 3 newton 1: "
+      .. "attempt to yield across a C-call boundary", err)
+    assert.is_true(coroutine.resume(co))
+    assert.equal(reference[5], models.state(simu))
+  end)
+
+  it("keeps the object of an error in run() and in partial solutions", function()
+    local wrapped, fault = models.faulty(models.NonLinearR)
+    local simu = families[3].make(wrapped)
+    models.advance(simu, 2)
+    fault.g.now = models.faults.object
+    assert.equal(models.object, models.failure(simu.run, simu))
+    local sol = simu:run { partial = true }
+    assert.equal("failed", sol.status)
+    assert.equal(models.object, sol.message)
+    assert.equal(1, #sol)
+    fault.g.now = models.faults.nan
+    sol = simu:run { partial = true }
+    assert.equal("model.lua:2: relation 'friction' computeg: t=0.3 step 3 newton 1: r[1] is nan", sol.message)
+    fault.g.now = nil
+    sol = simu:run()
+    assert.equal("completed", sol.status)
+    assert.is_nil(sol.message)
+    assert.equal(models.advance((families[3].make(models.NonLinearR)))[10], models.state(simu))
+  end)
+
+  it("names the relation of the inner simulation and of the outer one", function()
+    local inner = models.clutch(1)
+    local wrapped, fault = models.faulty(models.NonLinearR)
+    local simu = families[3].make(wrapped)
+    inner:nsds():interaction(1):relation():setComputehFunction(load("error 'deep'", "@deep.lua"))
+    fault.h.now = function() inner:computeOneStep() end
+    local err = models.failure(simu.computeOneStep, simu)
+    assert.equal("deep.lua:1: relation 'friction' computeh: t=0 step 0: "
+      .. "relation 'clutch' computeh: t=0 step 0: deep", err)
+  end)
+end)
+
+describe("from inside a callback", function()
+  -- What a callback calls, and the answer.
+  local function attempts(simu, inter, ds)
+    local nsds = simu:nsds()
+    local spare = ns.FirstOrderLinearTIDS { 1 }
+    local busy = ": a step is being computed (called from inside a callback?)"
+    local used = " is being used by the step that is computed (called from inside a callback?)"
+    local relation = inter:relation()
+    return {
+      { "computeOneStep" .. busy, simu.computeOneStep, simu }, { "nextStep" .. busy, simu.nextStep, simu },
+      { "run" .. busy, simu.run, simu }, { "reset" .. busy, simu.reset, simu }, { "close" .. busy, simu.close, simu },
+      { "steps" .. busy, simu.steps, simu }, { "initialize" .. busy, simu.initialize, simu },
+      { "check" .. busy, simu.check, simu }, { "clone" .. busy, simu.clone, simu },
+      { "link" .. busy, nsds.link, nsds, inter, ds },
+      { "insertDynamicalSystem" .. busy, nsds.insertDynamicalSystem, nsds, spare },
+      { "close" .. busy, nsds.close, nsds },
+      { "setMPtr: dynamical system 'plant'" .. used, ds.setMPtr, ds, ns.eye(2) },
+      { "setX: dynamical system 'plant'" .. used, ds.setX, ds, { 0, 0 } },
+      { "computeRhs: dynamical system 'plant'" .. used, ds.computeRhs, ds, 0 },
+      { "setComputeFFunction: dynamical system 'plant'" .. used, ds.setComputeFFunction, ds, print },
+      { "resetToInitialState: dynamical system 'plant'" .. used, ds.resetToInitialState, ds },
+      { "close: dynamical system 'plant'" .. used, ds.close, ds },
+      { "setCPtr: relation 'friction'" .. used, relation.setCPtr, relation, ns.eye(2) },
+      { "setComputehFunction: relation 'friction'" .. used, relation.setComputehFunction, relation, print },
+      { "setzPtr: relation 'friction'" .. used, relation.setzPtr, relation, { 1 } },
+      { "computeh: relation 'friction'" .. used, function() relation.computeh = print end },
+      { "close: relation 'friction'" .. used, relation.close, relation },
+      { "close: interaction 'contact'" .. used, inter.close, inter },
+    }
+  end
+
+  for _, slot in ipairs { "h", "Jacgx" } do
+    it("nothing of the step can be changed: " .. slot, function()
+      local reference = models.advance((families[3].make(models.NonLinearR)))
+      local wrapped, fault = models.faulty(models.NonLinearR)
+      local simu, inter, ds = families[3].make(wrapped)
+      models.advance(simu, 1)
+      local wanted, got = attempts(simu, inter, ds), {}
+      fault[slot].now = function(good, ...)
+        for i, attempt in ipairs(wanted) do got[i] = models.message(table.unpack(attempt, 2)) end
+        return good(...)
+      end
+      simu:computeOneStep()
+      for i, attempt in ipairs(wanted) do assert.equal(attempt[1], got[i]) end
+      fault[slot].now = nil
+      simu:nextStep()
+      assert.equal(reference[2], models.state(simu))
+      assert.equal(reference[10], models.advance(simu)[10])
+    end)
+  end
+
+  it("nor during check()", function()
+    local wrapped, fault = models.faulty(models.NonLinearR)
+    local simu = families[3].make(wrapped)
+    fault.h.now = function() simu:computeOneStep() end
+    assert.matches("relation 'friction' computeh: computeOneStep: a step is being computed",
+      models.failure(simu.check, simu), 1, true)
+    fault.h.now = nil
+    assert.is_true(simu:check())
+  end)
+
+  it("another simulation may run, and garbage may be collected in any mode", function()
+    local reference = models.advance((families[3].make(models.NonLinearR)))
+    for _, mode in ipairs { "incremental", "generational" } do
+      local before = collectgarbage(mode)
+      local wrapped, fault = models.faulty(models.NonLinearR)
+      local simu = families[3].make(wrapped)
+      for _, slot in ipairs { "h", "Jacgx" } do
+        fault[slot].now = function(good, ...)
+          collectgarbage()
+          models.clutch(0.2):run()
+          return good(...)
+        end
+      end
+      local states = models.advance(simu)
+      collectgarbage(before)
+      assert.same(reference, states)
+    end
+  end)
+end)
+
+describe("exact Jacobians by dual numbers", function()
+  it("say where == on a dual number leads astray", function()
+    local simu = models.clutch(1, ns.FirstOrderNonLinearR {
+      name = "clutch",
+      h = function(_, x, _, _, y) y[1] = -x[1] end,
+      g = load([[return function(_, x, lambda, _, r)
+        if x[1] == 5 then r[4] = 1 else r[4] = lambda[1] end
+      end]], "@clutch.lua")(),
+    })
+    simu:setNewtonMaxIteration(5)
+    local before = models.state(simu)
+    simu:initialize()
+    local err = models.failure(simu.computeOneStep, simu)
+    assert.equal("clutch.lua:1: relation 'clutch' computeg: t=0.05 step 1 newton 1: r[4]: the value with dual numbers "
+      .. "(0) differs from the plain one (1): the callback branches on == or keeps state; give its Jacobian", err)
+    assert.equal(before:gsub("y1=%S+", ""), (models.state(simu):gsub("y1=%S+", "")))
+  end)
+
+  it("go through captured math functions and helpers", function()
+    local sin, exp = math.sin, math.exp
+    local helpers = { bend = function(a) return sin(a) * exp(-a ^ 2) + math.abs(a) / 10 end }
+    local function with(jacobian)
+      return models.clutch(3, ns.FirstOrderNonLinearR {
+        h = function(_, x, _, _, y) y[1] = -x[1] end, C = { { -1, 0, 0, 0 } },
+        g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3] + helpers.bend(x[2])) end,
+        Jacgx = jacobian,
+      })
+    end
+    local exact = models.advance((with()))
+    local given = models.advance((with(function(_, x, lambda, _, K)
+      local a = x[2]
+      local d = math.cos(a) * exp(-a ^ 2) - 2 * a * sin(a) * exp(-a ^ 2) + (a > 0 and 0.1 or -0.1)
+      K[4][4], K[4][3], K[4][2] = lambda[1], lambda[1], lambda[1] * (d - 1)
+    end)))
+    assert.equal(#given, #exact)
+    for k = 1, #given do
+      local a, b = exact[k]:gmatch "=(%S+)", given[k]:gmatch "=(%S+)"
+      for value in a do assert.near(tonumber(value), tonumber(b()), 1e-8) end
+    end
+    assert.equal(sin, math.sin)
+  end)
+
+  it("tell the function that does not know dual numbers", function()
+    local simu = models.clutch(1, ns.FirstOrderNonLinearR {
+      name = "clutch",
+      h = function(_, x, _, _, y) y[1] = -x[1] end,
+      g = load("return function(_, x, lambda, _, r) r[4] = ns.vector{x[1]}[1] end", "@clutch.lua", "t", { ns = ns })(),
+    })
+    local err = models.failure(simu.computeOneStep, simu)
+    assert.matches("^clutch.lua:1: relation 'clutch' computeg: t=0.05 step 1 newton 1: .*"
+      .. "give the Jacobian", err)
+  end)
+end)

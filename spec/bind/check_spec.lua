@@ -1,0 +1,116 @@
+-- simu:check(): wrong Jacobians are found and named.
+local ns = require "nslua"
+local models = require "bind.models"
+
+local function copy(options)
+  local new = {}
+  for key, value in pairs(options) do new[key] = value end
+  return new
+end
+
+local function relation_report(kind, options)
+  local simu = models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns["FirstOrder" .. kind](options))
+  local before = models.state(simu)
+  local good, report = simu:check()
+  assert.equal(before, models.state(simu))
+  return good, report
+end
+
+describe("check()", function()
+  it("passes right Jacobians", function()
+    for _, kind in ipairs { "NonLinearR", "Type1R", "Type2R", "LinearR" } do
+      local good, report = relation_report(kind, models[kind])
+      assert.is_true(good)
+      assert.is_nil(report)
+    end
+    assert.is_true(models.clutch():check())
+    assert.is_true(models.relay():check())
+  end)
+
+  it("names the entry of each Jacobian of a relation with a wrong sign", function()
+    local entries = {
+      Jachx = { 1, 2 }, Jachlambda = { 1, 1 }, Jacgx = { 2, 1 }, Jacglambda = { 2, 1 },
+    }
+    for _, kind in ipairs { "NonLinearR", "Type1R", "Type2R" } do
+      for name, at in pairs(entries) do
+        local right = models[kind][name]
+        if right then
+          local wrong = copy(models[kind])
+          wrong[name] = function(...)
+            right(...)
+            local out = select(select("#", ...), ...)
+            out[at[1]][at[2]] = -out[at[1]][at[2]]
+          end
+          local good, report = relation_report(kind, wrong)
+          assert.is_false(good)
+          assert.matches(("^relation 'friction' %s%%[%d%%]%%[%d%%]: given %%S+, exact %%S+ %%(t=0%%)$")
+            :format(name, at[1], at[2]), report)
+        end
+      end
+    end
+  end)
+
+  it("names the wrong entry of the clutch", function()
+    local simu = models.clutch(1, ns.FirstOrderNonLinearR {
+      name = "clutch",
+      h = function(_, x, _, _, y) y[1] = -x[1] end,
+      g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
+      Jacgx = function(_, _, lambda, _, K) K[4][2], K[4][3], K[4][4] = -lambda[1], lambda[1], -lambda[1] end,
+    })
+    local good, report = simu:check()
+    assert.is_false(good)
+    assert.matches("^relation 'clutch' Jacgx%[4%]%[4%]: given %-%S+, exact %S+ %(t=0%)$", report)
+  end)
+
+  it("lists every wrong entry, each once", function()
+    local wrong = copy(models.NonLinearR)
+    wrong.Jachx = function() end
+    wrong.Jachlambda = function() end
+    local good, report = relation_report("NonLinearR", wrong)
+    assert.is_false(good)
+    local lines = {}
+    for entry in report:gmatch "relation 'friction' (%S+): given 0," do lines[#lines + 1] = entry end
+    table.sort(lines)
+    assert.same({ "Jachlambda[1][1]", "Jachx[1][1]", "Jachx[1][2]" }, lines)
+  end)
+
+  it("looks at presets too", function()
+    local preset = { name = "friction", h = models.NonLinearR.h, g = models.NonLinearR.g }
+    preset.D = { { 0.01 } }
+    assert.is_true((relation_report("NonLinearR", preset)))
+    preset.D = { { 0.02 } }
+    local good, report = relation_report("NonLinearR", preset)
+    assert.is_false(good)
+    assert.equal("relation 'friction' Jachlambda[1][1]: given 0.02, exact 0.01 (t=0)", report)
+    preset.D, preset.B = nil, { { 0 }, { -1 } }
+    _, report = relation_report("NonLinearR", preset)
+    assert.matches("^relation 'friction' Jacglambda%[2%]%[1%]: given %-1, exact %-1.1", report)
+  end)
+
+  it("names the entry of jacobianfx, of a preset one too", function()
+    local wrong = copy(models.nonlinear_ds)
+    wrong.jacobianfx = function(_, x, _, J) J[1][2], J[2][1], J[2][2] = 1, -1, 0.3 * x[2] ^ 2 end
+    local ds = ns.FirstOrderNonLinearDS(wrong)
+    local simu = models.simulate(ds, ns.FirstOrderLinearTIR({ { 0, 1 } }, { { 0 }, { -1 } }))
+    local good, report = simu:check()
+    assert.is_false(good)
+    assert.equal("dynamical system 'plant' Jacobianfx[2][2]: given 0.075, exact -0.075 (t=0)", report)
+    ds:setComputeJacobianfxFunction(nil)
+    assert.is_true(simu:check())
+    ds:setJacobianfxPtr { { 0, 1 }, { 1, 0 } }
+    good, report = simu:check()
+    assert.is_false(good)
+    assert.matches("dynamical system 'plant' Jacobianfx[2][1]: given 1, exact -1 (t=0)", report, 1, true)
+  end)
+
+  it("raises what a callback raises", function()
+    local wrapped, fault = models.faulty(models.NonLinearR)
+    local simu = models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns.FirstOrderNonLinearR(wrapped))
+    fault.Jacgx.now = models.faults.nan
+    assert.equal("model.lua:2: relation 'friction' computeJacgx: K[1][1] is nan", models.failure(simu.check, simu))
+    fault.Jacgx.now = models.faults.object
+    assert.equal(models.object, models.failure(simu.check, simu))
+    fault.Jacgx.now = nil
+    assert.is_true(simu:check())
+  end)
+end)

@@ -1,0 +1,123 @@
+-- ns.class: fields of instances, methods that change, inheritance, errors.
+local ns = require "nslua"
+local models = require "bind.models"
+local message = models.message
+
+local function clutch_class()
+  local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
+  function Clutch:init(alpha) self.alpha = alpha or 1 end
+  function Clutch:computeh(_, x, _, _, y) y[1] = -x[1] * self.alpha end
+  function Clutch:computeg(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end
+  return Clutch
+end
+
+describe("ns.class", function()
+  it("refuses what is no base", function()
+    local wanted = "class: base: expected a constructor of systems or relations, or a class, got "
+    assert.equal(wanted .. "nil", message(ns.class))
+    assert.equal(wanted .. "number", message(ns.class, 3))
+    assert.equal(wanted .. "function", message(ns.class, ns.RelayNSL))
+    assert.equal(wanted .. "table", message(ns.class, {}))
+    assert.equal("class: name: expected a string, got number", message(ns.class, ns.FirstOrderNonLinearR, 3))
+  end)
+
+  it("gives the same bits as callbacks in an option table", function()
+    local reference = models.advance((models.clutch(8)))
+    assert.same(reference, models.advance((models.clutch(8, clutch_class()()))))
+  end)
+
+  it("keeps the fields of two objects apart", function()
+    local Clutch = clutch_class()
+    local a, b = Clutch(1), Clutch(2)
+    a.extra = "a"
+    assert.is_nil(b.extra)
+    assert.equal(1, a.alpha)
+    assert.equal(2, b.alpha)
+    local one, _, _ = models.clutch(1, a)
+    local _, inter = models.clutch(1, b)
+    assert.equal("clutch", a:name())
+    one:initialize()
+    inter:relation().alpha = 3
+    local two = models.clutch(1, Clutch(3))
+    two:initialize()
+    assert.equal(-5, one:nsds():interaction(1):y(0)[1])
+    assert.equal(-15, two:nsds():interaction(1):y(0)[1])
+    assert.equal(1, a.alpha)
+  end)
+
+  it("lets a method be defined after the object, and changed between two steps", function()
+    local Clutch = ns.class(ns.FirstOrderNonLinearR)
+    local rel = Clutch()
+    local calls = 0
+    function Clutch.computeh(_, _, x, _, _, y) y[1] = -x[1] end
+    function Clutch.computeg(_, _, _, lambda, _, r) r[4] = lambda[1] end
+    local simu = models.clutch(1, rel)
+    models.advance(simu, 2)
+    function Clutch.computeh(_, _, x, _, _, y)
+      calls = calls + 1
+      y[1] = -x[1]
+    end
+    assert.equal(0, calls)
+    models.advance(simu, 3)
+    assert.is_true(calls > 0)
+    Clutch.computeg = 5
+    assert.equal("relation 'FirstOrderNonLinearR': computeg: expected a function, got number 5.0",
+      message(simu.computeOneStep, simu))
+    function Clutch.computeg() error "changed" end
+    assert.matches("relation 'FirstOrderNonLinearR' computeg: t=0.2 step 4 newton 1: changed",
+      models.failure(simu.computeOneStep, simu))
+  end)
+
+  it("lets an object have a method of its own, which a change of the class leaves alone", function()
+    local Clutch = clutch_class()
+    local rel = Clutch()
+    local simu = models.clutch(1, rel)
+    function rel:computeg(_, _, lambda, _, r) r[4] = self.alpha * lambda[1] end
+    models.advance(simu, 1)
+    function Clutch.computeg() error "of the class" end
+    models.advance(simu, 2)
+    rel.computeg = nil
+    assert.matches("of the class$", models.failure(simu.computeOneStep, simu))
+    rel:setComputegFunction(function(_, _, lambda, _, r) r[4] = lambda[1] end)
+    models.advance(simu, 3)
+    function Clutch.computeg() error "changed again" end
+    models.advance(simu, 4)
+    function rel.computeg() error "of the object" end
+    assert.matches("of the object$", models.failure(simu.computeOneStep, simu))
+  end)
+
+  it("inherits", function()
+    local Soft = ns.class(clutch_class(), "soft")
+    function Soft:computeg(_, _, lambda, _, r) r[4] = self.alpha * lambda[1] end
+    local rel = Soft(2)
+    assert.equal("soft", rel:name())
+    local simu, inter = models.clutch(1, rel)
+    simu:initialize()
+    assert.equal(-10, inter:y(0)[1])
+    models.advance(simu)
+  end)
+
+  it("makes systems", function()
+    local Tank = ns.class(ns.FirstOrderNonLinearDS, "tank")
+    function Tank:init(_, k) self.k = k end
+    function Tank:computef(_, x, _, f) f[1] = -self.k * x[1] end
+    local ds = Tank({ 1 }, nil)
+    ds.k = 2
+    ds:computeRhs(0)
+    assert.equal(-2, ds:rhs()[1])
+  end)
+
+  it("tells errors at the line that makes the object", function()
+    local make = load("local class = ...\n\nlocal object = class()\nreturn object", "@user.lua")
+    local Bad = ns.class(ns.FirstOrderNonLinearR, "bad")
+    Bad.computeh = 3
+    assert.equal("user.lua:3: relation 'bad': computeh: expected a function, got number 3.0", models.failure(function()
+      local object = make(Bad)
+      return object
+    end))
+    assert.equal("user.lua:3: FirstOrderNonLinearDS: x0: expected a vector, got nil", models.failure(function()
+      local object = make(ns.class(ns.FirstOrderNonLinearDS))
+      return object
+    end))
+  end)
+end)

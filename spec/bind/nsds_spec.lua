@@ -1,0 +1,96 @@
+-- NonSmoothDynamicalSystem: inserting, linking, finding, use after close().
+local ns = require "nslua"
+local models = require "bind.models"
+local message = models.message
+
+local function new(T) return ns.NonSmoothDynamicalSystem(0, T or 1) end
+
+describe("NonSmoothDynamicalSystem", function()
+  it("needs an interval of time", function()
+    local function check(text, ...)
+      assert.equal("NonSmoothDynamicalSystem: " .. text, message(ns.NonSmoothDynamicalSystem, ...))
+    end
+    check("t0: expected a finite number, got no value")
+    check("T: expected a finite number, got no value", 0)
+    check("T: expected a time after t0 = 0.0, got 0.0", 0, 0)
+    check("T: expected a time after t0 = 1.0, got 0.5", 1, 0.5)
+    check("T: expected a finite number, got number inf", 0, math.huge)
+    check("t0: expected a finite number, got number nan", 0 / 0, 1)
+    check("t0: expected a finite number, got string", "0", 1)
+  end)
+
+  it("takes a system once, and in one graph only", function()
+    local a, b, ds = new(), new(), ns.FirstOrderLinearTIDS { 1 }
+    a:insertDynamicalSystem(ds)
+    assert.equal("ds 1", ds:name())
+    assert.equal("insertDynamicalSystem: dynamical system 'ds 1' is already in this NonSmoothDynamicalSystem",
+      message(a.insertDynamicalSystem, a, ds))
+    assert.equal("insertDynamicalSystem: dynamical system 'ds 1' is already in another NonSmoothDynamicalSystem",
+      message(b.insertDynamicalSystem, b, ds))
+    assert.matches("dynamical system expected, got vector of 1", message(a.insertDynamicalSystem, a, ns.vector(1)))
+    assert.equal(1, a:numberOfDynamicalSystems())
+    assert.equal(0, b:numberOfDynamicalSystems())
+  end)
+
+  it("links an interaction once, with systems that are in it", function()
+    local simu, inter, ds = models.relay()
+    local nsds = simu:nsds()
+    local other = ns.FirstOrderLinearTIDS { 1, 2 }
+    local function link(...) return message(nsds.link, nsds, ...) end
+    assert.equal("link: interaction 'interaction 1' is already linked", link(inter, ds))
+    local second = ns.Interaction(ns.RelayNSL(1), inter:relation())
+    assert.equal("link: dynamical system '?' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+      link(second, other))
+    new():insertDynamicalSystem(other)
+    assert.equal("link: dynamical system 'ds 1' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+      link(second, ds, other))
+    assert.equal("link: the two dynamical systems are the same ('ds 1')", link(second, ds, ds))
+    assert.matches("Interaction expected, got FirstOrderLinearTIDS", link(ds, inter))
+    assert.matches("dynamical system expected, got Interaction", link(second, inter))
+    inter:relation():close()
+    assert.equal("link: relation 'FirstOrderLinearTIR' is closed", link(second, ds))
+    assert.equal(1, nsds:numberOfInteractions())
+  end)
+
+  it("finds by number and by name", function()
+    local simu, inter, ds = models.relay()
+    local nsds = simu:nsds()
+    assert.equal(ds, nsds:dynamicalSystem(1))
+    assert.equal(ds, nsds:dynamicalSystem "ds 1")
+    assert.equal(inter, nsds:interaction "interaction 1")
+    assert.equal("dynamicalSystem: expected a number in 1..1, got 2", message(nsds.dynamicalSystem, nsds, 2))
+    assert.equal("interaction: expected a number in 1..1, got 0", message(nsds.interaction, nsds, 0))
+    assert.equal("dynamicalSystem: there is none called 'x'", message(nsds.dynamicalSystem, nsds, "x"))
+    assert.equal("interaction: number: expected an integer, got nil", message(nsds.interaction, nsds, nil))
+  end)
+
+  it("lets parameters be given until a link relies on their number", function()
+    local nsds, ds = new(), ns.FirstOrderLinearTIDS { 1 }
+    nsds:insertDynamicalSystem(ds)
+    ds:setz { 1, 2 }
+    local inter = ns.Interaction(ns.RelayNSL(1), ns.FirstOrderType1R {
+      h = function(_, x, z, y) y[1] = x[1] + z[2] end, g = function(_, lambda, _, r) r[1] = -lambda[1] end,
+    })
+    nsds:link(inter, ds)
+    assert.equal("FirstOrderLinearTIDS: z: expected a vector of 2, got table of 3", message(ds.setz, ds, { 1, 2, 3 }))
+    ds:setz { 3, 4 }
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), ns.Relay())
+    simu:initialize()
+    assert.equal(5, inter:y(0)[1])
+  end)
+
+  it("raises after close() and closes with its scope", function()
+    local nsds = new()
+    do
+      local scoped <close> = nsds
+      assert.equal(nsds, scoped)
+    end
+    assert.equal("NonSmoothDynamicalSystem (closed)", tostring(nsds))
+    for _, name in ipairs { "insertDynamicalSystem", "link", "t0", "T", "dynamicalSystem", "interaction",
+      "numberOfInteractions", "display", "close" } do
+      assert.equal("NonSmoothDynamicalSystem is closed", message(nsds[name], nsds), name)
+    end
+    assert.equal("NonSmoothDynamicalSystem is closed",
+      message(ns.TimeStepping, nsds, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1)))
+  end)
+end)

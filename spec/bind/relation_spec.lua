@@ -1,0 +1,145 @@
+-- First-order relations: arguments, options, setters, use after close().
+local ns = require "nslua"
+local models = require "bind.models"
+local message = models.message
+
+local nan = 0 / 0
+
+describe("relations", function()
+  it("that are linear refuse wrong arguments", function()
+    for _, name in ipairs { "FirstOrderLinearTIR", "FirstOrderLinearR" } do
+      local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
+      local forms = "expected (C, B), (C, D, F, e, B) or an option table, got "
+      check(forms .. "1 argument", { { 1 } })
+      check(forms .. "3 arguments", { { 1 } }, { { 1 } }, { { 1 } })
+      check("B: expected a matrix, got string", { { 1 } }, "x")
+      check("C[1][1] is nan", { { nan } }, { { 1 } })
+      check("C[2]: expected 1 numbers, got 2", { { 1 }, { 2, 3 } }, { { 1 } })
+      check("unknown option 'Q' (known: C, D, B, F, e, z, name)", { C = { { 1 } }, Q = 3 })
+      check("unknown option 'h' (known: C, D, B, F, e, z, name)", { h = print })
+      check("e: expected a vector, got string", { e = "x" })
+      check("z[2] is inf", { z = { 1, math.huge } })
+      check("name: expected a string, got boolean", { name = true })
+      local r = ns[name]({ { 1 } }, { { 1 } })
+      assert.equal(name .. ": it has no K", message(r.setKPtr, r, { { 1 } }))
+      assert.equal("setComputehFunction: a " .. name .. " has no callback computeh",
+        message(r.setComputehFunction, r, print))
+    end
+    assert.equal("FirstOrderLinearTIR: C: expected a matrix, got function", message(ns.FirstOrderLinearTIR, { C = print }))
+    local r = ns.FirstOrderLinearR()
+    assert.equal("setComputeeFunction: callback: expected a function, or a library and a symbol, got number 1.0",
+      (message(r.setComputeEFunction, r, 1):gsub("EFunction", "eFunction")))
+  end)
+
+  it("that are nonlinear refuse wrong arguments and list their options", function()
+    local known = {
+      FirstOrderType1R = "h, g, Jachx, Jacglambda, C, B, z, name",
+      FirstOrderType2R = "h, g, Jachx, Jacglambda, Jachlambda, C, D, B, z, name",
+      FirstOrderNonLinearR = "h, g, Jachx, Jacglambda, Jachlambda, Jacgx, C, D, B, K, z, name",
+    }
+    for name, list in pairs(known) do
+      local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
+      check(("unknown option 'foo' (known: %s)"):format(list), { foo = 1 })
+      check("h: expected a function, got number 3.0", { h = 3 })
+      check("h: expected a function, got number 3.0", 3)
+      check("g: expected a function, got table of 0", print, {})
+      check("C[1][2] is nan", { C = { { 1, nan } } })
+      local r = ns[name]()
+      assert.equal("setComputehFunction: callback: expected a function, or a library and a symbol, got no value",
+        message(r.setComputehFunction, r))
+      assert.equal("cannot open library '/nonexistent/lib.so': cannot open shared object file: No such file or directory",
+        message(r.setComputegFunction, r, "/nonexistent/lib.so", "g"))
+    end
+    assert.equal("FirstOrderType1R: expected at most 4 callbacks, got 5",
+      message(ns.FirstOrderType1R, print, print, print, print, print))
+    local r = ns.FirstOrderType1R()
+    assert.equal("setComputeJacgxFunction: a FirstOrderType1R has no callback computeJacgx",
+      message(r.setComputeJacgxFunction, r, print))
+    assert.equal("FirstOrderType1R: it has no D", message(r.setDPtr, r, { { 1 } }))
+  end)
+
+  it("fit their link, and a failed link leaves no trace", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local ds = ns.FirstOrderLinearTIDS { 1, 2 }
+    nsds:insertDynamicalSystem(ds)
+    local function link(relation, size)
+      return message(nsds.link, nsds, ns.Interaction(ns.RelayNSL(size or 1), relation), ds)
+    end
+    assert.equal("relation 'FirstOrderNonLinearR': computeh is missing (or set C)", link(ns.FirstOrderNonLinearR()))
+    assert.equal("relation 'clutch': computeg is missing (or set B)",
+      link(ns.FirstOrderNonLinearR { name = "clutch", h = print }))
+    local C, B = { { 1, 2 } }, { { 1 }, { 2 } }
+    local function sizes(text, options, size)
+      options.name = "r"
+      assert.equal("relation 'r': " .. text, link(ns.FirstOrderLinearTIR(options), size))
+    end
+    sizes("C: expected 1 x 2 for 1 multipliers and 2 states, got 1 x 1", { C = { { 1 } }, B = B })
+    sizes("B: expected 2 x 1 for 1 multipliers and 2 states, got 1 x 1", { C = C, B = { { 1 } } })
+    sizes("D: expected 1 x 1 for 1 multipliers and 2 states, got 2 x 2", { C = C, B = B, D = ns.eye(2) })
+    sizes("e: expected 1 x 1 for 1 multipliers and 2 states, got 2 x 1", { C = C, B = B, e = { 1, 2 } })
+    sizes("F: expected 1 x 0 for 1 multipliers and 2 states, got 1 x 1", { C = C, B = B, F = { { 1 } } })
+    sizes("C: expected 2 x 2 for 2 multipliers and 2 states, got 1 x 2", { C = C, B = B }, 2)
+    local r = ns.FirstOrderLinearTIR { C = { { 1 } }, B = B }
+    link(r)
+    r:setCPtr(C)
+    local inter = ns.Interaction(ns.RelayNSL(1), r)
+    nsds:link(inter, ds)
+    assert.equal(1, nsds:numberOfInteractions())
+    assert.equal("FirstOrderLinearTIR: C[1]: expected 2 numbers, got 1", message(r.setCPtr, r, { { 1 } }))
+    assert.equal("FirstOrderLinearTIR: F: there are no parameters z for it", message(r.setFPtr, r, { { 1 } }))
+    assert.equal("FirstOrderLinearTIR: e: expected a vector of 1, got table of 2", message(r.setePtr, r, { 1, 2 }))
+    assert.equal("FirstOrderLinearTIR: z: expected a vector of 0, got table of 1", message(r.setz, r, { 1 }))
+    assert.equal("relation 'FirstOrderLinearTIR' is already linked with 2 states and 1 multipliers, not 2 and 2", link(r, 2))
+    local other, tank = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS { 1, 2 }
+    other:insertDynamicalSystem(tank)
+    assert.equal("link: relation 'FirstOrderLinearTIR' is already linked in another NonSmoothDynamicalSystem",
+      message(other.link, other, ns.Interaction(ns.RelayNSL(1), r), tank))
+    nsds:link(ns.Interaction(ns.RelayNSL(1), r), ds)
+    assert.equal(2, nsds:numberOfInteractions())
+  end)
+
+  it("keep a function of time when what should replace it is refused", function()
+    local simu, inter = models.simulate(ns.FirstOrderLinearTIDS { 1 }, ns.FirstOrderLinearR {
+      C = function(t, _, C) C[1][1] = 1 + t end, B = { { -1 } },
+    })
+    local rel = inter:relation()
+    assert.equal("FirstOrderLinearR: C: expected a 1 x 1 matrix, got string", message(rel.setCPtr, rel, "x"))
+    simu:computeOneStep()
+    assert.near(inter:y(0)[1], 1.1 * simu:nsds():dynamicalSystem(1):x()[1], 1e-15)
+    rel:setC { { 2 } }
+    simu:computeOneStep()
+    assert.equal(inter:y(0)[1], 2 * simu:nsds():dynamicalSystem(1):x()[1])
+  end)
+
+  it("take fields, but none that would hide a method or never be called", function()
+    local r = ns.FirstOrderNonLinearR { name = "clutch" }
+    r.alpha, r.g = 3, 9.81
+    assert.equal(9.81, r.g)
+    local function set(key, value)
+      return message(function() r[key] = value end)
+    end
+    assert.equal("relation 'clutch': C: a field cannot hide the method of this name; use setCPtr, or another name",
+      set("C", { { 1 } }))
+    assert.equal("relation 'clutch': h: a callback is set as computeh (with self as its first argument)", set("h", print))
+    assert.equal("relation 'clutch': computeh: expected a function, got table of 0", set("computeh", {}))
+    assert.equal(9.81, r.g)
+  end)
+
+  it("raise after close()", function()
+    local r = ns.FirstOrderNonLinearR { name = "clutch", z = { 1 } }
+    local z = r:z()
+    r:close()
+    assert.equal("FirstOrderNonLinearR (closed)", tostring(r))
+    assert.equal("vector 'z' belongs to a closed FirstOrderNonLinearR", message(function() return z[1] end))
+    for _, name in ipairs { "C", "setC", "setCPtr", "e", "setComputehFunction", "setComputeJacgxFunction", "name",
+      "setName", "z", "setz", "setzPtr", "display", "close" } do
+      assert.equal("relation 'clutch' is closed", message(r[name], r), name)
+    end
+    assert.equal("relation 'clutch' is closed", message(function() r.alpha = 1 end))
+    assert.equal("relation 'clutch' is closed", message(ns.Interaction, ns.RelayNSL(1), r))
+    do
+      local rel <close> = ns.FirstOrderType1R()
+      rel:close()
+    end
+  end)
+end)

@@ -1,0 +1,185 @@
+-- simu:run{}: options, Ctrl-C, progress; in child processes of both hosts.
+local host = require "host"
+local models = require "bind.models"
+local message = models.message
+
+local settings = ("LUA_PATH=%s LUA_CPATH=%s "):format(
+  host.quote(host.root .. "/lua/?.lua;" .. host.root .. "/lua/?/init.lua;" .. host.root .. "/spec/?.lua"),
+  host.quote(host.build .. "/lib/?.so"))
+local preload = ""
+if host.sanitized then
+  local pipe = io.popen "cc -print-file-name=libasan.so"
+  preload = "LD_PRELOAD=" .. host.quote(pipe:read "l") .. " ASAN_OPTIONS=detect_leaks=0 "
+  pipe:close()
+end
+local hosts = {
+  nslua = settings .. host.quote(host.nslua),
+  stock = settings .. preload .. (os.getenv "LUA" or "lua5.4"),
+}
+
+-- Runs a script, which prints "ready" when it is to be interrupted; one SIGINT goes to it then. Its output, error
+-- output and exit status.
+local function interrupted(command, script, delay)
+  local directory = host.new_directory()
+  host.write(directory .. "/script.lua", script)
+  local shell = ([[
+    cd DIR
+    env COMMAND script.lua >out 2>err &
+    pid=$!
+    i=0
+    until grep -q ready out || [ $i -gt 400 ]; do sleep 0.02; i=$((i + 1)); done
+    sleep DELAY
+    kill -INT $pid
+    i=0
+    while kill -0 $pid 2>/dev/null && [ $i -lt 400 ]; do sleep 0.02; i=$((i + 1)); done
+    kill -9 $pid 2>/dev/null && echo "did not end" >>err
+    wait $pid
+    echo $? >code]]):gsub("%u%u%u+", { DIR = directory, DELAY = delay or 0.05, COMMAND = (command:gsub("%%", "%%%%")) })
+  host.write(directory .. "/run.sh", shell)
+  host.run("sh -m " .. directory .. "/run.sh")
+  local out, err = host.read(directory .. "/out"), host.read(directory .. "/err")
+  local code = tonumber(host.read(directory .. "/code") or "")
+  host.remove(directory)
+  return out, err, code
+end
+
+local prelude = [[
+io.stdout:setvbuf "no"
+local models = require "bind.models"
+local forever = 1e9
+]]
+
+-- What follows an interruption: the state is that of the last accepted step, and the rest has the same bits.
+local postlude = [[
+print(good, (tostring(err):gsub("t=%S+ step %d+", "t=? step ?"):gsub("newton %d+", "newton ?")))
+local k = simu:step()
+local other = make(false)
+models.advance(other, k)
+assert(k > 0 and models.state(other) == models.state(simu), "not the state of the last step")
+models.advance(other, k + 5)
+quick = true
+models.advance(simu, k + 5)
+assert(models.state(other) == models.state(simu), "not the same bits afterwards")
+]]
+
+describe("run()", function()
+  it("refuses wrong options", function()
+    local simu = models.relay(0.01)
+    assert.equal("run: options: expected a table, got number 3.0", message(simu.run, simu, 3))
+    assert.equal("run: unknown option 'foo' (known: every, progress, partial)", message(simu.run, simu, { foo = 1 }))
+    assert.equal("run: every: expected 1 or more, got 0", message(simu.run, simu, { every = 0 }))
+    assert.equal("run: every: expected an integer, got number 1.5", message(simu.run, simu, { every = 1.5 }))
+    assert.equal("run: progress: expected a boolean, got number 1.0", message(simu.run, simu, { progress = 1 }))
+    assert.equal("run: partial: expected a boolean, got string", message(simu.run, simu, { partial = "yes" }))
+    assert.equal(0, simu:step())
+  end)
+
+  it("gives the bits of the loop by hand, from wherever it starts", function()
+    for _, make in ipairs { models.clutch, models.relay } do
+      local reference = models.advance((make(1)))
+      for _, at in ipairs { 0, 5 } do
+        local simu = make(1)
+        models.advance(simu, at)
+        if at > 0 then simu:computeOneStep() end
+        simu:run { every = 3 }
+        assert.equal(reference[#reference], models.state(simu))
+      end
+    end
+  end)
+
+  it("writes no progress line into a pipe", function()
+    local out, err = host.run("env " .. hosts.nslua .. " -", [[
+      local models = require "bind.models"
+      local slow = models.clutch_relation()
+      local simu = models.clutch(0.5, require "nslua".FirstOrderNonLinearR {
+        h = function(_, x, _, _, y) local t = os.clock() repeat until os.clock() > t + 0.06 y[1] = -x[1] end,
+        g = function(_, x, l, _, r) r[4] = l[1] end, C = { { -1, 0, 0, 0 } }, D = { { 0 } },
+      })
+      print(simu:run().status)]])
+    assert.equal("completed\n", out)
+    assert.equal("", err)
+  end)
+
+  for name, command in pairs(hosts) do
+    it("of a long linear model ends at Ctrl-C: " .. name, function()
+      local out, err, code = interrupted(command, prelude .. [[
+        function make() return (models.relay(forever)) end
+        local simu = make()
+        simu:setVerbose(false)
+        print "ready"
+        local good, err = pcall(simu.run, simu, { every = 1 << 40 })
+      ]] .. postlude)
+      assert.equal("", err)
+      assert.equal("ready\nfalse\tinterrupted (t=? step ?)\n", out)
+      assert.equal(0, code)
+    end)
+
+    it("says which callback did not come back: " .. name, function()
+      local out, err, code = interrupted(command, prelude .. [[
+        function make(hang)
+          return (models.clutch(forever, require "nslua".FirstOrderNonLinearR {
+            name = "clutch",
+            h = function(t, x, _, _, y)
+              if hang and not quick and t > 0.3 then
+                if not told then told = true print "ready" end
+                while true do end
+              end
+              y[1] = -x[1]
+            end,
+            g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
+          }))
+        end
+        local simu = make(true)
+        local good, err = pcall(simu.run, simu, { every = 1 << 40 })
+      ]] .. postlude)
+      assert.equal("", err)
+      assert.matches("^ready\nfalse\tinterrupted %(t=%? step %?%) in script.lua:%d+: relation 'clutch' computeh: "
+        .. "t=%? step %? newton %?\n$", (out:gsub("newton %?$", "newton ?")))
+      assert.equal(0, code)
+    end)
+
+    it("ends at Ctrl-C in a callback that catches errors, and in a slow one: " .. name, function()
+      local out, err, code = interrupted(command, prelude .. [[
+        function make(hang)
+          return (models.clutch(forever, require "nslua".FirstOrderNonLinearR {
+            h = function(t, x, _, _, y)
+              if hang and not quick and t > 0.3 then
+                if not told then told = true print "ready" end
+                local start = os.clock()
+                repeat pcall(function() for i = 1, 1e6 do end end) until os.clock() > start + 1000
+              end
+              y[1] = -x[1]
+            end,
+            g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
+          }))
+        end
+        local simu = make(true)
+        local sol = simu:run { every = 1 << 40, partial = true }
+        local good, err = sol.status, sol.message:match "^interrupted"
+      ]] .. postlude)
+      assert.equal("", err)
+      assert.equal("ready\ninterrupted\tinterrupted\n", out)
+      assert.equal(0, code)
+    end)
+
+    it("raises at Ctrl-C with the line of the script, and puts the host's handler back: " .. name, function()
+      local out, err, code = interrupted(command, prelude .. [[
+        local simu = models.relay(forever)
+        print "ready"
+        simu:run { every = 1 << 40 }
+        print "not reached"]])
+      assert.equal("ready\n", out)
+      assert.matches("script.lua:6: interrupted %(t=%S+ step %d+%)", err)
+      assert.equal(1, code)
+      out, err, code = interrupted(command, prelude .. [[
+        local simu = models.relay(0.5)
+        simu:run()
+        simu:reset()
+        print "ready"
+        while true do end]])
+      assert.equal("ready\n", out)
+      assert.matches("interrupted!\n.*script.lua:8: in", err)
+      assert.equal(1, code)
+    end)
+  end
+end)

@@ -1,0 +1,72 @@
+-- The recorded run: columns, names, saving, use after close().
+local ns = require "nslua"
+local host = require "host"
+local models = require "bind.models"
+local message = models.message
+
+describe("a solution", function()
+  local simu, _, ds = models.relay(0.1)
+  ds:setNames { "position", "speed" }
+  local sol = simu:run()
+
+  it("has the states of every step, bit for bit, by name", function()
+    local other, inter, other_ds = models.relay(0.1)
+    assert.same({ "t", "position", "speed", "lambda1", "y1", "newton_iterations" }, sol:names())
+    assert.equal(11, #sol)
+    for k = 1, 11 do
+      assert.equal(other:startingTime(), sol.t[k])
+      if k == 1 then other:initialize() end
+      assert.equal(other_ds:x()[1], sol.position[k])
+      assert.equal(other_ds:x()[2], sol.x[k][2])
+      assert.equal(inter:y(0)[1], sol.y1[k])
+      assert.equal(inter:lambda(0)[1], sol.lambda[k][1])
+      if k < 11 then models.advance(other, k) end
+    end
+    assert.is_nil(sol.foo)
+  end)
+
+  it("refuses names, numbers and files it does not know", function()
+    assert.equal("column: there is none called 'foo'", message(sol.column, sol, "foo"))
+    assert.equal("column: expected 1..6, got 7", message(sol.column, sol, 7))
+    assert.equal("column: name or number: expected an integer, got nil", message(sol.column, sol, nil))
+    assert.equal("save: file: expected a string, got number 3.0", message(sol.save, sol, 3))
+    assert.equal("save: 'x.txt': expected a name that ends in .csv or .npy", message(sol.save, sol, "x.txt"))
+    assert.equal("cannot write '/nonexistent/x.csv': No such file or directory",
+      message(sol.save, sol, "/nonexistent/x.csv"))
+    assert.equal("solution: expected the name of a field or of a column, got number 1.0",
+      message(function() return sol[1] end))
+  end)
+
+  it("saves", function()
+    local directory = host.new_directory()
+    sol:save(directory .. "/run.csv")
+    sol:save(directory .. "/run.npy")
+    local text = host.read(directory .. "/run.csv")
+    local size = #host.read(directory .. "/run.npy")
+    assert.equal("run.csv run.npy", host.list(directory))
+    host.remove(directory)
+    assert.equal("t,position,speed,lambda1,y1,newton_iterations", text:match "^[^\r\n]*")
+    assert.equal(128 + 11 * 6 * 8, size)
+  end)
+
+  it("refuses more rows than there is memory", function()
+    local long = models.relay(1e300, 1e-3)
+    local before = models.state(long)
+    assert.matches("^run: not enough memory for %d+ rows$", message(long.run, long))
+    assert.equal(before, models.state(long))
+  end)
+
+  it("raises after close(), its views too, and closes with its scope", function()
+    local x, t
+    do
+      local scoped <close> = models.relay(0.1):run()
+      x, t, sol = scoped.x, scoped.t, scoped
+    end
+    assert.equal("solution (closed)", tostring(sol))
+    assert.equal("matrix belongs to a closed solution", message(function() return x[1][1] end))
+    assert.equal("vector belongs to a closed solution", message(function() return t[1] end))
+    assert.equal("solution is closed", message(function() return sol.t end))
+    assert.equal("solution is closed", message(function() return sol:names() end))
+    assert.equal("solution is closed", message(function() return #sol end))
+  end)
+end)

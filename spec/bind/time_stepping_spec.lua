@@ -1,0 +1,250 @@
+-- TimeStepping by hand: order of the calls, steps that fail, parts that are closed.
+local ns = require "nslua"
+local models = require "bind.models"
+local message, state, advance = models.message, models.state, models.advance
+
+-- A step fails twice with the text; the state stays; `mend` makes the rest equal to that of the undisturbed model.
+local function check_failure(simu, text, mend, reference)
+  local before = state(simu)
+  for _ = 1, 2 do
+    assert.equal(text, message(simu.computeOneStep, simu))
+    assert.equal(before, state(simu))
+    assert.equal(text, message(simu.run, simu))
+    assert.equal(before, state(simu))
+    assert.matches("nextStep: the step from t=%S+ has not been computed", message(simu.nextStep, simu))
+  end
+  if mend then
+    mend()
+    local done, rest = simu:step(), advance(simu)
+    for k = done + 1, #reference do assert.equal(reference[k], rest[k]) end
+    assert.equal(reference[#reference], state(simu))
+  end
+end
+
+describe("TimeStepping", function()
+  it("needs its parts, open and fitting", function()
+    local nsds, td = ns.NonSmoothDynamicalSystem(0, 1), ns.TimeDiscretisation(0, 0.1)
+    local osi = ns.EulerMoreauOSI(1)
+    assert.equal("bad argument #1 to 'TimeStepping' (NonSmoothDynamicalSystem expected, got nil)",
+      message(function() ns.TimeStepping() end))
+    assert.equal("bad argument #2 to 'TimeStepping' (TimeDiscretisation expected, got EulerMoreauOSI)",
+      message(function() ns.TimeStepping(nsds, osi) end))
+    assert.equal("bad argument #4 to 'TimeStepping' (one-step problem expected, got number 3.0)",
+      message(function() ns.TimeStepping(nsds, td, osi, 3) end))
+    assert.equal("TimeStepping: the TimeDiscretisation starts at 1, the NonSmoothDynamicalSystem at 0",
+      message(function() ns.TimeStepping(nsds, ns.TimeDiscretisation(1, 0.1), osi) end))
+    local simu = ns.TimeStepping(nsds, td, osi)
+    assert.equal("TimeStepping: the NonSmoothDynamicalSystem is empty", message(simu.computeOneStep, simu))
+    assert.equal("TimeStepping: the NonSmoothDynamicalSystem is empty", message(simu.run, simu))
+    nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS { 1 })
+    assert.equal("completed", simu:run().status)
+  end)
+
+  it("has a one-step problem of its own, until it is closed", function()
+    local simu = models.relay(0.05)
+    local copy = { simu:nsds(), simu:timeDiscretisation(), simu:osi(), simu:osnspb() }
+    local text = "TimeStepping: the Relay belongs to another simulation already"
+    assert.equal(text, message(function() ns.TimeStepping(table.unpack(copy)) end))
+    simu:computeOneStep()
+    assert.is_number(copy[4]:M()[1][1])
+    simu:close()
+    assert.is_nil(copy[4]:M())
+    assert.is_nil(copy[4]:q())
+    assert.is_nil(copy[4]:info())
+    assert.equal("Relay: no one-step problem has been solved yet", message(copy[4].dump, copy[4], "/nonexistent/x"))
+    local again = ns.TimeStepping(table.unpack(copy))
+    again:computeOneStep()
+    assert.is_not_nil(copy[4]:M())
+    again, simu = nil, nil -- luacheck: ignore
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(copy[4]:M())
+    assert.is_userdata(ns.TimeStepping(table.unpack(copy)))
+  end)
+
+  it("steps in order, and not past the end", function()
+    local simu = models.relay(0.02)
+    assert.equal("TimeStepping: nextStep: the step from t=0 has not been computed", message(simu.nextStep, simu))
+    simu:computeOneStep()
+    simu:computeOneStep()
+    simu:nextStep()
+    assert.equal("TimeStepping: nextStep: the step from t=0.01 has not been computed", message(simu.nextStep, simu))
+    simu:computeOneStep()
+    simu:nextStep()
+    local before = state(simu)
+    assert.is_false(simu:hasNextEvent())
+    local text = "TimeStepping: the end of the time interval is reached (t=0.02, step 2)"
+    assert.equal(text, message(simu.computeOneStep, simu))
+    assert.equal(before, state(simu))
+    assert.equal(1, #simu:run())
+    simu:reset()
+    assert.equal(before, advance(simu)[2])
+  end)
+
+  it("computes a step again to the same bits", function()
+    local reference = advance((models.clutch(1)))
+    local simu = models.clutch(1)
+    while simu:hasNextEvent() do
+      for _ = 1, 3 do simu:computeOneStep() end
+      simu:nextStep()
+      assert.equal(reference[simu:step()], state(simu))
+    end
+    assert.equal(#reference, simu:stats().steps)
+  end)
+
+  it("refuses options out of range", function()
+    local s = models.relay(0.01)
+    assert.equal("setNewtonMaxIteration: iterations: expected 1..1000000, got 0", message(s.setNewtonMaxIteration, s, 0))
+    assert.equal("setNewtonTolerance: relative tolerance: expected a positive number, got -1.0",
+      message(s.setNewtonTolerance, s, -1))
+    assert.equal("setNewtonTolerance: absolute tolerance: expected 0 or more, got -1.0",
+      message(s.setNewtonTolerance, s, 1, -1))
+    assert.equal("setMaxSubsteps: substeps: expected 1..1048576, got 0", message(s.setMaxSubsteps, s, 0))
+    assert.equal("setComputeResidu: flag: expected a boolean, got number 1.0", message(s.setComputeResiduY, s, 1))
+    assert.equal("setVerbose: verbose: expected a boolean, got number 1.0", message(s.setVerbose, s, 1))
+  end)
+
+  it("names the system and the row of a singular W", function()
+    local reference = advance((models.relay(0.1)))
+    local simu, _, ds = models.relay(0.1)
+    local M, A = ns.eye(2), ns.matrix { { 0, 1 }, { -1, -0.1 } }
+    ds:setMPtr(M)
+    ds:setAPtr(A)
+    ds:setName "mass"
+    advance(simu, 3)
+    M[2][2], A[2][1], A[2][2] = 0, 0, 0
+    check_failure(simu, "dynamical system 'mass': W = M - h theta df/dx - h gamma dg/dx is singular (row 2, h=0.01) "
+      .. "(t=0.04 step 4 newton 1)", function() M[2][2], A[2][1], A[2][2] = 1, -1, -0.1 end, reference)
+  end)
+
+  it("tells a Newton iteration that does not converge", function()
+    local bad = false
+    local function make()
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = -x[1] ^ 3 end,
+        function(_, x, _, J) J[1][1] = bad and 30 or -3 * x[1] ^ 2 end)
+      ds:setName "tank"
+      nsds:insertDynamicalSystem(ds)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+    end
+    local reference, simu = advance((make())), make()
+    advance(simu, 5)
+    bad = true
+    simu:setNewtonMaxIteration(4)
+    local before = state(simu)
+    local text = message(simu.computeOneStep, simu)
+    assert.matches("^TimeStepping: Newton did not converge in 4 iterations: relative residual [%d.e-]+ of "
+      .. "dynamical system 'tank', tolerance 1e%-10 %(t=0.6 step 6 newton 4%)$", text)
+    check_failure(simu, text, function() bad = false end, reference)
+    assert.is_not.equal(before, state(simu))
+  end)
+
+  it("tells the interaction of a law whose bounds are no interval", function()
+    local reference = advance((models.relay(0.1)))
+    local simu, inter = models.relay(0.1)
+    advance(simu, 2)
+    local lb, ub = inter:nonSmoothLaw():lb(), inter:nonSmoothLaw():ub()
+    lb[1] = 7
+    check_failure(simu, "interaction 'interaction 1': RelayNSL: lb[1] = 7 is above ub[1] = 1 (t=0.03 step 3)",
+      function() lb[1] = -1 end, reference)
+    simu:reset()
+    ub[1] = 0 / 0
+    check_failure(simu, "interaction 'interaction 1': RelayNSL: ub[1] is nan",
+      function() ub[1] = 1 end, reference)
+  end)
+
+  it("refuses a shared coefficient that is not finite, as long as it is not", function()
+    local reference = advance((models.relay(0.1)))
+    local simu, _, ds = models.relay(0.1)
+    local M, b = ns.eye(2), ns.vector(2)
+    ds:setMPtr(M)
+    ds:setbPtr(b)
+    advance(simu, 2)
+    M[1][2] = 0 / 0
+    check_failure(simu, "dynamical system 'ds 1': M[1][2] is nan (t=0.03 step 3)", function() M[1][2] = 0 end, reference)
+    simu:reset()
+    advance(simu, 2)
+    b[2] = -math.huge
+    check_failure(simu, "dynamical system 'ds 1': b[2] is -inf (t=0.03 step 3)", function() b[2] = 0 end, reference)
+  end)
+
+  it("raises when the states overflow", function()
+    local simu, _, ds = models.relay(0.1)
+    ds:setX { 1e308, 1e308 }
+    ds:setbPtr { 1e308, 1e308 }
+    ds:setAPtr { { 199, 0 }, { 0, 199 } }
+    simu:initialize()
+    check_failure(simu, "Relay: the one-step problem has no accepted solution: not a finite number (1 unknown from "
+      .. "'interaction 1', residual inf) (t=0.01 step 1 newton 1)")
+  end)
+
+  it("refuses laws that its one-step problem does not know", function()
+    local simu = models.relay()
+    local function with(osnspb)
+      local other = ns.TimeStepping(simu:nsds(), simu:timeDiscretisation(), simu:osi(), osnspb)
+      return message(other.computeOneStep, other)
+    end
+    assert.equal("LCP: interaction 'interaction 1' has a RelayNSL; use Relay or MLCP", with(ns.LCP()))
+    assert.equal("Equality: interaction 'interaction 1' has a RelayNSL; use Relay or MLCP", with(ns.Equality()))
+    simu = models.simulate(ns.FirstOrderLinearTIDS { 1 }, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), 1,
+      ns.MixedComplementarityConditionNSL(1, 1))
+    assert.equal("Relay: interaction 'contact' has a MixedComplementarityConditionNSL; use MLCP",
+      message(simu.computeOneStep, simu))
+  end)
+
+  it("refuses closed parts", function()
+    local closed = {
+      { "dynamical system 'ds 1' is closed", function(_, _, ds) ds:close() end },
+      { "interaction 'interaction 1' is closed", function(_, inter) inter:close() end },
+      { "relation 'FirstOrderLinearTIR' is closed", function(_, inter) inter:relation():close() end },
+      { "interaction 'interaction 1': RelayNSL is closed", function(_, inter) inter:nonSmoothLaw():close() end },
+      { "NonSmoothDynamicalSystem is closed", function(simu) simu:nsds():close() end },
+      { "TimeDiscretisation is closed", function(simu) simu:timeDiscretisation():close() end },
+      { "EulerMoreauOSI is closed", function(simu) simu:osi():close() end },
+      { "Relay is closed", function(simu) simu:osnspb():close() end },
+      { "TimeStepping is closed", function(simu) simu:close() end },
+    }
+    for _, case in ipairs(closed) do
+      for steps = 0, 1 do
+        local simu, inter, ds = models.relay(0.05)
+        advance(simu, steps)
+        case[2](simu, inter, ds)
+        for _, method in ipairs { "computeOneStep", "run" } do
+          assert.equal(case[1], (message(simu[method], simu):gsub(" %(t=0.02 step 2%)$", "")))
+        end
+      end
+    end
+  end)
+
+  it("raises from every method after close()", function()
+    local simu = models.relay(0.05)
+    local iterate, arg = simu:steps()
+    simu:close()
+    assert.equal("TimeStepping (closed)", tostring(simu))
+    assert.equal("TimeStepping is closed", message(iterate, arg))
+    for _, name in ipairs { "computeOneStep", "advanceToEvent", "nextStep", "initialize", "hasNextEvent", "nextTime",
+      "startingTime", "timeStep", "step", "numberOfSteps", "steps", "run", "check", "clone", "reset", "setVerbose",
+      "newtonIterations", "newtonResidual", "stats", "nsds", "timeDiscretisation", "osi", "osnspb", "display",
+      "setNewtonMaxIteration", "setNewtonTolerance", "setMaxSubsteps", "setComputeResiduY", "close" } do
+      assert.equal("TimeStepping is closed", message(simu[name], simu), name)
+    end
+  end)
+
+  it("writes verbose lines to standard error only", function()
+    local host = require "host"
+    local out, err, code = host.nslua_run("-", [[
+      local ns = require "nslua"
+      local nsds, ds = ns.NonSmoothDynamicalSystem(0, 0.2), ns.FirstOrderLinearTIDS { 1 }
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 1 } }, { { -1 } })), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), ns.Relay())
+      simu:computeOneStep() simu:nextStep()
+      simu:setVerbose(true) simu:run() simu:reset()
+      simu:setVerbose(false) simu:osnspb():setNumericsVerboseMode(true) simu:computeOneStep()
+      print "done"]])
+    assert.equal("done\n", out)
+    assert.equal("Relay: t=0.2 step 2 newton 1: state residual 0, output residual 0; closed form, 0 iterations, residual 0\n"
+      .. "Relay: t=0.1 step 1 newton 1: state residual 0, output residual 0; closed form, 0 iterations, residual 0\n", err)
+    assert.equal(0, code)
+  end)
+end)
