@@ -6,8 +6,7 @@ local nan, inf = 0 / 0, math.huge
 
 describe("nonsmooth laws", function()
   it("refuse wrong sizes", function()
-    for _, name in ipairs { "ComplementarityConditionNSL", "EqualityConditionNSL", "RelayNSL",
-      "MixedComplementarityConditionNSL" } do
+    for _, name in ipairs { "ComplementarityConditionNSL", "EqualityConditionNSL", "RelayNSL" } do
       local function check(text, ...) assert.equal(name .. ": size: " .. text, message(ns[name], ...)) end
       check("expected 1..268435456, got 0", 0)
       check("expected 1..268435456, got -1", -1)
@@ -17,7 +16,8 @@ describe("nonsmooth laws", function()
     end
     local mixed = ns.MixedComplementarityConditionNSL
     assert.equal("MixedComplementarityConditionNSL: equalities: expected an integer, got no value", message(mixed, 2))
-    assert.equal("MixedComplementarityConditionNSL: equalities: expected at most the size 2, got 3", message(mixed, 2, 3))
+    assert.equal("MixedComplementarityConditionNSL: expected at least one component", message(mixed, 0, 0))
+    assert.equal("MixedComplementarityConditionNSL: size: expected 0..268435456, got -1", message(mixed, -1, 2))
     assert.equal("MixedComplementarityConditionNSL: equalities: expected 0..268435456, got -1", message(mixed, 2, -1))
   end)
 

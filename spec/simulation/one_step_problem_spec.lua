@@ -61,7 +61,7 @@ describe("one-step problem", function()
       relay = function() return ns.RelayNSL(3, -1, 1) end,
       complementarity = function() return ns.ComplementarityConditionNSL(3) end,
       equality = function() return ns.EqualityConditionNSL(3) end,
-      mixed = function() return ns.MixedComplementarityConditionNSL(3, 1) end,
+      mixed = function() return ns.MixedComplementarityConditionNSL(2, 1) end,
     }
     local taken = {
       LCP = { complementarity = true },
@@ -82,7 +82,7 @@ describe("one-step problem", function()
   end)
 
   it("is an MLCP when none is given", function()
-    local simu = make(ns.MixedComplementarityConditionNSL(3, 2))
+    local simu = make(ns.MixedComplementarityConditionNSL(1, 2))
     assert.matches("^MLCP", tostring(simu:osnspb()))
     simu:computeOneStep()
     local y, lambda = simu:osnspb():y(), simu:osnspb():lambda()
@@ -128,7 +128,7 @@ describe("one-step problem", function()
     local directory = host.new_directory()
     local path = directory .. "/problem.lua"
     local problem = ns.MLCP()
-    local simu = make(ns.MixedComplementarityConditionNSL(3, 1), problem)
+    local simu = make(ns.MixedComplementarityConditionNSL(2, 1), problem)
     assert.error_matches(function() problem:dump(path) end, "MLCP")
     simu:run()
     problem:dump(path)

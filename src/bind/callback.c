@@ -66,7 +66,11 @@ int nsl_slot(const NslCallee *callee, const char *name) {
 static void rebind(lua_State *L, NslCallee *callee) {
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) callee->functions[i].plain_known = callee->functions[i].jacobians_known = false;
   if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
-  if (callee->nsds) ((NsNsds *)callee->nsds)->version++;
+  unsigned present = 0;
+  for (int i = 0; i < callee->kind->nslots; i++)
+    if (callee->callbacks[i].backing != NSL_ABSENT) present |= 1u << i;
+  if (callee->nsds && present != callee->present) ((NsNsds *)callee->nsds)->version++;
+  callee->present = present;
 }
 
 static void put_in_sheet(lua_State *L, int idx, int place, int value) {

@@ -94,6 +94,7 @@ struct NslCallee {
   NslFunction functions[NSL_MAX_FUNCTIONS];
   NsArena arena;     /* of the functions' memories */
   bool sized;
+  unsigned present;  /* the slots that had a callback when they were bound last */
   int n, m, nz;
   NslVector *x, *lambda, *z; /* the arguments, anchored in the sheet */
   const NsNsds *nsds;        /* that it is in, anchored in the fields; NULL: none */

@@ -46,12 +46,12 @@ static int new_equality(lua_State *L) {
   return 1;
 }
 
-/* (size, equalities): the first `equalities` components are equations. */
+/* (complementary, equalities): the size is their sum, as in Siconos; the equations come first. */
 static int new_mixed(lua_State *L) {
   const char *who = types[NS_LAW_MIXED].name;
-  int size = size_argument(L, 1, who, "size", 1), equalities = size_argument(L, 2, who, "equalities", 0);
-  if (equalities > size) luaL_error(L, "%s: equalities: expected at most the size %d, got %d", who, size, equalities);
-  new_law(L, NS_LAW_MIXED, size, equalities, 0, 0);
+  int complementary = size_argument(L, 1, who, "size", 0), equalities = size_argument(L, 2, who, "equalities", 0);
+  if (complementary + equalities == 0) luaL_error(L, "%s: expected at least one component", who);
+  new_law(L, NS_LAW_MIXED, complementary + equalities, equalities, 0, 0);
   return 1;
 }
 

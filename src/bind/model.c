@@ -19,6 +19,7 @@ static NsSource matrix_source(const NslMatrix *m, bool shared) {
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared) {
   NslCallee *callee = lua_touserdata(L, idx);
   const char *who = callee->head.type->name;
+  bool was_given = ns_coef_given(coef);
   NsStatus status;
   lua_pushvalue(L, value);
   int copy = lua_gettop(L);
@@ -32,7 +33,7 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   if (status != NS_OK) luaL_error(L, "not enough memory");
   if (shared) nsl_anchor(L, idx, what, copy);
   lua_settop(L, copy - 1);
-  if (callee->nsds) ((NsNsds *)callee->nsds)->version++;
+  if (callee->nsds && !was_given) ((NsNsds *)callee->nsds)->version++;
 }
 
 NsSource nsl_present_source(const NsCoef *coef) {

@@ -254,7 +254,7 @@ static int ts_stats(lua_State *L) {
                 {"solver_iterations", ts->stats.solver_iterations},
                 {"substeps", ts->stats.substeps},
                 {"damped_steps", ts->stats.damped_steps},
-                {"factorizations", ts->workspace ? ns_euler_moreau_factorizations(ts->workspace) : 0}};
+                {"factorizations", ts->stats.factorizations}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     lua_pushinteger(L, counts[i].value);

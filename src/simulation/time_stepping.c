@@ -138,7 +138,9 @@ static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
 /* Jacobians and the one-step problem at the iterate, solved: problem->lambda, problem->y. */
 static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
   NsEulerMoreau *em = ts->workspace;
+  long factorizations = ns_euler_moreau_factorizations(em);
   NsStatus status = ns_euler_moreau_linearize(em, err);
+  ts->stats.factorizations += ns_euler_moreau_factorizations(em) - factorizations;
   if (status != NS_OK) return locate(ts, status, err);
   ns_euler_moreau_q(em, ts->problem->q);
   status = ns_osnsp_solve(ts->problem, ns_euler_moreau_matrix(em), ns_euler_moreau_guess(em));

@@ -38,7 +38,7 @@ typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
 
 /* Counts since the start or the last reset. */
 typedef struct NsTimeSteppingStats {
-  long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps;
+  long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
 } NsTimeSteppingStats;
 
 /*
