@@ -47,8 +47,8 @@ function common.garbage(f)
   return (after - before) * 1024
 end
 
-local found, hidden = pcall(require, "nslua.internal")
-hidden = found and hidden or nil
+local built, hidden = pcall(require, "nslua.internal")
+hidden = built and hidden or nil
 
 -- Engine allocations that f() makes; nil on a build without the hidden functions.
 function common.allocations(f)

@@ -4,10 +4,10 @@
 --   function Clutch:computeh(time, x, lambda, z, y) y[1] = -x[1] end
 --   local relation = Clutch()
 --
--- `base` is one of the constructors of the core, or a class. Making an object calls the constructor, with the arguments
--- for a dynamical system and with none for a relation, and then, if there is one, the method `init` with the arguments.
--- A relation's class without `init` passes its arguments on to the constructor. A method that is changed later counts from
--- the next step on.
+-- `base` is one of the constructors of the core, or a class. Making an object calls the constructor, with the
+-- arguments for a dynamical system and with none for a relation, and then, if there is one, the method `init` with
+-- the arguments. A relation's class without `init` passes its arguments on to the constructor. A method that is
+-- changed later counts from the next step on.
 
 local function make(core)
   local support = core.class_support
@@ -49,7 +49,8 @@ local function make(core)
   return function(base, name)
     local parent = info[base]
     if not parent and not systems[base] and not relations[base] then
-      error(("class: base: expected a constructor of systems or relations, or a class, got %s"):format(describe(base)), 2)
+      local expected = "class: base: expected a constructor of systems or relations, or a class, got "
+      error(expected .. describe(base), 2)
     end
     if name ~= nil and type(name) ~= "string" then
       error(("class: name: expected a string, got %s"):format(describe(name)), 2)

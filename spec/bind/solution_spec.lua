@@ -1,5 +1,4 @@
 -- The recorded run: columns, names, saving, use after close().
-local ns = require "nslua"
 local host = require "host"
 local models = require "bind.models"
 local message = models.message
