@@ -17,7 +17,8 @@ describe("nonsmooth laws", function()
     end
     local mixed = ns.MixedComplementarityConditionNSL
     assert.equal("MixedComplementarityConditionNSL: equalities: expected an integer, got no value", message(mixed, 2))
-    assert.equal("MixedComplementarityConditionNSL: equalities: expected at most the size 2, got 3", message(mixed, 2, 3))
+    assert.equal("MixedComplementarityConditionNSL: equalities: expected at most the size 2, got 3",
+      message(mixed, 2, 3))
     assert.equal("MixedComplementarityConditionNSL: equalities: expected 0..268435456, got -1", message(mixed, 2, -1))
   end)
 

@@ -1,5 +1,4 @@
 -- The recorded run: columns, names, saving, use after close().
-local ns = require "nslua"
 local host = require "host"
 local models = require "bind.models"
 local message = models.message
@@ -50,6 +49,7 @@ describe("a solution", function()
   end)
 
   it("refuses more rows than there is memory", function()
+    if host.sanitized then return end -- the sanitizer ends the process at such a request
     local long = models.relay(1e300, 1e-3)
     local before = models.state(long)
     assert.matches("^run: not enough memory for %d+ rows$", message(long.run, long))
