@@ -6,7 +6,8 @@ local function spring() return ns.FirstOrderLinearTIR({ { 0, 1 } }, { { 0 }, { -
 
 -- Every family of callbacks: how to make the simulation out of an option table of them.
 local families = {
-  { options = models.nonlinear_ds, make = function(o) return models.simulate(ns.FirstOrderNonLinearDS(o), spring()) end },
+  { options = models.nonlinear_ds, make = function(o) return models.simulate(ns.FirstOrderNonLinearDS(o),
+    spring()) end },
   { options = models.linear_ds, make = function(o) return models.simulate(ns.FirstOrderLinearDS(o), spring()) end },
 }
 for _, kind in ipairs { "NonLinearR", "Type1R", "Type2R", "LinearR" } do
@@ -325,7 +326,7 @@ describe("exact Jacobians by dual numbers", function()
     local before = models.state(simu)
     simu:initialize()
     local err = models.failure(simu.computeOneStep, simu)
-    assert.equal("clutch.lua:1: relation 'clutch' computeg: t=0.05 step 1 newton 1: r[4]: the value with dual numbers "
+    assert.equal("clutch.lua:1: relation 'clutch' computeg: t=0.05 step 1 newton 1: r[4]: the value with dual numbers " -- luacheck: no max line length
       .. "(0) differs from the plain one (1): the callback branches on == or keeps state; give its Jacobian", err)
     assert.equal(before:gsub("y1=%S+", ""), (models.state(simu):gsub("y1=%S+", "")))
   end)
@@ -358,7 +359,8 @@ describe("exact Jacobians by dual numbers", function()
     local simu = models.clutch(1, ns.FirstOrderNonLinearR {
       name = "clutch",
       h = function(_, x, _, _, y) y[1] = -x[1] end,
-      g = load("return function(_, x, lambda, _, r) r[4] = ns.vector{x[1]}[1] end", "@clutch.lua", "t", { ns = ns })(),
+      g = load("return function(_, x, lambda, _, r) r[4] = ns.vector{x[1]}[1] end", "@clutch.lua",
+        "t", { ns = ns })(),
     })
     local err = models.failure(simu.computeOneStep, simu)
     assert.matches("^clutch.lua:1: relation 'clutch' computeg: t=0.05 step 1 newton 1: .*"

@@ -83,7 +83,8 @@ describe("check()", function()
     assert.is_false(good)
     assert.equal("relation 'friction' Jachlambda[1][1]: given 0.02, exact 0.01 (t=0)", report)
     preset.D, preset.B = nil, { { 0 }, { -1 } }
-    report = select(2, relation_report("NonLinearR", preset))
+    good, report = relation_report("NonLinearR", preset)
+    assert.is_false(good)
     assert.matches("^relation 'friction' Jacglambda%[2%]%[1%]: given %-1, exact %-1.1", report)
   end)
 

@@ -7,7 +7,7 @@ local function clutch_class()
   local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
   function Clutch:init(alpha) self.alpha = alpha or 1 end
   function Clutch:computeh(_, x, _, _, y) y[1] = -x[1] * self.alpha end
-  function Clutch:computeg(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end
+  function Clutch.computeg(_, _, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end
   return Clutch
 end
 
@@ -111,7 +111,8 @@ describe("ns.class", function()
     local make = load("local class = ...\n\nlocal object = class()\nreturn object", "@user.lua")
     local Bad = ns.class(ns.FirstOrderNonLinearR, "bad")
     Bad.computeh = 3
-    assert.equal("user.lua:3: relation 'bad': computeh: expected a function, got number 3.0", models.failure(function()
+    assert.equal("user.lua:3: relation 'bad': computeh: expected a function, got number 3.0",
+      models.failure(function()
       local object = make(Bad)
       return object
     end))

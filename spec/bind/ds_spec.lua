@@ -30,11 +30,13 @@ describe("dynamical systems", function()
     assert.equal("FirstOrderLinearTIDS: unknown option 'q' " .. linear, message(TI, { x0 = { 1 }, q = 1 }))
     assert.equal("FirstOrderLinearTIDS: unknown option 'X0' " .. linear, message(TI, { X0 = { 1 } }))
     assert.equal("FirstOrderLinearDS: unknown option 'f' " .. linear, message(L, { x0 = { 1 }, f = print }))
-    assert.equal("FirstOrderNonLinearDS: unknown option 'A' " .. nonlinear, message(NL, { x0 = { 1 }, A = { { 1 } } }))
+    assert.equal("FirstOrderNonLinearDS: unknown option 'A' " .. nonlinear,
+      message(NL, { x0 = { 1 }, A = { { 1 } } }))
     assert.equal("FirstOrderNonLinearDS: unknown option '1' " .. nonlinear, message(NL, { 1, x0 = { 1 } }))
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0", message(NL, { x0 = { 1 }, f = 3 }))
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0", message(NL, { 1 }, 3))
-    assert.equal("FirstOrderNonLinearDS: jacobianfx: expected a function, got table of 0", message(NL, { 1 }, nil, {}))
+    assert.equal("FirstOrderNonLinearDS: jacobianfx: expected a function, got table of 0",
+      message(NL, { 1 }, nil, {}))
   end)
 
   it("refuse matrices and vectors of wrong size, type or content", function()
@@ -63,7 +65,8 @@ describe("dynamical systems", function()
         assert.equal(who .. "[1][2] is nan", message(f, ds, { { 1, nan }, { 1, 1 } }))
       end
     end
-    assert.equal("FirstOrderLinearDS: b: expected a vector of 2, got table of 3", message(ds.setbPtr, ds, { 1, 2, 3 }))
+    assert.equal("FirstOrderLinearDS: b: expected a vector of 2, got table of 3",
+      message(ds.setbPtr, ds, { 1, 2, 3 }))
     assert.equal("FirstOrderLinearDS: b[1] is inf", message(ds.setb, ds, { inf, 0 }))
     assert.equal("FirstOrderLinearDS: x: expected a vector of 2, got table of 1", message(ds.setX, ds, { 1 }))
     assert.equal("FirstOrderLinearDS: x[2] is nan", message(ds.setX, ds, { 1, nan }))
@@ -103,7 +106,8 @@ describe("dynamical systems", function()
     local ds = NL { 1 }
     assert.equal("setComputeFFunction: callback: expected a function, or a library and a symbol, got number 3.0",
       message(ds.setComputeFFunction, ds, 3))
-    assert.equal("setComputeFFunction: symbol: expected a string (the name of the function in the library), got no value",
+    assert.equal("setComputeFFunction: symbol: expected a string (the name of the function in the library), "
+      .. "got no value",
       message(ds.setComputeFFunction, ds, "lib.so"))
     assert.equal("FirstOrderNonLinearDS: jacobianfx: expected a 1 x 1 matrix, got 2 x 2 matrix",
       message(ds.setJacobianfxPtr, ds, ns.eye(2)))
@@ -127,9 +131,11 @@ describe("dynamical systems", function()
     local function set(key, value)
       return message(function() ds[key] = value end)
     end
-    assert.equal("dynamical system 'tank': b: a field cannot hide the method of this name; use setbPtr, or another name",
+    assert.equal("dynamical system 'tank': b: a field cannot hide the method of this name; use setbPtr, "
+      .. "or another name",
       set("b", { 1 }))
-    assert.equal("dynamical system 'tank': display: a field cannot hide the method of this name", set("display", print))
+    assert.equal("dynamical system 'tank': display: a field cannot hide the method of this name",
+      set("display", print))
     assert.equal("dynamical system 'tank': f: a callback is set as computef (with self as its first argument)",
       set("f", print))
     assert.equal("dynamical system 'tank': computef: expected a function, got number 3.0", set("computef", 3))
@@ -155,7 +161,8 @@ describe("dynamical systems", function()
       assert.equal("vector (closed)", tostring(view))
     end
     for _, name in ipairs { "x", "x0", "r", "rhs", "setX", "setX0", "computeRhs", "dimension", "name", "setName", "M",
-      "setMPtr", "setM", "A", "b", "setComputeFFunction", "z", "setzPtr", "resetToInitialState", "setNames", "display",
+      "setMPtr", "setM", "A", "b", "setComputeFFunction", "z", "setzPtr", "resetToInitialState", "setNames",
+        "display",
       "close" } do
       assert.equal("dynamical system 'tank' is closed", message(ds[name], ds), name)
     end

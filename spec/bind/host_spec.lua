@@ -24,7 +24,8 @@ describe("garbage collection", function()
       return (models.simulate(ns.FirstOrderLinearDS(models.linear_ds), ns.FirstOrderLinearR(models.LinearR)))
     end,
     function()
-      return (models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns.FirstOrderNonLinearR(models.NonLinearR)))
+      return (models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds),
+        ns.FirstOrderNonLinearR(models.NonLinearR)))
     end,
   }
 
@@ -125,11 +126,11 @@ describe("memory stays flat", function()
 
   it("over many models", function()
     local function make(n)
-      for i = 1, n do
+      for k = 1, n do
         local simu = models.relay(0.1)
         simu:computeOneStep()
         simu:nextStep()
-        if i % 50 == 0 then collectgarbage() end -- the collector does not see the engine's memory
+        if k % 100 == 0 then collectgarbage() end
       end
       collectgarbage()
       collectgarbage()
@@ -177,7 +178,8 @@ describe("the end of the state", function()
       local models = require "bind.models"
       simu, inter, ds = models.clutch(1)
       simu:computeOneStep()
-      x, y, law, rel, nsds, sol = ds:x(), inter:y(0), inter:nonSmoothLaw(), inter:relation(), simu:nsds(), simu:clone():run()
+      x, y, law, rel, nsds, sol = ds:x(), inter:y(0), inter:nonSmoothLaw(), inter:relation(), simu:nsds(),
+        simu:clone():run()
       t, prob, M = sol.t, simu:osnspb(), simu:osnspb():M()
       print "alive"]], "alive\n")
   end)
@@ -191,8 +193,10 @@ describe("the end of the state", function()
       local parts = {}
       local function touch()
         for _, p in pairs(parts) do
-          for _, name in ipairs { "x", "setX", "computeRhs", "y", "lambda", "name", "display", "close", "computeOneStep", "run",
-            "check", "clone", "reset", "stats", "M", "info", "relation", "t0", "setCPtr", "setName", "link", "interaction",
+          for _, name in ipairs { "x", "setX", "computeRhs", "y", "lambda", "name", "display", "close",
+            "computeOneStep", "run",
+            "check", "clone", "reset", "stats", "M", "info", "relation", "t0", "setCPtr", "setName", "link",
+              "interaction",
             "dynamicalSystem", "steps" } do
             pcall(function() return p[name](p, 1) end)
             pcall(function() return p[name](p, "ds 1") end)

@@ -21,8 +21,10 @@ describe("Interaction", function()
       local what = name == "y" and "y" or "lambda"
       assert.equal(2, #inter[name](inter, 0))
       assert.equal(2, #inter[name](inter))
-      assert.equal(what .. ": level: a first-order interaction has level 0 only, got 1", message(inter[name], inter, 1))
-      assert.equal(what .. ": level: a first-order interaction has level 0 only, got -1", message(inter[name], inter, -1))
+      assert.equal(what .. ": level: a first-order interaction has level 0 only, got 1",
+        message(inter[name], inter, 1))
+      assert.equal(what .. ": level: a first-order interaction has level 0 only, got -1",
+        message(inter[name], inter, -1))
       assert.equal(what .. ": level: expected an integer, got string", message(inter[name], inter, "0"))
     end
     assert.equal(ns.vector { 1, 1 }, inter:lambda(0))

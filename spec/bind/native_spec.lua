@@ -20,7 +20,8 @@ describe("native callbacks", function()
 
   -- Sets the native functions on an object: names by setter.
   local function with(object, functions)
-    for setter, symbol in pairs(functions) do object["setCompute" .. setter .. "Function"](object, library, symbol) end
+    for setter, symbol in pairs(functions) do object["setCompute" .. setter
+      .. "Function"](object, library, symbol) end
     return object
   end
 
@@ -84,7 +85,7 @@ describe("native callbacks", function()
     local relation = ns.FirstOrderNonLinearR(models.NonLinearR)
     assert.equal("library '" .. library .. "' has no symbol 'nothing'",
       message(relation.setComputegFunction, relation, library, "nothing"))
-    assert.equal("cannot open library '/nonexistent/lib.so': cannot open shared object file: No such file or directory",
+    assert.equal("cannot open library '/nonexistent/lib.so': cannot open shared object file: No such file or directory", -- luacheck: no max line length
       message(relation.setComputegFunction, relation, "/nonexistent/lib.so", "f"))
     assert.equal("setComputegFunction: symbol: expected a string (the name of the function in the library), got nil",
       message(relation.setComputegFunction, relation, library, nil))
@@ -108,7 +109,8 @@ describe("native callbacks", function()
       with(relation, { [missing] = symbol })
       models.advance(simu)
     end
-    local simu = models.simulate(with(ns.FirstOrderNonLinearDS { name = "plant", x0 = { 1, -0.5 } }, { F = "plant_f" }),
+    local simu = models.simulate(with(ns.FirstOrderNonLinearDS { name = "plant", x0 = { 1, -0.5 } },
+      { F = "plant_f" }),
       spring())
     assert.equal("dynamical system 'plant' computef: t=0.1 step 1 newton 1: computeJacobianfx is missing: "
       .. "a native callback has no exact derivatives of its own", message(simu.computeOneStep, simu))
@@ -120,7 +122,8 @@ describe("native callbacks", function()
     models.advance(simu, 2)
     local before = models.state(simu)
     with(relation, { g = "value_nan" })
-    assert.equal("relation 'friction' computeg: t=0.3 step 3 newton 1: r[2] is nan", message(simu.computeOneStep, simu))
+    assert.equal("relation 'friction' computeg: t=0.3 step 3 newton 1: r[2] is nan",
+      message(simu.computeOneStep, simu))
     assert.equal(before:gsub("y1=%S+", ""), (models.state(simu):gsub("y1=%S+", "")))
     with(relation, { g = "value_g" })
     models.advance(simu)
@@ -130,7 +133,8 @@ describe("native callbacks", function()
     local functions = {}
     for key, value in pairs(relations.NonLinearR) do functions[key] = value end
     functions.Jacgx = "jacobian_gx_wrong"
-    local good, report = models.simulate(lua_plant(), with(ns.FirstOrderNonLinearR { name = "friction" }, functions)):check()
+    local good, report = models.simulate(lua_plant(), with(ns.FirstOrderNonLinearR { name = "friction" },
+      functions)):check()
     assert.is_false(good)
     assert.matches("^relation 'friction' Jacgx%[2%]%[1%]: given 1, exact ", report)
   end)

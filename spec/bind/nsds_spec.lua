@@ -39,10 +39,10 @@ describe("NonSmoothDynamicalSystem", function()
     local function link(...) return message(nsds.link, nsds, ...) end
     assert.equal("link: interaction 'interaction 1' is already linked", link(inter, ds))
     local second = ns.Interaction(ns.RelayNSL(1), inter:relation())
-    assert.equal("link: dynamical system '?' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+    assert.equal("link: dynamical system '?' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)", -- luacheck: no max line length
       link(second, other))
     new():insertDynamicalSystem(other)
-    assert.equal("link: dynamical system 'ds 1' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+    assert.equal("link: dynamical system 'ds 1' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)", -- luacheck: no max line length
       link(second, ds, other))
     assert.equal("link: the two dynamical systems are the same ('ds 1')", link(second, ds, ds))
     assert.matches("Interaction expected, got FirstOrderLinearTIDS", link(ds, inter))

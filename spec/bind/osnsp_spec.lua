@@ -17,24 +17,31 @@ describe("one-step problems", function()
     for _, kind in ipairs { "LCP", "Relay", "MLCP", "Equality" } do
       local make = ns[kind]
       assert.equal(kind .. ": options: expected a table, got number 3.0", message(make, 3))
-      assert.equal(kind .. ": unknown option 'foo' (known: tolerance, maxIterations, solver)", message(make, { foo = 1 }))
+      assert.equal(kind .. ": unknown option 'foo' (known: tolerance, maxIterations, solver)",
+        message(make, { foo = 1 }))
       assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 0.0", message(make, { tolerance = 0 }))
       assert.equal(kind .. ": tolerance: expected a finite number, got string", message(make, { tolerance = "a" }))
-      assert.equal(kind .. ": tolerance: expected a finite number, got number nan", message(make, { tolerance = 0 / 0 }))
-      assert.equal(kind .. ": maxIterations: expected 0 (automatic) or more, got -1", message(make, { maxIterations = -1 }))
-      assert.equal(kind .. ": maxIterations: expected an integer, got number 1.5", message(make, { maxIterations = 1.5 }))
+      assert.equal(kind .. ": tolerance: expected a finite number, got number nan",
+        message(make, { tolerance = 0 / 0 }))
+      assert.equal(kind .. ": maxIterations: expected 0 (automatic) or more, got -1",
+        message(make, { maxIterations = -1 }))
+      assert.equal(kind .. ": maxIterations: expected an integer, got number 1.5",
+        message(make, { maxIterations = 1.5 }))
       assert.equal(kind .. ": solver: there is no 'foo' (known: default, pivot, pgs, enumerate)",
         message(make, { solver = "foo" }))
       assert.equal(kind .. ": solver: expected a name (default, pivot, pgs, enumerate), got number 3.0",
         message(make, { solver = 3 }))
       local problem = make { tolerance = 1e-9, maxIterations = 10, solver = "pivot" }
-      assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 1.0", message(problem.setTolerance, problem, 1))
-      assert.equal(kind .. ": maxIterations: expected an integer, got nil", message(problem.setMaxIterations, problem, nil))
+      assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 1.0",
+        message(problem.setTolerance, problem, 1))
+      assert.equal(kind .. ": maxIterations: expected an integer, got nil",
+        message(problem.setMaxIterations, problem, nil))
       assert.equal(kind .. ": solver: expected a name (default, pivot, pgs, enumerate), got no value",
         message(problem.setSolver, problem))
       assert.equal("setNumericsVerboseMode: verbose: expected a boolean, got no value",
         message(problem.setNumericsVerboseMode, problem))
-      assert.equal(kind .. ": no one-step problem has been solved yet", message(problem.dump, problem, "/nonexistent/x"))
+      assert.equal(kind .. ": no one-step problem has been solved yet",
+        message(problem.dump, problem, "/nonexistent/x"))
       assert.equal("dump: file: expected a string, got no value", message(problem.dump, problem))
       for _, name in ipairs { "M", "q", "lambda", "y", "info" } do assert.is_nil(problem[name](problem)) end
       problem:close()

@@ -25,7 +25,8 @@ describe("relations", function()
       assert.equal("setComputehFunction: a " .. name .. " has no callback computeh",
         message(r.setComputehFunction, r, print))
     end
-    assert.equal("FirstOrderLinearTIR: C: expected a matrix, got function", message(ns.FirstOrderLinearTIR, { C = print }))
+    assert.equal("FirstOrderLinearTIR: C: expected a matrix, got function",
+      message(ns.FirstOrderLinearTIR, { C = print }))
     local r = ns.FirstOrderLinearR()
     assert.equal("setComputeeFunction: callback: expected a function, or a library and a symbol, got number 1.0",
       (message(r.setComputeEFunction, r, 1):gsub("EFunction", "eFunction")))
@@ -47,7 +48,7 @@ describe("relations", function()
       local r = ns[name]()
       assert.equal("setComputehFunction: callback: expected a function, or a library and a symbol, got no value",
         message(r.setComputehFunction, r))
-      assert.equal("cannot open library '/nonexistent/lib.so': cannot open shared object file: No such file or directory",
+      assert.equal("cannot open library '/nonexistent/lib.so': cannot open shared object file: No such file or directory", -- luacheck: no max line length
         message(r.setComputegFunction, r, "/nonexistent/lib.so", "g"))
     end
     assert.equal("FirstOrderType1R: expected at most 4 callbacks, got 5",
@@ -89,7 +90,8 @@ describe("relations", function()
     assert.equal("FirstOrderLinearTIR: F: there are no parameters z for it", message(r.setFPtr, r, { { 1 } }))
     assert.equal("FirstOrderLinearTIR: e: expected a vector of 1, got table of 2", message(r.setePtr, r, { 1, 2 }))
     assert.equal("FirstOrderLinearTIR: z: expected a vector of 0, got table of 1", message(r.setz, r, { 1 }))
-    assert.equal("relation 'FirstOrderLinearTIR' is already linked with 2 states and 1 multipliers, not 2 and 2", link(r, 2))
+    assert.equal("relation 'FirstOrderLinearTIR' is already linked with 2 states and 1 multipliers, not 2 and 2",
+      link(r, 2))
     local other, tank = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS { 1, 2 }
     other:insertDynamicalSystem(tank)
     assert.equal("link: relation 'FirstOrderLinearTIR' is already linked in another NonSmoothDynamicalSystem",
@@ -120,7 +122,8 @@ describe("relations", function()
     end
     assert.equal("relation 'clutch': C: a field cannot hide the method of this name; use setCPtr, or another name",
       set("C", { { 1 } }))
-    assert.equal("relation 'clutch': h: a callback is set as computeh (with self as its first argument)", set("h", print))
+    assert.equal("relation 'clutch': h: a callback is set as computeh (with self as its first argument)",
+      set("h", print))
     assert.equal("relation 'clutch': computeh: expected a function, got table of 0", set("computeh", {}))
     assert.equal(9.81, r.g)
   end)

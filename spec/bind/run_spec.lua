@@ -34,7 +34,8 @@ local function interrupted(command, script, delay)
     while kill -0 $pid 2>/dev/null && [ $i -lt 400 ]; do sleep 0.02; i=$((i + 1)); done
     kill -9 $pid 2>/dev/null && echo "did not end" >>err
     wait $pid
-    echo $? >code]]):gsub("%u%u%u+", { DIR = directory, DELAY = delay or 0.05, COMMAND = (command:gsub("%%", "%%%%")) })
+    echo $? >code]]):gsub("%u%u%u+", { DIR = directory, DELAY = delay or 0.05, COMMAND = (command:gsub("%%",
+      "%%%%")) })
   host.write(directory .. "/run.sh", shell)
   host.run("sh -m " .. directory .. "/run.sh")
   local out, err = host.read(directory .. "/out"), host.read(directory .. "/err")

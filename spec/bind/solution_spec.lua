@@ -49,6 +49,7 @@ describe("a solution", function()
   end)
 
   it("refuses more rows than there is memory", function()
+    if host.sanitized then return end -- the sanitizer ends the process at such a request
     local long = models.relay(1e300, 1e-3)
     local before = models.state(long)
     assert.matches("^run: not enough memory for %d+ rows$", message(long.run, long))

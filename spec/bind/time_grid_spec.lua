@@ -4,7 +4,8 @@ local message = require "bind.models".message
 
 describe("TimeDiscretisation", function()
   it("needs a start and a positive step", function()
-    local function check(text, ...) assert.equal("TimeDiscretisation: " .. text, message(ns.TimeDiscretisation, ...)) end
+    local function check(text, ...) assert.equal("TimeDiscretisation: " .. text,
+      message(ns.TimeDiscretisation, ...)) end
     check "expected (t0, h) or a vector of points"
     check("expected (t0, h) or a vector of points", "a", 1)
     check("h: expected a finite number, got no value", 0)

@@ -94,7 +94,8 @@ describe("TimeStepping", function()
 
   it("refuses options out of range", function()
     local s = models.relay(0.01)
-    assert.equal("setNewtonMaxIteration: iterations: expected 1..1000000, got 0", message(s.setNewtonMaxIteration, s, 0))
+    assert.equal("setNewtonMaxIteration: iterations: expected 1..1000000, got 0",
+      message(s.setNewtonMaxIteration, s, 0))
     assert.equal("setNewtonTolerance: relative tolerance: expected a positive number, got -1.0",
       message(s.setNewtonTolerance, s, -1))
     assert.equal("setNewtonTolerance: absolute tolerance: expected 0 or more, got -1.0",
@@ -161,7 +162,8 @@ describe("TimeStepping", function()
     ds:setbPtr(b)
     advance(simu, 2)
     M[1][2] = 0 / 0
-    check_failure(simu, "dynamical system 'ds 1': M[1][2] is nan (t=0.03 step 3)", function() M[1][2] = 0 end, reference)
+    check_failure(simu,
+      "dynamical system 'ds 1': M[1][2] is nan (t=0.03 step 3)", function() M[1][2] = 0 end, reference)
     simu:reset()
     advance(simu, 2)
     b[2] = -math.huge
@@ -243,8 +245,10 @@ describe("TimeStepping", function()
       simu:setVerbose(false) simu:osnspb():setNumericsVerboseMode(true) simu:computeOneStep()
       print "done"]])
     assert.equal("done\n", out)
-    assert.equal("Relay: t=0.2 step 2 newton 1: state residual 0, output residual 0; closed form, 0 iterations, residual 0\n"
-      .. "Relay: t=0.1 step 1 newton 1: state residual 0, output residual 0; closed form, 0 iterations, residual 0\n", err)
+    assert.equal("Relay: t=0.2 step 2 newton 1: state residual 0, output residual 0; closed form, 0 iterations, "
+      .. "residual 0\n"
+      .. "Relay: t=0.1 step 1 newton 1: state residual 0, output residual 0; closed form, 0 iterations, "
+      .. "residual 0\n", err)
     assert.equal(0, code)
   end)
 end)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/linalg.h"
 #include "bind/simulation.h"
 
 static const NslType ts_type = {.name = "TimeStepping"};
@@ -77,6 +78,14 @@ void nsl_listen(lua_State *L, int idx) {
   lua_pop(L, 1);
 }
 
+/* Roughly the bytes of the workspace that the steps will need: W, its factors and the one-step problem. */
+static size_t workspace_size(const NsNsds *nsds) {
+  size_t states = 0, m = 0;
+  for (int i = 0; i < nsds->nds; i++) states += (size_t)nsds->ds[i]->n * (size_t)nsds->ds[i]->n;
+  for (int i = 0; i < nsds->ninteractions; i++) m += (size_t)nsds->interactions[i]->m;
+  return (3 * states + 3 * m * m) * sizeof(double) + 16384;
+}
+
 /* TimeStepping(nsds, td, osi [, osnspb]); without a one-step problem an MLCP, which takes every law. */
 static int new_ts(lua_State *L) {
   lua_settop(L, 4);
@@ -96,6 +105,7 @@ static int new_ts(lua_State *L) {
   }
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
+  nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, nsds->nsds, grid->grid, &osi->options, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   return 1;
 }
