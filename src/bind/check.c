@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/function.h"
 #include "bind/simulation.h"
 
 enum { POINTS = 3, MOST_ENTRIES = 20 };
@@ -40,13 +41,17 @@ static void complain(const Audit *a, double t, int i, int j) {
   lua_State *L = a->L;
   int at = i + j * a->rows;
   char line[256];
-  snprintf(line, sizeof line, "%s[%d][%d]: given %.10g, exact %.10g (t=%g)", a->label, i + 1, j + 1, a->given[at], a->exact[at], t);
+  snprintf(line, sizeof line, "%s[%d][%d]: given %.10g, exact %.10g (t=%g)", a->label, i + 1, j + 1, a->given[at],
+           a->exact[at], t);
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, a->callee), line);
   lua_rawseti(L, a->lines, (lua_Integer)lua_rawlen(L, a->lines) + 1);
   lua_pop(L, 1);
 }
 
-/* Compares at one point; each wrong entry is told once (it is made right in the copy, and the next one is looked for). */
+/*
+** Compares at one point; each wrong entry is told once (it is made right in the copy, and the next one is looked
+** for).
+*/
 static NsStatus compare(const Audit *a, double t, const double *const *args) {
   bool exact;
   int i, j;
@@ -89,19 +94,30 @@ static double *scratch(lua_State *L, size_t n) {
   return lua_newuserdatauv(L, (n ? n : 1) * sizeof(double), 0);
 }
 
-static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t, NsError *err) {
+static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t,
+                               NsError *err) {
   NsRelation *rel = handle->relation;
   const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K};
   int nx = rel->nx, m = rel->m, most = nx > m ? nx : m;
   double *state = scratch(L, (size_t)nx), *x = scratch(L, (size_t)nx), *lambda = scratch(L, (size_t)m);
   double *one = scratch(L, (size_t)most * (size_t)most), *other = scratch(L, (size_t)most * (size_t)most);
-  for (int i = 0, at = 0; i < inter->nds; at += inter->ds[i++]->n) memcpy(state + at, inter->ds[i]->x, (size_t)inter->ds[i]->n * sizeof *x);
+  for (int i = 0, at = 0; i < inter->nds; at += inter->ds[i++]->n)
+    memcpy(state + at, inter->ds[i]->x, (size_t)inter->ds[i]->n * sizeof *x);
   NsStatus status = ns_interaction_update(inter, t, err);
   for (int c = 0; c < 4 && status == NS_OK; c++) {
     int which = relation_jacobians[c].which, by = relation_jacobians[c].by;
     const NsFunction *f = which == 0 ? &rel->h : &rel->g;
     if (!f->value || !given(&handle->callee, relation_jacobians[c].callback, coefs[c])) continue;
-    Audit audit = {L, lines, &handle->callee, which, by, relation_jacobians[c].label, which == 0 ? m : nx, by == NS_BY_X ? nx : m, one, other};
+    Audit audit = {L,
+                   lines,
+                   &handle->callee,
+                   which,
+                   by,
+                   relation_jacobians[c].label,
+                   which == 0 ? m : nx,
+                   by == NS_BY_X ? nx : m,
+                   one,
+                   other};
     for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
       move(x, state, nx, trial);
       move(lambda, inter->lambda, m, trial);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/function.h"
 #include "bind/model.h"
 
 enum { SLOT_F, SLOT_JACOBIAN, SLOT_M, SLOT_A, SLOT_B };
@@ -138,7 +139,8 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
 
 /* (x0, ...) or one option table. Returns with the new system on top; true when options were given and applied. */
 static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *kind, int most) {
-  if (lua_gettop(L) > most) luaL_error(L, "%s: expected at most %d arguments, got %d", type->name, most, lua_gettop(L));
+  if (lua_gettop(L) > most)
+    luaL_error(L, "%s: expected at most %d arguments, got %d", type->name, most, lua_gettop(L));
   if (nsl_is_options(L, 1)) {
     lua_settop(L, 1);
     nsl_check_options(L, 1, type->name, type == &nonlinear_type ? nonlinear_keys : linear_keys);
@@ -315,7 +317,9 @@ static int set_callback(lua_State *L, int slot, const char *what) {
 }
 
 static int ds_set_f(lua_State *L) { return set_callback(L, SLOT_F, "setComputeFFunction"); }
-static int ds_set_jacobian_function(lua_State *L) { return set_callback(L, SLOT_JACOBIAN, "setComputeJacobianfxFunction"); }
+static int ds_set_jacobian_function(lua_State *L) {
+  return set_callback(L, SLOT_JACOBIAN, "setComputeJacobianfxFunction");
+}
 static int ds_set_M_function(lua_State *L) { return set_callback(L, SLOT_M, "setComputeMFunction"); }
 static int ds_set_A_function(lua_State *L) { return set_callback(L, SLOT_A, "setComputeAFunction"); }
 static int ds_set_b_function(lua_State *L) { return set_callback(L, SLOT_B, "setComputebFunction"); }
@@ -348,7 +352,9 @@ static int ds_close(lua_State *L) {
   return 0;
 }
 
-/* The graph that it is in is of no use without it: finalizers of scripts, which run in any order, find that closed. */
+/*
+** The graph that it is in is of no use without it: finalizers of scripts, which run in any order, find that closed.
+*/
 static int ds_gc(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   lua_getiuservalue(L, 1, NSL_FIELDS);
@@ -363,7 +369,8 @@ static int ds_gc(lua_State *L) {
 static int ds_tostring(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
-  lua_pushfstring(L, "%s '%s' with %d state%s", self->callee.head.type->name, self->ds->name, self->ds->n, self->ds->n == 1 ? "" : "s");
+  lua_pushfstring(L, "%s '%s' with %d state%s", self->callee.head.type->name, self->ds->name, self->ds->n,
+                  self->ds->n == 1 ? "" : "s");
   return 1;
 }
 

@@ -33,8 +33,8 @@ extern const luaL_Reg nsl_element_methods[];
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
 
 /*
-** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of that
-** name: pushes the result of other:name(self). False when it is not.
+** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of
+** that name: pushes the result of other:name(self). False when it is not.
 */
 bool nsl_delegate_method(lua_State *L, const char *name);
 

@@ -30,7 +30,10 @@ typedef struct NslEdge {
 NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress);
 void nsl_leave(NslHost *host, NslEdge edge);
 
-/* Pushes the userdata of ours that starts at `object` (nil if it is gone): the way back from C to Lua, without a reference that would keep it. */
+/*
+** Pushes the userdata of ours that starts at `object` (nil if it is gone): the way back from C to Lua, without a
+** reference that would keep it.
+*/
 void nsl_push_object(lua_State *L, const void *object);
 
 /* Makes the userdata at idx known to nsl_push_object. */

@@ -1,6 +1,7 @@
 /*
 ** internal.h
-** nslua.internal: engine functions bound for specs alone. Neither this file nor the internal_*.c are part of an installed build.
+** nslua.internal: engine functions bound for specs alone. Neither this file nor the internal_*.c are part of an
+** installed build.
 */
 #ifndef NSL_BIND_INTERNAL_H
 #define NSL_BIND_INTERNAL_H
@@ -11,14 +12,15 @@
 
 /*
 ** box{M=, q=, lower=, upper=, guess=, method=, tolerance=, max_iterations=, repeats=} takes plain tables (M a list of
-** rows; lower 0 and upper inf when absent) and returns a table with z, w, status, message, iterations, residual, relative,
-** backward, solver, warm, solutions, allocations (made while solving) and seconds (of one of `repeats` solves).
+** rows; lower 0 and upper inf when absent) and returns a table with z, w, status, message, iterations, residual,
+** relative, backward, solver, warm, solutions, allocations (made while solving) and seconds (of one of `repeats`
+** solves).
 */
 void nsl_internal_box(lua_State *L);
 
 /*
-** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[, x]),
-** file_open(path).
+** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[,
+** x]), file_open(path).
 */
 void nsl_internal_io(lua_State *L);
 

@@ -34,13 +34,14 @@ void nsl_matrix_alive(lua_State *L, const NslMatrix *m);
 NslMatrix *nsl_push_matrix(lua_State *L, lua_Integer rows, lua_Integer cols, const char *label);
 
 /* Pushes a view on doubles that belong to the object at owner_idx. version may be NULL. */
-NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld, const char *label,
-                                uint64_t *version);
+NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld,
+                                const char *label, uint64_t *version);
 
 /*
-** Makes sure that idx holds a rows x cols matrix (a negative size takes any): a matrix is left as it is; a table of rows, a flat
-** table or a vector (when one of the wanted sizes is 1, or as one row when both are free), or a number (1 x 1) is converted and
-** replaces the slot. Otherwise raises "WHO: WHAT: expected a 4 x 4 matrix, got ...", naming a ragged row or an entry that is no number.
+** Makes sure that idx holds a rows x cols matrix (a negative size takes any): a matrix is left as it is; a table of
+** rows, a flat table or a vector (when one of the wanted sizes is 1, or as one row when both are free), or a number
+** (1 x 1) is converted and replaces the slot. Otherwise raises "WHO: WHAT: expected a 4 x 4 matrix, got ...", naming
+** a ragged row or an entry that is no number.
 */
 NslMatrix *nsl_to_matrix(lua_State *L, int idx, int rows, int cols, const char *who, const char *what);
 

@@ -5,7 +5,7 @@
 #ifndef NSL_BIND_MODEL_H
 #define NSL_BIND_MODEL_H
 
-#include "bind/callback.h"
+#include "bind/callee.h"
 #include "model/nsds.h"
 
 typedef struct NslDs {
@@ -43,15 +43,17 @@ NslInteraction *nsl_check_interaction(lua_State *L, int idx);
 NslNsds *nsl_check_nsds(lua_State *L, int idx);
 
 /*
-** Gives `coef` the matrix (or, with cols 0, the vector) at stack index `value`; shared: later changes of it are seen, and it is kept alive by the callee at
-** idx. Sizes that are negative are free. The value must be finite.
+** Gives `coef` the matrix (or, with cols 0, the vector) at stack index `value`; shared: later changes of it are seen,
+** and it is kept alive by the callee at idx. Sizes that are negative are free. The value must be finite.
 */
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
 
 /* Where to read a copy of the coefficient's present numbers, once. */
 NsSource nsl_present_source(const NsCoef *coef);
 
-/* Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent. */
+/*
+** Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent.
+*/
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector);
 
 /* name() and setName(string) on an engine object's name buffer. */

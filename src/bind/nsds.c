@@ -68,7 +68,8 @@ static int nsds_insert(lua_State *L) {
 }
 
 /* The sizes that linking gives a relation's callbacks. */
-static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first, const NslDs *second) {
+static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first,
+                          const NslDs *second) {
   NslRelation *r = lua_touserdata(L, relation);
   int nx = first->ds->n + (second ? second->ds->n : 0);
   int nz = r->relation->z ? r->relation->nz : first->ds->nz + (second ? second->ds->nz : 0);
@@ -86,7 +87,8 @@ static int nsds_link(lua_State *L) {
   NslRelation *relation = lua_touserdata(L, 5);
   if (relation->callee.head.closed) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
   if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
-    luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
+    luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem",
+               nsl_callee_title(L, &relation->callee));
   nsl_find_methods(L, 5);
   if (!inter->interaction->owner) size_relation(L, 5, inter, first, second);
   keep(L, "interactions", 2);
@@ -135,7 +137,8 @@ static int pick(lua_State *L, const char *key, const char *what) {
     for (lua_Integer i = 1; i <= count; i++, lua_pop(L, 1)) {
       lua_rawgeti(L, 4, i);
       bool ds = key[0] == 'd';
-      const char *name = ds ? ((NslDs *)lua_touserdata(L, -1))->ds->name : ((NslInteraction *)lua_touserdata(L, -1))->interaction->name;
+      const char *name = ds ? ((NslDs *)lua_touserdata(L, -1))->ds->name
+                            : ((NslInteraction *)lua_touserdata(L, -1))->interaction->name;
       if (strcmp(name, lua_tostring(L, 2)) == 0) return 1;
     }
     return luaL_error(L, "%s: there is none called '%s'", what, lua_tostring(L, 2));
@@ -184,8 +187,9 @@ static int nsds_close(lua_State *L) {
 static int nsds_tostring(lua_State *L) {
   NslNsds *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", nsds_type.name), 1;
-  lua_pushfstring(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0, self->nsds->T,
-                  self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions, self->nsds->ninteractions == 1 ? "" : "s");
+  lua_pushfstring(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0,
+                  self->nsds->T, self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions,
+                  self->nsds->ninteractions == 1 ? "" : "s");
   return 1;
 }
 
@@ -225,7 +229,8 @@ static const luaL_Reg methods[] = {{"display", nsds_display},
                                    {"close", nsds_close},
                                    {NULL, NULL}};
 
-static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__tostring", nsds_tostring}, {NULL, NULL}};
+static const luaL_Reg meta[] = {
+    {"__gc", nsds_gc}, {"__close", nsds_close}, {"__tostring", nsds_tostring}, {NULL, NULL}};
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};

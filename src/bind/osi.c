@@ -12,7 +12,8 @@ NslOsi *nsl_check_osi(lua_State *L, int idx) {
 
 static double weight(lua_State *L, int idx, const char *what) {
   double value = nsl_finite(L, idx, osi_type.name, what);
-  if (value < 0 || value > 1) luaL_error(L, "%s: %s: expected a number in [0, 1], got %f", osi_type.name, what, value);
+  if (value < 0 || value > 1)
+    luaL_error(L, "%s: %s: expected a number in [0, 1], got %f", osi_type.name, what, value);
   return value;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/function.h"
 #include "bind/model.h"
 
 enum { SLOT_H, SLOT_G, SLOT_JACHX, SLOT_JACGLAMBDA, SLOT_JACHLAMBDA, SLOT_JACGX };
@@ -163,8 +164,10 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
 
 static const char *const linear_keys[] = {"C", "D", "B", "F", "e", "z", "name", NULL};
 static const char *const type1_keys[] = {"h", "g", "Jachx", "Jacglambda", "C", "B", "z", "name", NULL};
-static const char *const type2_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "C", "D", "B", "z", "name", NULL};
-static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "Jacgx", "C", "D", "B", "K", "z", "name", NULL};
+static const char *const type2_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "C",
+                                         "D", "B", "z",     "name",       NULL};
+static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "Jacgx", "C",
+                                             "D", "B", "K",     "z",          "name",       NULL};
 
 static const char *const *keys_of(NsRelationKind kind) {
   switch (kind) {
@@ -185,7 +188,8 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
     nsl_set_z(L, self_idx, &self->relation->z, &self->relation->nz, lua_gettop(L), false, true);
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (int i = 0; i < 6; i++)
-    if (lua_getfield(L, options, letters[i]) != LUA_TNIL) set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
+    if (lua_getfield(L, options, letters[i]) != LUA_TNIL)
+      set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
   for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
       if (!lua_isfunction(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
@@ -203,7 +207,8 @@ static int new_linear(lua_State *L, NsRelationKind kind) {
     return 1;
   }
   if (nargs != 0 && nargs != 2 && nargs != 5)
-    luaL_error(L, "%s: expected (C, B), (C, D, F, e, B) or an option table, got %d argument%s", types[kind].name, nargs, nargs == 1 ? "" : "s");
+    luaL_error(L, "%s: expected (C, B), (C, D, F, e, B) or an option table, got %d argument%s", types[kind].name,
+               nargs, nargs == 1 ? "" : "s");
   new_relation(L, kind);
   for (int i = 0; i < nargs; i++)
     if (lua_toboolean(L, i + 1)) set_coefficient(L, nargs + 1, nargs == 2 ? two[i] : five[i], i + 1, true);
@@ -219,7 +224,8 @@ static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   }
   if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
   for (int i = 1; i <= nargs; i++)
-    if (!lua_isnil(L, i) && !lua_isfunction(L, i)) nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
+    if (!lua_isnil(L, i) && !lua_isfunction(L, i))
+      nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
   new_relation(L, kind);
   for (int i = 1; i <= nargs; i++)
     if (!lua_isnil(L, i)) nsl_set_function(L, nargs + 1, i - 1, i);
@@ -246,7 +252,8 @@ void nsl_clone_relation(lua_State *L, int idx) {
   for (const char *letter = "CDBKFe"; *letter; letter++) {
     const NsCoef *source = coefficient(from->relation, *letter);
     if (source->value && !ns_coef_varies(source) &&
-        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, nsl_present_source(source)) != NS_OK)
+        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, nsl_present_source(source)) !=
+            NS_OK)
       luaL_error(L, "not enough memory");
   }
   lua_settop(L, copy);
@@ -356,7 +363,8 @@ static int relation_tostring(lua_State *L) {
   if (self->relation->m < 0)
     lua_pushliteral(L, ", not linked");
   else
-    lua_pushfstring(L, ": %d states, %d multiplier%s", self->relation->nx, self->relation->m, self->relation->m == 1 ? "" : "s");
+    lua_pushfstring(L, ": %d states, %d multiplier%s", self->relation->nx, self->relation->m,
+                    self->relation->m == 1 ? "" : "s");
   lua_concat(L, 2);
   return 1;
 }
@@ -368,21 +376,46 @@ static int relation_display(lua_State *L) {
   return nsl_display_object(L, fields);
 }
 
-static const luaL_Reg methods[] = {
-    {"C", get_C}, {"D", get_D}, {"B", get_B}, {"K", get_K}, {"F", get_F}, {"e", get_e},
-    {"setC", set_C}, {"setD", set_D}, {"setB", set_B}, {"setK", set_K}, {"setF", set_F}, {"sete", set_e},
-    {"setCPtr", set_C_ptr}, {"setDPtr", set_D_ptr}, {"setBPtr", set_B_ptr}, {"setKPtr", set_K_ptr},
-    {"setFPtr", set_F_ptr}, {"setePtr", set_e_ptr},
-    {"setComputehFunction", set_h_function}, {"setComputegFunction", set_g_function},
-    {"setComputeJachxFunction", set_jachx_function}, {"setComputeJachlambdaFunction", set_jachlambda_function},
-    {"setComputeJacgxFunction", set_jacgx_function}, {"setComputeJacglambdaFunction", set_jacglambda_function},
-    {"setComputeCFunction", set_C_function}, {"setComputeDFunction", set_D_function}, {"setComputeBFunction", set_B_function},
-    {"setComputeFFunction", set_F_function}, {"setComputeEFunction", set_e_function},
-    {"name", relation_name}, {"setName", relation_set_name},
-    {"z", relation_z}, {"setzPtr", relation_set_z_ptr}, {"setz", relation_set_z}, {"display", relation_display},
-    {"close", relation_close}, {NULL, NULL}};
+static const luaL_Reg methods[] = {{"C", get_C},
+                                   {"D", get_D},
+                                   {"B", get_B},
+                                   {"K", get_K},
+                                   {"F", get_F},
+                                   {"e", get_e},
+                                   {"setC", set_C},
+                                   {"setD", set_D},
+                                   {"setB", set_B},
+                                   {"setK", set_K},
+                                   {"setF", set_F},
+                                   {"sete", set_e},
+                                   {"setCPtr", set_C_ptr},
+                                   {"setDPtr", set_D_ptr},
+                                   {"setBPtr", set_B_ptr},
+                                   {"setKPtr", set_K_ptr},
+                                   {"setFPtr", set_F_ptr},
+                                   {"setePtr", set_e_ptr},
+                                   {"setComputehFunction", set_h_function},
+                                   {"setComputegFunction", set_g_function},
+                                   {"setComputeJachxFunction", set_jachx_function},
+                                   {"setComputeJachlambdaFunction", set_jachlambda_function},
+                                   {"setComputeJacgxFunction", set_jacgx_function},
+                                   {"setComputeJacglambdaFunction", set_jacglambda_function},
+                                   {"setComputeCFunction", set_C_function},
+                                   {"setComputeDFunction", set_D_function},
+                                   {"setComputeBFunction", set_B_function},
+                                   {"setComputeFFunction", set_F_function},
+                                   {"setComputeEFunction", set_e_function},
+                                   {"name", relation_name},
+                                   {"setName", relation_set_name},
+                                   {"z", relation_z},
+                                   {"setzPtr", relation_set_z_ptr},
+                                   {"setz", relation_set_z},
+                                   {"display", relation_display},
+                                   {"close", relation_close},
+                                   {NULL, NULL}};
 
-static const luaL_Reg meta[] = {{"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
+static const luaL_Reg meta[] = {
+    {"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
 
 void nsl_open_relation(lua_State *L) {
   static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti}, {"FirstOrderLinearR", new_linear_r},

@@ -23,7 +23,10 @@ static struct sigaction host_action;
 /* Lua instructions until the hook raises again. */
 static int patience;
 
-/* Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall ends. */
+/*
+** Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall
+** ends.
+*/
 static void stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   lua_sethook(L, stop_hook, LUA_MASKCOUNT, patience);
@@ -32,8 +35,8 @@ static void stop_hook(lua_State *L, lua_Debug *ar) {
 }
 
 /*
-** Engine loops poll the flag; a callback that does not come back is stopped by the hook, as lua.c does. A second signal before the run has
-** ended is the host's.
+** Engine loops poll the flag; a callback that does not come back is stopped by the hook, as lua.c does. A second
+** signal before the run has ended is the host's.
 */
 static void on_signal(int signal_number) {
   if (ns_interrupted()) {
@@ -43,7 +46,8 @@ static void on_signal(int signal_number) {
   }
   ns_interrupt_raise();
   patience = 1 << 14;
-  if (interrupted_thread) lua_sethook(interrupted_thread, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  if (interrupted_thread)
+    lua_sethook(interrupted_thread, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
 /* What was there before a run, to be put back. */
@@ -56,7 +60,8 @@ typedef struct Guard {
 
 static void guard_begin(Guard *guard, lua_State *L) {
   struct sigaction action = {.sa_handler = on_signal};
-  *guard = (Guard){.thread = interrupted_thread, .hook = lua_gethook(L), .mask = lua_gethookmask(L), .count = lua_gethookcount(L)};
+  *guard = (Guard){
+      .thread = interrupted_thread, .hook = lua_gethook(L), .mask = lua_gethookmask(L), .count = lua_gethookcount(L)};
   sigemptyset(&action.sa_mask);
   if (!guard->thread) ns_interrupt_clear();
   interrupted_thread = L;
@@ -149,7 +154,10 @@ static int raise_again(lua_State *L) {
   return nsl_raise_step(L, lua_touserdata(L, 1));
 }
 
-/* Pushes "interrupted (t=4.95 step 99) in " and what the hook said, on top, for a callback that a signal stopped; replaces that. */
+/*
+** Pushes "interrupted (t=4.95 step 99) in " and what the hook said, on top, for a callback that a signal stopped;
+** replaces that.
+*/
 static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
   static const char ending[] = ": interrupted";
   char place[96];

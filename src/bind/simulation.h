@@ -53,7 +53,10 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity);
 /* Tells the solution at idx what the run took. */
 void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
 
-/* Makes the engine report Newton iterations to stderr, or not, as the simulation at idx and its one-step problem say. */
+/*
+** Makes the engine report Newton iterations to stderr, or not, as the simulation at idx and its one-step problem
+** say.
+*/
 void nsl_listen(lua_State *L, int idx);
 
 /* Methods of TimeStepping that have a file of their own. */

@@ -81,7 +81,8 @@ static void add_names(lua_State *L, int names, int simulation, const NsSolution 
   lua_getiuservalue(L, simulation, NSL_TS_NSDS);
   lua_getiuservalue(L, -1, 1);
   lua_getfield(L, -1, "ds");
-  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) add_state_names(L, names, lua_gettop(L), &count);
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1))
+    add_state_names(L, names, lua_gettop(L), &count);
   lua_pop(L, 4);
   add_numbered(L, names, "lambda", s->m);
   add_numbered(L, names, "y", s->m);
@@ -93,7 +94,8 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity) {
   const NsTimeStepping *ts = nsl_check_simulation(L, simulation)->ts;
   NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
   int idx = lua_gettop(L);
-  if (ns_solution_new(&self->solution, ts, capacity) != NS_OK) luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
+  if (ns_solution_new(&self->solution, ts, capacity) != NS_OK)
+    luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
   lua_newtable(L);
@@ -234,8 +236,8 @@ static int solution_tostring(lua_State *L) {
   const NsSolution *s = self->solution;
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, "status");
-  lua_pushfstring(L, "solution (%s): %I rows, t = %f .. %f, %d states, %d multipliers", lua_tostring(L, -1), (lua_Integer)s->rows,
-                  s->rows ? s->t[0] : 0.0, s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->m);
+  lua_pushfstring(L, "solution (%s): %I rows, t = %f .. %f, %d states, %d multipliers", lua_tostring(L, -1),
+                  (lua_Integer)s->rows, s->rows ? s->t[0] : 0.0, s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->m);
   return 1;
 }
 
@@ -255,14 +257,16 @@ static int solution_index(lua_State *L) {
   const NsSolution *s = self->solution;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
-  if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "solution: expected the name of a field or of a column, got %s", nsl_describe(L, 2));
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "solution: expected the name of a field or of a column, got %s", nsl_describe(L, 2));
   const char *key = lua_tostring(L, 2);
   if (strcmp(key, "x") == 0) return block(L, self, s->x, s->nx);
   if (strcmp(key, "lambda") == 0) return block(L, self, s->lambda, s->m);
   if (strcmp(key, "y") == 0) return block(L, self, s->y, s->m);
   if (strcmp(key, "iterations") == 0) return column_view(L, self, count_columns(s) - 1);
   lua_getiuservalue(L, 1, 1);
-  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0) return lua_getfield(L, -1, key), 1;
+  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0)
+    return lua_getfield(L, -1, key), 1;
   lua_getfield(L, -1, "index");
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) == LUA_TNIL) return 1;
@@ -272,8 +276,11 @@ static int solution_index(lua_State *L) {
 void nsl_open_solution(lua_State *L) {
   static const luaL_Reg methods[] = {{"column", solution_column}, {"names", solution_names}, {"save", solution_save},
                                      {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", solution_gc}, {"__close", solution_close}, {"__tostring", solution_tostring},
-                                  {"__len", solution_length}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", solution_gc},
+                                  {"__close", solution_close},
+                                  {"__tostring", solution_tostring},
+                                  {"__len", solution_length},
+                                  {NULL, NULL}};
   nsl_register_type(L, &solution_type, meta, NULL);
   luaL_getmetatable(L, solution_type.name);
   lua_newtable(L);

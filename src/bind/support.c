@@ -66,7 +66,8 @@ void *nsl_check(lua_State *L, int idx, const NslType *type) {
 
 const char *nsl_describe(lua_State *L, int idx) {
   const NslHead *head = nsl_head(L, idx);
-  if (head && head->type) return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);
+  if (head && head->type)
+    return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);
   switch (lua_type(L, idx)) {
     case LUA_TNONE: return lua_pushliteral(L, "no value");
     case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));

@@ -45,8 +45,8 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 
 /*
 ** Registers a type, leaving nothing on the stack: its metatable gets the metamethods `meta` (may be NULL), and
-** __index a table of `methods` unless meta has an __index of its own. __name and __metatable (the type's name) are set.
-** A __close is not called for an object that is closed already.
+** __index a table of `methods` unless meta has an __index of its own. __name and __metatable (the type's name) are
+** set. A __close is not called for an object that is closed already.
 */
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
 
@@ -82,12 +82,14 @@ typedef struct NslDisplayed {
 int nsl_display_object(lua_State *L, const NslDisplayed *fields);
 
 /*
-** Prints (through the global print) the header at stack index `first` and the pairs of a label and a value that follow up to the top, one a line; nil values are
-** left out. Returns 0: what every display() method ends with.
+** Prints (through the global print) the header at stack index `first` and the pairs of a label and a value that
+** follow up to the top, one a line; nil values are left out. Returns 0: what every display() method ends with.
 */
 int nsl_display(lua_State *L, int first);
 
-/* Raises a status: the text of err when it has one, else the status's message; NS_ENOMEM raises "not enough memory". */
+/*
+** Raises a status: the text of err when it has one, else the status's message; NS_ENOMEM raises "not enough memory".
+*/
 int nsl_raise(lua_State *L, const NsError *err);
 int nsl_raise_status(lua_State *L, NsStatus status, const char *who);
 

@@ -18,7 +18,10 @@ static NsTimeStepping *engine(lua_State *L) {
   return nsl_check_simulation(L, 1)->ts;
 }
 
-/* Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about safety. */
+/*
+** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
+** safety.
+*/
 static void check_parts(lua_State *L, int idx) {
   for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
     lua_getiuservalue(L, idx, i);
@@ -63,9 +66,11 @@ static void tell(void *context, const NsNewtonReport *r) {
   const NsSolverInfo *s = r->solver;
   lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
   char line[256];
-  snprintf(line, sizeof line, ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual %.3g%s\n",
-           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?", s->iterations,
-           s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
+  snprintf(line, sizeof line,
+           ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
+           "%.3g%s\n",
+           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?",
+           s->iterations, s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
   lua_writestringerror("%s", line);
 }
 
@@ -169,7 +174,10 @@ static int ts_steps_total(lua_State *L) {
   return 1;
 }
 
-/* The iterator behind steps(): takes the step that was computed, computes the next one; gives its number and its time. */
+/*
+** The iterator behind steps(): takes the step that was computed, computes the next one; gives its number and its
+** time.
+*/
 static int ts_iterate(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   NsError err = {NS_OK, ""};
@@ -199,7 +207,8 @@ static int ts_reset(lua_State *L) {
 static int ts_set_newton_max(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   lua_Integer most = nsl_integer(L, 2, "setNewtonMaxIteration", "iterations");
-  if (most < 1 || most > 1000000) luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
+  if (most < 1 || most > 1000000)
+    luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
   ts->newton.max_iterations = (int)most;
   return 0;
 }
@@ -284,7 +293,10 @@ static int ts_grid(lua_State *L) { return part(L, NSL_TS_GRID); }
 static int ts_osi(lua_State *L) { return part(L, NSL_TS_OSI); }
 static int ts_osnsp(lua_State *L) { return part(L, NSL_TS_OSNSP); }
 
-/* The one-step problem is given back for another simulation. The parts are all alive here, unless the state is closing. */
+/*
+** The one-step problem is given back for another simulation. The parts are all alive here, unless the state is
+** closing.
+*/
 static void release(lua_State *L, NslTimeStepping *self) {
   if (!self->ts) return;
   lua_getiuservalue(L, 1, NSL_TS_OSNSP);
@@ -313,8 +325,8 @@ static int ts_gc(lua_State *L) {
 static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", ts_type.name), 1;
-  lua_pushfstring(L, "%s: step %I of %I, t = %f", ts_type.name, (lua_Integer)self->ts->k, (lua_Integer)ns_ts_steps(self->ts),
-                  ns_ts_time(self->ts));
+  lua_pushfstring(L, "%s: step %I of %I, t = %f", ts_type.name, (lua_Integer)self->ts->k,
+                  (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
   return 1;
 }
 

@@ -10,7 +10,8 @@
 /*
 ** Element i (from 0) is data[i * stride]. A view has an owner, anchored in user value 1, whose storage does not
 ** move; when the owner is closed the view raises. Every write adds 1 to *version, which is the owner's counter
-** in a view and own_version otherwise (never NULL). `label` names the vector in messages ("r", "x0"; static storage; NULL: "vector").
+** in a view and own_version otherwise (never NULL). `label` names the vector in messages ("r", "x0"; static storage;
+** NULL: "vector").
 */
 typedef struct NslVector {
   NslHead head;
@@ -33,7 +34,9 @@ NslVector *nsl_test_vector(lua_State *L, int idx);
 /* The open vector at idx, else an error. */
 NslVector *nsl_check_vector(lua_State *L, int idx);
 
-/* Raises when the vector, or the object it looks at, is closed: "vector 'x' belongs to a closed FirstOrderLinearDS". */
+/*
+** Raises when the vector, or the object it looks at, is closed: "vector 'x' belongs to a closed FirstOrderLinearDS".
+*/
 void nsl_vector_alive(lua_State *L, const NslVector *v);
 
 /* Pushes a new zeroed vector of n elements with storage of its own. Raises when n < 0 or too large. */
@@ -61,8 +64,8 @@ void nsl_vector_read(const NslVector *v, double *to);
 void nsl_vector_write(NslVector *v, const double *from);
 
 /*
-** Reads elements 1 to n of the table at idx into to[i * stride] (to NULL: only checks that they are numbers). An error
-** names the element: "WHO: x0[3]: expected a number, got string"; who NULL leaves out the first part.
+** Reads elements 1 to n of the table at idx into to[i * stride] (to NULL: only checks that they are numbers). An
+** error names the element: "WHO: x0[3]: expected a number, got string"; who NULL leaves out the first part.
 */
 void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who, const char *what);
 

@@ -191,10 +191,12 @@ static void allocate_clusters(NsEulerMoreau *em) {
 }
 
 static void allocate_vectors(NsEulerMoreau *em) {
-  double **states[] = {&em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma, &em->free_step, &em->work};
+  double **states[] = {&em->x_k, &em->known, &em->x,       &em->x_from,    &em->f,
+                       &em->r,   &em->rho,   &em->x_gamma, &em->free_step, &em->work};
   double **multipliers[] = {&em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&em->arena, em->N);
-  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) *multipliers[i] = ns_arena_doubles(&em->arena, em->m);
+  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
+    *multipliers[i] = ns_arena_doubles(&em->arena, em->m);
   em->matrix = ns_arena_matrix(&em->arena, em->m, em->m);
 }
 
@@ -216,7 +218,8 @@ NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
     for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(em, &em->edges[e], nsds->interactions[e]);
     allocate_vectors(em);
     for (int i = 0; i < nsds->nds; i++)
-      if (!ns_ds_linear(em->nodes[i].ds)) em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->n, em->nodes[i].ds->n);
+      if (!ns_ds_linear(em->nodes[i].ds))
+        em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->n, em->nodes[i].ds->n);
     for (int e = 0; e < nsds->ninteractions; e++) allocate_edge(em, &em->edges[e]);
     allocate_clusters(em);
   }
@@ -319,8 +322,8 @@ static NsStatus update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
-                               NsError *err) {
+NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
+                               double h, NsError *err) {
   em->options = *options;
   em->t_k = t_k;
   em->t = t_next;
@@ -441,7 +444,8 @@ static void add_K(NsEulerMoreau *em, Edge *edge) {
   for (int p = 0; p < edge->nparts; p++)
     for (int q = 0; q < edge->nparts; q++) {
       const Node *row = &em->nodes[edge->parts[p].node], *col = &em->nodes[edge->parts[q].node];
-      double *block = cluster->W + (row->offset - cluster->offset) + (size_t)(col->offset - cluster->offset) * (size_t)cluster->n;
+      double *block =
+          cluster->W + (row->offset - cluster->offset) + (size_t)(col->offset - cluster->offset) * (size_t)cluster->n;
       const double *K = edge->K + edge->parts[p].at + (size_t)edge->parts[q].at * (size_t)nx;
       add_block(block, cluster->n, K, nx, row->ds->n, col->ds->n, -em->h * em->weight_r);
     }
@@ -476,8 +480,10 @@ static NsStatus singular(const NsEulerMoreau *em, int c, NsStatus status, NsErro
   for (int i = cluster->first; i >= 0; i = em->nodes[i].next)
     if (em->nodes[i].offset <= row) worst = &em->nodes[i];
   if (status == NS_ENAN)
-    return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is not finite", worst->ds->name);
-  return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is singular (row %d, h=%g)",
+    return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is not finite",
+                   worst->ds->name);
+  return ns_fail(err, status,
+                 "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is singular (row %d, h=%g)",
                  worst->ds->name, row - worst->offset + 1, em->h);
 }
 
@@ -613,7 +619,8 @@ static void scatter_input(NsEulerMoreau *em, const Edge *edge, double factor, do
 /* free_step = -W^-1 (rho + h gamma B lambda): the change of x when lambda is 0. */
 static void form_free_step(NsEulerMoreau *em) {
   for (int i = 0; i < em->N; i++) em->free_step[i] = -em->rho[i];
-  for (int e = 0; e < em->nsds->ninteractions; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
+  for (int e = 0; e < em->nsds->ninteractions; e++)
+    scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
   for (int c = 0; c < em->nclusters; c++)
     ns_lu_solve(em->clusters[c].lu, 1, em->free_step + em->clusters[c].offset, em->clusters[c].n);
 }
@@ -663,7 +670,8 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s) 
   }
   for (int i = 0; i < em->N; i++) em->x[i] = flushed(em->x_from[i] + s * dx[i]);
   for (int i = 0; i < em->m; i++)
-    em->guess[i] = em->lambda[i] = flushed(s == 1 ? lambda[i] : em->lambda_from[i] + s * (lambda[i] - em->lambda_from[i]));
+    em->guess[i] = em->lambda[i] =
+        flushed(s == 1 ? lambda[i] : em->lambda_from[i] + s * (lambda[i] - em->lambda_from[i]));
 }
 
 /* ---- the test of an iterate ---- */
@@ -704,7 +712,8 @@ static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsE
       int row = edge->row + i;
       double scale = fmax(fabs(y[row]), fabs(em->y[row]));
       for (int k = 0; k < nx; k++) scale = fmax(scale, fabs(edge->C[i + (size_t)k * (size_t)m] * x[k]));
-      for (int j = 0; edge->D && j < m; j++) scale = fmax(scale, fabs(edge->D[i + (size_t)j * (size_t)m] * lambda[j]));
+      for (int j = 0; edge->D && j < m; j++)
+        scale = fmax(scale, fabs(edge->D[i + (size_t)j * (size_t)m] * lambda[j]));
       double value = against(fabs(em->y[row] - y[row]), atol, scale);
       if (value > residual->output || isnan(value)) residual->output = value, residual->worst_row = row;
     }
@@ -723,7 +732,8 @@ NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err) {
     const Node *node = &em->nodes[i];
     for (int j = 0; j < node->ds->n; j++)
       if (!isfinite(em->x[node->offset + j]))
-        return ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] became %g", node->ds->name, j + 1, em->x[node->offset + j]);
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] became %g", node->ds->name, j + 1,
+                       em->x[node->offset + j]);
   }
   return NS_OK;
 }

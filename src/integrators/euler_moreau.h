@@ -10,8 +10,8 @@
 /*
 ** M (x - x_k) = h theta f(t_{k+1}, x) + h (1 - theta) f(t_k, x_k) + h gamma r + h (1 - gamma) r_k,
 ** r = g(t_{k+1}, x, lambda),  y = h(t_{k+1}, x, lambda),  law(y, lambda).
-** With gamma_in_relation r is fully implicit, and the law holds between lambda and h(t_{k+1}, gamma x + (1 - gamma) x_k, lambda).
-** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 9;
+** With gamma_in_relation r is fully implicit, and the law holds between lambda and h(t_{k+1}, gamma x + (1 - gamma)
+** x_k, lambda). Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 9;
 ** Greenhalgh, Acary and Brogliato, Numerische Mathematik 125 (2013), for the gamma-point.
 */
 typedef struct NsEulerMoreauOptions {
@@ -20,8 +20,9 @@ typedef struct NsEulerMoreauOptions {
 } NsEulerMoreauOptions;
 
 /*
-** The workspace of the scheme for one NSDS: stacked vectors over all N states and m multipliers. Systems are stacked in the NSDS's order within
-** clusters: systems whose states a relation's K couples share one matrix W = M - h theta f_x - h gamma K.
+** The workspace of the scheme for one NSDS: stacked vectors over all N states and m multipliers. Systems are stacked
+** in the NSDS's order within clusters: systems whose states a relation's K couples share one matrix W = M - h theta
+** f_x - h gamma K.
 */
 typedef struct NsEulerMoreau NsEulerMoreau;
 
@@ -46,11 +47,12 @@ bool ns_euler_moreau_linear(const NsEulerMoreau *em);
 int ns_euler_moreau_row(const NsEulerMoreau *em, int interaction);
 
 /*
-** Begins a step of length h from t_k to t_next (t_k + h to rounding) at the memories of every object, evaluates what is explicit, and
-** starts the iterate at x_k, lambda_k (in a linear model, whose one iteration does not depend on it, at lambda = 0).
+** Begins a step of length h from t_k to t_next (t_k + h to rounding) at the memories of every object, evaluates what
+** is explicit, and starts the iterate at x_k, lambda_k (in a linear model, whose one iteration does not depend on
+** it, at lambda = 0).
 */
-NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
-                               NsError *err);
+NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
+                               double h, NsError *err);
 
 /* Starts the iterate of the present step at x_k, lambda_k again. */
 void ns_euler_moreau_restart(NsEulerMoreau *em);
@@ -61,32 +63,46 @@ NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err);
 /* y and r alone: what a linear model needs before it is committed. */
 NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err);
 
-/* The Jacobians at the iterate, W and its factors, W^-1 B, and the matrix of the one-step problem. What did not change is kept. NS_ESINGULAR. */
+/*
+** The Jacobians at the iterate, W and its factors, W^-1 B, and the matrix of the one-step problem. What did not
+** change is kept. NS_ESINGULAR.
+*/
 NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err);
 
-/* The one-step problem of the iterate: y = problem_matrix lambda + q. Needs evaluate and linearize. q has m elements. */
+/*
+** The one-step problem of the iterate: y = problem_matrix lambda + q. Needs evaluate and linearize. q has m
+** elements.
+*/
 const double *ns_euler_moreau_matrix(const NsEulerMoreau *em);
 void ns_euler_moreau_q(NsEulerMoreau *em, double *q);
 
-/* Moves the iterate to x + s dx(lambda), lambda_a + s (lambda - lambda_a), 0 < s <= 1, from the point where q was formed. */
+/*
+** Moves the iterate to x + s dx(lambda), lambda_a + s (lambda - lambda_a), 0 < s <= 1, from the point where q was
+** formed.
+*/
 void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
 
 /*
-** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). What is below atol,
-** in the units of x or y, counts as 0.
+** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). What is below
+** atol, in the units of x or y, counts as 0.
 */
 NsEulerMoreauResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
 
 /* The iterate's stacked lambda. */
 const double *ns_euler_moreau_lambda(const NsEulerMoreau *em);
 
-/* Where the solver of the one-step problem should start: lambda_k, moved into the law's set, then the last iterate. */
+/*
+** Where the solver of the one-step problem should start: lambda_k, moved into the law's set, then the last iterate.
+*/
 const double *ns_euler_moreau_guess(const NsEulerMoreau *em);
 
 /* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
 NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err);
 
-/* Accepts the (evaluated) iterate: writes x, r, y and lambda of every object. Evaluates h once more with gamma_in_relation. */
+/*
+** Accepts the (evaluated) iterate: writes x, r, y and lambda of every object. Evaluates h once more with
+** gamma_in_relation.
+*/
 NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err);
 
 /* Evaluates y of every interaction at its present x and lambda, at time t. */

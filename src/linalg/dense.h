@@ -13,14 +13,15 @@ void ns_linalg_init(void);
 
 /*
 ** y = alpha A x + beta y, or alpha A' x + beta y when transposed. A is m x n, column-major, leading dimension lda;
-** element i of x is x[i * incx] (negative strides too), likewise y. y must not overlap A or x. With beta 0, y is not read.
+** element i of x is x[i * incx] (negative strides too), likewise y. y must not overlap A or x. With beta 0, y is not
+** read.
 */
 void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x,
                    ptrdiff_t incx, double beta, double *y, ptrdiff_t incy);
 
 /*
-** C = alpha A B + beta C with A m x k, B k x n, C m x n, all column-major; C overlaps neither A nor B. With beta 0, C is
-** not read.
+** C = alpha A B + beta C with A m x k, B k x n, C m x n, all column-major; C overlaps neither A nor B. With beta 0, C
+** is not read.
 */
 void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
                    double *C, int ldc);
@@ -29,8 +30,8 @@ void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, 
 double ns_dense_dot(int n, const double *x, ptrdiff_t incx, const double *y, ptrdiff_t incy);
 
 /*
-** Norms of the m x n grid whose entry (i, j) is a[i * rs + j * cs] (a vector: n x 1). Frobenius, which neither overflows
-** nor underflows on the way; largest column sum; largest row sum. 0 when empty; nan when an entry is nan.
+** Norms of the m x n grid whose entry (i, j) is a[i * rs + j * cs] (a vector: n x 1). Frobenius, which neither
+** overflows nor underflows on the way; largest column sum; largest row sum. 0 when empty; nan when an entry is nan.
 ** Golub and Van Loan, Matrix Computations, 4th ed., section 2.3.
 */
 double ns_dense_norm_fro(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs);

@@ -69,7 +69,8 @@ static NsStatus check_finite(const NsCoef *coef, NsCoefName name, NsError *err) 
       const char *word = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
       if (coef->cols == 1)
         return ns_fail(err, NS_ENAN, "%s '%s': %s[%d] is %s", name.noun, name.owner, name.letter, i + 1, word);
-      return ns_fail(err, NS_ENAN, "%s '%s': %s[%d][%d] is %s", name.noun, name.owner, name.letter, i + 1, j + 1, word);
+      return ns_fail(err, NS_ENAN, "%s '%s': %s[%d][%d] is %s", name.noun, name.owner, name.letter, i + 1, j + 1,
+                     word);
     }
   return NS_OK;
 }

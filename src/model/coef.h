@@ -13,8 +13,9 @@
 #include "base/function.h"
 
 /*
-** Where the numbers of a coefficient come from: entry (i, j) is data[i * row_stride + j * col_stride]. With a `version` the
-** numbers may change later: whoever changes one adds 1 to *version, and the next ns_coef_update sees it.
+** Where the numbers of a coefficient come from: entry (i, j) is data[i * row_stride + j * col_stride]. With a
+** `version` the numbers may change later: whoever changes one adds 1 to *version, and the next ns_coef_update sees
+** it.
 */
 typedef struct NsSource {
   const double *data;
@@ -23,8 +24,9 @@ typedef struct NsSource {
 } NsSource;
 
 /*
-** A rows x cols coefficient. `value` (column-major, contiguous) is what the engine computes with; it is NULL while the
-** coefficient is absent. `version` counts the changes of value. A zero-initialised coefficient is absent and valid.
+** A rows x cols coefficient. `value` (column-major, contiguous) is what the engine computes with; it is NULL while
+** the coefficient is absent. `version` counts the changes of value. A zero-initialised coefficient is absent and
+** valid.
 */
 typedef struct NsCoef {
   double *value;
@@ -56,8 +58,8 @@ NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction funct
 void ns_coef_clear(NsCoef *coef);
 
 /*
-** Brings value up to date: re-reads a source that changed, evaluates a function at t. NS_ENAN names the entry; NS_ECALLBACK
-** when the function fails. Cheap when nothing changed.
+** Brings value up to date: re-reads a source that changed, evaluates a function at t. NS_ENAN names the entry;
+** NS_ECALLBACK when the function fails. Cheap when nothing changed.
 */
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err);
 

@@ -54,7 +54,8 @@ NsStatus ns_ds_update(NsFirstOrderDs *ds, double t, NsError *err) {
   static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
     if (!coefs[i]->value) continue;
-    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, ds->z, err);
+    NsStatus status =
+        ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, ds->z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -101,8 +102,8 @@ NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
   if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   status = ns_lu_factor(ds->lu_M, ds->M.value, ds->n);
   if (status != NS_OK)
-    return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)", name_of(ds),
-                   ns_lu_singular_row(ds->lu_M) + 1);
+    return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)",
+                   name_of(ds), ns_lu_singular_row(ds->lu_M) + 1);
   ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->n);
   return NS_OK;
 }

@@ -13,8 +13,8 @@
 enum { NS_NAME_SIZE = 64 };
 
 /*
-** f is the callback when it is given, else A(t) x + b(t). M absent is the identity; M may be singular (a differential-algebraic
-** system). Sizes: x, b, r: n; A, M and the Jacobian of f: n x n, column-major.
+** f is the callback when it is given, else A(t) x + b(t). M absent is the identity; M may be singular (a
+** differential-algebraic system). Sizes: x, b, r: n; A, M and the Jacobian of f: n x n, column-major.
 */
 typedef struct NsFirstOrderDs {
   char name[NS_NAME_SIZE];
@@ -65,7 +65,10 @@ NsStatus ns_ds_f(const NsFirstOrderDs *ds, double t, const double *x, double *ou
 /* J = df/dx(t, x), n x n. NS_ECALLBACK. */
 NsStatus ns_ds_jacobian(const NsFirstOrderDs *ds, double t, const double *x, double *J, NsError *err);
 
-/* Fills ds->rhs with M^-1 (f(t, x) + r) of the accepted state. NS_ESINGULAR when M is singular, NS_ENOMEM, NS_ECALLBACK. */
+/*
+** Fills ds->rhs with M^-1 (f(t, x) + r) of the accepted state. NS_ESINGULAR when M is singular, NS_ENOMEM,
+** NS_ECALLBACK.
+*/
 NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err);
 
 /* Back to x0, with no input. */

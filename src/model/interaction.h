@@ -10,8 +10,8 @@
 #include "model/relation.h"
 
 /*
-** The law and the relation are borrowed; they may be shared between interactions. y and lambda hold m numbers each. The arrays
-** never move once the interaction is made.
+** The law and the relation are borrowed; they may be shared between interactions. y and lambda hold m numbers each.
+** The arrays never move once the interaction is made.
 */
 typedef struct NsInteraction {
   char name[NS_NAME_SIZE];
@@ -39,7 +39,10 @@ void ns_interaction_free(NsInteraction *interaction);
 /* Gathers the parameters that callbacks get (two systems have theirs joined). */
 void ns_interaction_gather_z(NsInteraction *interaction);
 
-/* Brings law and relation up to date for time t, when a step begins. NS_ECLOSED, NS_EARG (bounds), NS_ENAN, NS_ECALLBACK. */
+/*
+** Brings law and relation up to date for time t, when a step begins. NS_ECLOSED, NS_EARG (bounds), NS_ENAN,
+** NS_ECALLBACK.
+*/
 NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
 /* y = 0, lambda = 0 moved into the law's set, memories too. */

@@ -37,7 +37,8 @@ static NsStatus grow(void *array, int count, int *capacity) {
 
 NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
   if (ds->owner)
-    return ns_fail(err, NS_EARG, "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
+    return ns_fail(err, NS_EARG,
+                   "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
                    ds->owner == nsds ? "this" : "another");
   void *array = nsds->ds;
   if (grow(&array, nsds->nds, &nsds->ds_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -50,16 +51,19 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsFirstOrderDs *first, const NsFirstOrderDs *second,
-                           NsError *err) {
+static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsFirstOrderDs *first,
+                           const NsFirstOrderDs *second, NsError *err) {
   if (inter->owner)
     return ns_fail(err, NS_EARG, "link: interaction '%s' is already linked", inter->name);
-  if (first == second) return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
+  if (first == second)
+    return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
   const NsFirstOrderDs *both[] = {first, second};
   for (int i = 0; i < 2; i++)
     if (both[i] && both[i]->owner != nsds)
-      return ns_fail(err, NS_EARG, "link: dynamical system '%s' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
-                     both[i]->name[0] ? both[i]->name : "?");
+      return ns_fail(
+          err, NS_EARG,
+          "link: dynamical system '%s' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+          both[i]->name[0] ? both[i]->name : "?");
   return NS_OK;
 }
 
@@ -71,11 +75,13 @@ static NsStatus prepare_z(NsInteraction *inter, const NsFirstOrderDs *first, con
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
 
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsFirstOrderDs *first, NsFirstOrderDs *second, NsError *err) {
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsFirstOrderDs *first, NsFirstOrderDs *second,
+                      NsError *err) {
   NsStatus status = check_link(nsds, inter, first, second, err);
   if (status != NS_OK) return status;
   void *array = nsds->interactions;
-  if (grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
   nsds->interactions = array;
   if (prepare_z(inter, first, second) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   int nx = first->n + (second ? second->n : 0);

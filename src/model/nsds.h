@@ -26,11 +26,12 @@ void ns_nsds_free(NsNsds *nsds);
 NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err);
 
 /*
-** Links an interaction to one system, or to two (second may be NULL), fixing the relation's sizes; an empty name becomes
-** "interaction N". NS_EARG when it is linked already or a system is not in this NSDS, NS_ESIZE when sizes disagree, NS_ENOMEM.
-** On failure nothing has changed.
+** Links an interaction to one system, or to two (second may be NULL), fixing the relation's sizes; an empty name
+** becomes "interaction N". NS_EARG when it is linked already or a system is not in this NSDS, NS_ESIZE when sizes
+** disagree, NS_ENOMEM. On failure nothing has changed.
 */
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsFirstOrderDs *first, NsFirstOrderDs *second, NsError *err);
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsFirstOrderDs *first, NsFirstOrderDs *second,
+                      NsError *err);
 
 /* Every system and interaction back to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);

@@ -54,10 +54,11 @@ static const char *name_of(const NsRelation *relation) {
   return relation->name[0] ? relation->name : kinds[relation->kind].name;
 }
 
-static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols, NsError *err) {
+static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols,
+                     NsError *err) {
   if (!coef->value || (coef->rows == rows && coef->cols == cols)) return NS_OK;
-  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multipliers and %d states, got %d x %d", name_of(relation),
-                 what, rows, cols, relation->m, relation->nx, coef->rows, coef->cols);
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multipliers and %d states, got %d x %d",
+                 name_of(relation), what, rows, cols, relation->m, relation->nx, coef->rows, coef->cols);
 }
 
 static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
@@ -76,8 +77,8 @@ static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
-    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d states and %d multipliers, not %d and %d", name_of(rel),
-                   old_nx, old_m, nx, m);
+    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d states and %d multipliers, not %d and %d",
+                   name_of(rel), old_nx, old_m, nx, m);
   if (!rel->h.value && !rel->C.value && !rel->D.value)
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
   if (!rel->g.value && !rel->B.value)
@@ -105,11 +106,12 @@ uint64_t ns_relation_matrix_version(const NsRelation *rel) {
   return rel->C.version + rel->D.version + rel->B.version + rel->K.version;
 }
 
-static NsStatus evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at, double *out,
-                         NsError *err) {
+static NsStatus evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at,
+                         double *out, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = ns_callback_status(f->value(f->context, at->t, args, out));
-  return status == NS_OK ? NS_OK : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+  return status == NS_OK ? NS_OK
+                         : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_output(const NsRelation *rel, const NsRelationPoint *at, double *y, NsError *err) {
@@ -132,8 +134,8 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
 }
 
 /* The given coefficient, or the callback's Jacobian, or zero. */
-static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what, int rows, int cols,
-                         const NsRelationPoint *at, double *out, NsError *err) {
+static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what,
+                         int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
   size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
   if (given->value) {
     memcpy(out, given->value, bytes);
@@ -143,7 +145,8 @@ static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFun
   if (!f->value) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = f->jacobian ? ns_callback_status(f->jacobian(f->context, at->t, args, by, out)) : NS_ECALLBACK;
-  return status == NS_OK ? NS_OK : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+  return status == NS_OK ? NS_OK
+                         : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_C(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {

@@ -27,9 +27,10 @@ typedef enum NsRelationKind {
 enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
 
 /*
-** A relation between nx states (those of one system, or of two, one after the other) and m multipliers. Sizes are those of
-** C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x nz), e (m). A callback that is absent is replaced by its linear form
-** (h: C x + D lambda + F z + e, g: B lambda); a coefficient that is given is used in place of that Jacobian's callback.
+** A relation between nx states (those of one system, or of two, one after the other) and m multipliers. Sizes are
+** those of C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x nz), e (m). A callback that is absent is replaced
+** by its linear form (h: C x + D lambda + F z + e, g: B lambda); a coefficient that is given is used in place of
+** that Jacobian's callback.
 */
 typedef struct NsRelation {
   NsRelationKind kind;
@@ -60,8 +61,8 @@ bool ns_relation_has_K(const NsRelation *relation);
 bool ns_relation_linear(const NsRelation *relation);
 
 /*
-** Fixes nx and m. NS_ESIZE with both numbers when a given coefficient disagrees, or when the relation is already linked
-** with other sizes; NS_EARG when there is neither a callback nor a coefficient for y or for r.
+** Fixes nx and m. NS_ESIZE with both numbers when a given coefficient disagrees, or when the relation is already
+** linked with other sizes; NS_EARG when there is neither a callback nor a coefficient for y or for r.
 */
 NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, NsError *err);
 

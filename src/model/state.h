@@ -27,7 +27,10 @@ NsStatus ns_snapshot_reserve(NsSnapshot *snapshot, NsWalk walk, void *object);
 /* Copies the state out; the snapshot must have been reserved for an object of the same shape. Allocates nothing. */
 void ns_snapshot_save(NsSnapshot *snapshot, NsWalk walk, void *object);
 
-/* Copies the state back, into the same object or into another of the same shape. NS_ESIZE, nothing written, if the shape differs. */
+/*
+** Copies the state back, into the same object or into another of the same shape. NS_ESIZE, nothing written, if the
+** shape differs.
+*/
 NsStatus ns_snapshot_restore(const NsSnapshot *snapshot, NsWalk walk, void *object);
 
 void ns_snapshot_free(NsSnapshot *snapshot);

@@ -34,11 +34,13 @@ static void print_vector(NsFile *file, const char *name, const double *v, int n,
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
   NsFile *file;
   int m = problem->m;
-  if (!problem->M) return ns_fail(err, NS_EARG, "%s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind));
+  if (!problem->M)
+    return ns_fail(err, NS_EARG, "%s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind));
   NsStatus status = ns_file_open(&file, path, err);
   if (status != NS_OK) return status;
   ns_file_print(file, "-- y = M lambda + q, -y in the normal cone of [lower, upper] at lambda\nreturn {\n");
-  ns_file_print(file, "  kind = \"%s\", status = \"%s\", residual = ", ns_osnsp_name(problem->kind), ns_status_name(problem->info.status));
+  ns_file_print(file, "  kind = \"%s\", status = \"%s\", residual = ", ns_osnsp_name(problem->kind),
+                ns_status_name(problem->info.status));
   print_number(file, problem->info.residual);
   ns_file_print(file, ",\n  M = {\n");
   for (int i = 0; i < m; i++) print_vector(file, "", problem->M + i, m, m);

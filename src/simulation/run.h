@@ -20,8 +20,9 @@ typedef struct NsRunOptions {
 long ns_run_rows(const NsTimeStepping *ts, long every);
 
 /*
-** Records the present state, then computes and records every step to the end. Stops at the first failure, with what has been accepted recorded.
-** A raised interrupt flag ends it with NS_EINTR. A step that is computed but not taken is taken first.
+** Records the present state, then computes and records every step to the end. Stops at the first failure, with what
+** has been accepted recorded. A raised interrupt flag ends it with NS_EINTR. A step that is computed but not taken
+** is taken first.
 */
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
 

@@ -12,14 +12,16 @@
 
 enum { MAX_HALVINGS = 10 };
 
-NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator, NsOsnsp *problem,
-                   NsError *err) {
+NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator,
+                   NsOsnsp *problem, NsError *err) {
   *out = NULL;
   if (fabs(grid->t0 - nsds->t0) > 1e-9 * ns_time_grid_step(grid, 0))
-    return ns_fail(err, NS_EARG, "TimeStepping: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", grid->t0,
+    return ns_fail(err, NS_EARG,
+                   "TimeStepping: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", grid->t0,
                    nsds->t0);
   if (problem->owner)
-    return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already", ns_osnsp_name(problem->kind));
+    return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already",
+                   ns_osnsp_name(problem->kind));
   NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
@@ -65,7 +67,8 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsEulerMoreau *workspace;
   NsStatus status = ns_osnsp_prepare(ts->problem, ts->nsds, err);
   if (status != NS_OK) return status;
-  if (ns_euler_moreau_new(&workspace, ts->nsds) != NS_OK || ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds) != NS_OK) {
+  if (ns_euler_moreau_new(&workspace, ts->nsds) != NS_OK ||
+      ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds) != NS_OK) {
     ns_euler_moreau_free(workspace);
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   }
@@ -129,9 +132,11 @@ static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row
 static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
-  ns_fail(err, info->status, "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
-          ns_osnsp_name(ts->problem->kind), ns_status_message(info->status), ts->problem->m, ts->problem->m == 1 ? "" : "s",
-          first ? first->name : "?", ts->nsds->ninteractions > 1 ? " on" : "", info->residual);
+  ns_fail(err, info->status,
+          "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
+          ns_osnsp_name(ts->problem->kind), ns_status_message(info->status), ts->problem->m,
+          ts->problem->m == 1 ? "" : "s", first ? first->name : "?", ts->nsds->ninteractions > 1 ? " on" : "",
+          info->residual);
   return locate(ts, info->status, err);
 }
 
@@ -170,7 +175,10 @@ static bool worth_retrying(NsStatus status) {
   return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
 }
 
-/* Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better than `before`. */
+/*
+** Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better
+** than `before`.
+*/
 static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *err) {
   NsEulerMoreau *em = ts->workspace;
   double s = 1;
@@ -193,8 +201,9 @@ static NsStatus not_converged(const NsTimeStepping *ts, NsError *err) {
   bool state = r->state >= r->output;
   const NsInteraction *inter = state ? NULL : interaction_of_row(ts, r->worst_row);
   ns_fail(err, NS_ENOCONV,
-          "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g", ts->newton.max_iterations,
-          merit(r), state ? "dynamical system" : "interaction", state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
+          "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
+          ts->newton.max_iterations, merit(r), state ? "dynamical system" : "interaction",
+          state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
   return locate(ts, NS_ENOCONV, err);
 }
 
@@ -276,8 +285,8 @@ static NsStatus step_in_parts(NsTimeStepping *ts, int parts, NsError *err) {
 }
 
 /*
-** After a failure: 2, 4, ... parts. Each part leaves its own memories, so the rollback puts those of t_k back in any case, and
-** the last part's iterate is accepted once more on success.
+** After a failure: 2, 4, ... parts. Each part leaves its own memories, so the rollback puts those of t_k back in any
+** case, and the last part's iterate is accepted once more on success.
 */
 static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) {
   for (int parts = 2; parts <= ts->newton.max_substeps && worth_retrying(status); parts *= 2) {
@@ -296,9 +305,11 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
 }
 
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
+  if (ts->nsds->busy)
+    return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
   if (!ns_ts_has_next(ts))
-    return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)", ns_ts_time(ts), ts->k);
+    return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)",
+                   ns_ts_time(ts), ts->k);
   ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {

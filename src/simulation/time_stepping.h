@@ -10,8 +10,8 @@
 #include "simulation/time_grid.h"
 
 /*
-** When a step has converged: |W^-1 rho| <= rtol * (scale of x) + atol, and |h(x, lambda) - y| likewise. `scale` is the largest of |x|, |x_k|
-** and the step of the system, or of the terms of y.
+** When a step has converged: |W^-1 rho| <= rtol * (scale of x) + atol, and |h(x, lambda) - y| likewise. `scale` is
+** the largest of |x|, |x_k| and the step of the system, or of the terms of y.
 */
 typedef struct NsNewtonOptions {
   int max_iterations;
@@ -42,8 +42,8 @@ typedef struct NsTimeSteppingStats {
 } NsTimeSteppingStats;
 
 /*
-** The NSDS, the grid, the integrator's options and the one-step problem are borrowed. The workspace is made by ns_ts_prepare,
-** anew when the graph has changed.
+** The NSDS, the grid, the integrator's options and the one-step problem are borrowed. The workspace is made by
+** ns_ts_prepare, anew when the graph has changed.
 */
 typedef struct NsTimeStepping {
   NsNsds *nsds;
@@ -68,11 +68,17 @@ typedef struct NsTimeStepping {
   NsSnapshot rollback; /* the state before a step that is computed in parts */
 } NsTimeStepping;
 
-/* Borrows everything. NS_EARG when the grid does not start at the NSDS's t0 or the one-step problem has another simulation; NS_ENOMEM. */
-NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator, NsOsnsp *problem,
-                   NsError *err);
+/*
+** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0 or the one-step problem has another
+** simulation; NS_ENOMEM.
+*/
+NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator,
+                   NsOsnsp *problem, NsError *err);
 
-/* Frees the workspace and the object; gives the one-step problem back only if it is still there (`problem` not NULL). */
+/*
+** Frees the workspace and the object; gives the one-step problem back only if it is still there (`problem` not
+** NULL).
+*/
 void ns_ts_free(NsTimeStepping *ts);
 
 /* Number of the steps on the grid up to T, and whether one is left. */
@@ -83,14 +89,17 @@ bool ns_ts_has_next(const NsTimeStepping *ts);
 double ns_ts_time(const NsTimeStepping *ts);
 double ns_ts_next_time(const NsTimeStepping *ts);
 
-/* Makes the workspace for the graph as it stands and evaluates the initial outputs; nothing to do when both are there. */
+/*
+** Makes the workspace for the graph as it stands and evaluates the initial outputs; nothing to do when both are
+** there.
+*/
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
 /*
-** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}. Called again before
-** ns_ts_next_step it computes the same step anew, from the state at t_k. On failure every object keeps the state it had before the call and err
-** tells the time, the step and the iteration. NS_EEND, NS_EBUSY, NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the
-** solver's statuses.
+** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}.
+** Called again before ns_ts_next_step it computes the same step anew, from the state at t_k. On failure every object
+** keeps the state it had before the call and err tells the time, the step and the iteration. NS_EEND, NS_EBUSY,
+** NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
 */
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 

@@ -1,0 +1,373 @@
+/*
+** callee.c
+** Model objects with callbacks: slots, argument vectors, fields and classes.
+*/
+#include "bind/callee.h"
+
+#include <string.h>
+
+/* ---- setting up ---- */
+
+void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
+  idx = lua_absindex(L, idx);
+  callee->host = nsl_host(L);
+  callee->kind = kind;
+  callee->name = name;
+  for (int i = 0; i < kind->nslots; i++) {
+    callee->callbacks[i].callee = callee;
+    callee->callbacks[i].slot = &kind->slots[i];
+  }
+  lua_newtable(L);
+  lua_setiuservalue(L, idx, NSL_FIELDS);
+  lua_createtable(L, NSL_SHEET_SLOTS + 2 * kind->nslots, 0);
+  lua_setiuservalue(L, idx, NSL_SHEET);
+  nsl_remember_object(L, idx);
+}
+
+void nsl_callee_release(NslCallee *callee) {
+  ns_arena_release(&callee->arena);
+  callee->head.closed = true;
+  callee->name = "";
+}
+
+void nsl_callee_idle(lua_State *L, const NslCallee *callee, const char *what) {
+  if (callee->nsds && callee->nsds->busy)
+    luaL_error(L, "%s: %s is being used by the step that is computed (called from inside a callback?)", what,
+               nsl_callee_title(L, callee));
+}
+
+const char *nsl_callee_title(lua_State *L, const NslCallee *callee) {
+  return lua_pushfstring(L, "%s '%s'", callee->kind->noun, callee->name[0] ? callee->name : callee->head.type->name);
+}
+
+int nsl_slot(const NslCallee *callee, const char *name) {
+  for (int i = 0; i < callee->kind->nslots; i++)
+    if (strcmp(callee->kind->slots[i].name, name) == 0 || strcmp(callee->kind->slots[i].brief, name) == 0) return i;
+  return -1;
+}
+
+/* After a callback came, went or changed: the engine's object follows. */
+static void rebind(lua_State *L, NslCallee *callee) {
+  for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
+    callee->functions[i].plain_known = callee->functions[i].jacobians_known = false;
+  if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
+  unsigned present = 0;
+  for (int i = 0; i < callee->kind->nslots; i++)
+    if (callee->callbacks[i].backing != NSL_ABSENT) present |= 1u << i;
+  if (callee->nsds && present != callee->present) ((NsNsds *)callee->nsds)->version++;
+  callee->present = present;
+}
+
+static void put_in_sheet(lua_State *L, int idx, int place, int value) {
+  value = lua_absindex(L, value);
+  lua_getiuservalue(L, idx, NSL_SHEET);
+  lua_pushvalue(L, value);
+  lua_rawseti(L, -2, place);
+  lua_pop(L, 1);
+}
+
+void nsl_set_function(lua_State *L, int idx, int slot, int function) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  NslCallback *cb = &callee->callbacks[slot];
+  put_in_sheet(L, idx, nsl_function_place(slot), function);
+  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : NSL_LUA;
+  rebind(L, callee);
+}
+
+void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  callee->callbacks[slot].backing = NSL_LIBRARY;
+  callee->callbacks[slot].symbol = symbol;
+  rebind(L, callee);
+}
+
+/*
+** Pushes the method `name` of the callee at idx out of its fields or its class; false, nothing pushed, when there is
+** none.
+*/
+static bool push_method(lua_State *L, int idx, const char *name) {
+  int top = lua_gettop(L);
+  lua_getiuservalue(L, idx, NSL_FIELDS);
+  lua_pushstring(L, name);
+  if (lua_rawget(L, -2) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_getiuservalue(L, idx, NSL_CLASS);
+    if (lua_istable(L, -1)) lua_getfield(L, -1, name);
+  }
+  bool found = lua_isfunction(L, -1);
+  if (!found && !lua_isnil(L, -1)) nsl_bad(L, nsl_callee_title(L, lua_touserdata(L, idx)), name, "a function", -2);
+  if (found) lua_replace(L, top + 1);
+  lua_settop(L, top + found);
+  return found;
+}
+
+void nsl_find_methods(lua_State *L, int idx) {
+  idx = lua_absindex(L, idx);
+  NslCallee *callee = lua_touserdata(L, idx);
+  bool changed = false;
+  for (int i = 0; i < callee->kind->nslots; i++) {
+    NslCallback *cb = &callee->callbacks[i];
+    bool was = cb->backing == NSL_METHOD;
+    if (cb->backing == NSL_LUA || cb->backing == NSL_LIBRARY) continue;
+    if (push_method(L, idx, cb->slot->name)) {
+      put_in_sheet(L, idx, nsl_function_place(i), -1);
+      lua_pop(L, 1);
+      cb->backing = NSL_METHOD;
+      changed = changed || !was;
+    } else if (was) {
+      cb->backing = NSL_ABSENT;
+      changed = true;
+    }
+  }
+  if (changed) rebind(L, callee);
+}
+
+/* An open shared library, kept as long as a callee may call into it. */
+typedef struct NslLibrary {
+  NslHead head;
+  NsLibrary *library;
+} NslLibrary;
+
+static const NslType library_type = {.name = "library"};
+
+static int library_gc(lua_State *L) {
+  NslLibrary *handle = lua_touserdata(L, 1);
+  ns_library_close(handle->library);
+  handle->library = NULL;
+  return 0;
+}
+
+/*
+** Looks up a symbol in a shared library, which the callee at 1 keeps open; raises with the library's and the
+** symbol's name.
+*/
+static NslSymbol find_symbol(lua_State *L, int slot, const char *path, const char *name) {
+  NsError err = {NS_OK, ""};
+  NslSymbol symbol = NULL;
+  NslLibrary *handle = nsl_new(L, &library_type, sizeof *handle, 0);
+  if (ns_library_open(&handle->library, path, &err) != NS_OK) nsl_raise(L, &err);
+  if (ns_library_symbol(handle->library, name, &symbol, &err) != NS_OK) nsl_raise(L, &err);
+  nsl_anchor(L, 1, ((NslCallee *)lua_touserdata(L, 1))->callbacks[slot].slot->name, -1);
+  return symbol;
+}
+
+int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
+  NslCallee *callee = lua_touserdata(L, 1);
+  nsl_callee_idle(L, callee, who);
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    if (lua_type(L, 3) != LUA_TSTRING)
+      nsl_bad(L, who, "symbol", "a string (the name of the function in the library)", 3);
+    nsl_set_symbol(L, 1, slot, find_symbol(L, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
+    return 0;
+  }
+  if (!lua_isfunction(L, 2) && !lua_isnil(L, 2))
+    nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
+  nsl_set_function(L, 1, slot, 2);
+  return 0;
+}
+
+int nsl_dimension(const NslCallee *callee, char letter) {
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+}
+
+/* An argument or output vector, anchored in the sheet. */
+static NslVector *make_vector(lua_State *L, int idx, int place, int n, const char *label, bool readonly) {
+  NslVector *v = nsl_push_vector(L, n, label);
+  v->readonly = readonly;
+  put_in_sheet(L, idx, place, -1);
+  lua_pop(L, 1);
+  return v;
+}
+
+static void make_output(lua_State *L, int idx, int slot) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  NslCallback *cb = &callee->callbacks[slot];
+  int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
+  if (cb->slot->cols == '1') {
+    cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
+    return;
+  }
+  NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
+  put_in_sheet(L, idx, nsl_output_place(slot), -1);
+  lua_pop(L, 1);
+  cb->matrix = matrix;
+}
+
+/* The memories of the functions: the last point, its value, and its Jacobians. */
+static NsStatus make_memories(NslCallee *callee) {
+  ns_arena_release(&callee->arena);
+  for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) {
+    NslFunction *f = &callee->functions[i];
+    int most = callee->n > callee->m ? callee->n : callee->m;
+    f->x = ns_arena_doubles(&callee->arena, callee->n);
+    f->lambda = ns_arena_doubles(&callee->arena, callee->m);
+    f->plain = ns_arena_doubles(&callee->arena, most);
+    f->jacobian[0] = ns_arena_matrix(&callee->arena, most, callee->n);
+    f->jacobian[1] = ns_arena_matrix(&callee->arena, most, callee->m);
+    f->plain_known = f->jacobians_known = false;
+  }
+  return callee->arena.failed ? NS_ENOMEM : NS_OK;
+}
+
+void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
+  idx = lua_absindex(L, idx);
+  NslCallee *callee = lua_touserdata(L, idx);
+  if (callee->sized && callee->n == n && callee->m == m && callee->nz == nz) return;
+  callee->sized = false;
+  callee->n = n;
+  callee->m = m;
+  callee->nz = nz;
+  callee->x = make_vector(L, idx, NSL_SHEET_X, n, "x", true);
+  callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, "lambda", true);
+  callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
+  for (int i = 0; i < callee->kind->nslots; i++) make_output(L, idx, i);
+  if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
+  callee->sized = true;
+  rebind(L, callee);
+}
+
+/* ---- fields and classes ---- */
+
+int nsl_callee_index(lua_State *L) {
+  lua_getiuservalue(L, 1, NSL_FIELDS);
+  lua_pushvalue(L, 2);
+  if (lua_istable(L, 3) && lua_rawget(L, 3) != LUA_TNIL) return 1;
+  lua_settop(L, 2);
+  lua_getiuservalue(L, 1, NSL_CLASS);
+  if (lua_istable(L, 3)) {
+    lua_pushvalue(L, 2);
+    if (lua_gettable(L, 3) != LUA_TNIL) return 1;
+  }
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  lua_rawget(L, lua_upvalueindex(1));
+  return 1;
+}
+
+/* Refuses a field that would hide a method (of the table in upvalue 1), and a function that would never be called. */
+static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
+  const char *who = nsl_callee_title(L, callee);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) {
+    lua_pushfstring(L, "set%sPtr", name);
+    bool settable = lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
+    luaL_error(L, settable ? "%s: %s: a field cannot hide the method of this name; use set%sPtr, or another name"
+                           : "%s: %s: a field cannot hide the method of this name", who, name, name);
+  }
+  if (slot < 0) return;
+  const char *method = callee->kind->slots[slot].name;
+  if (strcmp(method, name) != 0) {
+    if (lua_isfunction(L, 3))
+      luaL_error(L, "%s: %s: a callback is set as %s (with self as its first argument)", who, name, method);
+  } else {
+    nsl_callee_idle(L, callee, name);
+    if (!lua_isfunction(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
+  }
+}
+
+int nsl_callee_newindex(lua_State *L) {
+  NslCallee *callee = lua_touserdata(L, 1);
+  if (callee->head.closed)
+    luaL_error(L, "%s is closed", callee->name[0] ? nsl_callee_title(L, callee) : callee->head.type->name);
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  int slot = name ? nsl_slot(callee, name) : -1;
+  if (name) check_field(L, callee, name, slot);
+  lua_settop(L, 3);
+  lua_getiuservalue(L, 1, NSL_FIELDS);
+  lua_insert(L, 2);
+  lua_rawset(L, 2);
+  if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
+  if (callee->callbacks[slot].backing != NSL_METHOD) callee->callbacks[slot].backing = NSL_ABSENT;
+  nsl_find_methods(L, 1);
+  return 0;
+}
+
+void nsl_anchor(lua_State *L, int idx, const char *key, int value) {
+  value = lua_absindex(L, value);
+  lua_getiuservalue(L, idx, NSL_FIELDS);
+  lua_pushfstring(L, "anchor %s", key);
+  lua_pushvalue(L, value);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+/* Copies the fields, but for what ties the original to a graph or to its own parameters. */
+static void clone_fields(lua_State *L, int from, int to) {
+  lua_getiuservalue(L, from, NSL_FIELDS);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, -3);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -4);
+  }
+  static const char *const own[] = {"anchor nsds", "anchor z"};
+  for (int i = 0; i < 2; i++) {
+    lua_pushnil(L);
+    lua_setfield(L, -2, own[i]);
+  }
+  lua_setiuservalue(L, to, NSL_FIELDS);
+  lua_pop(L, 1);
+}
+
+void nsl_clone_callee(lua_State *L, int from, int to) {
+  from = lua_absindex(L, from);
+  to = lua_absindex(L, to);
+  NslCallee *source = lua_touserdata(L, from), *target = lua_touserdata(L, to);
+  clone_fields(L, from, to);
+  lua_getiuservalue(L, from, NSL_CLASS);
+  lua_setiuservalue(L, to, NSL_CLASS);
+  lua_getiuservalue(L, from, NSL_SHEET);
+  for (int i = 0; i < source->kind->nslots; i++) {
+    target->callbacks[i].backing = source->callbacks[i].backing;
+    target->callbacks[i].symbol = source->callbacks[i].symbol;
+    lua_rawgeti(L, -1, nsl_function_place(i));
+    put_in_sheet(L, to, nsl_function_place(i), -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  rebind(L, target);
+}
+
+void nsl_register_callee_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
+  nsl_register_type(L, type, meta, NULL);
+  luaL_getmetatable(L, type->name);
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, nsl_callee_index, 1);
+  lua_setfield(L, -3, "__index");
+  lua_pushcclosure(L, nsl_callee_newindex, 1);
+  lua_setfield(L, -2, "__newindex");
+  lua_pop(L, 1);
+}
+
+void nsl_set_class(lua_State *L, int idx, int class) {
+  idx = lua_absindex(L, idx);
+  lua_pushvalue(L, class);
+  lua_setiuservalue(L, idx, NSL_CLASS);
+  nsl_find_methods(L, idx);
+}
+
+/* For ns.class: setclass(object, class) gives an object its class's methods. */
+static int set_class(lua_State *L) {
+  NslHead *head = nsl_head(L, 1);
+  if (!head || !lua_istable(L, 2))
+    return luaL_error(L, "class: expected a system or a relation and a table of methods");
+  nsl_set_class(L, 1, 2);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* For ns.class: says that a class has changed, so that every simulation looks its callbacks up again. */
+static int class_changed(lua_State *L) {
+  nsl_host(L)->class_version++;
+  return 0;
+}
+
+void nsl_open_callee(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", library_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"setclass", set_class}, {"changed", class_changed}, {NULL, NULL}};
+  nsl_register_type(L, &library_type, meta, NULL);
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "class_support");
+}

@@ -1,0 +1,156 @@
+/*
+** function.c
+** NsFunctions out of callbacks: values, Jacobians by callback, by dual numbers, by differences.
+*/
+#include "bind/function.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bind/ad.h"
+#include "bind/callback.h"
+
+static void copy(double *to, const double *from, int n) {
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static bool same_point(const NslFunction *f, const NslPoint *at) {
+  const NslCallee *c = f->callee;
+  return f->t == at->t && (c->n == 0 || memcmp(f->x, at->x, (size_t)c->n * sizeof *f->x) == 0) &&
+         (c->m == 0 || !at->lambda || memcmp(f->lambda, at->lambda, (size_t)c->m * sizeof *f->lambda) == 0);
+}
+
+static int evaluate(NslFunction *f, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  f->plain_known = f->jacobians_known = false;
+  int failed = nsl_callback_call(callee, f->value, at, out);
+  if (failed) return failed;
+  f->t = at->t;
+  copy(f->x, at->x, callee->n);
+  if (at->lambda) copy(f->lambda, at->lambda, callee->m);
+  copy(f->plain, out, nsl_callback_entries(&callee->callbacks[f->value]));
+  f->plain_known = true;
+  return 0;
+}
+
+static NslPoint point_of(double t, const double *const *args) {
+  return (NslPoint){t, args[0], args[1], args[2]};
+}
+
+static int function_value(void *context, double t, const double *const *args, double *out) {
+  NslPoint at = point_of(t, args);
+  return evaluate(context, &at, out);
+}
+
+/* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
+static int run_duals(lua_State *L) {
+  NslFunction *f = lua_touserdata(L, 1);
+  NslCallee *callee = f->callee;
+  NslCallback *cb = &callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  int nargs = 0;
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 2, NSL_SHEET);
+  lua_rawgeti(L, 3, nsl_function_place(f->value));
+  lua_rawgeti(L, 3, NSL_SHEET_Z);
+  for (const char *a = cb->slot->args; *a; a++, nargs++) {
+    if (*a == 'x')
+      args[nargs] = (NslDualArg){"x", 0, callee->n, f->x, f->jacobian[0]};
+    else if (*a == 'l')
+      args[nargs] = (NslDualArg){"lambda", 0, callee->m, f->lambda, f->jacobian[1]};
+    else
+      args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
+  }
+  nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, true, f->t, nargs, args, cb->slot->label,
+                     nsl_callback_entries(cb), f->plain);
+  return 0;
+}
+
+static int differentiate_by_duals(NslFunction *f) {
+  int failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_duals, f);
+  f->jacobians_known = !failed;
+  return failed;
+}
+
+/* Raises that a native value needs a native Jacobian. Argument: the missing slot. */
+static int raise_missing(lua_State *L) {
+  const NslSlot *slot = lua_touserdata(L, 1);
+  return luaL_error(L, "%s is missing: a native callback has no exact derivatives of its own", slot->name);
+}
+
+static int report_missing(NslFunction *f, int slot) {
+  return nsl_callback_protected(&f->callee->callbacks[f->value], raise_missing,
+                                (void *)f->callee->callbacks[slot].slot);
+}
+
+static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
+  NslCallee *callee = f->callee;
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]);
+  if (!f->plain_known || !same_point(f, at)) {
+    int failed = evaluate(f, at, jac);
+    if (failed) return failed;
+  }
+  if (!f->jacobians_known && differentiate_by_duals(f) != 0) return -1;
+  copy(jac, f->jacobian[by], rows * (by == 0 ? callee->n : callee->m));
+  return 0;
+}
+
+static int function_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
+  NslFunction *f = context;
+  NslPoint at = point_of(t, args);
+  int slot = f->by[by];
+  if (slot < 0) return 0;
+  if (f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
+  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return report_missing(f, slot);
+  return exact(f, by, &at, jac);
+}
+
+NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int by_lambda) {
+  NslFunction *f = &callee->functions[which];
+  f->callee = callee;
+  f->value = value;
+  f->by[0] = by_x;
+  f->by[1] = by_lambda;
+  if (callee->callbacks[value].backing == NSL_ABSENT) return (NsFunction){0};
+  return (NsFunction){function_value, function_jacobian, f};
+}
+
+static int coefficient_value(void *context, double t, const double *const *args, double *out) {
+  NslCallback *cb = context;
+  NslPoint at = {t, NULL, NULL, args[0]};
+  return nsl_callback_call(cb->callee, (int)(cb - cb->callee->callbacks), &at, out);
+}
+
+NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
+  if (callee->callbacks[slot].backing == NSL_ABSENT) return (NsFunction){0};
+  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot]};
+}
+
+/* Central differences of f, column by column. */
+static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]), cols = by == 0 ? callee->n : callee->m;
+  const double *base = by == 0 ? at->x : at->lambda;
+  double *moved = by == 0 ? f->x : f->lambda, *low = f->plain;
+  for (int j = 0; j < cols; j++) {
+    double step = 6e-6 * fmax(fabs(base[j]), 1);
+    NslPoint there = *at;
+    copy(moved, base, cols);
+    *(by == 0 ? &there.x : &there.lambda) = moved;
+    moved[j] = base[j] - step;
+    if (nsl_callback_call(callee, f->value, &there, low) != 0) return -1;
+    moved[j] = base[j] + step;
+    if (nsl_callback_call(callee, f->value, &there, out + (size_t)j * (size_t)rows) != 0) return -1;
+    for (int i = 0; i < rows; i++) out[i + j * rows] = (out[i + j * rows] - low[i]) / (2 * step);
+  }
+  f->plain_known = f->jacobians_known = false;
+  return 0;
+}
+
+int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,
+                       bool *is_exact) {
+  NslFunction *f = &callee->functions[which];
+  NslPoint at = point_of(t, args);
+  *is_exact = callee->callbacks[f->value].backing != NSL_LIBRARY;
+  return *is_exact ? exact(f, by, &at, out) : differentiate_by_differences(f, by, &at, out);
+}
