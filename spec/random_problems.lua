@@ -120,6 +120,7 @@ problems.kinds = {
       p.q[i] = p.q[i] * row[i]
       for j = 1, n do p.M[i][j] = row[i] * p.M[i][j] * column[j] end
     end
+    p.badly_scaled = true
     return p
   end,
   relay_zero = function(n)
@@ -158,18 +159,21 @@ function problems.names()
 end
 
 -- The largest violation of the law: z outside of the box is infinite; w of a wrong sign, or not 0 between the bounds,
--- counts against the terms of its row.
+-- counts against the terms of its row, unless it is the rounding (1e-13) of the largest product that its row can make,
+-- as where all terms are exactly 0; a badly scaled problem has no such excuse.
 function problems.violation(p, z)
-  local worst, n = 0, #p.q
+  local worst, n, most = 0, #p.q, 0
+  for i = 1, n do most = p.badly_scaled and 0 or math.max(most, math.abs(z[i])) end
   for i = 1, n do
-    local w, size = p.q[i], math.abs(p.q[i])
+    local w, size, largest = p.q[i], math.abs(p.q[i]), 0
     for j = 1, n do
       local term = p.M[i][j] * z[j]
       w, size = w + term, size + math.abs(term)
+      largest = math.max(largest, math.abs(p.M[i][j]))
     end
     if not (z[i] >= p.lower[i] and z[i] <= p.upper[i]) or w ~= w then return inf end
     local good = (w >= 0 and z[i] == p.lower[i]) or (w <= 0 and z[i] == p.upper[i])
-    if not good and w ~= 0 then worst = math.max(worst, math.abs(w) / size) end
+    if not good and math.abs(w) > 1e-13 * largest * most then worst = math.max(worst, math.abs(w) / size) end
   end
   return worst
 end
