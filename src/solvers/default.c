@@ -12,12 +12,16 @@
 #include "base/memory.h"
 #include "solvers/active.h"
 #include "solvers/enumerate.h"
+#include "solvers/interior.h"
+#include "solvers/map.h"
+#include "solvers/newton.h"
 #include "solvers/pgs.h"
 #include "solvers/pivot.h"
+#include "solvers/principal.h"
 #include "solvers/residual.h"
 #include "solvers/scale.h"
 
-enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7 };
+enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -28,6 +32,10 @@ struct NsBox {
   int nmax;
   NsActive *active;
   NsPivot *pivot;
+  NsPrincipal principal;
+  NsNewton newton;
+  NsInterior interior;
+  double *rho;              /* step lengths of the natural map */
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* what is left without the components that stand alone */
   double *M, *q, *lower, *upper, *z, *w, *near;
@@ -39,7 +47,8 @@ struct NsBox {
   double *best_z, *best_w, *enumeration;
   signed char *set, *trial;
   double best;              /* backward error of best_z; INFINITY: there is none */
-  int solutions;
+  bool cold;                /* no guess was given */
+  int solutions, kept;
 };
 
 /* The outcome of a stage. NS_ENOCONV: it has no answer. */
@@ -60,6 +69,10 @@ static void take_vectors(NsBox *b, int n) {
   b->trial = ns_arena_take(&b->arena, (size_t)n, 1);
   b->enumeration = ns_arena_matrix(&b->arena, NS_ENUMERATE_STORE + 2, n < NS_ENUMERATE_MAX ? n : NS_ENUMERATE_MAX);
   ns_box_scaled_take(&b->scaled, &b->arena, n);
+  ns_principal_take(&b->principal, &b->arena, n);
+  ns_newton_take(&b->newton, &b->arena, n);
+  ns_interior_take(&b->interior, &b->arena, n);
+  b->rho = ns_arena_doubles(&b->arena, n);
 }
 
 NsStatus ns_box_new(NsBox **out, int nmax) {
@@ -68,7 +81,7 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   NsBox *b = ns_alloc(1, sizeof *b);
   if (!b) return NS_ENOMEM;
   b->nmax = nmax;
-  b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT};
+  b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT, 0};
   take_vectors(b, nmax);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_active_new(&b->active, nmax);
   if (!status) status = ns_pivot_new(&b->pivot, nmax, &b->active->ladder);
@@ -88,6 +101,10 @@ void ns_box_free(NsBox *b) {
   ns_free(b);
 }
 
+void ns_box_solution(const NsBox *b, int k, double *z) {
+  for (int i = 0; i < b->kept; i++) z[b->keep[i]] = b->enumeration[(size_t)(k + 2) * (size_t)b->kept + (size_t)i];
+}
+
 NsBoxOptions *ns_box_options(NsBox *b) {
   return &b->options;
 }
@@ -105,13 +122,22 @@ static double exact_tolerance(const NsBox *b) {
   return ns_smaller(b->options.tolerance, NS_BOX_EXACT);
 }
 
+/* 0 when all n numbers are finite, else NaN; in four sums, so that additions overlap. */
+static double zero_if_finite(const double *x, int n) {
+  double a = 0, b = 0, c = 0, d = 0;
+  int i = 0;
+  for (; i + 4 <= n; i += 4) a += x[i] * 0, b += x[i + 1] * 0, c += x[i + 2] * 0, d += x[i + 3] * 0;
+  for (; i < n; i++) a += x[i] * 0;
+  return a + b + c + d;
+}
+
 static NsStatus check_data(const NsBoxProblem *p) {
   double sum = 0;
   bool crossed = false;
   for (int j = 0; j < p->n; j++) {
     const double *column = p->M + (size_t)j * (size_t)p->ldm;
     double l = p->lower[j], u = p->upper[j];
-    for (int i = 0; i < p->n; i++) sum += column[i] * 0;
+    sum += zero_if_finite(column, p->n);
     sum += p->q[j] * 0;
     if (l != l || u != u) sum = NAN;
     if (!(l <= u && l < INFINITY && u > -INFINITY)) crossed = true;
@@ -172,6 +198,15 @@ static const NsBoxProblem *fair_problem(NsBox *b, const NsBoxProblem *p) {
 
 static bool good_enough(const NsBox *b) {
   return b->best <= exact_tolerance(b);
+}
+
+/* Whether 0 solves the problem, and nothing need be known of M. */
+static bool zero_solves(const NsBoxProblem *p) {
+  for (int i = 0; i < p->n; i++) {
+    double l = p->lower[i], u = p->upper[i], q = p->q[i];
+    if (l > 0 || u < 0 || (q > 0 && l < 0) || (q < 0 && u > 0)) return false;
+  }
+  return true;
 }
 
 /* Principal pivoting from the set of the guess: the first try is the warm start. */
@@ -301,12 +336,129 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
   return out;
 }
 
+/* The set that principal pivoting ended with: its own point, or the set polished on the data given or scaled. */
+static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
+  double backward;
+  bool whole = true;
+  for (int i = 0; i < p->n; i++) whole &= fabs(b->y[i]) <= DBL_MAX;
+  if (whole) {
+    ns_box_product(p, b->y, b->v, b->active->size);
+    consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+    if (good_enough(b)) return true;
+  }
+  memcpy(b->set, b->trial, (size_t)p->n);
+  for (int k = 0; k < 3; k++) {
+    NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
+    if (status == NS_OK) consider(b, p, b->y, b->v, backward);
+    if (good_enough(b)) return true;
+    if (status != NS_ENOCONV || ns_active_repair(b->active, p, b->y, b->v, false, b->set) == 0) break;
+  }
+  const NsBoxProblem *fair = fair_problem(b, p);
+  for (int i = 0; i < p->n && fair != p; i++) b->y[i] = ldexp(b->y[i], -b->scaled.col[i]);
+  return polish_leniently(b, p, fair);
+}
+
+static Outcome principal_path(NsBox *b, const NsBoxProblem *p, NsPrincipalRule rule, int limit) {
+  Outcome out = {NS_ENOCONV, 0, "principal", false};
+  out.status =
+      ns_principal_solve(&b->principal, p, rule, limit, b->active->block, b->y, b->trial, &out.iterations);
+  if (out.status == NS_OK && !accept_principal(b, p)) out.status = NS_ENOCONV;
+  return out;
+}
+
+static Outcome principal_short(NsBox *b, const NsBoxProblem *p) {
+  return principal_path(b, p, NS_PRINCIPAL_MIXED, 6 * p->n + 10);
+}
+
+/* The fair problem as Newton and interior point see it. */
+static void make_map(NsBox *b, const NsBoxProblem *fair, NsBoxMap *map, NsDenseMap *dense) {
+  for (int i = 0; i < fair->n; i++) {
+    double pivot = fair->M[i + (size_t)i * (size_t)fair->ldm];
+    b->rho[i] = pivot > 0 ? 1 / pivot : 1;
+  }
+  *dense = (NsDenseMap){fair->M,          fair->n, fair->ldm, b->active->block,
+                        b->active->rhs, ns_lu_ladder_get(&b->active->ladder, fair->n)};
+  *map = (NsBoxMap){.n = fair->n, .q = fair->q, .lower = fair->lower, .upper = fair->upper, .rho = b->rho};
+  ns_dense_map(map, dense);
+}
+
+static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, int *iterations) {
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : STEPS;
+  double size = 0;
+  for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
+  if (method == NS_BOX_INTERIOR) return ns_interior_solve(&b->interior, map, 1e-11, limit, b->y, iterations);
+  return ns_newton_solve(&b->newton, map, method == NS_BOX_NEWTON_MIN ? NS_NEWTON_MIN : NS_NEWTON_FB,
+                         1e-12 * (size > 0 ? size : 1), limit, b->y, iterations);
+}
+
+/* Newton or interior point on the balanced problem, then the active set it points at. */
+static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method) {
+  const NsBoxProblem *fair = fair_problem(b, p);
+  Outcome out = {NS_ENOCONV, 0, "newton_fb", false};
+  NsBoxMap map;
+  NsDenseMap dense;
+  if (method != NS_BOX_NEWTON_FB) out.solver = method == NS_BOX_INTERIOR ? "interior" : "newton_min";
+  make_map(b, fair, &map, &dense);
+  for (int i = 0; i < p->n; i++) {
+    double near = fair == p ? b->near[i] : ldexp(b->near[i], -b->scaled.col[i]);
+    b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
+  }
+  out.status = iterate(b, &map, method, &out.iterations);
+  if (out.status == NS_ENAN) return out.status = NS_ENOCONV, out;
+  if (out.status == NS_EINTR) return out;
+  ns_box_product(fair, b->y, b->v, b->active->size);
+  ns_newton_active_set(&map, b->y, b->v, b->trial);
+  for (int i = 0; i < p->n; i++)
+    if (b->trial[i] != NS_BETWEEN) b->y[i] = b->trial[i] == NS_AT_LOWER ? fair->lower[i] : fair->upper[i];
+  if (polish_leniently(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
+  else if (out.status == NS_OK) out.status = NS_ENOCONV;
+  return out;
+}
+
+static bool symmetric_positive_diagonal(const NsBoxProblem *p) {
+  size_t ld = (size_t)p->ldm;
+  for (int j = 0; j < p->n; j++) {
+    const double *column = p->M + (size_t)j * ld;
+    if (!(column[j] > 0)) return false;
+    for (int i = 0; i < j; i++)
+      if (column[i] != p->M[(size_t)j + (size_t)i * ld]) return false;
+  }
+  return true;
+}
+
+/* For large symmetric problems: the active set of a few sweeps, when it settles at once. */
+static Outcome predicted(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "pgs, active set", false};
+  double backward;
+  if (p->n < PREDICT || !symmetric_positive_diagonal(p)) return out;
+  for (int i = 0; i < p->n; i++) b->y[i] = ns_box_clamp(b->near[i], p->lower[i], p->upper[i]);
+  ns_box_product(p, b->y, b->v, b->active->size);
+  ns_pgs_sweeps(p, 4, b->y, b->v);
+  for (out.iterations = 6; out.iterations <= 14; out.iterations += 2) {
+    ns_active_of_point(p, b->y, b->set);
+    ns_pgs_sweeps(p, 2, b->y, b->v);
+    ns_active_of_point(p, b->y, b->trial);
+    if (memcmp(b->set, b->trial, (size_t)p->n) != 0) continue;
+    if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK) {
+      consider(b, p, b->y, b->v, backward);
+      out.status = NS_OK;
+    }
+    break;
+  }
+  return out;
+}
+
+static Outcome principal_long(NsBox *b, const NsBoxProblem *p) {
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
+  return principal_path(b, p, NS_PRINCIPAL_LEAST, limit);
+}
+
 static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "pgs", false};
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PGS_SWEEPS;
-  double backward;
+  double backward, omega = b->options.omega > 0 ? b->options.omega : 1;
   memcpy(b->y, b->near, (size_t)p->n * sizeof *b->y);
-  out.status = ns_pgs_solve(p, 1, b->options.tolerance, limit, b->y, b->v, b->active->size, &out.iterations);
+  out.status = ns_pgs_solve(p, omega, b->options.tolerance, limit, b->y, b->v, b->active->size, &out.iterations);
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
   if (out.status == NS_OK) b->best = INFINITY;
   ns_box_product(p, b->y, b->v, b->active->size);
@@ -331,6 +483,11 @@ static Outcome all_sets(NsBox *b, const NsBoxProblem *p) {
   out.status = ns_enumerate(b->active, fair, near, b->enumeration, b->trial, b->y, b->v, &seen);
   out.iterations = seen.tried;
   b->solutions = seen.found;
+  for (int k = 0; k < seen.found && fair != p; k++) {
+    double *stored = b->enumeration + (size_t)(k + 2) * (size_t)p->n;
+    ns_box_unscale(&b->scaled, p, stored, b->point);
+    memcpy(stored, b->point, (size_t)p->n * sizeof *stored);
+  }
   if (out.status == NS_OK) {
     b->best = INFINITY;
     consider_scaled(b, p, b->y);
@@ -346,17 +503,25 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
     out = all_sets(b, p);
     if (out.status == NS_OK || out.status == NS_ENOSOL) return out;
   }
+  if (p->n > 2) {
+    out = principal_short(b, p);
+    if (out.status == NS_OK || out.status == NS_EINTR) return out;
+  }
   out = pivot_paths(b, p);
   if (out.status == NS_OK || out.status == NS_EINTR) return out;
   Outcome other = out;
   if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
   if (other.status == NS_OK || other.status == NS_EINTR) return other;
-  if (p->n > NS_ENUMERATE_MAX) return out;
+  if (p->n > ENUMERATE_LAST) return out;
   other = all_sets(b, p);
   return other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR ? other : out;
 }
 
 static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
+  if (b->cold && p->n > 2) {
+    Outcome early = predicted(b, p);
+    return early.status == NS_OK ? early : from_scratch(b, p);
+  }
   Outcome out = start_from_guess(b, p);
   if (out.status == NS_OK) return out;
   if (guess_solves(b, p)) return (Outcome){NS_OK, 0, "guess", true};
@@ -372,6 +537,10 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
     case NS_BOX_PIVOT: out = pivot_paths(b, p); break;
     case NS_BOX_PGS: out = sweeps(b, p); break;
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
+    case NS_BOX_NEWTON_MIN:
+    case NS_BOX_NEWTON_FB:
+    case NS_BOX_INTERIOR: out = iterative(b, p, b->options.method); break;
+    case NS_BOX_PRINCIPAL: out = principal_long(b, p); break;
     default: out = run_default(b, p); break;
   }
   if (good_enough(b) && out.status != NS_EINTR) out.status = NS_OK;
@@ -486,12 +655,18 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   }
   if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
     return solve_one(p, guess, b->options.tolerance, z, w, info);
+  b->cold = !guess;
+  if (b->cold && zero_solves(p)) {
+    for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
+    return report(info, (Outcome){NS_OK, 0, "closed form", true}, 0, 0, 0);
+  }
   int kept = settle_alone(b, p, guess, z);
   if (kept < 0) {
     out.status = NS_ENOSOL;
     give_guess(p, guess, z);
     return conclude(b, p, out, INFINITY, NULL, z, w, info);
   }
+  b->kept = kept;
   const NsBoxProblem *rest = reduce(b, p, kept, z);
   out = run(b, rest);
   const double *answer = b->best < INFINITY || kept == 0 ? b->best_z : NULL, *answer_w = answer ? b->best_w : NULL;
