@@ -40,6 +40,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_clone,
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,
+    nsl_open_numerics_study,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -50,6 +50,10 @@ void nsl_set_status(lua_State *L, NsStatus status, const char *who);
 /* Seconds of a steady clock. */
 double nsl_numerics_now(void);
 
+/* Methods of one-step problems: the last problem studied. */
+int nsl_osnsp_uniqueness(lua_State *L);
+int nsl_osnsp_solutions(lua_State *L);
+
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);
 void nsl_open_numerics_study(lua_State *L);
