@@ -34,17 +34,10 @@ static int call_gc(lua_State *L) {
 /* The square matrix at option `name` of the table at 1, and room for the vectors. */
 static Call *new_call(lua_State *L, const char *who) {
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
-  int rows = -1, cols = -1;
-  c->M = nsl_numerics_matrix(L, who, "M", &c->arena, &rows, &cols);
-  if (rows != cols) {
-    lua_getfield(L, 1, "M");
-    nsl_bad(L, who, "M", "a square matrix", -1);
-  }
-  if (rows == 0) luaL_error(L, "%s: the problem is empty", who);
-  c->n = rows;
-  c->q = ns_arena_doubles(&c->arena, rows);
-  c->lower = ns_arena_doubles(&c->arena, rows);
-  c->upper = ns_arena_doubles(&c->arena, rows);
+  c->M = nsl_numerics_square(L, who, "M", &c->arena, &c->n);
+  c->q = ns_arena_doubles(&c->arena, c->n);
+  c->lower = ns_arena_doubles(&c->arena, c->n);
+  c->upper = ns_arena_doubles(&c->arena, c->n);
   if (c->arena.failed) luaL_error(L, "not enough memory");
   return c;
 }

@@ -115,6 +115,16 @@ static void say(Study *s, const char *text) {
   snprintf(s->out->reason, NS_REASON, "%s", text);
 }
 
+static bool triangular(const Study *s) {
+  bool lower = true, upper = true;
+  for (int j = 0; j < s->n; j++)
+    for (int i = 0; i < s->n; i++) {
+      if (i < j && m(s, i, j) != 0) lower = false;
+      if (i > j && m(s, i, j) != 0) upper = false;
+    }
+  return lower || upper;
+}
+
 static NsAnswer study_p(Study *s) {
   int n = s->n;
   for (int i = 0; i < n; i++)
@@ -123,6 +133,7 @@ static NsAnswer study_p(Study *s) {
       return NS_NO;
     }
   if (s->out->positive_definite == NS_YES) return say(s, "the symmetric part is positive definite"), NS_YES;
+  if (triangular(s)) return say(s, "triangular with a positive diagonal"), NS_YES;
   if (n <= NS_P_EXACT) {
     memcpy(s->level[n].v, s->M, (size_t)n * (size_t)n * sizeof *s->M);
     memset(s->level[n].e, 0, (size_t)n * (size_t)n * sizeof *s->M);
@@ -294,6 +305,29 @@ static NsSign form_sign(const Study *s, const double *x) {
   return sum == 0 && off == 0 ? NS_ZERO : NS_UNSURE;
 }
 
+/* Copositive or not by the signs of principal minors, where find_negative is at the limit of rounding. */
+static NsAnswer copositive_by_minors(Study *s, double *x) {
+  for (unsigned set = 1; set < 1u << s->n; set++) {
+    int index[NS_COPOSITIVE_EXACT], count = 0;
+    double low = 0, high = 0;
+    for (int i = 0; i < s->n; i++)
+      if (set & 1u << i) index[count++] = i;
+    ns_bounded_take(s->n, s->S, count, index, &s->a);
+    NsSign sign = ns_bounded_det_sign(&s->a, &s->b);
+    if (sign == NS_UNSURE) return NS_UNKNOWN;
+    if (sign != NS_NEGATIVE) continue;
+    if (!solve_face(s, set, 0, x)) return NS_UNKNOWN;
+    for (int i = 0; i < s->n; i++) {
+      low = fmin(low, x[i]);
+      high = fmax(high, x[i]);
+    }
+    if (high > -1e-9 * low) continue;
+    for (int i = 0; i < s->n; i++) x[i] = rint(fmax(-x[i], 0) / -low * 0x1p20) * 0x1p-20;
+    return form_sign(s, x) == NS_NEGATIVE ? NS_NO : NS_UNKNOWN;
+  }
+  return NS_YES;
+}
+
 /* Entries of S that decide: a negative diagonal one, a negative one beside a zero on the diagonal, none negative. */
 static bool copositive_at_sight(Study *s) {
   NsUniqueness *out = s->out;
@@ -342,8 +376,8 @@ static void study_copositive(Study *s) {
   }
   NsSign sign = form_sign(s, x);
   if (sign == NS_NEGATIVE || sign == NS_ZERO) out->strictly_copositive = NS_NO;
-  if (sign != NS_NEGATIVE && find_negative(s, -COPOSITIVE_MARGIN, x)) sign = form_sign(s, x);
-  if (sign == NS_NEGATIVE) out->copositive = out->strictly_copositive = NS_NO;
+  if (sign != NS_NEGATIVE && out->copositive == NS_UNKNOWN) out->copositive = copositive_by_minors(s, x);
+  if (sign == NS_NEGATIVE || out->copositive == NS_NO) out->copositive = out->strictly_copositive = NS_NO;
 }
 
 /* ---- the law ---- */

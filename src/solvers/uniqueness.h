@@ -9,7 +9,7 @@
 
 typedef enum NsAnswer { NS_NO, NS_YES, NS_UNKNOWN } NsAnswer;
 
-enum { NS_REASON = 200, NS_P_EXACT = 18, NS_P0_EXACT = 11, NS_COPOSITIVE_EXACT = 12, NS_DEFINITE_EXACT = 100 };
+enum { NS_REASON = 200, NS_P_EXACT = 18, NS_P0_EXACT = 12, NS_COPOSITIVE_EXACT = 12, NS_DEFINITE_EXACT = 100 };
 
 typedef struct NsUniqueness {
   NsAnswer P;                     /* all principal minors are positive */
@@ -34,7 +34,9 @@ typedef struct NsUniqueness {
 ** and eigenvalues of the symmetric part, H-matrices with a positive diagonal (Berman and Plemmons 1994, chapter 6), the
 ** sign of the determinant and of the diagonal. Copositive for n <= NS_COPOSITIVE_EXACT: a matrix is copositive unless
 ** some principal submatrix A, nonsingular, has A x = -1 with x > 0 (the minimum over a face of the simplex); a no is
-** proved by such an x, a yes holds to 1e-11 of the (scaled) entries unless M is positive semidefinite or nonnegative.
+** proved by such an x. Where that minimum is within 1e-11 of zero the signs of all principal minors are asked for (a
+** submatrix A of an all but copositive matrix spoils it when det A < 0 and the inverse of A is not positive anywhere:
+** Cottle, Habetler and Lemke, Linear Algebra Appl. 3, 1970).
 ** NS_OK, NS_ENOMEM, NS_ETOOLARGE, NS_ENAN.
 */
 NsStatus ns_uniqueness(int n, const double *M, const double *lower, const double *upper, NsUniqueness *out);
