@@ -9,6 +9,7 @@ for name, value in pairs(core) do
 end
 
 ns.class = require "nslua.class"(core)
+require "nslua.dump"(ns)
 ns._VERSION = "nslua 0.1.0"
 
 return ns
