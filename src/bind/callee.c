@@ -46,8 +46,49 @@ int nsl_slot(const NslCallee *callee, const char *name) {
   return -1;
 }
 
-/* After a callback came, went or changed: the engine's object follows. */
-static void rebind(lua_State *L, NslCallee *callee) {
+static void put_in_sheet(lua_State *L, int idx, int place, int value) {
+  value = lua_absindex(L, value);
+  lua_getiuservalue(L, idx, NSL_SHEET);
+  lua_pushvalue(L, value);
+  lua_rawseti(L, -2, place);
+  lua_pop(L, 1);
+}
+
+int nsl_dimension(const NslCallee *callee, char letter) {
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+}
+
+/* An argument or output vector, anchored in the sheet. */
+static NslVector *make_vector(lua_State *L, int idx, int place, int n, const char *label, bool readonly) {
+  NslVector *v = nsl_push_vector(L, n, label);
+  v->readonly = readonly;
+  put_in_sheet(L, idx, place, -1);
+  lua_pop(L, 1);
+  return v;
+}
+
+/* The output of a slot, when it has none yet. */
+static void make_output(lua_State *L, int idx, int slot) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  NslCallback *cb = &callee->callbacks[slot];
+  if (cb->vector || cb->matrix) return;
+  int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
+  if (cb->slot->cols == '1') {
+    cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
+    return;
+  }
+  NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
+  put_in_sheet(L, idx, nsl_output_place(slot), -1);
+  lua_pop(L, 1);
+  cb->matrix = matrix;
+}
+
+/* After a callback of the callee at idx came, went or changed: it gets its output, and the engine's object follows. */
+static void rebind(lua_State *L, int idx) {
+  idx = lua_absindex(L, idx);
+  NslCallee *callee = lua_touserdata(L, idx);
+  for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
+    if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
     callee->functions[i].plain_known = callee->functions[i].jacobians_known = false;
   if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
@@ -58,27 +99,19 @@ static void rebind(lua_State *L, NslCallee *callee) {
   callee->present = present;
 }
 
-static void put_in_sheet(lua_State *L, int idx, int place, int value) {
-  value = lua_absindex(L, value);
-  lua_getiuservalue(L, idx, NSL_SHEET);
-  lua_pushvalue(L, value);
-  lua_rawseti(L, -2, place);
-  lua_pop(L, 1);
-}
-
 void nsl_set_function(lua_State *L, int idx, int slot, int function) {
   NslCallee *callee = lua_touserdata(L, idx);
   NslCallback *cb = &callee->callbacks[slot];
   put_in_sheet(L, idx, nsl_function_place(slot), function);
   cb->backing = lua_isnil(L, function) ? NSL_ABSENT : NSL_LUA;
-  rebind(L, callee);
+  rebind(L, idx);
 }
 
 void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol) {
   NslCallee *callee = lua_touserdata(L, idx);
   callee->callbacks[slot].backing = NSL_LIBRARY;
   callee->callbacks[slot].symbol = symbol;
-  rebind(L, callee);
+  rebind(L, idx);
 }
 
 /*
@@ -119,7 +152,7 @@ void nsl_find_methods(lua_State *L, int idx) {
       changed = true;
     }
   }
-  if (changed) rebind(L, callee);
+  if (changed) rebind(L, idx);
 }
 
 /* An open shared library, kept as long as a callee may call into it. */
@@ -166,34 +199,7 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   return 0;
 }
 
-int nsl_dimension(const NslCallee *callee, char letter) {
-  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
-}
-
-/* An argument or output vector, anchored in the sheet. */
-static NslVector *make_vector(lua_State *L, int idx, int place, int n, const char *label, bool readonly) {
-  NslVector *v = nsl_push_vector(L, n, label);
-  v->readonly = readonly;
-  put_in_sheet(L, idx, place, -1);
-  lua_pop(L, 1);
-  return v;
-}
-
-static void make_output(lua_State *L, int idx, int slot) {
-  NslCallee *callee = lua_touserdata(L, idx);
-  NslCallback *cb = &callee->callbacks[slot];
-  int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
-  if (cb->slot->cols == '1') {
-    cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
-    return;
-  }
-  NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
-  put_in_sheet(L, idx, nsl_output_place(slot), -1);
-  lua_pop(L, 1);
-  cb->matrix = matrix;
-}
-
-/* The memories of the functions: the last point, its value, and its Jacobians. */
+/* The memories of the functions: the last point and its value; those of the Jacobians are taken when they are needed. */
 static NsStatus make_memories(NslCallee *callee) {
   ns_arena_release(&callee->arena);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) {
@@ -202,8 +208,7 @@ static NsStatus make_memories(NslCallee *callee) {
     f->x = ns_arena_doubles(&callee->arena, callee->n);
     f->lambda = ns_arena_doubles(&callee->arena, callee->m);
     f->plain = ns_arena_doubles(&callee->arena, most);
-    f->jacobian[0] = ns_arena_matrix(&callee->arena, most, callee->n);
-    f->jacobian[1] = ns_arena_matrix(&callee->arena, most, callee->m);
+    f->jacobian[0] = f->jacobian[1] = NULL;
     f->plain_known = f->jacobians_known = false;
   }
   return callee->arena.failed ? NS_ENOMEM : NS_OK;
@@ -220,10 +225,10 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->x = make_vector(L, idx, NSL_SHEET_X, n, "x", true);
   callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, "lambda", true);
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
-  for (int i = 0; i < callee->kind->nslots; i++) make_output(L, idx, i);
+  for (int i = 0; i < callee->kind->nslots; i++) callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
   callee->sized = true;
-  rebind(L, callee);
+  rebind(L, idx);
 }
 
 /* ---- fields and classes ---- */
@@ -325,7 +330,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
-  rebind(L, target);
+  rebind(L, to);
 }
 
 void nsl_register_callee_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {

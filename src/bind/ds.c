@@ -194,10 +194,7 @@ void nsl_clone_ds(lua_State *L, int idx) {
   }
   NsCoef *source[] = {&from->ds->M, &from->ds->A, &from->ds->b, &from->ds->jacobian_f};
   NsCoef *target[] = {&to->ds->M, &to->ds->A, &to->ds->b, &to->ds->jacobian_f};
-  for (int i = 0; i < 4; i++)
-    if (source[i]->value && !ns_coef_varies(source[i]) &&
-        ns_coef_set(target[i], source[i]->rows, source[i]->cols, nsl_present_source(source[i])) != NS_OK)
-      luaL_error(L, "not enough memory");
+  for (int i = 0; i < 4; i++) nsl_clone_coef(L, source[i], target[i]);
   lua_settop(L, copy);
   lua_replace(L, copy - 1);
 }

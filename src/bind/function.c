@@ -66,7 +66,26 @@ static int run_duals(lua_State *L) {
   return 0;
 }
 
+/* Raises that there is no memory for the Jacobians. */
+static int raise_memory(lua_State *L) {
+  return luaL_error(L, "not enough memory");
+}
+
+/* Room for the Jacobians, taken once. */
+static int take_jacobians(NslFunction *f) {
+  NslCallee *callee = f->callee;
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]);
+  if (f->jacobian[0]) return 0;
+  double *by_x = ns_arena_matrix(&callee->arena, rows, callee->n);
+  f->jacobian[1] = ns_arena_matrix(&callee->arena, rows, callee->m);
+  if (!callee->arena.failed) f->jacobian[0] = by_x;
+  if (f->jacobian[0]) return 0;
+  callee->arena.failed = false;
+  return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
+}
+
 static int differentiate_by_duals(NslFunction *f) {
+  if (take_jacobians(f) != 0) return -1;
   int failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_duals, f);
   f->jacobians_known = !failed;
   return failed;

@@ -44,6 +44,9 @@ bool nsl_wants_rcond(lua_State *L, int idx, const char *who);
 bool nsl_solve_sparse(lua_State *L, int *results);
 bool nsl_solve_band(lua_State *L, int *results);
 
+/* Pushes a copy of a sparse matrix. */
+void nsl_push_sparse(lua_State *L, const NsSparse *A);
+
 /* The sparse matrix (immutable) at idx, NULL when there is something else; raises when it is closed. */
 const NsSparse *nsl_test_sparse(lua_State *L, int idx);
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/linalg.h"
+
 
 static NsSource vector_source(const NslVector *v, bool shared) {
   return (NsSource){v->data, v->stride, 0, shared ? v->version : NULL};
@@ -23,7 +25,17 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   NsStatus status;
   lua_pushvalue(L, value);
   int copy = lua_gettop(L);
-  if (cols == 0) {
+  const NsSparse *sparse = cols == 0 ? NULL : nsl_test_sparse(L, copy);
+  if (sparse) {
+    if ((rows >= 0 && sparse->rows != rows) || (cols >= 0 && sparse->cols != cols)) {
+      const char *expected = rows >= 0 && cols >= 0 ? lua_pushfstring(L, "a %d x %d matrix", rows, cols) : "another size";
+      nsl_bad(L, who, what, expected, copy);
+    }
+    ns_coef_set_sparse(coef, sparse);
+    shared = true;
+    was_given = false;
+    status = NS_OK;
+  } else if (cols == 0) {
     NslVector *v = nsl_to_finite_vector(L, copy, rows, who, what);
     status = ns_coef_set(coef, v->n, 1, vector_source(v, shared));
   } else {
@@ -36,14 +48,25 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   if (callee->nsds && !was_given) ((NsNsds *)callee->nsds)->version++;
 }
 
-NsSource nsl_present_source(const NsCoef *coef) {
+/* The numbers of a coefficient as they are now, to be copied. */
+static NsSource present_source(const NsCoef *coef) {
   const NsSource *s = &coef->source;
   if (s->version) return (NsSource){s->data, s->row_stride, s->col_stride, NULL};
   return (NsSource){coef->value, 1, coef->rows, NULL};
 }
 
+void nsl_clone_coef(lua_State *L, const NsCoef *from, NsCoef *to) {
+  if (from->sparse) {
+    ns_coef_set_sparse(to, from->sparse);
+  } else if (from->value && !ns_coef_varies(from)) {
+    if (ns_coef_set(to, from->rows, from->cols, present_source(from)) != NS_OK) luaL_error(L, "not enough memory");
+  }
+}
+
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector) {
-  if (!coef->value) {
+  if (coef->sparse) {
+    nsl_push_sparse(L, coef->sparse);
+  } else if (!coef->value) {
     lua_pushnil(L);
   } else if (as_vector) {
     memcpy(nsl_push_vector(L, coef->rows, NULL)->data, coef->value, (size_t)coef->rows * sizeof(double));

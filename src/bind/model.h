@@ -48,8 +48,8 @@ NslNsds *nsl_check_nsds(lua_State *L, int idx);
 */
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
 
-/* Where to read a copy of the coefficient's present numbers, once. */
-NsSource nsl_present_source(const NsCoef *coef);
+/* Gives `to` the present numbers of `from`: a copy, but for a sparse matrix, which never changes. Not of a function. */
+void nsl_clone_coef(lua_State *L, const NsCoef *from, NsCoef *to);
 
 /*
 ** Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent.

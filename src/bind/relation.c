@@ -249,13 +249,8 @@ void nsl_clone_relation(lua_State *L, int idx) {
     nsl_push_vector_view(L, idx, from->relation->z, from->relation->nz, 1, "z", NULL);
     nsl_set_z(L, copy, &to->relation->z, &to->relation->nz, lua_gettop(L), false, false);
   }
-  for (const char *letter = "CDBKFe"; *letter; letter++) {
-    const NsCoef *source = coefficient(from->relation, *letter);
-    if (source->value && !ns_coef_varies(source) &&
-        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, nsl_present_source(source)) !=
-            NS_OK)
-      luaL_error(L, "not enough memory");
-  }
+  for (const char *letter = "CDBKFe"; *letter; letter++)
+    nsl_clone_coef(L, coefficient(from->relation, *letter), coefficient(to->relation, *letter));
   lua_settop(L, copy);
 }
 

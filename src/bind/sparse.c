@@ -14,7 +14,9 @@
 #include "bind/linalg.h"
 #include "linalg/sparse_lu.h"
 
-static const NslType sparse_type = {.name = "sparse matrix"};
+static const char *describe(lua_State *L, const void *object);
+
+static const NslType sparse_type = {"sparse matrix", describe};
 static const NslType lu_type = {.name = "SparseLU"};
 
 enum { GRID = 12, LISTED = 12 };
@@ -51,6 +53,18 @@ static void check(lua_State *L, NsStatus status, const char *who) {
 
 const NsSparse *nsl_test_sparse(lua_State *L, int idx) {
   return test_sparse(L, idx);
+}
+
+static const char *describe(lua_State *L, const void *object) {
+  const NsSparse *A = ((const NslSparse *)object)->A;
+  return A ? lua_pushfstring(L, "%d x %d sparse matrix", A->rows, A->cols) : lua_pushliteral(L, "sparse matrix");
+}
+
+void nsl_push_sparse(lua_State *L, const NsSparse *A) {
+  NslSparse *self = push_sparse(L);
+  NsStatus status = ns_sparse_copy(&self->A, A);
+  if (status) nsl_raise_status(L, status, "sparse");
+  nsl_count_memory(L, (size_t)ns_sparse_nnz(A) * 12 + (size_t)A->cols * 4);
 }
 
 /* Leaves the sparse matrix on top of the stack as the one result. */

@@ -391,7 +391,7 @@ static void form_rho(NsEulerMoreau *em) {
       dx[j] = em->x[o + j] - em->x_k[o + j];
       rho[j] = -wf * em->f[o + j] - em->known[o + j] - wr * em->r[o + j];
     }
-    if (node->ds->M.value)
+    if (ns_coef_given(&node->ds->M))
       ns_coef_multiply_add(&node->ds->M, 1, dx, rho);
     else
       for (int j = 0; j < n; j++) rho[j] += dx[j];
@@ -422,18 +422,15 @@ static NsStatus add_system(NsEulerMoreau *em, Node *node, NsError *err) {
   NsFirstOrderDs *ds = node->ds;
   int n = ds->n, at = node->offset - cluster->offset;
   double *block = cluster->W + at + (size_t)at * (size_t)cluster->n, wf = em->h * em->options.theta;
-  const double *J = ds->A.value;
-  if (node->J) {
-    NsStatus status = ns_ds_jacobian(ds, em->t, em->x + node->offset, node->J, err);
-    if (status != NS_OK) return status;
-    J = node->J;
+  ns_coef_add_to(&ds->M, 1, block, cluster->n);
+  for (int i = 0; !ns_coef_given(&ds->M) && i < n; i++) block[i + (size_t)i * (size_t)cluster->n] += 1;
+  if (!node->J) {
+    ns_coef_add_to(&ds->A, -wf, block, cluster->n);
+    return NS_OK;
   }
-  if (ds->M.value)
-    add_block(block, cluster->n, ds->M.value, n, n, n, 1);
-  else
-    for (int i = 0; i < n; i++) block[i + (size_t)i * (size_t)cluster->n] += 1;
-  if (J) add_block(block, cluster->n, J, n, n, n, -wf);
-  return NS_OK;
+  NsStatus status = ns_ds_jacobian(ds, em->t, em->x + node->offset, node->J, err);
+  if (status == NS_OK) add_block(block, cluster->n, node->J, n, n, n, -wf);
+  return status;
 }
 
 /* - h gamma K of an interaction, between each two of its systems (they are in one cluster). */
@@ -762,21 +759,4 @@ NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err) {
     memcpy(inter->y, em->y + em->edges[e].row, bytes);
   }
   return NS_OK;
-}
-
-NsStatus ns_euler_moreau_initial_output(NsEulerMoreau *em, double t, NsError *err) {
-  em->t = t;
-  NsStatus status = update_coefficients(em, t, err);
-  for (int e = 0; e < em->nsds->ninteractions && status == NS_OK; e++) {
-    Edge *edge = &em->edges[e];
-    NsInteraction *inter = edge->inter;
-    for (int p = 0; p < edge->nparts; p++) {
-      const Node *node = &em->nodes[edge->parts[p].node];
-      memcpy(em->work + node->offset, node->ds->x, (size_t)node->ds->n * sizeof(double));
-    }
-    NsRelationPoint at = {t, gather(em, edge, em->work), inter->lambda, inter->z};
-    status = ns_relation_output(inter->relation, &at, em->y + edge->row, err);
-    if (status == NS_OK) memcpy(inter->y, em->y + edge->row, (size_t)inter->m * sizeof(double));
-  }
-  return status;
 }

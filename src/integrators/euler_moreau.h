@@ -105,9 +105,6 @@ NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err);
 */
 NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err);
 
-/* Evaluates y of every interaction at its present x and lambda, at time t. */
-NsStatus ns_euler_moreau_initial_output(NsEulerMoreau *em, double t, NsError *err);
-
 /* Number of factorisations of W so far. */
 long ns_euler_moreau_factorizations(const NsEulerMoreau *em);
 

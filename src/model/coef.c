@@ -10,7 +10,7 @@
 #include "base/memory.h"
 
 bool ns_coef_given(const NsCoef *coef) {
-  return coef->value != NULL;
+  return coef->value || coef->sparse;
 }
 
 bool ns_coef_varies(const NsCoef *coef) {
@@ -18,6 +18,7 @@ bool ns_coef_varies(const NsCoef *coef) {
 }
 
 static NsStatus resize(NsCoef *coef, int rows, int cols) {
+  coef->sparse = NULL;
   if (coef->value && coef->rows == rows && coef->cols == cols) return NS_OK;
   double *value = ns_alloc((size_t)rows * (size_t)cols, sizeof *value);
   if (!value) return NS_ENOMEM;
@@ -44,6 +45,13 @@ NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source) {
   coef->function = (NsFunction){0};
   read_source(coef);
   return NS_OK;
+}
+
+void ns_coef_set_sparse(NsCoef *coef, const NsSparse *matrix) {
+  ns_coef_clear(coef);
+  coef->sparse = matrix;
+  coef->rows = matrix->rows;
+  coef->cols = matrix->cols;
 }
 
 NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction function) {
@@ -92,7 +100,18 @@ NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z
   return status;
 }
 
+void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld) {
+  const NsSparse *s = coef->sparse;
+  for (int j = 0; s && j < s->cols; j++)
+    for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++)
+      block[s->row[p] + (size_t)j * (size_t)ld] += factor * s->value[p];
+  for (int j = 0; coef->value && j < coef->cols; j++)
+    for (int i = 0; i < coef->rows; i++)
+      block[i + (size_t)j * (size_t)ld] += factor * coef->value[i + (size_t)j * (size_t)coef->rows];
+}
+
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
+  if (coef->sparse) ns_sparse_gemv(factor, coef->sparse, v, 1, out);
   if (!coef->value) return;
   for (int j = 0; j < coef->cols; j++) {
     double f = factor * v[j];

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/function.h"
+#include "linalg/sparse.h"
 
 /*
 ** Where the numbers of a coefficient come from: entry (i, j) is data[i * row_stride + j * col_stride]. With a
@@ -24,12 +25,13 @@ typedef struct NsSource {
 } NsSource;
 
 /*
-** A rows x cols coefficient. `value` (column-major, contiguous) is what the engine computes with; it is NULL while
-** the coefficient is absent. `version` counts the changes of value. A zero-initialised coefficient is absent and
+** A rows x cols coefficient: `value` (column-major, contiguous) or `sparse` is what the engine computes with; both are
+** NULL while the coefficient is absent. `version` counts the changes. A zero-initialised coefficient is absent and
 ** valid.
 */
 typedef struct NsCoef {
   double *value;
+  const NsSparse *sparse; /* borrowed, never changed */
   int rows, cols;
   uint64_t version;
   NsSource source;
@@ -51,6 +53,9 @@ bool ns_coef_varies(const NsCoef *coef);
 /* Gives it rows x cols numbers, read now and, if the source has a version, after each change. NS_ENOMEM. */
 NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source);
 
+/* Gives it a sparse matrix, which must live until the coefficient is set anew or cleared. */
+void ns_coef_set_sparse(NsCoef *coef, const NsSparse *matrix);
+
 /* Makes it a function of time. NS_ENOMEM. */
 NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction function);
 
@@ -62,6 +67,9 @@ void ns_coef_clear(NsCoef *coef);
 ** NS_ECALLBACK when the function fails. Cheap when nothing changed.
 */
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err);
+
+/* block (leading dimension ld) += factor * the coefficient; nothing when absent. */
+void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld);
 
 /* out += factor * value * v; nothing when absent. */
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/sparse_lu.h"
 
 static size_t bytes_of(int n) {
   return (size_t)n * sizeof(double);
@@ -79,18 +80,31 @@ NsStatus ns_ds_f(const NsFirstOrderDs *ds, double t, const double *x, double *ou
 }
 
 NsStatus ns_ds_jacobian(const NsFirstOrderDs *ds, double t, const double *x, double *J, NsError *err) {
-  const NsCoef *given = ds->jacobian_f.value ? &ds->jacobian_f : ds->f.value ? NULL : &ds->A;
+  const NsCoef *given = ns_coef_given(&ds->jacobian_f) ? &ds->jacobian_f : ds->f.value ? NULL : &ds->A;
   size_t entries = (size_t)ds->n * (size_t)ds->n;
-  if (given && given->value) {
-    memcpy(J, given->value, entries * sizeof *J);
+  memset(J, 0, entries * sizeof *J);
+  if (given) {
+    ns_coef_add_to(given, 1, J, ds->n);
     return NS_OK;
   }
-  memset(J, 0, entries * sizeof *J);
-  if (given) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
   if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
     return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", name_of(ds), t);
   return NS_OK;
+}
+
+/* rhs = M^-1 rhs for a sparse M. */
+static NsStatus solve_sparse_M(NsFirstOrderDs *ds, NsError *err) {
+  NsSparseLu *lu;
+  NsStatus status = ns_sparse_lu_new(&lu, ds->M.sparse);
+  if (status == NS_OK) status = ns_sparse_lu_factor(lu, ds->M.sparse);
+  if (status == NS_OK)
+    ns_sparse_lu_solve(lu, 1, ds->rhs, ds->n);
+  else
+    ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1: %s", name_of(ds),
+            ns_status_message(status));
+  ns_sparse_lu_free(lu);
+  return status;
 }
 
 NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
@@ -98,6 +112,7 @@ NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
   if (status == NS_OK) status = ns_ds_f(ds, t, ds->x, ds->rhs, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < ds->n; i++) ds->rhs[i] += ds->r[i];
+  if (ds->M.sparse) return solve_sparse_M(ds, err);
   if (!ds->M.value) return NS_OK;
   if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   status = ns_lu_factor(ds->lu_M, ds->M.value, ds->n);

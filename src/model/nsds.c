@@ -5,6 +5,7 @@
 #include "model/nsds.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -102,6 +103,31 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsFirstOrderDs *first,
 void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->nds; i++) ns_ds_reset(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
+}
+
+/* y of one interaction; x is room for its states. */
+static NsStatus update_output(NsInteraction *inter, double t, double *x, NsError *err) {
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
+    memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->n * sizeof *x);
+  NsRelationPoint point = {t, x, inter->lambda, inter->z};
+  double *y = x + inter->nx;
+  NsStatus status = ns_relation_output(inter->relation, &point, y, err);
+  if (status == NS_OK) memcpy(inter->y, y, (size_t)inter->m * sizeof *y);
+  return status;
+}
+
+NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < nsds->nds && status == NS_OK; i++) status = ns_ds_update(nsds->ds[i], t, err);
+  for (int i = 0; i < nsds->ninteractions && status == NS_OK; i++) {
+    NsInteraction *inter = nsds->interactions[i];
+    double *room = ns_alloc((size_t)inter->nx + (size_t)inter->m, sizeof *room);
+    if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    status = ns_interaction_update(inter, t, err);
+    if (status == NS_OK) status = update_output(inter, t, room, err);
+    ns_free(room);
+  }
+  return status;
 }
 
 void ns_nsds_visit(void *object, NsVisitor visitor, void *context) {

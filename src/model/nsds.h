@@ -36,6 +36,12 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsFirstOrderDs *
 /* Every system and interaction back to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);
 
+/*
+** Evaluates y of every interaction at its present x and lambda, at time t. NS_ENOMEM, NS_ECALLBACK and what the
+** coefficients raise.
+*/
+NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err);
+
 /* Walks the state of everything in it: an NsWalk. */
 void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);
 

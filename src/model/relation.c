@@ -39,11 +39,11 @@ const char *ns_relation_kind_name(NsRelationKind kind) {
 }
 
 bool ns_relation_has_D(const NsRelation *relation) {
-  return kinds[relation->kind].has_D && (relation->h.value || relation->D.value);
+  return kinds[relation->kind].has_D && (relation->h.value || ns_coef_given(&relation->D));
 }
 
 bool ns_relation_has_K(const NsRelation *relation) {
-  return kinds[relation->kind].has_K && (relation->g.value || relation->K.value);
+  return kinds[relation->kind].has_K && (relation->g.value || ns_coef_given(&relation->K));
 }
 
 bool ns_relation_linear(const NsRelation *relation) {
@@ -56,7 +56,7 @@ static const char *name_of(const NsRelation *relation) {
 
 static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols,
                      NsError *err) {
-  if (!coef->value || (coef->rows == rows && coef->cols == cols)) return NS_OK;
+  if (!ns_coef_given(coef) || (coef->rows == rows && coef->cols == cols)) return NS_OK;
   return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multipliers and %d states, got %d x %d",
                  name_of(relation), what, rows, cols, relation->m, relation->nx, coef->rows, coef->cols);
 }
@@ -79,9 +79,9 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) 
   if (old_m >= 0 && (old_nx != nx || old_m != m))
     return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d states and %d multipliers, not %d and %d",
                    name_of(rel), old_nx, old_m, nx, m);
-  if (!rel->h.value && !rel->C.value && !rel->D.value)
+  if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
-  if (!rel->g.value && !rel->B.value)
+  if (!rel->g.value && !ns_coef_given(&rel->B))
     return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", name_of(rel));
   rel->nx = nx;
   rel->m = m;
@@ -137,12 +137,9 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
 static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what,
                          int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
   size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
-  if (given->value) {
-    memcpy(out, given->value, bytes);
-    return NS_OK;
-  }
   memset(out, 0, bytes);
-  if (!f->value) return NS_OK;
+  ns_coef_add_to(given, 1, out, rows);
+  if (ns_coef_given(given) || !f->value) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = f->jacobian ? ns_callback_status(f->jacobian(f->context, at->t, args, by, out)) : NS_ECALLBACK;
   return status == NS_OK ? NS_OK

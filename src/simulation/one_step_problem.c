@@ -33,6 +33,10 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
 
 static void release(NsOsnsp *problem) {
   ns_box_free(problem->solver);
+  ns_sparse_box_free(problem->sparse);
+  problem->sparse = NULL;
+  problem->z = problem->w = NULL;
+  problem->formed = 0;
   ns_polyhedron_free(problem->polyhedron);
   ns_arena_release(&problem->arena);
   problem->solver = NULL;
@@ -83,7 +87,18 @@ static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
   return ns_polyhedron_new(&problem->polyhedron, m, rows);
 }
 
-NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
+/* The vectors and the solver: dense for states < 0, else the sparse one is made with its matrix. */
+static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int states) {
+  if (states >= 0) {
+    problem->z = ns_arena_doubles(&problem->arena, states + m);
+    problem->w = ns_arena_doubles(&problem->arena, states + m);
+    return problem->arena.failed ? NS_ENOMEM : NS_OK;
+  }
+  NsStatus status = ns_box_new(&problem->solver, m);
+  return status == NS_OK ? take_polyhedra(problem, nsds, m) : status;
+}
+
+NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err) {
   NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   release(problem);
@@ -91,7 +106,7 @@ NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
   double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
-  if (problem->arena.failed || ns_box_new(&problem->solver, m) != NS_OK || take_polyhedra(problem, nsds, m) != NS_OK) {
+  if (problem->arena.failed || take_solver(problem, nsds, m, states) != NS_OK) {
     release(problem);
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   }
@@ -120,4 +135,21 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
   }
   *ns_box_options(problem->solver) = problem->options;
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
+}
+
+NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
+                               const double *upper, const double *guess) {
+  int states = M->rows - problem->m;
+  if (!problem->sparse || problem->formed != formed) {
+    ns_sparse_box_free(problem->sparse);
+    problem->sparse = NULL;
+    NsStatus status = ns_sparse_box_new(&problem->sparse, M, &problem->options);
+    if (status != NS_OK) return problem->info.status = status;
+    problem->formed = formed;
+  }
+  NsStatus status = ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
+  memcpy(problem->q, q + states, (size_t)problem->m * sizeof *q);
+  memcpy(problem->lambda, problem->z + states, (size_t)problem->m * sizeof *q);
+  memcpy(problem->y, problem->w + states, (size_t)problem->m * sizeof *q);
+  return status;
 }

@@ -8,6 +8,7 @@
 #include "model/nsds.h"
 #include "solvers/default.h"
 #include "solvers/polyhedron.h"
+#include "solvers/sparse_box.h"
 
 /* X(code, name, law kinds that it takes as a set of bits 1 << NsLawKind) */
 #define NS_OSNSP_LIST(X)                                                                                                \
@@ -40,6 +41,9 @@ typedef struct NsOsnsp {
   NsPolyhedron *polyhedron; /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
   int rows;
   double *H, *K, *mu; /* rows x m, column-major; rows; the multipliers of the rows */
+  NsSparseBox *sparse; /* of a large linear model: the problem in state and multipliers; M is NULL then */
+  double *z, *w;       /* its solution */
+  long formed;         /* the number of the matrix that `sparse` was made for */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;
@@ -52,13 +56,23 @@ void ns_osnsp_free(NsOsnsp *problem);
 /* NS_EARG when a law of the graph does not fit its kind, naming the interaction and what would do. */
 NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err);
 
-/* Sizes it for the graph. NS_EARG when a law does not fit its kind, naming the interaction and what would do; NS_ENOMEM. */
-NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err);
+/*
+** Sizes it for the graph; states is -1, or the number of states when the problem is to be solved sparse. NS_EARG when a law
+** does not fit its kind, naming the interaction and what would do, or can not be part of a sparse problem; NS_ENOMEM.
+*/
+NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err);
 
 /* Reads the laws' bounds; called when a step begins. */
 void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
 
 /* Solves for the present M and q, starting at guess; the answer is verified. The status is info.status. */
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess);
+
+/*
+** The same for a sparse problem in states and multipliers; `formed` tells one matrix from the next. q, lower, upper and
+** guess have states + m elements, the multipliers last; the solution is problem->z.
+*/
+NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
+                               const double *upper, const double *guess);
 
 #endif

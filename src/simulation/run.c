@@ -27,7 +27,7 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   if (status != NS_OK) return status;
   if (ts->computed) (void)ns_ts_next_step(ts, err);
   ns_solution_append(solution, ts, ns_ts_time(ts));
-  long since = 0, tick = ns_euler_moreau_linear(ts->workspace) ? TICK_EVERY : 1;
+  long since = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts)) {
     status = one_step(ts, err);
     if (status != NS_OK) break;

@@ -43,6 +43,7 @@ void ns_ts_free(NsTimeStepping *ts) {
     ts->problem->M = NULL;
   }
   ns_euler_moreau_free(ts->workspace);
+  ns_euler_moreau_sparse_free(ts->sparse);
   ns_snapshot_free(&ts->rollback);
   ns_free(ts);
 }
@@ -55,6 +56,10 @@ bool ns_ts_has_next(const NsTimeStepping *ts) {
   return ts->k < ts->nsteps;
 }
 
+bool ns_ts_linear(const NsTimeStepping *ts) {
+  return ts->sparse || ns_euler_moreau_linear(ts->workspace);
+}
+
 double ns_ts_time(const NsTimeStepping *ts) {
   return ns_time_grid_at(ts->grid, ts->k);
 }
@@ -64,16 +69,22 @@ double ns_ts_next_time(const NsTimeStepping *ts) {
 }
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
-  NsEulerMoreau *workspace;
-  NsStatus status = ns_osnsp_prepare(ts->problem, ts->nsds, err);
-  if (status != NS_OK) return status;
-  if (ns_euler_moreau_new(&workspace, ts->nsds) != NS_OK ||
-      ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds) != NS_OK) {
-    ns_euler_moreau_free(workspace);
-    return ns_fail(err, NS_ENOMEM, "not enough memory");
+  NsEulerMoreau *dense = NULL;
+  NsEulerMoreauSparse *sparse = NULL;
+  bool suits = ns_euler_moreau_sparse_suits(ts->nsds);
+  NsStatus status = suits ? ns_euler_moreau_sparse_new(&sparse, ts->nsds) : ns_euler_moreau_new(&dense, ts->nsds);
+  if (status == NS_OK) status = ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds);
+  if (status != NS_OK) ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (status == NS_OK) status = ns_osnsp_prepare(ts->problem, ts->nsds, suits ? ns_euler_moreau_sparse_states(sparse) : -1, err);
+  if (status != NS_OK) {
+    ns_euler_moreau_free(dense);
+    ns_euler_moreau_sparse_free(sparse);
+    return status;
   }
   ns_euler_moreau_free(ts->workspace);
-  ts->workspace = workspace;
+  ns_euler_moreau_sparse_free(ts->sparse);
+  ts->workspace = dense;
+  ts->sparse = sparse;
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
   return NS_OK;
@@ -81,13 +92,13 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
 
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "TimeStepping: the NonSmoothDynamicalSystem is empty");
-  if (!ts->workspace || ts->graph_version != ts->nsds->version) {
+  if ((!ts->workspace && !ts->sparse) || ts->graph_version != ts->nsds->version) {
     NsStatus status = make_workspace(ts, err);
     if (status != NS_OK) return status;
   }
   if (ts->output_known) return NS_OK;
   ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
-  NsStatus status = ns_euler_moreau_initial_output(ts->workspace, ns_ts_time(ts), err);
+  NsStatus status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
   ts->output_known = status == NS_OK;
   return status;
 }
@@ -124,9 +135,11 @@ static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) 
 
 static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row) {
   const NsNsds *nsds = ts->nsds;
-  int i = 0;
-  while (i + 1 < nsds->ninteractions && ns_euler_moreau_row(ts->workspace, i + 1) <= row) i++;
-  return nsds->ninteractions ? nsds->interactions[i] : NULL;
+  for (int i = 0, end = 0; i < nsds->ninteractions; i++) {
+    end += nsds->interactions[i]->m;
+    if (row < end) return nsds->interactions[i];
+  }
+  return NULL;
 }
 
 static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
@@ -255,6 +268,28 @@ static NsStatus solve_linear(NsTimeStepping *ts, NsError *err) {
   return ns_euler_moreau_evaluate_relations(em, err);
 }
 
+/* A large linear model: one sparse problem in state and multipliers. */
+static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double h, NsError *err) {
+  NsEulerMoreauSparse *em = ts->sparse;
+  long before, formed;
+  (void)ns_euler_moreau_sparse_matrix(em, &before);
+  NsStatus status = ns_euler_moreau_sparse_begin(em, ts->integrator, t, t_next, h, err);
+  if (status != NS_OK) return locate(ts, status, err);
+  const NsSparse *M = ns_euler_moreau_sparse_matrix(em, &formed);
+  ts->stats.factorizations += formed - before;
+  ts->progress.newton = ts->newton_iterations = 1;
+  ts->stats.newton_iterations++;
+  status = ns_osnsp_solve_sparse(ts->problem, M, formed, ns_euler_moreau_sparse_q(em), ns_euler_moreau_sparse_lower(em),
+                                 ns_euler_moreau_sparse_upper(em), ns_euler_moreau_sparse_guess(em));
+  ts->stats.solver_iterations += ts->problem->info.iterations;
+  if (status != NS_OK) return solver_failed(ts, err);
+  status = ns_euler_moreau_sparse_commit(em, ts->problem->z, err);
+  if (status != NS_OK) return locate(ts, status, err);
+  ts->residual = (NsEulerMoreauResidual){0};
+  report(ts, 1);
+  return NS_OK;
+}
+
 /* ---- steps ---- */
 
 /* From the objects' memories at t to t_next, accepted on success. */
@@ -262,6 +297,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   NsEulerMoreau *em = ts->workspace;
   ts->progress.newton = 0;
   ts->progress.t = t_next;
+  if (ts->sparse) return step_sparse(ts, t, t_next, h, err);
   NsStatus status = ns_euler_moreau_begin(em, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
@@ -295,7 +331,8 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
     (void)ns_snapshot_restore(&ts->rollback, ns_nsds_visit, ts->nsds);
     if (refined == NS_OK) {
       ts->stats.substeps += parts;
-      return ns_euler_moreau_commit(ts->workspace, err);
+      return ts->sparse ? ns_euler_moreau_sparse_commit(ts->sparse, ts->problem->z, err)
+                        : ns_euler_moreau_commit(ts->workspace, err);
     }
     if (worth_retrying(refined)) continue;
     if (err) *err = again;

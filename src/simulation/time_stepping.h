@@ -5,7 +5,7 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
-#include "integrators/euler_moreau.h"
+#include "integrators/euler_moreau_sparse.h"
 #include "simulation/one_step_problem.h"
 #include "simulation/time_grid.h"
 
@@ -62,7 +62,8 @@ typedef struct NsTimeStepping {
   NsProgress progress;
   NsTimeSteppingStats stats;
 
-  NsEulerMoreau *workspace;
+  NsEulerMoreau *workspace;    /* one of the two, made by ns_ts_prepare */
+  NsEulerMoreauSparse *sparse; /* of a large linear model */
   uint64_t graph_version;
   bool output_known;  /* the initial y has been evaluated */
   NsSnapshot rollback; /* the state before a step that is computed in parts */
@@ -84,6 +85,9 @@ void ns_ts_free(NsTimeStepping *ts);
 /* Number of the steps on the grid up to T, and whether one is left. */
 long ns_ts_steps(const NsTimeStepping *ts);
 bool ns_ts_has_next(const NsTimeStepping *ts);
+
+/* Whether the model is linear, so that a step is one linear problem with the laws. Needs ns_ts_prepare. */
+bool ns_ts_linear(const NsTimeStepping *ts);
 
 /* t_k and t_{k+1}. */
 double ns_ts_time(const NsTimeStepping *ts);

@@ -1,0 +1,326 @@
+/*
+** euler_moreau_sparse.c
+** The theta-gamma scheme as one sparse problem a step.
+*/
+#include "integrators/euler_moreau_sparse.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct NsEulerMoreauSparse {
+  NsArena arena;
+  NsNsds *nsds;
+  int N, m;
+  int *offset; /* nds: of each system's states */
+
+  NsEulerMoreauOptions options;
+  double h, weight_r, weight_y;
+
+  NsSparse *matrix;
+  long formed;  /* counts the matrices */
+  uint64_t key; /* what the present one was formed from */
+  double h_formed, theta_formed, weight_r_formed, weight_y_formed;
+
+  double *q, *lower, *upper, *guess; /* N + m */
+  double *x, *f;                     /* N */
+  double *pair_x, *pair_r;           /* the largest nx of an interaction */
+};
+
+/* ---- what suits ---- */
+
+static bool has_sparse(const NsCoef *const *coefs, int count) {
+  for (int i = 0; i < count; i++)
+    if (coefs[i]->sparse) return true;
+  return false;
+}
+
+bool ns_euler_moreau_sparse_suits(const NsNsds *nsds) {
+  bool sparse = false;
+  for (int i = 0; i < nsds->nds; i++) {
+    const NsFirstOrderDs *ds = nsds->ds[i];
+    const NsCoef *coefs[] = {&ds->M, &ds->A};
+    if (!ns_ds_linear(ds)) return false;
+    sparse = sparse || has_sparse(coefs, 2);
+  }
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsRelation *rel = nsds->interactions[i]->relation;
+    const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B};
+    if (!ns_relation_linear(rel)) return false;
+    sparse = sparse || has_sparse(coefs, 3);
+  }
+  return sparse;
+}
+
+/* ---- making ---- */
+
+static void take_vectors(NsEulerMoreauSparse *em, int widest) {
+  double **whole[] = {&em->q, &em->lower, &em->upper, &em->guess};
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) *whole[i] = ns_arena_doubles(&em->arena, em->N + em->m);
+  em->x = ns_arena_doubles(&em->arena, em->N);
+  em->f = ns_arena_doubles(&em->arena, em->N);
+  em->pair_x = ns_arena_doubles(&em->arena, widest);
+  em->pair_r = ns_arena_doubles(&em->arena, widest);
+}
+
+NsStatus ns_euler_moreau_sparse_new(NsEulerMoreauSparse **out, NsNsds *nsds) {
+  *out = NULL;
+  NsEulerMoreauSparse *em = ns_alloc(1, sizeof *em);
+  if (!em) return NS_ENOMEM;
+  int widest = 0;
+  em->nsds = nsds;
+  em->offset = ns_arena_ints(&em->arena, nsds->nds);
+  for (int i = 0; em->offset && i < nsds->nds; i++) {
+    em->offset[i] = em->N;
+    em->N += nsds->ds[i]->n;
+  }
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    em->m += nsds->interactions[i]->m;
+    if (nsds->interactions[i]->nx > widest) widest = nsds->interactions[i]->nx;
+  }
+  take_vectors(em, widest);
+  if (em->arena.failed) {
+    ns_euler_moreau_sparse_free(em);
+    return NS_ENOMEM;
+  }
+  for (int i = 0; i < em->N; i++) em->lower[i] = -INFINITY, em->upper[i] = INFINITY;
+  *out = em;
+  return NS_OK;
+}
+
+void ns_euler_moreau_sparse_free(NsEulerMoreauSparse *em) {
+  if (!em) return;
+  ns_sparse_free(em->matrix);
+  ns_arena_release(&em->arena);
+  ns_free(em);
+}
+
+int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em) {
+  return em->N;
+}
+
+int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em) {
+  return em->m;
+}
+
+const NsSparse *ns_euler_moreau_sparse_matrix(const NsEulerMoreauSparse *em, long *formed) {
+  *formed = em->formed;
+  return em->matrix;
+}
+
+const double *ns_euler_moreau_sparse_q(const NsEulerMoreauSparse *em) {
+  return em->q;
+}
+
+const double *ns_euler_moreau_sparse_lower(const NsEulerMoreauSparse *em) {
+  return em->lower;
+}
+
+const double *ns_euler_moreau_sparse_upper(const NsEulerMoreauSparse *em) {
+  return em->upper;
+}
+
+const double *ns_euler_moreau_sparse_guess(const NsEulerMoreauSparse *em) {
+  return em->guess;
+}
+
+/* ---- the matrix ---- */
+
+/* Triplets being collected; with i NULL they are only counted. */
+typedef struct Triplets {
+  ptrdiff_t count;
+  int *i, *j;
+  double *v;
+} Triplets;
+
+static void put(Triplets *t, int i, int j, double v) {
+  if (t->i) {
+    t->i[t->count] = i;
+    t->j[t->count] = j;
+    t->v[t->count] = v;
+  }
+  t->count++;
+}
+
+/* Rows from .. from + rows - 1 and columns likewise of a coefficient, times a factor, put at (row, col). */
+static void put_part(Triplets *t, const NsCoef *c, double factor, int row0, int rows, int col0, int cols, int row, int col) {
+  const NsSparse *s = c->sparse;
+  for (int j = col0; s && j < col0 + cols; j++)
+    for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++)
+      if (s->row[p] >= row0 && s->row[p] < row0 + rows) put(t, row + s->row[p] - row0, col + j - col0, factor * s->value[p]);
+  for (int j = col0; c->value && j < col0 + cols; j++)
+    for (int i = row0; i < row0 + rows; i++) {
+      double v = c->value[i + (size_t)j * (size_t)c->rows];
+      if (v != 0) put(t, row + i - row0, col + j - col0, factor * v);
+    }
+}
+
+static void put_model(const NsEulerMoreauSparse *em, Triplets *t) {
+  double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const NsFirstOrderDs *ds = em->nsds->ds[i];
+    int n = ds->n, o = em->offset[i];
+    put_part(t, &ds->M, 1, 0, n, 0, n, o, o);
+    for (int k = 0; !ns_coef_given(&ds->M) && k < n; k++) put(t, o + k, o + k, 1);
+    put_part(t, &ds->A, -wf, 0, n, 0, n, o, o);
+  }
+  for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
+    const NsInteraction *inter = em->nsds->interactions[e];
+    const NsRelation *rel = inter->relation;
+    for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n) {
+      int n = inter->ds[p]->n, o = em->offset[inter->ds[p]->index];
+      put_part(t, &rel->B, -wr, at, n, 0, inter->m, o, row);
+      put_part(t, &rel->C, em->weight_y, 0, inter->m, at, n, row, o);
+    }
+    put_part(t, &rel->D, 1, 0, inter->m, 0, inter->m, row, row);
+  }
+}
+
+/* Collects the triplets twice: to count them, and to make the matrix of them. */
+static NsStatus form_matrix(NsEulerMoreauSparse *em) {
+  NsArena room = {0};
+  Triplets t = {0};
+  put_model(em, &t);
+  ptrdiff_t count = t.count;
+  t = (Triplets){0, ns_arena_ints(&room, count), ns_arena_ints(&room, count), ns_arena_doubles(&room, count)};
+  NsSparse *matrix = NULL;
+  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
+  if (status == NS_OK) {
+    put_model(em, &t);
+    status = ns_sparse_from_triplets(&matrix, em->N + em->m, em->N + em->m, count, t.i, t.j, t.v);
+  }
+  ns_arena_release(&room);
+  if (status != NS_OK) return status;
+  ns_sparse_free(em->matrix);
+  em->matrix = matrix;
+  em->formed++;
+  return NS_OK;
+}
+
+static uint64_t present_key(const NsEulerMoreauSparse *em) {
+  uint64_t key = 1;
+  for (int i = 0; i < em->nsds->nds; i++) key += ns_ds_matrix_version(em->nsds->ds[i]);
+  for (int i = 0; i < em->nsds->ninteractions; i++) key += ns_relation_matrix_version(em->nsds->interactions[i]->relation);
+  return key;
+}
+
+static NsStatus update_matrix(NsEulerMoreauSparse *em, NsError *err) {
+  uint64_t key = present_key(em);
+  bool same = em->matrix && key == em->key && em->h == em->h_formed && em->options.theta == em->theta_formed &&
+              em->weight_r == em->weight_r_formed && em->weight_y == em->weight_y_formed;
+  if (same) return NS_OK;
+  NsStatus status = form_matrix(em);
+  if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
+  em->key = key;
+  em->h_formed = em->h;
+  em->theta_formed = em->options.theta;
+  em->weight_r_formed = em->weight_r;
+  em->weight_y_formed = em->weight_y;
+  return NS_OK;
+}
+
+/* ---- a step ---- */
+
+static NsStatus update_coefficients(NsEulerMoreauSparse *em, double t, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < em->nsds->nds && status == NS_OK; i++) status = ns_ds_update(em->nsds->ds[i], t, err);
+  for (int i = 0; i < em->nsds->ninteractions && status == NS_OK; i++)
+    status = ns_interaction_update(em->nsds->interactions[i], t, err);
+  return status;
+}
+
+/* q += -h weight f(t, x_k) in the rows of the state. */
+static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError *err) {
+  for (int i = 0; i < em->nsds->nds; i++) {
+    NsFirstOrderDs *ds = em->nsds->ds[i];
+    double *f = em->f + em->offset[i], *q = em->q + em->offset[i];
+    NsStatus status = ns_ds_update(ds, t, err);
+    if (status == NS_OK) status = ns_ds_f(ds, t, ds->x_k, f, err);
+    if (status != NS_OK) return status;
+    for (int k = 0; k < ds->n; k++) q[k] -= em->h * weight * f[k];
+  }
+  return NS_OK;
+}
+
+/* An interaction's x, out of the systems' vectors that `of` picks. */
+static const double *gather(NsEulerMoreauSparse *em, const NsInteraction *inter, const double *stacked) {
+  if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->index];
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
+    memcpy(em->pair_x + at, stacked + em->offset[inter->ds[p]->index], (size_t)inter->ds[p]->n * sizeof(double));
+  return em->pair_x;
+}
+
+/* The rows of the laws: y at x_k and lambda = 0; bounds; lambda_k, moved into the law's set, to start from. */
+static NsStatus form_law_rows(NsEulerMoreauSparse *em, double t, NsError *err) {
+  double *zero = em->guess + em->N;
+  memset(zero, 0, (size_t)em->m * sizeof *zero);
+  for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
+    const NsInteraction *inter = em->nsds->interactions[e];
+    NsRelationPoint at = {t, gather(em, inter, em->x), zero, inter->z};
+    NsStatus status = ns_relation_output(inter->relation, &at, em->q + row, err);
+    if (status != NS_OK) return status;
+    memcpy(em->lower + row, inter->law->lower, (size_t)inter->m * sizeof(double));
+    memcpy(em->upper + row, inter->law->upper, (size_t)inter->m * sizeof(double));
+  }
+  for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
+    const NsInteraction *inter = em->nsds->interactions[e];
+    memcpy(em->guess + row, inter->lambda_k, (size_t)inter->m * sizeof(double));
+    ns_law_project(inter->law, em->guess + row);
+  }
+  return NS_OK;
+}
+
+NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k,
+                                      double t_next, double h, NsError *err) {
+  em->options = *options;
+  em->h = h;
+  em->weight_r = options->gamma_in_relation ? 1 : options->gamma;
+  em->weight_y = options->gamma_in_relation ? options->gamma : 1;
+  memset(em->q, 0, (size_t)em->N * sizeof *em->q);
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const NsFirstOrderDs *ds = em->nsds->ds[i];
+    memcpy(em->x + em->offset[i], ds->x_k, (size_t)ds->n * sizeof *em->x);
+    for (int k = 0; em->weight_r != 1 && k < ds->n; k++) em->q[em->offset[i] + k] = -h * (1 - em->weight_r) * ds->r_k[k];
+  }
+  NsStatus status = options->theta == 1 ? NS_OK : add_f(em, t_k, 1 - options->theta, err);
+  if (status == NS_OK) status = update_coefficients(em, t_next, err);
+  if (status == NS_OK && options->theta != 0) status = add_f(em, t_next, options->theta, err);
+  if (status == NS_OK) status = update_matrix(em, err);
+  return status == NS_OK ? form_law_rows(em, t_next, err) : status;
+}
+
+static NsStatus move_states(NsEulerMoreauSparse *em, const double *dx, NsError *err) {
+  for (int i = 0; i < em->nsds->nds; i++)
+    for (int k = 0; k < em->nsds->ds[i]->n; k++) {
+      double *x = &em->x[em->offset[i] + k];
+      *x = em->nsds->ds[i]->x_k[k] + dx[em->offset[i] + k];
+      if (!isfinite(*x))
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] became %g", em->nsds->ds[i]->name, k + 1, *x);
+      if (fabs(*x) < DBL_MIN) *x = 0;
+    }
+  return NS_OK;
+}
+
+NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z, NsError *err) {
+  NsStatus status = move_states(em, z, err);
+  if (status != NS_OK) return status;
+  memcpy(em->guess, z, (size_t)em->N * sizeof *z);
+  for (int i = 0; i < em->nsds->nds; i++) {
+    NsFirstOrderDs *ds = em->nsds->ds[i];
+    memcpy(ds->x, em->x + em->offset[i], (size_t)ds->n * sizeof *ds->x);
+    memset(ds->r, 0, (size_t)ds->n * sizeof *ds->r);
+    ds->x_version++;
+  }
+  for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
+    NsInteraction *inter = em->nsds->interactions[e];
+    memcpy(inter->lambda, z + row, (size_t)inter->m * sizeof *z);
+    NsRelationPoint at = {0, gather(em, inter, em->x), inter->lambda, inter->z};
+    (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
+    (void)ns_relation_input(inter->relation, &at, em->pair_r, err);
+    for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->n)
+      for (int k = 0; k < inter->ds[p]->n; k++) inter->ds[p]->r[k] += em->pair_r[from + k];
+  }
+  return NS_OK;
+}
