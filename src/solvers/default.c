@@ -382,17 +382,17 @@ static void make_map(NsBox *b, const NsBoxProblem *fair, NsBoxMap *map, NsDenseM
   ns_dense_map(map, dense);
 }
 
-static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, int *iterations) {
+static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, double tolerance, int *iterations) {
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : STEPS;
   double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
-  if (method == NS_BOX_INTERIOR) return ns_interior_solve(&b->interior, map, 1e-11, limit, b->y, iterations);
+  if (method == NS_BOX_INTERIOR) return ns_interior_solve(&b->interior, map, tolerance, limit, b->y, iterations);
   return ns_newton_solve(&b->newton, map, method == NS_BOX_NEWTON_MIN ? NS_NEWTON_MIN : NS_NEWTON_FB,
-                         1e-12 * (size > 0 ? size : 1), limit, b->y, iterations);
+                         tolerance * (size > 0 ? size : 1), limit, b->y, iterations);
 }
 
 /* Newton or interior point on the balanced problem, then the active set it points at. */
-static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method) {
+static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method, double tolerance) {
   const NsBoxProblem *fair = fair_problem(b, p);
   Outcome out = {NS_ENOCONV, 0, "newton_fb", false};
   NsBoxMap map;
@@ -403,7 +403,7 @@ static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method) {
     double near = fair == p ? b->near[i] : ldexp(b->near[i], -b->scaled.col[i]);
     b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
   }
-  out.status = iterate(b, &map, method, &out.iterations);
+  out.status = iterate(b, &map, method, tolerance, &out.iterations);
   if (out.status == NS_ENAN) return out.status = NS_ENOCONV, out;
   if (out.status == NS_EINTR) return out;
   ns_box_product(fair, b->y, b->v, b->active->size);
@@ -538,8 +538,11 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
     case NS_BOX_PGS: out = sweeps(b, p); break;
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
     case NS_BOX_NEWTON_MIN:
-    case NS_BOX_NEWTON_FB:
-    case NS_BOX_INTERIOR: out = iterative(b, p, b->options.method); break;
+    case NS_BOX_NEWTON_FB: out = iterative(b, p, b->options.method, 1e-12); break;
+    case NS_BOX_INTERIOR:
+      out = iterative(b, p, NS_BOX_INTERIOR, 1e-11);
+      if (out.status != NS_OK && out.status != NS_EINTR) out = iterative(b, p, NS_BOX_INTERIOR, 1e-14);
+      break;
     case NS_BOX_PRINCIPAL: out = principal_long(b, p); break;
     default: out = run_default(b, p); break;
   }
@@ -656,7 +659,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
     return solve_one(p, guess, b->options.tolerance, z, w, info);
   b->cold = !guess;
-  if (b->cold && zero_solves(p)) {
+  if (b->cold && b->options.method == NS_BOX_DEFAULT && zero_solves(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     return report(info, (Outcome){NS_OK, 0, "closed form", true}, 0, 0, 0);
   }
