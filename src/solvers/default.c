@@ -346,8 +346,9 @@ static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
     consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
     if (good_enough(b)) return true;
   }
+  int tries = whole || ns_box_well_scaled(p) ? 3 : 1;
   memcpy(b->set, b->trial, (size_t)p->n);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < tries; k++) {
     NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
     if (status == NS_OK) consider(b, p, b->y, b->v, backward);
     if (good_enough(b)) return true;

@@ -344,6 +344,7 @@ static Outcome run_default(NsSparseBox *s, const double *guess) {
     return (Outcome){NS_OK, 0, "closed form"};
   }
   Outcome out = active_sets(s, guess);
+  if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN);
   if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB);
   if (settled(out)) return out;
   Outcome other = interior(s, guess);
