@@ -6,9 +6,9 @@ local methods = { "default", "lemke", "principal", "newton_min", "newton_fb", "i
 local inf = math.huge
 
 local function best(o, seconds)
-  local least, start, r = inf, os.clock()
+  local least, start = inf, os.clock()
+  local fine, r
   repeat
-    local fine
     fine, r = pcall(ns.numerics.box, o)
     if not fine then return nil end
     least = math.min(least, r.time)
@@ -19,7 +19,7 @@ end
 -- The fastest successful solver of Siconos for each problem, from a C program; nil without its headers.
 local function peers()
   local headers = io.open "/usr/include/siconos/numerics/NonSmoothDrivers.h"
-  if not headers then return print "Siconos' headers are not there: its figures are those stored with the problems" end
+  if not headers then return print "no headers of Siconos: its figures are those stored with the problems" end
   headers:close()
   local name = os.tmpname()
   local program, input, output = name .. ".bin", name .. ".in", name .. ".out"

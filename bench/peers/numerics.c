@@ -1,6 +1,6 @@
 /*
 ** numerics.c
-** Siconos' LCP and relay solvers timed on problems read from stdin; one line "name solver info seconds residual" each.
+** Siconos' LCP and relay solvers timed on problems from stdin; a line "name solver info seconds residual" each.
 */
 #include <math.h>
 #include <stdio.h>
