@@ -32,3 +32,29 @@ describe("enumeration", function()
     assert.equal("NS_ETOOLARGE", box { method = "enumerate", M = M, q = q }.status)
   end)
 end)
+
+describe("numerics with solver = 'enumerate'", function()
+  it("returns every solution", function()
+    local ns = require "nslua"
+    local r = ns.numerics.lcp { M = { { 0, 1 }, { 1, 0 } }, q = { -1, -1 }, solver = "enumerate" }
+    assert.equal(1, #r.solutions)
+    r = ns.numerics.box { M = { { -1e-6, 0, 0 }, { 0, 0, 0 }, { 0, 0, -1 } }, q = { 1e-6, 1, 1 }, lower = 0,
+      upper = 3, solver = "enumerate" }
+    assert.equal(9, #r.solutions)
+    local seen = {}
+    for _, z in ipairs(r.solutions) do
+      assert.equal(0, z[2])
+      seen[z[1] .. " " .. z[3]] = true
+    end
+    for _, a in ipairs { 0.0, 1.0, 3.0 } do
+      for _, b in ipairs { 0.0, 1.0, 3.0 } do assert.is_true(seen[a .. " " .. b]) end
+    end
+  end)
+
+  it("refuses more than 20 variables", function()
+    local ns = require "nslua"
+    local ok, message = pcall(ns.numerics.lcp, { M = ns.eye(21), q = ns.vector(21) - 1, solver = "enumerate" })
+    assert.is_false(ok)
+    assert.truthy(message:find("lcp: solver 'enumerate' takes no problem of 21 variables", 1, true), message)
+  end)
+end)

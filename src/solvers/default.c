@@ -48,7 +48,9 @@ struct NsBox {
   signed char *set, *trial;
   double best;              /* backward error of best_z; INFINITY: there is none */
   bool cold;                /* no guess was given */
-  int solutions, kept;
+  int solutions, kept, order;
+  double *ray;
+  bool has_ray;
 };
 
 /* The outcome of a stage. NS_ENOCONV: it has no answer. */
@@ -73,6 +75,7 @@ static void take_vectors(NsBox *b, int n) {
   ns_newton_take(&b->newton, &b->arena, n);
   ns_interior_take(&b->interior, &b->arena, n);
   b->rho = ns_arena_doubles(&b->arena, n);
+  b->ray = ns_arena_doubles(&b->arena, n);
 }
 
 NsStatus ns_box_new(NsBox **out, int nmax) {
@@ -103,6 +106,13 @@ void ns_box_free(NsBox *b) {
 
 void ns_box_solution(const NsBox *b, int k, double *z) {
   for (int i = 0; i < b->kept; i++) z[b->keep[i]] = b->enumeration[(size_t)(k + 2) * (size_t)b->kept + (size_t)i];
+}
+
+bool ns_box_ray(const NsBox *b, double *ray) {
+  if (!b->has_ray) return false;
+  for (int i = 0; i < b->order; i++) ray[i] = 0;
+  for (int i = 0; i < b->kept; i++) ray[b->keep[i]] = b->ray[i];
+  return true;
 }
 
 NsBoxOptions *ns_box_options(NsBox *b) {
@@ -331,6 +341,11 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
       return out;
     }
     if (k == 0 && status != NS_OK) out.status = status;
+    if (k == 0 && status == NS_ERAY) {
+      b->has_ray = true;
+      for (int i = 0; i < p->n; i++)
+        b->ray[i] = ldexp(ns_pivot_ray(b->pivot)[i], fair == p ? 0 : b->scaled.col[i]);
+    }
     if (status == NS_EINTR) return out.status = status, out;
   }
   return out;
@@ -346,8 +361,9 @@ static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
     consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
     if (good_enough(b)) return true;
   }
+  int tries = whole || ns_box_well_scaled(p) ? 3 : 1;
   memcpy(b->set, b->trial, (size_t)p->n);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < tries; k++) {
     NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
     if (status == NS_OK) consider(b, p, b->y, b->v, backward);
     if (good_enough(b)) return true;
@@ -382,17 +398,17 @@ static void make_map(NsBox *b, const NsBoxProblem *fair, NsBoxMap *map, NsDenseM
   ns_dense_map(map, dense);
 }
 
-static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, int *iterations) {
+static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, double tolerance, int *iterations) {
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : STEPS;
   double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
-  if (method == NS_BOX_INTERIOR) return ns_interior_solve(&b->interior, map, 1e-11, limit, b->y, iterations);
+  if (method == NS_BOX_INTERIOR) return ns_interior_solve(&b->interior, map, tolerance, limit, b->y, iterations);
   return ns_newton_solve(&b->newton, map, method == NS_BOX_NEWTON_MIN ? NS_NEWTON_MIN : NS_NEWTON_FB,
-                         1e-12 * (size > 0 ? size : 1), limit, b->y, iterations);
+                         tolerance * (size > 0 ? size : 1), limit, b->y, iterations);
 }
 
 /* Newton or interior point on the balanced problem, then the active set it points at. */
-static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method) {
+static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method, double tolerance) {
   const NsBoxProblem *fair = fair_problem(b, p);
   Outcome out = {NS_ENOCONV, 0, "newton_fb", false};
   NsBoxMap map;
@@ -403,7 +419,7 @@ static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method) {
     double near = fair == p ? b->near[i] : ldexp(b->near[i], -b->scaled.col[i]);
     b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
   }
-  out.status = iterate(b, &map, method, &out.iterations);
+  out.status = iterate(b, &map, method, tolerance, &out.iterations);
   if (out.status == NS_ENAN) return out.status = NS_ENOCONV, out;
   if (out.status == NS_EINTR) return out;
   ns_box_product(fair, b->y, b->v, b->active->size);
@@ -538,8 +554,11 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
     case NS_BOX_PGS: out = sweeps(b, p); break;
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
     case NS_BOX_NEWTON_MIN:
-    case NS_BOX_NEWTON_FB:
-    case NS_BOX_INTERIOR: out = iterative(b, p, b->options.method); break;
+    case NS_BOX_NEWTON_FB: out = iterative(b, p, b->options.method, 1e-12); break;
+    case NS_BOX_INTERIOR:
+      out = iterative(b, p, NS_BOX_INTERIOR, 1e-11);
+      if (out.status != NS_OK && out.status != NS_EINTR) out = iterative(b, p, NS_BOX_INTERIOR, 1e-14);
+      break;
     case NS_BOX_PRINCIPAL: out = principal_long(b, p); break;
     default: out = run_default(b, p); break;
   }
@@ -648,6 +667,8 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
                       NsSolverInfo *info) {
   Outcome out = {p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK, 0, "none", false};
   b->solutions = 0;
+  b->has_ray = false;
+  b->order = p->n;
   if (!out.status) out.status = check_data(p);
   if (out.status) {
     if (out.status != NS_ESIZE) poison(p, z, w);
@@ -656,7 +677,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
     return solve_one(p, guess, b->options.tolerance, z, w, info);
   b->cold = !guess;
-  if (b->cold && zero_solves(p)) {
+  if (b->cold && b->options.method == NS_BOX_DEFAULT && zero_solves(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     return report(info, (Outcome){NS_OK, 0, "closed form", true}, 0, 0, 0);
   }
