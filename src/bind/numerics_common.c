@@ -143,7 +143,7 @@ typedef struct Words {
 
 static const Words words[] = {
     {NS_OK, "ok", "solved"},
-    {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none for a monotone problem)"},
+    {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none when M is monotone)"},
     {NS_ENOSOL, "no solution", "there is no solution"},
     {NS_ENOCONV, "no solution", "no solution was found: every attempt stopped at a point that is none"},
     {NS_EMAXITER, "iteration limit", "the limit of iterations or of time was reached"},
