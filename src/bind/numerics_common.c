@@ -154,7 +154,10 @@ static const Words words[] = {
 void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
   size_t k = 0, count = sizeof words / sizeof *words;
   while (k < count && words[k].status != status) k++;
-  if (k == count) nsl_raise_status(L, status, who);
+  if (k == count) {
+    nsl_raise_status(L, status, who);
+    return;
+  }
   lua_pushboolean(L, status == NS_OK);
   lua_setfield(L, -2, "success");
   nsl_set_string(L, "status", words[k].name);
