@@ -1,0 +1,197 @@
+/*
+** friction_default.c
+** The chain of friction solvers.
+*/
+#include "solvers/friction_default.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "solvers/friction_first_order.h"
+#include "solvers/friction_lcp.h"
+#include "solvers/friction_local.h"
+#include "solvers/friction_newton.h"
+#include "solvers/friction_nsgs.h"
+#include "solvers/friction_residual.h"
+#include "solvers/residual.h"
+
+enum {
+  SWEEPS = 20000,
+  NEWTON_STEPS = 200,
+  GRADIENTS = 20000,
+  FIRST_SWEEPS = 10,
+  ROUND_NEWTON = 15,
+  SMALL = 120,       /* unknowns of a problem that is polished to rounding */
+  LCP_CONTACTS = 100
+};
+
+struct NsFrictionSolver {
+  NsArena arena;
+  int dim, nc;
+  NsFrictionMethod method;
+  NsFrictionOptions options;
+  NsContact *contact;
+  double *rho, *x, *v, *work;
+  double *r, *u;
+  NsFrictionNewton *newton;
+  NsFrictionLcp *lcp;
+  double least;
+  NsSolverInfo best; /* of r, u above */
+};
+
+static NsStatus make_parts(NsFrictionSolver *s, const NsFriction *p) {
+  bool chain = s->method == NS_FRICTION_DEFAULT;
+  NsStatus status = NS_OK;
+  if (s->method == NS_FRICTION_LCP && p->dim != 2) return NS_EARG;
+  if (chain || s->method == NS_FRICTION_NEWTON) status = ns_friction_newton_new(&s->newton, p);
+  if (!status && (s->method == NS_FRICTION_LCP || (chain && p->dim == 2 && p->nc <= LCP_CONTACTS)))
+    status = ns_friction_lcp_new(&s->lcp, p->nc);
+  return status;
+}
+
+NsStatus ns_friction_new(NsFrictionSolver **out, const NsFriction *p, NsFrictionMethod method) {
+  *out = NULL;
+  NsFrictionSolver *s = ns_alloc(1, sizeof *s);
+  if (!s) return NS_ENOMEM;
+  ptrdiff_t n = (ptrdiff_t)p->dim * p->nc;
+  s->dim = p->dim;
+  s->nc = p->nc;
+  s->method = method;
+  s->options.tolerance = 1e-8;
+  s->contact = ns_arena_take(&s->arena, (size_t)p->nc, sizeof *s->contact);
+  s->rho = ns_arena_doubles(&s->arena, p->nc);
+  s->x = ns_arena_doubles(&s->arena, n);
+  s->v = ns_arena_doubles(&s->arena, n);
+  s->r = ns_arena_doubles(&s->arena, n);
+  s->u = ns_arena_doubles(&s->arena, n);
+  s->work = ns_arena_doubles(&s->arena, (ptrdiff_t)ns_friction_first_order_work(p->dim, p->nc));
+  NsStatus status = s->arena.failed ? NS_ENOMEM : make_parts(s, p);
+  if (status) ns_friction_free(s);
+  else *out = s;
+  return status;
+}
+
+void ns_friction_free(NsFrictionSolver *s) {
+  if (!s) return;
+  ns_friction_newton_free(s->newton);
+  ns_friction_lcp_free(s->lcp);
+  ns_arena_release(&s->arena);
+  ns_free(s);
+}
+
+NsFrictionOptions *ns_friction_options(NsFrictionSolver *s) {
+  return &s->options;
+}
+
+/* Keeps x, v as the best candidate when they are, and returns whether the best is good enough. */
+static bool keep(NsFrictionSolver *s, const NsSolverInfo *info) {
+  size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
+  double measure = ns_larger(info->relative, info->backward);
+  if (measure < s->least) {
+    s->least = measure;
+    s->best = *info;
+    memcpy(s->r, s->x, bytes);
+    memcpy(s->u, s->v, bytes);
+  }
+  return s->least <= s->options.tolerance;
+}
+
+static void restart_from_best(NsFrictionSolver *s) {
+  if (s->least < INFINITY) memcpy(s->x, s->r, (size_t)(s->dim * s->nc) * sizeof *s->x);
+}
+
+static bool newton(NsFrictionSolver *s, const NsFriction *p, int iterations) {
+  NsSolverInfo info = {0};
+  ns_friction_newton_solve(s->newton, p, s->rho, s->options.tolerance, iterations, s->dim * s->nc <= SMALL, s->x, s->v,
+                           &info);
+  return keep(s, &info);
+}
+
+static bool sweeps(NsFrictionSolver *s, const NsFriction *p, int count, int *total) {
+  NsSolverInfo info = {0};
+  int done = 0;
+  ns_nsgs_solve(p, s->contact, s->rho, s->options.tolerance, count, s->x, s->v, &info, &done);
+  *total += done;
+  info.iterations = *total;
+  return keep(s, &info);
+}
+
+static bool gradients(NsFrictionSolver *s, const NsFriction *p, int iterations) {
+  NsSolverInfo info = {0};
+  ns_friction_first_order(p, s->rho, s->options.tolerance, iterations, s->work, s->x, s->v, &info);
+  return keep(s, &info);
+}
+
+static bool pivots(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
+  NsSolverInfo info = {0};
+  *verdict = ns_friction_lcp_solve(s->lcp, p, s->rho, s->options.tolerance, s->x, s->v, &info);
+  return keep(s, &info);
+}
+
+/* Newton from the end of the sweeps; they go on from where they were when it does not help. */
+static bool newton_aside(NsFrictionSolver *s, const NsFriction *p) {
+  size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
+  memcpy(s->work, s->x, bytes);
+  if (newton(s, p, ROUND_NEWTON)) return true;
+  memcpy(s->x, s->work, bytes);
+  return false;
+}
+
+/* The chain; *verdict is what a failure may be called. */
+static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
+  int limit = s->options.max_iterations > 0 ? s->options.max_iterations : SWEEPS, total = 0;
+  double cost = ns_friction_newton_cost(s->newton) * ROUND_NEWTON / 2;
+  int count = FIRST_SWEEPS + (int)ns_smaller(cost, 500);
+  bool small = s->dim * s->nc <= SMALL;
+  if (small) count = FIRST_SWEEPS;
+  for (int round = 0; total < limit && !ns_interrupted(); round++, count *= 4) {
+    bool good = sweeps(s, p, count < limit - total ? count : limit - total, &total);
+    if (good && !small) return true;
+    if (newton_aside(s, p) || good) return true;
+    NsStatus box = NS_OK;
+    if (round == 0 && s->lcp && !ns_interrupted()) {
+      if (pivots(s, p, &box)) return true;
+      if (box == NS_ENOSOL || box == NS_ERAY) *verdict = box;
+      if (box == NS_ENOSOL) return false;
+      restart_from_best(s);
+    }
+  }
+  restart_from_best(s);
+  if (ns_interrupted()) return false;
+  return gradients(s, p, GRADIENTS) || newton(s, p, NEWTON_STEPS);
+}
+
+static bool run(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
+  int limit = s->options.max_iterations, total = 0;
+  switch (s->method) {
+    case NS_FRICTION_NSGS: return sweeps(s, p, limit > 0 ? limit : SWEEPS, &total);
+    case NS_FRICTION_NEWTON: return newton(s, p, limit > 0 ? limit : NEWTON_STEPS);
+    case NS_FRICTION_FIRST_ORDER: return gradients(s, p, limit > 0 ? limit : GRADIENTS);
+    case NS_FRICTION_LCP: return pivots(s, p, verdict);
+    default: return chain(s, p, verdict);
+  }
+}
+
+NsStatus ns_friction_solve(NsFrictionSolver *s, const NsFriction *p, const double *guess, double *r, double *u,
+                           NsSolverInfo *info) {
+  size_t bytes = (size_t)(s->dim * s->nc) * sizeof *r;
+  NsStatus verdict = NS_EMAXITER;
+  if (p->dim != s->dim || p->nc != s->nc) return NS_ESIZE;
+  ns_friction_steps(p, s->rho);
+  ns_nsgs_prepare(p, s->rho, s->contact);
+  memset(s->x, 0, bytes);
+  if (guess) memcpy(s->x, guess, bytes);
+  memcpy(s->r, s->x, bytes);
+  s->least = INFINITY;
+  s->best = (NsSolverInfo){.solver = "guess"};
+  double start = ns_friction_measure(p, s->rho, s->x, s->u, &s->best);
+  if (start < INFINITY) s->least = start;
+  bool good = s->least <= 1e-15 || run(s, p, &verdict);
+  memcpy(r, s->r, bytes);
+  memcpy(u, s->u, bytes);
+  *info = s->best;
+  info->status = good ? NS_OK : ns_interrupted() ? NS_EINTR : verdict;
+  return info->status;
+}
