@@ -42,8 +42,35 @@ int ns_block_count(const NsBlock *A);
 /* y = A x + q; y overlaps neither x nor q. q NULL counts as zero. */
 void ns_block_product(const NsBlock *A, const double *x, const double *q, double *y);
 
+/* y (dim) += the blocks from .. to - 1, all of one block row, times x. */
+static inline void ns_block_add(const NsBlock *A, int from, int to, const double *x, double *y) {
+  if (A->dim == 3) {
+    double y0 = y[0], y1 = y[1], y2 = y[2];
+    for (int p = from; p < to; p++) {
+      const double *b = A->value + 9 * (size_t)p, *xp = x + 3 * (size_t)A->col[p];
+      y0 += b[0] * xp[0] + b[3] * xp[1] + b[6] * xp[2];
+      y1 += b[1] * xp[0] + b[4] * xp[1] + b[7] * xp[2];
+      y2 += b[2] * xp[0] + b[5] * xp[1] + b[8] * xp[2];
+    }
+    y[0] = y0, y[1] = y1, y[2] = y2;
+  } else if (A->dim == 2) {
+    double y0 = y[0], y1 = y[1];
+    for (int p = from; p < to; p++) {
+      const double *b = A->value + 4 * (size_t)p, *xp = x + 2 * (size_t)A->col[p];
+      y0 += b[0] * xp[0] + b[2] * xp[1];
+      y1 += b[1] * xp[0] + b[3] * xp[1];
+    }
+    y[0] = y0, y[1] = y1;
+  } else {
+    for (int p = from; p < to; p++) y[0] += A->value[p] * x[A->col[p]];
+  }
+}
+
 /* y (dim) += block row i of A times x, the diagonal block left out. */
-void ns_block_row_outside(const NsBlock *A, int i, const double *x, double *y);
+static inline void ns_block_row_outside(const NsBlock *A, int i, const double *x, double *y) {
+  ns_block_add(A, A->rowptr[i], A->diag[i], x, y);
+  ns_block_add(A, A->diag[i] + 1, A->rowptr[i + 1], x, y);
+}
 
 /* The sparse matrix with the same entries, explicit zeros of stored blocks kept. */
 NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A);

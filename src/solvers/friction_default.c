@@ -21,11 +21,15 @@ enum {
   SWEEPS = 20000,
   NEWTON_STEPS = 200,
   GRADIENTS = 20000,
-  FIRST_SWEEPS = 10,
-  ROUND_NEWTON = 15,
+  FIRST_SWEEPS = 6,
+  ROUND_NEWTON = 40,
   SMALL = 120,       /* unknowns of a problem that is polished to rounding */
-  LCP_CONTACTS = 100
+  LCP_CONTACTS = 100,
+  LCP_AT_ONCE = 4,
+  LCP_LATE = 4
 };
+
+static const double EXACT = 1e-15;
 
 struct NsFrictionSolver {
   NsArena arena;
@@ -130,35 +134,41 @@ static bool pivots(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) 
   return keep(s, &info);
 }
 
-/* Newton from the end of the sweeps; they go on from where they were when it does not help. */
-static bool newton_aside(NsFrictionSolver *s, const NsFriction *p) {
-  size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
-  memcpy(s->work, s->x, bytes);
-  if (newton(s, p, ROUND_NEWTON)) return true;
-  memcpy(s->x, s->work, bytes);
+/* Newton with a fair share of the work done so far; the sweeps go on from where they were when it does not help. */
+static bool newton_aside(NsFrictionSolver *s, const NsFriction *p, double spent) {
+  double share = 4 * spent / ns_friction_newton_cost(s->newton);
+  if (share < 5) return false;
+  if (newton(s, p, share < ROUND_NEWTON ? (int)share : ROUND_NEWTON)) return true;
+  restart_from_best(s);
   return false;
+}
+
+/* The LCP early when it is small, else when the iterations have had their chance. */
+static bool pivots_due(const NsFrictionSolver *s, int round) {
+  return s->lcp && round == (s->nc <= LCP_AT_ONCE ? 0 : LCP_LATE);
 }
 
 /* The chain; *verdict is what a failure may be called. */
 static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
   int limit = s->options.max_iterations > 0 ? s->options.max_iterations : SWEEPS, total = 0;
-  double cost = ns_friction_newton_cost(s->newton) * ROUND_NEWTON / 2;
-  int count = FIRST_SWEEPS + (int)ns_smaller(cost, 500);
   bool small = s->dim * s->nc <= SMALL;
-  if (small) count = FIRST_SWEEPS;
-  for (int round = 0; total < limit && !ns_interrupted(); round++, count *= 4) {
-    bool good = sweeps(s, p, count < limit - total ? count : limit - total, &total);
-    if (good && !small) return true;
-    if (newton_aside(s, p) || good) return true;
-    NsStatus box = NS_OK;
-    if (round == 0 && s->lcp && !ns_interrupted()) {
-      if (pivots(s, p, &box)) return true;
-      if (box == NS_ENOSOL || box == NS_ERAY) *verdict = box;
-      if (box == NS_ENOSOL) return false;
-      restart_from_best(s);
-    }
+  double spent = 0, count = ns_larger(FIRST_SWEEPS, ns_smaller(2 * ns_friction_newton_cost(s->newton), 100));
+  for (int round = 0; total < limit && !ns_interrupted(); round++, count *= 3) {
+    int share = (int)ns_smaller(count, limit - total);
+    bool good = sweeps(s, p, share, &total);
+    if (good && (!small || s->least <= EXACT)) return true;
+    spent += share;
+    if (!small && gradients(s, p, share)) return true;
+    restart_from_best(s);
+    if (!small) spent += 1.6 * share;
+    if (newton_aside(s, p, small ? ns_larger(spent, ROUND_NEWTON) : spent) || good) return true;
+    if (!pivots_due(s, round) || ns_interrupted()) continue;
+    NsStatus box;
+    if (pivots(s, p, &box)) return true;
+    if (box == NS_ENOSOL || box == NS_ERAY) *verdict = box;
+    if (box == NS_ENOSOL) return false;
+    restart_from_best(s);
   }
-  restart_from_best(s);
   if (ns_interrupted()) return false;
   return gradients(s, p, GRADIENTS) || newton(s, p, NEWTON_STEPS);
 }

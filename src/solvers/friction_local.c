@@ -183,12 +183,14 @@ static void extremum(const Slip *g, double *d) {
 
 /* All roots of G, two for each. Returns their number. */
 static int all_roots(const Slip *g, double (*root)[2]) {
-  static const double angle = 6.283185307179586 / SAMPLES;
+  static const double start[2] = {0.9950041652780258, 0.09983341664682815};
+  static const double cosine = 0.9914448613738104, sine = 0.13052619222005157; /* of 2 pi / SAMPLES */
   double d[SAMPLES][2], value[SAMPLES];
   int count = 0;
   for (int k = 0; k < SAMPLES; k++) {
-    d[k][0] = cos(k * angle + 0.1);
-    d[k][1] = sin(k * angle + 0.1);
+    const double *last = k > 0 ? d[k - 1] : start;
+    d[k][0] = last[0] * cosine - last[1] * sine;
+    d[k][1] = last[1] * cosine + last[0] * sine;
     value[k] = slip_value(g, d[k]);
   }
   for (int k = 0; k < SAMPLES && count + 2 < MAX_ROOTS; k++) {

@@ -66,9 +66,9 @@ static NsStatus make_sparse(NsFrictionNewton *w, const NsBlock *W) {
 }
 
 static double estimate_cost(const NsFrictionNewton *w, const NsBlock *W) {
-  double n = (double)w->dim * w->nc, sweep = 2.0 * ns_block_count(W) * w->dim * w->dim + 60.0 * w->nc;
-  double factor = w->dense ? n * n * n / 6 : 40.0 * ns_block_count(W) * w->dim * w->dim;
-  return 1 + factor / ns_larger(sweep, 1);
+  double n = (double)w->dim * w->nc, size = (double)w->dim * w->dim, blocks = ns_block_count(W);
+  if (!w->dense) return 18 * blocks / ns_larger(w->nc, 1);
+  return 1 + n * n * n / 3 / ns_larger(2 * size * blocks + 60.0 * w->nc, 1);
 }
 
 NsStatus ns_friction_newton_new(NsFrictionNewton **out, const NsFriction *p) {
