@@ -71,17 +71,24 @@ void ns_friction_steps(const NsFriction *p, double *rho) {
   }
 }
 
+/* Forces larger than this many times what q explains do not make the scale larger. */
+static const double explained = 100;
+
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u) {
-  double worst = 0, scale = DBL_MIN;
+  double worst = 0, forces = DBL_MIN, data = DBL_MIN;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
     double e = contact_residual(p->dim, p->mu[i], rho[i], r + k, u + k);
     if (!(e <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, e);
-    for (int d = 0; d < p->dim; d++)
-      scale = ns_larger(scale, ns_larger(fabs(r[k + (size_t)d]), rho[i] * fabs(p->q[k + (size_t)d])));
+    for (int d = 0; d < p->dim; d++) {
+      forces = ns_larger(forces, fabs(r[k + (size_t)d]));
+      data = ns_larger(data, rho[i] * fabs(p->q[k + (size_t)d]));
+    }
   }
-  return sqrt(worst) / scale;
+  worst = sqrt(worst);
+  if (forces > explained * data) return (worst + DBL_EPSILON * forces) / (explained * data);
+  return worst / ns_larger(data, forces);
 }
 
 double ns_friction_measure(const NsFriction *p, const double *rho, const double *r, double *u, NsSolverInfo *info) {

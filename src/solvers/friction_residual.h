@@ -27,8 +27,10 @@ double ns_friction_scale(const NsFriction *p, const double *r);
 void ns_friction_steps(const NsFriction *p, double *rho);
 
 /*
-** Scaled natural residual: max_i |r_i - P(r_i - rho_i u_i)| over max_i max(|r_i|, rho_i |q_i|): it does not change with
-** the units of r or u. INFINITY for NaN.
+** Scaled natural residual: max_i |r_i - P(r_i - rho_i u_i)| over max(Q, min(R, 100 Q)), R the largest |r_i|, Q the
+** largest rho_i |q_i|: it does not change with the units of r or u, and forces that grow without bound, where there
+** is no solution, do not hide that velocities stay wrong (beyond 100 Q their rounding, eps R, is added to the
+** residual). INFINITY for NaN.
 */
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u);
 
