@@ -191,7 +191,8 @@ local function project(mu, n, t)
   return a, out
 end
 
--- Largest over the contacts of the natural map r - P(r - (u + mu |u_T| e_n) / w), w the largest row sum of the contact's own block, over
+-- Largest over the contacts of the natural map r - P(r - (u + mu |u_T| e_n) / w) and of min(r_n, u_n / w), w the largest row sum
+-- of the contact's own block, over
 -- what q explains: Q = max q / w, or max r when that is between Q and 100 Q. Zero blocks take w = 1.
 function M.residual(p, r)
   local d, worst, force, data = p.dim, 0, 0, 0
@@ -213,7 +214,7 @@ function M.residual(p, r)
     local e = (r[base + 1] - n) ^ 2
     for a = 2, d do e = e + (r[base + a] - tangent[a - 1]) ^ 2 end
     if e ~= e then return math.huge end
-    worst = max(worst, sqrt(e))
+    worst = max(worst, sqrt(e), abs(math.min(r[base + 1], u[1] / own)))
     for a = 1, d do force, data = max(force, abs(r[base + a])), max(data, abs(p.q[base + a]) / own) end
   end
   if force > 100 * data then return (worst + 2.2e-16 * force) / (100 * data) end

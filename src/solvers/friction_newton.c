@@ -15,9 +15,9 @@
 #include "solvers/friction_residual.h"
 #include "solvers/residual.h"
 
-enum { DENSE_ORDER = 360, HALVINGS = 6, MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2, POLISH_STEPS = 3 };
+enum { DENSE_ORDER = 360, HALVINGS = 6, MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2, POLISH_STEPS = 3, RECENT = 3 };
 
-static const double alpha_least = 1e-11, alpha_most = 1e-1;
+static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
 
 /*
 ** Row blocks of the system: a contact's equations are  E dr + T (W dr) = rhs  with 3 x 3 blocks E, T, column-major.
@@ -41,6 +41,7 @@ struct NsFrictionNewton {
   NsSparse *S;  /* the pattern of W */
   int *slot;    /* where entry k of block p lies in S */
   NsSparseLu *lu;
+  double recent[RECENT]; /* squares of the map at the last iterates */
   double cost;
 };
 
@@ -66,9 +67,9 @@ static NsStatus make_sparse(NsFrictionNewton *w, const NsBlock *W) {
 }
 
 static double estimate_cost(const NsFrictionNewton *w, const NsBlock *W) {
-  double n = (double)w->dim * w->nc, size = (double)w->dim * w->dim, blocks = ns_block_count(W);
-  if (!w->dense) return 18 * blocks / ns_larger(w->nc, 1);
-  return 1 + n * n * n / 3 / ns_larger(2 * size * blocks + 60.0 * w->nc, 1);
+  double n = (double)w->dim * w->nc, entries = (double)ns_block_count(W) * w->dim * w->dim;
+  double factor = w->dense ? n * n * n / 3 : 2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries;
+  return 1 + factor / (entries + 30.0 * w->nc);
 }
 
 NsStatus ns_friction_newton_new(NsFrictionNewton **out, const NsFriction *p) {
@@ -257,12 +258,13 @@ static bool finite(const double *x, int n) {
 */
 static bool search(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *r, double *u, double *norm) {
   int n = p->dim * p->nc;
-  double t = 1;
+  double t = 1, bound = *norm;
+  for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, w->recent[k]);
   for (int k = 0; k <= HALVINGS; k++, t /= 2) {
     for (int i = 0; i < n; i++) w->trial[i] = r[i] + t * w->step[i];
     ns_block_product(p->W, w->trial, p->q, w->trial_u);
     double now = evaluate(p, rho, w->trial, w->trial_u, w->trial_map, NULL);
-    if (!(now < (1 - 1e-2 * t) * *norm)) continue;
+    if (!(now < (1 - 1e-3 * t) * bound)) continue;
     memcpy(r, w->trial, (size_t)n * sizeof *r);
     memcpy(u, w->trial_u, (size_t)n * sizeof *u);
     *norm = now;
@@ -280,11 +282,11 @@ static NsStatus advance(NsFrictionNewton *w, const NsFriction *p, const double *
     NsStatus status = w->dense ? solve_dense(w, p) : solve_sparse(w, p);
     if (status == NS_ENOMEM) return status;
     if (!status && finite(w->step, p->dim * p->nc) && search(w, p, rho, r, u, norm)) {
-      *alpha = ns_larger(*alpha / 100, alpha_least);
+      *alpha = ns_larger(*alpha / 30, alpha_least);
       return NS_OK;
     }
     if (*alpha >= alpha_most) return NS_ENOCONV;
-    *alpha = ns_smaller(*alpha * 1e3, alpha_most);
+    *alpha = ns_smaller(*alpha * 30, alpha_most);
   }
 }
 
@@ -311,13 +313,15 @@ NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, cons
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
   ns_block_product(p->W, r, p->q, u);
   double norm = evaluate(p, rho, r, u, w->map, NULL);
+  for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;
   judge(w, p, rho, r, &least, info);
-  while (taken < iterations && (least > tolerance || extra-- > 0) && least > 0) {
+  while (taken < iterations && (least > tolerance || (least > rounding && extra-- > 0))) {
     double before = least;
     if (ns_interrupted()) status = NS_EINTR;
     else status = advance(w, p, rho, &alpha, r, u, &norm);
     if (status) break;
     status = NS_EMAXITER;
+    w->recent[taken % RECENT] = norm;
     taken++;
     judge(w, p, rho, r, &least, info);
     if (before <= tolerance && least > before / 2) break;

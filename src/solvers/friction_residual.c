@@ -78,7 +78,8 @@ double ns_friction_scaled(const NsFriction *p, const double *rho, const double *
   double worst = 0, forces = DBL_MIN, data = DBL_MIN;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    double e = contact_residual(p->dim, p->mu[i], rho[i], r + k, u + k);
+    double normal = ns_smaller(r[k], rho[i] * u[k]), e = contact_residual(p->dim, p->mu[i], rho[i], r + k, u + k);
+    e = ns_larger(e, normal * normal);
     if (!(e <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, e);
     for (int d = 0; d < p->dim; d++) {
