@@ -17,7 +17,9 @@ describe("fc2d and fc3d", function()
     assert.equal(a.r, a.z)
     assert.equal(a.u, a.w)
     for k, x in ipairs{ 1, -0.1, 0 } do assert.near(x, a.r[k], 1e-15) end
-    for _, name in ipairs{ "residual", "scale", "relative", "scaled", "time" } do assert.equal("number", type(a[name]), name) end
+    for _, name in ipairs{ "residual", "scale", "relative", "scaled", "time" } do
+      assert.equal("number", type(a[name]), name)
+    end
     assert.equal("integer", math.type(a.iterations))
     assert.equal("string", type(a.solver))
   end)

@@ -1,7 +1,7 @@
--- Friction problems. Provenance: fc2d_gen_* (a sliding rod, a pyramid of disks on a floor) were generated for these tests; the others
--- are the published test problems of the Siconos project (siconos/numerics data, 2024), numbers as given there. `scale` is
--- the larger of the largest |q| and |r| of the stored answer; contact i takes dim consecutive entries, normal first.
--- W is a list of rows, or i, j (from 1), v are its entries.
+-- Friction problems. Provenance: fc2d_gen_* (a sliding rod, a pyramid of disks on a floor) were generated for these
+-- tests; the others are published test problems of the Siconos project (numerics/src/FrictionContact/test/data,
+-- Apache-2.0), numbers as given there. `scale` is the larger of the largest |q| and |r| of the peer's answer;
+-- contact i takes dim consecutive entries, normal first. W is a list of rows, or v its entries at (i, j), from 1.
 local problems = {}
 problems["FC2D_SliderCrankLagrangian00000"] = {
   kind = "fc2d", dim = 2, nc = 2, scale = 8.407368208001527,

@@ -187,10 +187,12 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static const struct {
+typedef struct Words {
   NsStatus status;
   const char *name, *message;
-} words[] = {
+} Words;
+
+static const Words words[] = {
     {NS_OK, "ok", "solved"},
     {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found"},
     {NS_ENOSOL, "no solution", "there is no solution"},
@@ -199,6 +201,12 @@ static const struct {
     {NS_ESINGULAR, "singular", "a singular system stopped the method, and no solution was found"},
     {NS_EINTR, "interrupted", "interrupted"},
 };
+
+static const Words *words_of(NsStatus status) {
+  size_t k = 0, count = sizeof words / sizeof *words;
+  while (k < count && words[k].status != status) k++;
+  return k < count ? &words[k] : NULL;
+}
 
 static void set_number(lua_State *L, const char *name, double x) {
   lua_pushnumber(L, x);
@@ -220,14 +228,16 @@ static void set_vector(lua_State *L, const char *name, const char *other, int n,
 
 static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
   int n = c->p.dim * c->p.nc;
-  size_t k = 0;
-  while (k < sizeof words / sizeof *words && words[k].status != info->status) k++;
-  if (k == sizeof words / sizeof *words) nsl_raise_status(L, info->status, c->who);
+  const Words *said = words_of(info->status);
+  if (!said) {
+    nsl_raise_status(L, info->status, c->who);
+    return;
+  }
   lua_newtable(L);
   lua_pushboolean(L, info->status == NS_OK);
   lua_setfield(L, -2, "success");
-  set_string(L, "status", words[k].name);
-  set_string(L, "message", words[k].message);
+  set_string(L, "status", said->name);
+  set_string(L, "message", said->message);
   set_vector(L, "r", "z", n, c->r);
   set_vector(L, "u", "w", n, c->u);
   set_number(L, "residual", info->residual);

@@ -53,16 +53,21 @@ static double *open_block(NsBlock *A, int *next, int i, int j) {
   return A->value + (size_t)(next[i] - 1) * (size_t)size;
 }
 
-/* Calls for each block column: counts the blocks (next NULL) or fills them. */
-static void sparse_column(const NsSparse *S, int dim, int J, NsBlock *A, int *next, int *stamp, int *count) {
+/* Counts block column J; stamp[I] == J + 1 marks a block that was seen. */
+static void count_column(const NsSparse *S, int dim, int J, int *stamp, int *count) {
+  stamp[J] = J + 1;
+  count[J]++;
+  for (int p = S->colptr[J * dim]; p < S->colptr[(J + 1) * dim]; p++) {
+    int I = S->row[p] / dim;
+    if (stamp[I] != J + 1) stamp[I] = J + 1, count[I]++;
+  }
+}
+
+static void fill_column(const NsSparse *S, int dim, int J, NsBlock *A, int *next) {
   for (int j = J * dim; j < (J + 1) * dim; j++)
-    for (int p = S->colptr[j]; p < S->colptr[j + 1]; p++) {
-      int I = S->row[p] / dim;
-      if (A) open_block(A, next, I, J)[S->row[p] % dim + (j - J * dim) * dim] = S->value[p];
-      else if (stamp[I] != J + 1) stamp[I] = J + 1, count[I]++;
-    }
-  if (A) open_block(A, next, J, J);
-  else if (stamp[J] != J + 1) stamp[J] = J + 1, count[J]++;
+    for (int p = S->colptr[j]; p < S->colptr[j + 1]; p++)
+      open_block(A, next, S->row[p] / dim, J)[S->row[p] % dim + (j - J * dim) * dim] = S->value[p];
+  open_block(A, next, J, J);
 }
 
 NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *S) {
@@ -74,11 +79,11 @@ NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *S) {
   int nb = S->rows / dim, *stamp = ns_arena_ints(&work, nb), *count = ns_arena_ints(&work, nb);
   int *next = ns_arena_ints(&work, nb);
   if (work.failed) return finish(out, NS_ENOMEM, &work);
-  for (int J = 0; J < nb; J++) sparse_column(S, dim, J, NULL, NULL, stamp, count);
+  for (int J = 0; J < nb; J++) count_column(S, dim, J, stamp, count);
   NsStatus status = make(out, dim, nb, count);
   if (!status) {
     memcpy(next, (*out)->rowptr, (size_t)nb * sizeof *next);
-    for (int J = 0; J < nb; J++) sparse_column(S, dim, J, *out, next, NULL, NULL);
+    for (int J = 0; J < nb; J++) fill_column(S, dim, J, *out, next);
   }
   return finish(out, status, &work);
 }

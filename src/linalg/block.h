@@ -11,7 +11,7 @@
 
 /*
 ** nb x nb blocks of dim x dim. Block row i holds the blocks rowptr[i] .. rowptr[i + 1] - 1: block columns col[p],
-** increasing, and values value[p dim^2 ...], column-major within a block. The block (i, i) is always there, at diag[i].
+** increasing, and values value[p dim^2 ...], column-major within a block. Block (i, i) is always there, at diag[i].
 */
 typedef struct NsBlock {
   int dim, nb;
@@ -24,9 +24,9 @@ typedef struct NsBlock {
 
 /*
 ** From a dense matrix (n x n, column-major, leading dimension lda), blocks of zeros left out; from a sparse one; from
-** `count` triplets (indices from 0, entries of one place added). n must be a multiple of dim, 1 <= dim <= 3. *out is NULL on failure:
-** NS_EARG (dim, an index outside), NS_ESIZE (not square, n not a multiple of dim), NS_ENAN (an entry not finite),
-** NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
+** `count` triplets (indices from 0, entries of one place added). n must be a multiple of dim, 1 <= dim <= 3. *out is
+** NULL on failure: NS_EARG (dim, an index outside), NS_ESIZE (not square, n not a multiple of dim), NS_ENAN (an entry
+** not finite), NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
 */
 NsStatus ns_block_from_dense(NsBlock **out, int dim, int n, const double *A, int lda);
 NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *A);

@@ -27,7 +27,7 @@ void ns_sparse_lu_free(NsSparseLu *lu);
 
 int ns_sparse_lu_order(const NsSparseLu *lu);
 
-/* Floating-point operations of a factorisation as the analysis estimates them, pivots on the diagonal; -1 when it can't tell. */
+/* Floating-point operations of a factorisation with pivots on the diagonal, as the analysis estimates them. */
 double ns_sparse_lu_flops(const NsSparseLu *lu);
 
 /*

@@ -126,8 +126,8 @@ static void restart_from_best(NsFrictionSolver *s) {
 
 static bool newton(NsFrictionSolver *s, const NsFriction *p, int iterations) {
   NsSolverInfo info = {0};
-  ns_friction_newton_solve(s->newton, p, s->rho, s->options.tolerance, iterations, s->dim * s->nc <= SMALL, s->x, s->v,
-                           &info);
+  bool polish = s->dim * s->nc <= SMALL;
+  ns_friction_newton_solve(s->newton, p, s->rho, s->options.tolerance, iterations, polish, s->x, s->v, &info);
   return keep(s, &info);
 }
 
@@ -160,18 +160,19 @@ static bool pivots(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) 
   return keep(s, &info);
 }
 
-/* Newton with a fair share of the work done so far; after a failure the next round must be much better, or pass. */
+/* Newton with a fair share of the work so far; after a failure the next round must be much better, or pass. */
 static bool newton_aside(NsFrictionSolver *s, const NsFriction *p, double spent) {
   double share = 2 * spent / ns_friction_newton_cost(s->newton);
   if (share < 5) return false;
-  if (s->least > s->options.tolerance && s->standing > 0.1 * s->tried && s->tried > 0) return s->tried = 0, false;
+  bool stuck = s->tried > 0 && s->standing > 0.1 * s->tried;
+  if (stuck && s->least > s->options.tolerance) return s->tried = 0, false;
   if (newton(s, p, share < ROUND_NEWTON ? (int)share : ROUND_NEWTON)) return true;
   s->tried = s->standing;
   return false;
 }
 
 /*
-** Follows the solution from little friction to that of the problem: each stage starts at the answer of the one before.
+** Follows the solution from little friction to that of the problem, each stage from the answer of the one before.
 ** For contacts so rough that no method finds its way from zero.
 */
 static bool roughen(NsFrictionSolver *s, const NsFriction *p) {
@@ -187,7 +188,8 @@ static bool roughen(NsFrictionSolver *s, const NsFriction *p) {
     NsStatus status =
         ns_nsgs_solve(&easier, s->easier, s->rho, s->options.tolerance, STAGE_SWEEPS, s->x, s->v, &info, NULL);
     if (status)
-      ns_friction_newton_solve(s->newton, &easier, s->rho, s->options.tolerance, STAGE_NEWTON, false, s->x, s->v, &info);
+      ns_friction_newton_solve(s->newton, &easier, s->rho, s->options.tolerance, STAGE_NEWTON, false, s->x, s->v,
+                               &info);
   }
   return newton(s, p, ROUND_NEWTON);
 }

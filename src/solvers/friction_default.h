@@ -37,10 +37,10 @@ NsFrictionOptions *ns_friction_options(NsFrictionSolver *solver);
 **   rounds of growing length of Gauss-Seidel sweeps, of first-order steps (above 120 unknowns) and of Newton steps in
 **   proportion to what they cost; a small problem is then polished by Newton to rounding;
 **   dim 2: the exact LCP, after the first round when nc <= 4, after some when nc <= 100;
-**   the first-order method and Newton from its end; then coefficients of friction that grow to those of the problem.
-** Every candidate is measured by ns_friction_measure; NS_OK only when max(relative, backward) <= tolerance. Otherwise r
-** is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane), NS_ERAY (the LCP
-** ended on a ray), NS_EMAXITER, NS_ENOCONV, NS_EINTR or NS_ENOMEM.
+**   the first-order method and Newton from its end; then friction that grows to that of the problem.
+** Every candidate is measured by ns_friction_measure; NS_OK only when max(relative, backward) <= tolerance. Otherwise
+** r is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane), NS_ERAY (the
+** LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
 */
 NsStatus ns_friction_solve(NsFrictionSolver *solver, const NsFriction *p, const double *guess, double *r, double *u,
                            NsSolverInfo *info);

@@ -159,11 +159,12 @@ static int extragradient(First *f, double tolerance, int iterations, double *r, 
   return taken;
 }
 
-NsStatus ns_friction_first_order(const NsFriction *p, const double *rho, double tolerance, int iterations, double *work,
-                                 double *r, double *u, NsSolverInfo *info) {
+NsStatus ns_friction_first_order(const NsFriction *p, const double *rho, double tolerance, int iterations,
+                                 double *work, double *r, double *u, NsSolverInfo *info) {
   size_t n = (size_t)p->dim * (size_t)p->nc;
-  First f = {p, rho, work, work + n, work + 2 * n, work + 3 * n, work + 4 * n, work + 5 * n, 1, 1, INFINITY,
-             {.solver = "first order"}};
+  First f = {.p = p, .rho = rho, .y = work, .gradient = work + n, .next = work + 2 * n,
+             .next_gradient = work + 3 * n, .best = work + 4 * n, .shift = work + 5 * n,
+             .step = 1, .momentum = 1, .least = INFINITY, .info = {.solver = "first order"}};
   for (int i = 0; i < p->nc; i++) ns_friction_project(p->dim, p->mu[i], r + (size_t)i * (size_t)p->dim);
   memcpy(f.best, r, n * sizeof *r);
   int taken = 0;

@@ -21,8 +21,8 @@ double ns_friction_newton_cost(const NsFrictionNewton *newton);
 
 /*
 ** At most `iterations` steps from r (dim nc), which becomes the best iterate; u (dim nc) belongs to it. The
-** equations of the closed contacts are (W + alpha D) dr = ..., D the local scale: alpha starts at 1e-10 and grows when a
-** step fails, so that singular W (forces that are not unique) are solved too; it is a proximal term and leaves
+** equations of the closed contacts are (W + alpha D) dr = ..., D the local scale: alpha starts at 1e-10 and grows
+** when a step fails, so that singular W (forces that are not unique) are solved too; it is a proximal term and leaves
 ** solutions what they are. NS_OK when max(relative, backward) <= tolerance: then goes on to rounding while steps
 ** improve when `polish`; NS_EMAXITER; NS_ENOCONV when no step improves; NS_EINTR, NS_ENOMEM.
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Bertails-Descoubes, Cadoux, Daviet and Acary, ACM

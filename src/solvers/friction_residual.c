@@ -53,7 +53,8 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
 
 static double row_sum(const NsFriction *p, int block, int row) {
   double sum = 0;
-  for (int k = 0; k < p->dim; k++) sum += fabs(p->W->value[(size_t)block * (size_t)(p->dim * p->dim) + (size_t)(row + k * p->dim)]);
+  const double *W = p->W->value + (size_t)block * (size_t)(p->dim * p->dim);
+  for (int k = 0; k < p->dim; k++) sum += fabs(W[row + k * p->dim]);
   return sum;
 }
 

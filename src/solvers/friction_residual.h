@@ -11,9 +11,9 @@
 void ns_friction_project(int dim, double mu, double *x);
 
 /*
-** Natural residual, 2-norm over all contacts of r - P(r - u): dim 3, P projects r - u - mu |u_T| e_n on the cone; dim 2, r_n
-** - max(0, r_n - u_n) and r_t - clip(r_t - u_t, -+mu max(0, r_n - u_n)). It adds numbers of the units of r and u.
-** NaN gives INFINITY. Acary, Bremond and Huber 2018, section 3.
+** Natural residual, 2-norm over all contacts of r - P(r - u). dim 3: P projects r - u - mu |u_T| e_n on the cone; dim
+** 2: r_n - max(0, r_n - u_n) and r_t - clip(r_t - u_t, -+mu max(0, r_n - u_n)). It adds numbers of the units of r and
+** u. NaN gives INFINITY. Acary, Bremond and Huber 2018, section 3.
 */
 double ns_friction_residual(const NsFriction *p, const double *r, const double *u);
 
@@ -27,11 +27,11 @@ double ns_friction_scale(const NsFriction *p, const double *r);
 void ns_friction_steps(const NsFriction *p, double *rho);
 
 /*
-** Scaled natural residual: max_i of |r_i - P(r_i - rho_i u_i)| and |min(r_n, rho_i u_n)| (in a wide cone the first alone
-** is blind to u_n < 0 by a factor 1 + mu^2) over max(Q, min(R, 100 Q)), R the largest |r_i|, Q the
-** largest rho_i |q_i|: it does not change with the units of r or u, and forces that grow without bound, where there
-** is no solution, do not hide that velocities stay wrong (beyond 100 Q their rounding, eps R, is added to the
-** residual). INFINITY for NaN.
+** Scaled natural residual: max_i of |r_i - P(r_i - rho_i u_i)| and |min(r_n, rho_i u_n)| (in a wide cone the first
+** alone is blind to u_n < 0 by a factor 1 + mu^2) over max(Q, min(R, 100 Q)), R the largest |r_i|, Q the largest rho_i
+** |q_i|: it does not change with the units of r or u, and forces that grow without bound, where there is no solution,
+** do not hide that velocities stay wrong (beyond 100 Q their rounding, eps R, is added to the residual). INFINITY for
+** NaN.
 */
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u);
 
