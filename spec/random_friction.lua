@@ -191,8 +191,8 @@ local function project(mu, n, t)
   return a, out
 end
 
--- The largest, over the contacts, of the natural map r - P(r - (u + mu |u_T| e_n) / w) and of min(r_n, u_n / w), w the
--- largest row sum of the contact's own block (1 when that is zero), over what q explains: Q = max q / w, or max r
+-- The largest, over the contacts, of the natural map r - P(r - (u + mu |u_T| e_n) / w) and of min(r_n, u_n / w), w
+-- the largest row sum of the contact's own block (1 when that is zero), over what q explains: Q = max q / w, or max r
 -- where that is between Q and 100 Q.
 function M.residual(p, r)
   local d, worst, force, data = p.dim, 0, 0, 0

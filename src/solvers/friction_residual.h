@@ -28,7 +28,7 @@ void ns_friction_steps(const NsFriction *p, double *rho);
 
 /*
 ** Scaled natural residual: max_i of |r_i - P(r_i - rho_i u_i)| and |min(r_n, rho_i u_n)| (in a wide cone the first
-** alone is blind to u_n < 0 by a factor 1 + mu^2) over max(Q, min(R, 100 Q)), R the largest |r_i|, Q the largest rho_i
+** alone is blind to u_n < 0 by a factor 1 + mu^2) over max(Q, min(R, 100 Q)), R the largest |r_i|, Q that of rho_i
 ** |q_i|: it does not change with the units of r or u, and forces that grow without bound, where there is no solution,
 ** do not hide that velocities stay wrong (beyond 100 Q their rounding, eps R, is added to the residual). INFINITY for
 ** NaN.
