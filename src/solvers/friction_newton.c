@@ -54,7 +54,8 @@ static NsStatus make_dense(NsFrictionNewton *w) {
 
 /* Numbers the entries of the blocks in the order of S. */
 static NsStatus make_sparse(NsFrictionNewton *w, const NsBlock *W) {
-  int size = w->dim * w->dim, count = ns_block_count(W) * size;
+  int size = w->dim * w->dim;
+  ptrdiff_t count = (ptrdiff_t)ns_block_count(W) * size;
   NsStatus status = ns_block_to_sparse(&w->S, W);
   w->slot = ns_arena_ints(&w->arena, count);
   int *next = ns_arena_ints(&w->arena, (ptrdiff_t)w->dim * w->nc);
