@@ -102,11 +102,11 @@ describe("the chain of friction solvers on random problems", function()
   end)
 end)
 
-describe("a thousand contacts", function()
+describe("hundreds of contacts, and a thousand", function()
   it("are solved from a sparse matrix", function()
     for dim = 2, 3 do
       math.randomseed(8)
-      local p = random_friction.pile(dim, 1000)
+      local p = random_friction.pile(dim, dim == 2 and 300 or 1000)
       local W = ns.sparse{ rows = p.n, cols = p.n, i = p.i, j = p.j, v = p.v }
       local a = ns.numerics[dim == 2 and "fc2d" or "fc3d"]{ W = W, q = p.q, mu = p.mu }
       assert.is_true(a.success, a.status)
