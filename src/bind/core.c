@@ -14,6 +14,7 @@
 #include "bind/model.h"
 #include "bind/numerics.h"
 #include "bind/numerics_common.h"
+#include "bind/numerics_friction.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -43,6 +44,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,
     nsl_open_numerics_study,
+    nsl_open_numerics_friction,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -47,6 +47,10 @@ static NsSparse *test_sparse(lua_State *L, int idx) {
   return nsl_test(L, idx, &sparse_type) ? check_sparse(L, idx) : NULL;
 }
 
+const NsSparse *nsl_test_sparse(lua_State *L, int idx) {
+  return test_sparse(L, idx);
+}
+
 static void check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }

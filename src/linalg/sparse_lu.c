@@ -68,6 +68,10 @@ void ns_sparse_lu_free(NsSparseLu *lu) {
   ns_free(lu);
 }
 
+double ns_sparse_lu_flops(const NsSparseLu *lu) {
+  return lu->symbolic ? lu->symbolic->est_flops : 0;
+}
+
 int ns_sparse_lu_order(const NsSparseLu *lu) {
   return lu->n;
 }

@@ -27,6 +27,9 @@ void ns_sparse_lu_free(NsSparseLu *lu);
 
 int ns_sparse_lu_order(const NsSparseLu *lu);
 
+/* Floating-point operations of a factorisation with pivots on the diagonal, as the analysis estimates them. */
+double ns_sparse_lu_flops(const NsSparseLu *lu);
+
 /*
 ** Factors A, choosing the pivots anew (allocates). NS_ESIZE when the pattern of A is not the one analysed, NS_ENAN
 ** when A is not finite, NS_ENOMEM; NS_ESINGULAR when a pivot is zero to rounding: at most 16 eps c, with c the

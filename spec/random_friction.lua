@@ -1,0 +1,268 @@
+-- Random friction problems, and a judge of answers that shares no code with the engine.
+local M = {}
+local random, sqrt, abs, max = math.random, math.sqrt, math.abs, math.max
+
+local function normal()
+  return sqrt(-2 * math.log(1 - random())) * math.cos(2 * math.pi * random())
+end
+
+local function zeros(rows, cols)
+  local A = {}
+  for i = 1, rows do
+    A[i] = {}
+    for j = 1, cols do A[i][j] = 0 end
+  end
+  return A
+end
+
+-- H diag(1 / m) H' and H v for a given H (n rows).
+local function delassus(H, mass, v)
+  local n, W, q = #H, {}, {}
+  for i = 1, n do
+    W[i], q[i] = {}, 0
+    for k = 1, #mass do q[i] = q[i] + H[i][k] * v[k] end
+    for j = 1, n do
+      local sum = 0
+      for k = 1, #mass do sum = sum + H[i][k] * H[j][k] / mass[k] end
+      W[i][j] = sum
+    end
+  end
+  return W, q
+end
+
+local function dense(dim, nc, dofs)
+  local H, mass, v = zeros(dim * nc, dofs), {}, {}
+  for k = 1, dofs do mass[k], v[k] = 0.2 + random(), 2 * normal() end
+  for i = 1, dim * nc do
+    for k = 1, dofs do H[i][k] = normal() end
+  end
+  return delassus(H, mass, v)
+end
+
+local function friction(nc, low, high)
+  local mu = {}
+  for i = 1, nc do mu[i] = low + (high - low) * random() end
+  return mu
+end
+
+M.kinds = {}
+
+function M.kinds.full_rank(dim, nc)
+  local W, q = dense(dim, nc, dim * nc + random(0, 3))
+  return { W = W, q = q, mu = friction(nc, 0.1, 1), solvable = true }
+end
+
+function M.kinds.rank_deficient(dim, nc)
+  local W, q = dense(dim, nc, max(1, dim * nc // 2))
+  return { W = W, q = q, mu = friction(nc, 0.1, 0.8), solvable = true }
+end
+
+function M.kinds.frictionless(dim, nc)
+  local W, q = dense(dim, nc, dim * nc)
+  return { W = W, q = q, mu = friction(nc, 0, 0), solvable = true }
+end
+
+function M.kinds.huge_mu(dim, nc)
+  local W, q = dense(dim, nc, dim * nc + 2)
+  return { W = W, q = q, mu = friction(nc, 10, 1000), solvable = true }
+end
+
+function M.kinds.mixed_mu(dim, nc)
+  local W, q = dense(dim, nc, dim * nc)
+  local mu = friction(nc, 0, 1)
+  for i = 1, nc do mu[i] = ({ 0, 1e-9, 0.3, 1, mu[i] })[random(5)] end
+  return { W = W, q = q, mu = mu, solvable = true }
+end
+
+function M.kinds.nearly_open(dim, nc)
+  local W, q = dense(dim, nc, dim * nc)
+  for i = 1, nc do
+    if random() < 0.6 then q[dim * (i - 1) + 1] = ({ 0, 1e-9, -1e-9, 1e-14, -1e-14 })[random(5)] end
+  end
+  return { W = W, q = q, mu = friction(nc, 0.1, 0.9), solvable = true }
+end
+
+function M.kinds.no_contact(dim, nc)
+  local W, q = dense(dim, nc, dim * nc)
+  for i = 1, nc do q[dim * (i - 1) + 1] = abs(q[dim * (i - 1) + 1]) end
+  return { W = W, q = q, mu = friction(nc, 0.1, 1), solvable = true }
+end
+
+-- Bodies on top of each other, each without rotation: contact i between bodies i and i - 1 (the ground is 0).
+function M.kinds.tower(dim, nc)
+  local H, mass, v = zeros(dim * nc, dim * nc), {}, {}
+  for body = 1, nc do
+    for d = 1, dim do
+      local k = dim * (body - 1) + d
+      mass[k] = 0.5 + (body % 3)
+      v[k] = d == 1 and -0.05 or 0.05 * normal()
+      H[k][k] = 1
+      if body > 1 then H[k][k - dim] = -1 end
+    end
+  end
+  local W, q = delassus(H, mass, v)
+  return { W = W, q = q, mu = friction(nc, 0.2, 0.6), solvable = true }
+end
+
+-- One body on all contacts, with a lever arm each: forces are not unique.
+function M.kinds.table_legs(dim, nc)
+  local dofs = dim == 2 and 3 or 6
+  local H, mass, v = zeros(dim * nc, dofs), {}, {}
+  for k = 1, dofs do mass[k], v[k] = k <= dim and 1 or 0.3, k == 1 and -0.1 or 0.02 * normal() end
+  for i = 1, nc do
+    local base, x, y = dim * (i - 1), 2 * random() - 1, 2 * random() - 1
+    for d = 1, dim do H[base + d][d] = 1 end
+    if dim == 2 then
+      H[base + 1][3], H[base + 2][3] = x, 0.5
+    else -- velocity at (x, y) below the centre: omega cross arm, arm = (-0.5, x, y) in (normal, t1, t2)
+      H[base + 1][5], H[base + 1][6] = y, -x
+      H[base + 2][4], H[base + 2][6] = -y, -0.5
+      H[base + 3][4], H[base + 3][5] = x, 0.5
+    end
+  end
+  local W, q = delassus(H, mass, v)
+  return { W = W, q = q, mu = friction(nc, 0.3, 0.7), solvable = true }
+end
+
+-- Not symmetric, small perturbation.
+function M.kinds.skewed(dim, nc)
+  local W, q = dense(dim, nc, dim * nc + 2)
+  for i = 1, dim * nc do
+    for j = 1, i - 1 do
+      local s = 0.05 * normal()
+      W[i][j], W[j][i] = W[i][j] + s, W[j][i] - s
+    end
+  end
+  return { W = W, q = q, mu = friction(nc, 0.1, 0.6) }
+end
+
+-- Any matrix: solutions need not exist.
+function M.kinds.wild(dim, nc)
+  local W, q = zeros(dim * nc, dim * nc), {}
+  for i = 1, dim * nc do
+    q[i] = normal()
+    for j = 1, dim * nc do W[i][j] = normal() end
+  end
+  return { W = W, q = q, mu = friction(nc, 0, 2) }
+end
+
+-- A contact that no force can hold.
+function M.kinds.unsolvable(dim, nc)
+  local W, q = dense(dim, nc, dim * nc)
+  local lost = random(nc)
+  for k = dim * (lost - 1) + 1, dim * lost do
+    for j = 1, dim * nc do W[k][j], W[j][k] = 0, 0 end
+  end
+  q[dim * (lost - 1) + 1] = -1
+  return { W = W, q = q, mu = friction(nc, 0.1, 1), impossible = true }
+end
+
+-- Units far from 1, both of W and of q.
+function M.kinds.badly_scaled(dim, nc)
+  local W, q = dense(dim, nc, dim * nc + 1)
+  local a, b = 10.0 ^ random(-9, 9), 10.0 ^ random(-6, 6)
+  for i = 1, dim * nc do
+    q[i] = q[i] * b
+    for j = 1, dim * nc do W[i][j] = W[i][j] * a end
+  end
+  return { W = W, q = q, mu = friction(nc, 0.1, 1), solvable = true }
+end
+
+M.names = {}
+for name in pairs(M.kinds) do M.names[#M.names + 1] = name end
+table.sort(M.names)
+
+function M.problem(kind, dim, nc)
+  local p = M.kinds[kind](dim, nc)
+  p.dim, p.nc = dim, nc
+  return p
+end
+
+-- The nearest point of {|t| <= mu n} to (n, t[]), t a list of one or two.
+local function project(mu, n, t)
+  local length = 0
+  for _, x in ipairs(t) do length = length + x * x end
+  length = sqrt(length)
+  if length <= mu * n then return n, t end
+  if mu * length <= -n then return 0, (#t == 2 and { 0, 0 } or { 0 }) end
+  local a = (n + mu * length) / (1 + mu * mu)
+  local out = {}
+  for k, x in ipairs(t) do out[k] = mu * a * x / length end
+  return a, out
+end
+
+-- The largest, over the contacts, of the natural map r - P(r - (u + mu |u_T| e_n) / w) and of min(r_n, u_n / w), w
+-- the largest row sum of the contact's own block (1 when that is zero), over what q explains: Q = max q / w, or max r
+-- where that is between Q and 100 Q.
+function M.residual(p, r)
+  local d, worst, force, data = p.dim, 0, 0, 0
+  for i = 1, p.nc do
+    local base, u, own = d * (i - 1), {}, 0
+    for a = 1, d do
+      local row, sum = p.W[base + a], 0
+      u[a] = p.q[base + a]
+      for j = 1, d * p.nc do u[a] = u[a] + row[j] * r[j] end
+      for b = 1, d do sum = sum + abs(row[base + b]) end
+      own = max(own, sum)
+    end
+    if own == 0 then own = 1 end
+    local slip, t = 0, {}
+    for a = 2, d do slip = slip + u[a] * u[a] end
+    for a = 2, d do t[a - 1] = r[base + a] - u[a] / own end
+    local mu = type(p.mu) == "number" and p.mu or p.mu[i]
+    local n, tangent = project(mu, r[base + 1] - (u[1] + mu * sqrt(slip)) / own, t)
+    local e = (r[base + 1] - n) ^ 2
+    for a = 2, d do e = e + (r[base + a] - tangent[a - 1]) ^ 2 end
+    if e ~= e then return math.huge end
+    worst = max(worst, sqrt(e), abs(math.min(r[base + 1], u[1] / own)))
+    for a = 1, d do force, data = max(force, abs(r[base + a])), max(data, abs(p.q[base + a]) / own) end
+  end
+  if force > 100 * data then return (worst + 2.2e-16 * force) / (100 * data) end
+  return worst > 0 and worst / max(data, force) or 0
+end
+
+-- Many bodies on a floor, each in touch with some before it: triplets of a sparse W = H M^-1 H' and q.
+-- Contacts have no lever arms; nc is a multiple of 2.
+function M.pile(dim, nc)
+  local bodies, i, j, v, q = nc // 2, {}, {}, {}, {}
+  local pairs_of, at = {}, {}
+  for b = 1, bodies do
+    pairs_of[#pairs_of + 1] = { b, b > 1 and random(max(1, b - 3), b - 1) or 0 }
+    pairs_of[#pairs_of + 1] = { b, b > 4 and random(b - 4, b - 1) or 0 }
+  end
+  for c, pair in ipairs(pairs_of) do
+    for side = 1, 2 do
+      local b = pair[side]
+      if b > 0 then
+        at[b] = at[b] or {}
+        at[b][#at[b] + 1] = { c, side == 1 and 1 or -1 }
+      end
+    end
+  end
+  local turn = {}
+  for c = 1, nc do -- an orthonormal frame for each contact: rows normal, tangents
+    local a = 0.6 * normal()
+    turn[c] = dim == 2 and { { math.cos(a), math.sin(a) }, { -math.sin(a), math.cos(a) } }
+      or { { math.cos(a), math.sin(a), 0 }, { -math.sin(a), math.cos(a), 0 }, { 0, 0, 1 } }
+  end
+  for k = 1, dim * nc do q[k] = 0 end
+  for b = 1, bodies do
+    local mass, fall = 0.5 + random(), { -0.1, 0.02 * normal(), 0.02 * normal() }
+    for _, x in ipairs(at[b]) do
+      for a = 1, dim do
+        local row = dim * (x[1] - 1) + a
+        for k = 1, dim do q[row] = q[row] + x[2] * turn[x[1]][a][k] * fall[k] end
+        for _, y in ipairs(at[b]) do
+          for c = 1, dim do
+            local sum = 0
+            for k = 1, dim do sum = sum + turn[x[1]][a][k] * turn[y[1]][c][k] end
+            i[#i + 1], j[#j + 1], v[#v + 1] = row, dim * (y[1] - 1) + c, x[2] * y[2] * sum / mass
+          end
+        end
+      end
+    end
+  end
+  return { dim = dim, nc = nc, n = dim * nc, i = i, j = j, v = v, q = q, mu = 0.4 }
+end
+
+return M

@@ -1,0 +1,126 @@
+local ns = require "nslua"
+local random_friction = dofile "spec/random_friction.lua"
+local reference = dofile "spec/reference/friction_problems.lua"
+
+local function solve(p, solver, more)
+  local options = { W = p.W, q = p.q, mu = p.mu, solver = solver }
+  for key, value in pairs(more or {}) do options[key] = value end
+  return ns.numerics[p.dim == 2 and "fc2d" or "fc3d"](options)
+end
+
+local function rows_of(p)
+  if p.W then return p end
+  local n, W = p.dim * p.nc, {}
+  for i = 1, n do
+    W[i] = {}
+    for j = 1, n do W[i][j] = 0 end
+  end
+  for k = 1, #p.v do W[p.i[k]][p.j[k]] = p.v[k] end
+  p.W = W
+  return p
+end
+
+local names = {}
+for name in pairs(reference) do names[#names + 1] = name end
+table.sort(names)
+
+describe("the chain of friction solvers on published problems", function()
+  for _, name in ipairs(names) do
+    it("solves " .. name, function()
+      local p = rows_of(reference[name])
+      local a = solve(p)
+      assert.is_true(a.success, a.message)
+      assert.is_true(random_friction.residual(p, a.r) <= 1e-8)
+      assert.is_true(a.residual / p.scale <= 1e-8)
+      assert.is_true(math.abs(a.relative * a.scale - a.residual) <= 1e-12 * a.scale)
+    end)
+  end
+end)
+
+describe("the chain of friction solvers on random problems", function()
+  for dim = 2, 3 do
+    for _, kind in ipairs(random_friction.names) do
+      it(("calls nothing wrong a success: %dD %s"):format(dim, kind), function()
+        math.randomseed(17)
+        local slow = kind == "unsolvable" or kind == "wild"
+        local count, solved = slow and 3 or 25, 0
+        for _ = 1, count do
+          local p = random_friction.problem(kind, dim, math.random(1, slow and 3 or 7))
+          local a = solve(p)
+          if a.success then
+            solved = solved + 1
+            assert.equal("ok", a.status)
+            assert.is_true(random_friction.residual(p, a.r) <= 1.01e-8)
+          else
+            assert.are_not.equal("ok", a.status)
+          end
+        end
+        if kind == "unsolvable" then assert.equal(0, solved) end
+        if kind == "huge_mu" then assert.is_true(solved >= 0.9 * count)
+        elseif kind ~= "wild" and kind ~= "unsolvable" then assert.equal(count, solved) end
+      end)
+    end
+  end
+
+  it("gives the same bits for the same input", function()
+    math.randomseed(4)
+    local p = random_friction.problem("rank_deficient", 3, 9)
+    local a, b = solve(p), solve(p)
+    for k = 1, #a.r do assert.equal(a.r[k], b.r[k]) end
+    assert.equal(a.iterations, b.iterations)
+  end)
+
+  it("says that there is no solution where the plane allows the proof, and gives up honestly in space", function()
+    local a = ns.numerics.fc2d{ W = { { 0, 0 }, { 0, 1 } }, q = { -1, 0 }, mu = 0.3 }
+    assert.is_false(a.success)
+    assert.is_true(a.status == "no solution" or a.status == "ray")
+    local b = ns.numerics.fc3d{ W = ns.zeros(3, 3), q = { -1, 0, 0 }, mu = 0.3 }
+    assert.is_false(b.success)
+    assert.equal("iteration limit", b.status)
+  end)
+
+  it("does not take forces that run away for an answer", function()
+    local a = ns.numerics.fc2d{
+      W = { { 5, 0.1, 0, 0 }, { 0.1, 4, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }, q = { 10, -3, -1, -1.5 }, mu = 0.5,
+    }
+    assert.is_false(a.success)
+  end)
+
+  it("starts from a guess", function()
+    local p = rows_of(reference.Rover1040)
+    local a = solve(p)
+    local b = solve(p, "default", { r0 = a.r })
+    assert.is_true(b.success)
+    assert.is_true(b.iterations <= 6)
+    for k = 1, #a.r do assert.near(a.r[k], b.r[k], 1e-7 * a.scale) end
+  end)
+
+  it("respects a tolerance", function()
+    local p = rows_of(reference["OneObject-i1028-138"])
+    local a = solve(p, "default", { tolerance = 1e-12 })
+    assert.is_true(a.success and a.relative <= 1e-12 and a.scaled <= 1e-12)
+  end)
+end)
+
+describe("hundreds of contacts, and a thousand", function()
+  it("are solved from a sparse matrix", function()
+    for dim = 2, 3 do
+      math.randomseed(8)
+      local p = random_friction.pile(dim, dim == 2 and 300 or 1000)
+      local W = ns.sparse{ rows = p.n, cols = p.n, i = p.i, j = p.j, v = p.v }
+      local a = ns.numerics[dim == 2 and "fc2d" or "fc3d"]{ W = W, q = p.q, mu = p.mu }
+      assert.is_true(a.success, a.status)
+      local u = W * a.r
+      for k = 1, p.n do assert.near(u[k] + p.q[k], a.u[k], 1e-12) end
+      for i = 1, p.nc do
+        local n = dim * (i - 1) + 1
+        local t, s = 0, 0
+        for k = n + 1, n + dim - 1 do t, s = t + a.r[k] ^ 2, s + a.u[k] ^ 2 end
+        t, s = math.sqrt(t), math.sqrt(s)
+        local size = a.scale
+        assert.is_true(a.r[n] >= -1e-9 * size and t <= 0.4 * a.r[n] + 1e-9 * size and a.u[n] >= -1e-7)
+        assert.is_true(a.r[n] * a.u[n] <= 1e-6 and s * (0.4 * a.r[n] - t) <= 1e-6)
+      end
+    end
+  end)
+end)

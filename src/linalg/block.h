@@ -1,0 +1,81 @@
+/*
+** block.h
+** Square sparse matrices of small dense blocks, row by row: the Delassus matrices of contact problems.
+*/
+#ifndef NS_LINALG_BLOCK_H
+#define NS_LINALG_BLOCK_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "linalg/sparse.h"
+
+/*
+** nb x nb blocks of dim x dim. Block row i holds the blocks rowptr[i] .. rowptr[i + 1] - 1: block columns col[p],
+** increasing, and values value[p dim^2 ...], column-major within a block. Block (i, i) is always there, at diag[i].
+*/
+typedef struct NsBlock {
+  int dim, nb;
+  int *rowptr; /* nb + 1 */
+  int *col;
+  int *diag; /* nb */
+  double *value;
+  NsArena arena; /* owns the arrays */
+} NsBlock;
+
+/*
+** From a dense matrix (n x n, column-major, leading dimension lda), blocks of zeros left out; from a sparse one; from
+** `count` triplets (indices from 0, entries of one place added). n must be a multiple of dim, 1 <= dim <= 3. *out is
+** NULL on failure: NS_EARG (dim, an index outside), NS_ESIZE (not square, n not a multiple of dim), NS_ENAN (an entry
+** not finite), NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
+*/
+NsStatus ns_block_from_dense(NsBlock **out, int dim, int n, const double *A, int lda);
+NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *A);
+NsStatus ns_block_from_triplets(NsBlock **out, int dim, int n, ptrdiff_t count, const int *i, const int *j,
+                                const double *v);
+
+/* NULL is ignored. */
+void ns_block_free(NsBlock *A);
+
+/* Number of blocks stored. */
+int ns_block_count(const NsBlock *A);
+
+/* y = A x + q; y overlaps neither x nor q. q NULL counts as zero. */
+void ns_block_product(const NsBlock *A, const double *x, const double *q, double *y);
+
+/* y (dim) += the blocks from .. to - 1, all of one block row, times x. */
+static inline void ns_block_add(const NsBlock *A, int from, int to, const double *x, double *y) {
+  if (A->dim == 3) {
+    double y0 = y[0], y1 = y[1], y2 = y[2];
+    for (int p = from; p < to; p++) {
+      const double *b = A->value + 9 * (size_t)p, *xp = x + 3 * (size_t)A->col[p];
+      y0 += b[0] * xp[0] + b[3] * xp[1] + b[6] * xp[2];
+      y1 += b[1] * xp[0] + b[4] * xp[1] + b[7] * xp[2];
+      y2 += b[2] * xp[0] + b[5] * xp[1] + b[8] * xp[2];
+    }
+    y[0] = y0, y[1] = y1, y[2] = y2;
+  } else if (A->dim == 2) {
+    double y0 = y[0], y1 = y[1];
+    for (int p = from; p < to; p++) {
+      const double *b = A->value + 4 * (size_t)p, *xp = x + 2 * (size_t)A->col[p];
+      y0 += b[0] * xp[0] + b[2] * xp[1];
+      y1 += b[1] * xp[0] + b[3] * xp[1];
+    }
+    y[0] = y0, y[1] = y1;
+  } else {
+    for (int p = from; p < to; p++) y[0] += A->value[p] * x[A->col[p]];
+  }
+}
+
+/* y (dim) += block row i of A times x, the diagonal block left out. */
+static inline void ns_block_row_outside(const NsBlock *A, int i, const double *x, double *y) {
+  ns_block_add(A, A->rowptr[i], A->diag[i], x, y);
+  ns_block_add(A, A->diag[i] + 1, A->rowptr[i + 1], x, y);
+}
+
+/* The sparse matrix with the same entries, explicit zeros of stored blocks kept. */
+NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A);
+
+/* Whether |A_ij - A_ji| <= tolerance max |A| for all entries. */
+bool ns_block_symmetric(const NsBlock *A, double tolerance);
+
+#endif
