@@ -1,0 +1,139 @@
+-- nslua.options: the command line of a script.
+--
+--   local options = require "nslua.options"
+--   local opt = options.parse(arg, {
+--     about = "A clutch that engages or disengages.",
+--     { "mode", default = "engage", choices = { "engage", "disengage" }, help = "what the clutch does" },
+--     { "theta", default = 1, above = 0, max = 1, help = "weight of the right-hand side" },
+--     { "csv", value = "FILE", help = "write the run there" },
+--   })
+--   print(opt.mode, opt.theta, opt.csv)
+--
+-- Each option takes a value: --theta 0.5 or --theta=0.5. One whose default is a number, or with bounds, takes a number
+-- (min, max: inclusive; above: exclusive); one with choices takes one of them; any other takes a text. One without a
+-- default may stay nil. --help prints the list and ends the script; a mistake prints a message and the usage line on
+-- the error output and ends it with status 1.
+
+local options = {}
+
+local function is_number(option)
+  return type(option.default) == "number" or option.min or option.max or option.above
+end
+
+local function value_name(option)
+  return option.value or (option.choices and table.concat(option.choices, "|")) or (is_number(option) and "NUMBER") or "TEXT"
+end
+
+local function expected(option)
+  if option.choices then return "one of " .. table.concat(option.choices, ", ") end
+  local bounds = {}
+  if option.above then bounds[#bounds + 1] = ("above %g"):format(option.above) end
+  if option.min then bounds[#bounds + 1] = ("at least %g"):format(option.min) end
+  if option.max then bounds[#bounds + 1] = ("at most %g"):format(option.max) end
+  return "a number" .. (#bounds > 0 and ", " or "") .. table.concat(bounds, " and ")
+end
+
+-- The value that `text` stands for; nil when it is not one.
+local function convert(option, text)
+  if option.choices then
+    for _, choice in ipairs(option.choices) do
+      if choice == text then return text end
+    end
+  elseif is_number(option) then
+    local number = tonumber(text)
+    local good = number and number == number and number > -math.huge and number < math.huge
+      and number >= (option.min or number) and number <= (option.max or number)
+      and (not option.above or number > option.above)
+    return good and number or nil
+  else
+    return text
+  end
+end
+
+-- "usage: SCRIPT [--mode engage|disengage] ..."
+function options.usage(script, list)
+  local parts = { "usage: " .. script }
+  for _, option in ipairs(list) do
+    parts[#parts + 1] = ("[--%s %s]"):format(option[1], value_name(option))
+  end
+  return table.concat(parts, " ")
+end
+
+-- What --help prints.
+function options.help(script, list)
+  local lines, width = {}, #"--help"
+  for _, option in ipairs(list) do width = math.max(width, #option[1] + #value_name(option) + 3) end
+  if list.about then lines[1] = list.about .. "\n" end
+  lines[#lines + 1] = options.usage(script, list)
+  for _, option in ipairs(list) do
+    local default = option.default ~= nil and (" (default: %s)"):format(option.default) or ""
+    lines[#lines + 1] = ("  %-" .. width .. "s  %s%s"):format("--" .. option[1] .. " " .. value_name(option), option.help or "", default)
+  end
+  lines[#lines + 1] = ("  %-" .. width .. "s  %s"):format("--help", "this text")
+  return table.concat(lines, "\n")
+end
+
+-- The options in `args` by name, or nil and a message; `help` is true when --help is among them.
+function options.read(args, list)
+  local known, result, i = {}, {}, 1
+  for _, option in ipairs(list) do
+    known[option[1]] = option
+    result[option[1]] = option.default
+  end
+  while i <= #args do
+    local name, text = args[i]:match "^%-%-([^=]+)=(.*)$"
+    name = name or args[i]:match "^%-%-(.+)$" or (args[i] == "-h" and "help")
+    if name == "help" then return { help = true } end
+    local option = known[name]
+    if not name then return nil, (args[i]:sub(1, 1) == "-" and "unknown option '%s'" or "unexpected argument '%s'"):format(args[i]) end
+    if not option then return nil, ("unknown option '%s'"):format(args[i]) end
+    if not text then
+      i = i + 1
+      text = args[i]
+    end
+    if not text or text == "" then return nil, ("--%s: expected a value (%s)"):format(name, value_name(option)) end
+    local value = convert(option, text)
+    if value == nil then return nil, ("--%s: expected %s, got '%s'"):format(name, expected(option), text) end
+    result[name] = value
+    i = i + 1
+  end
+  return result
+end
+
+-- The options on the command line `args` (the global arg), whose element 0 is the script's name.
+function options.parse(args, list)
+  local script = args[0] or "script"
+  local result, message = options.read(args, list)
+  if not result then
+    io.stderr:write(script, ": ", message, "\n", options.usage(script, list), "\n")
+    os.exit(1, true)
+  elseif result.help then
+    print(options.help(script, list))
+    os.exit(0, true)
+  end
+  return result
+end
+
+-- Writes rows of numbers under a line of names as comma-separated values that read back exactly. A file that can not be
+-- written ends the script with status 1.
+function options.write_csv(path, names, rows)
+  local file, message = io.open(path, "w")
+  local good = file ~= nil
+  if file then
+    good, message = file:write(table.concat(names, ","), "\n")
+    for _, row in ipairs(rows) do
+      if not good then break end
+      local cells = {}
+      for i, value in ipairs(row) do cells[i] = ("%.17g"):format(value) end
+      good, message = file:write(table.concat(cells, ","), "\n")
+    end
+    local closed, closing = file:close()
+    if good and not closed then good, message = false, closing end
+  end
+  if not good then
+    io.stderr:write(arg and arg[0] or "script", ": can not write '", path, "': ", tostring(message), "\n")
+    os.exit(1, true)
+  end
+end
+
+return options

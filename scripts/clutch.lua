@@ -1,0 +1,167 @@
+-- A clutch with a switched constraint, solved as a nonsmooth differential-algebraic system.
+--
+-- Two disks turn at the speeds w1 (motor) and w2. The clutch between them is engaged when lambda = 0, and free when
+-- lambda = 1; tau is the torque that it passes on, c a clock:
+--
+--   c'  = -1                                  c(0)   = 5
+--   w1' = (T1 + tau) / J1                     w1(0)  = 10      J1 = 1     T1 = 10
+--   w2' = (T2 - tau) / J2                     w2(0)  = 5       J2 = 1/4   T2 = -10
+--   0   = lambda tau + (1 - lambda) (w1 - w2)     tau(0) = 0.5
+--
+-- The clock moves the pedal: y = -c (the clutch engages at t = 5) or y = c (it disengages there), and
+-- -y in N_[0,1](lambda): lambda = 0 where y > 0, lambda = 1 where y < 0, anything in [0, 1] where y = 0.
+--
+-- With x = (c, w1, w2, tau) this is  E x' = A x + b + r,  r = g(x, lambda) = (0, 0, 0, lambda (tau - w1 + w2)),
+-- E = diag(1, 1, 1, 0). A step of length h of the (theta, gamma) method, r_0 = 0:
+--
+--   E (x - x_k) = h theta (A x + b) + h (1 - theta) (A x_k + b) + h gamma r + h (1 - gamma) r_k
+--
+-- is solved by Newton's method on x together with the law. The law in terms of lambda alone is  y = W lambda + q  at each
+-- iterate; this clutch has W = 0, its switching does not depend on the state that it acts on. After the run the script
+-- computes W(k) and q(k) at each step from their formulas.
+
+local ns = require "nslua"
+local options = require "nslua.options"
+
+local opt = options.parse(arg, {
+  about = "A clutch with a switched constraint. Without --csv nothing is written.",
+  { "mode", default = "engage", choices = { "engage", "disengage" }, help = "what the clutch does at t = 5" },
+  { "theta", default = 1, above = 0, max = 1, help = "weight of the new right-hand side" },
+  { "gamma", default = 1, above = 0, max = 1, help = "weight of the new input r" },
+  { "h", default = 0.05, min = 1e-5, max = 5, help = "length of a step" },
+  { "csv", value = "FILE", help = "write every step there" },
+})
+local sign = opt.mode == "engage" and -1 or 1 -- of y = +-c
+
+-- Initial conditions and parameters
+local t0, t1, T = 0, 5, 20
+local w10, w20, tau0 = 10, 5, 0.5
+local J1, J2 = 1, 1 / 4
+local T1, T2 = 10, -10
+
+local C = { 1, -1 }           -- the constraint w1 - w2
+local B = { 1 / J1, -1 / J2 } -- where the torque acts
+local D = 1                   -- the constraint tau
+
+local A = ns.zeros(4, 4)
+A[2][4], A[3][4] = B[1], B[2]
+A[4][2], A[4][3] = C[1], C[2]
+local b = { -1, T1 / J1, T2 / J2, 0 }
+local E = ns.eye(4)
+E[4][4] = 0
+
+-- The differential-algebraic system
+local dyn = ns.FirstOrderLinearTIDS({ t1, w10, w20, tau0 }, A)
+dyn:setbPtr(b)
+dyn:setMPtr(E)
+
+local clutch_DAE = ns.NonSmoothDynamicalSystem(t0, T)
+clutch_DAE:insertDynamicalSystem(dyn)
+
+-- The relation y = h(x), r = g(x, lambda) and its four Jacobians. Outputs arrive as zeros.
+local SwitchingClutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
+
+function SwitchingClutch:computeh(time, x, lambda, z, y) -- luacheck: ignore 212
+  y[1] = sign * x[1]
+end
+
+function SwitchingClutch:computeJachx(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+  jacobian[1][1] = sign
+end
+
+function SwitchingClutch:computeJachlambda(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+end
+
+function SwitchingClutch:computeg(time, x, lambda, z, r) -- luacheck: ignore 212
+  r[4] = lambda[1] * (D * x[4] - C[1] * x[2] - C[2] * x[3])
+end
+
+function SwitchingClutch:computeJacgx(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+  jacobian[4][2] = -lambda[1] * C[1]
+  jacobian[4][3] = -lambda[1] * C[2]
+  jacobian[4][4] = lambda[1] * D
+end
+
+function SwitchingClutch:computeJacglambda(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+  jacobian[4][1] = D * x[4] - C[1] * x[2] - C[2] * x[3]
+end
+
+local interaction = ns.Interaction(ns.RelayNSL(1, 0, 1), SwitchingClutch())
+clutch_DAE:link(interaction, dyn)
+
+-- Discretisation
+local theta, gamma, time_step = opt.theta, opt.gamma, opt.h
+local osi = ns.EulerMoreauOSI(theta, gamma)
+local osnspb = ns.Relay()
+local td = ns.TimeDiscretisation(t0, time_step)
+local simu = ns.TimeStepping(clutch_DAE, td, osi, osnspb)
+simu:setNewtonMaxIteration(100)
+simu:setNewtonTolerance(1e-10)
+
+-- The run, step by step
+local x, lambda = dyn:x(), interaction:lambda_(0) -- live: they follow the simulation
+local N = simu:numberOfSteps() + 1
+local data_plot = ns.zeros(N, 7) -- t, c, w1, w2, tau, lambda, Newton iterations
+
+local function record(k, t, iterations)
+  data_plot[k + 1] = { t, x[1], x[2], x[3], x[4], lambda[1], iterations }
+end
+
+record(0, t0, 0)
+local k = 1
+while simu:hasNextEvent() do
+  simu:computeOneStep()
+  record(k, simu:nextTime(), simu:newtonIterations())
+  simu:nextStep()
+  k = k + 1
+end
+
+-- The graph  y = W lambda + q  at step k: M = E - h theta A - h gamma dg/dx, whose row 4 is
+-- h [0, gamma lambda - theta, theta - gamma lambda, -gamma lambda], and W = h gamma C M^-1 dg/dlambda.
+local h, Cy = time_step, ns.matrix { { sign, 0, 0, 0 } }
+
+local function graph(row)
+  local l, y = row[6], sign * row[2]
+  local K, M = ns.zeros(4, 4), nil
+  K[4][2], K[4][3], K[4][4] = -l * C[1], -l * C[2], l * D
+  M = E - h * theta * A - h * gamma * K
+  local g_lambda = ns.matrix { { 0 }, { 0 }, { 0 }, { D * row[5] - C[1] * row[3] - C[2] * row[4] } }
+  local W = (Cy * (ns.pinv(M) * (h * gamma * g_lambda)))[1][1]
+  return W, y - W * l
+end
+
+-- What happened
+local function momentum(row) return J1 * row[3] + J2 * row[4] end
+
+local switch, most, total, drift = nil, 0, 0, 0
+local first = momentum(data_plot[1])
+for i = 1, N do
+  local row = data_plot[i]
+  if i > 2 and not switch and row[6] ~= data_plot[i - 1][6] then switch = i - 1 end
+  most, total = math.max(most, row[7]), total + row[7]
+  drift = math.max(drift, math.abs(momentum(row) - first))
+end
+
+print(("%s: theta = %g, gamma = %g, h = %g, %d steps\n"):format(opt.mode, theta, gamma, h, N - 1))
+print("     k          t            w1            w2              tau   lambda  J1 w1 + J2 w2")
+local shown = switch and { 0, 1, switch - 1, switch, switch + 1, N - 1 } or { 0, 1, N - 1 }
+for i, step in ipairs(shown) do
+  if step < N and step > (shown[i - 1] or -1) then
+    local row = data_plot[step + 1]
+    print(("%6d %10.5g %13.8g %13.8g %16.9g %8g %14.10g"):format(step, row[1], row[3], row[4], row[5], row[6], momentum(row)))
+  end
+end
+print()
+if switch then print(("lambda switches at step %d, t = %.10g"):format(switch, data_plot[switch + 1][1])) end
+print(("Newton iterations: %d in all, at most %d a step"):format(total, most))
+print(("J1 w1 + J2 w2 = %.10g throughout (T1 + T2 = 0): largest deviation %.1e"):format(first, drift))
+
+if opt.csv then
+  local rows = {}
+  for i = 1, N do
+    rows[i] = data_plot[i]:totable()
+    rows[i][8], rows[i][9] = graph(data_plot[i])
+  end
+  options.write_csv(opt.csv, { "t", "c", "w1", "w2", "tau", "lambda", "newton_iterations", "W", "q" }, rows)
+  print(("written: %d rows to %s"):format(N, opt.csv))
+end

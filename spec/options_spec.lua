@@ -1,0 +1,58 @@
+local options = require "nslua.options"
+
+local list = {
+  about = "About it.",
+  { "mode", default = "a", choices = { "a", "b" }, help = "which" },
+  { "h", default = 0.5, above = 0, max = 2, help = "step" },
+  { "n", default = 3 },
+  { "csv", value = "FILE" },
+}
+
+describe("nslua.options", function()
+  it("fills defaults, takes both spellings, converts numbers", function()
+    assert.same({ mode = "a", h = 0.5, n = 3 }, options.read({}, list))
+    assert.same({ mode = "b", h = 2, n = -1, csv = "x=y" }, options.read({ "--mode", "b", "--h=2", "--n", "-1", "--csv=x=y" }, list))
+    assert.same({ help = true }, options.read({ "--mode", "b", "--help" }, list))
+    assert.same({ help = true }, options.read({ "-h" }, list))
+  end)
+
+  it("says what is wrong", function()
+    local function refused(message, ...)
+      local result, said = options.read({ ... }, list)
+      assert.is_nil(result)
+      assert.equal(message, said)
+    end
+    refused("--mode: expected one of a, b, got 'c'", "--mode", "c")
+    refused("--h: expected a number, above 0 and at most 2, got '0'", "--h", "0")
+    refused("--h: expected a number, above 0 and at most 2, got 'inf'", "--h", "inf")
+    refused("--h: expected a number, above 0 and at most 2, got '1x'", "--h=1x")
+    refused("--n: expected a number, got '1e999'", "--n", "1e999")
+    refused("--n: expected a value (NUMBER)", "--n")
+    refused("--csv: expected a value (FILE)", "--csv=")
+    refused("unknown option '--hh'", "--hh", "1")
+    refused("unknown option '-x'", "-x")
+    refused("unexpected argument 'x'", "x")
+  end)
+
+  it("words its help", function()
+    assert.equal("usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]", options.usage("s", list))
+    assert.equal([[
+About it.
+
+usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]
+  --mode a|b  which (default: a)
+  --h NUMBER  step (default: 0.5)
+  --n NUMBER   (default: 3)
+  --csv FILE  
+  --help      this text]], options.help("s", list))
+  end)
+
+  it("writes tables that read back exactly", function()
+    local path = os.tmpname()
+    options.write_csv(path, { "a", "b" }, { { 1, 0.1 }, { -1 / 3, 1e300 } })
+    local file = assert(io.open(path))
+    assert.equal("a,b\n1,0.10000000000000001\n-0.33333333333333331,1.0000000000000001e+300\n", file:read "a")
+    file:close()
+    os.remove(path)
+  end)
+end)
