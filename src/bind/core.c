@@ -12,6 +12,7 @@
 #include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "bind/numerics.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -37,6 +38,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_time_stepping,
     nsl_open_solution,
     nsl_open_clone,
+    nsl_open_numerics,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -7,6 +7,7 @@
 
 #include "bind/matrix.h"
 #include "bind/vector.h"
+#include "linalg/sparse.h"
 
 /*
 ** Pushes a copy of the right-hand side at idx, which becomes the solution: a vector of n, or a matrix of n rows
@@ -42,6 +43,9 @@ bool nsl_wants_rcond(lua_State *L, int idx, const char *who);
 */
 bool nsl_solve_sparse(lua_State *L, int *results);
 bool nsl_solve_band(lua_State *L, int *results);
+
+/* The sparse matrix (immutable) at idx, NULL when there is something else; raises when it is closed. */
+const NsSparse *nsl_test_sparse(lua_State *L, int idx);
 
 void nsl_open_linalg(lua_State *L);
 void nsl_open_sparse(lua_State *L);

@@ -49,6 +49,10 @@ static void check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
+const NsSparse *nsl_test_sparse(lua_State *L, int idx) {
+  return test_sparse(L, idx);
+}
+
 /* Leaves the sparse matrix on top of the stack as the one result. */
 static int finish(lua_State *L, const NslSparse *self) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);
