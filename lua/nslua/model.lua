@@ -6,329 +6,31 @@
 --   model:solve()
 --   x = x + h * M * model:value(u)
 --
--- complements(e, v) states: e >= 0 where v is at its lower bound, e <= 0 where it is at its upper bound, e = 0 where it
--- is between them (the convention of JuMP and of PATH). With bounds 0 and infinity: 0 <= e _|_ v >= 0. equation(e)
+-- complements(e, v) states: e >= 0 where v is at its lower bound, e <= 0 where it is at its upper bound, e = 0 where
+-- it is between them (the convention of JuMP and of PATH). With bounds 0 and infinity: 0 <= e _|_ v >= 0. equation(e)
 -- states e = 0 and belongs to a variable without bounds.
 --
--- Expressions are made by arithmetic on variables, parameters, numbers, and arrays of them, vectors and matrices. Sums,
--- and products with numbers and parameters, stay affine: such a model is solved as a box problem (ns.numerics.box). A
--- product of variables, a power or model:apply(f, ...) makes it nonlinear (ns.numerics.mcp); derivatives are exact.
--- Parameters change from one solve to the next and nothing is built again; a solve starts where the last one ended.
+-- Expressions are made by arithmetic on variables, parameters, numbers, and arrays of them, vectors and matrices.
+-- Sums, and products with numbers and parameters, stay affine: such a model is solved as a box problem
+-- (ns.numerics.box). A product of variables, a power or model:apply(f, ...) makes it nonlinear (ns.numerics.mcp);
+-- derivatives are exact. Parameters change from one solve to the next and nothing is built again; a solve starts
+-- where the last one ended.
 
 -- Models of this many variables and more are assembled as sparse matrices.
 local SPARSE_FROM = 200
 
 local huge = math.huge
 
+local function copy(list) return table.move(list, 1, #list, 1, {}) end
+
 local function make(ns)
-  local Expression, Array, Model = {}, {}, {}
-  Expression.__index, Model.__index = Expression, Model
-  Expression.__name, Model.__name = "expression", "model"
-
-  local function is_expression(x) return getmetatable(x) == Expression end
-  local function is_array(x) return getmetatable(x) == Array end
-  local function is_model(x) return getmetatable(x) == Model end
-
-  local function describe(x)
-    if is_expression(x) then return tostring(x) end
-    if is_array(x) then return ("array of %d"):format(#x) end
-    if is_model(x) then return "model" end
-    return (type(x) == "userdata" or type(x) == "number") and tostring(x):gsub("\n.*", " ...") or type(x)
-  end
-
-  -- ---- expressions: trees with numbers, parameters and variables as leaves ----
-  -- `level` is 0 without variables, 1 when affine in them, 2 otherwise.
-
-  local function level(x) return type(x) == "number" and 0 or x.level end
-
-  local function node(model, op, lvl, a, b)
-    return setmetatable({ model = model, op = op, level = lvl, a = a, b = b }, Expression)
-  end
-
-  local function check_operand(x, op, other)
-    if type(x) == "number" or is_expression(x) then return end
-    error(("%s: expected a number or an expression beside %s, got %s"):format(op, describe(other), describe(x)), 4)
-  end
-
-  -- The model that both belong to.
-  local function common(a, b, op)
-    check_operand(a, op, b)
-    check_operand(b, op, a)
-    local m = is_expression(a) and a.model or b.model
-    if is_expression(b) and b.model ~= m then
-      error(("%s: %s and %s belong to two models"):format(op, describe(a), describe(b)), 4)
-    end
-    return m
-  end
-
-  local function product_level(a, b)
-    return (level(a) == 0 or level(b) == 0) and math.max(level(a), level(b)) or 2
-  end
-
-  local operators = {
-    ["+"] = function(a, b) return math.max(level(a), level(b)) end,
-    ["-"] = function(a, b) return math.max(level(a), level(b)) end,
-    ["*"] = product_level,
-    ["/"] = function(a, b) return level(b) == 0 and level(a) or 2 end,
-    ["^"] = function(a, b) return level(a) == 0 and level(b) == 0 and 0 or b == 1 and level(a) or 2 end,
-  }
-
-  local apply_number = {
-    ["+"] = function(a, b) return a + b end,
-    ["-"] = function(a, b) return a - b end,
-    ["*"] = function(a, b) return a * b end,
-    ["/"] = function(a, b) return a / b end,
-    ["^"] = function(a, b) return a ^ b end,
-  }
-
-  -- a op b of two scalars.
-  local function combine(op, a, b)
-    if type(a) == "number" and type(b) == "number" then return apply_number[op](a, b) end
-    local m = common(a, b, op)
-    if op == "^" and b == 1 then return a end
-    return node(m, op, operators[op](a, b), a, b)
-  end
-
-  -- A weighted sum: items[k] * weights[k]. Weights are numbers that are not 0.
-  local function weighted(items, weights)
-    local m, lvl = nil, 0
-    for _, item in ipairs(items) do
-      if is_expression(item) then
-        if m and item.model ~= m then
-          error(("sum: %s belongs to another model"):format(describe(item)), 4)
-        end
-        m, lvl = item.model, math.max(lvl, item.level)
-      end
-    end
-    if m then
-      local sum = node(m, "sum", lvl)
-      sum.items, sum.weights = items, weights
-      return sum
-    end
-    local total = 0
-    for k, item in ipairs(items) do total = total + weights[k] * item end
-    return total
-  end
-
-  -- ---- arrays of scalars, counted from 1 ----
-
-  local function array(list) return setmetatable(list, Array) end
-
-  local function is_list(x) return is_array(x) or ns.isvector(x) or type(x) == "table" and not getmetatable(x) end
-
-  local function check_size(op, a, b)
-    if #a ~= #b then
-      error(("%s: %s and %s: sizes do not match"):format(op, describe(a), describe(b)), 4)
-    end
-  end
-
-  local function elementwise(op, a, b)
-    local out = {}
-    if is_list(a) and is_list(b) then
-      check_size(op, a, b)
-      for i = 1, #a do out[i] = combine(op, a[i], b[i]) end
-    elseif is_list(a) then
-      for i = 1, #a do out[i] = combine(op, a[i], b) end
-    else
-      for i = 1, #b do out[i] = combine(op, a, b[i]) end
-    end
-    return array(out)
-  end
-
-  local function dot(a, b)
-    check_size("dot", a, b)
-    local items, weights, plain = {}, {}, ns.isvector(a)
-    for i = 1, #b do
-      local c = a[i]
-      if not plain and not (type(c) == "number") then plain = nil end
-      if plain == nil then break end
-      if c ~= 0 then items[#items + 1], weights[#weights + 1] = b[i], c end
-    end
-    if plain ~= nil then return weighted(items, weights) end
-    for i = 1, #b do items[i], weights[i] = combine("*", a[i], b[i]), 1 end
-    for i = #items, #b + 1, -1 do items[i], weights[i] = nil, nil end
-    return weighted(items, weights)
-  end
-
-  local function is_sparse(x) return type(x) == "userdata" and not ns.isvector(x) and not ns.ismatrix(x) end
-
-  -- The array A x, A dense or sparse.
-  local function times(A, x)
-    local rows, cols = A:shape()
-    if cols ~= #x then
-      error(("*: %s and array of %d: sizes do not match"):format(describe(A), #x), 4)
-    end
-    local out = {}
-    if not is_sparse(A) then
-      for i = 1, rows do out[i] = dot(A[i], x) end
-      return array(out)
-    end
-    local items, weights = {}, {}
-    for i = 1, rows do items[i], weights[i] = {}, {} end
-    local t = A:triplets()
-    for k = 1, #t.v do
-      local i, list = t.i[k] // 1 | 0, nil
-      list = items[i]
-      list[#list + 1] = x[t.j[k] // 1 | 0]
-      weights[i][#list] = t.v[k]
-    end
-    for i = 1, rows do out[i] = weighted(items[i], weights[i]) end
-    return array(out)
-  end
-
-  local function is_matrix(x) return ns.ismatrix(x) or is_sparse(x) end
-
-  local function operation(op)
-    return function(a, b)
-      if is_matrix(a) or is_matrix(b) then
-        if op == "*" and is_matrix(a) and is_array(b) then return times(a, b) end
-        error(("%s: a matrix stands only on the left of an array: A * x"):format(op), 2)
-      end
-      if is_list(a) or is_list(b) then
-        if (op == "*" or op == "^") and is_list(a) and is_list(b) then
-          error(("%s: of two arrays: use a:dot(b)"):format(op), 2)
-        end
-        return elementwise(op, a, b)
-      end
-      return combine(op, a, b)
-    end
-  end
-
-  for event, op in pairs { add = "+", sub = "-", mul = "*", div = "/", pow = "^" } do
-    Expression["__" .. event] = operation(op)
-    Array["__" .. event] = Expression["__" .. event]
-  end
-  function Expression.__unm(a) return node(a.model, "*", a.level, -1, a) end
-  function Array.__unm(a) return elementwise("*", -1, a) end
-
-  local array_methods = {}
-  Array.__index = array_methods
-  Array.__name = "array"
-
-  function array_methods:dot(other)
-    if not is_list(other) then error(("dot: expected a vector or an array, got %s"):format(describe(other)), 2) end
-    if is_array(other) and not is_array(self) then return dot(other, self) end
-    return is_array(other) and dot(self, other) or dot(other, self)
-  end
-
-  function array_methods:sum()
-    local weights = {}
-    for i = 1, #self do weights[i] = 1 end
-    return weighted({ table.unpack(self) }, weights)
-  end
-
-  -- Parameters alone: their new values.
-  function array_methods:set(values)
-    if not is_list(values) or #values ~= #self then
-      error(("set: expected %d values, got %s"):format(#self, describe(values)), 2)
-    end
-    for i = 1, #self do self[i]:set(values[i]) end
-  end
-
-  function array_methods:value()
-    local m
-    for _, x in ipairs(self) do m = m or is_expression(x) and x.model end
-    return m and m:value(self) or ns.vector(self)
-  end
-
-  function Array.__tostring(a)
-    local parts = {}
-    for i = 1, math.min(#a, 6) do parts[i] = tostring(a[i]) end
-    return "[" .. table.concat(parts, ", ") .. (#a > 6 and ", ..." or "") .. "]"
-  end
-
-  -- ---- values and derivatives of trees ----
-  -- Both are kept in the nodes, marked by the number of the pass: a shared part is computed once.
-
-  local value, slopes
-
-  local function call_value(x, z, pass)
-    local v = {}
-    for i, argument in ipairs(x.arguments) do v[i] = value(argument, z, pass) end
-    local y = x.f(table.unpack(v))
-    if type(y) ~= "number" then error(("apply: the function returned %s, expected a number"):format(type(y)), 0) end
-    return y
-  end
-
-  local function sum_value(x, z, pass)
-    local total = 0
-    for k, item in ipairs(x.items) do total = total + x.weights[k] * value(item, z, pass) end
-    return total
-  end
-
-  function value(x, z, pass)
-    if type(x) == "number" then return x end
-    if x.op == "variable" then return z[x.index] end
-    if x.op == "parameter" then return x.current end
-    if x.pass == pass then return x.kept end
-    local y
-    if x.op == "sum" then y = sum_value(x, z, pass)
-    elseif x.op == "apply" then y = call_value(x, z, pass)
-    else y = apply_number[x.op](value(x.a, z, pass), value(x.b, z, pass)) end
-    x.pass, x.kept = pass, y
-    return y
-  end
-
-  local function add_slopes(to, factor, from)
-    for index, d in pairs(from) do to[index] = (to[index] or 0) + factor * d end
-  end
-
-  -- The partial derivatives of a function of numbers, by dual numbers.
-  local function partials(f, arguments, z, pass)
-    local v = {}
-    for i, argument in ipairs(arguments) do v[i] = value(argument, z, pass) end
-    return ns.gradient(function(x)
-      local unpacked = {}
-      for i = 1, #arguments do unpacked[i] = x[i] end
-      return f(table.unpack(unpacked))
-    end, v)
-  end
-
-  local function power(a, b) return a ^ b end
-
-  local function chain(x, z, pass)
-    local out = {}
-    local f, arguments = x.f, x.arguments
-    if x.op == "^" then f, arguments = power, { x.a, x.b } end
-    -- A number as exponent is no variable: the derivative by it (a logarithm) may not exist.
-    if x.op == "^" and level(x.b) == 0 then
-      local b = value(x.b, z, pass)
-      f, arguments = function(a) return a ^ b end, { x.a }
-    end
-    local d = partials(f, arguments, z, pass)
-    for i, argument in ipairs(arguments) do add_slopes(out, d[i], slopes(argument, z, pass)) end
-    return out
-  end
-
-  local nothing = {}
-
-  -- The derivatives of x by the variables: a table by their index, not to be written to.
-  function slopes(x, z, pass)
-    if level(x) == 0 then return nothing end
-    if x.op == "variable" then
-      x.unit = x.unit or { [x.index] = 1 }
-      return x.unit
-    end
-    if x.slope_pass == pass then return x.slopes end
-    local out = {}
-    if x.op == "sum" then
-      for k, item in ipairs(x.items) do add_slopes(out, x.weights[k], slopes(item, z, pass)) end
-    elseif x.op == "apply" or x.op == "^" then
-      out = chain(x, z, pass)
-    elseif x.op == "*" then
-      add_slopes(out, value(x.b, z, pass), slopes(x.a, z, pass))
-      add_slopes(out, value(x.a, z, pass), slopes(x.b, z, pass))
-    elseif x.op == "/" then
-      local b = value(x.b, z, pass)
-      add_slopes(out, 1 / b, slopes(x.a, z, pass))
-      add_slopes(out, -value(x, z, pass) / b, slopes(x.b, z, pass))
-    else
-      add_slopes(out, 1, slopes(x.a, z, pass))
-      add_slopes(out, x.op == "-" and -1 or 1, slopes(x.b, z, pass))
-    end
-    x.slope_pass, x.slopes = pass, out
-    return out
-  end
+  local expression = require "nslua.expression"(ns)
+  local Expression, is_expression, is_list = expression.Expression, expression.is_expression, expression.is_list
+  local array, describe, level, node = expression.array, expression.describe, expression.level, expression.node
+  local combine, value, slopes = expression.combine, expression.value, expression.slopes
+  local is_array, add_slopes = expression.is_array, expression.add_slopes
+  local Model = {}
+  Model.__index, Model.__name = Model, "model"
 
   -- ---- what a user does with a scalar ----
 
@@ -594,11 +296,13 @@ local function make(ns)
         list[#list + 1] = v
       end
     end
-    if #model.list == 0 then error("solve: the model has no variables", 3) end
-    if #bounded > 0 then error(("solve: variables with bounds but no complements: %s"):format(names_of(bounded)), 3) end
+    if #model.list == 0 then error("solve: the model has no variables", 4) end
+    if #bounded > 0 then
+      error(("solve: variables with bounds but no complements: %s"):format(names_of(bounded)), 4)
+    end
     if #open ~= #model.equations then
       local list = #open > 0 and ": " .. names_of(open) or ""
-      error(("solve: %d equations for %d free variables without one%s"):format(#model.equations, #open, list), 3)
+      error(("solve: %d equations for %d free variables without one%s"):format(#model.equations, #open, list), 4)
     end
     for k, v in ipairs(open) do out[v.index] = model.equations[k] end
     return out
@@ -639,10 +343,8 @@ local function make(ns)
   end
 
   local function to_matrix(plan, i, j, v)
-    if plan.sparse then return ns.sparse { rows = plan.n, cols = plan.n, i = i, j = j, v = v } end
-    local A = ns.zeros(plan.n, plan.n)
-    for k = 1, #v do A[i[k]][j[k]] = A[i[k]][j[k]] + v[k] end
-    return A
+    local A = ns.sparse { rows = plan.n, cols = plan.n, i = i, j = j, v = v }
+    return plan.sparse and A or A:tomatrix()
   end
 
   -- The affine part A z + q with the parameters as they are. The lists i, j, v are left with all entries of A.
@@ -674,7 +376,7 @@ local function make(ns)
     end
     local function J(z)
       local pass = next_pass(model)
-      local i, j, v = { table.unpack(plan.i) }, { table.unpack(plan.j) }, { table.unpack(plan.v) }
+      local i, j, v = copy(plan.i), copy(plan.j), copy(plan.v)
       for row, parts in pairs(plan.nonlinear) do
         local sum = {}
         for _, part in ipairs(parts) do add_slopes(sum, value(part[1], nil, pass), slopes(part[2], z, pass)) end
@@ -706,8 +408,9 @@ local function make(ns)
 
   local solve_options = { "solver", "tolerance", "max_iterations", "warm" }
 
-  -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp. When
-  -- it says success = false there are no values until a solve succeeds. With warm = false it starts at the start values.
+  -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
+  -- When it says success = false there are no values until a solve succeeds. With warm = false it starts at the start
+  -- values.
   function Model:solve(options)
     local o = check_options(options, "solve", solve_options)
     self.plan = self.plan or make_plan(self)
@@ -725,22 +428,22 @@ local function make(ns)
       result = ns.numerics.mcp(call)
     end
     self.failure = not result.success and ("%s (%s)"):format(result.status, result.message) or nil
-    if result.success then self.solution = result.z:copy() end
+    if result.success then self.solution, self.slacks = result.z:copy(), result.w:copy() end
     return result
   end
 
-  local function need_values(model, x)
+  local function need_values(model, x, who)
     if level(x) == 0 then return end
-    if model.failure then error("value: the last solve failed: " .. model.failure, 4) end
-    if not model.solution then error("value: the model has not been solved", 4) end
+    if model.failure then error(who .. ": the last solve failed: " .. model.failure, 5) end
+    if not model.solution then error(who .. ": the model has not been solved", 5) end
     if x.op == "variable" and x.index > #model.solution then
-      error(("value: %s is newer than the last solve"):format(describe(x)), 4)
+      error(("%s: %s is newer than the last solve"):format(who, describe(x)), 5)
     end
   end
 
   local function value_of(model, x, pass)
     check_scalar(model, x, "value")
-    need_values(model, x)
+    need_values(model, x, "value")
     return value(x, model.solution, pass)
   end
 
@@ -750,6 +453,28 @@ local function make(ns)
     if not is_list(x) then return value_of(self, x, pass) end
     local out = ns.zeros(#x)
     for i = 1, #x do out[i] = value_of(self, x[i], pass) end
+    return out
+  end
+
+  -- The condition's value with the sign that the law gives it: what rounding leaves on the other side is 0.
+  local function slack_of(model, v)
+    if not is_expression(v) or v.op ~= "variable" then
+      error(("slack: expected a variable, got %s"):format(describe(v)), 4)
+    end
+    if v.model ~= model then error(("slack: %s belongs to another model"):format(describe(v)), 4) end
+    need_values(model, v, "slack")
+    local z, w = model.solution[v.index], model.slacks[v.index]
+    local lowest = z >= v.upper and -huge or 0.0
+    local highest = z <= v.lower and huge or 0.0
+    return math.max(lowest, math.min(highest, w))
+  end
+
+  -- model:slack(v): the value of the condition of a variable or of each of an array, as the law has it: exactly 0
+  -- where v is between its bounds, at least 0 at the lower one, at most 0 at the upper one.
+  function Model:slack(v)
+    if not is_list(v) then return slack_of(self, v) end
+    local out = ns.zeros(#v)
+    for i = 1, #v do out[i] = slack_of(self, v[i]) end
     return out
   end
 
