@@ -41,7 +41,7 @@ typedef struct Method {
 
 static const Method methods[] = {
     {"default", NS_BOX_DEFAULT}, {"lemke", NS_BOX_PIVOT}, {"pivot", NS_BOX_PIVOT}, {"psor", NS_BOX_PGS},
-    {"pgs", NS_BOX_PGS},         {"enumerate", NS_BOX_ENUMERATE},
+    {"pgs", NS_BOX_PGS},         {"enumerate", NS_BOX_ENUMERATE}, {"principal", NS_BOX_PRINCIPAL},
 };
 
 enum { METHODS = sizeof methods / sizeof *methods };

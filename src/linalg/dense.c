@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* Multiplications below which a call of BLAS costs more than it saves. */
-enum { GEMV_SMALL = 256, GEMM_SMALL = 512 };
+enum { GEMV_SMALL = 256, GEMM_SMALL = 512, AXPY_SMALL = 48 };
 
 extern void openblas_set_num_threads(int num_threads) __attribute__((weak));
 
@@ -65,6 +65,19 @@ void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, 
     scale(m, beta, c, 1);
     gemv_small(false, m, k, alpha, A, lda, B + (ptrdiff_t)j * ldb, 1, c, 1);
   }
+}
+
+void ns_dense_axpy(int n, double alpha, const double *restrict x, double *restrict y) {
+  int i = 0;
+  if (n > AXPY_SMALL) {
+    cblas_daxpy(n, alpha, x, 1, y, 1);
+    return;
+  }
+  for (; i + 4 <= n; i += 4) {
+    double a = alpha * x[i], b = alpha * x[i + 1], c = alpha * x[i + 2], d = alpha * x[i + 3];
+    y[i] += a, y[i + 1] += b, y[i + 2] += c, y[i + 3] += d;
+  }
+  for (; i < n; i++) y[i] += alpha * x[i];
 }
 
 double ns_dense_dot(int n, const double *x, ptrdiff_t incx, const double *y, ptrdiff_t incy) {

@@ -25,6 +25,9 @@ void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A,
 void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
                    double *C, int ldc);
 
+/* y = y + alpha x; both contiguous, n elements, not overlapping. */
+void ns_dense_axpy(int n, double alpha, const double *x, double *y);
+
 /* Sum of x_i y_i, from the first to the last; 0 when n is 0. */
 double ns_dense_dot(int n, const double *x, ptrdiff_t incx, const double *y, ptrdiff_t incy);
 

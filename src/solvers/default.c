@@ -14,10 +14,11 @@
 #include "solvers/enumerate.h"
 #include "solvers/pgs.h"
 #include "solvers/pivot.h"
+#include "solvers/principal.h"
 #include "solvers/residual.h"
 #include "solvers/scale.h"
 
-enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7 };
+enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, PREDICT = 48 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -28,6 +29,7 @@ struct NsBox {
   int nmax;
   NsActive *active;
   NsPivot *pivot;
+  NsPrincipal principal;
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* what is left without the components that stand alone */
   double *M, *q, *lower, *upper, *z, *w, *near;
@@ -39,6 +41,7 @@ struct NsBox {
   double *best_z, *best_w, *enumeration;
   signed char *set, *trial;
   double best;              /* backward error of best_z; INFINITY: there is none */
+  bool cold;                /* no guess was given */
   int solutions;
 };
 
@@ -60,6 +63,7 @@ static void take_vectors(NsBox *b, int n) {
   b->trial = ns_arena_take(&b->arena, (size_t)n, 1);
   b->enumeration = ns_arena_matrix(&b->arena, NS_ENUMERATE_STORE + 2, n < NS_ENUMERATE_MAX ? n : NS_ENUMERATE_MAX);
   ns_box_scaled_take(&b->scaled, &b->arena, n);
+  ns_principal_take(&b->principal, &b->arena, n);
 }
 
 NsStatus ns_box_new(NsBox **out, int nmax) {
@@ -301,6 +305,78 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
   return out;
 }
 
+/* The set that principal pivoting ended with: its own point, or the set polished on the data given or scaled. */
+static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
+  double backward;
+  bool whole = true;
+  for (int i = 0; i < p->n; i++) whole &= fabs(b->y[i]) <= DBL_MAX;
+  if (whole) {
+    ns_box_product(p, b->y, b->v, b->active->size);
+    consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+    if (good_enough(b)) return true;
+  }
+  memcpy(b->set, b->trial, (size_t)p->n);
+  for (int k = 0; k < 3; k++) {
+    NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
+    if (status == NS_OK) consider(b, p, b->y, b->v, backward);
+    if (good_enough(b)) return true;
+    if (status != NS_ENOCONV || ns_active_repair(b->active, p, b->y, b->v, false, b->set) == 0) break;
+  }
+  const NsBoxProblem *fair = fair_problem(b, p);
+  for (int i = 0; i < p->n && fair != p; i++) b->y[i] = ldexp(b->y[i], -b->scaled.col[i]);
+  return polish_leniently(b, p, fair);
+}
+
+static Outcome principal_path(NsBox *b, const NsBoxProblem *p, NsPrincipalRule rule, int limit) {
+  Outcome out = {NS_ENOCONV, 0, "principal", false};
+  out.status =
+      ns_principal_solve(&b->principal, p, rule, limit, b->active->block, b->y, b->trial, &out.iterations);
+  if (out.status == NS_OK && !accept_principal(b, p)) out.status = NS_ENOCONV;
+  return out;
+}
+
+static Outcome principal_short(NsBox *b, const NsBoxProblem *p) {
+  return principal_path(b, p, NS_PRINCIPAL_MIXED, 6 * p->n + 10);
+}
+
+static bool symmetric_positive_diagonal(const NsBoxProblem *p) {
+  size_t ld = (size_t)p->ldm;
+  for (int j = 0; j < p->n; j++) {
+    const double *column = p->M + (size_t)j * ld;
+    if (!(column[j] > 0)) return false;
+    for (int i = 0; i < j; i++)
+      if (column[i] != p->M[(size_t)j + (size_t)i * ld]) return false;
+  }
+  return true;
+}
+
+/* For large symmetric problems: the active set of a few sweeps, when it settles at once. */
+static Outcome predicted(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "pgs, active set", false};
+  double backward;
+  if (p->n < PREDICT || !symmetric_positive_diagonal(p)) return out;
+  for (int i = 0; i < p->n; i++) b->y[i] = ns_box_clamp(b->near[i], p->lower[i], p->upper[i]);
+  ns_box_product(p, b->y, b->v, b->active->size);
+  ns_pgs_sweeps(p, 4, b->y, b->v);
+  for (out.iterations = 6; out.iterations <= 14; out.iterations += 2) {
+    ns_active_of_point(p, b->y, b->set);
+    ns_pgs_sweeps(p, 2, b->y, b->v);
+    ns_active_of_point(p, b->y, b->trial);
+    if (memcmp(b->set, b->trial, (size_t)p->n) != 0) continue;
+    if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK) {
+      consider(b, p, b->y, b->v, backward);
+      out.status = NS_OK;
+    }
+    break;
+  }
+  return out;
+}
+
+static Outcome principal_long(NsBox *b, const NsBoxProblem *p) {
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
+  return principal_path(b, p, NS_PRINCIPAL_LEAST, limit);
+}
+
 static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "pgs", false};
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PGS_SWEEPS;
@@ -346,6 +422,10 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
     out = all_sets(b, p);
     if (out.status == NS_OK || out.status == NS_ENOSOL) return out;
   }
+  if (p->n > 2) {
+    out = principal_short(b, p);
+    if (out.status == NS_OK || out.status == NS_EINTR) return out;
+  }
   out = pivot_paths(b, p);
   if (out.status == NS_OK || out.status == NS_EINTR) return out;
   Outcome other = out;
@@ -357,6 +437,10 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
 }
 
 static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
+  if (b->cold && p->n > 2) {
+    Outcome early = predicted(b, p);
+    return early.status == NS_OK ? early : from_scratch(b, p);
+  }
   Outcome out = start_from_guess(b, p);
   if (out.status == NS_OK) return out;
   if (guess_solves(b, p)) return (Outcome){NS_OK, 0, "guess", true};
@@ -372,6 +456,7 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
     case NS_BOX_PIVOT: out = pivot_paths(b, p); break;
     case NS_BOX_PGS: out = sweeps(b, p); break;
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
+    case NS_BOX_PRINCIPAL: out = principal_long(b, p); break;
     default: out = run_default(b, p); break;
   }
   if (good_enough(b) && out.status != NS_EINTR) out.status = NS_OK;
@@ -486,6 +571,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   }
   if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
     return solve_one(p, guess, b->options.tolerance, z, w, info);
+  b->cold = !guess;
   int kept = settle_alone(b, p, guess, z);
   if (kept < 0) {
     out.status = NS_ENOSOL;

@@ -7,7 +7,13 @@
 
 #include "solvers/box.h"
 
-typedef enum NsBoxMethod { NS_BOX_DEFAULT, NS_BOX_PIVOT, NS_BOX_PGS, NS_BOX_ENUMERATE } NsBoxMethod;
+typedef enum NsBoxMethod {
+  NS_BOX_DEFAULT,
+  NS_BOX_PIVOT,
+  NS_BOX_PGS,
+  NS_BOX_ENUMERATE,
+  NS_BOX_PRINCIPAL
+} NsBoxMethod;
 
 typedef struct NsBoxOptions {
   double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask 1e-13 */

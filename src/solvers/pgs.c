@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/interrupt.h"
+#include "linalg/dense.h"
 #include "solvers/residual.h"
 
 enum { CHECK_EVERY = 10 };
@@ -27,10 +28,14 @@ static double sweep(const NsBoxProblem *p, double omega, double *z, double *w) {
     double next = ns_box_clamp(z[i] - omega * w[i] / column[i], p->lower[i], p->upper[i]), change = next - z[i];
     if (change == 0) continue;
     z[i] = next;
-    for (int k = 0; k < p->n; k++) w[k] += column[k] * change;
+    ns_dense_axpy(p->n, change, column, w);
     largest = ns_larger(largest, fabs(change) / ns_larger(fabs(next), fabs(change)));
   }
   return largest;
+}
+
+void ns_pgs_sweeps(const NsBoxProblem *p, int count, double *z, double *w) {
+  for (int k = 0; k < count; k++) sweep(p, 1, z, w);
 }
 
 NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w,
