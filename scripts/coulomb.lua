@@ -78,7 +78,8 @@ local rows = { { 0, 0, x0, v0, nan, nan, nan, "init" } }
 local rest
 for k = 1, N do
   local x, v, f = step()
-  local case = v > 0 and "slide+" or v < 0 and "slide-" or "stick"
+  local sticks = v == 0 or math.abs(f) < mu * m * g * (1 - 1e-9)
+  local case = sticks and "stick" or v > 0 and "slide+" or "slide-"
   rows[k + 1] = { k, k * h, x, v, math.max(0, f), math.max(0, -f), math.abs(v), case }
   rest = case == "stick" and (rest or k) or nil
 end

@@ -7,8 +7,8 @@
 --
 -- Forward Euler:    x_{k+1} = x_k + h A sign(x_k)     never comes to rest: it ends in a cycle around the origin.
 -- Backward Euler:   x_{k+1} = x_k + h A u,  u in Sign(x_{k+1}), where Sign(0) is the whole of [-1, 1]. That is
---                   -1 <= u <= 1  _|_  -x_{k+1}: each u_i is 1 where x_i > 0, -1 where x_i < 0, between where x_i =
---   0. It reaches the origin exactly, from any state of the square h A [-1, 1]^2, and stays there.
+--                   -1 <= u <= 1  _|_  -x_{k+1}: u_i is 1 where x_i > 0, -1 where x_i < 0, between where x_i = 0.
+--   It reaches the origin exactly, from any state of the square h A [-1, 1]^2, and stays there.
 --
 -- By which of its bounds each u_i is at, the states x_k fall into nine regions (--method regions).
 --

@@ -406,6 +406,16 @@ local function make(ns)
     return z, any
   end
 
+  local box_takes_sparse
+
+  -- A as ns.numerics.box takes it.
+  local function box_matrix(A)
+    if box_takes_sparse == nil then
+      box_takes_sparse = pcall(ns.numerics.box, { M = ns.speye(1), q = { 0 }, lower = 0, upper = 1 })
+    end
+    return (box_takes_sparse or ns.ismatrix(A)) and A or A:tomatrix()
+  end
+
   local solve_options = { "solver", "tolerance", "max_iterations", "warm" }
 
   -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
@@ -420,7 +430,7 @@ local function make(ns)
     call.lower, call.upper = bounds_of(self)
     local result
     if plan.affine then
-      call.M, call.q, call.z0 = A, q, any and z0 or nil
+      call.M, call.q, call.z0 = box_matrix(A), q, any and z0 or nil
       result = ns.numerics.box(call)
     else
       call.F, call.J = functions(self, plan, A, q)

@@ -6,16 +6,14 @@
 --
 -- A row { a1, a2, b } is the half-plane a1 x + a2 y <= b; intersection(H, k) takes the rows of a matrix and a vector,
 -- H (x, y) <= k. The result has
---   vertices    the corners counterclockwise: { x, y } each. A bounded one starts at its lowest corner (of two, the
---   left)
+--   vertices    the corners counterclockwise: { x, y } each. A bounded one starts at its lowest (of two, the left)
 --   rays        of an unbounded one the directions { dx, dy } of unit length in which its boundary comes from
 --               infinity to the first vertex and leaves from the last one; empty otherwise, and for the whole plane
 --   edges       in the same order: { point, direction, from, to, row }: a point on the edge's line, the unit
 --               direction, its ends (nil at infinity), and the number of the half-plane
 --   dimension   2, 1 (segment, ray, line), 0 (a point), -1 when it is empty
 --   bounded, empty
--- Each line is cut by all other half-planes (n^2 operations). What is closer than 1e-12 of the data's size is one
--- place.
+-- Each line is cut by all other half-planes (n^2 operations). Places closer than 1e-12 of the data's size are one.
 
 local polygon = {}
 

@@ -293,6 +293,12 @@ static int sparse_mul(lua_State *L) {
   if (!A) A = B;
   if (lua_type(L, other) == LUA_TNUMBER) return push_scaled(L, A, lua_tonumber(L, other));
   if (lua_type(L, other) == LUA_TTABLE) {
+    if (luaL_getmetafield(L, other, "__mul") != LUA_TNIL) {
+      lua_pushvalue(L, 1);
+      lua_pushvalue(L, 2);
+      lua_call(L, 2, 1);
+      return 1;
+    }
     if (nsl_is_matrix_like(L, other)) nsl_to_matrix(L, other, -1, -1, "sparse matrix *", "table");
     else nsl_to_vector(L, other, -1, "sparse matrix *", "table");
   }
