@@ -12,10 +12,10 @@
 #include "linalg/dense.h"
 #include "solvers/residual.h"
 
-enum { POLL = 64, SMALL = 12 };
+enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
 void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->value, &s->rest, &s->size, &s->diagonal, &s->row, &s->column, &s->low, &s->high};
+  double **vectors[] = {&s->value, &s->rest, &s->size, &s->diagonal, &s->row, &s->column, &s->low, &s->high, &s->least, &s->most};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
   s->label = ns_arena_ints(arena, nmax);
   s->inside = ns_arena_take(arena, (size_t)nmax, sizeof *s->inside);
@@ -74,6 +74,19 @@ static void move(NsPrincipal *s, int i, int j, double target) {
   s->rest[j] = target;
 }
 
+static inline void add_multiple(int n, double f, const double *restrict x, double *restrict y) {
+  int i = 0;
+  if (n > INLINED) {
+    ns_dense_axpy(n, f, x, y);
+    return;
+  }
+  for (; i + 4 <= n; i += 4) {
+    double a = f * x[i], b = f * x[i + 1], c = f * x[i + 2], d = f * x[i + 3];
+    y[i] += a, y[i + 1] += b, y[i + 2] += c, y[i + 3] += d;
+  }
+  for (; i < n; i++) y[i] += f * x[i];
+}
+
 /* Exchanges the variables of row i and column j; the basic one leaves with the value `target`. */
 static void exchange(NsPrincipal *s, int i, int j, double target) {
   int dim = s->dim;
@@ -84,7 +97,7 @@ static void exchange(NsPrincipal *s, int i, int j, double target) {
   for (int l = 0; l < dim; l++) {
     double *to = column_of(s, l), f = -to[i] * inverse;
     if (l == j || f == 0) continue;
-    ns_dense_axpy(dim, f, s->column, to);
+    add_multiple(dim, f, s->column, to);
     to[i] = f;
     s->diagonal[l] = ns_larger(s->diagonal[l], fabs(s->column[l] * f));
   }
@@ -233,12 +246,18 @@ static NsStatus settle_free(NsPrincipal *s) {
 
 /* ---- bounded variables ---- */
 
+/* The range of the basic variable of pair k. */
+static void set_range(NsPrincipal *s, int k) {
+  double l = s->low[k], u = s->high[k];
+  bool lower = s->at[k] == NS_AT_LOWER, fixed = l == u;
+  s->least[k] = s->inside[k] ? l : lower && !fixed ? 0 : -INFINITY;
+  s->most[k] = s->inside[k] ? u : lower || fixed ? INFINITY : 0;
+}
+
 /* How far pair k is out of its range: positive when the basic variable must grow, negative when it must shrink. */
-static double want(const NsPrincipal *s, int k) {
-  double x = s->value[k], slack = 64 * DBL_EPSILON * s->size[k];
-  if (s->inside[k]) return x < s->low[k] - slack ? s->low[k] - x : x > s->high[k] + slack ? s->high[k] - x : 0;
-  if (s->low[k] == s->high[k]) return 0;
-  return s->at[k] == NS_AT_LOWER ? (x < -slack ? -x : 0) : (x > slack ? -x : 0);
+static inline double want(const NsPrincipal *s, int k) {
+  double x = s->value[k], out = x < s->least[k] ? s->least[k] - x : x > s->most[k] ? s->most[k] - x : 0;
+  return out != 0 && fabs(out) > 64 * DBL_EPSILON * s->size[k] ? out : 0;
 }
 
 /* The pair to exchange, -1 when all are right. */
@@ -260,8 +279,9 @@ static int choose(const NsPrincipal *s, NsPrincipalRule rule) {
 static double leave(NsPrincipal *s, int k, double direction) {
   bool was_inside = s->inside[k];
   s->inside[k] = !was_inside;
+  if (was_inside) s->at[k] = direction > 0 ? NS_AT_LOWER : NS_AT_UPPER;
+  set_range(s, k);
   if (!was_inside) return 0;
-  s->at[k] = direction > 0 ? NS_AT_LOWER : NS_AT_UPPER;
   return direction > 0 ? s->low[k] : s->high[k];
 }
 
@@ -324,6 +344,7 @@ NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRu
                             double *tableau, double *z, signed char *set, int *pivots) {
   start(s, p, tableau);
   NsStatus status = settle_free(s);
+  for (int k = 0; k < s->dim; k++) set_range(s, k);
   s->pivots = 0;
   for (int r; status == NS_OK && (r = choose(s, rule_now(s, rule))) >= 0;) {
     if (s->pivots >= max_pivots) status = NS_EMAXITER;

@@ -23,6 +23,7 @@ typedef struct NsPrincipal {
   double *row;                /* the largest entry of each column at the start */
   double *column;             /* work of an exchange */
   double *low, *high;         /* bounds of z, in the order of the pairs */
+  double *least, *most;       /* the range of the basic variable of each pair */
   int *label;                 /* the component at each place */
   bool *inside;               /* whether z is the basic one of the pair */
   signed char *at;            /* the bound of z where it is not */
