@@ -13,6 +13,7 @@
 #include "bind/matrix.h"
 #include "bind/model.h"
 #include "bind/numerics.h"
+#include "bind/numerics_common.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -39,6 +40,8 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_solution,
     nsl_open_clone,
     nsl_open_numerics,
+    nsl_open_numerics_mcp,
+    nsl_open_numerics_cone,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -1,12 +1,13 @@
 /*
 ** law.c
-** ComplementarityConditionNSL, EqualityConditionNSL, RelayNSL and MixedComplementarityConditionNSL.
+** ComplementarityConditionNSL, EqualityConditionNSL, RelayNSL, MixedComplementarityConditionNSL and NormalConeNSL.
 */
 #include <math.h>
 
 #include "bind/model.h"
+#include "solvers/polyhedron.h"
 
-enum { KINDS = NS_LAW_MIXED + 1 };
+enum { KINDS = NS_LAW_NORMAL_CONE + 1 };
 
 static const NslType types[KINDS] = {
 #define X(code, name) [code] = {name, NULL},
@@ -81,8 +82,86 @@ static int new_relay(lua_State *L) {
   return 1;
 }
 
+/* Owns the workspace while the point of the polyhedron is looked for. */
+typedef struct Nearest {
+  NslHead head;
+  NsPolyhedron *work;
+} Nearest;
+
+static const NslType nearest_type = {.name = "nslua.law.nearest"};
+
+static int nearest_gc(lua_State *L) {
+  Nearest *self = lua_touserdata(L, 1);
+  ns_polyhedron_free(self->work);
+  self->work = NULL;
+  return 0;
+}
+
+/* Pushes and returns the point of {H z >= K} nearest to 0: its variational inequality with M = 1. */
+static const double *push_nearest(lua_State *L, int n, int rows, const double *H, const double *K) {
+  const char *who = types[NS_LAW_NORMAL_CONE].name;
+  NslVector *z = nsl_push_vector(L, n, NULL), *w = nsl_push_vector(L, n, NULL), *q = nsl_push_vector(L, n, NULL);
+  NslMatrix *M = nsl_push_matrix(L, n, n, NULL);
+  Nearest *self = nsl_new(L, &nearest_type, sizeof *self, 0);
+  NsSolverInfo info;
+  for (int i = 0; i < n; i++) M->data[i + (ptrdiff_t)i * M->ld] = 1;
+  NsStatus status = ns_polyhedron_new(&self->work, n, rows);
+  if (status != NS_OK) nsl_raise_status(L, status, who);
+  NsAvi avi = {n, rows, M->data, q->data, H, K, NULL, NULL};
+  status = ns_polyhedron_solve(self->work, &avi, NULL, z->data, w->data, NULL, &info);
+  if (status == NS_ENOSOL || status == NS_ERAY) luaL_error(L, "%s: no lambda has H lambda >= K: the set is empty", who);
+  if (status != NS_OK) luaL_error(L, "%s: no lambda with H lambda >= K was found (%s)", who, ns_status_message(status));
+  lua_pop(L, 4);
+  return z->data;
+}
+
+/* NormalConeNSL(size, H, K): -y in the normal cone of {lambda: H lambda >= K} at lambda. */
+static int new_normal_cone(lua_State *L) {
+  const char *who = types[NS_LAW_NORMAL_CONE].name;
+  lua_settop(L, 3);
+  int size = size_argument(L, 1, who, "size", 1);
+  NslMatrix *H = nsl_to_finite_matrix(L, 2, -1, size, who, "H");
+  NslVector *K = nsl_to_finite_vector(L, 3, H->rows, who, "K");
+  double *h = nsl_push_matrix(L, H->rows, size, NULL)->data, *k = nsl_push_vector(L, H->rows, NULL)->data;
+  nsl_matrix_read(H, h);
+  nsl_vector_read(K, k);
+  const double *inside = push_nearest(L, size, H->rows, h, k);
+  NslLaw *self = nsl_new(L, &types[NS_LAW_NORMAL_CONE], sizeof *self, 0);
+  if (ns_law_new_cone(&self->law, size, H->rows, h, k, inside) != NS_OK) luaL_error(L, "not enough memory");
+  return 1;
+}
+
+static void clone_cone(lua_State *L, const NsLaw *from) {
+  NslLaw *self = nsl_new(L, &types[NS_LAW_NORMAL_CONE], sizeof *self, 0);
+  if (ns_law_new_cone(&self->law, from->size, from->rows, from->H, from->K, from->inside) != NS_OK)
+    luaL_error(L, "not enough memory");
+}
+
+static const NsLaw *check_cone(lua_State *L, const char *what) {
+  const NslLaw *self = nsl_check_law(L, 1);
+  if (self->law->kind != NS_LAW_NORMAL_CONE) luaL_error(L, "%s: a %s has no polyhedron", what, self->head.type->name);
+  return self->law;
+}
+
+/* Copies of the polyhedron's rows. */
+static int law_H(lua_State *L) {
+  const NsLaw *law = check_cone(L, "H");
+  nsl_matrix_write(nsl_push_matrix(L, law->rows, law->size, "H"), law->H);
+  return 1;
+}
+
+static int law_K(lua_State *L) {
+  const NsLaw *law = check_cone(L, "K");
+  nsl_vector_write(nsl_push_vector(L, law->rows, "K"), law->K);
+  return 1;
+}
+
 void nsl_clone_law(lua_State *L, int idx) {
   const NsLaw *from = nsl_check_law(L, idx)->law;
+  if (from->kind == NS_LAW_NORMAL_CONE) {
+    clone_cone(L, from);
+    return;
+  }
   NsLaw *to = new_law(L, from->kind, from->size, from->equalities, 0, 0)->law;
   for (int i = 0; i < from->size; i++) {
     to->lower[i] = from->lower[i];
@@ -170,6 +249,7 @@ static int law_tostring(lua_State *L) {
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
   if (law->kind == NS_LAW_RELAY && law->size == 1) lua_pushfstring(L, " on [%f, %f]", law->lower[0], law->upper[0]);
+  else if (law->kind == NS_LAW_NORMAL_CONE) lua_pushfstring(L, ", %d rows", law->rows);
   else if (law->kind == NS_LAW_MIXED) lua_pushfstring(L, ", the first %d equations", law->equalities);
   else lua_pushliteral(L, "");
   lua_concat(L, 2);
@@ -184,7 +264,8 @@ static int law_display(lua_State *L) {
 
 static const luaL_Reg methods[] = {{"display", law_display},
                                    {"lb", law_lb},       {"ub", law_ub},     {"setLb", law_set_lb},         {"setUb", law_set_ub},
-                                   {"size", law_size},   {"equalities", law_equalities}, {"close", law_close}, {NULL, NULL}};
+                                   {"size", law_size},   {"equalities", law_equalities}, {"close", law_close},
+                                   {"H", law_H},         {"K", law_K},       {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
 
@@ -193,7 +274,10 @@ void nsl_open_law(lua_State *L) {
                                        {"EqualityConditionNSL", new_equality},
                                        {"RelayNSL", new_relay},
                                        {"MixedComplementarityConditionNSL", new_mixed},
+                                       {"NormalConeNSL", new_normal_cone},
                                        {NULL, NULL}};
+  static const luaL_Reg nearest_meta[] = {{"__gc", nearest_gc}, {NULL, NULL}};
+  nsl_register_type(L, &nearest_type, nearest_meta, NULL);
   for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -1,6 +1,6 @@
 /*
 ** osnsp.c
-** LCP, Relay, MLCP and Equality: the one-step problems.
+** LCP, Relay, MLCP, Equality and AVI: the one-step problems.
 */
 #include <string.h>
 
@@ -70,6 +70,7 @@ static int new_lcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_LCP); }
 static int new_relay(lua_State *L) { return new_osnsp(L, NS_OSNSP_RELAY); }
 static int new_mlcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_MLCP); }
 static int new_equality(lua_State *L) { return new_osnsp(L, NS_OSNSP_EQUALITY); }
+static int new_avi(lua_State *L) { return new_osnsp(L, NS_OSNSP_AVI); }
 
 void nsl_clone_osnsp(lua_State *L, int idx) {
   NslOsnsp *from = nsl_check_osnsp(L, idx);
@@ -196,7 +197,8 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"size", osnsp_size}, {"info", osnsp_info}, {"dump", osnsp_dump},
                                      {"display", osnsp_display}, {"close", osnsp_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"LCP", new_lcp}, {"Relay", new_relay}, {"MLCP", new_mlcp}, {"Equality", new_equality}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"LCP", new_lcp}, {"Relay", new_relay}, {"MLCP", new_mlcp}, {"Equality", new_equality},
+                                       {"AVI", new_avi}, {NULL, NULL}};
   for (int i = 0; i < NS_OSNSP_KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

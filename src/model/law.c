@@ -5,12 +5,13 @@
 #include "model/law.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 
 static void set_bounds(NsLaw *law, double lb, double ub) {
   for (int i = 0; i < law->size; i++) {
-    bool equation = law->kind == NS_LAW_EQUALITY || i < law->equalities;
+    bool equation = law->kind == NS_LAW_EQUALITY || law->kind == NS_LAW_NORMAL_CONE || i < law->equalities;
     bool relay = law->kind == NS_LAW_RELAY;
     law->lower[i] = equation ? -INFINITY : relay ? lb : 0;
     law->upper[i] = relay ? ub : INFINITY;
@@ -32,6 +33,27 @@ NsStatus ns_law_new(NsLaw **out, NsLawKind kind, int size, int equalities, doubl
   }
   set_bounds(law, lb, ub);
   *out = law;
+  return NS_OK;
+}
+
+NsStatus ns_law_new_cone(NsLaw **out, int size, int rows, const double *H, const double *K, const double *inside) {
+  NsStatus status = ns_law_new(out, NS_LAW_NORMAL_CONE, size, 0, 0, 0);
+  NsLaw *law = *out;
+  if (status != NS_OK) return status;
+  law->rows = rows;
+  law->H = ns_arena_matrix(&law->arena, rows, size);
+  law->K = ns_arena_doubles(&law->arena, rows);
+  law->inside = ns_arena_doubles(&law->arena, size);
+  if (law->arena.failed) {
+    ns_law_free(law);
+    *out = NULL;
+    return NS_ENOMEM;
+  }
+  if (rows > 0) {
+    memcpy(law->H, H, (size_t)rows * (size_t)size * sizeof *H);
+    memcpy(law->K, K, (size_t)rows * sizeof *K);
+  }
+  memcpy(law->inside, inside, (size_t)size * sizeof *inside);
   return NS_OK;
 }
 
@@ -63,7 +85,22 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err) {
   return NS_OK;
 }
 
+/* Whether lambda is in P but for rounding. */
+static bool in_polyhedron(const NsLaw *law, const double *lambda) {
+  for (int r = 0; r < law->rows; r++) {
+    double value = 0, size = fabs(law->K[r]);
+    for (int j = 0; j < law->size; j++) {
+      double term = law->H[r + (size_t)j * (size_t)law->rows] * lambda[j];
+      value += term;
+      size += fabs(term);
+    }
+    if (!(value >= law->K[r] - 1e-12 * size)) return false;
+  }
+  return true;
+}
+
 void ns_law_project(const NsLaw *law, double *lambda) {
+  if (law->rows > 0 && !in_polyhedron(law, lambda)) memcpy(lambda, law->inside, (size_t)law->size * sizeof *lambda);
   for (int i = 0; i < law->size; i++) {
     if (lambda[i] < law->lower[i]) lambda[i] = law->lower[i];
     if (lambda[i] > law->upper[i]) lambda[i] = law->upper[i];

@@ -15,7 +15,8 @@
   X(NS_LAW_COMPLEMENTARITY, "ComplementarityConditionNSL")            /* 0 <= y _|_ lambda >= 0 */    \
   X(NS_LAW_EQUALITY, "EqualityConditionNSL")                          /* y = 0, lambda free */        \
   X(NS_LAW_RELAY, "RelayNSL")                                         /* -y in N_[lb, ub](lambda) */  \
-  X(NS_LAW_MIXED, "MixedComplementarityConditionNSL")                 /* equalities first */
+  X(NS_LAW_MIXED, "MixedComplementarityConditionNSL")                 /* equalities first */         \
+  X(NS_LAW_NORMAL_CONE, "NormalConeNSL")                              /* -y in N_P(lambda) */
 
 typedef enum NsLawKind {
 #define X(code, name) code,
@@ -33,6 +34,8 @@ typedef struct NsLaw {
   int equalities; /* NS_LAW_MIXED: how many components, from the first, are equations */
   NsArena arena;
   double *lower, *upper; /* size each, +-INFINITY where there is none */
+  int rows;              /* NS_LAW_NORMAL_CONE: P = {H lambda >= K}, H rows x size, column-major; bounds infinite */
+  double *H, *K, *inside; /* inside: a point of P */
   bool closed;           /* given up by its owner: a step refuses it */
 } NsLaw;
 
@@ -40,12 +43,15 @@ typedef struct NsLaw {
 NsStatus ns_law_new(NsLaw **law, NsLawKind kind, int size, int equalities, double lb, double ub);
 void ns_law_free(NsLaw *law);
 
+/* Makes a NS_LAW_NORMAL_CONE; H (rows x size), K (rows) and inside (size), a point of P, are copied. NS_ENOMEM. */
+NsStatus ns_law_new_cone(NsLaw **law, int size, int rows, const double *H, const double *K, const double *inside);
+
 const char *ns_law_name(NsLawKind kind);
 
 /* NS_EARG with the component when a bound is nan or the two cross: "RelayNSL: lb[2] = 1 is above ub[2] = 0". */
 NsStatus ns_law_check(const NsLaw *law, NsError *err);
 
-/* Moves each lambda into the law's set. */
+/* Moves each lambda into its bounds; one outside of a polyhedron, to the point inside. */
 void ns_law_project(const NsLaw *law, double *lambda);
 
 #endif

@@ -46,6 +46,12 @@ NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
   print_vector(file, "q", problem->q, m, 1);
   print_vector(file, "lower", problem->lower, m, 1);
   print_vector(file, "upper", problem->upper, m, 1);
+  if (problem->polyhedron) {
+    ns_file_print(file, "  H = {\n");
+    for (int r = 0; r < problem->rows; r++) print_vector(file, "", problem->H + r, m, problem->rows);
+    ns_file_print(file, "  },\n");
+    print_vector(file, "K", problem->K, problem->rows, 1);
+  }
   print_vector(file, "lambda", problem->lambda, m, 1);
   print_vector(file, "y", problem->y, m, 1);
   ns_file_print(file, "}\n");

@@ -8,7 +8,7 @@
 #include "simulation/one_step_problem.h"
 
 /*
-** Writes M (rows), q, lower, upper, lambda, y, the kind and the solver's verdict as a Lua table constructor after `return`; numbers
+** Writes M (rows), q, lower, upper, H (rows) and K where laws are polyhedral, lambda, y, the kind and the solver's verdict as a Lua table constructor after `return`; numbers
 ** read back exactly. NS_EARG when nothing was solved yet, NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err);

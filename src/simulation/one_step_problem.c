@@ -33,8 +33,11 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
 
 static void release(NsOsnsp *problem) {
   ns_box_free(problem->solver);
+  ns_polyhedron_free(problem->polyhedron);
   ns_arena_release(&problem->arena);
   problem->solver = NULL;
+  problem->polyhedron = NULL;
+  problem->rows = 0;
   problem->M = NULL;
   problem->m = 0;
 }
@@ -50,9 +53,34 @@ static NsStatus check_laws(const NsOsnsp *problem, const NsNsds *nsds, NsError *
     const NsInteraction *inter = nsds->interactions[i];
     if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
     return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kinds[problem->kind].name, inter->name,
-                   ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_RELAY ? "Relay or MLCP" : "MLCP");
+                   ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_NORMAL_CONE ? "AVI"
+                   : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
+                                                          : "MLCP");
   }
   return NS_OK;
+}
+
+/* The rows of the polyhedral laws, side by side. */
+static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
+  int rows = 0, row = 0, column = 0;
+  for (int i = 0; i < nsds->ninteractions; i++) rows += nsds->interactions[i]->law->rows;
+  if (rows == 0) return NS_OK;
+  problem->rows = rows;
+  problem->H = ns_arena_matrix(&problem->arena, rows, m);
+  problem->K = ns_arena_doubles(&problem->arena, rows);
+  problem->mu = ns_arena_doubles(&problem->arena, rows);
+  if (problem->arena.failed) return NS_ENOMEM;
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsLaw *law = nsds->interactions[i]->law;
+    for (int r = 0; r < law->rows; r++) {
+      problem->K[row + r] = law->K[r];
+      for (int j = 0; j < law->size; j++)
+        problem->H[row + r + (size_t)(column + j) * (size_t)rows] = law->H[r + (size_t)j * (size_t)law->rows];
+    }
+    row += law->rows;
+    column += law->size;
+  }
+  return ns_polyhedron_new(&problem->polyhedron, m, rows);
 }
 
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
@@ -63,7 +91,7 @@ NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
   double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
-  if (problem->arena.failed || ns_box_new(&problem->solver, m) != NS_OK) {
+  if (problem->arena.failed || ns_box_new(&problem->solver, m) != NS_OK || take_polyhedra(problem, nsds, m) != NS_OK) {
     release(problem);
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   }
@@ -85,6 +113,11 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) {
   NsBoxProblem box = {problem->m, M, problem->m, problem->q, problem->lower, problem->upper};
   problem->M = M;
+  if (problem->polyhedron) {
+    NsAvi avi = {problem->m, problem->rows, M, problem->q, problem->H, problem->K, problem->lower, problem->upper};
+    *ns_polyhedron_options(problem->polyhedron) = problem->options;
+    return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu, &problem->info);
+  }
   *ns_box_options(problem->solver) = problem->options;
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
 }

@@ -7,13 +7,16 @@
 
 #include "model/nsds.h"
 #include "solvers/default.h"
+#include "solvers/polyhedron.h"
 
 /* X(code, name, law kinds that it takes as a set of bits 1 << NsLawKind) */
 #define NS_OSNSP_LIST(X)                                                                                                \
   X(NS_OSNSP_LCP, "LCP", 1u << NS_LAW_COMPLEMENTARITY)                                                                  \
   X(NS_OSNSP_RELAY, "Relay", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY)                 \
   X(NS_OSNSP_MLCP, "MLCP", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY | 1u << NS_LAW_MIXED) \
-  X(NS_OSNSP_EQUALITY, "Equality", 1u << NS_LAW_EQUALITY)
+  X(NS_OSNSP_EQUALITY, "Equality", 1u << NS_LAW_EQUALITY)                                                               \
+  X(NS_OSNSP_AVI, "AVI", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY | 1u << NS_LAW_MIXED | \
+    1u << NS_LAW_NORMAL_CONE)
 
 typedef enum NsOsnspKind {
 #define X(code, name, laws) code,
@@ -34,6 +37,9 @@ typedef struct NsOsnsp {
   NsArena arena;
   const double *M; /* m x m, the integrator's */
   double *q, *lower, *upper, *lambda, *y; /* m each */
+  NsPolyhedron *polyhedron; /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
+  int rows;
+  double *H, *K, *mu; /* rows x m, column-major; rows; the multipliers of the rows */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;

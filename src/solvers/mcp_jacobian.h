@@ -1,0 +1,47 @@
+/*
+** mcp_jacobian.h
+** A Jacobian, dense or sparse, and the systems diag(a) + diag(b) J that Newton's method on a map solves.
+*/
+#ifndef NS_SOLVERS_MCP_JACOBIAN_H
+#define NS_SOLVERS_MCP_JACOBIAN_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "linalg/lu.h"
+#include "linalg/sparse_lu.h"
+
+typedef struct NsMcpJacobian {
+  int n;
+  double *dense;       /* n x n; NULL: sparse */
+  const NsSparse *J;   /* the caller's, of the last evaluation */
+  double *system;      /* n x n, dense */
+  NsLu *lu;
+  NsSparse *pattern;   /* J's when `matrix` was made */
+  NsSparse *matrix;    /* union of J's pattern and the diagonal */
+  int *place;          /* where the entries of J stand in matrix */
+  int *diagonal;       /* where its diagonal stands */
+  NsArena places;
+  NsSparseLu *klu;
+} NsMcpJacobian;
+
+/* The dense arrays come from the arena. NS_ENOMEM, NS_ETOOLARGE. */
+NsStatus ns_mcp_jacobian_init(NsMcpJacobian *jac, NsArena *arena, int n, bool sparse);
+void ns_mcp_jacobian_release(NsMcpJacobian *jac);
+
+/* Takes a new sparse J; analyses it when its pattern is new. NS_ESIZE, NS_ENOMEM, NS_ETOOLARGE. */
+NsStatus ns_mcp_jacobian_take(NsMcpJacobian *jac, const NsSparse *J);
+
+/* Whether all entries are finite. */
+bool ns_mcp_jacobian_finite(const NsMcpJacobian *jac);
+
+/* y = J x; size (may be NULL) = |J| |x|; largest (may be NULL): the largest |J_ij| of each row. */
+void ns_mcp_jacobian_rows(const NsMcpJacobian *jac, const double *x, double *y, double *size, double *largest);
+
+/* y = J' x. */
+void ns_mcp_jacobian_transposed(const NsMcpJacobian *jac, const double *x, double *y);
+
+/* Solves (diag(a) + diag(b) J) x = x in place. NS_ESINGULAR; NS_ENOMEM inside KLU. */
+NsStatus ns_mcp_jacobian_solve(NsMcpJacobian *jac, const double *a, const double *b, double *x);
+
+#endif
