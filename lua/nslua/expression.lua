@@ -3,6 +3,18 @@
 -- An expression is a tree with numbers, parameters and variables as leaves. Its `level` is 0 without variables, 1
 -- when it is affine in them, 2 otherwise. Returns a function that makes the module for the table ns.
 
+local ours = { [debug.getinfo(1, "S").source] = true } -- files whose frames are not the user's
+
+-- Raises an error at the place in the user's code that led here.
+local function fail(message)
+  local depth, info = 2, debug.getinfo(2, "Sl")
+  while info and (ours[info.source] or info.currentline < 0) do
+    depth = depth + 1
+    info = debug.getinfo(depth, "Sl")
+  end
+  error(info and ("%s:%d: %s"):format(info.short_src, info.currentline, message) or message, 0)
+end
+
 local function make(ns)
   local Expression, Array = {}, {}
   Expression.__index, Expression.__name = Expression, "expression"
@@ -15,7 +27,9 @@ local function make(ns)
   local function describe(x)
     if is_expression(x) then return tostring(x) end
     if is_array(x) then return ("array of %d"):format(#x) end
-    return (type(x) == "userdata" or type(x) == "number") and tostring(x):gsub("\n.*", " ...") or type(x)
+    if ns.isvector(x) then return ("vector of %d"):format(#x) end
+    if ns.ismatrix(x) then return ("%d x %d matrix"):format(x:shape()) end
+    return (type(x) == "userdata" or type(x) == "number") and tostring(x):gsub("\n.*", "") or type(x)
   end
 
   -- ---- expressions: trees with numbers, parameters and variables as leaves ----
@@ -29,7 +43,7 @@ local function make(ns)
 
   local function check_operand(x, op, other)
     if type(x) == "number" or is_expression(x) then return end
-    error(("%s: expected a number or an expression beside %s, got %s"):format(op, describe(other), describe(x)), 4)
+    fail(("%s: expected a number or an expression beside %s, got %s"):format(op, describe(other), describe(x)))
   end
 
   -- The model that both belong to.
@@ -38,7 +52,7 @@ local function make(ns)
     check_operand(b, op, a)
     local m = is_expression(a) and a.model or b.model
     if is_expression(b) and b.model ~= m then
-      error(("%s: %s and %s belong to two models"):format(op, describe(a), describe(b)), 4)
+      fail(("%s: %s and %s belong to two models"):format(op, describe(a), describe(b)))
     end
     return m
   end
@@ -77,7 +91,7 @@ local function make(ns)
     for _, item in ipairs(items) do
       if is_expression(item) then
         if m and item.model ~= m then
-          error(("sum: %s belongs to another model"):format(describe(item)), 4)
+          fail(("sum: %s belongs to another model"):format(describe(item)))
         end
         m, lvl = item.model, math.max(lvl, item.level)
       end
@@ -100,7 +114,7 @@ local function make(ns)
 
   local function check_size(op, a, b)
     if #a ~= #b then
-      error(("%s: %s and %s: sizes do not match"):format(op, describe(a), describe(b)), 4)
+      fail(("%s: %s and %s: sizes do not match"):format(op, describe(a), describe(b)))
     end
   end
 
@@ -135,7 +149,7 @@ local function make(ns)
   local function times(A, x)
     local rows, cols = A:shape()
     if cols ~= #x then
-      error(("*: %s and array of %d: sizes do not match"):format(describe(A), #x), 4)
+      fail(("*: %s and array of %d: sizes do not match"):format(describe(A), #x))
     end
     local out = {}
     if not is_sparse(A) then
@@ -160,11 +174,11 @@ local function make(ns)
     return function(a, b)
       if is_matrix(a) or is_matrix(b) then
         if op == "*" and is_matrix(a) and is_array(b) then return times(a, b) end
-        error(("%s: a matrix stands only on the left of an array: A * x"):format(op), 2)
+        fail(("%s: a matrix stands only on the left of an array: A * x"):format(op))
       end
       if is_list(a) or is_list(b) then
         if (op == "*" or op == "^") and is_list(a) and is_list(b) then
-          error(("%s: of two arrays: use a:dot(b)"):format(op), 2)
+          fail(("%s: of two arrays: use a:dot(b)"):format(op))
         end
         return elementwise(op, a, b)
       end
@@ -184,7 +198,7 @@ local function make(ns)
   Array.__name = "array"
 
   function array_methods:dot(other)
-    if not is_list(other) then error(("dot: expected a vector or an array, got %s"):format(describe(other)), 2) end
+    if not is_list(other) then fail(("dot: expected a vector or an array, got %s"):format(describe(other))) end
     if is_array(other) and not is_array(self) then return dot(other, self) end
     return is_array(other) and dot(self, other) or dot(other, self)
   end
@@ -198,7 +212,7 @@ local function make(ns)
   -- Parameters alone: their new values.
   function array_methods:set(values)
     if not is_list(values) or #values ~= #self then
-      error(("set: expected %d values, got %s"):format(#self, describe(values)), 2)
+      fail(("set: expected %d values, got %s"):format(#self, describe(values)))
     end
     for i = 1, #self do self[i]:set(values[i]) end
   end
@@ -224,7 +238,7 @@ local function make(ns)
     local v = {}
     for i, argument in ipairs(x.arguments) do v[i] = value(argument, z, pass) end
     local y = x.f(table.unpack(v))
-    if type(y) ~= "number" then error(("apply: the function returned %s, expected a number"):format(type(y)), 0) end
+    if type(y) ~= "number" then fail(("apply: the function returned %s, expected a number"):format(type(y))) end
     return y
   end
 
@@ -251,30 +265,31 @@ local function make(ns)
     for index, d in pairs(from) do to[index] = (to[index] or 0) + factor * d end
   end
 
-  -- The partial derivatives of a function of numbers, by dual numbers.
-  local function partials(f, arguments, z, pass)
-    local v = {}
-    for i, argument in ipairs(arguments) do v[i] = value(argument, z, pass) end
-    return ns.gradient(function(x)
-      local unpacked = {}
-      for i = 1, #arguments do unpacked[i] = x[i] end
-      return f(table.unpack(unpacked))
-    end, v)
+  -- f of a vector's elements. It holds nothing but f: ns.gradient looks through what a function holds.
+  local function of_vector(f, n)
+    if n == 1 then return function(x) return f(x[1]) end end
+    if n == 2 then return function(x) return f(x[1], x[2]) end end
+    return function(x)
+      local elements = {}
+      for i = 1, n do elements[i] = x[i] end
+      return f(table.unpack(elements))
+    end
   end
 
-  local function power(a, b) return a ^ b end
+  -- The derivatives of f(arguments), those of f by dual numbers.
+  local function apply_slopes(x, z, pass)
+    local v, out = {}, {}
+    for i, argument in ipairs(x.arguments) do v[i] = value(argument, z, pass) end
+    x.wrapped = x.wrapped or of_vector(x.f, #v)
+    local d = ns.gradient(x.wrapped, v)
+    for i, argument in ipairs(x.arguments) do add_slopes(out, d[i], slopes(argument, z, pass)) end
+    return out
+  end
 
-  local function chain(x, z, pass)
-    local out = {}
-    local f, arguments = x.f, x.arguments
-    if x.op == "^" then f, arguments = power, { x.a, x.b } end
-    -- A number as exponent is no variable: the derivative by it (a logarithm) may not exist.
-    if x.op == "^" and level(x.b) == 0 then
-      local b = value(x.b, z, pass)
-      f, arguments = function(a) return a ^ b end, { x.a }
-    end
-    local d = partials(f, arguments, z, pass)
-    for i, argument in ipairs(arguments) do add_slopes(out, d[i], slopes(argument, z, pass)) end
+  local function power_slopes(x, z, pass)
+    local a, b, out = value(x.a, z, pass), value(x.b, z, pass), {}
+    if b ~= 0 then add_slopes(out, b * a ^ (b - 1), slopes(x.a, z, pass)) end
+    if level(x.b) > 0 then add_slopes(out, math.log(a) * a ^ b, slopes(x.b, z, pass)) end
     return out
   end
 
@@ -291,8 +306,10 @@ local function make(ns)
     local out = {}
     if x.op == "sum" then
       for k, item in ipairs(x.items) do add_slopes(out, x.weights[k], slopes(item, z, pass)) end
-    elseif x.op == "apply" or x.op == "^" then
-      out = chain(x, z, pass)
+    elseif x.op == "apply" then
+      out = apply_slopes(x, z, pass)
+    elseif x.op == "^" then
+      out = power_slopes(x, z, pass)
     elseif x.op == "*" then
       add_slopes(out, value(x.b, z, pass), slopes(x.a, z, pass))
       add_slopes(out, value(x.a, z, pass), slopes(x.b, z, pass))
@@ -311,7 +328,7 @@ local function make(ns)
   return {
     Expression = Expression, is_expression = is_expression, is_array = is_array, is_list = is_list, array = array,
     describe = describe, level = level, node = node, combine = combine,
-    value = value, slopes = slopes, add_slopes = add_slopes,
+    value = value, slopes = slopes, add_slopes = add_slopes, fail = fail, ours = ours,
   }
 end
 

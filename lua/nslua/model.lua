@@ -19,6 +19,9 @@
 -- Models of this many variables and more are assembled as sparse matrices.
 local SPARSE_FROM = 200
 
+-- Sparse affine models of up to this many variables are tried as dense ones when all else fails.
+local DENSE_TO = 2000
+
 local huge = math.huge
 
 local function copy(list) return table.move(list, 1, #list, 1, {}) end
@@ -28,7 +31,8 @@ local function make(ns)
   local Expression, is_expression, is_list = expression.Expression, expression.is_expression, expression.is_list
   local array, describe, level, node = expression.array, expression.describe, expression.level, expression.node
   local combine, value, slopes = expression.combine, expression.value, expression.slopes
-  local is_array, add_slopes = expression.is_array, expression.add_slopes
+  local is_array, add_slopes, fail = expression.is_array, expression.add_slopes, expression.fail
+  expression.ours[debug.getinfo(1, "S").source] = true
   local Model = {}
   Model.__index, Model.__name = Model, "model"
 
@@ -44,12 +48,12 @@ local function make(ns)
   end
 
   local function need(x, op, method)
-    if x.op ~= op then error(("%s: expected a %s, got %s"):format(method, op, describe(x)), 3) end
+    if x.op ~= op then fail(("%s: expected a %s, got %s"):format(method, op, describe(x))) end
   end
 
   local function check_number(x, who, what)
     if type(x) ~= "number" or x ~= x or x == huge or x == -huge then
-      error(("%s: %s: expected a finite number, got %s"):format(who, what, describe(x)), 3)
+      fail(("%s: %s: expected a finite number, got %s"):format(who, what, describe(x)))
     end
     return x + 0.0
   end
@@ -63,11 +67,11 @@ local function make(ns)
   local function check_bounds(lower, upper, who, name)
     for _, bound in ipairs { lower, upper } do
       if type(bound) ~= "number" or bound ~= bound then
-        error(("%s: %s: expected numbers as bounds, got %s"):format(who, name, describe(bound)), 3)
+        fail(("%s: %s: expected numbers as bounds, got %s"):format(who, name, describe(bound)))
       end
     end
     if lower > upper or lower == huge or upper == -huge then
-      error(("%s: %s: the lower bound %g is above the upper bound %g"):format(who, name, lower, upper), 3)
+      fail(("%s: %s: the lower bound %g is above the upper bound %g"):format(who, name, lower, upper))
     end
   end
 
@@ -87,13 +91,13 @@ local function make(ns)
   local function check_options(options, who, known)
     if options == nil then return {} end
     if type(options) ~= "table" or getmetatable(options) then
-      error(("%s: expected a table of options, got %s"):format(who, describe(options)), 3)
+      fail(("%s: expected a table of options, got %s"):format(who, describe(options)))
     end
     for key in pairs(options) do
       local found = false
       for _, name in ipairs(known) do found = found or name == key end
       if not found then
-        error(("%s: unknown option '%s' (known: %s)"):format(who, tostring(key), table.concat(known, ", ")), 3)
+        fail(("%s: unknown option '%s' (known: %s)"):format(who, tostring(key), table.concat(known, ", ")))
       end
     end
     return options
@@ -123,12 +127,12 @@ local function make(ns)
   function Model:variables(n, options)
     local o = check_options(options, "variables", variable_options)
     if math.type(n) ~= "integer" or n < 1 then
-      error(("variables: expected a number of 1 or more, got %s"):format(describe(n)), 2)
+      fail(("variables: expected a number of 1 or more, got %s"):format(describe(n)))
     end
     local function of(what, i)
       local x = o[what]
       if not is_list(x) then return x end
-      if #x ~= n then error(("variables: %s: expected %d numbers, got %d"):format(what, n, #x), 3) end
+      if #x ~= n then fail(("variables: %s: expected %d numbers, got %d"):format(what, n, #x)) end
       return x[i]
     end
     local out = {}
@@ -155,8 +159,8 @@ local function make(ns)
   -- model:apply(f, a, b, ...): f of expressions; f takes and returns numbers, and math functions may be used in it.
   function Model:apply(f, ...)
     local arguments, lvl = { ... }, 0
-    if type(f) ~= "function" then error(("apply: f: expected a function, got %s"):format(describe(f)), 2) end
-    if #arguments == 0 then error("apply: expected an expression after the function", 2) end
+    if type(f) ~= "function" then fail(("apply: f: expected a function, got %s"):format(describe(f))) end
+    if #arguments == 0 then fail("apply: expected an expression after the function") end
     if #arguments == 1 and is_array(arguments[1]) then
       local out = {}
       for i, x in ipairs(arguments[1]) do out[i] = self:apply(f, x) end
@@ -164,10 +168,10 @@ local function make(ns)
     end
     for i, x in ipairs(arguments) do
       if type(x) ~= "number" and not is_expression(x) then
-        error(("apply: argument %d: expected an expression, got %s"):format(i, describe(x)), 2)
+        fail(("apply: argument %d: expected an expression, got %s"):format(i, describe(x)))
       end
       if is_expression(x) and x.model ~= self then
-        error(("apply: %s belongs to another model"):format(describe(x)), 2)
+        fail(("apply: %s belongs to another model"):format(describe(x)))
       end
       lvl = math.max(lvl, level(x))
     end
@@ -178,20 +182,20 @@ local function make(ns)
 
   local function check_scalar(model, e, who)
     if type(e) ~= "number" and not is_expression(e) then
-      error(("%s: expected an expression, got %s"):format(who, describe(e)), 4)
+      fail(("%s: expected an expression, got %s"):format(who, describe(e)))
     end
     if is_expression(e) and e.model ~= model then
-      error(("%s: %s belongs to another model"):format(who, describe(e)), 4)
+      fail(("%s: %s belongs to another model"):format(who, describe(e)))
     end
   end
 
   local function check_variable(model, v, who)
     if not is_expression(v) or v.op ~= "variable" then
-      error(("%s: expected a variable as second argument, got %s"):format(who, describe(v)), 4)
+      fail(("%s: expected a variable as second argument, got %s"):format(who, describe(v)))
     end
-    if v.model ~= model then error(("%s: %s belongs to another model"):format(who, describe(v)), 4) end
+    if v.model ~= model then fail(("%s: %s belongs to another model"):format(who, describe(v))) end
     if model.condition[v] then
-      error(("%s: %s already has a condition: one for each variable"):format(who, describe(v)), 4)
+      fail(("%s: %s already has a condition: one for each variable"):format(who, describe(v)))
     end
   end
 
@@ -201,7 +205,7 @@ local function make(ns)
     check_scalar(model, e, "complements")
     check_variable(model, v, "complements")
     if is_free(v) then
-      error(("complements: %s has no bounds: give it some, or use equation"):format(describe(v)), 3)
+      fail(("complements: %s has no bounds: give it some, or use equation"):format(describe(v)))
     end
     model.condition[v], model.plan = e, nil
   end
@@ -212,7 +216,7 @@ local function make(ns)
       model.equations[#model.equations + 1] = e
     else
       check_variable(model, v, "equation")
-      if not is_free(v) then error(("equation: %s has bounds: use complements"):format(describe(v)), 3) end
+      if not is_free(v) then fail(("equation: %s has bounds: use complements"):format(describe(v))) end
       model.condition[v] = e
     end
     model.plan = nil
@@ -221,7 +225,7 @@ local function make(ns)
   local function for_each(model, who, state, e, v)
     if not is_list(e) then return state(model, e, v) end
     if v ~= nil and (not is_list(v) or #v ~= #e) then
-      error(("%s: expected %d variables, got %s"):format(who, #e, describe(v)), 3)
+      fail(("%s: expected %d variables, got %s"):format(who, #e, describe(v)))
     end
     for i = 1, #e do state(model, e[i], v and v[i]) end
   end
@@ -229,7 +233,7 @@ local function make(ns)
   -- model:complements(e, v): of two scalars, or of two arrays element by element.
   function Model:complements(e, v)
     if is_list(v) and not is_list(e) then
-      error(("complements: expected an array of %d expressions, got %s"):format(#v, describe(e)), 2)
+      fail(("complements: expected an array of %d expressions, got %s"):format(#v, describe(e)))
     end
     for_each(self, "complements", complement, e, v)
   end
@@ -296,13 +300,13 @@ local function make(ns)
         list[#list + 1] = v
       end
     end
-    if #model.list == 0 then error("solve: the model has no variables", 4) end
+    if #model.list == 0 then fail("solve: the model has no variables") end
     if #bounded > 0 then
-      error(("solve: variables with bounds but no complements: %s"):format(names_of(bounded)), 4)
+      fail(("solve: variables with bounds but no complements: %s"):format(names_of(bounded)))
     end
     if #open ~= #model.equations then
       local list = #open > 0 and ": " .. names_of(open) or ""
-      error(("solve: %d equations for %d free variables without one%s"):format(#model.equations, #open, list), 4)
+      fail(("solve: %d equations for %d free variables without one%s"):format(#model.equations, #open, list))
     end
     for k, v in ipairs(open) do out[v.index] = model.equations[k] end
     return out
@@ -311,7 +315,7 @@ local function make(ns)
   local function check_entry(model, i, j, x)
     if x == x and x ~= huge and x ~= -huge then return x end
     local what = j == 0 and "constant" or ("coefficient of '%s'"):format(model.list[j].name)
-    error(("solve: the condition of '%s': its %s is %g"):format(model.list[i].name, what, x), 3)
+    fail(("solve: the condition of '%s': its %s is %g"):format(model.list[i].name, what, x))
   end
 
   -- The fixed part as lists of entries, places of the parametric entries, and the nonlinear parts by row.
@@ -408,12 +412,23 @@ local function make(ns)
 
   local box_takes_sparse
 
-  -- A as ns.numerics.box takes it.
-  local function box_matrix(A)
+  -- An affine problem: as a box problem; a sparse one that ns.numerics.box does not take goes through mcp, and when
+  -- that fails and there is room for it, through box as a dense one.
+  local function solve_affine(call, A, q, guess)
     if box_takes_sparse == nil then
       box_takes_sparse = pcall(ns.numerics.box, { M = ns.speye(1), q = { 0 }, lower = 0, upper = 1 })
     end
-    return (box_takes_sparse or ns.ismatrix(A)) and A or A:tomatrix()
+    if not (box_takes_sparse or ns.ismatrix(A)) then
+      if call.solver == nil then
+        call.F, call.J, call.z0 = function(z) return A * z + q end, function() return A end, guess
+        local result = ns.numerics.mcp(call)
+        if result.success or #q > DENSE_TO then return result end
+        call.F, call.J = nil, nil
+      end
+      A = A:tomatrix()
+    end
+    call.M, call.q, call.z0 = A, q, guess
+    return ns.numerics.box(call)
   end
 
   local solve_options = { "solver", "tolerance", "max_iterations", "warm" }
@@ -430,8 +445,7 @@ local function make(ns)
     call.lower, call.upper = bounds_of(self)
     local result
     if plan.affine then
-      call.M, call.q, call.z0 = box_matrix(A), q, any and z0 or nil
-      result = ns.numerics.box(call)
+      result = solve_affine(call, A, q, any and z0 or nil)
     else
       call.F, call.J = functions(self, plan, A, q)
       call.z0 = z0
@@ -444,10 +458,10 @@ local function make(ns)
 
   local function need_values(model, x, who)
     if level(x) == 0 then return end
-    if model.failure then error(who .. ": the last solve failed: " .. model.failure, 5) end
-    if not model.solution then error(who .. ": the model has not been solved", 5) end
+    if model.failure then fail(who .. ": the last solve failed: " .. model.failure) end
+    if not model.solution then fail(who .. ": the model has not been solved") end
     if x.op == "variable" and x.index > #model.solution then
-      error(("%s: %s is newer than the last solve"):format(who, describe(x)), 5)
+      fail(("%s: %s is newer than the last solve"):format(who, describe(x)))
     end
   end
 
@@ -469,9 +483,9 @@ local function make(ns)
   -- The condition's value with the sign that the law gives it: what rounding leaves on the other side is 0.
   local function slack_of(model, v)
     if not is_expression(v) or v.op ~= "variable" then
-      error(("slack: expected a variable, got %s"):format(describe(v)), 4)
+      fail(("slack: expected a variable, got %s"):format(describe(v)))
     end
-    if v.model ~= model then error(("slack: %s belongs to another model"):format(describe(v)), 4) end
+    if v.model ~= model then fail(("slack: %s belongs to another model"):format(describe(v))) end
     need_values(model, v, "slack")
     local z, w = model.solution[v.index], model.slacks[v.index]
     local lowest = z >= v.upper and -huge or 0.0
@@ -495,7 +509,7 @@ local function make(ns)
   end
 
   return function(...)
-    if select("#", ...) > 0 then error("model: no arguments expected", 2) end
+    if select("#", ...) > 0 then fail("model: no arguments expected") end
     return setmetatable({ list = {}, condition = {}, equations = {}, passes = 0 }, Model)
   end
 end

@@ -197,7 +197,8 @@ describe("ns.polygon.intersection", function()
 
   it("refuses what is no half-plane", function()
     for _, case in ipairs {
-      { function() intersection(3) end, "intersection: expected half-planes {a1, a2, b} or a matrix and a vector, got number" },
+      { function() intersection(3) end,
+        "intersection: expected half-planes {a1, a2, b} or a matrix and a vector, got number" },
       { function() intersection { { 1, 2 } } end, "intersection: row 1: expected {a1, a2, b}" },
       { function() intersection { { 1, 0, 1 }, 5 } end, "intersection: row 2: expected {a1, a2, b}" },
       { function() intersection { { 1, 0 / 0, 1 } } end, "intersection: row 1: expected finite numbers, got " },
