@@ -85,6 +85,7 @@ describe("scripts/hard_stop.lua", function()
     assert.matches("maths (direct), h = 0.1, 100 steps", out, 1, true)
     assert.matches("    25        2.5 .-wall\n", out)
     assert.is_nil(out:find("written", 1, true))
+    local _
     _, err, status = script "--variant fast"
     assert.equal(1, status)
     assert.matches("--variant: expected one of maths, code, got 'fast'\nusage: scripts/hard_stop.lua ", err, 1, true)
