@@ -19,6 +19,7 @@
 #include "bind/vector.h"
 #include "solvers/default.h"
 #include "solvers/residual.h"
+#include "solvers/sparse_box.h"
 
 /* One call: a userdata owns what the engine allocated, so that any error frees it. */
 typedef struct Call {
@@ -26,8 +27,10 @@ typedef struct Call {
   const char *who;
   NsArena arena;
   NsBox *box;
+  NsSparseBox *sparse_box;
   NsBoxOptions options;
   int n, free; /* variables; of these, the first `free` are the u of a mixed problem */
+  const NsSparse *sparse; /* M when it is sparse: anchored by the option table at 1 */
   double *M, *q, *lower, *upper, *guess, *z, *w, *size;
   bool guessed, mixed;
 } Call;
@@ -42,6 +45,7 @@ typedef struct Method {
 static const Method methods[] = {
     {"default", NS_BOX_DEFAULT}, {"lemke", NS_BOX_PIVOT}, {"pivot", NS_BOX_PIVOT}, {"psor", NS_BOX_PGS},
     {"pgs", NS_BOX_PGS},         {"enumerate", NS_BOX_ENUMERATE}, {"principal", NS_BOX_PRINCIPAL},
+    {"newton_min", NS_BOX_NEWTON_MIN}, {"newton_fb", NS_BOX_NEWTON_FB}, {"interior", NS_BOX_INTERIOR},
 };
 
 enum { METHODS = sizeof methods / sizeof *methods };
@@ -49,6 +53,8 @@ enum { METHODS = sizeof methods / sizeof *methods };
 static int call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_box_free(c->box);
+  ns_sparse_box_free(c->sparse_box);
+  c->sparse_box = NULL;
   ns_arena_release(&c->arena);
   c->box = NULL;
   return 0;
@@ -139,6 +145,7 @@ static void read_options(lua_State *L, Call *c) {
   c->options.method = read_method(L, c);
   c->options.tolerance = read_number(L, c, "tolerance", 0, 1, 1e-11);
   c->options.max_iterations = read_count(L, c, "max_iterations");
+  c->options.omega = read_number(L, c, "omega", 0, 2, 1);
 }
 
 /* ---- data ---- */
@@ -186,9 +193,16 @@ static int square(lua_State *L, const Call *c, const char *name) {
   return A->rows;
 }
 
-static void read_dense(lua_State *L, Call *c) {
-  c->n = square(L, c, "M");
+static void read_matrix(lua_State *L, Call *c) {
+  lua_getfield(L, 1, "M");
+  c->sparse = nsl_test_sparse(L, -1);
+  if (c->sparse && c->sparse->rows != c->sparse->cols) nsl_bad(L, c->who, "M", "a square matrix", -1);
+  if (c->sparse && !ns_sparse_finite(c->sparse)) luaL_error(L, "%s: M is not finite", c->who);
+  if (c->sparse) c->n = c->sparse->rows;
+  lua_pop(L, 1);
+  if (!c->sparse) c->n = square(L, c, "M");
   if (c->n == 0) luaL_error(L, "%s: the problem is empty", c->who);
+  if (c->sparse) return;
   c->M = ns_arena_matrix(&c->arena, c->n, c->n);
   no_memory(L, c);
   read_block(L, c, "M", c->n, c->n, 0, 0);
@@ -236,6 +250,7 @@ static const Words words[] = {
     {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none when M is monotone)"},
     {NS_ENOSOL, "no solution", "there is no solution"},
     {NS_ENOCONV, "no solution", "no solution was found"},
+    {NS_ENAN, "no solution", "the iterates grew beyond all bounds, and no solution was found"},
     {NS_EMAXITER, "iteration limit", "the iteration limit was reached"},
     {NS_ESINGULAR, "singular", "a singular system stopped the method, and no solution was found"},
     {NS_EINTR, "interrupted", "interrupted"},
@@ -247,11 +262,17 @@ static const Words *words_of(NsStatus status) {
   return k < count ? &words[k] : NULL;
 }
 
+static const char *solver_name(const Call *c) {
+  for (int k = 0; k < METHODS; k++)
+    if (methods[k].method == c->options.method) return methods[k].name;
+  return "?";
+}
+
 /* Failures that say something about the call rather than about the problem are errors. */
-static void raise_bad_call(lua_State *L, const Call *c, NsStatus status, const char *solver) {
+static void raise_bad_call(lua_State *L, const Call *c, NsStatus status) {
   if (status == NS_ETOOLARGE)
-    luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, solver, c->n);
-  if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs a positive diagonal of M", c->who, solver);
+    luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, solver_name(c), c->n);
+  if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs a positive diagonal of M", c->who, solver_name(c));
   if (!words_of(status)) nsl_raise_status(L, status, c->who);
 }
 
@@ -319,6 +340,35 @@ static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, c
   set_number(L, "time", seconds);
 }
 
+/* solutions = the z of all solutions that an enumeration saw. */
+static void push_solutions(lua_State *L, const Call *c) {
+  int found = ns_box_solutions(c->box);
+  lua_createtable(L, found, 0);
+  for (int k = 0; k < found; k++) {
+    memcpy(c->size, c->z, (size_t)c->n * sizeof *c->z);
+    ns_box_solution(c->box, k, c->size);
+    nsl_vector_write(nsl_push_vector(L, c->n, NULL), c->size);
+    lua_rawseti(L, -2, k + 1);
+  }
+  lua_setfield(L, -2, "solutions");
+}
+
+static int solve_sparse(lua_State *L, Call *c) {
+  NsSolverInfo info = {0};
+  NsStatus status = ns_sparse_box_new(&c->sparse_box, c->sparse, &c->options);
+  if (status == NS_EARG) return luaL_error(L, "%s: M: solver '%s' takes no sparse matrix", c->who, solver_name(c));
+  if (status) return nsl_raise_status(L, status, c->who);
+  ns_interrupt_clear();
+  double start = now();
+  ns_sparse_box_solve(c->sparse_box, c->q, c->lower, c->upper, c->guessed ? c->guess : NULL, c->z, c->w, &info);
+  double seconds = now() - start;
+  raise_bad_call(L, c, info.status);
+  memcpy(c->size, c->q, (size_t)c->n * sizeof *c->q);
+  ns_sparse_gemv(1, c->sparse, c->z, 1, c->size);
+  push_result(L, c, &info, c->size, seconds);
+  return 1;
+}
+
 static int solve_dense(lua_State *L, Call *c) {
   NsStatus status = ns_box_new(&c->box, c->n);
   NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper};
@@ -331,38 +381,43 @@ static int solve_dense(lua_State *L, Call *c) {
   double start = now();
   ns_box_solve(c->box, &p, c->guessed ? c->guess : NULL, c->z, c->w, &info);
   double seconds = now() - start;
-  raise_bad_call(L, c, info.status, info.solver);
+  raise_bad_call(L, c, info.status);
   ns_box_product(&p, c->z, fresh, c->size);
   push_result(L, c, &info, fresh, seconds);
+  if (c->options.method == NS_BOX_ENUMERATE) push_solutions(L, c);
   return 1;
 }
 
 /* ---- the functions ---- */
 
+static int solve(lua_State *L, Call *c) {
+  return c->sparse ? solve_sparse(L, c) : solve_dense(L, c);
+}
+
 static int lcp(lua_State *L) {
   check_options(L, "lcp", lcp_keys);
   Call *c = new_call(L, "lcp");
   read_options(L, c);
-  read_dense(L, c);
+  read_matrix(L, c);
   take(L, c);
   need_vector(L, c, "q", c->n, c->q);
   c->guessed = read_vector(L, c, "z0", c->n, c->guess);
   for (int i = 0; i < c->n; i++) c->upper[i] = INFINITY;
-  return solve_dense(L, c);
+  return solve(L, c);
 }
 
 static int box(lua_State *L) {
   check_options(L, "box", linear_keys);
   Call *c = new_call(L, "box");
   read_options(L, c);
-  read_dense(L, c);
+  read_matrix(L, c);
   take(L, c);
   need_vector(L, c, "q", c->n, c->q);
   read_bound(L, c, "lower", c->lower);
   read_bound(L, c, "upper", c->upper);
   check_bounds(L, c);
   c->guessed = read_vector(L, c, "z0", c->n, c->guess);
-  return solve_dense(L, c);
+  return solve(L, c);
 }
 
 static int mlcp(lua_State *L) {
@@ -386,7 +441,7 @@ static int mlcp(lua_State *L) {
   for (int i = 0; i < c->n; i++) c->lower[i] = i < n ? -INFINITY : 0, c->upper[i] = INFINITY;
   bool u0 = read_vector(L, c, "u0", n, c->guess), v0 = read_vector(L, c, "v0", m, c->guess + n);
   c->guessed = u0 || v0;
-  return solve_dense(L, c);
+  return solve(L, c);
 }
 
 void nsl_open_numerics(lua_State *L) {

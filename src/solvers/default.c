@@ -12,13 +12,16 @@
 #include "base/memory.h"
 #include "solvers/active.h"
 #include "solvers/enumerate.h"
+#include "solvers/interior.h"
+#include "solvers/map.h"
+#include "solvers/newton.h"
 #include "solvers/pgs.h"
 #include "solvers/pivot.h"
 #include "solvers/principal.h"
 #include "solvers/residual.h"
 #include "solvers/scale.h"
 
-enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, PREDICT = 48 };
+enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -30,6 +33,9 @@ struct NsBox {
   NsActive *active;
   NsPivot *pivot;
   NsPrincipal principal;
+  NsNewton newton;
+  NsInterior interior;
+  double *rho;              /* step lengths of the natural map */
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* what is left without the components that stand alone */
   double *M, *q, *lower, *upper, *z, *w, *near;
@@ -42,7 +48,7 @@ struct NsBox {
   signed char *set, *trial;
   double best;              /* backward error of best_z; INFINITY: there is none */
   bool cold;                /* no guess was given */
-  int solutions;
+  int solutions, kept;
 };
 
 /* The outcome of a stage. NS_ENOCONV: it has no answer. */
@@ -64,6 +70,9 @@ static void take_vectors(NsBox *b, int n) {
   b->enumeration = ns_arena_matrix(&b->arena, NS_ENUMERATE_STORE + 2, n < NS_ENUMERATE_MAX ? n : NS_ENUMERATE_MAX);
   ns_box_scaled_take(&b->scaled, &b->arena, n);
   ns_principal_take(&b->principal, &b->arena, n);
+  ns_newton_take(&b->newton, &b->arena, n);
+  ns_interior_take(&b->interior, &b->arena, n);
+  b->rho = ns_arena_doubles(&b->arena, n);
 }
 
 NsStatus ns_box_new(NsBox **out, int nmax) {
@@ -72,7 +81,7 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   NsBox *b = ns_alloc(1, sizeof *b);
   if (!b) return NS_ENOMEM;
   b->nmax = nmax;
-  b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT};
+  b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT, 0};
   take_vectors(b, nmax);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_active_new(&b->active, nmax);
   if (!status) status = ns_pivot_new(&b->pivot, nmax, &b->active->ladder);
@@ -90,6 +99,10 @@ void ns_box_free(NsBox *b) {
   ns_active_free(b->active);
   ns_arena_release(&b->arena);
   ns_free(b);
+}
+
+void ns_box_solution(const NsBox *b, int k, double *z) {
+  for (int i = 0; i < b->kept; i++) z[b->keep[i]] = b->enumeration[(size_t)(k + 2) * (size_t)b->kept + (size_t)i];
 }
 
 NsBoxOptions *ns_box_options(NsBox *b) {
@@ -357,6 +370,51 @@ static Outcome principal_short(NsBox *b, const NsBoxProblem *p) {
   return principal_path(b, p, NS_PRINCIPAL_MIXED, 6 * p->n + 10);
 }
 
+/* The fair problem as Newton and interior point see it. */
+static void make_map(NsBox *b, const NsBoxProblem *fair, NsBoxMap *map, NsDenseMap *dense) {
+  for (int i = 0; i < fair->n; i++) {
+    double pivot = fair->M[i + (size_t)i * (size_t)fair->ldm];
+    b->rho[i] = pivot > 0 ? 1 / pivot : 1;
+  }
+  *dense = (NsDenseMap){fair->M,          fair->n, fair->ldm, b->active->block,
+                        b->active->rhs, ns_lu_ladder_get(&b->active->ladder, fair->n)};
+  *map = (NsBoxMap){.n = fair->n, .q = fair->q, .lower = fair->lower, .upper = fair->upper, .rho = b->rho};
+  ns_dense_map(map, dense);
+}
+
+static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, double tolerance, int *iterations) {
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : STEPS;
+  double size = 0;
+  for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
+  if (method == NS_BOX_INTERIOR) return ns_interior_solve(&b->interior, map, tolerance, limit, b->y, iterations);
+  return ns_newton_solve(&b->newton, map, method == NS_BOX_NEWTON_MIN ? NS_NEWTON_MIN : NS_NEWTON_FB,
+                         tolerance * (size > 0 ? size : 1), limit, b->y, iterations);
+}
+
+/* Newton or interior point on the balanced problem, then the active set it points at. */
+static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method, double tolerance) {
+  const NsBoxProblem *fair = fair_problem(b, p);
+  Outcome out = {NS_ENOCONV, 0, "newton_fb", false};
+  NsBoxMap map;
+  NsDenseMap dense;
+  if (method != NS_BOX_NEWTON_FB) out.solver = method == NS_BOX_INTERIOR ? "interior" : "newton_min";
+  make_map(b, fair, &map, &dense);
+  for (int i = 0; i < p->n; i++) {
+    double near = fair == p ? b->near[i] : ldexp(b->near[i], -b->scaled.col[i]);
+    b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
+  }
+  out.status = iterate(b, &map, method, tolerance, &out.iterations);
+  if (out.status == NS_ENAN) return out.status = NS_ENOCONV, out;
+  if (out.status == NS_EINTR) return out;
+  ns_box_product(fair, b->y, b->v, b->active->size);
+  ns_newton_active_set(&map, b->y, b->v, b->trial);
+  for (int i = 0; i < p->n; i++)
+    if (b->trial[i] != NS_BETWEEN) b->y[i] = b->trial[i] == NS_AT_LOWER ? fair->lower[i] : fair->upper[i];
+  if (polish_leniently(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
+  else if (out.status == NS_OK) out.status = NS_ENOCONV;
+  return out;
+}
+
 static bool symmetric_positive_diagonal(const NsBoxProblem *p) {
   size_t ld = (size_t)p->ldm;
   for (int j = 0; j < p->n; j++) {
@@ -398,9 +456,9 @@ static Outcome principal_long(NsBox *b, const NsBoxProblem *p) {
 static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "pgs", false};
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PGS_SWEEPS;
-  double backward;
+  double backward, omega = b->options.omega > 0 ? b->options.omega : 1;
   memcpy(b->y, b->near, (size_t)p->n * sizeof *b->y);
-  out.status = ns_pgs_solve(p, 1, b->options.tolerance, limit, b->y, b->v, b->active->size, &out.iterations);
+  out.status = ns_pgs_solve(p, omega, b->options.tolerance, limit, b->y, b->v, b->active->size, &out.iterations);
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
   if (out.status == NS_OK) b->best = INFINITY;
   ns_box_product(p, b->y, b->v, b->active->size);
@@ -425,6 +483,11 @@ static Outcome all_sets(NsBox *b, const NsBoxProblem *p) {
   out.status = ns_enumerate(b->active, fair, near, b->enumeration, b->trial, b->y, b->v, &seen);
   out.iterations = seen.tried;
   b->solutions = seen.found;
+  for (int k = 0; k < seen.found && fair != p; k++) {
+    double *stored = b->enumeration + (size_t)(k + 2) * (size_t)p->n;
+    ns_box_unscale(&b->scaled, p, stored, b->point);
+    memcpy(stored, b->point, (size_t)p->n * sizeof *stored);
+  }
   if (out.status == NS_OK) {
     b->best = INFINITY;
     consider_scaled(b, p, b->y);
@@ -449,7 +512,7 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
   Outcome other = out;
   if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
   if (other.status == NS_OK || other.status == NS_EINTR) return other;
-  if (p->n > NS_ENUMERATE_MAX) return out;
+  if (p->n > ENUMERATE_LAST) return out;
   other = all_sets(b, p);
   return other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR ? other : out;
 }
@@ -474,6 +537,12 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
     case NS_BOX_PIVOT: out = pivot_paths(b, p); break;
     case NS_BOX_PGS: out = sweeps(b, p); break;
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
+    case NS_BOX_NEWTON_MIN:
+    case NS_BOX_NEWTON_FB: out = iterative(b, p, b->options.method, 1e-12); break;
+    case NS_BOX_INTERIOR:
+      out = iterative(b, p, NS_BOX_INTERIOR, 1e-11);
+      if (out.status != NS_OK && out.status != NS_EINTR) out = iterative(b, p, NS_BOX_INTERIOR, 1e-14);
+      break;
     case NS_BOX_PRINCIPAL: out = principal_long(b, p); break;
     default: out = run_default(b, p); break;
   }
@@ -590,7 +659,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
     return solve_one(p, guess, b->options.tolerance, z, w, info);
   b->cold = !guess;
-  if (b->cold && zero_solves(p)) {
+  if (b->cold && b->options.method == NS_BOX_DEFAULT && zero_solves(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     return report(info, (Outcome){NS_OK, 0, "closed form", true}, 0, 0, 0);
   }
@@ -600,6 +669,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
     give_guess(p, guess, z);
     return conclude(b, p, out, INFINITY, NULL, z, w, info);
   }
+  b->kept = kept;
   const NsBoxProblem *rest = reduce(b, p, kept, z);
   out = run(b, rest);
   const double *answer = b->best < INFINITY || kept == 0 ? b->best_z : NULL, *answer_w = answer ? b->best_w : NULL;

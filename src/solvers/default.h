@@ -12,13 +12,17 @@ typedef enum NsBoxMethod {
   NS_BOX_PIVOT,
   NS_BOX_PGS,
   NS_BOX_ENUMERATE,
-  NS_BOX_PRINCIPAL
+  NS_BOX_PRINCIPAL,
+  NS_BOX_NEWTON_MIN,
+  NS_BOX_NEWTON_FB,
+  NS_BOX_INTERIOR
 } NsBoxMethod;
 
 typedef struct NsBoxOptions {
   double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask 1e-13 */
-  int max_iterations; /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps */
+  int max_iterations; /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps, 200 steps */
   NsBoxMethod method;
+  double omega;       /* relaxation of the sweeps, 0 < omega < 2; 0: 1 */
 } NsBoxOptions;
 
 /* A solver for problems of up to nmax variables, with all its workspaces. */
@@ -38,6 +42,12 @@ NsBoxOptions *ns_box_options(NsBox *box);
 int ns_box_solutions(const NsBox *box);
 
 /*
+** Solution k (from 0) of those: writes the components that are not settled by themselves into z (n), which holds the
+** answer of that solve.
+*/
+void ns_box_solution(const NsBox *box, int k, double *z);
+
+/*
 ** Solves the problem; 0 <= n <= nmax, guess (n, may be NULL), z and w (n) may not overlap the data. Allocates
 ** nothing; the same input gives the same bits. The default chain, each stage only when those before gave no verified
 ** answer:
@@ -49,6 +59,8 @@ int ns_box_solutions(const NsBox *box);
 **   principal pivoting from there: all wrong components move while their number falls (Kostreva 1978; Judice and
 **     Pires 1994);
 **   n = 2: all active sets, the solution nearest to the guess;
+**   principal pivoting one by one (principal.h), which comes first where n > 2 and no guess is given, after the
+**     active set of a few sweeps for large symmetric problems with a positive diagonal;
 **   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite
 **     bounds for infinite ones;
 **   projected Gauss-Seidel when n > 7 and the diagonal is positive; all active sets when n <= 12.

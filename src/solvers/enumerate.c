@@ -22,12 +22,46 @@ static signed char place_from(const NsBoxProblem *p, int i, signed char place) {
   return place;
 }
 
-/* Counts up. False after the last set. */
-static bool advance(const NsBoxProblem *p, signed char *set) {
+/* The range of M_ij z_j over the values that component j may still have; from `first` on the places are chosen. */
+static void add_range(const NsBoxProblem *p, const signed char *set, int first, int i, int j, double *low,
+                      double *high, double *size) {
+  double m = p->M[(size_t)i + (size_t)j * (size_t)p->ldm], l = p->lower[j], u = p->upper[j];
+  if (m == 0) return;
+  if (j >= first && set[j] == NS_AT_LOWER) u = l;
+  if (j >= first && set[j] == NS_AT_UPPER) l = u;
+  *low += m > 0 ? m * l : m * u;
+  *high += m > 0 ? m * u : m * l;
+  if (fabs(m * l) < INFINITY) *size += fabs(m * l);
+  if (fabs(m * u) < INFINITY) *size += fabs(m * u);
+}
+
+/* Whether no solution has the places chosen so far (components first, first + 1, ...). */
+static bool dead(const NsBoxProblem *p, const signed char *set, int first) {
   for (int i = 0; i < p->n; i++) {
+    double low = p->q[i], high = p->q[i], size = fabs(p->q[i]);
+    bool may_grow = p->lower[i] > -INFINITY, may_fall = p->upper[i] < INFINITY;
+    if (p->lower[i] == p->upper[i]) continue;
+    if (i >= first) may_grow = set[i] == NS_AT_LOWER, may_fall = set[i] == NS_AT_UPPER;
+    for (int j = 0; j < p->n; j++) add_range(p, set, first, i, j, &low, &high, &size);
+    if ((!may_fall && high < -1e-12 * size) || (!may_grow && low > 1e-12 * size)) return true;
+  }
+  return false;
+}
+
+/*
+** The next set in the order of counting, the first component moving fastest; branches that are dead are skipped as
+** soon as they are seen. `from` is the component that moves. False after the last set.
+*/
+static bool advance(const NsBoxProblem *p, signed char *set, int from) {
+  int i = from;
+  while (i < p->n) {
     set[i] = place_from(p, i, (signed char)(set[i] + 1));
-    if (set[i] <= NS_AT_UPPER) return true;
-    set[i] = place_from(p, i, NS_AT_LOWER);
+    if (set[i] > NS_AT_UPPER) {
+      i++;
+    } else if (!dead(p, set, i)) {
+      if (i == 0) return true;
+      set[--i] = NS_AT_LOWER - 1;
+    }
   }
   return false;
 }
@@ -58,8 +92,9 @@ NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, do
   double *candidate = work, *wc = work + n, *store = work + 2 * n, best = INFINITY, backward;
   *seen = (NsEnumeration){0};
   if (n > NS_ENUMERATE_MAX) return NS_ETOOLARGE;
-  for (int i = 0; i < n; i++) set[i] = place_from(p, i, NS_AT_LOWER);
-  do {
+  if (n == 0) return NS_OK;
+  set[n - 1] = NS_AT_LOWER - 1;
+  for (bool more = advance(p, set, n - 1); more; more = advance(p, set, 0)) {
     if (seen->tried++ % 4096 == 4095 && ns_interrupted()) return NS_EINTR;
     NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e10, candidate, wc, &backward);
     if (status == NS_ESINGULAR) seen->singular++;
@@ -71,6 +106,6 @@ NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, do
       memcpy(w, wc, (size_t)n * sizeof *w);
     }
     remember(store, candidate, n, seen);
-  } while (advance(p, set));
+  }
   return seen->found ? NS_OK : seen->singular ? NS_ESINGULAR : NS_ENOSOL;
 }

@@ -7,17 +7,18 @@
 
 #include "solvers/active.h"
 
-enum { NS_ENUMERATE_MAX = 12, NS_ENUMERATE_STORE = 64 };
+enum { NS_ENUMERATE_MAX = 20, NS_ENUMERATE_STORE = 64 };
 
 /* What an enumeration saw. */
 typedef struct NsEnumeration {
-  int tried;    /* active sets looked at */
+  int tried;    /* active sets solved */
   int singular; /* of these, skipped because their block was singular to rounding */
   int found;    /* different solutions, counted up to NS_ENUMERATE_STORE */
 } NsEnumeration;
 
 /*
-** Tries every active set of p (n <= NS_ENUMERATE_MAX, at most 3^n; 2^n for one-sided bounds) and leaves in z, w (n)
+** Tries every active set of p (n <= NS_ENUMERATE_MAX, at most 3^n; 2^n for one-sided bounds), those left out whose
+** places for some components already give a w the wrong sign for all z in the box, and leaves in z, w (n)
 ** the solution nearest in the 2-norm to `near` (n), the first in order on a tie. Singular blocks are skipped: a
 ** continuum of solutions shows only through those of its points that are the only ones of their active set (its
 ** vertices). `work` has room for (NS_ENUMERATE_STORE + 2) n doubles, set for n. NS_OK; NS_ENOSOL when no set fits

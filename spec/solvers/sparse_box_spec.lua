@@ -1,0 +1,89 @@
+local ns = require "nslua"
+local problems = dofile "spec/random_problems.lua"
+local inf = math.huge
+
+local function sparse(M)
+  local I, J, V = {}, {}, {}
+  for i = 1, #M do
+    for j = 1, #M do
+      if M[i][j] ~= 0 then I[#I + 1], J[#J + 1], V[#V + 1] = i, j, M[i][j] end
+    end
+  end
+  return ns.sparse { rows = #M, cols = #M, i = I, j = J, v = V }
+end
+
+-- The obstacle problem of a string of n points; a right side of changing sign.
+local function chain(n)
+  local I, J, V, q = {}, {}, {}, {}
+  local function put(i, j, v) I[#I + 1], J[#J + 1], V[#V + 1] = i, j, v end
+  for i = 1, n do
+    put(i, i, 2.01)
+    if i > 1 then put(i, i - 1, -1) end
+    if i < n then put(i, i + 1, -1) end
+    q[i] = math.sin(370 * i / n) - 0.1
+  end
+  return ns.sparse { rows = n, cols = n, i = I, j = J, v = V }, q
+end
+
+-- The natural residual of the chain by loops.
+local function residual(q, z, lower, upper)
+  local worst = 0
+  for i = 1, #q do
+    local w = 2.01 * z[i] + q[i] - (i > 1 and z[i - 1] or 0) - (i < #q and z[i + 1] or 0)
+    worst = math.max(worst, math.abs(z[i] - math.max(lower, math.min(upper, z[i] - w))))
+  end
+  return worst
+end
+
+describe("sparse boxes", function()
+  for _, solver in ipairs { "default", "newton_min", "newton_fb", "interior", "psor" } do
+    it("are solved by " .. solver, function()
+      local M, q = chain(300)
+      local r = ns.numerics.lcp { M = M, q = q, solver = solver }
+      assert.is_true(r.success)
+      assert.is_true(residual(q, r.z:totable(), 0, inf) <= 1e-8)
+      r = ns.numerics.box { M = M, q = q, lower = -0.3, upper = 0.3, solver = solver }
+      assert.is_true(r.success)
+      assert.is_true(residual(q, r.z:totable(), -0.3, 0.3) <= 1e-8)
+    end)
+  end
+
+  it("have no dense matrix behind them", function()
+    local M, q = chain(20000) -- dense: 3.2 GB
+    local r = ns.numerics.lcp { M = M, q = q }
+    assert.is_true(r.success)
+    assert.is_true(residual(q, r.z:totable(), 0, inf) <= 1e-10)
+    local again = ns.numerics.lcp { M = M, q = q, z0 = r.z }
+    assert.equal(0, again.iterations)
+  end)
+
+  it("agree with dense ones on random problems", function()
+    math.randomseed(9)
+    local solved, total = 0, 0
+    for _ = 1, 20 do
+      for _, name in ipairs(problems.names()) do
+        local p = problems.kinds[name](math.random(1, 8))
+        local r = ns.numerics.box { M = sparse(p.M), q = p.q, lower = p.lower, upper = p.upper }
+        if r.success then
+          assert.is_true(problems.violation(p, r.z:totable()) <= 1e-10, name)
+          assert.are_not.equal(false, p.solvable)
+        end
+        if name == "positive_definite" or name == "z_matrix" or name == "mixed" then
+          total = total + 1
+          if r.success then solved = solved + 1 end
+        end
+      end
+    end
+    assert.is_true(solved >= 0.98 * total, solved .. " of " .. total)
+  end)
+
+  it("tell which methods take them", function()
+    local M, q = chain(3)
+    local ok, message = pcall(ns.numerics.lcp, { M = M, q = q, solver = "lemke" })
+    assert.is_false(ok)
+    assert.truthy(message:find("lcp: M: solver 'lemke' takes no sparse matrix", 1, true))
+    ok, message = pcall(ns.numerics.lcp, { M = ns.sparse { rows = 1, cols = 2, i = {}, j = {}, v = {} }, q = { 1 } })
+    assert.is_false(ok)
+    assert.truthy(message:find("lcp: M: expected a square matrix", 1, true), message)
+  end)
+end)

@@ -1,0 +1,47 @@
+/*
+** map.h
+** What Newton and interior point methods need of a matrix, dense or sparse: products and D + E M factored.
+*/
+#ifndef NS_SOLVERS_MAP_H
+#define NS_SOLVERS_MAP_H
+
+#include "base/arena.h"
+#include "linalg/lu.h"
+#include "linalg/sparse.h"
+
+/*
+** A box problem seen through its matrix M (n x n). The vectors are borrowed.
+*/
+typedef struct NsBoxMap {
+  int n;
+  const double *q, *lower, *upper;
+  const double *rho; /* n, positive: the step lengths of the natural map, 1 / M_ii where that makes sense */
+  void *self;
+  void (*product)(void *self, const double *x, double *y);            /* y = M x */
+  void (*product_transposed)(void *self, const double *x, double *y); /* y = M' x */
+  NsStatus (*factor)(void *self, const double *d, const double *e);   /* of diag(d) + diag(e) M; NS_ESINGULAR */
+  void (*solve)(void *self, double *b);                               /* with the last factors, in place */
+} NsBoxMap;
+
+/* The dense map: M and the work matrix (of the order of lu) are borrowed. */
+typedef struct NsDenseMap {
+  const double *M;
+  int n, ldm;
+  double *work, *rhs; /* order x order, order */
+  NsLu *lu;           /* of order n or more */
+} NsDenseMap;
+
+/* Fills the functions of `map` for a dense matrix; the other fields are the caller's. */
+void ns_dense_map(NsBoxMap *map, NsDenseMap *self);
+
+/* The sparse map: J has the pattern of M and the diagonal, entry k of it is entry source[k] of M (-1: none). */
+typedef struct NsSparseMap NsSparseMap;
+
+/* M is borrowed. NS_ENOMEM, NS_ETOOLARGE; *out is NULL on failure. */
+NsStatus ns_sparse_map_new(NsSparseMap **out, const NsSparse *M);
+void ns_sparse_map_free(NsSparseMap *self);
+
+/* Fills the functions of `map`. */
+void ns_sparse_map(NsBoxMap *map, NsSparseMap *self);
+
+#endif
