@@ -9,9 +9,9 @@ for name, value in pairs(core) do
 end
 
 ns.class = require "nslua.class"(core)
-ns.numerics = ns.numerics or {}
 ns.numerics.model = require "nslua.model"(ns)
 ns.polygon = require "nslua.polygon"
+require "nslua.dump"(ns)
 ns._VERSION = "nslua 0.1.0"
 
 return ns

@@ -42,6 +42,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics,
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,
+    nsl_open_numerics_study,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -107,6 +107,15 @@ double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsA
   return copy;
 }
 
+double *nsl_numerics_square(lua_State *L, const char *who, const char *name, NsArena *arena, int *n) {
+  int rows = -1, cols = -1;
+  double *A = nsl_numerics_matrix(L, who, name, arena, &rows, &cols);
+  if (rows != cols) luaL_error(L, "%s: %s: expected a square matrix, got %d x %d matrix", who, name, rows, cols);
+  if (rows == 0) luaL_error(L, "%s: the problem is empty", who);
+  *n = rows;
+  return A;
+}
+
 void nsl_set_number(lua_State *L, const char *name, double x) {
   lua_pushnumber(L, x);
   lua_setfield(L, -2, name);

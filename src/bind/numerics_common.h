@@ -38,6 +38,9 @@ void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const doubl
 */
 double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsArena *arena, int *rows, int *cols);
 
+/* The same for a square one of order 1 or more, *n. "WHO: M: expected a square matrix, got 1 x 2 matrix". */
+double *nsl_numerics_square(lua_State *L, const char *who, const char *name, NsArena *arena, int *n);
+
 /* Fields of the table on top of the stack. */
 void nsl_set_number(lua_State *L, const char *name, double x);
 void nsl_set_integer(lua_State *L, const char *name, lua_Integer x);
@@ -49,6 +52,10 @@ void nsl_set_status(lua_State *L, NsStatus status, const char *who);
 
 /* Seconds of a steady clock. */
 double nsl_numerics_now(void);
+
+/* Methods of one-step problems: the last problem studied. */
+int nsl_osnsp_uniqueness(lua_State *L);
+int nsl_osnsp_solutions(lua_State *L);
 
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);

@@ -37,14 +37,9 @@ static bool present(lua_State *L, const char *name) {
 }
 
 static void read_problem(lua_State *L, Call *c, NsAvi *p) {
-  int n = -1, same = -1;
+  int n;
   double *q, *K, *lower, *upper;
-  p->M = nsl_numerics_matrix(L, "normal_cone", "M", &c->arena, &n, &same);
-  if (n != same) {
-    lua_getfield(L, 1, "M");
-    nsl_bad(L, "normal_cone", "M", "a square matrix", -1);
-  }
-  if (n == 0) luaL_error(L, "normal_cone: the problem is empty");
+  p->M = nsl_numerics_square(L, "normal_cone", "M", &c->arena, &n);
   p->n = n;
   p->m = -1;
   p->H = nsl_numerics_matrix(L, "normal_cone", "H", &c->arena, &p->m, &n);

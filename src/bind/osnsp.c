@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/numerics_common.h"
 #include "bind/simulation.h"
 #include "simulation/dump.h"
 
@@ -195,6 +196,7 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"M", osnsp_M}, {"W", osnsp_M}, {"q", osnsp_q},
                                      {"lambda", osnsp_z}, {"z", osnsp_z}, {"y", osnsp_w}, {"w", osnsp_w},
                                      {"size", osnsp_size}, {"info", osnsp_info}, {"dump", osnsp_dump},
+                                     {"uniqueness", nsl_osnsp_uniqueness}, {"solutions", nsl_osnsp_solutions},
                                      {"display", osnsp_display}, {"close", osnsp_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"LCP", new_lcp}, {"Relay", new_relay}, {"MLCP", new_mlcp}, {"Equality", new_equality},

@@ -40,7 +40,7 @@ struct NsMcp {
   double backward;
   double deadline;
   uint64_t random;
-  bool singular; /* every linearised problem of the attempt was */
+  bool singular; /* no Newton direction of the attempt could be had */
   const NsMcpProblem *p;
   NsMcpInfo *info;
 };
@@ -289,7 +289,9 @@ static bool wants_box(const NsMcp *m) {
   return m->box && m->options.method != NS_MCP_SEMISMOOTH;
 }
 
-/* Direction number k, the most promising first. */
+enum { UNPERTURBED = 2, DIRECTIONS = 4 };
+
+/* Direction number k, the most promising first; those before UNPERTURBED are of Newton's method itself. */
 static NsStatus make_direction(NsMcp *m, int k) {
   static const double josephy_mu[] = {0, 1e-2, 1}, fischer_mu[] = {0, 1e-3, 1e-1};
   if (wants_box(m)) return k == 1 ? fischer(m, 0) : josephy(m, josephy_mu[k == 0 ? 0 : k - 1]);
@@ -298,17 +300,15 @@ static NsStatus make_direction(NsMcp *m, int k) {
 
 /* One accepted step: 1; 0 when there is none; -1 when the run must stop. */
 static int step(NsMcp *m) {
-  bool solvable = false;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < DIRECTIONS; k++) {
     if (ns_interrupted() || out_of_time(m)) return -1;
     NsStatus status = make_direction(m, k);
     if (status == NS_EINTR || status == NS_ENOMEM) return -1;
     if (status || not_finite(m->n, m->direction) >= 0) continue;
-    solvable = true;
+    if (k < UNPERTURBED) m->singular = false;
     int code = search(m);
-    if (code) return m->singular = false, code;
+    if (code) return code;
   }
-  if (solvable) m->singular = false;
   return search_gradient(m);
 }
 

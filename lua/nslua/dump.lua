@@ -1,0 +1,42 @@
+-- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, as a problem of its own.
+
+local function vector(x) return type(x) == "table" and (#x == 0 or type(x[1]) == "number") end
+
+-- The table of the file; anything but a table constructor of numbers and strings fails.
+local function read(file)
+  if type(file) ~= "string" then
+    error("load_dump: file: expected a string, got " .. type(file), 3)
+  end
+  local chunk, message = loadfile(file, "t", { math = { huge = math.huge } })
+  if not chunk then error(("load_dump: %s"):format(message), 3) end
+  local good, record = pcall(chunk)
+  if not good or type(record) ~= "table" or type(record.M) ~= "table"
+     or not (vector(record.q) and vector(record.lower) and vector(record.upper)) then
+    error(("load_dump: %s: expected a one-step problem written by dump()"):format(file), 3)
+  end
+  return record
+end
+
+local function options_of(record)
+  return { M = record.M, q = record.q, lower = record.lower, upper = record.upper, H = record.H, K = record.K }
+end
+
+return function(ns)
+  local numerics = ns.numerics
+
+  -- The option table of numerics.box (of numerics.normal_cone when there are H and K), and all that the file says.
+  function numerics.load_dump(file)
+    local record = read(file)
+    return options_of(record), record
+  end
+
+  -- Solves it again, with more options ({solver = "enumerate"}); the result of numerics.box or numerics.normal_cone.
+  function numerics.replay(file, more)
+    local options = options_of(read(file))
+    if more ~= nil and type(more) ~= "table" then
+      error("replay: options: expected a table, got " .. type(more), 2)
+    end
+    for key, value in pairs(more or {}) do options[key] = value end
+    return options.H and numerics.normal_cone(options) or numerics.box(options)
+  end
+end

@@ -1,0 +1,83 @@
+local ns = require "nslua"
+local h = 0.1
+local H, K = { { 1, 0 }, { -h / 2, 1 }, { -1, 0 }, { h / 2, -1 } }, { -1, -1, -1, -1 }
+
+local function twisting(problem)
+  local ds = ns.FirstOrderLinearTIDS({ 10, 10 }, { { 0, 1 }, { 0, 0 } })
+  local relation = ns.FirstOrderLinearTIR({ { 1, 0 }, { 0, 1 } }, { { 0, 0 }, { 10, 3 } })
+  local nsds = ns.NonSmoothDynamicalSystem(0, 19.9)
+  nsds:insertDynamicalSystem(ds)
+  local law = ns.NormalConeNSL(2, H, K)
+  local inter = ns.Interaction(law, relation)
+  nsds:link(inter, ds)
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.EulerMoreauOSI(0.5), problem)
+  return simu, ds, inter
+end
+
+local function reference()
+  local rows = {}
+  for line in io.lines("spec/reference/twisting.csv") do
+    local row, _, x1, x2 = line:match("^(%d+),(.-),(.-),(.-)$")
+    if row then rows[tonumber(row)] = { tonumber(x1), tonumber(x2) } end
+  end
+  return rows
+end
+
+describe("NormalConeNSL", function()
+  it("runs the implicit twisting controller as the reference does, to zero in finite time", function()
+    local rows, seen, k = reference(), 0, 0
+    local simu, ds, inter = twisting(ns.AVI())
+    while simu:hasNextEvent() do
+      simu:computeOneStep()
+      k = k + 1
+      local x, lambda = ds:x(), inter:lambda_(0)
+      if rows[k] then
+        seen = seen + 1
+        assert.near(rows[k][1], x[1], 1e-9)
+        assert.near(rows[k][2], x[2], 1e-9)
+      end
+      assert.is_true(math.abs(lambda[1]) <= 1 + 1e-14 and math.abs(lambda[2] - h / 2 * lambda[1]) <= 1 + 1e-14)
+      simu:nextStep()
+    end
+    assert.equal(199, k)
+    assert.is_true(seen > 20)
+    assert.is_true(math.abs(ds:x()[1]) < 1e-9 and math.abs(ds:x()[2]) < 1e-9)
+  end)
+
+  it("stands beside box laws in one problem", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1, -2, 3 }, { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local square = ns.NormalConeNSL(2, { { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } }, { -1, -1, -1, -1 })
+    nsds:link(ns.Interaction(square, ns.FirstOrderLinearTIR({ { 1, 0, 0 }, { 0, 1, 0 } }, { { 1, 0 }, { 0, 1 }, { 0, 0 } })), ds)
+    nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 0, 0, 1 } }, { { 0 }, { 0 }, { 1 } })), ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(1), ns.AVI())
+    simu:computeOneStep()
+    local x = ds:x()
+    assert.same({ 0.5, -1.5, 2.5 }, { x[1], x[2], x[3] })
+  end)
+
+  it("tells its rows, prints and clones", function()
+    local law = ns.NormalConeNSL(2, H, K)
+    assert.equal("NormalConeNSL of size 2, 4 rows", tostring(law))
+    assert.equal(-0.05, law:H()[2][1])
+    assert.equal(-1, law:K()[4])
+    assert.has_error(function() ns.RelayNSL(1):H() end, "H: a RelayNSL has no polyhedron")
+  end)
+
+  it("refuses bad data and an empty set, by name", function()
+    local function fails(text, ...)
+      local args = table.pack(...)
+      assert.error_matches(function() ns.NormalConeNSL(table.unpack(args, 1, args.n)) end, text, 1, true)
+    end
+    fails("NormalConeNSL: size: expected at least 1, got 0", 0, H, K)
+    fails("NormalConeNSL: H[1]: expected 3 numbers, got 2", 3, H, K)
+    fails("NormalConeNSL: K: expected a vector of 4, got", 2, H, { 1 })
+    fails("NormalConeNSL: K[2] is inf", 2, H, { 1, math.huge, 1, 1 })
+    fails("NormalConeNSL: no lambda has H lambda >= K: the set is empty", 1, { { 1 }, { -1 } }, { 1, 0 })
+  end)
+
+  it("is refused by the other one-step problems", function()
+    assert.error_matches(function() twisting(ns.MLCP()):computeOneStep() end, "has a NormalConeNSL; use AVI", 1, true)
+  end)
+end)
