@@ -78,7 +78,7 @@ lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 bench: packages  ## side by side with peers
 	@$(MAKE) --no-print-directory all
 	@$(call provide,$(BENCH_NEEDS)) || echo "bench: going on without $(BENCH_NEEDS)"
-	@set -e; found=; for f in bench/*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
+	@set -e; found=; for f in bench/bench_*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
 	  test "$$found" || echo "bench: no measurements in bench/ yet"
 
 install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=

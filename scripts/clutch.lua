@@ -16,9 +16,9 @@
 --
 --   E (x - x_k) = h theta (A x + b) + h (1 - theta) (A x_k + b) + h gamma r + h (1 - gamma) r_k
 --
--- is solved by Newton's method on x together with the law. The law in terms of lambda alone is  y = W lambda + q  at each
--- iterate; this clutch has W = 0, its switching does not depend on the state that it acts on. After the run the script
--- computes W(k) and q(k) at each step from their formulas.
+-- is solved by Newton's method on x together with the law. The law in terms of lambda alone is  y = W lambda + q  at
+-- each iterate; this clutch has W = 0, its switching does not depend on the state that it acts on. After the run the
+-- script computes W(k) and q(k) at each step from their formulas.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -59,30 +59,31 @@ local clutch_DAE = ns.NonSmoothDynamicalSystem(t0, T)
 clutch_DAE:insertDynamicalSystem(dyn)
 
 -- The relation y = h(x), r = g(x, lambda) and its four Jacobians. Outputs arrive as zeros.
+-- luacheck: no unused args
 local SwitchingClutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
 
-function SwitchingClutch:computeh(time, x, lambda, z, y) -- luacheck: ignore 212
+function SwitchingClutch:computeh(time, x, lambda, z, y)
   y[1] = sign * x[1]
 end
 
-function SwitchingClutch:computeJachx(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJachx(time, x, lambda, z, jacobian)
   jacobian[1][1] = sign
 end
 
-function SwitchingClutch:computeJachlambda(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJachlambda(time, x, lambda, z, jacobian)
 end
 
-function SwitchingClutch:computeg(time, x, lambda, z, r) -- luacheck: ignore 212
+function SwitchingClutch:computeg(time, x, lambda, z, r)
   r[4] = lambda[1] * (D * x[4] - C[1] * x[2] - C[2] * x[3])
 end
 
-function SwitchingClutch:computeJacgx(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJacgx(time, x, lambda, z, jacobian)
   jacobian[4][2] = -lambda[1] * C[1]
   jacobian[4][3] = -lambda[1] * C[2]
   jacobian[4][4] = lambda[1] * D
 end
 
-function SwitchingClutch:computeJacglambda(time, x, lambda, z, jacobian) -- luacheck: ignore 212
+function SwitchingClutch:computeJacglambda(time, x, lambda, z, jacobian)
   jacobian[4][1] = D * x[4] - C[1] * x[2] - C[2] * x[3]
 end
 
@@ -122,9 +123,9 @@ local h, Cy = time_step, ns.matrix { { sign, 0, 0, 0 } }
 
 local function graph(row)
   local l, y = row[6], sign * row[2]
-  local K, M = ns.zeros(4, 4), nil
+  local K = ns.zeros(4, 4)
   K[4][2], K[4][3], K[4][4] = -l * C[1], -l * C[2], l * D
-  M = E - h * theta * A - h * gamma * K
+  local M = E - h * theta * A - h * gamma * K
   local g_lambda = ns.matrix { { 0 }, { 0 }, { 0 }, { D * row[5] - C[1] * row[3] - C[2] * row[4] } }
   local W = (Cy * (ns.pinv(M) * (h * gamma * g_lambda)))[1][1]
   return W, y - W * l
@@ -148,7 +149,8 @@ local shown = switch and { 0, 1, switch - 1, switch, switch + 1, N - 1 } or { 0,
 for i, step in ipairs(shown) do
   if step < N and step > (shown[i - 1] or -1) then
     local row = data_plot[step + 1]
-    print(("%6d %10.5g %13.8g %13.8g %16.9g %8g %14.10g"):format(step, row[1], row[3], row[4], row[5], row[6], momentum(row)))
+    local line = "%6d %10.5g %13.8g %13.8g %16.9g %8g %14.10g"
+    print(line:format(step, row[1], row[3], row[4], row[5], row[6], momentum(row)))
   end
 end
 print()

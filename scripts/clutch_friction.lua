@@ -8,8 +8,8 @@
 -- p(t) in [0, 1] is the pressure on the disks, 0 when the clutch is free:
 --   engage: 1 from t = 5 on;  disengage: 1 up to t = 5;  ramp: grows from 0 to 1 between t = 5 and t = 10.
 --
--- The system is linear, x' = A x + b + B tau, y = C x; implicit Euler with h = 0.05 up to t = 20. The relay's bounds are
--- set before each step to the pressure at its end.
+-- The system is linear, x' = A x + b + B tau, y = C x; implicit Euler with h = 0.05 up to t = 20. The relay's bounds
+-- are set before each step to the pressure at its end.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -54,7 +54,7 @@ local function sticks(row) return math.abs(row[2] - row[3]) < 1e-9 end
 for k, row in ipairs(rows) do
   local before = rows[k - 1]
   if not before or k == #rows or sticks(row) ~= sticks(before) then
-    print(("%11.6g %13.8g %13.8g %13.8g  %s"):format(row[1], row[2], row[3], row[4], sticks(row) and "stick" or "slip"))
+    print(("%11.6g %13.8g %13.8g %13.8g"):format(table.unpack(row)), sticks(row) and "stick" or "slip")
   end
 end
 

@@ -1,5 +1,5 @@
--- The clutch of clutch.lua in short: h and g alone. Their Jacobians are computed exactly from the callbacks themselves,
--- by evaluating them with dual numbers, and run() makes the loop.
+-- The clutch of clutch.lua in short: h and g alone. Their Jacobians are computed exactly from the callbacks
+-- themselves, by evaluating them with dual numbers, and run() makes the loop.
 --
 --   c' = -1, w1' = 10 + tau, w2' = -40 - 4 tau, 0 = lambda tau + (1 - lambda) (w1 - w2), -(-+c) in N_[0,1](lambda)
 --

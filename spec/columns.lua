@@ -46,7 +46,7 @@ function columns.error(mine, reference)
   local scale, worst = largest(reference), 0
   for i = 1, #reference do
     local e = math.abs(mine[i] - reference[i]) / (scale > 0 and scale or 1)
-    if not (e <= worst) then worst = e == e and e or math.huge end
+    worst = e ~= e and math.huge or math.max(worst, e)
   end
   return worst
 end

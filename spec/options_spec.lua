@@ -4,14 +4,15 @@ local list = {
   about = "About it.",
   { "mode", default = "a", choices = { "a", "b" }, help = "which" },
   { "h", default = 0.5, above = 0, max = 2, help = "step" },
-  { "n", default = 3 },
-  { "csv", value = "FILE" },
+  { "n", default = 3, help = "count" },
+  { "csv", value = "FILE", help = "the file" },
 }
 
 describe("nslua.options", function()
   it("fills defaults, takes both spellings, converts numbers", function()
     assert.same({ mode = "a", h = 0.5, n = 3 }, options.read({}, list))
-    assert.same({ mode = "b", h = 2, n = -1, csv = "x=y" }, options.read({ "--mode", "b", "--h=2", "--n", "-1", "--csv=x=y" }, list))
+    assert.same({ mode = "b", h = 2, n = -1, csv = "x=y" }, options.read({ "--mode", "b", "--h=2", "--n", "-1",
+      "--csv=x=y" }, list))
     assert.same({ help = true }, options.read({ "--mode", "b", "--help" }, list))
     assert.same({ help = true }, options.read({ "-h" }, list))
   end)
@@ -42,8 +43,8 @@ About it.
 usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]
   --mode a|b  which (default: a)
   --h NUMBER  step (default: 0.5)
-  --n NUMBER   (default: 3)
-  --csv FILE  
+  --n NUMBER  count (default: 3)
+  --csv FILE  the file
   --help      this text]], options.help("s", list))
   end)
 

@@ -71,19 +71,39 @@ function Integer.__sub(a, b)
   return integer(a) + -integer(b)
 end
 
-function Integer.__mul(a, b)
-  a, b = integer(a), integer(b)
-  local c = { sign = a.sign * b.sign }
-  for i = 1, #a + #b do c[i] = 0 end
-  for j = 1, #b do
-    local carry = 0
-    for i = 1, #a do
-      local s = c[i + j - 1] + a[i] * b[j] + carry
-      c[i + j - 1], carry = s & (BASE - 1), s >> BITS
-    end
-    c[#a + j] = c[#a + j] + carry
+-- The integer of limbs of any size and sign.
+local function carried(limbs)
+  local n, carry = { sign = 1 }, 0
+  for i = 1, #limbs do
+    local s = limbs[i] + carry
+    n[i], carry = s & (BASE - 1), s // BASE
   end
-  return trimmed(c)
+  if carry < 0 then
+    for i = 1, #limbs do limbs[i] = -limbs[i] end
+    n = carried(limbs)
+    n.sign = -n.sign
+    return n
+  end
+  n[#n + 1] = carry
+  return trimmed(n)
+end
+
+-- a[1] b[1] + a[2] b[2] + ...
+local function dot(a, b)
+  local limbs = {}
+  for k = 1, #a do
+    local x, y, sign = a[k], b[k], a[k].sign * b[k].sign
+    for i = #limbs + 1, #x + #y do limbs[i] = 0 end
+    for j = 1, #y do
+      local factor = sign * y[j]
+      for i = 1, #x do limbs[i + j - 1] = limbs[i + j - 1] + x[i] * factor end
+    end
+  end
+  return carried(limbs)
+end
+
+function Integer.__mul(a, b)
+  return dot({ integer(a) }, { integer(b) })
 end
 
 -- The size of an integer of at most two limbs.
@@ -246,9 +266,9 @@ local function over_common_denominator(forms)
   return matrix
 end
 
--- The exact scheme of the clutch: columns t, c, w1, w2, tau, lambda, row k at index k + 1, `steps` steps of length h, the
--- clutch switching at step `switch`. theta, gamma and h are fractions or numbers; lambda is 1 (engage) or 0 (disengage)
--- from step 1 up to the switch, 0 at k = 0.
+-- The exact scheme of the clutch: columns t, c, w1, w2, tau, lambda, row k at index k + 1, `steps` steps of length
+-- h, the clutch switching at step `switch`. theta, gamma and h are fractions or numbers; lambda is 1 (engage) or 0
+-- (disengage) from step 1 up to the switch, 0 at k = 0.
 function rational.clutch(mode, theta, gamma, h, steps, switch)
   theta, gamma, h = rational.new(theta), rational.new(gamma), rational.new(h)
   local maps = {}
@@ -258,14 +278,8 @@ function rational.clutch(mode, theta, gamma, h, steps, switch)
   for k = 0, steps do
     local lambda = k > 0 and (k < switch) == (mode == "engage") and 1 or 0
     if k > 0 then
-      local matrix, new = maps[lambda], {}
-      for i = 1, 5 do
-        local sum = integer(0)
-        for j = 1, 5 do
-          if #matrix[i][j] > 0 and #state[j] > 0 then sum = sum + state[j] * matrix[i][j] end
-        end
-        new[i] = sum
-      end
+      local new = {}
+      for i = 1, 5 do new[i] = dot(state, maps[lambda][i]) end
       state = new
     end
     columns.t[k + 1] = (h * k):tonumber()

@@ -19,9 +19,6 @@
 -- Models of this many variables and more are assembled as sparse matrices.
 local SPARSE_FROM = 200
 
--- Sparse affine models of up to this many variables are tried as dense ones when all else fails.
-local DENSE_TO = 2000
-
 local huge = math.huge
 
 local function copy(list) return table.move(list, 1, #list, 1, {}) end
@@ -410,27 +407,6 @@ local function make(ns)
     return z, any
   end
 
-  local box_takes_sparse
-
-  -- An affine problem: as a box problem; a sparse one that ns.numerics.box does not take goes through mcp, and when
-  -- that fails and there is room for it, through box as a dense one.
-  local function solve_affine(call, A, q, guess)
-    if box_takes_sparse == nil then
-      box_takes_sparse = pcall(ns.numerics.box, { M = ns.speye(1), q = { 0 }, lower = 0, upper = 1 })
-    end
-    if not (box_takes_sparse or ns.ismatrix(A)) then
-      if call.solver == nil then
-        call.F, call.J, call.z0 = function(z) return A * z + q end, function() return A end, guess
-        local result = ns.numerics.mcp(call)
-        if result.success or #q > DENSE_TO then return result end
-        call.F, call.J = nil, nil
-      end
-      A = A:tomatrix()
-    end
-    call.M, call.q, call.z0 = A, q, guess
-    return ns.numerics.box(call)
-  end
-
   local solve_options = { "solver", "tolerance", "max_iterations", "warm" }
 
   -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
@@ -445,7 +421,8 @@ local function make(ns)
     call.lower, call.upper = bounds_of(self)
     local result
     if plan.affine then
-      result = solve_affine(call, A, q, any and z0 or nil)
+      call.M, call.q, call.z0 = A, q, any and z0 or nil
+      result = ns.numerics.box(call)
     else
       call.F, call.J = functions(self, plan, A, q)
       call.z0 = z0

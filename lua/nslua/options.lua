@@ -9,10 +9,10 @@
 --   })
 --   print(opt.mode, opt.theta, opt.csv)
 --
--- Each option takes a value: --theta 0.5 or --theta=0.5. One whose default is a number, or with bounds, takes a number
--- (min, max: inclusive; above: exclusive); one with choices takes one of them; any other takes a text. One without a
--- default may stay nil. --help prints the list and ends the script; a mistake prints a message and the usage line on
--- the error output and ends it with status 1.
+-- Each option takes a value: --theta 0.5 or --theta=0.5. One whose default is a number, or with bounds, takes a
+-- number (min, max: inclusive; above: exclusive); one with choices takes one of them; any other takes a text. One
+-- without a default may stay nil. --help prints the list and ends the script; a mistake prints a message and the
+-- usage line on the error output and ends it with status 1.
 
 local options = {}
 
@@ -21,7 +21,9 @@ local function is_number(option)
 end
 
 local function value_name(option)
-  return option.value or (option.choices and table.concat(option.choices, "|")) or (is_number(option) and "NUMBER") or "TEXT"
+  if option.value then return option.value end
+  if option.choices then return table.concat(option.choices, "|") end
+  return is_number(option) and "NUMBER" or "TEXT"
 end
 
 local function expected(option)
@@ -66,8 +68,9 @@ function options.help(script, list)
   if list.about then lines[1] = list.about .. "\n" end
   lines[#lines + 1] = options.usage(script, list)
   for _, option in ipairs(list) do
+    local head = "--" .. option[1] .. " " .. value_name(option)
     local default = option.default ~= nil and (" (default: %s)"):format(option.default) or ""
-    lines[#lines + 1] = ("  %-" .. width .. "s  %s%s"):format("--" .. option[1] .. " " .. value_name(option), option.help or "", default)
+    lines[#lines + 1] = ("  %-" .. width .. "s  %s%s"):format(head, option.help or "", default)
   end
   lines[#lines + 1] = ("  %-" .. width .. "s  %s"):format("--help", "this text")
   return table.concat(lines, "\n")
@@ -85,7 +88,7 @@ function options.read(args, list)
     name = name or args[i]:match "^%-%-(.+)$" or (args[i] == "-h" and "help")
     if name == "help" then return { help = true } end
     local option = known[name]
-    if not name then return nil, (args[i]:sub(1, 1) == "-" and "unknown option '%s'" or "unexpected argument '%s'"):format(args[i]) end
+    if args[i]:sub(1, 1) ~= "-" then return nil, ("unexpected argument '%s'"):format(args[i]) end
     if not option then return nil, ("unknown option '%s'"):format(args[i]) end
     if not text then
       i = i + 1

@@ -163,12 +163,12 @@ describe("dual numbers: values", function()
     return points
   end
 
-  -- What f gives, plain and with duals, as text: the text of a dual is that of its value.
+  -- What f gives, plain and with duals, as text: the text of a dual is that of its value, and says so.
   local function values(f)
     local text
     local function g(v)
       local value = f(v[1])
-      text = string.format("%a", value):gsub("^%-nan", "nan")
+      text = string.format("%a", value):gsub("^%-nan", "nan"):gsub(" %(dual%)$", "")
       return value
     end
     return function(x)
@@ -218,13 +218,17 @@ describe("dual numbers: values", function()
     assert.is_true(exact)
   end)
 
-  it("read as plain numbers in texts", function()
+  it("say what they are in texts, so that none comes back as a number", function()
     local text
     ns.gradient(function(x)
       text = x[1] .. "|" .. tostring(x[1]) .. "|" .. ("%.3f"):format(x[1])
       return x[1]
     end, { 2.5 })
-    assert.equal("2.5|2.5|2.500", text)
+    assert.equal("2.5 (dual)|2.5 (dual)|2.500 (dual)", text)
+    for _, back in ipairs { function(x) return tonumber(tostring(x[1])) end, function(x) return tostring(x[1]) + 0 end,
+                            function(x) return tonumber(("%.17g"):format(x[1])) end } do
+      assert.is_false((pcall(ns.gradient, back, { 2.5 })))
+    end
   end)
 
   it("nan equals nan", function()

@@ -285,7 +285,7 @@ describe("traps", function()
       return k and type(k) == "userdata" and k + x[1] or x[1]
     end
     assert.equal(1, ns.gradient(f, { 2 })[1])
-    assert.equal("2.0", tostring(kept))
+    assert.equal("2.0 (dual)", tostring(kept))
     assert.equal("[2]", tostring(kept_vector))
     kept = nil
     fails("a dual number of an earlier or outer evaluation is used: the callback keeps state; give its Jacobian",

@@ -49,26 +49,32 @@ describe("scripts/clutch.lua", function()
           end)
 
           it("takes at most 2 Newton iterations a step", function()
-            for i = 2, mine.n do assert.is_true(mine.newton_iterations[i] >= 1 and mine.newton_iterations[i] <= 2) end
+            local most = table.move(mine.newton_iterations, 2, mine.n, 1, {})
+            table.sort(most)
+            assert.is_true(most[1] >= 1 and most[#most] <= 2)
             assert.equal(0, mine.newton_iterations[1])
           end)
 
           it("conserves J1 w1 + J2 w2", function()
+            local worst = 0
             for i = 1, mine.n do
               local w1, w2 = mine.w1[i], mine.w2[i]
               local scale = math.max(math.abs(w1), math.abs(w2))
-              assert.is_true(math.abs(w1 + w2 / 4 - 11.25) <= 1e-12 * scale)
+              worst = math.max(worst, math.abs(w1 + w2 / 4 - 11.25) / scale)
             end
+            assert.is_true(worst <= 1e-12)
           end)
 
           it("obeys the law, and its graph has W = 0 and q = y", function()
             local sign = mode == "engage" and -1 or 1
+            local bad = 0
             for i = 1, mine.n do
               local y, lambda = sign * mine.c[i], mine.lambda[i]
-              assert.is_true(i == 1 or lambda == (y > 0 and 0 or 1) or math.abs(y) < 1e-12)
-              assert.is_true(math.abs(mine.W[i]) <= 1e-12)
-              assert.is_true(math.abs(mine.q[i] - y) <= 1e-12)
+              local obeyed = i == 1 or lambda == (y > 0 and 0 or 1) or math.abs(y) < 1e-12
+              local graph = math.abs(mine.W[i]) <= 1e-12 and math.abs(mine.q[i] - y) <= 1e-12
+              if not (obeyed and graph) then bad = bad + 1 end
             end
+            assert.equal(0, bad)
           end)
 
           it("tells what happened", function()
@@ -118,6 +124,15 @@ describe("scripts/clutch.lua", function()
     assert.equal(0, status)
     assert.matches("engage: theta = 1, gamma = 1, h = 1, 20 steps", out, 1, true)
     assert.is_nil(out:find("written", 1, true))
+  end)
+
+  it("prints the same under stock Lua", function()
+    if host.sanitized then return end
+    local stock = ("env 'LUA_PATH=lua/?.lua;lua/?/init.lua;;' 'LUA_CPATH=%s/lib/?.so;;' lua5.4 "):format(host.build)
+    local out, err, status = host.run(stock .. "scripts/clutch.lua --mode disengage")
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.equal((script "--mode disengage"), out)
   end)
 
   it("refuses mistakes with a message, the usage line and status 1", function()

@@ -5,7 +5,14 @@
 #ifndef NS_BASE_FUNCTION_H
 #define NS_BASE_FUNCTION_H
 
+#include "base/status.h"
+
 enum { NS_FUNCTION_ARGS = 3 };
+
+/* The status of what a callback returned. */
+static inline NsStatus ns_callback_status(int returned) {
+  return returned == 0 ? NS_OK : returned > 0 ? NS_ERETRY : NS_ECALLBACK;
+}
 
 /*
 ** A function of the time and of up to NS_FUNCTION_ARGS vectors. Who binds it fixes what the vectors are

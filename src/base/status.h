@@ -20,6 +20,7 @@
   X(NS_ERAY, "ended on a ray")                              \
   X(NS_ENOSOL, "no solution")                               \
   X(NS_ECALLBACK, "callback failed")                        \
+  X(NS_ERETRY, "callback failed, a smaller step may help")  \
   X(NS_EINTR, "interrupted")                                \
   X(NS_EBUSY, "a step is being computed")                   \
   X(NS_EEND, "the end of the time interval is reached")     \

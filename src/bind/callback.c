@@ -43,6 +43,7 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeCl
 void nsl_callee_release(NslCallee *callee) {
   ns_arena_release(&callee->arena);
   callee->head.closed = true;
+  callee->name = "";
 }
 
 void nsl_callee_idle(lua_State *L, const NslCallee *callee, const char *what) {
@@ -102,6 +103,7 @@ static bool push_method(lua_State *L, int idx, const char *name) {
     if (lua_istable(L, -1)) lua_getfield(L, -1, name);
   }
   bool found = lua_isfunction(L, -1);
+  if (!found && !lua_isnil(L, -1)) nsl_bad(L, nsl_callee_title(L, lua_touserdata(L, idx)), name, "a function", -2);
   if (found) lua_replace(L, top + 1);
   lua_settop(L, top + found);
   return found;
@@ -114,6 +116,7 @@ void nsl_find_methods(lua_State *L, int idx) {
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
     bool was = cb->backing == NSL_METHOD;
+    if (cb->backing == NSL_LUA || cb->backing == NSL_LIBRARY) continue;
     if (push_method(L, idx, cb->slot->name)) {
       put_in_sheet(L, idx, function_place(i), -1);
       lua_pop(L, 1);
@@ -251,29 +254,45 @@ static void push_context(lua_State *L, const NslHost *host) {
   lua_remove(L, -2);
 }
 
-/* Message handler: the position first, then the callback and where the simulation stands, then what was said. */
+/* Pushes "clutch.lua:41: ", where the Lua function behind a callback is defined, or "". */
+static void push_definition(lua_State *L, const NslCallback *cb) {
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  nsl_push_object(L, cb->callee);
+  if (lua_isuserdata(L, -1)) {
+    lua_getiuservalue(L, -1, NSL_SHEET);
+    lua_rawgeti(L, -1, function_place((int)(cb - cb->callee->callbacks)));
+  }
+  bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
+  lua_settop(L, top);
+  if (known)
+    lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else
+    lua_pushliteral(L, "");
+}
+
+/*
+** Message handler: the position first (of the callback's definition when the message has none), then the callback and where the simulation
+** stands, then what was said.
+*/
 static int explain(lua_State *L) {
   const NslHost *host = nsl_host(L);
   if (lua_type(L, 1) != LUA_TSTRING || !host->running) return 1;
   const char *message = lua_tostring(L, 1), *rest = after_position(message);
-  lua_pushlstring(L, message, (size_t)(rest - message));
+  if (rest == message)
+    push_definition(L, host->running);
+  else
+    lua_pushlstring(L, message, (size_t)(rest - message));
   push_context(L, host);
   lua_pushstring(L, rest);
   lua_concat(L, 3);
   return 1;
 }
 
-/* Raises "r[4] is nan" at the position where the callback was defined. Arguments: function, the output's name with its subscripts, the number. */
+/* Raises "r[4] is nan". Arguments: the output's name with its subscripts, the number. */
 static int raise_not_finite(lua_State *L) {
-  lua_Debug ar;
-  double value = lua_tonumber(L, 3);
-  const char *word = isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  if (lua_isfunction(L, 1)) {
-    lua_pushvalue(L, 1);
-    lua_getinfo(L, ">S", &ar);
-    if (ar.linedefined > 0) return luaL_error(L, "%s:%d: %s is %s", ar.short_src, ar.linedefined, lua_tostring(L, 2), word);
-  }
-  lua_pushfstring(L, "%s is %s", lua_tostring(L, 2), word);
+  double value = lua_tonumber(L, 2);
+  lua_pushfstring(L, "%s is %s", lua_tostring(L, 1), isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
   return lua_error(L);
 }
 
@@ -285,7 +304,7 @@ static int failed(lua_State *L, NslHost *host, const NslCallback *before, int to
   return -1;
 }
 
-static int report_not_finite(lua_State *L, NslHost *host, const NslCallback *before, int top, int slot, int entry, double value) {
+static int report_not_finite(lua_State *L, NslHost *host, const NslCallback *before, int top, int entry, double value) {
   const NslCallback *cb = host->running;
   char name[64];
   int rows = dimension(cb->callee, cb->slot->rows);
@@ -296,18 +315,10 @@ static int report_not_finite(lua_State *L, NslHost *host, const NslCallback *bef
   lua_settop(L, top);
   lua_pushcfunction(L, explain);
   lua_pushcfunction(L, raise_not_finite);
-  nsl_push_object(L, cb->callee);
-  lua_getiuservalue(L, -1, NSL_SHEET);
-  if (cb->backing == NSL_LIBRARY)
-    lua_pushnil(L);
-  else
-    lua_rawgeti(L, -1, function_place(slot));
-  lua_replace(L, -3);
-  lua_pop(L, 1);
   if (lua_checkstack(L, 4)) {
     lua_pushstring(L, name);
     lua_pushnumber(L, value);
-    (void)lua_pcall(L, 3, 0, top + 1);
+    (void)lua_pcall(L, 2, 0, top + 1);
   }
   return failed(L, host, before, top);
 }
@@ -448,7 +459,7 @@ static int call(NslCallee *callee, int slot, const Point *at, double *out) {
       lua_State *L = callee->host->L;
       const NslCallback *before = callee->host->running;
       callee->host->running = cb;
-      return report_not_finite(L, callee->host, before, lua_gettop(L), slot, i, data[i]);
+      return report_not_finite(L, callee->host, before, lua_gettop(L), i, data[i]);
     }
     out[i] = data[i];
   }
@@ -635,16 +646,39 @@ int nsl_callee_index(lua_State *L) {
   return 1;
 }
 
+/* Refuses a field that would hide a method (of the table in upvalue 1), and a function that would never be called. */
+static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
+  const char *who = nsl_callee_title(L, callee);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) {
+    lua_pushfstring(L, "set%sPtr", name);
+    bool settable = lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
+    luaL_error(L, settable ? "%s: %s: a field cannot hide the method of this name; use set%sPtr, or another name"
+                           : "%s: %s: a field cannot hide the method of this name", who, name, name);
+  }
+  if (slot < 0) return;
+  const char *method = callee->kind->slots[slot].name;
+  if (strcmp(method, name) != 0) {
+    if (lua_isfunction(L, 3)) luaL_error(L, "%s: %s: a callback is set as %s (with self as its first argument)", who, name, method);
+  } else {
+    nsl_callee_idle(L, callee, name);
+    if (!lua_isfunction(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
+  }
+}
+
 int nsl_callee_newindex(lua_State *L) {
   NslCallee *callee = lua_touserdata(L, 1);
+  if (callee->head.closed) luaL_error(L, "%s is closed", callee->name[0] ? nsl_callee_title(L, callee) : callee->head.type->name);
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  int slot = name ? nsl_slot(callee, name) : -1;
+  if (name) check_field(L, callee, name, slot);
+  lua_settop(L, 3);
   lua_getiuservalue(L, 1, NSL_FIELDS);
-  lua_pushvalue(L, 2);
-  lua_pushvalue(L, 3);
-  lua_rawset(L, -3);
-  if (lua_type(L, 2) == LUA_TSTRING && nsl_slot(callee, lua_tostring(L, 2)) >= 0) {
-    nsl_callee_idle(L, callee, lua_tostring(L, 2));
-    nsl_find_methods(L, 1);
-  }
+  lua_insert(L, 2);
+  lua_rawset(L, 2);
+  if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
+  if (callee->callbacks[slot].backing != NSL_METHOD) callee->callbacks[slot].backing = NSL_ABSENT;
+  nsl_find_methods(L, 1);
   return 0;
 }
 
@@ -699,9 +733,10 @@ void nsl_register_callee_type(lua_State *L, const NslType *type, const luaL_Reg 
   luaL_getmetatable(L, type->name);
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);
+  lua_pushvalue(L, -1);
   lua_pushcclosure(L, nsl_callee_index, 1);
-  lua_setfield(L, -2, "__index");
-  lua_pushcfunction(L, nsl_callee_newindex);
+  lua_setfield(L, -3, "__index");
+  lua_pushcclosure(L, nsl_callee_newindex, 1);
   lua_setfield(L, -2, "__newindex");
   lua_pop(L, 1);
 }

@@ -118,7 +118,10 @@ int nsl_slot(const NslCallee *callee, const char *name);
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
 void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol);
 
-/* Looks for a method of each slot in the fields and the class of the callee at idx, and takes what it finds. */
+/*
+** Looks for a method of each slot in the fields and the class of the callee at idx, and takes what it finds, but for the slots that were given
+** a function or a symbol. Raises for one that is no function.
+*/
 void nsl_find_methods(lua_State *L, int idx);
 
 /*
@@ -141,7 +144,10 @@ NsFunction nsl_coefficient_function(NslCallee *callee, int slot);
 */
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *exact);
 
-/* __index and __newindex of callees: fields, then the class, then the methods table in upvalue 1. */
+/*
+** __index and __newindex of callees: fields, then the class, then the methods table in upvalue 1. A field that would hide one of those methods is
+** refused.
+*/
 int nsl_callee_index(lua_State *L);
 int nsl_callee_newindex(lua_State *L);
 

@@ -164,7 +164,9 @@ int nsl_simulation_check(lua_State *L) {
   lua_settop(L, 1);
   lua_newtable(L);
   NslEdge edge = nsl_enter(self->host, L, NULL);
+  self->ts->nsds->busy = true;
   NsStatus status = check_all(L, 2, ns_ts_time(self->ts), &err);
+  self->ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;
   if (status != NS_OK) return nsl_raise_step(L, &err);

@@ -82,9 +82,17 @@ static NslDs *new_ds(lua_State *L, const NslType *type, const NslCalleeClass *ki
   return self;
 }
 
+/* Whether an interaction may rely on the number of its parameters. */
+static bool linked(const NslDs *self) {
+  const NsNsds *nsds = self->callee.nsds;
+  for (int i = 0; nsds && i < nsds->ninteractions; i++)
+    if (nsds->interactions[i]->ds[0] == self->ds || nsds->interactions[i]->ds[1] == self->ds) return true;
+  return false;
+}
+
 static void set_z(lua_State *L, int idx, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
-  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, shared);
+  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, linked(self), shared);
   nsl_callee_size(L, idx, self->ds->n, 0, self->ds->nz);
 }
 
@@ -96,12 +104,12 @@ static void set_coefficient(lua_State *L, int idx, int slot, int value, bool sha
     nsl_set_function(L, idx, slot, value);
     return;
   }
+  nsl_set_coef(L, idx, coefs[slot], value, self->ds->n, slot == SLOT_B ? 0 : self->ds->n, slots[slot].brief, shared);
   if (slot < self->callee.kind->nslots && self->callee.callbacks[slot].backing != NSL_ABSENT) {
     lua_pushnil(L);
     nsl_set_function(L, idx, slot, -1);
     lua_pop(L, 1);
   }
-  nsl_set_coef(L, idx, coefs[slot], value, self->ds->n, slot == SLOT_B ? 0 : self->ds->n, slots[slot].brief, shared);
 }
 
 static const char *const option_keys[] = {"x0", "A", "b", "M", "f", "jacobianfx", "z", "name", NULL};
@@ -134,7 +142,7 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
 /* (x0, ...) or one option table. Returns with the new system on top; true when options were given and applied. */
 static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *kind, int most) {
   if (lua_gettop(L) > most) luaL_error(L, "%s: expected at most %d arguments, got %d", type->name, most, lua_gettop(L));
-  if (nsl_is_options(L, 1, "x0", NULL)) {
+  if (nsl_is_options(L, 1)) {
     lua_settop(L, 1);
     nsl_check_options(L, 1, type->name, option_keys);
     lua_getfield(L, 1, "x0");
@@ -189,7 +197,7 @@ void nsl_clone_ds(lua_State *L, int idx) {
   NsCoef *target[] = {&to->ds->M, &to->ds->A, &to->ds->b, &to->ds->jacobian_f};
   for (int i = 0; i < 4; i++)
     if (source[i]->value && !ns_coef_varies(source[i]) &&
-        ns_coef_set(target[i], source[i]->rows, source[i]->cols, source[i]->source) != NS_OK)
+        ns_coef_set(target[i], source[i]->rows, source[i]->cols, nsl_present_source(source[i])) != NS_OK)
       luaL_error(L, "not enough memory");
   lua_settop(L, copy);
   lua_replace(L, copy - 1);
@@ -245,7 +253,10 @@ static int ds_compute_rhs(lua_State *L) {
   double t = nsl_finite(L, 2, "computeRhs", "time");
   NsError err = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NsNsds *nsds = (NsNsds *)self->callee.nsds;
+  if (nsds) nsds->busy = true;
   NsStatus status = ns_ds_rhs(self->ds, t, &err);
+  if (nsds) nsds->busy = false;
   nsl_leave(self->callee.host, edge);
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }
@@ -340,8 +351,11 @@ static int ds_close(lua_State *L) {
   return 0;
 }
 
+/* The graph that it is in is of no use without it: finalizers of scripts, which run in any order, find that closed. */
 static int ds_gc(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, NSL_FIELDS);
+  if (lua_istable(L, -1) && lua_getfield(L, -1, "anchor nsds") == LUA_TUSERDATA) nsl_head(L, -1)->closed = true;
   nsl_callee_release(&self->callee);
   self->callee.kind = &invariant_class;
   ns_ds_free(self->ds);
@@ -389,7 +403,7 @@ static const luaL_Reg methods[] = {
     {"name", ds_name}, {"setName", ds_set_name},
     {"M", ds_M}, {"setMPtr", ds_set_M_ptr}, {"setM", ds_set_M},
     {"A", ds_A}, {"setAPtr", ds_set_A_ptr}, {"setA", ds_set_A},
-    {"b", ds_b}, {"setbPtr", ds_set_b_ptr}, {"setb", ds_set_b}, {"setBPtr", ds_set_b_ptr},
+    {"b", ds_b}, {"setbPtr", ds_set_b_ptr}, {"setb", ds_set_b},
     {"setJacobianfxPtr", ds_set_jacobian},
     {"setComputeFFunction", ds_set_f}, {"setComputeJacobianfxFunction", ds_set_jacobian_function},
     {"setComputeMFunction", ds_set_M_function}, {"setComputeAFunction", ds_set_A_function},

@@ -137,18 +137,22 @@ static int meta_le(lua_State *L) {
   return compare(L, LUA_OPLE);
 }
 
-/* The text of the value, so that a string made from it is the one of the plain evaluation. */
+/* The text says what it is: read back as a number it would have lost its derivative without a word. */
 static int meta_tostring(lua_State *L) {
   lua_settop(L, 1);
   plain(L, 1);
   luaL_tolstring(L, 1, NULL);
+  lua_pushliteral(L, " (dual)");
+  lua_concat(L, 2);
   return 1;
 }
 
 static int meta_concat(lua_State *L) {
   lua_settop(L, 2);
-  plain(L, 1);
-  plain(L, 2);
+  for (int i = 1; i <= 2; i++) {
+    luaL_tolstring(L, i, NULL);
+    lua_replace(L, i);
+  }
   lua_concat(L, 2);
   return 1;
 }

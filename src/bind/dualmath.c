@@ -82,16 +82,34 @@ static int call_smooth(lua_State *L) {
   return 1;
 }
 
-/* floor ceil tointeger ult type, string.format: piecewise constant, or no number: of the values. */
-static int call_step(lua_State *L) {
+/* Puts the values in place of duals; whether there was one. */
+static bool make_plain(lua_State *L) {
+  bool found = false;
   for (int i = lua_gettop(L); i > 0; i--) {
     const NslDual *x = nsl_test_dual(L, i);
     if (!x) continue;
-    mark_used(L);
+    found = true;
     lua_pushnumber(L, x->value);
     lua_replace(L, i);
   }
+  if (found) mark_used(L);
+  return found;
+}
+
+/* floor ceil tointeger ult type: piecewise constant, or no number: of the values. */
+static int call_step(lua_State *L) {
+  make_plain(L);
   return original(L);
+}
+
+/* string.format: of the values, and the text says so, lest it be read back as a number. */
+static int call_format(lua_State *L) {
+  bool found = make_plain(L);
+  int results = original(L);
+  if (!found) return results;
+  lua_pushliteral(L, " (dual)");
+  lua_concat(L, 2);
+  return 1;
 }
 
 static void push_plain(lua_State *L, int idx) {
@@ -208,6 +226,6 @@ void nsl_dual_math(lua_State *L) {
     replace(L, map, "ldexp", call_ldexp, 0);
   }
   lua_pop(L, 1);
-  if (lua_getfield(L, -1, "string") == LUA_TTABLE) replace(L, map, "format", call_step, 0);
+  if (lua_getfield(L, -1, "string") == LUA_TTABLE) replace(L, map, "format", call_format, 0);
   lua_settop(L, map);
 }

@@ -46,7 +46,7 @@ void nsl_keep_error(lua_State *L) {
 }
 
 int nsl_raise_step(lua_State *L, const NsError *err) {
-  if (err->status != NS_ECALLBACK) return nsl_raise(L, err);
+  if (err->status != NS_ECALLBACK && err->status != NS_ERETRY) return nsl_raise(L, err);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);

@@ -96,6 +96,9 @@ static int interaction_tostring(lua_State *L) {
   NslInteraction *self = lua_touserdata(L, 1);
   const NsInteraction *inter = self->interaction;
   if (self->head.closed) return lua_pushliteral(L, "Interaction (closed)"), 1;
+  lua_getiuservalue(L, 1, GRAPH);
+  const NslHead *graph = nsl_head(L, -1);
+  if (graph && graph->closed) return lua_pushfstring(L, "Interaction '%s'", inter->name), 1;
   lua_pushfstring(L, "Interaction '%s': %s, %s, %s", inter->name, ns_law_name(inter->law->kind),
                   ns_relation_kind_name(inter->relation->kind), inter->owner ? "linked with" : "not linked");
   for (int i = 0; i < inter->nds; i++) lua_pushfstring(L, "%s'%s'", i ? " and " : " ", inter->ds[i]->name);

@@ -35,6 +35,12 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   if (callee->nsds) ((NsNsds *)callee->nsds)->version++;
 }
 
+NsSource nsl_present_source(const NsCoef *coef) {
+  const NsSource *s = &coef->source;
+  if (s->version) return (NsSource){s->data, s->row_stride, s->col_stride, NULL};
+  return (NsSource){coef->value, 1, coef->rows, NULL};
+}
+
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector) {
   if (!coef->value) {
     lua_pushnil(L);
@@ -53,12 +59,12 @@ int nsl_set_name(lua_State *L, char *buffer, int value, const char *who) {
   return 0;
 }
 
-void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool shared) {
+void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linked, bool shared) {
   NslCallee *callee = lua_touserdata(L, idx);
   const char *who = callee->head.type->name;
   lua_pushvalue(L, value);
   int copy = lua_gettop(L);
-  NslVector *v = nsl_to_finite_vector(L, copy, callee->nsds ? callee->nz : -1, who, "z");
+  NslVector *v = nsl_to_finite_vector(L, copy, linked ? callee->nz : -1, who, "z");
   if (!shared || v->stride != 1) {
     NslVector *own = nsl_push_vector(L, v->n, "z");
     nsl_vector_read(v, own->data);
@@ -70,10 +76,12 @@ void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool share
   lua_settop(L, copy - 1);
 }
 
-bool nsl_is_options(lua_State *L, int idx, const char *a, const char *b) {
+bool nsl_is_options(lua_State *L, int idx) {
+  bool found = false;
   if (lua_type(L, idx) != LUA_TTABLE) return false;
-  bool found = lua_getfield(L, idx, a) != LUA_TNIL || (b && lua_getfield(L, idx, b) != LUA_TNIL);
-  lua_settop(L, -1 - (found || !b ? 1 : 2));
+  idx = lua_absindex(L, idx);
+  for (lua_pushnil(L); !found && lua_next(L, idx); lua_pop(L, 1)) found = lua_type(L, -2) == LUA_TSTRING;
+  if (found) lua_pop(L, 1);
   return found;
 }
 

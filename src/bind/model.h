@@ -48,14 +48,17 @@ NslNsds *nsl_check_nsds(lua_State *L, int idx);
 */
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
 
+/* Where to read a copy of the coefficient's present numbers, once. */
+NsSource nsl_present_source(const NsCoef *coef);
+
 /* Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent. */
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector);
 
 /* name() and setName(string) on an engine object's name buffer. */
 int nsl_set_name(lua_State *L, char *buffer, int value, const char *who);
 
-/* The shared z of a callee: setzPtr(v) keeps v; z() gives it back. */
-void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool shared);
+/* The shared z of a callee: setzPtr(v) keeps v; z() gives it back. linked: its size is fixed. */
+void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linked, bool shared);
 
 /* Pushes clones: same parameters and callbacks, state of its own, in no graph. */
 void nsl_clone_ds(lua_State *L, int idx);
@@ -65,8 +68,8 @@ void nsl_clone_law(lua_State *L, int idx);
 /* Raises for an unknown key of the option table at idx, listing the known ones. `known` ends with NULL. */
 void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known);
 
-/* Whether the value at idx is a table with string keys `a` or `b` (b may be NULL): an option table rather than an array. */
-bool nsl_is_options(lua_State *L, int idx, const char *a, const char *b);
+/* Whether the value at idx is a table with a string as a key: an option table rather than an array. */
+bool nsl_is_options(lua_State *L, int idx);
 
 void nsl_open_ds(lua_State *L);
 void nsl_open_relation(lua_State *L);

@@ -56,6 +56,7 @@ static int nsds_insert(lua_State *L) {
   NslNsds *self = check_idle(L, "insertDynamicalSystem");
   NslDs *ds = nsl_check_ds(L, 2);
   NsError err = {NS_OK, ""};
+  nsl_find_methods(L, 2);
   keep(L, "ds", 2);
   if (ns_nsds_insert(self->nsds, ds->ds, &err) != NS_OK) {
     drop(L, "ds");
@@ -84,6 +85,9 @@ static int nsds_link(lua_State *L) {
   lua_getiuservalue(L, 2, 2);
   NslRelation *relation = lua_touserdata(L, 5);
   if (relation->callee.head.closed) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
+  if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
+    luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
+  nsl_find_methods(L, 5);
   if (!inter->interaction->owner) size_relation(L, 5, inter, first, second);
   keep(L, "interactions", 2);
   NslEdge edge = nsl_enter(relation->callee.host, L, NULL);
@@ -145,9 +149,28 @@ static int pick(lua_State *L, const char *key, const char *what) {
 static int nsds_ds(lua_State *L) { return pick(L, "ds", "dynamicalSystem"); }
 static int nsds_interaction(lua_State *L) { return pick(L, "interactions", "interaction"); }
 
+/* What is still there forgets the graph: finalizers run in any order. */
+static void let_go(lua_State *L) {
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return;
+  lua_getfield(L, -1, "ds");
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+    NslDs *ds = lua_touserdata(L, -1);
+    ds->callee.nsds = NULL;
+    if (ds->ds) ds->ds->owner = NULL;
+  }
+  lua_getfield(L, 2, "interactions");
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 2)) {
+    NslInteraction *inter = lua_touserdata(L, -1);
+    if (inter->interaction) inter->interaction->owner = NULL;
+    lua_getiuservalue(L, -1, 2);
+    ((NslRelation *)lua_touserdata(L, -1))->callee.nsds = NULL;
+  }
+}
+
 static int nsds_gc(lua_State *L) {
   NslNsds *self = lua_touserdata(L, 1);
   self->head.closed = true;
+  let_go(L);
   ns_nsds_free(self->nsds);
   self->nsds = NULL;
   return 0;

@@ -151,6 +151,7 @@ static int osnsp_info(lua_State *L) {
   lua_pushinteger(L, info->iterations), lua_setfield(L, -2, "iterations");
   lua_pushnumber(L, info->residual), lua_setfield(L, -2, "residual");
   lua_pushnumber(L, info->relative), lua_setfield(L, -2, "relative");
+  lua_pushnumber(L, info->backward), lua_setfield(L, -2, "backward");
   lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
   return 1;
 }

@@ -148,16 +148,16 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
     nsl_set_function(L, idx, slot, value);
     return;
   }
-  if (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT) {
-    lua_pushnil(L);
-    nsl_set_function(L, idx, slot, -1);
-    lua_pop(L, 1);
-  }
   bool linked = self->relation->m >= 0;
   int m = linked ? self->relation->m : -1, nx = linked ? self->relation->nx : -1;
   int rows = letter == 'B' || letter == 'K' ? nx : m;
   int cols = letter == 'e' ? 0 : letter == 'F' ? (linked ? callee->nz : -1) : letter == 'D' || letter == 'B' ? m : nx;
   nsl_set_coef(L, idx, coefficient(self->relation, letter), value, rows, cols, name, shared);
+  if (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT) {
+    lua_pushnil(L);
+    nsl_set_function(L, idx, slot, -1);
+    lua_pop(L, 1);
+  }
 }
 
 static const char *const linear_keys[] = {"C", "D", "B", "F", "e", "z", "name", NULL};
@@ -181,7 +181,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
   nsl_check_options(L, options, type, keys_of(self->relation->kind));
   if (lua_getfield(L, options, "name") != LUA_TNIL) nsl_set_name(L, self->relation->name, -1, type);
   if (lua_getfield(L, options, "z") != LUA_TNIL)
-    nsl_set_z(L, self_idx, &self->relation->z, &self->relation->nz, lua_gettop(L), true);
+    nsl_set_z(L, self_idx, &self->relation->z, &self->relation->nz, lua_gettop(L), false, true);
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (int i = 0; i < 6; i++)
     if (lua_getfield(L, options, letters[i]) != LUA_TNIL) set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
@@ -197,7 +197,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
 static int new_linear(lua_State *L, NsRelationKind kind) {
   static const char *const two[] = {"C", "B"}, *const five[] = {"C", "D", "F", "e", "B"};
   int nargs = lua_gettop(L);
-  if (nargs == 1 && (nsl_is_options(L, 1, "C", "B") || nsl_is_options(L, 1, "D", "name"))) {
+  if (nargs == 1 && nsl_is_options(L, 1)) {
     apply_options(L, 1, new_relation(L, kind));
     return 1;
   }
@@ -240,12 +240,12 @@ void nsl_clone_relation(lua_State *L, int idx) {
   nsl_clone_callee(L, idx, copy);
   if (from->relation->z) {
     nsl_push_vector_view(L, idx, from->relation->z, from->relation->nz, 1, "z", NULL);
-    nsl_set_z(L, copy, &to->relation->z, &to->relation->nz, lua_gettop(L), false);
+    nsl_set_z(L, copy, &to->relation->z, &to->relation->nz, lua_gettop(L), false, false);
   }
   for (const char *letter = "CDBKFe"; *letter; letter++) {
     const NsCoef *source = coefficient(from->relation, *letter);
     if (source->value && !ns_coef_varies(source) &&
-        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, source->source) != NS_OK)
+        ns_coef_set(coefficient(to->relation, *letter), source->rows, source->cols, nsl_present_source(source)) != NS_OK)
       luaL_error(L, "not enough memory");
   }
   lua_settop(L, copy);
@@ -323,7 +323,7 @@ static int relation_z(lua_State *L) {
 static int set_parameters(lua_State *L, const char *what, bool shared) {
   NslRelation *self = check_idle(L, what);
   lua_settop(L, 2);
-  nsl_set_z(L, 1, &self->relation->z, &self->relation->nz, 2, shared);
+  nsl_set_z(L, 1, &self->relation->z, &self->relation->nz, 2, self->relation->m >= 0, shared);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,15 +17,26 @@
 /* The thread whose run a signal interrupts; SIGINT is the process's, so this is too. */
 static lua_State *volatile interrupted_thread;
 
+/* What SIGINT does when no run is on. */
+static struct sigaction host_action;
+
+/* Raises, and goes on doing so now and then: a pcall in the callback cannot hold it up, and what cleans up behind it comes through. */
 static void stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
-  lua_sethook(L, NULL, 0, 0);
-  luaL_error(L, "interrupted!");
+  lua_sethook(L, stop_hook, LUA_MASKCOUNT, 10000);
+  luaL_error(L, "interrupted");
 }
 
-/* Engine loops poll the flag; a callback that does not come back is stopped by the hook, as lua.c does. */
+/*
+** Engine loops poll the flag; a callback that does not come back is stopped by the hook, as lua.c does. A second signal before the run has
+** ended is the host's.
+*/
 static void on_signal(int signal_number) {
-  (void)signal_number;
+  if (ns_interrupted()) {
+    sigaction(signal_number, &host_action, NULL);
+    raise(signal_number);
+    return;
+  }
   ns_interrupt_raise();
   if (interrupted_thread) lua_sethook(interrupted_thread, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
@@ -41,16 +53,20 @@ static void guard_begin(Guard *guard, lua_State *L) {
   struct sigaction action = {.sa_handler = on_signal};
   *guard = (Guard){.thread = interrupted_thread, .hook = lua_gethook(L), .mask = lua_gethookmask(L), .count = lua_gethookcount(L)};
   sigemptyset(&action.sa_mask);
-  ns_interrupt_clear();
+  if (!guard->thread) ns_interrupt_clear();
   interrupted_thread = L;
   sigaction(SIGINT, &action, &guard->action);
+  if (!guard->thread) host_action = guard->action;
 }
 
-static void guard_end(const Guard *guard, lua_State *L) {
+/* Whether a signal came meanwhile. */
+static bool guard_end(const Guard *guard, lua_State *L) {
+  bool interrupted = ns_interrupted();
   sigaction(SIGINT, &guard->action, NULL);
   interrupted_thread = guard->thread;
   ns_interrupt_clear();
   lua_sethook(L, guard->hook, guard->mask, guard->count);
+  return interrupted;
 }
 
 /* ---- progress ---- */
@@ -128,6 +144,31 @@ static int raise_again(lua_State *L) {
   return nsl_raise_step(L, lua_touserdata(L, 1));
 }
 
+/* Pushes "interrupted (t=4.95 step 99) in " and what the hook said, on top, for a callback that a signal stopped; replaces that. */
+static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
+  static const char ending[] = ": interrupted";
+  char place[96];
+  size_t size = 0, tail = sizeof ending - 1;
+  const char *said = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : NULL;
+  snprintf(place, sizeof place, "interrupted (t=%.10g step %ld)", ns_ts_time(ts), ts->k);
+  if (said && size > tail && strcmp(said + size - tail, ending) == 0) {
+    lua_pushlstring(L, said, size - tail);
+    lua_pushfstring(L, "%s in %s", place, lua_tostring(L, -1));
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+  } else {
+    lua_pushstring(L, place);
+    lua_replace(L, -2);
+  }
+}
+
+/* Pushes what a failed run raises. */
+static void push_failure(lua_State *L, NsError *err) {
+  lua_pushcfunction(L, raise_again);
+  lua_pushlightuserdata(L, err);
+  lua_pcall(L, 1, 0, 0);
+}
+
 int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
   lua_settop(L, 2);
@@ -143,19 +184,19 @@ int nsl_simulation_run(lua_State *L) {
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_run(self->ts, solution, &run, &err);
   nsl_leave(self->host, edge);
-  guard_end(&guard, L);
+  bool signalled = guard_end(&guard, L);
   if (progress.shown > 0) fprintf(stderr, "\r\033[K");
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {
     lua_pushnil(L);
     set_outcome(L, 3, "completed", 4);
-  } else if (options.partial) {
-    lua_pushcfunction(L, raise_again);
-    lua_pushlightuserdata(L, &err);
-    lua_pcall(L, 1, 0, 0);
-    set_outcome(L, 3, status == NS_EINTR ? "interrupted" : "failed", 4);
   } else {
-    return nsl_raise_step(L, &err);
+    bool stopped = signalled && status == NS_ECALLBACK;
+    if (!stopped && !options.partial) return nsl_raise_step(L, &err);
+    push_failure(L, &err);
+    if (stopped) word_interruption(L, self->ts);
+    if (!options.partial) return luaL_error(L, "%s", lua_tostring(L, -1));
+    set_outcome(L, 3, stopped || status == NS_EINTR ? "interrupted" : "failed", 4);
   }
   lua_settop(L, 3);
   return 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bind/linalg.h"
 #include "bind/simulation.h"
 #include "io/csv.h"
 #include "io/npy.h"
@@ -93,6 +94,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity) {
   NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
   int idx = lua_gettop(L);
   if (ns_solution_new(&self->solution, ts, capacity) != NS_OK) luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
+  nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
   lua_newtable(L);
   lua_newtable(L);

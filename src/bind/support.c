@@ -17,6 +17,13 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   return head;
 }
 
+/* __close of every type: close() (upvalue 1), unless that has been called already. */
+static int leave_scope(lua_State *L) {
+  const NslHead *head = nsl_head(L, 1);
+  if (head && head->closed) return 0;
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
   luaL_newmetatable(L, type->name);
   if (methods) {
@@ -25,6 +32,12 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
     lua_setfield(L, -2, "__index");
   }
   if (meta) luaL_setfuncs(L, meta, 0);
+  if (lua_getfield(L, -1, "__close") == LUA_TFUNCTION) {
+    lua_pushcclosure(L, leave_scope, 1);
+    lua_setfield(L, -2, "__close");
+  } else {
+    lua_pop(L, 1);
+  }
   lua_pushstring(L, type->name);
   lua_setfield(L, -2, "__metatable");
   lua_pop(L, 1);
@@ -57,7 +70,9 @@ const char *nsl_describe(lua_State *L, int idx) {
   switch (lua_type(L, idx)) {
     case LUA_TNONE: return lua_pushliteral(L, "no value");
     case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));
-    case LUA_TNUMBER: return lua_pushfstring(L, "number %f", lua_tonumber(L, idx));
+    case LUA_TNUMBER:
+      if (isnan(lua_tonumber(L, idx))) return lua_pushliteral(L, "number nan");
+      return lua_pushfstring(L, "number %f", lua_tonumber(L, idx));
     default: return lua_pushstring(L, luaL_typename(L, idx));
   }
 }
@@ -100,7 +115,7 @@ int nsl_display(lua_State *L, int first) {
     if (lua_isnil(L, i + 1)) continue;
     const char *text = luaL_tolstring(L, i + 1, NULL);
     bool tall = strchr(text, '\n') != NULL;
-    lua_pushfstring(L, "\n  %s = %s%s", lua_tostring(L, i), tall ? "\n" : "", text);
+    lua_pushfstring(L, "\n  %s =%s%s", lua_tostring(L, i), tall ? "\n" : " ", text);
     lua_remove(L, -2);
     luaL_addvalue(&b);
   }

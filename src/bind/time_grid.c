@@ -20,8 +20,8 @@ static int new_grid(lua_State *L) {
     self = nsl_new(L, &grid_type, sizeof *self, 0);
     status = ns_time_grid_new(&self->grid, t0, h, &err);
   } else {
-    lua_settop(L, 1);
-    NslVector *points = nsl_to_vector(L, 1, -1, grid_type.name, "points");
+    if (lua_gettop(L) != 1) luaL_error(L, "%s: expected (t0, h) or a vector of points", grid_type.name);
+    NslVector *points = nsl_to_finite_vector(L, 1, -1, grid_type.name, "points");
     NslVector *flat = nsl_push_vector(L, points->n, NULL);
     nsl_vector_read(points, flat->data);
     self = nsl_new(L, &grid_type, sizeof *self, 0);
@@ -40,6 +40,7 @@ static int grid_h(lua_State *L) {
   NsTimeGrid *grid = nsl_check_time_grid(L, 1)->grid;
   lua_Integer k = lua_isnoneornil(L, 2) ? 1 : nsl_integer(L, 2, "h", "step");
   if (k < 1) luaL_error(L, "h: step: expected at least 1, got %I", k);
+  if (grid->points && k >= grid->npoints) luaL_error(L, "h: step: expected 1..%I, got %I", (lua_Integer)grid->npoints - 1, k);
   lua_pushnumber(L, ns_time_grid_step(grid, (long)k - 1));
   return 1;
 }

@@ -44,7 +44,7 @@ static void find_methods(lua_State *L, int graph, const char *list, bool relatio
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   idx = lua_absindex(L, idx);
   NslTimeStepping *self = nsl_check_simulation(L, idx);
-  if (self->ts->nsds->busy) luaL_error(L, "%s called while a step is being computed (from inside a callback?)", what);
+  if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
   check_parts(L, idx);
   if (self->class_version != self->host->class_version) {
     lua_getiuservalue(L, idx, NSL_TS_NSDS);
@@ -113,7 +113,7 @@ static int ts_compute(lua_State *L) {
 static int ts_next(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   NsError err = {NS_OK, ""};
-  if (self->ts->nsds->busy) luaL_error(L, "nextStep called while a step is being computed (from inside a callback?)");
+  if (self->ts->nsds->busy) luaL_error(L, "nextStep: a step is being computed (called from inside a callback?)");
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
@@ -287,7 +287,7 @@ static void release(lua_State *L, NslTimeStepping *self) {
 
 static int ts_close(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
-  if (self->ts->nsds->busy) luaL_error(L, "close called while a step is being computed (from inside a callback?)");
+  if (self->ts->nsds->busy) luaL_error(L, "close: a step is being computed (called from inside a callback?)");
   self->head.closed = true;
   release(L, self);
   return 0;

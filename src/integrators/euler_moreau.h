@@ -12,7 +12,7 @@
 ** r = g(t_{k+1}, x, lambda),  y = h(t_{k+1}, x, lambda),  law(y, lambda).
 ** With gamma_in_relation r is fully implicit, and the law holds between lambda and h(t_{k+1}, gamma x + (1 - gamma) x_k, lambda).
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 9;
-** Greenhalgh, Acary and Brogliato, Numerische Mathematik 118 (2011), for the gamma-point.
+** Greenhalgh, Acary and Brogliato, Numerische Mathematik 125 (2013), for the gamma-point.
 */
 typedef struct NsEulerMoreauOptions {
   double theta, gamma; /* in [0, 1]; theta 0 is explicit in f */

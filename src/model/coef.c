@@ -61,14 +61,15 @@ void ns_coef_clear(NsCoef *coef) {
   *coef = (NsCoef){.version = version};
 }
 
-static NsStatus check_finite(const NsCoef *coef, NsCoefName name, double t, NsError *err) {
+static NsStatus check_finite(const NsCoef *coef, NsCoefName name, NsError *err) {
   for (int j = 0; j < coef->cols; j++)
     for (int i = 0; i < coef->rows; i++) {
       double v = coef->value[i + (size_t)j * (size_t)coef->rows];
       if (isfinite(v)) continue;
+      const char *word = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
       if (coef->cols == 1)
-        return ns_fail(err, NS_ENAN, "%s '%s' %s[%d] is %g at t=%g", name.noun, name.owner, name.letter, i + 1, v, t);
-      return ns_fail(err, NS_ENAN, "%s '%s' %s[%d][%d] is %g at t=%g", name.noun, name.owner, name.letter, i + 1, j + 1, v, t);
+        return ns_fail(err, NS_ENAN, "%s '%s': %s[%d] is %s", name.noun, name.owner, name.letter, i + 1, word);
+      return ns_fail(err, NS_ENAN, "%s '%s': %s[%d][%d] is %s", name.noun, name.owner, name.letter, i + 1, j + 1, word);
     }
   return NS_OK;
 }
@@ -76,15 +77,18 @@ static NsStatus check_finite(const NsCoef *coef, NsCoefName name, double t, NsEr
 static NsStatus evaluate(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
   memset(coef->value, 0, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
   coef->version++;
-  if (coef->function.value(coef->function.context, t, &z, coef->value) == 0) return check_finite(coef, name, t, err);
-  return ns_fail(err, NS_ECALLBACK, "%s '%s' %s failed at t=%g", name.noun, name.owner, name.letter, t);
+  NsStatus status = ns_callback_status(coef->function.value(coef->function.context, t, &z, coef->value));
+  if (status == NS_OK) return check_finite(coef, name, err);
+  return ns_fail(err, status, "%s '%s': %s failed at t=%g", name.noun, name.owner, name.letter, t);
 }
 
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
   if (coef->function.value) return evaluate(coef, name, t, z, err);
   if (!coef->source.version || *coef->source.version == coef->seen) return NS_OK;
   read_source(coef);
-  return check_finite(coef, name, t, err);
+  NsStatus status = check_finite(coef, name, err);
+  if (status != NS_OK) coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
+  return status;
 }
 
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {

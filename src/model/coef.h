@@ -35,7 +35,7 @@ typedef struct NsCoef {
   NsFunction function; /* of time: args[0] = z; value is rows x cols, column-major */
 } NsCoef;
 
-/* Whose coefficient it is, for messages: "relation", "clutch", "C" make "relation 'clutch' C[1][2] is nan". */
+/* Whose coefficient it is, for messages: "relation", "clutch", "C" make "relation 'clutch': C[1][2] is nan". */
 typedef struct NsCoefName {
   const char *noun, *owner, *letter;
 } NsCoefName;

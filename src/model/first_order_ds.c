@@ -63,7 +63,7 @@ uint64_t ns_ds_matrix_version(const NsFirstOrderDs *ds) {
 NsStatus ns_ds_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err) {
   memset(out, 0, bytes_of(ds->n));
   if (ds->f.value) {
-    const double *args[NS_FUNCTION_ARGS] = {x, ds->z};
+    const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
     if (ds->f.value(ds->f.context, t, args, out) != 0)
       return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", ds->name, t);
     return NS_OK;
@@ -82,7 +82,7 @@ NsStatus ns_ds_jacobian(const NsFirstOrderDs *ds, double t, const double *x, dou
   }
   memset(J, 0, entries * sizeof *J);
   if (given) return NS_OK;
-  const double *args[NS_FUNCTION_ARGS] = {x, ds->z};
+  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
   if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
     return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", ds->name, t);
   return NS_OK;

@@ -24,7 +24,7 @@ typedef struct NsFirstOrderDs {
   /* the model */
   NsCoef M, A, b;
   NsCoef jacobian_f; /* given: used in place of f.jacobian */
-  NsFunction f;      /* args: x (n), z; value: n */
+  NsFunction f;      /* args: x (n), none, z; value: n */
   double *z;         /* nz parameters, borrowed; NULL when there are none */
   int nz;
 

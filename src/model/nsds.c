@@ -37,7 +37,7 @@ static NsStatus grow(void *array, int count, int *capacity) {
 
 NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
   if (ds->owner)
-    return ns_fail(err, NS_EARG, "dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
+    return ns_fail(err, NS_EARG, "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
                    ds->owner == nsds ? "this" : "another");
   void *array = nsds->ds;
   if (grow(&array, nsds->nds, &nsds->ds_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -53,7 +53,7 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
 static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsFirstOrderDs *first, const NsFirstOrderDs *second,
                            NsError *err) {
   if (inter->owner)
-    return ns_fail(err, NS_EARG, "interaction '%s' is already linked", inter->name);
+    return ns_fail(err, NS_EARG, "link: interaction '%s' is already linked", inter->name);
   if (first == second) return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
   const NsFirstOrderDs *both[] = {first, second};
   for (int i = 0; i < 2; i++)

@@ -108,8 +108,8 @@ uint64_t ns_relation_matrix_version(const NsRelation *rel) {
 static NsStatus evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at, double *out,
                          NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
-  if (f->value(f->context, at->t, args, out) == 0) return NS_OK;
-  return ns_fail(err, NS_ECALLBACK, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+  NsStatus status = ns_callback_status(f->value(f->context, at->t, args, out));
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_output(const NsRelation *rel, const NsRelationPoint *at, double *y, NsError *err) {
@@ -142,8 +142,8 @@ static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFun
   memset(out, 0, bytes);
   if (!f->value) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
-  if (f->jacobian && f->jacobian(f->context, at->t, args, by, out) == 0) return NS_OK;
-  return ns_fail(err, NS_ECALLBACK, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+  NsStatus status = f->jacobian ? ns_callback_status(f->jacobian(f->context, at->t, args, by, out)) : NS_ECALLBACK;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_C(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {

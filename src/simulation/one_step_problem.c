@@ -48,7 +48,7 @@ void ns_osnsp_free(NsOsnsp *problem) {
   ns_free(problem);
 }
 
-static NsStatus check_laws(const NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
+NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
@@ -84,7 +84,7 @@ static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
 }
 
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
-  NsStatus status = check_laws(problem, nsds, err);
+  NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   release(problem);
   int m = 0;

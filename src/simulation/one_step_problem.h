@@ -35,7 +35,7 @@ typedef struct NsOsnsp {
   NsBox *solver;
   int m;
   NsArena arena;
-  const double *M; /* m x m, the integrator's */
+  const double *M; /* m x m, the integrator's; NULL before the first solve and after the simulation is gone */
   double *q, *lower, *upper, *lambda, *y; /* m each */
   NsPolyhedron *polyhedron; /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
   int rows;
@@ -48,6 +48,9 @@ const char *ns_osnsp_name(NsOsnspKind kind);
 
 NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);
 void ns_osnsp_free(NsOsnsp *problem);
+
+/* NS_EARG when a law of the graph does not fit its kind, naming the interaction and what would do. */
+NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err);
 
 /* Sizes it for the graph. NS_EARG when a law does not fit its kind, naming the interaction and what would do; NS_ENOMEM. */
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, NsError *err);

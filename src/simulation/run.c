@@ -20,7 +20,7 @@ static NsStatus one_step(NsTimeStepping *ts, NsError *err) {
 }
 
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
-  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run called while a step is being computed (from inside a callback?)");
+  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
   ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(ts, err);
   ts->nsds->busy = false;

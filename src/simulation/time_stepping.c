@@ -20,6 +20,8 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
                    nsds->t0);
   if (problem->owner)
     return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already", ns_osnsp_name(problem->kind));
+  NsStatus status = ns_osnsp_accepts(problem, nsds, err);
+  if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
   if (!ts) return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->nsds = nsds;
@@ -34,7 +36,10 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
 
 void ns_ts_free(NsTimeStepping *ts) {
   if (!ts) return;
-  if (ts->problem) ts->problem->owner = NULL;
+  if (ts->problem) {
+    ts->problem->owner = NULL;
+    ts->problem->M = NULL;
+  }
   ns_euler_moreau_free(ts->workspace);
   ns_snapshot_free(&ts->rollback);
   ns_free(ts);
@@ -98,12 +103,15 @@ static void remember(NsNsds *nsds) {
   }
 }
 
-/* " at t=.. step .. newton ..", appended to what an inner room said. */
+/* " (t=.. step .. newton ..)", appended to what an inner room said. A callback's own error says it already. */
 static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
-  if (!err || status == NS_ENOMEM) return status;
+  if (!err || status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_ERETRY) return status;
   size_t used = strlen(err->text);
   NsError place;
-  ns_fail(&place, status, " (t=%g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  if (ts->progress.newton > 0)
+    ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  else
+    ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
   if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
   err->status = status;
   return status;
@@ -131,7 +139,7 @@ static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
 static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
   NsEulerMoreau *em = ts->workspace;
   NsStatus status = ns_euler_moreau_linearize(em, err);
-  if (status != NS_OK) return status == NS_ECALLBACK ? status : locate(ts, status, err);
+  if (status != NS_OK) return locate(ts, status, err);
   ns_euler_moreau_q(em, ts->problem->q);
   status = ns_osnsp_solve(ts->problem, ns_euler_moreau_matrix(em), ns_euler_moreau_guess(em));
   ts->stats.solver_iterations += ts->problem->info.iterations;
@@ -155,18 +163,24 @@ static void report(const NsTimeStepping *ts, double damping) {
   ts->listener(ts->listener_context, &r);
 }
 
+/* A failure that another path of the iteration may avoid. */
+static bool worth_retrying(NsStatus status) {
+  return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
+}
+
 /* Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better than `before`. */
 static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *err) {
   NsEulerMoreau *em = ts->workspace;
   double s = 1;
   for (int i = 0;; i++, s /= 2) {
+    bool last = !damped || i == MAX_HALVINGS;
     ns_euler_moreau_advance(em, ts->problem->lambda, s);
     NsStatus status = ns_euler_moreau_finite(em, err);
-    if (status != NS_OK) return locate(ts, status, err);
-    status = ns_euler_moreau_evaluate(em, err);
-    if (status != NS_OK) return status;
+    if (status == NS_OK) status = ns_euler_moreau_evaluate(em, err);
+    if (status != NS_OK && (last || !worth_retrying(status))) return locate(ts, status, err);
+    if (status != NS_OK) continue;
     ts->residual = ns_euler_moreau_residual(em, ts->problem->y, ts->newton.atol);
-    if (!damped || i == MAX_HALVINGS || merit(&ts->residual) < (1 - 0.25 * s) * before) break;
+    if (last || merit(&ts->residual) < (1 - 0.25 * s) * before) break;
   }
   report(ts, s);
   return NS_OK;
@@ -199,11 +213,6 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
     before = merit(&ts->residual);
   }
   return status == NS_OK ? not_converged(ts, err) : status;
-}
-
-/* A failure that another path of the iteration may avoid. */
-static bool worth_retrying(NsStatus status) {
-  return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
 }
 
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
@@ -243,7 +252,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   ts->progress.newton = 0;
   ts->progress.t = t_next;
   NsStatus status = ns_euler_moreau_begin(em, ts->integrator, t, t_next, h, err);
-  if (status != NS_OK) return status == NS_ECALLBACK ? status : locate(ts, status, err);
+  if (status != NS_OK) return locate(ts, status, err);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
   status = ns_euler_moreau_linear(em) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
   return status == NS_OK ? ns_euler_moreau_commit(em, err) : status;
@@ -285,7 +294,7 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
 }
 
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "computeOneStep called while a step is being computed (from inside a callback?)");
+  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
   if (!ns_ts_has_next(ts))
     return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)", ns_ts_time(ts), ts->k);
   ts->nsds->busy = true;

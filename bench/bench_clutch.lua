@@ -1,0 +1,168 @@
+--
+-- bench_clutch.lua
+-- The switching clutch, engaging and disengaging: nslua, Siconos from Python, a loop written in C.
+--
+local ns = require "nslua"
+local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
+local common = dofile(directory .. "common.lua")
+
+local STEPS = 400
+
+-- ---- the relation, three ways ----
+
+-- luacheck: push ignore 212/self
+local function given(s)
+  local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
+  function Clutch:computeh(_, x, _, _, y) y[1] = s * x[1] end
+  function Clutch:computeg(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end
+  function Clutch:computeJachx(_, _, _, _, C) C[1][1] = s end
+  function Clutch:computeJachlambda() end
+  function Clutch:computeJacgx(_, _, lambda, _, K)
+    K[4][2] = -lambda[1]
+    K[4][3] = lambda[1]
+    K[4][4] = lambda[1]
+  end
+  function Clutch:computeJacglambda(_, x, _, _, B) B[4][1] = x[4] - x[2] + x[3] end
+  return Clutch()
+end
+
+-- luacheck: pop
+
+local function duals(s)
+  return ns.FirstOrderNonLinearR {
+    h = function(_, x, _, _, y) y[1] = s * x[1] end,
+    g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
+  }
+end
+
+-- The Jacobians given, each call counted.
+local function counted(s, counts)
+  local function count(name, f)
+    return function(...)
+      counts[name] = (counts[name] or 0) + 1
+      return f(...)
+    end
+  end
+  return ns.FirstOrderNonLinearR {
+    h = count("h", function(_, x, _, _, y) y[1] = s * x[1] end),
+    g = count("g", function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end),
+    Jachx = count("Jachx", function(_, _, _, _, C) C[1][1] = s end),
+    Jachlambda = count("Jachlambda", function() end),
+    Jacgx = count("Jacgx", function(_, _, lambda, _, K)
+      K[4][2], K[4][3], K[4][4] = -lambda[1], lambda[1], lambda[1]
+    end),
+    Jacglambda = count("Jacglambda", function(_, x, _, _, B) B[4][1] = x[4] - x[2] + x[3] end),
+  }
+end
+
+local function clutch(relation)
+  local A = { { 0, 0, 0, 0 }, { 0, 0, 0, 1 }, { 0, 0, 0, -4 }, { 0, 1, -1, 0 } }
+  local dyn = ns.FirstOrderLinearTIDS({ 5, 10, 5, 0.5 }, A)
+  dyn:setbPtr { -1, 10, -40, 0 }
+  dyn:setMPtr(ns.diag { 1, 1, 1, 0 })
+  local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+  nsds:insertDynamicalSystem(dyn)
+  local inter = ns.Interaction(ns.RelayNSL(1, 0, 1), relation)
+  nsds:link(inter, dyn)
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.EulerMoreauOSI(1, 1), ns.Relay())
+  simu:setNewtonMaxIteration(100)
+  simu:setNewtonTolerance(1e-10)
+  return simu, dyn, inter
+end
+
+-- The loop of the notebook: t, the four states and lambda into a row, step by step.
+local function by_hand(simu, dyn, inter)
+  local x, lambda = dyn:x(), inter:lambda_(0)
+  local data = ns.zeros(STEPS + 1, 6)
+  return function()
+    local k = 2
+    while simu:hasNextEvent() do
+      simu:computeOneStep()
+      data[k][1] = simu:nextTime()
+      data[k][2] = x[1]
+      data[k][3] = x[2]
+      data[k][4] = x[3]
+      data[k][5] = x[4]
+      data[k][6] = lambda[1]
+      k = k + 1
+      simu:nextStep()
+    end
+  end
+end
+
+-- ---- measuring ----
+
+local python, no_python = common.siconos "clutch.py"
+local program, no_program = common.compile("clutch.c", "cc", "-O2 -std=c11 -D_XOPEN_SOURCE=700", "-lm")
+
+-- The least of two rounds, one before the peers and one after.
+local function ours(relation, result)
+  local simu, dyn, inter = clutch(relation)
+  local loop = by_hand(simu, dyn, inter)
+  local run = function() simu:run { progress = false } end
+  result.loop = math.min(result.loop or math.huge, common.per_step(simu, STEPS, loop, 60))
+  result.run = math.min(result.run or math.huge, common.per_step(simu, STEPS, run, 60))
+  simu:reset()
+  result.garbage = common.garbage(loop) / STEPS
+  simu:reset()
+  result.allocations = common.allocations(loop)
+  return result
+end
+
+local function measure(mode, s, goal)
+  local with, without = ours(given(s), {}), ours(duals(s), {})
+  local siconos = common.peer(python, mode)
+  local peer = siconos.loop
+  local bare = common.peer(program, mode).loop
+  ours(given(s), with)
+  ours(duals(s), without)
+  local function row(name, seconds)
+    return { name, common.us(seconds), common.ratio(peer, seconds), common.ratio(seconds, bare) }
+  end
+  local head = { mode, "us a step", "times faster than Siconos", "times the C loop" }
+  local rows = {
+    row("nslua, four Jacobians, loop by hand", with.loop),
+    row("nslua, four Jacobians, run()", with.run),
+    row("nslua, h and g alone, loop by hand", without.loop),
+    row("nslua, h and g alone, run()", without.run),
+  }
+  if peer then rows[#rows + 1] = row("Siconos from Python, loop by hand", peer) end
+  if bare then rows[#rows + 1] = row("C by hand, Newton and a 4 x 4 LU", bare) end
+  local title = "Clutch %s, %d steps (goal: the first line at least %d times faster than Siconos)"
+  common.table(title:format(mode, STEPS, goal), head, rows)
+  return with, without, siconos.newton
+end
+
+local function memory(name, result)
+  local allocations = result.allocations and ("%.3f"):format(result.allocations / STEPS) or "-"
+  return { name, allocations, ("%.1f"):format(result.garbage) }
+end
+
+local function callbacks(mode, s, siconos)
+  local counts, total = {}, 0
+  local simu = clutch(counted(s, counts))
+  simu:run { progress = false }
+  local cells = { mode }
+  for _, name in ipairs { "h", "g", "Jachx", "Jachlambda", "Jacgx", "Jacglambda" } do
+    cells[#cells + 1] = ("%.2f"):format((counts[name] or 0) / STEPS)
+    total = total + (counts[name] or 0)
+  end
+  cells[#cells + 1] = ("%.2f"):format(total / STEPS)
+  cells[#cells + 1] = ("%.3f"):format(simu:stats().newton_iterations / STEPS)
+  cells[#cells + 1] = siconos and ("%.2f"):format(siconos) or "-"
+  return cells
+end
+
+local engage, engage_duals, engage_newton = measure("engaging", -1, 60)
+local disengage, disengage_duals, disengage_newton = measure("disengaging", 1, 150)
+local titles = { "", "C allocations", "bytes of Lua garbage" }
+common.table("Memory of a step, loop by hand (goal with Jacobians given: 0 and 0)", titles, {
+  memory("engaging, four Jacobians", engage),
+  memory("engaging, h and g alone", engage_duals),
+  memory("disengaging, four Jacobians", disengage),
+  memory("disengaging, h and g alone", disengage_duals),
+})
+common.table("Callbacks of a step, four Jacobians",
+  { "", "h", "g", "Jachx", "Jachlambda", "Jacgx", "Jacglambda", "all", "Newton iterations", "of Siconos" },
+  { callbacks("engaging", -1, engage_newton), callbacks("disengaging", 1, disengage_newton) })
+common.skipped(no_python, no_program)

@@ -1,0 +1,258 @@
+-- The documentation told to be true: README.md and docs/*.md.
+--
+-- Every ```lua block is run on its own, with `ns` there; after a line <!-- continues --> it is run after the block
+-- before it. What it prints must be shown, in comments that start with -- > (one for each line printed, after a
+-- statement or on lines of their own) or in a ```text block right after it. Every ```repl block is typed into the
+-- prompt. A file that a block names in quotes, "run.csv", is put in a directory of its own.
+local host = require "host"
+local ns = require "nslua"
+
+local files = { "README.md" }
+for name in host.list("docs"):gmatch "%S+" do
+  if name:find "%.md$" then files[#files + 1] = "docs/" .. name end
+end
+
+local texts = {}
+for _, file in ipairs(files) do texts[file] = host.read(file) end
+
+-- ---- blocks ----
+
+-- The fenced blocks of a file: language, text, line of the fence, whether it continues the one before, and `shown`,
+-- the text block that follows at once.
+local function blocks_of(text)
+  local blocks, open, last, number = {}, nil, "", 0
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    number = number + 1
+    local fence = line:match "^```(%w*)$"
+    if open and fence then
+      open.text = table.concat(open, "\n")
+      open, last = nil, "```"
+    elseif open then
+      open[#open + 1] = line
+    elseif fence then
+      open = { language = fence, line = number, continues = last == "<!-- continues -->" }
+      if fence == "text" and last == "```" then blocks[#blocks].shown = open end
+      blocks[#blocks + 1] = open
+    elseif line:find "%S" then
+      last = line
+    end
+  end
+  assert(not open, "a block is not closed")
+  return blocks
+end
+
+-- What a Lua block says that it prints, line by line.
+local function promised(block)
+  local lines = {}
+  for line in (block.text .. "\n"):gmatch "(.-)\n" do
+    lines[#lines + 1] = line:match "%-%- > (.*)$"
+  end
+  if block.shown then lines[#lines + 1] = block.shown.text end
+  return table.concat(lines, "\n")
+end
+
+local function trimmed(text)
+  return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
+end
+
+local function into(directory, source)
+  return (source:gsub('"([%w_]+%.[cnl][spu][vya])"', '"' .. directory .. '/%1"'))
+end
+
+-- Runs the blocks in one chunk and returns what the last one printed. display() prints through the global print.
+local function run(blocks, directory)
+  local lines, parts, print_before = {}, {}, print
+  for i, block in ipairs(blocks) do parts[i] = block.text end
+  local source = into(directory, table.concat(parts, "\nprint(\0)\n")):gsub("%z", "'\0'")
+  local env = setmetatable({ ns = ns }, { __index = _G })
+  local chunk = assert(load(source, "=example.lua", "t", env))
+  rawset(_G, "print", function(...)
+    local words = table.pack(...)
+    if words[1] == "\0" then lines = {} return end
+    for i = 1, words.n do words[i] = tostring(words[i]) end
+    lines[#lines + 1] = table.concat(words, "\t")
+  end)
+  local good, message = pcall(chunk)
+  rawset(_G, "print", print_before)
+  assert(good, message)
+  return table.concat(lines, "\n")
+end
+
+-- The blocks to run for block number i: itself, and those that it continues.
+local function chain(blocks, i)
+  local list, lua = {}, {}
+  for k = 1, i do
+    if blocks[k].language == "lua" then lua[#lua + 1] = blocks[k] end
+  end
+  for k = #lua, 1, -1 do
+    table.insert(list, 1, lua[k])
+    if not lua[k].continues then break end
+  end
+  return list
+end
+
+for _, file in ipairs(files) do
+  describe(file, function()
+    local directory
+    setup(function() directory = host.new_directory() end)
+    teardown(function() host.remove(directory) end)
+    local blocks = blocks_of(texts[file])
+    for i, block in ipairs(blocks) do
+      if block.language == "lua" then
+        it(("block at line %d runs and prints what it shows"):format(block.line), function()
+          assert.equal(trimmed(promised(block)), trimmed(run(chain(blocks, i), directory)))
+        end)
+      elseif block.language == "repl" then
+        it(("session at line %d goes as shown"):format(block.line), function()
+          local input, shown = {}, {}
+          for line in (block.text .. "\n"):gmatch "(.-)\n" do
+            local typed = line:match "^>>? (.*)$"
+            if typed then input[#input + 1] = typed else shown[#shown + 1] = line end
+          end
+          local command = ("cd %s && %s -i 2>&1"):format(directory, host.quote(host.nslua))
+          local out = host.run(command, table.concat(input, "\n") .. "\n"):gsub("^[^\n]*\n", "")
+          out = ("\n" .. out):gsub("\n>[> ]*", "\n"):gsub("^\n+", "")
+          assert.equal(trimmed(table.concat(shown, "\n")), trimmed(out))
+        end)
+      end
+    end
+  end)
+end
+
+-- ---- names ----
+
+describe("names in the documentation", function()
+  local sources
+
+  setup(function()
+    local pipe = assert(io.popen "find src -name '*.[ch]' -exec cat {} +")
+    sources = pipe:read "a"
+    pipe:close()
+  end)
+
+  -- Calls f(name, file) for every match of the pattern.
+  local function each(pattern, f)
+    for _, file in ipairs(files) do
+      for name in texts[file]:gmatch(pattern) do f(name, file) end
+    end
+  end
+
+  it("are those of public functions", function()
+    each("%f[%w_.]ns%.([%a_][%w_]*)", function(name, file)
+      assert.truthy(ns[name], ("%s: there is no ns.%s"):format(file, name))
+    end)
+  end)
+
+  it("are those of C functions and types", function()
+    each("`(nsl?_[%w_]+)", function(name, file)
+      assert.truthy(sources:find("%f[%w_]" .. name .. "%f[^%w_]"), ("%s: there is no %s"):format(file, name))
+    end)
+    each("`(Nsl?%u%w+)", function(name, file)
+      assert.truthy(sources:find("%f[%w_]" .. name .. "%f[^%w_]"), ("%s: there is no %s"):format(file, name))
+    end)
+  end)
+
+  it("are those of files", function()
+    each("`(%l+/[%w_/]+%.%l+)`", function(name, file)
+      local found = host.read(name) or host.read("src/" .. name)
+      assert.truthy(found, ("%s: there is no file %s"):format(file, name))
+    end)
+    each("%]%(([^)#:]+)%)", function(name, file)
+      local place = (file:match "^docs/" or "") .. name
+      assert.truthy(host.read(place), ("%s: there is no file %s"):format(file, place))
+    end)
+  end)
+
+  it("are those of targets of make", function()
+    local makefile = host.read "Makefile"
+    each("make ([%l]+)[ `\n]", function(name, file)
+      assert.truthy(("\n" .. makefile):find("\n" .. name .. ":", 1, true), ("%s: no target %s"):format(file, name))
+    end)
+  end)
+end)
+
+-- ---- the reference ----
+
+-- The classes that have methods, each with a set of their names: found in the registry, so that none is left out.
+local function classes()
+  local found = {}
+  for name, meta in pairs(debug.getregistry()) do
+    if type(name) == "string" and type(meta) == "table" and rawget(meta, "__metatable") == name and
+       not name:find "internal%." then
+      local methods, i = meta.__index, 1
+      while type(methods) == "function" do
+        local label, value = debug.getupvalue(methods, i)
+        if not label then break end
+        if type(value) == "table" and not rawget(value, "__name") then methods = value end
+        i = i + 1
+      end
+      if type(methods) == "table" and next(methods) then found[name] = methods end
+    end
+  end
+  return found
+end
+
+-- The sections of the reference that name a class in their heading: a list of { title, classes, methods }.
+local function sections()
+  local list, section = {}, nil
+  for line in (texts["docs/reference.md"] .. "\n"):gmatch "(.-)\n" do
+    local title = line:match "^#+ (.*)$"
+    if title then
+      section = { title = title, classes = {}, methods = {} }
+      for name in title:gmatch "`([^`]+)`" do section.classes[#section.classes + 1] = name end
+      list[#list + 1] = section
+    elseif section then
+      for name in line:gmatch "`:([%w_]+)" do section.methods[name] = true end
+    end
+  end
+  return list
+end
+
+describe("the reference", function()
+  local known, list = classes(), sections()
+
+  it("is looked at as a whole", function()
+    local count = 0
+    for _ in pairs(known) do count = count + 1 end
+    assert.is_true(count >= 25)
+    assert.truthy(known.TimeStepping.computeOneStep and known.vector.dot and known.solution.save)
+    assert.truthy(known.FirstOrderLinearTIDS.setMPtr)
+  end)
+
+  it("has every method of every class", function()
+    local missing = {}
+    for class, methods in pairs(known) do
+      for name in pairs(methods) do
+        local found = false
+        for _, section in ipairs(list) do
+          for _, title in ipairs(section.classes) do
+            found = found or (title == class and section.methods[name])
+          end
+        end
+        if not found then missing[#missing + 1] = class .. ":" .. name end
+      end
+    end
+    table.sort(missing)
+    assert.equal("", table.concat(missing, " "))
+  end)
+
+  it("has no method that is not there", function()
+    for _, section in ipairs(list) do
+      for _, class in ipairs(section.classes) do
+        assert.truthy(known[class], ("section '%s': there is no class %s"):format(section.title, class))
+        for name in pairs(section.methods) do
+          assert.truthy(known[class][name], ("there is no %s:%s"):format(class, name))
+        end
+      end
+    end
+  end)
+
+  it("has every public function", function()
+    local missing = {}
+    for name in pairs(ns) do
+      if not texts["docs/reference.md"]:find("`ns%." .. name .. "%f[^%w_]") then missing[#missing + 1] = name end
+    end
+    table.sort(missing)
+    assert.equal("", table.concat(missing, " "))
+  end)
+end)

@@ -1,0 +1,295 @@
+local ns = require "nslua"
+local simulation = require "models".simulation
+
+local exp, abs = math.exp, math.abs
+
+-- log2 of the ratio of the errors at T with 20 and 40 steps of the system that `make` makes; exact(T): its states.
+local function order(make, theta, T, exact)
+  local errors = {}
+  for i, steps in ipairs { 20, 40 } do
+    local ds = make()
+    simulation { systems = { ds }, T = T, h = T / steps, theta = theta }:run()
+    errors[i] = 0
+    for j, v in ipairs(exact) do errors[i] = math.max(errors[i], abs(ds:x()[j] - v)) end
+  end
+  return math.log(errors[1] / errors[2], 2)
+end
+
+describe("the theta scheme", function()
+  local smooth = {
+    ["a linear system"] = {
+      function() return ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { -1, 0 } }) end,
+        { math.cos(1), -math.sin(1) } },
+    ["a nonlinear system"] = {
+      function() return ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = -x[1] ^ 2 end) end, { 0.5 } },
+    ["a system with a right-hand side of time"] = {
+      function() return ns.FirstOrderLinearDS({ 1 }, function(t, _, A) A[1][1] = -2 * t end) end, { exp(-1) } },
+    ["a differential-algebraic system"] = {
+      function()
+        return ns.FirstOrderNonLinearDS { x0 = { 0.5, 0.25 }, M = ns.diag { 1, 0 }, f = function(_, x, _, f)
+          f[1], f[2] = -x[1] + x[2], x[2] - x[1] * x[1]
+        end }
+      end, { 1 / (1 + exp(1)), 1 / (1 + exp(1)) ^ 2 } },
+  }
+  for name, case in pairs(smooth) do
+    it("is of order 1 for theta 1 and 2 for theta 1/2: " .. name, function()
+      assert.near(1, order(case[1], 1, 1, case[2]), 0.1)
+      assert.near(2, order(case[1], 0.5, 1, case[2]), 0.1)
+    end)
+  end
+
+  it("is its formula on a linear system, to rounding", function()
+    local A, b, h, theta = ns.matrix { { -1, 2 }, { 0.5, -3 } }, ns.vector { 1, -2 }, 0.25, 0.7
+    local E = ns.matrix { { 2, 1 }, { 0, 3 } }
+    local ds = ns.FirstOrderLinearTIDS { x0 = { 1, 2 }, A = A, b = b, M = E }
+    local simu = simulation { systems = { ds }, h = h, T = 2, theta = theta }
+    local x = ns.vector { 1, 2 }
+    for _ in simu:steps() do
+      local W = E - h * theta * A
+      x = ns.solve(W, E * x + h * (1 - theta) * (A * x) + h * b)
+      for i = 1, 2 do assert.near(x[i], ds:x()[i], 1e-14) end
+    end
+    assert.equal(1, simu:stats().factorizations)
+    assert.equal(8, simu:stats().newton_iterations)
+  end)
+
+  it("is exact where the trapezoid is: x' = t", function()
+    local ds = ns.FirstOrderLinearDS({ 0 }, { { 0 } }, function(t, _, b) b[1] = t end)
+    simulation { systems = { ds }, h = 0.125, T = 4, theta = 0.5 }:run()
+    assert.equal(8, ds:x()[1])
+  end)
+
+  it("takes A, b and M at the end of the step, and f at both ends", function()
+    local function A(t) return -1 - t end
+    local function b(t) return math.sin(t) end
+    local function M(t) return 2 + t * t end
+    local ds = ns.FirstOrderLinearDS {
+      x0 = { 1 },
+      A = function(t, _, out) out[1][1] = A(t) end,
+      b = function(t, _, out) out[1] = b(t) end,
+      M = function(t, _, out) out[1][1] = M(t) end,
+    }
+    local h, theta, x, t = 0.25, 0.3, 1, 0
+    for _, t1 in simulation { systems = { ds }, h = h, T = 3, theta = theta }:steps() do
+      x = (M(t1) * x + h * theta * b(t1) + h * (1 - theta) * (A(t) * x + b(t))) / (M(t1) - h * theta * A(t1))
+      t = t1
+      assert.near(x, ds:x()[1], 1e-14)
+    end
+  end)
+
+  it("is explicit with theta 0", function()
+    local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = -x[1] ^ 2 end)
+    local x = 1
+    for _ in simulation { systems = { ds }, theta = 0 }:steps() do
+      x = x - 0.1 * x * x
+      assert.near(x, ds:x()[1], 1e-14)
+    end
+  end)
+end)
+
+describe("gamma", function()
+  local a, B, C, D, e, h, theta, gamma = -0.5, 2, 3, 0.25, -1, 0.1, 0.6, 0.7
+
+  local function make(law, relation_gamma)
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { a } })
+    local relation = ns.FirstOrderLinearTIR { C = { { C } }, D = { { D } }, B = { { B } }, e = { e } }
+    local simu, inter = simulation { systems = { ds }, links = { { law, relation, ds } }, h = h, theta = theta,
+      gamma = gamma, relation_gamma = relation_gamma }
+    return simu, ds, inter[1]
+  end
+
+  it("weights r in the state equation, r_0 = 0: equality", function()
+    local simu, ds, inter = make(ns.EqualityConditionNSL(1))
+    local x, r = 1, 0
+    for _ in simu:steps() do
+      -- (1 - h theta a) x1 = known + h gamma B lambda,  C x1 + D lambda + e = 0
+      local known, w = x + h * (1 - theta) * a * x + h * (1 - gamma) * r, 1 - h * theta * a
+      local lambda = -(C * known / w + e) / (C * h * gamma * B / w + D)
+      x, r = (known + h * gamma * B * lambda) / w, B * lambda
+      assert.near(x, ds:x()[1], 1e-13)
+      assert.near(lambda, inter:lambda(0)[1], 1e-13)
+      assert.near(r, ds:r()[1], 1e-13)
+      assert.near(0, inter:y(0)[1], 1e-13)
+    end
+  end)
+
+  it("weights the output in the law when it is for the relation: complementarity", function()
+    local simu, ds, inter = make(ns.ComplementarityConditionNSL(1), true)
+    local x, met = 1, { false, false }
+    for _ in simu:steps() do
+      local free = (x + h * (1 - theta) * a * x) / (1 - h * theta * a)
+      local slope = h * B / (1 - h * theta * a)
+      local q, W = C * (gamma * free + (1 - gamma) * x) + e, D + gamma * C * slope
+      local lambda = math.max(0, -q / W)
+      met[lambda > 0 and 1 or 2] = true
+      x = free + slope * lambda
+      assert.near(x, ds:x()[1], 1e-13)
+      assert.near(lambda, inter:lambda(0)[1], 1e-13)
+      assert.near(C * x + D * lambda + e, inter:y(0)[1], 1e-13)
+    end
+    assert.is_true(met[2])
+  end)
+
+  it("weights a nonlinear input too: r = lambda x, x held at 1", function()
+    local ds = ns.FirstOrderNonLinearDS({ 2 }, function(_, x, _, f) f[1] = -x[1] ^ 3 end)
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[1] - 1 end,
+      g = function(_, x, lambda, _, r) r[1] = lambda[1] * x[1] end,
+    }
+    local simu, inter = simulation { systems = { ds }, links = { { ns.EqualityConditionNSL(1), relation, ds } },
+      h = h, theta = theta, gamma = gamma }
+    local x, r = 2, 0
+    for _ in simu:steps() do
+      r = (1 - x + h * theta + h * (1 - theta) * x ^ 3 - h * (1 - gamma) * r) / (h * gamma)
+      x = 1
+      assert.near(1, ds:x()[1], 1e-12)
+      assert.near(r, inter[1]:lambda(0)[1], 1e-10)
+    end
+  end)
+
+  it("weights the state at which a nonlinear output is taken: h(gamma x + (1 - gamma) x_k) = 0", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1.2 }, { { a } })
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[1] * x[1] - 1 end,
+      g = function(_, x, lambda, _, r) r[1] = lambda[1] * x[1] end,
+    }
+    local simu, inter = simulation { systems = { ds }, links = { { ns.EqualityConditionNSL(1), relation, ds } },
+      h = h, theta = theta, gamma = gamma, relation_gamma = true }
+    local x = 1.2
+    for _ in simu:steps() do
+      local new = (1 - (1 - gamma) * x) / gamma
+      local lambda = (new - x - h * a * (theta * new + (1 - theta) * x)) / (h * new)
+      x = new
+      assert.near(x, ds:x()[1], 1e-10)
+      assert.near(lambda, inter[1]:lambda(0)[1], 1e-8)
+      assert.near(x * x - 1, inter[1]:y(0)[1], 1e-10)
+    end
+  end)
+
+  it("is 1 when it is not given, and changes from a step to the next", function()
+    local osi = ns.EulerMoreauOSI(0.5)
+    assert.equal(1, osi:gamma())
+    local simu, ds, inter = make(ns.EqualityConditionNSL(1))
+    simu:osi():setGamma(1)
+    simu:osi():setTheta(1)
+    simu:computeOneStep()
+    local w = 1 - h * a
+    local lambda = -(C / w + e) / (C * h * B / w + D)
+    assert.near(lambda, inter:lambda(0)[1], 1e-13)
+    assert.near((1 + h * B * lambda) / w, ds:x()[1], 1e-13)
+  end)
+end)
+
+describe("coupling", function()
+  -- Two scalar systems with an input that depends on both states (K couples them), against one system of two states.
+  it("of two systems by a relation with K is that of one system of both", function()
+    local function relation()
+      return ns.FirstOrderNonLinearR {
+        h = function(_, x, lambda, _, y) y[1] = x[1] * x[2] - 1 + 0.1 * lambda[1] end,
+        g = function(_, x, lambda, _, r)
+          r[1] = lambda[1] * (1 + x[2] * x[2])
+          r[2] = lambda[1] * math.sin(x[1]) - 0.5 * x[1] * x[2]
+        end,
+      }
+    end
+    local function f1(_, x, _, f) f[1] = -x[1] + 2 end
+    local function f2(_, x, _, f) f[1] = -x[1] ^ 3 end
+    local one, two = ns.FirstOrderNonLinearDS({ 0.5 }, f1), ns.FirstOrderNonLinearDS({ 1.5 }, f2)
+    local between = ns.FirstOrderLinearTIDS({ 7 }, { { -1 } }) -- not coupled, inserted between the two
+    local both = ns.FirstOrderNonLinearDS({ 0.5, 1.5 }, function(_, x, _, f)
+      f[1], f[2] = -x[1] + 2, -x[2] ^ 3
+    end)
+    local a, ia = simulation { systems = { one, between, two }, h = 0.05, theta = 0.6, gamma = 0.8,
+      links = { { ns.RelayNSL(1, -2, 2), relation(), one, two } } }
+    local b, ib = simulation { systems = { both }, h = 0.05, theta = 0.6, gamma = 0.8,
+      links = { { ns.RelayNSL(1, -2, 2), relation(), both } } }
+    a:setNewtonTolerance(1e-13)
+    b:setNewtonTolerance(1e-13)
+    while a:hasNextEvent() do
+      a:computeOneStep()
+      b:computeOneStep()
+      assert.near(both:x()[1], one:x()[1], 1e-12)
+      assert.near(both:x()[2], two:x()[1], 1e-12)
+      assert.near(ib[1]:lambda(0)[1], ia[1]:lambda(0)[1], 1e-11)
+      assert.near(ib[1]:y(0)[1], ia[1]:y(0)[1], 1e-11)
+      assert.is_true(a:newtonIterations() <= 6)
+      a:nextStep()
+      b:nextStep()
+    end
+    assert.near(7 * ((1 - 0.05 * 0.4) / (1 + 0.05 * 0.6)) ^ 20, between:x()[1], 1e-13)
+  end)
+
+  it("by K makes W regular: an algebraic system whose only equation is the input, 0 = r = x2 - x1^2", function()
+    local one = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local two = ns.FirstOrderLinearTIDS { x0 = { 0 }, A = { { 0 } }, M = { { 0 } } }
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[2] end,
+      g = function(_, x, _, _, r) r[2] = x[2] - x[1] * x[1] end,
+    }
+    local simu = simulation { systems = { one, two }, links = { { ns.RelayNSL(1), relation, one, two } } }
+    for _ in simu:steps() do
+      assert.near(one:x()[1] ^ 2, two:x()[1], 1e-12)
+      assert.is_true(simu:newtonIterations() <= 3)
+    end
+    assert.near(1.1 ^ -10, one:x()[1], 1e-13)
+  end)
+
+  it("through several interactions of several laws is that of one stacked interaction", function()
+    local A = { { -1, 0.3, 0 }, { 0.1, -0.2, 0.4 }, { 0, -0.5, -0.1 } }
+    local C = { { 1, 0.2, 0 }, { 0, 1, -0.3 }, { 0.1, 0, 1 } }
+    local B = { { 1, 0, 0.2 }, { 0.3, 1, 0 }, { 0, -0.1, 1 } }
+    local D = { 0.1, 0.2, 0 }
+    local function column(j) return { { B[1][j] }, { B[2][j] }, { B[3][j] } } end
+    local function linear()
+      return ns.FirstOrderLinearDS({ 1, -1, 2 }, A, function(t, _, b) b[1], b[2] = 3 * math.cos(t), -2 end)
+    end
+    local apart, stacked = linear(), linear()
+    local laws = { ns.RelayNSL(1, -1, 0.5), ns.ComplementarityConditionNSL(1), ns.EqualityConditionNSL(1) }
+    local links = {}
+    for i, law in ipairs(laws) do
+      links[i] = { law, ns.FirstOrderLinearTIR { C = { C[i] }, D = { { D[i] } }, B = column(i) }, apart }
+    end
+    local a, ia = simulation { systems = { apart }, links = links, h = 0.05, T = 6, theta = 0.5, problem = ns.MLCP() }
+    local law = ns.RelayNSL(3, -1, 0.5)
+    law:lb():assign { -1, 0, -math.huge }
+    law:ub():assign { 0.5, math.huge, math.huge }
+    local b, ib = simulation { systems = { stacked }, h = 0.05, T = 6, theta = 0.5, problem = ns.MLCP(),
+      links = { { law, ns.FirstOrderLinearTIR { C = C, D = ns.diag(D), B = B }, stacked } } }
+    local seen = {}
+    while a:hasNextEvent() do
+      a:computeOneStep()
+      b:computeOneStep()
+      for i = 1, 3 do
+        local lambda, y = ia[i]:lambda(0)[1], ia[i]:y(0)[1]
+        assert.near(stacked:x()[i], apart:x()[i], 1e-12)
+        assert.near(ib[1]:lambda(0)[i], lambda, 1e-11)
+        assert.near(ib[1]:y(0)[i], y, 1e-11)
+        if i == 1 then
+          seen[lambda > -1 + 1e-9 and lambda < 0.5 - 1e-9 and "slide" or lambda < 0 and "lower" or "upper"] = true
+          assert.is_true(abs(y) < 1e-10 or lambda == (y > 0 and -1 or 0.5))
+        elseif i == 2 then
+          seen[lambda > 0 and "closed" or "open"] = true
+          assert.is_true(lambda >= 0 and y >= -1e-12 and abs(lambda * y) < 1e-12)
+        else
+          assert.near(0, y, 1e-12)
+        end
+      end
+      a:nextStep()
+      b:nextStep()
+    end
+    for _, what in ipairs { "lower", "closed" } do assert.is_true(seen[what], what) end
+  end)
+
+  it("of two interactions at one system sums their inputs", function()
+    local ds = ns.FirstOrderLinearTIDS({ 0, 0 }, { { -1, 0 }, { 0, -2 } })
+    local function constant(value, B) -- a relay that pushes with one value, whatever y is
+      return { ns.RelayNSL(1, value, value), ns.FirstOrderLinearTIR({ { 1, 1 } }, B), ds }
+    end
+    local simu = simulation { systems = { ds }, h = 0.01, T = 20,
+      links = { constant(2, { { 1 }, { 0 } }), constant(3, { { 1 }, { 4 } }) } }
+    simu:run()
+    assert.near(5, ds:x()[1], 1e-7)
+    assert.near(6, ds:x()[2], 1e-7)
+    assert.same({ 5, 12 }, ds:r():totable())
+  end)
+end)

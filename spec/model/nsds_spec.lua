@@ -1,0 +1,63 @@
+local ns = require "nslua"
+
+local function ds(name) return ns.FirstOrderLinearTIDS { x0 = { 1 }, A = { { -1 } }, name = name } end
+local function interaction()
+  return ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }))
+end
+
+describe("NonSmoothDynamicalSystem", function()
+  it("holds systems and interactions in their order", function()
+    local nsds = ns.NonSmoothDynamicalSystem(1, 3)
+    local a, b, i = ds "a", ds "b", interaction()
+    nsds:insertDynamicalSystem(a)
+    nsds:insertDynamicalSystem(b)
+    nsds:link(i, b)
+    assert.same({ 1, 3, 2, 1 }, { nsds:t0(), nsds:T(), nsds:numberOfDynamicalSystems(), nsds:numberOfInteractions() })
+    assert.equal(a, nsds:dynamicalSystem(1))
+    assert.equal(b, nsds:dynamicalSystem "b")
+    assert.equal(i, nsds:interaction(1))
+    assert.equal("NonSmoothDynamicalSystem on [1.0, 3.0]: 2 dynamical systems, 1 interaction", tostring(nsds))
+  end)
+
+  it("keeps everything in it alive", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds "only")
+    nsds:link(interaction(), nsds:dynamicalSystem(1))
+    collectgarbage()
+    collectgarbage()
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(1))
+    collectgarbage()
+    simu:run()
+    assert.near(0, nsds:dynamicalSystem(1):x()[1], 0.5)
+  end)
+
+  it("may grow between steps", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 4)
+    local a, b = ds "a", ds "b"
+    nsds:insertDynamicalSystem(a)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1))
+    simu:computeOneStep()
+    simu:nextStep()
+    nsds:insertDynamicalSystem(b)
+    simu:computeOneStep()
+    simu:nextStep()
+    assert.same({ 0.25, 0.5 }, { a:x()[1], b:x()[1] })
+    nsds:link(interaction(), b)
+    simu:computeOneStep()
+    assert.same({ 0.125, 0 }, { a:x()[1], b:x()[1] })
+  end)
+
+  it("refuses what is twice or strange", function()
+    local nsds, a, i = ns.NonSmoothDynamicalSystem(0, 1), ds "a", interaction()
+    assert.error_matches(function() nsds:link(i, a) end,
+      "dynamical system 'a' is not in this NonSmoothDynamicalSystem", 1, true)
+    nsds:insertDynamicalSystem(a)
+    assert.error_matches(function() nsds:insertDynamicalSystem(a) end, "dynamical system 'a' is already in", 1, true)
+    assert.error_matches(function() nsds:link(i, a, a) end,
+      "link: the two dynamical systems are the same ('a')", 1, true)
+    nsds:link(i, a)
+    assert.error_matches(function() nsds:link(i, a) end, "interaction 'interaction 1' is already linked", 1, true)
+    assert.equal(1, nsds:numberOfInteractions())
+    assert.error_matches(function() ns.NonSmoothDynamicalSystem(1, 1) end, "T: expected a time after t0", 1, true)
+  end)
+end)

@@ -1,0 +1,32 @@
+-- Simulations in one call, for specs.
+local ns = require "nslua"
+
+local models = {}
+
+-- simulation{ systems = { ds, ... }, links = { { law, relation, ds [, ds2] }, ... }, t0 = 0, T = 1, h = 0.1, theta =
+-- 1, gamma = 1, grid = nil, relation_gamma = false, problem = nil }: the simulation, and its interactions in order.
+function models.simulation(o)
+  local t0, h = o.t0 or 0, o.h or 0.1
+  local nsds = ns.NonSmoothDynamicalSystem(t0, o.T or 1)
+  for _, ds in ipairs(o.systems) do nsds:insertDynamicalSystem(ds) end
+  local interactions = {}
+  for i, link in ipairs(o.links or {}) do
+    interactions[i] = ns.Interaction(link[1], link[2])
+    nsds:link(interactions[i], link[3], link[4])
+  end
+  local osi = ns.EulerMoreauOSI(o.theta or 1, o.gamma or 1)
+  if o.relation_gamma then osi:setUseGammaForRelation(true) end
+  local td = o.grid and ns.TimeDiscretisation(o.grid) or ns.TimeDiscretisation(t0, h)
+  return ns.TimeStepping(nsds, td, osi, o.problem), interactions
+end
+
+-- The rows of a solution as one flat list of numbers, to compare runs bit for bit.
+function models.numbers(sol)
+  local list = {}
+  for _, name in ipairs(sol:names()) do
+    for _, v in ipairs(sol:column(name):totable()) do list[#list + 1] = v end
+  end
+  return list
+end
+
+return models

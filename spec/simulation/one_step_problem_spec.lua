@@ -1,0 +1,148 @@
+local host = require "host"
+local ns = require "nslua"
+local simulation = require "models".simulation
+
+local abs, max, min = math.abs, math.max, math.min
+
+-- x' = A x + B lambda, y = C x + D lambda, three multipliers.
+local A, B = { { -1, 1 }, { 0, -2 } }, { { 1, 0, 0.5 }, { 0, 1, 0 } }
+local C, D = { { 1, 0 }, { 0, 1 }, { 1, 1 } }, { { 0.1, 0, 0 }, { 0, 0.2, 0 }, { 0, 0, 0.3 } }
+
+local function make(law, problem)
+  local ds = ns.FirstOrderLinearTIDS({ 1, -1 }, A)
+  local simu, inter = simulation { systems = { ds }, h = 0.25, problem = problem,
+    links = { { law, ns.FirstOrderLinearTIR { C = C, D = D, B = B }, ds } } }
+  return simu, ds, inter[1]
+end
+
+describe("one-step problem", function()
+  it("is y = M lambda + q with M = D + h C W^-1 B, and solves its law", function()
+    local problem = ns.Relay()
+    local simu, ds, inter = make(ns.RelayNSL(3, -0.5, 2), problem)
+    assert.is_nil(problem:M())
+    assert.is_nil(problem:info())
+    local h, x = 0.25, ns.vector { 1, -1 }
+    local W = ns.eye(2) - h * ns.matrix(A)
+    local expected = ns.matrix(D) + h * (ns.matrix(C) * ns.solve(W, ns.matrix(B)))
+    for _ in simu:steps() do
+      local M, q, lambda, y = problem:M(), problem:q(), problem:lambda(), problem:y()
+      local free = ns.matrix(C) * ns.solve(W, x)
+      for i = 1, 3 do
+        for j = 1, 3 do assert.near(expected[i][j], M[i][j], 1e-14) end
+        assert.near(free[i], q[i], 1e-14)
+        assert.near((M * lambda + q)[i], y[i], 1e-13)
+        assert.near(0, lambda[i] - max(-0.5, min(2, lambda[i] - y[i])), 1e-12)
+        assert.equal(inter:lambda(0)[i], lambda[i])
+      end
+      x = ds:x():copy()
+    end
+    assert.equal(3, problem:size())
+    local info = problem:info()
+    assert.is_true(info.residual <= 1e-12)
+    assert.is_string(info.solver)
+  end)
+
+  it("gives the same by every solver", function()
+    local function run(solver)
+      local simu = make(ns.RelayNSL(3, -0.5, 2), ns.Relay { solver = solver, tolerance = 1e-13 })
+      return simu:run()
+    end
+    local reference = run "default"
+    for _, solver in ipairs { "pivot", "pgs", "enumerate" } do
+      local sol = run(solver)
+      for k = 1, #sol do
+        for i = 1, 3 do assert.near(reference.lambda[k][i], sol.lambda[k][i], 1e-10) end
+      end
+    end
+  end)
+
+  it("takes the laws of its kind and names the interaction it refuses", function()
+    local laws = {
+      relay = function() return ns.RelayNSL(3, -1, 1) end,
+      complementarity = function() return ns.ComplementarityConditionNSL(3) end,
+      equality = function() return ns.EqualityConditionNSL(3) end,
+      mixed = function() return ns.MixedComplementarityConditionNSL(3, 1) end,
+    }
+    local taken = {
+      LCP = { complementarity = true },
+      Relay = { relay = true, complementarity = true, equality = true },
+      MLCP = { relay = true, complementarity = true, equality = true, mixed = true },
+      Equality = { equality = true },
+    }
+    for kind, good in pairs(taken) do
+      for name, law in pairs(laws) do
+        local ok, message = pcall(function() make(law(), ns[kind]()):computeOneStep() end)
+        assert.equal(good[name] or false, ok)
+        if not ok then
+          local law_name = tostring(law()):match "^%a+"
+          assert.matches(kind .. ": interaction 'interaction 1' has a " .. law_name, message, 1, true)
+        end
+      end
+    end
+  end)
+
+  it("is an MLCP when none is given", function()
+    local simu = make(ns.MixedComplementarityConditionNSL(3, 2))
+    assert.matches("^MLCP", tostring(simu:osnspb()))
+    simu:computeOneStep()
+    local y, lambda = simu:osnspb():y(), simu:osnspb():lambda()
+    assert.near(0, y[1], 1e-13)
+    assert.near(0, y[2], 1e-13)
+    assert.is_true(y[3] >= -1e-13 and lambda[3] >= 0 and abs(y[3] * lambda[3]) < 1e-13)
+  end)
+
+  it("works for one simulation at a time", function()
+    local problem = ns.Relay()
+    local simu = make(ns.RelayNSL(3, -1, 1), problem)
+    assert.error_matches(function() make(ns.RelayNSL(3, -1, 1), problem) end,
+      "belongs to another simulation already", 1, true)
+    simu:close()
+    make(ns.RelayNSL(3, -1, 1), problem):computeOneStep()
+  end)
+
+  it("tells when it has no solution, and the state stays", function()
+    -- y = 1 whatever lambda is
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { 0 } })
+    local simu = simulation { systems = { ds }, problem = ns.Equality(), links = {
+      { ns.EqualityConditionNSL(1), ns.FirstOrderLinearTIR({ { 0 } }, { { 1 } }), ds } } }
+    simu:nsds():interaction(1):relation():sete { 1 }
+    assert.error_matches(function() simu:computeOneStep() end,
+      "Equality: the one-step problem has no accepted solution: no solution " ..
+      "(1 unknown from 'interaction 1', residual inf) " ..
+      "(t=0.1 step 1 newton 1)", 1, true)
+    assert.equal(1, ds:x()[1])
+    assert.equal(0, simu:step())
+  end)
+
+  it("keeps the last multiplier where it is not unique", function()
+    -- W = 0 and y = 0: any lambda in [0, 1] solves the law
+    local ds = ns.FirstOrderLinearTIDS({ -1, 0 }, { { 0, 0 }, { 0, 0 } }, { 1, 0 })
+    local simu, inter = simulation { systems = { ds }, h = 0.5, T = 2, problem = ns.Relay(), links = {
+      { ns.RelayNSL(1, 0, 1), ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 0 }, { 1 } }), ds } } }
+    local seen = {}
+    for _ in simu:steps() do seen[#seen + 1] = inter[1]:lambda(0)[1] end
+    assert.same({ 1, 1, 0, 0 }, seen)
+  end)
+
+  it("is dumped as a Lua table that reads back exactly", function()
+    local directory = host.new_directory()
+    local path = directory .. "/problem.lua"
+    local problem = ns.MLCP()
+    local simu = make(ns.MixedComplementarityConditionNSL(3, 1), problem)
+    assert.error_matches(function() problem:dump(path) end, "MLCP")
+    simu:run()
+    problem:dump(path)
+    local back = dofile(path)
+    local M, q, lambda, y = problem:M(), problem:q(), problem:lambda(), problem:y()
+    for i = 1, 3 do
+      for j = 1, 3 do assert.equal(M[i][j], back.M[i][j]) end
+      assert.equal(q[i], back.q[i])
+      assert.equal(lambda[i], back.lambda[i])
+      assert.equal(y[i], back.y[i])
+    end
+    assert.same({ -math.huge, 0, 0 }, back.lower)
+    assert.same({ math.huge, math.huge, math.huge }, back.upper)
+    assert.equal("MLCP", back.kind)
+    host.remove(directory)
+  end)
+end)
