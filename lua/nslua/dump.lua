@@ -1,4 +1,4 @@
--- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, as a problem of its own.
+-- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, on its own.
 
 local function vector(x) return type(x) == "table" and (#x == 0 or type(x[1]) == "number") end
 

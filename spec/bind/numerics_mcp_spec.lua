@@ -35,7 +35,8 @@ describe("numerics.mcp", function()
     for _, z0 in ipairs { 1, 3 } do
       local r = mcp { F = function(z) return { z[1]^2 + (z0 == 1 and 1 or -1) } end, z0 = { z0 }, lower = -inf }
       assert.equal(z0 == 3, r.success)
-      for _, key in ipairs { "residual", "scale", "relative", "backward", "iterations", "evaluations", "jacobians", "pivots",
+      for _, key in ipairs { "residual", "scale", "relative", "backward", "iterations", "evaluations", "jacobians",
+        "pivots",
                              "restarts", "time" } do
         assert.is_number(r[key], key)
       end
@@ -73,7 +74,8 @@ describe("numerics.mcp", function()
   it("names an entry of F that is not finite at the start", function()
     fails("mcp: F[2] is nan at the start", { F = function(z) return { z[1], 0 / 0 } end, z0 = { 1, 1 } })
     fails("mcp: F[1] is inf at the start", { F = function() return { inf } end, z0 = { 1 } })
-    fails("mcp: J is not finite at the start", { F = function(z) return { z[1] - 3 } end, J = function() return { { inf } } end, z0 = { 1 } })
+    fails("mcp: J is not finite at the start", { F = function(z) return { z[1] - 3 } end,
+      J = function() return { { inf } } end, z0 = { 1 } })
   end)
 
   it("can be called within a callback", function()
@@ -95,10 +97,12 @@ describe("numerics.mcp", function()
   it("names bad data", function()
     local function F(z) return z end
     fails("mcp: options: expected one table, got nil", nil)
-    fails("mcp: unknown option 'f' (known: F, J, lower, upper, z0, tolerance, max_iterations, max_time, restarts, solver)", { f = F })
+    fails("mcp: unknown option 'f' (known: F, J, lower, upper, z0, tolerance, max_iterations, max_time, " ..
+      "restarts, solver)", { f = F })
     fails("mcp: F: expected a function, got nil", { z0 = { 1 } })
     fails("mcp: J: expected a function, got table", { F = F, J = {}, z0 = { 1 } })
-    fails("mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of variables)", { F = F })
+    fails("mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of variables)",
+      { F = F })
     fails("mcp: z0: the problem is empty", { F = F, z0 = {} })
     fails("mcp: z0[2] is nan", { F = F, z0 = { 1, 0 / 0 } })
     fails("mcp: lower: expected a vector of 2, got", { F = F, z0 = { 1, 1 }, lower = { 1 } })
@@ -106,13 +110,16 @@ describe("numerics.mcp", function()
     fails("mcp: lower[1] is nan", { F = F, z0 = { 1 }, lower = 0 / 0 })
     fails("mcp: tolerance: expected a number between 0 and 1, got 2", { F = F, z0 = { 1 }, tolerance = 2 })
     fails("mcp: max_iterations: expected an integer of 1 or more, got 0", { F = F, z0 = { 1 }, max_iterations = 0 })
-    fails("mcp: unknown solver 'path' (known: default, josephy-newton, semismooth)", { F = F, z0 = { 1 }, solver = "path" })
+    fails("mcp: unknown solver 'path' (known: default, josephy-newton, semismooth)", { F = F, z0 = { 1 },
+      solver = "path" })
     fails("mcp: F: expected a vector of 2, got", { F = function() return { 1 } end, z0 = { 1, 1 } })
-    fails("mcp: J: expected a 2 x 2 sparse matrix, got 1 x 1", { F = F, J = function() return ns.speye(1) end, z0 = { 1, 1 } })
+    fails("mcp: J: expected a 2 x 2 sparse matrix, got 1 x 1", { F = F, J = function() return ns.speye(1) end,
+      z0 = { 1, 1 } })
     fails("mcp: solver 'josephy-newton' takes no sparse J (use 'semismooth')",
       { F = F, J = function() return ns.speye(1) end, z0 = { 1 }, solver = "josephy-newton" })
     local calls = 0
-    fails("mcp: J: expected a sparse matrix as at the start, got", { F = function(z) return { z[1]^3 - 2 } end, z0 = { 5 },
+    fails("mcp: J: expected a sparse matrix as at the start, got", { F = function(z) return { z[1]^3 - 2 } end,
+      z0 = { 5 },
       J = function(z)
         calls = calls + 1
         return calls > 2 and { { 3 * z[1]^2 } } or ns.sparse { { 3 * z[1]^2 } }

@@ -29,7 +29,8 @@ describe("a one-step problem", function()
   end)
 
   it("says that nothing was solved yet", function()
-    assert.has_error(function() ns.Relay():uniqueness() end, "Relay: uniqueness: no one-step problem has been solved yet")
+    assert.has_error(function() ns.Relay():uniqueness() end,
+      "Relay: uniqueness: no one-step problem has been solved yet")
     assert.has_error(function() ns.LCP():solutions() end, "LCP: solutions: no one-step problem has been solved yet")
   end)
 
@@ -87,6 +88,7 @@ describe("a one-step problem", function()
     assert.error_matches(holds "return {", "load_dump: ", 1, true)
     os.remove(file)
     assert.error_matches(function() ns.numerics.load_dump(file) end, "load_dump: cannot open", 1, true)
-    assert.error_matches(function() ns.numerics.load_dump() end, "load_dump: file: expected a string, got nil", 1, true)
+    assert.error_matches(function() ns.numerics.load_dump() end, "load_dump: file: expected a string, got nil", 1,
+      true)
   end)
 end)

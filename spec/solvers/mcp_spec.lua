@@ -36,7 +36,8 @@ end
 
 describe("mcp", function()
   it("finds both solutions of Kojima and Shindo's problem", function()
-    local starts = { { 0, 0, 0, 0 }, { 1, 1, 1, 1 }, { 100, 100, 100, 100 }, { 1, 2, 3, 4 }, { 1, 0, 3, 0 }, { 0.9, 0.1, 2.5, 0 } }
+    local starts = { { 0, 0, 0, 0 }, { 1, 1, 1, 1 }, { 100, 100, 100, 100 }, { 1, 2, 3, 4 }, { 1, 0, 3, 0 }, { 0.9,
+      0.1, 2.5, 0 } }
     local seen = {}
     for _, z0 in ipairs(starts) do
       for _, solver in ipairs { "default", "semismooth" } do

@@ -87,7 +87,8 @@ describe("uniqueness", function()
   end)
 
   it("finds copositive matrices that are neither definite nor nonnegative", function()
-    local horn = { { 1, -1, 1, 1, -1 }, { -1, 1, -1, 1, 1 }, { 1, -1, 1, -1, 1 }, { 1, 1, -1, 1, -1 }, { -1, 1, 1, -1, 1 } }
+    local horn = { { 1, -1, 1, 1, -1 }, { -1, 1, -1, 1, 1 }, { 1, -1, 1, -1, 1 }, { 1, 1, -1, 1, -1 }, { -1, 1, 1,
+      -1, 1 } }
     local r = uniqueness(horn)
     assert.is_true(r.copositive)
     assert.is_false(r.strictly_copositive)
@@ -122,7 +123,8 @@ describe("uniqueness", function()
   it("decides large matrices by simple tests, or says that it can not", function()
     local r = uniqueness(matrix(200, function(i, j) return i == j and 1 or j > i and 2 or 0 end))
     assert.equal("triangular with a positive diagonal", r.reason)
-    r = uniqueness(matrix(40, function(i, j) return i == j and 1 or (j == i + 1) and -1.5 or (i == 40 and j == 1) and 1e-9 or 0 end))
+    r = uniqueness(matrix(40, function(i,
+      j) return i == j and 1 or (j == i + 1) and -1.5 or (i == 40 and j == 1) and 1e-9 or 0 end))
     assert.is_true(r.P)
     assert.equal("an H-matrix with a positive diagonal", r.reason)
     r = uniqueness(matrix(40, function(i, j) return i == j and 1 or (i + 3 * j) % 7 - 1 end))
@@ -170,7 +172,8 @@ describe("uniqueness", function()
     fails("uniqueness: M[1][1] is nan", { { 0 / 0 } })
     fails("uniqueness: unknown law 'lpc' (known: lcp, box, relay, equality)", { { 1 } }, "lpc")
     fails("uniqueness: law: expected a name, a law or a table {lower=, upper=}, got boolean", { { 1 } }, true)
-    fails("uniqueness: law: expected a law of size 1 (or 1, for every component), got one of size 2", { { 1 } }, ns.RelayNSL(2))
+    fails("uniqueness: law: expected a law of size 1 (or 1, for every component), got one of size 2", { { 1 } },
+      ns.RelayNSL(2))
     fails("uniqueness: unknown option 'low' (known: lower, upper)", { { 1 } }, { low = 1 })
     fails("uniqueness: lower[1] = 2 is above upper[1] = 1", { { 1 } }, { lower = 2, upper = 1 })
   end)

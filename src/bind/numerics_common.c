@@ -143,7 +143,7 @@ typedef struct Words {
 
 static const Words words[] = {
     {NS_OK, "ok", "solved"},
-    {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none for a monotone problem)"},
+    {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none when M is monotone)"},
     {NS_ENOSOL, "no solution", "there is no solution"},
     {NS_ENOCONV, "no solution", "no solution was found: every attempt stopped at a point that is none"},
     {NS_EMAXITER, "iteration limit", "the limit of iterations or of time was reached"},
@@ -154,7 +154,10 @@ static const Words words[] = {
 void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
   size_t k = 0, count = sizeof words / sizeof *words;
   while (k < count && words[k].status != status) k++;
-  if (k == count) nsl_raise_status(L, status, who);
+  if (k == count) {
+    nsl_raise_status(L, status, who);
+    return;
+  }
   lua_pushboolean(L, status == NS_OK);
   lua_setfield(L, -2, "success");
   nsl_set_string(L, "status", words[k].name);

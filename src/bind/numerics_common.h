@@ -11,7 +11,7 @@
 /* Makes sure that index 1 is the only argument and a table with keys among `known` (ends with NULL). */
 void nsl_numerics_options(lua_State *L, const char *who, const char *const *known);
 
-/* Option `name` of the table at 1: a number in (low, high), or `missing`. "WHO: tolerance: expected ... , got ...". */
+/* Option `name` of the table at 1: a number in (low, high), or `missing`. "WHO: tolerance: expected ..., got ...". */
 double nsl_numerics_number(lua_State *L, const char *who, const char *name, double low, double high, double missing);
 
 /* An integer from `least` on, or `missing`. */
@@ -33,8 +33,8 @@ void nsl_numerics_bound(lua_State *L, const char *who, const char *name, int n, 
 void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const double *lower, const double *upper);
 
 /*
-** Option `name`, a finite matrix (rows, cols negative: any), as a column-major array out of the arena; sparse ones are
-** refused.
+** Option `name`, a finite matrix (rows, cols negative: any), as a column-major array out of the arena; sparse ones
+** are refused.
 */
 double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsArena *arena, int *rows, int *cols);
 

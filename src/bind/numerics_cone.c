@@ -64,19 +64,23 @@ static int normal_cone(lua_State *L) {
   static const char *const known[] = {"M",  "q",         "H",              "K",      "lower", "upper",
                                       "z0", "tolerance", "max_iterations", "solver", NULL};
   static const char *const solvers[] = {"default", "pivot", "pgs", "enumerate", NULL};
+  static const NsBoxMethod methods[] = {NS_BOX_DEFAULT, NS_BOX_PIVOT, NS_BOX_PGS, NS_BOX_ENUMERATE};
   NsAvi p;
   NsSolverInfo info;
   nsl_numerics_options(L, "normal_cone", known);
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
-  NsBoxOptions options = {nsl_numerics_number(L, "normal_cone", "tolerance", 0, 1, 1e-11),
-                          nsl_numerics_count(L, "normal_cone", "max_iterations", 1, 0),
-                          (NsBoxMethod)nsl_numerics_solver(L, "normal_cone", solvers)};
+  double tolerance = nsl_numerics_number(L, "normal_cone", "tolerance", 0, 1, 1e-11);
+  int max_iterations = nsl_numerics_count(L, "normal_cone", "max_iterations", 1, 0);
+  NsBoxMethod method = methods[nsl_numerics_solver(L, "normal_cone", solvers)];
   read_problem(L, c, &p);
   double *z = take(L, c, p.n), *w = take(L, c, p.n), *mu = take(L, c, p.m), *guess = take(L, c, p.n);
   bool guessed = nsl_numerics_vector(L, "normal_cone", "z0", p.n, guess);
   NsStatus status = ns_polyhedron_new(&c->work, p.n, p.m);
   if (status) return nsl_raise_status(L, status, "normal_cone");
-  *ns_polyhedron_options(c->work) = options;
+  NsBoxOptions *options = ns_polyhedron_options(c->work);
+  options->tolerance = tolerance;
+  options->max_iterations = max_iterations;
+  options->method = method;
   ns_interrupt_clear();
   double start = nsl_numerics_now();
   ns_polyhedron_solve(c->work, &p, guessed ? guess : NULL, z, w, mu, &info);

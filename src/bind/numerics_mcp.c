@@ -80,7 +80,8 @@ static void call_J(lua_State *L, const Call *c) {
 static int run_J(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   call_J(L, c);
-  if (nsl_test_sparse(L, -1)) luaL_error(L, "mcp: J: expected a dense matrix as at the start, got %s", nsl_describe(L, -1));
+  if (nsl_test_sparse(L, -1))
+    luaL_error(L, "mcp: J: expected a dense matrix as at the start, got %s", nsl_describe(L, -1));
   NslMatrix *J = nsl_to_matrix(L, -1, c->n, c->n, "mcp", "J");
   nsl_matrix_alive(L, J);
   nsl_matrix_read(J, c->out);
@@ -90,10 +91,11 @@ static int run_J(lua_State *L) {
 static int run_sparse_J(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   call_J(L, c);
-  c->matrix = nsl_test_sparse(L, -1);
-  if (!c->matrix) luaL_error(L, "mcp: J: expected a sparse matrix as at the start, got %s", nsl_describe(L, -1));
-  if (c->matrix->rows != c->n || c->matrix->cols != c->n)
-    luaL_error(L, "mcp: J: expected a %d x %d sparse matrix, got %d x %d", c->n, c->n, c->matrix->rows, c->matrix->cols);
+  int n = c->n;
+  const NsSparse *J = c->matrix = nsl_test_sparse(L, -1);
+  if (!J) return luaL_error(L, "mcp: J: expected a sparse matrix as at the start, got %s", nsl_describe(L, -1));
+  if (J->rows != n || J->cols != n)
+    luaL_error(L, "mcp: J: expected a %d x %d sparse matrix, got %d x %d", n, n, J->rows, J->cols);
   lua_setiuservalue(L, 1, USE_RETURNED);
   return 0;
 }
@@ -192,7 +194,8 @@ static int count_variables(lua_State *L) {
     }
     lua_pop(L, 1);
   }
-  return luaL_error(L, "mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of variables)");
+  return luaL_error(L, "mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of "
+                       "variables)");
 }
 
 static void read_data(lua_State *L, Call *c) {
@@ -212,7 +215,7 @@ static void read_data(lua_State *L, Call *c) {
   lua_setiuservalue(L, c->at, USE_OUT);
 }
 
-/* Calls J at the start, to see whether it gives a sparse matrix; the output for dense ones is made when it asks for one. */
+/* Calls J at the start, to see whether it gives a sparse matrix. */
 static int look_at_J(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   c->in = c->start;
@@ -245,7 +248,8 @@ static int solve(lua_State *L, Call *c, NsMcpInfo *info) {
   }
   if (status == NS_ENAN && info->entry >= 0) {
     double bad = c->w[info->entry];
-    return luaL_error(L, "mcp: F[%d] is %s at the start", info->entry + 1, isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf");
+    const char *text = isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf";
+    return luaL_error(L, "mcp: F[%d] is %s at the start", info->entry + 1, text);
   }
   if (status == NS_ENAN) return luaL_error(L, "mcp: J is not finite at the start");
   return 0;

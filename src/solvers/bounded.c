@@ -5,7 +5,9 @@
 #include "solvers/bounded.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 static size_t at(const NsBounded *A, int i, int j) {
   return (size_t)i + (size_t)j * (size_t)A->n;
@@ -100,4 +102,63 @@ NsSign ns_bounded_det_sign(NsBounded *A, NsBounded *spare) {
     next = swap;
   }
   return (NsSign)sign;
+}
+
+/* ---- integers ---- */
+
+__extension__ typedef __int128 Wide;
+
+enum { DIGITS = 53 };
+
+/* The exponent of the lowest bit of x, which is not 0. */
+static int lowest_bit(double x) {
+  int e;
+  int64_t digits = (int64_t)ldexp(frexp(fabs(x), &e), DIGITS);
+  for (e -= DIGITS; (digits & 1) == 0; digits >>= 1) e++;
+  return e;
+}
+
+/* The entries as integers over a common power of 2, so small that every minor fits into 62 bits. */
+static bool integers(int n, const double *M, int count, const int *index, int64_t A[][NS_EXACT_MINOR]) {
+  int low = 0;
+  double largest = 0;
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++) {
+      double x = M[index[i] + (size_t)index[j] * (size_t)n];
+      if (x != 0 && (largest == 0 || lowest_bit(x) < low)) low = lowest_bit(x);
+      largest = fmax(largest, fabs(x));
+    }
+  if (largest == 0) low = 0;
+  if (largest > 0 && count * (log2(largest) - low + 0.5 * log2(count)) > 62) return false;
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++) A[i][j] = (int64_t)ldexp(M[index[i] + (size_t)index[j] * (size_t)n], -low);
+  return true;
+}
+
+static NsSign integer_sign(int n, int64_t A[][NS_EXACT_MINOR]) {
+  int64_t before = 1;
+  int sign = 1;
+  for (int k = 0; k < n; k++) {
+    int row = k;
+    while (row < n && A[row][k] == 0) row++;
+    if (row == n) return NS_ZERO;
+    for (int j = k; j < n && row != k; j++) {
+      int64_t swap = A[k][j];
+      A[k][j] = A[row][j], A[row][j] = swap;
+    }
+    if (row != k) sign = -sign;
+    for (int i = k + 1; i < n; i++)
+      for (int j = k + 1; j < n; j++)
+        A[i][j] = (int64_t)(((Wide)A[i][j] * A[k][k] - (Wide)A[i][k] * A[k][j]) / before);
+    before = A[k][k];
+  }
+  return before > 0 ? (NsSign)sign : (NsSign)-sign;
+}
+
+NsSign ns_minor_sign(int n, const double *M, int count, const int *index, NsBounded *a, NsBounded *b) {
+  int64_t A[NS_EXACT_MINOR][NS_EXACT_MINOR];
+  ns_bounded_take(n, M, count, index, a);
+  NsSign sign = ns_bounded_det_sign(a, b);
+  if (sign != NS_UNSURE || !integers(n, M, count, index, A)) return sign;
+  return integer_sign(count, A);
 }

@@ -141,7 +141,8 @@ static double merit(const NsMcp *m, const double *z, const double *F) {
 static void linearise_map(NsMcp *m) {
   m->theta = 0;
   for (int i = 0; i < m->n; i++) {
-    m->psi[i] = ns_fischer_box(m->z[i], m->rho[i] * m->F[i], m->p->lower[i], m->p->upper[i], &m->at_z[i], &m->at_f[i]);
+    double f = m->rho[i] * m->F[i];
+    m->psi[i] = ns_fischer_box(m->z[i], f, m->p->lower[i], m->p->upper[i], &m->at_z[i], &m->at_f[i]);
     m->at_f[i] *= m->rho[i];
     m->row[i] = m->at_f[i] * m->psi[i];
     m->theta += 0.5 * m->psi[i] * m->psi[i];
@@ -165,7 +166,7 @@ static void keep(NsMcp *m, double residual, double scale) {
   memcpy(m->best_F, m->F, (size_t)m->n * sizeof *m->F);
 }
 
-/* The backward error at the iterate, which is the best point when it is an answer or its residual the least so far. */
+/* The backward error at the iterate; it is the best point when it is an answer or has the least residual so far. */
 static void measure(NsMcp *m) {
   double scale = 0, residual = natural_residual(m);
   m->backward = 0;
@@ -423,7 +424,8 @@ static void prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
   m->best_backward = m->best_residual = m->best_scale = INFINITY;
   m->random = 20240601;
   m->deadline = m->options.max_time > 0 ? now() + m->options.max_time : 0;
-  *info = (NsMcpInfo){.entry = -1, .residual = INFINITY, .scale = INFINITY, .relative = INFINITY, .backward = INFINITY};
+  *info = (NsMcpInfo){.entry = -1};
+  info->residual = info->scale = info->relative = info->backward = INFINITY;
   info->solver = wants_box(m) ? "josephy-newton" : "semismooth";
   if (m->box) ns_box_options(m->box)->max_iterations = 200 + 10 * m->n;
 }

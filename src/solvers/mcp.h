@@ -72,14 +72,15 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** 1999; Josephy, MRC report 1965, 1979). Sparse: the active-set Newton direction of the natural map, else that of
 ** Fischer-Burmeister (De Luca, Facchinei and Kanzow, Math. Prog. 75, 1996), by KLU, which factors anew only when the
 ** pattern changes. A failed attempt is followed by others from perturbed points; the same input gives the same bits.
-** With v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound (a v_i up to 1e-20 counts as 0, for zeros
-** of second order), and size_i = (|J| |z| + |F - J z|)_i, the answer is accepted when v_i <= tolerance size_i for all
-** i: neither the units of an equation nor those of an unknown matter. One Newton step more follows, kept when better.
-** NS_OK; NS_ENOCONV: every attempt stopped at a point that is no solution; NS_ESINGULAR: the same, each linearised
-** problem of the last attempt being singular; NS_EMAXITER: the cap on iterations or on time; NS_ENAN: F or its
-** Jacobian is not finite at z0 (info.entry); NS_EARG: bounds that cross or z0 not finite; NS_ECALLBACK: a callback
-** returned a negative number; NS_EINTR; NS_ESIZE: a sparse J is not n x n; NS_ENOMEM (sparse). Unless the data were
-** bad, z is the point of the least natural residual that was seen. Dense solves allocate nothing; sparse ones when the pattern is new, and inside KLU.
+** With v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound (a v_i up to 1e-20 counts as 0, for
+** zeros of second order), and size_i = (|J| |z| + |F - J z|)_i, the answer is accepted when v_i <= tolerance size_i
+** for all i: neither the units of an equation nor those of an unknown matter. One Newton step more follows, kept when
+** better. NS_OK; NS_ENOCONV: every attempt stopped at a point that is no solution; NS_ESINGULAR: the same, each
+** linearised problem of the last attempt being singular; NS_EMAXITER: the cap on iterations or on time; NS_ENAN: F or
+** its Jacobian is not finite at z0 (info.entry); NS_EARG: bounds that cross or z0 not finite; NS_ECALLBACK: a
+** callback returned a negative number; NS_EINTR; NS_ESIZE: a sparse J is not n x n; NS_ENOMEM (sparse). Unless the
+** data were bad, z is the point of the least natural residual that was seen. Dense solves allocate nothing; sparse
+** ones when the pattern is new, and inside KLU.
 */
 NsStatus ns_mcp_solve(NsMcp *mcp, const NsMcpProblem *p, const double *z0, double *z, double *w, NsMcpInfo *info);
 

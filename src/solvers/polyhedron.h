@@ -33,19 +33,18 @@ void ns_polyhedron_free(NsPolyhedron *work);
 NsBoxOptions *ns_polyhedron_options(NsPolyhedron *work);
 
 /*
-** Solves; guess (n) may be NULL; z, w (n) and mu (m; NULL: not wanted) are filled. New variables are the slacks of
-** as many independent rows of H as there are (opposite rows make one of two bounds), bounded z_i themselves, and the
+** Solves; guess (n) may be NULL; z, w (n) and mu (m; NULL: not wanted) are filled. New variables are the slacks of as
+** many independent rows of H as there are (opposite rows make one of two bounds), bounded z_i themselves, and the
 ** free z_i that complete them; the other rows get multipliers: a box problem without the singular blocks of free
 ** variables that a singular M would make, monotone when M is (after Cao and Ferris, A pivotal method for affine
-** variational inequalities, Math. Oper. Res. 21, 1996). No allocation.
-** The answer is measured in the given data: info->backward is the largest of the violations of H z >= K, and of
-** H z = K where mu > 0, over |H| |z| + |K|, and of stationarity over |M| |z| + |q| + |H'| |mu|; bounds and signs of mu
-** hold exactly. info->residual is max_k |min(mu_k, (H z -
-** K)_k)| and the violations of stationarity, unscaled; info->relative that over the largest of those sizes.
-** NS_OK when backward <= 100 tolerance; NS_ENOSOL (P is empty by two opposite rows, or as ns_box_solve); NS_EARG
-** (bounds), NS_ENAN, NS_ESIZE; else as ns_box_solve.
+** variational inequalities, Math. Oper. Res. 21, 1996). No allocation. The answer is measured in the given data:
+** info->backward is the largest of the violations of H z >= K, and of H z = K where mu > 0, over |H| |z| + |K|, and
+** of stationarity over |M| |z| + |q| + |H'| |mu|; bounds and signs of mu hold exactly. info->residual is max_k
+** |min(mu_k, (H z - K)_k)| and the violations of stationarity, unscaled; info->relative that over the largest of
+** those sizes. NS_OK when backward <= 100 tolerance; NS_ENOSOL (P is empty by two opposite rows, or as ns_box_solve);
+** NS_EARG (bounds), NS_ENAN, NS_ESIZE; else as ns_box_solve.
 */
-NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *guess, double *z, double *w, double *mu,
-                             NsSolverInfo *info);
+NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *guess, double *z, double *w,
+                             double *mu, NsSolverInfo *info);
 
 #endif

@@ -56,7 +56,7 @@ static void leave_out(NsSolutions *out, const char *reason) {
 ** False: there are none; d above D: too many dimensions.
 */
 static bool solve_block(const NsBoxProblem *p, Face *f, const int *B, int k) {
-  double A[N][N + 1], size[N], largest = 0;
+  double A[N][N + 1], size[N] = {0}, largest = 0;
   int column[N], rank = 0;
   for (int r = 0; r < k; r++) {
     A[r][k] = -p->q[B[r]];

@@ -31,12 +31,12 @@ typedef struct NsSolutions {
 } NsSolutions;
 
 /*
-** Goes through all active sets of p (n <= NS_SOLUTIONS_MAX; components with equal bounds are fixed), solves w = 0 on the
-** components between bounds by complete pivoting and cuts what solves it, a point or an affine set, by the bounds and
-** the signs of w. Data are balanced first (scale.h); pivots and constraints count as zero below 1e-11 of their size.
-** Sets of more than NS_SOLUTIONS_DIMENSION dimensions are left out (complete is false). *out is NULL on failure:
-** NS_ETOOLARGE, NS_EARG (bounds), NS_ENAN, NS_ENOMEM, NS_EINTR. Cottle, Pang and Stone, The Linear Complementarity
-** Problem, 1992, section 3.1: the solution set is a union of polyhedra.
+** Goes through all active sets of p (n <= NS_SOLUTIONS_MAX; components with equal bounds are fixed), solves w = 0 on
+** the components between bounds by complete pivoting and cuts what solves it, a point or an affine set, by the bounds
+** and the signs of w. Data are balanced first (scale.h); pivots and constraints count as zero below 1e-11 of their
+** size. Sets of more than NS_SOLUTIONS_DIMENSION dimensions are left out (complete is false). *out is NULL on
+** failure: NS_ETOOLARGE, NS_EARG (bounds), NS_ENAN, NS_ENOMEM, NS_EINTR. Cottle, Pang and Stone, The Linear
+** Complementarity Problem, 1992, section 3.1: the solution set is a union of polyhedra.
 */
 NsStatus ns_solutions_new(NsSolutions **out, const NsBoxProblem *p);
 void ns_solutions_free(NsSolutions *s);

@@ -12,10 +12,13 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "linalg/chol.h"
 #include "linalg/eig.h"
 #include "linalg/lu.h"
 #include "solvers/bounded.h"
+
+_Static_assert((int)NS_P0_EXACT <= (int)NS_EXACT_MINOR, "room for minors");
+
+static const char too_large[] = "too large to look at every principal minor, and no simple test decides";
 
 #define COPOSITIVE_MARGIN 1e-11
 
@@ -43,25 +46,44 @@ static NsAnswer both(NsAnswer a, NsAnswer b) {
   return a == NS_NO || b == NS_NO ? NS_NO : a == NS_YES && b == NS_YES ? NS_YES : NS_UNKNOWN;
 }
 
+/*
+** All principal minors of A (n <= NS_P0_EXACT): whether they are positive, and not negative. The set of the first
+** that is not positive goes to s->minor.
+*/
+static void all_minors(Study *s, const double *A, NsAnswer *positive, NsAnswer *nonnegative) {
+  *positive = *nonnegative = NS_YES;
+  for (unsigned set = 1; set < 1u << s->n; set++) {
+    int index[NS_P0_EXACT], count = 0;
+    for (int i = 0; i < s->n; i++)
+      if (set & 1u << i) index[count++] = i;
+    NsSign sign = ns_minor_sign(s->n, A, count, index, &s->a, &s->b);
+    if (sign == NS_POSITIVE) continue;
+    if (sign != NS_UNSURE && *positive != NS_NO) s->minor = set;
+    *positive = sign == NS_UNSURE ? both(*positive, NS_UNKNOWN) : NS_NO;
+    if (sign == NS_NEGATIVE) *nonnegative = NS_NO;
+    if (sign == NS_UNSURE) *nonnegative = both(*nonnegative, NS_UNKNOWN);
+  }
+}
+
 /* ---- P ---- */
 
 /*
-** Whether level[k] is a P-matrix. Its first row stands for index last - k of the whole; `rows` are the indices that
+** Whether level[k] is a P-matrix. Its first row is that of index `first` of the whole; `rows` are the indices that
 ** have been eliminated on the way, all with positive pivots.
 */
-static NsAnswer is_p(Study *s, int k, int last, unsigned rows) {
+static NsAnswer is_p(Study *s, int k, unsigned first, unsigned rows) {
   NsBounded *A = &s->level[k];
   if (k == 0) return NS_YES;
-  unsigned here = rows | 1u << (last - k);
+  unsigned here = rows | 1u << first;
   NsSign sign = ns_bounded_sign(A, 0, 0);
   if (sign == NS_NEGATIVE || sign == NS_ZERO) return s->minor = here, NS_NO;
   NsAnswer answer = sign == NS_POSITIVE ? NS_YES : NS_UNKNOWN;
   if (k == 1) return answer;
   ns_bounded_rest(A, &s->level[k - 1]);
-  answer = both(answer, is_p(s, k - 1, last, rows));
+  answer = both(answer, is_p(s, k - 1, first + 1, rows));
   if (answer == NS_NO || sign != NS_POSITIVE) return answer;
   ns_bounded_schur(A, &s->level[k - 1]);
-  return both(answer, is_p(s, k - 1, last, here));
+  return both(answer, is_p(s, k - 1, first + 1, here));
 }
 
 /* A vector x > 0 with (comparison matrix) x > 0 by a clear margin: an H-matrix; with a positive diagonal it is P. */
@@ -101,8 +123,8 @@ static NsSign det_sign(Study *s) {
 
 static void say_minor(Study *s, unsigned rows) {
   char *to = s->out->reason;
-  size_t used = (size_t)snprintf(to, NS_REASON, "not a P-matrix: the principal minor of row%s", rows & (rows - 1) ? "s" : "");
-  const char *separator = " ";
+  const char *separator = rows & (rows - 1) ? "s " : " ";
+  size_t used = (size_t)snprintf(to, NS_REASON, "not a P-matrix: the principal minor of row");
   for (int i = 0; i < 32; i++) {
     if (!(rows & 1u << i)) continue;
     used += (size_t)snprintf(to + used, NS_REASON - used, "%s%d", separator, i + 1);
@@ -137,13 +159,14 @@ static NsAnswer study_p(Study *s) {
   if (n <= NS_P_EXACT) {
     memcpy(s->level[n].v, s->M, (size_t)n * (size_t)n * sizeof *s->M);
     memset(s->level[n].e, 0, (size_t)n * (size_t)n * sizeof *s->M);
-    NsAnswer answer = is_p(s, n, n, 0);
+    NsAnswer answer = is_p(s, n, 0, 0), ignored;
+    if (answer == NS_UNKNOWN && n <= NS_P0_EXACT) all_minors(s, s->M, &answer, &ignored);
     if (answer == NS_NO) say_minor(s, s->minor);
     if (answer == NS_YES) say(s, "every principal minor is positive");
     if (answer == NS_UNKNOWN) say(s, "a principal minor can not be told from zero");
     if (answer != NS_UNKNOWN) return answer;
   } else {
-    say(s, "too large to look at every principal minor, and no simple test decides");
+    say(s, too_large);
   }
   if (is_h(s) == NS_YES) return say(s, "an H-matrix with a positive diagonal"), NS_YES;
   NsSign sign = det_sign(s);
@@ -153,25 +176,12 @@ static NsAnswer study_p(Study *s) {
 
 /* ---- P0 ---- */
 
-static NsAnswer all_minors(Study *s) {
-  NsAnswer answer = NS_YES;
-  for (unsigned set = 1; set < 1u << s->n; set++) {
-    int index[NS_P0_EXACT], count = 0;
-    for (int i = 0; i < s->n; i++)
-      if (set & 1u << i) index[count++] = i;
-    ns_bounded_take(s->n, s->M, count, index, &s->a);
-    NsSign sign = ns_bounded_det_sign(&s->a, &s->b);
-    if (sign == NS_NEGATIVE) return NS_NO;
-    if (sign == NS_UNSURE) answer = NS_UNKNOWN;
-  }
-  return answer;
-}
-
 static NsAnswer study_p0(Study *s) {
   for (int i = 0; i < s->n; i++)
     if (m(s, i, i) < 0) return NS_NO;
   if (s->out->P == NS_YES || s->out->positive_semidefinite == NS_YES) return NS_YES;
-  if (s->n <= NS_P0_EXACT) return all_minors(s);
+  NsAnswer positive, answer;
+  if (s->n <= NS_P0_EXACT) return all_minors(s, s->M, &positive, &answer), answer;
   return det_sign(s) == NS_NEGATIVE ? NS_NO : NS_UNKNOWN;
 }
 
@@ -222,8 +232,9 @@ static NsStatus eigenvalues(Study *s) {
 }
 
 static NsStatus study_definite(Study *s) {
-  int n = s->n, order;
+  int n = s->n;
   bool exact = n <= NS_DEFINITE_EXACT;
+  double rounded = 0;
   s->out->positive_definite = s->out->positive_semidefinite = NS_UNKNOWN;
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
@@ -232,13 +243,17 @@ static NsStatus study_definite(Study *s) {
       if (!exact) continue;
       s->a.v[i + (size_t)j * (size_t)n] = sum;
       s->a.e[i + (size_t)j * (size_t)n] = fabs((x - (sum - back)) + (y - back));
+      rounded = fmax(rounded, s->a.e[i + (size_t)j * (size_t)n]);
     }
   for (int i = 0; i < n; i++)
     if (!(m(s, i, i) > 0)) s->out->positive_definite = NS_NO;
   if (exact && eliminate(s)) return NS_OK;
+  if (rounded == 0 && n <= NS_P0_EXACT) {
+    all_minors(s, s->S, &s->out->positive_definite, &s->out->positive_semidefinite);
+    if (s->out->positive_semidefinite != NS_UNKNOWN) return NS_OK;
+  }
   if (s->out->positive_definite == NS_YES) s->out->positive_definite = NS_UNKNOWN;
   s->out->positive_semidefinite = NS_UNKNOWN;
-  if (!exact && ns_cholesky(n, s->S, n, s->room, &order) == NS_ENOTSPD && order == 1) s->out->positive_definite = NS_NO;
   return eigenvalues(s);
 }
 
@@ -312,8 +327,7 @@ static NsAnswer copositive_by_minors(Study *s, double *x) {
     double low = 0, high = 0;
     for (int i = 0; i < s->n; i++)
       if (set & 1u << i) index[count++] = i;
-    ns_bounded_take(s->n, s->S, count, index, &s->a);
-    NsSign sign = ns_bounded_det_sign(&s->a, &s->b);
+    NsSign sign = ns_minor_sign(s->n, s->S, count, index, &s->a, &s->b);
     if (sign == NS_UNSURE) return NS_UNKNOWN;
     if (sign != NS_NEGATIVE) continue;
     if (!solve_face(s, set, 0, x)) return NS_UNKNOWN;
@@ -418,10 +432,10 @@ static NsAnswer eliminate_free(Study *s, const int *index, int count, int free_o
 static NsAnswer study_rest(Study *s, const NsBounded *rest) {
   size_t bytes = (size_t)rest->n * (size_t)rest->n * sizeof *rest->v;
   if (rest->n == 0) return say(s, "the equations are nonsingular"), NS_YES;
-  if (rest->n > NS_P_EXACT) return say(s, "too large to look at every principal minor, and no simple test decides"), NS_UNKNOWN;
+  if (rest->n > NS_P_EXACT) return say(s, too_large), NS_UNKNOWN;
   memcpy(s->level[rest->n].v, rest->v, bytes);
   memcpy(s->level[rest->n].e, rest->e, bytes);
-  NsAnswer answer = is_p(s, rest->n, rest->n, 0);
+  NsAnswer answer = is_p(s, rest->n, 0, 0);
   say(s, answer == NS_YES  ? "what remains without the free and fixed components is a P-matrix"
          : answer == NS_NO ? "what remains without the free and fixed components is not a P-matrix"
                            : "a minor can not be told from zero");
@@ -440,7 +454,7 @@ static NsStatus study_law(Study *s, const double *lower, const double *upper) {
   NsBounded rest = {0, NULL, NULL};
   s->out->unique = NS_UNKNOWN;
   if (s->n > NS_DEFINITE_EXACT)
-    return say(s, "too large to look at every principal minor, and no simple test decides"), NS_OK;
+    return say(s, too_large), NS_OK;
   s->out->unique = eliminate_free(s, index, count, free_ones, &rest);
   if (s->out->unique == NS_NO) say(s, "the block of the free components is singular");
   else if (s->out->unique == NS_UNKNOWN) say(s, "a minor can not be told from zero");
