@@ -44,9 +44,9 @@ local function with_solution(p, z, w)
   return p
 end
 
-local function lcp(M) return { M = M, lower = vector(#M, function() return 0 end), upper = vector(#M, function()
-  return inf
-end) } end
+local function lcp(M)
+  return { M = M, lower = vector(#M, function() return 0 end), upper = vector(#M, function() return inf end) }
+end
 
 local function random_q(n) return vector(n, function() return random() < 0.1 and 0 or signed() end) end
 
@@ -125,7 +125,8 @@ problems.kinds = {
   end,
   relay_zero = function(n)
     local p = { M = matrix(n, function() return 0 end), q = vector(n, function() return random(-1, 1) end) }
-    p.lower, p.upper, p.solvable = vector(n, function() return -1 end), vector(n, function() return random() end), true
+    p.lower, p.upper = vector(n, function() return -1 end), vector(n, function() return random() end)
+    p.solvable = true
     return p
   end,
   compact = function(n) -- any matrix at all: a solution exists by Brouwer's theorem
@@ -159,8 +160,8 @@ function problems.names()
 end
 
 -- The largest violation of the law: z outside of the box is infinite; w of a wrong sign, or not 0 between the bounds,
--- counts against the terms of its row, unless it is the rounding (1e-13) of the largest product that its row can make,
--- as where all terms are exactly 0; a badly scaled problem has no such excuse.
+-- counts against the terms of its row, unless it is the rounding (1e-13) of the largest product that its row can
+-- make, as where all terms are exactly 0; a badly scaled problem has no such excuse.
 function problems.violation(p, z)
   local worst, n, most = 0, #p.q, 0
   for i = 1, n do most = p.badly_scaled and 0 or math.max(most, math.abs(z[i])) end

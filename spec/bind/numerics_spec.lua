@@ -61,6 +61,16 @@ describe("numerics.lcp", function()
     assert.near(r.residual / r.scale, r.relative, 1e-15 * r.relative)
   end)
 
+  it("returns the ray that a path ended on", function()
+    -- along the ray z and w stay in their ranges for ever: v >= 0 and M v >= 0
+    local r = numerics.lcp { M = { { 0, 0, 1 }, { 0, 0, 1 }, { -1, -1, 0 } }, q = { -1, 1, -1 }, solver = "lemke" }
+    assert.is_false(r.success)
+    assert.equal("ray", r.status)
+    local v = r.ray:totable()
+    assert.is_true(v[1] >= 0 and v[2] >= 0 and v[3] >= 0 and v[1] + v[2] + v[3] > 0)
+    assert.is_true(v[3] >= 0 and -v[1] - v[2] >= 0)
+  end)
+
   it("tells that there is no solution", function()
     local r = numerics.lcp { M = { { -1, -1 }, { -1, -2 } }, q = { -1, -1 } }
     assert.is_false(r.success)

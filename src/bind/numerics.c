@@ -62,8 +62,8 @@ static int call_gc(lua_State *L) {
 
 /* ---- options ---- */
 
-static const char *const linear_keys[] = {"M",         "q",  "lower", "upper", "solver", "tolerance", "max_iterations",
-                                          "omega", "z0", NULL};
+static const char *const linear_keys[] = {"M",         "q",              "lower", "upper", "solver",
+                                          "tolerance", "max_iterations", "omega", "z0",    NULL};
 static const char *const lcp_keys[] = {"M", "q", "solver", "tolerance", "max_iterations", "omega", "z0", NULL};
 static const char *const mixed_keys[] = {"A", "B", "C",      "D",         "a",              "b",
                                          "solver", "tolerance", "max_iterations", "omega", "u0", "v0", NULL};
@@ -176,7 +176,7 @@ static void need_vector(lua_State *L, const Call *c, const char *name, int n, do
   nsl_bad(L, c->who, name, expected, -1);
 }
 
-/* Copies the matrix at the top of the stack, rows x cols, to the place (row, col) of the problem's matrix, and pops it. */
+/* Copies the matrix at the top of the stack, rows x cols, to (row, col) of the problem's matrix, and pops it. */
 static void read_block(lua_State *L, Call *c, const char *name, int rows, int cols, int row, int col) {
   const NslMatrix *A = nsl_to_finite_matrix(L, -1, rows, cols, c->who, name);
   for (int j = 0; j < cols; j++)
@@ -385,6 +385,7 @@ static int solve_dense(lua_State *L, Call *c) {
   ns_box_product(&p, c->z, fresh, c->size);
   push_result(L, c, &info, fresh, seconds);
   if (c->options.method == NS_BOX_ENUMERATE) push_solutions(L, c);
+  if (info.status == NS_ERAY && ns_box_ray(c->box, fresh)) set_vector(L, "ray", c->n, fresh);
   return 1;
 }
 

@@ -48,7 +48,9 @@ struct NsBox {
   signed char *set, *trial;
   double best;              /* backward error of best_z; INFINITY: there is none */
   bool cold;                /* no guess was given */
-  int solutions, kept;
+  int solutions, kept, order;
+  double *ray;
+  bool has_ray;
 };
 
 /* The outcome of a stage. NS_ENOCONV: it has no answer. */
@@ -73,6 +75,7 @@ static void take_vectors(NsBox *b, int n) {
   ns_newton_take(&b->newton, &b->arena, n);
   ns_interior_take(&b->interior, &b->arena, n);
   b->rho = ns_arena_doubles(&b->arena, n);
+  b->ray = ns_arena_doubles(&b->arena, n);
 }
 
 NsStatus ns_box_new(NsBox **out, int nmax) {
@@ -103,6 +106,13 @@ void ns_box_free(NsBox *b) {
 
 void ns_box_solution(const NsBox *b, int k, double *z) {
   for (int i = 0; i < b->kept; i++) z[b->keep[i]] = b->enumeration[(size_t)(k + 2) * (size_t)b->kept + (size_t)i];
+}
+
+bool ns_box_ray(const NsBox *b, double *ray) {
+  if (!b->has_ray) return false;
+  for (int i = 0; i < b->order; i++) ray[i] = 0;
+  for (int i = 0; i < b->kept; i++) ray[b->keep[i]] = b->ray[i];
+  return true;
 }
 
 NsBoxOptions *ns_box_options(NsBox *b) {
@@ -331,6 +341,11 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
       return out;
     }
     if (k == 0 && status != NS_OK) out.status = status;
+    if (k == 0 && status == NS_ERAY) {
+      b->has_ray = true;
+      for (int i = 0; i < p->n; i++)
+        b->ray[i] = ldexp(ns_pivot_ray(b->pivot)[i], fair == p ? 0 : b->scaled.col[i]);
+    }
     if (status == NS_EINTR) return out.status = status, out;
   }
   return out;
@@ -346,8 +361,9 @@ static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
     consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
     if (good_enough(b)) return true;
   }
+  int tries = whole || ns_box_well_scaled(p) ? 3 : 1;
   memcpy(b->set, b->trial, (size_t)p->n);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < tries; k++) {
     NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
     if (status == NS_OK) consider(b, p, b->y, b->v, backward);
     if (good_enough(b)) return true;
@@ -651,6 +667,8 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
                       NsSolverInfo *info) {
   Outcome out = {p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK, 0, "none", false};
   b->solutions = 0;
+  b->has_ray = false;
+  b->order = p->n;
   if (!out.status) out.status = check_data(p);
   if (out.status) {
     if (out.status != NS_ESIZE) poison(p, z, w);

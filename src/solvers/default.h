@@ -48,6 +48,12 @@ int ns_box_solutions(const NsBox *box);
 void ns_box_solution(const NsBox *box, int k, double *z);
 
 /*
+** The direction of z (n) along the ray on which the first path of the last solve ended; false when it did not.
+** Lemke's method ends so when there is no solution, and M is copositive plus; else it may.
+*/
+bool ns_box_ray(const NsBox *box, double *ray);
+
+/*
 ** Solves the problem; 0 <= n <= nmax, guess (n, may be NULL), z and w (n) may not overlap the data. Allocates
 ** nothing; the same input gives the same bits. The default chain, each stage only when those before gave no verified
 ** answer:

@@ -19,7 +19,8 @@ void ns_interior_take(NsInterior *s, NsArena *arena, int nmax);
 /*
 ** An infeasible path-following method: w = a - b, a_i (z_i - l_i) = b_i (u_i - z_i) = mu, mu towards 0, with
 ** Mehrotra's predictor and corrector; z (n) enters as the guess, is moved inside, and ends near the solution.
-** Fixed variables (l = u) are held. NS_OK: mu and the residual are below tolerance times their size; NS_EMAXITER; NS_ESINGULAR; NS_ENOCONV:
+** Fixed variables (l = u) are held. NS_OK: mu and the residual are below tolerance times their size; NS_EMAXITER;
+** NS_ESINGULAR; NS_ENOCONV:
 ** the steps became too short (M is not monotone, or there is no solution); NS_EINTR.
 ** Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10; Mehrotra, SIAM J. Optim. 2, 1992.
 */

@@ -35,6 +35,7 @@ struct NsPivot {
   double *x, *lo, *hi;  /* basic variables and their ranges */
   double *g;            /* inverse times the entering column */
   double *column, *d;
+  double *ray;          /* the direction of z on the ray that ended a path */
   int *basic;
   bool *nonbasic;
   signed char *at;      /* the bound a nonbasic z_i is at, or a basic one came from */
@@ -64,6 +65,7 @@ NsStatus ns_pivot_new(NsPivot **out, int nmax, const NsLuLadder *ladder) {
   s->g = ns_arena_doubles(&s->arena, nmax);
   s->column = ns_arena_doubles(&s->arena, nmax);
   s->d = ns_arena_doubles(&s->arena, nmax);
+  s->ray = ns_arena_doubles(&s->arena, nmax);
   s->basic = ns_arena_ints(&s->arena, nmax);
   s->nonbasic = ns_arena_take(&s->arena, (size_t)nmax, sizeof *s->nonbasic);
   s->at = ns_arena_take(&s->arena, (size_t)nmax, 1);
@@ -451,6 +453,13 @@ static int next_entering(NsPivot *s, int leaving, bool at_upper, double *sigma, 
   return n + leaving;
 }
 
+static void note_ray(NsPivot *s, int entering, double sigma) {
+  memset(s->ray, 0, (size_t)s->n * sizeof *s->ray);
+  for (int r = 0; r < s->n; r++)
+    if (s->basic[r] < s->n) s->ray[s->basic[r]] = -sigma * s->g[r];
+  if (entering < s->n) s->ray[entering] = sigma;
+}
+
 static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
   int n = s->n;
   while (leaving != 2 * n) {
@@ -459,7 +468,10 @@ static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
     if (s->pivots >= max_pivots) return NS_EMAXITER;
     entering_column(s, v);
     Step step = ratio_test(s, sigma, limit);
-    if (step.row == RAY) return NS_ERAY;
+    if (step.row == RAY) {
+      note_ray(s, v, sigma);
+      return NS_ERAY;
+    }
     move_basics(s, sigma * step.length);
     if (step.row == FLIP) {
       s->pivots++;
@@ -476,6 +488,10 @@ static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
     if (status) return status;
   }
   return NS_OK;
+}
+
+const double *ns_pivot_ray(const NsPivot *s) {
+  return s->ray;
 }
 
 static void read_vertex(const NsPivot *s, double *z, signed char *set) {

@@ -40,4 +40,7 @@ void ns_pivot_free(NsPivot *pivot);
 NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
                        signed char *set, int *pivots);
 
+/* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
+const double *ns_pivot_ray(const NsPivot *pivot);
+
 #endif

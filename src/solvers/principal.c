@@ -15,7 +15,8 @@
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
 void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->value, &s->rest, &s->size, &s->diagonal, &s->row, &s->column, &s->low, &s->high, &s->least, &s->most};
+  double **vectors[] = {&s->value, &s->rest, &s->size, &s->diagonal, &s->row,
+                        &s->column, &s->low, &s->high, &s->least, &s->most};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
   s->label = ns_arena_ints(arena, nmax);
   s->inside = ns_arena_take(arena, (size_t)nmax, sizeof *s->inside);

@@ -7,10 +7,30 @@
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "solvers/residual.h"
 
 enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
+
+/* ldexp and the exponent of frexp without a call, except near the ends of the range. */
+static double times_power(double x, int e) {
+  uint64_t bits = (uint64_t)(e + 1023) << 52;
+  double power;
+  if (e < -1000 || e > 1000) return ldexp(x, e);
+  memcpy(&power, &bits, sizeof power);
+  return x * power;
+}
+
+static int exponent_of(double x) {
+  uint64_t bits;
+  int e;
+  memcpy(&bits, &x, sizeof bits);
+  e = (int)(bits >> 52 & 0x7ff) - 1022;
+  if (e == -1022) (void)frexp(x, &e);
+  return e;
+}
 
 void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax) {
   size_t n = (size_t)nmax;
@@ -42,29 +62,26 @@ static void read_exponents(NsBoxScaled *s, const NsBoxProblem *p) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
       double x = p->M[i + (size_t)j * (size_t)p->ldm];
-      int e = NONE;
-      if (x != 0) (void)frexp(x, &e);
-      s->exponent[i + (size_t)j * (size_t)n] = e;
+      s->exponent[i + (size_t)j * (size_t)n] = x != 0 ? exponent_of(x) : NONE;
     }
   for (int i = 0; i < n; i++) s->row[i] = s->col[i] = 0;
 }
 
-static int largest_in_row(const NsBoxScaled *s, int n, int i) {
-  int top = NONE;
+/* The largest scaled exponent of each row, into row, and of each column, into col; NONE where all are zero. */
+static void find_largest(const NsBoxScaled *s, int n, int *row, int *col) {
+  for (int i = 0; i < n; i++) row[i] = NONE;
   for (int j = 0; j < n; j++) {
-    int e = s->exponent[i + (size_t)j * (size_t)n];
-    if (e != NONE && e + s->col[j] > top) top = e + s->col[j];
+    const int *column = s->exponent + (size_t)j * (size_t)n;
+    int top = NONE, shift = s->col[j];
+    for (int i = 0; i < n; i++) {
+      if (column[i] == NONE) continue;
+      if (column[i] + s->row[i] > top) top = column[i] + s->row[i];
+      if (column[i] + shift > row[i]) row[i] = column[i] + shift;
+    }
+    col[j] = top == NONE ? NONE : top + shift;
   }
-  return top == NONE ? NONE : top + s->row[i];
-}
-
-static int largest_in_col(const NsBoxScaled *s, int n, int j) {
-  int top = NONE;
-  for (int i = 0; i < n; i++) {
-    int e = s->exponent[i + (size_t)j * (size_t)n];
-    if (e != NONE && e + s->row[i] > top) top = e + s->row[i];
-  }
-  return top == NONE ? NONE : top + s->col[j];
+  for (int i = 0; i < n; i++)
+    if (row[i] != NONE) row[i] += s->row[i];
 }
 
 /* Half of e, rounded to zero but at least 1 in size: passes end when every maximum is 0 or so. */
@@ -79,10 +96,10 @@ static int limited(int e) {
 /* One pass: every row and column maximum goes half of the way to 1, all measured before any moves. */
 static int pass(NsBoxScaled *s, int n, int *drow, int *dcol) {
   int moved = 0;
+  find_largest(s, n, drow, dcol);
   for (int i = 0; i < n; i++) {
-    int er = largest_in_row(s, n, i), ec = largest_in_col(s, n, i);
-    drow[i] = er == NONE ? 0 : half(er);
-    dcol[i] = ec == NONE ? 0 : half(ec);
+    drow[i] = drow[i] == NONE ? 0 : half(drow[i]);
+    dcol[i] = dcol[i] == NONE ? 0 : half(dcol[i]);
     if (drow[i] || dcol[i]) moved = 1;
   }
   for (int i = 0; i < n; i++) {
@@ -103,7 +120,7 @@ void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p) {
   find_exponents(s, n);
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++)
-      s->M[i + (size_t)j * (size_t)n] = ldexp(p->M[i + (size_t)j * (size_t)p->ldm], s->row[i] + s->col[j]);
+      s->M[i + (size_t)j * (size_t)n] = times_power(p->M[i + (size_t)j * (size_t)p->ldm], s->row[i] + s->col[j]);
     s->q[j] = ldexp(p->q[j], s->row[j]);
     s->lower[j] = ldexp(p->lower[j], -s->col[j]);
     s->upper[j] = ldexp(p->upper[j], -s->col[j]);

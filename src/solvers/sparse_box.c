@@ -39,7 +39,8 @@ struct NsSparseBox {
 
 static void take(NsSparseBox *s) {
   int n = s->n;
-  double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d, &s->e, &s->y, &s->v, &s->size, &s->step, &s->best_z};
+  double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d,    &s->e,
+                        &s->y,   &s->v,       &s->size,     &s->step, &s->best_z};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
   s->set = ns_arena_take(&s->arena, (size_t)n, 1);
   if (s->options.method == NS_BOX_PGS) return;
@@ -199,7 +200,7 @@ static int repair(NsSparseBox *s) {
   return wrong;
 }
 
-/* Solves the set and repairs it, at most `limit` times; *tries counts. Ends early when the number wrong stays high. */
+/* Solves the set and repairs it, at most `limit` times; *tries counts. Ends early when as many stay wrong. */
 static NsStatus follow_sets(NsSparseBox *s, int limit, int *tries) {
   int least = s->n + 1, idle = 0;
   for (*tries = 0; *tries < limit; ++*tries) {
@@ -344,6 +345,7 @@ static Outcome run_default(NsSparseBox *s, const double *guess) {
     return (Outcome){NS_OK, 0, "closed form"};
   }
   Outcome out = active_sets(s, guess);
+  if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN);
   if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB);
   if (settled(out)) return out;
   Outcome other = interior(s, guess);

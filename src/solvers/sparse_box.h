@@ -23,8 +23,8 @@ void ns_sparse_box_free(NsSparseBox *s);
 ** Solves for q, lower, upper (n); guess may be NULL. z, w (n) and info as for ns_box_solve (NsSolverInfo.residual is
 ** the natural one with rho = 1 / M_ii). The default chain: 0 where that is a solution and no guess was given; the
 ** active set of the guess, with all wrong components moved while that helps; semismooth Newton on the
-** Fischer-Burmeister function; interior point; sweeps where the diagonal is positive. Each ends with the active set
-** found, solved and verified: backward error within tolerance, or a violation at the level of rounding of the
+** natural map, then on the Fischer-Burmeister function; interior point; sweeps where the diagonal is positive. Each ends with
+** the active set found, solved and verified: backward error within tolerance, or a violation at the level of rounding of the
 ** largest product in its row. A sweep costs O(non-zeros).
 */
 NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper,
