@@ -3,6 +3,12 @@ local host = require "host"
 
 local columns = {}
 
+-- A number, nan for none, or else a text.
+local function read_cell(cell)
+  if cell == "" or cell == "nan" or cell == "-nan" then return 0 / 0 end
+  return tonumber(cell) or cell
+end
+
 -- The columns of a text with a header line, each a list by its name; n is the number of rows. Lines with # are
 -- comments.
 function columns.parse(text)
@@ -17,7 +23,7 @@ function columns.parse(text)
       else
         assert(#cells == #names, "a row of another length")
         result.n = result.n + 1
-        for i, name in ipairs(names) do result[name][result.n] = assert(tonumber(cells[i]), cells[i]) end
+        for i, name in ipairs(names) do result[name][result.n] = read_cell(cells[i]) end
       end
     end
   end

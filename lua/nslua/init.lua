@@ -9,6 +9,8 @@ for name, value in pairs(core) do
 end
 
 ns.class = require "nslua.class"(core)
+ns.numerics.model = require "nslua.model"(ns)
+ns.polygon = require "nslua.polygon"
 require "nslua.dump"(ns)
 ns._VERSION = "nslua 0.1.0"
 

@@ -117,8 +117,8 @@ function options.parse(args, list)
   return result
 end
 
--- Writes rows of numbers under a line of names as comma-separated values that read back exactly. A file that can not
--- be written ends the script with status 1.
+-- Writes rows of numbers and texts under a line of names as comma-separated values; numbers read back exactly. A file
+-- that can not be written ends the script with status 1.
 function options.write_csv(path, names, rows)
   local file, message = io.open(path, "w")
   local good = file ~= nil
@@ -127,7 +127,7 @@ function options.write_csv(path, names, rows)
     for _, row in ipairs(rows) do
       if not good then break end
       local cells = {}
-      for i, value in ipairs(row) do cells[i] = ("%.17g"):format(value) end
+      for i, cell in ipairs(row) do cells[i] = type(cell) == "string" and cell or ("%.17g"):format(cell) end
       good, message = file:write(table.concat(cells, ","), "\n")
     end
     local closed, closing = file:close()

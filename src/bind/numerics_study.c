@@ -221,6 +221,9 @@ static int solutions(lua_State *L) {
 
 static const NsOsnsp *last_problem(lua_State *L, const char *what) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  if (problem->sparse)
+    luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this",
+               ns_osnsp_name(problem->kind), what);
   if (!problem->M)
     luaL_error(L, "%s: %s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind), what);
   return problem;

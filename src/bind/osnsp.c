@@ -103,14 +103,19 @@ static int osnsp_set_verbose(lua_State *L) {
   return 0;
 }
 
+static bool solved(const NsOsnsp *problem) {
+  return problem->M || problem->sparse;
+}
+
 /* A copy of one of the last problem's vectors; nil before the first solve. */
 static int copy_vector(lua_State *L, const NsOsnsp *problem, const double *from) {
-  if (!problem->M) return lua_pushnil(L), 1;
+  if (!solved(problem)) return lua_pushnil(L), 1;
   NslVector *v = nsl_push_vector(L, problem->m, NULL);
   if (problem->m) memcpy(v->data, from, (size_t)problem->m * sizeof *from);
   return 1;
 }
 
+/* nil too for the sparse problem of a large model, which is not of the form y = M lambda + q. */
 static int osnsp_M(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
   if (!problem->M) return lua_pushnil(L), 1;
@@ -143,7 +148,7 @@ static int osnsp_size(lua_State *L) {
 static int osnsp_info(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
   const NsSolverInfo *info = &problem->info;
-  if (!problem->M) return lua_pushnil(L), 1;
+  if (!solved(problem)) return lua_pushnil(L), 1;
   lua_newtable(L);
   lua_pushstring(L, ns_status_name(info->status)), lua_setfield(L, -2, "status");
   lua_pushstring(L, ns_status_message(info->status)), lua_setfield(L, -2, "message");

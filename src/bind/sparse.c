@@ -55,10 +55,6 @@ static void check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
-const NsSparse *nsl_test_sparse(lua_State *L, int idx) {
-  return test_sparse(L, idx);
-}
-
 static const char *describe(lua_State *L, const void *object) {
   const NsSparse *A = ((const NslSparse *)object)->A;
   return A ? lua_pushfstring(L, "%d x %d sparse matrix", A->rows, A->cols) : lua_pushliteral(L, "sparse matrix");
@@ -311,6 +307,12 @@ static int sparse_mul(lua_State *L) {
   if (!A) A = B;
   if (lua_type(L, other) == LUA_TNUMBER) return push_scaled(L, A, lua_tonumber(L, other));
   if (lua_type(L, other) == LUA_TTABLE) {
+    if (luaL_getmetafield(L, other, "__mul") != LUA_TNIL) {
+      lua_pushvalue(L, 1);
+      lua_pushvalue(L, 2);
+      lua_call(L, 2, 1);
+      return 1;
+    }
     if (nsl_is_matrix_like(L, other)) nsl_to_matrix(L, other, -1, -1, "sparse matrix *", "table");
     else nsl_to_vector(L, other, -1, "sparse matrix *", "table");
   }

@@ -34,6 +34,9 @@ static void print_vector(NsFile *file, const char *name, const double *v, int n,
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
   NsFile *file;
   int m = problem->m;
+  if (problem->sparse)
+    return ns_fail(err, NS_EARG, "%s: the one-step problem is a sparse one, which can not be dumped",
+                   ns_osnsp_name(problem->kind));
   if (!problem->M)
     return ns_fail(err, NS_EARG, "%s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind));
   NsStatus status = ns_file_open(&file, path, err);

@@ -46,6 +46,12 @@ static void release(NsOsnsp *problem) {
   problem->m = 0;
 }
 
+void ns_osnsp_forget(NsOsnsp *problem) {
+  ns_sparse_box_free(problem->sparse);
+  problem->sparse = NULL;
+  problem->M = NULL;
+}
+
 void ns_osnsp_free(NsOsnsp *problem) {
   if (!problem) return;
   release(problem);

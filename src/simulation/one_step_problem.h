@@ -62,6 +62,9 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
 */
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err);
 
+/* Forgets the last problem, whose matrix was the integrator's: it is about to go. */
+void ns_osnsp_forget(NsOsnsp *problem);
+
 /* Reads the laws' bounds; called when a step begins. */
 void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
 

@@ -40,7 +40,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   if (!ts) return;
   if (ts->problem) {
     ts->problem->owner = NULL;
-    ts->problem->M = NULL;
+    ns_osnsp_forget(ts->problem);
   }
   ns_euler_moreau_free(ts->workspace);
   ns_euler_moreau_sparse_free(ts->sparse);
