@@ -46,7 +46,7 @@ describe("fc2d and fc3d", function()
     refused("fc2d: unknown option 'M' (known: W, q, mu, solver, tolerance, max_iterations, r0)", "fc2d", { M = W2 })
     refused("fc2d: W: expected a square matrix, got nil", "fc2d", { q = { 1, 2 }, mu = 1 })
     refused("fc2d: W: expected a square matrix, got 1 x 2 matrix", "fc2d", { W = { { 1, 2 } }, q = { 1, 2 }, mu = 1 })
-    refused("fc3d: W: expected a square matrix, got sparse matrix", "fc3d",
+    refused("fc3d: W: expected a square matrix, got 3 x 6 sparse matrix", "fc3d",
       { W = ns.sparse{ rows = 3, cols = 6, i = {}, j = {}, v = {} }, q = { 1, 2, 3 }, mu = 1 })
     refused("fc3d: W: expected an order that is a multiple of 3, got 2", "fc3d", { W = W2, q = { 1, 2 }, mu = 1 })
     refused("fc2d: W: expected an order that is a multiple of 2, got 3", "fc2d", { W = W3, q = { 1, 2, 3 }, mu = 1 })
