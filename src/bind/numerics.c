@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "base/interrupt.h"
+#include "bind/guard.h"
 #include "bind/elements.h"
 #include "bind/linalg.h"
 #include "bind/matrix.h"
@@ -358,10 +358,12 @@ static int solve_sparse(lua_State *L, Call *c) {
   NsStatus status = ns_sparse_box_new(&c->sparse_box, c->sparse, &c->options);
   if (status == NS_EARG) return luaL_error(L, "%s: M: solver '%s' takes no sparse matrix", c->who, solver_name(c));
   if (status) return nsl_raise_status(L, status, c->who);
-  ns_interrupt_clear();
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
   double start = now();
   ns_sparse_box_solve(c->sparse_box, c->q, c->lower, c->upper, c->guessed ? c->guess : NULL, c->z, c->w, &info);
   double seconds = now() - start;
+  if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", c->who);
   raise_bad_call(L, c, info.status);
   memcpy(c->size, c->q, (size_t)c->n * sizeof *c->q);
   ns_sparse_gemv(1, c->sparse, c->z, 1, c->size);
@@ -377,10 +379,12 @@ static int solve_dense(lua_State *L, Call *c) {
   *ns_box_options(c->box) = c->options;
   double *fresh = ns_arena_doubles(&c->arena, c->n);
   no_memory(L, c);
-  ns_interrupt_clear();
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
   double start = now();
   ns_box_solve(c->box, &p, c->guessed ? c->guess : NULL, c->z, c->w, &info);
   double seconds = now() - start;
+  if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", c->who);
   raise_bad_call(L, c, info.status);
   ns_box_product(&p, c->z, fresh, c->size);
   push_result(L, c, &info, fresh, seconds);

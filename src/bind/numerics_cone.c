@@ -4,8 +4,8 @@
 */
 #include <math.h>
 
-#include "base/interrupt.h"
 #include "bind/numerics_common.h"
+#include "bind/guard.h"
 #include "solvers/polyhedron.h"
 
 typedef struct Call {
@@ -81,10 +81,12 @@ static int normal_cone(lua_State *L) {
   options->tolerance = tolerance;
   options->max_iterations = max_iterations;
   options->method = method;
-  ns_interrupt_clear();
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
   double start = nsl_numerics_now();
   ns_polyhedron_solve(c->work, &p, guessed ? guess : NULL, z, w, mu, &info);
   double seconds = nsl_numerics_now() - start;
+  if (nsl_guard_end(&guard, L)) return luaL_error(L, "normal_cone: interrupted");
   lua_newtable(L);
   nsl_set_status(L, info.status, "normal_cone");
   nsl_set_vector(L, "z", p.n, z);

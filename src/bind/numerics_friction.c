@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "base/interrupt.h"
+#include "bind/guard.h"
 #include "bind/elements.h"
 #include "bind/linalg.h"
 #include "bind/matrix.h"
@@ -262,10 +262,13 @@ static int solve(lua_State *L, int dim, const char *who) {
   NsStatus status = ns_friction_new(&c->solver, &c->p, method);
   if (status) return nsl_raise_status(L, status, who);
   *ns_friction_options(c->solver) = options;
-  ns_interrupt_clear();
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
   double start = now();
   ns_friction_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->r, c->u, &info);
-  push_result(L, c, &info, now() - start);
+  double seconds = now() - start;
+  if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", who);
+  push_result(L, c, &info, seconds);
   return 1;
 }
 

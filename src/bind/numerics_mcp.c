@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interrupt.h"
+#include "bind/guard.h"
 #include "bind/ad.h"
 #include "bind/linalg.h"
 #include "bind/numerics_common.h"
@@ -240,12 +240,15 @@ static void find_kind(lua_State *L, Call *c) {
 
 static int solve(lua_State *L, Call *c, NsMcpInfo *info) {
   NsMcpProblem p = {c->n, c->lower, c->upper, {value, jacobian, c}, c->sparse ? sparse_jacobian : NULL};
-  ns_interrupt_clear();
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
   NsStatus status = ns_mcp_solve(c->mcp, &p, c->start, c->z, c->w, info);
+  bool interrupted = nsl_guard_end(&guard, L);
   if (c->failed) {
     lua_getiuservalue(L, c->at, USE_ERROR);
     return lua_error(L);
   }
+  if (interrupted) return luaL_error(L, "mcp: interrupted");
   if (status == NS_ENAN && info->entry >= 0) {
     double bad = c->w[info->entry];
     const char *text = isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf";

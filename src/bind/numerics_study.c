@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interrupt.h"
+#include "bind/guard.h"
 #include "bind/numerics_common.h"
 #include "bind/simulation.h"
 #include "solvers/solutions.h"
@@ -186,8 +186,10 @@ static void push_piece(lua_State *L, int n, const NsSolutionPiece *piece) {
 
 static int push_solutions(lua_State *L, Call *c, const NsBoxProblem *p) {
   static const char *const lists[] = {"isolated", "segments", "rays", "faces"};
-  ns_interrupt_clear();
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
   NsStatus status = ns_solutions_new(&c->solutions, p);
+  if (nsl_guard_end(&guard, L)) return luaL_error(L, "solutions: interrupted");
   if (status == NS_ETOOLARGE)
     return luaL_error(L, "solutions: expected at most %d variables, got %d", NS_SOLUTIONS_MAX, p->n);
   if (status) return nsl_raise_status(L, status, "solutions");

@@ -2,82 +2,14 @@
 ** run.c
 ** simu:run{...}: the loop in C, with progress on a terminal and Ctrl-C.
 */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/interrupt.h"
+#include "bind/guard.h"
 #include "bind/simulation.h"
 #include "simulation/run.h"
-
-/* ---- SIGINT ---- */
-
-/* The thread whose run a signal interrupts; SIGINT is the process's, so this is too. */
-static lua_State *volatile interrupted_thread;
-
-/* What SIGINT does when no run is on. */
-static struct sigaction host_action;
-
-/* Lua instructions until the hook raises again. */
-static int patience;
-
-/*
-** Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall
-** ends.
-*/
-static void stop_hook(lua_State *L, lua_Debug *ar) {
-  (void)ar;
-  lua_sethook(L, stop_hook, LUA_MASKCOUNT, patience);
-  if (patience > 1) patience /= 2;
-  luaL_error(L, "interrupted");
-}
-
-/*
-** Engine loops poll the flag; a callback that does not come back is stopped by the hook, as lua.c does. A second
-** signal before the run has ended is the host's.
-*/
-static void on_signal(int signal_number) {
-  if (ns_interrupted()) {
-    sigaction(signal_number, &host_action, NULL);
-    raise(signal_number);
-    return;
-  }
-  ns_interrupt_raise();
-  patience = 1 << 14;
-  if (interrupted_thread)
-    lua_sethook(interrupted_thread, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
-
-/* What was there before a run, to be put back. */
-typedef struct Guard {
-  struct sigaction action;
-  lua_State *thread;
-  lua_Hook hook;
-  int mask, count;
-} Guard;
-
-static void guard_begin(Guard *guard, lua_State *L) {
-  struct sigaction action = {.sa_handler = on_signal};
-  *guard = (Guard){
-      .thread = interrupted_thread, .hook = lua_gethook(L), .mask = lua_gethookmask(L), .count = lua_gethookcount(L)};
-  sigemptyset(&action.sa_mask);
-  if (!guard->thread) ns_interrupt_clear();
-  interrupted_thread = L;
-  sigaction(SIGINT, &action, &guard->action);
-  if (!guard->thread) host_action = guard->action;
-}
-
-/* Whether a signal came meanwhile. */
-static bool guard_end(const Guard *guard, lua_State *L) {
-  bool interrupted = ns_interrupted();
-  sigaction(SIGINT, &guard->action, NULL);
-  interrupted_thread = guard->thread;
-  ns_interrupt_clear();
-  lua_sethook(L, guard->hook, guard->mask, guard->count);
-  return interrupted;
-}
 
 /* ---- progress ---- */
 
@@ -191,13 +123,13 @@ int nsl_simulation_run(lua_State *L) {
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
   NsRunOptions run = {options.every, options.progress ? show : NULL, &progress};
   NsError err = {NS_OK, ""};
-  Guard guard;
+  NslGuard guard;
   nsl_listen(L, 1);
-  guard_begin(&guard, L);
+  nsl_guard_begin(&guard, L);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_run(self->ts, solution, &run, &err);
   nsl_leave(self->host, edge);
-  bool signalled = guard_end(&guard, L);
+  bool signalled = nsl_guard_end(&guard, L);
   if (progress.shown > 0) fprintf(stderr, "\r\033[K");
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {

@@ -751,6 +751,7 @@ NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err) {
     memcpy(node->ds->x, em->x + node->offset, bytes);
     memcpy(node->ds->r, em->r + node->offset, bytes);
     node->ds->x_version++;
+    node->ds->moved = true;
   }
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     NsInteraction *inter = em->edges[e].inter;

@@ -312,6 +312,7 @@ NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z,
     memcpy(ds->x, em->x + em->offset[i], (size_t)ds->n * sizeof *ds->x);
     memset(ds->r, 0, (size_t)ds->n * sizeof *ds->r);
     ds->x_version++;
+    ds->moved = true;
   }
   for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
     NsInteraction *inter = em->nsds->interactions[e];

@@ -124,6 +124,7 @@ NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
 }
 
 void ns_ds_reset(NsFirstOrderDs *ds) {
+  ds->moved = false;
   memcpy(ds->x, ds->x0, bytes_of(ds->n));
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->n));
@@ -135,5 +136,6 @@ void ns_ds_visit(NsFirstOrderDs *ds, NsVisitor visitor, void *context) {
   visitor(context, "r", ds->r, bytes_of(ds->n));
   visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
   visitor(context, "r_k", ds->r_k, bytes_of(ds->n));
+  visitor(context, "moved", &ds->moved, sizeof ds->moved);
   if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }

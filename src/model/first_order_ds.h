@@ -33,6 +33,7 @@ typedef struct NsFirstOrderDs {
   double *x;  /* n: state */
   double *r;  /* n: input of the relations */
   uint64_t x_version;
+  bool moved; /* a simulation has taken it away from x0 */
 
   /* memory: the state at the start of the step */
   double *x_k, *r_k;

@@ -22,6 +22,12 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
   if (problem->owner)
     return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already",
                    ns_osnsp_name(problem->kind));
+  for (int i = 0; i < nsds->nds; i++)
+    if (nsds->ds[i]->moved)
+      return ns_fail(err, NS_EARG,
+                     "TimeStepping: dynamical system '%s' is not at its initial state any more: reset() the simulation "
+                     "that moved it, or work on a clone() of that",
+                     nsds->ds[i]->name);
   NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);

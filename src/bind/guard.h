@@ -1,0 +1,29 @@
+/*
+** guard.h
+** SIGINT while the engine runs: long loops stop, and the host's handler comes back after.
+*/
+#ifndef NSL_BIND_GUARD_H
+#define NSL_BIND_GUARD_H
+
+#include <lua.h>
+#include <signal.h>
+#include <stdbool.h>
+
+/* What was there before, to be put back. */
+typedef struct NslGuard {
+  struct sigaction action;
+  lua_State *thread;
+  lua_Hook hook;
+  int mask, count;
+} NslGuard;
+
+/*
+** From here to nsl_guard_end a SIGINT raises the engine's flag and stops Lua code that the engine calls; guards nest.
+** Nothing may raise a Lua error in between.
+*/
+void nsl_guard_begin(NslGuard *guard, lua_State *L);
+
+/* Puts everything back. Whether a signal came meanwhile. */
+bool nsl_guard_end(const NslGuard *guard, lua_State *L);
+
+#endif
