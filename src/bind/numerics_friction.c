@@ -4,16 +4,15 @@
 */
 #include "bind/numerics_friction.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
-#include "bind/guard.h"
 #include "bind/elements.h"
+#include "bind/guard.h"
 #include "bind/linalg.h"
 #include "bind/matrix.h"
+#include "bind/numerics_common.h"
 #include "bind/vector.h"
 #include "solvers/friction_default.h"
 #include "solvers/friction_residual.h"
@@ -33,7 +32,9 @@ typedef struct Call {
 static const NslType call_type = {.name = "nslua.numerics.friction"};
 
 static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL};
-static const char *const solvers[] = {"default", "nsgs", "newton", "first_order", "lcp", NULL};
+/* "lcp", the last, is a method of the plane. */
+static const char *const plane_solvers[] = {"default", "nsgs", "newton", "first_order", "lcp", NULL};
+static const char *const space_solvers[] = {"default", "nsgs", "newton", "first_order", NULL};
 
 static int call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
@@ -43,67 +44,6 @@ static int call_gc(lua_State *L) {
   c->solver = NULL;
   c->W = NULL;
   return 0;
-}
-
-/* ---- options ---- */
-
-static const char *push_list(lua_State *L, const char *const *names, int count) {
-  luaL_Buffer text;
-  luaL_buffinit(L, &text);
-  for (int k = 0; k < count && names[k]; k++) {
-    if (k > 0) luaL_addstring(&text, ", ");
-    luaL_addstring(&text, names[k]);
-  }
-  luaL_pushresult(&text);
-  return lua_tostring(L, -1);
-}
-
-static void check_options(lua_State *L, const char *who) {
-  lua_settop(L, 1);
-  if (!lua_istable(L, 1)) nsl_bad(L, who, "options", "one table", 1);
-  lua_pushnil(L);
-  while (lua_next(L, 1)) {
-    int k = 0;
-    lua_pop(L, 1);
-    const char *key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-    while (keys[k] && strcmp(key, keys[k]) != 0) k++;
-    if (keys[k]) continue;
-    key = luaL_tolstring(L, -1, NULL);
-    luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, push_list(L, keys, INT_MAX));
-  }
-}
-
-/* "lcp", the last, is a method of the plane. */
-static NsFrictionMethod read_method(lua_State *L, const Call *c) {
-  int known = c->p.dim == 2 ? NS_FRICTION_LCP + 1 : NS_FRICTION_LCP;
-  if (lua_getfield(L, 1, "solver") == LUA_TNIL) return lua_pop(L, 1), NS_FRICTION_DEFAULT;
-  if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, c->who, "solver", "a name", -1);
-  const char *name = lua_tostring(L, -1);
-  for (int k = 0; k < known; k++)
-    if (strcmp(name, solvers[k]) == 0) return lua_pop(L, 1), (NsFrictionMethod)k;
-  luaL_error(L, "%s: unknown solver '%s' (known: %s)", c->who, name, push_list(L, solvers, known));
-  return NS_FRICTION_DEFAULT;
-}
-
-static double read_tolerance(lua_State *L, const Call *c) {
-  if (lua_getfield(L, 1, "tolerance") == LUA_TNIL) return lua_pop(L, 1), 1e-8;
-  double x = nsl_finite(L, -1, c->who, "tolerance");
-  if (!(x > 0 && x < 1)) {
-    char text[32];
-    nsl_format_number(text, x);
-    luaL_error(L, "%s: tolerance: expected a number between 0 and 1, got %s", c->who, text);
-  }
-  lua_pop(L, 1);
-  return x;
-}
-
-static int read_count(lua_State *L, const Call *c) {
-  if (lua_getfield(L, 1, "max_iterations") == LUA_TNIL) return lua_pop(L, 1), 0;
-  lua_Integer k = nsl_integer(L, -1, c->who, "max_iterations");
-  if (k < 1 || k > INT_MAX)
-    luaL_error(L, "%s: max_iterations: expected an integer of 1 or more, got %I", c->who, (LUAI_UACINT)k);
-  lua_pop(L, 1);
-  return (int)k;
 }
 
 /* ---- data ---- */
@@ -136,14 +76,6 @@ static void read_W(lua_State *L, Call *c) {
   lua_pop(L, 1);
 }
 
-/* Whether the option is there. Reads it into `to` (n doubles, all finite). */
-static bool read_vector(lua_State *L, const Call *c, const char *name, int n, bool needed, double *to) {
-  if (lua_getfield(L, 1, name) == LUA_TNIL && !needed) return lua_pop(L, 1), false;
-  nsl_vector_read(nsl_to_finite_vector(L, -1, n, c->who, name), to);
-  lua_pop(L, 1);
-  return true;
-}
-
 static void read_mu(lua_State *L, const Call *c) {
   char text[32];
   bool number = lua_getfield(L, 1, "mu") == LUA_TNUMBER;
@@ -171,9 +103,9 @@ static void read_data(lua_State *L, Call *c) {
   c->mu = ns_arena_doubles(&c->arena, c->p.nc);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, n);
   no_memory(L, c);
-  read_vector(L, c, "q", n, true, c->q);
+  nsl_numerics_need_vector(L, c->who, "q", n, c->q);
   read_mu(L, c);
-  c->guessed = read_vector(L, c, "r0", n, false, c->guess);
+  c->guessed = nsl_numerics_vector(L, c->who, "r0", n, c->guess);
   c->p.W = c->W;
   c->p.q = c->q;
   c->p.mu = c->mu;
@@ -181,45 +113,8 @@ static void read_data(lua_State *L, Call *c) {
 
 /* ---- the answer ---- */
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-typedef struct Words {
-  NsStatus status;
-  const char *name, *message;
-} Words;
-
-static const Words words[] = {
-    {NS_OK, "ok", "solved"},
-    {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found"},
-    {NS_ENOSOL, "no solution", "there is no solution"},
-    {NS_ENOCONV, "no solution", "no solution was found"},
-    {NS_EMAXITER, "iteration limit", "the iteration limit was reached"},
-    {NS_ESINGULAR, "singular", "a singular system stopped the method, and no solution was found"},
-    {NS_EINTR, "interrupted", "interrupted"},
-};
-
-static const Words *words_of(NsStatus status) {
-  size_t k = 0, count = sizeof words / sizeof *words;
-  while (k < count && words[k].status != status) k++;
-  return k < count ? &words[k] : NULL;
-}
-
-static void set_number(lua_State *L, const char *name, double x) {
-  lua_pushnumber(L, x);
-  lua_setfield(L, -2, name);
-}
-
-static void set_string(lua_State *L, const char *name, const char *text) {
-  lua_pushstring(L, text);
-  lua_setfield(L, -2, name);
-}
-
 /* A vector under two names. */
-static void set_vector(lua_State *L, const char *name, const char *other, int n, const double *x) {
+static void set_both(lua_State *L, const char *name, const char *other, int n, const double *x) {
   nsl_vector_write(nsl_push_vector(L, n, NULL), x);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, name);
@@ -228,45 +123,37 @@ static void set_vector(lua_State *L, const char *name, const char *other, int n,
 
 static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
   int n = c->p.dim * c->p.nc;
-  const Words *said = words_of(info->status);
-  if (!said) {
-    nsl_raise_status(L, info->status, c->who);
-    return;
-  }
   lua_newtable(L);
-  lua_pushboolean(L, info->status == NS_OK);
-  lua_setfield(L, -2, "success");
-  set_string(L, "status", said->name);
-  set_string(L, "message", said->message);
-  set_vector(L, "r", "z", n, c->r);
-  set_vector(L, "u", "w", n, c->u);
-  set_number(L, "residual", info->residual);
-  set_number(L, "scale", ns_friction_scale(&c->p, c->r));
-  set_number(L, "relative", info->relative);
-  set_number(L, "scaled", info->backward);
-  lua_pushinteger(L, info->iterations);
-  lua_setfield(L, -2, "iterations");
-  set_string(L, "solver", info->solver);
-  set_number(L, "time", seconds);
+  nsl_set_status(L, info->status, c->who);
+  set_both(L, "r", "z", n, c->r);
+  set_both(L, "u", "w", n, c->u);
+  nsl_set_number(L, "residual", info->residual);
+  nsl_set_number(L, "scale", ns_friction_scale(&c->p, c->r));
+  nsl_set_number(L, "relative", info->relative);
+  nsl_set_number(L, "scaled", info->backward);
+  nsl_set_integer(L, "iterations", info->iterations);
+  nsl_set_string(L, "solver", info->solver);
+  nsl_set_number(L, "time", seconds);
 }
 
 static int solve(lua_State *L, int dim, const char *who) {
   NsSolverInfo info = {0};
-  check_options(L, who);
+  nsl_numerics_options(L, who, keys);
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   c->who = who;
   c->p.dim = dim;
-  NsFrictionMethod method = read_method(L, c);
-  NsFrictionOptions options = {read_tolerance(L, c), read_count(L, c)};
+  NsFrictionMethod method = (NsFrictionMethod)nsl_numerics_solver(L, who, dim == 2 ? plane_solvers : space_solvers);
+  NsFrictionOptions options = {nsl_numerics_number(L, who, "tolerance", 0, 1, 1e-8),
+                               nsl_numerics_count(L, who, "max_iterations", 1, 0)};
   read_data(L, c);
   NsStatus status = ns_friction_new(&c->solver, &c->p, method);
   if (status) return nsl_raise_status(L, status, who);
   *ns_friction_options(c->solver) = options;
   NslGuard guard;
   nsl_guard_begin(&guard, L);
-  double start = now();
+  double start = nsl_numerics_now();
   ns_friction_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->r, c->u, &info);
-  double seconds = now() - start;
+  double seconds = nsl_numerics_now() - start;
   if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", who);
   push_result(L, c, &info, seconds);
   return 1;
