@@ -126,3 +126,12 @@ double ns_dense_norm_one(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t 
 double ns_dense_norm_inf(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
   return ns_dense_norm_one(n, m, a, cs, rs);
 }
+
+bool ns_is_finite(int m, int n, const double *A, int lda) {
+  double check = 0;
+  for (int j = 0; j < n; j++) {
+    const double *column = A + (size_t)j * (size_t)lda;
+    for (int i = 0; i < m; i++) check += column[i] * 0.0;
+  }
+  return check == 0;
+}

@@ -41,4 +41,7 @@ double ns_dense_norm_fro(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t 
 double ns_dense_norm_one(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs);
 double ns_dense_norm_inf(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs);
 
+/* Whether all entries of A (m x n, column-major, leading dimension lda) are finite numbers. */
+bool ns_is_finite(int m, int n, const double *A, int lda);
+
 #endif

@@ -1,6 +1,6 @@
 /*
 ** norm.c
-** Norms of dense matrices, finiteness, symmetry.
+** Norms of dense matrices, symmetry.
 */
 #include "linalg/norm.h"
 
@@ -11,15 +11,6 @@
 
 #include "base/memory.h"
 #include "linalg/svd.h"
-
-bool ns_is_finite(int m, int n, const double *A, int lda) {
-  double check = 0;
-  for (int j = 0; j < n; j++) {
-    const double *column = A + (size_t)j * (size_t)lda;
-    for (int i = 0; i < m; i++) check += column[i] * 0.0;
-  }
-  return check == 0;
-}
 
 static double largest(int m, int n, const double *A, int lda) {
   double max = 0;

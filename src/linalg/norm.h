@@ -1,6 +1,6 @@
 /*
 ** norm.h
-** Norms of dense matrices and the looks that come before a factorisation: finite, symmetric.
+** Norms of dense matrices, and symmetry.
 */
 #ifndef NS_LINALG_NORM_H
 #define NS_LINALG_NORM_H
@@ -8,11 +8,9 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "linalg/dense.h"
 
 typedef enum NsNormKind { NS_NORM_1, NS_NORM_2, NS_NORM_INF, NS_NORM_FRO } NsNormKind;
-
-/* Whether all entries of A (m x n, column-major, leading dimension lda) are finite numbers. */
-bool ns_is_finite(int m, int n, const double *A, int lda);
 
 /* Whether |a_ij - a_ji| <= tolerance * max |A| everywhere (A is n x n). A tolerance of 0 asks for equality. */
 bool ns_is_symmetric(int n, const double *A, int lda, double tolerance);
