@@ -141,6 +141,11 @@ describe("names in the documentation", function()
     each("%f[%w_.]ns%.([%a_][%w_]*)", function(name, file)
       assert.truthy(ns[name], ("%s: there is no ns.%s"):format(file, name))
     end)
+    for _, room in ipairs { "numerics", "polygon" } do
+      each("%f[%w_.]ns%." .. room .. "%.([%a_][%w_]*)", function(name, file)
+        assert.truthy(ns[room][name], ("%s: there is no ns.%s.%s"):format(file, room, name))
+      end)
+    end
   end)
 
   it("are those of C functions and types", function()
@@ -249,9 +254,15 @@ describe("the reference", function()
 
   it("has every public function", function()
     local missing = {}
-    for name in pairs(ns) do
-      if not texts["docs/reference.md"]:find("`ns%." .. name .. "%f[^%w_]") then missing[#missing + 1] = name end
+    local function look(module, prefix)
+      for name in pairs(module) do
+        local pattern = "`" .. (prefix .. name):gsub("%.", "%%.") .. "%f[^%w_]"
+        if not texts["docs/reference.md"]:find(pattern) then missing[#missing + 1] = prefix .. name end
+      end
     end
+    look(ns, "ns.")
+    look(ns.numerics, "ns.numerics.")
+    look(ns.polygon, "ns.polygon.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)
