@@ -48,7 +48,7 @@ bool ns_euler_moreau_sparse_suits(const NsNsds *nsds) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsRelation *rel = nsds->interactions[i]->relation;
     const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B};
-    if (!ns_relation_linear(rel)) return false;
+    if (!ns_relation_linear(rel) || nsds->interactions[i]->law->kind == NS_LAW_NORMAL_CONE) return false;
     sparse = sparse || has_sparse(coefs, 3);
   }
   return sparse;

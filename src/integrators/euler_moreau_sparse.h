@@ -18,7 +18,7 @@
 */
 typedef struct NsEulerMoreauSparse NsEulerMoreauSparse;
 
-/* Whether the graph is one for this scheme: linear, and with a sparse coefficient. */
+/* Whether the graph is one for this scheme: linear, with a sparse coefficient, and every law a box. */
 bool ns_euler_moreau_sparse_suits(const NsNsds *nsds);
 
 /* Allocates the vectors for the graph as it stands. NS_ENOMEM. */

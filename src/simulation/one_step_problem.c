@@ -4,6 +4,7 @@
 */
 #include "simulation/one_step_problem.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -146,13 +147,14 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
 NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
                                const double *upper, const double *guess) {
   int states = M->rows - problem->m;
-  if (!problem->sparse || problem->formed != formed) {
+  if (!problem->sparse || problem->formed != formed || ns_sparse_box_options(problem->sparse)->method != problem->options.method) {
     ns_sparse_box_free(problem->sparse);
     problem->sparse = NULL;
-    NsStatus status = ns_sparse_box_new(&problem->sparse, M, &problem->options);
-    if (status != NS_OK) return problem->info.status = status;
+    problem->info = (NsSolverInfo){.status = ns_sparse_box_new(&problem->sparse, M, &problem->options), .residual = INFINITY};
+    if (problem->info.status != NS_OK) return problem->info.status;
     problem->formed = formed;
   }
+  *ns_sparse_box_options(problem->sparse) = problem->options;
   NsStatus status = ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
   memcpy(problem->q, q + states, (size_t)problem->m * sizeof *q);
   memcpy(problem->lambda, problem->z + states, (size_t)problem->m * sizeof *q);

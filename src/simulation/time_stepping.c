@@ -151,6 +151,11 @@ static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row
 static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
+  if (info->status == NS_EARG && ts->sparse) {
+    ns_fail(err, NS_EARG, "%s: this solver takes no sparse one-step problem; use 'default' or 'pgs'",
+            ns_osnsp_name(ts->problem->kind));
+    return locate(ts, NS_EARG, err);
+  }
   ns_fail(err, info->status,
           "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
           ns_osnsp_name(ts->problem->kind), ns_status_message(info->status), ts->problem->m,

@@ -98,6 +98,10 @@ void ns_sparse_box_free(NsSparseBox *s) {
   ns_free(s);
 }
 
+NsBoxOptions *ns_sparse_box_options(NsSparseBox *s) {
+  return &s->options;
+}
+
 /* ---- one candidate ---- */
 
 /* v = M y + q and its size. */

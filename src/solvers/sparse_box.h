@@ -19,6 +19,9 @@ typedef struct NsSparseBox NsSparseBox;
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options);
 void ns_sparse_box_free(NsSparseBox *s);
 
+/* The options, to be written in place for the solves that follow; all but the method. */
+NsBoxOptions *ns_sparse_box_options(NsSparseBox *s);
+
 /*
 ** Solves for q, lower, upper (n); guess may be NULL. z, w (n) and info as for ns_box_solve (NsSolverInfo.residual is
 ** the natural one with rho = 1 / M_ii). The default chain: 0 where that is a solution and no guess was given; the
