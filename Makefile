@@ -19,6 +19,9 @@ endif
 SAN ?=
 OPT ?= -O2 -g
 
+# The specs that make longer runs of it when they are asked to.
+SOAK = spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
+
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
@@ -69,8 +72,13 @@ test: packages  ## install what is missing, build, run the specs in both hosts
 	@$(MAKE) --no-print-directory all
 	@LUA=$(LUA) BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh $(BUILD)
 
-check:  ## the same on a build with AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory test BUILD=build-asan
+check:  ## the same on a build with AddressSanitizer and UBSan, with 2,000 random problems
+	@NSLUA_RANDOM=$${NSLUA_RANDOM:-2000} $(MAKE) --no-print-directory test BUILD=build-asan
+
+soak: packages  ## the long campaigns: 20,000 random problems, long runs of simulations
+	@$(MAKE) --no-print-directory all
+	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
+	  sh spec/run.sh $(BUILD)
 
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL)" WARN="$(WARN)" sh spec/lint.sh
@@ -119,4 +127,4 @@ fi
 endef
 
 
-.PHONY: all demo test check lint bench install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench install uninstall clean help packages lint-packages

@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh BUILD: runs every spec under stock Lua and under BUILD/bin/nslua. The last line is "N passed, N failed", summed
-# over both; fails when a test failed, when a run broke off, and when no test ran.
+# run.sh BUILD: runs every spec (or those in SPECS) under stock Lua and under BUILD/bin/nslua (or under those in HOSTS, words
+# out of stock-lua and nslua). The last line is "N passed, N failed", summed over both; fails when a test failed, when a
+# run broke off, and when no test ran.
 build=$1
 lua=${LUA:-lua5.4}
 busted=${BUSTED:-/usr/bin/busted}
@@ -32,7 +33,7 @@ run() {
   log=$build/spec-$1.log
   echo "== specs under $1"
   shift
-  { "$@" "$busted" --output=plainTerminal spec 2>&1; echo $? >"$log.status"; } | tee "$log"
+  { "$@" "$busted" --output=plainTerminal ${SPECS:-spec} 2>&1; echo $? >"$log.status"; } | tee "$log"
   status=$(cat "$log.status")
   counts=$(sed -n 's|^\([0-9]*\) success[a-z]* / \([0-9]*\) failures* / \([0-9]*\) errors* / .*|\1 \2 \3|p' "$log" | tail -n 1)
   set -- ${counts:-0 0 0}
@@ -45,8 +46,12 @@ run() {
   failed=$((failed + bad))
 }
 
-run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua"
-run nslua "$build/bin/nslua"
+for host in ${HOSTS:-stock-lua nslua}; do
+  case $host in
+  stock-lua) run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua" ;;
+  *) run nslua "$build/bin/nslua" ;;
+  esac
+done
 
 echo
 echo "$passed passed, $failed failed"

@@ -44,6 +44,13 @@ describe("NormalConeNSL", function()
     assert.is_true(math.abs(ds:x()[1]) < 1e-9 and math.abs(ds:x()[2]) < 1e-9)
   end)
 
+  it("takes a polygon with 0 inside, whatever its units", function()
+    for _, size in ipairs { 1e-9, 0.1, 0.2, 0.3, 0.7, 1e6 } do
+      local law = ns.NormalConeNSL(2, { { 1, 1 }, { -1, 0 }, { 0, -1 } }, { -2 * size, -3 * size, -3 * size })
+      assert.equal("NormalConeNSL of size 2, 3 rows", tostring(law))
+    end
+  end)
+
   it("stands beside box laws in one problem", function()
     local ds = ns.FirstOrderLinearTIDS({ 1, -2, 3 }, { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } })
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)

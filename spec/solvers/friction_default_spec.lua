@@ -37,13 +37,16 @@ describe("the chain of friction solvers on published problems", function()
   end
 end)
 
+-- NSLUA_RANDOM problems in all, a few of each kind when it is not set.
+local campaign = tonumber(os.getenv "NSLUA_RANDOM" or "") or 0
+
 describe("the chain of friction solvers on random problems", function()
   for dim = 2, 3 do
     for _, kind in ipairs(random_friction.names) do
       it(("calls nothing wrong a success: %dD %s"):format(dim, kind), function()
         math.randomseed(17)
         local slow = kind == "unsolvable" or kind == "wild"
-        local count, solved = slow and 3 or 25, 0
+        local count, solved = slow and 3 + campaign // 2000 or math.max(25, campaign // 26), 0
         for _ = 1, count do
           local p = random_friction.problem(kind, dim, math.random(1, slow and 3 or 7))
           local a = solve(p)
@@ -55,9 +58,10 @@ describe("the chain of friction solvers on random problems", function()
             assert.are_not.equal("ok", a.status)
           end
         end
+        if campaign > 0 then print(("\nfriction %dD %s: %d of %d solved"):format(dim, kind, solved, count)) end
         if kind == "unsolvable" then assert.equal(0, solved) end
         if kind == "huge_mu" then assert.is_true(solved >= 0.9 * count)
-        elseif kind ~= "wild" and kind ~= "unsolvable" then assert.equal(count, solved) end
+        elseif kind ~= "wild" and kind ~= "unsolvable" then assert.is_true(solved >= 0.999 * count) end
       end)
     end
   end

@@ -1,4 +1,5 @@
 local ns = require "nslua"
+local host = require "host"
 local problems = dofile "spec/random_problems.lua"
 local inf = math.huge
 
@@ -55,6 +56,42 @@ describe("sparse boxes", function()
     assert.is_true(residual(q, r.z:totable(), 0, inf) <= 1e-10)
     local again = ns.numerics.lcp { M = M, q = q, z0 = r.z }
     assert.equal(0, again.iterations)
+  end)
+
+  -- Obstacles far from where the string would lie: the set changes over thousands of points.
+  it("of order 20000 are solved in few steps, symmetric, skewed and twice as stiff", function()
+    local function string_of(n, low, high)
+      return ns.spdiags({ low, 2, high }, { -1, 0, 1 }, n)
+    end
+    local function check(M, q, lower, upper, label)
+      local start = os.clock()
+      local r = ns.numerics.box { M = M, q = q, lower = lower, upper = upper }
+      assert.is_true(os.clock() - start < (host.sanitized and 20 or 1), label)
+      assert.equal("ok", r.status, label)
+      assert.is_true(r.iterations <= 60, label .. ": " .. r.iterations)
+      local w, z, worst, size = M * r.z + q, r.z, 0, 1
+      local diagonal = M(2, 2)
+      for i = 1, #q do
+        local there = math.max(lower, math.min(upper, z[i] - w[i] / diagonal))
+        worst, size = math.max(worst, math.abs(z[i] - there)), math.max(size, math.abs(z[i]))
+      end
+      assert.is_true(worst <= 1e-13 * size, label .. ": " .. worst / size)
+    end
+    for _, n in ipairs { 3000, 20000 } do
+      local q, noise, M = ns.vector(n), ns.vector(n), string_of(n, -1, -1)
+      math.randomseed(n)
+      for i = 1, n do q[i], noise[i] = math.sin(20 * i / n), math.random() - 0.5 end
+      check(M, q, 0, inf, "wave")
+      check(M, noise, 0, inf, "noise")
+      if n == 3000 then
+        check(M, q + 0.5, 0, inf, "mostly held")
+        check(M, q, -n * n / 4e3, n * n / 4e3, "box")
+        check(M, q, -inf, 0, "from above")
+        check(M * 1e-6, q * 1e3, 0, inf, "other units")
+        check(string_of(n, -1.5, -0.5), q, 0, inf, "skewed")
+      end
+    end
+    check(string_of(3000, -1, -1) * string_of(3000, -1, -1), ns.vector(3000) - 0.1, 0, inf, "beam")
   end)
 
   it("agree with dense ones on random problems", function()

@@ -140,7 +140,7 @@ NsStatus ns_interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance,
     double residual = measure(s, map, z, &mu), large = size;
     if (!(residual <= DBL_MAX && mu <= DBL_MAX)) return NS_ENOCONV;
     for (int i = 0; i < map->n; i++) large = ns_larger(large, fabs(z[i]));
-    if (residual <= tolerance * large && mu <= tolerance * large * large) return NS_OK;
+    if (residual <= tolerance * large && mu <= tolerance * large * size) return NS_OK;
     if (*iterations >= max_iterations) return NS_EMAXITER;
     if (ns_interrupted()) return NS_EINTR;
     NsStatus status = factor(s, map, z);

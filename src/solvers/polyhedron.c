@@ -292,12 +292,26 @@ static void measure_rows(const NsAvi *p, const double *z, const double *mu, NsSo
   }
 }
 
-/* w - H' mu against the signs that the box asks for. */
+/* What rounding can have done to each z: the terms it is the sum of. */
+static void size_places(const NsPolyhedron *a, int n, double *size) {
+  memset(size, 0, (size_t)n * sizeof *size);
+  for (int c = 0; c < n; c++)
+    for (int i = 0; i < n; i++)
+      size[i] += fabs(a->inverse[i + (size_t)c * (size_t)n]) * (fabs(a->s[c]) + fabs(a->k[c]));
+}
+
+/* w - H' mu against the signs that the box asks for; what the rounding of z explains counts as nothing. */
 static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double *z, const double *w, const double *mu,
                             NsSolverInfo *info, double *largest) {
+  double *places = a->slack;
+  size_places(a, p->n, places);
   for (int i = 0; i < p->n; i++) {
-    double rest = w[i], size = fabs(p->q[i]);
-    for (int j = 0; j < p->n; j++) size += fabs(p->M[i + (size_t)j * (size_t)p->n] * z[j]);
+    double rest = w[i], size = fabs(p->q[i]), rounding = 0;
+    for (int j = 0; j < p->n; j++) {
+      double entry = fabs(p->M[i + (size_t)j * (size_t)p->n]);
+      size += entry * fabs(z[j]);
+      rounding += 8 * DBL_EPSILON * entry * places[j];
+    }
     for (int r = 0; r < p->m; r++) {
       rest -= h(p, r, i) * mu[r];
       size += fabs(h(p, r, i) * mu[r]);
@@ -308,7 +322,7 @@ static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double 
     if (!(z[i] >= low && z[i] <= high)) v = INFINITY;
     *largest = fmax(*largest, size);
     info->residual = fmax(info->residual, v);
-    info->backward = fmax(info->backward, ratio(v, size));
+    if (v > rounding) info->backward = fmax(info->backward, ratio(v, size));
   }
 }
 

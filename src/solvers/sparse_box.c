@@ -17,7 +17,9 @@
 #include "solvers/newton.h"
 #include "solvers/residual.h"
 
-enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
+enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10, LARGE = 500, FEW_STEPS = 25 };
+
+#define LITTLE 1e-9
 
 struct NsSparseBox {
   NsArena arena;
@@ -118,15 +120,23 @@ static void product(NsSparseBox *s, const double *y) {
   }
 }
 
-/* Backward error of y, with v and size its own; rounding of the largest product in a row counts as nothing. */
+/*
+** Backward error of y, with v and size its own. Rounding of the largest product in a row counts as nothing, as long as that is
+** little beside the data too: a y that runs away explains nothing.
+*/
 static double backward(const NsSparseBox *s, const double *y) {
-  double worst = 0, most = 0;
-  for (int i = 0; i < s->n; i++) most = ns_larger(most, fabs(y[i]));
+  double worst = 0, most = 0, data = 0;
+  for (int i = 0; i < s->n; i++) {
+    most = ns_larger(most, fabs(y[i]));
+    data = ns_larger(data, s->rho[i] * fabs(s->map.q[i]));
+    if (y[i] == s->map.lower[i] || y[i] == s->map.upper[i]) data = ns_larger(data, fabs(y[i]));
+  }
+  double noise = ns_smaller(16 * DBL_EPSILON * most, LITTLE * data);
   for (int i = 0; i < s->n; i++) {
     double l = s->map.lower[i], u = s->map.upper[i], v = fabs(s->v[i]);
     if (!(y[i] >= l && y[i] <= u && v <= DBL_MAX)) return INFINITY;
     if ((s->v[i] >= 0 && y[i] == l) || (s->v[i] <= 0 && y[i] == u) || v <= worst * s->size[i]) continue;
-    if (v > 16 * DBL_EPSILON * s->largest[i] * most) worst = v / s->size[i];
+    if (v > s->largest[i] * noise) worst = v / s->size[i];
   }
   return worst;
 }
@@ -272,18 +282,34 @@ static double data_size(const NsSparseBox *s) {
   return size > 0 ? size : 1;
 }
 
-static Outcome newton(NsSparseBox *s, const double *guess, NsNewtonFunction function) {
+static Outcome newton(NsSparseBox *s, const double *guess, NsNewtonFunction function, int limit) {
   Outcome out = {NS_ENOCONV, 0, function == NS_NEWTON_MIN ? "newton_min" : "newton_fb"};
   start_at(s, guess);
-  out.status = ns_newton_solve(&s->newton, &s->map, function, 1e-12 * data_size(s), limit_or(s, NEWTON), s->y,
-                               &out.iterations);
+  out.status = ns_newton_solve(&s->newton, &s->map, function, 1e-12 * data_size(s), limit, s->y, &out.iterations);
   out.status = finish(s, out.status);
   return out;
 }
 
+/* The solution without bounds, moved a tenth of its size away from a bound: a point at the scale of the problem. */
+static void start_inside(NsSparseBox *s, const double *guess) {
+  double size = 0;
+  for (int i = 0; i < s->n; i++) s->d[i] = 0, s->e[i] = s->rho[i], s->step[i] = -s->rho[i] * s->map.q[i];
+  start_at(s, guess);
+  if (s->map.factor(s->map.self, s->d, s->e) != NS_OK) return;
+  s->map.solve(s->map.self, s->step);
+  for (int i = 0; i < s->n; i++) size = ns_larger(size, fabs(s->step[i]));
+  if (!(size <= DBL_MAX)) return;
+  for (int i = 0; i < s->n; i++) {
+    double l = s->map.lower[i], u = s->map.upper[i];
+    if (l == -INFINITY && u == INFINITY) s->y[i] = s->step[i];
+    else if (u == INFINITY) s->y[i] = ns_larger(s->step[i], l + size / 10);
+    else if (l == -INFINITY) s->y[i] = ns_smaller(s->step[i], u - size / 10);
+  }
+}
+
 static Outcome interior(NsSparseBox *s, const double *guess) {
   Outcome out = {NS_ENOCONV, 0, "interior"};
-  start_at(s, guess);
+  start_inside(s, guess);
   out.status = ns_interior_solve(&s->interior, &s->map, 1e-11, limit_or(s, INTERIOR), s->y, &out.iterations);
   out.status = finish(s, out.status);
   return out;
@@ -348,11 +374,16 @@ static Outcome run_default(NsSparseBox *s, const double *guess) {
     consider(s, 0);
     return (Outcome){NS_OK, 0, "closed form"};
   }
+  int limit = limit_or(s, NEWTON);
   Outcome out = active_sets(s, guess);
-  if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN);
-  if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB);
+  if (!settled(out) && s->n >= LARGE) {
+    out = newton(s, guess, NS_NEWTON_MIN, limit < FEW_STEPS ? limit : FEW_STEPS);
+    if (!settled(out)) out = interior(s, guess);
+  }
+  if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN, limit);
+  if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB, limit);
   if (settled(out)) return out;
-  Outcome other = interior(s, guess);
+  Outcome other = s->n < LARGE ? interior(s, guess) : out;
   if (!settled(other) && s->positive) other = sweeps(s, guess, FEW_SWEEPS);
   return settled(other) ? other : out;
 }
@@ -360,8 +391,8 @@ static Outcome run_default(NsSparseBox *s, const double *guess) {
 static Outcome run(NsSparseBox *s, const double *guess) {
   switch (s->options.method) {
     case NS_BOX_PGS: return sweeps(s, guess, limit_or(s, SWEEPS));
-    case NS_BOX_NEWTON_MIN: return newton(s, guess, NS_NEWTON_MIN);
-    case NS_BOX_NEWTON_FB: return newton(s, guess, NS_NEWTON_FB);
+    case NS_BOX_NEWTON_MIN: return newton(s, guess, NS_NEWTON_MIN, limit_or(s, NEWTON));
+    case NS_BOX_NEWTON_FB: return newton(s, guess, NS_NEWTON_FB, limit_or(s, NEWTON));
     case NS_BOX_INTERIOR: return interior(s, guess);
     default: return run_default(s, guess);
   }
