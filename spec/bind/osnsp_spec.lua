@@ -27,16 +27,17 @@ describe("one-step problems", function()
         message(make, { maxIterations = -1 }))
       assert.equal(kind .. ": maxIterations: expected an integer, got number 1.5",
         message(make, { maxIterations = 1.5 }))
-      assert.equal(kind .. ": solver: there is no 'foo' (known: default, pivot, pgs, enumerate)",
+      assert.equal(kind .. ": solver: there is no 'foo' (known: default, lemke, pivot, psor, pgs, "
+        .. "enumerate, principal, newton_min, newton_fb, interior)",
         message(make, { solver = "foo" }))
-      assert.equal(kind .. ": solver: expected a name (default, pivot, pgs, enumerate), got number 3.0",
+      assert.equal(kind .. ": solver: expected a name, got number 3.0",
         message(make, { solver = 3 }))
       local problem = make { tolerance = 1e-9, maxIterations = 10, solver = "pivot" }
       assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 1.0",
         message(problem.setTolerance, problem, 1))
       assert.equal(kind .. ": maxIterations: expected an integer, got nil",
         message(problem.setMaxIterations, problem, nil))
-      assert.equal(kind .. ": solver: expected a name (default, pivot, pgs, enumerate), got no value",
+      assert.equal(kind .. ": solver: expected a name, got no value",
         message(problem.setSolver, problem))
       assert.equal("setNumericsVerboseMode: verbose: expected a boolean, got no value",
         message(problem.setNumericsVerboseMode, problem))

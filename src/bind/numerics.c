@@ -34,12 +34,6 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.numerics.call"};
 
-/* The names of the methods, and what they name. */
-static const char *const solvers[] = {"default",   "lemke",      "pivot",     "psor",     "pgs", "enumerate",
-                                      "principal", "newton_min", "newton_fb", "interior", NULL};
-static const NsBoxMethod methods[] = {NS_BOX_DEFAULT,   NS_BOX_PIVOT,      NS_BOX_PIVOT,     NS_BOX_PGS,
-                                      NS_BOX_PGS,       NS_BOX_ENUMERATE,  NS_BOX_PRINCIPAL, NS_BOX_NEWTON_MIN,
-                                      NS_BOX_NEWTON_FB, NS_BOX_INTERIOR};
 
 static int call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
@@ -66,7 +60,7 @@ static Call *new_call(lua_State *L, const char *who) {
 }
 
 static void read_options(lua_State *L, Call *c) {
-  c->options.method = methods[nsl_numerics_solver(L, c->who, solvers)];
+  c->options.method = nsl_box_methods[nsl_numerics_solver(L, c->who, nsl_box_solvers)];
   c->options.tolerance = nsl_numerics_number(L, c->who, "tolerance", 0, 1, 1e-11);
   c->options.max_iterations = nsl_numerics_count(L, c->who, "max_iterations", 1, 0);
   c->options.omega = nsl_numerics_number(L, c->who, "omega", 0, 2, 1);
@@ -126,9 +120,7 @@ static void need_bound(lua_State *L, const Call *c, const char *name, double *to
 /* ---- the answer ---- */
 
 static const char *solver_name(const Call *c) {
-  int k = 0;
-  while (solvers[k] && methods[k] != c->options.method) k++;
-  return solvers[k];
+  return nsl_box_solver_name(c->options.method);
 }
 
 /* Failures that say something about the call rather than about the problem are errors. */

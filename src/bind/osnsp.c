@@ -37,18 +37,25 @@ static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
   self->problem->options.max_iterations = (int)most;
 }
 
-static const char *const solvers[] = {"default", "pivot", "pgs", "enumerate", NULL};
+/* Pushes the names of the solvers, "default, lemke, ...". */
+static const char *push_solvers(lua_State *L) {
+  lua_pushstring(L, nsl_box_solvers[0]);
+  for (int i = 1; nsl_box_solvers[i]; i++) {
+    lua_pushfstring(L, ", %s", nsl_box_solvers[i]);
+    lua_concat(L, 2);
+  }
+  return lua_tostring(L, -1);
+}
 
 static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
-  const char *wanted = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
-  for (int i = 0; wanted && solvers[i]; i++)
-    if (strcmp(solvers[i], wanted) == 0) {
-      self->problem->options.method = (NsBoxMethod)i;
+  const char *who = self->head.type->name, *wanted = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  if (!wanted) nsl_bad(L, who, "solver", "a name", idx);
+  for (int i = 0; nsl_box_solvers[i]; i++)
+    if (strcmp(nsl_box_solvers[i], wanted) == 0) {
+      self->problem->options.method = nsl_box_methods[i];
       return;
     }
-  if (wanted)
-    luaL_error(L, "%s: solver: there is no '%s' (known: default, pivot, pgs, enumerate)", self->head.type->name, wanted);
-  nsl_bad(L, self->head.type->name, "solver", "a name (default, pivot, pgs, enumerate)", idx);
+  luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, push_solvers(L));
 }
 
 /* LCP() or LCP{tolerance=, maxIterations=, solver=}. */
@@ -184,7 +191,7 @@ static int osnsp_gc(lua_State *L) {
 static int osnsp_tostring(lua_State *L) {
   NslOsnsp *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
-  lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m, solvers[self->problem->options.method]);
+  lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m, nsl_box_solver_name(self->problem->options.method));
   return 1;
 }
 

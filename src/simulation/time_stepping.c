@@ -152,7 +152,7 @@ static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
   if (info->status == NS_EARG && ts->sparse) {
-    ns_fail(err, NS_EARG, "%s: this solver takes no sparse one-step problem; use 'default' or 'pgs'",
+    ns_fail(err, NS_EARG, "%s: this solver takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or 'interior'",
             ns_osnsp_name(ts->problem->kind));
     return locate(ts, NS_EARG, err);
   }
