@@ -139,8 +139,7 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
 
 /* (x0, ...) or one option table. Returns with the new system on top; true when options were given and applied. */
 static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *kind, int most) {
-  if (lua_gettop(L) > most)
-    luaL_error(L, "%s: expected at most %d arguments, got %d", type->name, most, lua_gettop(L));
+  nsl_at_most(L, most, type->name);
   if (nsl_is_options(L, 1)) {
     lua_settop(L, 1);
     nsl_check_options(L, 1, type->name, type == &nonlinear_type ? nonlinear_keys : linear_keys);
@@ -366,8 +365,9 @@ static int ds_gc(lua_State *L) {
 static int ds_tostring(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
-  lua_pushfstring(L, "%s '%s' with %d state%s", self->callee.head.type->name, self->ds->name, self->ds->n,
-                  self->ds->n == 1 ? "" : "s");
+  lua_pushfstring(L, self->ds->name[0] ? "%s '%s'" : "%s", self->callee.head.type->name, self->ds->name);
+  lua_pushfstring(L, " with %d state%s", self->ds->n, self->ds->n == 1 ? "" : "s");
+  lua_concat(L, 2);
   return 1;
 }
 

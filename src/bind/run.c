@@ -197,6 +197,7 @@ int nsl_simulation_run(lua_State *L) {
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_run(self->ts, solution, &run, &err);
   nsl_leave(self->host, edge);
+  nsl_advise(L, 1, &err);
   bool signalled = guard_end(&guard, L);
   if (progress.shown > 0) fprintf(stderr, "\r\033[K");
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));

@@ -83,6 +83,11 @@ int nsl_bad(lua_State *L, const char *who, const char *what, const char *expecte
   return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, nsl_describe(L, idx));
 }
 
+void nsl_at_most(lua_State *L, int most, const char *who) {
+  int count = lua_gettop(L);
+  if (count > most) luaL_error(L, "%s: expected at most %d argument%s, got %d", who, most, most == 1 ? "" : "s", count);
+}
+
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what) {
   int good;
   lua_Integer value = lua_type(L, idx) == LUA_TNUMBER ? lua_tointegerx(L, idx, &good) : (good = 0);

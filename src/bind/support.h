@@ -68,6 +68,9 @@ const char *nsl_describe(lua_State *L, int idx);
 */
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
 
+/* Raises "WHO: expected at most 2 arguments, got 3" when more came. */
+void nsl_at_most(lua_State *L, int most, const char *who);
+
 /* An integer / a finite number at idx, else an error worded as nsl_bad. */
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what);
 double nsl_finite(lua_State *L, int idx, const char *who, const char *what);
