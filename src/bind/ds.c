@@ -378,6 +378,34 @@ static int ds_display(lua_State *L) {
   return nsl_display_object(L, fields);
 }
 
+static bool is_numbered(const char *name, const char *stem) {
+  size_t length = strlen(stem);
+  return strncmp(name, stem, length) == 0 && name[length] && strspn(name + length, "0123456789") == strlen(name + length);
+}
+
+/* What a solution has under a name already; NULL: nothing. */
+static const char *meaning_in_solution(const char *name) {
+  static const char *const fields[] = {"t", "x", "y", "lambda", "iterations", "status", "message", "stats"};
+  static const char *const solution_methods[] = {"save", "column", "names", "display", "close"};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (strcmp(name, fields[i]) == 0) return "a field of solutions";
+  for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)
+    if (strcmp(name, solution_methods[i]) == 0) return "a method of solutions";
+  bool column = strcmp(name, "newton_iterations") == 0 || is_numbered(name, "lambda") || is_numbered(name, "y");
+  return column ? "a column of solutions" : NULL;
+}
+
+/* Refuses the name on top, number i of those in the list at 3, when it clashes. */
+static void check_state_name(lua_State *L, int i) {
+  const char *name = lua_tostring(L, -1), *meaning = meaning_in_solution(name);
+  if (meaning) luaL_error(L, "setNames: names[%d]: '%s' is %s", i, name, meaning);
+  for (int j = 1; j < i; j++) {
+    lua_rawgeti(L, 3, j);
+    if (lua_rawequal(L, -1, -2)) luaL_error(L, "setNames: names[%d]: '%s' is names[%d] already", i, name, j);
+    lua_pop(L, 1);
+  }
+}
+
 /* setNames{"c", "w1", ...}: what the states are called in a solution. */
 static int ds_set_names(lua_State *L) {
   NslDs *self = nsl_check_ds(L, 1);
@@ -392,6 +420,7 @@ static int ds_set_names(lua_State *L) {
       const char *what = lua_pushfstring(L, "names[%d]", i);
       nsl_bad(L, "setNames", what, "a string", -2);
     }
+    check_state_name(L, i);
     lua_rawseti(L, 3, i);
   }
   nsl_anchor(L, 1, "names", 3);
@@ -420,8 +449,8 @@ void nsl_open_ds(lua_State *L) {
                                        {"FirstOrderLinearDS", new_linear_ds},
                                        {"FirstOrderNonLinearDS", new_nonlinear_ds},
                                        {NULL, NULL}};
-  nsl_register_callee_type(L, &nonlinear_type, meta, methods);
-  nsl_register_callee_type(L, &linear_type, meta, methods);
-  nsl_register_callee_type(L, &invariant_type, meta, methods);
+  nsl_register_callee_type(L, &nonlinear_type, &nonlinear_class, meta, methods);
+  nsl_register_callee_type(L, &linear_type, &linear_class, meta, methods);
+  nsl_register_callee_type(L, &invariant_type, &invariant_class, meta, methods);
   luaL_setfuncs(L, functions, 0);
 }
