@@ -4,20 +4,18 @@
 --   function Clutch:computeh(time, x, lambda, z, y) y[1] = -x[1] end
 --   local relation = Clutch()
 --
--- `base` is one of the constructors of the core, or a class. Making an object calls the constructor, with the
--- arguments for a dynamical system and with none for a relation, and then, if there is one, the method `init` with
--- the arguments. A relation's class without `init` passes its arguments on to the constructor. A method that is
--- changed later counts from the next step on.
+-- `base` is one of the constructors of the core, or a class. A class without a method `init` passes the arguments on
+-- to the constructor. With one, a system's constructor gets the first argument alone (x0 or an option table), a
+-- relation's gets none, and then `init` gets self and all the arguments. A method that is changed later counts from
+-- the next step on. A function named compute... must be one of the callbacks.
 
 local function make(core)
   local support = core.class_support
-  local systems = {
-    [core.FirstOrderNonLinearDS] = true, [core.FirstOrderLinearDS] = true, [core.FirstOrderLinearTIDS] = true,
-  }
-  local relations = {
-    [core.FirstOrderNonLinearR] = true, [core.FirstOrderType1R] = true, [core.FirstOrderType2R] = true,
-    [core.FirstOrderLinearR] = true, [core.FirstOrderLinearTIR] = true,
-  }
+  local systems, types = {}, {} -- constructor -> whether it makes systems; its name
+  for type_name in pairs(core.class_callbacks) do
+    types[core[type_name]] = type_name
+    systems[core[type_name]] = type_name:find "DS$" ~= nil
+  end
   local info = setmetatable({}, { __mode = "k" }) -- class -> its methods, constructor and name
 
   local function describe(value)
@@ -31,12 +29,28 @@ local function make(core)
     return result
   end
 
+  -- Refuses a method that looks like a callback and would never be called.
+  local function check_method(about, key, value)
+    if type(value) ~= "function" or type(key) ~= "string" or not key:find "^compute" then return end
+    local type_name = types[about.constructor]
+    local known = core.class_callbacks[type_name]
+    for _, callback in ipairs(known) do
+      if key == callback then return end
+    end
+    local who = about.name and ("class '%s'"):format(about.name) or "class"
+    local why = #known == 0 and ("a %s has no callbacks"):format(type_name)
+      or ("no callback of a %s (known: %s)"):format(type_name, table.concat(known, ", "))
+    error(("%s: %s: %s"):format(who, key, why), 3)
+  end
+
   local function construct(class, ...)
     local about = info[class]
     local init = class.init
     local object
-    if systems[about.constructor] or not init then
+    if not init then
       object = call(about.constructor, ...)
+    elseif systems[about.constructor] then
+      object = call(about.constructor, (...))
     else
       object = call(about.constructor)
     end
@@ -48,7 +62,7 @@ local function make(core)
 
   return function(base, name)
     local parent = info[base]
-    if not parent and not systems[base] and not relations[base] then
+    if not parent and not types[base] then
       local expected = "class: base: expected a constructor of systems or relations, or a class, got "
       error(expected .. describe(base), 2)
     end
@@ -58,7 +72,8 @@ local function make(core)
     local methods = setmetatable({}, { __index = parent and base or nil })
     local class = setmetatable({}, {
       __index = methods,
-      __newindex = function(_, key, value)
+      __newindex = function(self, key, value)
+        check_method(info[self], key, value)
         methods[key] = value
         support.changed()
       end,

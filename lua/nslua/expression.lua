@@ -266,7 +266,7 @@ local function make(ns)
   end
 
   -- f of a vector's elements. It holds nothing but f: ns.gradient looks through what a function holds.
-  local function of_vector(f, n)
+  local function make_of_vector(f, n)
     if n == 1 then return function(x) return f(x[1]) end end
     if n == 2 then return function(x) return f(x[1], x[2]) end end
     return function(x)
@@ -276,12 +276,19 @@ local function make(ns)
     end
   end
 
+  -- The same one for each f, since ns.gradient remembers by function what it has found.
+  local wrappers = setmetatable({}, { __mode = "k" })
+  local function of_vector(f, n)
+    local by_count = wrappers[f] or {}
+    wrappers[f], by_count[n] = by_count, by_count[n] or make_of_vector(f, n)
+    return by_count[n]
+  end
+
   -- The derivatives of f(arguments), those of f by dual numbers.
   local function apply_slopes(x, z, pass)
     local v, out = {}, {}
     for i, argument in ipairs(x.arguments) do v[i] = value(argument, z, pass) end
-    x.wrapped = x.wrapped or of_vector(x.f, #v)
-    local d = ns.gradient(x.wrapped, v)
+    local d = ns.gradient(of_vector(x.f, #v), v)
     for i, argument in ipairs(x.arguments) do add_slopes(out, d[i], slopes(argument, z, pass)) end
     return out
   end

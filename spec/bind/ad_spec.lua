@@ -1,3 +1,4 @@
+local host = require "host"
 local ns = require "nslua"
 local internal = require "nslua.internal"
 
@@ -455,6 +456,48 @@ describe("math functions during the call", function()
       function(x) return type(x[1]) == "userdata" and math.max(x[1], true) or 1 end, { 1 })
     fails("bad argument #2 to 'fmod' %(number expected, got no value%)", ns.gradient,
       function(x) return type(x[1]) == "userdata" and math.fmod(x[1]) or 1 end, { 1 })
+  end)
+  it("are looked for quickly in a closure over much", function()
+    local function fill(make)
+      local t = {}
+      for i = 1, 1e5 do make(t, i) end
+      return t
+    end
+    local much = {
+      fill(function(t, i) t[i] = { i, weight = i } end), fill(function(t, i) t[i] = i end),
+      fill(function(t, i) t["k" .. i] = i end), fill(function(t, i) t["k" .. i] = { i } end),
+      fill(function(t, i) t[i] = function() return t[i] end end),
+    }
+    local helpers = { bend = function(x) return sin(x) end }
+    for which, data in ipairs(much) do
+      local best = math.huge
+      for _ = 1, 5 do -- a new closure each time
+        local before = os.clock()
+        local d = ns.gradient(function(x) return helpers.bend(x[1]) + (data[0] and 1 or 0) end, { 0.3 })
+        best = math.min(best, os.clock() - before)
+        assert.equal(cos(0.3), d[1])
+      end
+      assert.is_true(host.sanitized or best < 0.02, ("%d: %g s"):format(which, best))
+    end
+  end)
+  it("are looked for farther away when one is missing", function()
+    local wide, deep = {}, {}
+    for i = 1, 2000 do wide["k" .. i] = {} end
+    for i = 1, 1000 do deep[i] = { wave = i == 900 and sin } end
+    wide.k1000.deep = deep
+    local function f(x) return wide.k1000.deep[900].wave(x) end
+    assert.equal(cos(0.3), slope(f))
+    local runs, mtype = 0, { [700] = { deep = { type = math.type } } }
+    for i = 1, 699 do mtype[i] = {} end
+    local g = function(x)
+      runs = runs + 1
+      return mtype[700].deep.type(x[1]) and x[1] ^ 2 or 0
+    end
+    assert.equal(0.6, ns.gradient(g, { 0.3 })[1])
+    assert.equal(3, runs)
+    assert.equal(0.6, ns.gradient(g, { 0.3 })[1])
+    assert.equal(5, runs)
+    assert.equal(math.type, mtype[700].deep.type)
   end)
   it("do not keep a callback alive", function()
     local alive = setmetatable({}, { __mode = "k" })

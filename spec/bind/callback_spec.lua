@@ -313,6 +313,43 @@ describe("from inside a callback", function()
   end)
 end)
 
+describe("a callback with mistaken parameters", function()
+  local function failure(source, method)
+    local h = load("return " .. source, "@h.lua")()
+    local rel
+    if method then
+      rel = ns.class(ns.FirstOrderNonLinearR, "r")()
+      rel.computeh = h
+      rel:setComputegFunction(models.NonLinearR.g)
+    else
+      rel = ns.FirstOrderNonLinearR { name = "r", h = h, g = models.NonLinearR.g }
+    end
+    local simu = models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), rel)
+    return (models.failure(simu.initialize, simu):gsub("^h.lua:1: relation 'r' computeh: t=0 step 0: ", ""))
+  end
+
+  it("is told how it is called", function()
+    local called = " (computeh is called as (time, x, lambda, z, y))"
+    local as_method = " (computeh is called as (self, time, x, lambda, z, y))"
+    assert.equal("z[1]: the vector is empty" .. called, failure "function(t, x, lambda, y) y[1] = x[1] end")
+    assert.equal("attempt to index a number value (local 'x')" .. called, failure "function(x, y) y[1] = x[1] end")
+    assert.equal("attempt to index a nil value (local 'y')" .. called,
+      failure "function(t, x, lambda, z, w, y) y[1] = x[1] end")
+    assert.equal("attempt to index a number value (local 'x')" .. as_method,
+      failure("function(t, x, lambda, z, y) y[1] = x[1] end", true))
+    assert.equal("attempt to perform arithmetic on a nil value (local 'u')" .. called,
+      failure "function(t, x, lambda, z, y, u) y[1] = 2 * u end")
+    assert.matches("^attempt to compare .*" .. called:gsub("%p", "%%%0") .. "$",
+      failure "function(x, t, lambda, z, y) if t > 1 then y[1] = 1 end end")
+  end)
+
+  it("and others are left as they are", function()
+    assert.equal("attempt to call a nil value (global 'nothing')", failure "function() nothing() end")
+    assert.equal("x[9]: index out of range 1..2", failure "function(t, x) return x[9] end")
+    assert.equal("attempt to index a function value (local 'f')", failure "function() local f = print; return f.x end")
+  end)
+end)
+
 describe("exact Jacobians by dual numbers", function()
   it("say where == on a dual number leads astray", function()
     local simu = models.clutch(1, ns.FirstOrderNonLinearR {

@@ -107,6 +107,43 @@ describe("ns.class", function()
     assert.equal(-2, ds:rhs()[1])
   end)
 
+  it("gives a system's constructor the first argument alone when there is an init", function()
+    local Tank = ns.class(ns.FirstOrderLinearDS, "tank")
+    function Tank:init(...) self.given = table.pack(...) end
+    local options = { x0 = { 1 }, A = { { -2 } } }
+    local ds = Tank(options, "b", nil, 4)
+    assert.same({ options, "b", nil, 4, n = 4 }, ds.given)
+    ds:computeRhs(0)
+    assert.equal(-2, ds:rhs()[1])
+    local Spring = ns.class(ns.FirstOrderNonLinearDS)
+    function Spring:init(_, stiffness) self.stiffness = stiffness end
+    function Spring:computef(_, x, _, f) f[1], f[2] = x[2], -self.stiffness * x[1] end
+    local spring = Spring({ 1, 0 }, 3)
+    spring:computeRhs(0)
+    assert.equal(-3, spring:rhs()[2])
+    assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0",
+      message(ns.class(ns.FirstOrderNonLinearDS), { 1, 0 }, 3))
+  end)
+
+  it("refuses a misspelt callback, of a class and of an object", function()
+    local known = "(known: computeh, computeg, computeJachx, computeJacglambda, computeJachlambda, computeJacgx)"
+    local Clutch = clutch_class()
+    assert.equal("class 'clutch': computeJachX: no callback of a FirstOrderNonLinearR " .. known,
+      message(function() function Clutch.computeJachX() end end))
+    assert.equal("class 'soft': computef: no callback of a FirstOrderNonLinearR " .. known,
+      message(function() ns.class(Clutch, "soft").computef = print end))
+    assert.equal("class: computeh: a FirstOrderLinearTIDS has no callbacks",
+      message(function() ns.class(ns.FirstOrderLinearTIDS).computeh = print end))
+    local rel = Clutch()
+    assert.equal("relation 'clutch': computeH: no callback of a FirstOrderNonLinearR " .. known,
+      message(function() rel.computeH = print end))
+    assert.equal("dynamical system 'FirstOrderLinearTIDS': computef: a FirstOrderLinearTIDS has no callbacks",
+      message(function() ns.FirstOrderLinearTIDS { 1 }.computef = print end))
+    rel.computed, Clutch.computeCount = 1, 3
+    assert.equal(3, rel.computeCount)
+    assert.is_nil(rel.computeH)
+  end)
+
   it("tells errors at the line that makes the object", function()
     local make = load("local class = ...\n\nlocal object = class()\nreturn object", "@user.lua")
     local Bad = ns.class(ns.FirstOrderNonLinearR, "bad")

@@ -75,6 +75,18 @@ describe("dynamical systems", function()
     assert.equal("setName: name: expected a string, got number 3.0", message(ds.setName, ds, 3))
     assert.equal("setNames: names: expected a table of 2 strings, got table of 1", message(ds.setNames, ds, { "a" }))
     assert.equal("setNames: names[2]: expected a string, got number 3.0", message(ds.setNames, ds, { "a", 3 }))
+    assert.equal("setNames: names[2]: 'v' is names[1] already", message(ds.setNames, ds, { "v", "v" }))
+    for what, names in pairs {
+      field = { "t", "x", "y", "lambda", "iterations", "status", "message", "stats" },
+      method = { "save", "column", "names", "display", "close" },
+      column = { "newton_iterations", "lambda1", "y1", "y12" },
+    } do
+      for _, name in ipairs(names) do
+        assert.equal(("setNames: names[1]: '%s' is a %s of solutions"):format(name, what),
+          message(ds.setNames, ds, { name, "v" }))
+      end
+    end
+    ds:setNames { "yaw", "lambda_1" }
     assert.equal("computeRhs: time: expected a finite number, got no value", message(ds.computeRhs, ds))
     assert.equal(ns.eye(2), ds:A())
     assert.equal(ns.diag { 5, 6 }, ds:M())

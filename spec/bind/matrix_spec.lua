@@ -29,6 +29,15 @@ local function product(A, B)
   return mat(C)
 end
 
+describe("a row of another size", function()
+  it("is told at the line of the script", function()
+    local f = load("local A = ...\nA[1] = { 1 }", "@rows.lua")
+    local good, err = pcall(f, require "nslua".zeros(2, 2))
+    assert.is_false(good)
+    assert.equal("rows.lua:2: matrix[1]: expected 2 elements, got table of 1", err)
+  end)
+end)
+
 describe("making a matrix", function()
   it("takes sizes, rows, a matrix or a vector", function()
     local E = mat {{1, 2, 3}, {4, 5, 6}}

@@ -56,6 +56,19 @@ describe("one-step problems", function()
       (message(ns.LCP().M, ns.RelayNSL(1)):gsub("'%a+'", "'?'")))
   end)
 
+  it("without solution: the given Jacobians may be why", function()
+    local function failure(C)
+      local simu = models.simulate(ns.FirstOrderLinearTIDS({ 1 }, { { 0 } }, { -1 }), ns.FirstOrderNonLinearR {
+        h = function(_, x, _, _, y) y[1] = x[1] - 1 end, g = function(_, _, lambda, _, r) r[1] = lambda[1] end, C = C,
+      }, 10, ns.ComplementarityConditionNSL(1))
+      return simu
+    end
+    assert.is_true(#failure():run() > 1)
+    local simu = failure { { 0 } }
+    assert.matches("^Relay: the one%-step problem has no accepted solution: .* %(t=0.1 step 1 newton %d%); "
+      .. "simu:check%(%) compares the given Jacobians with the exact ones$", message(simu.computeOneStep, simu))
+  end)
+
   it("without solution stop the step, and can be written to a file", function()
     local directory = host.new_directory()
     local file = directory .. "/problem.lua"

@@ -74,11 +74,11 @@ describe("relations", function()
       options.name = "r"
       assert.equal("relation 'r': " .. text, link(ns.FirstOrderLinearTIR(options), size))
     end
-    sizes("C: expected 1 x 2 for 1 multipliers and 2 states, got 1 x 1", { C = { { 1 } }, B = B })
-    sizes("B: expected 2 x 1 for 1 multipliers and 2 states, got 1 x 1", { C = C, B = { { 1 } } })
-    sizes("D: expected 1 x 1 for 1 multipliers and 2 states, got 2 x 2", { C = C, B = B, D = ns.eye(2) })
-    sizes("e: expected 1 x 1 for 1 multipliers and 2 states, got 2 x 1", { C = C, B = B, e = { 1, 2 } })
-    sizes("F: expected 1 x 0 for 1 multipliers and 2 states, got 1 x 1", { C = C, B = B, F = { { 1 } } })
+    sizes("C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 1", { C = { { 1 } }, B = B })
+    sizes("B: expected 2 x 1 for 1 multiplier and 2 states, got 1 x 1", { C = C, B = { { 1 } } })
+    sizes("D: expected 1 x 1 for 1 multiplier and 2 states, got 2 x 2", { C = C, B = B, D = ns.eye(2) })
+    sizes("e: expected 1 x 1 for 1 multiplier and 2 states, got 2 x 1", { C = C, B = B, e = { 1, 2 } })
+    sizes("F: expected 1 x 0 for 1 multiplier and 2 states, got 1 x 1", { C = C, B = B, F = { { 1 } } })
     sizes("C: expected 2 x 2 for 2 multipliers and 2 states, got 1 x 2", { C = C, B = B }, 2)
     local r = ns.FirstOrderLinearTIR { C = { { 1 } }, B = B }
     link(r)
@@ -90,7 +90,7 @@ describe("relations", function()
     assert.equal("FirstOrderLinearTIR: F: there are no parameters z for it", message(r.setFPtr, r, { { 1 } }))
     assert.equal("FirstOrderLinearTIR: e: expected a vector of 1, got table of 2", message(r.setePtr, r, { 1, 2 }))
     assert.equal("FirstOrderLinearTIR: z: expected a vector of 0, got table of 1", message(r.setz, r, { 1 }))
-    assert.equal("relation 'FirstOrderLinearTIR' is already linked with 2 states and 1 multipliers, not 2 and 2",
+    assert.equal("relation 'FirstOrderLinearTIR' is already linked with 2 states and 1 multiplier, not 2 and 2",
       link(r, 2))
     local other, tank = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS { 1, 2 }
     other:insertDynamicalSystem(tank)

@@ -7,6 +7,20 @@ local function message(f, ...)
   return (tostring(err):gsub("^[^:]*:%d+: ", ""))
 end
 
+describe("assigning to an object that has no fields", function()
+  local message = require "bind.models".message
+  local ns = require "nslua"
+  it("names the setter, or says that there is no such field", function()
+    local osi, law = ns.EulerMoreauOSI(1), ns.RelayNSL(1)
+    assert.equal("EulerMoreauOSI: theta: cannot be assigned to; use setTheta", message(function() osi.theta = 0.5 end))
+    assert.equal("RelayNSL: lb: cannot be assigned to; use setLb", message(function() law.lb = 0 end))
+    assert.equal("RelayNSL: size: a method cannot be assigned to", message(function() law.size = 2 end))
+    assert.equal("RelayNSL: it has no field 'foo'", message(function() law.foo = 2 end))
+    assert.equal("RelayNSL: it has no field '1'", message(function() law[1] = 2 end))
+    assert.equal("LCP: tolerance: cannot be assigned to; use setTolerance", message(function() ns.LCP().tolerance = 1 end))
+  end)
+end)
+
 describe("the binding's shared words", function()
   it("describe what stands at an index", function()
     assert.equal("no value", internal.describe())

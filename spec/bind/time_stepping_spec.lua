@@ -139,9 +139,56 @@ describe("TimeStepping", function()
     local before = state(simu)
     local text = message(simu.computeOneStep, simu)
     assert.matches("^TimeStepping: Newton did not converge in 4 iterations: relative residual [%d.e-]+ of "
-      .. "dynamical system 'tank', tolerance 1e%-10 %(t=0.6 step 6 newton 4%)$", text)
+      .. "dynamical system 'tank', tolerance 1e%-10 %(t=0.6 step 6 newton 4%) "
+      .. "%(a smaller h, setMaxSubsteps%(n%) or, for a switch inside a callback, a law may help%); "
+      .. "simu:check%(%) compares the given Jacobians with the exact ones$", text)
+    assert.equal(text, message(simu.run, simu))
     check_failure(simu, text, function() bad = false end, reference)
     assert.is_not.equal(before, state(simu))
+  end)
+
+  it("advises on Jacobians only where some were given", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f)
+      f[1] = x[1] > 0.9 and -5 or 5
+    end))
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+    assert.matches("%(t=0.1 step 1 newton 50%) %(a smaller h, setMaxSubsteps%(n%) or, for a switch inside a callback, "
+      .. "a law may help%)$", message(simu.computeOneStep, simu))
+  end)
+
+  it("tells the state that a script wrote as nan or inf", function()
+    for value, word in pairs { [0] = "nan", [1 / 0] = "inf", [-1 / 0] = "-inf" } do
+      local simu, _, ds = models.relay(0.1)
+      local reference = advance((models.relay(0.1)))
+      advance(simu, 2)
+      local good = ds:x()[2]
+      ds:x()[2] = value == 0 and 0 / 0 or value
+      local text = ("dynamical system 'ds 1': x[2] is %s (t=0.02 step 2)"):format(word)
+      assert.equal(text, message(simu.computeOneStep, simu))
+      assert.equal(text, message(simu.run, simu))
+      ds:x()[2] = good
+      assert.equal(reference[10], advance(simu)[10])
+    end
+  end)
+
+  it("takes no more arguments than it knows", function()
+    local function few(most, name, ...)
+      local text = ("%s: expected at most %d argument%s, got %d"):format(name, most, most == 1 and "" or "s", most + 1)
+      assert.equal(text, message(ns[name], ...))
+    end
+    few(2, "TimeDiscretisation", 0, 100, 1000)
+    few(2, "EulerMoreauOSI", 1, 1, 1)
+    few(2, "NonSmoothDynamicalSystem", 0, 1, 2)
+    few(3, "Interaction", ns.RelayNSL(1), models.clutch_relation(), "name", 1)
+    few(4, "TimeStepping", 1, 2, 3, 4, 5)
+    few(1, "LCP", {}, {})
+    few(1, "ComplementarityConditionNSL", 1, 2)
+    few(1, "EqualityConditionNSL", 1, 2)
+    few(3, "RelayNSL", 1, 0, 1, 2)
+    few(2, "MixedComplementarityConditionNSL", 1, 2, 3)
+    few(3, "NormalConeNSL", 1, { { 1 } }, { 0 }, 0)
+    few(3, "FirstOrderLinearTIDS", { 1 }, { { 1 } }, { 0 }, 0)
   end)
 
   it("tells the interaction of a law whose bounds are no interval", function()

@@ -20,7 +20,22 @@ describe("TimeDiscretisation", function()
     assert.equal(4, #times { h = 0.3, T = 1 })
     assert.equal(11, #times { h = 0.1, T = 10 * 0.1 - 1e-15 })
     assert.equal(11, #times { h = 0.1, T = 1.09 })
-    assert.equal(1, #times { h = 2, T = 1 })
+    assert.error_matches(function() times { h = 2, T = 1 } end,
+      "TimeStepping: no step of h = 2 fits into [t0, T] = [0, 1]", 1, true)
+    assert.error_matches(function() times { grid = { 0, 0.5, 1 }, T = 0.25 } end,
+      "TimeStepping: no step of h = 0.5 fits into [t0, T] = [0, 0.25]", 1, true)
+  end)
+
+  it("stays at the last step's end, on both kinds of grid", function()
+    for _, grid in ipairs { ns.TimeDiscretisation(0, 0.25), ns.TimeDiscretisation { 0, 0.25, 0.5, 0.75, 1, 2 } } do
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1.1)
+      nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }))
+      local simu = ns.TimeStepping(nsds, grid, ns.EulerMoreauOSI(1))
+      assert.equal(0.25, simu:nextTime())
+      for _, t in simu:steps() do assert.equal(t, simu:nextTime()) end
+      assert.equal(1, simu:startingTime())
+      assert.equal(1, simu:nextTime())
+    end
   end)
 
   it("takes a given grid as it is", function()

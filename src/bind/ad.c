@@ -204,9 +204,9 @@ static int passes(lua_State *L) {
 
 /*
 ** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
-** which is made after the first good call and spares the others the rest.
+** which is made after the first good call and spares the others the rest; and whether the list goes far.
 */
-enum { ALL_PLACES = 1, NEEDED_PLACES };
+enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES };
 
 /* Pushes a new table of weak keys. */
 static void push_weak(lua_State *L, int room) {
@@ -241,12 +241,12 @@ static void push_cached(lua_State *L, int room, int function, int key) {
   lua_settop(L, cache);
 }
 
-/* Pushes the list of the places that the values first..last lead to. */
-static void find_places(lua_State *L, int room, int first, int last) {
+/* Pushes the list of the places that the values first..last lead to; far: also of those that are far away. */
+static void find_places(lua_State *L, int room, int first, int last, bool far) {
   lua_rawgeti(L, room, MAP);
   lua_rawgeti(L, room, INVERSE);
   int map = lua_gettop(L) - 1;
-  nsl_swap_find(L, map, map + 1, first, last);
+  nsl_swap_find(L, map, map + 1, first, last, far);
   lua_replace(L, map);
   lua_settop(L, map);
 }
@@ -290,6 +290,12 @@ static const char *stranger_to_duals(lua_State *L) {
   return text && strstr(text, "got dual") ? text : NULL;
 }
 
+/* Whether the error on top may come from a math function that was not found. */
+static bool lacks_place(lua_State *L) {
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  return text && (strstr(text, "got dual") || strstr(text, "the value with dual numbers"));
+}
+
 static int let_through(lua_State *L) {
   const char *text = stranger_to_duals(L);
   if (text && !strstr(text, "give the Jacobian"))
@@ -297,10 +303,20 @@ static int let_through(lua_State *L) {
   return lua_error(L);
 }
 
+/* The same with a list that was made anew, of places that are far away or not. */
+static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bool far, int first, int last) {
+  if (!attempt_all(L, job, room, entry, all, first, last)) return false;
+  if (far) lua_pushboolean(L, 1);
+  else lua_pushnil(L);
+  lua_rawseti(L, entry, FAR_PLACES);
+  return true;
+}
+
 /*
-** The slots first.. hold the function, self or nil, and the passed values, up to the top. A failure with a list
-** known from an earlier call is tried again when there are other places now, or when a function was left out as not
-** needed.
+** The slots first.. hold the function, self or nil, and the passed values, up to the top. The first call of a function
+** looks for places nearby, which costs little also when each call has a new closure. A failure is tried again when
+** there are other places, farther away (if that may be the reason) or new since the list was made, or when a function
+** was left out as not needed.
 */
 static void run(lua_State *L, Job *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, needed = last + 4;
@@ -313,15 +329,18 @@ static void run(lua_State *L, Job *job, int first) {
     good = attempt(L, job, needed, first, last);
   } else {
     lua_pop(L, 1);
-    find_places(L, room, first, last);
+    find_places(L, room, first, last, false);
     good = attempt_all(L, job, room, entry, all, first, last);
   }
-  if (!good && known) {
+  if (!good && (known || lacks_place(L))) {
     int error = lua_gettop(L);
-    bool left_out = stranger_to_duals(L) && nsl_swap_count(L, needed) < nsl_swap_count(L, all);
-    find_places(L, room, first, last);
+    bool far = lua_rawgeti(L, entry, FAR_PLACES) != LUA_TNIL;
+    lua_pop(L, 1);
+    far = far || lacks_place(L);
+    bool left_out = known && stranger_to_duals(L) && nsl_swap_count(L, needed) < nsl_swap_count(L, all);
+    find_places(L, room, first, last, far);
     if (left_out || !nsl_swap_same(L, all, error + 1))
-      good = attempt_all(L, job, room, entry, error + 1, first, last);
+      good = attempt_far(L, job, room, entry, error + 1, far, first, last);
     else
       lua_settop(L, error);
   }

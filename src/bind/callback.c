@@ -49,9 +49,43 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
     lua_pushliteral(L, "");
 }
 
+/* Pushes " (computeh is called as (time, x, lambda, z, y))". */
+static void push_signature(lua_State *L, const NslCallback *cb) {
+  const NslSlot *slot = cb->slot;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, " (");
+  luaL_addstring(&b, slot->name);
+  luaL_addstring(&b, " is called as (");
+  if (cb->backing == NSL_METHOD) luaL_addstring(&b, "self, ");
+  luaL_addstring(&b, "time");
+  for (const char *a = slot->args; *a; a++) luaL_addstring(&b, *a == 'x' ? ", x" : *a == 'l' ? ", lambda" : ", z");
+  luaL_addstring(&b, ", ");
+  luaL_addstring(&b, slot->label);
+  luaL_addstring(&b, "))");
+  luaL_pushresult(&b);
+}
+
+static bool starts_with(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Whether a message is of the kind that a parameter too few or in the wrong place brings about. */
+static bool is_mistaken_argument(const char *text) {
+  static const char *const starts[] = {
+      "attempt to index a number value", "attempt to index a nil value", "attempt to perform arithmetic on a nil value",
+      "attempt to perform arithmetic on a vector value", "attempt to perform arithmetic on a userdata value"};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (starts_with(text, starts[i])) return true;
+  if (starts_with(text, "attempt to compare "))
+    return strstr(text, "nil") || strstr(text, "vector") || strstr(text, "userdata");
+  const char *end = strstr(text, "]: the vector is empty");
+  return starts_with(text, "z[") && end && strcmp(end, "]: the vector is empty") == 0;
+}
+
 /*
 ** Message handler: the position first (of the callback's definition when the message has none), then the callback and
-** where the simulation stands, then what was said.
+** where the simulation stands, then what was said; how the callback is called when that may be the reason.
 */
 static int explain(lua_State *L) {
   const NslHost *host = nsl_host(L);
@@ -63,7 +97,9 @@ static int explain(lua_State *L) {
     lua_pushlstring(L, message, (size_t)(rest - message));
   push_context(L, host);
   lua_pushstring(L, rest);
-  lua_concat(L, 3);
+  if (is_mistaken_argument(rest)) push_signature(L, host->running);
+  else lua_pushliteral(L, "");
+  lua_concat(L, 4);
   return 1;
 }
 
@@ -169,6 +205,10 @@ static void return_z(const NslCallback *cb, const NslPoint *at) {
   if (at->z && strchr(cb->slot->args, 'z')) copy((double *)at->z, cb->callee->z->data, cb->callee->nz);
 }
 
+static uint64_t output_version(const NslCallback *cb) {
+  return cb->vector ? *cb->vector->version : *cb->matrix->version;
+}
+
 /* Calls a Lua callback; the output's own storage is filled. 0, or negative with the error kept. */
 static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   NslCallee *callee = cb->callee;
@@ -191,7 +231,9 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   lua_pushnumber(L, at->t);
   nargs += push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
+  uint64_t version = output_version(cb);
   if (lua_pcall(L, nargs, 1, top + 1) != LUA_OK) return failed(L, host, before, top);
+  cb->silent = lua_isnil(L, -1) && output_version(cb) == version;
   if (!lua_isnil(L, -1)) {
     lua_pushcfunction(L, assign_returned);
     lua_rawgeti(L, sheet, nsl_output_place(slot));

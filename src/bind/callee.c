@@ -270,6 +270,26 @@ static void check_field(lua_State *L, const NslCallee *callee, const char *name,
   }
 }
 
+/* Pushes "computeh, computeg". */
+static const char *push_known(lua_State *L, const NslCalleeClass *kind) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 0; i < kind->nslots; i++) {
+    if (i > 0) luaL_addstring(&b, ", ");
+    luaL_addstring(&b, kind->slots[i].name);
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+/* Refuses a function (at 3) under the name of a callback that there is not: it would never be called. */
+static void check_callback_name(lua_State *L, const NslCallee *callee, const char *name) {
+  if (strncmp(name, "compute", 7) != 0 || !lua_isfunction(L, 3)) return;
+  const char *who = nsl_callee_title(L, callee), *type = callee->head.type->name;
+  if (callee->kind->nslots == 0) luaL_error(L, "%s: %s: a %s has no callbacks", who, name, type);
+  luaL_error(L, "%s: %s: no callback of a %s (known: %s)", who, name, type, push_known(L, callee->kind));
+}
+
 int nsl_callee_newindex(lua_State *L) {
   NslCallee *callee = lua_touserdata(L, 1);
   if (callee->head.closed)
@@ -277,6 +297,7 @@ int nsl_callee_newindex(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
   int slot = name ? nsl_slot(callee, name) : -1;
   if (name) check_field(L, callee, name, slot);
+  if (name && slot < 0) check_callback_name(L, callee, name);
   lua_settop(L, 3);
   lua_getiuservalue(L, 1, NSL_FIELDS);
   lua_insert(L, 2);
@@ -333,7 +354,21 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   rebind(L, to);
 }
 
-void nsl_register_callee_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
+/* core.class_callbacks[type] = { "computeh", ... }, the core on top: for ns.class. */
+static void list_callbacks(lua_State *L, const NslType *type, const NslCalleeClass *kind) {
+  luaL_getsubtable(L, -1, "class_callbacks");
+  lua_createtable(L, kind->nslots, 0);
+  for (int i = 0; i < kind->nslots; i++) {
+    lua_pushstring(L, kind->slots[i].name);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, type->name);
+  lua_pop(L, 1);
+}
+
+void nsl_register_callee_type(lua_State *L, const NslType *type, const NslCalleeClass *kind, const luaL_Reg *meta,
+                              const luaL_Reg *methods) {
+  list_callbacks(L, type, kind);
   nsl_register_type(L, type, meta, NULL);
   luaL_getmetatable(L, type->name);
   lua_newtable(L);

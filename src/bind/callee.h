@@ -60,6 +60,7 @@ struct NslCallback {
   NslSymbol symbol; /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
+  bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
 /*
@@ -173,8 +174,12 @@ void nsl_anchor(lua_State *L, int idx, const char *key, int value);
 /* Gives the callee at `to` the functions, symbols, fields and class of the one at `from`, of the same type. */
 void nsl_clone_callee(lua_State *L, int from, int to);
 
-/* Registers a callee type: as nsl_register_type, with the __index and __newindex above. */
-void nsl_register_callee_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
+/*
+** Registers a callee type: as nsl_register_type, with the __index and __newindex above. The core's table is on top of
+** the stack; the names of the type's callbacks are listed there.
+*/
+void nsl_register_callee_type(lua_State *L, const NslType *type, const NslCalleeClass *kind, const luaL_Reg *meta,
+                              const luaL_Reg *methods);
 
 /* Sets the class table (nil or table at stack index `class`) of the callee at idx, and finds its methods. */
 void nsl_set_class(lua_State *L, int idx, int class);

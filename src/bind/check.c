@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/callback.h"
 #include "bind/function.h"
 #include "bind/simulation.h"
 
@@ -76,6 +77,69 @@ static bool given(const NslCallee *callee, const char *name, const NsCoef *coef)
   return (coef && ns_coef_given(coef)) || (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT);
 }
 
+/* Doubles that live as long as the call: a userdata left on the stack. */
+static double *scratch(lua_State *L, size_t n) {
+  return lua_newuserdatauv(L, (n ? n : 1) * sizeof(double), 0);
+}
+
+/* ---- callbacks that give nothing ---- */
+
+static bool is_jacobian(const NslSlot *slot) {
+  return strncmp(slot->name, "computeJac", 10) == 0;
+}
+
+/* Appends that callback cb gives nothing. */
+static void complain_silent(lua_State *L, int lines, const NslCallback *cb) {
+  const char *label = cb->slot->label, *at = cb->slot->cols == '1' ? "[1]" : "[1][1]";
+  lua_pushfstring(L, "%s %s: writes nothing into %s (an assignment %s = ... rebinds the local; write %s%s = ...)",
+                  nsl_callee_title(L, cb->callee), cb->slot->name, label, label, label, at);
+  lua_rawseti(L, lines, (lua_Integer)lua_rawlen(L, lines) + 1);
+  lua_pop(L, 1);
+}
+
+/* A point to look at: the state, or another one at a later time. */
+typedef struct Probe {
+  double t, T;
+  const double *x, *lambda, *z;
+  double *moved_x, *moved_lambda;
+} Probe;
+
+/*
+** Whether the callback of a slot gives nothing, neither at the state nor at two other points; those are only asked
+** when it gave nothing at the first. A failure at the first is the caller's.
+*/
+static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, double *out, bool *silent) {
+  NslPoint at = {probe->t, probe->x, probe->lambda, probe->z};
+  int failed = nsl_callback_call(callee, slot, &at, out);
+  *silent = !failed && callee->callbacks[slot].silent;
+  if (failed) return NS_ECALLBACK;
+  for (int trial = 1; trial < POINTS && *silent; trial++) {
+    move(probe->moved_x, probe->x, callee->n, trial);
+    move(probe->moved_lambda, probe->lambda, callee->m, trial);
+    at = (NslPoint){probe->t + (probe->T - probe->t) * trial / (POINTS - 1), probe->moved_x, probe->moved_lambda, probe->z};
+    *silent = nsl_callback_call(callee, slot, &at, out) == 0 && callee->callbacks[slot].silent;
+  }
+  return NS_OK;
+}
+
+/* Complains of the callee's Lua callbacks, other than Jacobians, that give nothing. */
+static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const Probe *probe) {
+  NsStatus status = NS_OK;
+  for (int slot = 0; slot < callee->kind->nslots && status == NS_OK; slot++) {
+    const NslCallback *cb = &callee->callbacks[slot];
+    int entries = nsl_callback_entries(cb);
+    bool silent;
+    if (is_jacobian(cb->slot) || entries == 0 || (cb->backing != NSL_LUA && cb->backing != NSL_METHOD)) continue;
+    double *out = scratch(L, (size_t)entries);
+    status = is_silent(callee, slot, probe, out, &silent);
+    lua_pop(L, 1);
+    if (status == NS_OK && silent) complain_silent(L, lines, cb);
+  }
+  return status;
+}
+
+/* ---- Jacobians ---- */
+
 typedef NsStatus (*RelationJacobian)(const NsRelation *, const NsRelationPoint *, double *, NsError *);
 
 static const struct {
@@ -89,13 +153,8 @@ static const struct {
     {"computeJacgx", "Jacgx", 1, NS_BY_X, ns_relation_K},
 };
 
-/* Doubles that live as long as the call: a userdata left on the stack. */
-static double *scratch(lua_State *L, size_t n) {
-  return lua_newuserdatauv(L, (n ? n : 1) * sizeof(double), 0);
-}
-
 static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t,
-                               NsError *err) {
+                               double T, NsError *err) {
   NsRelation *rel = handle->relation;
   const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K};
   int nx = rel->nx, m = rel->m, most = nx > m ? nx : m;
@@ -104,6 +163,8 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
   for (int i = 0, at = 0; i < inter->nds; at += inter->ds[i++]->n)
     memcpy(state + at, inter->ds[i]->x, (size_t)inter->ds[i]->n * sizeof *x);
   NsStatus status = ns_interaction_update(inter, t, err);
+  Probe probe = {t, T, state, inter->lambda, inter->z, x, lambda};
+  if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);
   for (int c = 0; c < 4 && status == NS_OK; c++) {
     int which = relation_jacobians[c].which, by = relation_jacobians[c].by;
     const NsFunction *f = which == 0 ? &rel->h : &rel->g;
@@ -133,13 +194,26 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
   return status;
 }
 
-static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, NsError *err) {
+static bool ds_jacobian_given(const NslDs *handle) {
+  return handle->ds->f.value && given(&handle->callee, "computeJacobianfx", &handle->ds->jacobian_f);
+}
+
+static NsStatus check_ds_values(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
+  const NsFirstOrderDs *ds = handle->ds;
+  Probe probe = {t, T, ds->x, NULL, ds->z, scratch(L, (size_t)ds->n), NULL};
+  NsStatus status = ns_ds_update(handle->ds, t, err);
+  if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);
+  lua_pop(L, 1);
+  return status;
+}
+
+static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
   NsFirstOrderDs *ds = handle->ds;
-  if (!ds->f.value || !given(&handle->callee, "computeJacobianfx", &ds->jacobian_f)) return NS_OK;
+  NsStatus status = check_ds_values(L, lines, handle, t, T, err);
+  if (status != NS_OK || !ds_jacobian_given(handle)) return status;
   size_t n = (size_t)ds->n;
   double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n);
   Audit audit = {L, lines, &handle->callee, 0, NS_BY_X, "Jacobianfx", ds->n, ds->n, one, other};
-  NsStatus status = ns_ds_update(ds, t, err);
   for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
     move(x, ds->x, ds->n, trial);
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
@@ -153,13 +227,13 @@ static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, NsErr
 }
 
 /* Goes over the graph of the simulation at 1; complaints go to the list at `lines`. */
-static NsStatus check_all(lua_State *L, int lines, double t, NsError *err) {
+static NsStatus check_all(lua_State *L, int lines, double t, double T, NsError *err) {
   NsStatus status = NS_OK;
   lua_getiuservalue(L, 1, NSL_TS_NSDS);
   lua_getiuservalue(L, -1, 1);
   lua_getfield(L, -1, "ds");
   for (lua_Integer i = 1; status == NS_OK && lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1))
-    status = check_ds(L, lines, lua_touserdata(L, -1), t, err);
+    status = check_ds(L, lines, lua_touserdata(L, -1), t, T, err);
   lua_settop(L, lines);
   lua_getiuservalue(L, 1, NSL_TS_NSDS);
   lua_getiuservalue(L, -1, 1);
@@ -167,10 +241,56 @@ static NsStatus check_all(lua_State *L, int lines, double t, NsError *err) {
   for (lua_Integer i = 1; status == NS_OK && lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 2)) {
     NslInteraction *inter = lua_touserdata(L, -1);
     lua_getiuservalue(L, -1, 2);
-    status = check_relation(L, lines, lua_touserdata(L, -1), inter->interaction, t, err);
+    status = check_relation(L, lines, lua_touserdata(L, -1), inter->interaction, t, T, err);
   }
   lua_settop(L, lines);
   return status;
+}
+
+static bool relation_jacobian_given(const NslRelation *handle) {
+  const NsRelation *rel = handle->relation;
+  const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K};
+  for (int c = 0; c < 4; c++)
+    if ((relation_jacobians[c].which == 0 ? &rel->h : &rel->g)->value &&
+        given(&handle->callee, relation_jacobians[c].callback, coefs[c]))
+      return true;
+  return false;
+}
+
+/* Whether some callback of the simulation's graph has a Jacobian that was given. */
+static bool jacobian_given(lua_State *L, int simulation) {
+  int top = lua_gettop(L);
+  bool found = false;
+  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
+  lua_getiuservalue(L, -1, 1);
+  lua_getfield(L, top + 2, "ds");
+  for (lua_Integer i = 1; !found && lua_rawgeti(L, top + 3, i) != LUA_TNIL; i++, lua_settop(L, top + 3))
+    found = ds_jacobian_given(lua_touserdata(L, -1));
+  lua_settop(L, top + 2);
+  lua_getfield(L, top + 2, "interactions");
+  for (lua_Integer i = 1; !found && lua_rawgeti(L, top + 3, i) != LUA_TNIL; i++, lua_settop(L, top + 3)) {
+    lua_getiuservalue(L, -1, 2);
+    found = relation_jacobian_given(lua_touserdata(L, -1));
+  }
+  lua_settop(L, top);
+  return found;
+}
+
+static void append(NsError *err, const char *text) {
+  size_t used = strlen(err->text);
+  snprintf(err->text + used, sizeof err->text - used, "%s", text);
+}
+
+void nsl_advise(lua_State *L, int simulation, NsError *err) {
+  NslTimeStepping *self = lua_touserdata(L, simulation);
+  NsFailure failure = self->ts->failure;
+  self->ts->failure = NS_FAILED_ELSEWHERE;
+  if (err->status == NS_OK || err->status == NS_ECALLBACK || err->status == NS_ERETRY || err->status == NS_ENOMEM ||
+      failure == NS_FAILED_ELSEWHERE)
+    return;
+  if (failure == NS_FAILED_NEWTON)
+    append(err, " (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, a law may help)");
+  if (jacobian_given(L, simulation)) append(err, "; simu:check() compares the given Jacobians with the exact ones");
 }
 
 /* check() -> true, or false and the complaints, one a line. */
@@ -181,7 +301,7 @@ int nsl_simulation_check(lua_State *L) {
   lua_newtable(L);
   NslEdge edge = nsl_enter(self->host, L, NULL);
   self->ts->nsds->busy = true;
-  NsStatus status = check_all(L, 2, ns_ts_time(self->ts), &err);
+  NsStatus status = check_all(L, 2, ns_ts_time(self->ts), self->ts->nsds->T, &err);
   self->ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;

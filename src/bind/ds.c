@@ -139,8 +139,7 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
 
 /* (x0, ...) or one option table. Returns with the new system on top; true when options were given and applied. */
 static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *kind, int most) {
-  if (lua_gettop(L) > most)
-    luaL_error(L, "%s: expected at most %d arguments, got %d", type->name, most, lua_gettop(L));
+  nsl_at_most(L, most, type->name);
   if (nsl_is_options(L, 1)) {
     lua_settop(L, 1);
     nsl_check_options(L, 1, type->name, type == &nonlinear_type ? nonlinear_keys : linear_keys);
@@ -366,8 +365,9 @@ static int ds_gc(lua_State *L) {
 static int ds_tostring(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
-  lua_pushfstring(L, "%s '%s' with %d state%s", self->callee.head.type->name, self->ds->name, self->ds->n,
-                  self->ds->n == 1 ? "" : "s");
+  lua_pushfstring(L, self->ds->name[0] ? "%s '%s'" : "%s", self->callee.head.type->name, self->ds->name);
+  lua_pushfstring(L, " with %d state%s", self->ds->n, self->ds->n == 1 ? "" : "s");
+  lua_concat(L, 2);
   return 1;
 }
 
@@ -376,6 +376,34 @@ static int ds_display(lua_State *L) {
                                         {"A", ds_A},   {"b", ds_b}, {"z", ds_z}, {NULL, NULL}};
   nsl_check_ds(L, 1);
   return nsl_display_object(L, fields);
+}
+
+static bool is_numbered(const char *name, const char *stem) {
+  size_t length = strlen(stem);
+  return strncmp(name, stem, length) == 0 && name[length] && strspn(name + length, "0123456789") == strlen(name + length);
+}
+
+/* What a solution has under a name already; NULL: nothing. */
+static const char *meaning_in_solution(const char *name) {
+  static const char *const fields[] = {"t", "x", "y", "lambda", "iterations", "status", "message", "stats"};
+  static const char *const solution_methods[] = {"save", "column", "names", "display", "close"};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (strcmp(name, fields[i]) == 0) return "a field of solutions";
+  for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)
+    if (strcmp(name, solution_methods[i]) == 0) return "a method of solutions";
+  bool column = strcmp(name, "newton_iterations") == 0 || is_numbered(name, "lambda") || is_numbered(name, "y");
+  return column ? "a column of solutions" : NULL;
+}
+
+/* Refuses the name on top, number i of those in the list at 3, when it clashes. */
+static void check_state_name(lua_State *L, int i) {
+  const char *name = lua_tostring(L, -1), *meaning = meaning_in_solution(name);
+  if (meaning) luaL_error(L, "setNames: names[%d]: '%s' is %s", i, name, meaning);
+  for (int j = 1; j < i; j++) {
+    lua_rawgeti(L, 3, j);
+    if (lua_rawequal(L, -1, -2)) luaL_error(L, "setNames: names[%d]: '%s' is names[%d] already", i, name, j);
+    lua_pop(L, 1);
+  }
 }
 
 /* setNames{"c", "w1", ...}: what the states are called in a solution. */
@@ -392,6 +420,7 @@ static int ds_set_names(lua_State *L) {
       const char *what = lua_pushfstring(L, "names[%d]", i);
       nsl_bad(L, "setNames", what, "a string", -2);
     }
+    check_state_name(L, i);
     lua_rawseti(L, 3, i);
   }
   nsl_anchor(L, 1, "names", 3);
@@ -420,8 +449,8 @@ void nsl_open_ds(lua_State *L) {
                                        {"FirstOrderLinearDS", new_linear_ds},
                                        {"FirstOrderNonLinearDS", new_nonlinear_ds},
                                        {NULL, NULL}};
-  nsl_register_callee_type(L, &nonlinear_type, meta, methods);
-  nsl_register_callee_type(L, &linear_type, meta, methods);
-  nsl_register_callee_type(L, &invariant_type, meta, methods);
+  nsl_register_callee_type(L, &nonlinear_type, &nonlinear_class, meta, methods);
+  nsl_register_callee_type(L, &linear_type, &linear_class, meta, methods);
+  nsl_register_callee_type(L, &invariant_type, &invariant_class, meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

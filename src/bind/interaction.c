@@ -16,6 +16,7 @@ NslInteraction *nsl_check_interaction(lua_State *L, int idx) {
 
 /* Interaction(law, relation [, name]). */
 static int new_interaction(lua_State *L) {
+  nsl_at_most(L, 3, "Interaction");
   NslLaw *law = nsl_check_law(L, 1);
   NslRelation *relation = nsl_check_relation(L, 2);
   lua_settop(L, 3);
@@ -102,11 +103,12 @@ static int interaction_tostring(lua_State *L) {
   if (self->head.closed) return lua_pushliteral(L, "Interaction (closed)"), 1;
   lua_getiuservalue(L, 1, GRAPH);
   const NslHead *graph = nsl_head(L, -1);
-  if (graph && graph->closed) return lua_pushfstring(L, "Interaction '%s'", inter->name), 1;
-  lua_pushfstring(L, "Interaction '%s': %s, %s, %s", inter->name, ns_law_name(inter->law->kind),
-                  ns_relation_kind_name(inter->relation->kind), inter->owner ? "linked with" : "not linked");
+  lua_pushfstring(L, inter->name[0] ? "Interaction '%s'" : "Interaction", inter->name);
+  if (graph && graph->closed) return 1;
+  lua_pushfstring(L, ": %s, %s, %s", ns_law_name(inter->law->kind), ns_relation_kind_name(inter->relation->kind),
+                  inter->owner ? "linked with" : "not linked");
   for (int i = 0; i < inter->nds; i++) lua_pushfstring(L, "%s'%s'", i ? " and " : " ", inter->ds[i]->name);
-  lua_concat(L, 1 + inter->nds);
+  lua_concat(L, 2 + inter->nds);
   return 1;
 }
 

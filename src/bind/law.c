@@ -38,11 +38,13 @@ static int size_argument(lua_State *L, int idx, const char *who, const char *wha
 }
 
 static int new_complementarity(lua_State *L) {
+  nsl_at_most(L, 1, types[NS_LAW_COMPLEMENTARITY].name);
   new_law(L, NS_LAW_COMPLEMENTARITY, size_argument(L, 1, types[NS_LAW_COMPLEMENTARITY].name, "size", 1), 0, 0, 0);
   return 1;
 }
 
 static int new_equality(lua_State *L) {
+  nsl_at_most(L, 1, types[NS_LAW_EQUALITY].name);
   new_law(L, NS_LAW_EQUALITY, size_argument(L, 1, types[NS_LAW_EQUALITY].name, "size", 1), 0, 0, 0);
   return 1;
 }
@@ -50,6 +52,7 @@ static int new_equality(lua_State *L) {
 /* (complementary, equalities): the size is their sum, as in Siconos; the equations come first. */
 static int new_mixed(lua_State *L) {
   const char *who = types[NS_LAW_MIXED].name;
+  nsl_at_most(L, 2, who);
   int complementary = size_argument(L, 1, who, "size", 0), equalities = size_argument(L, 2, who, "equalities", 0);
   if (complementary + equalities == 0) luaL_error(L, "%s: expected at least one component", who);
   new_law(L, NS_LAW_MIXED, complementary + equalities, equalities, 0, 0);
@@ -74,6 +77,7 @@ static void read_bounds(lua_State *L, int idx, NsLaw *law, double *to, const cha
 
 /* RelayNSL(size [, lb = -1 [, ub = 1]]). */
 static int new_relay(lua_State *L) {
+  nsl_at_most(L, 3, types[NS_LAW_RELAY].name);
   lua_settop(L, 3);
   NslLaw *self = new_law(L, NS_LAW_RELAY, size_argument(L, 1, types[NS_LAW_RELAY].name, "size", 1), 0, -1, 1);
   if (!lua_isnil(L, 2)) read_bounds(L, 2, self->law, self->law->lower, "lb");
@@ -118,6 +122,7 @@ static const double *push_nearest(lua_State *L, int n, int rows, const double *H
 /* NormalConeNSL(size, H, K): -y in the normal cone of {lambda: H lambda >= K} at lambda. */
 static int new_normal_cone(lua_State *L) {
   const char *who = types[NS_LAW_NORMAL_CONE].name;
+  nsl_at_most(L, 3, who);
   lua_settop(L, 3);
   int size = size_argument(L, 1, who, "size", 1);
   NslMatrix *H = nsl_to_finite_matrix(L, 2, -1, size, who, "H");
@@ -249,7 +254,7 @@ static int law_tostring(lua_State *L) {
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
   if (law->kind == NS_LAW_RELAY && law->size == 1) lua_pushfstring(L, " on [%f, %f]", law->lower[0], law->upper[0]);
-  else if (law->kind == NS_LAW_NORMAL_CONE) lua_pushfstring(L, ", %d rows", law->rows);
+  else if (law->kind == NS_LAW_NORMAL_CONE) lua_pushfstring(L, ", %d row%s", law->rows, law->rows == 1 ? "" : "s");
   else if (law->kind == NS_LAW_MIXED) lua_pushfstring(L, ", the first %d equations", law->equalities);
   else lua_pushliteral(L, "");
   lua_concat(L, 2);

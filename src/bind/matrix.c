@@ -174,11 +174,9 @@ static int matrix_newindex(lua_State *L) {
   if (!good || i >= (lua_Unsigned)m->rows) return bad_row(L, m);
   lua_settop(L, 3);
   nsl_push_row(L, 1, (int)i);
-  lua_replace(L, 2);
-  lua_getfield(L, 2, "assign");
-  lua_pushvalue(L, 2);
-  lua_pushvalue(L, 3);
-  lua_call(L, 2, 0);
+  lua_replace(L, 1);
+  lua_remove(L, 2);
+  nsl_vector_assign(L);
   return 0;
 }
 

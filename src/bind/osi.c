@@ -19,6 +19,7 @@ static double weight(lua_State *L, int idx, const char *what) {
 
 /* EulerMoreauOSI(theta [, gamma = 1]). */
 static int new_osi(lua_State *L) {
+  nsl_at_most(L, 2, osi_type.name);
   double theta = weight(L, 1, "theta"), gamma = lua_isnoneornil(L, 2) ? 1 : weight(L, 2, "gamma");
   NslOsi *self = nsl_new(L, &osi_type, sizeof *self, 0);
   self->options = (NsEulerMoreauOptions){theta, gamma, false};

@@ -358,7 +358,7 @@ static int relation_tostring(lua_State *L) {
   if (self->relation->m < 0)
     lua_pushliteral(L, ", not linked");
   else
-    lua_pushfstring(L, ": %d states, %d multiplier%s", self->relation->nx, self->relation->m,
+    lua_pushfstring(L, ": %d state%s, %d multiplier%s", self->relation->nx, self->relation->nx == 1 ? "" : "s", self->relation->m,
                     self->relation->m == 1 ? "" : "s");
   lua_concat(L, 2);
   return 1;
@@ -416,6 +416,6 @@ void nsl_open_relation(lua_State *L) {
   static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti}, {"FirstOrderLinearR", new_linear_r},
                                        {"FirstOrderType1R", new_type1},        {"FirstOrderType2R", new_type2},
                                        {"FirstOrderNonLinearR", new_nonlinear_r}, {NULL, NULL}};
-  for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], meta, methods);
+  for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], &classes[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -130,6 +130,7 @@ int nsl_simulation_run(lua_State *L) {
   NsStatus status = ns_run(self->ts, solution, &run, &err);
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);
+  nsl_advise(L, 1, &err);
   if (progress.shown > 0) fprintf(stderr, "\r\033[K");
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {

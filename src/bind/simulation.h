@@ -59,6 +59,12 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
 */
 void nsl_listen(lua_State *L, int idx);
 
+/*
+** Appends to the error of a step that failed what may help: when Newton did not converge, and when Jacobians were given
+** (then also when the one-step problem had no accepted solution).
+*/
+void nsl_advise(lua_State *L, int simulation, NsError *err);
+
 /* Methods of TimeStepping that have a file of their own. */
 int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);

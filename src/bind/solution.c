@@ -59,31 +59,69 @@ static void add_numbered(lua_State *L, int names, const char *stem, int count) {
   }
 }
 
-/* The names of a system's states: those of setNames, else x1, x2, ... counted over all systems. */
-static void add_state_names(lua_State *L, int names, int ds_idx, int *count) {
+/* Where the names of the states are made: stack indices, and how many states came before. */
+typedef struct StateNames {
+  int names, uses; /* the list; a table that counts the uses of each name */
+  int count;
+} StateNames;
+
+/* Counts the name on top, and pops it. */
+static void count_use(lua_State *L, int uses) {
+  lua_pushvalue(L, -1);
+  lua_rawget(L, uses);
+  lua_pushinteger(L, lua_tointeger(L, -1) + 1);
+  lua_replace(L, -2);
+  lua_rawset(L, uses);
+}
+
+/* Replaces the name on top by "ds 2.v" when the states of two systems have it. */
+static void tell_apart(lua_State *L, int uses, const char *system) {
+  lua_pushvalue(L, -1);
+  lua_rawget(L, uses);
+  bool shared = lua_tointeger(L, -1) > 1;
+  lua_pop(L, 1);
+  if (!shared) return;
+  lua_pushfstring(L, "%s.%s", system, lua_tostring(L, -1));
+  lua_remove(L, -2);
+}
+
+/*
+** Counts or, when `add`, adds the names of a system's states: those of setNames, else x1, x2, ... counted over all
+** systems.
+*/
+static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) {
   const NslDs *ds = lua_touserdata(L, ds_idx);
   lua_getiuservalue(L, ds_idx, NSL_FIELDS);
   bool named = lua_getfield(L, -1, "anchor names") == LUA_TTABLE;
   int given = lua_gettop(L);
   for (int i = 1; i <= ds->ds->n; i++) {
-    ++*count;
-    if (!named || lua_rawgeti(L, given, i) != LUA_TSTRING) lua_pushfstring(L, "x%d", *count);
-    add_name(L, names);
+    s->count++;
+    if (named) lua_rawgeti(L, given, i);
+    else lua_pushfstring(L, "x%d", s->count);
+    if (add) {
+      tell_apart(L, s->uses, ds->ds->name);
+      add_name(L, s->names);
+    } else {
+      count_use(L, s->uses);
+    }
   }
   lua_settop(L, given - 2);
 }
 
 /* Fills names and index for the graph of the simulation at `simulation`. */
 static void add_names(lua_State *L, int names, int simulation, const NsSolution *s) {
-  int count = 0;
+  int top = lua_gettop(L), list = top + 4;
+  StateNames states = {names, top + 1, 0};
   lua_pushliteral(L, "t");
   add_name(L, names);
+  lua_newtable(L);
   lua_getiuservalue(L, simulation, NSL_TS_NSDS);
   lua_getiuservalue(L, -1, 1);
   lua_getfield(L, -1, "ds");
-  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1))
-    add_state_names(L, names, lua_gettop(L), &count);
-  lua_pop(L, 4);
+  for (int add = 0; add < 2; add++, states.count = 0, lua_settop(L, list))
+    for (lua_Integer i = 1; lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list))
+      walk_state_names(L, &states, list + 1, add);
+  lua_settop(L, top);
   add_numbered(L, names, "lambda", s->m);
   add_numbered(L, names, "y", s->m);
   lua_pushliteral(L, "newton_iterations");
@@ -129,6 +167,24 @@ static int column_view(lua_State *L, const NslSolution *self, int c) {
   return 1;
 }
 
+enum { NAMES_SHOWN = 24 };
+
+/* Raises that there is no column of the name at idx, listing those that there are. */
+static int no_column(lua_State *L, int idx) {
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 1; i <= count && i <= NAMES_SHOWN; i++) {
+    lua_rawgeti(L, names, i);
+    luaL_addvalue(&b);
+    luaL_addstring(&b, i == count ? "" : i == NAMES_SHOWN ? ", ..." : ", ");
+  }
+  luaL_pushresult(&b);
+  return luaL_error(L, "column: there is none called '%s' (known: %s)", lua_tostring(L, idx), lua_tostring(L, -1));
+}
+
 /* The column number of the name or number at idx, from 0. */
 static int column_argument(lua_State *L, const NslSolution *self, int idx) {
   int count = count_columns(self->solution);
@@ -136,7 +192,7 @@ static int column_argument(lua_State *L, const NslSolution *self, int idx) {
     lua_getiuservalue(L, 1, 1);
     lua_getfield(L, -1, "index");
     lua_pushvalue(L, idx);
-    if (lua_rawget(L, -2) == LUA_TNIL) luaL_error(L, "column: there is none called '%s'", lua_tostring(L, idx));
+    if (lua_rawget(L, -2) == LUA_TNIL) no_column(L, idx);
     return (int)lua_tointeger(L, -1) - 1;
   }
   lua_Integer c = nsl_integer(L, idx, "column", "name or number");
@@ -236,8 +292,9 @@ static int solution_tostring(lua_State *L) {
   const NsSolution *s = self->solution;
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, "status");
-  lua_pushfstring(L, "solution (%s): %I rows, t = %f .. %f, %d states, %d multipliers", lua_tostring(L, -1),
-                  (lua_Integer)s->rows, s->rows ? s->t[0] : 0.0, s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->m);
+  lua_pushfstring(L, "solution (%s): %I row%s, t = %f .. %f, %d state%s, %d multiplier%s", lua_tostring(L, -1),
+                  (lua_Integer)s->rows, s->rows == 1 ? "" : "s", s->rows ? s->t[0] : 0.0,
+                  s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->nx == 1 ? "" : "s", s->m, s->m == 1 ? "" : "s");
   return 1;
 }
 
@@ -273,6 +330,17 @@ static int solution_index(lua_State *L) {
   return column_view(L, self, (int)lua_tointeger(L, -1) - 1);
 }
 
+/* Nothing of a record can be assigned. */
+static int solution_newindex(lua_State *L) {
+  check_solution(L, 1);
+  lua_settop(L, 2);
+  const char *name = luaL_tolstring(L, 2, NULL);
+  lua_pushvalue(L, 1);
+  bool known = lua_type(L, 2) == LUA_TSTRING && lua_getfield(L, -1, name) != LUA_TNIL;
+  if (known) return luaL_error(L, "solution: %s: a record cannot be assigned to", name);
+  return luaL_error(L, "solution: it has no field '%s'", name);
+}
+
 void nsl_open_solution(lua_State *L) {
   static const luaL_Reg methods[] = {{"column", solution_column}, {"names", solution_names}, {"save", solution_save},
                                      {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
@@ -280,6 +348,7 @@ void nsl_open_solution(lua_State *L) {
                                   {"__close", solution_close},
                                   {"__tostring", solution_tostring},
                                   {"__len", solution_length},
+                                  {"__newindex", solution_newindex},
                                   {NULL, NULL}};
   nsl_register_type(L, &solution_type, meta, NULL);
   luaL_getmetatable(L, solution_type.name);

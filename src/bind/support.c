@@ -4,6 +4,7 @@
 */
 #include "bind/support.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,12 +25,41 @@ static int leave_scope(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
+/* Pushes the name of the method in the table of upvalue 1 that sets what `name` gives; false, nothing pushed: none. */
+static bool push_setter(lua_State *L, const char *name) {
+  for (int ptr = 0; ptr < 4; ptr++) {
+    lua_pushfstring(L, ptr % 2 ? "set%c%sPtr" : "set%c%s", ptr < 2 ? toupper((unsigned char)name[0]) : name[0], name + 1);
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return lua_pop(L, 1), true;
+    lua_pop(L, 2);
+  }
+  return false;
+}
+
+/* __newindex of the types with methods (upvalue 1) and no fields: says what to use instead. */
+static int refuse_field(lua_State *L) {
+  const NslHead *head = nsl_head(L, 1);
+  const char *who = head && head->type ? head->type->name : "object";
+  lua_settop(L, 2);
+  const char *name = luaL_tolstring(L, 2, NULL);
+  bool word = lua_type(L, 2) == LUA_TSTRING && name[0];
+  if (word && push_setter(L, name))
+    return luaL_error(L, "%s: %s: cannot be assigned to; use %s", who, name, lua_tostring(L, -1));
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+    return luaL_error(L, "%s: %s: a method cannot be assigned to", who, name);
+  return luaL_error(L, "%s: it has no field '%s'", who, name);
+}
+
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
   luaL_newmetatable(L, type->name);
   if (methods) {
     lua_newtable(L);
     luaL_setfuncs(L, methods, 0);
-    lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__index");
+    lua_pushcclosure(L, refuse_field, 1);
+    lua_setfield(L, -2, "__newindex");
   }
   if (meta) luaL_setfuncs(L, meta, 0);
   if (lua_getfield(L, -1, "__close") == LUA_TFUNCTION) {
@@ -81,6 +111,11 @@ const char *nsl_describe(lua_State *L, int idx) {
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {
   idx = lua_absindex(L, idx);
   return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, nsl_describe(L, idx));
+}
+
+void nsl_at_most(lua_State *L, int most, const char *who) {
+  int count = lua_gettop(L);
+  if (count > most) luaL_error(L, "%s: expected at most %d argument%s, got %d", who, most, most == 1 ? "" : "s", count);
 }
 
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what) {

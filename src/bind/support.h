@@ -46,7 +46,7 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 /*
 ** Registers a type, leaving nothing on the stack: its metatable gets the metamethods `meta` (may be NULL), and
 ** __index a table of `methods` unless meta has an __index of its own. __name and __metatable (the type's name) are
-** set. A __close is not called for an object that is closed already.
+** set, and a __newindex that tells the setter to use or that there is no such field. A __close is not called for an object that is closed already.
 */
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
 
@@ -67,6 +67,9 @@ const char *nsl_describe(lua_State *L, int idx);
 ** the object or function, `what` the argument, "x0".
 */
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
+
+/* Raises "WHO: expected at most 2 arguments, got 3" when more came. */
+void nsl_at_most(lua_State *L, int most, const char *who);
 
 /* An integer / a finite number at idx, else an error worded as nsl_bad. */
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what);

@@ -4,7 +4,14 @@
 */
 #include "bind/swap.h"
 
-enum { MAX_LEVELS = 16, MAX_OBJECTS = 20000, MAX_NUMBERS = 256, NEAR = 1 };
+enum { MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1 };
+
+/* How far a walk goes: objects, places looked at, entries of one table, elements of one array. */
+typedef struct Bounds {
+  lua_Integer objects, places, entries, elements;
+} Bounds;
+
+static const Bounds near_bounds = {512, 4096, 512, 128}, far_bounds = {8000, 40000, 40000, 2048};
 
 /* A group of the list. */
 enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
@@ -12,14 +19,15 @@ enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
 /* Stack indices of the tables of a walk, and how far it went. */
 typedef struct Walk {
   int map, inverse, list, visited, queue;
-  lua_Integer places, head, tail;
+  lua_Integer places, head, tail, looked;
   int level;
+  Bounds most;
 } Walk;
 
 /* Puts the value on top (a table, Lua function or userdata) into the queue unless it was met before; pops it. */
 static void enqueue(lua_State *L, Walk *w) {
   lua_pushvalue(L, -1);
-  if (w->tail >= MAX_OBJECTS || lua_rawget(L, w->visited) != LUA_TNIL) {
+  if (w->tail >= w->most.objects || lua_rawget(L, w->visited) != LUA_TNIL) {
     lua_pop(L, 2);
     return;
   }
@@ -58,6 +66,7 @@ static void add_place(lua_State *L, Walk *w, int holder, int key) {
 /* Deals with the value on top, found at holder[key] or as upvalue number `key` of the function holder; pops it. */
 static void meet(lua_State *L, Walk *w, int holder, int key) {
   int type = lua_type(L, -1);
+  w->looked++;
   if (lua_iscfunction(L, -1)) add_place(L, w, holder, key);
   else if (type == LUA_TFUNCTION || type == LUA_TTABLE || type == LUA_TUSERDATA) enqueue(L, w);
   else lua_pop(L, 1);
@@ -84,14 +93,24 @@ static void walk_function(lua_State *L, Walk *w, int f) {
   }
 }
 
-/* A long array of numbers is passed over: the walk through the table starts after it. */
+/* A long array of numbers is passed over, of another one all but the first elements; the rest is walked through. */
 static void walk_table(lua_State *L, Walk *w, int t) {
   lua_Integer length = (lua_Integer)lua_rawlen(L, t);
   bool numbers = lua_rawgeti(L, t, 1) == LUA_TNUMBER;
   lua_pop(L, 1);
-  if (numbers && length > MAX_NUMBERS) lua_pushinteger(L, length);
+  lua_Integer first = numbers && length > MAX_NUMBERS ? 0 : length < w->most.elements ? length : w->most.elements;
+  for (lua_Integer i = 1; first < length && i <= first; i++) {
+    lua_pushinteger(L, i);
+    lua_rawgeti(L, t, i);
+    meet(L, w, t, lua_gettop(L) - 1);
+    lua_pop(L, 1);
+  }
+  if (first < length) lua_pushinteger(L, length);
   else lua_pushnil(L);
-  while (lua_next(L, t)) meet(L, w, t, lua_gettop(L) - 1);
+  for (lua_Integer i = 0; lua_next(L, t); i++) {
+    if (i >= w->most.entries || w->looked >= w->most.places) return;
+    meet(L, w, t, lua_gettop(L) - 1);
+  }
 }
 
 /* User values of what is far away are left out: a model leads to all its objects and their callbacks. */
@@ -126,10 +145,11 @@ static void pass_over_packages(lua_State *L, Walk *w) {
   lua_rawset(L, w->visited);
 }
 
-void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last) {
+void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far) {
   luaL_checkstack(L, 20, "places of math functions");
   int top = lua_gettop(L);
-  Walk w = {.map = map, .inverse = inverse, .list = top + 1, .visited = top + 2, .queue = top + 3};
+  Walk w = {.map = map, .inverse = inverse, .list = top + 1, .visited = top + 2, .queue = top + 3,
+            .most = far ? far_bounds : near_bounds};
   for (int i = 0; i < 3; i++) lua_newtable(L);
   pass_over_packages(L, &w);
   for (int i = first; i <= last; i++) {
@@ -139,7 +159,7 @@ void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last) {
   }
   lua_Integer end = w.tail;
   for (; w.level < MAX_LEVELS && w.head < w.tail; w.level++, end = w.tail)
-    while (w.head < end) {
+    while (w.head < end && w.looked < w.most.places) {
       lua_rawgeti(L, w.queue, ++w.head);
       walk_object(L, &w);
     }

@@ -13,9 +13,10 @@
 ** tables, through upvalues, fields, metatables and user values; not through package.loaded, and user values only of
 ** the roots and of what they hold. The list is a table of groups of four: the table or function that holds, the key
 ** or the upvalue's number, the original, the replacement. The walk goes breadth first, to a bounded depth and
-** number of objects.
+** number of objects and places; of a long array it takes the first elements, of one of numbers none. Not `far`: a
+** walk of a fraction of a millisecond, which finds what is near.
 */
-void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last);
+void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far);
 
 /* Pushes a list of those places of a list whose replacement is wanted. */
 void nsl_swap_select(lua_State *L, int list, bool (*wanted)(lua_State *L, int replacement));

@@ -16,6 +16,7 @@ static int new_grid(lua_State *L) {
   NsStatus status;
   NslTimeGrid *self;
   if (lua_type(L, 1) == LUA_TNUMBER) {
+    nsl_at_most(L, 2, grid_type.name);
     double t0 = nsl_finite(L, 1, grid_type.name, "t0"), h = nsl_finite(L, 2, grid_type.name, "h");
     self = nsl_new(L, &grid_type, sizeof *self, 0);
     status = ns_time_grid_new(&self->grid, t0, h, &err);

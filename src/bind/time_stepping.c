@@ -93,6 +93,7 @@ static size_t workspace_size(const NsNsds *nsds) {
 
 /* TimeStepping(nsds, td, osi [, osnspb]); without a one-step problem an MLCP, which takes every law. */
 static int new_ts(lua_State *L) {
+  nsl_at_most(L, 4, ts_type.name);
   lua_settop(L, 4);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
@@ -122,6 +123,7 @@ static int ts_compute(lua_State *L) {
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_ts_compute_step(self->ts, &err);
   nsl_leave(self->host, edge);
+  nsl_advise(L, 1, &err);
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }
 

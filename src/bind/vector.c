@@ -340,7 +340,7 @@ static void assign_vector(lua_State *L, NslVector *v, const NslVector *from) {
   nsl_vector_write(v, buffer);
 }
 
-static int method_assign(lua_State *L) {
+int nsl_vector_assign(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1), *from = nsl_test_vector(L, 2);
   nsl_vector_writable(L, v);
   lua_settop(L, 2);
@@ -465,7 +465,7 @@ static const luaL_Reg vector_meta[] = {
 };
 
 static const luaL_Reg vector_methods[] = {
-    {"copy", method_copy},   {"assign", method_assign}, {"totable", method_totable}, {"slice", method_slice},
+    {"copy", method_copy},   {"assign", nsl_vector_assign}, {"totable", method_totable}, {"slice", method_slice},
     {"size", vector_len},    {"dot", method_dot},       {"norm", method_norm},       {"cross", method_cross},
     {"outer", method_outer}, {"row", method_row},       {"column", method_column},   {NULL, NULL},
 };

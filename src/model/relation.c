@@ -54,11 +54,16 @@ static const char *name_of(const NsRelation *relation) {
   return relation->name[0] ? relation->name : kinds[relation->kind].name;
 }
 
+static const char *plural(int count) {
+  return count == 1 ? "" : "s";
+}
+
 static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols,
                      NsError *err) {
   if (!ns_coef_given(coef) || (coef->rows == rows && coef->cols == cols)) return NS_OK;
-  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multipliers and %d states, got %d x %d",
-                 name_of(relation), what, rows, cols, relation->m, relation->nx, coef->rows, coef->cols);
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multiplier%s and %d state%s, got %d x %d",
+                 name_of(relation), what, rows, cols, relation->m, plural(relation->m), relation->nx,
+                 plural(relation->nx), coef->rows, coef->cols);
 }
 
 static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
@@ -77,8 +82,8 @@ static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
-    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d states and %d multipliers, not %d and %d",
-                   name_of(rel), old_nx, old_m, nx, m);
+    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
+                   name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
   if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
   if (!rel->g.value && !ns_coef_given(&rel->B))

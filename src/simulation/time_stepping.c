@@ -19,6 +19,9 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
     return ns_fail(err, NS_EARG,
                    "TimeStepping: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", grid->t0,
                    nsds->t0);
+  if (ns_time_grid_steps(grid, nsds->T) == 0)
+    return ns_fail(err, NS_EARG, "TimeStepping: no step of h = %g fits into [t0, T] = [%g, %g]",
+                   ns_time_grid_step(grid, 0), nsds->t0, nsds->T);
   if (problem->owner)
     return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already",
                    ns_osnsp_name(problem->kind));
@@ -71,7 +74,7 @@ double ns_ts_time(const NsTimeStepping *ts) {
 }
 
 double ns_ts_next_time(const NsTimeStepping *ts) {
-  return ns_time_grid_at(ts->grid, ts->k + 1);
+  return ns_time_grid_at(ts->grid, ns_ts_has_next(ts) ? ts->k + 1 : ts->nsteps);
 }
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
@@ -96,8 +99,39 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
+/* " (t=.. step .. newton ..)", appended to what an inner room said. A callback's own error says it already. */
+static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
+  if (!err || status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_ERETRY) return status;
+  size_t used = strlen(err->text);
+  NsError place;
+  if (ts->progress.newton > 0)
+    ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  else
+    ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
+  if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
+  err->status = status;
+  return status;
+}
+
+/* The state from which the next step goes; a script may have written it. */
+static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
+  if (ts->computed) return NS_OK;
+  for (int d = 0; d < ts->nsds->nds; d++) {
+    const NsFirstOrderDs *ds = ts->nsds->ds[d];
+    for (int i = 0; i < ds->n; i++) {
+      if (isfinite(ds->x[i])) continue;
+      const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
+      ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
+      return locate(ts, ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] is %s", ds->name, i + 1, word), err);
+    }
+  }
+  return NS_OK;
+}
+
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "TimeStepping: the NonSmoothDynamicalSystem is empty");
+  NsStatus finite = check_state(ts, err);
+  if (finite != NS_OK) return finite;
   if ((!ts->workspace && !ts->sparse) || ts->graph_version != ts->nsds->version) {
     NsStatus status = make_workspace(ts, err);
     if (status != NS_OK) return status;
@@ -123,20 +157,6 @@ static void remember(NsNsds *nsds) {
   }
 }
 
-/* " (t=.. step .. newton ..)", appended to what an inner room said. A callback's own error says it already. */
-static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
-  if (!err || status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_ERETRY) return status;
-  size_t used = strlen(err->text);
-  NsError place;
-  if (ts->progress.newton > 0)
-    ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
-  else
-    ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
-  if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
-  err->status = status;
-  return status;
-}
-
 /* ---- one linearised problem ---- */
 
 static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row) {
@@ -148,7 +168,8 @@ static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row
   return NULL;
 }
 
-static NsStatus solver_failed(const NsTimeStepping *ts, NsError *err) {
+static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
+  ts->failure = NS_FAILED_PROBLEM;
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
   if (info->status == NS_EARG && ts->sparse) {
@@ -220,7 +241,8 @@ static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *er
   return NS_OK;
 }
 
-static NsStatus not_converged(const NsTimeStepping *ts, NsError *err) {
+static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
+  ts->failure = NS_FAILED_NEWTON;
   const NsEulerMoreauResidual *r = &ts->residual;
   bool state = r->state >= r->output;
   const NsInteraction *inter = state ? NULL : interaction_of_row(ts, r->worst_row);
@@ -255,9 +277,11 @@ static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
   NsStatus status = newton(ts, false, err);
   if (!worth_retrying(status)) return status;
   NsError again = {NS_OK, ""};
+  NsFailure failure = ts->failure;
   ts->stats.damped_steps++;
   ns_euler_moreau_restart(ts->workspace);
   NsStatus damped = newton(ts, true, &again);
+  if (worth_retrying(damped)) ts->failure = failure;
   if (worth_retrying(damped)) return status;
   if (damped != NS_OK && err) *err = again;
   return damped;
@@ -308,6 +332,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   NsEulerMoreau *em = ts->workspace;
   ts->progress.newton = 0;
   ts->progress.t = t_next;
+  ts->failure = NS_FAILED_ELSEWHERE;
   if (ts->sparse) return step_sparse(ts, t, t_next, h, err);
   NsStatus status = ns_euler_moreau_begin(em, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
@@ -336,6 +361,7 @@ static NsStatus step_in_parts(NsTimeStepping *ts, int parts, NsError *err) {
 ** case, and the last part's iterate is accepted once more on success.
 */
 static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) {
+  NsFailure failure = ts->failure;
   for (int parts = 2; parts <= ts->newton.max_substeps && worth_retrying(status); parts *= 2) {
     NsError again = {NS_OK, ""};
     NsStatus refined = step_in_parts(ts, parts, &again);
@@ -349,6 +375,7 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
     if (err) *err = again;
     return refined;
   }
+  ts->failure = failure;
   return status;
 }
 
@@ -359,6 +386,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
     return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)",
                    ns_ts_time(ts), ts->k);
   ts->nsds->busy = true;
+  ts->failure = NS_FAILED_ELSEWHERE;
   NsStatus status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
     ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};

@@ -36,6 +36,9 @@ typedef struct NsNewtonReport {
 
 typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
 
+/* What a step failed at, as far as advice goes. */
+typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTON } NsFailure;
+
 /* Counts since the start or the last reset. */
 typedef struct NsTimeSteppingStats {
   long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
@@ -60,6 +63,7 @@ typedef struct NsTimeStepping {
   int newton_iterations; /* of the last step */
   NsEulerMoreauResidual residual;
   NsProgress progress;
+  NsFailure failure; /* of the last step that was computed */
   NsTimeSteppingStats stats;
 
   NsEulerMoreau *workspace;    /* one of the two, made by ns_ts_prepare */
@@ -70,8 +74,9 @@ typedef struct NsTimeStepping {
 } NsTimeStepping;
 
 /*
-** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0, a system has been moved from its initial
-** state by a simulation, or the one-step problem has another simulation or does not take a law; NS_ENOMEM.
+** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0, no step of it fits into [t0, T], a system
+** has been moved from its initial state by a simulation, or the one-step problem has another simulation or does not
+** take a law; NS_ENOMEM.
 */
 NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator,
                    NsOsnsp *problem, NsError *err);
@@ -89,13 +94,13 @@ bool ns_ts_has_next(const NsTimeStepping *ts);
 /* Whether the model is linear, so that a step is one linear problem with the laws. Needs ns_ts_prepare. */
 bool ns_ts_linear(const NsTimeStepping *ts);
 
-/* t_k and t_{k+1}. */
+/* t_k and t_{k+1}; after the last step both are its end, on a uniform grid as on a grid of points. */
 double ns_ts_time(const NsTimeStepping *ts);
 double ns_ts_next_time(const NsTimeStepping *ts);
 
 /*
 ** Makes the workspace for the graph as it stands and evaluates the initial outputs; nothing to do when both are
-** there.
+** there. NS_ENAN when a state from which the next step goes is not finite.
 */
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
