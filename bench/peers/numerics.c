@@ -115,6 +115,7 @@ static void run(Problem *p, Solver solver) {
 static void run_apart(Problem *p, Solver solver) {
   pid_t child = fork();
   if (child == 0) {
+    close(0); /* exit() in there would move the place in the shared input */
     alarm(SECONDS);
     run(p, solver);
     _exit(0);
