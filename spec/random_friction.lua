@@ -191,7 +191,8 @@ local function project(mu, n, t)
   return a, out
 end
 
--- The largest, over the contacts, of the natural map r - P(r - (u + mu |u_T| e_n) / w) and of min(r_n, u_n / w), w
+-- The largest, over the contacts, of the natural map r - P(r - (u + mu |u_T| e_n) / w) (in the plane: of r_n >= 0 and
+-- then of r_t in the interval that it leaves) and of min(r_n, u_n / w), w
 -- the largest row sum of the contact's own block (1 when that is zero), over what q explains: Q = max q / w, or max r
 -- where that is between Q and 100 Q.
 function M.residual(p, r)
@@ -210,7 +211,13 @@ function M.residual(p, r)
     for a = 2, d do slip = slip + u[a] * u[a] end
     for a = 2, d do t[a - 1] = r[base + a] - u[a] / own end
     local mu = type(p.mu) == "number" and p.mu or p.mu[i]
-    local n, tangent = project(mu, r[base + 1] - (u[1] + mu * sqrt(slip)) / own, t)
+    local n, tangent
+    if d == 2 then -- an interval: no cone is needed, and slip is not magnified by mu
+      n = max(0, r[base + 1] - u[1] / own)
+      tangent = { max(-mu * n, math.min(mu * n, t[1])) }
+    else
+      n, tangent = project(mu, r[base + 1] - (u[1] + mu * sqrt(slip)) / own, t)
+    end
     local e = (r[base + 1] - n) ^ 2
     for a = 2, d do e = e + (r[base + a] - tangent[a - 1]) ^ 2 end
     if e ~= e then return math.huge end

@@ -17,7 +17,7 @@
 #include "solvers/newton.h"
 #include "solvers/residual.h"
 
-enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10, LARGE = 500, FEW_STEPS = 25 };
+enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10, LARGE = 500, FEW_REPAIRS = 15 };
 
 #define LITTLE 1e-9
 
@@ -267,12 +267,12 @@ static int limit_or(const NsSparseBox *s, int usual) {
   return s->options.max_iterations > 0 ? s->options.max_iterations : usual;
 }
 
-static Outcome active_sets(NsSparseBox *s, const double *guess) {
+static Outcome active_sets(NsSparseBox *s, const double *guess, int most) {
   Outcome out = {NS_ENOCONV, 0, "active set"};
   start_at(s, guess);
   for (int i = 0; i < s->n; i++)
     s->set[i] = s->y[i] <= s->map.lower[i] ? NS_AT_LOWER : s->y[i] >= s->map.upper[i] ? NS_AT_UPPER : NS_BETWEEN;
-  out.status = follow_sets(s, limit_or(s, REPAIRS), &out.iterations);
+  out.status = follow_sets(s, most, &out.iterations);
   return out;
 }
 
@@ -374,16 +374,14 @@ static Outcome run_default(NsSparseBox *s, const double *guess) {
     consider(s, 0);
     return (Outcome){NS_OK, 0, "closed form"};
   }
+  bool large = s->n >= LARGE;
   int limit = limit_or(s, NEWTON);
-  Outcome out = active_sets(s, guess);
-  if (!settled(out) && s->n >= LARGE) {
-    out = newton(s, guess, NS_NEWTON_MIN, limit < FEW_STEPS ? limit : FEW_STEPS);
-    if (!settled(out)) out = interior(s, guess);
-  }
+  Outcome out = active_sets(s, guess, limit_or(s, large && !guess ? FEW_REPAIRS : REPAIRS));
+  if (!settled(out) && large) out = interior(s, guess);
   if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN, limit);
   if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB, limit);
   if (settled(out)) return out;
-  Outcome other = s->n < LARGE ? interior(s, guess) : out;
+  Outcome other = large ? out : interior(s, guess);
   if (!settled(other) && s->positive) other = sweeps(s, guess, FEW_SWEEPS);
   return settled(other) ? other : out;
 }
