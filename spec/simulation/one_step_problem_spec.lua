@@ -1,4 +1,3 @@
-local host = require "host"
 local ns = require "nslua"
 local simulation = require "models".simulation
 
@@ -122,27 +121,5 @@ describe("one-step problem", function()
     local seen = {}
     for _ in simu:steps() do seen[#seen + 1] = inter[1]:lambda(0)[1] end
     assert.same({ 1, 1, 0, 0 }, seen)
-  end)
-
-  it("is dumped as a Lua table that reads back exactly", function()
-    local directory = host.new_directory()
-    local path = directory .. "/problem.lua"
-    local problem = ns.MLCP()
-    local simu = make(ns.MixedComplementarityConditionNSL(2, 1), problem)
-    assert.error_matches(function() problem:dump(path) end, "MLCP")
-    simu:run()
-    problem:dump(path)
-    local back = dofile(path)
-    local M, q, lambda, y = problem:M(), problem:q(), problem:lambda(), problem:y()
-    for i = 1, 3 do
-      for j = 1, 3 do assert.equal(M[i][j], back.M[i][j]) end
-      assert.equal(q[i], back.q[i])
-      assert.equal(lambda[i], back.lambda[i])
-      assert.equal(y[i], back.y[i])
-    end
-    assert.same({ -math.huge, 0, 0 }, back.lower)
-    assert.same({ math.huge, math.huge, math.huge }, back.upper)
-    assert.equal("MLCP", back.kind)
-    host.remove(directory)
   end)
 end)

@@ -1,0 +1,26 @@
+-- Projections alone.
+local methods = require "solvers.friction_methods"
+local random_friction = methods.random_friction
+
+describe("friction by first_order alone", function()
+  local shares = { full_rank = 0.9, tower = 0.9, rank_deficient = 0.9, frictionless = 1 }
+  for dim = 2, 3 do
+    for _, kind in ipairs(methods.random_friction.names) do
+      if shares[kind] then
+        it(("solves %dD %s problems"):format(dim, kind), function()
+          methods.check_share("first_order", "first order", dim, kind, shares[kind])
+        end)
+      end
+    end
+  end
+
+  it("stops at its limit with its best iterate", function()
+    math.randomseed(3)
+    local p = random_friction.problem("tower", 3, 12)
+    local a = methods.solve(p, "first_order", { max_iterations = 3 })
+    local b = methods.solve(p, "first_order", { max_iterations = 3000 })
+    assert.is_false(a.success)
+    assert.equal("iteration limit", a.status)
+    assert.is_true(b.residual < a.residual)
+  end)
+end)

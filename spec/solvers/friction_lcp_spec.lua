@@ -1,0 +1,35 @@
+-- The plane as a linear complementarity problem.
+local ns = require "nslua"
+local methods = require "solvers.friction_methods"
+local random_friction = methods.random_friction
+
+describe("friction by lcp alone", function()
+  local shares = { full_rank = 1, tower = 1, frictionless = 1, huge_mu = 0.9, nearly_open = 1 }
+  for dim = 2, 2 do
+    for _, kind in ipairs(methods.random_friction.names) do
+      if shares[kind] then
+        it(("solves %dD %s problems"):format(dim, kind), function()
+          methods.check_share("lcp", "lcp", dim, kind, shares[kind])
+        end)
+      end
+    end
+  end
+
+  it("is refused in space", function()
+    local ok, message = pcall(ns.numerics.fc3d, { W = ns.eye(3), q = { -1, 0, 0 }, mu = 1, solver = "lcp" })
+    assert.is_false(ok)
+    assert.matches("fc3d: unknown solver 'lcp'", message, 1, true)
+  end)
+
+  it("agrees with Gauss-Seidel where forces are unique", function()
+    math.randomseed(5)
+    for _ = 1, 10 do
+      local p = random_friction.problem("frictionless", 2, 4)
+      local a, b = methods.solve(p, "lcp"), methods.solve(p, "nsgs", { tolerance = 1e-12, max_iterations = 20000 })
+      if a.success and b.success then
+        local size = 1 + b.r:norm(math.huge)
+        for i = 1, #a.u do assert.near(0, (a.u[i] - b.u[i]) / (1 + b.u:norm(math.huge)), 1e-6 * size) end
+      end
+    end
+  end)
+end)
