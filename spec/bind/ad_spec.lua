@@ -480,6 +480,21 @@ describe("math functions during the call", function()
       assert.is_true(host.sanitized or best < 0.02, ("%d: %g s"):format(which, best))
     end
   end)
+  it("are found in a model of many nodes, each with a function", function()
+    local model = { params = {}, nodes = {} }
+    for i = 1, 2000 do
+      model.params[i] = { k = i, w = { 1, 2, 3 } }
+      model.nodes[i] = { eval = function(x) return math.sin(x) * cos(0 * x) * model.params[i].k end }
+    end
+    local x = ns.zeros(2000)
+    local d = ns.gradient(function(v)
+      local s = 0
+      for i = 1, 2000, 40 do s = s + model.nodes[i].eval(v[i]) end
+      return s
+    end, x)
+    for i = 1, 2000, 40 do assert.equal(i, d[i]) end
+    assert.equal(0, d[2])
+  end)
   it("are looked for farther away when one is missing", function()
     local wide, deep = {}, {}
     for i = 1, 2000 do wide["k" .. i] = {} end
