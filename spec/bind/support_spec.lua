@@ -8,8 +8,6 @@ local function message(f, ...)
 end
 
 describe("assigning to an object that has no fields", function()
-  local message = require "bind.models".message
-  local ns = require "nslua"
   it("names the setter, or says that there is no such field", function()
     local osi, law = ns.EulerMoreauOSI(1), ns.RelayNSL(1)
     assert.equal("EulerMoreauOSI: theta: cannot be assigned to; use setTheta", message(function() osi.theta = 0.5 end))

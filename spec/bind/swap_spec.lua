@@ -9,6 +9,7 @@ local sin, cos = math.sin, math.cos -- captured as locals, on purpose
 describe("math functions during the call", function()
   local function slope(f) return ns.gradient(function(x) return f(x[1]) end, { 0.3 })[1] end
   after_each(math_is_back)
+
   it("captured as locals, in helpers, in tables, as methods", function()
     local function helper(x) return sin(x) end
     local function outer(x) return helper(x) end
@@ -109,6 +110,32 @@ describe("math functions during the call", function()
       return wave(x)
     end))
   end)
+  it("behave as the originals for plain arguments", function()
+    local seen
+    ns.gradient(function(x)
+      seen = {
+        math.max(1, 2.5), math.type(math.max(3, 2)), math.floor(2.5), math.abs(-3), math.fmod(7, 3),
+        math.type(math.fmod(7, 3)), math.tointeger(3.0), math.atan(1), math.log(8, 2), tostring(math.type "x"),
+        select("#", math.modf(2.5)), select(2, pcall(math.sin)), select(2, pcall(math.max)), sin(1),
+        select(2, pcall(math.floor, "a")),
+      }
+      return x[1]
+    end, { 1 })
+    assert.same({
+      math.max(1, 2.5), math.type(math.max(3, 2)), math.floor(2.5), math.abs(-3), math.fmod(7, 3),
+      math.type(math.fmod(7, 3)), math.tointeger(3.0), math.atan(1), math.log(8, 2), tostring(math.type "x"),
+      select("#", math.modf(2.5)), select(2, pcall(math.sin)), select(2, pcall(math.max)), sin(1),
+      select(2, pcall(math.floor, "a")),
+    }, seen)
+  end)
+  it("reject a wrong argument beside a dual by its number", function()
+    fails("bad argument #2 to 'atan' %(number expected, got table%)", ns.gradient,
+      function(x) return type(x[1]) == "userdata" and math.atan(x[1], {}) or 1 end, { 1 })
+    fails("bad argument #2 to 'max' %(number expected, got boolean%)", ns.gradient,
+      function(x) return type(x[1]) == "userdata" and math.max(x[1], true) or 1 end, { 1 })
+    fails("bad argument #2 to 'fmod' %(number expected, got no value%)", ns.gradient,
+      function(x) return type(x[1]) == "userdata" and math.fmod(x[1]) or 1 end, { 1 })
+  end)
   it("are looked for quickly in a closure over much", function()
     local function fill(make)
       local t = {}
@@ -131,6 +158,21 @@ describe("math functions during the call", function()
       end
       assert.is_true(host.sanitized or best < 0.02, ("%d: %g s"):format(which, best))
     end
+  end)
+  it("are found in a model of many nodes, each with a function", function()
+    local model = { params = {}, nodes = {} }
+    for i = 1, 2000 do
+      model.params[i] = { k = i, w = { 1, 2, 3 } }
+      model.nodes[i] = { eval = function(x) return math.sin(x) * cos(0 * x) * model.params[i].k end }
+    end
+    local x = ns.zeros(2000)
+    local d = ns.gradient(function(v)
+      local s = 0
+      for i = 1, 2000, 40 do s = s + model.nodes[i].eval(v[i]) end
+      return s
+    end, x)
+    for i = 1, 2000, 40 do assert.equal(i, d[i]) end
+    assert.equal(0, d[2])
   end)
   it("are looked for farther away when one is missing", function()
     local wide, deep = {}, {}

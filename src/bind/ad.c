@@ -313,10 +313,10 @@ static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bo
 }
 
 /*
-** The slots first.. hold the function, self or nil, and the passed values, up to the top. The first call of a function
-** looks for places nearby, which costs little also when each call has a new closure. A failure is tried again when
-** there are other places, farther away (if that may be the reason) or new since the list was made, or when a function
-** was left out as not needed.
+** The slots first.. hold the function, self or nil, and the passed values, up to the top. The first call of a
+** function looks for places nearby, which costs little also when each call has a new closure. A failure is tried
+** again when there are other places, farther away (if that may be the reason) or new since the list was made, or when
+** a function was left out as not needed.
 */
 static void run(lua_State *L, Job *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, needed = last + 4;

@@ -27,7 +27,8 @@ typedef struct NslDualArg {
 ** a Jacobian must be given. Raises Lua errors (call it protected). The callback's math functions accept duals
 ** during the call, captured ones too (upvalues are swapped and put back, also after an error). The callback may
 ** return a table, a vector or a number of exactly nout values in place of filling `out`. A call that raises is made
-** again, once, when there are math functions to swap that the last call did not know; then the error goes through.
+** again, once, when there are math functions to swap that it did not know of, farther away than the first call of a
+** function looks or put there since; then the error goes through.
 ** Derivatives must be finite. Labels need static storage. Variables go in passes of 16. Griewank and Walther,
 ** Evaluating Derivatives, 2nd ed., 2008, chapter 3 (forward mode).
 */

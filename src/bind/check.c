@@ -116,7 +116,8 @@ static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, doubl
   for (int trial = 1; trial < POINTS && *silent; trial++) {
     move(probe->moved_x, probe->x, callee->n, trial);
     move(probe->moved_lambda, probe->lambda, callee->m, trial);
-    at = (NslPoint){probe->t + (probe->T - probe->t) * trial / (POINTS - 1), probe->moved_x, probe->moved_lambda, probe->z};
+    double t = probe->t + (probe->T - probe->t) * trial / (POINTS - 1);
+    at = (NslPoint){t, probe->moved_x, probe->moved_lambda, probe->z};
     *silent = nsl_callback_call(callee, slot, &at, out) == 0 && callee->callbacks[slot].silent;
   }
   return NS_OK;

@@ -380,7 +380,8 @@ static int ds_display(lua_State *L) {
 
 static bool is_numbered(const char *name, const char *stem) {
   size_t length = strlen(stem);
-  return strncmp(name, stem, length) == 0 && name[length] && strspn(name + length, "0123456789") == strlen(name + length);
+  if (strncmp(name, stem, length) != 0) return false;
+  return name[length] && strspn(name + length, "0123456789") == strlen(name + length);
 }
 
 /* What a solution has under a name already; NULL: nothing. */

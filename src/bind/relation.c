@@ -358,8 +358,8 @@ static int relation_tostring(lua_State *L) {
   if (self->relation->m < 0)
     lua_pushliteral(L, ", not linked");
   else
-    lua_pushfstring(L, ": %d state%s, %d multiplier%s", self->relation->nx, self->relation->nx == 1 ? "" : "s", self->relation->m,
-                    self->relation->m == 1 ? "" : "s");
+    lua_pushfstring(L, ": %d state%s, %d multiplier%s", self->relation->nx, self->relation->nx == 1 ? "" : "s",
+                    self->relation->m, self->relation->m == 1 ? "" : "s");
   lua_concat(L, 2);
   return 1;
 }

@@ -60,8 +60,8 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
 void nsl_listen(lua_State *L, int idx);
 
 /*
-** Appends to the error of a step that failed what may help: when Newton did not converge, and when Jacobians were given
-** (then also when the one-step problem had no accepted solution).
+** Appends to the error of a step that failed what may help: when Newton did not converge, and when Jacobians were
+** given (then also when the one-step problem had no accepted solution).
 */
 void nsl_advise(lua_State *L, int simulation, NsError *err);
 

@@ -25,10 +25,11 @@ static int leave_scope(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/* Pushes the name of the method in the table of upvalue 1 that sets what `name` gives; false, nothing pushed: none. */
+/* Pushes the name of the method in upvalue 1 that sets what `name` gives; false, nothing pushed: none. */
 static bool push_setter(lua_State *L, const char *name) {
   for (int ptr = 0; ptr < 4; ptr++) {
-    lua_pushfstring(L, ptr % 2 ? "set%c%sPtr" : "set%c%s", ptr < 2 ? toupper((unsigned char)name[0]) : name[0], name + 1);
+    int first = ptr < 2 ? toupper((unsigned char)name[0]) : name[0];
+    lua_pushfstring(L, ptr % 2 ? "set%c%sPtr" : "set%c%s", first, name + 1);
     lua_pushvalue(L, -1);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return lua_pop(L, 1), true;
     lua_pop(L, 2);
@@ -115,7 +116,8 @@ int nsl_bad(lua_State *L, const char *who, const char *what, const char *expecte
 
 void nsl_at_most(lua_State *L, int most, const char *who) {
   int count = lua_gettop(L);
-  if (count > most) luaL_error(L, "%s: expected at most %d argument%s, got %d", who, most, most == 1 ? "" : "s", count);
+  if (count <= most) return;
+  luaL_error(L, "%s: expected at most %d argument%s, got %d", who, most, most == 1 ? "" : "s", count);
 }
 
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what) {

@@ -45,8 +45,9 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 
 /*
 ** Registers a type, leaving nothing on the stack: its metatable gets the metamethods `meta` (may be NULL), and
-** __index a table of `methods` unless meta has an __index of its own. __name and __metatable (the type's name) are
-** set, and a __newindex that tells the setter to use or that there is no such field. A __close is not called for an object that is closed already.
+** __index a table of `methods` unless meta has an __index of its own, with a __newindex that names the setter to use
+** or says that there is no such field. __name and __metatable (the type's name) are set. A __close is not called for
+** an object that is closed already.
 */
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
 

@@ -6,12 +6,12 @@
 
 enum { MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1 };
 
-/* How far a walk goes: objects, places looked at, entries of one table, elements of one array. */
+/* How far a walk goes: functions, other objects, places looked at, entries of one table, elements of one array. */
 typedef struct Bounds {
-  lua_Integer objects, places, entries, elements;
+  lua_Integer functions, objects, places, entries, elements;
 } Bounds;
 
-static const Bounds near_bounds = {512, 4096, 512, 128}, far_bounds = {8000, 40000, 40000, 2048};
+static const Bounds near_bounds = {1024, 768, 8192, 512, 256}, far_bounds = {20000, 20000, 80000, 80000, 20000};
 
 /* A group of the list. */
 enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
@@ -19,19 +19,22 @@ enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
 /* Stack indices of the tables of a walk, and how far it went. */
 typedef struct Walk {
   int map, inverse, list, visited, queue;
-  lua_Integer places, head, tail, looked;
+  lua_Integer places, head, tail, looked, functions, objects;
   int level;
   Bounds most;
 } Walk;
 
 /* Puts the value on top (a table, Lua function or userdata) into the queue unless it was met before; pops it. */
 static void enqueue(lua_State *L, Walk *w) {
+  bool function = lua_isfunction(L, -1);
+  lua_Integer *count = function ? &w->functions : &w->objects;
   lua_pushvalue(L, -1);
-  if (w->tail >= w->most.objects || lua_rawget(L, w->visited) != LUA_TNIL) {
+  if (*count >= (function ? w->most.functions : w->most.objects) || lua_rawget(L, w->visited) != LUA_TNIL) {
     lua_pop(L, 2);
     return;
   }
   lua_pop(L, 1);
+  ++*count;
   lua_pushvalue(L, -1);
   lua_pushboolean(L, 1);
   lua_rawset(L, w->visited);
@@ -132,6 +135,14 @@ static void walk_object(lua_State *L, Walk *w) {
   lua_settop(L, object - 1);
 }
 
+/* Puts the table of the math library into the queue: it is found whatever the bounds are. */
+static void enqueue_math(lua_State *L, Walk *w) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, "math") == LUA_TTABLE) enqueue(L, w);
+  else lua_pop(L, 1);
+  lua_pop(L, 1);
+}
+
 /* Marks package and package.loaded as met. */
 static void pass_over_packages(lua_State *L, Walk *w) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -157,6 +168,7 @@ void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool
     lua_pushvalue(L, i);
     meet(L, &w, i, i);
   }
+  enqueue_math(L, &w);
   lua_Integer end = w.tail;
   for (; w.level < MAX_LEVELS && w.head < w.tail; w.level++, end = w.tail)
     while (w.head < end && w.looked < w.most.places) {

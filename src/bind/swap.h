@@ -14,7 +14,7 @@
 ** the roots and of what they hold. The list is a table of groups of four: the table or function that holds, the key
 ** or the upvalue's number, the original, the replacement. The walk goes breadth first, to a bounded depth and
 ** number of objects and places; of a long array it takes the first elements, of one of numbers none. Not `far`: a
-** walk of a fraction of a millisecond, which finds what is near.
+** walk of about a millisecond at most, which finds what is near. The table of the math library is always a root.
 */
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far);
 

@@ -72,7 +72,7 @@ void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t strid
 /* Raises "WHO: WHAT[i] is nan" for an element that is not finite (i from 1). */
 void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who, const char *what);
 
-/* The method assign, of the vector at 1 with the vector or table at 2; returns the vector. Errors tell the Lua line. */
+/* The method v:assign(source), v at 1 and the source at 2: to be called within another C function's frame too. */
 int nsl_vector_assign(lua_State *L);
 
 /* Raises "LABEL is read-only" unless the vector may be written. */

@@ -82,7 +82,8 @@ static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
-    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
+    return ns_fail(err, NS_ESIZE,
+                   "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
                    name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
   if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
