@@ -1,6 +1,6 @@
 --
 -- bench_numerics.lua
--- The solvers of ns.numerics on the problems of spec/reference, each method, beside those of Siconos on the same data.
+-- The solvers of ns.numerics on the problems of spec/reference, beside those of Siconos on the same data.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -47,12 +47,14 @@ local function fine(p, residual) return residual <= (contact(p) and 1e-6 or 1e-8
 -- ---- ours ----
 
 local methods = {
-  fc2d = { "default", "nsgs", "newton", "first_order", "lcp" }, fc3d = { "default", "nsgs", "newton", "first_order" } }
+  fc2d = { "default", "nsgs", "newton", "first_order", "lcp" },
+  fc3d = { "default", "nsgs", "newton", "first_order" },
+}
 for _, kind in ipairs { "lcp", "mlcp", "relay" } do
   methods[kind] = { "default", "lemke", "principal", "newton_min", "newton_fb", "interior", "psor" }
 end
 
--- {seconds, residual, success, status} of one method, the least time of many solves; nil: it does not take the problem.
+-- {seconds, residual, success, status} of one method, the least time of many solves; nil: not for this problem.
 local function run(p, method, seconds)
   local call, o
   if contact(p) then
@@ -60,7 +62,8 @@ local function run(p, method, seconds)
     o = { W = ns.matrix(p.W), q = ns.vector(p.q), mu = p.mu, solver = method }
   else
     call = ns.numerics.box
-    o = { M = ns.matrix(p.M), q = ns.vector(p.q), lower = ns.vector(p.lower), upper = ns.vector(p.upper), solver = method }
+    o = { M = ns.matrix(p.M), q = ns.vector(p.q), solver = method }
+    o.lower, o.upper = ns.vector(p.lower), ns.vector(p.upper)
   end
   local least, start, good, r = inf, os.clock(), nil, nil
   repeat
@@ -110,7 +113,8 @@ local function ask()
     end
   end
   f:close()
-  os.execute(("OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 timeout 90 %s < %s > /dev/null 2> %s"):format(program, input, output))
+  os.execute(("OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 timeout 90 %s < %s > /dev/null 2> %s"):format(
+    program, input, output))
   local seen = {}
   for line in io.lines(output) do
     local name, solver, info, seconds, numbers = line:match "^= (%S+) (%S+) (%-?%d+) (%S+) (.*)$"
@@ -187,8 +191,9 @@ local function summary(kind, results)
         if other and other[3] then to_default[#to_default + 1] = r[1] / other[1] end
       end
     end
-    rows[#rows + 1] = { name .. (name == "Siconos " .. (standard or "") and " (default)" or ""), solved .. " of " .. of,
-      shown(worst, "%.0e"), common.us(median(times)), shown(median(to_best), "%.2f"), shown(median(to_default), "%.2f") }
+    local head = name == "Siconos " .. (standard or "") and name .. " (default)" or name
+    rows[#rows + 1] = { head, solved .. " of " .. of, shown(worst, "%.0e"), common.us(median(times)),
+      shown(median(to_best), "%.2f"), shown(median(to_default), "%.2f") }
   end
   common.table(kind .. ": each solver over the set; time and ratios are medians over what it solves",
     { "", "solved", "worst residual", "us", "to the fastest", "to Siconos' default" }, rows)
@@ -207,8 +212,8 @@ local function each(kind, results)
   common.table(kind .. ": the default chain, problem by problem",
     { "", "n", "solved", "residual", "us", "fastest of Siconos", "", "ratio" }, rows)
   if #over > 0 then
-    print(("  n >= 4: median ratio to the fastest of Siconos, chosen afterwards: %.2f, largest %.2f (goal 1.5)"):format(
-      median(over), over[#over]))
+    local text = "  n >= 4: median ratio to the fastest of Siconos, chosen afterwards: %.2f, largest %.2f (goal 1.5)"
+    print(text:format(median(over), over[#over]))
   end
 end
 

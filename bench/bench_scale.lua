@@ -67,8 +67,8 @@ for _, n in ipairs(sizes) do
   rows[#rows + 1] = { "n = " .. n, common.us(first), common.us(least), common.ns(least / n),
     ("%.1f"):format(iterations / steps), simu:osnspb():info().solver }
 end
-common.table("A ladder of n diodes, theta = 0.5, sparse", { "", "first step, us", "a step, us", "a step and diode, ns",
-  "active sets", "solver" }, rows)
+common.table("A ladder of n diodes, theta = 0.5, sparse",
+  { "", "first step, us", "a step, us", "a step and diode, ns", "active sets", "solver" }, rows)
 say("a step", points)
 
 -- ---- sweeps ----

@@ -1,7 +1,7 @@
 /*
 ** numerics.c
-** Siconos' solvers of boxes and friction timed on problems from stdin; lines "= name solver info seconds z1 z2 ..." on
-** stderr, the answers being for the caller to judge. Each solver works in a process of its own, since some of them crash or hang.
+** Siconos' solvers of boxes and friction timed on problems from stdin; lines "= name solver info seconds z1 z2 ..."
+** on stderr, for the caller to judge. Each solver works in a process of its own, since some of them crash or hang.
 */
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +83,8 @@ static int solve(Problem *p, SolverOptions *options) {
   LinearComplementarityProblem lcp = {.size = p->n, .M = M, .q = p->q};
   RelayProblem relay = {.size = p->n, .M = M, .q = p->q, .lb = p->lower, .ub = p->upper};
   int dim = p->kind == FC2D ? 2 : 3;
-  FrictionContactProblem friction = {.dimension = dim, .numberOfContacts = p->n / dim, .M = M, .q = p->q, .mu = p->lower};
+  FrictionContactProblem friction = {
+      .dimension = dim, .numberOfContacts = p->n / dim, .M = M, .q = p->q, .mu = p->lower};
   switch (p->kind) {
     case LCP: return linearComplementarity_driver(&lcp, p->z, p->w, options);
     case RELAY: return relay_driver(&relay, p->z, p->w, options);

@@ -104,6 +104,10 @@ describe("memory stays flat", function()
   local soak = os.getenv "NSLUA_SOAK" and 10 or 1
   local steps = host.sanitized and 2000 or 10000 * soak
 
+  local function tell(what, lua, all)
+    if soak > 1 then print(("\n%s: %g kB more in Lua, %d kB in all"):format(what, lua, all or 0)) end
+  end
+
   local function check_run(make)
     local simu = make()
     local function advance(n)
@@ -117,7 +121,7 @@ describe("memory stays flat", function()
     end
     local count, rss = advance(steps // 10)
     local count2, rss2 = advance(steps - steps // 10)
-    if soak > 1 then print(("\n%d steps: %g kB more in Lua, %d kB in all"):format(steps, count2 - count, rss and rss2 - rss or 0)) end
+    tell(steps .. " steps", count2 - count, rss and rss2 - rss)
     assert.is_true(count2 - count < 64, ("%g kB more in Lua"):format(count2 - count))
     if rss and not host.sanitized then assert.is_true(rss2 - rss < 1024, ("%d kB more in all"):format(rss2 - rss)) end
   end
@@ -141,7 +145,7 @@ describe("memory stays flat", function()
     make(n)
     local count, rss = make(n)
     local count2, rss2 = make(3 * n)
-    if soak > 1 then print(("\n%d models: %g kB more in Lua, %d kB in all"):format(3 * n, count2 - count, rss and rss2 - rss or 0)) end
+    tell(3 * n .. " models", count2 - count, rss and rss2 - rss)
     assert.is_true(count2 - count < 64, ("%g kB more in Lua"):format(count2 - count))
     if rss and not host.sanitized then assert.is_true(rss2 - rss < 4096, ("%d kB more in all"):format(rss2 - rss)) end
   end)

@@ -39,8 +39,8 @@ describe("numerics on " .. count .. " random problems", function()
       end
     end
     if os.getenv "NSLUA_RANDOM" then
-      print(("\n%d random box problems: %d wrong answers, %d against enumeration, %d of %d solvable ones solved"):format(
-        count, wrong, contradicted, solved, solvable))
+      local text = "\n%d random box problems: %d wrong answers, %d against enumeration, %d of %d solvable ones solved"
+      print(text:format(count, wrong, contradicted, solved, solvable))
     end
     assert.equal(0, wrong)
     assert.equal(0, contradicted)

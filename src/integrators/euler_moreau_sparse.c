@@ -145,7 +145,8 @@ static void put(Triplets *t, int i, int j, double v) {
 }
 
 /* Rows from .. from + rows - 1 and columns likewise of a coefficient, times a factor, put at (row, col). */
-static void put_part(Triplets *t, const NsCoef *c, double factor, int row0, int rows, int col0, int cols, int row, int col) {
+static void put_part(Triplets *t, const NsCoef *c, double factor, int row0, int rows, int col0, int cols, int row,
+                     int col) {
   const NsSparse *s = c->sparse;
   for (int j = col0; s && j < col0 + cols; j++)
     for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++)
@@ -282,7 +283,8 @@ NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMore
   for (int i = 0; i < em->nsds->nds; i++) {
     const NsFirstOrderDs *ds = em->nsds->ds[i];
     memcpy(em->x + em->offset[i], ds->x_k, (size_t)ds->n * sizeof *em->x);
-    for (int k = 0; em->weight_r != 1 && k < ds->n; k++) em->q[em->offset[i] + k] = -h * (1 - em->weight_r) * ds->r_k[k];
+    double *q = em->q + em->offset[i];
+    for (int k = 0; em->weight_r != 1 && k < ds->n; k++) q[k] = -h * (1 - em->weight_r) * ds->r_k[k];
   }
   NsStatus status = options->theta == 1 ? NS_OK : add_f(em, t_k, 1 - options->theta, err);
   if (status == NS_OK) status = update_coefficients(em, t_next, err);

@@ -144,17 +144,26 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
 }
 
-NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
-                               const double *upper, const double *guess) {
-  int states = M->rows - problem->m;
-  if (!problem->sparse || problem->formed != formed || ns_sparse_box_options(problem->sparse)->method != problem->options.method) {
+/* The solver for that matrix and the method that is asked for; the other options hold from one solve to the next. */
+static NsStatus take_sparse(NsOsnsp *problem, const NsSparse *M, long formed) {
+  bool fits = problem->sparse && problem->formed == formed &&
+              ns_sparse_box_options(problem->sparse)->method == problem->options.method;
+  if (!fits) {
     ns_sparse_box_free(problem->sparse);
     problem->sparse = NULL;
-    problem->info = (NsSolverInfo){.status = ns_sparse_box_new(&problem->sparse, M, &problem->options), .residual = INFINITY};
-    if (problem->info.status != NS_OK) return problem->info.status;
+    NsStatus status = ns_sparse_box_new(&problem->sparse, M, &problem->options);
+    problem->info = (NsSolverInfo){.status = status, .residual = INFINITY, .relative = INFINITY};
+    if (status != NS_OK) return status;
     problem->formed = formed;
   }
   *ns_sparse_box_options(problem->sparse) = problem->options;
+  return NS_OK;
+}
+
+NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
+                               const double *upper, const double *guess) {
+  int states = M->rows - problem->m;
+  if (take_sparse(problem, M, formed) != NS_OK) return problem->info.status;
   NsStatus status = ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
   memcpy(problem->q, q + states, (size_t)problem->m * sizeof *q);
   memcpy(problem->lambda, problem->z + states, (size_t)problem->m * sizeof *q);

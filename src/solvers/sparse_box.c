@@ -17,7 +17,8 @@
 #include "solvers/newton.h"
 #include "solvers/residual.h"
 
-enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10, LARGE = 500, FEW_REPAIRS = 15 };
+enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
+enum { LARGE = 500, FEW_REPAIRS = 15 }; /* from how many variables, without a guess, only few sets are tried first */
 
 #define LITTLE 1e-9
 
@@ -121,8 +122,8 @@ static void product(NsSparseBox *s, const double *y) {
 }
 
 /*
-** Backward error of y, with v and size its own. Rounding of the largest product in a row counts as nothing, as long as that is
-** little beside the data too: a y that runs away explains nothing.
+** Backward error of y, with v and size its own. Rounding of the largest product in a row counts as nothing, as long
+** as that is little beside the data too: a y that runs away explains nothing.
 */
 static double backward(const NsSparseBox *s, const double *y) {
   double worst = 0, most = 0, data = 0;
