@@ -15,7 +15,9 @@ static int alloc_count(lua_State *L) {
 static int open_module(lua_State *L) {
   static const luaL_Reg functions[] = {{"alloc_count", alloc_count}, {NULL, NULL}};
   luaL_newlib(L, functions);
+  nsl_internal_base(L);
   nsl_internal_box(L);
+  nsl_internal_solvers(L);
   nsl_internal_io(L);
   nsl_internal_views(L);
   nsl_internal_ad(L);

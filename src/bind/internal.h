@@ -11,12 +11,25 @@
 /* Each adds its functions to the table on top of the stack. */
 
 /*
+** status_count(), status_message(i), status_name(i), fail(status, text), allocates(count, size), resizes(from, to),
+** failing(n, on, f, ...) (a call while an allocation fails), arena(), interrupt_raise(), interrupt_clear(),
+** interrupted().
+*/
+void nsl_internal_base(lua_State *L);
+
+/*
 ** box{M=, q=, lower=, upper=, guess=, method=, tolerance=, max_iterations=, repeats=} takes plain tables (M a list of
 ** rows; lower 0 and upper inf when absent) and returns a table with z, w, status, message, iterations, residual,
 ** relative, backward, solver, warm, solutions, allocations (made while solving) and seconds (of one of `repeats`
 ** solves).
 */
 void nsl_internal_box(lua_State *L);
+
+/*
+** Parts of solvers, each from one table of named arguments to one of results: scale, active, mcp_jacobian, box_map,
+** block, minor_sign; and fischer(a, b), fischer_box(z, f, lower, upper).
+*/
+void nsl_internal_solvers(lua_State *L);
 
 /*
 ** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[,
