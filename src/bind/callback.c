@@ -74,7 +74,8 @@ static bool starts_with(const char *text, const char *start) {
 static bool is_mistaken_argument(const char *text) {
   static const char *const starts[] = {
       "attempt to index a number value", "attempt to index a nil value",
-      "attempt to perform arithmetic on a nil value", "attempt to perform arithmetic on a vector value", "attempt to perform arithmetic on a userdata value"};
+      "attempt to perform arithmetic on a nil value",
+      "attempt to perform arithmetic on a vector value", "attempt to perform arithmetic on a userdata value"};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
     if (starts_with(text, starts[i])) return true;
   if (starts_with(text, "attempt to compare "))
