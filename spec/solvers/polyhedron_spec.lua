@@ -119,23 +119,4 @@ describe("normal_cone", function()
     assert.is_false(r.success)
     assert.equal("no solution", cone { M = { { 1 } }, q = { 0 }, H = { { 0 } }, K = { 1 } }.status)
   end)
-
-  it("names bad data", function()
-    local function fails(text, o) assert.error_matches(function() cone(o) end, text, 1, true) end
-    local I, H = { { 1, 0 }, { 0, 1 } }, { { 1, 1 } }
-    fails("normal_cone: unknown option 'h' (known: M, q, H, K, lower, upper, z0, tolerance, max_iterations, " ..
-      "solver)", { h = 1 })
-    fails("normal_cone: M: expected a matrix, got nil", {})
-    fails("normal_cone: M: expected a square matrix, got 1 x 2 matrix", { M = { { 1, 2 } }, q = { 0 }, H = H,
-      K = { 0 } })
-    fails("normal_cone: H[1]: expected 2 numbers, got 3", { M = I, q = { 0, 0 }, H = { { 1, 2, 3 } }, K = { 0 } })
-    fails("normal_cone: K: expected a vector of 1, got", { M = I, q = { 0, 0 }, H = H, K = { 0, 1 } })
-    fails("normal_cone: q: expected a vector of 2, got nil", { M = I, H = H, K = { 0 } })
-    fails("normal_cone: M[1][2] is nan", { M = { { 1, 0 / 0 }, { 0, 1 } }, q = { 0, 0 }, H = H, K = { 0 } })
-    fails("normal_cone: lower[2] = 1 is above upper[2] = 0", { M = I, q = { 0, 0 }, H = H, K = { 0 }, lower = { 0,
-      1 }, upper = 0 })
-    fails("normal_cone: unknown solver 'magic' (known: default, pivot, pgs, enumerate)",
-      { M = I, q = { 0, 0 }, H = H, K = { 0 }, solver = "magic" })
-    fails("normal_cone: M: expected a dense matrix, got", { M = ns.speye(2), q = { 0, 0 }, H = H, K = { 0 } })
-  end)
 end)

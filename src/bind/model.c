@@ -130,6 +130,7 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
     if (good) continue;
     lua_pushvalue(L, -2);
     const char *key = lua_tostring(L, -1);
-    luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key ? key : luaL_typename(L, -1), list_of(L, known));
+    if (!key) key = luaL_typename(L, -1);
+    luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, list_of(L, known));
   }
 }
