@@ -65,7 +65,7 @@ local function run(p, method, seconds)
     o = { M = ns.matrix(p.M), q = ns.vector(p.q), solver = method }
     o.lower, o.upper = ns.vector(p.lower), ns.vector(p.upper)
   end
-  local least, start, good, r = inf, os.clock(), nil, nil
+  local least, start, good, r = inf, os.clock()
   repeat
     good, r = pcall(call, o)
     if not good then return nil end
@@ -95,7 +95,7 @@ local function write(f, p)
 end
 
 -- peers[problem name][solver] = {seconds, residual, success}, and the names of its solvers by set, its default first.
-local peers, peer_methods, missing = {}, { lcp = {}, mlcp = {}, relay = {}, fc2d = {}, fc3d = {} }, nil
+local peers, peer_methods = {}, { lcp = {}, mlcp = {}, relay = {}, fc2d = {}, fc3d = {} }
 
 local function ask()
   local headers = io.open "/usr/include/siconos/numerics/NonSmoothDrivers.h"
@@ -134,7 +134,7 @@ local function ask()
   os.remove(output)
 end
 
-missing = ask()
+local missing = ask()
 
 -- Where the peer has not run, its fastest solver's time as stored with the problem, taken on another machine.
 local function fastest_peer(p)
