@@ -65,9 +65,8 @@ local function run(p, method, seconds)
     o = { M = ns.matrix(p.M), q = ns.vector(p.q), solver = method }
     o.lower, o.upper = ns.vector(p.lower), ns.vector(p.upper)
   end
-  local least, start, r = inf, os.clock(), nil
+  local least, start, good, r = inf, os.clock()
   repeat
-    local good
     good, r = pcall(call, o)
     if not good then return nil end
     least = math.min(least, r.time)
