@@ -65,12 +65,10 @@ local function run(p, method, seconds)
     o = { M = ns.matrix(p.M), q = ns.vector(p.q), solver = method }
     o.lower, o.upper = ns.vector(p.lower), ns.vector(p.upper)
   end
-  local least, start, good, r = inf, os.clock()
-  repeat
-    good, r = pcall(call, o)
-    if not good then return nil end
-    least = math.min(least, r.time)
-  until os.clock() - start > seconds
+  local good, r = pcall(call, o)
+  if not good then return nil end
+  local least, start = r.time, os.clock()
+  while os.clock() - start < seconds do least = math.min(least, call(o).time) end
   local residual = judge(p, r.z:totable())
   return { least, residual, r.success and fine(p, residual), r.success and "yes" or r.status }
 end

@@ -83,7 +83,9 @@ static void make_output(lua_State *L, int idx, int slot) {
   cb->matrix = matrix;
 }
 
-/* After a callback of the callee at idx came, went or changed: it gets its output, and the engine's object follows. */
+/*
+** After a callback of the callee at idx came, went or changed: it gets its output, and the engine's object follows.
+*/
 static void rebind(lua_State *L, int idx) {
   idx = lua_absindex(L, idx);
   NslCallee *callee = lua_touserdata(L, idx);
@@ -199,7 +201,10 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   return 0;
 }
 
-/* The memories of the functions: the last point and its value; those of the Jacobians are taken when they are needed. */
+/*
+** The memories of the functions: the last point and its value; those of the Jacobians are taken when they are
+** needed.
+*/
 static NsStatus make_memories(NslCallee *callee) {
   ns_arena_release(&callee->arena);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) {
@@ -225,7 +230,8 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->x = make_vector(L, idx, NSL_SHEET_X, n, "x", true);
   callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, "lambda", true);
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
-  for (int i = 0; i < callee->kind->nslots; i++) callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
+  for (int i = 0; i < callee->kind->nslots; i++)
+    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);

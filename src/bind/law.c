@@ -33,7 +33,8 @@ static NslLaw *new_law(lua_State *L, NsLawKind kind, int size, int equalities, d
 
 static int size_argument(lua_State *L, int idx, const char *who, const char *what, lua_Integer least) {
   lua_Integer size = nsl_integer(L, idx, who, what);
-  if (size < least || size > 1 << 28) luaL_error(L, "%s: %s: expected %d..%d, got %I", who, what, (int)least, 1 << 28, size);
+  if (size < least || size > 1 << 28)
+    luaL_error(L, "%s: %s: expected %d..%d, got %I", who, what, (int)least, 1 << 28, size);
   return (int)size;
 }
 
@@ -113,8 +114,10 @@ static const double *push_nearest(lua_State *L, int n, int rows, const double *H
   if (status != NS_OK) nsl_raise_status(L, status, who);
   NsAvi avi = {n, rows, M->data, q->data, H, K, NULL, NULL};
   status = ns_polyhedron_solve(self->work, &avi, NULL, z->data, w->data, NULL, &info);
-  if (status == NS_ENOSOL || status == NS_ERAY) luaL_error(L, "%s: no lambda has H lambda >= K: the set is empty", who);
-  if (status != NS_OK) luaL_error(L, "%s: no lambda with H lambda >= K was found (%s)", who, ns_status_message(status));
+  if (status == NS_ENOSOL || status == NS_ERAY)
+    luaL_error(L, "%s: no lambda has H lambda >= K: the set is empty", who);
+  if (status != NS_OK)
+    luaL_error(L, "%s: no lambda with H lambda >= K was found (%s)", who, ns_status_message(status));
   lua_pop(L, 4);
   return z->data;
 }
@@ -268,9 +271,16 @@ static int law_display(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {{"display", law_display},
-                                   {"lb", law_lb},       {"ub", law_ub},     {"setLb", law_set_lb},         {"setUb", law_set_ub},
-                                   {"size", law_size},   {"equalities", law_equalities}, {"close", law_close},
-                                   {"H", law_H},         {"K", law_K},       {NULL, NULL}};
+                                   {"lb", law_lb},
+                                   {"ub", law_ub},
+                                   {"setLb", law_set_lb},
+                                   {"setUb", law_set_ub},
+                                   {"size", law_size},
+                                   {"equalities", law_equalities},
+                                   {"close", law_close},
+                                   {"H", law_H},
+                                   {"K", law_K},
+                                   {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
 

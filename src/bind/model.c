@@ -28,7 +28,8 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   const NsSparse *sparse = cols == 0 ? NULL : nsl_test_sparse(L, copy);
   if (sparse) {
     if ((rows >= 0 && sparse->rows != rows) || (cols >= 0 && sparse->cols != cols)) {
-      const char *expected = rows >= 0 && cols >= 0 ? lua_pushfstring(L, "a %d x %d matrix", rows, cols) : "another size";
+      const char *expected =
+          rows >= 0 && cols >= 0 ? lua_pushfstring(L, "a %d x %d matrix", rows, cols) : "another size";
       nsl_bad(L, who, what, expected, copy);
     }
     ns_coef_set_sparse(coef, sparse);

@@ -48,7 +48,9 @@ NslNsds *nsl_check_nsds(lua_State *L, int idx);
 */
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
 
-/* Gives `to` the present numbers of `from`: a copy, but for a sparse matrix, which never changes. Not of a function. */
+/*
+** Gives `to` the present numbers of `from`: a copy, but for a sparse matrix, which never changes. Not of a function.
+*/
 void nsl_clone_coef(lua_State *L, const NsCoef *from, NsCoef *to);
 
 /*

@@ -278,7 +278,8 @@ static int mlcp(lua_State *L) {
   nsl_numerics_need_vector(L, c->who, "a", n, c->q);
   nsl_numerics_need_vector(L, c->who, "b", m, c->q + n);
   for (int i = 0; i < c->n; i++) c->lower[i] = i < n ? -INFINITY : 0, c->upper[i] = INFINITY;
-  bool u0 = nsl_numerics_vector(L, c->who, "u0", n, c->guess), v0 = nsl_numerics_vector(L, c->who, "v0", m, c->guess + n);
+  bool u0 = nsl_numerics_vector(L, c->who, "u0", n, c->guess),
+       v0 = nsl_numerics_vector(L, c->who, "v0", m, c->guess + n);
   c->guessed = u0 || v0;
   return solve(L, c);
 }

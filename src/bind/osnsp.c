@@ -33,7 +33,8 @@ static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
 
 static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
   lua_Integer most = nsl_integer(L, idx, self->head.type->name, "maxIterations");
-  if (most < 0 || most > 1 << 30) luaL_error(L, "%s: maxIterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
+  if (most < 0 || most > 1 << 30)
+    luaL_error(L, "%s: maxIterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
   self->problem->options.max_iterations = (int)most;
 }
 
@@ -192,13 +193,15 @@ static int osnsp_gc(lua_State *L) {
 static int osnsp_tostring(lua_State *L) {
   NslOsnsp *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
-  lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m, nsl_box_solver_name(self->problem->options.method));
+  lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m,
+                  nsl_box_solver_name(self->problem->options.method));
   return 1;
 }
 
 static int osnsp_display(lua_State *L) {
   nsl_check_osnsp(L, 1);
-  static const NslDisplayed fields[] = {{"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
+  static const NslDisplayed fields[] = {
+      {"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
   return nsl_display_object(L, fields);
 }
 
@@ -212,9 +215,10 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"size", osnsp_size}, {"info", osnsp_info}, {"dump", osnsp_dump},
                                      {"uniqueness", nsl_osnsp_uniqueness}, {"solutions", nsl_osnsp_solutions},
                                      {"display", osnsp_display}, {"close", osnsp_close}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"LCP", new_lcp}, {"Relay", new_relay}, {"MLCP", new_mlcp}, {"Equality", new_equality},
-                                       {"AVI", new_avi}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"LCP", new_lcp},           {"Relay", new_relay}, {"MLCP", new_mlcp},
+                                       {"Equality", new_equality}, {"AVI", new_avi},     {NULL, NULL}};
   for (int i = 0; i < NS_OSNSP_KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

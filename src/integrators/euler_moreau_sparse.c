@@ -150,7 +150,8 @@ static void put_part(Triplets *t, const NsCoef *c, double factor, int row0, int 
   const NsSparse *s = c->sparse;
   for (int j = col0; s && j < col0 + cols; j++)
     for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++)
-      if (s->row[p] >= row0 && s->row[p] < row0 + rows) put(t, row + s->row[p] - row0, col + j - col0, factor * s->value[p]);
+      if (s->row[p] >= row0 && s->row[p] < row0 + rows)
+        put(t, row + s->row[p] - row0, col + j - col0, factor * s->value[p]);
   for (int j = col0; c->value && j < col0 + cols; j++)
     for (int i = row0; i < row0 + rows; i++) {
       double v = c->value[i + (size_t)j * (size_t)c->rows];
@@ -203,7 +204,8 @@ static NsStatus form_matrix(NsEulerMoreauSparse *em) {
 static uint64_t present_key(const NsEulerMoreauSparse *em) {
   uint64_t key = 1;
   for (int i = 0; i < em->nsds->nds; i++) key += ns_ds_matrix_version(em->nsds->ds[i]);
-  for (int i = 0; i < em->nsds->ninteractions; i++) key += ns_relation_matrix_version(em->nsds->interactions[i]->relation);
+  for (int i = 0; i < em->nsds->ninteractions; i++)
+    key += ns_relation_matrix_version(em->nsds->interactions[i]->relation);
   return key;
 }
 

@@ -12,9 +12,9 @@
 ** With dx = x - x_k the step is the box problem of order N + m
 **   [ W              -h gamma_r B ] [ dx     ]   [ rho ]   rows of the state: free variables, equations
 **   [ gamma_y C       D           ] [ lambda ] + [ y_k ]   rows of the law: -y in the law's normal cone at lambda
-** with W = M - h theta A, rho = -h theta f(t_{k+1}, x_k) - h (1 - theta) f(t_k, x_k) - h (1 - gamma) r_k and y_k = C x_k + F z + e;
-** gamma_r = gamma and gamma_y = 1, or 1 and gamma with gamma_in_relation. Nothing is eliminated: the matrix has the
-** non-zeros of the model.
+** with W = M - h theta A, rho = -h theta f(t_{k+1}, x_k) - h (1 - theta) f(t_k, x_k) - h (1 - gamma) r_k and y_k = C
+** x_k + F z + e; gamma_r = gamma and gamma_y = 1, or 1 and gamma with gamma_in_relation. Nothing is eliminated: the
+** matrix has the non-zeros of the model.
 */
 typedef struct NsEulerMoreauSparse NsEulerMoreauSparse;
 
@@ -36,14 +36,20 @@ int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em);
 NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k,
                                       double t_next, double h, NsError *err);
 
-/* The problem (order N + m): the matrix with a number that changes with it, q, bounds, and where a solver should start. */
+/*
+** The problem (order N + m): the matrix with a number that changes with it, q, bounds, and where a solver should
+** start.
+*/
 const NsSparse *ns_euler_moreau_sparse_matrix(const NsEulerMoreauSparse *em, long *formed);
 const double *ns_euler_moreau_sparse_q(const NsEulerMoreauSparse *em);
 const double *ns_euler_moreau_sparse_lower(const NsEulerMoreauSparse *em);
 const double *ns_euler_moreau_sparse_upper(const NsEulerMoreauSparse *em);
 const double *ns_euler_moreau_sparse_guess(const NsEulerMoreauSparse *em);
 
-/* Accepts a solution z (N + m): writes x, r, y and lambda of every object. NS_ENAN, nothing written, when a state is not finite. */
+/*
+** Accepts a solution z (N + m): writes x, r, y and lambda of every object. NS_ENAN, nothing written, when a state is
+** not finite.
+*/
 NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z, NsError *err);
 
 #endif

@@ -25,9 +25,9 @@ typedef struct NsSource {
 } NsSource;
 
 /*
-** A rows x cols coefficient: `value` (column-major, contiguous) or `sparse` is what the engine computes with; both are
-** NULL while the coefficient is absent. `version` counts the changes. A zero-initialised coefficient is absent and
-** valid.
+** A rows x cols coefficient: `value` (column-major, contiguous) or `sparse` is what the engine computes with; both
+** are NULL while the coefficient is absent. `version` counts the changes. A zero-initialised coefficient is absent
+** and valid.
 */
 typedef struct NsCoef {
   double *value;

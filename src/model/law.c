@@ -79,10 +79,11 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err) {
     if (isnan(lb) || isnan(ub))
       return ns_fail(err, NS_EARG, "%s: %s[%d] is nan", ns_law_name(law->kind), isnan(lb) ? "lb" : "ub", i + 1);
     if (lb == INFINITY || ub == -INFINITY)
-      return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g are no interval", ns_law_name(law->kind), i + 1, lb,
-                     i + 1, ub);
+      return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g are no interval", ns_law_name(law->kind),
+                     i + 1, lb, i + 1, ub);
     if (lb > ub)
-      return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law->kind), i + 1, lb, i + 1, ub);
+      return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law->kind), i + 1, lb, i + 1,
+                     ub);
   }
   return NS_OK;
 }

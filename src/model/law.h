@@ -25,8 +25,8 @@ typedef enum NsLawKind {
 } NsLawKind;
 
 /*
-** A law on `size` components. The bounds may be changed between steps (they are live in scripts) and are checked when a
-** step begins. Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
+** A law on `size` components. The bounds may be changed between steps (they are live in scripts) and are checked when
+** a step begins. Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
 */
 typedef struct NsLaw {
   NsLawKind kind;

@@ -138,7 +138,8 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
   if (problem->polyhedron) {
     NsAvi avi = {problem->m, problem->rows, M, problem->q, problem->H, problem->K, problem->lower, problem->upper};
     *ns_polyhedron_options(problem->polyhedron) = problem->options;
-    return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu, &problem->info);
+    return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu,
+                               &problem->info);
   }
   *ns_box_options(problem->solver) = problem->options;
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
@@ -164,7 +165,8 @@ NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed,
                                const double *upper, const double *guess) {
   int states = M->rows - problem->m;
   if (take_sparse(problem, M, formed) != NS_OK) return problem->info.status;
-  NsStatus status = ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
+  NsStatus status =
+      ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
   memcpy(problem->q, q + states, (size_t)problem->m * sizeof *q);
   memcpy(problem->lambda, problem->z + states, (size_t)problem->m * sizeof *q);
   memcpy(problem->y, problem->w + states, (size_t)problem->m * sizeof *q);

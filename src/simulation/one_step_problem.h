@@ -10,14 +10,19 @@
 #include "solvers/polyhedron.h"
 #include "solvers/sparse_box.h"
 
-/* X(code, name, law kinds that it takes as a set of bits 1 << NsLawKind) */
-#define NS_OSNSP_LIST(X)                                                                                                \
-  X(NS_OSNSP_LCP, "LCP", 1u << NS_LAW_COMPLEMENTARITY)                                                                  \
-  X(NS_OSNSP_RELAY, "Relay", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY)                 \
-  X(NS_OSNSP_MLCP, "MLCP", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY | 1u << NS_LAW_MIXED) \
-  X(NS_OSNSP_EQUALITY, "Equality", 1u << NS_LAW_EQUALITY)                                                               \
-  X(NS_OSNSP_AVI, "AVI", 1u << NS_LAW_RELAY | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_EQUALITY | 1u << NS_LAW_MIXED | \
-    1u << NS_LAW_NORMAL_CONE)
+/* Sets of law kinds, as bits 1 << NsLawKind. */
+#define NS_LAWS_EQUATIONS (1u << NS_LAW_EQUALITY)
+#define NS_LAWS_RELAYS    (NS_LAWS_EQUATIONS | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_RELAY)
+#define NS_LAWS_BOXES     (NS_LAWS_RELAYS | 1u << NS_LAW_MIXED)
+#define NS_LAWS_ALL       (NS_LAWS_BOXES | 1u << NS_LAW_NORMAL_CONE)
+
+/* X(code, name, the law kinds that it takes) */
+#define NS_OSNSP_LIST(X)                                     \
+  X(NS_OSNSP_LCP, "LCP", 1u << NS_LAW_COMPLEMENTARITY)       \
+  X(NS_OSNSP_RELAY, "Relay", NS_LAWS_RELAYS)                 \
+  X(NS_OSNSP_MLCP, "MLCP", NS_LAWS_BOXES)                    \
+  X(NS_OSNSP_EQUALITY, "Equality", NS_LAWS_EQUATIONS)        \
+  X(NS_OSNSP_AVI, "AVI", NS_LAWS_ALL)
 
 typedef enum NsOsnspKind {
 #define X(code, name, laws) code,
@@ -27,8 +32,8 @@ typedef enum NsOsnspKind {
 } NsOsnspKind;
 
 /*
-** Find y, lambda with y = M lambda + q and -y in the normal cone of [lower, upper] at lambda. Sized by ns_osnsp_prepare; after a
-** solve, M, q, lambda, y and info tell the last problem and its answer.
+** Find y, lambda with y = M lambda + q and -y in the normal cone of [lower, upper] at lambda. Sized by
+** ns_osnsp_prepare; after a solve, M, q, lambda, y and info tell the last problem and its answer.
 */
 typedef struct NsOsnsp {
   NsOsnspKind kind;
@@ -57,8 +62,9 @@ void ns_osnsp_free(NsOsnsp *problem);
 NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err);
 
 /*
-** Sizes it for the graph; states is -1, or the number of states when the problem is to be solved sparse. NS_EARG when a law
-** does not fit its kind, naming the interaction and what would do, or can not be part of a sparse problem; NS_ENOMEM.
+** Sizes it for the graph; states is -1, or the number of states when the problem is to be solved sparse. NS_EARG when
+** a law does not fit its kind, naming the interaction and what would do, or can not be part of a sparse problem;
+** NS_ENOMEM.
 */
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err);
 
@@ -72,8 +78,8 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess);
 
 /*
-** The same for a sparse problem in states and multipliers; `formed` tells one matrix from the next. q, lower, upper and
-** guess have states + m elements, the multipliers last; the solution is problem->z.
+** The same for a sparse problem in states and multipliers; `formed` tells one matrix from the next. q, lower, upper
+** and guess have states + m elements, the multipliers last; the solution is problem->z.
 */
 NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
                                const double *upper, const double *guess);

@@ -27,10 +27,11 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
                    ns_osnsp_name(problem->kind));
   for (int i = 0; i < nsds->nds; i++)
     if (nsds->ds[i]->moved)
-      return ns_fail(err, NS_EARG,
-                     "TimeStepping: dynamical system '%s' is not at its initial state any more: reset() the simulation "
-                     "that moved it, or work on a clone() of that",
-                     nsds->ds[i]->name);
+      return ns_fail(
+          err, NS_EARG,
+          "TimeStepping: dynamical system '%s' is not at its initial state any more: reset() the simulation "
+          "that moved it, or work on a clone() of that",
+          nsds->ds[i]->name);
   NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
@@ -84,7 +85,8 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsStatus status = suits ? ns_euler_moreau_sparse_new(&sparse, ts->nsds) : ns_euler_moreau_new(&dense, ts->nsds);
   if (status == NS_OK) status = ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds);
   if (status != NS_OK) ns_fail(err, NS_ENOMEM, "not enough memory");
-  if (status == NS_OK) status = ns_osnsp_prepare(ts->problem, ts->nsds, suits ? ns_euler_moreau_sparse_states(sparse) : -1, err);
+  if (status == NS_OK)
+    status = ns_osnsp_prepare(ts->problem, ts->nsds, suits ? ns_euler_moreau_sparse_states(sparse) : -1, err);
   if (status != NS_OK) {
     ns_euler_moreau_free(dense);
     ns_euler_moreau_sparse_free(sparse);
@@ -173,7 +175,9 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
   if (info->status == NS_EARG && ts->sparse) {
-    ns_fail(err, NS_EARG, "%s: this solver takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or 'interior'",
+    ns_fail(err, NS_EARG,
+            "%s: this solver takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
+            "'interior'",
             ns_osnsp_name(ts->problem->kind));
     return locate(ts, NS_EARG, err);
   }
@@ -314,8 +318,9 @@ static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double 
   ts->stats.factorizations += formed - before;
   ts->progress.newton = ts->newton_iterations = 1;
   ts->stats.newton_iterations++;
-  status = ns_osnsp_solve_sparse(ts->problem, M, formed, ns_euler_moreau_sparse_q(em), ns_euler_moreau_sparse_lower(em),
-                                 ns_euler_moreau_sparse_upper(em), ns_euler_moreau_sparse_guess(em));
+  status =
+      ns_osnsp_solve_sparse(ts->problem, M, formed, ns_euler_moreau_sparse_q(em), ns_euler_moreau_sparse_lower(em),
+                            ns_euler_moreau_sparse_upper(em), ns_euler_moreau_sparse_guess(em));
   ts->stats.solver_iterations += ts->problem->info.iterations;
   if (status != NS_OK) return solver_failed(ts, err);
   status = ns_euler_moreau_sparse_commit(em, ts->problem->z, err);

@@ -74,9 +74,9 @@ typedef struct NsTimeStepping {
 } NsTimeStepping;
 
 /*
-** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0, no step of it fits into [t0, T], a system
-** has been moved from its initial state by a simulation, or the one-step problem has another simulation or does not
-** take a law; NS_ENOMEM.
+** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0, no step of it fits into [t0, T], a
+** system has been moved from its initial state by a simulation, or the one-step problem has another simulation or
+** does not take a law; NS_ENOMEM.
 */
 NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator,
                    NsOsnsp *problem, NsError *err);

@@ -26,11 +26,11 @@ NsBoxOptions *ns_sparse_box_options(NsSparseBox *s);
 ** Solves for q, lower, upper (n); guess may be NULL. z, w (n) and info as for ns_box_solve (NsSolverInfo.residual is
 ** the natural one with rho = 1 / M_ii). The default chain: 0 where that is a solution and no guess was given; the
 ** active set of the guess, with all wrong components moved while that helps; semismooth Newton on the
-** natural map, then on the Fischer-Burmeister function; interior point; sweeps where the diagonal is positive. From 500
-** variables on interior point comes second, after few sets: where a free boundary has far to go (an obstacle problem
-** on a fine grid) sets move by a point a step, and interior point takes as many steps for any size. Each ends with
-** the active set found, solved and verified: backward error within tolerance, or a violation at the level of rounding of the
-** largest product in its row. A sweep costs O(non-zeros).
+** natural map, then on the Fischer-Burmeister function; interior point; sweeps where the diagonal is positive. From
+** 500 variables on interior point comes second, after few sets: where a free boundary has far to go (an obstacle
+** problem on a fine grid) sets move by a point a step, and interior point takes as many steps for any size. Each
+** ends with the active set found, solved and verified: backward error within tolerance, or a violation at the level
+** of rounding of the largest product in its row. A sweep costs O(non-zeros).
 */
 NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper,
                              const double *guess, double *z, double *w, NsSolverInfo *info);
