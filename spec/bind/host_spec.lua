@@ -165,8 +165,8 @@ end)
 
 describe("the end of the state", function()
   -- Runs a script in both hosts; its output.
-  local function both(script, expected)
-    local settings = ("LUA_PATH=%s LUA_CPATH=%s "):format(
+  local function both(script, expected, options)
+    local settings = (options or "") .. (" LUA_PATH=%s LUA_CPATH=%s "):format(
       host.quote(host.root .. "/lua/?.lua;" .. host.root .. "/lua/?/init.lua;" .. host.root .. "/spec/?.lua"),
       host.quote(host.build .. "/lib/?.so"))
     local commands = { "env " .. settings .. host.quote(host.nslua) .. " -" }
@@ -199,7 +199,7 @@ describe("the end of the state", function()
       local parts = {}
       local function touch()
         for _, p in pairs(parts) do
-          for _, name in ipairs { "x", "setX", "computeRhs", "y", "lambda", "name", "display", "close",
+          for _, name in ipairs { "x", "setX", "computeRhs", "y", "lambda", "name", "display",
             "computeOneStep", "run",
             "check", "clone", "reset", "stats", "M", "info", "relation", "t0", "setCPtr", "setName", "link",
               "interaction",
@@ -244,9 +244,10 @@ describe("the end of the state", function()
       if COLLECT then parts = nil end
       for _ = 1, 3 do collectgarbage() end
       show(parts ~= nil or log > 10)]]
+    -- Lua never finalizes what is made in a finalizer while the state closes.
     for order = 1, 4 do
       for _, collect in ipairs { "true", "false" } do
-        both((script:gsub("ORDER", order):gsub("COLLECT", collect)), "true\n")
+        both((script:gsub("ORDER", order):gsub("COLLECT", collect)), "true\n", "ASAN_OPTIONS=detect_leaks=0")
       end
     end
   end)

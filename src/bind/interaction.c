@@ -89,9 +89,13 @@ static int interaction_close(lua_State *L) {
   return 0;
 }
 
+/* As with a system, the graph that it is in is closed with it. */
 static int interaction_gc(lua_State *L) {
   NslInteraction *self = lua_touserdata(L, 1);
   self->head.closed = true;
+  lua_getiuservalue(L, 1, GRAPH);
+  NslHead *graph = nsl_head(L, -1);
+  if (graph) graph->closed = true;
   ns_interaction_free(self->interaction);
   self->interaction = NULL;
   return 0;
