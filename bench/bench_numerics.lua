@@ -65,7 +65,8 @@ local function run(p, method, seconds)
     o = { M = ns.matrix(p.M), q = ns.vector(p.q), solver = method }
     o.lower, o.upper = ns.vector(p.lower), ns.vector(p.upper)
   end
-  local least, start, good, r = inf, os.clock()
+  local least, start = inf, os.clock()
+  local good, r
   repeat
     good, r = pcall(call, o)
     if not good then return nil end
