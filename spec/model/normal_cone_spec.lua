@@ -88,4 +88,20 @@ describe("NormalConeNSL", function()
   it("is refused by the other one-step problems", function()
     assert.error_matches(function() twisting(ns.MLCP()):computeOneStep() end, "has a NormalConeNSL; use AVI", 1, true)
   end)
+
+  it("takes every set that holds 0, however its faces lie", function()
+    math.randomseed(5)
+    for _ = 1, 1000 do
+      local d, m, H, K = math.random(5), math.random(8), {}, {}
+      for r = 1, m do
+        H[r] = {}
+        for j = 1, d do H[r][j] = math.random(-3, 3) / math.random(7) end
+        K[r] = -math.random() / math.random(3)
+      end
+      assert.equal(d, ns.NormalConeNSL(d, H, K):size())
+      local result = ns.numerics.normal_cone { M = ns.eye(d), q = ns.vector(d), H = H, K = K }
+      assert.is_true(result.success)
+      assert.is_true(result.z:norm() < 1e-10)
+    end
+  end)
 end)

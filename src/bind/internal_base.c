@@ -49,9 +49,7 @@ static int allocates(lua_State *L) {
   return 1;
 }
 
-/*
-** resizes(from, to): whether the bytes of a block survive ns_resize from one length to another; nil: it is refused.
-*/
+/* resizes(from, to): whether the bytes of a block survive ns_resize to another length; nil after it: refused. */
 static int resizes(lua_State *L) {
   size_t from = (size_t)luaL_checkinteger(L, 1), to = (size_t)luaL_checkinteger(L, 2);
   unsigned char *block = ns_alloc(from, 1), *moved = NULL;

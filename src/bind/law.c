@@ -110,6 +110,9 @@ static const double *push_nearest(lua_State *L, int n, int rows, const double *H
   Nearest *self = nsl_new(L, &nearest_type, sizeof *self, 0);
   NsSolverInfo info;
   for (int i = 0; i < n; i++) M->data[i + (ptrdiff_t)i * M->ld] = 1;
+  bool inside = true;
+  for (int r = 0; r < rows; r++) inside = inside && K[r] <= 0;
+  if (inside) return lua_pop(L, 4), z->data; /* 0 itself */
   NsStatus status = ns_polyhedron_new(&self->work, n, rows);
   if (status != NS_OK) nsl_raise_status(L, status, who);
   NsAvi avi = {n, rows, M->data, q->data, H, K, NULL, NULL};

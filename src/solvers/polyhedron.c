@@ -13,6 +13,9 @@
 #include "linalg/lu.h"
 #include "solvers/residual.h"
 
+/* The largest residual over the largest size in the problem at which rounding alone is at work. */
+static const double norm_tolerance = 1e-12;
+
 enum { ROW_OPEN, ROW_COORDINATE, ROW_ZERO };
 enum { OWN = -1, FREE = -2 };
 
@@ -300,17 +303,27 @@ static void size_places(const NsPolyhedron *a, int n, double *size) {
       size[i] += fabs(a->inverse[i + (size_t)c * (size_t)n]) * (fabs(a->s[c]) + fabs(a->k[c]));
 }
 
-/* w - H' mu against the signs that the box asks for; what the rounding of z explains counts as nothing. */
+/* The terms that each row of the box problem's w is the sum of, for the coordinates. */
+static void size_rows(const NsPolyhedron *a, int n, double *size) {
+  int N = n + a->extras;
+  for (int c = 0; c < n; c++) {
+    size[c] = fabs(a->q[c]);
+    for (int d = 0; d < N; d++) size[c] += fabs(a->M[c + (size_t)d * (size_t)N] * a->s[d]);
+  }
+}
+
+/* w - H' mu against the signs that the box asks for; what the rounding of s and z explains counts as nothing. */
 static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double *z, const double *w, const double *mu,
                             NsSolverInfo *info, double *largest) {
-  double *places = a->slack;
+  double *places = a->slack, *rows = a->size;
   size_places(a, p->n, places);
+  size_rows(a, p->n, rows);
   for (int i = 0; i < p->n; i++) {
     double rest = w[i], size = fabs(p->q[i]), rounding = 0;
     for (int j = 0; j < p->n; j++) {
       double entry = fabs(p->M[i + (size_t)j * (size_t)p->n]);
       size += entry * fabs(z[j]);
-      rounding += 8 * DBL_EPSILON * entry * places[j];
+      rounding += 8 * DBL_EPSILON * (entry * places[j] + fabs(a->T[j + (size_t)i * (size_t)a->nmax]) * rows[j]);
     }
     for (int r = 0; r < p->m; r++) {
       rest -= h(p, r, i) * mu[r];
@@ -378,6 +391,7 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *gues
   measure_rows(p, z, a->mu, info, &largest);
   measure_columns(a, p, z, w, a->mu, info, &largest);
   info->relative = ratio(info->residual, largest);
-  if (!status && !(info->backward <= 100 * ns_polyhedron_options(a)->tolerance)) status = NS_ENOCONV;
+  bool exact = info->backward <= 100 * ns_polyhedron_options(a)->tolerance || info->relative <= norm_tolerance;
+  if (!status && !exact) status = NS_ENOCONV;
   return finish(info, status);
 }
