@@ -92,14 +92,14 @@ describe("NormalConeNSL", function()
   it("takes every set that holds 0, however its faces lie", function()
     math.randomseed(5)
     for _ = 1, 1000 do
-      local d, m, H, K = math.random(5), math.random(8), {}, {}
+      local d, m, rows, k = math.random(5), math.random(8), {}, {}
       for r = 1, m do
-        H[r] = {}
-        for j = 1, d do H[r][j] = math.random(-3, 3) / math.random(7) end
-        K[r] = -math.random() / math.random(3)
+        rows[r] = {}
+        for j = 1, d do rows[r][j] = math.random(-3, 3) / math.random(7) end
+        k[r] = -math.random() / math.random(3)
       end
-      assert.equal(d, ns.NormalConeNSL(d, H, K):size())
-      local result = ns.numerics.normal_cone { M = ns.eye(d), q = ns.vector(d), H = H, K = K }
+      assert.equal(d, ns.NormalConeNSL(d, rows, k):size())
+      local result = ns.numerics.normal_cone { M = ns.eye(d), q = ns.vector(d), H = rows, K = k }
       assert.is_true(result.success)
       assert.is_true(result.z:norm() < 1e-10)
     end

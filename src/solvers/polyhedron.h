@@ -41,8 +41,8 @@ NsBoxOptions *ns_polyhedron_options(NsPolyhedron *work);
 ** info->backward is the largest of the violations of H z >= K, and of H z = K where mu > 0, over |H| |z| + |K|, and
 ** of stationarity over |M| |z| + |q| + |H'| |mu|; bounds and signs of mu hold exactly. info->residual is max_k
 ** |min(mu_k, (H z - K)_k)| and the violations of stationarity, unscaled; info->relative that over the largest of
-** those sizes. NS_OK when backward <= 100 tolerance or relative <= 1e-12; NS_ENOSOL (P is empty by two opposite rows, or as ns_box_solve);
-** NS_EARG (bounds), NS_ENAN, NS_ESIZE; else as ns_box_solve.
+** those sizes. NS_OK when backward <= 100 tolerance or relative <= 1e-12; NS_ENOSOL (P is empty by two opposite rows,
+** or as ns_box_solve); NS_EARG (bounds), NS_ENAN, NS_ESIZE; else as ns_box_solve.
 */
 NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *guess, double *z, double *w,
                              double *mu, NsSolverInfo *info);
