@@ -109,32 +109,6 @@ describe("math functions during the call", function()
       return wave(x)
     end))
   end)
-  it("behave as the originals for plain arguments", function()
-    local seen
-    ns.gradient(function(x)
-      seen = {
-        math.max(1, 2.5), math.type(math.max(3, 2)), math.floor(2.5), math.abs(-3), math.fmod(7, 3),
-        math.type(math.fmod(7, 3)), math.tointeger(3.0), math.atan(1), math.log(8, 2), tostring(math.type "x"),
-        select("#", math.modf(2.5)), select(2, pcall(math.sin)), select(2, pcall(math.max)), sin(1),
-        select(2, pcall(math.floor, "a")),
-      }
-      return x[1]
-    end, { 1 })
-    assert.same({
-      math.max(1, 2.5), math.type(math.max(3, 2)), math.floor(2.5), math.abs(-3), math.fmod(7, 3),
-      math.type(math.fmod(7, 3)), math.tointeger(3.0), math.atan(1), math.log(8, 2), tostring(math.type "x"),
-      select("#", math.modf(2.5)), select(2, pcall(math.sin)), select(2, pcall(math.max)), sin(1),
-      select(2, pcall(math.floor, "a")),
-    }, seen)
-  end)
-  it("reject a wrong argument beside a dual by its number", function()
-    fails("bad argument #2 to 'atan' %(number expected, got table%)", ns.gradient,
-      function(x) return type(x[1]) == "userdata" and math.atan(x[1], {}) or 1 end, { 1 })
-    fails("bad argument #2 to 'max' %(number expected, got boolean%)", ns.gradient,
-      function(x) return type(x[1]) == "userdata" and math.max(x[1], true) or 1 end, { 1 })
-    fails("bad argument #2 to 'fmod' %(number expected, got no value%)", ns.gradient,
-      function(x) return type(x[1]) == "userdata" and math.fmod(x[1]) or 1 end, { 1 })
-  end)
   it("are found in a closure over much else", function()
     local function fill(make)
       local t = {}
