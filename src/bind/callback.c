@@ -58,9 +58,11 @@ static void push_signature(lua_State *L, const NslCallback *cb) {
   luaL_addstring(&b, slot->name);
   luaL_addstring(&b, " is called as (");
   if (cb->backing == NSL_METHOD) luaL_addstring(&b, "self, ");
-  luaL_addstring(&b, "time");
-  for (const char *a = slot->args; *a; a++) luaL_addstring(&b, *a == 'x' ? ", x" : *a == 'l' ? ", lambda" : ", z");
-  luaL_addstring(&b, ", ");
+  if (!nsl_timeless(slot)) luaL_addstring(&b, "time, ");
+  for (const char *a = slot->args; *a; a++) {
+    luaL_addstring(&b, nsl_argument_name(cb->callee, *a));
+    luaL_addstring(&b, ", ");
+  }
   luaL_addstring(&b, slot->label);
   luaL_addstring(&b, "))");
   luaL_pushresult(&b);
@@ -225,11 +227,11 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   lua_pushcfunction(L, explain);
   nsl_push_object(L, callee);
   lua_getiuservalue(L, -1, NSL_SHEET);
-  int object = top + 2, sheet = top + 3, nargs = 2;
+  int object = top + 2, sheet = top + 3, nargs = 1;
   memset(output_data(cb), 0, (size_t)nsl_callback_entries(cb) * sizeof(double));
   lua_rawgeti(L, sheet, nsl_function_place(slot));
   if (cb->backing == NSL_METHOD) lua_pushvalue(L, object), nargs++;
-  lua_pushnumber(L, at->t);
+  if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
   nargs += push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
   uint64_t version = output_version(cb);
@@ -256,6 +258,12 @@ typedef void Type2H(unsigned, double *, unsigned, double *, unsigned, double *);
 typedef void Type2G(unsigned, double *, unsigned, double *);
 typedef void Value(double, unsigned, double *, unsigned, double *, unsigned, double *, unsigned, double *);
 typedef void Jacobian(double, unsigned, double *, unsigned, double *, double *, unsigned, double *);
+typedef void Mass(unsigned, In, double *, unsigned, double *);
+typedef void Fint(double, unsigned, In, In, double *, unsigned, double *);
+typedef void Fgyr(unsigned, In, In, double *, unsigned, double *);
+typedef void OfQ(unsigned, In, unsigned, double *, unsigned, double *);
+typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
+typedef void OfQL(unsigned, In, unsigned, In, double *, unsigned, double *);
 
 /* Calls a native callback. The signatures take their inputs as pointers to non-const. */
 static void call_native(const NslCallback *cb, const NslPoint *at) {
@@ -278,6 +286,12 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
     case NSL_NATIVE_TYPE2G: ((Type2G *)f)(m, lambda, nout, out); break;
     case NSL_NATIVE_VALUE: ((Value *)f)(at->t, n, x, m, lambda, nout, out, nz, z); break;
     case NSL_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
+    case NSL_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
+    case NSL_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
+    case NSL_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
+    case NSL_NATIVE_QL: ((OfQL *)f)(n, x, m, lambda, out, nz, z); break;
   }
 }
 

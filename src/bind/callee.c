@@ -54,6 +54,18 @@ static void put_in_sheet(lua_State *L, int idx, int place, int value) {
   lua_pop(L, 1);
 }
 
+bool nsl_timeless(const NslSlot *slot) {
+  return slot->native == NSL_NATIVE_MASS || slot->native == NSL_NATIVE_FGYR || slot->native == NSL_NATIVE_Q ||
+         slot->native == NSL_NATIVE_QL;
+}
+
+const char *nsl_argument_name(const NslCallee *callee, char arg) {
+  const NslCalleeClass *kind = callee->kind;
+  if (arg == 'z') return "z";
+  if (arg == 'x') return kind->x ? kind->x : "x";
+  return kind->lambda ? kind->lambda : "lambda";
+}
+
 int nsl_dimension(const NslCallee *callee, char letter) {
   return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
 }
@@ -373,12 +385,13 @@ static void list_callbacks(lua_State *L, const NslType *type, const NslCalleeCla
 }
 
 void nsl_register_callee_type(lua_State *L, const NslType *type, const NslCalleeClass *kind, const luaL_Reg *meta,
-                              const luaL_Reg *methods) {
+                              const luaL_Reg *methods, const luaL_Reg *common) {
   list_callbacks(L, type, kind);
   nsl_register_type(L, type, meta, NULL);
   luaL_getmetatable(L, type->name);
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);
+  if (common) luaL_setfuncs(L, common, 0);
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, nsl_callee_index, 1);
   lua_setfield(L, -3, "__index");

@@ -13,7 +13,7 @@
 #include "io/library.h"
 #include "model/nsds.h"
 
-enum { NSL_MAX_SLOTS = 8, NSL_MAX_FUNCTIONS = 2 };
+enum { NSL_MAX_SLOTS = 10, NSL_MAX_FUNCTIONS = 4 };
 
 /*
 ** How a native callback is called: the C types of Siconos' plug-ins. n: sizes, in the order in which the vectors
@@ -28,14 +28,21 @@ typedef enum NslNative {
   NSL_NATIVE_TYPE2G,  /* (unsigned m, double *lambda, unsigned nout, double *out) */
   NSL_NATIVE_VALUE,   /* (double t, unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out,
                          unsigned nz, double *z) */
-  NSL_NATIVE_JACOBIAN /* (double t, unsigned nx, double *x, unsigned m, double *lambda, double *out, unsigned nz,
-                         double *z) */
+  NSL_NATIVE_JACOBIAN, /* (double t, unsigned nx, double *x, unsigned m, double *lambda, double *out, unsigned nz,
+                          double *z) */
+  NSL_NATIVE_MASS,  /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_FINT,  /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_FGYR,  /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_Q,     /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_QT,    /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_QL     /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
+                       double *z) */
 } NslNative;
 
 /*
 ** What a class of objects has as a callback. `args` lists what stands between the time and the output: 'x', 'l'
-** (lambda), 'z'. The output is a rows x cols matrix, or a vector where cols is '1'; 'n' stands for the states, 'm'
-** for the multipliers.
+** (lambda), 'z'; the arguments' names are those of the class. The output is a rows x cols matrix,
+** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers.
 */
 typedef struct NslSlot {
   const char *name;  /* "computeh": the method of a class */
@@ -86,6 +93,7 @@ typedef struct NslCalleeClass {
   const NslSlot *slots;
   int nslots;
   NsStatus (*bind)(NslCallee *callee);
+  const char *x, *lambda; /* what the arguments are called; NULL: "x", "lambda" */
 } NslCalleeClass;
 
 /* User values of a callee. */
@@ -133,6 +141,12 @@ void nsl_callee_idle(lua_State *L, const NslCallee *callee, const char *what);
 /* The name for messages, "relation 'clutch'", pushed. */
 const char *nsl_callee_title(lua_State *L, const NslCallee *callee);
 
+/* Whether a callback is called without the time: its native form has none. */
+bool nsl_timeless(const NslSlot *slot);
+
+/* What an argument of a slot is called: 'x', 'l' or 'z'. */
+const char *nsl_argument_name(const NslCallee *callee, char arg);
+
 /* The size that a slot's letter stands for. */
 int nsl_dimension(const NslCallee *callee, char letter);
 
@@ -175,11 +189,12 @@ void nsl_anchor(lua_State *L, int idx, const char *key, int value);
 void nsl_clone_callee(lua_State *L, int from, int to);
 
 /*
-** Registers a callee type: as nsl_register_type, with the __index and __newindex above. The core's table is on top of
+** Registers a callee type: as nsl_register_type, with the __index and __newindex above; `common` (may be NULL) are
+** methods that several types share. The core's table is on top of
 ** the stack; the names of the type's callbacks are listed there.
 */
 void nsl_register_callee_type(lua_State *L, const NslType *type, const NslCalleeClass *kind, const luaL_Reg *meta,
-                              const luaL_Reg *methods);
+                              const luaL_Reg *methods, const luaL_Reg *common);
 
 /* Sets the class table (nil or table at stack index `class`) of the callee at idx, and finds its methods. */
 void nsl_set_class(lua_State *L, int idx, int class);

@@ -9,6 +9,7 @@
 #include "bind/callback.h"
 #include "bind/function.h"
 #include "bind/simulation.h"
+#include "model/first_order_ds.h"
 
 enum { POINTS = 3, MOST_ENTRIES = 20 };
 
@@ -196,11 +197,13 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
 }
 
 static bool ds_jacobian_given(const NslDs *handle) {
-  return handle->ds->f.value && given(&handle->callee, "computeJacobianfx", &handle->ds->jacobian_f);
+  const NsFirstOrderDs *ds = (const NsFirstOrderDs *)handle->ds;
+  if (handle->ds->family != NS_FIRST_ORDER) return false;
+  return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
 }
 
 static NsStatus check_ds_values(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
-  const NsFirstOrderDs *ds = handle->ds;
+  const NsDs *ds = handle->ds;
   Probe probe = {t, T, ds->x, NULL, ds->z, scratch(L, (size_t)ds->n), NULL};
   NsStatus status = ns_ds_update(handle->ds, t, err);
   if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);
@@ -209,7 +212,7 @@ static NsStatus check_ds_values(lua_State *L, int lines, NslDs *handle, double t
 }
 
 static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
-  NsFirstOrderDs *ds = handle->ds;
+  const NsDs *ds = handle->ds;
   NsStatus status = check_ds_values(L, lines, handle, t, T, err);
   if (status != NS_OK || !ds_jacobian_given(handle)) return status;
   size_t n = (size_t)ds->n;
@@ -219,7 +222,7 @@ static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, doubl
     move(x, ds->x, ds->n, trial);
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
     lua_Integer before = (lua_Integer)lua_rawlen(L, lines);
-    status = ns_ds_jacobian(ds, t, x, one, err);
+    status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, one, err);
     if (status == NS_OK) status = compare(&audit, t, args);
     if ((lua_Integer)lua_rawlen(L, lines) > before) break;
   }

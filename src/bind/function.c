@@ -55,13 +55,13 @@ static int run_duals(lua_State *L) {
   lua_rawgeti(L, 3, NSL_SHEET_Z);
   for (const char *a = cb->slot->args; *a; a++, nargs++) {
     if (*a == 'x')
-      args[nargs] = (NslDualArg){"x", 0, callee->n, f->x, f->jacobian[0]};
+      args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->n, f->x, f->jacobian[0]};
     else if (*a == 'l')
-      args[nargs] = (NslDualArg){"lambda", 0, callee->m, f->lambda, f->jacobian[1]};
+      args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->m, f->lambda, f->jacobian[1]};
     else
       args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
   }
-  nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, true, f->t, nargs, args, cb->slot->label,
+  nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args, cb->slot->label,
                      nsl_callback_entries(cb), f->plain);
   return 0;
 }
@@ -114,13 +114,35 @@ static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
   return 0;
 }
 
+/* Central differences of f, column by column. */
+static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]), cols = by == 0 ? callee->n : callee->m;
+  const double *base = by == 0 ? at->x : at->lambda;
+  double *moved = by == 0 ? f->x : f->lambda, *low = f->plain;
+  for (int j = 0; j < cols; j++) {
+    double step = 6e-6 * fmax(fabs(base[j]), 1);
+    NslPoint there = *at;
+    copy(moved, base, cols);
+    *(by == 0 ? &there.x : &there.lambda) = moved;
+    moved[j] = base[j] - step;
+    if (nsl_callback_call(callee, f->value, &there, low) != 0) return -1;
+    moved[j] = base[j] + step;
+    if (nsl_callback_call(callee, f->value, &there, out + (size_t)j * (size_t)rows) != 0) return -1;
+    for (int i = 0; i < rows; i++) out[i + j * rows] = (out[i + j * rows] - low[i]) / (2 * step);
+  }
+  f->plain_known = f->jacobians_known = false;
+  return 0;
+}
+
 static int function_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
   int slot = f->by[by];
-  if (slot < 0) return 0;
-  if (f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
-  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return report_missing(f, slot);
+  if (slot == -1) return 0;
+  if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
+  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
+  if (f->callee->callbacks[f->value].slot->cols != '1') return differentiate_by_differences(f, by, &at, jac);
   return exact(f, by, &at, jac);
 }
 
@@ -145,31 +167,10 @@ NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
   return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot]};
 }
 
-/* Central differences of f, column by column. */
-static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *at, double *out) {
-  NslCallee *callee = f->callee;
-  int rows = nsl_callback_entries(&callee->callbacks[f->value]), cols = by == 0 ? callee->n : callee->m;
-  const double *base = by == 0 ? at->x : at->lambda;
-  double *moved = by == 0 ? f->x : f->lambda, *low = f->plain;
-  for (int j = 0; j < cols; j++) {
-    double step = 6e-6 * fmax(fabs(base[j]), 1);
-    NslPoint there = *at;
-    copy(moved, base, cols);
-    *(by == 0 ? &there.x : &there.lambda) = moved;
-    moved[j] = base[j] - step;
-    if (nsl_callback_call(callee, f->value, &there, low) != 0) return -1;
-    moved[j] = base[j] + step;
-    if (nsl_callback_call(callee, f->value, &there, out + (size_t)j * (size_t)rows) != 0) return -1;
-    for (int i = 0; i < rows; i++) out[i + j * rows] = (out[i + j * rows] - low[i]) / (2 * step);
-  }
-  f->plain_known = f->jacobians_known = false;
-  return 0;
-}
-
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,
                        bool *is_exact) {
   NslFunction *f = &callee->functions[which];
   NslPoint at = point_of(t, args);
-  *is_exact = callee->callbacks[f->value].backing != NSL_LIBRARY;
+  *is_exact = callee->callbacks[f->value].backing != NSL_LIBRARY && callee->callbacks[f->value].slot->cols == '1';
   return *is_exact ? exact(f, by, &at, out) : differentiate_by_differences(f, by, &at, out);
 }

@@ -10,7 +10,7 @@
 
 typedef struct NslDs {
   NslCallee callee;
-  NsFirstOrderDs *ds;
+  NsDs *ds;
 } NslDs;
 
 typedef struct NslRelation {
@@ -75,7 +75,8 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
 /* Whether the value at idx is a table with a string as a key: an option table rather than an array. */
 bool nsl_is_options(lua_State *L, int idx);
 
-void nsl_open_ds(lua_State *L);
+void nsl_open_first_order_ds(lua_State *L);
+void nsl_open_mechanical_ds(lua_State *L);
 void nsl_open_relation(lua_State *L);
 void nsl_open_law(lua_State *L);
 void nsl_open_interaction(lua_State *L);

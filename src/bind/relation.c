@@ -89,11 +89,11 @@ static NsStatus bind_coefficients(NslCallee *callee) {
 }
 
 static const NslCalleeClass classes[NS_RELATION_KINDS] = {
-    [NS_RELATION_LINEAR_TI] = {"relation", linear_slots, 0, bind_coefficients},
-    [NS_RELATION_LINEAR] = {"relation", linear_slots, 5, bind_coefficients},
-    [NS_RELATION_TYPE1] = {"relation", type1_slots, 4, bind_functions},
-    [NS_RELATION_TYPE2] = {"relation", type2_slots, 5, bind_functions},
-    [NS_RELATION_NONLINEAR] = {"relation", nonlinear_slots, 6, bind_functions},
+    [NS_RELATION_LINEAR_TI] = {"relation", linear_slots, 0, bind_coefficients, NULL, NULL},
+    [NS_RELATION_LINEAR] = {"relation", linear_slots, 5, bind_coefficients, NULL, NULL},
+    [NS_RELATION_TYPE1] = {"relation", type1_slots, 4, bind_functions, NULL, NULL},
+    [NS_RELATION_TYPE2] = {"relation", type2_slots, 5, bind_functions, NULL, NULL},
+    [NS_RELATION_NONLINEAR] = {"relation", nonlinear_slots, 6, bind_functions, NULL, NULL},
 };
 
 static const NslType types[NS_RELATION_KINDS] = {
@@ -416,6 +416,6 @@ void nsl_open_relation(lua_State *L) {
   static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti}, {"FirstOrderLinearR", new_linear_r},
                                        {"FirstOrderType1R", new_type1},        {"FirstOrderType2R", new_type2},
                                        {"FirstOrderNonLinearR", new_nonlinear_r}, {NULL, NULL}};
-  for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], &classes[i], meta, methods);
+  for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], &classes[i], meta, methods, NULL);
   luaL_setfuncs(L, functions, 0);
 }

@@ -130,8 +130,8 @@ static void lay_out_states(NsEulerMoreau *em) {
     for (int i = cluster->first; i >= 0; i = em->nodes[i].next) {
       Node *node = &em->nodes[i];
       node->offset = em->N;
-      em->N += node->ds->n;
-      if (!ns_ds_linear(node->ds)) cluster->changes = true, em->linear = false;
+      em->N += node->ds->base.n;
+      if (!ns_first_order_linear(node->ds)) cluster->changes = true, em->linear = false;
     }
     cluster->n = em->N - cluster->offset;
     if (cluster->n > em->max_n) em->max_n = cluster->n;
@@ -211,15 +211,15 @@ NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
   em->edges = ns_arena_take(&em->arena, (size_t)nsds->ninteractions, sizeof *em->edges);
   int *parent = ns_arena_ints(&em->arena, nsds->nds);
   if (!em->arena.failed) {
-    for (int i = 0; i < nsds->nds; i++) em->nodes[i].ds = nsds->ds[i];
+    for (int i = 0; i < nsds->nds; i++) em->nodes[i].ds = (NsFirstOrderDs *)nsds->ds[i];
     find_clusters(em, parent);
     chain_nodes(em);
     lay_out_states(em);
     for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(em, &em->edges[e], nsds->interactions[e]);
     allocate_vectors(em);
     for (int i = 0; i < nsds->nds; i++)
-      if (!ns_ds_linear(em->nodes[i].ds))
-        em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->n, em->nodes[i].ds->n);
+      if (!ns_first_order_linear(em->nodes[i].ds))
+        em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->base.n, em->nodes[i].ds->base.n);
     for (int e = 0; e < nsds->ninteractions; e++) allocate_edge(em, &em->edges[e]);
     allocate_clusters(em);
   }
@@ -275,7 +275,7 @@ long ns_euler_moreau_factorizations(const NsEulerMoreau *em) {
 static void take_memory(NsEulerMoreau *em) {
   for (int i = 0; i < em->nsds->nds; i++) {
     Node *node = &em->nodes[i];
-    memcpy(em->x_k + node->offset, node->ds->x_k, (size_t)node->ds->n * sizeof(double));
+    memcpy(em->x_k + node->offset, node->ds->base.x_k, (size_t)node->ds->base.n * sizeof(double));
   }
   memcpy(em->x, em->x_k, (size_t)em->N * sizeof(double));
   for (int e = 0; e < em->nsds->ninteractions; e++) {
@@ -301,18 +301,18 @@ static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
     NsFirstOrderDs *ds = node->ds;
     double *known = em->known + node->offset;
     if (wf != 0) {
-      NsStatus status = ns_ds_update(ds, em->t_k, err);
-      if (status == NS_OK) status = ns_ds_f(ds, em->t_k, ds->x_k, known, err);
+      NsStatus status = ns_ds_update(&ds->base, em->t_k, err);
+      if (status == NS_OK) status = ns_first_order_f(ds, em->t_k, ds->base.x_k, known, err);
       if (status != NS_OK) return status;
     }
-    for (int j = 0; j < ds->n; j++) known[j] = (wf != 0 ? wf * known[j] : 0) + (wr != 0 ? wr * ds->r_k[j] : 0);
+    for (int j = 0; j < ds->base.n; j++) known[j] = (wf != 0 ? wf * known[j] : 0) + (wr != 0 ? wr * ds->base.r_k[j] : 0);
   }
   return NS_OK;
 }
 
 static NsStatus update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
   for (int i = 0; i < em->nsds->nds; i++) {
-    NsStatus status = ns_ds_update(em->nodes[i].ds, t, err);
+    NsStatus status = ns_ds_update(&em->nodes[i].ds->base, t, err);
     if (status != NS_OK) return status;
   }
   for (int e = 0; e < em->nsds->ninteractions; e++) {
@@ -343,7 +343,7 @@ static const double *gather(const NsEulerMoreau *em, const Edge *edge, const dou
   if (edge->nparts == 1) return stacked + em->nodes[edge->parts[0].node].offset;
   for (int p = 0; p < 2; p++) {
     const Node *node = &em->nodes[edge->parts[p].node];
-    memcpy(edge->x + edge->parts[p].at, stacked + node->offset, (size_t)node->ds->n * sizeof(double));
+    memcpy(edge->x + edge->parts[p].at, stacked + node->offset, (size_t)node->ds->base.n * sizeof(double));
   }
   return edge->x;
 }
@@ -374,7 +374,7 @@ NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err) {
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
       const double *g = edge->g + edge->parts[p].at;
-      for (int i = 0; i < node->ds->n; i++) em->r[node->offset + i] += g[i];
+      for (int i = 0; i < node->ds->base.n; i++) em->r[node->offset + i] += g[i];
     }
   }
   return NS_OK;
@@ -385,7 +385,7 @@ static void form_rho(NsEulerMoreau *em) {
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
   for (int i = 0; i < em->nsds->nds; i++) {
     const Node *node = &em->nodes[i];
-    int n = node->ds->n, o = node->offset;
+    int n = node->ds->base.n, o = node->offset;
     double *rho = em->rho + o, *dx = em->work + o;
     for (int j = 0; j < n; j++) {
       dx[j] = em->x[o + j] - em->x_k[o + j];
@@ -401,7 +401,7 @@ static void form_rho(NsEulerMoreau *em) {
 NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err) {
   for (int i = 0; i < em->nsds->nds; i++) {
     Node *node = &em->nodes[i];
-    NsStatus status = ns_ds_f(node->ds, em->t, em->x + node->offset, em->f + node->offset, err);
+    NsStatus status = ns_first_order_f(node->ds, em->t, em->x + node->offset, em->f + node->offset, err);
     if (status != NS_OK) return status;
   }
   NsStatus status = ns_euler_moreau_evaluate_relations(em, err);
@@ -420,7 +420,7 @@ static void add_block(double *to, int ldto, const double *from, int ldfrom, int 
 static NsStatus add_system(NsEulerMoreau *em, Node *node, NsError *err) {
   Cluster *cluster = &em->clusters[node->cluster];
   NsFirstOrderDs *ds = node->ds;
-  int n = ds->n, at = node->offset - cluster->offset;
+  int n = ds->base.n, at = node->offset - cluster->offset;
   double *block = cluster->W + at + (size_t)at * (size_t)cluster->n, wf = em->h * em->options.theta;
   ns_coef_add_to(&ds->M, 1, block, cluster->n);
   for (int i = 0; !ns_coef_given(&ds->M) && i < n; i++) block[i + (size_t)i * (size_t)cluster->n] += 1;
@@ -428,7 +428,7 @@ static NsStatus add_system(NsEulerMoreau *em, Node *node, NsError *err) {
     ns_coef_add_to(&ds->A, -wf, block, cluster->n);
     return NS_OK;
   }
-  NsStatus status = ns_ds_jacobian(ds, em->t, em->x + node->offset, node->J, err);
+  NsStatus status = ns_first_order_jacobian(ds, em->t, em->x + node->offset, node->J, err);
   if (status == NS_OK) add_block(block, cluster->n, node->J, n, n, n, -wf);
   return status;
 }
@@ -444,7 +444,7 @@ static void add_K(NsEulerMoreau *em, Edge *edge) {
       double *block =
           cluster->W + (row->offset - cluster->offset) + (size_t)(col->offset - cluster->offset) * (size_t)cluster->n;
       const double *K = edge->K + edge->parts[p].at + (size_t)edge->parts[q].at * (size_t)nx;
-      add_block(block, cluster->n, K, nx, row->ds->n, col->ds->n, -em->h * em->weight_r);
+      add_block(block, cluster->n, K, nx, row->ds->base.n, col->ds->base.n, -em->h * em->weight_r);
     }
 }
 
@@ -466,7 +466,7 @@ static NsStatus edge_jacobians(NsEulerMoreau *em, Edge *edge, const double *x_ou
 
 static uint64_t cluster_key(const NsEulerMoreau *em, int c) {
   uint64_t key = 1;
-  for (int i = em->clusters[c].first; i >= 0; i = em->nodes[i].next) key += ns_ds_matrix_version(em->nodes[i].ds);
+  for (int i = em->clusters[c].first; i >= 0; i = em->nodes[i].next) key += ns_first_order_matrix_version(em->nodes[i].ds);
   return key;
 }
 
@@ -478,10 +478,10 @@ static NsStatus singular(const NsEulerMoreau *em, int c, NsStatus status, NsErro
     if (em->nodes[i].offset <= row) worst = &em->nodes[i];
   if (status == NS_ENAN)
     return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is not finite",
-                   worst->ds->name);
+                   worst->ds->base.name);
   return ns_fail(err, status,
                  "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is singular (row %d, h=%g)",
-                 worst->ds->name, row - worst->offset + 1, em->h);
+                 worst->ds->base.name, row - worst->offset + 1, em->h);
 }
 
 /* Forms and factors W of one cluster. */
@@ -511,7 +511,7 @@ static void solve_edge(NsEulerMoreau *em, Edge *edge) {
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
       if (node->cluster != edge->touched[t]) continue;
-      add_block(X + (node->offset - cluster->offset), cluster->n, edge->B + edge->parts[p].at, nx, node->ds->n, m, 1);
+      add_block(X + (node->offset - cluster->offset), cluster->n, edge->B + edge->parts[p].at, nx, node->ds->base.n, m, 1);
     }
     ns_lu_solve(cluster->lu, m, X, cluster->n);
   }
@@ -528,7 +528,7 @@ static void add_coupling(NsEulerMoreau *em, const Edge *ei, const Edge *ej, int 
     const double *C = ei->C + (size_t)ei->parts[p].at * (size_t)mi, *Xn = X + (node->offset - cluster->offset);
     for (int b = 0; b < mj; b++) {
       double *to = em->matrix + ei->row + (size_t)(ej->row + b) * (size_t)em->m;
-      for (int k = 0; k < node->ds->n; k++) {
+      for (int k = 0; k < node->ds->base.n; k++) {
         double f = factor * Xn[k + (size_t)b * (size_t)cluster->n];
         if (f != 0)
           for (int a = 0; a < mi; a++) to[a] += f * C[a + (size_t)k * (size_t)mi];
@@ -557,7 +557,7 @@ static void form_matrix(NsEulerMoreau *em) {
 /* What the whole linearisation was formed from, when every model is linear. */
 static uint64_t linear_key(const NsEulerMoreau *em) {
   uint64_t key = 1;
-  for (int i = 0; i < em->nsds->nds; i++) key += ns_ds_matrix_version(em->nodes[i].ds);
+  for (int i = 0; i < em->nsds->nds; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
   for (int e = 0; e < em->nsds->ninteractions; e++) key += ns_relation_matrix_version(em->edges[e].inter->relation);
   return key;
 }
@@ -608,7 +608,7 @@ static void scatter_input(NsEulerMoreau *em, const Edge *edge, double factor, do
     for (int j = 0; j < m; j++) {
       double f = factor * em->lambda[edge->row + j];
       if (f != 0)
-        for (int i = 0; i < node->ds->n; i++) to[node->offset + i] += f * B[i + (size_t)j * (size_t)nx];
+        for (int i = 0; i < node->ds->base.n; i++) to[node->offset + i] += f * B[i + (size_t)j * (size_t)nx];
     }
   }
 }
@@ -637,7 +637,7 @@ void ns_euler_moreau_q(NsEulerMoreau *em, double *q) {
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
       const double *C = edge->C + (size_t)edge->parts[p].at * (size_t)m;
-      for (int k = 0; k < node->ds->n; k++) {
+      for (int k = 0; k < node->ds->base.n; k++) {
         double f = em->weight_y * em->free_step[node->offset + k];
         for (int i = 0; i < m; i++) qe[i] += f * C[i + (size_t)k * (size_t)m];
       }
@@ -692,7 +692,7 @@ static void state_residual(NsEulerMoreau *em, double atol, NsEulerMoreauResidual
     ns_lu_solve(em->clusters[c].lu, 1, delta + em->clusters[c].offset, em->clusters[c].n);
   for (int i = 0; i < em->nsds->nds; i++) {
     const Node *node = &em->nodes[i];
-    int n = node->ds->n, o = node->offset;
+    int n = node->ds->base.n, o = node->offset;
     double scale = fmax(fmax(largest(em->x + o, n), largest(em->x_k + o, n)), largest(em->free_step + o, n));
     double value = against(largest(delta + o, n), atol, scale);
     if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = i;
@@ -727,9 +727,9 @@ NsEulerMoreauResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *
 NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err) {
   for (int i = 0; i < em->nsds->nds; i++) {
     const Node *node = &em->nodes[i];
-    for (int j = 0; j < node->ds->n; j++)
+    for (int j = 0; j < node->ds->base.n; j++)
       if (!isfinite(em->x[node->offset + j]))
-        return ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] became %g", node->ds->name, j + 1,
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] became %g", node->ds->base.name, j + 1,
                        em->x[node->offset + j]);
   }
   return NS_OK;
@@ -747,11 +747,11 @@ NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err) {
   }
   for (int i = 0; i < em->nsds->nds; i++) {
     const Node *node = &em->nodes[i];
-    size_t bytes = (size_t)node->ds->n * sizeof(double);
-    memcpy(node->ds->x, em->x + node->offset, bytes);
-    memcpy(node->ds->r, em->r + node->offset, bytes);
-    node->ds->x_version++;
-    node->ds->moved = true;
+    size_t bytes = (size_t)node->ds->base.n * sizeof(double);
+    memcpy(node->ds->base.x, em->x + node->offset, bytes);
+    memcpy(node->ds->base.r, em->r + node->offset, bytes);
+    node->ds->base.x_version++;
+    node->ds->base.moved = true;
   }
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     NsInteraction *inter = em->edges[e].inter;

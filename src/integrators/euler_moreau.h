@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_EULER_MOREAU_H
 #define NS_INTEGRATORS_EULER_MOREAU_H
 
+#include "model/first_order_ds.h"
 #include "model/nsds.h"
 
 /*

@@ -29,6 +29,10 @@ struct NsEulerMoreauSparse {
   double *pair_x, *pair_r;           /* the largest nx of an interaction */
 };
 
+static NsFirstOrderDs *system_at(const NsEulerMoreauSparse *em, int i) {
+  return (NsFirstOrderDs *)em->nsds->ds[i];
+}
+
 /* ---- what suits ---- */
 
 static bool has_sparse(const NsCoef *const *coefs, int count) {
@@ -40,9 +44,9 @@ static bool has_sparse(const NsCoef *const *coefs, int count) {
 bool ns_euler_moreau_sparse_suits(const NsNsds *nsds) {
   bool sparse = false;
   for (int i = 0; i < nsds->nds; i++) {
-    const NsFirstOrderDs *ds = nsds->ds[i];
+    const NsFirstOrderDs *ds = (const NsFirstOrderDs *)nsds->ds[i];
     const NsCoef *coefs[] = {&ds->M, &ds->A};
-    if (!ns_ds_linear(ds)) return false;
+    if (!ns_first_order_linear(ds)) return false;
     sparse = sparse || has_sparse(coefs, 2);
   }
   for (int i = 0; i < nsds->ninteractions; i++) {
@@ -162,8 +166,8 @@ static void put_part(Triplets *t, const NsCoef *c, double factor, int row0, int 
 static void put_model(const NsEulerMoreauSparse *em, Triplets *t) {
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
   for (int i = 0; i < em->nsds->nds; i++) {
-    const NsFirstOrderDs *ds = em->nsds->ds[i];
-    int n = ds->n, o = em->offset[i];
+    const NsFirstOrderDs *ds = system_at(em, i);
+    int n = ds->base.n, o = em->offset[i];
     put_part(t, &ds->M, 1, 0, n, 0, n, o, o);
     for (int k = 0; !ns_coef_given(&ds->M) && k < n; k++) put(t, o + k, o + k, 1);
     put_part(t, &ds->A, -wf, 0, n, 0, n, o, o);
@@ -203,7 +207,7 @@ static NsStatus form_matrix(NsEulerMoreauSparse *em) {
 
 static uint64_t present_key(const NsEulerMoreauSparse *em) {
   uint64_t key = 1;
-  for (int i = 0; i < em->nsds->nds; i++) key += ns_ds_matrix_version(em->nsds->ds[i]);
+  for (int i = 0; i < em->nsds->nds; i++) key += ns_first_order_matrix_version(system_at(em, i));
   for (int i = 0; i < em->nsds->ninteractions; i++)
     key += ns_relation_matrix_version(em->nsds->interactions[i]->relation);
   return key;
@@ -237,12 +241,12 @@ static NsStatus update_coefficients(NsEulerMoreauSparse *em, double t, NsError *
 /* q += -h weight f(t, x_k) in the rows of the state. */
 static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError *err) {
   for (int i = 0; i < em->nsds->nds; i++) {
-    NsFirstOrderDs *ds = em->nsds->ds[i];
+    NsFirstOrderDs *ds = system_at(em, i);
     double *f = em->f + em->offset[i], *q = em->q + em->offset[i];
-    NsStatus status = ns_ds_update(ds, t, err);
-    if (status == NS_OK) status = ns_ds_f(ds, t, ds->x_k, f, err);
+    NsStatus status = ns_ds_update(&ds->base, t, err);
+    if (status == NS_OK) status = ns_first_order_f(ds, t, ds->base.x_k, f, err);
     if (status != NS_OK) return status;
-    for (int k = 0; k < ds->n; k++) q[k] -= em->h * weight * f[k];
+    for (int k = 0; k < ds->base.n; k++) q[k] -= em->h * weight * f[k];
   }
   return NS_OK;
 }
@@ -283,7 +287,7 @@ NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMore
   em->weight_y = options->gamma_in_relation ? options->gamma : 1;
   memset(em->q, 0, (size_t)em->N * sizeof *em->q);
   for (int i = 0; i < em->nsds->nds; i++) {
-    const NsFirstOrderDs *ds = em->nsds->ds[i];
+    const NsDs *ds = em->nsds->ds[i];
     memcpy(em->x + em->offset[i], ds->x_k, (size_t)ds->n * sizeof *em->x);
     double *q = em->q + em->offset[i];
     for (int k = 0; em->weight_r != 1 && k < ds->n; k++) q[k] = -h * (1 - em->weight_r) * ds->r_k[k];
@@ -312,7 +316,7 @@ NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z,
   if (status != NS_OK) return status;
   memcpy(em->guess, z, (size_t)em->N * sizeof *z);
   for (int i = 0; i < em->nsds->nds; i++) {
-    NsFirstOrderDs *ds = em->nsds->ds[i];
+    NsDs *ds = em->nsds->ds[i];
     memcpy(ds->x, em->x + em->offset[i], (size_t)ds->n * sizeof *ds->x);
     memset(ds->r, 0, (size_t)ds->n * sizeof *ds->r);
     ds->x_version++;

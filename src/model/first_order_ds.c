@@ -13,81 +13,78 @@ static size_t bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
 
-NsStatus ns_ds_new(NsFirstOrderDs **out, int n, const double *x0) {
+static const char *name_of(const NsFirstOrderDs *ds) {
+  return ns_ds_name(&ds->base);
+}
+
+static NsStatus update(NsDs *base, double t, NsError *err) {
+  NsFirstOrderDs *ds = (NsFirstOrderDs *)base;
+  NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
+  static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
+    if (!coefs[i]->value) continue;
+    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, base->z,
+                                     err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+NsStatus ns_first_order_new(NsFirstOrderDs **out, int n, const double *x0) {
   *out = NULL;
   NsFirstOrderDs *ds = ns_alloc(1, sizeof *ds);
   if (!ds) return NS_ENOMEM;
-  ds->n = n;
-  double **vectors[] = {&ds->x0, &ds->x, &ds->r, &ds->x_k, &ds->r_k, &ds->rhs};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&ds->arena, n);
-  if (ds->arena.failed) {
-    ns_ds_free(ds);
+  ds->base = (NsDs){.family = NS_FIRST_ORDER, .n = n, .nx = n, .nr = n, .update = update};
+  ds->rhs = ns_arena_doubles(&ds->base.arena, n);
+  if (ns_ds_start(&ds->base, x0) != NS_OK) {
+    ns_first_order_free(ds);
     return NS_ENOMEM;
   }
-  memcpy(ds->x0, x0, bytes_of(n));
-  ns_ds_reset(ds);
   *out = ds;
   return NS_OK;
 }
 
-void ns_ds_free(NsFirstOrderDs *ds) {
+void ns_first_order_free(NsFirstOrderDs *ds) {
   if (!ds) return;
   ns_coef_clear(&ds->M);
   ns_coef_clear(&ds->A);
   ns_coef_clear(&ds->b);
   ns_coef_clear(&ds->jacobian_f);
   ns_lu_free(ds->lu_M);
-  ns_arena_release(&ds->arena);
+  ns_arena_release(&ds->base.arena);
   ns_free(ds);
 }
 
-bool ns_ds_linear(const NsFirstOrderDs *ds) {
+bool ns_first_order_linear(const NsFirstOrderDs *ds) {
   return ds->f.value == NULL;
 }
 
-static const char *name_of(const NsFirstOrderDs *ds) {
-  return ds->name[0] ? ds->name : "?";
-}
-
-NsStatus ns_ds_update(NsFirstOrderDs *ds, double t, NsError *err) {
-  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", name_of(ds));
-  NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
-  static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
-  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (!coefs[i]->value) continue;
-    NsStatus status =
-        ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, ds->z, err);
-    if (status != NS_OK) return status;
-  }
-  return NS_OK;
-}
-
-uint64_t ns_ds_matrix_version(const NsFirstOrderDs *ds) {
+uint64_t ns_first_order_matrix_version(const NsFirstOrderDs *ds) {
   return ds->M.version + ds->A.version + ds->jacobian_f.version;
 }
 
-NsStatus ns_ds_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err) {
-  memset(out, 0, bytes_of(ds->n));
+NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err) {
+  memset(out, 0, bytes_of(ds->base.n));
   if (ds->f.value) {
-    const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
+    const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
     if (ds->f.value(ds->f.context, t, args, out) != 0)
       return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", name_of(ds), t);
     return NS_OK;
   }
-  if (ds->b.value) memcpy(out, ds->b.value, bytes_of(ds->n));
+  if (ds->b.value) memcpy(out, ds->b.value, bytes_of(ds->base.n));
   ns_coef_multiply_add(&ds->A, 1, x, out);
   return NS_OK;
 }
 
-NsStatus ns_ds_jacobian(const NsFirstOrderDs *ds, double t, const double *x, double *J, NsError *err) {
+NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const double *x, double *J, NsError *err) {
   const NsCoef *given = ns_coef_given(&ds->jacobian_f) ? &ds->jacobian_f : ds->f.value ? NULL : &ds->A;
-  size_t entries = (size_t)ds->n * (size_t)ds->n;
+  size_t entries = (size_t)ds->base.n * (size_t)ds->base.n;
   memset(J, 0, entries * sizeof *J);
   if (given) {
-    ns_coef_add_to(given, 1, J, ds->n);
+    ns_coef_add_to(given, 1, J, ds->base.n);
     return NS_OK;
   }
-  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
+  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
   if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
     return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", name_of(ds), t);
   return NS_OK;
@@ -99,7 +96,7 @@ static NsStatus solve_sparse_M(NsFirstOrderDs *ds, NsError *err) {
   NsStatus status = ns_sparse_lu_new(&lu, ds->M.sparse);
   if (status == NS_OK) status = ns_sparse_lu_factor(lu, ds->M.sparse);
   if (status == NS_OK)
-    ns_sparse_lu_solve(lu, 1, ds->rhs, ds->n);
+    ns_sparse_lu_solve(lu, 1, ds->rhs, ds->base.n);
   else
     ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1: %s", name_of(ds),
             ns_status_message(status));
@@ -107,35 +104,18 @@ static NsStatus solve_sparse_M(NsFirstOrderDs *ds, NsError *err) {
   return status;
 }
 
-NsStatus ns_ds_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
-  NsStatus status = ns_ds_update(ds, t, err);
-  if (status == NS_OK) status = ns_ds_f(ds, t, ds->x, ds->rhs, err);
+NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
+  NsStatus status = ns_ds_update(&ds->base, t, err);
+  if (status == NS_OK) status = ns_first_order_f(ds, t, ds->base.x, ds->rhs, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < ds->n; i++) ds->rhs[i] += ds->r[i];
+  for (int i = 0; i < ds->base.n; i++) ds->rhs[i] += ds->base.r[i];
   if (ds->M.sparse) return solve_sparse_M(ds, err);
   if (!ds->M.value) return NS_OK;
-  if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  status = ns_lu_factor(ds->lu_M, ds->M.value, ds->n);
+  if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->base.n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  status = ns_lu_factor(ds->lu_M, ds->M.value, ds->base.n);
   if (status != NS_OK)
     return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)",
                    name_of(ds), ns_lu_singular_row(ds->lu_M) + 1);
-  ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->n);
+  ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->base.n);
   return NS_OK;
-}
-
-void ns_ds_reset(NsFirstOrderDs *ds) {
-  ds->moved = false;
-  memcpy(ds->x, ds->x0, bytes_of(ds->n));
-  memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
-  memset(ds->r, 0, bytes_of(ds->n));
-  memset(ds->r_k, 0, bytes_of(ds->n));
-}
-
-void ns_ds_visit(NsFirstOrderDs *ds, NsVisitor visitor, void *context) {
-  visitor(context, "x", ds->x, bytes_of(ds->n));
-  visitor(context, "r", ds->r, bytes_of(ds->n));
-  visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
-  visitor(context, "r_k", ds->r_k, bytes_of(ds->n));
-  visitor(context, "moved", &ds->moved, sizeof ds->moved);
-  if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }

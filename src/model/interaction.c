@@ -35,7 +35,7 @@ void ns_interaction_free(NsInteraction *inter) {
 }
 
 void ns_interaction_gather_z(NsInteraction *inter) {
-  NsFirstOrderDs *first = inter->ds[0], *second = inter->ds[1];
+  NsDs *first = inter->ds[0], *second = inter->ds[1];
   if (inter->relation->z) {
     inter->z = inter->relation->z;
     inter->nz = inter->relation->nz;

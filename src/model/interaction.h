@@ -5,7 +5,7 @@
 #ifndef NS_MODEL_INTERACTION_H
 #define NS_MODEL_INTERACTION_H
 
-#include "model/first_order_ds.h"
+#include "model/ds.h"
 #include "model/law.h"
 #include "model/relation.h"
 
@@ -23,7 +23,7 @@ typedef struct NsInteraction {
   double *y_k, *lambda_k; /* memory: at the start of the step */
 
   /* set by ns_nsds_link */
-  NsFirstOrderDs *ds[2];
+  NsDs *ds[2];
   int nds, nx;
   const double *z; /* what callbacks get: the relation's, else the system's */
   double *z_pair;  /* two systems with parameters: both, one after the other */

@@ -36,7 +36,7 @@ static NsStatus grow(void *array, int count, int *capacity) {
   return NS_OK;
 }
 
-NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
+NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err) {
   if (ds->owner)
     return ns_fail(err, NS_EARG,
                    "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
@@ -52,13 +52,13 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsFirstOrderDs *first,
-                           const NsFirstOrderDs *second, NsError *err) {
+static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsDs *first,
+                           const NsDs *second, NsError *err) {
   if (inter->owner)
     return ns_fail(err, NS_EARG, "link: interaction '%s' is already linked", inter->name);
   if (first == second)
     return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
-  const NsFirstOrderDs *both[] = {first, second};
+  const NsDs *both[] = {first, second};
   for (int i = 0; i < 2; i++)
     if (both[i] && both[i]->owner != nsds)
       return ns_fail(
@@ -69,14 +69,14 @@ static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const
 }
 
 /* Two systems with parameters of their own: room for both, one after the other. */
-static NsStatus prepare_z(NsInteraction *inter, const NsFirstOrderDs *first, const NsFirstOrderDs *second) {
+static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *second) {
   inter->nz = inter->relation->z ? inter->relation->nz : first->nz + (second ? second->nz : 0);
   if (!second || inter->relation->z || inter->nz == 0 || inter->z_pair) return NS_OK;
   inter->z_pair = ns_alloc((size_t)inter->nz, sizeof(double));
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
 
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsFirstOrderDs *first, NsFirstOrderDs *second,
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second,
                       NsError *err) {
   NsStatus status = check_link(nsds, inter, first, second, err);
   if (status != NS_OK) return status;

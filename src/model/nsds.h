@@ -10,7 +10,7 @@
 /* Systems and interactions are borrowed, in the order in which they came; none is ever removed. */
 typedef struct NsNsds {
   double t0, T;
-  NsFirstOrderDs **ds;
+  NsDs **ds;
   NsInteraction **interactions;
   int nds, ninteractions;
   int ds_capacity, interaction_capacity;
@@ -23,14 +23,14 @@ NsStatus ns_nsds_new(NsNsds **nsds, double t0, double T);
 void ns_nsds_free(NsNsds *nsds);
 
 /* Adds a system; an empty name becomes "ds N". NS_EARG when it is in an NSDS already, NS_ENOMEM. */
-NsStatus ns_nsds_insert(NsNsds *nsds, NsFirstOrderDs *ds, NsError *err);
+NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err);
 
 /*
 ** Links an interaction to one system, or to two (second may be NULL), fixing the relation's sizes; an empty name
 ** becomes "interaction N". NS_EARG when it is linked already or a system is not in this NSDS, NS_ESIZE when sizes
 ** disagree, NS_ENOMEM. On failure nothing has changed.
 */
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsFirstOrderDs *first, NsFirstOrderDs *second,
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second,
                       NsError *err);
 
 /* Every system and interaction back to its initial state. */

@@ -6,7 +6,7 @@
 #define NS_MODEL_RELATION_H
 
 #include "model/coef.h"
-#include "model/first_order_ds.h"
+#include "model/ds.h"
 
 /* X(code, name, D may be, K may be): which Jacobians a class has beside C = dh/dx and B = dg/dlambda. */
 #define NS_RELATION_LIST(X)                                                                      \

@@ -119,7 +119,7 @@ static NsStatus locate(const NsTimeStepping *ts, NsStatus status, NsError *err) 
 static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
   if (ts->computed) return NS_OK;
   for (int d = 0; d < ts->nsds->nds; d++) {
-    const NsFirstOrderDs *ds = ts->nsds->ds[d];
+    const NsDs *ds = ts->nsds->ds[d];
     for (int i = 0; i < ds->n; i++) {
       if (isfinite(ds->x[i])) continue;
       const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
@@ -147,11 +147,7 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
 
 /* The state at t_k becomes the memory of the step; what a script wrote since the last step is part of it. */
 static void remember(NsNsds *nsds) {
-  for (int i = 0; i < nsds->nds; i++) {
-    NsFirstOrderDs *ds = nsds->ds[i];
-    memcpy(ds->x_k, ds->x, (size_t)ds->n * sizeof(double));
-    memcpy(ds->r_k, ds->r, (size_t)ds->n * sizeof(double));
-  }
+  for (int i = 0; i < nsds->nds; i++) ns_ds_remember(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) {
     NsInteraction *inter = nsds->interactions[i];
     memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));

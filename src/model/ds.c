@@ -1,0 +1,52 @@
+/*
+** ds.c
+** The common part of dynamical systems.
+*/
+#include "model/ds.h"
+
+#include <string.h>
+
+static size_t bytes_of(int n) {
+  return (size_t)n * sizeof(double);
+}
+
+NsStatus ns_ds_start(NsDs *ds, const double *x0) {
+  double **states[] = {&ds->x0, &ds->x, &ds->x_k}, **inputs[] = {&ds->r, &ds->r_k};
+  for (int i = 0; i < 3; i++) *states[i] = ns_arena_doubles(&ds->arena, ds->n);
+  for (int i = 0; i < 2; i++) *inputs[i] = ns_arena_doubles(&ds->arena, ds->nr);
+  if (ds->arena.failed) return NS_ENOMEM;
+  memcpy(ds->x0, x0, bytes_of(ds->n));
+  ns_ds_reset(ds);
+  return NS_OK;
+}
+
+const char *ns_ds_name(const NsDs *ds) {
+  return ds->name[0] ? ds->name : "?";
+}
+
+NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
+  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ns_ds_name(ds));
+  return ds->update(ds, t, err);
+}
+
+void ns_ds_remember(NsDs *ds) {
+  memcpy(ds->x_k, ds->x, bytes_of(ds->n));
+  memcpy(ds->r_k, ds->r, bytes_of(ds->nr));
+}
+
+void ns_ds_reset(NsDs *ds) {
+  ds->moved = false;
+  memcpy(ds->x, ds->x0, bytes_of(ds->n));
+  memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
+  memset(ds->r, 0, bytes_of(ds->nr));
+  memset(ds->r_k, 0, bytes_of(ds->nr));
+}
+
+void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
+  visitor(context, "x", ds->x, bytes_of(ds->n));
+  visitor(context, "r", ds->r, bytes_of(ds->nr));
+  visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
+  visitor(context, "r_k", ds->r_k, bytes_of(ds->nr));
+  visitor(context, "moved", &ds->moved, sizeof ds->moved);
+  if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
+}

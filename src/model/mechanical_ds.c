@@ -1,0 +1,419 @@
+/*
+** mechanical_ds.c
+** Mechanical systems: storage and evaluation.
+*/
+#include "model/mechanical_ds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/sparse_lu.h"
+
+static size_t bytes_of(int n) {
+  return (size_t)n * sizeof(double);
+}
+
+static const char *name_of(const NsMechanicalDs *ds) {
+  return ns_ds_name(&ds->base);
+}
+
+const char *ns_mechanical_name(NsMechanicalKind kind) {
+  static const char *const names[] = {
+#define X(code, name) name,
+      NS_MECHANICAL_LIST(X)
+#undef X
+  };
+  return names[kind];
+}
+
+static void normalise(double *e) {
+  double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
+  for (int i = 0; i < 4; i++) e[i] /= norm;
+}
+
+static NsStatus update(NsDs *base, double t, NsError *err) {
+  NsMechanicalDs *ds = (NsMechanicalDs *)base;
+  const struct {
+    NsCoef *coef;
+    const char *letter;
+  } coefs[] = {{&ds->mass, "mass"},
+               {&ds->K, "K"},
+               {&ds->C, "C"},
+               {&ds->fext, "fExt"},
+               {&ds->fint, "fInt"},
+               {&ds->fgyr, "fGyr"},
+               {&ds->force_jacobian[NS_FINT_BY_Q], "jacobianFIntq"},
+               {&ds->force_jacobian[NS_FINT_BY_V], "jacobianFIntqDot"},
+               {&ds->force_jacobian[NS_FGYR_BY_Q], "jacobianFGyrq"},
+               {&ds->force_jacobian[NS_FGYR_BY_V], "jacobianFGyrqDot"}};
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
+    if (!coefs[i].coef->value) continue;
+    NsCoefName name = {"dynamical system", name_of(ds), coefs[i].letter};
+    NsStatus status = ns_coef_update(coefs[i].coef, name, t, base->z, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, int nv, const double *q0,
+                           const double *v0) {
+  *out = NULL;
+  NsMechanicalDs *ds = ns_alloc(1, sizeof *ds);
+  if (!ds) return NS_ENOMEM;
+  ds->base = (NsDs){.family = NS_MECHANICS, .n = nq + nv, .nx = nq, .nr = nv, .update = update};
+  ds->kind = kind;
+  ds->nq = nq;
+  ds->nv = nv;
+  double *x0 = ns_arena_doubles(&ds->base.arena, nq + nv);
+  ds->acceleration = ns_arena_doubles(&ds->base.arena, nv);
+  ds->forces = ns_arena_doubles(&ds->base.arena, nv);
+  ds->room = ns_arena_doubles(&ds->base.arena, nv);
+  if (x0) {
+    memcpy(x0, q0, bytes_of(nq));
+    memcpy(x0 + nq, v0, bytes_of(nv));
+    if (kind == NS_NEWTON_EULER) normalise(x0 + 3);
+  }
+  if (!x0 || ns_ds_start(&ds->base, x0) != NS_OK) {
+    ns_mechanical_free(ds);
+    return NS_ENOMEM;
+  }
+  ds->q = ds->base.x;
+  ds->v = ds->base.x + nq;
+  ds->q_k = ds->base.x_k;
+  ds->v_k = ds->base.x_k + nq;
+  *out = ds;
+  return NS_OK;
+}
+
+void ns_mechanical_free(NsMechanicalDs *ds) {
+  if (!ds) return;
+  NsCoef *coefs[] = {&ds->mass, &ds->K, &ds->C, &ds->fext, &ds->fint, &ds->fgyr};
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
+  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) ns_coef_clear(&ds->force_jacobian[i]);
+  ns_lu_free(ds->lu);
+  ns_arena_release(&ds->base.arena);
+  ns_free(ds);
+}
+
+bool ns_mechanical_linear(const NsMechanicalDs *ds) {
+  return ds->kind != NS_NEWTON_EULER && !ds->mass_function.value && !ds->fint_function.value &&
+         !ds->fgyr_function.value;
+}
+
+bool ns_mechanical_constant_mass(const NsMechanicalDs *ds) {
+  return !ds->mass_function.value;
+}
+
+bool ns_mechanical_sparse(const NsMechanicalDs *ds) {
+  return ds->mass.sparse || ds->K.sparse || ds->C.sparse;
+}
+
+uint64_t ns_mechanical_matrix_version(const NsMechanicalDs *ds) {
+  return ds->mass.version + ds->K.version + ds->C.version;
+}
+
+static NsStatus failed(const NsMechanicalDs *ds, NsStatus status, const char *what, double t, NsError *err) {
+  return ns_fail(err, status, "dynamical system '%s': %s failed at t=%g", name_of(ds), what, t);
+}
+
+static NsStatus evaluate(const NsMechanicalDs *ds, const NsFunction *f, const char *what, double t, const double *q,
+                         const double *v, double *out, NsError *err) {
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
+  NsStatus status = ns_callback_status(f->value(f->context, t, args, out));
+  return status == NS_OK ? NS_OK : failed(ds, status, what, t, err);
+}
+
+/* ---- mass ---- */
+
+NsStatus ns_mechanical_mass(const NsMechanicalDs *ds, double t, const double *q, double *M, NsError *err) {
+  size_t n = (size_t)ds->nv;
+  memset(M, 0, n * n * sizeof *M);
+  if (ds->mass_function.value) return evaluate(ds, &ds->mass_function, "computeMass", t, q, NULL, M, err);
+  ns_coef_add_to(&ds->mass, 1, M, ds->nv);
+  for (size_t i = 0; !ns_coef_given(&ds->mass) && i < n; i++) M[i + i * n] = 1;
+  return NS_OK;
+}
+
+void ns_mechanical_mass_times(const NsMechanicalDs *ds, const double *M, const double *w, double *out) {
+  int n = ds->nv;
+  if (!M && !ns_coef_given(&ds->mass)) {
+    memcpy(out, w, bytes_of(n));
+    return;
+  }
+  memset(out, 0, bytes_of(n));
+  if (!M) {
+    ns_coef_multiply_add(&ds->mass, 1, w, out);
+    return;
+  }
+  for (int j = 0; j < n; j++)
+    for (int i = 0; w[j] != 0 && i < n; i++) out[i] += M[i + (size_t)j * (size_t)n] * w[j];
+}
+
+NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const double *q, const double *w,
+                                       double factor, double *room, double *D, NsError *err) {
+  const NsFunction *f = &ds->mass_function;
+  size_t n = (size_t)ds->nv, nq = (size_t)ds->nq;
+  if (!f->value || !f->jacobian) return NS_OK;
+  const double *args[NS_FUNCTION_ARGS] = {q, NULL, ds->base.z};
+  memset(room, 0, n * n * nq * sizeof *room);
+  NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, 0, room));
+  if (status != NS_OK) return failed(ds, status, "the derivative of computeMass", t, err);
+  for (size_t k = 0; k < nq; k++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t i = 0; i < n; i++) D[i + k * n] += factor * room[i + j * n + k * n * n] * w[j];
+  return NS_OK;
+}
+
+/* ---- rigid bodies ---- */
+
+static void cross(const double *a, const double *b, double *out) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* The product of quaternions. */
+static void quaternion_times(const double *a, const double *b, double *out) {
+  out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+  out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+  out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+  out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+/* out = R(e)' a: from the inertial into the body's frame. */
+static void to_body(const double *e, const double *a, double *out) {
+  double conjugate[4] = {e[0], -e[1], -e[2], -e[3]}, pure[4] = {0, a[0], a[1], a[2]}, half[4], all[4];
+  quaternion_times(conjugate, pure, half);
+  quaternion_times(half, e, all);
+  memcpy(out, all + 1, 3 * sizeof *out);
+}
+
+/* The inertia times omega. */
+static void spin(const NsMechanicalDs *ds, const double *omega, double *out) {
+  double v[6] = {0, 0, 0, omega[0], omega[1], omega[2]}, Mv[6];
+  ns_mechanical_mass_times(ds, NULL, v, Mv);
+  memcpy(out, Mv + 3, 3 * sizeof *out);
+}
+
+static void subtract_gyroscopic(const NsMechanicalDs *ds, const double *v, double *F) {
+  double momentum[3], moment[3];
+  spin(ds, v + 3, momentum);
+  cross(v + 3, momentum, moment);
+  for (int i = 0; i < 3; i++) F[3 + i] -= moment[i];
+}
+
+/* by_v -= d(omega x I omega)/d omega, column by column: e_j x I omega + omega x I e_j. */
+static void subtract_gyroscopic_jacobian(const NsMechanicalDs *ds, const double *v, double *by_v) {
+  double momentum[3];
+  spin(ds, v + 3, momentum);
+  for (int j = 0; j < 3; j++) {
+    double unit[3] = {j == 0, j == 1, j == 2}, moved[3], first[3], second[3];
+    spin(ds, unit, moved);
+    cross(unit, momentum, first);
+    cross(v + 3, moved, second);
+    for (int i = 0; i < 3; i++) by_v[3 + i + (3 + j) * 6] -= first[i] + second[i];
+  }
+}
+
+/* The external forces with the moment in the body's frame. */
+static void add_external(const NsMechanicalDs *ds, const double *q, double *F) {
+  int n = ds->nv;
+  if (!ds->fext.value) return;
+  for (int i = 0; i < n; i++) F[i] += ds->fext.value[i];
+  if (!ds->moment_inertial) return;
+  double moment[3];
+  to_body(q + 3, ds->fext.value + 3, moment);
+  for (int i = 0; i < 3; i++) F[3 + i] += moment[i] - ds->fext.value[3 + i];
+}
+
+/* ---- forces ---- */
+
+NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
+                              NsError *err) {
+  int n = ds->nv;
+  NsStatus status = NS_OK;
+  memset(F, 0, bytes_of(n));
+  if (ds->fint_function.value) status = evaluate(ds, &ds->fint_function, "computeFInt", t, q, v, F, err);
+  if (status == NS_OK && ds->fgyr_function.value) {
+    double *gyr = ds->room;
+    memset(gyr, 0, bytes_of(n));
+    status = evaluate(ds, &ds->fgyr_function, "computeFGyr", t, q, v, gyr, err);
+    for (int i = 0; i < n; i++) F[i] += gyr[i];
+  }
+  if (status != NS_OK) return status;
+  if (ds->fint.value) for (int i = 0; i < n; i++) F[i] += ds->fint.value[i];
+  if (ds->fgyr.value) for (int i = 0; i < n; i++) F[i] += ds->fgyr.value[i];
+  ns_coef_multiply_add(&ds->K, 1, q, F);
+  ns_coef_multiply_add(&ds->C, 1, v, F);
+  for (int i = 0; i < n; i++) F[i] = -F[i];
+  add_external(ds, q, F);
+  if (ds->kind == NS_NEWTON_EULER) subtract_gyroscopic(ds, v, F);
+  return NS_OK;
+}
+
+/* J -= the Jacobian of a force by argument `by`: given, the callback's, or none. */
+static NsStatus subtract_jacobian(const NsMechanicalDs *ds, const NsCoef *given, const NsFunction *f, int by, int cols,
+                                  const char *what, double t, const double *const *args, double *room, double *J,
+                                  NsError *err) {
+  if (ns_coef_given(given)) {
+    ns_coef_add_to(given, -1, J, ds->nv);
+    return NS_OK;
+  }
+  size_t entries = (size_t)ds->nv * (size_t)cols;
+  if (!f->value || !f->jacobian) return NS_OK;
+  memset(room, 0, entries * sizeof *room);
+  NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, room));
+  if (status != NS_OK) return failed(ds, status, what, t, err);
+  for (size_t i = 0; i < entries; i++) J[i] -= room[i];
+  return NS_OK;
+}
+
+NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v,
+                                       double *room, double *by_q, double *by_v, NsError *err) {
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
+  const struct {
+    const NsFunction *f;
+    const char *what;
+  } parts[] = {{&ds->fint_function, "computeJacobianFIntq"},
+               {&ds->fint_function, "computeJacobianFIntqDot"},
+               {&ds->fgyr_function, "computeJacobianFGyrq"},
+               {&ds->fgyr_function, "computeJacobianFGyrqDot"}};
+  size_t n = (size_t)ds->nv;
+  memset(by_q, 0, n * (size_t)ds->nq * sizeof *by_q);
+  memset(by_v, 0, n * n * sizeof *by_v);
+  NsStatus status = NS_OK;
+  for (int i = 0; i < NS_FORCE_JACOBIANS && status == NS_OK; i++) {
+    int by = i % 2;
+    status = subtract_jacobian(ds, &ds->force_jacobian[i], parts[i].f, by, by ? ds->nv : ds->nq, parts[i].what, t,
+                               args, room, by ? by_v : by_q, err);
+  }
+  if (status != NS_OK) return status;
+  ns_coef_add_to(&ds->K, -1, by_q, ds->nv);
+  ns_coef_add_to(&ds->C, -1, by_v, ds->nv);
+  if (ds->kind == NS_NEWTON_EULER) subtract_gyroscopic_jacobian(ds, v, by_v);
+  return NS_OK;
+}
+
+/* ---- coordinates ---- */
+
+/* The quaternion's rate e * (0, omega) / 2. */
+static void quaternion_rate(const double *e, const double *omega, double *out) {
+  double pure[4] = {0, omega[0] / 2, omega[1] / 2, omega[2] / 2};
+  quaternion_times(e, pure, out);
+}
+
+void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double *v, double *qdot) {
+  if (ds->kind != NS_NEWTON_EULER) {
+    memcpy(qdot, v, bytes_of(ds->nv));
+    return;
+  }
+  memcpy(qdot, v, 3 * sizeof *v);
+  quaternion_rate(q + 3, v + 3, qdot + 3);
+}
+
+void ns_mechanical_to_velocity(const NsMechanicalDs *ds, const double *q, int rows, const double *A, double *out) {
+  size_t r = (size_t)rows;
+  if (ds->kind != NS_NEWTON_EULER) {
+    memcpy(out, A, r * (size_t)ds->nv * sizeof *A);
+    return;
+  }
+  memcpy(out, A, 3 * r * sizeof *A);
+  for (size_t j = 0; j < 3; j++) {
+    double unit[3] = {j == 0, j == 1, j == 2}, rate[4];
+    quaternion_rate(q + 3, unit, rate);
+    for (size_t i = 0; i < r; i++) {
+      double sum = 0;
+      for (size_t k = 0; k < 4; k++) sum += A[i + (3 + k) * r] * rate[k];
+      out[i + (3 + j) * r] = sum;
+    }
+  }
+}
+
+void ns_mechanical_move(const NsMechanicalDs *ds, const double *q, const double *v, double h, double *out) {
+  if (ds->kind != NS_NEWTON_EULER) {
+    for (int i = 0; i < ds->nq; i++) out[i] = q[i] + h * v[i];
+    return;
+  }
+  for (int i = 0; i < 3; i++) out[i] = q[i] + h * v[i];
+  double angle = h * sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) / 2;
+  double s = angle < 1e-4 ? 0.5 * h * (1 - angle * angle / 6) : 0.5 * h * sin(angle) / angle;
+  double turn[4] = {cos(angle), s * v[3], s * v[4], s * v[5]}, e[4];
+  quaternion_times(q + 3, turn, e);
+  normalise(e);
+  memcpy(out + 3, e, sizeof e);
+}
+
+/* ---- energies and acceleration ---- */
+
+/* Room for the mass matrix, taken once; not needed while the mass is a coefficient. */
+static NsStatus take_matrix(NsMechanicalDs *ds, NsError *err) {
+  if (!ds->matrix) ds->matrix = ns_arena_matrix(&ds->base.arena, ds->nv, ds->nv);
+  if (ds->matrix) return NS_OK;
+  ds->base.arena.failed = false;
+  return ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+static double dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+NsStatus ns_mechanical_kinetic(NsMechanicalDs *ds, double t, double *energy, NsError *err) {
+  NsStatus status = ns_ds_update(&ds->base, t, err);
+  bool varies = !ns_mechanical_constant_mass(ds);
+  if (status == NS_OK && varies) status = take_matrix(ds, err);
+  if (status == NS_OK && varies) status = ns_mechanical_mass(ds, t, ds->q, ds->matrix, err);
+  if (status != NS_OK) return status;
+  ns_mechanical_mass_times(ds, varies ? ds->matrix : NULL, ds->v, ds->room);
+  *energy = 0.5 * dot(ds->v, ds->room, ds->nv);
+  return NS_OK;
+}
+
+NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, NsError *err) {
+  NsStatus status = ns_ds_update(&ds->base, t, err);
+  int n = ds->kind == NS_NEWTON_EULER ? 3 : ds->nv;
+  *energy = 0;
+  if (status != NS_OK) return status;
+  memset(ds->room, 0, bytes_of(ds->nv));
+  ns_coef_multiply_add(&ds->K, 0.5, ds->q, ds->room);
+  *energy = dot(ds->room, ds->q, n);
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= dot(ds->fext.value, ds->q, n);
+  if (!ds->potential.value) return NS_OK;
+  double more = 0;
+  status = evaluate(ds, &ds->potential, "computePotential", t, ds->q, NULL, &more, err);
+  *energy += more;
+  return status;
+}
+
+/* acceleration = M^-1 forces for a sparse mass. */
+static NsStatus solve_sparse(NsMechanicalDs *ds, NsError *err) {
+  NsSparseLu *lu;
+  NsStatus status = ns_sparse_lu_new(&lu, ds->mass.sparse);
+  if (status == NS_OK) status = ns_sparse_lu_factor(lu, ds->mass.sparse);
+  if (status == NS_OK) ns_sparse_lu_solve(lu, 1, ds->acceleration, ds->nv);
+  ns_sparse_lu_free(lu);
+  if (status == NS_OK) return NS_OK;
+  return ns_fail(err, status, "dynamical system '%s': the acceleration needs M^-1: %s", name_of(ds),
+                 ns_status_message(status));
+}
+
+NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err) {
+  NsStatus status = ns_ds_update(&ds->base, t, err);
+  if (status == NS_OK) status = ns_mechanical_forces(ds, t, ds->q, ds->v, ds->forces, err);
+  if (status != NS_OK) return status;
+  memcpy(ds->acceleration, ds->forces, bytes_of(ds->nv));
+  if (ds->mass.sparse) return solve_sparse(ds, err);
+  if (!ns_coef_given(&ds->mass) && ns_mechanical_constant_mass(ds)) return NS_OK;
+  status = take_matrix(ds, err);
+  if (status == NS_OK) status = ns_mechanical_mass(ds, t, ds->q, ds->matrix, err);
+  if (status != NS_OK) return status;
+  if (!ds->lu && ns_lu_new(&ds->lu, ds->nv) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  status = ns_lu_factor(ds->lu, ds->matrix, ds->nv);
+  if (status != NS_OK)
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", name_of(ds),
+                   ns_lu_singular_row(ds->lu) + 1);
+  ns_lu_solve(ds->lu, 1, ds->acceleration, ds->nv);
+  return NS_OK;
+}

@@ -1,0 +1,127 @@
+/*
+** mechanical_ds.h
+** Mechanical systems  M(q) dv/dt = F(t, q, v) + p,  dq/dt = T(q) v: Lagrangian ones (T = 1) and rigid bodies.
+*/
+#ifndef NS_MODEL_MECHANICAL_DS_H
+#define NS_MODEL_MECHANICAL_DS_H
+
+#include "linalg/lu.h"
+#include "model/coef.h"
+#include "model/ds.h"
+
+/* X(code, name). */
+#define NS_MECHANICAL_LIST(X)                                    \
+  X(NS_LAGRANGIAN, "LagrangianDS")                               \
+  X(NS_LAGRANGIAN_LINEAR_TI, "LagrangianLinearTIDS")             \
+  X(NS_LAGRANGIAN_LINEAR_DIAGONAL, "LagrangianLinearDiagonalDS") \
+  X(NS_NEWTON_EULER, "NewtonEulerDS")
+
+typedef enum NsMechanicalKind {
+#define X(code, name) code,
+  NS_MECHANICAL_LIST(X)
+#undef X
+  NS_MECHANICAL_KINDS
+} NsMechanicalKind;
+
+/* The Jacobians of the forces that may be given as constant matrices. */
+enum { NS_FINT_BY_Q, NS_FINT_BY_V, NS_FGYR_BY_Q, NS_FGYR_BY_V, NS_FORCE_JACOBIANS };
+
+/*
+** F = fExt(t) - fInt(t, q, v) - fGyr(q, v) - K q - C v. A rigid body (NS_NEWTON_EULER) has q = (position, unit
+** quaternion with the scalar first), nq = 7, and v = (velocity of the centre in the inertial frame, angular velocity
+** in the body's frame), nv = 6; its mass is diag(m, m, m, inertia), fExt and fInt are (force in the inertial frame,
+** moment in the body's frame), and fGyr = (0, omega x inertia omega) is built in.
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapters 3 and 10.
+*/
+typedef struct NsMechanicalDs {
+  NsDs base; /* x = (q, v), nx = nq; r = p, nv: the impulse of the last step */
+  NsMechanicalKind kind;
+  int nq, nv;
+  double *q, *v, *q_k, *v_k; /* the two parts of x and of x_k */
+
+  /* the model */
+  NsCoef mass;              /* nv x nv; absent: the identity */
+  NsCoef K, C;              /* nv x nv; absent: none */
+  NsCoef fext, fint, fgyr;  /* nv; fext may be a function of time */
+  NsCoef force_jacobian[NS_FORCE_JACOBIANS]; /* given: used in place of the callback's; by q: nv x nq */
+  NsFunction mass_function; /* args: q, none, z; value: nv x nv */
+  NsFunction fint_function; /* args: q, v, z; value: nv */
+  NsFunction fgyr_function;
+  NsFunction potential;     /* args: q, none, z; value: 1; for energies alone */
+  bool moment_inertial;     /* a rigid body's external moment is given in the inertial frame */
+
+  /* on request: see ns_mechanical_accelerate */
+  double *acceleration, *forces; /* nv */
+  double *matrix;                /* nv x nv: the mass matrix, when nothing in it is sparse */
+  NsLu *lu;
+  double *room; /* nv: for what is evaluated in between */
+} NsMechanicalDs;
+
+/* Makes a system that starts at q0 (nq) with v0 (nv); a rigid body's quaternion is normalised. NS_ENOMEM. */
+NsStatus ns_mechanical_new(NsMechanicalDs **ds, NsMechanicalKind kind, int nq, int nv, const double *q0,
+                           const double *v0);
+void ns_mechanical_free(NsMechanicalDs *ds);
+
+const char *ns_mechanical_name(NsMechanicalKind kind);
+
+/* Whether M is constant and F affine in q and v: no callback but fExt. */
+bool ns_mechanical_linear(const NsMechanicalDs *ds);
+
+/* Whether M does not depend on q. */
+bool ns_mechanical_constant_mass(const NsMechanicalDs *ds);
+
+/* Whether one of its matrices is sparse. */
+bool ns_mechanical_sparse(const NsMechanicalDs *ds);
+
+/* Sum of the versions of the coefficients that enter a step's matrix. */
+uint64_t ns_mechanical_matrix_version(const NsMechanicalDs *ds);
+
+/* M = M(q), nv x nv, column-major. NS_ECALLBACK. */
+NsStatus ns_mechanical_mass(const NsMechanicalDs *ds, double t, const double *q, double *M, NsError *err);
+
+/* out = M w for the mass M that ns_mechanical_mass gave (NULL: the constant coefficient is used, sparse or not). */
+void ns_mechanical_mass_times(const NsMechanicalDs *ds, const double *M, const double *w, double *out);
+
+/*
+** D += factor d(M(q) w)/dq, nv x nq, when the derivative of the mass is known; nothing when it is not. `room` holds
+** nv nv nq doubles. NS_ECALLBACK.
+*/
+NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const double *q, const double *w,
+                                       double factor, double *room, double *D, NsError *err);
+
+/* F (nv) at a point; the coefficients must be up to date for t. NS_ECALLBACK. */
+NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
+                              NsError *err);
+
+/* dF/dq (nv x nq) and dF/dv (nv x nv) at a point; `room` holds nv nq doubles. NS_ECALLBACK. */
+NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v,
+                                       double *room, double *by_q, double *by_v, NsError *err);
+
+/* qdot = T(q) v. */
+void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double *v, double *qdot);
+
+/* out (rows x nv) = A T(q) for A (rows x nq), both with leading dimension rows; may be called with nq == nv alone. */
+void ns_mechanical_to_velocity(const NsMechanicalDs *ds, const double *q, int rows, const double *A, double *out);
+
+/*
+** out = the coordinates after moving from q with the velocity v for the time h: q + h v; for a rigid body the
+** rotation by the exponential of h omega, which keeps the quaternion's norm. out may be q.
+*/
+void ns_mechanical_move(const NsMechanicalDs *ds, const double *q, const double *v, double h, double *out);
+
+/* The kinetic energy v' M(q) v / 2 of the accepted state; room as many doubles as the mass has. NS_ECALLBACK. */
+NsStatus ns_mechanical_kinetic(NsMechanicalDs *ds, double t, double *energy, NsError *err);
+
+/*
+** The potential energy of the accepted state: q' K q / 2, less fExt' q for a constant fExt of a Lagrangian system (the
+** force part alone of a rigid body), plus the `potential` callback. NS_ECALLBACK.
+*/
+NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, NsError *err);
+
+/*
+** Fills ds->forces with F and ds->acceleration with M^-1 F of the accepted state. NS_ESINGULAR, NS_ENOMEM,
+** NS_ECALLBACK.
+*/
+NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err);
+
+#endif
