@@ -225,7 +225,7 @@ static NsStatus make_memories(NslCallee *callee) {
     f->x = ns_arena_doubles(&callee->arena, callee->n);
     f->lambda = ns_arena_doubles(&callee->arena, callee->m);
     f->plain = ns_arena_doubles(&callee->arena, most);
-    f->jacobian[0] = f->jacobian[1] = NULL;
+    f->jacobian[0] = f->jacobian[1] = f->low = NULL;
     f->plain_known = f->jacobians_known = false;
   }
   return callee->arena.failed ? NS_ENOMEM : NS_OK;
@@ -239,8 +239,8 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->n = n;
   callee->m = m;
   callee->nz = nz;
-  callee->x = make_vector(L, idx, NSL_SHEET_X, n, "x", true);
-  callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, "lambda", true);
+  callee->x = make_vector(L, idx, NSL_SHEET_X, n, nsl_argument_name(callee, 'x'), true);
+  callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, nsl_argument_name(callee, 'l'), true);
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
   for (int i = 0; i < callee->kind->nslots; i++)
     callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;

@@ -79,9 +79,10 @@ typedef struct NslFunction {
   int value;    /* slot */
   int by[2];    /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
   double t, *x, *lambda; /* the last point of a plain evaluation */
-  double *plain;         /* its value */
+  double *plain;         /* its value, when it is a vector */
   bool plain_known, jacobians_known;
   double *jacobian[2];   /* by dual numbers, at that point */
+  double *low;           /* room for a value, of differences */
 } NslFunction;
 
 /*

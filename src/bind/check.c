@@ -162,8 +162,8 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
   int nx = rel->nx, m = rel->m, most = nx > m ? nx : m;
   double *state = scratch(L, (size_t)nx), *x = scratch(L, (size_t)nx), *lambda = scratch(L, (size_t)m);
   double *one = scratch(L, (size_t)most * (size_t)most), *other = scratch(L, (size_t)most * (size_t)most);
-  for (int i = 0, at = 0; i < inter->nds; at += inter->ds[i++]->n)
-    memcpy(state + at, inter->ds[i]->x, (size_t)inter->ds[i]->n * sizeof *x);
+  for (int i = 0, at = 0; i < inter->nds; at += inter->ds[i++]->nx)
+    memcpy(state + at, inter->ds[i]->x, (size_t)inter->ds[i]->nx * sizeof *x);
   NsStatus status = ns_interaction_update(inter, t, err);
   Probe probe = {t, T, state, inter->lambda, inter->z, x, lambda};
   if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);

@@ -125,11 +125,11 @@ void nsl_ds_let_go(lua_State *L) {
   nsl_callee_release(&self->callee);
 }
 
-int nsl_ds_tostring(lua_State *L, int count, const char *noun) {
+int nsl_ds_tostring(lua_State *L, int count, const char *one, const char *many) {
   NslDs *self = lua_touserdata(L, 1);
   if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
   lua_pushfstring(L, self->ds->name[0] ? "%s '%s'" : "%s", self->callee.head.type->name, self->ds->name);
-  lua_pushfstring(L, " with %d %s%s", count, noun, count == 1 ? "" : "s");
+  lua_pushfstring(L, " with %d %s", count, count == 1 ? one : many);
   lua_concat(L, 2);
   return 1;
 }

@@ -37,7 +37,7 @@ int nsl_ds_close(lua_State *L);
 void nsl_ds_let_go(lua_State *L);
 
 /* Pushes "FirstOrderLinearDS 'clutch' with 4 states" for the system at 1. */
-int nsl_ds_tostring(lua_State *L, int count, const char *noun);
+int nsl_ds_tostring(lua_State *L, int count, const char *one, const char *many);
 
 /* The methods that every system has. */
 extern const luaL_Reg nsl_ds_methods[];

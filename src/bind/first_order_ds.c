@@ -273,7 +273,7 @@ static int ds_gc(lua_State *L) {
 
 static int ds_tostring(lua_State *L) {
   const NslDs *self = lua_touserdata(L, 1);
-  return nsl_ds_tostring(L, self->ds ? self->ds->n : 0, "state");
+  return nsl_ds_tostring(L, self->ds ? self->ds->n : 0, "state", "states");
 }
 
 static int ds_dimension(lua_State *L) {

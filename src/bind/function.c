@@ -25,6 +25,7 @@ static int evaluate(NslFunction *f, const NslPoint *at, double *out) {
   f->plain_known = f->jacobians_known = false;
   int failed = nsl_callback_call(callee, f->value, at, out);
   if (failed) return failed;
+  if (callee->callbacks[f->value].slot->cols != '1') return 0;
   f->t = at->t;
   copy(f->x, at->x, callee->n);
   if (at->lambda) copy(f->lambda, at->lambda, callee->m);
@@ -119,7 +120,13 @@ static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *
   NslCallee *callee = f->callee;
   int rows = nsl_callback_entries(&callee->callbacks[f->value]), cols = by == 0 ? callee->n : callee->m;
   const double *base = by == 0 ? at->x : at->lambda;
-  double *moved = by == 0 ? f->x : f->lambda, *low = f->plain;
+  double *moved = by == 0 ? f->x : f->lambda;
+  if (!f->low) f->low = ns_arena_doubles(&callee->arena, rows);
+  if (!f->low) {
+    callee->arena.failed = false;
+    return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
+  }
+  double *low = f->low;
   for (int j = 0; j < cols; j++) {
     double step = 6e-6 * fmax(fabs(base[j]), 1);
     NslPoint there = *at;

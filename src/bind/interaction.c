@@ -31,24 +31,35 @@ static int new_interaction(lua_State *L) {
   return 1;
 }
 
-/* First-order interactions have level 0 alone; it may be left out. */
-static void check_level(lua_State *L, const char *what) {
-  if (lua_isnoneornil(L, 2)) return;
+/*
+** The level of the argument at 2. First-order interactions have level 0 alone; mechanical ones y on levels 0 and 1
+** (velocities), and lambda on level 1 (impulses; compliant ones on level 0, forces), or left out.
+*/
+static int check_level(lua_State *L, const NsInteraction *inter, const char *what, bool multiplier) {
+  bool mechanical = ns_relation_family(inter->relation) == NS_MECHANICS;
+  bool impulses = mechanical && !ns_relation_holds_at_position(inter->relation);
+  int least = multiplier && impulses ? 1 : 0, most = mechanical && (!multiplier || impulses) ? 1 : 0;
+  if (lua_isnoneornil(L, 2)) return least;
   lua_Integer level = nsl_integer(L, 2, what, "level");
-  if (level != 0) luaL_error(L, "%s: level: a first-order interaction has level 0 only, got %I", what, level);
+  if (level < least || level > most) {
+    if (!mechanical) luaL_error(L, "%s: level: a first-order interaction has level 0 only, got %I", what, level);
+    luaL_error(L, "%s: level: expected %s, got %I", what, least == most ? (least ? "1" : "0") : "0 or 1", level);
+  }
+  return (int)level;
 }
 
+/* y([level]): the outputs, or (level 1) their velocities. */
 static int interaction_y(lua_State *L) {
-  NslInteraction *self = nsl_check_interaction(L, 1);
-  check_level(L, "y");
-  nsl_push_vector_view(L, 1, self->interaction->y, self->interaction->m, 1, "y", NULL);
+  NsInteraction *inter = nsl_check_interaction(L, 1)->interaction;
+  int level = check_level(L, inter, "y", false);
+  nsl_push_vector_view(L, 1, level == 0 ? inter->y : inter->ydot, inter->m, 1, "y", NULL);
   return 1;
 }
 
 static int interaction_lambda(lua_State *L) {
-  NslInteraction *self = nsl_check_interaction(L, 1);
-  check_level(L, "lambda");
-  nsl_push_vector_view(L, 1, self->interaction->lambda, self->interaction->m, 1, "lambda", NULL);
+  NsInteraction *inter = nsl_check_interaction(L, 1)->interaction;
+  (void)check_level(L, inter, "lambda", true);
+  nsl_push_vector_view(L, 1, inter->lambda, inter->m, 1, "lambda", NULL);
   return 1;
 }
 

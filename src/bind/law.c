@@ -1,13 +1,14 @@
 /*
 ** law.c
-** ComplementarityConditionNSL, EqualityConditionNSL, RelayNSL, MixedComplementarityConditionNSL and NormalConeNSL.
+** ComplementarityConditionNSL, EqualityConditionNSL, RelayNSL, MixedComplementarityConditionNSL, NormalConeNSL,
+** NewtonImpactNSL and NewtonImpactFrictionNSL.
 */
 #include <math.h>
 
 #include "bind/model.h"
 #include "solvers/polyhedron.h"
 
-enum { KINDS = NS_LAW_NORMAL_CONE + 1 };
+enum { KINDS = NS_LAW_FRICTION + 1 };
 
 static const NslType types[KINDS] = {
 #define X(code, name) [code] = {name, NULL},
@@ -57,6 +58,43 @@ static int new_mixed(lua_State *L) {
   int complementary = size_argument(L, 1, who, "size", 0), equalities = size_argument(L, 2, who, "equalities", 0);
   if (complementary + equalities == 0) luaL_error(L, "%s: expected at least one component", who);
   new_law(L, NS_LAW_MIXED, complementary + equalities, equalities, 0, 0);
+  return 1;
+}
+
+static double restitution(lua_State *L, int idx, const char *who, const char *what) {
+  double value = nsl_finite(L, idx, who, what);
+  if (value < -1 || value > 1) luaL_error(L, "%s: %s: expected a number in [-1, 1], got %f", who, what, value);
+  return value;
+}
+
+static double friction(lua_State *L, int idx, const char *who) {
+  double mu = nsl_finite(L, idx, who, "mu");
+  if (mu < 0) luaL_error(L, "%s: mu: expected 0 or more, got %f", who, mu);
+  return mu;
+}
+
+static void new_impact_law(lua_State *L, NsLawKind kind, int size, double en, double et, double mu) {
+  NslLaw *self = nsl_new(L, &types[kind], sizeof *self, 0);
+  if (ns_law_new_impact(&self->law, kind, size, en, et, mu) != NS_OK) luaL_error(L, "not enough memory");
+}
+
+/* NewtonImpactNSL(e) or NewtonImpactNSL(size, e). */
+static int new_impact(lua_State *L) {
+  const char *who = types[NS_LAW_IMPACT].name;
+  nsl_at_most(L, 2, who);
+  int size = lua_gettop(L) == 2 ? size_argument(L, 1, who, "size", 1) : 1;
+  new_impact_law(L, NS_LAW_IMPACT, size, restitution(L, lua_gettop(L) == 2 ? 2 : 1, who, "e"), 0, 0);
+  return 1;
+}
+
+/* NewtonImpactFrictionNSL(en, et, mu, dim) with dim 2 or 3. */
+static int new_friction(lua_State *L) {
+  const char *who = types[NS_LAW_FRICTION].name;
+  nsl_at_most(L, 4, who);
+  double en = restitution(L, 1, who, "en"), et = restitution(L, 2, who, "et"), mu = friction(L, 3, who);
+  lua_Integer dim = nsl_integer(L, 4, who, "dim");
+  if (dim != 2 && dim != 3) luaL_error(L, "%s: dim: expected 2 or 3, got %I", who, dim);
+  new_impact_law(L, NS_LAW_FRICTION, (int)dim, en, et, mu);
   return 1;
 }
 
@@ -173,6 +211,10 @@ void nsl_clone_law(lua_State *L, int idx) {
     clone_cone(L, from);
     return;
   }
+  if (from->kind >= NS_LAW_IMPACT) {
+    new_impact_law(L, from->kind, from->size, from->en, from->et, from->mu);
+    return;
+  }
   NsLaw *to = new_law(L, from->kind, from->size, from->equalities, 0, 0)->law;
   for (int i = 0; i < from->size; i++) {
     to->lower[i] = from->lower[i];
@@ -229,6 +271,45 @@ static int set_bounds(lua_State *L, const char *what, bool upper) {
 static int law_set_lb(lua_State *L) { return set_bounds(L, "setLb", false); }
 static int law_set_ub(lua_State *L) { return set_bounds(L, "setUb", true); }
 
+/* The impact law at 1; friction: with friction. */
+static NsLaw *check_impact(lua_State *L, const char *what, bool with_friction) {
+  NslLaw *self = nsl_check_law(L, 1);
+  NsLawKind kind = self->law->kind;
+  if (kind != NS_LAW_FRICTION && (with_friction || kind != NS_LAW_IMPACT))
+    luaL_error(L, "%s: a %s has no %s", what, self->head.type->name, with_friction ? "friction" : "restitution");
+  return self->law;
+}
+
+static int law_e(lua_State *L) {
+  lua_pushnumber(L, check_impact(L, "e", false)->en);
+  return 1;
+}
+
+static int law_et(lua_State *L) {
+  lua_pushnumber(L, check_impact(L, "et", true)->et);
+  return 1;
+}
+
+static int law_mu(lua_State *L) {
+  lua_pushnumber(L, check_impact(L, "mu", true)->mu);
+  return 1;
+}
+
+static int law_set_e(lua_State *L) {
+  check_impact(L, "setE", false)->en = restitution(L, 2, "setE", "e");
+  return 0;
+}
+
+static int law_set_et(lua_State *L) {
+  check_impact(L, "setEt", true)->et = restitution(L, 2, "setEt", "et");
+  return 0;
+}
+
+static int law_set_mu(lua_State *L) {
+  check_impact(L, "setMu", true)->mu = friction(L, 2, "setMu");
+  return 0;
+}
+
 static int law_size(lua_State *L) {
   lua_pushinteger(L, nsl_check_law(L, 1)->law->size);
   return 1;
@@ -262,6 +343,8 @@ static int law_tostring(lua_State *L) {
   if (law->kind == NS_LAW_RELAY && law->size == 1) lua_pushfstring(L, " on [%f, %f]", law->lower[0], law->upper[0]);
   else if (law->kind == NS_LAW_NORMAL_CONE) lua_pushfstring(L, ", %d row%s", law->rows, law->rows == 1 ? "" : "s");
   else if (law->kind == NS_LAW_MIXED) lua_pushfstring(L, ", the first %d equations", law->equalities);
+  else if (law->kind == NS_LAW_IMPACT) lua_pushfstring(L, ", e = %f", law->en);
+  else if (law->kind == NS_LAW_FRICTION) lua_pushfstring(L, ", en = %f, et = %f, mu = %f", law->en, law->et, law->mu);
   else lua_pushliteral(L, "");
   lua_concat(L, 2);
   return 1;
@@ -283,6 +366,14 @@ static const luaL_Reg methods[] = {{"display", law_display},
                                    {"close", law_close},
                                    {"H", law_H},
                                    {"K", law_K},
+                                   {"e", law_e},
+                                   {"en", law_e},
+                                   {"et", law_et},
+                                   {"mu", law_mu},
+                                   {"setE", law_set_e},
+                                   {"setEn", law_set_e},
+                                   {"setEt", law_set_et},
+                                   {"setMu", law_set_mu},
                                    {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
@@ -293,6 +384,8 @@ void nsl_open_law(lua_State *L) {
                                        {"RelayNSL", new_relay},
                                        {"MixedComplementarityConditionNSL", new_mixed},
                                        {"NormalConeNSL", new_normal_cone},
+                                       {"NewtonImpactNSL", new_impact},
+                                       {"NewtonImpactFrictionNSL", new_friction},
                                        {NULL, NULL}};
   static const luaL_Reg nearest_meta[] = {{"__gc", nearest_gc}, {NULL, NULL}};
   nsl_register_type(L, &nearest_type, nearest_meta, NULL);

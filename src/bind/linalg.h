@@ -47,6 +47,9 @@ bool nsl_solve_band(lua_State *L, int *results);
 /* Pushes a copy of a sparse matrix. */
 void nsl_push_sparse(lua_State *L, const NsSparse *A);
 
+/* Pushes the sparse diagonal matrix of n numbers. */
+void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d);
+
 /* The sparse matrix (immutable) at idx, NULL when there is something else; raises when it is closed. */
 const NsSparse *nsl_test_sparse(lua_State *L, int idx);
 

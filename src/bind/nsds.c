@@ -72,7 +72,7 @@ static int nsds_insert(lua_State *L) {
 static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first,
                           const NslDs *second) {
   NslRelation *r = lua_touserdata(L, relation);
-  int nx = first->ds->n + (second ? second->ds->n : 0);
+  int nx = first->ds->nx + (second ? second->ds->nx : 0);
   int nz = r->relation->z ? r->relation->nz : first->ds->nz + (second ? second->ds->nz : 0);
   if (r->relation->m < 0) nsl_callee_size(L, relation, nx, inter->interaction->m, nz);
 }

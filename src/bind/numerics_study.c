@@ -223,7 +223,9 @@ static int solutions(lua_State *L) {
 
 static const NsOsnsp *last_problem(lua_State *L, const char *what) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
-  if (problem->sparse)
+  if (ns_osnsp_has_contacts(problem))
+    luaL_error(L, "%s: %s: not for contacts with friction", ns_osnsp_name(problem->kind), what);
+  if (problem->sparse || problem->wide)
     luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this",
                ns_osnsp_name(problem->kind), what);
   if (!problem->M)

@@ -1,6 +1,6 @@
 /*
 ** osnsp.c
-** LCP, Relay, MLCP, Equality and AVI: the one-step problems.
+** LCP, Relay, MLCP, Equality, AVI, FrictionContact and GenericMechanical: the one-step problems.
 */
 #include <string.h>
 
@@ -82,11 +82,29 @@ static int new_mlcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_MLCP); }
 static int new_equality(lua_State *L) { return new_osnsp(L, NS_OSNSP_EQUALITY); }
 static int new_avi(lua_State *L) { return new_osnsp(L, NS_OSNSP_AVI); }
 
+static int new_mechanical(lua_State *L) { return new_osnsp(L, NS_OSNSP_MECHANICAL); }
+
+/* FrictionContact([dim] [, options]). */
+static int new_friction(lua_State *L) {
+  int dim = 0;
+  if (lua_type(L, 1) == LUA_TNUMBER) {
+    lua_Integer wanted = nsl_integer(L, 1, types[NS_OSNSP_FRICTION].name, "dim");
+    if (wanted != 2 && wanted != 3)
+      luaL_error(L, "%s: dim: expected 2 or 3, got %I", types[NS_OSNSP_FRICTION].name, wanted);
+    dim = (int)wanted;
+    lua_remove(L, 1);
+  }
+  new_osnsp(L, NS_OSNSP_FRICTION);
+  ((NslOsnsp *)lua_touserdata(L, -1))->problem->dim = dim;
+  return 1;
+}
+
 void nsl_clone_osnsp(lua_State *L, int idx) {
   NslOsnsp *from = nsl_check_osnsp(L, idx);
   NslOsnsp *to = nsl_new(L, from->head.type, sizeof *to, 0);
   if (ns_osnsp_new(&to->problem, from->problem->kind) != NS_OK) luaL_error(L, "not enough memory");
   to->problem->options = from->problem->options;
+  to->problem->dim = from->problem->dim;
   to->verbose = from->verbose;
 }
 
@@ -113,7 +131,7 @@ static int osnsp_set_verbose(lua_State *L) {
 }
 
 static bool solved(const NsOsnsp *problem) {
-  return problem->M || problem->sparse;
+  return problem->M || problem->sparse || problem->wide;
 }
 
 /* A copy of one of the last problem's vectors; nil before the first solve. */
@@ -218,7 +236,9 @@ void nsl_open_osnsp(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"LCP", new_lcp},           {"Relay", new_relay}, {"MLCP", new_mlcp},
-                                       {"Equality", new_equality}, {"AVI", new_avi},     {NULL, NULL}};
+                                       {"Equality", new_equality}, {"AVI", new_avi},
+                                       {"FrictionContact", new_friction}, {"GenericMechanical", new_mechanical},
+                                       {NULL, NULL}};
   for (int i = 0; i < NS_OSNSP_KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

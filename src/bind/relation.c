@@ -1,6 +1,6 @@
 /*
 ** relation.c
-** FirstOrderLinearTIR, FirstOrderLinearR, FirstOrderType1R, FirstOrderType2R and FirstOrderNonLinearR.
+** The relations of first order and of mechanics.
 */
 #include <stdio.h>
 #include <string.h>
@@ -43,8 +43,29 @@ static const NslSlot linear_slots[] = {
     {"computee", "e", "z", "e", 'm', '1', NSL_NATIVE_TIME},
 };
 
+/* Mechanics: x is q. */
+enum { SLOT_JACHQ = 1, SLOT_JACHQ_LAMBDA = 2, SLOT_HDOT = 2 };
+
+static const NslSlot scleronomous_slots[] = {
+    {"computeh", "h", "xz", "y", 'm', '1', NSL_NATIVE_Q},
+    {"computeJachq", "Jachq", "xz", "C", 'm', 'n', NSL_NATIVE_Q},
+};
+
+static const NslSlot rheonomous_slots[] = {
+    {"computeh", "h", "xz", "y", 'm', '1', NSL_NATIVE_QT},
+    {"computeJachq", "Jachq", "xz", "C", 'm', 'n', NSL_NATIVE_QT},
+    {"computehDot", "hDot", "xz", "hDot", 'm', '1', NSL_NATIVE_QT},
+};
+
+static const NslSlot compliant_slots[] = {
+    {"computeh", "h", "xlz", "y", 'm', '1', NSL_NATIVE_QL},
+    {"computeJachq", "Jachq", "xlz", "C", 'm', 'n', NSL_NATIVE_QL},
+    {"computeJachlambda", "Jachlambda", "xlz", "D", 'm', 'm', NSL_NATIVE_QL},
+};
+
 static bool is_linear(const NsRelation *relation) {
-  return relation->kind == NS_RELATION_LINEAR_TI || relation->kind == NS_RELATION_LINEAR;
+  return relation->kind == NS_RELATION_LINEAR_TI || relation->kind == NS_RELATION_LINEAR ||
+         relation->kind == NS_RELATION_LAGRANGIAN || relation->kind == NS_RELATION_COMPLIANT_LINEAR;
 }
 
 static NsStatus bind_functions(NslCallee *callee) {
@@ -53,6 +74,15 @@ static NsStatus bind_functions(NslCallee *callee) {
   bool has_D = callee->kind->nslots > SLOT_JACHLAMBDA, has_K = callee->kind->nslots > SLOT_JACGX;
   relation->h = nsl_function(callee, 0, SLOT_H, SLOT_JACHX, has_D ? SLOT_JACHLAMBDA : -1);
   relation->g = nsl_function(callee, 1, SLOT_G, has_K ? SLOT_JACGX : -1, SLOT_JACGLAMBDA);
+  return NS_OK;
+}
+
+static NsStatus bind_mechanical(NslCallee *callee) {
+  NsRelation *relation = ((NslRelation *)callee)->relation;
+  if (!relation) return NS_OK;
+  bool compliant = relation->kind == NS_RELATION_COMPLIANT, timed = callee->kind->slots == rheonomous_slots;
+  relation->h = nsl_function(callee, 0, SLOT_H, SLOT_JACHQ, compliant ? SLOT_JACHQ_LAMBDA : -1);
+  if (timed) relation->hdot = nsl_function(callee, 1, SLOT_HDOT, -1, -1);
   return NS_OK;
 }
 
@@ -94,6 +124,12 @@ static const NslCalleeClass classes[NS_RELATION_KINDS] = {
     [NS_RELATION_TYPE1] = {"relation", type1_slots, 4, bind_functions, NULL, NULL},
     [NS_RELATION_TYPE2] = {"relation", type2_slots, 5, bind_functions, NULL, NULL},
     [NS_RELATION_NONLINEAR] = {"relation", nonlinear_slots, 6, bind_functions, NULL, NULL},
+    [NS_RELATION_LAGRANGIAN] = {"relation", linear_slots, 0, bind_coefficients, "q", NULL},
+    [NS_RELATION_SCLERONOMOUS] = {"relation", scleronomous_slots, 2, bind_mechanical, "q", NULL},
+    [NS_RELATION_RHEONOMOUS] = {"relation", rheonomous_slots, 3, bind_mechanical, "q", NULL},
+    [NS_RELATION_COMPLIANT_LINEAR] = {"relation", linear_slots, 0, bind_coefficients, "q", NULL},
+    [NS_RELATION_COMPLIANT] = {"relation", compliant_slots, 3, bind_mechanical, "q", NULL},
+    [NS_RELATION_NEWTON_EULER] = {"relation", rheonomous_slots, 3, bind_mechanical, "q", NULL},
 };
 
 static const NslType types[NS_RELATION_KINDS] = {
@@ -131,8 +167,10 @@ static NslRelation *new_relation(lua_State *L, NsRelationKind kind) {
 
 static bool may_have(const NslRelation *self, char letter) {
   NsRelationKind kind = self->relation->kind;
+  bool mechanical = ns_relation_family(self->relation) == NS_MECHANICS;
   if (letter == 'K') return kind == NS_RELATION_NONLINEAR;
-  if (letter == 'D') return kind != NS_RELATION_TYPE1;
+  if (letter == 'B') return !mechanical;
+  if (letter == 'D') return mechanical ? ns_relation_holds_at_position(self->relation) : kind != NS_RELATION_TYPE1;
   if (letter == 'F' || letter == 'e') return is_linear(self->relation);
   return true;
 }
@@ -169,8 +207,20 @@ static const char *const type2_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachl
 static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "Jacgx", "C",
                                              "D", "B", "K",     "z",          "name",       NULL};
 
+static const char *const lagrangian_keys[] = {"C", "F", "e", "z", "name", NULL};
+static const char *const compliant_linear_keys[] = {"C", "D", "F", "e", "z", "name", NULL};
+static const char *const scleronomous_keys[] = {"h", "Jachq", "C", "z", "name", NULL};
+static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "C", "z", "name", NULL};
+static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "z", "name", NULL};
+
 static const char *const *keys_of(NsRelationKind kind) {
   switch (kind) {
+    case NS_RELATION_LAGRANGIAN: return lagrangian_keys;
+    case NS_RELATION_COMPLIANT_LINEAR: return compliant_linear_keys;
+    case NS_RELATION_SCLERONOMOUS: return scleronomous_keys;
+    case NS_RELATION_RHEONOMOUS:
+    case NS_RELATION_NEWTON_EULER: return rheonomous_keys;
+    case NS_RELATION_COMPLIANT: return compliant_keys;
     case NS_RELATION_TYPE1: return type1_keys;
     case NS_RELATION_TYPE2: return type2_keys;
     case NS_RELATION_NONLINEAR: return nonlinear_keys;
@@ -215,6 +265,41 @@ static int new_linear(lua_State *L, NsRelationKind kind) {
   return 1;
 }
 
+/* An option table, or `count` forms of coefficients by position; absent ones nil or false. */
+static int new_lagrangian_linear(lua_State *L, NsRelationKind kind, const char *const forms[], const char *usage) {
+  int nargs = lua_gettop(L);
+  if (nargs == 1 && nsl_is_options(L, 1)) {
+    apply_options(L, 1, new_relation(L, kind));
+    return 1;
+  }
+  const char *form = NULL;
+  for (int i = 0; forms[i]; i++)
+    if ((int)strlen(forms[i]) == nargs) form = forms[i];
+  if (!form)
+    luaL_error(L, "%s: expected %s or an option table, got %d argument%s", types[kind].name, usage, nargs,
+               nargs == 1 ? "" : "s");
+  new_relation(L, kind);
+  for (int i = 0; i < nargs; i++) {
+    char name[2] = {form[i], 0};
+    static const char letters[][2] = {"C", "D", "F", "e"};
+    const char *letter = letters[name[0] == 'C' ? 0 : name[0] == 'D' ? 1 : name[0] == 'F' ? 2 : 3];
+    if (lua_toboolean(L, i + 1)) set_coefficient(L, nargs + 1, letter, i + 1, true);
+  }
+  return 1;
+}
+
+/* (C), (C, e) or (C, F, e). */
+static int new_lagrangian(lua_State *L) {
+  static const char *const forms[] = {"C", "Ce", "CFe", NULL};
+  return new_lagrangian_linear(L, NS_RELATION_LAGRANGIAN, forms, "(C), (C, e), (C, F, e)");
+}
+
+/* (C, D), (C, D, e) or (C, D, F, e). */
+static int new_compliant_linear(lua_State *L) {
+  static const char *const forms[] = {"CD", "CDe", "CDFe", NULL};
+  return new_lagrangian_linear(L, NS_RELATION_COMPLIANT_LINEAR, forms, "(C, D), (C, D, e), (C, D, F, e)");
+}
+
 /* (), ({options}) or (h, g [, Jachx, Jacglambda [, Jachlambda, Jacgx]]). */
 static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   int nargs = lua_gettop(L), most = classes[kind].nslots;
@@ -237,6 +322,11 @@ static int new_linear_r(lua_State *L) { return new_linear(L, NS_RELATION_LINEAR)
 static int new_type1(lua_State *L) { return new_nonlinear(L, NS_RELATION_TYPE1); }
 static int new_type2(lua_State *L) { return new_nonlinear(L, NS_RELATION_TYPE2); }
 static int new_nonlinear_r(lua_State *L) { return new_nonlinear(L, NS_RELATION_NONLINEAR); }
+
+static int new_scleronomous(lua_State *L) { return new_nonlinear(L, NS_RELATION_SCLERONOMOUS); }
+static int new_rheonomous(lua_State *L) { return new_nonlinear(L, NS_RELATION_RHEONOMOUS); }
+static int new_compliant(lua_State *L) { return new_nonlinear(L, NS_RELATION_COMPLIANT); }
+static int new_newton_euler(lua_State *L) { return new_nonlinear(L, NS_RELATION_NEWTON_EULER); }
 
 void nsl_clone_relation(lua_State *L, int idx) {
   NslRelation *from = nsl_check_relation(L, idx);
@@ -303,6 +393,8 @@ static int set_jachx_function(lua_State *L) { return set_callback(L, "computeJac
 static int set_jachlambda_function(lua_State *L) { return set_callback(L, "computeJachlambda"); }
 static int set_jacgx_function(lua_State *L) { return set_callback(L, "computeJacgx"); }
 static int set_jacglambda_function(lua_State *L) { return set_callback(L, "computeJacglambda"); }
+static int set_jachq_function(lua_State *L) { return set_callback(L, "computeJachq"); }
+static int set_hdot_function(lua_State *L) { return set_callback(L, "computehDot"); }
 static int set_C_function(lua_State *L) { return set_callback(L, "computeC"); }
 static int set_D_function(lua_State *L) { return set_callback(L, "computeD"); }
 static int set_B_function(lua_State *L) { return set_callback(L, "computeB"); }
@@ -391,6 +483,10 @@ static const luaL_Reg methods[] = {{"C", get_C},
                                    {"setePtr", set_e_ptr},
                                    {"setComputehFunction", set_h_function},
                                    {"setComputegFunction", set_g_function},
+                                   {"setComputeJachqFunction", set_jachq_function},
+                                   {"setComputehDotFunction", set_hdot_function},
+                                   {"jachq", get_C},
+                                   {"setJachqPtr", set_C_ptr},
                                    {"setComputeJachxFunction", set_jachx_function},
                                    {"setComputeJachlambdaFunction", set_jachlambda_function},
                                    {"setComputeJacgxFunction", set_jacgx_function},
@@ -415,7 +511,14 @@ static const luaL_Reg meta[] = {
 void nsl_open_relation(lua_State *L) {
   static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti}, {"FirstOrderLinearR", new_linear_r},
                                        {"FirstOrderType1R", new_type1},        {"FirstOrderType2R", new_type2},
-                                       {"FirstOrderNonLinearR", new_nonlinear_r}, {NULL, NULL}};
+                                       {"FirstOrderNonLinearR", new_nonlinear_r},
+                                       {"LagrangianLinearTIR", new_lagrangian},
+                                       {"LagrangianScleronomousR", new_scleronomous},
+                                       {"LagrangianRheonomousR", new_rheonomous},
+                                       {"LagrangianCompliantLinearTIR", new_compliant_linear},
+                                       {"LagrangianCompliantR", new_compliant},
+                                       {"NewtonEulerR", new_newton_euler},
+                                       {NULL, NULL}};
   for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], &classes[i], meta, methods, NULL);
   luaL_setfuncs(L, functions, 0);
 }

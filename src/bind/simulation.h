@@ -15,7 +15,7 @@ typedef struct NslTimeGrid {
 
 typedef struct NslOsi {
   NslHead head;
-  NsEulerMoreauOptions options;
+  NsIntegrator integrator;
 } NslOsi;
 
 typedef struct NslOsnsp {

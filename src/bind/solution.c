@@ -62,7 +62,7 @@ static void add_numbered(lua_State *L, int names, const char *stem, int count) {
 /* Where the names of the states are made: stack indices, and how many states came before. */
 typedef struct StateNames {
   int names, uses; /* the list; a table that counts the uses of each name */
-  int count;
+  int count, coordinates, velocities;
 } StateNames;
 
 /* Counts the name on top, and pops it. */
@@ -87,7 +87,7 @@ static void tell_apart(lua_State *L, int uses, const char *system) {
 
 /*
 ** Counts or, when `add`, adds the names of a system's states: those of setNames, else x1, x2, ... counted over all
-** systems.
+** systems, q1, ..., v1, ... of mechanical ones.
 */
 static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) {
   const NslDs *ds = lua_touserdata(L, ds_idx);
@@ -95,9 +95,10 @@ static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) 
   bool named = lua_getfield(L, -1, "anchor names") == LUA_TTABLE;
   int given = lua_gettop(L);
   for (int i = 1; i <= ds->ds->n; i++) {
-    s->count++;
     if (named) lua_rawgeti(L, given, i);
-    else lua_pushfstring(L, "x%d", s->count);
+    else if (ds->ds->family == NS_FIRST_ORDER) lua_pushfstring(L, "x%d", ++s->count);
+    else if (i <= ds->ds->nx) lua_pushfstring(L, "q%d", s->coordinates + i);
+    else lua_pushfstring(L, "v%d", s->velocities + i - ds->ds->nx);
     if (add) {
       tell_apart(L, s->uses, ds->ds->name);
       add_name(L, s->names);
@@ -105,20 +106,23 @@ static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) 
       count_use(L, s->uses);
     }
   }
+  if (named) s->count += ds->ds->family == NS_FIRST_ORDER ? ds->ds->n : 0;
+  s->coordinates += ds->ds->nx;
+  s->velocities += ds->ds->nr;
   lua_settop(L, given - 2);
 }
 
 /* Fills names and index for the graph of the simulation at `simulation`. */
 static void add_names(lua_State *L, int names, int simulation, const NsSolution *s) {
   int top = lua_gettop(L), list = top + 4;
-  StateNames states = {names, top + 1, 0};
+  StateNames states = {names, top + 1, 0, 0, 0};
   lua_pushliteral(L, "t");
   add_name(L, names);
   lua_newtable(L);
   lua_getiuservalue(L, simulation, NSL_TS_NSDS);
   lua_getiuservalue(L, -1, 1);
   lua_getfield(L, -1, "ds");
-  for (int add = 0; add < 2; add++, states.count = 0, lua_settop(L, list))
+  for (int add = 0; add < 2; add++, states = (StateNames){names, top + 1, 0, 0, 0}, lua_settop(L, list))
     for (lua_Integer i = 1; lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list))
       walk_state_names(L, &states, list + 1, add);
   lua_settop(L, top);

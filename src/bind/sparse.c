@@ -67,6 +67,17 @@ void nsl_push_sparse(lua_State *L, const NsSparse *A) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(A) * 12 + (size_t)A->cols * 4);
 }
 
+void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
+  NslVector *room = nsl_push_vector(L, n, NULL); /* as many bytes as the indices need */
+  int *index = (int *)(void *)room->data;
+  for (int i = 0; i < n; i++) index[i] = i;
+  NslSparse *self = push_sparse(L);
+  NsStatus status = ns_sparse_from_triplets(&self->A, n, n, n, index, index, d);
+  if (status) nsl_raise_status(L, status, "sparse");
+  nsl_count_memory(L, (size_t)n * 16);
+  lua_remove(L, -2);
+}
+
 /* Leaves the sparse matrix on top of the stack as the one result. */
 static int finish(lua_State *L, const NslSparse *self) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);

@@ -91,7 +91,7 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
-/* TimeStepping(nsds, td, osi [, osnspb]); without a one-step problem an MLCP, which takes every law. */
+/* TimeStepping(nsds, td, osi [, osnspb]); without a one-step problem one that takes every law. */
 static int new_ts(lua_State *L) {
   nsl_at_most(L, 4, ts_type.name);
   lua_settop(L, 4);
@@ -99,7 +99,8 @@ static int new_ts(lua_State *L) {
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
   if (lua_isnil(L, 4)) {
-    lua_getfield(L, lua_upvalueindex(1), "MLCP");
+    bool mechanics = osi->integrator.kind == NS_MOREAU_JEAN;
+    lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
     lua_call(L, 0, 1);
     lua_replace(L, 4);
   }
@@ -112,7 +113,7 @@ static int new_ts(lua_State *L) {
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
-  if (ns_ts_new(&self->ts, nsds->nsds, grid->grid, &osi->options, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  if (ns_ts_new(&self->ts, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   return 1;
 }
 
@@ -284,6 +285,41 @@ static int ts_stats(lua_State *L) {
   return 1;
 }
 
+/*
+** energy(): a table of the energies of the accepted state and of what they went into since the account was begun, by
+** the first call.
+*/
+static int ts_energy(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
+  NsTimeStepping *ts = self->ts;
+  NsError err = {NS_OK, ""};
+  double kinetic, potential;
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
+  ts->nsds->busy = true;
+  NsStatus status = ns_ts_energy(ts, &kinetic, &potential, &err);
+  ts->nsds->busy = false;
+  nsl_leave(self->host, edge);
+  if (status != NS_OK) return nsl_raise_step(L, &err);
+  if (!ts->accounting) ns_ts_account(ts);
+  const struct {
+    const char *name;
+    double value;
+  } entries[] = {{"kinetic", kinetic},
+                 {"potential", potential},
+                 {"total", kinetic + potential},
+                 {"forces", ts->energy.forces},
+                 {"damping", ts->energy.damping},
+                 {"impacts", ts->energy.impacts},
+                 {"friction", ts->energy.friction},
+                 {"numerical", ts->energy.numerical}};
+  lua_createtable(L, 0, 8);
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    lua_pushnumber(L, entries[i].value);
+    lua_setfield(L, -2, entries[i].name);
+  }
+  return 1;
+}
+
 static int part(lua_State *L, int which) {
   nsl_check_simulation(L, 1);
   lua_getiuservalue(L, 1, which);
@@ -369,6 +405,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"getNewtonNbIterations", ts_newton_iterations},
                                    {"newtonResidual", ts_newton_residual},
                                    {"stats", ts_stats},
+                                   {"energy", ts_energy},
                                    {"nsds", ts_nsds},
                                    {"timeDiscretisation", ts_grid},
                                    {"osi", ts_osi},

@@ -685,7 +685,7 @@ static double against(double a, double atol, double scale) {
   return a <= atol ? 0 : (a - atol) / scale;
 }
 
-static void state_residual(NsEulerMoreau *em, double atol, NsEulerMoreauResidual *residual) {
+static void state_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
   double *delta = em->work;
   memcpy(delta, em->rho, (size_t)em->N * sizeof(double));
   for (int c = 0; c < em->nclusters; c++)
@@ -700,7 +700,7 @@ static void state_residual(NsEulerMoreau *em, double atol, NsEulerMoreauResidual
 }
 
 /* The scale of y_i is that of the terms it is made of: |y_i|, and C_i x, D_i lambda. */
-static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsEulerMoreauResidual *residual) {
+static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsStepResidual *residual) {
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     int m = edge->inter->m, nx = edge->inter->nx;
@@ -712,13 +712,13 @@ static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsE
       for (int j = 0; edge->D && j < m; j++)
         scale = fmax(scale, fabs(edge->D[i + (size_t)j * (size_t)m] * lambda[j]));
       double value = against(fabs(em->y[row] - y[row]), atol, scale);
-      if (value > residual->output || isnan(value)) residual->output = value, residual->worst_row = row;
+      if (value > residual->output || isnan(value)) residual->output = value, residual->worst_interaction = e;
     }
   }
 }
 
-NsEulerMoreauResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol) {
-  NsEulerMoreauResidual residual = {0};
+NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol) {
+  NsStepResidual residual = {0};
   state_residual(em, atol, &residual);
   output_residual(em, y, atol, &residual);
   return residual;

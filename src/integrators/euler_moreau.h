@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_EULER_MOREAU_H
 #define NS_INTEGRATORS_EULER_MOREAU_H
 
+#include "integrators/step_residual.h"
 #include "model/first_order_ds.h"
 #include "model/nsds.h"
 
@@ -26,14 +27,6 @@ typedef struct NsEulerMoreauOptions {
 ** f_x - h gamma K.
 */
 typedef struct NsEulerMoreau NsEulerMoreau;
-
-/* How far an iterate is from solving the step; each in units of its tolerance's scale. */
-typedef struct NsEulerMoreauResidual {
-  double state;  /* largest |W^-1 rho| over the scale of its system's x */
-  double output; /* largest |h(x, lambda) - y| over the scale of y */
-  int worst_ds;  /* the system with the largest state residual */
-  int worst_row; /* the row of the largest output residual */
-} NsEulerMoreauResidual;
 
 /* Allocates everything for the graph as it stands. NS_ENOMEM. */
 NsStatus ns_euler_moreau_new(NsEulerMoreau **em, NsNsds *nsds);
@@ -87,7 +80,7 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
 ** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). What is below
 ** atol, in the units of x or y, counts as 0.
 */
-NsEulerMoreauResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
+NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
 
 /* The iterate's stacked lambda. */
 const double *ns_euler_moreau_lambda(const NsEulerMoreau *em);

@@ -15,7 +15,7 @@ NsStatus ns_interaction_new(NsInteraction **out, NsLaw *law, NsRelation *relatio
   inter->law = law;
   inter->relation = relation;
   inter->m = law->size;
-  double **vectors[] = {&inter->y, &inter->lambda, &inter->y_k, &inter->lambda_k};
+  double **vectors[] = {&inter->y, &inter->ydot, &inter->lambda, &inter->y_k, &inter->lambda_k};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     *vectors[i] = ns_arena_doubles(&inter->arena, inter->m);
   if (inter->arena.failed) {
@@ -61,6 +61,7 @@ NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
 void ns_interaction_reset(NsInteraction *inter) {
   size_t bytes = (size_t)inter->m * sizeof(double);
   memset(inter->y, 0, bytes);
+  memset(inter->ydot, 0, bytes);
   memset(inter->y_k, 0, bytes);
   memset(inter->lambda, 0, bytes);
   ns_law_project(inter->law, inter->lambda);
@@ -70,6 +71,7 @@ void ns_interaction_reset(NsInteraction *inter) {
 void ns_interaction_visit(NsInteraction *inter, NsVisitor visitor, void *context) {
   size_t bytes = (size_t)inter->m * sizeof(double);
   visitor(context, "y", inter->y, bytes);
+  visitor(context, "ydot", inter->ydot, bytes);
   visitor(context, "lambda", inter->lambda, bytes);
   visitor(context, "y_k", inter->y_k, bytes);
   visitor(context, "lambda_k", inter->lambda_k, bytes);

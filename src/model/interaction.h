@@ -20,6 +20,7 @@ typedef struct NsInteraction {
   int m;
   NsArena arena;
   double *y, *lambda;     /* accepted, seen by scripts as live views */
+  double *ydot;           /* mechanics: the velocities of y (those between which the law holds), else 0 */
   double *y_k, *lambda_k; /* memory: at the start of the step */
 
   /* set by ns_nsds_link */

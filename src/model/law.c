@@ -36,6 +36,21 @@ NsStatus ns_law_new(NsLaw **out, NsLawKind kind, int size, int equalities, doubl
   return NS_OK;
 }
 
+NsStatus ns_law_new_impact(NsLaw **out, NsLawKind kind, int size, double en, double et, double mu) {
+  NsStatus status = ns_law_new(out, kind, size, 0, 0, 0);
+  NsLaw *law = *out;
+  if (status != NS_OK) return status;
+  law->en = en;
+  law->et = et;
+  law->mu = mu;
+  for (int i = 1; kind == NS_LAW_FRICTION && i < size; i++) law->lower[i] = -INFINITY;
+  return NS_OK;
+}
+
+bool ns_law_unilateral(const NsLaw *law) {
+  return law->kind == NS_LAW_IMPACT || law->kind == NS_LAW_FRICTION || law->kind == NS_LAW_COMPLEMENTARITY;
+}
+
 NsStatus ns_law_new_cone(NsLaw **out, int size, int rows, const double *H, const double *K, const double *inside) {
   NsStatus status = ns_law_new(out, NS_LAW_NORMAL_CONE, size, 0, 0, 0);
   NsLaw *law = *out;

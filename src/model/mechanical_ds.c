@@ -360,31 +360,38 @@ static double dot(const double *a, const double *b, int n) {
   return sum;
 }
 
+NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy,
+                                  NsError *err) {
+  bool varies = !ns_mechanical_constant_mass(ds);
+  NsStatus status = varies ? take_matrix(ds, err) : NS_OK;
+  if (status == NS_OK && varies) status = ns_mechanical_mass(ds, t, q, ds->matrix, err);
+  if (status != NS_OK) return status;
+  ns_mechanical_mass_times(ds, varies ? ds->matrix : NULL, v, ds->room);
+  *energy = 0.5 * dot(v, ds->room, ds->nv);
+  return NS_OK;
+}
+
+NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *q, double *energy, NsError *err) {
+  int n = ds->kind == NS_NEWTON_EULER ? 3 : ds->nv;
+  memset(ds->room, 0, bytes_of(ds->nv));
+  ns_coef_multiply_add(&ds->K, 0.5, q, ds->room);
+  *energy = dot(ds->room, q, n);
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= dot(ds->fext.value, q, n);
+  if (!ds->potential.value) return NS_OK;
+  double more = 0;
+  NsStatus status = evaluate(ds, &ds->potential, "computePotential", t, q, NULL, &more, err);
+  *energy += more;
+  return status;
+}
+
 NsStatus ns_mechanical_kinetic(NsMechanicalDs *ds, double t, double *energy, NsError *err) {
   NsStatus status = ns_ds_update(&ds->base, t, err);
-  bool varies = !ns_mechanical_constant_mass(ds);
-  if (status == NS_OK && varies) status = take_matrix(ds, err);
-  if (status == NS_OK && varies) status = ns_mechanical_mass(ds, t, ds->q, ds->matrix, err);
-  if (status != NS_OK) return status;
-  ns_mechanical_mass_times(ds, varies ? ds->matrix : NULL, ds->v, ds->room);
-  *energy = 0.5 * dot(ds->v, ds->room, ds->nv);
-  return NS_OK;
+  return status == NS_OK ? ns_mechanical_kinetic_at(ds, t, ds->q, ds->v, energy, err) : status;
 }
 
 NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, NsError *err) {
   NsStatus status = ns_ds_update(&ds->base, t, err);
-  int n = ds->kind == NS_NEWTON_EULER ? 3 : ds->nv;
-  *energy = 0;
-  if (status != NS_OK) return status;
-  memset(ds->room, 0, bytes_of(ds->nv));
-  ns_coef_multiply_add(&ds->K, 0.5, ds->q, ds->room);
-  *energy = dot(ds->room, ds->q, n);
-  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= dot(ds->fext.value, ds->q, n);
-  if (!ds->potential.value) return NS_OK;
-  double more = 0;
-  status = evaluate(ds, &ds->potential, "computePotential", t, ds->q, NULL, &more, err);
-  *energy += more;
-  return status;
+  return status == NS_OK ? ns_mechanical_potential_at(ds, t, ds->q, energy, err) : status;
 }
 
 /* acceleration = M^-1 forces for a sparse mass. */

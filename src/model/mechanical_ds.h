@@ -118,6 +118,11 @@ NsStatus ns_mechanical_kinetic(NsMechanicalDs *ds, double t, double *energy, NsE
 */
 NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, NsError *err);
 
+/* The same at another point, with the coefficients as they are. */
+NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy,
+                                  NsError *err);
+NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *q, double *energy, NsError *err);
+
 /*
 ** Fills ds->forces with F and ds->acceleration with M^-1 F of the accepted state. NS_ESINGULAR, NS_ENOMEM,
 ** NS_ECALLBACK.

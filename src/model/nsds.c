@@ -76,16 +76,45 @@ static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *s
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
 
+/* A law with impacts is one between velocities; what mechanics has no scheme for is refused. */
+static NsStatus check_law(const NsInteraction *inter, NsError *err) {
+  NsLawKind law = inter->law->kind;
+  const char *relation = ns_relation_kind_name(inter->relation->kind);
+  bool impact = law == NS_LAW_IMPACT || law == NS_LAW_FRICTION;
+  bool velocities = ns_relation_family(inter->relation) == NS_MECHANICS &&
+                    !ns_relation_holds_at_position(inter->relation);
+  if (impact && !velocities)
+    return ns_fail(err, NS_EARG, "link: a %s goes with relations between velocities, and a %s is none",
+                   ns_law_name(law), relation);
+  if (law == NS_LAW_NORMAL_CONE && ns_relation_family(inter->relation) == NS_MECHANICS)
+    return ns_fail(err, NS_EARG, "link: a NormalConeNSL goes with first-order relations, and a %s is none", relation);
+  return NS_OK;
+}
+
+/* A relation goes with systems of its family. */
+static NsStatus check_family(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
+  const NsRelation *rel = inter->relation;
+  const NsDs *both[] = {first, second};
+  for (int i = 0; i < 2; i++)
+    if (both[i] && both[i]->family != ns_relation_family(rel))
+      return ns_fail(err, NS_EARG, "link: a %s goes with %s systems, and dynamical system '%s' is none",
+                     ns_relation_kind_name(rel->kind),
+                     ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order", both[i]->name);
+  return NS_OK;
+}
+
 NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second,
                       NsError *err) {
   NsStatus status = check_link(nsds, inter, first, second, err);
+  if (status == NS_OK) status = check_family(inter, first, second, err);
+  if (status == NS_OK) status = check_law(inter, err);
   if (status != NS_OK) return status;
   void *array = nsds->interactions;
   if (grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   nsds->interactions = array;
   if (prepare_z(inter, first, second) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  int nx = first->n + (second ? second->n : 0);
+  int nx = first->nx + (second ? second->nx : 0);
   status = ns_relation_link(inter->relation, nx, inter->m, inter->nz, err);
   if (status != NS_OK) return status;
   inter->ds[0] = first;
@@ -107,8 +136,8 @@ void ns_nsds_reset(NsNsds *nsds) {
 
 /* y of one interaction; x is room for its states. */
 static NsStatus update_output(NsInteraction *inter, double t, double *x, NsError *err) {
-  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
-    memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->n * sizeof *x);
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
+    memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
   NsRelationPoint point = {t, x, inter->lambda, inter->z};
   double *y = x + inter->nx;
   NsStatus status = ns_relation_output(inter->relation, &point, y, err);

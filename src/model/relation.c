@@ -1,9 +1,10 @@
 /*
 ** relation.c
-** First-order relations: sizes and evaluation.
+** Relations: sizes and evaluation.
 */
 #include "model/relation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -36,6 +37,14 @@ void ns_relation_free(NsRelation *relation) {
 
 const char *ns_relation_kind_name(NsRelationKind kind) {
   return kinds[kind].name;
+}
+
+NsFamily ns_relation_family(const NsRelation *relation) {
+  return relation->kind >= NS_RELATION_LAGRANGIAN ? NS_MECHANICS : NS_FIRST_ORDER;
+}
+
+bool ns_relation_holds_at_position(const NsRelation *relation) {
+  return relation->kind == NS_RELATION_COMPLIANT || relation->kind == NS_RELATION_COMPLIANT_LINEAR;
 }
 
 bool ns_relation_has_D(const NsRelation *relation) {
@@ -87,7 +96,7 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) 
                    name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
   if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
-  if (!rel->g.value && !ns_coef_given(&rel->B))
+  if (ns_relation_family(rel) == NS_FIRST_ORDER && !rel->g.value && !ns_coef_given(&rel->B))
     return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", name_of(rel));
   rel->nx = nx;
   rel->m = m;
@@ -136,6 +145,32 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
   if (rel->g.value) return evaluate(rel, &rel->g, "computeg", at, r, err);
   ns_coef_multiply_add(&rel->B, 1, at->lambda, r);
   ns_coef_multiply_add(&rel->K, 1, at->x, r);
+  return NS_OK;
+}
+
+NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
+                              NsError *err) {
+  if (rel->hdot.value) {
+    memset(room, 0, (size_t)rel->m * sizeof *room);
+    NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
+    for (int i = 0; status == NS_OK && i < rel->m; i++) rate[i] += room[i];
+    return status;
+  }
+  bool timed = rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER;
+  if (!timed || !rel->h.value) return NS_OK;
+  static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+  double d = 1e-3 * fmax(1, fabs(at->t));
+  for (int k = 0; k < 4; k++) {
+    NsRelationPoint there = *at;
+    there.t = at->t + places[k] * d;
+    NsStatus status = ns_relation_output(rel, &there, room + (size_t)k * (size_t)rel->m, err);
+    if (status != NS_OK) return status;
+  }
+  for (int i = 0; i < rel->m; i++) {
+    double sum = 0;
+    for (int k = 0; k < 4; k++) sum += weights[k] * room[i + k * rel->m];
+    rate[i] += sum / d;
+  }
   return NS_OK;
 }
 

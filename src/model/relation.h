@@ -1,6 +1,6 @@
 /*
 ** relation.h
-** First-order relations  y = h(t, x, lambda, z),  r = g(t, x, lambda, z).
+** Relations  y = h(t, x, lambda, z),  r = g(t, x, lambda, z): of first order, and of mechanics, where r = H(q)' lambda.
 */
 #ifndef NS_MODEL_RELATION_H
 #define NS_MODEL_RELATION_H
@@ -14,7 +14,13 @@
   X(NS_RELATION_LINEAR, "FirstOrderLinearR", 1, 0)      /* the same, each a function of time */  \
   X(NS_RELATION_TYPE1, "FirstOrderType1R", 0, 0)        /* y = h(t, x, z), r = g(t, lambda, z) */ \
   X(NS_RELATION_TYPE2, "FirstOrderType2R", 1, 0)        /* y = h(t, x, lambda, z), r = g(t, lambda, z) */ \
-  X(NS_RELATION_NONLINEAR, "FirstOrderNonLinearR", 1, 1) /* y = h(t, x, lambda, z), r = g(t, x, lambda, z) */
+  X(NS_RELATION_NONLINEAR, "FirstOrderNonLinearR", 1, 1) /* y = h(t, x, lambda, z), r = g(t, x, lambda, z) */ \
+  X(NS_RELATION_LAGRANGIAN, "LagrangianLinearTIR", 0, 0) /* y = C q + F z + e */ \
+  X(NS_RELATION_SCLERONOMOUS, "LagrangianScleronomousR", 0, 0) /* y = h(q, z) */ \
+  X(NS_RELATION_RHEONOMOUS, "LagrangianRheonomousR", 0, 0) /* y = h(t, q, z) */ \
+  X(NS_RELATION_COMPLIANT_LINEAR, "LagrangianCompliantLinearTIR", 1, 0) /* y = C q + D lambda + F z + e */ \
+  X(NS_RELATION_COMPLIANT, "LagrangianCompliantR", 1, 0) /* y = h(q, lambda, z) */ \
+  X(NS_RELATION_NEWTON_EULER, "NewtonEulerR", 0, 0) /* y = h(t, q, z), q of rigid bodies */
 
 typedef enum NsRelationKind {
 #define X(code, name, d, k) code,
@@ -39,6 +45,7 @@ typedef struct NsRelation {
   NsCoef C, D, B, K, F, e;
   NsFunction h; /* args: x (nx), lambda (m), z; value: m */
   NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
+  NsFunction hdot; /* args: x (nx), none, z; value: m, dh/dt at fixed x */
   double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
   bool closed;  /* given up by its owner: a step refuses it */
@@ -54,6 +61,12 @@ NsStatus ns_relation_new(NsRelation **relation, NsRelationKind kind);
 void ns_relation_free(NsRelation *relation);
 
 const char *ns_relation_kind_name(NsRelationKind kind);
+/* The family of systems that it goes with. */
+NsFamily ns_relation_family(const NsRelation *relation);
+
+/* Whether its law holds between y itself and lambda (and not, in mechanics, between velocities and impulses). */
+bool ns_relation_holds_at_position(const NsRelation *relation);
+
 bool ns_relation_has_D(const NsRelation *relation);
 bool ns_relation_has_K(const NsRelation *relation);
 
@@ -75,6 +88,13 @@ uint64_t ns_relation_matrix_version(const NsRelation *relation);
 /* y = h and r = g at a point. NS_ECALLBACK. */
 NsStatus ns_relation_output(const NsRelation *relation, const NsRelationPoint *at, double *y, NsError *err);
 NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at, double *r, NsError *err);
+
+/*
+** rate (m) += dh/dt at fixed x: by hdot when there is one, else by differences of fourth order in time; nothing for
+** relations without time. `room` holds 4 m doubles. NS_ECALLBACK.
+*/
+NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
+                              NsError *err);
 
 /* The Jacobians at a point; out is filled wholly. NS_ECALLBACK. */
 NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);

@@ -31,10 +31,21 @@ static void print_vector(NsFile *file, const char *name, const double *v, int n,
   ns_file_print(file, "},\n");
 }
 
+/* The groups of rows: "  groups = {{dim = 3, mu = 0.5}, {dim = 1}}," */
+static void print_contacts(NsFile *file, const NsOsnsp *problem) {
+  ns_file_print(file, "  groups = {");
+  for (int g = 0; g < problem->ngroups; g++) {
+    ns_file_print(file, "%s{dim = %d, mu = ", g ? ", " : "", problem->groups[g].dim);
+    print_number(file, problem->groups[g].mu);
+    ns_file_print(file, "}");
+  }
+  ns_file_print(file, "},\n");
+}
+
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
   NsFile *file;
   int m = problem->m;
-  if (problem->sparse)
+  if (problem->sparse || problem->wide)
     return ns_fail(err, NS_EARG, "%s: the one-step problem is a sparse one, which can not be dumped",
                    ns_osnsp_name(problem->kind));
   if (!problem->M)
@@ -57,6 +68,7 @@ NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
     ns_file_print(file, "  },\n");
     print_vector(file, "K", problem->K, problem->rows, 1);
   }
+  if (ns_osnsp_has_contacts(problem)) print_contacts(file, problem);
   print_vector(file, "lambda", problem->lambda, m, 1);
   print_vector(file, "y", problem->y, m, 1);
   ns_file_print(file, "}\n");

@@ -39,6 +39,10 @@ static void release(NsOsnsp *problem) {
   problem->z = problem->w = NULL;
   problem->formed = 0;
   ns_polyhedron_free(problem->polyhedron);
+  ns_mixed_free(problem->mixed);
+  problem->mixed = NULL;
+  problem->groups = NULL;
+  problem->ngroups = problem->capacity = 0;
   ns_arena_release(&problem->arena);
   problem->solver = NULL;
   problem->polyhedron = NULL;
@@ -47,7 +51,14 @@ static void release(NsOsnsp *problem) {
   problem->m = 0;
 }
 
+bool ns_osnsp_has_contacts(const NsOsnsp *problem) {
+  for (int g = 0; g < problem->ngroups; g++)
+    if (problem->groups[g].dim > 1) return true;
+  return false;
+}
+
 void ns_osnsp_forget(NsOsnsp *problem) {
+  problem->wide = false;
   ns_sparse_box_free(problem->sparse);
   problem->sparse = NULL;
   problem->M = NULL;
@@ -62,10 +73,15 @@ void ns_osnsp_free(NsOsnsp *problem) {
 NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
+    if (problem->dim && inter->law->kind == NS_LAW_FRICTION && inter->law->size != problem->dim)
+      return ns_fail(err, NS_EARG, "FrictionContact(%d): interaction '%s' is a contact of dimension %d", problem->dim,
+                     inter->name, inter->law->size);
     if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
     return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kinds[problem->kind].name, inter->name,
                    ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_NORMAL_CONE ? "AVI"
                    : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
+                   : inter->law->kind == NS_LAW_FRICTION  ? "FrictionContact or GenericMechanical"
+                   : problem->kind == NS_OSNSP_FRICTION   ? "GenericMechanical"
                                                           : "MLCP");
   }
   return NS_OK;
@@ -102,6 +118,10 @@ static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int sta
     return problem->arena.failed ? NS_ENOMEM : NS_OK;
   }
   NsStatus status = ns_box_new(&problem->solver, m);
+  if (status == NS_OK && nsds->nds > 0 && nsds->ds[0]->family == NS_MECHANICS) {
+    problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
+    status = problem->arena.failed ? NS_ENOMEM : ns_mixed_new(&problem->mixed);
+  }
   return status == NS_OK ? take_polyhedra(problem, nsds, m) : status;
 }
 
@@ -117,7 +137,7 @@ NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsEr
     release(problem);
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   }
-  problem->m = m;
+  problem->m = problem->capacity = m;
   return NS_OK;
 }
 
@@ -143,6 +163,36 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
   }
   *ns_box_options(problem->solver) = problem->options;
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
+}
+
+/* The bounds of every row; those of a contact are its normal's and free. False when there are only rows. */
+static bool read_groups(NsOsnsp *problem, const NsMixedProblem *p) {
+  bool contacts = false;
+  memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
+  problem->ngroups = p->ngroups;
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
+    const NsMixedGroup *group = &p->groups[g];
+    problem->lower[row] = group->dim == 1 ? group->lower : 0;
+    problem->upper[row] = group->dim == 1 ? group->upper : INFINITY;
+    for (int i = 1; i < group->dim; i++) problem->lower[row + i] = -INFINITY, problem->upper[row + i] = INFINITY;
+    contacts = contacts || group->dim > 1;
+  }
+  return contacts;
+}
+
+NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const double *guess) {
+  problem->m = p->n;
+  problem->M = p->W;
+  problem->wide = p->W == NULL;
+  if (p->n == 0) {
+    problem->info = (NsSolverInfo){.status = NS_OK, .solver = "none"};
+    return NS_OK;
+  }
+  memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
+  if (!read_groups(problem, p) && p->W) return ns_osnsp_solve(problem, p->W, guess);
+  NsMixedOptions *options = ns_mixed_options(problem->mixed);
+  if (problem->options.max_iterations > 0) options->max_iterations = problem->options.max_iterations;
+  return ns_mixed_solve(problem->mixed, p, guess, problem->lambda, problem->y, &problem->info);
 }
 
 /* The solver for that matrix and the method that is asked for; the other options hold from one solve to the next. */

@@ -7,22 +7,28 @@
 
 #include "model/nsds.h"
 #include "solvers/default.h"
+#include "solvers/mixed.h"
 #include "solvers/polyhedron.h"
 #include "solvers/sparse_box.h"
 
 /* Sets of law kinds, as bits 1 << NsLawKind. */
 #define NS_LAWS_EQUATIONS (1u << NS_LAW_EQUALITY)
-#define NS_LAWS_RELAYS    (NS_LAWS_EQUATIONS | 1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_RELAY)
+#define NS_LAWS_UNILATERAL (1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_IMPACT)
+#define NS_LAWS_RELAYS    (NS_LAWS_EQUATIONS | NS_LAWS_UNILATERAL | 1u << NS_LAW_RELAY)
 #define NS_LAWS_BOXES     (NS_LAWS_RELAYS | 1u << NS_LAW_MIXED)
-#define NS_LAWS_ALL       (NS_LAWS_BOXES | 1u << NS_LAW_NORMAL_CONE)
+#define NS_LAWS_CONVEX    (NS_LAWS_BOXES | 1u << NS_LAW_NORMAL_CONE)
+#define NS_LAWS_CONTACTS  (1u << NS_LAW_FRICTION)
+#define NS_LAWS_MECHANICS (NS_LAWS_BOXES | NS_LAWS_CONTACTS)
 
 /* X(code, name, the law kinds that it takes) */
 #define NS_OSNSP_LIST(X)                                     \
-  X(NS_OSNSP_LCP, "LCP", 1u << NS_LAW_COMPLEMENTARITY)       \
+  X(NS_OSNSP_LCP, "LCP", NS_LAWS_UNILATERAL)                 \
   X(NS_OSNSP_RELAY, "Relay", NS_LAWS_RELAYS)                 \
   X(NS_OSNSP_MLCP, "MLCP", NS_LAWS_BOXES)                    \
   X(NS_OSNSP_EQUALITY, "Equality", NS_LAWS_EQUATIONS)        \
-  X(NS_OSNSP_AVI, "AVI", NS_LAWS_ALL)
+  X(NS_OSNSP_AVI, "AVI", NS_LAWS_CONVEX)                     \
+  X(NS_OSNSP_FRICTION, "FrictionContact", NS_LAWS_CONTACTS)  \
+  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_LAWS_MECHANICS)
 
 typedef enum NsOsnspKind {
 #define X(code, name, laws) code,
@@ -38,8 +44,9 @@ typedef enum NsOsnspKind {
 typedef struct NsOsnsp {
   NsOsnspKind kind;
   NsBoxOptions options;
+  int dim; /* FrictionContact: of its contacts; 0: any */
   NsBox *solver;
-  int m;
+  int m, capacity; /* rows of the last problem (in mechanics, of those that took part), and at most */
   NsArena arena;
   const double *M; /* m x m, the integrator's; NULL before the first solve and after the simulation is gone */
   double *q, *lower, *upper, *lambda, *y; /* m each */
@@ -49,6 +56,10 @@ typedef struct NsOsnsp {
   NsSparseBox *sparse; /* of a large linear model: the problem in state and multipliers; M is NULL then */
   double *z, *w;       /* its solution */
   long formed;         /* the number of the matrix that `sparse` was made for */
+  NsMixed *mixed;      /* mechanics: contacts with friction, or many rows */
+  NsMixedGroup *groups; /* of its last problem: ngroups */
+  int ngroups;
+  bool wide;           /* that problem was sparse: M is NULL */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;
@@ -68,6 +79,9 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
 */
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err);
 
+/* Whether the last problem had contacts with friction. */
+bool ns_osnsp_has_contacts(const NsOsnsp *problem);
+
 /* Forgets the last problem, whose matrix was the integrator's: it is about to go. */
 void ns_osnsp_forget(NsOsnsp *problem);
 
@@ -76,6 +90,9 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
 
 /* Solves for the present M and q, starting at guess; the answer is verified. The status is info.status. */
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess);
+
+/* The same for a problem of mechanics, that of the contacts that take part; guess has p->n elements. */
+NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const double *guess);
 
 /*
 ** The same for a sparse problem in states and multipliers; `formed` tells one matrix from the next. q, lower, upper

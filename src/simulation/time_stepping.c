@@ -12,7 +12,7 @@
 
 enum { MAX_HALVINGS = 10 };
 
-NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator,
+NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
                    NsOsnsp *problem, NsError *err) {
   *out = NULL;
   if (fabs(grid->t0 - nsds->t0) > 1e-9 * ns_time_grid_step(grid, 0))
@@ -32,7 +32,8 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsEuler
           "TimeStepping: dynamical system '%s' is not at its initial state any more: reset() the simulation "
           "that moved it, or work on a clone() of that",
           nsds->ds[i]->name);
-  NsStatus status = ns_osnsp_accepts(problem, nsds, err);
+  NsStatus status = ns_integrator_accepts(integrator, nsds, err);
+  if (status == NS_OK) status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
   if (!ts) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -52,8 +53,7 @@ void ns_ts_free(NsTimeStepping *ts) {
     ts->problem->owner = NULL;
     ns_osnsp_forget(ts->problem);
   }
-  ns_euler_moreau_free(ts->workspace);
-  ns_euler_moreau_sparse_free(ts->sparse);
+  ns_scheme_free(&ts->scheme);
   ns_snapshot_free(&ts->rollback);
   ns_free(ts);
 }
@@ -67,7 +67,7 @@ bool ns_ts_has_next(const NsTimeStepping *ts) {
 }
 
 bool ns_ts_linear(const NsTimeStepping *ts) {
-  return ts->sparse || ns_euler_moreau_linear(ts->workspace);
+  return ns_scheme_linear(&ts->scheme);
 }
 
 double ns_ts_time(const NsTimeStepping *ts) {
@@ -79,23 +79,20 @@ double ns_ts_next_time(const NsTimeStepping *ts) {
 }
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
-  NsEulerMoreau *dense = NULL;
-  NsEulerMoreauSparse *sparse = NULL;
-  bool suits = ns_euler_moreau_sparse_suits(ts->nsds);
-  NsStatus status = suits ? ns_euler_moreau_sparse_new(&sparse, ts->nsds) : ns_euler_moreau_new(&dense, ts->nsds);
+  NsScheme scheme;
+  NsStatus status = ns_integrator_accepts(ts->integrator, ts->nsds, err);
+  if (status != NS_OK) return status;
+  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds);
   if (status == NS_OK) status = ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds);
   if (status != NS_OK) ns_fail(err, NS_ENOMEM, "not enough memory");
-  if (status == NS_OK)
-    status = ns_osnsp_prepare(ts->problem, ts->nsds, suits ? ns_euler_moreau_sparse_states(sparse) : -1, err);
+  if (status == NS_OK) status = ns_osnsp_prepare(ts->problem, ts->nsds, ns_scheme_sparse_states(&scheme), err);
   if (status != NS_OK) {
-    ns_euler_moreau_free(dense);
-    ns_euler_moreau_sparse_free(sparse);
+    ns_scheme_free(&scheme);
     return status;
   }
-  ns_euler_moreau_free(ts->workspace);
-  ns_euler_moreau_sparse_free(ts->sparse);
-  ts->workspace = dense;
-  ts->sparse = sparse;
+  ns_scheme_free(&ts->scheme);
+  ts->scheme = scheme;
+  ts->ready = true;
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
   return NS_OK;
@@ -134,7 +131,7 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "TimeStepping: the NonSmoothDynamicalSystem is empty");
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
-  if ((!ts->workspace && !ts->sparse) || ts->graph_version != ts->nsds->version) {
+  if (!ts->ready || ts->graph_version != ts->nsds->version) {
     NsStatus status = make_workspace(ts, err);
     if (status != NS_OK) return status;
   }
@@ -157,8 +154,11 @@ static void remember(NsNsds *nsds) {
 
 /* ---- one linearised problem ---- */
 
+/* The interaction of a row of the one-step problem. */
 static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row) {
   const NsNsds *nsds = ts->nsds;
+  const NsMoreauJean *mj = ts->scheme.moreau_jean;
+  if (mj) return nsds->interactions[ns_moreau_jean_interaction(mj, row)];
   for (int i = 0, end = 0; i < nsds->ninteractions; i++) {
     end += nsds->interactions[i]->m;
     if (row < end) return nsds->interactions[i];
@@ -170,7 +170,7 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_PROBLEM;
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
-  if (info->status == NS_EARG && ts->sparse) {
+  if (info->status == NS_EARG && ts->scheme.euler_moreau_sparse) {
     ns_fail(err, NS_EARG,
             "%s: this solver takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
             "'interior'",
@@ -187,25 +187,24 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
 
 /* Jacobians and the one-step problem at the iterate, solved: problem->lambda, problem->y. */
 static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
-  NsEulerMoreau *em = ts->workspace;
-  long factorizations = ns_euler_moreau_factorizations(em);
-  NsStatus status = ns_euler_moreau_linearize(em, err);
-  ts->stats.factorizations += ns_euler_moreau_factorizations(em) - factorizations;
+  NsScheme *scheme = &ts->scheme;
+  long factorizations = ns_scheme_factorizations(scheme);
+  NsStatus status = ns_scheme_linearize(scheme, ts->progress.newton, err);
+  ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
   if (status != NS_OK) return locate(ts, status, err);
-  ns_euler_moreau_q(em, ts->problem->q);
-  status = ns_osnsp_solve(ts->problem, ns_euler_moreau_matrix(em), ns_euler_moreau_guess(em));
+  status = ns_scheme_solve(scheme, ts->problem);
   ts->stats.solver_iterations += ts->problem->info.iterations;
   return status == NS_OK ? NS_OK : solver_failed(ts, err);
 }
 
 /* ---- Newton ---- */
 
-static bool converged(const NsTimeStepping *ts, const NsEulerMoreauResidual *r) {
+static bool converged(const NsTimeStepping *ts, const NsStepResidual *r) {
   double tolerance = ts->newton.rtol;
   return r->state <= tolerance && r->output <= tolerance;
 }
 
-static double merit(const NsEulerMoreauResidual *r) {
+static double merit(const NsStepResidual *r) {
   return fmax(r->state, r->output);
 }
 
@@ -225,16 +224,16 @@ static bool worth_retrying(NsStatus status) {
 ** than `before`.
 */
 static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *err) {
-  NsEulerMoreau *em = ts->workspace;
+  NsScheme *scheme = &ts->scheme;
   double s = 1;
   for (int i = 0;; i++, s /= 2) {
     bool last = !damped || i == MAX_HALVINGS;
-    ns_euler_moreau_advance(em, ts->problem->lambda, s);
-    NsStatus status = ns_euler_moreau_finite(em, err);
-    if (status == NS_OK) status = ns_euler_moreau_evaluate(em, err);
+    ns_scheme_advance(scheme, ts->problem->lambda, s);
+    NsStatus status = ns_scheme_finite(scheme, err);
+    if (status == NS_OK) status = ns_scheme_evaluate(scheme, err);
     if (status != NS_OK && (last || !worth_retrying(status))) return locate(ts, status, err);
     if (status != NS_OK) continue;
-    ts->residual = ns_euler_moreau_residual(em, ts->problem->y, ts->newton.atol);
+    ts->residual = ns_scheme_residual(scheme, ts->problem->y, ts->newton.atol);
     if (last || merit(&ts->residual) < (1 - 0.25 * s) * before) break;
   }
   report(ts, s);
@@ -243,9 +242,9 @@ static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *er
 
 static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_NEWTON;
-  const NsEulerMoreauResidual *r = &ts->residual;
+  const NsStepResidual *r = &ts->residual;
   bool state = r->state >= r->output;
-  const NsInteraction *inter = state ? NULL : interaction_of_row(ts, r->worst_row);
+  const NsInteraction *inter = state ? NULL : ts->nsds->interactions[r->worst_interaction];
   ns_fail(err, NS_ENOCONV,
           "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
           ts->newton.max_iterations, merit(r), state ? "dynamical system" : "interaction",
@@ -255,10 +254,10 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
 
 /* Newton from x_k; NS_ENOCONV when the iterations run out. */
 static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
-  NsEulerMoreau *em = ts->workspace;
+  NsScheme *scheme = &ts->scheme;
   double before = INFINITY;
   ts->progress.newton = 1;
-  NsStatus status = ns_euler_moreau_evaluate(em, err);
+  NsStatus status = ns_scheme_evaluate(scheme, err);
   for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
     if (ns_interrupted()) return locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
     ts->progress.newton = ts->newton_iterations = a;
@@ -279,7 +278,7 @@ static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
   NsError again = {NS_OK, ""};
   NsFailure failure = ts->failure;
   ts->stats.damped_steps++;
-  ns_euler_moreau_restart(ts->workspace);
+  ns_scheme_restart(&ts->scheme);
   NsStatus damped = newton(ts, true, &again);
   if (worth_retrying(damped)) ts->failure = failure;
   if (worth_retrying(damped)) return status;
@@ -289,26 +288,26 @@ static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
 
 /* A linear model: one linearised problem is the solution. */
 static NsStatus solve_linear(NsTimeStepping *ts, NsError *err) {
-  NsEulerMoreau *em = ts->workspace;
+  NsScheme *scheme = &ts->scheme;
   ts->progress.newton = ts->newton_iterations = 1;
   ts->stats.newton_iterations++;
-  NsStatus status = ns_euler_moreau_evaluate(em, err);
+  NsStatus status = ns_scheme_evaluate(scheme, err);
   if (status == NS_OK) status = solve_linearised(ts, err);
   if (status != NS_OK) return status;
-  ns_euler_moreau_advance(em, ts->problem->lambda, 1);
-  status = ns_euler_moreau_finite(em, err);
+  ns_scheme_advance(scheme, ts->problem->lambda, 1);
+  status = ns_scheme_finite(scheme, err);
   if (status != NS_OK) return locate(ts, status, err);
-  ts->residual = (NsEulerMoreauResidual){0};
+  ts->residual = (NsStepResidual){0};
   report(ts, 1);
-  return ns_euler_moreau_evaluate_relations(em, err);
+  return ns_scheme_evaluate_relations(scheme, err);
 }
 
 /* A large linear model: one sparse problem in state and multipliers. */
 static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double h, NsError *err) {
-  NsEulerMoreauSparse *em = ts->sparse;
+  NsEulerMoreauSparse *em = ts->scheme.euler_moreau_sparse;
   long before, formed;
   (void)ns_euler_moreau_sparse_matrix(em, &before);
-  NsStatus status = ns_euler_moreau_sparse_begin(em, ts->integrator, t, t_next, h, err);
+  NsStatus status = ns_euler_moreau_sparse_begin(em, &ts->integrator->euler_moreau, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
   const NsSparse *M = ns_euler_moreau_sparse_matrix(em, &formed);
   ts->stats.factorizations += formed - before;
@@ -321,25 +320,29 @@ static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double 
   if (status != NS_OK) return solver_failed(ts, err);
   status = ns_euler_moreau_sparse_commit(em, ts->problem->z, err);
   if (status != NS_OK) return locate(ts, status, err);
-  ts->residual = (NsEulerMoreauResidual){0};
+  ts->residual = (NsStepResidual){0};
   report(ts, 1);
   return NS_OK;
 }
 
 /* ---- steps ---- */
 
+static NsStatus commit(NsTimeStepping *ts, NsError *err) {
+  return ns_scheme_commit(&ts->scheme, ts->accounting ? &ts->energy : NULL, err);
+}
+
 /* From the objects' memories at t to t_next, accepted on success. */
 static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsError *err) {
-  NsEulerMoreau *em = ts->workspace;
+  NsScheme *scheme = &ts->scheme;
   ts->progress.newton = 0;
   ts->progress.t = t_next;
   ts->failure = NS_FAILED_ELSEWHERE;
-  if (ts->sparse) return step_sparse(ts, t, t_next, h, err);
-  NsStatus status = ns_euler_moreau_begin(em, ts->integrator, t, t_next, h, err);
+  if (scheme->euler_moreau_sparse) return step_sparse(ts, t, t_next, h, err);
+  NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
-  status = ns_euler_moreau_linear(em) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
-  return status == NS_OK ? ns_euler_moreau_commit(em, err) : status;
+  status = ns_scheme_linear(scheme) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
+  return status == NS_OK ? commit(ts, err) : status;
 }
 
 /* The step in `parts` equal parts; all or nothing. */
@@ -367,10 +370,12 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
     NsError again = {NS_OK, ""};
     NsStatus refined = step_in_parts(ts, parts, &again);
     (void)ns_snapshot_restore(&ts->rollback, ns_nsds_visit, ts->nsds);
+    if (refined != NS_OK) ts->energy = ts->energy_k;
     if (refined == NS_OK) {
       ts->stats.substeps += parts;
-      return ts->sparse ? ns_euler_moreau_sparse_commit(ts->sparse, ts->problem->z, err)
-                        : ns_euler_moreau_commit(ts->workspace, err);
+      if (ts->scheme.euler_moreau_sparse)
+        return ns_euler_moreau_sparse_commit(ts->scheme.euler_moreau_sparse, ts->problem->z, err);
+      return ns_scheme_commit(&ts->scheme, NULL, err);
     }
     if (worth_retrying(refined)) continue;
     if (err) *err = again;
@@ -392,6 +397,8 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (status == NS_OK) {
     ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
     if (!ts->computed) remember(ts->nsds);
+    if (ts->computed) ts->energy = ts->energy_k;
+    ts->energy_k = ts->energy;
     bool refine = ts->newton.max_substeps > 1;
     if (refine) ns_snapshot_save(&ts->rollback, ns_nsds_visit, ts->nsds);
     status = step(ts, ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), err);
@@ -413,8 +420,30 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
+NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err) {
+  NsStatus status = NS_OK;
+  *kinetic = *potential = 0;
+  for (int i = 0; i < ts->nsds->nds && status == NS_OK; i++) {
+    NsMechanicalDs *ds = (NsMechanicalDs *)ts->nsds->ds[i];
+    double T = 0, V = 0;
+    if (ts->nsds->ds[i]->family != NS_MECHANICS)
+      return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
+    status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
+    if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    *kinetic += T;
+    *potential += V;
+  }
+  return status;
+}
+
+void ns_ts_account(NsTimeStepping *ts) {
+  ts->accounting = true;
+  ts->energy = ts->energy_k = (NsEnergyAccount){0};
+}
+
 void ns_ts_reset(NsTimeStepping *ts) {
   ns_nsds_reset(ts->nsds);
+  ts->energy = ts->energy_k = (NsEnergyAccount){0};
   ts->k = 0;
   ts->computed = false;
   ts->newton_iterations = 0;
@@ -428,5 +457,8 @@ void ns_ts_visit(void *object, NsVisitor visitor, void *context) {
   visitor(context, "computed", &ts->computed, sizeof ts->computed);
   visitor(context, "newton_iterations", &ts->newton_iterations, sizeof ts->newton_iterations);
   visitor(context, "stats", &ts->stats, sizeof ts->stats);
+  visitor(context, "accounting", &ts->accounting, sizeof ts->accounting);
+  visitor(context, "energy", &ts->energy, sizeof ts->energy);
+  visitor(context, "energy_k", &ts->energy_k, sizeof ts->energy_k);
   ns_nsds_visit(ts->nsds, visitor, context);
 }

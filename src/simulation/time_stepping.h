@@ -5,8 +5,7 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
-#include "integrators/euler_moreau_sparse.h"
-#include "simulation/one_step_problem.h"
+#include "simulation/scheme.h"
 #include "simulation/time_grid.h"
 
 /*
@@ -29,7 +28,7 @@ typedef struct NsProgress {
 /* What verbose mode tells of one Newton iteration. */
 typedef struct NsNewtonReport {
   NsProgress at;
-  NsEulerMoreauResidual residual;
+  NsStepResidual residual;
   const NsSolverInfo *solver;
   double damping;
 } NsNewtonReport;
@@ -51,7 +50,7 @@ typedef struct NsTimeSteppingStats {
 typedef struct NsTimeStepping {
   NsNsds *nsds;
   NsTimeGrid *grid;
-  NsEulerMoreauOptions *integrator;
+  NsIntegrator *integrator;
   NsOsnsp *problem;
   NsNewtonOptions newton;
   NsNewtonListener listener; /* NULL: not verbose */
@@ -61,24 +60,26 @@ typedef struct NsTimeStepping {
   long k;        /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
   bool computed; /* the step from t_k is computed, nextStep is due */
   int newton_iterations; /* of the last step */
-  NsEulerMoreauResidual residual;
+  NsStepResidual residual;
   NsProgress progress;
   NsFailure failure; /* of the last step that was computed */
   NsTimeSteppingStats stats;
 
-  NsEulerMoreau *workspace;    /* one of the two, made by ns_ts_prepare */
-  NsEulerMoreauSparse *sparse; /* of a large linear model */
+  NsScheme scheme; /* made by ns_ts_prepare */
+  bool ready;      /* it has been made */
   uint64_t graph_version;
   bool output_known;  /* the initial y has been evaluated */
   NsSnapshot rollback; /* the state before a step that is computed in parts */
+  bool accounting;     /* mechanics: the account of the energy is kept */
+  NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
 } NsTimeStepping;
 
 /*
 ** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0, no step of it fits into [t0, T], a
-** system has been moved from its initial state by a simulation, or the one-step problem has another simulation or
-** does not take a law; NS_ENOMEM.
+** system has been moved from its initial state by a simulation or is not one for the integrator, or the one-step
+** problem has another simulation or does not take a law; NS_ENOMEM.
 */
-NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsEulerMoreauOptions *integrator,
+NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
                    NsOsnsp *problem, NsError *err);
 
 /*
@@ -114,6 +115,15 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 
 /* Goes on to t_{k+1}. NS_EARG when the step has not been computed. */
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
+
+/*
+** Mechanics: the kinetic and the potential energy of the accepted state, summed over the systems. NS_EARG when the
+** systems are of first order, NS_ECALLBACK.
+*/
+NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err);
+
+/* Begins the account of the energy at the present state, or begins it anew. */
+void ns_ts_account(NsTimeStepping *ts);
 
 /* Back to t0 and the initial states. */
 void ns_ts_reset(NsTimeStepping *ts);

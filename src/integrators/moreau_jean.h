@@ -1,0 +1,96 @@
+/*
+** moreau_jean.h
+** The theta scheme of Moreau and Jean for mechanics with impacts, linearised for one Newton iteration at a time.
+*/
+#ifndef NS_INTEGRATORS_MOREAU_JEAN_H
+#define NS_INTEGRATORS_MOREAU_JEAN_H
+
+#include "integrators/step_residual.h"
+#include "model/mechanical_ds.h"
+#include "model/nsds.h"
+#include "solvers/mixed.h"
+
+/*
+** M(q) (v - v_k) = h theta F(t_{k+1}, q, v) + h (1 - theta) F(t_k, q_k, v_k) + H(q)' P,
+** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of that),
+** u = H(q) T(q) v + dh/dt,  and the law between u and the impulse P: Newton's impact law is 0 <= u + e u_k _|_ P >= 0.
+** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, with the
+** tolerance 1e-10 of the way that it goes freely in the step plus the rounding of y: a gap that is rounding alone does
+** not open a contact at rest. Laws other than unilateral ones always take part.
+** A compliant relation's law holds between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
+** Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; Jean, The non-smooth contact dynamics
+** method, CMAME 177, 1999; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 10.
+*/
+typedef struct NsMoreauJeanOptions {
+  double theta, gamma;    /* theta in [0, 1]; gamma of the forecast, 1/2 by default */
+  bool linearly_implicit; /* exactly one Newton iteration from v_k, with M and H at q_k + h v_k */
+} NsMoreauJeanOptions;
+
+/* What the energy of the systems went into since the start; joule in SI units. Their sum is the change of the energy. */
+typedef struct NsEnergyAccount {
+  double forces;    /* work of the forces that have no potential here */
+  double damping;   /* work of -C v */
+  double impacts;   /* work of normal impulses and of the multipliers of other laws */
+  double friction;  /* work of tangential impulses */
+  double numerical; /* what the scheme adds or takes: 0 for theta = 1/2 in linear models */
+} NsEnergyAccount;
+
+/* The workspace of the scheme for one NSDS: stacked vectors over all coordinates, velocities and multipliers. */
+typedef struct NsMoreauJean NsMoreauJean;
+
+/* Allocates everything for the graph as it stands, all of whose systems are mechanical. NS_ENOMEM. */
+NsStatus ns_moreau_jean_new(NsMoreauJean **mj, NsNsds *nsds);
+void ns_moreau_jean_free(NsMoreauJean *mj);
+
+/* Whether one iteration is the solution: every system and relation is linear, or the options say so. */
+bool ns_moreau_jean_linear(const NsMoreauJean *mj);
+
+/*
+** Begins a step of length h from t_k to t_next at the memories of every object: forces, outputs and velocities of the
+** outputs at t_k; the iterate starts at v_k, q_k + h v_k. NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG.
+*/
+NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
+                              double h, NsError *err);
+
+/* Starts the iterate of the present step again. */
+void ns_moreau_jean_restart(NsMoreauJean *mj);
+
+/* Forces, outputs and the residual at the iterate. */
+NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err);
+
+/* Outputs and impulses alone: what a linear model needs before it is committed. */
+NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err);
+
+/*
+** Jacobians at the iterate, W = M - h theta dF/dv - h^2 theta^2 dF/dq T and its factors; the contacts that take part
+** (decided once a step) and their problem. From the third iteration of a step the derivative of M(q) (v - v_k) is in W
+** too. What did not change is kept. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK.
+*/
+NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, int iteration, NsError *err);
+
+/* The problem of the iterate, of those that take part, and where a solver should start (its n elements). */
+const NsMixedProblem *ns_moreau_jean_problem(const NsMoreauJean *mj);
+const double *ns_moreau_jean_guess(const NsMoreauJean *mj);
+
+/* The interaction (its number) that a row of the problem belongs to. */
+int ns_moreau_jean_interaction(const NsMoreauJean *mj, int row);
+
+/* Moves the iterate by s of the way to the solution lambda (of those that take part). */
+void ns_moreau_jean_advance(NsMoreauJean *mj, const double *lambda, double s);
+
+/* How far the iterate (evaluated) is from the equations, `y` being what the problem's solution gave. */
+NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double atol);
+
+/* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
+NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);
+
+/*
+** Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction; adds what
+** the step did to the account. NS_ECALLBACK.
+*/
+NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err);
+
+/* Number of factorisations of W so far. */
+long ns_moreau_jean_factorizations(const NsMoreauJean *mj);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+** step_residual.h
+** How far an iterate is from solving the step.
+*/
+#ifndef NS_INTEGRATORS_STEP_RESIDUAL_H
+#define NS_INTEGRATORS_STEP_RESIDUAL_H
+
+/* Each in units of its tolerance's scale. */
+typedef struct NsStepResidual {
+  double state;          /* largest |W^-1 rho| over the scale of its system's state */
+  double output;         /* largest difference of the law's output from what the one-step problem gave, over its scale */
+  int worst_ds;          /* the system with the largest state residual */
+  int worst_interaction; /* the interaction with the largest output residual */
+} NsStepResidual;
+
+#endif

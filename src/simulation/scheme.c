@@ -1,0 +1,99 @@
+/*
+** scheme.c
+** Calls through to the integrator at hand.
+*/
+#include "simulation/scheme.h"
+
+const char *ns_integrator_name(NsIntegratorKind kind) {
+  return kind == NS_EULER_MOREAU ? "EulerMoreauOSI" : "MoreauJeanOSI";
+}
+
+NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
+  NsFamily family = integrator->kind == NS_EULER_MOREAU ? NS_FIRST_ORDER : NS_MECHANICS;
+  for (int i = 0; i < nsds->nds; i++)
+    if (nsds->ds[i]->family != family)
+      return ns_fail(err, NS_EARG, "%s: dynamical system '%s' is a %s one; use %s",
+                     ns_integrator_name(integrator->kind), nsds->ds[i]->name,
+                     family == NS_MECHANICS ? "first-order" : "mechanical",
+                     ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
+  return NS_OK;
+}
+
+NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds) {
+  *scheme = (NsScheme){NULL, NULL, NULL};
+  if (integrator->kind == NS_MOREAU_JEAN) return ns_moreau_jean_new(&scheme->moreau_jean, nsds);
+  if (ns_euler_moreau_sparse_suits(nsds)) return ns_euler_moreau_sparse_new(&scheme->euler_moreau_sparse, nsds);
+  return ns_euler_moreau_new(&scheme->euler_moreau, nsds);
+}
+
+void ns_scheme_free(NsScheme *scheme) {
+  ns_euler_moreau_free(scheme->euler_moreau);
+  ns_euler_moreau_sparse_free(scheme->euler_moreau_sparse);
+  ns_moreau_jean_free(scheme->moreau_jean);
+  *scheme = (NsScheme){NULL, NULL, NULL};
+}
+
+int ns_scheme_sparse_states(const NsScheme *s) {
+  return s->euler_moreau_sparse ? ns_euler_moreau_sparse_states(s->euler_moreau_sparse) : -1;
+}
+
+bool ns_scheme_linear(const NsScheme *s) {
+  if (s->euler_moreau_sparse) return true;
+  return s->moreau_jean ? ns_moreau_jean_linear(s->moreau_jean) : ns_euler_moreau_linear(s->euler_moreau);
+}
+
+NsStatus ns_scheme_begin(NsScheme *s, const NsIntegrator *integrator, double t_k, double t_next, double h,
+                         NsError *err) {
+  if (s->moreau_jean) return ns_moreau_jean_begin(s->moreau_jean, &integrator->moreau_jean, t_k, t_next, h, err);
+  return ns_euler_moreau_begin(s->euler_moreau, &integrator->euler_moreau, t_k, t_next, h, err);
+}
+
+void ns_scheme_restart(NsScheme *s) {
+  if (s->moreau_jean) ns_moreau_jean_restart(s->moreau_jean);
+  else ns_euler_moreau_restart(s->euler_moreau);
+}
+
+NsStatus ns_scheme_evaluate(NsScheme *s, NsError *err) {
+  return s->moreau_jean ? ns_moreau_jean_evaluate(s->moreau_jean, err) : ns_euler_moreau_evaluate(s->euler_moreau, err);
+}
+
+NsStatus ns_scheme_evaluate_relations(NsScheme *s, NsError *err) {
+  if (s->moreau_jean) return ns_moreau_jean_evaluate_relations(s->moreau_jean, err);
+  return ns_euler_moreau_evaluate_relations(s->euler_moreau, err);
+}
+
+NsStatus ns_scheme_linearize(NsScheme *s, int iteration, NsError *err) {
+  if (s->moreau_jean) return ns_moreau_jean_linearize(s->moreau_jean, iteration, err);
+  return ns_euler_moreau_linearize(s->euler_moreau, err);
+}
+
+NsStatus ns_scheme_solve(NsScheme *s, NsOsnsp *problem) {
+  if (s->moreau_jean)
+    return ns_osnsp_solve_mixed(problem, ns_moreau_jean_problem(s->moreau_jean), ns_moreau_jean_guess(s->moreau_jean));
+  ns_euler_moreau_q(s->euler_moreau, problem->q);
+  return ns_osnsp_solve(problem, ns_euler_moreau_matrix(s->euler_moreau), ns_euler_moreau_guess(s->euler_moreau));
+}
+
+void ns_scheme_advance(NsScheme *s, const double *lambda, double fraction) {
+  if (s->moreau_jean) ns_moreau_jean_advance(s->moreau_jean, lambda, fraction);
+  else ns_euler_moreau_advance(s->euler_moreau, lambda, fraction);
+}
+
+NsStepResidual ns_scheme_residual(NsScheme *s, const double *y, double atol) {
+  return s->moreau_jean ? ns_moreau_jean_residual(s->moreau_jean, y, atol)
+                        : ns_euler_moreau_residual(s->euler_moreau, y, atol);
+}
+
+NsStatus ns_scheme_finite(const NsScheme *s, NsError *err) {
+  return s->moreau_jean ? ns_moreau_jean_finite(s->moreau_jean, err) : ns_euler_moreau_finite(s->euler_moreau, err);
+}
+
+NsStatus ns_scheme_commit(NsScheme *s, NsEnergyAccount *account, NsError *err) {
+  if (s->moreau_jean) return ns_moreau_jean_commit(s->moreau_jean, account, err);
+  return ns_euler_moreau_commit(s->euler_moreau, err);
+}
+
+long ns_scheme_factorizations(const NsScheme *s) {
+  return s->moreau_jean ? ns_moreau_jean_factorizations(s->moreau_jean)
+                        : ns_euler_moreau_factorizations(s->euler_moreau);
+}

@@ -1,0 +1,63 @@
+/*
+** scheme.h
+** The integrators behind one face: what a time-stepping simulation asks of its scheme.
+*/
+#ifndef NS_SIMULATION_SCHEME_H
+#define NS_SIMULATION_SCHEME_H
+
+#include "integrators/euler_moreau_sparse.h"
+#include "integrators/moreau_jean.h"
+#include "simulation/one_step_problem.h"
+
+typedef enum NsIntegratorKind { NS_EULER_MOREAU, NS_MOREAU_JEAN } NsIntegratorKind;
+
+/* An integrator as scripts make it: the options of its scheme. */
+typedef struct NsIntegrator {
+  NsIntegratorKind kind;
+  NsEulerMoreauOptions euler_moreau;
+  NsMoreauJeanOptions moreau_jean;
+} NsIntegrator;
+
+/* The workspace of a scheme for one NSDS: one of these is not NULL. */
+typedef struct NsScheme {
+  NsEulerMoreau *euler_moreau;
+  NsEulerMoreauSparse *euler_moreau_sparse;
+  NsMoreauJean *moreau_jean;
+} NsScheme;
+
+const char *ns_integrator_name(NsIntegratorKind kind);
+
+/* NS_EARG when a system of the graph is not of the integrator's family, naming it and what would do. */
+NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
+
+/* Makes the workspace for the graph as it stands. NS_ENOMEM. On failure *scheme is all NULL. */
+NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds);
+void ns_scheme_free(NsScheme *scheme);
+
+/* The number of states when the one-step problem is to be solved sparse, else -1. */
+int ns_scheme_sparse_states(const NsScheme *scheme);
+
+/* Whether one linearised problem is the solution of a step. */
+bool ns_scheme_linear(const NsScheme *scheme);
+
+/* The rest is not for a sparse scheme; see the integrators' own functions of these names. */
+NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
+                         NsError *err);
+void ns_scheme_restart(NsScheme *scheme);
+NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err);
+NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err);
+NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err);
+
+/* Solves the one-step problem of the iterate: problem->lambda, problem->y. The status is problem->info.status. */
+NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem);
+
+void ns_scheme_advance(NsScheme *scheme, const double *lambda, double s);
+NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol);
+NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
+
+/* Accepts the iterate; account may be NULL, and is that of mechanics. */
+NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
+
+long ns_scheme_factorizations(const NsScheme *scheme);
+
+#endif
