@@ -18,25 +18,28 @@ local function read(file)
 end
 
 local function options_of(record)
+  if record.groups then return { W = record.M, q = record.q, groups = record.groups } end
   return { M = record.M, q = record.q, lower = record.lower, upper = record.upper, H = record.H, K = record.K }
 end
 
 return function(ns)
   local numerics = ns.numerics
 
-  -- The option table of numerics.box (of numerics.normal_cone when there are H and K), and all that the file says.
+  -- The option table of numerics.box (of numerics.normal_cone when there are H and K, of numerics.generic_mechanical
+  -- when there are contacts with friction), and all that the file says.
   function numerics.load_dump(file)
     local record = read(file)
     return options_of(record), record
   end
 
-  -- Solves it again, with more options ({solver = "enumerate"}); the result of numerics.box or numerics.normal_cone.
+  -- Solves it again, with more options ({solver = "enumerate"}); the result of the function that takes it.
   function numerics.replay(file, more)
     local options = options_of(read(file))
     if more ~= nil and type(more) ~= "table" then
       error("replay: options: expected a table, got " .. type(more), 2)
     end
     for key, value in pairs(more or {}) do options[key] = value end
+    if options.groups then return numerics.generic_mechanical(options) end
     return options.H and numerics.normal_cone(options) or numerics.box(options)
   end
 end

@@ -46,6 +46,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_cone,
     nsl_open_numerics_study,
     nsl_open_numerics_friction,
+    nsl_open_numerics_mixed,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -14,5 +14,6 @@
 ** errors; a problem that is not solved is a result.
 */
 void nsl_open_numerics_friction(lua_State *L);
+void nsl_open_numerics_mixed(lua_State *L);
 
 #endif

@@ -31,15 +31,20 @@ static void print_vector(NsFile *file, const char *name, const double *v, int n,
   ns_file_print(file, "},\n");
 }
 
-/* The groups of rows: "  groups = {{dim = 3, mu = 0.5}, {dim = 1}}," */
-static void print_contacts(NsFile *file, const NsOsnsp *problem) {
-  ns_file_print(file, "  groups = {");
+/* The groups of rows, as ns.numerics.generic_mechanical takes them. */
+static void print_groups(NsFile *file, const NsOsnsp *problem) {
+  ns_file_print(file, "  groups = {\n");
   for (int g = 0; g < problem->ngroups; g++) {
-    ns_file_print(file, "%s{dim = %d, mu = ", g ? ", " : "", problem->groups[g].dim);
-    print_number(file, problem->groups[g].mu);
-    ns_file_print(file, "}");
+    const NsMixedGroup *group = &problem->groups[g];
+    ns_file_print(file, group->dim > 1 ? "    {dim = %d, mu = " : "    {dim = %d, lower = ", group->dim);
+    print_number(file, group->dim > 1 ? group->mu : group->lower);
+    if (group->dim == 1) {
+      ns_file_print(file, ", upper = ");
+      print_number(file, group->upper);
+    }
+    ns_file_print(file, "},\n");
   }
-  ns_file_print(file, "},\n");
+  ns_file_print(file, "  },\n");
 }
 
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
@@ -68,7 +73,7 @@ NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
     ns_file_print(file, "  },\n");
     print_vector(file, "K", problem->K, problem->rows, 1);
   }
-  if (ns_osnsp_has_contacts(problem)) print_contacts(file, problem);
+  if (ns_osnsp_has_contacts(problem)) print_groups(file, problem);
   print_vector(file, "lambda", problem->lambda, m, 1);
   print_vector(file, "y", problem->y, m, 1);
   ns_file_print(file, "}\n");
