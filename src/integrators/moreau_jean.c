@@ -54,6 +54,7 @@ struct NsMoreauJean {
   NsNsds *nsds;
   int Nq, Nv, m;
   bool linear; /* all systems and relations */
+  bool positions; /* some law holds at position */
   Node *nodes;
   Edge *edges;
 
@@ -116,6 +117,7 @@ static void lay_out_edge(NsMoreauJean *mj, Edge *edge, NsInteraction *inter) {
   edge->at_position = ns_relation_holds_at_position(relation);
   edge->unilateral = ns_law_unilateral(inter->law) && !edge->at_position;
   edge->linear = ns_relation_linear(relation);
+  if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
   edge->C = ns_arena_matrix(arena, edge->m, inter->nx);
   if (ns_relation_has_D(relation)) edge->D = ns_arena_matrix(arena, edge->m, edge->m);
@@ -286,14 +288,17 @@ void ns_moreau_jean_restart(NsMoreauJean *mj) {
   take_memory(mj);
 }
 
+/* At t_k: the coefficients, which are at t_{k+1}, are the same at t_k but for fExt when it is a function of time. */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) {
     const Node *node = &mj->nodes[i];
-    status = ns_ds_update(&node->ds->base, mj->t_k, err);
+    if (forces && ns_coef_varies(&node->ds->fext)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
+    if (status == NS_OK && forces && ns_coef_varies(&node->ds->fext))
+      status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
     Edge *edge = &mj->edges[e];
@@ -318,8 +323,8 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->h = h;
   mj->decided = false;
   take_memory(mj);
-  NsStatus status = evaluate_start(mj, err);
-  return status == NS_OK ? update_coefficients(mj, err) : status;
+  NsStatus status = update_coefficients(mj, err);
+  return status == NS_OK ? evaluate_start(mj, err) : status;
 }
 
 /* ---- evaluation at the iterate ---- */
@@ -380,8 +385,17 @@ static NsStatus form_rho(NsMoreauJean *mj, Node *node, NsError *err) {
   return NS_OK;
 }
 
+/* The start of a linear model's iteration, where lambda is 0: the velocities of the outputs are known. */
+static void start_linear(NsMoreauJean *mj) {
+  move_coordinates(mj);
+  memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
+  memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
+}
+
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
-  NsStatus status = ns_moreau_jean_evaluate_relations(mj, err);
+  NsStatus status = NS_OK;
+  if (mj->linear && !mj->positions) start_linear(mj);
+  else status = ns_moreau_jean_evaluate_relations(mj, err);
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = form_rho(mj, &mj->nodes[i], err);
   return status;
 }
