@@ -1,11 +1,15 @@
 /*
 ** osi.c
-** EulerMoreauOSI and MoreauJeanOSI: the weights of the schemes.
+** EulerMoreauOSI, MoreauJeanOSI and MoreauJeanGOSI: the weights of the schemes.
 */
 #include "bind/simulation.h"
 
-static const NslType types[] = {{.name = "EulerMoreauOSI"}, {.name = "MoreauJeanOSI"}};
-enum { KINDS = sizeof types / sizeof *types };
+static const NslType types[NS_INTEGRATOR_KINDS] = {
+#define X(code, name) [code] = {name, NULL},
+    NS_INTEGRATOR_LIST(X)
+#undef X
+};
+enum { KINDS = NS_INTEGRATOR_KINDS };
 
 NslOsi *nsl_check_osi(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
@@ -49,6 +53,11 @@ static int new_euler_moreau(lua_State *L) {
 /* MoreauJeanOSI(theta [, gamma = 1/2]). */
 static int new_moreau_jean(lua_State *L) {
   return new_weights(L, NS_MOREAU_JEAN, 0.5);
+}
+
+/* MoreauJeanGOSI(theta [, gamma = 1/2]). */
+static int new_moreau_jean_global(lua_State *L) {
+  return new_weights(L, NS_MOREAU_JEAN_GLOBAL, 0.5);
 }
 
 void nsl_clone_osi(lua_State *L, int idx) {
@@ -149,7 +158,8 @@ void nsl_open_osi(lua_State *L) {
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {
-      {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean}, {NULL, NULL}};
+      {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean},
+      {"MoreauJeanGOSI", new_moreau_jean_global}, {NULL, NULL}};
   for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -99,7 +99,7 @@ static int new_ts(lua_State *L) {
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
   if (lua_isnil(L, 4)) {
-    bool mechanics = osi->integrator.kind == NS_MOREAU_JEAN;
+    bool mechanics = osi->integrator.kind != NS_EULER_MOREAU;
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
     lua_call(L, 0, 1);
     lua_replace(L, 4);

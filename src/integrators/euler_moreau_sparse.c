@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/triplets.h"
 
 struct NsEulerMoreauSparse {
   NsArena arena;
@@ -132,77 +133,26 @@ const double *ns_euler_moreau_sparse_guess(const NsEulerMoreauSparse *em) {
 
 /* ---- the matrix ---- */
 
-/* Triplets being collected; with i NULL they are only counted. */
-typedef struct Triplets {
-  ptrdiff_t count;
-  int *i, *j;
-  double *v;
-} Triplets;
-
-static void put(Triplets *t, int i, int j, double v) {
-  if (t->i) {
-    t->i[t->count] = i;
-    t->j[t->count] = j;
-    t->v[t->count] = v;
-  }
-  t->count++;
-}
-
-/* Rows from .. from + rows - 1 and columns likewise of a coefficient, times a factor, put at (row, col). */
-static void put_part(Triplets *t, const NsCoef *c, double factor, int row0, int rows, int col0, int cols, int row,
-                     int col) {
-  const NsSparse *s = c->sparse;
-  for (int j = col0; s && j < col0 + cols; j++)
-    for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++)
-      if (s->row[p] >= row0 && s->row[p] < row0 + rows)
-        put(t, row + s->row[p] - row0, col + j - col0, factor * s->value[p]);
-  for (int j = col0; c->value && j < col0 + cols; j++)
-    for (int i = row0; i < row0 + rows; i++) {
-      double v = c->value[i + (size_t)j * (size_t)c->rows];
-      if (v != 0) put(t, row + i - row0, col + j - col0, factor * v);
-    }
-}
-
-static void put_model(const NsEulerMoreauSparse *em, Triplets *t) {
+static void put_model(const void *context, NsTriplets *t) {
+  const NsEulerMoreauSparse *em = context;
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
   for (int i = 0; i < em->nsds->nds; i++) {
     const NsFirstOrderDs *ds = system_at(em, i);
     int n = ds->base.n, o = em->offset[i];
-    put_part(t, &ds->M, 1, 0, n, 0, n, o, o);
-    for (int k = 0; !ns_coef_given(&ds->M) && k < n; k++) put(t, o + k, o + k, 1);
-    put_part(t, &ds->A, -wf, 0, n, 0, n, o, o);
+    ns_triplets_put_coef(t, &ds->M, 1, (NsRectangle){0, n, 0, n}, o, o, false);
+    for (int k = 0; !ns_coef_given(&ds->M) && k < n; k++) ns_triplets_put(t, o + k, o + k, 1);
+    ns_triplets_put_coef(t, &ds->A, -wf, (NsRectangle){0, n, 0, n}, o, o, false);
   }
   for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
     const NsInteraction *inter = em->nsds->interactions[e];
     const NsRelation *rel = inter->relation;
     for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n) {
       int n = inter->ds[p]->n, o = em->offset[inter->ds[p]->index];
-      put_part(t, &rel->B, -wr, at, n, 0, inter->m, o, row);
-      put_part(t, &rel->C, em->weight_y, 0, inter->m, at, n, row, o);
+      ns_triplets_put_coef(t, &rel->B, -wr, (NsRectangle){at, n, 0, inter->m}, o, row, false);
+      ns_triplets_put_coef(t, &rel->C, em->weight_y, (NsRectangle){0, inter->m, at, n}, row, o, false);
     }
-    put_part(t, &rel->D, 1, 0, inter->m, 0, inter->m, row, row);
+    ns_triplets_put_coef(t, &rel->D, 1, (NsRectangle){0, inter->m, 0, inter->m}, row, row, false);
   }
-}
-
-/* Collects the triplets twice: to count them, and to make the matrix of them. */
-static NsStatus form_matrix(NsEulerMoreauSparse *em) {
-  NsArena room = {0};
-  Triplets t = {0};
-  put_model(em, &t);
-  ptrdiff_t count = t.count;
-  t = (Triplets){0, ns_arena_ints(&room, count), ns_arena_ints(&room, count), ns_arena_doubles(&room, count)};
-  NsSparse *matrix = NULL;
-  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
-  if (status == NS_OK) {
-    put_model(em, &t);
-    status = ns_sparse_from_triplets(&matrix, em->N + em->m, em->N + em->m, count, t.i, t.j, t.v);
-  }
-  ns_arena_release(&room);
-  if (status != NS_OK) return status;
-  ns_sparse_free(em->matrix);
-  em->matrix = matrix;
-  em->formed++;
-  return NS_OK;
 }
 
 static uint64_t present_key(const NsEulerMoreauSparse *em) {
@@ -218,8 +168,9 @@ static NsStatus update_matrix(NsEulerMoreauSparse *em, NsError *err) {
   bool same = em->matrix && key == em->key && em->h == em->h_formed && em->options.theta == em->theta_formed &&
               em->weight_r == em->weight_r_formed && em->weight_y == em->weight_y_formed;
   if (same) return NS_OK;
-  NsStatus status = form_matrix(em);
+  NsStatus status = ns_triplets_form(&em->matrix, em->N + em->m, put_model, em);
   if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
+  em->formed++;
   em->key = key;
   em->h_formed = em->h;
   em->theta_formed = em->options.theta;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/triplets.h"
 
 enum { DENSE_ROWS = 150 }; /* problems of more rows are formed sparse */
 
@@ -562,24 +563,21 @@ static double output_weight(const NsMoreauJean *mj, const Edge *edge) {
   return edge->at_position ? mj->h * mj->options.theta : 1;
 }
 
-/* Where the entries of the matrix go: dense, or triplets that are counted or kept. */
+/* Where the entries of the matrix go: added up in a dense one, or as triplets. */
 typedef struct Sink {
   double *dense;
   int n;
-  ptrdiff_t count;
-  int *i, *j;
-  double *v;
+  NsTriplets *triplets;
 } Sink;
 
-static void put(Sink *sink, int i, int j, double v) {
+static void put(const Sink *sink, int i, int j, double v) {
   if (sink->dense) sink->dense[i + (size_t)j * (size_t)sink->n] += v;
-  else if (sink->v) sink->i[sink->count] = i, sink->j[sink->count] = j, sink->v[sink->count] = v;
-  sink->count++;
+  else ns_triplets_put(sink->triplets, i, j, v);
 }
 
 /* Block (a, b) += H_a X_b over one system. */
 static void put_coupling(const NsMoreauJean *mj, const Edge *a, const Part *pa, const Edge *b, const Part *pb,
-                         Sink *sink) {
+                         const Sink *sink) {
   int n = mj->nodes[pa->node].ds->nv;
   double weight = output_weight(mj, a) * impulse_weight(mj, b);
   for (int j = 0; j < b->m; j++)
@@ -595,7 +593,7 @@ static const Part *part_of(const Edge *edge, int node) {
 }
 
 /* W of the problem: the sum over the systems of H W^-1 H', and D of compliant relations. */
-static void put_all(const NsMoreauJean *mj, Sink *sink) {
+static void put_all(const NsMoreauJean *mj, const Sink *sink) {
   for (int d = 0; d < mj->nsds->nds; d++) {
     const Node *node = &mj->nodes[d];
     for (int x = 0; x < node->nedges; x++) {
@@ -614,24 +612,16 @@ static void put_all(const NsMoreauJean *mj, Sink *sink) {
   }
 }
 
-static NsStatus form_sparse(NsMoreauJean *mj, NsError *err) {
-  Sink sink = {.n = mj->problem.n};
-  NsArena room = {0};
+static void put_sparse(const void *context, NsTriplets *t) {
+  const NsMoreauJean *mj = context;
+  Sink sink = {NULL, mj->problem.n, t};
   put_all(mj, &sink);
-  sink.i = ns_arena_ints(&room, sink.count);
-  sink.j = ns_arena_ints(&room, sink.count);
-  sink.v = ns_arena_doubles(&room, sink.count);
-  ns_sparse_free(mj->sparse);
-  mj->sparse = NULL;
-  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
-  if (status == NS_OK) {
-    sink.count = 0;
-    put_all(mj, &sink);
-    status = ns_sparse_from_triplets(&mj->sparse, sink.n, sink.n, sink.count, sink.i, sink.j, sink.v);
-  }
-  ns_arena_release(&room);
-  if (status != NS_OK) return ns_fail(err, status, "the one-step problem: %s", ns_status_message(status));
-  return NS_OK;
+}
+
+static NsStatus form_sparse(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = ns_triplets_form(&mj->sparse, mj->problem.n, put_sparse, mj);
+  if (status == NS_OK) return NS_OK;
+  return ns_fail(err, status, "the one-step problem: %s", ns_status_message(status));
 }
 
 static NsStatus form_matrix(NsMoreauJean *mj, NsError *err) {
@@ -644,7 +634,7 @@ static NsStatus form_matrix(NsMoreauJean *mj, NsError *err) {
     mj->problem.sparse = mj->sparse;
     return status;
   }
-  Sink sink = {.dense = mj->matrix, .n = n};
+  Sink sink = {mj->matrix, n, NULL};
   memset(mj->matrix, 0, (size_t)n * (size_t)n * sizeof *mj->matrix);
   put_all(mj, &sink);
   return NS_OK;
@@ -800,12 +790,6 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 
 /* ---- acceptance ---- */
 
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* Works of the multipliers: lambda times the mean of the velocities of y, normal and tangential apart. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
@@ -824,55 +808,12 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   }
 }
 
-/* left' A right with room for n numbers; 0 when the coefficient is absent. */
-static double bilinear(const NsCoef *A, const double *left, const double *right, double *room, int n) {
-  if (!ns_coef_given(A)) return 0;
-  memset(room, 0, (size_t)n * sizeof *room);
-  ns_coef_multiply_add(A, 1, right, room);
-  return dot(left, room, n);
-}
-
-/*
-** Works of one system's forces over the step. M (v - v_k) - p is the impulse of all of them, its product with the
-** theta-mean of the velocities their work; that of -C v, -K q and of what else has a potential is taken out of it. The
-** product with the mean of the velocities is what the kinetic energy changes by: the difference, and that of the same
-** kind for K, is the scheme's.
-*/
-static void account_forces(NsMoreauJean *mj, Node *node, double kinetic, double potential, NsEnergyAccount *account) {
-  NsMechanicalDs *ds = node->ds;
-  int n = ds->nv, o = node->v;
-  double theta = mj->options.theta, h = mj->h;
-  const double *v = mj->v + o, *v_k = mj->v_k + o, *q = mj->q + node->q, *q_k = mj->q_k + node->q;
-  double *impulse = mj->work + o, *mean = mj->rho + o, *room = mj->F + o;
-  for (int i = 0; i < n; i++) mean[i] = v[i] - v_k[i];
-  ns_mechanical_mass_times(ds, node->M, mean, impulse);
-  double momentum = 0.5 * (dot(v, impulse, n) + dot(v_k, impulse, n));
-  for (int i = 0; i < n; i++) impulse[i] -= mj->p[o + i];
-  for (int i = 0; i < n; i++) mean[i] = theta * v[i] + (1 - theta) * v_k[i];
-  double all = dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
-  double at_k = bilinear(&ds->K, mean, q_k, room, n), at_end = bilinear(&ds->K, mean, q, room, n);
-  double elastic = -h * (theta * at_end + (1 - theta) * at_k);
-  double stored = 0.5 * (bilinear(&ds->K, q, q, room, n) - bilinear(&ds->K, q_k, q_k, room, n));
-  account->damping += damping;
-  account->forces += all - damping - elastic + (potential - stored);
-  account->numerical += 0.5 * (dot(v, impulse, n) + dot(v_k, impulse, n)) - all; /* of the forces' impulse */
-  account->numerical += elastic + stored;                                          /* of K */
-  if (node->M) account->numerical += kinetic - momentum;                           /* of a mass that varies */
-}
-
-static NsStatus account_system(NsMoreauJean *mj, Node *node, NsEnergyAccount *account, NsError *err) {
-  NsMechanicalDs *ds = node->ds;
-  double kinetic[2] = {0, 0}, potential[2];
-  const double *q[] = {mj->q_k + node->q, mj->q + node->q}, *v[] = {mj->v_k + node->v, mj->v + node->v};
-  NsStatus status = NS_OK;
-  for (int i = 0; i < 2 && status == NS_OK; i++) {
-    double t = i == 0 ? mj->t_k : mj->t;
-    if (node->M) status = ns_mechanical_kinetic_at(ds, t, q[i], v[i], &kinetic[i], err);
-    if (status == NS_OK) status = ns_mechanical_potential_at(ds, t, q[i], &potential[i], err);
-  }
-  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q[1], node->M, err);
-  if (status == NS_OK) account_forces(mj, node, kinetic[1] - kinetic[0], potential[1] - potential[0], account);
-  return status;
+static NsStatus account_system(NsMoreauJean *mj, const Node *node, NsEnergyAccount *account, NsError *err) {
+  int q = node->q, v = node->v;
+  NsEnergyStep step = {mj->t_k,     mj->t,       mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
+                       mj->q + q,   mj->v + v,   mj->p + v, node->M,           mj->work + v, mj->rho + v,
+                       mj->F + v};
+  return ns_energy_add(node->ds, &step, account, err);
 }
 
 static void write_system(NsMoreauJean *mj, const Node *node) {

@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_MOREAU_JEAN_H
 #define NS_INTEGRATORS_MOREAU_JEAN_H
 
+#include "integrators/energy.h"
 #include "integrators/step_residual.h"
 #include "model/mechanical_ds.h"
 #include "model/nsds.h"
@@ -25,15 +26,6 @@ typedef struct NsMoreauJeanOptions {
   double theta, gamma;    /* theta in [0, 1]; gamma of the forecast, 1/2 by default */
   bool linearly_implicit; /* exactly one Newton iteration from v_k, with M and H at q_k + h v_k */
 } NsMoreauJeanOptions;
-
-/* What the energy of the systems went into since the start; joule in SI units. Their sum is the change of the energy. */
-typedef struct NsEnergyAccount {
-  double forces;    /* work of the forces that have no potential here */
-  double damping;   /* work of -C v */
-  double impacts;   /* work of normal impulses and of the multipliers of other laws */
-  double friction;  /* work of tangential impulses */
-  double numerical; /* what the scheme adds or takes: 0 for theta = 1/2 in linear models */
-} NsEnergyAccount;
 
 /* The workspace of the scheme for one NSDS: stacked vectors over all coordinates, velocities and multipliers. */
 typedef struct NsMoreauJean NsMoreauJean;

@@ -5,7 +5,12 @@
 #include "simulation/scheme.h"
 
 const char *ns_integrator_name(NsIntegratorKind kind) {
-  return kind == NS_EULER_MOREAU ? "EulerMoreauOSI" : "MoreauJeanOSI";
+  static const char *const names[] = {
+#define X(code, name) name,
+      NS_INTEGRATOR_LIST(X)
+#undef X
+  };
+  return names[kind];
 }
 
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
@@ -16,11 +21,14 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
                      ns_integrator_name(integrator->kind), nsds->ds[i]->name,
                      family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
-  return NS_OK;
+  return integrator->kind == NS_MOREAU_JEAN_GLOBAL ? ns_moreau_jean_sparse_suits(nsds, err) : NS_OK;
 }
 
 NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds) {
-  *scheme = (NsScheme){NULL, NULL, NULL};
+  *scheme = (NsScheme){0};
+  if (integrator->kind == NS_MOREAU_JEAN_GLOBAL ||
+      (integrator->kind == NS_MOREAU_JEAN && ns_moreau_jean_sparse_preferred(nsds)))
+    return ns_moreau_jean_sparse_new(&scheme->moreau_jean_sparse, nsds);
   if (integrator->kind == NS_MOREAU_JEAN) return ns_moreau_jean_new(&scheme->moreau_jean, nsds);
   if (ns_euler_moreau_sparse_suits(nsds)) return ns_euler_moreau_sparse_new(&scheme->euler_moreau_sparse, nsds);
   return ns_euler_moreau_new(&scheme->euler_moreau, nsds);
@@ -30,15 +38,40 @@ void ns_scheme_free(NsScheme *scheme) {
   ns_euler_moreau_free(scheme->euler_moreau);
   ns_euler_moreau_sparse_free(scheme->euler_moreau_sparse);
   ns_moreau_jean_free(scheme->moreau_jean);
-  *scheme = (NsScheme){NULL, NULL, NULL};
+  ns_moreau_jean_sparse_free(scheme->moreau_jean_sparse);
+  *scheme = (NsScheme){0};
 }
 
 int ns_scheme_sparse_states(const NsScheme *s) {
+  if (s->moreau_jean_sparse) return ns_moreau_jean_sparse_states(s->moreau_jean_sparse);
   return s->euler_moreau_sparse ? ns_euler_moreau_sparse_states(s->euler_moreau_sparse) : -1;
 }
 
+NsStatus ns_scheme_sparse_begin(NsScheme *s, const NsIntegrator *integrator, double t_k, double t_next, double h,
+                                NsError *err) {
+  if (s->moreau_jean_sparse)
+    return ns_moreau_jean_sparse_begin(s->moreau_jean_sparse, &integrator->moreau_jean, t_k, t_next, h, err);
+  return ns_euler_moreau_sparse_begin(s->euler_moreau_sparse, &integrator->euler_moreau, t_k, t_next, h, err);
+}
+
+NsSparseStep ns_scheme_sparse_problem(const NsScheme *s) {
+  if (s->moreau_jean_sparse) return ns_moreau_jean_sparse_problem(s->moreau_jean_sparse);
+  const NsEulerMoreauSparse *em = s->euler_moreau_sparse;
+  NsSparseStep step = {.q = ns_euler_moreau_sparse_q(em),
+                       .lower = ns_euler_moreau_sparse_lower(em),
+                       .upper = ns_euler_moreau_sparse_upper(em),
+                       .guess = ns_euler_moreau_sparse_guess(em)};
+  step.matrix = ns_euler_moreau_sparse_matrix(em, &step.formed);
+  return step;
+}
+
+NsStatus ns_scheme_sparse_commit(NsScheme *s, const double *z, NsEnergyAccount *account, NsError *err) {
+  if (s->moreau_jean_sparse) return ns_moreau_jean_sparse_commit(s->moreau_jean_sparse, z, account, err);
+  return ns_euler_moreau_sparse_commit(s->euler_moreau_sparse, z, err);
+}
+
 bool ns_scheme_linear(const NsScheme *s) {
-  if (s->euler_moreau_sparse) return true;
+  if (ns_scheme_sparse_states(s) >= 0) return true;
   return s->moreau_jean ? ns_moreau_jean_linear(s->moreau_jean) : ns_euler_moreau_linear(s->euler_moreau);
 }
 

@@ -6,10 +6,21 @@
 #define NS_SIMULATION_SCHEME_H
 
 #include "integrators/euler_moreau_sparse.h"
-#include "integrators/moreau_jean.h"
+#include "integrators/moreau_jean_sparse.h"
 #include "simulation/one_step_problem.h"
 
-typedef enum NsIntegratorKind { NS_EULER_MOREAU, NS_MOREAU_JEAN } NsIntegratorKind;
+/* X(code, name). The global one keeps the velocities in the one-step problem, which is sparse. */
+#define NS_INTEGRATOR_LIST(X)             \
+  X(NS_EULER_MOREAU, "EulerMoreauOSI")    \
+  X(NS_MOREAU_JEAN, "MoreauJeanOSI")      \
+  X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI")
+
+typedef enum NsIntegratorKind {
+#define X(code, name) code,
+  NS_INTEGRATOR_LIST(X)
+#undef X
+  NS_INTEGRATOR_KINDS
+} NsIntegratorKind;
 
 /* An integrator as scripts make it: the options of its scheme. */
 typedef struct NsIntegrator {
@@ -23,6 +34,7 @@ typedef struct NsScheme {
   NsEulerMoreau *euler_moreau;
   NsEulerMoreauSparse *euler_moreau_sparse;
   NsMoreauJean *moreau_jean;
+  NsMoreauJeanSparse *moreau_jean_sparse;
 } NsScheme;
 
 const char *ns_integrator_name(NsIntegratorKind kind);
@@ -36,6 +48,12 @@ void ns_scheme_free(NsScheme *scheme);
 
 /* The number of states when the one-step problem is to be solved sparse, else -1. */
 int ns_scheme_sparse_states(const NsScheme *scheme);
+
+/* Begins a step of a sparse scheme and forms its problem; accepts its solution. */
+NsStatus ns_scheme_sparse_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
+                                NsError *err);
+NsSparseStep ns_scheme_sparse_problem(const NsScheme *scheme);
+NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAccount *account, NsError *err);
 
 /* Whether one linearised problem is the solution of a step. */
 bool ns_scheme_linear(const NsScheme *scheme);

@@ -170,7 +170,7 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_PROBLEM;
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
-  if (info->status == NS_EARG && ts->scheme.euler_moreau_sparse) {
+  if (info->status == NS_EARG && ns_scheme_sparse_states(&ts->scheme) >= 0) {
     ns_fail(err, NS_EARG,
             "%s: this solver takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
             "'interior'",
@@ -304,21 +304,18 @@ static NsStatus solve_linear(NsTimeStepping *ts, NsError *err) {
 
 /* A large linear model: one sparse problem in state and multipliers. */
 static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double h, NsError *err) {
-  NsEulerMoreauSparse *em = ts->scheme.euler_moreau_sparse;
-  long before, formed;
-  (void)ns_euler_moreau_sparse_matrix(em, &before);
-  NsStatus status = ns_euler_moreau_sparse_begin(em, &ts->integrator->euler_moreau, t, t_next, h, err);
+  NsScheme *scheme = &ts->scheme;
+  long before = ns_scheme_sparse_problem(scheme).formed;
+  NsStatus status = ns_scheme_sparse_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
-  const NsSparse *M = ns_euler_moreau_sparse_matrix(em, &formed);
-  ts->stats.factorizations += formed - before;
+  NsSparseStep step = ns_scheme_sparse_problem(scheme);
+  ts->stats.factorizations += step.formed - before;
   ts->progress.newton = ts->newton_iterations = 1;
   ts->stats.newton_iterations++;
-  status =
-      ns_osnsp_solve_sparse(ts->problem, M, formed, ns_euler_moreau_sparse_q(em), ns_euler_moreau_sparse_lower(em),
-                            ns_euler_moreau_sparse_upper(em), ns_euler_moreau_sparse_guess(em));
+  status = ns_osnsp_solve_sparse(ts->problem, step.matrix, step.formed, step.q, step.lower, step.upper, step.guess);
   ts->stats.solver_iterations += ts->problem->info.iterations;
   if (status != NS_OK) return solver_failed(ts, err);
-  status = ns_euler_moreau_sparse_commit(em, ts->problem->z, err);
+  status = ns_scheme_sparse_commit(scheme, ts->problem->z, ts->accounting ? &ts->energy : NULL, err);
   if (status != NS_OK) return locate(ts, status, err);
   ts->residual = (NsStepResidual){0};
   report(ts, 1);
@@ -337,7 +334,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   ts->progress.newton = 0;
   ts->progress.t = t_next;
   ts->failure = NS_FAILED_ELSEWHERE;
-  if (scheme->euler_moreau_sparse) return step_sparse(ts, t, t_next, h, err);
+  if (ns_scheme_sparse_states(scheme) >= 0) return step_sparse(ts, t, t_next, h, err);
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
@@ -373,8 +370,8 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
     if (refined != NS_OK) ts->energy = ts->energy_k;
     if (refined == NS_OK) {
       ts->stats.substeps += parts;
-      if (ts->scheme.euler_moreau_sparse)
-        return ns_euler_moreau_sparse_commit(ts->scheme.euler_moreau_sparse, ts->problem->z, err);
+      if (ns_scheme_sparse_states(&ts->scheme) >= 0)
+        return ns_scheme_sparse_commit(&ts->scheme, ts->problem->z, NULL, err);
       return ns_scheme_commit(&ts->scheme, NULL, err);
     }
     if (worth_retrying(refined)) continue;

@@ -1,0 +1,35 @@
+/*
+** energy.h
+** Where the energy of mechanical systems goes in a step.
+*/
+#ifndef NS_INTEGRATORS_ENERGY_H
+#define NS_INTEGRATORS_ENERGY_H
+
+#include "model/mechanical_ds.h"
+
+/* What the energy went into since the account was begun; joule in SI units. The sum is the change of the energy. */
+typedef struct NsEnergyAccount {
+  double forces;    /* work of the forces that have no potential here */
+  double damping;   /* work of -C v */
+  double impacts;   /* work of normal impulses and of the multipliers of other laws */
+  double friction;  /* work of tangential impulses */
+  double numerical; /* what the scheme adds or takes: 0 for theta = 1/2 in linear models */
+} NsEnergyAccount;
+
+/* A step of one system under the theta scheme, from q_k, v_k at t_k to q, v at t_k + h, with the impulse p. */
+typedef struct NsEnergyStep {
+  double t_k, t, h, theta;
+  const double *q_k, *v_k, *q, *v, *p;
+  double *M;                     /* room for the mass matrix when it varies, else NULL */
+  double *impulse, *mean, *room; /* nv each: rewritten */
+} NsEnergyStep;
+
+/*
+** Adds the works of one system's forces over the step: M (v - v_k) - p is the impulse of all of them, its product with
+** the theta-mean of the velocities their work; that of -C v, -K q and of what else has a potential is taken out of it.
+** The product with the mean of the velocities is what the kinetic energy changes by: the difference, and that of the
+** same kind for K, is the scheme's. NS_ECALLBACK.
+*/
+NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *step, NsEnergyAccount *account, NsError *err);
+
+#endif
