@@ -85,6 +85,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   ns_snapshot_free(&snapshot);
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
   to->newton = from->newton;
+  to->projection = from->projection;
 }
 
 static int clone(lua_State *L) {

@@ -117,6 +117,19 @@ static int new_ts(lua_State *L) {
   return 1;
 }
 
+/* TimeSteppingDirectProjection(nsds, td, osi [, osnspb]): TimeStepping that projects the coordinates. */
+static int new_projection(lua_State *L) {
+  new_ts(L);
+  NslTimeStepping *self = lua_touserdata(L, -1);
+  lua_getiuservalue(L, -1, NSL_TS_OSI);
+  const NslOsi *osi = lua_touserdata(L, -1);
+  if (osi->integrator.kind != NS_MOREAU_JEAN)
+    luaL_error(L, "TimeSteppingDirectProjection: it goes with a MoreauJeanOSI, got a %s", osi->head.type->name);
+  self->ts->projection.on = true;
+  lua_pop(L, 1);
+  return 1;
+}
+
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
   NsError err = {NS_OK, ""};
@@ -233,6 +246,20 @@ static int ts_set_max_substeps(lua_State *L) {
   lua_Integer most = nsl_integer(L, 2, "setMaxSubsteps", "substeps");
   if (most < 1 || most > 1 << 20) luaL_error(L, "setMaxSubsteps: substeps: expected 1..1048576, got %I", most);
   ts->newton.max_substeps = (int)most;
+  return 0;
+}
+
+/* setConstraintTolerance(tolerance [, iterations]): when the projection is done. */
+static int ts_set_constraint_tolerance(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
+  if (!(tolerance > 0)) luaL_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
+  lua_Integer most = lua_isnoneornil(L, 3) ? ts->projection.max_iterations
+                                           : nsl_integer(L, 3, "setConstraintTolerance", "iterations");
+  if (most < 1 || most > 1000000)
+    luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
+  ts->projection.tolerance = tolerance;
+  ts->projection.max_iterations = (int)most;
   return 0;
 }
 
@@ -398,6 +425,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"setNewtonMaxIteration", ts_set_newton_max},
                                    {"setNewtonTolerance", ts_set_newton_tolerance},
                                    {"setMaxSubsteps", ts_set_max_substeps},
+                                   {"setConstraintTolerance", ts_set_constraint_tolerance},
                                    {"setComputeResiduY", ts_accept_flag},
                                    {"setComputeResiduR", ts_accept_flag},
                                    {"setVerbose", ts_set_verbose},
@@ -421,4 +449,7 @@ void nsl_open_time_stepping(lua_State *L) {
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, new_ts, 1);
   lua_setfield(L, -2, "TimeStepping");
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, new_projection, 1);
+  lua_setfield(L, -2, "TimeSteppingDirectProjection");
 }

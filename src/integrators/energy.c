@@ -37,7 +37,7 @@ static void add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, doubl
   account->forces += all - damping - elastic + (potential - stored);
   account->numerical += 0.5 * (dot(s->v, impulse, n) + dot(s->v_k, impulse, n)) - all; /* of the forces' impulse */
   account->numerical += elastic + stored;                                                /* of K */
-  if (s->M) account->numerical += kinetic - momentum; /* of a mass that varies */
+  if (s->M) account->forces += kinetic - momentum; /* the inertia's change goes with the gyroscopic forces */
 }
 
 NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, NsEnergyAccount *account, NsError *err) {

@@ -9,7 +9,7 @@
 
 /* What the energy went into since the account was begun; joule in SI units. The sum is the change of the energy. */
 typedef struct NsEnergyAccount {
-  double forces;    /* work of the forces that have no potential here */
+  double forces;    /* work of the forces that have no potential here, and of a varying inertia */
   double damping;   /* work of -C v */
   double impacts;   /* work of normal impulses and of the multipliers of other laws */
   double friction;  /* work of tangential impulses */

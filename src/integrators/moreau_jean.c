@@ -71,7 +71,9 @@ struct NsMoreauJean {
   double *v_from, *lambda_from;
   double *F, *p, *rho;       /* Nv */
   double *y, *u;             /* m: outputs and their velocities */
-  double *work, *work_q, *free_step; /* Nv, Nq, Nv */
+  double *q_free;            /* Nq: q before it was projected */
+  bool projected;
+  double *work, *free_step;  /* Nv */
 
   /* the problem */
   NsMixedGroup *groups;
@@ -147,7 +149,7 @@ static void join(NsMoreauJean *mj) {
 
 static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
-  double **coordinates[] = {&mj->q_k, &mj->q, &mj->work_q};
+  double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
   double **velocities[] = {&mj->v_k, &mj->F_k, &mj->v,    &mj->v_from, &mj->F,
                            &mj->p,   &mj->rho, &mj->work, &mj->free_step};
   double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess};
@@ -322,7 +324,7 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->t_k = t_k;
   mj->t = t_next;
   mj->h = h;
-  mj->decided = false;
+  mj->decided = mj->projected = false;
   take_memory(mj);
   NsStatus status = update_coefficients(mj, err);
   return status == NS_OK ? evaluate_start(mj, err) : status;
@@ -358,8 +360,8 @@ static void scatter(const NsMoreauJean *mj, const Edge *edge, const double *lamb
   }
 }
 
-NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
-  move_coordinates(mj);
+/* Outputs, H and impulses at q, v, lambda. */
+static NsStatus evaluate_outputs(NsMoreauJean *mj, NsError *err) {
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     Edge *edge = &mj->edges[e];
@@ -368,6 +370,11 @@ NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
     scatter(mj, edge, mj->lambda, impulse_weight(mj, edge), mj->p);
   }
   return NS_OK;
+}
+
+NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
+  move_coordinates(mj);
+  return evaluate_outputs(mj, err);
 }
 
 /* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system. */
@@ -575,13 +582,13 @@ static void put(const Sink *sink, int i, int j, double v) {
   else ns_triplets_put(sink->triplets, i, j, v);
 }
 
-/* Block (a, b) += H_a X_b over one system. */
-static void put_coupling(const NsMoreauJean *mj, const Edge *a, const Part *pa, const Edge *b, const Part *pb,
-                         const Sink *sink) {
+/* Block (a, b) += H_a X_b over one system, of their first rows. */
+static void put_coupling(const NsMoreauJean *mj, const Edge *a, const Part *pa, int rows, const Edge *b,
+                         const Part *pb, int cols, const Sink *sink) {
   int n = mj->nodes[pa->node].ds->nv;
   double weight = output_weight(mj, a) * impulse_weight(mj, b);
-  for (int j = 0; j < b->m; j++)
-    for (int i = 0; i < a->m; i++) {
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) {
       double sum = 0;
       for (int k = 0; k < n; k++) sum += pa->H[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
       put(sink, a->active + i, b->active + j, weight * sum);
@@ -600,7 +607,7 @@ static void put_all(const NsMoreauJean *mj, const Sink *sink) {
       const Edge *a = &mj->edges[node->edges[x]];
       for (int y = 0; a->active >= 0 && y < node->nedges; y++) {
         const Edge *b = &mj->edges[node->edges[y]];
-        if (b->active >= 0) put_coupling(mj, a, part_of(a, d), b, part_of(b, d), sink);
+        if (b->active >= 0) put_coupling(mj, a, part_of(a, d), a->m, b, part_of(b, d), b->m, sink);
       }
     }
   }
@@ -788,6 +795,101 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
   return NS_OK;
 }
 
+/* ---- projection ---- */
+
+/* The rows of an interaction that the coordinates must keep: all of an equation, the normal of a contact. */
+static int constrained_rows(const Edge *edge) {
+  const NsLaw *law = edge->inter->law;
+  if (edge->at_position || law->kind == NS_LAW_RELAY) return 0;
+  return law->kind == NS_LAW_FRICTION ? 1 : law->kind == NS_LAW_MIXED ? law->equalities : edge->m;
+}
+
+double ns_moreau_jean_violation(const NsMoreauJean *mj) {
+  double most = 0;
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const Edge *edge = &mj->edges[e];
+    for (int i = 0; i < constrained_rows(edge); i++) {
+      double y = mj->y[edge->row + i];
+      most = fmax(most, edge->unilateral ? -y : fabs(y));
+    }
+  }
+  return most;
+}
+
+/* Which rows take part: those of equations, those of contacts that did or that penetrate. */
+static void number_positions(NsMoreauJean *mj) {
+  mj->problem.n = mj->problem.ngroups = 0;
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    Edge *edge = &mj->edges[e];
+    int rows = constrained_rows(edge);
+    bool took_part = edge->active >= 0;
+    for (int i = 0; i < rows && !took_part; i++) took_part = mj->y[edge->row + i] < 0;
+    edge->active = rows > 0 && took_part ? mj->problem.n : -1;
+    for (int i = 0; edge->active >= 0 && i < rows; i++) {
+      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->unilateral ? 0 : -INFINITY, INFINITY, 0};
+      mj->qvec[mj->problem.n] = mj->y[edge->row + i];
+      mj->group_edge[mj->problem.n++] = e;
+    }
+  }
+}
+
+static void put_positions(const NsMoreauJean *mj, const Sink *sink) {
+  for (int d = 0; d < mj->nsds->nds; d++)
+    for (int x = 0; x < mj->nodes[d].nedges; x++)
+      for (int y = 0; y < mj->nodes[d].nedges; y++) {
+        const Edge *a = &mj->edges[mj->nodes[d].edges[x]], *b = &mj->edges[mj->nodes[d].edges[y]];
+        if (a->active < 0 || b->active < 0) continue;
+        put_coupling(mj, a, part_of(a, d), constrained_rows(a), b, part_of(b, d), constrained_rows(b), sink);
+      }
+}
+
+static void put_sparse_positions(const void *context, NsTriplets *t) {
+  const NsMoreauJean *mj = context;
+  Sink sink = {NULL, mj->problem.n, t};
+  put_positions(mj, &sink);
+}
+
+NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **problem, NsError *err) {
+  if (!mj->projected) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
+  mj->projected = true;
+  mj->matrix_formed = false; /* the room of the step's matrix is used */
+  number_positions(mj);
+  for (int e = 0; e < mj->nsds->ninteractions; e++) solve_parts(mj, &mj->edges[e], true);
+  int n = mj->problem.n;
+  mj->problem.q = mj->qvec;
+  mj->problem.W = n <= DENSE_ROWS ? mj->matrix : NULL;
+  mj->problem.sparse = NULL;
+  *problem = &mj->problem;
+  if (n <= DENSE_ROWS) {
+    Sink sink = {mj->matrix, n, NULL};
+    memset(mj->matrix, 0, (size_t)n * (size_t)n * sizeof *mj->matrix);
+    put_positions(mj, &sink);
+    return NS_OK;
+  }
+  NsStatus status = ns_triplets_form(&mj->sparse, n, put_sparse_positions, mj);
+  mj->problem.sparse = mj->sparse;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "the projection: %s", ns_status_message(status));
+}
+
+NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) {
+  memset(mj->work, 0, (size_t)mj->Nv * sizeof *mj->work);
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const Edge *edge = &mj->edges[e];
+    for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
+      const Node *node = &mj->nodes[edge->parts[p].node];
+      for (int i = 0; i < constrained_rows(edge); i++)
+        for (int j = 0; j < node->ds->nv; j++)
+          mj->work[node->v + j] +=
+              nu[edge->active + i] * edge->parts[p].X[j + (size_t)i * (size_t)node->ds->nv];
+    }
+  }
+  for (int d = 0; d < mj->nsds->nds; d++) {
+    const Node *node = &mj->nodes[d];
+    ns_mechanical_move(node->ds, mj->q + node->q, mj->work + node->v, 1, mj->q + node->q);
+  }
+  return evaluate_outputs(mj, err);
+}
+
 /* ---- acceptance ---- */
 
 /* Works of the multipliers: lambda times the mean of the velocities of y, normal and tangential apart. */
@@ -813,7 +915,14 @@ static NsStatus account_system(NsMoreauJean *mj, const Node *node, NsEnergyAccou
   NsEnergyStep step = {mj->t_k,     mj->t,       mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
                        mj->q + q,   mj->v + v,   mj->p + v, node->M,           mj->work + v, mj->rho + v,
                        mj->F + v};
-  return ns_energy_add(node->ds, &step, account, err);
+  double before = 0, after = 0;
+  if (mj->projected) step.q = mj->q_free + q;
+  NsStatus status = ns_energy_add(node->ds, &step, account, err);
+  if (status != NS_OK || !mj->projected) return status;
+  status = ns_mechanical_potential_at(node->ds, mj->t, mj->q_free + q, &before, err);
+  if (status == NS_OK) status = ns_mechanical_potential_at(node->ds, mj->t, mj->q + q, &after, err);
+  account->numerical += after - before;
+  return status;
 }
 
 static void write_system(NsMoreauJean *mj, const Node *node) {

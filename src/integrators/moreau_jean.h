@@ -77,6 +77,18 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double
 NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);
 
 /*
+** The projection of the coordinates on the constraints, at the end of a step: with the velocities as they are, the
+** shift dq = W^-1 H' nu of least W-norm for which equations have y + H dq = 0 and contacts (their normals; those that
+** took part, and others that have come too near) 0 <= y + H dq _|_ nu >= 0, repeated until y itself holds.
+** ns_moreau_jean_violation: the largest |y| of an equation or -y of a contact at the iterate. ns_moreau_jean_positions:
+** the problem in nu at the iterate; NS_ECALLBACK, NS_ENOMEM. ns_moreau_jean_shift: moves by its solution, and
+** evaluates the relations there. Acary, Projected event-capturing time-stepping schemes, CMAME 256, 2013.
+*/
+double ns_moreau_jean_violation(const NsMoreauJean *mj);
+NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **problem, NsError *err);
+NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err);
+
+/*
 ** Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction; adds what
 ** the step did to the account. NS_ECALLBACK.
 */

@@ -40,7 +40,8 @@ static void release(NsOsnsp *problem) {
   problem->formed = 0;
   ns_polyhedron_free(problem->polyhedron);
   ns_mixed_free(problem->mixed);
-  problem->mixed = NULL;
+  ns_mixed_free(problem->positions);
+  problem->mixed = problem->positions = NULL;
   problem->groups = NULL;
   problem->ngroups = problem->capacity = 0;
   ns_arena_release(&problem->arena);
@@ -120,7 +121,10 @@ static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int sta
   NsStatus status = ns_box_new(&problem->solver, m);
   if (status == NS_OK && nsds->nds > 0 && nsds->ds[0]->family == NS_MECHANICS) {
     problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
+    problem->shift = ns_arena_doubles(&problem->arena, m);
+    problem->shifted = ns_arena_doubles(&problem->arena, m);
     status = problem->arena.failed ? NS_ENOMEM : ns_mixed_new(&problem->mixed);
+    if (status == NS_OK) status = ns_mixed_new(&problem->positions);
   }
   return status == NS_OK ? take_polyhedra(problem, nsds, m) : status;
 }
@@ -193,6 +197,11 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   if (problem->options.max_iterations > 0) options->max_iterations = problem->options.max_iterations;
   return ns_mixed_solve(problem->mixed, p, guess, problem->lambda, problem->y, &problem->info);
+}
+
+NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsMixedProblem *p) {
+  NsSolverInfo info;
+  return ns_mixed_solve(problem->positions, p, NULL, problem->shift, problem->shifted, &info);
 }
 
 /* The solver for that matrix and the method that is asked for; the other options hold from one solve to the next. */

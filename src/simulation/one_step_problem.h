@@ -57,6 +57,8 @@ typedef struct NsOsnsp {
   double *z, *w;       /* its solution */
   long formed;         /* the number of the matrix that `sparse` was made for */
   NsMixed *mixed;      /* mechanics: contacts with friction, or many rows */
+  NsMixed *positions;  /* the projection's solver, made when it is used; its solution and what belongs to it */
+  double *shift, *shifted; /* capacity each */
   NsMixedGroup *groups; /* of its last problem: ngroups */
   int ngroups;
   bool wide;           /* that problem was sparse: M is NULL */
@@ -93,6 +95,9 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess);
 
 /* The same for a problem of mechanics, that of the contacts that take part; guess has p->n elements. */
 NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const double *guess);
+
+/* Solves the problem of the projection, into problem->shift; the last one-step problem stays what it is. */
+NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsMixedProblem *p);
 
 /*
 ** The same for a sparse problem in states and multipliers; `formed` tells one matrix from the next. q, lower, upper

@@ -24,10 +24,10 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
   return integrator->kind == NS_MOREAU_JEAN_GLOBAL ? ns_moreau_jean_sparse_suits(nsds, err) : NS_OK;
 }
 
-NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds) {
+NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds, bool projecting) {
   *scheme = (NsScheme){0};
   if (integrator->kind == NS_MOREAU_JEAN_GLOBAL ||
-      (integrator->kind == NS_MOREAU_JEAN && ns_moreau_jean_sparse_preferred(nsds)))
+      (integrator->kind == NS_MOREAU_JEAN && !projecting && ns_moreau_jean_sparse_preferred(nsds)))
     return ns_moreau_jean_sparse_new(&scheme->moreau_jean_sparse, nsds);
   if (integrator->kind == NS_MOREAU_JEAN) return ns_moreau_jean_new(&scheme->moreau_jean, nsds);
   if (ns_euler_moreau_sparse_suits(nsds)) return ns_euler_moreau_sparse_new(&scheme->euler_moreau_sparse, nsds);

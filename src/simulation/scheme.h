@@ -42,8 +42,11 @@ const char *ns_integrator_name(NsIntegratorKind kind);
 /* NS_EARG when a system of the graph is not of the integrator's family, naming it and what would do. */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
 
-/* Makes the workspace for the graph as it stands. NS_ENOMEM. On failure *scheme is all NULL. */
-NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds);
+/*
+** Makes the workspace for the graph as it stands; one that can project the coordinates when that is asked for.
+** NS_ENOMEM. On failure *scheme is all NULL.
+*/
+NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds, bool projecting);
 void ns_scheme_free(NsScheme *scheme);
 
 /* The number of states when the one-step problem is to be solved sparse, else -1. */

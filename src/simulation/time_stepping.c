@@ -43,6 +43,7 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsInteg
   ts->problem = problem;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .atol = 1e-14, .max_substeps = 1};
+  ts->projection = (NsProjectionOptions){.on = false, .tolerance = 1e-10, .max_iterations = 20};
   problem->owner = ts;
   return NS_OK;
 }
@@ -82,7 +83,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsScheme scheme;
   NsStatus status = ns_integrator_accepts(ts->integrator, ts->nsds, err);
   if (status != NS_OK) return status;
-  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds);
+  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds, ts->projection.on);
   if (status == NS_OK) status = ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds);
   if (status != NS_OK) ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status == NS_OK) status = ns_osnsp_prepare(ts->problem, ts->nsds, ns_scheme_sparse_states(&scheme), err);
@@ -324,7 +325,29 @@ static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double 
 
 /* ---- steps ---- */
 
+/* Moves the coordinates on the constraints; the velocities stay. */
+static NsStatus project(NsTimeStepping *ts, NsError *err) {
+  NsMoreauJean *mj = ts->scheme.moreau_jean;
+  for (int i = 0; ns_moreau_jean_violation(mj) > ts->projection.tolerance; i++) {
+    const NsMixedProblem *positions;
+    if (i == ts->projection.max_iterations)
+      return locate(ts, ns_fail(err, NS_ENOCONV,
+                                "TimeStepping: the projection did not converge in %d iterations: violation %.3g, "
+                                "tolerance %.3g",
+                                i, ns_moreau_jean_violation(mj), ts->projection.tolerance), err);
+    NsStatus status = ns_moreau_jean_positions(mj, &positions, err);
+    if (status == NS_OK) status = ns_osnsp_solve_positions(ts->problem, positions);
+    if (status == NS_OK) status = ns_moreau_jean_shift(mj, ts->problem->shift, err);
+    else ns_fail(err, status, "TimeStepping: the problem of the projection has no solution: %s",
+                 ns_status_message(status));
+    if (status != NS_OK) return locate(ts, status, err);
+  }
+  return NS_OK;
+}
+
 static NsStatus commit(NsTimeStepping *ts, NsError *err) {
+  NsStatus status = ts->projection.on && ts->scheme.moreau_jean ? project(ts, err) : NS_OK;
+  if (status != NS_OK) return status;
   return ns_scheme_commit(&ts->scheme, ts->accounting ? &ts->energy : NULL, err);
 }
 

@@ -18,6 +18,13 @@ typedef struct NsNewtonOptions {
   int max_substeps; /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
 } NsNewtonOptions;
 
+/* The projection of mechanical coordinates on the constraints at the end of each step. */
+typedef struct NsProjectionOptions {
+  bool on;
+  double tolerance; /* of y, in its units; 1e-10 */
+  int max_iterations;
+} NsProjectionOptions;
+
 /* Where the simulation is at this moment; read by whoever words an error. */
 typedef struct NsProgress {
   double t;   /* the end of the step that is being computed */
@@ -53,6 +60,7 @@ typedef struct NsTimeStepping {
   NsIntegrator *integrator;
   NsOsnsp *problem;
   NsNewtonOptions newton;
+  NsProjectionOptions projection;
   NsNewtonListener listener; /* NULL: not verbose */
   void *listener_context;
 
