@@ -1,0 +1,127 @@
+/*
+** moreau_jean_parts.h
+** The workspace of the theta scheme of mechanics, and what its files ask of each other. Private to moreau_jean*.c.
+*/
+#ifndef NS_INTEGRATORS_MOREAU_JEAN_PARTS_H
+#define NS_INTEGRATORS_MOREAU_JEAN_PARTS_H
+
+#include "integrators/moreau_jean.h"
+#include "integrators/triplets.h"
+
+enum { DENSE_ROWS = 150 }; /* problems of more rows are formed sparse */
+
+/* A dynamical system in the stack. */
+typedef struct NsMjNode {
+  NsMechanicalDs *ds;
+  int q, v;      /* offsets of its coordinates and velocities in the stacked vectors */
+  bool linear;
+  double *M;     /* nv x nv at the iterate; NULL: the constant coefficient */
+  double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
+  double *W;     /* nv x nv */
+  NsLu *lu;
+  uint64_t key;  /* what W was formed from */
+  bool factored, fresh; /* fresh: in this linearisation */
+  int *edges;    /* interactions that touch it */
+  int nedges;
+} NsMjNode;
+
+/* One system within an interaction. */
+typedef struct NsMjPart {
+  int node, at; /* offset of its coordinates in the interaction's x */
+  double *H;    /* m x nv: C T(q) */
+  double *X;    /* nv x m: W^-1 H' */
+} NsMjPart;
+
+/* An interaction in the stack. */
+typedef struct NsMjEdge {
+  NsInteraction *inter;
+  int m, row;   /* its first multiplier in the stacked vectors */
+  int active;   /* its first row in the problem; -1: it does not take part */
+  int nparts;
+  NsMjPart parts[2];
+  bool linear, at_position, unilateral;
+  double *C;    /* m x nx */
+  double *D;    /* m x m; NULL: none */
+  double *x;    /* nx: its argument, gathered; NULL when the stack serves */
+  uint64_t key;
+  bool formed;  /* H is that of the constant C */
+} NsMjEdge;
+
+struct NsMoreauJean {
+  NsArena arena;
+  NsNsds *nsds;
+  int Nq, Nv, m;
+  bool linear; /* all systems and relations */
+  bool positions; /* some law holds at position */
+  NsMjNode *nodes;
+  NsMjEdge *edges;
+
+  /* the step */
+  NsMoreauJeanOptions options;
+  double t_k, t, h;
+  double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
+  double *y_k, *u_k;         /* m */
+  bool decided;              /* which contacts take part */
+
+  /* the iterate */
+  double *q, *v, *lambda;    /* Nq, Nv, m */
+  double *v_from, *lambda_from;
+  double *F, *p, *rho;       /* Nv */
+  double *y, *u;             /* m: outputs and their velocities */
+  double *q_free;            /* Nq: q before it was projected */
+  bool projected;
+  double *work, *free_step;  /* Nv */
+
+  /* the problem */
+  NsMixedGroup *groups;
+  int *group_edge;           /* row -> edge */
+  NsMixedProblem problem;
+  double *matrix;            /* of up to DENSE_ROWS rows */
+  double *qvec, *guess, *rate_room; /* m, m, 4 m */
+  NsSparse *sparse;
+  uint64_t matrix_key;
+  bool matrix_formed, matrix_dense;
+  double h_formed, theta_formed;
+  long factorizations;
+};
+
+/* Where the entries of the matrix go: added up in a dense one, or as triplets. */
+typedef struct NsMjSink {
+  double *dense;
+  int n;
+  NsTriplets *triplets;
+} NsMjSink;
+
+/* The interaction's coordinates, out of a stacked vector. */
+const double *ns_mj_gather(const NsMoreauJean *mj, const NsMjEdge *edge, const double *q);
+
+/* out (m) = H v over the interaction's systems. */
+void ns_mj_velocities(const NsMoreauJean *mj, const NsMjEdge *edge, const double *v, double *out);
+
+/* What a multiplier is multiplied with to be an impulse. */
+double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
+
+/* X = W^-1 H' of each part whose W or (changed) H is new. */
+void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
+
+/* Outputs, H and impulses at q, v, lambda. */
+NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err);
+
+/* Which contacts take part in this step. True when they are others than in the last one. */
+bool ns_mj_decide(NsMoreauJean *mj);
+
+/* The matrix and the constant part of the problem of those. */
+NsStatus ns_mj_form_matrix(NsMoreauJean *mj, NsError *err);
+void ns_mj_form_q(NsMoreauJean *mj);
+
+/* The law's output at the iterate: y, or the velocity with what restitution adds. */
+double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i);
+
+/* Block (a, b) += H_a X_b over one system, of their first rows. */
+void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b, const NsMjPart *pb,
+                        int cols, const NsMjSink *sink);
+
+/* The part of an interaction that is of a system. */
+const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node);
+
+#endif

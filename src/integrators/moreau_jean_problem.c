@@ -1,0 +1,182 @@
+/*
+** moreau_jean_problem.c
+** Which contacts take part in a step, and the one-step problem of an iterate.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/moreau_jean_parts.h"
+
+/* ---- the forecast ---- */
+
+/* What rounding there is in y: that of the terms of C q, and of y itself. */
+static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double sum = fabs(mj->y_k[edge->row + i]);
+  const double *x = ns_mj_gather(mj, edge, mj->q_k);
+  for (int j = 0; j < edge->inter->nx; j++) sum += fabs(edge->C[i + (size_t)j * (size_t)edge->m] * x[j]);
+  return 4 * DBL_EPSILON * sum;
+}
+
+/* Whether contact i of a unilateral interaction is forecast to be closed. */
+static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
+  if (forecast <= 0) return true;
+  double way = fabs(u), change = 0;
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+    for (int j = 0; j < node->ds->nv; j++)
+      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * mj->free_step[node->v + j];
+  }
+  return forecast <= 1e-10 * mj->h * fmax(way, fabs(change)) + rounding_of_y(mj, edge, i);
+}
+
+static bool takes_part(NsMoreauJean *mj, const NsMjEdge *edge) {
+  if (!edge->unilateral) return true;
+  if (edge->inter->law->kind == NS_LAW_FRICTION) return closed(mj, edge, 0);
+  for (int i = 0; i < edge->m; i++)
+    if (closed(mj, edge, i)) return true;
+  return false;
+}
+
+/* Appends the groups of an interaction to the problem. */
+static void add_groups(NsMoreauJean *mj, int e) {
+  NsMjEdge *edge = &mj->edges[e];
+  const NsLaw *law = edge->inter->law;
+  edge->active = mj->problem.n;
+  for (int i = 0; i < edge->m; i++) {
+    mj->group_edge[mj->problem.n + i] = e;
+    mj->guess[mj->problem.n + i] = edge->inter->lambda_k[i];
+  }
+  if (law->kind == NS_LAW_FRICTION) {
+    mj->groups[mj->problem.ngroups++] = (NsMixedGroup){edge->m, 0, 0, law->mu};
+  } else {
+    for (int i = 0; i < edge->m; i++) {
+      bool open = edge->unilateral && edge->m > 1 && !closed(mj, edge, i);
+      mj->groups[mj->problem.ngroups++] =
+          (NsMixedGroup){1, open ? 0 : law->lower[i], open ? 0 : law->upper[i], 0};
+    }
+  }
+  mj->problem.n += edge->m;
+}
+
+/* Which contacts take part in this step. True when they are others than in the last one. */
+bool ns_mj_decide(NsMoreauJean *mj) {
+  bool changed = false;
+  mj->problem.n = mj->problem.ngroups = 0;
+  mj->problem.groups = mj->groups;
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    NsMjEdge *edge = &mj->edges[e];
+    int before = edge->active;
+    if (takes_part(mj, edge)) add_groups(mj, e);
+    else edge->active = -1;
+    if (edge->active != before) changed = true;
+  }
+  mj->decided = true;
+  return changed;
+}
+
+/* ---- its matrix ---- */
+
+/* The weights of an interaction's row: what a change of velocity is in the law's output. */
+static double output_weight(const NsMoreauJean *mj, const NsMjEdge *edge) {
+  return edge->at_position ? mj->h * mj->options.theta : 1;
+}
+
+static void put(const NsMjSink *sink, int i, int j, double v) {
+  if (sink->dense) sink->dense[i + (size_t)j * (size_t)sink->n] += v;
+  else ns_triplets_put(sink->triplets, i, j, v);
+}
+
+/* Block (a, b) += H_a X_b over one system, of their first rows. */
+void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b,
+                         const NsMjPart *pb, int cols, const NsMjSink *sink) {
+  int n = mj->nodes[pa->node].ds->nv;
+  double weight = output_weight(mj, a) * ns_mj_impulse_weight(mj, b);
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++) sum += pa->H[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
+      put(sink, a->active + i, b->active + j, weight * sum);
+    }
+}
+
+const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node) {
+  return &edge->parts[edge->parts[0].node == node ? 0 : 1];
+}
+
+/* W of the problem: the sum over the systems of H W^-1 H', and D of compliant relations. */
+static void put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
+  for (int d = 0; d < mj->nsds->nds; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    for (int x = 0; x < node->nedges; x++) {
+      const NsMjEdge *a = &mj->edges[node->edges[x]];
+      for (int y = 0; a->active >= 0 && y < node->nedges; y++) {
+        const NsMjEdge *b = &mj->edges[node->edges[y]];
+        if (b->active >= 0) ns_mj_put_coupling(mj, a, ns_mj_part_of(a, d), a->m, b, ns_mj_part_of(b, d), b->m, sink);
+      }
+    }
+  }
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int j = 0; edge->D && edge->active >= 0 && j < edge->m; j++)
+      for (int i = 0; i < edge->m; i++)
+        put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
+  }
+}
+
+static void put_sparse(const void *context, NsTriplets *t) {
+  const NsMoreauJean *mj = context;
+  NsMjSink sink = {NULL, mj->problem.n, t};
+  put_all(mj, &sink);
+}
+
+static NsStatus form_sparse(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = ns_triplets_form(&mj->sparse, mj->problem.n, put_sparse, mj);
+  if (status == NS_OK) return NS_OK;
+  return ns_fail(err, status, "the one-step problem: %s", ns_status_message(status));
+}
+
+NsStatus ns_mj_form_matrix(NsMoreauJean *mj, NsError *err) {
+  int n = mj->problem.n;
+  mj->matrix_dense = n <= DENSE_ROWS;
+  mj->problem.W = mj->matrix_dense ? mj->matrix : NULL;
+  mj->problem.sparse = NULL;
+  if (!mj->matrix_dense) {
+    NsStatus status = form_sparse(mj, err);
+    mj->problem.sparse = mj->sparse;
+    return status;
+  }
+  NsMjSink sink = {mj->matrix, n, NULL};
+  memset(mj->matrix, 0, (size_t)n * (size_t)n * sizeof *mj->matrix);
+  put_all(mj, &sink);
+  return NS_OK;
+}
+
+/* The restitution of row i of an interaction's law. */
+static double restitution(const NsLaw *law, int i) {
+  if (law->kind == NS_LAW_IMPACT) return law->en;
+  if (law->kind == NS_LAW_FRICTION) return i == 0 ? law->en : law->et;
+  return 0;
+}
+
+/* The law's output at the iterate: y, or the velocity with what restitution adds. */
+double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  int row = edge->row + i;
+  if (edge->at_position) return mj->y[row];
+  return mj->u[row] + restitution(edge->inter->law, i) * mj->u_k[row];
+}
+
+void ns_mj_form_q(NsMoreauJean *mj) {
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    if (edge->active < 0) continue;
+    double *q = mj->qvec + edge->active, weight = output_weight(mj, edge);
+    ns_mj_velocities(mj, edge, mj->free_step, q);
+    for (int i = 0; i < edge->m; i++) q[i] = ns_mj_law_output(mj, edge, i) + weight * q[i];
+    for (int j = 0; edge->D && j < edge->m; j++)
+      for (int i = 0; i < edge->m; i++)
+        q[i] -= edge->D[i + (size_t)j * (size_t)edge->m] * mj->lambda[edge->row + j];
+  }
+  mj->problem.q = mj->qvec;
+}
