@@ -169,9 +169,10 @@ static NslVector *push_flat(lua_State *L, int idx, int n, const char *who, const
   return flat;
 }
 
-static void check_quaternion(lua_State *L, const double *q) {
-  double sum = q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6];
-  if (sum < 1e-12) luaL_error(L, "NewtonEulerDS: q0: expected a quaternion in q0[4] .. q0[7], got zeros");
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  for (int i = 3; i < 7; i++) q[i] /= norm;
 }
 
 /* Pushes a new system that starts at the vectors or tables at stack indices q0 and v0. */
@@ -181,7 +182,7 @@ static NslDs *new_system(lua_State *L, NsMechanicalKind kind, int q0, int v0) {
   NslVector *q = push_flat(L, q0, rigid ? 7 : -1, who, "q0");
   if (q->n == 0) luaL_error(L, "%s: q0: expected at least one coordinate, got an empty vector", who);
   NslVector *v = push_flat(L, v0, rigid ? 6 : q->n, who, "v0");
-  if (rigid) check_quaternion(L, q->data);
+  if (rigid) nsl_normalise_quaternion(L, q->data, "q0");
   NslDs *self = nsl_new(L, &types[kind], sizeof(NslMechanical), NSL_USERVALUES);
   nsl_callee_init(L, -1, &self->callee, &classes[kind], "");
   NsMechanicalDs *ds;
@@ -394,7 +395,9 @@ static int set_external(lua_State *L, const char *what, bool shared, int part) {
       nsl_bad(L, what, word, part > 0 ? "a vector of 3" : "a vector of 3 or 6", 2);
     if (given->n == 3) {
       NslVector *all = nsl_push_vector(L, 6, NULL);
-      if (ds->fext.value && !ns_coef_varies(&ds->fext)) memcpy(all->data, ds->fext.value, 6 * sizeof(double));
+      if (ns_coef_varies(&ds->fext))
+        luaL_error(L, "%s: the external force is a function of time, which gives force and moment", what);
+      if (ds->fext.value) memcpy(all->data, ds->fext.value, 6 * sizeof(double));
       memcpy(all->data + part, given->data, 3 * sizeof(double));
       lua_replace(L, 2);
       shared = false;

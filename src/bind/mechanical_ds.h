@@ -56,6 +56,9 @@ NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name);
 /* Gives the system at idx a coefficient: numbers, or a function where the class has a callback for it. */
 void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
 
+/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
+
 /* Methods about the state (mechanical_state.c), about forces and matrices (mechanical_forces.c). */
 extern const luaL_Reg nsl_mechanical_state_methods[], nsl_mechanical_force_methods[];
 

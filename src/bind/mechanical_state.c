@@ -86,9 +86,15 @@ static int ds_dimension(lua_State *L) {
 static int assign(lua_State *L, const char *who, const char *what, bool velocity, bool initial) {
   NslDs *self = nsl_check_idle_mechanical(L, who);
   NsMechanicalDs *ds = nsl_mechanical(self);
-  double *to = initial ? ds->base.x0 : ds->base.x;
+  double *to = (initial ? ds->base.x0 : ds->base.x) + (velocity ? ds->nq : 0);
+  int n = velocity ? ds->nv : ds->nq;
+  lua_settop(L, 2);
+  NslVector *given = nsl_to_finite_vector(L, 2, n, self->callee.head.type->name, what), *flat = nsl_push_vector(L, n, NULL);
+  nsl_vector_read(given, flat->data);
+  if (ds->kind == NS_NEWTON_EULER && !velocity) nsl_normalise_quaternion(L, flat->data, what);
+  memcpy(to, flat->data, (size_t)n * sizeof *to);
   if (!initial) ds->base.x_version++;
-  return nsl_ds_assign(L, self, to + (velocity ? ds->nq : 0), velocity ? ds->nv : ds->nq, what);
+  return 0;
 }
 
 static int ds_set_q(lua_State *L) { return assign(L, "setQ", "q", false, false); }
@@ -98,6 +104,7 @@ static int ds_set_velocity0(lua_State *L) { return assign(L, "setVelocity0", "ve
 
 static int ds_set_p(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setP");
+  lua_settop(L, 3);
   only_level_1(L, 3, "setP");
   return nsl_ds_assign(L, self, self->ds->r, self->ds->nr, "p");
 }
