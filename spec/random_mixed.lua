@@ -87,15 +87,22 @@ function M.matrices.skewed(n) return delassus(n, n + 2, 0.1) end
 -- More rows than degrees of freedom: redundant rows and contacts, that some motion satisfies.
 function M.matrices.redundant(n) return delassus(n, max(1, (2 * n) // 3), 0) end
 
--- Rows that nothing but other rows sees: W_ii = 0 for equations, in skew pairs with what comes before.
+-- Equations in pairs that have no diagonal: a skew block, regular, that contacts see by W_ec or by -W_ec.
 function M.matrices.saddle(n, groups)
   local W, q = delassus(n, n + 2, 0)
-  local row = 0
+  local row, list, sign = 0, {}, random(2) == 1 and 1 or -1
   for _, group in ipairs(groups) do
     row = row + group.dim
-    if group.dim == 1 and not group.lower and not group.upper and row > 1 then
-      for j = 1, n do W[row][j], W[j][row] = 0, 0 end
-      W[row][row - 1], W[row - 1][row] = 1, -1
+    if group.dim == 1 and not group.lower and not group.upper then list[#list + 1] = row end
+  end
+  if #list % 2 == 1 then list[#list] = nil end
+  for _, i in ipairs(list) do
+    for j = 1, n do W[j][i] = sign * W[i][j] end
+  end
+  for k, i in ipairs(list) do
+    for l = 1, k do
+      local s = l == k and 0 or k % 2 == 0 and l == k - 1 and 2 or 0.1 * normal()
+      W[i][list[l]], W[list[l]][i] = s, -s
     end
   end
   return W, q

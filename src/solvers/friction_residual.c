@@ -11,7 +11,7 @@
 
 void ns_friction_project(int dim, double mu, double *x) {
   double t = dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
-  if (t <= mu * x[0]) return;
+  if (x[0] >= 0 && t <= mu * x[0]) return;
   if (mu * t <= -x[0]) {
     for (int k = 0; k < dim; k++) x[k] = 0;
     return;
