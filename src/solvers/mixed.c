@@ -174,13 +174,15 @@ typedef struct Search {
   double least;
   NsSolverInfo info;
   NsStatus verdict;
+  bool fresh; /* z is s->best, and w its output */
 } Search;
 
 /* Takes z as a candidate, or goes back to the best one. True when it is good enough. */
 static bool consider(NsMixed *s, const NsMixedView *v, Search *best, const NsSolverInfo *info, double *z, double *w) {
   size_t bytes = (size_t)v->p.n * sizeof *z;
   double measure = ns_mixed_measure(v, z, w);
-  if (measure < best->least) {
+  best->fresh = measure < best->least;
+  if (best->fresh) {
     best->least = measure;
     best->info = *info;
     memcpy(s->best, z, bytes);
@@ -241,8 +243,6 @@ static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, double *z, do
 /* The methods in their order, until one has an answer. */
 static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   bool settled = false;
-  NsSolverInfo info = {.solver = "guess", .warm = true};
-  consider(s, v, best, &info, z, w);
   if (!v->kinds.uniform) {
     if (newton(s, v, best, z, w) || ns_interrupted()) return best->least <= v->tolerance;
     if (plane(s, v, best, &settled, z, w)) return true;
@@ -282,12 +282,15 @@ static NsStatus solve_contacts(NsMixed *s, const NsMixedView *v, const double *g
     info->iterations = 1;
     if (measure <= v->tolerance) return conclude(v, measure, NS_OK, z, w, info);
   }
-  Search best = {INFINITY, {.solver = "none"}, NS_EMAXITER};
+  Search best = {INFINITY, {.solver = "none"}, NS_EMAXITER, false};
   memcpy(s->best, z, (size_t)v->p.n * sizeof *z);
   chain(s, v, &best, z, w);
-  memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
   *info = best.info;
-  return conclude(v, ns_mixed_measure(v, z, w), best.verdict, z, w, info);
+  if (!best.fresh) {
+    memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
+    best.least = ns_mixed_measure(v, z, w);
+  }
+  return conclude(v, best.least, best.verdict, z, w, info);
 }
 
 NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *guess, double *z, double *w,

@@ -162,9 +162,23 @@ static bool put_added(const Plan *s, Sink *sink) {
   return good;
 }
 
+/* Contacts of one dimension, dense, all blocks there: W as it is. */
+static void copy_blocks(const Plan *s, NsBlock *W) {
+  int dim = s->dim;
+  double *to = W->value;
+  for (int I = 0; I < W->nb; I++)
+    for (int J = 0; J < W->nb; J++) {
+      const double *from = s->A + (size_t)(I * dim) + (size_t)(J * dim) * (size_t)s->v->p.n;
+      for (int j = 0; j < dim; j++, from += s->v->p.n)
+        for (int i = 0; i < dim; i++) *to++ = from[i];
+    }
+}
+
 static bool put_all(const Plan *s, Sink *sink) {
   const NsSparse *sparse = s->v->p.sparse;
   int n = s->v->p.n;
+  if (sink->W && s->A && s->v->kinds.uniform && ns_block_count(sink->W) == s->nc * s->nc)
+    return copy_blocks(s, sink->W), true;
   if (sink->W) memset(sink->W->value, 0, (size_t)ns_block_count(sink->W) * (size_t)(s->dim * s->dim) * sizeof(double));
   for (int j = 0; s->A && j < n; j++)
     for (int i = 0; i < n; i++)
