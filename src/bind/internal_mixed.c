@@ -209,10 +209,10 @@ static int mixed_part(lua_State *L) {
   NsSolverInfo info = {.solver = methods[method]};
   NsMixedView v = {g.p, kinds_of(&g.p), number_field(L, "tolerance", 1e-10), count,
                    ns_arena_doubles(&c->arena, g.p.ngroups), ns_arena_doubles(&c->arena, n),
-                   ns_arena_doubles(&c->arena, n)};
+                   ns_arena_doubles(&c->arena, n), ns_arena_doubles(&c->arena, n)};
   if (c->arena.failed) return luaL_error(L, "not enough memory");
   bool exact = true;
-  ns_mixed_steps(&v);
+  ns_mixed_prepare(&v);
   for (int i = 0; i < n; i++) g.z[i] = g.guess[i];
   switch (method) {
     case 1: info.status = ns_mixed_newton(&c->newton, &v, count, g.z, g.w, &info); break;

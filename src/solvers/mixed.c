@@ -21,7 +21,7 @@ struct NsMixed {
   NsMixedOptions options;
   NsArena arena;
   int capacity;                      /* rows that there is room for */
-  double *lower, *upper, *best, *rho, *size, *load, *at;
+  double *lower, *upper, *best, *rho, *explained, *size, *load, *at;
   NsArena matrix;
   int dense_capacity;
   double *dense;                     /* of a sparse problem */
@@ -102,7 +102,7 @@ static NsStatus refuse(const NsMixedProblem *p, NsStatus status, double *z, doub
 static NsStatus reserve(NsMixed *s, int n) {
   if (n <= s->capacity) return NS_OK;
   int wanted = n < 8 ? 8 : n + n / 2;
-  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->size, &s->load, &s->at};
+  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at};
   ns_arena_release(&s->arena);
   s->capacity = 0;
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
@@ -305,8 +305,9 @@ NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *g
   if (!finite_data(&v.p)) return refuse(given, NS_ENAN, z, w, info);
   if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
   v.rho = s->rho;
+  v.explained = s->explained;
   v.size = s->size;
   v.load = s->load;
-  ns_mixed_steps(&v);
+  ns_mixed_prepare(&v);
   return solve_contacts(s, &v, guess, z, w, info);
 }

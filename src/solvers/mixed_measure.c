@@ -10,6 +10,9 @@
 #include "solvers/mixed_parts.h"
 #include "solvers/residual.h"
 
+/* Beyond this many times what is explained a size counts no more. */
+static const double growth = 1e4;
+
 double ns_mixed_entry(const NsMixedProblem *p, int i, int j) {
   return p->W ? p->W[i + (size_t)j * (size_t)p->n] : ns_sparse_get(p->sparse, i, j);
 }
@@ -38,12 +41,39 @@ static double largest_of_row(const NsMixedProblem *p, int row) {
   return most;
 }
 
-void ns_mixed_steps(NsMixedView *v) {
+static void take_steps(NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     int dim = v->p.groups[g].dim;
     double size = own_size(&v->p, row, dim);
     for (int i = 0; !(size >= DBL_MIN) && i < dim; i++) size = largest_of_row(&v->p, row + i);
     v->rho[g] = size >= DBL_MIN ? 1 / size : 1;
+  }
+}
+
+static double finite_part(double bound) {
+  return fabs(bound) <= DBL_MAX ? fabs(bound) : 0;
+}
+
+/* How large the unknowns of a group may be expected to be. */
+static double expected(const NsMixedView *v, int g, int row) {
+  const NsMixedGroup *group = &v->p.groups[g];
+  double most = group->dim == 1 ? ns_larger(finite_part(group->lower), finite_part(group->upper)) : 0;
+  for (int i = 0; i < group->dim; i++) most = ns_larger(most, v->rho[g] * fabs(v->p.q[row + i]));
+  return most;
+}
+
+void ns_mixed_prepare(NsMixedView *v) {
+  take_steps(v);
+  if (v->kinds.uniform) return;
+  for (int i = 0; i < v->p.n; i++) v->explained[i] = fabs(v->p.q[i]);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    double e = expected(v, g, row);
+    for (int i = 0; i < v->p.groups[g].dim; i++) {
+      const NsMixedProblem *p = &v->p;
+      int j = row + i, from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+      const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+      for (int k = from; k < to; k++) v->explained[p->W ? k : p->sparse->row[k]] += fabs(value[k]) * e;
+    }
   }
 }
 
@@ -93,6 +123,11 @@ static double violation(const NsMixedGroup *row, double z, double w) {
   return z == row->upper ? ns_larger(w, 0) : fabs(w);
 }
 
+/* A size, or as much of it as counts. */
+static double counted(const NsMixedView *v, const double *size, int i) {
+  return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
+}
+
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
   double rows = 0, worst = 0, forces = DBL_MIN, data = DBL_MIN;
   product_and_sizes(v, z, w);
@@ -101,7 +136,7 @@ double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
     double rho = v->rho[g];
     if (group->dim == 1) {
       double error = violation(group, z[row], w[row]);
-      if (error != 0) error /= v->size[row];
+      if (error != 0) error /= counted(v, v->size, row);
       if (!(error <= DBL_MAX)) return INFINITY;
       rows = ns_larger(rows, error);
       continue;
@@ -111,7 +146,7 @@ double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
     worst = ns_larger(worst, error);
     for (int i = 0; i < group->dim; i++) {
       forces = ns_larger(forces, fabs(z[row + i]));
-      data = ns_larger(data, rho * v->load[row + i]);
+      data = ns_larger(data, rho * counted(v, v->load, row + i));
     }
   }
   return ns_larger(rows, ns_friction_scaled_error(worst, forces, data));

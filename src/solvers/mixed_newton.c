@@ -10,10 +10,10 @@
 #include "solvers/mixed_parts.h"
 #include "solvers/residual.h"
 
-enum { HALVINGS = 7, MEMORY = 3 };
+enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3 };
 
-/* A measure that needs no more steps; what is added to W, in its own units, so that redundant contacts have a step. */
-static const double exact = 4e-16, proximal[] = {1e-10, 1e-6, 1e-2};
+/* A measure that needs no more steps, and one that is given up at the first step that does not help; what is added to W, in its own units, so that redundant contacts have a step. */
+static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-2};
 
 void ns_mixed_newton_release(NsMixedNewton *newton) {
   ns_lu_ladder_free(&newton->ladder);
@@ -189,6 +189,7 @@ static NsStatus iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, 
                         int *done) {
   double merit = map(v, newton->point, w, NULL), recent[MEMORY] = {merit, merit, merit};
   size_t delta = 0;
+  int idle = 0;
   for (*done = 0; *done < steps; ++*done) {
     if (ns_interrupted()) return NS_EINTR;
     NsStatus status = direction(newton, v, w, proximal[delta]);
@@ -200,8 +201,9 @@ static NsStatus iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, 
     }
     if (delta > 0 && merit < 0.1 * largest_of(recent)) delta--;
     recent[*done % MEMORY] = merit;
-    bool better = judge(newton, v, w, least, w_best);
-    if (*least <= exact || (*least <= v->tolerance && !better)) return ++*done, NS_OK;
+    idle = judge(newton, v, w, least, w_best) ? 0 : idle + 1;
+    if (*least <= exact || (*least <= settled && idle > 0) || (*least <= v->tolerance && idle >= PATIENCE))
+      return ++*done, NS_OK;
   }
   return *least <= v->tolerance ? NS_OK : NS_EMAXITER;
 }

@@ -26,6 +26,7 @@ typedef struct NsMixedView {
   double tolerance;
   int max_iterations;
   double *rho;         /* ngroups: steps of the natural map */
+  double *explained;   /* n: |W| |z| + |q| as the data let expect it */
   double *size, *load; /* n: work of ns_mixed_measure */
 } NsMixedView;
 
@@ -45,14 +46,19 @@ void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block);
 
 /*
 ** Fills v->rho: 1 over the largest row sum of a contact's own block, over a row's diagonal entry where that is
-** positive; else over the largest entry of the rows; 1 where these are zero.
+** positive; else over the largest entry of the rows; 1 where these are zero. Where there are rows also v->explained,
+** |W| e + |q| with e the larger of rho |q| and the finite bounds; v->size is work.
 */
-void ns_mixed_steps(NsMixedView *v);
+void ns_mixed_prepare(NsMixedView *v);
 
 /* w = W z + q. */
 void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
 
-/* Writes w = W z + q and returns the measure that mixed.h states; INFINITY for NaN or a row beyond its bounds. */
+/*
+** Writes w = W z + q and returns the measure that mixed.h states; INFINITY for NaN or a row beyond its bounds. As for
+** contacts, forces that grow without bound do not hide what stays wrong: |W| |z| + |q| counts up to 1e4 times what is
+** explained.
+*/
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
 
 /* The largest |z - P(z - rho w)|, and that over the largest |z| or rho |q|. */
