@@ -15,6 +15,9 @@ typedef struct NsMixedGroup {
   double mu;           /* dim 2, 3: friction coefficient, >= 0 */
 } NsMixedGroup;
 
+/* A problem of at most so many rows is better given dense, one of more rows sparse. */
+enum { NS_MIXED_DENSE_ROWS = 150 };
+
 /* Find z, w with w = W z + q, the law of each row as in box.h, that of each contact as in friction.h (z = r, w = u). */
 typedef struct NsMixedProblem {
   int n, ngroups; /* rows in all; groups, whose dims sum up to n */
