@@ -10,9 +10,9 @@
 -- and from then on it rolls: no friction is needed any more.
 --
 -- A NewtonEulerDS: coordinates (position, quaternion), velocities (of the center; angular, in the body's frame).
--- Its relation gives the gap h = z - R, and rows Jachq that are to give the velocity of the contact point for a motion
--- of the coordinates q' = T(q) v. With the quaternion p, the angular velocity in space is w = 2 p' conj(p), so that
--- the rows for v_x - R w_y and v_y + R w_x have the coefficients of -R w_y and R w_x by p'.
+-- Its relation gives the gap h = z - R, and rows Jachq that are to give the velocity of the contact point for a
+-- motion of the coordinates q' = T(q) v. With the quaternion p, the angular velocity in space is w = 2 p' conj(p), so
+-- that the rows for v_x - R w_y and v_y + R w_x have the coefficients of -R w_y and R w_x by p'.
 
 local ns = require "nslua"
 local options = require "nslua.options"

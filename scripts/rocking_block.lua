@@ -4,8 +4,8 @@
 --   h_1 = y - (Lb / 2) sin(a) - (Hb / 2) cos(a),   h_2 = y + (Lb / 2) sin(a) - (Hb / 2) cos(a)
 --
 -- q = (x, y, a): the center and the angle. The floor has no friction, so that x' is constant. Two nonlinear contacts
--- of one body; on both corners it rests on its base: y = Hb / 2, a = 0. h_i are given by their formulas alone. Only the
--- lower corners are in the model: it is for a block that does not tip over.
+-- of one body; on both corners it rests on its base: y = Hb / 2, a = 0. h_i are given by their formulas alone. Only
+-- the lower corners are in the model: it is for a block that does not tip over.
 --
 -- --newton one makes one Newton iteration a step, from v_k with the Jacobians at q_k + h v_k; --newton full iterates
 -- until the equations of the step hold. The default data are those of the reference run (I isn't that of the block).
