@@ -42,21 +42,21 @@ void ns_scheme_free(NsScheme *scheme) {
   *scheme = (NsScheme){0};
 }
 
-int ns_scheme_sparse_states(const NsScheme *s) {
-  if (s->moreau_jean_sparse) return ns_moreau_jean_sparse_states(s->moreau_jean_sparse);
-  return s->euler_moreau_sparse ? ns_euler_moreau_sparse_states(s->euler_moreau_sparse) : -1;
+int ns_scheme_sparse_states(const NsScheme *scheme) {
+  if (scheme->moreau_jean_sparse) return ns_moreau_jean_sparse_states(scheme->moreau_jean_sparse);
+  return scheme->euler_moreau_sparse ? ns_euler_moreau_sparse_states(scheme->euler_moreau_sparse) : -1;
 }
 
-NsStatus ns_scheme_sparse_begin(NsScheme *s, const NsIntegrator *integrator, double t_k, double t_next, double h,
+NsStatus ns_scheme_sparse_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
                                 NsError *err) {
-  if (s->moreau_jean_sparse)
-    return ns_moreau_jean_sparse_begin(s->moreau_jean_sparse, &integrator->moreau_jean, t_k, t_next, h, err);
-  return ns_euler_moreau_sparse_begin(s->euler_moreau_sparse, &integrator->euler_moreau, t_k, t_next, h, err);
+  if (scheme->moreau_jean_sparse)
+    return ns_moreau_jean_sparse_begin(scheme->moreau_jean_sparse, &integrator->moreau_jean, t_k, t_next, h, err);
+  return ns_euler_moreau_sparse_begin(scheme->euler_moreau_sparse, &integrator->euler_moreau, t_k, t_next, h, err);
 }
 
-NsSparseStep ns_scheme_sparse_problem(const NsScheme *s) {
-  if (s->moreau_jean_sparse) return ns_moreau_jean_sparse_problem(s->moreau_jean_sparse);
-  const NsEulerMoreauSparse *em = s->euler_moreau_sparse;
+NsSparseStep ns_scheme_sparse_problem(const NsScheme *scheme) {
+  if (scheme->moreau_jean_sparse) return ns_moreau_jean_sparse_problem(scheme->moreau_jean_sparse);
+  const NsEulerMoreauSparse *em = scheme->euler_moreau_sparse;
   NsSparseStep step = {.q = ns_euler_moreau_sparse_q(em),
                        .lower = ns_euler_moreau_sparse_lower(em),
                        .upper = ns_euler_moreau_sparse_upper(em),
@@ -65,68 +65,68 @@ NsSparseStep ns_scheme_sparse_problem(const NsScheme *s) {
   return step;
 }
 
-NsStatus ns_scheme_sparse_commit(NsScheme *s, const double *z, NsEnergyAccount *account, NsError *err) {
-  if (s->moreau_jean_sparse) return ns_moreau_jean_sparse_commit(s->moreau_jean_sparse, z, account, err);
-  return ns_euler_moreau_sparse_commit(s->euler_moreau_sparse, z, err);
+NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAccount *account, NsError *err) {
+  if (scheme->moreau_jean_sparse) return ns_moreau_jean_sparse_commit(scheme->moreau_jean_sparse, z, account, err);
+  return ns_euler_moreau_sparse_commit(scheme->euler_moreau_sparse, z, err);
 }
 
-bool ns_scheme_linear(const NsScheme *s) {
-  if (ns_scheme_sparse_states(s) >= 0) return true;
-  return s->moreau_jean ? ns_moreau_jean_linear(s->moreau_jean) : ns_euler_moreau_linear(s->euler_moreau);
+bool ns_scheme_linear(const NsScheme *scheme) {
+  if (ns_scheme_sparse_states(scheme) >= 0) return true;
+  return scheme->moreau_jean ? ns_moreau_jean_linear(scheme->moreau_jean) : ns_euler_moreau_linear(scheme->euler_moreau);
 }
 
-NsStatus ns_scheme_begin(NsScheme *s, const NsIntegrator *integrator, double t_k, double t_next, double h,
+NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
                          NsError *err) {
-  if (s->moreau_jean) return ns_moreau_jean_begin(s->moreau_jean, &integrator->moreau_jean, t_k, t_next, h, err);
-  return ns_euler_moreau_begin(s->euler_moreau, &integrator->euler_moreau, t_k, t_next, h, err);
+  if (scheme->moreau_jean) return ns_moreau_jean_begin(scheme->moreau_jean, &integrator->moreau_jean, t_k, t_next, h, err);
+  return ns_euler_moreau_begin(scheme->euler_moreau, &integrator->euler_moreau, t_k, t_next, h, err);
 }
 
-void ns_scheme_restart(NsScheme *s) {
-  if (s->moreau_jean) ns_moreau_jean_restart(s->moreau_jean);
-  else ns_euler_moreau_restart(s->euler_moreau);
+void ns_scheme_restart(NsScheme *scheme) {
+  if (scheme->moreau_jean) ns_moreau_jean_restart(scheme->moreau_jean);
+  else ns_euler_moreau_restart(scheme->euler_moreau);
 }
 
-NsStatus ns_scheme_evaluate(NsScheme *s, NsError *err) {
-  return s->moreau_jean ? ns_moreau_jean_evaluate(s->moreau_jean, err) : ns_euler_moreau_evaluate(s->euler_moreau, err);
+NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err) {
+  return scheme->moreau_jean ? ns_moreau_jean_evaluate(scheme->moreau_jean, err) : ns_euler_moreau_evaluate(scheme->euler_moreau, err);
 }
 
-NsStatus ns_scheme_evaluate_relations(NsScheme *s, NsError *err) {
-  if (s->moreau_jean) return ns_moreau_jean_evaluate_relations(s->moreau_jean, err);
-  return ns_euler_moreau_evaluate_relations(s->euler_moreau, err);
+NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err) {
+  if (scheme->moreau_jean) return ns_moreau_jean_evaluate_relations(scheme->moreau_jean, err);
+  return ns_euler_moreau_evaluate_relations(scheme->euler_moreau, err);
 }
 
-NsStatus ns_scheme_linearize(NsScheme *s, int iteration, NsError *err) {
-  if (s->moreau_jean) return ns_moreau_jean_linearize(s->moreau_jean, iteration, err);
-  return ns_euler_moreau_linearize(s->euler_moreau, err);
+NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err) {
+  if (scheme->moreau_jean) return ns_moreau_jean_linearize(scheme->moreau_jean, iteration, err);
+  return ns_euler_moreau_linearize(scheme->euler_moreau, err);
 }
 
-NsStatus ns_scheme_solve(NsScheme *s, NsOsnsp *problem) {
-  if (s->moreau_jean)
-    return ns_osnsp_solve_mixed(problem, ns_moreau_jean_problem(s->moreau_jean), ns_moreau_jean_guess(s->moreau_jean));
-  ns_euler_moreau_q(s->euler_moreau, problem->q);
-  return ns_osnsp_solve(problem, ns_euler_moreau_matrix(s->euler_moreau), ns_euler_moreau_guess(s->euler_moreau));
+NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem) {
+  if (scheme->moreau_jean)
+    return ns_osnsp_solve_mixed(problem, ns_moreau_jean_problem(scheme->moreau_jean), ns_moreau_jean_guess(scheme->moreau_jean));
+  ns_euler_moreau_q(scheme->euler_moreau, problem->q);
+  return ns_osnsp_solve(problem, ns_euler_moreau_matrix(scheme->euler_moreau), ns_euler_moreau_guess(scheme->euler_moreau));
 }
 
-void ns_scheme_advance(NsScheme *s, const double *lambda, double fraction) {
-  if (s->moreau_jean) ns_moreau_jean_advance(s->moreau_jean, lambda, fraction);
-  else ns_euler_moreau_advance(s->euler_moreau, lambda, fraction);
+void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction) {
+  if (scheme->moreau_jean) ns_moreau_jean_advance(scheme->moreau_jean, lambda, fraction);
+  else ns_euler_moreau_advance(scheme->euler_moreau, lambda, fraction);
 }
 
-NsStepResidual ns_scheme_residual(NsScheme *s, const double *y, double atol) {
-  return s->moreau_jean ? ns_moreau_jean_residual(s->moreau_jean, y, atol)
-                        : ns_euler_moreau_residual(s->euler_moreau, y, atol);
+NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol) {
+  return scheme->moreau_jean ? ns_moreau_jean_residual(scheme->moreau_jean, y, atol)
+                        : ns_euler_moreau_residual(scheme->euler_moreau, y, atol);
 }
 
-NsStatus ns_scheme_finite(const NsScheme *s, NsError *err) {
-  return s->moreau_jean ? ns_moreau_jean_finite(s->moreau_jean, err) : ns_euler_moreau_finite(s->euler_moreau, err);
+NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
+  return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err) : ns_euler_moreau_finite(scheme->euler_moreau, err);
 }
 
-NsStatus ns_scheme_commit(NsScheme *s, NsEnergyAccount *account, NsError *err) {
-  if (s->moreau_jean) return ns_moreau_jean_commit(s->moreau_jean, account, err);
-  return ns_euler_moreau_commit(s->euler_moreau, err);
+NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
+  return ns_euler_moreau_commit(scheme->euler_moreau, err);
 }
 
-long ns_scheme_factorizations(const NsScheme *s) {
-  return s->moreau_jean ? ns_moreau_jean_factorizations(s->moreau_jean)
-                        : ns_euler_moreau_factorizations(s->euler_moreau);
+long ns_scheme_factorizations(const NsScheme *scheme) {
+  return scheme->moreau_jean ? ns_moreau_jean_factorizations(scheme->moreau_jean)
+                        : ns_euler_moreau_factorizations(scheme->euler_moreau);
 }

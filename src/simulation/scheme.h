@@ -72,7 +72,7 @@ NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err);
 /* Solves the one-step problem of the iterate: problem->lambda, problem->y. The status is problem->info.status. */
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem);
 
-void ns_scheme_advance(NsScheme *scheme, const double *lambda, double s);
+void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction);
 NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol);
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 

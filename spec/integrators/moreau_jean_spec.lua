@@ -1,0 +1,383 @@
+-- The theta scheme of mechanics, seen through TimeStepping: order, impacts, constraints, friction, energy, errors.
+local ns = require "nslua"
+
+local function simulate(o)
+  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
+  for _, ds in ipairs(o.systems) do nsds:insertDynamicalSystem(ds) end
+  for _, link in ipairs(o.links or {}) do nsds:link(table.unpack(link)) end
+  local make = o.projection and ns.TimeSteppingDirectProjection or ns.TimeStepping
+  return make(nsds, ns.TimeDiscretisation(0, o.h), o.osi or ns.MoreauJeanOSI(0.5), o.problem)
+end
+
+-- What is left of the account: 0 but for rounding.
+local function imbalance(simu, before)
+  local e = simu:energy()
+  return math.abs(e.total - before - e.forces - e.damping - e.impacts - e.friction - e.numerical)
+end
+
+local function impact(e, row, offset) return ns.Interaction(ns.NewtonImpactNSL(e), ns.LagrangianLinearTIR({ row }, offset)) end
+
+local function ball(q0, v0, g)
+  local ds = ns.LagrangianLinearTIDS({ q0 }, { v0 or 0 }, { { 1 } })
+  ds:setFExtPtr { -(g or 9.81) }
+  return ds
+end
+
+local function pendulum_rod(h, projection, T)
+  local ds = ns.LagrangianDS({ 1, 0 }, { 0, 0 }, ns.eye(2))
+  ds:setFExtPtr { 0, -9.81 }
+  local rod = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
+    h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end,
+  })
+  return simulate { systems = { ds }, links = { { rod, ds } }, T = T or 1, h = h, projection = projection }, rod, ds
+end
+
+describe("MoreauJeanOSI on smooth motion", function()
+  -- The error of a harmonic oscillator, given as K or as a callback, at t = 2.
+  local function error_at(theta, h, nonlinear)
+    local ds
+    if nonlinear then
+      ds = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, fInt = function(_, q, _, _, f) f[1] = 4 * q[1] end }
+    else
+      ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 4 } })
+    end
+    simulate({ systems = { ds }, T = 2, h = h, osi = ns.MoreauJeanOSI(theta) }):run()
+    return math.abs(ds:q()[1] - math.cos(4))
+  end
+
+  for _, nonlinear in ipairs { false, true } do
+    local kind = nonlinear and "nonlinear" or "linear"
+    it("has order 2 with theta = 1/2, " .. kind, function()
+      local ratio = error_at(0.5, 0.02, nonlinear) / error_at(0.5, 0.01, nonlinear)
+      assert.is_true(math.abs(ratio - 4) < 0.1, "ratio " .. ratio)
+    end)
+
+    it("has order 1 with theta = 1, " .. kind, function()
+      local ratio = error_at(1, 0.002, nonlinear) / error_at(1, 0.001, nonlinear)
+      assert.is_true(math.abs(ratio - 2) < 0.1, "ratio " .. ratio)
+    end)
+  end
+
+  it("gives the same for a linear system stated by callbacks", function()
+    assert.is_true(math.abs(error_at(0.7, 0.01, true) - error_at(0.7, 0.01, false)) < 1e-13)
+  end)
+
+  it("keeps a top's energy and quaternion", function()
+    local top = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 1, 0, 0, 0.1, 2, 0.1 }, 2, ns.diag { 1, 2, 3 })
+    local simu = simulate { systems = { top }, T = 10, h = 1e-3 }
+    local before = simu:energy().kinetic
+    simu:run()
+    local q = top:q()
+    assert.is_true(math.abs(simu:energy().kinetic / before - 1) < 1e-7)
+    assert.is_true(math.abs(q[4] ^ 2 + q[5] ^ 2 + q[6] ^ 2 + q[7] ^ 2 - 1) < 1e-14)
+    assert.near(10, q[1], 1e-12)
+  end)
+
+  it("moves a free fall of a varying mass as its equations say", function() -- q' M'(q) v^2 / 2 by hand in fGyr
+    local ds = ns.LagrangianDS {
+      q0 = { 1 }, v0 = { 1 },
+      mass = function(q, _, M) M[1][1] = 1 + q[1] ^ 2 end,
+      fGyr = function(q, v, _, f) f[1] = q[1] * v[1] ^ 2 end,
+    }
+    local simu = simulate { systems = { ds }, T = 1, h = 1e-4 }
+    simu:run()
+    local q, v = ds:q()[1], ds:velocity()[1]
+    assert.near(math.sqrt(2), math.sqrt(1 + q ^ 2) * v, 1e-3) -- the energy
+    assert.is_true(simu:stats().max_newton_iterations <= 6)
+  end)
+end)
+
+describe("MoreauJeanOSI with impacts", function()
+  it("turns the velocity by -e exactly", function()
+    for _, e in ipairs { 0, 0.3, 1 } do
+      local ds = ball(0.1, -1, 0)
+      simulate({ systems = { ds }, links = { { impact(e, { 1 }), ds } }, T = 1, h = 1e-2 }):run()
+      assert.near(e, ds:velocity()[1], 1e-15)
+    end
+  end)
+
+  it("comes to rest after the time of infinitely many impacts, with an error of order h", function()
+    local exact = 3 * math.sqrt(2 / 9.81)
+    local function late(h)
+      local ds = ball(1)
+      local sol = simulate({ systems = { ds }, links = { { impact(0.5, { 1 }), ds } }, T = 2, h = h }):run()
+      local k = #sol
+      while math.abs(sol.v1[k]) < 1e-9 do k = k - 1 end
+      return math.abs(sol.t[k] - exact)
+    end
+    assert.is_true(late(1e-3) < 0.03)
+    assert.is_true(late(1e-4) < 0.004)
+  end)
+
+  it("has order 1 in the L1 norm over impacts", function()
+    local g, v1 = 2, math.sqrt(4)
+    local function exact(t) -- from height 1, e = 0.5: the first impact at t = 1 with speed 2
+      if t < 1 then return 1 - t * t end
+      local s = t - 1
+      return 0.5 * v1 * s - s * s
+    end
+    local function error_of(h)
+      local ds = ball(1, 0, g)
+      local sol = simulate({ systems = { ds }, links = { { impact(0.5, { 1 }), ds } }, T = 1.9, h = h }):run()
+      local sum = 0
+      for k = 1, #sol do sum = sum + h * math.abs(sol.q1[k] - exact(sol.t[k])) end
+      return sum
+    end
+    local function mean(n) -- over steps that meet the impact early and late
+      local sum = 0
+      for i = 0, 9 do sum = sum + error_of(1.9 / (n + i)) / 10 end
+      return sum
+    end
+    local ratio = mean(400) / mean(3200)
+    assert.is_true(ratio > 5 and ratio < 16, "ratio " .. ratio)
+  end)
+
+  it("keeps momentum between two bodies", function()
+    local a = ns.LagrangianLinearTIDS({ 0 }, { 1 }, { { 2 } })
+    local b = ns.LagrangianLinearTIDS({ 1 }, { -1 }, { { 1 } })
+    simulate({ systems = { a, b }, links = { { impact(1, { -1, 1 }), a, b } }, T = 2, h = 1e-2 }):run()
+    assert.near(1, 2 * a:velocity()[1] + b:velocity()[1], 1e-15)
+    assert.near(2, b:velocity()[1] - a:velocity()[1], 1e-15)
+  end)
+
+  it("does not let rounding open a contact at rest", function()
+    for _, gap in ipairs { 0, 3e-22, 1e-17 } do
+      local ds = ball(gap)
+      local floor = impact(0.5, { 1 })
+      local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 0.1, h = 1e-3 }
+      for _ in simu:steps() do
+        assert.near(9.81e-3, floor:lambda()[1], 1e-15)
+        assert.equal(0, ds:velocity()[1])
+      end
+    end
+  end)
+
+  it("lets a gap that matters close first", function()
+    local ds = ball(1e-6)
+    local floor = impact(0, { 1 })
+    local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 0.1, h = 1e-3 }
+    simu:computeOneStep()
+    assert.equal(0, floor:lambda()[1])
+    assert.near(-9.81e-3, ds:velocity()[1], 1e-15)
+  end)
+
+  it("lets only those of an interaction's contacts act that are closed", function()
+    local ds = ns.LagrangianLinearTIDS({ 0, 1 }, { 0, 0 }, ns.eye(2))
+    ds:setFExtPtr { -1, -1 }
+    local floors = ns.Interaction(ns.NewtonImpactNSL(2, 0), ns.LagrangianLinearTIR(ns.eye(2)))
+    local simu = simulate { systems = { ds }, links = { { floors, ds } }, T = 0.1, h = 1e-2 }
+    simu:computeOneStep()
+    assert.near(1e-2, floors:lambda()[1], 1e-15)
+    assert.equal(0, floors:lambda()[2])
+    assert.near(-1e-2, ds:velocity()[2], 1e-15)
+  end)
+
+  it("follows a floor that moves, with and without a given hDot", function()
+    local A, w = 0.1, 3
+    for _, given in ipairs { false, true } do
+      local ds = ball(0.5)
+      local floor = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianRheonomousR {
+        h = function(t, q, _, y) y[1] = q[1] - A * math.sin(w * t) end,
+        hDot = given and function(t, _, _, r) r[1] = -A * w * math.cos(w * t) end or nil,
+      })
+      simulate({ systems = { ds }, links = { { floor, ds } }, T = 3, h = 1e-3 }):run()
+      assert.near(A * w * math.cos(w * 3), ds:velocity()[1], 1e-9)
+    end
+  end)
+end)
+
+describe("MoreauJeanOSI with constraints and forces", function()
+  it("holds a bilateral constraint at the velocity level, with order 1", function()
+    local function energy_error(h)
+      local simu, rod = pendulum_rod(h)
+      local before = simu:energy().total
+      for _ in simu:steps() do assert.is_true(math.abs(rod:y(1)[1]) < 1e-8) end
+      assert.is_true(imbalance(simu, before) < 1e-12)
+      return math.abs(simu:energy().total - before)
+    end
+    local ratio = energy_error(2e-3) / energy_error(1e-3)
+    assert.is_true(math.abs(ratio - 2) < 0.2, "ratio " .. ratio)
+  end)
+
+  it("projects the coordinates on the constraints", function()
+    local drifts, rod = pendulum_rod(1e-2)
+    drifts:run()
+    assert.is_true(math.abs(rod:y(0)[1]) > 1e-5)
+    local holds, rod2 = pendulum_rod(1e-2, true)
+    local before = holds:energy().total
+    for _ in holds:steps() do assert.is_true(math.abs(rod2:y(0)[1]) <= 1e-10) end
+    assert.is_true(imbalance(holds, before) < 1e-12)
+  end)
+
+  it("projects contacts out of the floor", function()
+    local ds = ball(1)
+    local floor = impact(0.5, { 1 })
+    local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 2, h = 5e-3, projection = true }
+    for _ in simu:steps() do assert.is_true(floor:y(0)[1] >= -1e-10) end
+  end)
+
+  it("holds a spring of a compliant contact", function()
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, nil, { { 20 } })
+    ds:setFExtPtr { -9.81 }
+    local spring = ns.Interaction(ns.ComplementarityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1e-3 } }))
+    simulate({ systems = { ds }, links = { { spring, ds } }, T = 5, h = 1e-3 }):run()
+    assert.near(9.81, spring:lambda()[1], 1e-9)
+    assert.near(-9.81e-3, ds:q()[1], 1e-12)
+    assert.near(9.81e-3, ds:p()[1], 1e-12) -- h lambda
+  end)
+
+  it("bounds a relay's impulse", function()
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 1 }, { { 1 } })
+    local h = 1e-2
+    local brake = ns.Interaction(ns.RelayNSL(1, -2 * h, 2 * h), ns.LagrangianLinearTIR { { 1 } })
+    local simu = simulate { systems = { ds }, links = { { brake, ds } }, T = 1, h = h }
+    local sol = simu:run()
+    assert.near(1 - 2 * 0.25, sol.v1[26], 1e-13)
+    for k = 55, #sol do assert.near(0, sol.v1[k], 1e-15) end
+  end)
+
+  it("sticks exactly on a slope, or slides with the exact acceleration", function()
+    local alpha, g = math.rad(30), 9.81
+    for _, mu in ipairs { 0.7, 0.5 } do
+      local ds = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3))
+      ds:setFExtPtr { -g * math.cos(alpha), 0.6 * g * math.sin(alpha), 0.8 * g * math.sin(alpha) }
+      local slope = ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, mu, 3), ns.LagrangianLinearTIR(ns.eye(3)))
+      local simu = simulate { systems = { ds }, links = { { slope, ds } }, T = 1, h = 1e-2 }
+      local before = simu:energy().total
+      simu:run()
+      local v = ds:velocity()
+      local speed = math.max(0, g * (math.sin(alpha) - mu * math.cos(alpha)))
+      assert.near(0.6 * speed, v[2], 1e-9)
+      assert.near(0.8 * speed, v[3], 1e-9)
+      if speed == 0 then assert.same({ 0, 0, 0 }, { ds:q()[1], v[2], v[3] }) end
+      assert.is_true(imbalance(simu, before) < 1e-10)
+    end
+  end)
+
+  it("takes friction, equations and impacts in one problem", function()
+    local ds = ns.LagrangianLinearTIDS({ 0.1, 0, 0 }, { 0, 1, 0 }, ns.eye(3))
+    ds:setFExtPtr { -9.81, 0, 0 }
+    local floor = ns.Interaction(ns.NewtonImpactFrictionNSL(0.5, 0, 0.3, 2), ns.LagrangianLinearTIR { { 1, 0, 0 }, { 0, 1, 0 } })
+    local rod = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianLinearTIR { { 0, 1, -1 } })
+    local wall = impact(0.5, { 0, -1, 0 }, { 0.3 })
+    local simu = simulate { systems = { ds }, links = { { floor, ds }, { rod, ds }, { wall, ds } }, T = 2, h = 1e-2 }
+    local before = simu:energy().total
+    for _ in simu:steps() do assert.is_true(math.abs(ds:velocity()[2] - ds:velocity()[3]) < 1e-9) end
+    assert.is_true(imbalance(simu, before) < 1e-9)
+    assert.is_true(simu:energy().friction < 0)
+  end)
+end)
+
+describe("MoreauJeanOSI as a simulation", function()
+  local function bouncing()
+    local ds = ball(1)
+    return simulate { systems = { ds }, links = { { impact(0.9, { 1 }), ds } }, T = 2, h = 5e-3 }, ds
+  end
+
+  it("closes the account of the energy to rounding", function()
+    for _, theta in ipairs { 0.5, 0.7, 1 } do
+      local ds = ns.LagrangianLinearTIDS({ 0.4 }, { 0.4 }, { { 1.221 } }, { { 1430 } }, { { 0.8 } })
+      ds:setFExtPtr { 3 }
+      local simu = simulate {
+        systems = { ds }, links = { { impact(0.8, { 1 }), ds } }, T = 0.5, h = 1e-3, osi = ns.MoreauJeanOSI(theta),
+      }
+      local before = simu:energy().total
+      for _ in simu:steps() do assert.is_true(imbalance(simu, before) < 1e-12 * before) end
+      local e = simu:energy()
+      assert.is_true(e.impacts < 0 and e.damping < 0)
+      if theta == 0.5 then assert.is_true(math.abs(e.numerical) < 1e-12 * before) else assert.is_true(e.numerical < 0) end
+    end
+  end)
+
+  it("gives the same bits after a reset, in a clone, and when a step is computed twice", function()
+    local simu, ds = bouncing()
+    local first = simu:run()
+    simu:reset()
+    local copy = simu:clone()
+    local again, other = simu:run(), copy:run()
+    for k = 1, #first do
+      assert.equal(first.q1[k], again.q1[k])
+      assert.equal(first.v1[k], other.v1[k])
+    end
+    simu:reset()
+    simu:energy()
+    simu:computeOneStep()
+    local q, e = ds:q()[1], simu:energy()
+    simu:computeOneStep()
+    assert.equal(q, ds:q()[1])
+    assert.same(e, simu:energy())
+  end)
+
+  it("goes on after an error in a callback, from the last good step", function()
+    local broken
+    local ds = ns.LagrangianDS {
+      q0 = { 1 }, v0 = { 0 }, name = "arm",
+      fInt = function(_, q, _, _, f)
+        if broken then error("no power") end
+        f[1] = 4 * q[1]
+      end,
+    }
+    local simu = simulate { systems = { ds }, T = 1, h = 0.1 }
+    simu:computeOneStep()
+    simu:nextStep()
+    local q = ds:q()[1]
+    broken = true
+    assert.error_matches(function() simu:computeOneStep() end, "dynamical system 'arm' computeFInt: t=0.%d step 2.*no power")
+    assert.equal(q, ds:q()[1])
+    broken = false
+    simu:computeOneStep()
+    assert.is_true(ds:q()[1] < q)
+  end)
+
+  it("names what goes wrong in a mass, a force, an output", function()
+    local nan = 0 / 0
+    local function run(o, relation)
+      o.q0, o.v0, o.name = { 1 }, { -1 }, "arm"
+      local ds = ns.LagrangianDS(o)
+      local links = relation and { { ns.Interaction(ns.NewtonImpactNSL(0), relation), ds } }
+      return function() simulate({ systems = { ds }, links = links, T = 1, h = 0.1 }):run() end
+    end
+    assert.error_matches(run { mass = function(_, _, M) M[1][1] = 0 end },
+      "dynamical system 'arm': W = .* is singular %(row 1, h=0.1%) %(t=0.1 step 1 newton 1%)")
+    assert.error_matches(run { mass = function(_, _, M) M[1][1] = nan end }, "computeMass: t=0.1 step 1.*mass%[1%]%[1%] is nan")
+    assert.error_matches(run { fInt = function(_, _, _, _, f) f[1] = nan end }, "computeFInt.*fInt%[1%] is nan")
+    assert.error_matches(run { fGyr = function(_, _, _, f) f[1] = 1 / 0 end }, "computeFGyr.*fGyr%[1%] is inf")
+    assert.error_matches(run({}, ns.LagrangianScleronomousR { h = function(_, _, y) y[1] = nan end }), "computeh.*y%[1%] is nan")
+  end)
+
+  it("refuses what does not go together", function()
+    local first, second = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }), ball(1)
+    first:setName "tank"
+    second:setName "ball"
+    assert.error_matches(function() simulate { systems = { first }, T = 1, h = 0.1 } end,
+      "MoreauJeanOSI: dynamical system 'tank' is a first%-order one; use EulerMoreauOSI")
+    assert.error_matches(function() simulate { systems = { second }, T = 1, h = 0.1, osi = ns.EulerMoreauOSI(1) } end,
+      "EulerMoreauOSI: dynamical system 'ball' is a mechanical one; use MoreauJeanOSI")
+    local function link(law, relation, ds)
+      return function() simulate { systems = { ds }, links = { { ns.Interaction(law, relation), ds } }, T = 1, h = 0.1 } end
+    end
+    local lagrangian, linear = ns.LagrangianLinearTIR { { 1 } }, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })
+    assert.error_matches(link(ns.NewtonImpactNSL(0), lagrangian, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
+      "link: a LagrangianLinearTIR goes with mechanical systems, and dynamical system 'ds 1' is none")
+    assert.error_matches(link(ns.RelayNSL(1), linear, ball(1)), "goes with first%-order systems, and dynamical system 'ds 1' is none")
+    assert.error_matches(link(ns.NewtonImpactNSL(0), linear, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
+      "link: a NewtonImpactNSL goes with relations between velocities, and a FirstOrderLinearTIR is none")
+    local compliant = ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })
+    assert.error_matches(link(ns.NewtonImpactNSL(0), compliant, ball(1)), "and a LagrangianCompliantLinearTIR is none")
+    assert.error_matches(link(ns.NormalConeNSL(1, { { 1 } }, { 0 }), ns.LagrangianLinearTIR { { 1 } }, ball(1)),
+      "link: a NormalConeNSL goes with first%-order relations, and a LagrangianLinearTIR is none")
+  end)
+
+  it("names the contact and the time of a problem without solution", function()
+    local ds = ball(1, 1)
+    ds:setFExtPtr { 0 }
+    local one = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianLinearTIR { { 1 } }, "bar")
+    local two = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianRheonomousR {
+      h = function(t, q, _, y) y[1] = q[1] - t end, Jachq = function(_, _, _, C) C[1][1] = 1 end,
+    }, "slide")
+    local simu = simulate { systems = { ds }, links = { { one, ds }, { two, ds } }, T = 1, h = 0.1 }
+    assert.error_matches(function() simu:computeOneStep() end,
+      "GenericMechanical: the one%-step problem has no accepted solution: .*2 unknowns from 'bar' on.*t=0.1 step 1")
+    assert.equal(1, ds:velocity()[1])
+  end)
+end)
