@@ -80,9 +80,9 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
     if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
     return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kinds[problem->kind].name, inter->name,
                    ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_NORMAL_CONE ? "AVI"
-                   : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
                    : inter->law->kind == NS_LAW_FRICTION  ? "FrictionContact or GenericMechanical"
                    : problem->kind == NS_OSNSP_FRICTION   ? "GenericMechanical"
+                   : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
                                                           : "MLCP");
   }
   return NS_OK;
@@ -195,7 +195,7 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
   memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
   if (!read_groups(problem, p) && p->W) return ns_osnsp_solve(problem, p->W, guess);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
-  if (problem->options.max_iterations > 0) options->max_iterations = problem->options.max_iterations;
+  options->max_iterations = problem->options.max_iterations;
   return ns_mixed_solve(problem->mixed, p, guess, problem->lambda, problem->y, &problem->info);
 }
 
