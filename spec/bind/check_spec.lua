@@ -148,6 +148,53 @@ describe("check()", function()
     assert.is_true((ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1)):check()))
   end)
 
+  it("looks at the Jacobians of mechanical systems", function()
+    local function report_of(make)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      local ds = make()
+      nsds:insertDynamicalSystem(ds)
+      local x = ds:x():copy()
+      local good, report = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):check()
+      assert.equal(x, ds:x())
+      assert.equal(report == nil, good)
+      return report
+    end
+    local function bar(wrong)
+      return function()
+        local options = {
+          q0 = { 0.5, 1 }, v0 = { 0, 2 }, name = "bar",
+          fInt = function(_, q, v, _, f) f[1], f[2] = math.sin(q[1]) + v[2], q[1] * v[2] end,
+          fGyr = function(q, v, _, f) f[1] = q[2] * v[1] ^ 2 end,
+          jacobianFIntq = function(_, q, v, _, J) J[1][1], J[2][1] = math.cos(q[1]), v[2] end,
+          jacobianFIntqDot = function(_, q, _, _, J) J[1][2], J[2][2] = 1, q[1] end,
+          jacobianFGyrq = function(_, v, _, J) J[1][2] = v[1] ^ 2 end,
+          jacobianFGyrqDot = function(q, v, _, J) J[1][1] = 2 * q[2] * v[1] end,
+        }
+        for key, value in pairs(wrong) do options[key] = value end
+        return ns.LagrangianDS(options)
+      end
+    end
+    assert.is_nil(report_of(bar {}))
+    assert.equal("dynamical system 'bar' JacobianFIntqDot[1][2]: given 3, exact 1 (t=0)",
+      report_of(bar { jacobianFIntqDot = { { 0, 3 }, { 0, 0.5 } } }))
+    assert.matches("^dynamical system 'bar' JacobianFIntq%[2%]%[1%]: given 0, exact 2 %(t=0%)$",
+      report_of(bar { jacobianFIntq = function(_, q, _, _, J) J[1][1] = math.cos(q[1]) end }))
+    assert.matches("^dynamical system 'bar' JacobianFGyrq%[1%]%[2%]: given %-%S+, exact %S+ %(t=0%)$",
+      report_of(bar { jacobianFGyrq = function(_, v, _, J) J[1][2] = -v[1] ^ 2 end }))
+    assert.matches("^dynamical system 'bar' JacobianFGyrqDot%[1%]%[1%]: given %S+, exact %S+ %(t=0%)$",
+      report_of(bar { jacobianFGyrqDot = function(q, v, _, J) J[1][1] = q[2] * v[1] end }))
+    assert.matches("computeFGyr: writes nothing into fGyr", report_of(bar { fGyr = function() end, jacobianFGyrq = nil }), 1, true)
+    local function body(entry)
+      return function()
+        return ns.NewtonEulerDS { q0 = { 1, 2, 3, 1, 0, 0, 0 }, v0 = { 1, 2, 3, 4, 5, 6 }, mass = 1, inertia = ns.eye(3), name = "top",
+          fInt = function(_, q, _, _, f) f[6] = 2 * q[7] end,
+          jacobianFIntq = function(_, _, _, _, J) J[6][7] = entry end }
+      end
+    end
+    assert.is_nil(report_of(body(2)))
+    assert.equal("dynamical system 'top' JacobianFIntq[6][7]: given 3, exact 2 (t=0)", report_of(body(3)))
+  end)
+
   it("raises what a callback raises", function()
     local wrapped, fault = models.faulty(models.NonLinearR)
     local simu = models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns.FirstOrderNonLinearR(wrapped))

@@ -52,6 +52,36 @@ describe("NonSmoothDynamicalSystem", function()
     assert.equal(1, nsds:numberOfInteractions())
   end)
 
+  it("unlinks an interaction between steps, and links it anew", function()
+    local ball = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+    ball:setFExtPtr { -1 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ball)
+    local floor = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { 1 } }, "floor")
+    local roof = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR({ { -1 } }, { 10 }), "roof")
+    assert.error_matches(function() nsds:unlink(floor) end,
+      "unlink: interaction 'floor' is not linked in this NonSmoothDynamicalSystem")
+    nsds:link(floor, ball)
+    nsds:link(roof, ball)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+    local speeds = {}
+    for k in simu:steps() do
+      speeds[k] = ball:velocity()[1]
+      if k == 2 then
+        nsds:unlink(floor)
+        assert.equal(1, nsds:numberOfInteractions())
+        assert.equal(roof, nsds:interaction(1))
+        assert.matches("not linked", tostring(floor))
+      elseif k == 5 then
+        nsds:link(floor, ball)
+        assert.equal(floor, nsds:interaction "floor")
+      end
+    end
+    assert.same({ 0, 0 }, { speeds[1], speeds[2] })
+    assert.near(-0.3, speeds[5], 1e-15)
+    assert.equal(0, speeds[6])
+  end)
+
   it("finds by number and by name", function()
     local simu, inter, ds = models.relay()
     local nsds = simu:nsds()

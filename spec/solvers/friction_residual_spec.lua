@@ -48,4 +48,16 @@ describe("friction residuals", function()
     assert.near(one, after_one(2 ^ 40), 1e-12)
     assert.near(one, after_one(2 ^ -40), 1e-12)
   end)
+
+  it("take an open contact without friction and without slip for what it is", function()
+    for dim, call in pairs{ [2] = "fc2d", [3] = "fc3d" } do
+      local q = { 1 }
+      for k = 2, dim do q[k] = 0 end
+      local a = ns.numerics[call]{ W = ns.eye(dim), q = q, mu = 0 }
+      assert.is_true(a.success)
+      assert.equal(0, a.residual)
+      assert.equal(0, a.scaled)
+      for k = 1, dim do assert.equal(0, a.r[k]) end
+    end
+  end)
 end)

@@ -251,7 +251,21 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
 
 /* ---- fields and classes ---- */
 
+/*
+** Pushes the method of the table in upvalue 1 that has the name of a callback, at 2: such a method evaluates, and calls
+** the callback.
+*/
+static bool push_evaluation(lua_State *L) {
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  if (!name || strncmp(name, "compute", 7) != 0 || nsl_slot(lua_touserdata(L, 1), name) < 0) return false;
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
 int nsl_callee_index(lua_State *L) {
+  if (push_evaluation(L)) return 1;
   lua_getiuservalue(L, 1, NSL_FIELDS);
   lua_pushvalue(L, 2);
   if (lua_istable(L, 3) && lua_rawget(L, 3) != LUA_TNIL) return 1;
@@ -270,16 +284,17 @@ int nsl_callee_index(lua_State *L) {
 /* Refuses a field that would hide a method (of the table in upvalue 1), and a function that would never be called. */
 static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
   const char *who = nsl_callee_title(L, callee);
+  bool callback = slot >= 0 && strcmp(callee->kind->slots[slot].name, name) == 0;
   lua_pushvalue(L, 2);
-  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) {
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL && !callback) {
     lua_pushfstring(L, "set%sPtr", name);
     bool settable = lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
     luaL_error(L, settable ? "%s: %s: a field cannot hide the method of this name; use set%sPtr, or another name"
                            : "%s: %s: a field cannot hide the method of this name", who, name, name);
   }
   if (slot < 0) return;
-  const char *method = callee->kind->slots[slot].name;
-  if (strcmp(method, name) != 0) {
+  if (!callback) {
+    const char *method = callee->kind->slots[slot].name;
     if (lua_isfunction(L, 3))
       luaL_error(L, "%s: %s: a callback is set as %s (with self as its first argument)", who, name, method);
   } else {

@@ -178,7 +178,8 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz);
 
 /*
 ** __index and __newindex of callees: fields, then the class, then the methods table in upvalue 1. A field that would
-** hide one of those methods is refused.
+** hide one of those methods is refused. A method with the name of a callback (computeMass) comes before all: it
+** evaluates, and calls the callback.
 */
 int nsl_callee_index(lua_State *L);
 int nsl_callee_newindex(lua_State *L);

@@ -10,6 +10,7 @@
 #include "bind/function.h"
 #include "bind/simulation.h"
 #include "model/first_order_ds.h"
+#include "model/mechanical_ds.h"
 
 enum { POINTS = 3, MOST_ENTRIES = 20 };
 
@@ -196,18 +197,57 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
   return status;
 }
 
+static const struct {
+  const char *callback, *label;
+  int which, by; /* function: 1 fInt, 2 fGyr */
+} mechanical_jacobians[NS_FORCE_JACOBIANS] = {
+    [NS_FINT_BY_Q] = {"computeJacobianFIntq", "JacobianFIntq", 1, 0},
+    [NS_FINT_BY_V] = {"computeJacobianFIntqDot", "JacobianFIntqDot", 1, 1},
+    [NS_FGYR_BY_Q] = {"computeJacobianFGyrq", "JacobianFGyrq", 2, 0},
+    [NS_FGYR_BY_V] = {"computeJacobianFGyrqDot", "JacobianFGyrqDot", 2, 1},
+};
+
+static bool mechanical_given(const NslDs *handle, int i) {
+  const NsMechanicalDs *ds = (const NsMechanicalDs *)handle->ds;
+  const NsFunction *f = mechanical_jacobians[i].which == 1 ? &ds->fint_function : &ds->fgyr_function;
+  return f->value && given(&handle->callee, mechanical_jacobians[i].callback, &ds->force_jacobian[i]);
+}
+
 static bool ds_jacobian_given(const NslDs *handle) {
   const NsFirstOrderDs *ds = (const NsFirstOrderDs *)handle->ds;
-  if (handle->ds->family != NS_FIRST_ORDER) return false;
-  return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
+  bool found = false;
+  if (handle->ds->family == NS_FIRST_ORDER)
+    return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
+  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) found = found || mechanical_given(handle, i);
+  return found;
 }
 
 static NsStatus check_ds_values(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
   const NsDs *ds = handle->ds;
-  Probe probe = {t, T, ds->x, NULL, ds->z, scratch(L, (size_t)ds->n), NULL};
+  size_t n = (size_t)ds->n;
+  Probe probe = {t, T, ds->x, ds->x + handle->callee.n, ds->z, scratch(L, n), scratch(L, n)};
   NsStatus status = ns_ds_update(handle->ds, t, err);
   if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);
-  lua_pop(L, 1);
+  lua_pop(L, 2);
+  return status;
+}
+
+/* Compares one Jacobian of a system, number i of a mechanical one; x takes the trial points. */
+static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, double t, double *x, double *room,
+                                  NsError *err) {
+  const NsDs *ds = handle->ds;
+  NsStatus status = NS_OK;
+  for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
+    const double *args[NS_FUNCTION_ARGS] = {x, x + handle->callee.n, ds->z};
+    lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
+    move(x, ds->x, ds->n, trial);
+    if (ds->family == NS_FIRST_ORDER)
+      status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, audit->given, err);
+    else
+      status = ns_mechanical_force_jacobian((const NsMechanicalDs *)ds, i, t, x, args[1], room, audit->given, err);
+    if (status == NS_OK) status = compare(audit, t, args);
+    if ((lua_Integer)lua_rawlen(audit->L, audit->lines) > before) break;
+  }
   return status;
 }
 
@@ -216,17 +256,19 @@ static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, doubl
   NsStatus status = check_ds_values(L, lines, handle, t, T, err);
   if (status != NS_OK || !ds_jacobian_given(handle)) return status;
   size_t n = (size_t)ds->n;
-  double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n);
+  double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n), *room = scratch(L, n * n);
   Audit audit = {L, lines, &handle->callee, 0, NS_BY_X, "Jacobianfx", ds->n, ds->n, one, other};
-  for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
-    move(x, ds->x, ds->n, trial);
-    const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->z};
-    lua_Integer before = (lua_Integer)lua_rawlen(L, lines);
-    status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, one, err);
-    if (status == NS_OK) status = compare(&audit, t, args);
-    if ((lua_Integer)lua_rawlen(L, lines) > before) break;
+  if (ds->family == NS_FIRST_ORDER) status = check_ds_jacobian(&audit, handle, 0, t, x, room, err);
+  for (int i = 0; ds->family == NS_MECHANICS && i < NS_FORCE_JACOBIANS && status == NS_OK; i++) {
+    if (!mechanical_given(handle, i)) continue;
+    audit.which = mechanical_jacobians[i].which;
+    audit.by = mechanical_jacobians[i].by;
+    audit.label = mechanical_jacobians[i].label;
+    audit.rows = handle->callee.m;
+    audit.cols = audit.by == 0 ? handle->callee.n : handle->callee.m;
+    status = check_ds_jacobian(&audit, handle, i, t, x, room, err);
   }
-  lua_pop(L, 3);
+  lua_pop(L, 4);
   return status;
 }
 

@@ -148,8 +148,8 @@ static int function_jacobian(void *context, double t, const double *const *args,
   int slot = f->by[by];
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
-  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
   if (f->callee->callbacks[f->value].slot->cols != '1') return differentiate_by_differences(f, by, &at, jac);
+  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
   return exact(f, by, &at, jac);
 }
 

@@ -13,7 +13,7 @@ enum { NSL_IMPLICIT = -2 };
 /*
 ** Makes number `which` of the callee's NsFunctions out of the slots of a value and its Jacobians by x and by lambda
 ** (-1: independent; NSL_IMPLICIT: dependent, with no slot for the Jacobian). What is missing is computed: of a vector
-** exactly, by dual numbers; of a matrix (a mass) by central differences; of a native callback not at all.
+** exactly, by dual numbers; of a matrix (a mass) by central differences, of a native vector not at all.
 */
 NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int by_lambda);
 

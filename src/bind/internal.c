@@ -18,6 +18,7 @@ static int open_module(lua_State *L) {
   nsl_internal_base(L);
   nsl_internal_box(L);
   nsl_internal_solvers(L);
+  nsl_internal_mixed(L);
   nsl_internal_io(L);
   nsl_internal_views(L);
   nsl_internal_ad(L);

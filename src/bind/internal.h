@@ -32,6 +32,14 @@ void nsl_internal_box(lua_State *L);
 void nsl_internal_solvers(lua_State *L);
 
 /*
+** mixed(problems): solves a list of problems of rows and contacts with one solver, each {W=, q=, groups=, guess=,
+** sparse=, tolerance=, max_iterations=, repeats=}, to a list of {z, w, status, solver, iterations, warm, residual,
+** relative, backward, seconds, allocations}. mixed_part(problem, method): "measure" (of guess), "newton", "plane",
+** "embed" or "sweeps" alone, with the measure of the end, exact (embed) and rho.
+*/
+void nsl_internal_mixed(lua_State *L);
+
+/*
 ** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[,
 ** x]), file_open(path).
 */

@@ -4,36 +4,39 @@
 */
 #include "bind/mechanical_ds.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "bind/function.h"
 #include "bind/linalg.h"
 
+/* Those of linear systems first, then those that rigid bodies have too. */
 enum {
-  SLOT_MASS,
-  SLOT_FINT,
-  SLOT_FGYR,
   SLOT_FEXT,
+  SLOT_POTENTIAL,
+  LINEAR_SLOTS,
+  SLOT_FINT = LINEAR_SLOTS,
   SLOT_FINT_Q,
   SLOT_FINT_V,
+  RIGID_SLOTS,
+  SLOT_MASS = RIGID_SLOTS,
+  SLOT_FGYR,
   SLOT_FGYR_Q,
   SLOT_FGYR_V,
-  SLOT_POTENTIAL,
   SLOTS
 };
 
 /* x is q, lambda is v: n stands for the coordinates, m for the velocities. */
 static const NslSlot slots[SLOTS] = {
-    {"computeMass", "mass", "xz", "mass", 'm', 'm', NSL_NATIVE_MASS},
-    {"computeFInt", "fInt", "xlz", "fInt", 'm', '1', NSL_NATIVE_FINT},
-    {"computeFGyr", "fGyr", "xlz", "fGyr", 'm', '1', NSL_NATIVE_FGYR},
     {"computeFExt", "fExt", "z", "fExt", 'm', '1', NSL_NATIVE_TIME},
+    {"computePotential", "potential", "xz", "energy", '1', '1', NSL_NATIVE_MASS},
+    {"computeFInt", "fInt", "xlz", "fInt", 'm', '1', NSL_NATIVE_FINT},
     {"computeJacobianFIntq", "jacobianFIntq", "xlz", "J", 'm', 'n', NSL_NATIVE_FINT},
     {"computeJacobianFIntqDot", "jacobianFIntqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FINT},
+    {"computeMass", "mass", "xz", "mass", 'm', 'm', NSL_NATIVE_MASS},
+    {"computeFGyr", "fGyr", "xlz", "fGyr", 'm', '1', NSL_NATIVE_FGYR},
     {"computeJacobianFGyrq", "jacobianFGyrq", "xlz", "J", 'm', 'n', NSL_NATIVE_FGYR},
     {"computeJacobianFGyrqDot", "jacobianFGyrqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FGYR},
-    {"computePotential", "potential", "xz", "energy", '1', '1', NSL_NATIVE_MASS},
 };
 
 NsMechanicalDs *nsl_mechanical(const NslDs *self) {
@@ -53,7 +56,12 @@ static NsStatus bind(NslCallee *callee) {
   return NS_OK;
 }
 
-static const NslCalleeClass class = {"dynamical system", slots, SLOTS, bind, "q", "v"};
+static const NslCalleeClass classes[NS_MECHANICAL_KINDS] = {
+    [NS_LAGRANGIAN] = {"dynamical system", slots, SLOTS, bind, "q", "v"},
+    [NS_LAGRANGIAN_LINEAR_TI] = {"dynamical system", slots, LINEAR_SLOTS, bind, "q", "v"},
+    [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"dynamical system", slots, LINEAR_SLOTS, bind, "q", "v"},
+    [NS_NEWTON_EULER] = {"dynamical system", slots, RIGID_SLOTS, bind, "q", "v"},
+};
 
 static const NslType types[NS_MECHANICAL_KINDS] = {
 #define X(code, name) [code] = {name, NULL},
@@ -79,23 +87,23 @@ NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what) {
 
 /* ---- coefficients ---- */
 
-/* Where a coefficient is, what a script calls it, the slot that may give it instead (-1: none), its sizes. */
+/* What a script calls a coefficient, where it is, the slot that may give it instead (-1: none), its size. */
 static const struct {
   const char *name;
   size_t offset;
   int slot;
-  char rows, cols; /* 'm' velocities, 'n' coordinates; cols '1': a vector */
+  char cols; /* of nv rows: 'm' as many as velocities, 'n' as coordinates; '1': a vector */
 } coefficients[] = {
-    {"mass", offsetof(NsMechanicalDs, mass), SLOT_MASS, 'm', 'm'},
-    {"K", offsetof(NsMechanicalDs, K), -1, 'm', 'm'},
-    {"C", offsetof(NsMechanicalDs, C), -1, 'm', 'm'},
-    {"fExt", offsetof(NsMechanicalDs, fext), SLOT_FEXT, 'm', '1'},
-    {"fInt", offsetof(NsMechanicalDs, fint), SLOT_FINT, 'm', '1'},
-    {"fGyr", offsetof(NsMechanicalDs, fgyr), SLOT_FGYR, 'm', '1'},
-    {"jacobianFIntq", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_Q]), SLOT_FINT_Q, 'm', 'n'},
-    {"jacobianFIntqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_V]), SLOT_FINT_V, 'm', 'm'},
-    {"jacobianFGyrq", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_Q]), SLOT_FGYR_Q, 'm', 'n'},
-    {"jacobianFGyrqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_V]), SLOT_FGYR_V, 'm', 'm'},
+    {"mass", offsetof(NsMechanicalDs, mass), SLOT_MASS, 'm'},
+    {"K", offsetof(NsMechanicalDs, K), -1, 'm'},
+    {"C", offsetof(NsMechanicalDs, C), -1, 'm'},
+    {"fExt", offsetof(NsMechanicalDs, fext), SLOT_FEXT, '1'},
+    {"fInt", offsetof(NsMechanicalDs, fint), SLOT_FINT, '1'},
+    {"fGyr", offsetof(NsMechanicalDs, fgyr), SLOT_FGYR, '1'},
+    {"jacobianFIntq", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_Q]), SLOT_FINT_Q, 'n'},
+    {"jacobianFIntqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_V]), SLOT_FINT_V, 'm'},
+    {"jacobianFGyrq", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_Q]), SLOT_FGYR_Q, 'n'},
+    {"jacobianFGyrqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_V]), SLOT_FGYR_V, 'm'},
 };
 enum { COEFFICIENTS = sizeof coefficients / sizeof *coefficients };
 
@@ -109,29 +117,40 @@ NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name) {
   return (NsCoef *)((char *)nsl_mechanical(self) + coefficients[find_coefficient(name)].offset);
 }
 
-/* Whether a class has a coefficient or a callback. */
-static bool may_have(const NslDs *self, const char *name) {
-  NsMechanicalKind kind = nsl_mechanical(self)->kind;
-  bool stiff = name[1] == '\0'; /* K, C */
-  if (kind == NS_LAGRANGIAN_LINEAR_TI || kind == NS_LAGRANGIAN_LINEAR_DIAGONAL)
-    return stiff || strcmp(name, "mass") == 0 || strcmp(name, "fExt") == 0 || strcmp(name, "potential") == 0;
-  if (kind == NS_NEWTON_EULER) return !stiff && strcmp(name, "mass") != 0 && strstr(name, "Gyr") == NULL;
-  return !stiff;
+/* Takes away the constant that the callback of a slot comes in place of. */
+static void drop_constant(const NslDs *self, int slot) {
+  for (int c = 0; c < COEFFICIENTS; c++) {
+    NsCoef *coef = nsl_mechanical_coefficient(self, coefficients[c].name);
+    if (coefficients[c].slot == slot && !ns_coef_varies(coef)) ns_coef_clear(coef);
+  }
+}
+
+static bool is_linear(NsMechanicalKind kind) {
+  return kind == NS_LAGRANGIAN_LINEAR_TI || kind == NS_LAGRANGIAN_LINEAR_DIAGONAL;
+}
+
+/* Whether a class has a coefficient: those with a callback of it, a constant mass, the matrices of the linear ones. */
+static bool may_have(const NslDs *self, int c) {
+  int slot = coefficients[c].slot;
+  if (slot < 0 || slot == SLOT_MASS)
+    return is_linear(nsl_mechanical(self)->kind) || (slot == SLOT_MASS && nsl_mechanical(self)->kind == NS_LAGRANGIAN);
+  return slot < self->callee.kind->nslots;
 }
 
 void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
   const NsMechanicalDs *ds = nsl_mechanical(self);
   int c = find_coefficient(name), slot = coefficients[c].slot;
-  if (!may_have(self, name)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
-  bool linear = ds->kind == NS_LAGRANGIAN_LINEAR_TI || ds->kind == NS_LAGRANGIAN_LINEAR_DIAGONAL;
-  if (slot >= 0 && lua_isfunction(L, value) && (!linear || slot == SLOT_FEXT)) {
+  if (!may_have(self, c)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
+  bool has_callback = slot >= 0 && slot < self->callee.kind->nslots;
+  if (has_callback && lua_isfunction(L, value)) {
     nsl_set_function(L, idx, slot, value);
+    drop_constant(self, slot);
     return;
   }
   int cols = coefficients[c].cols == '1' ? 0 : coefficients[c].cols == 'n' ? ds->nq : ds->nv;
   nsl_set_coef(L, idx, nsl_mechanical_coefficient(self, name), value, ds->nv, cols, name, shared);
-  if (slot >= 0 && self->callee.callbacks[slot].backing != NSL_ABSENT) {
+  if (has_callback && self->callee.callbacks[slot].backing != NSL_ABSENT) {
     lua_pushnil(L);
     nsl_set_function(L, idx, slot, -1);
     lua_pop(L, 1);
@@ -150,9 +169,10 @@ static NslVector *push_flat(lua_State *L, int idx, int n, const char *who, const
   return flat;
 }
 
-static void check_quaternion(lua_State *L, const double *q) {
-  double sum = q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6];
-  if (sum < 1e-12) luaL_error(L, "NewtonEulerDS: q0: expected a quaternion in q0[4..7], got zeros");
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  for (int i = 3; i < 7; i++) q[i] /= norm;
 }
 
 /* Pushes a new system that starts at the vectors or tables at stack indices q0 and v0. */
@@ -162,9 +182,9 @@ static NslDs *new_system(lua_State *L, NsMechanicalKind kind, int q0, int v0) {
   NslVector *q = push_flat(L, q0, rigid ? 7 : -1, who, "q0");
   if (q->n == 0) luaL_error(L, "%s: q0: expected at least one coordinate, got an empty vector", who);
   NslVector *v = push_flat(L, v0, rigid ? 6 : q->n, who, "v0");
-  if (rigid) check_quaternion(L, q->data);
-  NslDs *self = nsl_new(L, &types[kind], sizeof *self, NSL_USERVALUES);
-  nsl_callee_init(L, -1, &self->callee, &class, "");
+  if (rigid) nsl_normalise_quaternion(L, q->data, "q0");
+  NslDs *self = nsl_new(L, &types[kind], sizeof(NslMechanical), NSL_USERVALUES);
+  nsl_callee_init(L, -1, &self->callee, &classes[kind], "");
   NsMechanicalDs *ds;
   if (ns_mechanical_new(&ds, kind, q->n, v->n, q->data, v->data) != NS_OK) luaL_error(L, "not enough memory");
   self->ds = &ds->base;
@@ -175,20 +195,43 @@ static NslDs *new_system(lua_State *L, NsMechanicalKind kind, int q0, int v0) {
   return self;
 }
 
-static const char *const keys[] = {"q0",   "v0",   "mass",          "K",                "C",
-                                   "fInt", "fExt", "fGyr",          "jacobianFIntq",    "jacobianFIntqDot",
-                                   "z",    "name", "jacobianFGyrq", "jacobianFGyrqDot", "potential",
-                                   NULL};
+/* The option tables: what every class takes, what its constructor takes first. */
+static const char *const keys[NS_MECHANICAL_KINDS][16] = {
+    [NS_LAGRANGIAN] = {"q0", "v0", "mass", "fInt", "fExt", "fGyr", "jacobianFIntq", "jacobianFIntqDot", "jacobianFGyrq",
+                       "jacobianFGyrqDot", "potential", "z", "name", NULL},
+    [NS_LAGRANGIAN_LINEAR_TI] = {"q0", "v0", "mass", "K", "C", "fExt", "potential", "z", "name", NULL},
+    [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"q0", "v0", "stiffness", "damping", "mass", "fExt", "potential", "z", "name",
+                                       NULL},
+    [NS_NEWTON_EULER] = {"q0", "v0", "mass", "inertia", "fExt", "fInt", "jacobianFIntq", "jacobianFIntqDot", "potential",
+                         "z", "name", NULL},
+};
 
-/* What the option table at `options` says, for the system on top of the stack. */
-static void apply_options(lua_State *L, int options, NslDs *self) {
+/* Replaces the arguments by those that the option table at 1 has under the first `most` keys, the table behind them. */
+static bool take_options(lua_State *L, NsMechanicalKind kind, int most) {
+  nsl_at_most(L, most, types[kind].name);
+  bool options = nsl_is_options(L, 1);
+  lua_settop(L, options ? 1 : most);
+  if (!options) {
+    lua_pushnil(L);
+    return false;
+  }
+  nsl_check_options(L, 1, types[kind].name, keys[kind]);
+  for (int i = 0; i < most; i++) lua_getfield(L, 1, keys[kind][i]);
+  lua_rotate(L, 1, -1);
+  return true;
+}
+
+/* What the option table at `options` (nil: nothing) says beside, for the system on top of the stack. */
+static void apply_options(lua_State *L, int options, int first) {
   int idx = lua_gettop(L);
+  NslDs *self = lua_touserdata(L, idx);
   const char *who = self->callee.head.type->name;
+  if (lua_isnil(L, options)) return;
   if (lua_getfield(L, options, "name") != LUA_TNIL) nsl_set_name(L, self->ds->name, -1, who);
   if (lua_getfield(L, options, "z") != LUA_TNIL) nsl_set_ds_z(L, idx, lua_gettop(L), true);
-  for (int c = 0; c < COEFFICIENTS; c++)
-    if (lua_getfield(L, options, coefficients[c].name) != LUA_TNIL)
-      nsl_set_mechanical_coefficient(L, idx, coefficients[c].name, lua_gettop(L), true);
+  for (const char *const *key = keys[nsl_mechanical(self)->kind] + first; *key; key++)
+    if (find_coefficient(*key) >= 0 && lua_getfield(L, options, *key) != LUA_TNIL)
+      nsl_set_mechanical_coefficient(L, idx, *key, lua_gettop(L), true);
   if (lua_getfield(L, options, "potential") != LUA_TNIL) {
     if (!lua_isfunction(L, -1)) nsl_bad(L, who, "potential", "a function", -1);
     nsl_set_function(L, idx, SLOT_POTENTIAL, lua_gettop(L));
@@ -196,36 +239,27 @@ static void apply_options(lua_State *L, int options, NslDs *self) {
   lua_settop(L, idx);
 }
 
-/* (q0, v0, ...) or one option table: the new system on top; true when options were given and applied. */
-static bool construct(lua_State *L, NsMechanicalKind kind, int most) {
-  nsl_at_most(L, most, types[kind].name);
-  if (!nsl_is_options(L, 1)) {
-    lua_settop(L, most);
-    new_system(L, kind, 1, 2);
-    return false;
-  }
-  lua_settop(L, 1);
-  nsl_check_options(L, 1, types[kind].name, keys);
-  lua_getfield(L, 1, "q0");
-  lua_getfield(L, 1, "v0");
-  apply_options(L, 1, new_system(L, kind, 2, 3));
-  return true;
+/* (q0, v0, ...): the coefficients of the names given stand at 3, 4, ...; nil or false for one that is absent. */
+static int new_with(lua_State *L, NsMechanicalKind kind, int count, const char *const *names) {
+  take_options(L, kind, 2 + count);
+  new_system(L, kind, 1, 2);
+  int idx = lua_gettop(L);
+  for (int i = 0; i < count; i++)
+    if (lua_toboolean(L, 3 + i)) nsl_set_mechanical_coefficient(L, idx, names[i], 3 + i, true);
+  apply_options(L, 3 + count, 2 + count);
+  return 1;
 }
 
 /* LagrangianDS(q0, v0 [, mass]). */
 static int new_lagrangian(lua_State *L) {
-  if (construct(L, NS_LAGRANGIAN, 3)) return 1;
-  if (!lua_isnil(L, 3)) nsl_set_mechanical_coefficient(L, 4, "mass", 3, true);
-  return 1;
+  static const char *const names[] = {"mass"};
+  return new_with(L, NS_LAGRANGIAN, 1, names);
 }
 
 /* LagrangianLinearTIDS(q0, v0, M [, K, C]). */
 static int new_linear(lua_State *L) {
   static const char *const names[] = {"mass", "K", "C"};
-  if (construct(L, NS_LAGRANGIAN_LINEAR_TI, 5)) return 1;
-  for (int i = 0; i < 3; i++)
-    if (lua_toboolean(L, 3 + i)) nsl_set_mechanical_coefficient(L, 6, names[i], 3 + i, true);
-  return 1;
+  return new_with(L, NS_LAGRANGIAN_LINEAR_TI, 3, names);
 }
 
 enum { DENSE_DIAGONAL = 32 }; /* diagonals of more elements are kept as sparse matrices */
@@ -244,36 +278,50 @@ static void push_diagonal(lua_State *L, int idx, int n, const char *what) {
 
 /* LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]): the diagonals. */
 static int new_diagonal(lua_State *L) {
-  static const char *const names[] = {"K", "C", "mass"}, *const said[] = {"stiffness", "damping", "mass"};
-  nsl_at_most(L, 5, types[NS_LAGRANGIAN_LINEAR_DIAGONAL].name);
-  lua_settop(L, 5);
+  static const char *const names[] = {"K", "C", "mass"};
+  take_options(L, NS_LAGRANGIAN_LINEAR_DIAGONAL, 5);
   NslDs *self = new_system(L, NS_LAGRANGIAN_LINEAR_DIAGONAL, 1, 2);
   for (int i = 0; i < 3; i++) {
     if (!lua_toboolean(L, 3 + i)) continue;
-    push_diagonal(L, 3 + i, nsl_mechanical(self)->nv, said[i]);
-    nsl_set_mechanical_coefficient(L, 6, names[i], 7, true);
-    lua_settop(L, 6);
+    push_diagonal(L, 3 + i, nsl_mechanical(self)->nv, keys[NS_LAGRANGIAN_LINEAR_DIAGONAL][2 + i]);
+    nsl_set_mechanical_coefficient(L, 7, names[i], 8, true);
+    lua_settop(L, 7);
   }
+  apply_options(L, 6, 5);
   return 1;
+}
+
+/* Whether the matrix is symmetric to rounding, and positive definite: its leading minors are positive. */
+static bool is_inertia(const double *J) {
+  double scale = fabs(J[0]) + fabs(J[4]) + fabs(J[8]);
+  if (fabs(J[1] - J[3]) + fabs(J[2] - J[6]) + fabs(J[5] - J[7]) > 1e-12 * scale) return false;
+  double minor = J[0] * J[4] - J[1] * J[3];
+  double determinant = J[2] * (J[3] * J[7] - J[4] * J[6]) - J[5] * (J[0] * J[7] - J[1] * J[6]) + J[8] * minor;
+  return J[0] > 0 && minor > 0 && determinant > 0;
+}
+
+/* Pushes diag(m, m, m, inertia) for the mass at 3 and the inertia at 4. */
+static void push_rigid_mass(lua_State *L) {
+  const char *who = types[NS_NEWTON_EULER].name;
+  double mass = nsl_finite(L, 3, who, "mass"), J[9];
+  if (!(mass > 0)) nsl_bad(L, who, "mass", "a positive number", 3);
+  nsl_matrix_read(nsl_to_finite_matrix(L, 4, 3, 3, who, "inertia"), J);
+  if (!is_inertia(J)) luaL_error(L, "%s: inertia: expected a symmetric positive definite matrix", who);
+  NslMatrix *M = nsl_push_matrix(L, 6, 6, NULL);
+  for (int i = 0; i < 3; i++) {
+    M->data[i + (ptrdiff_t)i * M->ld] = mass;
+    for (int j = 0; j < 3; j++) M->data[3 + i + (3 + j) * (ptrdiff_t)M->ld] = J[i + 3 * j];
+  }
 }
 
 /* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number and a 3 x 3 matrix. */
 static int new_newton_euler(lua_State *L) {
-  const char *who = types[NS_NEWTON_EULER].name;
-  nsl_at_most(L, 4, who);
-  lua_settop(L, 4);
-  double mass = nsl_finite(L, 3, who, "mass");
-  if (!(mass > 0)) luaL_error(L, "%s: mass: expected a positive number, got %f", who, mass);
-  NslMatrix *inertia = nsl_to_finite_matrix(L, 4, 3, 3, who, "inertia");
+  take_options(L, NS_NEWTON_EULER, 4);
   NslDs *self = new_system(L, NS_NEWTON_EULER, 1, 2);
-  NslMatrix *M = nsl_push_matrix(L, 6, 6, NULL);
-  for (int i = 0; i < 3; i++) {
-    M->data[i + (ptrdiff_t)i * M->ld] = mass;
-    for (int j = 0; j < 3; j++)
-      M->data[3 + i + (3 + j) * (ptrdiff_t)M->ld] = inertia->data[i + (ptrdiff_t)j * inertia->ld];
-  }
-  nsl_set_coef(L, 5, &nsl_mechanical(self)->mass, 6, 6, 6, "mass", true);
-  lua_settop(L, 5);
+  push_rigid_mass(L);
+  nsl_set_coef(L, 6, &nsl_mechanical(self)->mass, 7, 6, 6, "mass", false);
+  lua_settop(L, 6);
+  apply_options(L, 5, 4);
   return 1;
 }
 
@@ -339,14 +387,22 @@ static int set_external(lua_State *L, const char *what, bool shared, int part) {
   lua_settop(L, 2);
   if (ds->kind != NS_NEWTON_EULER && part > 0)
     luaL_error(L, "%s: a %s has no external moment", what, self->callee.head.type->name);
+  if (part > 0 && lua_isfunction(L, 2)) nsl_bad(L, what, "moment", "a vector of 3", 2);
   if (ds->kind == NS_NEWTON_EULER && !lua_isfunction(L, 2)) {
-    NslVector *all = nsl_push_vector(L, 6, NULL), *given = push_flat(L, 2, -1, what, "force");
-    if (given->n != 3 && (given->n != 6 || part > 0)) nsl_bad(L, what, "force", "a vector of 3", 2);
-    if (ds->fext.value) memcpy(all->data, ds->fext.value, 6 * sizeof(double));
-    memcpy(all->data + part, given->data, (size_t)given->n * sizeof(double));
-    lua_pop(L, 1);
-    lua_replace(L, 2);
-    shared = true;
+    const char *word = part > 0 ? "moment" : "force";
+    NslVector *given = push_flat(L, 2, -1, what, word);
+    if (given->n != 3 && (given->n != 6 || part > 0))
+      nsl_bad(L, what, word, part > 0 ? "a vector of 3" : "a vector of 3 or 6", 2);
+    if (given->n == 3) {
+      NslVector *all = nsl_push_vector(L, 6, NULL);
+      if (ns_coef_varies(&ds->fext))
+        luaL_error(L, "%s: the external force is a function of time, which gives force and moment", what);
+      if (ds->fext.value) memcpy(all->data, ds->fext.value, 6 * sizeof(double));
+      memcpy(all->data + part, given->data, 3 * sizeof(double));
+      lua_replace(L, 2);
+      shared = false;
+    }
+    lua_settop(L, 2);
   }
   nsl_set_mechanical_coefficient(L, 1, "fExt", 2, shared);
   return 0;
@@ -355,6 +411,7 @@ static int set_external(lua_State *L, const char *what, bool shared, int part) {
 static int set_fext_ptr(lua_State *L) { return set_external(L, "setFExtPtr", true, 0); }
 static int set_fext(lua_State *L) { return set_external(L, "setFExt", false, 0); }
 static int set_mext_ptr(lua_State *L) { return set_external(L, "setMExtPtr", true, 3); }
+static int set_mext(lua_State *L) { return set_external(L, "setMExt", false, 3); }
 
 static int set_moment_inertial(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setIsMextExpressedInInertialFrame");
@@ -365,9 +422,11 @@ static int set_moment_inertial(lua_State *L) {
 
 static int set_callback(lua_State *L, int slot, const char *what) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
-  if (!may_have(self, slots[slot].brief))
+  if (slot >= self->callee.kind->nslots)
     luaL_error(L, "%s: a %s has no %s callback", what, self->callee.head.type->name, slots[slot].brief);
-  return nsl_lua_set_function(L, slot, what);
+  nsl_lua_set_function(L, slot, what);
+  if (!lua_isnil(L, 2)) drop_constant(self, slot);
+  return 0;
 }
 
 #define CALLBACK(id, slot, Title) \
@@ -407,6 +466,7 @@ static const luaL_Reg making_methods[] = {{"setMassPtr", set_mass_ptr},
                                           {"setFExtPtr", set_fext_ptr},
                                           {"setFExt", set_fext},
                                           {"setMExtPtr", set_mext_ptr},
+                                          {"setMExt", set_mext},
                                           {"setIsMextExpressedInInertialFrame", set_moment_inertial},
                                           {"setFIntPtr", set_fint_ptr},
                                           {"setFInt", set_fint},
@@ -447,8 +507,8 @@ void nsl_open_mechanical_ds(lua_State *L) {
                                        {"NewtonEulerDS", new_newton_euler},
                                        {NULL, NULL}};
   luaL_Reg all[128];
-  (void)append(append(all, making_methods), nsl_mechanical_state_methods);
+  append(append(append(all, making_methods), nsl_mechanical_state_methods), nsl_mechanical_force_methods);
   for (int i = 0; i < NS_MECHANICAL_KINDS; i++)
-    nsl_register_callee_type(L, &types[i], &class, meta, all, nsl_ds_methods);
+    nsl_register_callee_type(L, &types[i], &classes[i], meta, all, nsl_ds_methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -8,6 +8,41 @@
 #include "bind/ds.h"
 #include "model/mechanical_ds.h"
 
+/* What scripts ask for and what is kept of it: mechanical_forces.c. */
+typedef enum NslQuantity {
+  NSL_MASS,
+  NSL_FINT,
+  NSL_FGYR,
+  NSL_FEXT,
+  NSL_JACOBIAN_FINT_Q, /* these four in the order of NS_FINT_BY_Q ... */
+  NSL_JACOBIAN_FINT_V,
+  NSL_JACOBIAN_FGYR_Q,
+  NSL_JACOBIAN_FGYR_V,
+  NSL_FORCES,
+  NSL_JACOBIAN_Q,
+  NSL_JACOBIAN_V,
+  NSL_RHS,
+  NSL_JACOBIAN_RHS,
+  NSL_QUANTITIES
+} NslQuantity;
+
+typedef struct NslMechanical {
+  NslDs base;
+  double *kept[NSL_QUANTITIES]; /* in the system's arena; NULL: not asked for yet */
+} NslMechanical;
+
+/* Where a method evaluates: the time, and the coordinates and velocities of the state or given ones. */
+typedef struct NslAt {
+  NslMechanical *self;
+  NsMechanicalDs *ds;
+  double t;
+  const double *q, *v;
+  double *room;
+} NslAt;
+
+/* Runs f in the engine, with the graph busy and callbacks knowing their thread. Raises on failure. */
+void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out);
+
 /* The engine's object; NULL before it is made. */
 NsMechanicalDs *nsl_mechanical(const NslDs *self);
 
@@ -21,7 +56,13 @@ NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name);
 /* Gives the system at idx a coefficient: numbers, or a function where the class has a callback for it. */
 void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
 
-/* Methods about the state: see mechanical_state.c. */
-extern const luaL_Reg nsl_mechanical_state_methods[];
+/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
+
+/* Methods about the state (mechanical_state.c), about forces and matrices (mechanical_forces.c). */
+extern const luaL_Reg nsl_mechanical_state_methods[], nsl_mechanical_force_methods[];
+
+/* For display(): mass(), nil when it is not known. */
+int nsl_mechanical_show_mass(lua_State *L);
 
 #endif

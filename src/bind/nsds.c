@@ -107,6 +107,29 @@ static int nsds_link(lua_State *L) {
   return 0;
 }
 
+/* unlink(interaction): between two steps; the interaction keeps its y and lambda and may be linked again. */
+static int nsds_unlink(lua_State *L) {
+  NslNsds *self = check_idle(L, "unlink");
+  NslInteraction *inter = nsl_check_interaction(L, 2);
+  NsError err = {NS_OK, ""};
+  if (ns_nsds_unlink(self->nsds, inter->interaction, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_settop(L, 2);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, 3, "interactions");
+  bool found = false;
+  for (lua_Integer i = 1, count = (lua_Integer)lua_rawlen(L, 4); i <= count; i++) {
+    lua_rawgeti(L, 4, i);
+    found = found || lua_rawequal(L, -1, 2);
+    lua_pop(L, 1);
+    if (!found) continue;
+    lua_rawgeti(L, 4, i + 1);
+    lua_rawseti(L, 4, i);
+  }
+  lua_pushnil(L);
+  lua_setiuservalue(L, 2, 3);
+  return 0;
+}
+
 static int nsds_t0(lua_State *L) {
   lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->t0);
   return 1;
@@ -219,6 +242,7 @@ static int nsds_display(lua_State *L) {
 static const luaL_Reg methods[] = {{"display", nsds_display},
                                    {"insertDynamicalSystem", nsds_insert},
                                    {"link", nsds_link},
+                                   {"unlink", nsds_unlink},
                                    {"t0", nsds_t0},
                                    {"T", nsds_T},
                                    {"finalT", nsds_T},

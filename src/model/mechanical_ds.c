@@ -196,11 +196,11 @@ static void spin(const NsMechanicalDs *ds, const double *omega, double *out) {
   memcpy(out, Mv + 3, 3 * sizeof *out);
 }
 
-static void subtract_gyroscopic(const NsMechanicalDs *ds, const double *v, double *F) {
+static void add_gyroscopic(const NsMechanicalDs *ds, const double *v, double *F) {
   double momentum[3], moment[3];
   spin(ds, v + 3, momentum);
   cross(v + 3, momentum, moment);
-  for (int i = 0; i < 3; i++) F[3 + i] -= moment[i];
+  for (int i = 0; i < 3; i++) F[3 + i] += moment[i];
 }
 
 /* by_v -= d(omega x I omega)/d omega, column by column: e_j x I omega + omega x I e_j. */
@@ -227,28 +227,59 @@ static void add_external(const NsMechanicalDs *ds, const double *q, double *F) {
   for (int i = 0; i < 3; i++) F[3 + i] += moment[i] - ds->fext.value[3 + i];
 }
 
+/* by_q += the derivative of R(e)' m by the quaternion e, for the moment m given in the inertial frame. */
+static void add_external_jacobian(const NsMechanicalDs *ds, const double *q, double *by_q) {
+  if (!ds->fext.value || !ds->moment_inertial) return;
+  const double *e = q + 3, *m = ds->fext.value + 3;
+  double conjugate[4] = {e[0], -e[1], -e[2], -e[3]}, pure[4] = {0, m[0], m[1], m[2]}, left[4], right[4];
+  quaternion_times(conjugate, pure, left);
+  quaternion_times(pure, e, right);
+  for (int j = 0; j < 4; j++) {
+    double unit[4] = {j == 0, j == 1, j == 2, j == 3}, first[4], second[4];
+    quaternion_times(left, unit, first);
+    for (int i = 1; i < 4; i++) unit[i] = -unit[i];
+    quaternion_times(unit, right, second);
+    for (int i = 0; i < 3; i++) by_q[3 + i + (3 + j) * 6] += first[1 + i] + second[1 + i];
+  }
+}
+
 /* ---- forces ---- */
+
+/* out = the value of a callback, or 0, and a constant. */
+static NsStatus force(const NsMechanicalDs *ds, const NsFunction *f, const NsCoef *constant, const char *what, double t,
+                      const double *q, const double *v, double *out, NsError *err) {
+  NsStatus status = NS_OK;
+  memset(out, 0, bytes_of(ds->nv));
+  if (f->value) status = evaluate(ds, f, what, t, q, v, out, err);
+  if (constant->value) for (int i = 0; i < ds->nv; i++) out[i] += constant->value[i];
+  return status;
+}
+
+NsStatus ns_mechanical_internal(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
+                                NsError *err) {
+  return force(ds, &ds->fint_function, &ds->fint, "computeFInt", t, q, v, out, err);
+}
+
+NsStatus ns_mechanical_gyroscopic(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
+                                  NsError *err) {
+  NsStatus status = force(ds, &ds->fgyr_function, &ds->fgyr, "computeFGyr", t, q, v, out, err);
+  if (ds->kind == NS_NEWTON_EULER) add_gyroscopic(ds, v, out);
+  return status;
+}
 
 NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
                               NsError *err) {
   int n = ds->nv;
-  NsStatus status = NS_OK;
-  memset(F, 0, bytes_of(n));
-  if (ds->fint_function.value) status = evaluate(ds, &ds->fint_function, "computeFInt", t, q, v, F, err);
-  if (status == NS_OK && ds->fgyr_function.value) {
-    double *gyr = ds->room;
-    memset(gyr, 0, bytes_of(n));
-    status = evaluate(ds, &ds->fgyr_function, "computeFGyr", t, q, v, gyr, err);
-    for (int i = 0; i < n; i++) F[i] += gyr[i];
+  NsStatus status = ns_mechanical_internal(ds, t, q, v, F, err);
+  if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || ds->kind == NS_NEWTON_EULER)) {
+    status = ns_mechanical_gyroscopic(ds, t, q, v, ds->room, err);
+    for (int i = 0; i < n; i++) F[i] += ds->room[i];
   }
   if (status != NS_OK) return status;
-  if (ds->fint.value) for (int i = 0; i < n; i++) F[i] += ds->fint.value[i];
-  if (ds->fgyr.value) for (int i = 0; i < n; i++) F[i] += ds->fgyr.value[i];
   ns_coef_multiply_add(&ds->K, 1, q, F);
   ns_coef_multiply_add(&ds->C, 1, v, F);
   for (int i = 0; i < n; i++) F[i] = -F[i];
   add_external(ds, q, F);
-  if (ds->kind == NS_NEWTON_EULER) subtract_gyroscopic(ds, v, F);
   return NS_OK;
 }
 
@@ -269,29 +300,43 @@ static NsStatus subtract_jacobian(const NsMechanicalDs *ds, const NsCoef *given,
   return NS_OK;
 }
 
+/* J -= Jacobian number `which` of a callback or a constant. */
+static NsStatus subtract_part(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v,
+                              double *room, double *J, NsError *err) {
+  static const char *const what[NS_FORCE_JACOBIANS] = {"computeJacobianFIntq", "computeJacobianFIntqDot",
+                                                       "computeJacobianFGyrq", "computeJacobianFGyrqDot"};
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
+  const NsFunction *f = which < NS_FGYR_BY_Q ? &ds->fint_function : &ds->fgyr_function;
+  int by = which % 2;
+  return subtract_jacobian(ds, &ds->force_jacobian[which], f, by, by ? ds->nv : ds->nq, what[which], t, args, room, J,
+                           err);
+}
+
+NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v,
+                                      double *room, double *J, NsError *err) {
+  size_t entries = (size_t)ds->nv * (size_t)(which % 2 ? ds->nv : ds->nq);
+  memset(J, 0, entries * sizeof *J);
+  NsStatus status = subtract_part(ds, which, t, q, v, room, J, err);
+  if (ds->kind == NS_NEWTON_EULER && which == NS_FGYR_BY_V) subtract_gyroscopic_jacobian(ds, v, J);
+  for (size_t i = 0; i < entries; i++) J[i] = J[i] == 0 ? 0 : -J[i];
+  return status;
+}
+
 NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v,
                                        double *room, double *by_q, double *by_v, NsError *err) {
-  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
-  const struct {
-    const NsFunction *f;
-    const char *what;
-  } parts[] = {{&ds->fint_function, "computeJacobianFIntq"},
-               {&ds->fint_function, "computeJacobianFIntqDot"},
-               {&ds->fgyr_function, "computeJacobianFGyrq"},
-               {&ds->fgyr_function, "computeJacobianFGyrqDot"}};
   size_t n = (size_t)ds->nv;
   memset(by_q, 0, n * (size_t)ds->nq * sizeof *by_q);
   memset(by_v, 0, n * n * sizeof *by_v);
-  NsStatus status = NS_OK;
-  for (int i = 0; i < NS_FORCE_JACOBIANS && status == NS_OK; i++) {
-    int by = i % 2;
-    status = subtract_jacobian(ds, &ds->force_jacobian[i], parts[i].f, by, by ? ds->nv : ds->nq, parts[i].what, t,
-                               args, room, by ? by_v : by_q, err);
+  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) {
+    NsStatus status = subtract_part(ds, i, t, q, v, room, i % 2 ? by_v : by_q, err);
+    if (status != NS_OK) return status;
   }
-  if (status != NS_OK) return status;
   ns_coef_add_to(&ds->K, -1, by_q, ds->nv);
   ns_coef_add_to(&ds->C, -1, by_v, ds->nv);
-  if (ds->kind == NS_NEWTON_EULER) subtract_gyroscopic_jacobian(ds, v, by_v);
+  if (ds->kind == NS_NEWTON_EULER) {
+    subtract_gyroscopic_jacobian(ds, v, by_v);
+    add_external_jacobian(ds, q, by_q);
+  }
   return NS_OK;
 }
 
@@ -394,16 +439,31 @@ NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, N
   return status == NS_OK ? ns_mechanical_potential_at(ds, t, ds->q, energy, err) : status;
 }
 
-/* acceleration = M^-1 forces for a sparse mass. */
-static NsStatus solve_sparse(NsMechanicalDs *ds, NsError *err) {
+/* w (nv x nrhs) = M^-1 w for a sparse mass. */
+static NsStatus divide_sparse(const NsMechanicalDs *ds, int nrhs, double *w, NsError *err) {
   NsSparseLu *lu;
   NsStatus status = ns_sparse_lu_new(&lu, ds->mass.sparse);
   if (status == NS_OK) status = ns_sparse_lu_factor(lu, ds->mass.sparse);
-  if (status == NS_OK) ns_sparse_lu_solve(lu, 1, ds->acceleration, ds->nv);
+  if (status == NS_OK) ns_sparse_lu_solve(lu, nrhs, w, ds->nv);
   ns_sparse_lu_free(lu);
-  if (status == NS_OK) return NS_OK;
-  return ns_fail(err, status, "dynamical system '%s': the acceleration needs M^-1: %s", name_of(ds),
-                 ns_status_message(status));
+  if (status == NS_ESINGULAR)
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular", name_of(ds));
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "%s", ns_status_message(status));
+}
+
+NsStatus ns_mechanical_divide(NsMechanicalDs *ds, double t, const double *q, int nrhs, double *w, NsError *err) {
+  if (ds->mass.sparse && ns_mechanical_constant_mass(ds)) return divide_sparse(ds, nrhs, w, err);
+  if (!ns_coef_given(&ds->mass) && ns_mechanical_constant_mass(ds)) return NS_OK;
+  NsStatus status = take_matrix(ds, err);
+  if (status == NS_OK) status = ns_mechanical_mass(ds, t, q, ds->matrix, err);
+  if (status != NS_OK) return status;
+  if (!ds->lu && ns_lu_new(&ds->lu, ds->nv) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  status = ns_lu_factor(ds->lu, ds->matrix, ds->nv);
+  if (status != NS_OK)
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", name_of(ds),
+                   ns_lu_singular_row(ds->lu) + 1);
+  ns_lu_solve(ds->lu, nrhs, w, ds->nv);
+  return NS_OK;
 }
 
 NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err) {
@@ -411,16 +471,5 @@ NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err) {
   if (status == NS_OK) status = ns_mechanical_forces(ds, t, ds->q, ds->v, ds->forces, err);
   if (status != NS_OK) return status;
   memcpy(ds->acceleration, ds->forces, bytes_of(ds->nv));
-  if (ds->mass.sparse) return solve_sparse(ds, err);
-  if (!ns_coef_given(&ds->mass) && ns_mechanical_constant_mass(ds)) return NS_OK;
-  status = take_matrix(ds, err);
-  if (status == NS_OK) status = ns_mechanical_mass(ds, t, ds->q, ds->matrix, err);
-  if (status != NS_OK) return status;
-  if (!ds->lu && ns_lu_new(&ds->lu, ds->nv) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  status = ns_lu_factor(ds->lu, ds->matrix, ds->nv);
-  if (status != NS_OK)
-    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", name_of(ds),
-                   ns_lu_singular_row(ds->lu) + 1);
-  ns_lu_solve(ds->lu, 1, ds->acceleration, ds->nv);
-  return NS_OK;
+  return ns_mechanical_divide(ds, t, ds->q, 1, ds->acceleration, err);
 }

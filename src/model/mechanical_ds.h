@@ -93,6 +93,16 @@ NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const
 NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
                               NsError *err);
 
+/* fInt and fGyr (nv) at a point; fGyr has what is built in. NS_ECALLBACK. */
+NsStatus ns_mechanical_internal(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
+                                NsError *err);
+NsStatus ns_mechanical_gyroscopic(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
+                                  NsError *err);
+
+/* One of their Jacobians, NS_FINT_BY_Q ... (nv x nq or nv x nv), at a point; `room` holds nv nq doubles. NS_ECALLBACK. */
+NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v,
+                                      double *room, double *J, NsError *err);
+
 /* dF/dq (nv x nq) and dF/dv (nv x nv) at a point; `room` holds nv nq doubles. NS_ECALLBACK. */
 NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v,
                                        double *room, double *by_q, double *by_v, NsError *err);
@@ -122,6 +132,9 @@ NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, N
 NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy,
                                   NsError *err);
 NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *q, double *energy, NsError *err);
+
+/* w (nv x nrhs) = M(q)^-1 w; the mass must be up to date. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK. */
+NsStatus ns_mechanical_divide(NsMechanicalDs *ds, double t, const double *q, int nrhs, double *w, NsError *err);
 
 /*
 ** Fills ds->forces with F and ds->acceleration with M^-1 F of the accepted state. NS_ESINGULAR, NS_ENOMEM,

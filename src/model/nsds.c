@@ -129,6 +129,25 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *sec
   return NS_OK;
 }
 
+NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *inter, NsError *err) {
+  int at = 0;
+  while (at < nsds->ninteractions && nsds->interactions[at] != inter) at++;
+  if (at == nsds->ninteractions)
+    return ns_fail(err, NS_EARG, "unlink: interaction '%s' is not linked in this NonSmoothDynamicalSystem",
+                   inter->name[0] ? inter->name : "?");
+  for (int i = at; i + 1 < nsds->ninteractions; i++) nsds->interactions[i] = nsds->interactions[i + 1];
+  nsds->ninteractions--;
+  ns_free(inter->z_pair);
+  inter->z_pair = NULL;
+  inter->z = NULL;
+  inter->nz = 0;
+  inter->owner = NULL;
+  inter->ds[0] = inter->ds[1] = NULL;
+  inter->nds = 0;
+  nsds->version++;
+  return NS_OK;
+}
+
 void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->nds; i++) ns_ds_reset(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);

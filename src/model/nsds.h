@@ -7,7 +7,7 @@
 
 #include "model/interaction.h"
 
-/* Systems and interactions are borrowed, in the order in which they came; none is ever removed. */
+/* Systems and interactions are borrowed, in the order in which they came; interactions may be removed. */
 typedef struct NsNsds {
   double t0, T;
   NsDs **ds;
@@ -32,6 +32,9 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err);
 */
 NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second,
                       NsError *err);
+
+/* Takes an interaction out again; it may be linked anew. NS_EARG when it is not linked here. */
+NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *interaction, NsError *err);
 
 /* Every system and interaction back to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);

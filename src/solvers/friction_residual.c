@@ -11,7 +11,7 @@
 
 void ns_friction_project(int dim, double mu, double *x) {
   double t = dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
-  if (t <= mu * x[0]) return;
+  if (x[0] >= 0 && t <= mu * x[0]) return;
   if (mu * t <= -x[0]) {
     for (int k = 0; k < dim; k++) x[k] = 0;
     return;
@@ -75,12 +75,25 @@ void ns_friction_steps(const NsFriction *p, double *rho) {
 /* Forces larger than this many times what q explains do not make the scale larger. */
 static const double explained = 100;
 
+static double contact_error(int dim, double mu, double rho, const double *r, const double *u) {
+  double normal = ns_smaller(r[0], rho * u[0]), e = contact_residual(dim, mu, rho, r, u);
+  return ns_larger(e, normal * normal);
+}
+
+double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {
+  return sqrt(contact_error(dim, mu, rho, r, u));
+}
+
+double ns_friction_scaled_error(double worst, double forces, double data) {
+  if (forces > explained * data) return (worst + DBL_EPSILON * forces) / (explained * data);
+  return worst / ns_larger(data, forces);
+}
+
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u) {
   double worst = 0, forces = DBL_MIN, data = DBL_MIN;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    double normal = ns_smaller(r[k], rho[i] * u[k]), e = contact_residual(p->dim, p->mu[i], rho[i], r + k, u + k);
-    e = ns_larger(e, normal * normal);
+    double e = contact_error(p->dim, p->mu[i], rho[i], r + k, u + k);
     if (!(e <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, e);
     for (int d = 0; d < p->dim; d++) {
@@ -88,9 +101,7 @@ double ns_friction_scaled(const NsFriction *p, const double *rho, const double *
       data = ns_larger(data, rho[i] * fabs(p->q[k + (size_t)d]));
     }
   }
-  worst = sqrt(worst);
-  if (forces > explained * data) return (worst + DBL_EPSILON * forces) / (explained * data);
-  return worst / ns_larger(data, forces);
+  return ns_friction_scaled_error(sqrt(worst), forces, data);
 }
 
 double ns_friction_measure(const NsFriction *p, const double *rho, const double *r, double *u, NsSolverInfo *info) {

@@ -27,6 +27,13 @@ double ns_friction_scale(const NsFriction *p, const double *r);
 void ns_friction_steps(const NsFriction *p, double *rho);
 
 /*
+** One contact's part of the residual below: max of |r - P(r - rho u)| and |min(r_n, rho u_n)|; and that residual, for
+** the worst of these, R and Q.
+*/
+double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u);
+double ns_friction_scaled_error(double worst, double forces, double data);
+
+/*
 ** Scaled natural residual: max_i of |r_i - P(r_i - rho_i u_i)| and |min(r_n, rho_i u_n)| (in a wide cone the first
 ** alone is blind to u_n < 0 by a factor 1 + mu^2) over max(Q, min(R, 100 Q)), R the largest |r_i|, Q that of rho_i
 ** |q_i|: it does not change with the units of r or u, and forces that grow without bound, where there is no solution,

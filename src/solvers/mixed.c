@@ -8,265 +8,306 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
-#include "solvers/friction_local.h"
-#include "solvers/friction_residual.h"
 #include "solvers/mixed_parts.h"
 #include "solvers/sparse_box.h"
 
-enum { PLANE_UNKNOWNS = 240 };
+enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, SWEEPS = 20000, FIRST_SWEEPS = 50, NEWTON_STEPS = 30 };
+
+static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
 
 struct NsMixed {
   NsMixedOptions options;
-  NsBox *box;
-  int capacity; /* of box, lower, upper, best */
   NsArena arena;
-  double *lower, *upper, *best;
-  NsMixedFriction friction;
+  int capacity;                      /* rows that there is room for */
+  double *lower, *upper, *best, *rho, *explained, *size, *load, *at;
+  NsArena matrix;
+  int dense_capacity;
+  double *dense;                     /* of a sparse problem */
+  NsBox *box;
+  int box_capacity;
+  NsMixedEmbed embed;
+  NsMixedPlane plane;
+  NsMixedNewton newton;
+  NsMixedSweeps sweeps;
 };
 
 NsStatus ns_mixed_new(NsMixed **out) {
-  NsMixed *solver = *out = ns_alloc(1, sizeof *solver);
-  if (!solver) return NS_ENOMEM;
-  solver->options.tolerance = 1e-10;
-  return NS_OK;
+  *out = ns_alloc(1, sizeof **out);
+  return *out ? NS_OK : NS_ENOMEM;
 }
 
-void ns_mixed_free(NsMixed *solver) {
-  if (!solver) return;
-  ns_box_free(solver->box);
-  ns_mixed_friction_free(&solver->friction);
-  ns_arena_release(&solver->arena);
-  ns_free(solver);
+void ns_mixed_free(NsMixed *s) {
+  if (!s) return;
+  ns_box_free(s->box);
+  ns_mixed_embed_release(&s->embed);
+  ns_mixed_plane_release(&s->plane);
+  ns_mixed_newton_release(&s->newton);
+  ns_mixed_sweeps_release(&s->sweeps);
+  ns_arena_release(&s->matrix);
+  ns_arena_release(&s->arena);
+  ns_free(s);
 }
 
-NsMixedOptions *ns_mixed_options(NsMixed *solver) {
-  return &solver->options;
-}
-
-/* ---- the matrix ---- */
-
-double ns_mixed_entry(const NsMixedProblem *p, int i, int j) {
-  return p->W ? p->W[i + (size_t)j * (size_t)p->n] : ns_sparse_get(p->sparse, i, j);
-}
-
-double ns_mixed_diagonal(const NsMixedProblem *p, int row, int dim) {
-  double most = 0;
-  for (int i = 0; i < dim; i++) most = fmax(most, ns_mixed_entry(p, row + i, row + i));
-  return most;
-}
-
-void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w) {
-  int n = p->n;
-  memcpy(w, p->q, (size_t)n * sizeof *w);
-  if (p->sparse) {
-    ns_sparse_gemv(1, p->sparse, z, 1, w);
-    return;
-  }
-  for (int j = 0; j < n; j++)
-    for (int i = 0; z[j] != 0 && i < n; i++) w[i] += p->W[i + (size_t)j * (size_t)n] * z[j];
-}
-
-/* sums[i] (dim, from row on) = |q_i| + sum_j |W_ij z_j|: rows of a sparse matrix are not at hand, so all at once. */
-static void absolute_sums(const NsMixedProblem *p, const double *z, double *sums) {
-  for (int i = 0; i < p->n; i++) sums[i] = fabs(p->q[i]);
-  if (p->sparse) {
-    for (int j = 0; j < p->n; j++)
-      for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++)
-        sums[p->sparse->row[k]] += fabs(p->sparse->value[k] * z[j]);
-    return;
-  }
-  for (int j = 0; j < p->n; j++)
-    for (int i = 0; z[j] != 0 && i < p->n; i++) sums[i] += fabs(p->W[i + (size_t)j * (size_t)p->n] * z[j]);
-}
-
-/* ---- the measure ---- */
-
-void ns_mixed_project(const NsMixedGroup *group, double *z) {
-  if (group->dim == 1) z[0] = fmin(fmax(z[0], group->lower), group->upper);
-  else ns_friction_project(group->dim, group->mu, z);
-}
-
-/* |z - P(z - rho w)| of a row or contact; for a contact |min(r_n, rho u_n)| too. */
-static double group_error(const NsMixedGroup *group, double rho, const double *z, const double *w) {
-  double moved[3], error = 0;
-  int dim = group->dim;
-  for (int i = 0; i < dim; i++) moved[i] = z[i] - rho * w[i];
-  if (dim == 3) moved[0] -= rho * group->mu * hypot(w[1], w[2]);
-  if (dim == 2) { /* the plane's law row by row */
-    double normal = fmax(0, moved[0]), most = group->mu * normal;
-    error = fmax(fabs(z[0] - normal), fabs(z[1] - fmin(fmax(moved[1], -most), most)));
-  } else {
-    ns_mixed_project(group, moved);
-    for (int i = 0; i < dim; i++) error = fmax(error, fabs(z[i] - moved[i]));
-  }
-  return dim > 1 ? fmax(error, fabs(fmin(z[0], rho * w[0]))) : error;
-}
-
-static double measure_with(const NsMixedProblem *p, const double *z, double *w, double *sums) {
-  double most = 0;
-  ns_mixed_product(p, z, w);
-  absolute_sums(p, z, sums);
-  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
-    int dim = p->groups[g].dim;
-    double diagonal = ns_mixed_diagonal(p, row, dim), rho = diagonal > 0 ? 1 / diagonal : 1, scale = DBL_MIN;
-    for (int i = 0; i < dim; i++) scale = fmax(scale, fmax(fabs(z[row + i]), rho * sums[row + i]));
-    double error = group_error(&p->groups[g], rho, z + row, w + row) / scale;
-    if (!(error <= most)) most = error;
-    if (isnan(error) || isnan(scale)) return INFINITY;
-  }
-  return most;
-}
-
-double ns_mixed_measure(const NsMixedProblem *p, const double *z, double *w) {
-  double few[64], *sums = few;
-  if (p->n > 64 && !(sums = ns_alloc((size_t)p->n, sizeof *sums))) return INFINITY;
-  double measure = measure_with(p, z, w, sums);
-  if (sums != few) ns_free(sums);
-  return measure;
-}
-
-static NsStatus conclude(const NsMixed *solver, const NsMixedProblem *p, const double *z, double *w,
-                         NsSolverInfo *info) {
-  double most = 0, measure = ns_mixed_measure(p, z, w);
-  for (int i = 0; i < p->n; i++) most = fmax(most, fabs(z[i]));
-  info->relative = info->backward = measure;
-  info->residual = measure * most;
-  if (measure <= solver->options.tolerance) info->status = NS_OK;
-  else if (info->status == NS_OK) info->status = NS_ENOCONV;
-  return info->status;
+NsMixedOptions *ns_mixed_options(NsMixed *s) {
+  return &s->options;
 }
 
 /* ---- data ---- */
 
+static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (isnan(group->lower) || isnan(group->upper)) return NS_ENAN;
+  if (!(group->lower <= group->upper) || group->lower == INFINITY || group->upper == -INFINITY) return NS_EARG;
+  kinds->uniform = false;
+  if (ns_mixed_equation(group)) kinds->equations++;
+  else kinds->bounded++;
+  return NS_OK;
+}
+
+static NsStatus look_at_contact(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (!(fabs(group->mu) <= DBL_MAX)) return NS_ENAN;
+  if (group->mu < 0 || group->dim < 2 || group->dim > 3) return NS_EARG;
+  if (kinds->contacts++ && kinds->dim != group->dim) kinds->uniform = false;
+  if (group->dim > kinds->dim) kinds->dim = group->dim;
+  return NS_OK;
+}
+
+/* The groups; the numbers of a problem of rows are checked by the box solvers. */
 static NsStatus look(const NsMixedProblem *p, NsMixedKinds *kinds) {
   int rows = 0;
   *kinds = (NsMixedKinds){.uniform = true};
   for (int g = 0; g < p->ngroups; g++) {
     const NsMixedGroup *group = &p->groups[g];
-    if (group->dim < 1 || group->dim > 3) return NS_EARG;
+    NsStatus status = group->dim == 1 ? look_at_row(group, kinds) : look_at_contact(group, kinds);
+    if (status) return status;
     rows += group->dim;
-    if (group->dim > 1) {
-      if (!(group->mu >= 0)) return NS_EARG;
-      if (kinds->contacts++ && kinds->dim != group->dim) kinds->uniform = false;
-      if (group->dim > kinds->dim) kinds->dim = group->dim;
-      continue;
-    }
-    kinds->uniform = false;
-    if (!(group->lower <= group->upper) || group->lower == INFINITY || group->upper == -INFINITY) return NS_EARG;
-    if (group->lower == -INFINITY && group->upper == INFINITY) kinds->equations++;
-    else if (group->lower == 0 && group->upper == INFINITY) kinds->unilateral++;
-    else kinds->bounded++;
   }
-  for (int i = 0; i < p->n; i++)
-    if (!isfinite(p->q[i])) return NS_ENAN;
-  return rows == p->n ? NS_OK : NS_EARG;
+  if (rows != p->n || (!p->W && (p->sparse->rows != p->n || p->sparse->cols != p->n))) return NS_EARG;
+  return NS_OK;
+}
+
+static bool finite_data(const NsMixedProblem *p) {
+  double sum = 0;
+  for (int i = 0; i < p->n; i++) sum += p->q[i] * 0;
+  for (size_t k = 0, all = (size_t)p->n * (size_t)p->n; p->W && k < all; k++) sum += p->W[k] * 0;
+  return sum == 0 && (p->W || ns_sparse_finite(p->sparse));
 }
 
 static NsStatus refuse(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
   for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
-  info->status = status;
-  return status;
+  return info->status = status;
 }
 
-static NsStatus reserve(NsMixed *solver, int n) {
-  if (n <= solver->capacity) return NS_OK;
+static NsStatus reserve(NsMixed *s, int n) {
+  if (n <= s->capacity) return NS_OK;
   int wanted = n < 8 ? 8 : n + n / 2;
-  ns_box_free(solver->box);
-  ns_arena_release(&solver->arena);
-  solver->box = NULL;
-  solver->capacity = 0;
-  solver->lower = ns_arena_doubles(&solver->arena, wanted);
-  solver->upper = ns_arena_doubles(&solver->arena, wanted);
-  solver->best = ns_arena_doubles(&solver->arena, wanted);
-  if (solver->arena.failed) return NS_ENOMEM;
-  solver->capacity = wanted;
+  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at};
+  ns_arena_release(&s->arena);
+  s->capacity = 0;
+  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+  if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
+  s->capacity = wanted;
   return NS_OK;
 }
 
-/* ---- methods ---- */
-
-static NsStatus solve_rows(NsMixed *solver, const NsMixedProblem *p, const double *guess, double *z, double *w,
-                           NsSolverInfo *info) {
-  for (int g = 0; g < p->ngroups; g++) {
-    solver->lower[g] = p->groups[g].lower;
-    solver->upper[g] = p->groups[g].upper;
+/* A sparse problem of few rows becomes a dense one. */
+static NsStatus densify(NsMixed *s, int most, NsMixedProblem *p) {
+  if (p->W || p->n >= most) return NS_OK;
+  if (p->n > s->dense_capacity) {
+    ns_arena_release(&s->matrix);
+    s->dense_capacity = 0;
+    s->dense = ns_arena_matrix(&s->matrix, p->n, p->n);
+    if (s->matrix.failed) return ns_arena_release(&s->matrix), NS_ENOMEM;
+    s->dense_capacity = p->n;
   }
-  if (p->sparse) {
-    NsSparseBox *box;
-    NsBoxOptions options = {.tolerance = solver->options.tolerance, .max_iterations = solver->options.max_iterations};
-    NsStatus status = ns_sparse_box_new(&box, p->sparse, &options);
-    if (status == NS_OK)
-      status = ns_sparse_box_solve(box, p->q, solver->lower, solver->upper, guess, z, w, info);
-    ns_sparse_box_free(box);
-    return info->status = status;
-  }
-  if (!solver->box && ns_box_new(&solver->box, solver->capacity) != NS_OK) return info->status = NS_ENOMEM;
-  NsBoxProblem box = {p->n, p->W, p->n, p->q, solver->lower, solver->upper};
-  return ns_box_solve(solver->box, &box, guess, z, w, info);
+  ns_sparse_to_dense(p->sparse, s->dense, p->n > 0 ? p->n : 1);
+  p->W = s->dense;
+  return NS_OK;
 }
+
+/* ---- rows alone ---- */
+
+static NsStatus solve_sparse_rows(const NsMixed *s, const NsMixedProblem *p, const NsBoxOptions *options,
+                                  const double *guess, double *z, double *w, NsSolverInfo *info) {
+  NsSparseBox *box;
+  NsStatus status = ns_sparse_box_new(&box, p->sparse, options);
+  if (status) return refuse(p, status, z, w, info);
+  ns_sparse_box_solve(box, p->q, s->lower, s->upper, guess, z, w, info);
+  ns_sparse_box_free(box);
+  return info->status;
+}
+
+static NsStatus solve_rows(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
+                           NsSolverInfo *info) {
+  double tolerance = s->options.tolerance > 0 ? s->options.tolerance : rows_tolerance;
+  NsBoxOptions options = {.tolerance = tolerance, .max_iterations = s->options.max_iterations};
+  for (int g = 0; g < p->ngroups; g++) {
+    s->lower[g] = p->groups[g].lower;
+    s->upper[g] = p->groups[g].upper;
+  }
+  if (!p->W) return solve_sparse_rows(s, p, &options, guess, z, w, info);
+  if (!s->box || s->box_capacity < p->n) {
+    ns_box_free(s->box);
+    if (ns_box_new(&s->box, s->capacity) != NS_OK) return refuse(p, NS_ENOMEM, z, w, info);
+    s->box_capacity = s->capacity;
+  }
+  *ns_box_options(s->box) = options;
+  NsBoxProblem box = {p->n, p->W, p->n > 0 ? p->n : 1, p->q, s->lower, s->upper};
+  return ns_box_solve(s->box, &box, guess, z, w, info);
+}
+
+/* ---- with contacts ---- */
 
 /* One contact alone. False when it has no exact solution. */
-static bool solve_one(const NsMixedProblem *p, double *z, NsSolverInfo *info) {
+static bool solve_one(const NsMixedView *v, double *z) {
   NsContact contact;
   double block[9];
-  int dim = p->groups[0].dim;
-  for (int j = 0; j < dim; j++)
-    for (int i = 0; i < dim; i++) block[i + j * dim] = ns_mixed_entry(p, i, j);
-  double diagonal = ns_mixed_diagonal(p, 0, dim);
-  ns_contact_set(&contact, dim, block, p->groups[0].mu, diagonal > 0 ? 1 / diagonal : 1);
-  info->solver = "exact";
-  info->iterations = 1;
-  return dim == 2 ? ns_contact_solve2(&contact, p->q, z) : ns_contact_solve3(&contact, p->q, z);
+  int dim = v->p.n;
+  ns_mixed_block(&v->p, 0, dim, block);
+  ns_contact_set(&contact, dim, block, v->p.groups[0].mu, v->rho[0]);
+  return dim == 2 ? ns_contact_solve2(&contact, v->p.q, z) : ns_contact_solve3(&contact, v->p.q, z);
 }
 
-/* Keeps the better of z and solver->best in z. */
-static void keep_better(NsMixed *solver, const NsMixedProblem *p, double *best, double *z, double *w) {
-  double measure = ns_mixed_measure(p, z, w);
-  if (measure < *best) {
-    *best = measure;
-    memcpy(solver->best, z, (size_t)p->n * sizeof *z);
+/* The best of the candidates so far: s->best, what made it, and what a failure may be called. */
+typedef struct Search {
+  double least;
+  NsSolverInfo info;
+  NsStatus verdict;
+  bool fresh; /* z is s->best, and w its output */
+} Search;
+
+/* Takes z as a candidate, or goes back to the best one. True when it is good enough. */
+static bool consider(NsMixed *s, const NsMixedView *v, Search *best, const NsSolverInfo *info, double *z, double *w) {
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  double measure = ns_mixed_measure(v, z, w);
+  best->fresh = measure < best->least;
+  if (best->fresh) {
+    best->least = measure;
+    best->info = *info;
+    memcpy(s->best, z, bytes);
   } else {
-    memcpy(z, solver->best, (size_t)p->n * sizeof *z);
+    memcpy(z, s->best, bytes);
   }
+  return best->least <= v->tolerance;
+}
+
+static bool newton(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  NsSolverInfo info = {0};
+  if (!v->p.W || v->p.n > NS_MIXED_DENSE) return false;
+  NsStatus status = ns_mixed_newton(&s->newton, v, NEWTON_STEPS, z, w, &info);
+  if (status == NS_ENOMEM) best->verdict = status;
+  return consider(s, v, best, &info, z, w);
+}
+
+/* As a box problem; *settled: there is no solution. */
+static bool plane(NsMixed *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
+  NsSolverInfo info = {0};
+  if (v->kinds.dim != 2 || !v->p.W || v->p.n + v->kinds.contacts > PLANE_UNKNOWNS) return false;
+  NsStatus status = ns_mixed_plane(&s->plane, v, z, &info);
+  if (status == NS_ENOSOL || status == NS_ERAY || status == NS_ENOMEM) best->verdict = status;
+  *settled = status == NS_ENOSOL;
+  return consider(s, v, best, &info, z, w);
+}
+
+static bool embed(NsMixed *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
+  NsSolverInfo info = {0};
+  bool exact;
+  NsStatus status = ns_mixed_embed(&s->embed, v, z, &exact, &info);
+  if (status == NS_ENOMEM || status == NS_ETOOLARGE) best->verdict = status;
+  if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
+  *settled = status == NS_ENOSOL && exact;
+  return consider(s, v, best, &info, z, w);
+}
+
+/* Sweeps in rounds of growing length, Newton from where each ends. */
+static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  int limit = v->max_iterations > 0 ? v->max_iterations : SWEEPS;
+  memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
+  for (int done = 0, count = FIRST_SWEEPS; done < limit && !ns_interrupted(); count *= 4) {
+    NsSolverInfo info = {0};
+    if (count > limit - done) count = limit - done;
+    NsStatus status = ns_mixed_sweeps(&s->sweeps, v, count, s->at, w, &info);
+    if (status == NS_ENOMEM) best->verdict = status;
+    memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
+    done += count;
+    info.iterations += done - count;
+    if (consider(s, v, best, &info, z, w)) return true;
+    if (status != NS_EMAXITER) return false;
+    memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
+    if (newton(s, v, best, z, w)) return true;
+  }
+  return false;
 }
 
 /* The methods in their order, until one has an answer. */
-static NsStatus chain(NsMixed *solver, const NsMixedProblem *p, const NsMixedKinds *kinds, double *z, double *w,
-                      NsSolverInfo *info) {
-  const NsMixedOptions *options = &solver->options;
-  double best = ns_mixed_measure(p, z, w);
-  memcpy(solver->best, z, (size_t)p->n * sizeof *z);
-  if (best <= options->tolerance) {
-    info->solver = "guess";
-    info->warm = true;
-    return conclude(solver, p, z, w, info);
+static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  bool settled = false;
+  if (!v->kinds.uniform) {
+    if (newton(s, v, best, z, w) || ns_interrupted()) return best->least <= v->tolerance;
+    if (plane(s, v, best, &settled, z, w)) return true;
+    if (settled || ns_interrupted()) return false;
   }
-  bool plane = kinds->dim == 2 && p->W && !kinds->uniform && p->n + kinds->contacts <= PLANE_UNKNOWNS;
-  for (int method = 0; method < 3; method++) {
-    NsStatus status = NS_ESIZE;
-    if (method == 0 && plane) status = ns_mixed_plane(p, kinds, z, info);
-    if (method == 1) status = ns_mixed_embed(&solver->friction, p, kinds, options, z, info);
-    if (method == 2) status = ns_mixed_sweeps(p, options, z, info);
-    if (status == NS_ESIZE) continue;
-    if (status == NS_EINTR || status == NS_ENOMEM) return info->status = status;
-    keep_better(solver, p, &best, z, w);
-    info->status = status;
-    if (best <= options->tolerance || (status == NS_ENOSOL && kinds->uniform)) break;
-  }
-  return conclude(solver, p, z, w, info);
+  if (embed(s, v, best, &settled, z, w)) return true;
+  if (settled || ns_interrupted()) return false;
+  return newton(s, v, best, z, w) || (!ns_interrupted() && sweeps(s, v, best, z, w));
 }
 
-NsStatus ns_mixed_solve(NsMixed *solver, const NsMixedProblem *p, const double *guess, double *z, double *w,
+/* w of rows exactly as the law says. */
+static void clean(const NsMixedView *v, const double *z, double *w) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    const NsMixedGroup *group = &v->p.groups[g];
+    if (group->dim > 1 || group->lower == group->upper) continue;
+    bool low = z[row] == group->lower, high = z[row] == group->upper;
+    if ((!low && !high) || (low && w[row] < 0) || (high && w[row] > 0)) w[row] = 0;
+  }
+}
+
+/* Fills info for z, whose measure is `least` and whose output is w. */
+static NsStatus conclude(const NsMixedView *v, double least, NsStatus verdict, const double *z, double *w,
+                         NsSolverInfo *info) {
+  info->status = least <= v->tolerance ? NS_OK : ns_interrupted() ? NS_EINTR : verdict;
+  info->residual = ns_mixed_residual(v, z, w, &info->relative);
+  info->backward = least;
+  if (info->status == NS_OK) clean(v, z, w);
+  return info->status;
+}
+
+static NsStatus solve_contacts(NsMixed *s, const NsMixedView *v, const double *guess, double *z, double *w,
+                               NsSolverInfo *info) {
+  for (int i = 0; i < v->p.n; i++) z[i] = guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
+  if (v->p.ngroups == 1 && solve_one(v, z)) {
+    double measure = ns_mixed_measure(v, z, w);
+    info->solver = "exact";
+    info->iterations = 1;
+    if (measure <= v->tolerance) return conclude(v, measure, NS_OK, z, w, info);
+  }
+  Search best = {INFINITY, {.solver = "none"}, NS_EMAXITER, false};
+  memcpy(s->best, z, (size_t)v->p.n * sizeof *z);
+  chain(s, v, &best, z, w);
+  *info = best.info;
+  if (!best.fresh) {
+    memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
+    best.least = ns_mixed_measure(v, z, w);
+  }
+  return conclude(v, best.least, best.verdict, z, w, info);
+}
+
+NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *guess, double *z, double *w,
                         NsSolverInfo *info) {
-  NsMixedKinds kinds;
-  *info = (NsSolverInfo){.status = NS_OK, .residual = INFINITY, .relative = INFINITY, .backward = INFINITY};
-  NsStatus status = look(p, &kinds);
-  if (status != NS_OK) return refuse(p, status, z, w, info);
-  if (reserve(solver, p->n) != NS_OK) return refuse(p, NS_ENOMEM, z, w, info);
-  if (kinds.contacts == 0) return solve_rows(solver, p, guess, z, w, info);
-  for (int i = 0; i < p->n; i++) z[i] = guess && isfinite(guess[i]) ? guess[i] : 0;
-  if (p->ngroups == 1 && solve_one(p, z, info) && conclude(solver, p, z, w, info) == NS_OK) return NS_OK;
-  info->status = NS_OK;
-  return chain(solver, p, &kinds, z, w, info);
+  NsMixedView v = {.p = *given, .tolerance = s->options.tolerance, .max_iterations = s->options.max_iterations};
+  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  NsStatus status = look(given, &v.kinds);
+  if (!status) status = reserve(s, given->n);
+  if (!status) status = densify(s, v.kinds.contacts ? NS_MIXED_DENSE + 1 : SPARSE_BOX, &v.p);
+  if (status) return refuse(given, status, z, w, info);
+  if (v.kinds.contacts == 0) return solve_rows(s, &v.p, guess, z, w, info);
+  if (!finite_data(&v.p)) return refuse(given, NS_ENAN, z, w, info);
+  if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
+  v.rho = s->rho;
+  v.explained = s->explained;
+  v.size = s->size;
+  v.load = s->load;
+  ns_mixed_prepare(&v);
+  return solve_contacts(s, &v, guess, z, w, info);
 }

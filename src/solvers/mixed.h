@@ -25,8 +25,8 @@ typedef struct NsMixedProblem {
 } NsMixedProblem;
 
 typedef struct NsMixedOptions {
-  double tolerance;   /* of ns_mixed_measure; 1e-10 */
-  int max_iterations; /* sweeps of each method that sweeps; 0: 20000 */
+  double tolerance;   /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
+  int max_iterations; /* sweeps; pivots or steps of the box solvers; 0: their own */
 } NsMixedOptions;
 
 typedef struct NsMixed NsMixed;
@@ -39,25 +39,23 @@ void ns_mixed_free(NsMixed *solver);
 NsMixedOptions *ns_mixed_options(NsMixed *solver);
 
 /*
-** w = W z + q, and how well the laws hold: the largest over the groups of |z - P(z - rho w)|, P the projection on the
-** group's set (of a contact with u_n + mu |u_T| in place of u_n) and rho = 1 / the largest diagonal entry of its block
-** (1 where that is 0), over the group's scale max(|z|, rho s) with s = |q| + sum |W| |z| of its rows. A contact counts
-** |min(r_n, rho u_n)| too. INFINITY for NaN.
-*/
-double ns_mixed_measure(const NsMixedProblem *p, const double *z, double *w);
-
-/*
-** Solves the problem from the guess (n, may be NULL: 0). Rows alone go to the box solvers (default.h, sparse_box.h);
-** one contact alone is solved exactly (friction_local.h); contacts of one dimension go to the friction solvers
-** (friction_default.h). Contacts in the plane with rows are the complementarity problem of friction_lcp.h with the rows
-** added, up to some hundred unknowns. Else equations are eliminated, and unilateral rows become contacts without
-** friction and contacts in the plane contacts in space, their missing tangents with W = 1, q = 0; what has other bounds,
-** or fails, is left to Gauss-Seidel sweeps with exact solutions of each group. Makes room when a problem is larger than
-** any before or has another pattern; small dense problems again and again allocate nothing.
-** NS_OK only when ns_mixed_measure (or the measure of the box solver, for rows alone) is within tolerance; else the
-** status of the method that came last, z being the best candidate: NS_ENOSOL, NS_ERAY, NS_EMAXITER, NS_ENOCONV,
-** NS_ESINGULAR, NS_EINTR, NS_ENOMEM. NS_ENAN, NS_EARG (crossed bounds, mu < 0, dims that do not sum up to n) for bad
-** data; z and w are NaN then. info->residual is the measure times the largest |z|, relative and backward the measure.
+** Solves the problem from the guess (n, may be NULL: 0; a component that is not finite counts as 0). Rows alone go to
+** the box solvers (default.h; sparse_box.h from 300 rows on), one contact alone is solved exactly (friction_local.h),
+** contacts of one dimension go to the friction solvers (friction_default.h). Else, each when those before gave no
+** answer:
+**   Newton steps from the guess (mixed_newton.c), up to 600 rows;
+**   with contacts in the plane, the complementarity problem of friction_lcp.h with the rows added, up to 150 unknowns;
+**   the friction solvers, the problem embedded among those of contacts of one dimension (mixed_embed.c);
+**   Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand.
+** Makes room when a problem is larger than any before, when more than 8 contacts have another pattern, and for sparse
+** rows alone; else allocates nothing. The same problems in the same order give the same bits.
+** NS_OK only when the answer is measured within tolerance: rows by their componentwise backward error (residual.h),
+** contacts by the scaled natural residual of friction_residual.h, what q explains including what the rows do. Else z is
+** the best candidate and the status NS_ENOSOL (proved), NS_ERAY, NS_EMAXITER, NS_ENOCONV, NS_ESINGULAR, NS_EINTR or
+** NS_ENOMEM. NS_ENAN (numbers that are not finite), NS_EARG (crossed bounds, mu < 0, dims that do not sum up to n, a
+** sparse matrix of another order) for bad data; z and w are NaN then.
+** info->residual is the largest |z - P(z - rho w)| of a group, relative that over the largest |z| or rho |q|, backward
+** the measure.
 */
 NsStatus ns_mixed_solve(NsMixed *solver, const NsMixedProblem *p, const double *guess, double *z, double *w,
                         NsSolverInfo *info);

@@ -1,204 +1,309 @@
 /*
 ** mixed_embed.c
-** Rows and contacts as contacts of one dimension: equations eliminated, missing tangents added.
+** Rows and contacts as contacts of one dimension.
+**
+** Equations are eliminated. A row with one finite bound, z >= l or z <= u, is a contact without friction, z = l + r_n or
+** u - r_n. A row with two is the first tangent of a contact with mu = 1 whose normal force is held at half the width,
+** W_nn r_n - W_nn (u - l) / 2 = 0, decoupled: z = (l + u) / 2 + r_t, Coulomb's law being that of the row. A tangent
+** that a row or a contact in the plane lacks is decoupled with q = 0: its velocity is W_tt r_t, against a force of that
+** sign, so both are 0 and drop out of the law.
 */
 #include <math.h>
 #include <string.h>
 
-#include "linalg/lu.h"
 #include "solvers/mixed_parts.h"
+#include "solvers/residual.h"
 
-enum { DENSE_ROWS = 1500 }; /* a sparse problem of more rows keeps its equations, and is not for this method */
+enum { REDUCED_ROWS = 1500 };
 
-void ns_mixed_friction_free(NsMixedFriction *friction) {
+/* A force this near to half the width is at its bound. */
+static const double at_bound = 1e-12;
+
+static void release_friction(NsMixedFriction *friction) {
   ns_friction_free(friction->solver);
   ns_block_free(friction->W);
   *friction = (NsMixedFriction){NULL, NULL};
 }
 
-typedef struct Embedding {
-  const NsMixedProblem *p;
-  int dim, nc, ne;
-  int *place;     /* n: a row's place among the nc dim entries, or -1 - its number among the equations */
-  double *mu;     /* nc */
-  double *A;      /* n x n: W with the equations eliminated (dense); NULL: W as it is */
-  double *b;      /* n: q likewise */
-  double *q, *guess, *r, *u; /* nc dim */
-  NsLu *lu;       /* of the equations' block */
-} Embedding;
-
-static bool is_equation(const NsMixedGroup *group) {
-  return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
+void ns_mixed_embed_release(NsMixedEmbed *e) {
+  for (int k = 0; k <= NS_MIXED_SLOTS; k++) release_friction(&e->slot[0][k]), release_friction(&e->slot[1][k]);
+  ns_mixed_reduction_release(&e->reduction);
+  ns_arena_release(&e->arena);
+  *e = (NsMixedEmbed){0};
 }
 
-static void number(Embedding *s) {
-  for (int g = 0, row = 0; g < s->p->ngroups; row += s->p->groups[g++].dim) {
-    const NsMixedGroup *group = &s->p->groups[g];
-    if (is_equation(group)) {
-      s->place[row] = -1 - s->ne++;
+static NsStatus reserve(NsMixedEmbed *e, int n) {
+  if (n <= e->capacity) return NS_OK;
+  ns_arena_release(&e->arena);
+  e->capacity = 0;
+  ptrdiff_t most = 3 * (ptrdiff_t)n;
+  double **vectors[] = {&e->q, &e->guess, &e->r, &e->u, &e->mu, &e->sign, &e->offset, &e->w};
+  for (int k = 0; k < 8; k++) *vectors[k] = ns_arena_doubles(&e->arena, k < 4 ? most : n);
+  e->place = ns_arena_ints(&e->arena, n);
+  if (e->arena.failed) return ns_arena_release(&e->arena), NS_ENOMEM;
+  e->capacity = n;
+  return NS_OK;
+}
+
+/* ---- where each row goes ---- */
+
+/* One problem on its way: W and q as they are to be embedded. */
+typedef struct Plan {
+  NsMixedEmbed *e;
+  const NsMixedView *v;
+  int dim, nc;
+  const double *A, *b; /* A dense, or NULL: the sparse matrix of the problem */
+} Plan;
+
+static bool two_bounds(const NsMixedGroup *group) {
+  return group->dim == 1 && group->lower > -INFINITY && group->upper < INFINITY;
+}
+
+/* The place of a row with bounds. */
+static void place_row(Plan *s, const NsMixedGroup *group, int row) {
+  NsMixedEmbed *e = s->e;
+  int at = s->nc * s->dim;
+  e->place[row] = -1;
+  e->sign[row] = 1;
+  e->offset[row] = group->lower;
+  if (ns_mixed_equation(group) || group->lower == group->upper) return;
+  e->place[row] = at;
+  if (two_bounds(group)) {
+    e->place[row] = at + 1;
+    e->offset[row] = 0.5 * group->lower + 0.5 * group->upper;
+  } else if (group->lower == -INFINITY) {
+    e->sign[row] = -1;
+    e->offset[row] = group->upper;
+  }
+  e->mu[s->nc++] = two_bounds(group) ? 1 : 0;
+}
+
+static void place_all(Plan *s) {
+  const NsMixedProblem *p = &s->v->p;
+  NsMixedEmbed *e = s->e;
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
+    const NsMixedGroup *group = &p->groups[g];
+    if (group->dim == 1) {
+      place_row(s, group, row);
       continue;
     }
-    for (int i = 0; i < group->dim; i++) s->place[row + i] = s->nc * s->dim + i;
-    s->mu[s->nc++] = group->dim > 1 ? group->mu : 0;
-  }
-}
-
-static NsStatus densify(Embedding *s) {
-  const NsMixedProblem *p = s->p;
-  if (p->sparse) ns_sparse_to_dense(p->sparse, s->A, p->n);
-  else memcpy(s->A, p->W, (size_t)p->n * (size_t)p->n * sizeof *s->A);
-  memcpy(s->b, p->q, (size_t)p->n * sizeof *s->b);
-  return NS_OK;
-}
-
-/*
-** A -= A_ce A_ee^-1 A_ec, b -= A_ce A_ee^-1 b_e. Where A_ee is singular (equations that say the same twice) a small
-** multiple of the identity is added to it.
-*/
-static NsStatus eliminate(Embedding *s, NsArena *room) {
-  size_t n = (size_t)s->p->n, ne = (size_t)s->ne;
-  double *block = ns_arena_matrix(room, s->ne, s->ne), *X = ns_arena_matrix(room, s->ne, s->p->n + 1), largest = 0;
-  int *rows = ns_arena_ints(room, s->ne);
-  if (room->failed || ns_lu_new(&s->lu, s->ne) != NS_OK) return NS_ENOMEM;
-  for (size_t i = 0; i < n; i++)
-    if (s->place[i] < 0) rows[-1 - s->place[i]] = (int)i;
-  for (size_t j = 0; j < ne; j++)
-    for (size_t i = 0; i < ne; i++) {
-      block[i + j * ne] = s->A[(size_t)rows[i] + (size_t)rows[j] * n];
-      largest = fmax(largest, fabs(block[i + j * ne]));
+    for (int i = 0; i < group->dim; i++) {
+      e->place[row + i] = s->nc * s->dim + i;
+      e->sign[row + i] = 1;
+      e->offset[row + i] = 0;
     }
-  NsStatus status = ns_lu_factor(s->lu, block, s->ne);
-  for (size_t i = 0; status == NS_ESINGULAR && i < ne; i++) block[i + i * ne] += 1e-12 * largest;
-  if (status == NS_ESINGULAR) status = ns_lu_factor(s->lu, block, s->ne);
-  if (status != NS_OK) return status;
-  for (size_t j = 0; j <= n; j++)
-    for (size_t i = 0; i < ne; i++)
-      X[i + j * ne] = j < n ? s->A[(size_t)rows[i] + j * n] : s->b[rows[i]];
-  ns_lu_solve(s->lu, s->p->n + 1, X, s->ne);
-  for (size_t i = 0; i < n; i++) {
-    if (s->place[i] < 0) continue;
-    for (size_t k = 0; k < ne; k++) {
-      double f = s->A[i + (size_t)rows[k] * n];
-      if (f == 0) continue;
-      for (size_t j = 0; j < n; j++)
-        if (s->place[j] >= 0) s->A[i + j * n] -= f * X[k + j * ne];
-      s->b[i] -= f * X[k + n * ne];
-    }
+    e->mu[s->nc++] = group->mu;
   }
-  return NS_OK;
 }
 
-/* z of the equations from that of the others. */
-static void recover(const Embedding *s, NsArena *room, double *z) {
-  double *x = ns_arena_doubles(room, s->ne);
-  if (s->ne == 0 || room->failed) return;
-  for (int i = 0; i < s->p->n; i++) {
-    if (s->place[i] >= 0) continue;
-    double sum = s->p->q[i];
-    for (int j = 0; j < s->p->n; j++)
-      if (s->place[j] >= 0) sum += ns_mixed_entry(s->p, i, j) * z[j];
-    x[-1 - s->place[i]] = -sum;
-  }
-  ns_lu_solve(s->lu, 1, x, s->ne);
-  for (int i = 0; i < s->p->n; i++)
-    if (s->place[i] < 0) z[i] = x[-1 - s->place[i]];
-}
+/* ---- the matrix ---- */
 
-/* Where triplets go; counted only while i is NULL. */
-typedef struct Triplets {
+/* What takes the entries of the embedded matrix. */
+typedef struct Sink {
+  NsBlock *W; /* filled, or NULL: triplets, counted only while i is NULL */
+  bool zeros; /* triplets for zeros too */
   ptrdiff_t count;
   int *i, *j;
   double *v;
-} Triplets;
+} Sink;
 
-static void put(Triplets *t, int i, int j, double v) {
-  if (i < 0 || j < 0 || v == 0) return;
-  if (t->i) t->i[t->count] = i, t->j[t->count] = j, t->v[t->count] = v;
-  t->count++;
-}
-
-/* The entries of the embedded matrix; a missing tangent has a diagonal entry of the size of its contact's. */
-static void put_all(const Embedding *s, Triplets *t) {
-  const NsMixedProblem *p = s->p;
-  const double *dense = s->A ? s->A : p->W;
-  for (int j = 0; dense && j < p->n; j++)
-    for (int i = 0; i < p->n; i++) put(t, s->place[i], s->place[j], dense[i + (size_t)j * (size_t)p->n]);
-  for (int j = 0; !dense && j < p->n; j++)
-    for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++)
-      put(t, s->place[p->sparse->row[k]], s->place[j], p->sparse->value[k]);
-  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
-    double diagonal = ns_mixed_diagonal(p, row, p->groups[g].dim);
-    for (int i = p->groups[g].dim; s->place[row] >= 0 && i < s->dim; i++)
-      put(t, s->place[row] + i, s->place[row] + i, diagonal > 0 ? diagonal : 1);
+/* The block (I, J) of a row of blocks; NULL where there is none. */
+static double *find_block(const NsBlock *W, int I, int J) {
+  int low = W->rowptr[I], high = W->rowptr[I + 1] - 1, size = W->dim * W->dim;
+  if (high - low + 1 == W->nb) return W->value + (size_t)(low + J) * (size_t)size;
+  while (low <= high) {
+    int middle = low + (high - low) / 2;
+    if (W->col[middle] == J) return W->value + (size_t)middle * (size_t)size;
+    if (W->col[middle] < J) low = middle + 1;
+    else high = middle - 1;
   }
+  return NULL;
 }
 
-static NsStatus form_block(const Embedding *s, NsArena *room, NsBlock **out) {
-  Triplets t = {0};
-  put_all(s, &t);
-  t = (Triplets){0, ns_arena_ints(room, t.count), ns_arena_ints(room, t.count), ns_arena_doubles(room, t.count)};
-  if (room->failed) return NS_ENOMEM;
-  put_all(s, &t);
-  return ns_block_from_triplets(out, s->dim, s->nc * s->dim, t.count, t.i, t.j, t.v);
-}
-
-static bool same_pattern(const NsBlock *a, const NsBlock *b) {
-  return a && a->dim == b->dim && a->nb == b->nb &&
-         memcmp(a->rowptr, b->rowptr, (size_t)(a->nb + 1) * sizeof *a->rowptr) == 0 &&
-         memcmp(a->col, b->col, (size_t)a->rowptr[a->nb] * sizeof *a->col) == 0;
-}
-
-static NsStatus solve(NsMixedFriction *friction, Embedding *s, NsArena *room, const NsMixedOptions *options, double *z,
-                      NsSolverInfo *info) {
-  NsBlock *W = NULL;
-  NsStatus status = form_block(s, room, &W);
-  if (status != NS_OK) return status;
-  const double *b = s->A ? s->b : s->p->q;
-  for (int i = 0; i < s->p->n; i++)
-    if (s->place[i] >= 0) s->q[s->place[i]] = b[i], s->guess[s->place[i]] = z[i];
-  NsFriction problem = {s->dim, s->nc, s->mu, W, s->q};
-  if (!same_pattern(friction->W, W)) {
-    ns_friction_free(friction->solver);
-    friction->solver = NULL;
-    status = ns_friction_new(&friction->solver, &problem, NS_FRICTION_DEFAULT);
+/* False: there is no block for it. */
+static bool put(Sink *sink, int i, int j, double v) {
+  if (sink->W) {
+    int dim = sink->W->dim;
+    double *block = v != 0 ? find_block(sink->W, i / dim, j / dim) : NULL;
+    if (block) block[i % dim + j % dim * dim] += v;
+    return block || v == 0;
   }
-  ns_block_free(friction->W);
-  friction->W = W;
-  if (status != NS_OK) {
-    ns_mixed_friction_free(friction);
-    return status;
+  if (v == 0 && !sink->zeros) return true;
+  if (sink->i) sink->i[sink->count] = i, sink->j[sink->count] = j, sink->v[sink->count] = v;
+  sink->count++;
+  return true;
+}
+
+static bool put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
+  const NsMixedEmbed *e = s->e;
+  if (e->place[i] < 0 || e->place[j] < 0) return true;
+  return put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
+}
+
+/* The diagonal entry of what is added to a group: of the size of its own. */
+static double added(const Plan *s, int g) {
+  return 1 / s->v->rho[g];
+}
+
+/* The entries for a normal force that is given and for tangents that are missing. */
+static bool put_added(const Plan *s, Sink *sink) {
+  const NsMixedProblem *p = &s->v->p;
+  bool good = true;
+  for (int g = 0, row = 0; g < p->ngroups && good; row += p->groups[g++].dim) {
+    int at = s->e->place[row], used = p->groups[g].dim;
+    if (at < 0) continue;
+    if (two_bounds(&p->groups[g])) {
+      at--;
+      good = put(sink, at, at, added(s, g));
+      used = 2;
+    }
+    for (int i = used; i < s->dim && good; i++) good = put(sink, at + i, at + i, added(s, g));
   }
-  *ns_friction_options(friction->solver) =
-      (NsFrictionOptions){.tolerance = options->tolerance, .max_iterations = options->max_iterations};
-  status = ns_friction_solve(friction->solver, &problem, s->guess, s->r, s->u, info);
-  for (int i = 0; i < s->p->n; i++)
-    if (s->place[i] >= 0) z[i] = s->r[s->place[i]];
+  return good;
+}
+
+/* Contacts of one dimension, dense, all blocks there: W as it is. */
+static void copy_blocks(const Plan *s, NsBlock *W) {
+  int dim = s->dim;
+  double *to = W->value;
+  for (int I = 0; I < W->nb; I++)
+    for (int J = 0; J < W->nb; J++) {
+      const double *from = s->A + (size_t)(I * dim) + (size_t)(J * dim) * (size_t)s->v->p.n;
+      for (int j = 0; j < dim; j++, from += s->v->p.n)
+        for (int i = 0; i < dim; i++) *to++ = from[i];
+    }
+}
+
+static bool put_all(const Plan *s, Sink *sink) {
+  const NsSparse *sparse = s->v->p.sparse;
+  int n = s->v->p.n;
+  if (sink->W && s->A && s->v->kinds.uniform && ns_block_count(sink->W) == s->nc * s->nc)
+    return copy_blocks(s, sink->W), true;
+  if (sink->W) memset(sink->W->value, 0, (size_t)ns_block_count(sink->W) * (size_t)(s->dim * s->dim) * sizeof(double));
+  for (int j = 0; s->A && j < n; j++)
+    for (int i = 0; i < n; i++)
+      if (!put_entry(s, sink, i, j, s->A[i + (size_t)j * (size_t)n])) return false;
+  for (int j = 0; !s->A && j < n; j++)
+    for (int k = sparse->colptr[j]; k < sparse->colptr[j + 1]; k++)
+      if (!put_entry(s, sink, sparse->row[k], j, sparse->value[k])) return false;
+  return put_added(s, sink);
+}
+
+/* Few contacts get all blocks, so that their number alone is the pattern. */
+static bool put_full(const Plan *s, Sink *sink) {
+  int n = s->nc * s->dim;
+  for (int j = 0; sink->zeros && j < n; j += s->dim)
+    for (int i = 0; i < n; i += s->dim) put(sink, i, j, 0);
+  return put_all(s, sink);
+}
+
+static NsStatus make_block(const Plan *s, bool full, NsBlock **out) {
+  NsArena room = {0};
+  Sink sink = {.zeros = full};
+  put_full(s, &sink);
+  sink.i = ns_arena_ints(&room, sink.count);
+  sink.j = ns_arena_ints(&room, sink.count);
+  sink.v = ns_arena_doubles(&room, sink.count);
+  sink.count = 0;
+  NsStatus status = NS_ENOMEM;
+  if (!room.failed) {
+    put_full(s, &sink);
+    status = ns_block_from_triplets(out, s->dim, s->nc * s->dim, sink.count, sink.i, sink.j, sink.v);
+  }
+  ns_arena_release(&room);
   return status;
 }
 
-NsStatus ns_mixed_embed(NsMixedFriction *friction, const NsMixedProblem *p, const NsMixedKinds *kinds,
-                        const NsMixedOptions *options, double *z, NsSolverInfo *info) {
-  NsArena room = {0};
-  if (kinds->bounded || (kinds->equations && p->n > DENSE_ROWS)) return NS_ESIZE;
-  Embedding s = {.p = p, .dim = kinds->dim};
-  int most = p->ngroups * s.dim;
-  s.place = ns_arena_ints(&room, p->n);
-  s.mu = ns_arena_doubles(&room, p->ngroups);
-  s.q = ns_arena_doubles(&room, most);
-  s.guess = ns_arena_doubles(&room, most);
-  s.r = ns_arena_doubles(&room, most);
-  s.u = ns_arena_doubles(&room, most);
-  if (kinds->equations) {
-    s.A = ns_arena_matrix(&room, p->n, p->n);
-    s.b = ns_arena_doubles(&room, p->n);
+/* ---- the friction problem ---- */
+
+static void fill_vectors(const Plan *s, const double *z) {
+  const NsMixedProblem *p = &s->v->p;
+  NsMixedEmbed *e = s->e;
+  memset(e->q, 0, (size_t)(s->nc * s->dim) * sizeof *e->q);
+  memset(e->guess, 0, (size_t)(s->nc * s->dim) * sizeof *e->guess);
+  memcpy(e->w, s->b, (size_t)p->n * sizeof *e->w);
+  for (int g = 0, j = 0; g < p->ngroups; j += p->groups[g++].dim) {
+    double x = e->offset[j];
+    if (p->groups[g].dim > 1 || x == 0 || ns_mixed_equation(&p->groups[g])) continue;
+    for (int i = 0; s->A && i < p->n; i++) e->w[i] += s->A[i + (size_t)j * (size_t)p->n] * x;
+    for (int k = s->A ? 0 : p->sparse->colptr[j]; !s->A && k < p->sparse->colptr[j + 1]; k++)
+      e->w[p->sparse->row[k]] += p->sparse->value[k] * x;
   }
-  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
-  if (status == NS_OK) number(&s);
-  if (status == NS_OK && s.A) status = densify(&s);
-  if (status == NS_OK && s.A) status = eliminate(&s, &room);
-  if (status == NS_OK) status = solve(friction, &s, &room, options, z, info);
-  if (status != NS_ENOMEM) recover(&s, &room, z);
-  ns_lu_free(s.lu);
-  ns_arena_release(&room);
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
+    const NsMixedGroup *group = &p->groups[g];
+    for (int i = 0; i < group->dim && e->place[row] >= 0; i++) {
+      int at = e->place[row + i];
+      e->q[at] = e->sign[row + i] * e->w[row + i];
+      e->guess[at] = e->sign[row + i] * (z[row + i] - e->offset[row + i]);
+    }
+    if (!two_bounds(group) || e->place[row] < 0) continue;
+    double half = 0.5 * group->upper - 0.5 * group->lower;
+    e->q[e->place[row] - 1] = -half * added(s, g);
+    e->guess[e->place[row] - 1] = half;
+  }
+}
+
+/* z of the embedded rows; bounds exactly. */
+static void take_answer(const Plan *s, double *z) {
+  const NsMixedProblem *p = &s->v->p;
+  const NsMixedEmbed *e = s->e;
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
+    const NsMixedGroup *group = &p->groups[g];
+    int at = e->place[row];
+    if (group->dim == 1 && at < 0 && !ns_mixed_equation(group)) z[row] = e->offset[row];
+    for (int i = 0; at >= 0 && i < group->dim; i++) z[row + i] = e->offset[row + i] + e->sign[row + i] * e->r[at + i];
+    if (group->dim > 1 || at < 0) continue;
+    z[row] = ns_box_clamp(z[row], group->lower, group->upper);
+    if (!two_bounds(group)) continue;
+    double half = 0.5 * group->upper - 0.5 * group->lower, force = e->r[at];
+    if (fabs(force) >= half * (1 - at_bound)) z[row] = force < 0 ? group->lower : group->upper;
+  }
+}
+
+/* The solver of this size or pattern, its matrix filled. */
+static NsStatus take_solver(const Plan *s, NsFriction *problem, NsMixedFriction **out) {
+  bool few = s->nc <= NS_MIXED_SLOTS;
+  NsMixedFriction *friction = *out = &s->e->slot[s->dim - 2][few ? s->nc : 0];
+  Sink sink = {.W = friction->W};
+  if (friction->W && friction->W->nb == s->nc && put_all(s, &sink)) {
+    problem->W = friction->W;
+    return NS_OK;
+  }
+  release_friction(friction);
+  NsStatus status = make_block(s, few, &friction->W);
+  problem->W = friction->W;
+  if (!status) status = ns_friction_new(&friction->solver, problem, NS_FRICTION_DEFAULT);
+  if (status) release_friction(friction);
+  return status;
+}
+
+static NsStatus solve(Plan *s, double *z, NsSolverInfo *info) {
+  NsMixedEmbed *e = s->e;
+  NsMixedFriction *friction;
+  place_all(s);
+  if (s->nc == 0) return NS_OK;
+  fill_vectors(s, z);
+  NsFriction problem = {s->dim, s->nc, e->mu, NULL, e->q};
+  NsStatus status = take_solver(s, &problem, &friction);
+  if (status) return status;
+  *ns_friction_options(friction->solver) = (NsFrictionOptions){s->v->tolerance, s->v->max_iterations};
+  status = ns_friction_solve(friction->solver, &problem, e->guess, e->r, e->u, info);
+  take_answer(s, z);
+  return status;
+}
+
+NsStatus ns_mixed_embed(NsMixedEmbed *e, const NsMixedView *v, double *z, bool *exact, NsSolverInfo *info) {
+  Plan s = {e, v, v->kinds.dim, 0, v->p.W, v->p.q};
+  *exact = true;
+  if (v->kinds.equations && (!v->p.W || v->p.n > REDUCED_ROWS)) return NS_ESIZE;
+  NsStatus status = reserve(e, v->p.n);
+  if (!status && v->kinds.equations) {
+    status = ns_mixed_reduce(&e->reduction, &v->p, z, exact);
+    s.A = e->reduction.A;
+    s.b = e->reduction.b;
+  }
+  if (status) return status;
+  status = solve(&s, z, info);
+  if (v->kinds.equations) ns_mixed_recover(&e->reduction, &v->p, z, e->w);
   return status;
 }

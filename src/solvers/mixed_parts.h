@@ -6,46 +6,151 @@
 #define NS_SOLVERS_MIXED_PARTS_H
 
 #include "base/arena.h"
+#include "solvers/active.h"
 #include "solvers/default.h"
 #include "solvers/friction_default.h"
+#include "solvers/friction_local.h"
 #include "solvers/mixed.h"
 
 /* What a problem is made of. */
 typedef struct NsMixedKinds {
-  int equations, unilateral, bounded; /* rows */
-  int contacts, dim;                  /* contacts; the largest dim */
-  bool uniform;                       /* no rows, all contacts of that dim */
+  int equations, bounded; /* rows without and with bounds */
+  int contacts, dim;      /* contacts; the largest dim */
+  bool uniform;           /* no rows, all contacts of that dim */
 } NsMixedKinds;
 
-/* The friction solver and its matrix, kept from one problem to the next of the same pattern. */
+/* A problem as the methods see it. */
+typedef struct NsMixedView {
+  NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
+  NsMixedKinds kinds;
+  double tolerance;
+  int max_iterations;
+  double *rho;         /* ngroups: steps of the natural map */
+  double *explained;   /* n: |W| |z| + |q| as the data let expect it */
+  double *size, *load; /* n: work of ns_mixed_measure */
+} NsMixedView;
+
+enum { NS_MIXED_DENSE = 600, NS_MIXED_SLOTS = 8 };
+
+/* ---- mixed_measure.c ---- */
+
+static inline bool ns_mixed_equation(const NsMixedGroup *group) {
+  return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
+}
+
+/* The entry (i, j) of W. */
+double ns_mixed_entry(const NsMixedProblem *p, int i, int j);
+
+/* The block of a group whose first row is `row`, dim x dim. */
+void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block);
+
+/*
+** Fills v->rho: 1 over the largest row sum of a contact's own block, over a row's diagonal entry where that is
+** positive; else over the largest entry of the rows; 1 where these are zero. Where there are rows also v->explained,
+** |W| e + |q| with e the larger of rho |q| and the finite bounds; v->size is work.
+*/
+void ns_mixed_prepare(NsMixedView *v);
+
+/* w = W z + q. */
+void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
+
+/*
+** Writes w = W z + q and returns the measure that mixed.h states; INFINITY for NaN or a row beyond its bounds. As for
+** contacts, forces that grow without bound do not hide what stays wrong: |W| |z| + |q| counts up to 1e4 times what is
+** explained.
+*/
+double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
+
+/* The largest |z - P(z - rho w)|, and that over the largest |z| or rho |q|. */
+double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative);
+
+/* ---- methods; z holds a point and becomes the answer, or what the method ends with ---- */
+
+/* Zero-initialised valid, grown by the method, released by ns_mixed_*_release. */
+typedef struct NsMixedNewton {
+  NsArena arena;
+  NsLuLadder ladder;
+  int capacity;
+  double *J, *F, *point, *at, *candidate, *w, *best;
+} NsMixedNewton;
+
+/*
+** Semismooth Newton on the natural map of rows and that of Alart and Curnier of contacts, dense W only, at most `steps`
+** from z; then z is the best point seen and w its output. NS_OK when its measure is within tolerance, after as many
+** steps as make it smaller; NS_ENOCONV, NS_EMAXITER, NS_ENOMEM.
+** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991.
+*/
+NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
+                         NsSolverInfo *info);
+void ns_mixed_newton_release(NsMixedNewton *newton);
+
+typedef struct NsMixedPlane {
+  NsArena arena;
+  NsBox *box;
+  int capacity;
+  int *first;
+  double *M, *q, *lower, *upper, *guess, *y, *w;
+} NsMixedPlane;
+
+/* Contacts in the plane and rows, dense W, as one box problem; its status. */
+NsStatus ns_mixed_plane(NsMixedPlane *plane, const NsMixedView *v, double *z, NsSolverInfo *info);
+void ns_mixed_plane_release(NsMixedPlane *plane);
+
+/* Some of the equations solved for as many of their unknowns: rows[k] gives z[cols[k]]. */
+typedef struct NsMixedReduction {
+  NsArena arena;
+  NsLuLadder ladder;
+  NsLu *lu; /* of the block of rows and cols, padded with the identity */
+  int capacity, rank, equations;
+  int *rows, *cols;
+  double *A, *b;  /* n x n, n: W and q with those unknowns eliminated; columns cols are as they were */
+  double *block, *X, *scale;
+} NsMixedReduction;
+
+/*
+** Eliminates the unknowns of the equations from the dense W. Where their block is singular as many as it has rank, the
+** others staying at z, and *all is false: the equations left over may not hold. NS_ENOMEM, NS_ETOOLARGE.
+*/
+NsStatus ns_mixed_reduce(NsMixedReduction *reduction, const NsMixedProblem *p, const double *z, bool *all);
+
+/* Sets the eliminated unknowns of z so that their equations hold; w is work and w = W z + q after it. */
+void ns_mixed_recover(const NsMixedReduction *reduction, const NsMixedProblem *p, double *z, double *w);
+void ns_mixed_reduction_release(NsMixedReduction *reduction);
+
+/* A friction solver and its matrix. */
 typedef struct NsMixedFriction {
   NsFrictionSolver *solver;
   NsBlock *W;
 } NsMixedFriction;
 
-void ns_mixed_friction_free(NsMixedFriction *friction);
-
-/* The entry (i, j) of W, and the largest diagonal entry of a group's block (0 when none is positive). */
-double ns_mixed_entry(const NsMixedProblem *p, int i, int j);
-double ns_mixed_diagonal(const NsMixedProblem *p, int row, int dim);
-
-/* w = W z + q. */
-void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
-
-/* Moves z (dim) to the nearest point of the group's set. */
-void ns_mixed_project(const NsMixedGroup *group, double *z);
+typedef struct NsMixedEmbed {
+  NsArena arena;
+  int capacity;
+  NsMixedReduction reduction;
+  NsMixedFriction slot[2][NS_MIXED_SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
+  int *place;             /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
+  double *sign, *offset;  /* n: z_i = offset_i + sign_i r_place */
+  double *mu, *q, *guess, *r, *u, *w;
+} NsMixedEmbed;
 
 /*
-** As contacts of dimension kinds->dim, the equations eliminated. z holds the guess, then the answer. NS_ESIZE when a
-** row has bounds that no contact has, or the equations of a sparse problem are too many to eliminate.
+** As contacts of dimension kinds.dim: equations eliminated, other rows as contacts without friction (one bound) or with
+** a given normal force (two bounds), missing tangents added. *exact: the embedded problem has a solution if and only if
+** the problem has. NS_ESIZE when the equations are too many to eliminate; else the status of the friction solver.
 */
-NsStatus ns_mixed_embed(NsMixedFriction *friction, const NsMixedProblem *p, const NsMixedKinds *kinds,
-                        const NsMixedOptions *options, double *z, NsSolverInfo *info);
+NsStatus ns_mixed_embed(NsMixedEmbed *embed, const NsMixedView *v, double *z, bool *exact, NsSolverInfo *info);
+void ns_mixed_embed_release(NsMixedEmbed *embed);
 
-/* Contacts in the plane and rows as one box problem. z holds the guess, then the answer. */
-NsStatus ns_mixed_plane(const NsMixedProblem *p, const NsMixedKinds *kinds, double *z, NsSolverInfo *info);
+typedef struct NsMixedSweeps {
+  NsArena arena;
+  int capacity, groups;
+  NsContact *contact; /* groups */
+  double *block;      /* 9 groups */
+} NsMixedSweeps;
 
-/* Gauss-Seidel sweeps from z until the measure is within tolerance. */
-NsStatus ns_mixed_sweeps(const NsMixedProblem *p, const NsMixedOptions *options, double *z, NsSolverInfo *info);
+/* Gauss-Seidel sweeps over the groups, forwards and backwards in turn, until the measure is within tolerance. */
+NsStatus ns_mixed_sweeps(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w,
+                         NsSolverInfo *info);
+void ns_mixed_sweeps_release(NsMixedSweeps *sweeps);
 
 #endif

@@ -1,0 +1,68 @@
+-- An elastic bar of length L that flies at a rigid wall with the velocity -v0:
+--
+--   rho S w_tt = E S w_xx,     S = 1, ends free but for the wall:  0 <= w(0, t) + gap _|_ lambda >= 0
+--
+-- A wave of compression runs from the wall with c = sqrt(E / rho) to the free end and returns as one of expansion:
+-- the bar stays at the wall for 2 L / c, with the force rho S c v0, and leaves with +v0 as a whole, not vibrating.
+--
+-- N linear finite elements, mass lumped at the nodes: M w'' + K w = H' lambda, one LagrangianLinearTIDS with sparse M
+-- and K. Restitution e = 0 at the node that touches: the bar rebounds by its elasticity alone. The node's own mass
+-- loses its energy at the impact, 1 / (2 N) of the bar's; with theta = 1/2 that's all that is lost.
+
+local ns = require "nslua"
+local options = require "nslua.options"
+
+local opt = options.parse(arg, {
+  about = "An elastic bar and a rigid wall. Without --csv nothing is written.",
+  { "N", default = 100, min = 1, max = 10000, help = "number of elements" },
+  { "theta", default = 0.5, min = 0.5, max = 1, help = "weight of the end of a step" },
+  { "h", default = 1e-3, min = 1e-7, max = 1, help = "length of a step" },
+  { "T", default = 4, above = 0, max = 100, help = "end of the run" },
+  { "csv", value = "FILE", help = "write every step there" },
+})
+local N = opt.N // 1
+local L, E, rho, v0, gap = 1, 1, 1, 0.1, 0.05
+local l = L / N
+
+local inside, off = ns.ones(N + 1), -ns.ones(N) -- the diagonals of M and K without their factors
+inside[1], inside[N + 1] = 0.5, 0.5
+local M = ns.spdiags({ rho * l * inside }, { 0 }, N + 1)
+local K = ns.spdiags({ E / l * off, 2 * E / l * inside, E / l * off }, { -1, 0, 1 }, N + 1)
+local bar = ns.LagrangianLinearTIDS(ns.zeros(N + 1), -v0 * ns.ones(N + 1), M, K)
+local first = ns.zeros(1, N + 1)
+first[1][1] = 1
+local wall = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR(first, { gap }))
+local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+nsds:insertDynamicalSystem(bar)
+nsds:link(wall, bar)
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(opt.theta), ns.LCP())
+
+local rows, first_contact, last_contact, impulse = {}, nil, nil, 0
+local function record(k, t, p)
+  local q, v = bar:q(), bar:velocity()
+  local mean, energy = 0, simu:energy()
+  for i = 1, N + 1 do mean = mean + inside[i] * v[i] / N end
+  rows[#rows + 1] = { k, t, gap + q[1], q[N + 1], v[1], v[N + 1], mean, p / opt.h, energy.total, energy.impacts }
+end
+record(0, 0, 0)
+for k, t in simu:steps() do
+  local p = wall:lambda(1)[1]
+  record(k, t, p)
+  if p > 0 then first_contact, last_contact, impulse = first_contact or t, t, impulse + p end
+end
+local last, energy = rows[#rows], simu:energy()
+
+print(("N = %d, theta = %g, h = %g, %d steps"):format(N, opt.theta, opt.h, #rows - 1))
+if first_contact then
+  print(("at the wall from %.6g to %.6g: %.6g; 2 L / c = %.6g"):format(
+    first_contact, last_contact, last_contact - first_contact, 2 * L / math.sqrt(E / rho)))
+end
+print(("momentum: %.8g of %.8g, the wall gave %.8g"):format(rho * L * last[7], -rho * L * v0, impulse))
+print(("energy: %.8g of %.8g, impacts took %.3g, the scheme %.3g"):format(
+  last[9], rows[1][9], math.max(0, -energy.impacts), math.max(0, -energy.numerical)))
+
+if opt.csv then
+  local names = { "k", "t", "gap", "w_end", "v_wall", "v_end", "v_mean", "force", "energy", "impacts" }
+  options.write_csv(opt.csv, names, rows)
+  print(("written: %d rows to %s"):format(#rows, opt.csv))
+end

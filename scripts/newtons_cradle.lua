@@ -1,0 +1,73 @@
+-- Newton's cradle as beads on a line: N equal beads of radius r. The first comes with velocity 1 and meets the
+-- others, which are at rest with gaps between them:
+--
+--   m q_i'' = lambda_{i-1} - lambda_i,     0 <= q_{i+1} - q_i - 2 r _|_ lambda_i >= 0,     u+ = -e u- for each impact
+--
+-- where u_i = v_{i+1} - v_i. Two laws of the same impact:
+--
+--   with gaps (--gap above 0) the impacts come one after the other. Each leaves the fraction (1 - e) / 2 of the
+--   velocity and hands on (1 + e) / 2: the last bead goes with ((1 + e) / 2)^(N - 1). With e = 1 that's the toy:
+--   the last bead takes all of it. (With e = 0 they stay together and all go with 1 / N in the end.)
+--
+--   in contact (--gap 0) Newton's law holds for all contacts at once, 0 <= u+ + e u- _|_ P >= 0. What was at rest
+--   keeps together: the first bead meets one body of mass N - 1 and returns, v_1 = (1 - e (N - 1)) / N, and all
+--   others go with (1 + e) / N. This keeps momentum and, with e = 1, energy just as well: the two don't decide what
+--   the toy does, the waves in its beads do, which go from one to the next as the impacts with gaps.
+
+local ns = require "nslua"
+local options = require "nslua.options"
+
+local opt = options.parse(arg, {
+  about = "Beads that hand on an impact. Without --csv nothing is written.",
+  { "N", default = 5, min = 2, max = 100, help = "number of beads" },
+  { "gap", default = 0.01, min = 0, max = 1, help = "between the beads that are at rest" },
+  { "e", default = 1, min = 0, max = 1, help = "restitution" },
+  { "h", default = 1e-3, min = 1e-6, max = 1, help = "length of a step" },
+  { "T", default = 0.2, above = 0, max = 100, help = "end of the run" },
+  { "csv", value = "FILE", help = "write every step there" },
+})
+local N, r, m = opt.N // 1, 0.05, 1
+
+local q0, v0 = {}, {}
+for i = 1, N do
+  q0[i], v0[i] = (i - 1) * (2 * r + opt.gap), 0
+end
+q0[1], v0[1] = -0.05, 1 -- from a little farther away
+local beads = ns.LagrangianLinearTIDS(q0, v0, m * ns.eye(N))
+
+local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+nsds:insertDynamicalSystem(beads)
+for i = 1, N - 1 do
+  local row = ns.zeros(1, N)
+  row[1][i], row[1][i + 1] = -1, 1
+  nsds:link(ns.Interaction(ns.NewtonImpactNSL(opt.e), ns.LagrangianLinearTIR(row, { -2 * r })), beads)
+end
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), ns.LCP())
+
+local names, rows = { "k", "t" }, {}
+for i = 1, N do names[2 + i], names[2 + N + i] = "q" .. i, "v" .. i end
+local function record(k, t)
+  local row, q, v = { k, t }, beads:q(), beads:velocity()
+  for i = 1, N do row[2 + i], row[2 + N + i] = q[i], v[i] end
+  rows[#rows + 1] = row
+end
+record(0, 0)
+local start = simu:energy()
+for k, t in simu:steps() do record(k, t) end
+local energy = simu:energy()
+
+local momentum, last = 0, {}
+for i = 1, N do
+  local v = beads:velocity()[i]
+  momentum = momentum + m * v
+  last[i] = ("%.6g"):format(math.abs(v) < 1e-12 and 0 or v)
+end
+print(("N = %d, gap = %g, e = %g, h = %g, %d steps"):format(N, opt.gap, opt.e, opt.h, #rows - 1))
+print("velocities at the end: " .. table.concat(last, " "))
+print(("momentum %.12g; energy %.12g of %.12g, impacts took %.6g"):format(
+  momentum, energy.total, start.total, math.max(0, -energy.impacts)))
+
+if opt.csv then
+  options.write_csv(opt.csv, names, rows)
+  print(("written: %d rows to %s"):format(#rows, opt.csv))
+end

@@ -1,0 +1,59 @@
+-- A block on a belt, held by a spring: it sticks to the belt until the spring is stronger than friction, slips back,
+-- and is caught by the belt again.
+--
+--   m x'' = -k x + f,   f in -mu N Sign(x' - V)        m y'' = -m g + N,   0 <= y _|_ N >= 0
+--
+-- with m = 1, k = 100, V = 0.1, and mu = mu_s = 0.5 while it sticks, mu_d = 0.3 while it slips. Let w = sqrt(k / m).
+-- It sticks until x = mu_s m g / k, which is a = (mu_s - mu_d) m g / k above the middle of the slip; there it goes on
+-- an arc of a circle in (x, x' / w), until it has the belt's velocity again, at a below the middle:
+--
+--   stick: 2 a / V,     slip: (pi + 2 atan(V / (a w))) / w
+--
+-- The contact is one interaction with two rows, the height of the block over the belt, and its way along the belt:
+-- with a moving belt, h(q, t) = (y, x - V t), a rheonomous relation. mu is set before each step, from the last one.
+
+local ns = require "nslua"
+local options = require "nslua.options"
+
+local opt = options.parse(arg, {
+  about = "A block on a belt that sticks and slips. Without --csv nothing is written.",
+  { "mu_s", default = 0.5, min = 0, help = "coefficient of friction while it sticks" },
+  { "mu_d", default = 0.3, min = 0, help = "coefficient of friction while it slips" },
+  { "V", default = 0.1, min = 0, help = "velocity of the belt" },
+  { "h", default = 1e-3, min = 1e-6, max = 0.1, help = "length of a step" },
+  { "T", default = 3, above = 0, max = 1000, help = "end of the run" },
+  { "csv", value = "FILE", help = "write every step there" },
+})
+local m, k, g, V = 1, 100, 9.81, opt.V
+local REST = 1e-10 -- a slower slip is none
+
+local block = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, V }, m * ns.eye(2), ns.diag { 0, k }) -- q = (y, x)
+block:setFExtPtr { -m * g, 0 }
+local law = ns.NewtonImpactFrictionNSL(0, 0, opt.mu_s, 2)
+local belt = ns.Interaction(law, ns.LagrangianRheonomousR {
+  h = function(t, q, _, out) out[1], out[2] = q[1], q[2] - V * t end,
+  hDot = function(_, _, _, out) out[1], out[2] = 0, -V end,
+})
+local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+nsds:insertDynamicalSystem(block)
+nsds:link(belt, block)
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), ns.FrictionContact(2))
+
+local rows = { { 0, 0, 0, V, 0, 0, "stick" } }
+local changes = {}
+for step, t in simu:steps() do
+  local x, v, p = block:q()[2], block:velocity()[2], belt:lambda(1)
+  local state = math.abs(v - V) <= REST and "stick" or "slip"
+  law:setMu(state == "stick" and opt.mu_s or opt.mu_d)
+  if state ~= rows[#rows][7] then changes[#changes + 1] = { t, x, state } end
+  rows[#rows + 1] = { step, t, x, v, p[2] / opt.h, p[1] / opt.h, state }
+end
+
+print(("mu = %g, %g, V = %g, h = %g, %d steps\n"):format(opt.mu_s, opt.mu_d, V, opt.h, #rows - 1))
+print "         t              x   then"
+for i = 1, math.min(10, #changes) do print(("%10.6g %14.8g   %s"):format(table.unpack(changes[i]))) end
+
+if opt.csv then
+  options.write_csv(opt.csv, { "k", "t", "x", "v", "f", "N", "state" }, rows)
+  print(("\nwritten: %d rows to %s"):format(#rows, opt.csv))
+end

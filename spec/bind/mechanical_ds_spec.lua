@@ -1,0 +1,329 @@
+-- LagrangianDS and its kin, NewtonEulerDS: arguments, options, coefficients, callbacks, classes, clones, use after close().
+local ns = require "nslua"
+local message = require "bind.models".message
+
+local nan, inf = 0 / 0, math.huge
+local Lagrangian, Linear, Diagonal, Rigid = ns.LagrangianDS, ns.LagrangianLinearTIDS, ns.LagrangianLinearDiagonalDS, ns.NewtonEulerDS
+local upright = { 0, 0, 0, 1, 0, 0, 0 }
+local names = { "LagrangianDS", "LagrangianLinearTIDS", "LagrangianLinearDiagonalDS" }
+
+describe("mechanical systems", function()
+  it("refuse wrong initial states", function()
+    for _, name in ipairs(names) do
+      local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
+      check("q0: expected a vector, got nil")
+      check("q0: expected a vector, got string", "x")
+      check("q0: expected at least one coordinate, got an empty vector", {})
+      check("q0[2]: expected a number, got string", { 1, "a" }, { 1, 2 })
+      check("q0[2] is nan", { 1, nan }, { 1, 2 })
+      check("v0: expected a vector of 2, got nil", { 1, 2 })
+      check("v0: expected a vector of 2, got table of 1", { 1, 2 }, { 3 })
+      check("v0[1] is inf", { 1, 2 }, ns.vector { inf, 0 })
+      check("q0: expected a vector, got nil", { v0 = { 1 } })
+      check("v0: expected a vector of 1, got nil", { q0 = { 1 } })
+      check("name: expected a string, got number 3.0", { q0 = { 1 }, v0 = { 1 }, name = 3 })
+      check("z[1] is nan", { q0 = { 1 }, v0 = { 1 }, z = { nan } })
+      check("potential: expected a function, got number 1.0", { q0 = { 1 }, v0 = { 1 }, potential = 1 })
+      check("fExt: expected a vector of 1, got table of 2", { q0 = { 1 }, v0 = { 1 }, fExt = { 1, 2 } })
+    end
+    assert.equal("LagrangianDS: expected at most 3 arguments, got 4", message(Lagrangian, { 1 }, { 1 }, nil, 1))
+    assert.equal("LagrangianLinearTIDS: expected at most 5 arguments, got 6",
+      message(Linear, { 1 }, { 1 }, nil, nil, nil, 1))
+    assert.equal("LagrangianLinearDiagonalDS: expected at most 5 arguments, got 6",
+      message(Diagonal, { 1 }, { 1 }, nil, nil, nil, 1))
+  end)
+
+  it("refuse matrices of wrong size, type or content", function()
+    local q, v = { 1, 2 }, { 0, 0 }
+    assert.equal("LagrangianDS: mass: expected a 2 x 2 matrix, got 1 x 2 table", message(Lagrangian, q, v, { { 1, 2 } }))
+    assert.equal("LagrangianDS: mass: expected a 2 x 2 matrix, got string", message(Lagrangian, q, v, "plugin:mass"))
+    assert.equal("LagrangianDS: mass: expected a 2 x 2 matrix, got 3 x 3 sparse matrix",
+      message(Lagrangian, q, v, ns.speye(3)))
+    assert.equal("LagrangianLinearTIDS: mass: expected a 2 x 2 matrix, got function", message(Linear, q, v, print))
+    assert.equal("LagrangianLinearTIDS: K[2][2] is nan", message(Linear, q, v, ns.eye(2), { { 1, 0 }, { 0, nan } }))
+    assert.equal("LagrangianLinearTIDS: C: expected a 2 x 2 matrix, got 3 x 3 matrix", message(Linear, q, v, nil, nil, ns.eye(3)))
+    assert.equal("LagrangianLinearDiagonalDS: stiffness: expected a vector of 2, got table of 3", message(Diagonal, q, v, { 1, 2, 3 }))
+    assert.equal("LagrangianLinearDiagonalDS: damping[1] is inf", message(Diagonal, q, v, { 1, 2 }, { inf, 1 }))
+    assert.equal("LagrangianLinearDiagonalDS: mass: expected a vector of 2, got 2 x 2 matrix", message(Diagonal, q, v, nil, nil, ns.eye(2)))
+    assert.equal("LagrangianDS: jacobianFIntq: expected a 2 x 2 matrix, got table of 1",
+      message(Lagrangian, { q0 = q, v0 = v, jacobianFIntq = { 1 } }))
+  end)
+
+  it("list the options they know", function()
+    local function check(make, text) assert.equal(text, message(make, { q0 = { 1 }, v0 = { 1 }, x0 = 1 })) end
+    check(Lagrangian, "LagrangianDS: unknown option 'x0' (known: q0, v0, mass, fInt, fExt, fGyr, jacobianFIntq, "
+      .. "jacobianFIntqDot, jacobianFGyrq, jacobianFGyrqDot, potential, z, name)")
+    check(Linear, "LagrangianLinearTIDS: unknown option 'x0' (known: q0, v0, mass, K, C, fExt, potential, z, name)")
+    check(Diagonal, "LagrangianLinearDiagonalDS: unknown option 'x0' (known: q0, v0, stiffness, damping, mass, fExt, potential, z, name)")
+    check(Rigid, "NewtonEulerDS: unknown option 'x0' (known: q0, v0, mass, inertia, fExt, fInt, jacobianFIntq, jacobianFIntqDot, potential, z, name)")
+  end)
+
+  it("are made from arguments or from an option table", function()
+    local K, C, M = ns.diag { 4, 9 }, { { 1, 0 }, { 0, 2 } }, ns.diag { 2, 3 }
+    for _, ds in ipairs {
+      Linear({ 1, 2 }, { 3, 4 }, M, K, C),
+      Linear { q0 = { 1, 2 }, v0 = { 3, 4 }, mass = M, K = K, C = C },
+      Diagonal({ 1, 2 }, { 3, 4 }, { 4, 9 }, { 1, 2 }, { 2, 3 }),
+      Diagonal { q0 = { 1, 2 }, v0 = { 3, 4 }, stiffness = { 4, 9 }, damping = { 1, 2 }, mass = { 2, 3 } },
+    } do
+      assert.same({ 1, 2 }, ds:q():totable())
+      assert.same({ 3, 4 }, ds:velocity():totable())
+      assert.equal(K, ds:K())
+      assert.equal(ns.matrix(C), ds:C())
+      assert.equal(M, ds:mass())
+    end
+    local ds = Linear({ 1 }, { 2 })
+    assert.is_nil(ds:K())
+    assert.is_nil(ds:C())
+    assert.equal(ns.eye(1), ds:mass())
+    assert.equal(ns.eye(1), Lagrangian({ 1 }, { 2 }):mass())
+    ds = Linear({ 1 }, { 2 }, false, nil, { { 3 } })
+    assert.equal(ns.matrix { { 3 } }, ds:C())
+    ds = Linear({ 1, 2 }, { 3, 4 }, ns.speye(2), ns.sparse(K))
+    assert.equal(K, ds:K():tomatrix())
+    assert.equal(ns.eye(2), ds:mass():tomatrix())
+    assert.is_not_nil(tostring(Diagonal(ns.zeros(100), ns.zeros(100), ns.ones(100)):K()):find "^100 x 100 sparse matrix")
+  end)
+
+  it("say what they are", function()
+    assert.equal("LagrangianDS 'pendulum' with 2 degrees of freedom",
+      tostring(Lagrangian { q0 = { 1, 2 }, v0 = { 0, 0 }, name = "pendulum" }))
+    assert.equal("LagrangianLinearTIDS with 1 degree of freedom", tostring(Linear({ 1 }, { 0 })))
+    assert.equal("NewtonEulerDS with 6 degrees of freedom", tostring(Rigid(upright, ns.zeros(6), 1, ns.eye(3))))
+    assert.equal("LagrangianLinearDiagonalDS with 3 degrees of freedom", tostring(Diagonal({ 1, 2, 3 }, { 0, 0, 0 })))
+  end)
+
+  it("share the matrix that a setter with Ptr gets, and copy otherwise", function()
+    local setters = {
+      { Linear, "K", "K" }, { Linear, "C", "C" }, { Linear, "mass", "Mass" }, { Lagrangian, "mass", "Mass" },
+      { Lagrangian, "jacobianFIntq", "JacobianFIntq" }, { Lagrangian, "jacobianFIntqDot", "JacobianFIntqDot" },
+      { Lagrangian, "jacobianFGyrq", "JacobianFGyrq" }, { Lagrangian, "jacobianFGyrqDot", "JacobianFGyrqDot" },
+      { Lagrangian, "fInt", "FInt" }, { Lagrangian, "fGyr", "FGyr" }, { Lagrangian, "fExt", "FExt" }, { Linear, "fExt", "FExt" },
+    }
+    for _, case in ipairs(setters) do
+      local make, name, title = table.unpack(case)
+      local vector = name:find "^f" ~= nil
+      local function value(ds) -- K and C as they were at the last update
+        ds:computeForces(0)
+        local now = ds[name](ds)
+        return vector and now[1] or now(1, 1)
+      end
+      for _, ending in ipairs { "", "Ptr" } do
+        local ds, source = make({ 1, 2 }, { 0, 0 }), vector and ns.vector { 5, 6 } or ns.diag { 5, 6 }
+        local set = "set" .. title .. ending
+        assert.truthy(ds[set], set)
+        ds[set](ds, source)
+        assert.equal(5, value(ds), set)
+        if vector then source[1] = 7 else source[1][1] = 7 end
+        assert.equal(ending == "Ptr" and 7 or 5, value(ds), set)
+        local size = vector and "a vector of 2" or "a 2 x 2 matrix"
+        assert.equal(("%s: %s: expected %s, got nil"):format(tostring(ds):match "^%S+", name, size), message(ds[set], ds))
+        assert.matches("is nan$", message(ds[set], ds, vector and { nan, 1 } or { { nan, 0 }, { 0, 1 } }))
+      end
+    end
+  end)
+
+  it("know which coefficients and callbacks they have", function()
+    local ds, linear, body = Lagrangian({ 1 }, { 1 }), Linear({ 1 }, { 1 }), Rigid(upright, ns.zeros(6), 1, ns.eye(3))
+    assert.equal("LagrangianDS: it has no K", message(ds.setKPtr, ds, { { 1 } }))
+    assert.equal("LagrangianLinearTIDS: it has no fInt", message(linear.setFIntPtr, linear, { 1 }))
+    assert.equal("NewtonEulerDS: it has no fGyr", message(body.setFGyr, body, ns.zeros(6)))
+    assert.equal("NewtonEulerDS: it has no mass", message(body.setMassPtr, body, ns.eye(6)))
+    assert.equal("setComputeMassFunction: a LagrangianLinearTIDS has no mass callback",
+      message(linear.setComputeMassFunction, linear, print))
+    assert.equal("setComputeFGyrFunction: a NewtonEulerDS has no fGyr callback",
+      message(body.setComputeFGyrFunction, body, print))
+    assert.equal("setMExtPtr: a LagrangianDS has no external moment", message(ds.setMExtPtr, ds, { 1, 2, 3 }))
+    assert.equal("setComputeFIntFunction: callback: expected a function, or a library and a symbol, got number 3.0",
+      message(ds.setComputeFIntFunction, ds, 3))
+    assert.equal("class: computeMass: no callback of a LagrangianLinearTIDS (known: computeFExt, computePotential)",
+      message(function() ns.class(Linear).computeMass = print end))
+  end)
+
+  it("take a function in place of a constant, and a constant in place of a function", function()
+    local ds = Lagrangian({ 1 }, { 0 })
+    ds:setFIntPtr { 5 }
+    ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = 3 * q[1] end)
+    assert.equal(3, ds:computeFInt(0)[1])
+    ds:setFInt { 6 }
+    assert.equal(6, ds:computeFInt(0)[1])
+    ds:setFIntPtr(function(_, _, _, _, f) f[1] = 7 end)
+    assert.equal(7, ds:computeFInt(0)[1])
+    ds:setComputeFIntFunction(nil)
+    assert.equal(0, ds:computeFInt(0)[1])
+    ds:setComputeFExtFunction(function(t, _, f) f[1] = t end)
+    assert.equal(4, ds:computeFExt(4)[1])
+    ds:setFExt { 9 }
+    assert.equal(9, ds:computeFExt(4)[1])
+  end)
+
+  it("pass z to every callback, which may write it", function()
+    local seen = {}
+    local function note(name, fill)
+      return function(...)
+        local z = select(select("#", ...) - 1, ...)
+        seen[name] = z[1]
+        if fill then fill(...) end
+      end
+    end
+    local ds = Lagrangian {
+      q0 = { 1 }, v0 = { 2 }, z = { 5 },
+      mass = note("mass", function(_, _, M) M[1][1] = 1 end), fInt = note "fInt", fGyr = note "fGyr", fExt = note "fExt",
+      jacobianFIntq = note "Jq", jacobianFIntqDot = note "Jv", jacobianFGyrq = note "Gq", jacobianFGyrqDot = note "Gv",
+      potential = note("potential", function(_, z, energy) energy[1], z[1] = z[1], 8 end),
+    }
+    ds:computeRhs(0)
+    ds:computeJacobianRhsx(0)
+    assert.equal(5, ds:computePotentialEnergy())
+    assert.same({ mass = 5, fInt = 5, fGyr = 5, fExt = 5, Jq = 5, Jv = 5, Gq = 5, Gv = 5, potential = 5 }, seen)
+    assert.equal(8, ds:z()[1])
+  end)
+
+  it("have classes", function()
+    local Spring = ns.class(Lagrangian, "spring")
+    function Spring:init(_, stiffness) self.stiffness = stiffness end
+    function Spring:computeFInt(_, q, _, _, f) f[1] = self.stiffness * q[1] end
+    function Spring:computeMass(_, _, M) M[1][1] = 2 end
+    function Spring:computePotential(q, _, energy) energy[1] = self.stiffness * q[1] ^ 2 / 2 end
+    local ds = Spring({ q0 = { 3 }, v0 = { 1 } }, 10)
+    assert.equal("LagrangianDS 'spring' with 1 degree of freedom", tostring(ds))
+    assert.equal(-15, ds:computeRhs(0)[2])
+    assert.equal(45, ds:computePotentialEnergy())
+    assert.equal(10, ds:computeJacobianFIntq(0)(1, 1))
+    ds.computeFInt = function(self, _, q, _, _, f) f[1] = -self.stiffness * q[1] end
+    assert.equal(15, ds:computeRhs(0)[2])
+    assert.equal("dynamical system 'spring': computeMass: expected a function, got number 3.0",
+      message(function() ds.computeMass = 3 end))
+    assert.equal("dynamical system 'spring': computeRhs: a field cannot hide the method of this name",
+      message(function() ds.computeRhs = print end))
+    assert.equal("dynamical system 'spring': fInt: a field cannot hide the method of this name",
+      message(function() ds.fInt = print end))
+  end)
+
+  it("name the callback that fails", function()
+    local ds = Lagrangian { q0 = { 1 }, v0 = { 2 }, name = "bar" }
+    local function check(setter, method, text, wrong)
+      ds["setCompute" .. setter .. "Function"](ds, wrong)
+      assert.matches(text, message(ds[method], ds, method ~= "computeMass" and 0 or nil), 1, true)
+    end
+    check("Mass", "computeMass", "dynamical system 'bar' computeMass: mass[1][1] is nan", function(_, _, M) M[1][1] = nan end)
+    check("Mass", "computeMass", "dynamical system 'bar' computeMass: attempt to", function(M) M[1][1] = 1 end)
+    check("Mass", "computeMass", "(computeMass is called as (q, z, mass))", function(_, _, _, M) M[1][1] = 1 end)
+    ds:setMass { { 1 } }
+    check("FInt", "computeFInt", "dynamical system 'bar' computeFInt: fInt[1] is inf", function(_, _, _, _, f) f[1] = inf end)
+    check("FInt", "computeForces", "(computeFInt is called as (time, q, v, z, fInt))", function(_, _, _, f) f[1] = f[2] + 1 end)
+    check("FInt", "computeRhs", "boom", function() error "boom" end)
+    check("FInt", "computeFInt", "fInt[2]: index out of range 1..1", function(_, _, _, _, f) f[2] = 1 end)
+  end)
+
+  it("are cloned with their callbacks, parameters and numbers", function()
+    local M = ns.diag { 2, 4 }
+    local ds = Lagrangian { q0 = { 1, 2 }, v0 = { 3, 4 }, mass = M, fExt = { 5, 6 }, z = { 7 }, name = "plant",
+      fInt = function(_, q, _, z, f) f[1] = z[1] * q[1] end, jacobianFIntqDot = { { 1, 0 }, { 0, 1 } } }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local body = Rigid { q0 = { 1, 2, 3, 1, 1, 0, 0 }, v0 = { 1, 2, 3, 4, 5, 6 }, mass = 3, inertia = ns.diag { 1, 2, 3 } }
+    body:setMExt { 1, 2, 3 }
+    body:setIsMextExpressedInInertialFrame(true)
+    local diagonal = Diagonal(ns.ones(50), ns.ones(50), 2 * ns.ones(50))
+    nsds:insertDynamicalSystem(ds)
+    nsds:insertDynamicalSystem(body)
+    nsds:insertDynamicalSystem(diagonal)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+    local other = simu:clone():nsds()
+    local copy = other:dynamicalSystem(1)
+    M[1][1] = 9
+    ds:z()[1] = 8
+    ds:q()[1] = 11
+    assert.equal("LagrangianDS 'plant' with 2 degrees of freedom", tostring(copy))
+    assert.equal(2, copy:mass()(1, 1))
+    assert.equal(9, ds:mass()(1, 1))
+    assert.same({ 5 - 7, 6 }, copy:computeForces(0):totable())
+    assert.same({ 5 - 88, 6 }, ds:computeForces(0):totable())
+    assert.equal(ns.eye(2), copy:jacobianFIntqDot())
+    assert.equal(body:computeRhs(0), other:dynamicalSystem(2):computeRhs(0))
+    assert.equal(-2 * ns.ones(50), other:dynamicalSystem(3):computeForces(0))
+  end)
+
+  it("raise after close(), their views too", function()
+    local ds = Lagrangian { q0 = { 1 }, v0 = { 2 }, name = "bar" }
+    ds:computeRhs(0)
+    local views = { q = ds:q(), velocity = ds:velocity(), p = ds:p(), forces = ds:forces(), rhs = ds:rhs() }
+    local mass = ds:mass()
+    ds:close()
+    assert.equal("LagrangianDS (closed)", tostring(ds))
+    for name, view in pairs(views) do
+      assert.equal(("vector '%s' belongs to a closed LagrangianDS"):format(name), message(function() return view[1] end))
+    end
+    assert.equal("matrix 'mass' belongs to a closed LagrangianDS", message(function() return mass(1, 1) end))
+    for name, method in pairs {
+      q = ds.q, p = ds.p, mass = ds.mass, computeMass = ds.computeMass, setQ = ds.setQ, forces = ds.forces, K = ds.K,
+      setMassPtr = ds.setMassPtr, computeRhs = ds.computeRhs, inverseMass = ds.inverseMass, display = ds.display,
+      setComputeFIntFunction = ds.setComputeFIntFunction, computeKineticEnergy = ds.computeKineticEnergy,
+      initMemory = ds.initMemory, updatePlugins = ds.updatePlugins, setMExt = ds.setMExt,
+    } do
+      assert.equal("dynamical system 'bar' is closed", message(method, ds), name)
+    end
+    local kept
+    do
+      local other <close> = Linear({ 1 }, { 2 })
+      kept = other
+    end
+    assert.equal("LagrangianLinearTIDS (closed)", tostring(kept))
+  end)
+
+  it("are collected with what they hold, also when they refer to themselves", function()
+    for _ = 1, 50 do
+      local ds = Lagrangian { q0 = { 1 }, v0 = { 2 } }
+      ds:setComputeFIntFunction(function(_, _, _, _, f) f[1] = ds and 1 end)
+      ds:computeRhs(0)
+    end
+    collectgarbage()
+    collectgarbage()
+  end)
+end)
+
+describe("NewtonEulerDS", function()
+  it("refuses what is no rigid body", function()
+    local function check(text, ...) assert.equal("NewtonEulerDS: " .. text, message(Rigid, ...)) end
+    check("q0: expected a vector of 7, got table of 3", { 1, 2, 3 })
+    check("v0: expected a vector of 6, got table of 3", upright, { 1, 2, 3 })
+    check("q0: expected a quaternion in q0[4] .. q0[7], got zeros", ns.zeros(7), ns.zeros(6), 1, ns.eye(3))
+    check("mass: expected a finite number, got nil", upright, ns.zeros(6))
+    check("mass: expected a positive number, got number 0.0", upright, ns.zeros(6), 0, ns.eye(3))
+    check("inertia: expected a 3 x 3 matrix, got nil", upright, ns.zeros(6), 1)
+    check("inertia: expected a 3 x 3 matrix, got 2 x 2 matrix", upright, ns.zeros(6), 1, ns.eye(2))
+    check("inertia[1][1] is nan", upright, ns.zeros(6), 1, ns.diag { nan, 1, 1 })
+    check("inertia: expected a symmetric positive definite matrix", upright, ns.zeros(6), 1, ns.diag { 1, -1, 1 })
+    check("inertia: expected a symmetric positive definite matrix", upright, ns.zeros(6), 1, { { 1, 1, 0 }, { 0, 1, 0 }, { 0, 0, 1 } })
+    check("expected at most 4 arguments, got 5", upright, ns.zeros(6), 1, ns.eye(3), 1)
+  end)
+
+  it("takes force and moment one by one or together", function()
+    local ds = Rigid { q0 = upright, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), name = "ball" }
+    assert.is_nil(ds:fExt())
+    ds:setFExtPtr { 1, 2, 3 }
+    ds:setMExtPtr { 4, 5, 6 }
+    assert.same({ 1, 2, 3, 4, 5, 6 }, ds:fExt():totable())
+    ds:setFExt { 7, 8, 9 }
+    assert.same({ 7, 8, 9, 4, 5, 6 }, ds:fExt():totable())
+    local both = ns.vector { 1, 1, 1, 2, 2, 2 }
+    ds:setFExtPtr(both)
+    both[6] = 3
+    assert.same({ 1, 1, 1, 2, 2, 3 }, ds:fExt():totable())
+    ds:setFExt(both)
+    both[6] = 4
+    assert.same({ 1, 1, 1, 2, 2, 3 }, ds:fExt():totable())
+    ds:setComputeFExtFunction(function(t, _, f) f[1], f[4] = t, 2 * t end)
+    assert.same({ 3, 0, 0, 6, 0, 0 }, ds:computeFExt(3):totable())
+    assert.equal("setMExt: the external force is a function of time, which gives force and moment", message(ds.setMExt, ds, { 1, 2, 3 }))
+    ds:setComputeFExtFunction(nil)
+    ds:setMExt { 1, 2, 3 }
+    assert.same({ 0, 0, 0, 1, 2, 3 }, ds:fExt():totable())
+    assert.equal("setFExtPtr: force: expected a vector of 3 or 6, got table of 2", message(ds.setFExtPtr, ds, { 1, 2 }))
+    assert.equal("setMExtPtr: moment: expected a vector of 3, got table of 6", message(ds.setMExtPtr, ds, { 1, 2, 3, 4, 5, 6 }))
+    assert.equal("setMExt: moment: expected a vector of 3, got function", message(ds.setMExt, ds, print))
+    assert.equal("setMExt: moment[2] is nan", message(ds.setMExt, ds, { 1, nan, 3 }))
+    assert.equal("setIsMextExpressedInInertialFrame: flag: expected a boolean, got number 1.0",
+      message(ds.setIsMextExpressedInInertialFrame, ds, 1))
+  end)
+end)
