@@ -15,7 +15,7 @@ describe("Interaction", function()
     assert.equal("Interaction: name: expected a string, got number 3.0", message(ns.Interaction, law, relation, 3))
   end)
 
-  it("has level 0 only", function()
+  it("has level 0 only in first order", function()
     local inter = ns.Interaction(ns.RelayNSL(2, 1, 3), ns.FirstOrderLinearTIR())
     for _, name in ipairs { "y", "lambda", "lambda_" } do
       local what = name == "y" and "y" or "lambda"
@@ -28,6 +28,43 @@ describe("Interaction", function()
       assert.equal(what .. ": level: expected an integer, got string", message(inter[name], inter, "0"))
     end
     assert.equal(ns.vector { 1, 1 }, inter:lambda(0))
+  end)
+
+  it("has outputs, velocities and impulses in mechanics, forces where it is compliant", function()
+    local inter = ns.Interaction(ns.NewtonImpactNSL(2, 0), ns.LagrangianLinearTIR(ns.eye(2)))
+    local spring = ns.Interaction(ns.ComplementarityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } }))
+    local function levels(object, name, good, text)
+      for _, level in ipairs { -1, 0, 1, 2 } do
+        if good[level] then
+          assert.equal(object:dimension(), #object[name](object, level))
+        else
+          assert.equal(("%s: level: expected %s, got %d"):format(name == "y" and "y" or "lambda", text, level),
+            message(object[name], object, level))
+        end
+      end
+      assert.equal(object:dimension(), #object[name](object))
+    end
+    levels(inter, "y", { [0] = true, [1] = true }, "0 or 1")
+    levels(spring, "y", { [0] = true, [1] = true }, "0 or 1")
+    for _, name in ipairs { "lambda", "lambda_" } do
+      levels(inter, name, { [1] = true }, "1")
+      levels(spring, name, { [0] = true }, "0")
+    end
+  end)
+
+  it("shows the velocities of a step on level 1, live", function()
+    local ds = ns.LagrangianLinearTIDS({ 1, 2 }, { 3, 4 }, ns.eye(2))
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local inter = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR({ { 1, 1 } }, { 5 }))
+    nsds:link(inter, ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.25), ns.MoreauJeanOSI(0.5))
+    local y, u, lambda = inter:y(0), inter:y(1), inter:lambda(1)
+    simu:initialize()
+    assert.equal(8, y[1])
+    simu:computeOneStep()
+    assert.same({ 9.75, 7, 0 }, { y[1], u[1], lambda[1] })
+    assert.equal(inter:y(1), u)
   end)
 
   it("raises after close(), its views too, and closes with its scope", function()

@@ -50,6 +50,78 @@ describe("nonsmooth laws", function()
     assert.equal("lb is read-only", message(function() law:lb()[1] = 3 end))
   end)
 
+  it("of impacts take coefficients in their range", function()
+    local function impact(text, ...) assert.equal("NewtonImpactNSL: " .. text, message(ns.NewtonImpactNSL, ...)) end
+    impact("e: expected a finite number, got no value")
+    impact("e: expected a finite number, got string", "a")
+    impact("e: expected a finite number, got number nan", nan)
+    impact("e: expected a number in [-1, 1], got 1.5", 1.5)
+    impact("e: expected a number in [-1, 1], got -1.5", 2, -1.5)
+    impact("size: expected 1..268435456, got 0", 0, 0.5)
+    impact("size: expected an integer, got number 1.5", 1.5, 0.5)
+    impact("expected at most 2 arguments, got 3", 1, 2, 3)
+    local function friction(text, ...)
+      assert.equal("NewtonImpactFrictionNSL: " .. text, message(ns.NewtonImpactFrictionNSL, ...))
+    end
+    friction("en: expected a finite number, got no value")
+    friction("en: expected a number in [-1, 1], got 2.0", 2, 0, 0, 2)
+    friction("et: expected a number in [-1, 1], got 2.0", 0, 2, 0, 2)
+    friction("mu: expected 0 or more, got -1.0", 0, 0, -1, 2)
+    friction("mu: expected a finite number, got number inf", 0, 0, inf, 2)
+    friction("dim: expected an integer, got no value", 0, 0, 0)
+    friction("dim: expected an integer, got number 2.5", 0, 0, 0, 2.5)
+    friction("dim: expected 2 or 3, got 1", 0, 0, 0, 1)
+    friction("dim: expected 2 or 3, got 4", 0, 0, 0, 4)
+    friction("expected at most 4 arguments, got 5", 0, 0, 0, 2, 2)
+  end)
+
+  it("of impacts have sizes, bounds and coefficients, which may change", function()
+    local impact, contact = ns.NewtonImpactNSL(2, 0.5), ns.NewtonImpactFrictionNSL(0.5, -0.1, 0.3, 3)
+    assert.equal("NewtonImpactNSL of size 2, e = 0.5", tostring(impact))
+    assert.equal("NewtonImpactFrictionNSL of size 3, en = 0.5, et = -0.1, mu = 0.3", tostring(contact))
+    assert.equal(1, ns.NewtonImpactNSL(0.5):size())
+    assert.same({ 2, 0, 3, 0 }, { impact:size(), impact:equalities(), contact:size(), contact:equalities() })
+    assert.equal(ns.vector { 0, 0 }, impact:lb())
+    assert.equal(ns.vector { 0, -inf, -inf }, contact:lb())
+    assert.equal(ns.vector { inf, inf, inf }, contact:ub())
+    assert.equal("setLb: a NewtonImpactNSL has fixed bounds", message(impact.setLb, impact, 0))
+    assert.equal("setUb: a NewtonImpactFrictionNSL has fixed bounds", message(contact.setUb, contact, 0))
+    assert.same({ 0.5, 0.5, 0.5, 0.5, -0.1, 0.3 },
+      { impact:e(), impact:en(), contact:e(), contact:en(), contact:et(), contact:mu() })
+    impact:setE(1)
+    contact:setE(0.25)
+    assert.same({ 1, 0.25 }, { impact:e(), contact:en() })
+    impact:setEn(-1)
+    contact:setEn(0)
+    contact:setEt(1)
+    contact:setMu(0)
+    assert.same({ -1, 0, 1, 0 }, { impact:e(), contact:en(), contact:et(), contact:mu() })
+    for name, what in pairs { setE = "e", setEn = "en", setEt = "et" } do
+      assert.equal(name .. ": " .. what .. ": expected a finite number, got no value", message(contact[name], contact))
+      assert.equal(name .. ": " .. what .. ": expected a number in [-1, 1], got -2.0",
+        message(contact[name], contact, -2))
+    end
+    assert.equal("setMu: mu: expected 0 or more, got -2.0", message(contact.setMu, contact, -2))
+    assert.equal("setMu: mu: expected a finite number, got number nan", message(contact.setMu, contact, nan))
+    assert.same({ 0, 1, 0 }, { contact:en(), contact:et(), contact:mu() })
+  end)
+
+  it("have only the coefficients of their kind", function()
+    local impact, relay = ns.NewtonImpactNSL(0), ns.RelayNSL(1)
+    for _, name in ipairs { "et", "mu", "setEt", "setMu" } do
+      assert.equal(name .. ": a NewtonImpactNSL has no friction", message(impact[name], impact, 0))
+      assert.equal(name .. ": a RelayNSL has no friction", message(relay[name], relay, 0))
+    end
+    for _, name in ipairs { "e", "en", "setE", "setEn" } do
+      assert.equal(name .. ": a RelayNSL has no restitution", message(relay[name], relay, 0))
+    end
+    assert.equal("H: a NewtonImpactNSL has no polyhedron", message(impact.H, impact))
+    impact:close()
+    for _, name in ipairs { "e", "en", "et", "mu", "setE", "setEn", "setEt", "setMu" } do
+      assert.equal("NewtonImpactNSL is closed", message(impact[name], impact, 0), name)
+    end
+  end)
+
   it("raise after close(), their views too", function()
     local law = ns.RelayNSL(1)
     local lb = law:lb()

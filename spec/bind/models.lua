@@ -154,7 +154,7 @@ function models.state(simu)
   end
   for i = 1, nsds:numberOfInteractions() do
     add("y", nsds:interaction(i):y(0))
-    add("lambda", nsds:interaction(i):lambda(0))
+    add("lambda", nsds:interaction(i):lambda())
   end
   return table.concat(parts, " ")
 end

@@ -1,4 +1,4 @@
--- EulerMoreauOSI: weights.
+-- EulerMoreauOSI, MoreauJeanOSI, MoreauJeanGOSI: weights and options.
 local ns = require "nslua"
 local message = require "bind.models".message
 
@@ -31,6 +31,56 @@ describe("EulerMoreauOSI", function()
     for _, name in ipairs { "theta", "gamma", "setTheta", "setGamma", "useGammaForRelation", "setUseGammaForRelation",
       "display", "close" } do
       assert.equal("EulerMoreauOSI is closed", message(osi[name], osi, 1), name)
+    end
+  end)
+end)
+
+describe("MoreauJeanOSI and MoreauJeanGOSI", function()
+  it("have weights in [0, 1], gamma being 1/2 when not given", function()
+    for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do
+      local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
+      check("theta: expected a finite number, got no value")
+      check("theta: expected a number in [0, 1], got 2.0", 2)
+      check("gamma: expected a number in [0, 1], got -1.0", 0.5, -1)
+      check("expected at most 2 arguments, got 3", 0.5, 0.5, 0.5)
+      local osi = ns[name](0.75)
+      assert.same({ 0.75, 0.5 }, { osi:theta(), osi:gamma() })
+      osi:setTheta(1)
+      osi:setGamma(0)
+      assert.same({ 1, 0 }, { osi:theta(), osi:gamma() })
+      assert.equal(name .. ": theta: expected a number in [0, 1], got 3.0", message(osi.setTheta, osi, 3))
+      assert.equal(name .. ": gamma: expected a finite number, got no value", message(osi.setGamma, osi))
+      assert.equal(name .. ": theta 1.0, gamma 0.0", tostring(osi))
+      for _, option in ipairs { "useGammaForRelation", "setUseGammaForRelation" } do
+        assert.equal(("%s: a %s has no such option"):format(option, name), message(osi[option], osi, true))
+      end
+    end
+  end)
+
+  it("are linearly implicit when the first one is asked to be", function()
+    local osi = ns.MoreauJeanOSI(0.5, 1)
+    assert.is_false(osi:linearlyImplicit())
+    osi:setLinearlyImplicit(true)
+    assert.is_true(osi:linearlyImplicit())
+    assert.equal("MoreauJeanOSI: theta 0.5, gamma 1.0, linearly implicit", tostring(osi))
+    assert.equal("setLinearlyImplicit: flag: expected a boolean, got number 1.0",
+      message(osi.setLinearlyImplicit, osi, 1))
+    assert.is_true(osi:linearlyImplicit())
+    for _, other in ipairs { ns.MoreauJeanGOSI(0.5), ns.EulerMoreauOSI(1) } do
+      for _, option in ipairs { "linearlyImplicit", "setLinearlyImplicit" } do
+        assert.matches("^" .. option .. ": a %a+OSI has no such option$", message(other[option], other, true))
+      end
+    end
+  end)
+
+  it("raise after close()", function()
+    for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do
+      local osi = ns[name](1)
+      osi:close()
+      assert.equal(name .. " (closed)", tostring(osi))
+      for _, method in ipairs { "theta", "setGamma", "linearlyImplicit", "setLinearlyImplicit", "close" } do
+        assert.equal(name .. " is closed", message(osi[method], osi, 1), method)
+      end
     end
   end)
 end)

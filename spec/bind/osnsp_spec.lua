@@ -1,4 +1,4 @@
--- LCP, Relay, MLCP, Equality: options, and a problem without solution.
+-- One-step problems: options, laws, a problem without solution, contacts with friction.
 local ns = require "nslua"
 local host = require "host"
 local models = require "bind.models"
@@ -101,5 +101,121 @@ describe("one-step problems", function()
     local other = hopeless { { 1 } }
     assert.equal(models.advance(other)[4], models.state(simu))
     assert.equal(0, ds:x()[1])
+  end)
+end)
+
+-- A body of n coordinates with unit mass under the force -1 each, on law and relation.
+local function body(n, links, problem, steps)
+  local ds = ns.LagrangianLinearTIDS(ns.zeros(n), ns.zeros(n), ns.eye(n))
+  ds:setFExtPtr(-1 * ns.ones(n))
+  local nsds = ns.NonSmoothDynamicalSystem(0, (steps or 1) * 0.1)
+  nsds:insertDynamicalSystem(ds)
+  for k, link in ipairs(links) do nsds:link(ns.Interaction(link[1], link[2], link[3] or "contact " .. k), ds) end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5), problem), ds
+end
+
+local function first_rows(rows, n, from)
+  local C = ns.zeros(rows, n)
+  for i = 1, rows do C[i][i + (from or 0)] = 1 end
+  return ns.LagrangianLinearTIR(C)
+end
+
+describe("FrictionContact and GenericMechanical", function()
+  it("refuse wrong arguments", function()
+    local make = ns.FrictionContact
+    assert.equal("FrictionContact: dim: expected 2 or 3, got 1", message(make, 1))
+    assert.equal("FrictionContact: dim: expected 2 or 3, got 4", message(make, 4))
+    assert.equal("FrictionContact: dim: expected an integer, got number 2.5", message(make, 2.5))
+    assert.equal("FrictionContact: options: expected a table, got string", message(make, "x"))
+    assert.equal("FrictionContact: options: expected a table, got number 3.0", message(make, 2, 3))
+    assert.equal("FrictionContact: expected at most 1 argument, got 2", message(make, 2, {}, {}))
+    assert.equal("GenericMechanical: options: expected a table, got number 3.0", message(ns.GenericMechanical, 3))
+    for _, problem in ipairs { make(3, { tolerance = 1e-9 }), ns.GenericMechanical { maxIterations = 9 } } do
+      assert.matches("^%a+ of size 0, solver 'default'$", tostring(problem))
+      for _, name in ipairs { "M", "q", "lambda", "y", "info" } do assert.is_nil(problem[name](problem)) end
+      assert.matches("^%a+: no one%-step problem has been solved yet$", message(problem.dump, problem, "/nonexistent/x"))
+      problem:close()
+      assert.matches("^%a+ is closed$", message(problem.info, problem))
+    end
+    assert.equal("FrictionContact: unknown option 'foo' (known: tolerance, maxIterations, solver)",
+      message(make, 2, { foo = 1 }))
+  end)
+
+  it("take the laws of their kind and name the interaction that they refuse", function()
+    local function refused(problem, law, n)
+      return message(body, n or 3, { { law, first_rows(law:size(), n or 3), "floor" } }, problem)
+    end
+    local contact = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3)
+    assert.equal("FrictionContact(2): interaction 'floor' is a contact of dimension 3", refused(ns.FrictionContact(2), contact))
+    assert.equal("FrictionContact(3): interaction 'floor' is a contact of dimension 2",
+      refused(ns.FrictionContact(3), ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2)))
+    for _, law in ipairs { ns.NewtonImpactNSL(1, 0), ns.EqualityConditionNSL(1), ns.RelayNSL(1),
+      ns.ComplementarityConditionNSL(1), ns.MixedComplementarityConditionNSL(1, 1) } do
+      assert.matches("^FrictionContact: interaction 'floor' has a %a+; use GenericMechanical$",
+        refused(ns.FrictionContact(), law))
+    end
+    for _, kind in ipairs { "LCP", "Relay", "MLCP", "Equality", "AVI" } do
+      assert.equal(kind .. ": interaction 'floor' has a NewtonImpactFrictionNSL; use FrictionContact or GenericMechanical",
+        refused(ns[kind](), contact))
+    end
+    assert.equal("Equality: interaction 'floor' has a NewtonImpactNSL; use MLCP", refused(ns.Equality(), ns.NewtonImpactNSL(0)))
+    for _, kind in ipairs { "LCP", "Relay", "MLCP", "AVI", "GenericMechanical" } do
+      assert.is_true(#body(1, { { ns.NewtonImpactNSL(0), first_rows(1, 1) } }, ns[kind]()):run() == 2, kind)
+    end
+    assert.is_true(#body(2, { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), first_rows(2, 2) } }, ns.FrictionContact()):run() == 2)
+  end)
+
+  it("know the last problem, but not how many solutions it has", function()
+    local problem = ns.FrictionContact(3)
+    local simu = body(3, { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), first_rows(3, 3) } }, problem)
+    for _, name in ipairs { "uniqueness", "solutions" } do
+      assert.equal(("FrictionContact: %s: no one-step problem has been solved yet"):format(name), message(problem[name], problem))
+    end
+    simu:computeOneStep()
+    for _, name in ipairs { "uniqueness", "solutions" } do
+      assert.equal(("FrictionContact: %s: not for contacts with friction"):format(name), message(problem[name], problem))
+    end
+    assert.equal(ns.eye(3), problem:M())
+    assert.equal(ns.vector { -0.1, -0.1, -0.1 }, problem:q())
+    local lambda, y = problem:lambda(), problem:y()
+    assert.near(0.1, lambda[1], 1e-15)
+    assert.near(0.03, math.sqrt(lambda[2] ^ 2 + lambda[3] ^ 2), 1e-15)
+    for k = 1, 3 do assert.near(problem:q()[k] + lambda[k], y[k], 1e-15) end
+    local info = problem:info()
+    assert.same({ "NS_OK", "exact", 3 }, { info.status, info.solver, problem:size() })
+    assert.is_true(info.backward < 1e-14)
+  end)
+
+  it("tell whether rows alone have one solution", function()
+    local problem = ns.GenericMechanical()
+    body(2, { { ns.NewtonImpactNSL(2, 0), first_rows(2, 2) } }, problem):computeOneStep()
+    assert.equal("for every q", problem:uniqueness().unique)
+    assert.equal(1, #problem:solutions().isolated)
+  end)
+
+  it("write groups to a file, which replays to the same", function()
+    local directory = host.new_directory()
+    local file = directory .. "/problem.lua"
+    local problem = ns.GenericMechanical()
+    local simu = body(6, {
+      { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), first_rows(3, 6) }, { ns.EqualityConditionNSL(1), first_rows(1, 6, 3) },
+      { ns.RelayNSL(1, -0.05, 0.25), first_rows(1, 6, 4) }, { ns.NewtonImpactNSL(0), first_rows(1, 6, 5) },
+    }, problem)
+    simu:computeOneStep()
+    problem:dump(file)
+    local dumped, replayed = dofile(file), ns.numerics.replay(file)
+    local options, record = ns.numerics.load_dump(file)
+    local bad = message(ns.numerics.replay, file, { solver = "enumerate" })
+    host.remove(directory)
+    assert.same({ "GenericMechanical", "NS_OK" }, { dumped.kind, dumped.status })
+    assert.same({ { dim = 3, mu = 0.3 }, { dim = 1, lower = -math.huge, upper = math.huge },
+      { dim = 1, lower = -0.05, upper = 0.25 }, { dim = 1, lower = 0, upper = math.huge } }, dumped.groups)
+    assert.same(dumped, record)
+    assert.same({ dumped.M, dumped.q, dumped.groups }, { options.W, options.q, options.groups })
+    assert.same(problem:M():totable(), dumped.M)
+    assert.same(problem:lambda():totable(), dumped.lambda)
+    assert.is_true(replayed.success)
+    for k = 1, 6 do assert.near(problem:lambda()[k], replayed.z[k], 1e-12) end
+    assert.matches("generic_mechanical: unknown option 'solver'", bad)
   end)
 end)

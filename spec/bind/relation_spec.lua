@@ -1,4 +1,4 @@
--- First-order relations: arguments, options, setters, use after close().
+-- Relations: arguments, options, setters, use after close().
 local ns = require "nslua"
 local models = require "bind.models"
 local message = models.message
@@ -126,6 +126,143 @@ describe("relations", function()
       set("h", print))
     assert.equal("relation 'clutch': computeh: expected a function, got table of 0", set("computeh", {}))
     assert.equal(9.81, r.g)
+  end)
+
+  it("of mechanics that are linear refuse wrong arguments", function()
+    local forms = {
+      LagrangianLinearTIR = "expected (C), (C, e), (C, F, e) or an option table, got ",
+      LagrangianCompliantLinearTIR = "expected (C, D), (C, D, e), (C, D, F, e) or an option table, got ",
+    }
+    for name, usage in pairs(forms) do
+      local compliant = name == "LagrangianCompliantLinearTIR"
+      local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
+      local known = compliant and "C, D, F, e, z, name" or "C, F, e, z, name"
+      check(usage .. "0 arguments")
+      check(usage .. "5 arguments", { { 1 } }, { { 1 } }, { { 1 } }, { 1 }, 1)
+      if compliant then check(usage .. "1 argument", { { 1 } }) else check(usage .. "4 arguments", 1, 2, 3, 4) end
+      check("C[1][1] is nan", { { nan } }, { { 1 } })
+      check("C: expected a matrix, got string", "x", { { 1 } })
+      check(("unknown option 'B' (known: %s)"):format(known), { B = { { 1 } } })
+      check(("unknown option 'h' (known: %s)"):format(known), { h = print })
+      check("C: expected a matrix, got function", { C = print })
+      check("e: expected a vector, got string", { e = "x" })
+      check("name: expected a string, got number 3.0", { name = 3 })
+      local r = ns[name] { name = "r" }
+      for _, letter in ipairs(compliant and { "B", "K" } or { "B", "K", "D" }) do
+        assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter], r, { { 1 } }))
+        assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter .. "Ptr"], r, { { 1 } }))
+      end
+      for _, callback in ipairs { "h", "g", "Jachq", "hDot", "Jachx", "Jachlambda", "C" } do
+        assert.equal(("setCompute%sFunction: a %s has no callback compute%s"):format(callback, name, callback),
+          message(r["setCompute" .. callback .. "Function"], r, print))
+      end
+    end
+    local r = ns.LagrangianCompliantLinearTIR({ { 1, 2 } }, { { 3 } }, { { 4 } }, { 5 })
+    assert.same({ ns.matrix { { 1, 2 } }, ns.matrix { { 3 } }, ns.matrix { { 4 } }, ns.vector { 5 } },
+      { r:C(), r:D(), r:F(), r:e() })
+    r = ns.LagrangianLinearTIR({ { 1, 2 } }, nil, { 5 })
+    assert.is_nil(r:F())
+    assert.equal(ns.vector { 5 }, r:e())
+    assert.equal(ns.vector { 6 }, ns.LagrangianLinearTIR({ { 1, 2 } }, { 6 }):e())
+  end)
+
+  it("of mechanics that are nonlinear refuse wrong arguments and list their options", function()
+    local known = {
+      LagrangianScleronomousR = { "h, Jachq, C, z, name", 2, "h, Jachq", { "g", "hDot", "Jachx", "Jachlambda" } },
+      LagrangianRheonomousR = { "h, Jachq, hDot, C, z, name", 3, "h, Jachq, hDot", { "g", "Jachx", "Jachlambda" } },
+      NewtonEulerR = { "h, Jachq, hDot, C, z, name", 3, "h, Jachq, hDot", { "g", "Jachx", "Jachlambda" } },
+      LagrangianCompliantR = { "h, Jachq, Jachlambda, C, D, z, name", 3, "h, Jachq, Jachlambda", { "g", "hDot", "Jachx" } },
+    }
+    for name, o in pairs(known) do
+      local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
+      check(("unknown option 'g' (known: %s)"):format(o[1]), { g = print })
+      check("h: expected a function, got number 3.0", { h = 3 })
+      check("h: expected a function, got string", "x")
+      check("Jachq: expected a function, got number 3.0", print, 3)
+      check(("expected at most %d callbacks, got 4"):format(o[2]), print, print, print, print)
+      check("C[1][2] is nan", { C = { { 1, nan } } })
+      local r = ns[name]()
+      for _, callback in ipairs(o[4]) do
+        assert.equal(("setCompute%sFunction: a %s has no callback compute%s"):format(callback, name, callback),
+          message(r["setCompute" .. callback .. "Function"], r, print))
+      end
+      for callback in o[3]:gmatch "%a+" do
+        local setter = "setCompute" .. callback .. "Function"
+        r[setter](r, print)
+        r[setter](r, nil)
+        assert.equal(setter .. ": callback: expected a function, or a library and a symbol, got number 1.0",
+          message(r[setter], r, 1))
+      end
+      for _, letter in ipairs { "B", "K", "F" } do
+        assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter], r, { { 1 } }))
+      end
+      assert.equal(name .. ": it has no e", message(r.sete, r, { 1 }))
+    end
+    local r = ns.LagrangianScleronomousR()
+    assert.equal("LagrangianScleronomousR: it has no D", message(r.setDPtr, r, { { 1 } }))
+  end)
+
+  it("of mechanics have a constant Jacobian by two names, shared or copied", function()
+    local r, C, ds = ns.LagrangianScleronomousR(), ns.matrix { { 1, 2 } }, ns.LagrangianDS({ 1, 1 }, { 1, 1 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    assert.is_nil(r:jachq())
+    r:setJachqPtr(C)
+    assert.equal(ns.matrix { { 1, 2 } }, r:jachq())
+    local inter = ns.Interaction(ns.NewtonImpactNSL(0), r)
+    nsds:link(inter, ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.MoreauJeanOSI(0.5))
+    C[1][1] = 3
+    simu:computeOneStep()
+    assert.equal(5, inter:y(1)[1])
+    r:setC(C)
+    C[1][1] = 4
+    simu:computeOneStep()
+    assert.equal(5, inter:y(1)[1])
+    assert.equal(ns.matrix { { 3, 2 } }, r:jachq())
+    assert.equal(r:C(), r:jachq())
+    assert.equal("LagrangianScleronomousR: C[1][1] is inf", message(r.setJachqPtr, r, { { math.huge, 0 } }))
+  end)
+
+  it("of mechanics fit their link", function()
+    local function link(relation, law)
+      local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), ns.LagrangianDS({ 0, 0 }, { 0, 0 })
+      nsds:insertDynamicalSystem(ds)
+      return message(nsds.link, nsds, ns.Interaction(law or ns.NewtonImpactNSL(0), relation), ds)
+    end
+    local closed = ns.ComplementarityConditionNSL(1)
+    for _, name in ipairs { "LagrangianScleronomousR", "LagrangianRheonomousR", "NewtonEulerR" } do
+      assert.equal(("relation '%s': computeh is missing (or set C)"):format(name), link(ns[name]()))
+    end
+    assert.equal("relation 'LagrangianCompliantR': computeh is missing (or set C)", link(ns.LagrangianCompliantR(), closed))
+    local function sizes(text, relation, law)
+      relation:setName "r"
+      assert.equal("relation 'r': " .. text, link(relation, law))
+    end
+    sizes("C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 1", ns.LagrangianLinearTIR { { 1 } })
+    sizes("C: expected 2 x 2 for 2 multipliers and 2 states, got 1 x 2", ns.LagrangianLinearTIR { { 1, 2 } },
+      ns.NewtonImpactFrictionNSL(0, 0, 0, 2))
+    sizes("e: expected 1 x 1 for 1 multiplier and 2 states, got 2 x 1", ns.LagrangianLinearTIR({ { 1, 2 } }, { 1, 2 }))
+    sizes("F: expected 1 x 0 for 1 multiplier and 2 states, got 1 x 1",
+      ns.LagrangianLinearTIR({ { 1, 2 } }, { { 1 } }, { 1 }))
+    sizes("D: expected 1 x 1 for 1 multiplier and 2 states, got 1 x 2",
+      ns.LagrangianCompliantLinearTIR({ { 1, 2 } }, { { 1, 2 } }), closed)
+    sizes("C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 3",
+      ns.LagrangianScleronomousR { h = print, C = { { 1, 2, 3 } } })
+  end)
+
+  it("of mechanics take callbacks of their class alone", function()
+    local r = ns.LagrangianRheonomousR { name = "floor" }
+    local known = "no callback of a LagrangianRheonomousR (known: computeh, computeJachq, computehDot)"
+    local function set(object, key, value) return message(function() object[key] = value end) end
+    assert.equal("relation 'floor': computeg: " .. known, set(r, "computeg", print))
+    assert.equal("relation 'floor': computehDot: expected a function, got number 3.0", set(r, "computehDot", 3))
+    assert.equal("relation 'floor': hDot: a callback is set as computehDot (with self as its first argument)",
+      set(r, "hDot", print))
+    assert.equal("relation 'floor': jachq: a field cannot hide the method of this name", set(r, "jachq", 1))
+    local Floor = ns.class(ns.LagrangianRheonomousR, "Floor")
+    assert.equal("class 'Floor': computeJachx: " .. known, set(Floor, "computeJachx", print))
+    assert.equal("LagrangianRheonomousR 'Floor', not linked", tostring(Floor()))
   end)
 
   it("raise after close()", function()

@@ -303,3 +303,22 @@ describe("TimeStepping", function()
     assert.equal(0, code)
   end)
 end)
+
+describe("TimeSteppingDirectProjection", function()
+  it("goes with a MoreauJeanOSI, and takes nothing when it is refused", function()
+    local ds, problem = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }), ns.GenericMechanical()
+    local nsds, td = ns.NonSmoothDynamicalSystem(0, 1), ns.TimeDiscretisation(0, 0.1)
+    nsds:insertDynamicalSystem(ds)
+    for _, name in ipairs { "MoreauJeanGOSI", "EulerMoreauOSI" } do
+      assert.equal("TimeSteppingDirectProjection: it goes with a MoreauJeanOSI, got a " .. name,
+        message(ns.TimeSteppingDirectProjection, nsds, td, ns[name](0.5), problem))
+    end
+    local simu = ns.TimeSteppingDirectProjection(nsds, td, ns.MoreauJeanOSI(0.5), problem)
+    assert.equal(problem, simu:osnspb())
+    local set = simu.setConstraintTolerance
+    assert.equal("setConstraintTolerance: tolerance: expected a finite number, got no value", message(set, simu))
+    assert.equal("setConstraintTolerance: tolerance: expected a positive number, got 0.0", message(set, simu, 0))
+    assert.equal("setConstraintTolerance: iterations: expected 1..1000000, got 0", message(set, simu, 1e-9, 0))
+    simu:setConstraintTolerance(1e-9, 5)
+  end)
+end)

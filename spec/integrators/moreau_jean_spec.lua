@@ -381,7 +381,8 @@ describe("MoreauJeanOSI as a simulation", function()
     local lagrangian, linear = ns.LagrangianLinearTIR { { 1 } }, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })
     assert.error_matches(link(ns.NewtonImpactNSL(0), lagrangian, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
       "link: a LagrangianLinearTIR goes with mechanical systems, and dynamical system 'ds 1' is none")
-    assert.error_matches(link(ns.RelayNSL(1), linear, ball(1)), "goes with first%-order systems, and dynamical system 'ds 1' is none")
+    assert.error_matches(link(ns.RelayNSL(1), linear, ball(1)),
+      "goes with first%-order systems, and dynamical system 'ds 1' is none")
     assert.error_matches(link(ns.NewtonImpactNSL(0), linear, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
       "link: a NewtonImpactNSL goes with relations between velocities, and a FirstOrderLinearTIR is none")
     local compliant = ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })

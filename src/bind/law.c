@@ -280,10 +280,13 @@ static NsLaw *check_impact(lua_State *L, const char *what, bool with_friction) {
   return self->law;
 }
 
-static int law_e(lua_State *L) {
-  lua_pushnumber(L, check_impact(L, "e", false)->en);
+static int get_en(lua_State *L, const char *what) {
+  lua_pushnumber(L, check_impact(L, what, false)->en);
   return 1;
 }
+
+static int law_e(lua_State *L) { return get_en(L, "e"); }
+static int law_en(lua_State *L) { return get_en(L, "en"); }
 
 static int law_et(lua_State *L) {
   lua_pushnumber(L, check_impact(L, "et", true)->et);
@@ -295,10 +298,13 @@ static int law_mu(lua_State *L) {
   return 1;
 }
 
-static int law_set_e(lua_State *L) {
-  check_impact(L, "setE", false)->en = restitution(L, 2, "setE", "e");
+static int set_en(lua_State *L, const char *who, const char *what) {
+  check_impact(L, who, false)->en = restitution(L, 2, who, what);
   return 0;
 }
+
+static int law_set_e(lua_State *L) { return set_en(L, "setE", "e"); }
+static int law_set_en(lua_State *L) { return set_en(L, "setEn", "en"); }
 
 static int law_set_et(lua_State *L) {
   check_impact(L, "setEt", true)->et = restitution(L, 2, "setEt", "et");
@@ -367,11 +373,11 @@ static const luaL_Reg methods[] = {{"display", law_display},
                                    {"H", law_H},
                                    {"K", law_K},
                                    {"e", law_e},
-                                   {"en", law_e},
+                                   {"en", law_en},
                                    {"et", law_et},
                                    {"mu", law_mu},
                                    {"setE", law_set_e},
-                                   {"setEn", law_set_e},
+                                   {"setEn", law_set_en},
                                    {"setEt", law_set_et},
                                    {"setMu", law_set_mu},
                                    {NULL, NULL}};

@@ -74,6 +74,7 @@ static NsMixedGroup read_group(lua_State *L, int g) {
                         group_number(L, g, "mu", 0)};
   if (dim != 1 && dim != 2 && dim != 3) luaL_error(L, "%s: groups[%d].dim: expected 1, 2 or 3, got %f", who, g, dim);
   if (group.mu < 0) luaL_error(L, "%s: groups[%d].mu = %f is negative", who, g, group.mu);
+  if (isinf(group.mu)) luaL_error(L, "%s: groups[%d].mu is inf", who, g);
   if (group.lower > group.upper || group.lower == INFINITY || group.upper == -INFINITY)
     luaL_error(L, "%s: groups[%d]: the bounds lower = %f, upper = %f are no interval", who, g, group.lower,
                group.upper);

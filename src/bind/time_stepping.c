@@ -119,14 +119,12 @@ static int new_ts(lua_State *L) {
 
 /* TimeSteppingDirectProjection(nsds, td, osi [, osnspb]): TimeStepping that projects the coordinates. */
 static int new_projection(lua_State *L) {
-  new_ts(L);
-  NslTimeStepping *self = lua_touserdata(L, -1);
-  lua_getiuservalue(L, -1, NSL_TS_OSI);
-  const NslOsi *osi = lua_touserdata(L, -1);
+  const NslOsi *osi = nsl_check_osi(L, 3);
   if (osi->integrator.kind != NS_MOREAU_JEAN)
     luaL_error(L, "TimeSteppingDirectProjection: it goes with a MoreauJeanOSI, got a %s", osi->head.type->name);
+  new_ts(L);
+  NslTimeStepping *self = lua_touserdata(L, -1);
   self->ts->projection.on = true;
-  lua_pop(L, 1);
   return 1;
 }
 

@@ -83,9 +83,9 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
     if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
     return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kinds[problem->kind].name, inter->name,
                    ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_NORMAL_CONE ? "AVI"
-                   : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
                    : inter->law->kind == NS_LAW_FRICTION  ? "FrictionContact or GenericMechanical"
                    : problem->kind == NS_OSNSP_FRICTION   ? "GenericMechanical"
+                   : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
                                                           : "MLCP");
   }
   return NS_OK;
