@@ -13,7 +13,7 @@
 enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3 };
 
 /* A measure that needs no more steps, and one that is given up at the first step that does not help; what is added to W, in its own units, so that redundant contacts have a step. */
-static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-2};
+static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-3, 1e-1, 1};
 
 void ns_mixed_newton_release(NsMixedNewton *newton) {
   ns_lu_ladder_free(&newton->ladder);
