@@ -1,4 +1,5 @@
 -- Rows as contacts, equations eliminated, and the friction solvers alone.
+require "nslua"
 local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 

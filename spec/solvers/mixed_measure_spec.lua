@@ -1,4 +1,5 @@
 -- How well a candidate solves a problem of rows and contacts.
+require "nslua"
 local internal = require "nslua.internal"
 local random_mixed = require "random_mixed"
 local inf = math.huge

@@ -1,4 +1,5 @@
 -- Newton on the maps of rows and contacts, alone.
+require "nslua"
 local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 

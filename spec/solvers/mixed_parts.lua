@@ -1,5 +1,6 @@
 -- What the specs of single methods for rows and contacts share.
 local assert = require "luassert"
+require "nslua"
 local internal = require "nslua.internal"
 local random_mixed = require "random_mixed"
 

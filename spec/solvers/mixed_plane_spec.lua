@@ -1,4 +1,5 @@
 -- Contacts in the plane with rows as a box problem, alone.
+require "nslua"
 local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 

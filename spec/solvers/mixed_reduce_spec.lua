@@ -1,4 +1,5 @@
 -- Equations eliminated from problems whose equations stand in other places, units and numbers.
+require "nslua"
 local internal = require "nslua.internal"
 local random_mixed = require "random_mixed"
 

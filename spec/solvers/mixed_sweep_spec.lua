@@ -1,4 +1,5 @@
 -- Gauss-Seidel sweeps alone.
+require "nslua"
 local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 
