@@ -31,7 +31,9 @@ describe("generic_mechanical", function()
     assert.equal("solved", a.message)
     for k, x in ipairs{ 1, 1, -0.1 } do assert.near(x, a.z[k], 1e-15) end
     for k = 1, 3 do assert.near(0, a.w[k], 1e-15) end
-    for _, name in ipairs{ "residual", "relative", "backward", "time" } do assert.equal("number", type(a[name]), name) end
+    for _, name in ipairs{ "residual", "relative", "backward", "time" } do
+      assert.equal("number", type(a[name]), name)
+    end
     assert.equal("integer", math.type(a.iterations))
     assert.equal("string", type(a.solver))
   end)
@@ -68,7 +70,8 @@ describe("generic_mechanical", function()
 
   it("refuses bad data, each by its name", function()
     refused("generic_mechanical: options: expected one table, got nil", nil)
-    refused("generic_mechanical: unknown option 'mu' (known: W, q, groups, tolerance, max_iterations, z0)", with{ mu = 1 })
+    refused("generic_mechanical: unknown option 'mu' (known: W, q, groups, tolerance, max_iterations, z0)",
+      with{ mu = 1 })
     refused("generic_mechanical: W: expected a square matrix, got nil", { q = q3, groups = groups3 })
     refused("generic_mechanical: W: expected a square matrix, got 1 x 2 matrix", with{ W = { { 1, 2 } } })
     refused("generic_mechanical: W: expected a square matrix, got 3 x 6 sparse matrix",

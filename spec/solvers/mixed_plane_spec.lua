@@ -4,7 +4,10 @@ local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 
 describe("plane for rows and contacts", function()
-  for _, kind in ipairs{ "joints_plane", "stops_plane", "motors_plane", "plane" } do
+  local kinds = {
+    "joints_plane", "stops_plane", "motors_plane", "plane",
+  }
+  for _, kind in ipairs(kinds) do
     it(("solves %s"):format(kind), function()
       parts.check_share("plane", kind, "regular", 1)
       parts.check_share("plane", kind, "redundant", 0.8)

@@ -4,7 +4,10 @@ local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 
 describe("sweeps for rows and contacts", function()
-  for _, kind in ipairs{ "joints_plane", "joints_space", "motors_plane", "motors_space", "stops_space", "both", "all" } do
+  local kinds = {
+    "joints_plane", "joints_space", "motors_plane", "motors_space", "stops_space", "both", "all",
+  }
+  for _, kind in ipairs(kinds) do
     it(("solves %s"):format(kind), function()
       parts.check_share("sweeps", kind, "regular", 1)
       parts.check_share("sweeps", kind, "redundant", 0.5)
