@@ -48,8 +48,9 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** answer:
 **   Newton steps from the guess (mixed_newton.c), up to 600 rows;
 **   with contacts in the plane, the complementarity problem of friction_lcp.h with the rows added, up to 150 unknowns;
+**   some Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand;
 **   the friction solvers, the problem embedded among those of contacts of one dimension (mixed_embed.c);
-**   Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand.
+**   many sweeps, in rounds with Newton steps.
 ** Makes room when a problem is larger than any before, when more than 8 contacts have another pattern, and for sparse
 ** rows alone; else allocates nothing. The same problems in the same order give the same bits.
 ** NS_OK only when the answer is measured within tolerance: rows by their componentwise backward error (residual.h),
