@@ -38,6 +38,7 @@ typedef struct NslAt {
   double t;
   const double *q, *v;
   double *room;
+  bool in_step; /* asked for inside a callback: coefficients stay as the step has them */
 } NslAt;
 
 /* Runs f in the engine, with the graph busy and callbacks knowing their thread. Raises on failure. */
