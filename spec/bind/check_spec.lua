@@ -186,9 +186,11 @@ describe("check()", function()
     assert.matches("computeFGyr: writes nothing into fGyr", report_of(bar { fGyr = function() end, jacobianFGyrq = nil }), 1, true)
     local function body(entry)
       return function()
-        return ns.NewtonEulerDS { q0 = { 1, 2, 3, 1, 0, 0, 0 }, v0 = { 1, 2, 3, 4, 5, 6 }, mass = 1, inertia = ns.eye(3), name = "top",
+        return ns.NewtonEulerDS {
+          q0 = { 1, 2, 3, 1, 0, 0, 0 }, v0 = { 1, 2, 3, 4, 5, 6 }, mass = 1, inertia = ns.eye(3), name = "top",
           fInt = function(_, q, _, _, f) f[6] = 2 * q[7] end,
-          jacobianFIntq = function(_, _, _, _, J) J[6][7] = entry end }
+          jacobianFIntq = function(_, _, _, _, J) J[6][7] = entry end,
+        }
       end
     end
     assert.is_nil(report_of(body(2)))

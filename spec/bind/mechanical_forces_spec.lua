@@ -150,9 +150,25 @@ describe("what a mechanical system computes", function()
     ds = oscillator { fInt = function() ds:computeForces(0) end }
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ds)
-    assert.matches("computeForces: dynamical system 'bar' is being used by the step that is computed", message(ds.computeForces, ds, 0))
+    assert.matches("computeForces: dynamical system 'bar' is being used by the step that is computed",
+      message(ds.computeForces, ds, 0))
+    ds:setComputeFIntFunction(function(_, _, _, _, f) f:assign(ds:computeFInt(0)) end)
+    assert.matches("computeFInt: dynamical system 'bar' is being used by the step", message(ds.computeForces, ds, 0))
     ds:setComputeFIntFunction(nil)
     ds:computeForces(0)
+  end)
+
+  it("may be looked at inside a callback when it is constant", function()
+    local ds, M = nil, ns.diag { 2, 4 }
+    ds = oscillator { mass = M, fInt = function(_, q, _, _, f)
+      M[1][1] = 3
+      f:assign(ds:mass() * q)
+    end }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    assert.same({ 1, 4 }, ds:computeFInt(0):totable())
+    assert.equal(3, ds:mass()(1, 1))
+    assert.same({ 1.5, 4 }, ds:computeFInt(0):totable())
   end)
 
   it("leaves what was kept after an error", function()

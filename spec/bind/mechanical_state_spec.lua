@@ -53,7 +53,7 @@ describe("the state of a mechanical system", function()
     end
     assert.equal("q: level: expected 0, 1 or 2, got 3", message(ds.q, ds, 3))
     assert.equal("q: level: expected an integer, got string", message(ds.q, ds, "0"))
-    for _, name in ipairs { "p", "pMemory", "resetNonSmoothPart" } do
+    for _, name in ipairs { "p", "pMemory", "resetNonSmoothPart", "initializeNonSmoothInput" } do
       assert.equal(name .. ": level: impulses are on level 1 alone", message(ds[name], ds, 2))
     end
     assert.equal("setP: level: impulses are on level 1 alone", message(ds.setP, ds, { 1, 2 }, 0))

@@ -13,9 +13,10 @@ void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt
   NsError err = {NS_OK, ""};
   NslEdge edge = nsl_enter(at->self->base.callee.host, L, NULL);
   NsNsds *nsds = (NsNsds *)at->self->base.callee.nsds;
+  bool before = nsds && nsds->busy;
   if (nsds) nsds->busy = true;
   NsStatus status = f(at, out, &err);
-  if (nsds) nsds->busy = false;
+  if (nsds) nsds->busy = before;
   nsl_leave(at->self->base.callee.host, edge);
   if (status != NS_OK) nsl_raise_step(L, &err);
 }
@@ -23,7 +24,7 @@ void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt
 static NsStatus update(const NslAt *at, const char *name, NsError *err) {
   NsCoef *coef = nsl_mechanical_coefficient(&at->self->base, name);
   NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), name};
-  return coef->value ? ns_coef_update(coef, who, at->t, at->ds->base.z, err) : NS_OK;
+  return coef->value && !at->in_step ? ns_coef_update(coef, who, at->t, at->ds->base.z, err) : NS_OK;
 }
 
 static NsStatus mass_of(const NslAt *at, double *out, NsError *err) {
@@ -300,8 +301,8 @@ static int show(lua_State *L, NslQuantity which) {
   if (absent(ds, which)) return lua_pushnil(L), 1;
   if (which == NSL_MASS && ds->mass.sparse && constant(ds, which)) return nsl_push_coef(L, &ds->mass, false);
   if (constant(ds, which)) {
-    NslAt at = {.self = self, .ds = ds, .q = ds->q, .v = ds->v};
-    nsl_callee_idle(L, &self->base.callee, quantities[which].name);
+    const NsNsds *nsds = self->base.callee.nsds;
+    NslAt at = {.self = self, .ds = ds, .q = ds->q, .v = ds->v, .in_step = nsds && nsds->busy};
     at.room = nsl_push_vector(L, room_of(ds, which), NULL)->data;
     evaluate(L, &at, which);
   } else if (!self->kept[which]) {

@@ -109,12 +109,16 @@ static int ds_set_p(lua_State *L) {
   return nsl_ds_assign(L, self, self->ds->r, self->ds->nr, "p");
 }
 
-static int ds_reset_p(lua_State *L) {
-  NslDs *self = nsl_check_idle_mechanical(L, "resetNonSmoothPart");
-  only_level_1(L, 2, "resetNonSmoothPart");
+static int reset_p(lua_State *L, const char *what) {
+  NslDs *self = nsl_check_idle_mechanical(L, what);
+  only_level_1(L, 2, what);
   memset(self->ds->r, 0, (size_t)self->ds->nr * sizeof *self->ds->r);
   return 0;
 }
+
+static int ds_reset_p(lua_State *L) { return reset_p(L, "resetNonSmoothPart"); }
+static int ds_reset_all_p(lua_State *L) { return reset_p(L, "resetAllNonSmoothParts"); }
+static int ds_initialize_p(lua_State *L) { return reset_p(L, "initializeNonSmoothInput"); }
 
 static int ds_swap(lua_State *L) {
   ns_ds_remember(nsl_check_idle_mechanical(L, "swapInMemory")->ds);
@@ -215,8 +219,8 @@ const luaL_Reg nsl_mechanical_state_methods[] = {{"q", ds_q},
                                                  {"setVelocity0", ds_set_velocity0},
                                                  {"setP", ds_set_p},
                                                  {"resetNonSmoothPart", ds_reset_p},
-                                                 {"resetAllNonSmoothParts", ds_reset_p},
-                                                 {"initializeNonSmoothInput", ds_reset_p},
+                                                 {"resetAllNonSmoothParts", ds_reset_all_p},
+                                                 {"initializeNonSmoothInput", ds_initialize_p},
                                                  {"swapInMemory", ds_swap},
                                                  {"computeKineticEnergy", ds_kinetic},
                                                  {"computePotentialEnergy", ds_potential},

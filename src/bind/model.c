@@ -65,16 +65,13 @@ void nsl_clone_coef(lua_State *L, const NsCoef *from, NsCoef *to) {
 }
 
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector) {
-  if (coef->sparse) {
-    nsl_push_sparse(L, coef->sparse);
-  } else if (!coef->value) {
-    lua_pushnil(L);
-  } else if (as_vector) {
-    memcpy(nsl_push_vector(L, coef->rows, NULL)->data, coef->value, (size_t)coef->rows * sizeof(double));
-  } else {
-    NslMatrix *m = nsl_push_matrix(L, coef->rows, coef->cols, NULL);
-    memcpy(m->data, coef->value, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
-  }
+  if (coef->sparse) return nsl_push_sparse(L, coef->sparse), 1;
+  if (!coef->value) return lua_pushnil(L), 1;
+  NsSource from = present_source(coef);
+  double *to = as_vector ? nsl_push_vector(L, coef->rows, NULL)->data
+                         : nsl_push_matrix(L, coef->rows, coef->cols, NULL)->data;
+  for (ptrdiff_t j = 0; j < coef->cols; j++)
+    for (ptrdiff_t i = 0; i < coef->rows; i++) *to++ = from.data[i * from.row_stride + j * from.col_stride];
   return 1;
 }
 
