@@ -41,7 +41,8 @@ local function bar(n)
   local mass, main, side = size * ns.ones(n + 1), 2 / size * ns.ones(n + 1), -1 / size * ns.ones(n)
   mass[1], mass[n + 1], main[1], main[n + 1] = size / 2, size / 2, 1 / size, 1 / size
   local K = ns.spdiags({ side, main, side }, { -1, 0, 1 }, n + 1)
-  local ds = ns.LagrangianLinearTIDS(0.01 * ns.ones(n + 1), -1 * ns.ones(n + 1), ns.spdiags({ mass }, { 0 }, n + 1), K)
+  local q0, v0 = 0.01 * ns.ones(n + 1), -1 * ns.ones(n + 1)
+  local ds = ns.LagrangianLinearTIDS(q0, v0, ns.spdiags({ mass }, { 0 }, n + 1), K)
   local row = ns.sparse { rows = 1, cols = n + 1, i = { 1 }, j = { 1 }, v = { 1 } }
   return simulation(ds, ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR(row)), 1e-3, 200)
 end
@@ -122,7 +123,9 @@ do
     line("column of beads, " .. n, "beads", n, simu, ds)
   end
 end
-common.table("Microseconds a step", { "", "nslua", "Python", "C++", "Python / nslua", "C++ / nslua", "q apart" }, rows)
+common.table("Microseconds a step", {
+  "", "nslua", "Python", "C++", "Python / nslua", "C++ / nslua", "q apart",
+}, rows)
 
 local callbacks = {}
 for _, given in ipairs { true, false } do
@@ -139,5 +142,6 @@ for _, n in ipairs { 1000, 10000, 100000 } do
   growth[#growth + 1] = { n, ("%.2f"):format(seconds * 1e3), exponent }
   before = seconds
 end
-common.table("Milliseconds a step of a column of beads (goal: exponent at most 1.1)", { "beads", "ms", "exponent" }, growth)
+common.table("Milliseconds a step of a column of beads (goal: exponent at most 1.1)",
+  { "beads", "ms", "exponent" }, growth)
 common.skipped(no_python, no_cxx)

@@ -3,19 +3,19 @@
 --   local floor = ns.contact.line({ 0, 0 }, { 0, 1 })           -- a point, the normal towards the free side
 --   ns.contact.disk_line(R, floor)                              -- relation of a disk (x, y, angle) with a line
 --   ns.contact.disk_disk(R1, R2)                                -- of two disks
---   ns.contact.corner_line({ a, b }, floor)                     -- of a body's corner, at (a, b) in the body, with a line
+--   ns.contact.corner_line({ a, b }, floor)                     -- of a corner, at (a, b) in its body, with a line
 --   local contacts = ns.contact.manager { nsds =, law =, reach = }
 --   contacts:add_disk(ds, R)   contacts:add_line(floor)   contacts:add_box(ds, width, height)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
--- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). A relation's y is (gap, 0): the
--- second is there for its velocity alone, that of the second body's (of a line: the body's) contact point along the
--- tangent, so that the relations go with NewtonImpactFrictionNSL(en, et, mu, 2).
+-- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). A relation's y is (gap, 0):
+-- the second is there for its velocity alone, that of the second body's contact point (of a line: of the body's) along
+-- the tangent, so that the relations go with NewtonImpactFrictionNSL(en, et, mu, 2).
 --
--- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become larger than twice that;
--- pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
--- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again. Boxes touch lines alone, with
--- their four corners.
+-- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become larger than twice that.
+-- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
+-- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again. Boxes touch lines alone,
+-- with their four corners.
 
 local contact = {}
 
@@ -215,7 +215,7 @@ return function(ns)
     self.active = kept
   end
 
-  -- Disks by the cell of a grid in which their centre is; a cell is as wide as two of the largest disks and the reach.
+  -- Disks by the cell of a grid in which their centre is; a cell is as wide as the largest disk and the reach.
   local function cells(self)
     local widest = 0
     for _, disk in ipairs(self.disks) do widest = math.max(widest, disk.R) end
@@ -255,7 +255,8 @@ return function(ns)
       for l, line in ipairs(self.lines) do
         if line:distance(disk.x, disk.y) - disk.R <= self.reach then
           link(self, ("disk %d line %d"):format(i, l), function()
-            return shared(self, ("%.17g line %d"):format(disk.R, l), function() return contact.disk_line(disk.R, line) end)
+            local name = ("%.17g line %d"):format(disk.R, l)
+            return shared(self, name, function() return contact.disk_line(disk.R, line) end)
           end, disk.ds)
         end
       end
