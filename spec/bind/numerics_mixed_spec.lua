@@ -55,8 +55,8 @@ describe("generic_mechanical", function()
   end)
 
   it("tells that rows have no solution", function()
-    for _, p in ipairs { { W = { { 0 } }, q = { 1 }, groups = { {} } }, { W = { { 0 } }, q = { -1 }, groups = { { lower = 0 } } } } do
-      local r = solve(p)
+    for q, group in pairs { [1] = {}, [-1] = { lower = 0 } } do
+      local r = solve { W = { { 0 } }, q = { q }, groups = { group } }
       assert.same({ false, "no solution" }, { r.success, r.status })
     end
   end)

@@ -57,7 +57,9 @@ describe("integrators", function()
   end)
 
   it("bring the one-step problem of their family", function()
-    local function kind(nsds, osi) return tostring(ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), osi):osnspb()):match "%a+" end
+    local function kind(nsds, osi)
+      return tostring(ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), osi):osnspb()):match "%a+"
+    end
     assert.equal("MLCP", kind(graph { tank() }, ns.EulerMoreauOSI(1)))
     assert.equal("GenericMechanical", kind(graph { ball() }, ns.MoreauJeanOSI(0.5)))
     assert.equal("GenericMechanical", kind(graph { ball() }, ns.MoreauJeanGOSI(0.5)))
@@ -115,7 +117,8 @@ local function arm_on(class)
   floor.name = "floor"
   local ds = ns.LagrangianDS(options)
   local law = class == "LagrangianCompliantR" and ns.ComplementarityConditionNSL(1) or ns.NewtonImpactNSL(0.5)
-  local simu = ns.TimeStepping(graph({ ds }, { { law, ns[class](floor), ds } }), ns.TimeDiscretisation(0, 0.05), ns.MoreauJeanOSI(0.5))
+  local nsds = graph({ ds }, { { law, ns[class](floor), ds } })
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.MoreauJeanOSI(0.5))
   simu:energy()
   return simu, faults
 end
