@@ -11,6 +11,7 @@ end
 ns.class = require "nslua.class"(core)
 ns.numerics.model = require "nslua.model"(ns)
 ns.polygon = require "nslua.polygon"
+ns.contact = require "nslua.contact"(ns)
 require "nslua.dump"(ns)
 ns._VERSION = "nslua 0.1.0"
 

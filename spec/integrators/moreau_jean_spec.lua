@@ -236,6 +236,28 @@ describe("MoreauJeanOSI with impacts", function()
     end
   end)
 
+  it("does not let rounding that piles up open a contact", function() -- a body that slides down along an oblique plane
+    local s, c, g = math.sin(math.pi / 6), math.cos(math.pi / 6), 9.81
+    for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5) } do
+      local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { c, -s }, ns.eye(2))
+      ds:setFExtPtr { -g * c * s, -g * c * c } -- normal to the plane
+      local plane = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { s, c } })
+      local simu = simulate { systems = { ds }, links = { { plane, ds } }, T = 20, h = 1e-3, osi = osi }
+      for _ in simu:steps() do assert.is_true(plane:lambda()[1] > 0) end
+    end
+  end)
+
+  it("lets a contact go that is pulled away", function()
+    local ds = ball(0)
+    local floor = impact(0, { 1 })
+    local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 0.2, h = 1e-2 }
+    for k in simu:steps() do
+      if k == 10 then ds:setFExtPtr { 1 } end
+    end
+    assert.near(0.1, ds:velocity()[1], 1e-12)
+    assert.is_true(ds:q()[1] > 0)
+  end)
+
   it("lets a gap that matters close first", function()
     local ds = ball(1e-6)
     local floor = impact(0, { 1 })

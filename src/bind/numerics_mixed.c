@@ -3,9 +3,9 @@
 ** ns.numerics.generic_mechanical: rows with bounds and contacts with friction in one problem.
 */
 #include <math.h>
-#include <string.h>
 
 #include "base/arena.h"
+#include "bind/elements.h"
 #include "bind/guard.h"
 #include "bind/linalg.h"
 #include "bind/matrix.h"
@@ -52,16 +52,46 @@ static void read_W(lua_State *L, Call *c) {
   c->p.n = S->rows;
 }
 
-/* groups[g].name as a number; `missing` when it is absent. */
+/* groups[g].name of the group on top of the stack as a number; `missing` when it is absent. */
 static double group_number(lua_State *L, int g, const char *name, double missing) {
   double value = missing;
   if (lua_getfield(L, -1, name) != LUA_TNIL) {
-    if (lua_type(L, -1) != LUA_TNUMBER || isnan(lua_tonumber(L, -1)))
+    if (lua_type(L, -1) != LUA_TNUMBER)
       luaL_error(L, "%s: groups[%d].%s: expected a number, got %s", who, g, name, nsl_describe(L, -1));
     value = lua_tonumber(L, -1);
+    if (isnan(value)) luaL_error(L, "%s: groups[%d].%s is nan", who, g, name);
   }
   lua_pop(L, 1);
   return value;
+}
+
+static void refuse_field(lua_State *L, int g, const char *name, const char *of) {
+  if (lua_getfield(L, -1, name) != LUA_TNIL) luaL_error(L, "%s: groups[%d].%s: %s has none", who, g, name, of);
+  lua_pop(L, 1);
+}
+
+static NsMixedGroup read_row(lua_State *L, int g) {
+  char low[32], high[32];
+  refuse_field(L, g, "mu", "a row (dim = 1)");
+  NsMixedGroup row = {1, group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY), 0};
+  nsl_format_number(low, row.lower), nsl_format_number(high, row.upper);
+  if (row.lower == INFINITY) luaL_error(L, "%s: groups[%d].lower is %s", who, g, low);
+  if (row.upper == -INFINITY) luaL_error(L, "%s: groups[%d].upper is %s", who, g, high);
+  if (row.lower > row.upper) luaL_error(L, "%s: groups[%d].lower = %s is above upper = %s", who, g, low, high);
+  return row;
+}
+
+static NsMixedGroup read_contact(lua_State *L, int g, int dim) {
+  char text[32];
+  refuse_field(L, g, "lower", "a contact");
+  refuse_field(L, g, "upper", "a contact");
+  NsMixedGroup contact = {dim, 0, 0, group_number(L, g, "mu", -1)};
+  nsl_format_number(text, contact.mu);
+  if (lua_getfield(L, -1, "mu") == LUA_TNIL) luaL_error(L, "%s: groups[%d].mu: expected a number, got nil", who, g);
+  lua_pop(L, 1);
+  if (contact.mu < 0) luaL_error(L, "%s: groups[%d].mu = %s is negative", who, g, text);
+  if (contact.mu == INFINITY) luaL_error(L, "%s: groups[%d].mu is %s", who, g, text);
+  return contact;
 }
 
 /* The group on top of the stack: {dim = 2 or 3, mu = ...}, or a row {lower = -inf, upper = inf}. */
@@ -70,15 +100,11 @@ static NsMixedGroup read_group(lua_State *L, int g) {
   if (!lua_istable(L, -1)) luaL_error(L, "%s: groups[%d]: expected a table, got %s", who, g, nsl_describe(L, -1));
   nsl_check_options(L, -1, "generic_mechanical: groups", known);
   double dim = group_number(L, g, "dim", 1);
-  NsMixedGroup group = {(int)dim, group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY),
-                        group_number(L, g, "mu", 0)};
-  if (dim != 1 && dim != 2 && dim != 3) luaL_error(L, "%s: groups[%d].dim: expected 1, 2 or 3, got %f", who, g, dim);
-  if (group.mu < 0) luaL_error(L, "%s: groups[%d].mu = %f is negative", who, g, group.mu);
-  if (isinf(group.mu)) luaL_error(L, "%s: groups[%d].mu is inf", who, g);
-  if (group.lower > group.upper || group.lower == INFINITY || group.upper == -INFINITY)
-    luaL_error(L, "%s: groups[%d]: the bounds lower = %f, upper = %f are no interval", who, g, group.lower,
-               group.upper);
-  return group;
+  if (dim == 1) return read_row(L, g);
+  if (dim == 2 || dim == 3) return read_contact(L, g, (int)dim);
+  lua_getfield(L, -1, "dim");
+  luaL_error(L, "%s: groups[%d].dim: expected 1, 2 or 3, got %s", who, g, luaL_tolstring(L, -1, NULL));
+  return (NsMixedGroup){0};
 }
 
 static void read_groups(lua_State *L, Call *c) {
@@ -105,6 +131,7 @@ static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, d
   nsl_set_vector(L, "w", c->p.n, c->w);
   nsl_set_number(L, "residual", info->residual);
   nsl_set_number(L, "relative", info->relative);
+  nsl_set_number(L, "backward", info->backward);
   nsl_set_integer(L, "iterations", info->iterations);
   nsl_set_string(L, "solver", info->solver);
   nsl_set_number(L, "time", seconds);
@@ -116,7 +143,7 @@ static int generic_mechanical(lua_State *L) {
   nsl_numerics_options(L, who, keys);
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   if (ns_mixed_new(&c->solver) != NS_OK) luaL_error(L, "not enough memory");
-  ns_mixed_options(c->solver)->tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, 1e-10);
+  ns_mixed_options(c->solver)->tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, 0);
   ns_mixed_options(c->solver)->max_iterations = nsl_numerics_count(L, who, "max_iterations", 1, 0);
   read_W(L, c);
   read_groups(L, c);

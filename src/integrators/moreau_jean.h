@@ -15,9 +15,9 @@
 ** M(q) (v - v_k) = h theta F(t_{k+1}, q, v) + h (1 - theta) F(t_k, q_k, v_k) + H(q)' P,
 ** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of that),
 ** u = H(q) T(q) v + dh/dt,  and the law between u and the impulse P: Newton's impact law is 0 <= u + e u_k _|_ P >= 0.
-** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, with the
-** tolerance 1e-10 of the way that it goes freely in the step plus the rounding of y: a gap that is rounding alone does
-** not open a contact at rest. Laws other than unilateral ones always take part.
+** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, see
+** ns_moreau_jean_tolerance: a gap that is rounding alone, of this step or piled up over many, does not open a contact
+** at rest. Laws other than unilateral ones always take part.
 ** A compliant relation's law holds between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
 ** Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; Jean, The non-smooth contact dynamics
 ** method, CMAME 177, 1999; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 10.
@@ -26,6 +26,13 @@ typedef struct NsMoreauJeanOptions {
   double theta, gamma;    /* theta in [0, 1]; gamma of the forecast, 1/2 by default */
   bool linearly_implicit; /* exactly one Newton iteration from v_k, with M and H at q_k + h v_k */
 } NsMoreauJeanOptions;
+
+/*
+** The tolerance of the forecast: 1e-10 of the way that a contact goes freely in the step, h max(|u|, |change|), change
+** being what the forces would change u by; 1e-3 of it for a contact that carried an impulse in the last step and
+** rests: |u| <= 1e-6 |change|. The rounding of y comes on top.
+*/
+double ns_moreau_jean_tolerance(double h, double u, double change, double lambda_k);
 
 /* The workspace of the scheme for one NSDS: stacked vectors over all coordinates, velocities and multipliers. */
 typedef struct NsMoreauJean NsMoreauJean;

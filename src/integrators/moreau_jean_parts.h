@@ -8,7 +8,7 @@
 #include "integrators/moreau_jean.h"
 #include "integrators/triplets.h"
 
-enum { DENSE_ROWS = 150 }; /* problems of more rows are formed sparse */
+enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS }; /* problems of more rows are formed sparse */
 
 /* A dynamical system in the stack. */
 typedef struct NsMjNode {

@@ -22,13 +22,19 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (forecast <= 0) return true;
-  double way = fabs(u), change = 0;
+  double change = 0;
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
     for (int j = 0; j < node->ds->nv; j++)
       change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * mj->free_step[node->v + j];
   }
-  return forecast <= 1e-10 * mj->h * fmax(way, fabs(change)) + rounding_of_y(mj, edge, i);
+  double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
+  return forecast <= way + rounding_of_y(mj, edge, i);
+}
+
+double ns_moreau_jean_tolerance(double h, double u, double change, double lambda_k) {
+  bool rests = lambda_k > 0 && fabs(u) <= 1e-6 * fabs(change);
+  return (rests ? 1e-3 : 1e-10) * h * fmax(fabs(u), fabs(change));
 }
 
 static bool takes_part(NsMoreauJean *mj, const NsMjEdge *edge) {

@@ -199,10 +199,10 @@ static const double *gather(NsMoreauJeanSparse *mj, const NsInteraction *inter, 
   return mj->pair;
 }
 
-/* Whether a contact with output y and velocity u is forecast to be closed; see moreau_jean.h. */
-static bool closed(const NsMoreauJeanSparse *mj, double y, double u, double change) {
+/* Whether a contact with output y and velocity u is forecast to be closed. */
+static bool closed(const NsMoreauJeanSparse *mj, double y, double u, double change, double lambda_k) {
   double forecast = y + mj->options.gamma * mj->h * u;
-  return forecast <= 1e-10 * mj->h * fmax(fabs(u), fabs(change)) + 4 * DBL_EPSILON * fabs(y);
+  return forecast <= ns_moreau_jean_tolerance(mj->h, u, change, lambda_k) + 4 * DBL_EPSILON * fabs(y);
 }
 
 static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
@@ -218,7 +218,7 @@ static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
     bool unilateral = ns_law_unilateral(inter->law);
     double e_n = inter->law->kind == NS_LAW_IMPACT ? inter->law->en : 0;
     for (int i = 0; i < inter->m; i++) {
-      bool open = unilateral && !closed(mj, y[i], mj->u_k[row + i], mj->change[row + i]);
+      bool open = unilateral && !closed(mj, y[i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
       y[i] = (1 + e_n) * mj->u_k[row + i];
       mj->lower[mj->N + row + i] = open ? 0 : inter->law->lower[i];
       mj->upper[mj->N + row + i] = open ? 0 : inter->law->upper[i];

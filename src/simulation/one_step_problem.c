@@ -9,6 +9,9 @@
 
 #include "base/memory.h"
 
+/* Of answers; contacts with friction have a larger one when it is left at this. */
+#define DEFAULT_TOLERANCE 1e-11
+
 typedef struct Kind {
   const char *name;
   unsigned laws;
@@ -28,7 +31,7 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
   NsOsnsp *problem = *out = ns_alloc(1, sizeof *problem);
   if (!problem) return NS_ENOMEM;
   problem->kind = kind;
-  problem->options = (NsBoxOptions){.tolerance = 1e-11, .method = NS_BOX_DEFAULT};
+  problem->options = (NsBoxOptions){.tolerance = DEFAULT_TOLERANCE, .method = NS_BOX_DEFAULT};
   return NS_OK;
 }
 
@@ -118,8 +121,9 @@ static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int sta
     problem->w = ns_arena_doubles(&problem->arena, states + m);
     return problem->arena.failed ? NS_ENOMEM : NS_OK;
   }
-  NsStatus status = ns_box_new(&problem->solver, m);
-  if (status == NS_OK && nsds->nds > 0 && nsds->ds[0]->family == NS_MECHANICS) {
+  bool mechanics = nsds->nds > 0 && nsds->ds[0]->family == NS_MECHANICS; /* of many rows only few are dense */
+  NsStatus status = ns_box_new(&problem->solver, mechanics && m > NS_MIXED_DENSE_ROWS ? NS_MIXED_DENSE_ROWS : m);
+  if (status == NS_OK && mechanics) {
     problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
     problem->shift = ns_arena_doubles(&problem->arena, m);
     problem->shifted = ns_arena_doubles(&problem->arena, m);
@@ -196,6 +200,7 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
   if (!read_groups(problem, p) && p->W) return ns_osnsp_solve(problem, p->W, guess);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
+  options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
   return ns_mixed_solve(problem->mixed, p, guess, problem->lambda, problem->y, &problem->info);
 }
 

@@ -13,7 +13,8 @@
 #include "solvers/mixed_parts.h"
 #include "solvers/sparse_box.h"
 
-enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, SWEEPS = 20000, FIRST_SWEEPS = 50, NEWTON_STEPS = 30 };
+enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60 };
+enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000 };
 
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
 
@@ -212,19 +213,21 @@ static bool plane(NsMixed *s, const NsMixedView *v, Search *best, bool *settled,
 
 static bool embed(NsMixed *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
   NsSolverInfo info = {0};
+  NsMixedView some = *v;
   bool exact;
-  NsStatus status = ns_mixed_embed(&s->embed, v, z, &exact, &info);
+  if (!v->kinds.uniform && !v->max_iterations) some.max_iterations = EMBEDDED_SWEEPS;
+  NsStatus status = ns_mixed_embed(&s->embed, &some, z, &exact, &info);
   if (status == NS_ENOMEM || status == NS_ETOOLARGE) best->verdict = status;
   if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
   *settled = status == NS_ENOSOL && exact;
   return consider(s, v, best, &info, z, w);
 }
 
-/* Sweeps in rounds of growing length, Newton from where each ends. */
-static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  int limit = v->max_iterations > 0 ? v->max_iterations : SWEEPS;
+/* Sweeps in rounds of growing length, `most` in all, Newton from where each ends. */
+static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
+  int limit = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
   memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  for (int done = 0, count = FIRST_SWEEPS; done < limit && !ns_interrupted(); count *= 4) {
+  for (int done = 0, count = FIRST_ROUND; done < limit && !ns_interrupted(); count *= 4) {
     NsSolverInfo info = {0};
     if (count > limit - done) count = limit - done;
     NsStatus status = ns_mixed_sweeps(&s->sweeps, v, count, s->at, w, &info);
@@ -247,10 +250,11 @@ static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, dou
     if (newton(s, v, best, z, w) || ns_interrupted()) return best->least <= v->tolerance;
     if (plane(s, v, best, &settled, z, w)) return true;
     if (settled || ns_interrupted()) return false;
+    if (sweeps(s, v, best, EARLY_SWEEPS, z, w)) return true;
   }
   if (embed(s, v, best, &settled, z, w)) return true;
   if (settled || ns_interrupted()) return false;
-  return newton(s, v, best, z, w) || (!ns_interrupted() && sweeps(s, v, best, z, w));
+  return newton(s, v, best, z, w) || (!ns_interrupted() && sweeps(s, v, best, SWEEPS, z, w));
 }
 
 /* w of rows exactly as the law says. */

@@ -15,6 +15,9 @@ typedef struct NsMixedGroup {
   double mu;           /* dim 2, 3: friction coefficient, >= 0 */
 } NsMixedGroup;
 
+/* A problem of at most so many rows is better given dense, one of more rows sparse. */
+enum { NS_MIXED_DENSE_ROWS = 150 };
+
 /* Find z, w with w = W z + q, the law of each row as in box.h, that of each contact as in friction.h (z = r, w = u). */
 typedef struct NsMixedProblem {
   int n, ngroups; /* rows in all; groups, whose dims sum up to n */
@@ -45,8 +48,9 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** answer:
 **   Newton steps from the guess (mixed_newton.c), up to 600 rows;
 **   with contacts in the plane, the complementarity problem of friction_lcp.h with the rows added, up to 150 unknowns;
+**   some Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand;
 **   the friction solvers, the problem embedded among those of contacts of one dimension (mixed_embed.c);
-**   Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand.
+**   many sweeps, in rounds with Newton steps.
 ** Makes room when a problem is larger than any before, when more than 8 contacts have another pattern, and for sparse
 ** rows alone; else allocates nothing. The same problems in the same order give the same bits.
 ** NS_OK only when the answer is measured within tolerance: rows by their componentwise backward error (residual.h),

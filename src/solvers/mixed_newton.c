@@ -12,8 +12,11 @@
 
 enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3 };
 
-/* A measure that needs no more steps, and one that is given up at the first step that does not help; what is added to W, in its own units, so that redundant contacts have a step. */
-static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-2};
+/*
+** A measure that needs no more steps, and one that is given up at the first step that does not help; what is added to
+** W, in its own units, so that redundant contacts have a step.
+*/
+static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-3, 1e-1, 1};
 
 void ns_mixed_newton_release(NsMixedNewton *newton) {
   ns_lu_ladder_free(&newton->ladder);
@@ -185,8 +188,8 @@ static double largest_of(const double *recent) {
 }
 
 /* Steps from newton->point, w its output; NS_OK when no better point is to be had and the measure is good. */
-static NsStatus iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, double *w, double *w_best, double *least,
-                        int *done) {
+static NsStatus iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, double *w, double *w_best,
+                        double *least, int *done) {
   double merit = map(v, newton->point, w, NULL), recent[MEMORY] = {merit, merit, merit};
   size_t delta = 0;
   int idle = 0;

@@ -96,7 +96,7 @@ static void eliminate_pivot(double *A, int n, int k) {
   }
 }
 
-/* Moves rows and columns of a regular block to the front of the lists, by complete pivoting; r->rank becomes its order. */
+/* Moves rows and columns of a regular block to the front of the lists, by complete pivoting; rank becomes its order. */
 static void find_regular(NsMixedReduction *r, const NsMixedProblem *p) {
   int n = r->rank, row = 0, col = 0, k;
   size_t ld = (size_t)n;

@@ -1,0 +1,290 @@
+-- nslua.contact: plain geometry of contacts in the plane, and contacts that come and go.
+--
+--   local floor = ns.contact.line({ 0, 0 }, { 0, 1 })           -- a point, the normal towards the free side
+--   ns.contact.disk_line(R, floor)                              -- relation of a disk (x, y, angle) with a line
+--   ns.contact.disk_disk(R1, R2)                                -- of two disks
+--   ns.contact.corner_line({ a, b }, floor)                     -- of a body's corner, at (a, b) in the body, with a line
+--   local contacts = ns.contact.manager { nsds =, law =, reach = }
+--   contacts:add_disk(ds, R)   contacts:add_line(floor)   contacts:add_box(ds, width, height)
+--   for k, t in simu:steps() do contacts:update() ... end
+--
+-- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). A relation's y is (gap, 0): the
+-- second is there for its velocity alone, that of the second body's (of a line: the body's) contact point along the
+-- tangent, so that the relations go with NewtonImpactFrictionNSL(en, et, mu, 2).
+--
+-- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become larger than twice that;
+-- pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
+-- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again. Boxes touch lines alone, with
+-- their four corners.
+
+local contact = {}
+
+local sqrt, cos, sin, floor, huge = math.sqrt, math.cos, math.sin, math.floor, math.huge
+
+-- ---- arguments ----
+
+local function fail(who, what, expected, got, level)
+  error(("%s: %s: expected %s, got %s"):format(who, what, expected, got == nil and "nil" or tostring(got)), level + 1)
+end
+
+local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
+
+local function positive(who, what, x)
+  if not (finite(x) and x > 0) then fail(who, what, "a positive number", x, 3) end
+  return x
+end
+
+local function pair(who, what, v)
+  if type(v) ~= "table" or not (finite(v[1]) and finite(v[2])) or v[3] ~= nil then
+    fail(who, what, "two finite numbers", type(v) == "table" and "another table" or v, 3)
+  end
+  return v[1], v[2]
+end
+
+local Line = {}
+Line.__index = Line
+Line.__name = "line"
+
+local function check_line(who, line)
+  if getmetatable(line) ~= Line then fail(who, "line", "a line", line, 3) end
+  return line.px, line.py, line.nx, line.ny
+end
+
+-- ---- geometry ----
+
+-- A line through `point`; the normal, of any length, points to the side on which bodies are.
+function contact.line(point, normal)
+  local px, py = pair("line", "point", point)
+  local nx, ny = pair("line", "normal", normal)
+  local length = sqrt(nx * nx + ny * ny)
+  if length == 0 then fail("line", "normal", "a direction", "zeros", 2) end
+  return setmetatable({ px = px, py = py, nx = nx / length, ny = ny / length }, Line)
+end
+
+-- The distance of (x, y) from the line, negative behind it.
+function Line:distance(x, y) return (x - self.px) * self.nx + (y - self.py) * self.ny end
+
+return function(ns)
+  -- A disk of radius R and a line.
+  function contact.disk_line(R, line)
+    positive("disk_line", "R", R)
+    local px, py, nx, ny = check_line("disk_line", line)
+    return ns.LagrangianScleronomousR {
+      h = function(q, _, y) y[1] = (q[1] - px) * nx + (q[2] - py) * ny - R end,
+      Jachq = function(_, _, C)
+        C[1][1], C[1][2] = nx, ny
+        C[2][1], C[2][2], C[2][3] = ny, -nx, R -- the tangent (ny, -nx); the contact point is at -R n
+      end,
+      name = "disk and line",
+    }
+  end
+
+  -- Two disks of radius R1 and R2.
+  function contact.disk_disk(R1, R2)
+    local R = positive("disk_disk", "R1", R1) + positive("disk_disk", "R2", R2)
+    return ns.LagrangianScleronomousR {
+      h = function(q, _, y)
+        local dx, dy = q[4] - q[1], q[5] - q[2]
+        y[1] = sqrt(dx * dx + dy * dy) - R
+      end,
+      Jachq = function(q, _, C)
+        local dx, dy = q[4] - q[1], q[5] - q[2]
+        local d = sqrt(dx * dx + dy * dy)
+        local nx, ny = dx / d, dy / d
+        C[1][1], C[1][2], C[1][4], C[1][5] = -nx, -ny, nx, ny
+        C[2][1], C[2][2], C[2][3] = -ny, nx, R1 -- the tangent (ny, -nx)
+        C[2][4], C[2][5], C[2][6] = ny, -nx, R2
+      end,
+      name = "two disks",
+    }
+  end
+
+  -- A corner of a body, at (a, b) in the body's own axes, and a line.
+  function contact.corner_line(place, line)
+    local a, b = pair("corner_line", "place", place)
+    local px, py, nx, ny = check_line("corner_line", line)
+    return ns.LagrangianScleronomousR {
+      h = function(q, _, y)
+        local c, s = cos(q[3]), sin(q[3])
+        y[1] = (q[1] + c * a - s * b - px) * nx + (q[2] + s * a + c * b - py) * ny
+      end,
+      Jachq = function(q, _, C)
+        local c, s = cos(q[3]), sin(q[3])
+        local dx, dy = -s * a - c * b, c * a - s * b -- the corner's velocity for one turn a second
+        C[1][1], C[1][2], C[1][3] = nx, ny, dx * nx + dy * ny
+        C[2][1], C[2][2], C[2][3] = ny, -nx, dx * ny - dy * nx
+      end,
+      name = "corner and line",
+    }
+  end
+
+  -- ---- contacts that come and go ----
+
+  local Manager = {}
+  Manager.__index = Manager
+  Manager.__name = "contact manager"
+
+  local known = { nsds = true, law = true, reach = true }
+
+  function contact.manager(options)
+    if type(options) ~= "table" then fail("manager", "options", "a table", options, 2) end
+    for key in pairs(options) do
+      if not known[key] then
+        error(("manager: unknown option '%s' (known: nsds, law, reach)"):format(tostring(key)), 2)
+      end
+    end
+    if not options.nsds then fail("manager", "nsds", "a NonSmoothDynamicalSystem", nil, 2) end
+    if not options.law then fail("manager", "law", "a nonsmooth law", nil, 2) end
+    return setmetatable({
+      nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
+      disks = {}, lines = {}, boxes = {},
+      active = {},    -- the contacts that are linked, in the order in which they came
+      at = {},        -- a contact's key -> its place in `active`, while it is linked
+      made = {},      -- a contact's key -> the contact, linked or not
+      relations = {}, -- those that contacts share
+    }, Manager)
+  end
+
+  local function body(who, ds)
+    if type(ds) ~= "userdata" or not pcall(ds.q, ds) or #ds:q() ~= 3 then
+      fail(who, "ds", "a mechanical system with the coordinates (x, y, angle)", ds, 3)
+    end
+    return ds:q()
+  end
+
+  function Manager:add_disk(ds, R)
+    local q = body("add_disk", ds)
+    self.disks[#self.disks + 1] = { ds = ds, q = q, R = positive("add_disk", "R", R) }
+  end
+
+  function Manager:add_box(ds, width, height)
+    local q = body("add_box", ds)
+    local w, h = positive("add_box", "width", width) / 2, positive("add_box", "height", height) / 2
+    self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = { { w, h }, { -w, h }, { -w, -h }, { w, -h } } }
+  end
+
+  function Manager:add_line(line)
+    check_line("add_line", line)
+    self.lines[#self.lines + 1] = line
+  end
+
+  -- The number of contacts that are linked, and their interactions in a list.
+  function Manager:count() return #self.active end
+
+  function Manager:interactions()
+    local list = {}
+    for i, c in ipairs(self.active) do list[i] = c.interaction end
+    return list
+  end
+
+  -- The relation that `make` makes, once for a name.
+  local function shared(self, name, make)
+    local relation = self.relations[name]
+    if not relation then
+      relation = make()
+      self.relations[name] = relation
+    end
+    return relation
+  end
+
+  -- Links the contact of a key unless it is; `make` gives its relation.
+  local function link(self, key, make, first, second)
+    if self.at[key] then return end
+    local c = self.made[key]
+    if not c then
+      c = { key = key, interaction = ns.Interaction(self.law, make(), key), first = first, second = second }
+      self.made[key] = c
+    end
+    self.nsds:link(c.interaction, c.first, c.second)
+    self.active[#self.active + 1] = c
+    self.at[key] = #self.active
+  end
+
+  -- Unlinks the contacts whose gap has become larger than twice the reach.
+  local function unlink_far(self)
+    local kept = {}
+    for _, c in ipairs(self.active) do
+      if c.interaction:y(0)[1] > 2 * self.reach then
+        self.nsds:unlink(c.interaction)
+        self.at[c.key] = nil
+      else
+        kept[#kept + 1] = c
+        self.at[c.key] = #kept
+      end
+    end
+    self.active = kept
+  end
+
+  -- Disks by the cell of a grid in which their centre is; a cell is as wide as two of the largest disks and the reach.
+  local function cells(self)
+    local widest = 0
+    for _, disk in ipairs(self.disks) do widest = math.max(widest, disk.R) end
+    local width, grid = 2 * widest + self.reach, {}
+    for i, disk in ipairs(self.disks) do
+      disk.x, disk.y = disk.q[1], disk.q[2]
+      disk.i, disk.j = floor(disk.x / width), floor(disk.y / width)
+      local row = grid[disk.i] or {}
+      grid[disk.i] = row
+      local cell = row[disk.j] or {}
+      row[disk.j] = cell
+      cell[#cell + 1] = i
+    end
+    return grid
+  end
+
+  local function try_pair(self, i, j)
+    local a, b = self.disks[i], self.disks[j]
+    local dx, dy, most = b.x - a.x, b.y - a.y, a.R + b.R + self.reach
+    if dx * dx + dy * dy > most * most then return end
+    link(self, ("disks %d %d"):format(i, j), function()
+      return shared(self, ("%.17g %.17g"):format(a.R, b.R), function() return contact.disk_disk(a.R, b.R) end)
+    end, a.ds, b.ds)
+  end
+
+  local function link_disks(self)
+    local grid = cells(self)
+    for i, disk in ipairs(self.disks) do
+      for di = -1, 1 do
+        for dj = -1, 1 do
+          local row = grid[disk.i + di]
+          for _, j in ipairs(row and row[disk.j + dj] or {}) do
+            if j > i then try_pair(self, i, j) end
+          end
+        end
+      end
+      for l, line in ipairs(self.lines) do
+        if line:distance(disk.x, disk.y) - disk.R <= self.reach then
+          link(self, ("disk %d line %d"):format(i, l), function()
+            return shared(self, ("%.17g line %d"):format(disk.R, l), function() return contact.disk_line(disk.R, line) end)
+          end, disk.ds)
+        end
+      end
+    end
+  end
+
+  local function link_boxes(self)
+    for i, box in ipairs(self.boxes) do
+      local c, s = cos(box.q[3]), sin(box.q[3])
+      for k, corner in ipairs(box.corners) do
+        local x, y = box.q[1] + c * corner[1] - s * corner[2], box.q[2] + s * corner[1] + c * corner[2]
+        for l, line in ipairs(self.lines) do
+          if line:distance(x, y) <= self.reach then
+            link(self, ("box %d corner %d line %d"):format(i, k, l), function()
+              return contact.corner_line(corner, line)
+            end, box.ds)
+          end
+        end
+      end
+    end
+  end
+
+  -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
+  function Manager:update()
+    unlink_far(self)
+    link_disks(self)
+    link_boxes(self)
+    return #self.active
+  end
+
+  return contact
+end

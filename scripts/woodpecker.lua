@@ -1,0 +1,86 @@
+-- The woodpecker toy: a sleeve that can tilt on a pole, and a bird on a spring at the sleeve. It goes down the pole
+-- in jerks: the tilted sleeve jams by friction, the bird swings, its beak knocks on the pole, the sleeve comes loose.
+--
+--   M q'' + K q = f + H_N' lambda_N + H_T' lambda_T      q = (y, a, b): height, angles of the sleeve and of the bird
+--
+-- with small angles (a linear model; m, J: masses and inertias of sleeve M and bird S, l and h lengths),
+--
+--       [ m_M + m_S   m_S l_M          m_S l_G         ]       [ 0  0  0 ]         [ -(m_M + m_S) g ]
+--   M = [ m_S l_M     J_M + m_S l_M^2  m_S l_M l_G     ]   K = [ 0  c -c ]     f = [ -m_S l_M g     ]
+--       [ m_S l_G     m_S l_M l_G      J_S + m_S l_G^2 ]       [ 0 -c  c ]         [ -m_S l_G g     ]
+--
+-- and three contacts with friction, mu = 0.3: the beak (restitution 0.5), the sleeve's lower and upper edge (0),
+--
+--   g_1 = l_M + l_G - l_S - r_O - h_S b,     g_2 = r_M - r_O + h_M a,     g_3 = r_M - r_O - h_M a
+--   sliding velocities  y' + l_M a' + (l_G - l_S) b',   y' + r_M a',   y' + r_M a'
+--
+-- Model and data: Glocker, Dynamik von Starrkoerpersystemen mit Reibung und Stoessen, VDI, 1995; Pfeiffer and
+-- Glocker, Multibody Dynamics with Unilateral Contacts, Wiley, 1996. The start is on the limit cycle, of one knock,
+-- 0.146 s and 19.5 mm.
+
+local ns = require "nslua"
+local options = require "nslua.options"
+
+local opt = options.parse(arg, {
+  about = "The woodpecker toy. Without --csv nothing is written.",
+  { "mu", default = 0.3, min = 0, help = "coefficient of friction" },
+  { "e", default = 0.5, min = 0, max = 1, help = "restitution of the beak" },
+  { "h", default = 1e-4, min = 1e-6, max = 1e-2, help = "length of a step" },
+  { "T", default = 2, above = 0, max = 100, help = "end of the run" },
+  { "csv", value = "FILE", help = "write every step there" },
+})
+local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
+local r_O, r_M, h_M, l_M, l_G, h_S, l_S = 2.5e-3, 3.1e-3, 5.8e-3, 1e-2, 1.5e-2, 2e-2, 2.01e-2
+
+local toy = ns.LagrangianLinearTIDS({ 0, -0.1036, -0.2788 }, { -0.3411, 0, -7.4583 }, {
+  { m_M + m_S, m_S * l_M, m_S * l_G },
+  { m_S * l_M, J_M + m_S * l_M ^ 2, m_S * l_M * l_G },
+  { m_S * l_G, m_S * l_M * l_G, J_S + m_S * l_G ^ 2 },
+}, { { 0, 0, 0 }, { 0, c, -c }, { 0, -c, c } })
+toy:setFExtPtr { -(m_M + m_S) * g, -m_S * l_M * g, -m_S * l_G * g }
+
+local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+nsds:insertDynamicalSystem(toy)
+local function contact(restitution, normal, gap, tangent)
+  local law = ns.NewtonImpactFrictionNSL(restitution, 0, opt.mu, 2)
+  local inter = ns.Interaction(law, ns.LagrangianLinearTIR({ normal, tangent }, { gap, 0 }))
+  nsds:link(inter, toy)
+  return inter
+end
+local contacts = {
+  contact(opt.e, { 0, 0, -h_S }, l_M + l_G - l_S - r_O, { 1, l_M, l_G - l_S }),
+  contact(0, { 0, h_M, 0 }, r_M - r_O, { 1, r_M, 0 }),
+  contact(0, { 0, -h_M, 0 }, r_M - r_O, { 1, r_M, 0 }),
+}
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), ns.FrictionContact(2))
+
+local start = simu:energy()
+local names = { "k", "t", "y", "a", "b", "vy", "wa", "wb", "n1", "t1", "n2", "t2", "n3", "t3", "energy", "impacts",
+  "friction" }
+local rows, knocks = {}, {}
+for k, t in simu:steps() do
+  local q, v, energy = toy:q(), toy:velocity(), simu:energy()
+  local row = { k, t, q[1], q[2], q[3], v[1], v[2], v[3] }
+  for _, inter in ipairs(contacts) do
+    local p = inter:lambda(1)
+    row[#row + 1], row[#row + 2] = p[1], p[2]
+  end
+  row[15], row[16], row[17] = energy.total, energy.impacts, energy.friction
+  if row[9] > 0 and v[3] < -1 then knocks[#knocks + 1] = { t, q[1] } end
+  rows[k] = row
+end
+local energy = simu:energy()
+
+print(("mu = %g, e = %g, h = %g, %d steps, %d knocks of the beak\n"):format(opt.mu, opt.e, opt.h, #rows, #knocks))
+print "         t     height (mm)   since the last one (s)   down (mm)"
+for i = math.max(2, #knocks - 7), #knocks do
+  local now, last = knocks[i], knocks[i - 1]
+  print(("%10.6g %15.7g %24.5g %11.5g"):format(now[1], 1e3 * now[2], now[1] - last[1], 1e3 * (last[2] - now[2])))
+end
+print(("\nenergy: %.8g mJ at the start, %.8g at the end; impacts took %.6g, friction %.6g"):format(
+  1e3 * start.total, 1e3 * energy.total, -1e3 * energy.impacts, -1e3 * energy.friction))
+
+if opt.csv then
+  options.write_csv(opt.csv, names, rows)
+  print(("written: %d rows to %s"):format(#rows, opt.csv))
+end

@@ -1,0 +1,176 @@
+-- nslua.contact: geometry against its definition, and contacts that come and go.
+local ns = require "nslua"
+
+local function body(q0, v0, m, I, force)
+  local ds = ns.LagrangianLinearTIDS(q0, v0, ns.diag { m, m, I })
+  ds:setFExtPtr(force or { 0, 0, 0 })
+  return ds
+end
+
+local function simulate(T, h, systems, links)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  for _, ds in ipairs(systems) do nsds:insertDynamicalSystem(ds) end
+  for _, link in ipairs(links or {}) do nsds:link(table.unpack(link)) end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), nsds
+end
+
+local law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2)
+
+describe("contact geometry", function()
+  -- The normal row of each relation is the derivative of its gap: the audit compares with dual numbers.
+  it("has the derivative of the gap in its first row", function()
+    local slope = ns.contact.line({ 0.3, -0.2 }, { 1, 2 })
+    local cases = {
+      { ns.contact.disk_line(0.5, slope), { 1, 2, 0.3 } },
+      { ns.contact.corner_line({ 0.4, -0.7 }, slope), { 1, 2, 0.3 } },
+    }
+    for _, case in ipairs(cases) do
+      local relation, q0 = table.unpack(case)
+      local ds = body(q0, { 0, 0, 0 }, 1, 1)
+      local inter = ns.Interaction(law, relation)
+      local simu = simulate(1, 0.1, { ds }, { { inter, ds } })
+      simu:initialize()
+      local start, d = inter:y(0)[1], 1e-6
+      for k = 1, 3 do
+        local q = ns.vector(q0)
+        q[k] = q[k] + d
+        ds:setQ(q)
+        local v = ns.zeros(3)
+        v[k] = 1
+        ds:setVelocity(v)
+        simu:computeOneStep()
+        simu:nextStep()
+        assert.is_number(inter:y(1)[1])
+        local good, report = simu:check()
+        if not good then assert.is_nil(report:match "Jachq%[1%]", report) end -- the second row has no h of its own
+        simu:reset()
+      end
+      assert.is_true(start > 0)
+    end
+  end)
+
+  it("lets a disk roll down a slope with two thirds of the free acceleration", function()
+    local g, alpha, R = 9.81, math.rad(20), 0.5
+    local line = ns.contact.line({ 0, 0 }, { math.sin(alpha), math.cos(alpha) }) -- down to the right
+    local ds = body({ R * math.sin(alpha), R * math.cos(alpha), 0 }, { 0, 0, 0 }, 1, 0.5 * R * R, { 0, -g, 0 })
+    simulate(1, 1e-3, { ds }, { { ns.Interaction(law, ns.contact.disk_line(R, line)), ds } }):run()
+    local v = ds:velocity()
+    local speed = 2 / 3 * g * math.sin(alpha)
+    assert.near(speed * math.cos(alpha), v[1], 1e-9)
+    assert.near(-speed * math.sin(alpha), v[2], 1e-9)
+    assert.near(-speed / R, v[3], 1e-9) -- clockwise
+  end)
+
+  it("keeps momentum and turns both disks the same way in an oblique impact", function()
+    local a = body({ 0, 0, 0 }, { 1, 0, 0 }, 1, 0.005)
+    local b = body({ 0.25, 0.08, 0 }, { 0, 0, 0 }, 1, 0.005)
+    local simu = simulate(0.5, 1e-3, { a, b }, { { ns.Interaction(law, ns.contact.disk_disk(0.1, 0.1)), a, b } })
+    simu:run()
+    local va, vb = a:velocity(), b:velocity()
+    assert.near(1, va[1] + vb[1], 1e-12)
+    assert.near(0, va[2] + vb[2], 1e-12)
+    assert.is_true(va[3] * vb[3] > 0)
+    assert.near(va[3], vb[3], 1e-9)
+  end)
+
+  it("lets a box stand on two corners", function()
+    local floor = ns.contact.line({ 0, 0 }, { 0, 1 })
+    local box = body({ 0, 0.5, 0 }, { 0, 0, 0 }, 1, 1 / 6, { 0, -9.81, 0 })
+    local left = ns.Interaction(law, ns.contact.corner_line({ -0.5, -0.5 }, floor))
+    local right = ns.Interaction(law, ns.contact.corner_line({ 0.5, -0.5 }, floor))
+    simulate(1, 1e-2, { box }, { { left, box }, { right, box } }):run()
+    assert.near(0.5, box:q()[2], 1e-12)
+    assert.near(0.5 * 9.81e-2, left:lambda()[1], 1e-10)
+    assert.near(0.5 * 9.81e-2, right:lambda()[1], 1e-10)
+  end)
+end)
+
+describe("contact.manager", function()
+  local R, reach = 0.1, 0.03
+
+  local function heap(n, T)
+    local systems = {}
+    for i = 0, n - 1 do
+      systems[#systems + 1] = body({ 0.3 + 0.27 * (i % 6) + 0.01 * (i % 5), 0.15 + 0.25 * (i // 6), 0 }, { 0, 0, 0 }, 1,
+        0.5 * R * R, { 0, -9.81, 0 })
+    end
+    local simu, nsds = simulate(T, 5e-3, systems)
+    local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.4, 2), reach = reach }
+    for _, ds in ipairs(systems) do contacts:add_disk(ds, R) end
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 1, 0 }))
+    contacts:add_line(ns.contact.line({ 2, 0 }, { -1, 0 }))
+    return simu, nsds, contacts, systems
+  end
+
+  it("has every pair that is near, and none that is far", function()
+    local simu, nsds, contacts, systems = heap(18, 0.6)
+    contacts:update()
+    for _ in simu:steps() do
+      contacts:update()
+      local near, far = 0, 0
+      for i, a in ipairs(systems) do
+        local p = a:q()
+        local function tally(gap)
+          if gap <= reach then near = near + 1 elseif gap <= 2 * reach then far = far + 1 end
+        end
+        tally(p[2] - R)
+        tally(p[1] - R)
+        tally(2 - p[1] - R)
+        for j = i + 1, #systems do
+          local r = systems[j]:q()
+          tally(math.sqrt((p[1] - r[1]) ^ 2 + (p[2] - r[2]) ^ 2) - 2 * R)
+        end
+      end
+      assert.is_true(contacts:count() >= near and contacts:count() <= near + far)
+      assert.equal(contacts:count(), nsds:numberOfInteractions())
+    end
+  end)
+
+  it("lets a heap come to rest without sinking in", function()
+    local simu, _, contacts, systems = heap(12, 1.5)
+    contacts:update()
+    for _ in simu:steps() do
+      contacts:update()
+      for _, inter in ipairs(contacts:interactions()) do assert.is_true(inter:y(0)[1] > -0.2 * R) end
+    end
+    for _, ds in ipairs(systems) do assert.is_true(math.abs(ds:velocity()[2]) < 0.2 and ds:q()[2] > 0.9 * R) end
+  end)
+
+  it("lets a box fall on its corners and a disk on a line, once each", function()
+    local box = body({ 0, 1, 0.3 }, { 0, 0, 0 }, 1, 1 / 6, { 0, -9.81, 0 })
+    local simu, nsds = simulate(3, 5e-3, { box })
+    local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0.1, 0, 0.6, 2), reach = 0.1 }
+    contacts:add_box(box, 1, 1)
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    assert.equal(0, contacts:update())
+    for _ in simu:steps() do contacts:update() end
+    assert.equal(2, contacts:count())
+    assert.near(0.5, box:q()[2], 0.02)
+    assert.near(0, math.sin(2 * box:q()[3]), 0.02)
+  end)
+
+  it("says what is wrong", function()
+    local line = ns.contact.line({ 0, 0 }, { 0, 1 })
+    local _, nsds = simulate(1, 0.1, { body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1) })
+    local manager = ns.contact.manager { nsds = nsds, law = law, reach = 0.1 }
+    local wrong = {
+      { "line: point: expected two finite numbers, got nil", ns.contact.line },
+      { "line: normal: expected a direction, got zeros", ns.contact.line, { 0, 0 }, { 0, 0 } },
+      { "disk_line: R: expected a positive number, got %-1", ns.contact.disk_line, -1, line },
+      { "disk_line: line: expected a line, got 5", ns.contact.disk_line, 1, 5 },
+      { "disk_disk: R2: expected a positive number, got nil", ns.contact.disk_disk, 1 },
+      { "corner_line: place: expected two finite numbers, got 3", ns.contact.corner_line, 3, line },
+      { "manager: options: expected a table, got nil", ns.contact.manager },
+      { "manager: unknown option 'law2' %(known: nsds, law, reach%)", ns.contact.manager, { law2 = 1 } },
+      { "manager: nsds: expected a NonSmoothDynamicalSystem, got nil", ns.contact.manager, { law = law } },
+      { "manager: reach: expected a positive number, got 0", ns.contact.manager, { nsds = nsds, law = law, reach = 0 } },
+      { "add_disk: ds: expected a mechanical system with the coordinates", manager.add_disk, manager, 7, 1 },
+      { "add_disk: ds: expected", manager.add_disk, manager, ns.FirstOrderLinearTIDS { 1 }, 1 },
+      { "add_disk: R: expected a positive number", manager.add_disk, manager, body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), 0 },
+      { "add_box: height: expected a positive number", manager.add_box, manager, body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), 1 },
+      { "add_line: line: expected a line", manager.add_line, manager, {} },
+    }
+    for _, case in ipairs(wrong) do assert.error_matches(function() case[2](table.unpack(case, 3, 6)) end, case[1]) end
+  end)
+end)
