@@ -404,6 +404,29 @@ describe("MoreauJeanOSI with constraints and forces", function()
     end
   end)
 
+  it("brings a block on its corners to rest, where impulses are not unique", function()
+    for _, legs in ipairs { { { 0.5, 0 }, { -0.5, 0.5 }, { -0.5, -0.5 } },
+      { { 0.5, 0.5 }, { 0.5, -0.5 }, { -0.5, 0.5 }, { -0.5, -0.5 } } } do
+      local block = ns.NewtonEulerDS({ 0, 0, 0.5, 1, 0, 0, 0 }, { 0.5, 0, 0, 0, 0, 0 }, 10, ns.eye(3))
+      block:setFExtPtr { 0, 0, -98.1 }
+      local links = {}
+      for k, leg in ipairs(legs) do
+        local a, b, c = leg[1], leg[2], -0.5
+        links[k] = { ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.NewtonEulerR(function(_, q, _, y)
+          local w, i, j, l = q[4], q[5], q[6], q[7]
+          local s, t, u = 2 * (j * c - l * b), 2 * (l * a - i * c), 2 * (i * b - j * a)
+          y[1], y[2], y[3] = q[3] + c + w * u + i * t - j * s, q[1] + a + w * s + j * u - l * t, q[2] + b + w * t + l * s - i * u
+        end)), block }
+      end
+      local simu = simulate { systems = { block }, links = links, T = 0.5, h = 1e-2 }
+      local before = simu:energy().total
+      simu:run()
+      assert.is_true(block:velocity():norm() < 1e-12)
+      assert.near(-0.5 * 10 * 0.5 ^ 2, simu:energy().friction, 1e-9)
+      assert.is_true(imbalance(simu, before) < 1e-12)
+    end
+  end)
+
   it("takes friction, equations and impacts in one problem", function()
     local ds = ns.LagrangianLinearTIDS({ 0.1, 0, 0 }, { 0, 1, 0 }, ns.eye(3))
     ds:setFExtPtr { -9.81, 0, 0 }
