@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh BUILD: runs every spec (or those in SPECS) under stock Lua and under BUILD/bin/nslua (or under those in HOSTS, words
-# out of stock-lua and nslua). The last line is "N passed, N failed", summed over both; fails when a test failed, when a
+# out of stock-lua and nslua). The specs of scripts start nslua whatever the host, so that all of them run under that one
+# only. The last line is "N passed, N failed", summed over both; fails when a test failed, when a
 # run broke off, and when no test ran.
 build=$1
 lua=${LUA:-lua5.4}
@@ -48,7 +49,8 @@ run() {
 
 for host in ${HOSTS:-stock-lua nslua}; do
   case $host in
-  stock-lua) run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua" ;;
+  stock-lua) SPECS=${SPECS:-$(ls -d spec/*/ spec/*_spec.lua | grep -v '^spec/scripts/')} \
+    run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua" ;;
   *) run nslua "$build/bin/nslua" ;;
   esac
 done

@@ -197,6 +197,38 @@ describe("check()", function()
     assert.equal("dynamical system 'top' JacobianFIntq[6][7]: given 3, exact 2 (t=0)", report_of(body(3)))
   end)
 
+  it("finds wrong Jacobians of the relations of mechanics", function()
+    local function report(class, options)
+      local ds, nsds = ns.LagrangianDS({ 1, 0.5 }, { 0.2, 0.1 }), ns.NonSmoothDynamicalSystem(0, 1)
+      local law = class == "LagrangianCompliantR" and ns.ComplementarityConditionNSL(1) or ns.NewtonImpactNSL(0)
+      options.name = "floor"
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(law, ns[class](options)), ds)
+      local good, text = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):check()
+      return good or text
+    end
+    local function slope(entry)
+      return function(...)
+        local q, C = select(select("#", ...) == 4 and type(...) == "number" and 2 or 1, ...), select(-1, ...)
+        C[1][1], C[1][2] = entry * q[1], 1
+      end
+    end
+    local outputs = {
+      LagrangianScleronomousR = function(q, _, y) y[1] = q[1] ^ 2 + q[2] end,
+      LagrangianRheonomousR = function(t, q, _, y) y[1] = q[1] ^ 2 + q[2] - t end,
+      NewtonEulerR = function(t, q, _, y) y[1] = q[1] ^ 2 + q[2] - t end,
+      LagrangianCompliantR = function(q, lambda, _, y) y[1] = q[1] ^ 2 + q[2] + lambda[1] ^ 2 end,
+    }
+    for class, h in pairs(outputs) do
+      assert.is_true(report(class, { h = h, Jachq = slope(2) }), class)
+      assert.equal("relation 'floor' Jachq[1][1]: given 3, exact 2 (t=0)", report(class, { h = h, Jachq = slope(3) }))
+    end
+    assert.matches("^relation 'floor' Jachlambda%[1%]%[1%]: given 1, exact %S+ %(t=0%)$",
+      report("LagrangianCompliantR", { h = outputs.LagrangianCompliantR, Jachlambda = function(_, _, _, D) D[1][1] = 1 end }))
+    assert.matches("relation 'floor' computehDot: writes nothing into hDot",
+      report("LagrangianRheonomousR", { h = outputs.LagrangianRheonomousR, hDot = function() end }), 1, true)
+  end)
+
   it("raises what a callback raises", function()
     local wrapped, fault = models.faulty(models.NonLinearR)
     local simu = models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns.FirstOrderNonLinearR(wrapped))

@@ -58,6 +58,43 @@ describe("MoreauJeanOSI on smooth motion", function()
     end)
   end
 
+  -- q of a forced pendulum with damping at t = 2.
+  local function pendulum_at(theta, h, linearly_implicit)
+    local ds = ns.LagrangianDS {
+      q0 = { 1 }, v0 = { 0 },
+      fInt = function(_, q, v, _, f) f[1] = math.sin(q[1]) + 0.1 * v[1] end,
+      fExt = function(t, _, f) f[1] = math.cos(3 * t) end,
+    }
+    local osi = ns.MoreauJeanOSI(theta)
+    osi:setLinearlyImplicit(linearly_implicit)
+    local simu = simulate { systems = { ds }, T = 2, h = h, osi = osi }
+    simu:run()
+    return ds:q()[1], simu:stats()
+  end
+
+  it("keeps its order under forces of time, with one iteration a step too", function()
+    local exact = pendulum_at(0.5, 1e-4, false)
+    for _, implicit in ipairs { false, true } do
+      for theta, order in pairs { [0] = 2, [0.5] = 4, [1] = 2 } do
+        local ratio = (pendulum_at(theta, 0.01, implicit) - exact) / (pendulum_at(theta, 0.005, implicit) - exact)
+        assert.is_true(math.abs(ratio - order) < 0.1, ("theta %g: ratio %g"):format(theta, ratio))
+      end
+    end
+    local _, stats = pendulum_at(1, 0.01, true)
+    assert.equal(stats.steps, stats.newton_iterations)
+  end)
+
+  it("is the same linearly implicit where the model is linear", function()
+    local function run(implicit)
+      local ds = ns.LagrangianLinearTIDS({ 0.3 }, { 0.4 }, { { 1.2 } }, { { 140 } }, { { 0.8 } })
+      local osi = ns.MoreauJeanOSI(0.6)
+      osi:setLinearlyImplicit(implicit)
+      return simulate({ systems = { ds }, links = { { impact(0.8, { 1 }), ds } }, T = 1, h = 1e-2, osi = osi }):run()
+    end
+    local one, two = run(false), run(true)
+    for k = 1, #one do assert.equal(one.x[k], two.x[k]) end
+  end)
+
   it("gives the same for a linear system stated by callbacks", function()
     assert.is_true(math.abs(error_at(0.7, 0.01, true) - error_at(0.7, 0.01, false)) < 1e-13)
   end)
@@ -138,6 +175,53 @@ describe("MoreauJeanOSI with impacts", function()
     simulate({ systems = { a, b }, links = { { impact(1, { -1, 1 }), a, b } }, T = 2, h = 1e-2 }):run()
     assert.near(1, 2 * a:velocity()[1] + b:velocity()[1], 1e-15)
     assert.near(2, b:velocity()[1] - a:velocity()[1], 1e-15)
+  end)
+
+  it("keeps the momentum of rigid bodies to rounding", function()
+    local a = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 1, 0, 0, 0.1, 0.2, 0.5 }, 2, ns.diag { 0.1, 0.2, 0.3 })
+    local b = ns.NewtonEulerDS({ 1, 0.1, 0, 1, 0, 0, 0 }, { -1, 0, 0.2, 0, 0.3, 0 }, 1, 0.1 * ns.eye(3))
+    local touch = ns.Interaction(ns.NewtonImpactNSL(1), ns.NewtonEulerR(function(_, q, _, y)
+      y[1] = math.sqrt((q[8] - q[1]) ^ 2 + (q[9] - q[2]) ^ 2 + (q[10] - q[3]) ^ 2) - 0.5
+    end))
+    local simu = simulate { systems = { a, b }, links = { { touch, a, b } }, T = 1, h = 1e-2 }
+    local before = simu:energy().total
+    simu:run()
+    local v, w = a:velocity(), b:velocity()
+    assert.is_true(v[1] < 0.5)
+    for k, momentum in ipairs { 1, 0, 0.2 } do assert.near(momentum, 2 * v[k] + w[k], 1e-15) end
+    assert.is_true(imbalance(simu, before) < 1e-12)
+  end)
+
+  it("turns a rigid body's velocity by -e, whatever its spin", function()
+    local body = ns.NewtonEulerDS({ 0, 0, 0.5, 1, 0, 0, 0 }, { 0.3, 0, -1, 0.1, 0.2, 0.5 }, 2, ns.diag { 0.1, 0.2, 0.3 })
+    local floor = ns.Interaction(ns.NewtonImpactNSL(0.5), ns.NewtonEulerR(function(_, q, _, y) y[1] = q[3] - 0.2 end))
+    simulate({ systems = { body }, links = { { floor, body } }, T = 1, h = 1e-2 }):run()
+    assert.near(0.5, body:velocity()[3], 1e-15)
+    assert.near(0.3, body:velocity()[1], 1e-15)
+  end)
+
+  it("forecasts by gamma: a contact may penetrate by a step before it acts, or not", function()
+    for gamma, lowest in pairs { [0] = -0.01, [0.5] = 0.01, [1] = 0.01 } do
+      local ds, low = ball(0.05, -1, 0), 1
+      local simu = simulate {
+        systems = { ds }, links = { { impact(1, { 1 }), ds } }, T = 0.5, h = 0.02, osi = ns.MoreauJeanOSI(0.5, gamma),
+      }
+      for _ in simu:steps() do low = math.min(low, ds:q()[1]) end
+      assert.near(lowest, low, 1e-12)
+    end
+  end)
+
+  it("takes coefficients and forces that change between steps", function()
+    local ds, law, force = ball(1, 0), ns.NewtonImpactNSL(1), ns.vector { -9.81 }
+    ds:setFExtPtr(force)
+    local floor = ns.Interaction(law, ns.LagrangianLinearTIR { { 1 } })
+    local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 3, h = 1e-2 }
+    for k in simu:steps() do
+      if k == 100 then law:setE(0) end
+      if k == 200 then force[1] = 4 end
+    end
+    assert.near(4, ds:velocity()[1], 0.041) -- at rest at t = 2, then lifted
+    assert.near(2, ds:q()[1], 0.05)
   end)
 
   it("does not let rounding open a contact at rest", function()
@@ -221,6 +305,25 @@ describe("MoreauJeanOSI with constraints and forces", function()
     assert.is_true(math.abs(ratio - 2) < 0.2, "ratio " .. ratio)
   end)
 
+  it("holds it to rounding when the tolerance asks for that", function()
+    local simu, rod, ds = pendulum_rod(1e-3)
+    simu:setNewtonTolerance(1e-13)
+    for _ in simu:steps() do
+      local q, v = ds:q(), ds:velocity()
+      assert.is_true(math.abs(2 * (q[1] * v[1] + q[2] * v[2])) < 1e-12)
+      assert.is_true(math.abs(rod:y(1)[1]) < 1e-12)
+    end
+  end)
+
+  it("solves mixed laws, the equations first", function()
+    local ds = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { -1, 1, -1 }, ns.eye(3))
+    local mixed = ns.Interaction(ns.MixedComplementarityConditionNSL(2, 1), ns.LagrangianLinearTIR(ns.eye(3)))
+    local simu = simulate { systems = { ds }, links = { { mixed, ds } }, T = 0.1, h = 0.1 }
+    simu:computeOneStep()
+    assert.equal(ns.vector { 0, 1, 0 }, ds:velocity())
+    assert.equal(ns.vector { 1, 0, 1 }, mixed:lambda())
+  end)
+
   it("projects the coordinates on the constraints", function()
     local drifts, rod = pendulum_rod(1e-2)
     drifts:run()
@@ -248,6 +351,31 @@ describe("MoreauJeanOSI with constraints and forces", function()
     assert.near(9.81e-3, ds:p()[1], 1e-12) -- h lambda
   end)
 
+  it("holds a spring that stiffens", function()
+    local ds = ns.LagrangianLinearTIDS({ 0.5 }, { 0 }, { { 2 } }, nil, { { 30 } })
+    ds:setFExtPtr { -19.62 }
+    local spring = ns.Interaction(ns.ComplementarityConditionNSL(1), ns.LagrangianCompliantR(function(q, lambda, _, y)
+      y[1] = q[1] + 1e-3 * lambda[1] + 1e-5 * lambda[1] ^ 2
+    end))
+    local simu = simulate { systems = { ds }, links = { { spring, ds } }, T = 10, h = 1e-3 }
+    local before = simu:energy().total
+    simu:run()
+    assert.near(19.62, spring:lambda()[1], 1e-9)
+    assert.near(-1e-3 * 19.62 - 1e-5 * 19.62 ^ 2, ds:q()[1], 1e-12)
+    assert.near(0, spring:y()[1], 1e-12)
+    assert.is_true(imbalance(simu, before) < 1e-11)
+  end)
+
+  it("is an oscillator of order 1 where a spring is an equation", function()
+    local function error_of(h)
+      local ds = ns.LagrangianLinearTIDS({ 0.1 }, { 0 }, { { 2 } })
+      local spring = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 / 8 } }))
+      simulate({ systems = { ds }, links = { { spring, ds } }, T = 1, h = h }):run()
+      return ds:q()[1] - 0.1 * math.cos(2)
+    end
+    assert.near(2, error_of(1e-2) / error_of(5e-3), 0.02)
+  end)
+
   it("bounds a relay's impulse", function()
     local ds = ns.LagrangianLinearTIDS({ 0 }, { 1 }, { { 1 } })
     local h = 1e-2
@@ -273,6 +401,29 @@ describe("MoreauJeanOSI with constraints and forces", function()
       assert.near(0.8 * speed, v[3], 1e-9)
       if speed == 0 then assert.same({ 0, 0, 0 }, { ds:q()[1], v[2], v[3] }) end
       assert.is_true(imbalance(simu, before) < 1e-10)
+    end
+  end)
+
+  it("brings a block on its corners to rest, where impulses are not unique", function()
+    for _, legs in ipairs { { { 0.5, 0 }, { -0.5, 0.5 }, { -0.5, -0.5 } },
+      { { 0.5, 0.5 }, { 0.5, -0.5 }, { -0.5, 0.5 }, { -0.5, -0.5 } } } do
+      local block = ns.NewtonEulerDS({ 0, 0, 0.5, 1, 0, 0, 0 }, { 0.5, 0, 0, 0, 0, 0 }, 10, ns.eye(3))
+      block:setFExtPtr { 0, 0, -98.1 }
+      local links = {}
+      for k, leg in ipairs(legs) do
+        local a, b, c = leg[1], leg[2], -0.5
+        links[k] = { ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.NewtonEulerR(function(_, q, _, y)
+          local w, i, j, l = q[4], q[5], q[6], q[7]
+          local s, t, u = 2 * (j * c - l * b), 2 * (l * a - i * c), 2 * (i * b - j * a)
+          y[1], y[2], y[3] = q[3] + c + w * u + i * t - j * s, q[1] + a + w * s + j * u - l * t, q[2] + b + w * t + l * s - i * u
+        end)), block }
+      end
+      local simu = simulate { systems = { block }, links = links, T = 0.5, h = 1e-2 }
+      local before = simu:energy().total
+      simu:run()
+      assert.is_true(block:velocity():norm() < 1e-12)
+      assert.near(-0.5 * 10 * 0.5 ^ 2, simu:energy().friction, 1e-9)
+      assert.is_true(imbalance(simu, before) < 1e-12)
     end
   end)
 

@@ -46,12 +46,12 @@ describe("scripts/double_pendulum.lua", function()
 
   it("keeps the energy otherwise, with an error of order 1 in h", function()
     local errors = {}
-    for _, h in ipairs { 8e-4, 4e-4, 2e-4 } do
+    for _, h in ipairs { 1.6e-3, 8e-4, 4e-4 } do
       local c = run(("--d=-3 --T 2 --h %g"):format(h))
       for i = 1, c.n do assert.equal(0, c.p[i]) end
       errors[#errors + 1] = math.abs(c.energy[c.n] - c.energy[1])
     end
-    assert.is_true(errors[3] < 0.2)
+    assert.is_true(errors[3] < 0.4)
     assert.near(2, errors[1] / errors[2], 0.2)
     assert.near(2, errors[2] / errors[3], 0.2)
   end)
@@ -72,9 +72,9 @@ describe("scripts/double_pendulum.lua", function()
       local w2 = (-b + sign * math.sqrt(b * b - 4 * a * k)) / (2 * a)
       local s = (2 * g - 2 * w2) / (0.8 * w2)
       local half = math.pi / math.sqrt(w2)
-      local c = run(("--d=-3 --q1 1e-3 --q2 %.17g --h %.17g --T %.17g"):format(1e-3 * s, half / 2000, half))
-      assert.near(-1e-3, c.q1[c.n], 1e-8)
-      assert.near(-1e-3 * s, c.q2[c.n], 1e-8)
+      local c = run(("--d=-3 --q1 1e-3 --q2 %.17g --h %.17g --T %.17g"):format(1e-3 * s, half / 1000, half))
+      assert.near(-1e-3, c.q1[c.n], 1e-7)
+      assert.near(-1e-3 * s, c.q2[c.n], 1e-7)
     end
   end)
 

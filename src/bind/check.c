@@ -146,15 +146,21 @@ static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const P
 typedef NsStatus (*RelationJacobian)(const NsRelation *, const NsRelationPoint *, double *, NsError *);
 
 static const struct {
-  const char *callback, *label;
+  const char *callback;
   int which, by;
   RelationJacobian evaluate;
 } relation_jacobians[] = {
-    {"computeJachx", "Jachx", 0, NS_BY_X, ns_relation_C},
-    {"computeJachlambda", "Jachlambda", 0, NS_BY_LAMBDA, ns_relation_D},
-    {"computeJacglambda", "Jacglambda", 1, NS_BY_LAMBDA, ns_relation_B},
-    {"computeJacgx", "Jacgx", 1, NS_BY_X, ns_relation_K},
+    {"computeJachx", 0, NS_BY_X, ns_relation_C},
+    {"computeJachlambda", 0, NS_BY_LAMBDA, ns_relation_D},
+    {"computeJacglambda", 1, NS_BY_LAMBDA, ns_relation_B},
+    {"computeJacgx", 1, NS_BY_X, ns_relation_K},
 };
+
+/* The callback of number c; in mechanics the Jacobian by x is that by q. */
+static const char *relation_callback(const NslRelation *handle, int c) {
+  bool by_q = c == 0 && ns_relation_family(handle->relation) == NS_MECHANICS;
+  return by_q ? "computeJachq" : relation_jacobians[c].callback;
+}
 
 static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t,
                                double T, NsError *err) {
@@ -171,13 +177,14 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
   for (int c = 0; c < 4 && status == NS_OK; c++) {
     int which = relation_jacobians[c].which, by = relation_jacobians[c].by;
     const NsFunction *f = which == 0 ? &rel->h : &rel->g;
-    if (!f->value || !given(&handle->callee, relation_jacobians[c].callback, coefs[c])) continue;
+    const char *callback = relation_callback(handle, c);
+    if (!f->value || !given(&handle->callee, callback, coefs[c])) continue;
     Audit audit = {L,
                    lines,
                    &handle->callee,
                    which,
                    by,
-                   relation_jacobians[c].label,
+                   callback + strlen("compute"),
                    which == 0 ? m : nx,
                    by == NS_BY_X ? nx : m,
                    one,
@@ -298,7 +305,7 @@ static bool relation_jacobian_given(const NslRelation *handle) {
   const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K};
   for (int c = 0; c < 4; c++)
     if ((relation_jacobians[c].which == 0 ? &rel->h : &rel->g)->value &&
-        given(&handle->callee, relation_jacobians[c].callback, coefs[c]))
+        given(&handle->callee, relation_callback(handle, c), coefs[c]))
       return true;
   return false;
 }

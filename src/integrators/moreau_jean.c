@@ -500,16 +500,25 @@ static void state_residual(NsMoreauJean *mj, double atol, NsStepResidual *residu
   }
 }
 
-/* The scale of a law's output is that of the terms it is made of. */
+/* The scale of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. */
 static double output_scale(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double scale = fabs(ns_mj_law_output(mj, edge, i));
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
     for (int j = 0; j < node->ds->nv; j++) {
       double H = edge->parts[p].H[i + (size_t)j * (size_t)edge->m];
-      scale = fmax(scale, fabs(H) * fmax(fabs(mj->v[node->v + j]), fabs(mj->v_k[node->v + j])));
+      double speed = fmax(fabs(mj->v[node->v + j]), fabs(mj->v_k[node->v + j]));
+      scale = fmax(scale, fabs(H) * fmax(speed, fabs(mj->free_step[node->v + j])));
     }
   }
+  return scale;
+}
+
+/* That of a row; the rows of a contact with friction, one law, have the largest of theirs. */
+static double law_scale(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double scale = output_scale(mj, edge, i);
+  for (int k = 0; edge->inter->law->kind == NS_LAW_FRICTION && k < edge->m; k++)
+    scale = fmax(scale, output_scale(mj, edge, k));
   return scale;
 }
 
@@ -520,7 +529,7 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
       double off = fabs(ns_mj_law_output(mj, edge, i) - y[edge->active + i]);
-      double value = against(off, atol, output_scale(mj, edge, i));
+      double value = against(off, atol, law_scale(mj, edge, i));
       if (value > residual.output || isnan(value)) residual.output = value, residual.worst_interaction = e;
     }
   }
