@@ -9,10 +9,10 @@
 --   for k, t in simu:steps() do contacts:update() ... end
 --
 -- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). A relation's y is (gap, 0):
--- the second is there for its velocity alone, that of the second body's contact point (of a line: of the body's) along
+-- the second is there for its velocity alone, that of the second body's contact point (of a line: the body's) along
 -- the tangent, so that the relations go with NewtonImpactFrictionNSL(en, et, mu, 2).
 --
--- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become larger than twice that.
+-- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become more than twice that.
 -- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
 -- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again. Boxes touch lines alone,
 -- with their four corners.
