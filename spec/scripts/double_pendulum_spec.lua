@@ -1,22 +1,9 @@
-local columns = require "columns"
-local host = require "host"
+local script_run = require "script_run"
 
-local function script(arguments) return host.nslua_run("scripts/double_pendulum.lua " .. arguments) end
 local cos = math.cos
 
 describe("scripts/double_pendulum.lua", function()
-  local directory
-  setup(function() directory = host.new_directory() end)
-  teardown(function() host.remove(directory) end)
-
-  local function run(arguments)
-    local path = directory .. "/run.csv"
-    os.remove(path)
-    local out, err, status = script(arguments .. " --csv " .. path)
-    assert.equal("", err)
-    assert.equal(0, status)
-    return columns.read(path), out
-  end
+  local script, run = script_run("double_pendulum", setup, teardown)
 
   -- Of row i: the velocity of the gap, and H M^-1 H'.
   local function gap(c, i)

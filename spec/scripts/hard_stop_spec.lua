@@ -1,21 +1,8 @@
+local script_run = require "script_run"
 local columns = require "columns"
-local host = require "host"
-
-local function script(arguments) return host.nslua_run("scripts/hard_stop.lua " .. arguments) end
 
 describe("scripts/hard_stop.lua", function()
-  local directory
-  setup(function() directory = host.new_directory() end)
-  teardown(function() host.remove(directory) end)
-
-  local function run(arguments)
-    local path = directory .. "/run.csv"
-    os.remove(path)
-    local out, err, status = script(arguments .. " --csv " .. path)
-    assert.equal("", err)
-    assert.equal(0, status)
-    return columns.read(path), out
-  end
+  local script, run = script_run("hard_stop", setup, teardown)
 
   for _, variant in ipairs { "maths", "code" } do
     for _, form in ipairs { "direct", "nsds" } do

@@ -1,7 +1,5 @@
+local script_run = require "script_run"
 local columns = require "columns"
-local host = require "host"
-
-local function script(arguments) return host.nslua_run("scripts/pendulum.lua " .. arguments) end
 
 -- The complete elliptic integral of the first kind, by the arithmetic-geometric mean.
 local function K(k)
@@ -11,18 +9,7 @@ local function K(k)
 end
 
 describe("scripts/pendulum.lua", function()
-  local directory
-  setup(function() directory = host.new_directory() end)
-  teardown(function() host.remove(directory) end)
-
-  local function run(arguments)
-    local path = directory .. "/run.csv"
-    os.remove(path)
-    local out, err, status = script(arguments .. " --csv " .. path)
-    assert.equal("", err)
-    assert.equal(0, status)
-    return columns.read(path), out
-  end
+  local script, run = script_run("pendulum", setup, teardown)
 
   local function energy(c, i) return 0.5 * c.w[i] ^ 2 + 10 * (1 - math.cos(c.q[i])) end
 

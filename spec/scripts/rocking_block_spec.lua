@@ -1,22 +1,10 @@
+local script_run = require "script_run"
 local columns = require "columns"
-local host = require "host"
 
-local function script(arguments) return host.nslua_run("scripts/rocking_block.lua " .. arguments) end
 local sin, cos = math.sin, math.cos
 
 describe("scripts/rocking_block.lua", function()
-  local directory
-  setup(function() directory = host.new_directory() end)
-  teardown(function() host.remove(directory) end)
-
-  local function run(arguments)
-    local path = directory .. "/run.csv"
-    os.remove(path)
-    local out, err, status = script(arguments .. " --csv " .. path)
-    assert.equal("", err)
-    assert.equal(0, status)
-    return columns.read(path), out
-  end
+  local script, run = script_run("rocking_block", setup, teardown)
 
   local function total(c, i) return c.kinetic[i] + c.potential[i] end
 

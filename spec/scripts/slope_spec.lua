@@ -1,21 +1,7 @@
-local columns = require "columns"
-local host = require "host"
-
-local function script(arguments) return host.nslua_run("scripts/slope.lua " .. arguments) end
+local script_run = require "script_run"
 
 describe("scripts/slope.lua", function()
-  local directory
-  setup(function() directory = host.new_directory() end)
-  teardown(function() host.remove(directory) end)
-
-  local function run(arguments)
-    local path = directory .. "/run.csv"
-    os.remove(path)
-    local out, err, status = script(arguments .. " --csv " .. path)
-    assert.equal("", err)
-    assert.equal(0, status)
-    return columns.read(path), out
-  end
+  local script, run = script_run("slope", setup, teardown)
 
   it("rests exactly where tan(alpha) < mu", function()
     for _, case in ipairs { { 30, 0.6 }, { 30, 0.5774 }, { 10, 0.2 }, { 45, 1.001 }, { 0, 0 } } do
