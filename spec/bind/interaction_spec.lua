@@ -82,4 +82,23 @@ describe("Interaction", function()
       assert.equal("Interaction is closed", message(inter[name], inter), name)
     end
   end)
+
+  it("has the velocities of the outputs before the first step", function()
+    local function velocities(relation, ...)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      for _, ds in ipairs { ... } do nsds:insertDynamicalSystem(ds) end
+      local inter = ns.Interaction(ns.NewtonImpactNSL(0), relation)
+      nsds:link(inter, ...)
+      ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):initialize()
+      return inter:y(1)[1]
+    end
+    local function point(q, v) return ns.LagrangianLinearTIDS({ q }, { v }, { { 1 } }) end
+    assert.equal(-6, velocities(ns.LagrangianLinearTIR { { 2 } }, point(5, -3)))
+    assert.equal(5, velocities(ns.LagrangianLinearTIR { { -1, 1 } }, point(1, -3), point(2, 2)))
+    assert.near(4.5, velocities(ns.LagrangianRheonomousR {
+      h = function(t, q, _, y) y[1] = q[1] ^ 2 + 0.5 * t end,
+    }, point(2, 1)), 1e-10)
+    local sphere = ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 0, 0, -2, 0, 0, 0 }, 1, ns.eye(3))
+    assert.equal(-2, velocities(ns.NewtonEulerR { h = function(_, q, _, y) y[1] = q[3] - 1 end }, sphere))
+  end)
 end)

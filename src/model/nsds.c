@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/mechanical_ds.h"
 
 NsStatus ns_nsds_new(NsNsds **out, double t0, double T) {
   NsNsds *nsds = *out = ns_alloc(1, sizeof *nsds);
@@ -153,15 +154,43 @@ void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
 }
 
-/* y of one interaction; x is room for its states. */
-static NsStatus update_output(NsInteraction *inter, double t, double *x, NsError *err) {
+/* The velocities of y of a mechanical interaction, dh/dq q' + dh/dt, into rate (m). */
+static NsStatus output_rate(const NsInteraction *inter, const NsRelationPoint *at, double *rate, NsArena *room,
+                            NsError *err) {
+  const NsRelation *relation = inter->relation;
+  bool linear = ns_relation_linear(relation); /* C may be sparse */
+  double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, 4 * (ptrdiff_t)inter->m);
+  double *C = linear ? NULL : ns_arena_matrix(room, inter->m, inter->nx);
+  if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->nx) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)inter->ds[p];
+    ns_mechanical_rate(ds, ds->q, ds->v, qdot + from);
+  }
+  if (linear) {
+    ns_coef_multiply_add(&relation->C, 1, qdot, rate);
+    return NS_OK;
+  }
+  NsStatus status = ns_relation_C(relation, at, C, err);
+  for (int j = 0; status == NS_OK && j < inter->nx; j++)
+    for (int i = 0; i < inter->m; i++) rate[i] += C[i + (size_t)j * (size_t)inter->m] * qdot[j];
+  return status == NS_OK ? ns_relation_add_rate(relation, at, more, rate, err) : status;
+}
+
+/* y of one interaction, and in mechanics its velocities. */
+static NsStatus update_output(NsInteraction *inter, double t, NsArena *room, NsError *err) {
+  double *x = ns_arena_doubles(room, inter->nx), *y = ns_arena_doubles(room, inter->m);
+  double *rate = ns_arena_doubles(room, inter->m);
+  if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
   NsRelationPoint point = {t, x, inter->lambda, inter->z};
-  double *y = x + inter->nx;
+  bool mechanical = ns_relation_family(inter->relation) == NS_MECHANICS;
   NsStatus status = ns_relation_output(inter->relation, &point, y, err);
-  if (status == NS_OK) memcpy(inter->y, y, (size_t)inter->m * sizeof *y);
-  return status;
+  if (status == NS_OK && mechanical) status = output_rate(inter, &point, rate, room, err);
+  if (status != NS_OK) return status;
+  memcpy(inter->y, y, (size_t)inter->m * sizeof *y);
+  memcpy(inter->ydot, rate, (size_t)inter->m * sizeof *y);
+  return NS_OK;
 }
 
 NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
@@ -169,11 +198,10 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
   for (int i = 0; i < nsds->nds && status == NS_OK; i++) status = ns_ds_update(nsds->ds[i], t, err);
   for (int i = 0; i < nsds->ninteractions && status == NS_OK; i++) {
     NsInteraction *inter = nsds->interactions[i];
-    double *room = ns_alloc((size_t)inter->nx + (size_t)inter->m, sizeof *room);
-    if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    NsArena room = {0};
     status = ns_interaction_update(inter, t, err);
-    if (status == NS_OK) status = update_output(inter, t, room, err);
-    ns_free(room);
+    if (status == NS_OK) status = update_output(inter, t, &room, err);
+    ns_arena_release(&room);
   }
   return status;
 }
