@@ -19,12 +19,12 @@ local function ball()
   return simulation(ds, ns.Interaction(ns.NewtonImpactNSL(0.9), ns.LagrangianLinearTIR { { 1, 0, 0 } }), 5e-3, 2000)
 end
 
--- A column of beads that touch: one system, a sparse relation.
+-- A column of beads at rest: one system, a sparse relation. They overlap by 1e-6, so that no contact is a tie.
 local function beads(n)
   local q0, i, j, v = {}, {}, {}, {}
   local function put(r, c, x) i[#i + 1], j[#j + 1], v[#v + 1] = r, c, x end
   for k = 1, n do
-    q0[k] = k
+    q0[k] = k * (1 - 1e-6)
     put(k, k, 1)
     if k > 1 then put(k, k - 1, -1) end
   end
@@ -44,7 +44,8 @@ local function bar(n)
   local q0, v0 = 0.01 * ns.ones(n + 1), -1 * ns.ones(n + 1)
   local ds = ns.LagrangianLinearTIDS(q0, v0, ns.spdiags({ mass }, { 0 }, n + 1), K)
   local row = ns.sparse { rows = 1, cols = n + 1, i = { 1 }, j = { 1 }, v = { 1 } }
-  return simulation(ds, ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR(row)), 1e-3, 200)
+  local wall = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR(row))
+  return simulation(ds, wall, 1e-3, n <= 200 and 200 or 20)
 end
 
 -- Two point masses on rods, a wall; every matrix and force a Lua callback, Jacobians given or by dual numbers.
@@ -114,13 +115,13 @@ end
 do
   local simu, ds = ball()
   line("bouncing ball", "ball", "", simu, ds, true)
-  for _, n in ipairs { 10, 100 } do
+  for _, n in ipairs { 10, 100, 1000 } do
     simu, ds = bar(n)
     line("impacting bar, " .. n, "bar", n, simu, ds, true)
   end
-  for _, n in ipairs { 10, 100 } do
+  for _, n in ipairs { 10, 100, 1000 } do
     simu, ds = beads(n)
-    line("column of beads, " .. n, "beads", n, simu, ds)
+    line("column of beads, " .. n, "beads", n, simu, ds, n <= 100)
   end
 end
 common.table("Microseconds a step", {
@@ -129,11 +130,22 @@ common.table("Microseconds a step", {
 
 local callbacks = {}
 for _, given in ipairs { true, false } do
-  local simu = double_pendulum(given)
-  callbacks[#callbacks + 1] = { given and "given Jacobians" or "dual numbers", common.us(measure(simu)),
-                                ("%.2f"):format(simu:stats().newton_iterations / simu:numberOfSteps()) }
+  local simu, ds = double_pendulum(given)
+  local us = common.us(measure(simu))
+  callbacks[#callbacks + 1] = { given and "given Jacobians" or "dual numbers", us,
+                                ("%.2f"):format(simu:stats().newton_iterations / simu:numberOfSteps()),
+                                ("%.8f"):format(ds:q()[1]) }
 end
-common.table("Double pendulum with a wall, all callbacks in Lua", { "", "us a step", "Newton iterations" }, callbacks)
+local peers = {
+  { "Siconos, methods in Python", common.peer(python, "pendulum") },
+  { "Siconos, functions in C++", common.peer(cxx, "pendulum") },
+}
+for _, peer in ipairs(peers) do
+  local q = peer[2].q
+  callbacks[#callbacks + 1] = { peer[1], common.us(peer[2].step), "-", q and ("%.8f"):format(q) or "-" }
+end
+common.table("Double pendulum with a wall, its functions as callbacks",
+  { "", "us a step", "Newton iterations", "q1 at the end" }, callbacks)
 
 local growth, before = {}, nil
 for _, n in ipairs { 1000, 10000, 100000 } do

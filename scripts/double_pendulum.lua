@@ -1,6 +1,6 @@
 -- Two point masses on rigid rods, one hung on the other, and a wall x = d that the lower one may not pass:
 --
---   M(q) q'' + N(q, q') + G(q) = H(q)' lambda,     0 <= d - x_2(q) _|_ lambda >= 0,     restitution e
+--   M(q) q'' + N(q, q') + G(q) = H(q)' lambda,     0 <= x_2(q) - d _|_ lambda >= 0,     restitution e
 --
 -- with the angles q = (q1, q2) from the vertical and D = q1 - q2,
 --
