@@ -1,6 +1,6 @@
 /*
 ** osi.c
-** EulerMoreauOSI, MoreauJeanOSI and MoreauJeanGOSI: the weights of the schemes.
+** EulerMoreauOSI, MoreauJeanOSI, MoreauJeanGOSI: the weights of the schemes. RungeKuttaOSI: tolerances.
 */
 #include "bind/simulation.h"
 
@@ -60,30 +60,57 @@ static int new_moreau_jean_global(lua_State *L) {
   return new_weights(L, NS_MOREAU_JEAN_GLOBAL, 0.5);
 }
 
+/* Reads tolerances (rtol at idx, atol after it) into the options; what is not given stays. */
+static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptions *options) {
+  double rtol = lua_isnoneornil(L, idx) ? options->rtol : nsl_finite(L, idx, who, "rtol");
+  double atol = lua_isnoneornil(L, idx + 1) ? options->atol : nsl_finite(L, idx + 1, who, "atol");
+  if (!(rtol >= 1e-14 && rtol <= 0.1)) luaL_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, rtol);
+  if (!(atol > 0)) luaL_error(L, "%s: atol: expected a positive number, got %f", who, atol);
+  options->rtol = rtol;
+  options->atol = atol;
+}
+
+/* RungeKuttaOSI([rtol = 1e-12 [, atol = 1e-14]]). */
+static int new_runge_kutta(lua_State *L) {
+  NsEventOptions options = {1e-12, 1e-14, 1e-12, 1000000};
+  nsl_at_most(L, 2, types[NS_RUNGE_KUTTA].name);
+  read_tolerances(L, 1, types[NS_RUNGE_KUTTA].name, &options);
+  new_osi(L, NS_RUNGE_KUTTA)->integrator.events = options;
+  return 1;
+}
+
 void nsl_clone_osi(lua_State *L, int idx) {
   NslOsi *from = nsl_check_osi(L, idx);
   new_osi(L, from->integrator.kind)->integrator = from->integrator;
 }
 
+/* The integrator at 1, one with weights. */
+static NslOsi *check_weighted(lua_State *L, const char *what) {
+  NslOsi *self = nsl_check_osi(L, 1);
+  if (ns_integrator_has_events(&self->integrator))
+    luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
+  return self;
+}
+
 static int osi_theta(lua_State *L) {
-  lua_pushnumber(L, nsl_check_osi(L, 1)->integrator.euler_moreau.theta);
+  lua_pushnumber(L, check_weighted(L, "theta")->integrator.euler_moreau.theta);
   return 1;
 }
 
 static int osi_gamma(lua_State *L) {
-  lua_pushnumber(L, nsl_check_osi(L, 1)->integrator.euler_moreau.gamma);
+  lua_pushnumber(L, check_weighted(L, "gamma")->integrator.euler_moreau.gamma);
   return 1;
 }
 
 static int osi_set_theta(lua_State *L) {
-  NslOsi *self = nsl_check_osi(L, 1);
+  NslOsi *self = check_weighted(L, "setTheta");
   double theta = weight(L, 2, self->head.type->name, "theta");
   self->integrator.euler_moreau.theta = self->integrator.moreau_jean.theta = theta;
   return 0;
 }
 
 static int osi_set_gamma(lua_State *L) {
-  NslOsi *self = nsl_check_osi(L, 1);
+  NslOsi *self = check_weighted(L, "setGamma");
   double gamma = weight(L, 2, self->head.type->name, "gamma");
   self->integrator.euler_moreau.gamma = self->integrator.moreau_jean.gamma = gamma;
   return 0;
@@ -123,6 +150,40 @@ static int osi_set_linearly_implicit(lua_State *L) {
   return 0;
 }
 
+/* The tolerances of a RungeKuttaOSI: rtol, atol. */
+static int osi_tolerances(lua_State *L) {
+  const NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "tolerances")->integrator.events;
+  lua_pushnumber(L, options->rtol);
+  lua_pushnumber(L, options->atol);
+  return 2;
+}
+
+static int osi_set_tolerances(lua_State *L) {
+  read_tolerances(L, 2, "setTolerances", &check_kind(L, NS_RUNGE_KUTTA, "setTolerances")->integrator.events);
+  return 0;
+}
+
+static int osi_contact_tolerance(lua_State *L) {
+  lua_pushnumber(L, check_kind(L, NS_RUNGE_KUTTA, "contactTolerance")->integrator.events.tolerance);
+  return 1;
+}
+
+static int osi_set_contact_tolerance(lua_State *L) {
+  NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setContactTolerance")->integrator.events;
+  double value = nsl_finite(L, 2, "setContactTolerance", "tolerance");
+  if (!(value > 0)) luaL_error(L, "setContactTolerance: tolerance: expected a positive number, got %f", value);
+  options->tolerance = value;
+  return 0;
+}
+
+static int osi_set_max_events(lua_State *L) {
+  NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setMaxEvents")->integrator.events;
+  lua_Integer most = nsl_integer(L, 2, "setMaxEvents", "events");
+  if (most < 1) luaL_error(L, "setMaxEvents: events: expected 1 or more, got %I", most);
+  options->max_events = (long)most;
+  return 0;
+}
+
 static int osi_close(lua_State *L) {
   nsl_check_osi(L, 1)->head.closed = true;
   return 0;
@@ -133,6 +194,8 @@ static int osi_tostring(lua_State *L) {
   const NsIntegrator *osi = &self->integrator;
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
+  if (ns_integrator_has_events(osi))
+    return lua_pushfstring(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
   lua_pushfstring(L, "%s: theta %f, gamma %f%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
                   osi->euler_moreau.gamma_in_relation ? " in the relation" : "",
                   osi->moreau_jean.linearly_implicit ? ", linearly implicit" : "");
@@ -153,13 +216,18 @@ void nsl_open_osi(lua_State *L) {
                                      {"setUseGammaForRelation", osi_set_use_gamma},
                                      {"linearlyImplicit", osi_linearly_implicit},
                                      {"setLinearlyImplicit", osi_set_linearly_implicit},
+                                     {"tolerances", osi_tolerances},
+                                     {"setTolerances", osi_set_tolerances},
+                                     {"contactTolerance", osi_contact_tolerance},
+                                     {"setContactTolerance", osi_set_contact_tolerance},
+                                     {"setMaxEvents", osi_set_max_events},
                                      {"display", osi_display},
                                      {"close", osi_close},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean},
-      {"MoreauJeanGOSI", new_moreau_jean_global}, {NULL, NULL}};
+      {"MoreauJeanGOSI", new_moreau_jean_global}, {"RungeKuttaOSI", new_runge_kutta}, {NULL, NULL}};
   for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -91,9 +91,9 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
-/* TimeStepping(nsds, td, osi [, osnspb]); without a one-step problem one that takes every law. */
-static int new_ts(lua_State *L) {
-  nsl_at_most(L, 4, ts_type.name);
+/* The loop with a step of `name`'s kind; without a one-step problem one that takes every law. */
+static int make(lua_State *L, const char *name) {
+  nsl_at_most(L, 4, name);
   lua_settop(L, 4);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
@@ -115,6 +115,21 @@ static int new_ts(lua_State *L) {
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   return 1;
+}
+
+/* TimeStepping(nsds, td, osi [, osnspb]). */
+static int new_ts(lua_State *L) {
+  if (ns_integrator_has_events(&nsl_check_osi(L, 3)->integrator))
+    luaL_error(L, "TimeStepping: a RungeKuttaOSI goes with EventDriven");
+  return make(L, ts_type.name);
+}
+
+/* EventDriven(nsds, td, osi [, osnspb]): the same loop, its step from event to event. */
+static int new_event_driven(lua_State *L) {
+  const NslOsi *osi = nsl_check_osi(L, 3);
+  if (!ns_integrator_has_events(&osi->integrator))
+    luaL_error(L, "EventDriven: it goes with a RungeKuttaOSI, got a %s", osi->head.type->name);
+  return make(L, "EventDriven");
 }
 
 /* TimeSteppingDirectProjection(nsds, td, osi [, osnspb]): TimeStepping that projects the coordinates. */
@@ -345,6 +360,36 @@ static int ts_energy(lua_State *L) {
   return 1;
 }
 
+/* events(): what happened at contacts up to the present state, a table for each event in order of time. */
+static int ts_events(lua_State *L) {
+  const NsTimeStepping *ts = engine(L);
+  if (!ns_integrator_has_events(ts->integrator))
+    luaL_error(L, "events: a TimeStepping has none; EventDriven locates them");
+  lua_createtable(L, (int)ts->log.count, 0);
+  for (long i = 0; i < ts->log.count; i++) {
+    const NsEvent *event = &ts->log.events[i];
+    lua_createtable(L, 0, 7);
+    lua_pushstring(L, ns_event_name(event->kind));
+    lua_setfield(L, -2, "kind");
+    lua_pushstring(L, event->name);
+    lua_setfield(L, -2, "interaction");
+    lua_pushinteger(L, event->component + 1);
+    lua_setfield(L, -2, "component");
+    const struct {
+      const char *name;
+      double value;
+    } numbers[] = {{"t", event->t},           {"before", event->before},   {"after", event->after},
+                   {"impulse", event->impulse}, {"accumulation", event->accumulation}};
+    int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
+    for (int k = 0; k < count; k++) {
+      lua_pushnumber(L, numbers[k].value);
+      lua_setfield(L, -2, numbers[k].name);
+    }
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
 static int part(lua_State *L, int which) {
   nsl_check_simulation(L, 1);
   lua_getiuservalue(L, 1, which);
@@ -388,7 +433,8 @@ static int ts_gc(lua_State *L) {
 static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", ts_type.name), 1;
-  lua_pushfstring(L, "%s: step %I of %I, t = %f", ts_type.name, (lua_Integer)self->ts->k,
+  const char *name = ns_integrator_has_events(self->ts->integrator) ? "EventDriven" : ts_type.name;
+  lua_pushfstring(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
                   (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
   return 1;
 }
@@ -432,6 +478,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"newtonResidual", ts_newton_residual},
                                    {"stats", ts_stats},
                                    {"energy", ts_energy},
+                                   {"events", ts_events},
                                    {"nsds", ts_nsds},
                                    {"timeDiscretisation", ts_grid},
                                    {"osi", ts_osi},
@@ -450,4 +497,7 @@ void nsl_open_time_stepping(lua_State *L) {
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, new_projection, 1);
   lua_setfield(L, -2, "TimeSteppingDirectProjection");
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, new_event_driven, 1);
+  lua_setfield(L, -2, "EventDriven");
 }

@@ -290,6 +290,7 @@ static NsStatus try_lengths(NsDop853 *rk, double h, double *taken, NsError *err)
   double t = rk->state.t, sign = rk->t_end < t ? -1 : 1;
   double least = 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
   bool rejected = false;
+  h = fmax(h, least);
   for (;; rejected = true, rk->state.rejected++) {
     bool last = h >= fabs(rk->t_end - t);
     if (last) h = fabs(rk->t_end - t);

@@ -13,6 +13,10 @@ const char *ns_integrator_name(NsIntegratorKind kind) {
   return names[kind];
 }
 
+bool ns_integrator_has_events(const NsIntegrator *integrator) {
+  return integrator->kind == NS_RUNGE_KUTTA;
+}
+
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   NsFamily family = integrator->kind == NS_EULER_MOREAU ? NS_FIRST_ORDER : NS_MECHANICS;
   for (int i = 0; i < nsds->nds; i++)
@@ -21,11 +25,13 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
                      ns_integrator_name(integrator->kind), nsds->ds[i]->name,
                      family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
+  if (ns_integrator_has_events(integrator)) return ns_event_driven_accepts(nsds, err);
   return integrator->kind == NS_MOREAU_JEAN_GLOBAL ? ns_moreau_jean_sparse_suits(nsds, err) : NS_OK;
 }
 
-NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds, bool projecting) {
+NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds, bool projecting, double *clock) {
   *scheme = (NsScheme){0};
+  if (ns_integrator_has_events(integrator)) return ns_event_driven_new(&scheme->event_driven, nsds, clock);
   if (integrator->kind == NS_MOREAU_JEAN_GLOBAL ||
       (integrator->kind == NS_MOREAU_JEAN && !projecting && ns_moreau_jean_sparse_preferred(nsds)))
     return ns_moreau_jean_sparse_new(&scheme->moreau_jean_sparse, nsds);
@@ -39,6 +45,7 @@ void ns_scheme_free(NsScheme *scheme) {
   ns_euler_moreau_sparse_free(scheme->euler_moreau_sparse);
   ns_moreau_jean_free(scheme->moreau_jean);
   ns_moreau_jean_sparse_free(scheme->moreau_jean_sparse);
+  ns_event_driven_free(scheme->event_driven);
   *scheme = (NsScheme){0};
 }
 
@@ -71,7 +78,7 @@ NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAcco
 }
 
 bool ns_scheme_linear(const NsScheme *scheme) {
-  if (ns_scheme_sparse_states(scheme) >= 0) return true;
+  if (ns_scheme_sparse_states(scheme) >= 0 || scheme->event_driven) return true;
   return scheme->moreau_jean ? ns_moreau_jean_linear(scheme->moreau_jean) : ns_euler_moreau_linear(scheme->euler_moreau);
 }
 

@@ -7,13 +7,17 @@
 
 #include "integrators/euler_moreau_sparse.h"
 #include "integrators/moreau_jean_sparse.h"
-#include "simulation/one_step_problem.h"
+#include "simulation/event_driven.h"
 
-/* X(code, name). The global one keeps the velocities in the one-step problem, which is sparse. */
+/*
+** X(code, name). The global one keeps the velocities in the one-step problem, which is sparse; the last one is that of
+** event-driven simulation, whose step goes through all events up to the next time of the grid.
+*/
 #define NS_INTEGRATOR_LIST(X)             \
   X(NS_EULER_MOREAU, "EulerMoreauOSI")    \
   X(NS_MOREAU_JEAN, "MoreauJeanOSI")      \
-  X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI")
+  X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI") \
+  X(NS_RUNGE_KUTTA, "RungeKuttaOSI")
 
 typedef enum NsIntegratorKind {
 #define X(code, name) code,
@@ -27,6 +31,7 @@ typedef struct NsIntegrator {
   NsIntegratorKind kind;
   NsEulerMoreauOptions euler_moreau;
   NsMoreauJeanOptions moreau_jean;
+  NsEventOptions events;
 } NsIntegrator;
 
 /* The workspace of a scheme for one NSDS: one of these is not NULL. */
@@ -35,18 +40,22 @@ typedef struct NsScheme {
   NsEulerMoreauSparse *euler_moreau_sparse;
   NsMoreauJean *moreau_jean;
   NsMoreauJeanSparse *moreau_jean_sparse;
+  NsEventDriven *event_driven;
 } NsScheme;
 
 const char *ns_integrator_name(NsIntegratorKind kind);
+
+/* Whether an integrator is one of EventDriven, and not of TimeStepping. */
+bool ns_integrator_has_events(const NsIntegrator *integrator);
 
 /* NS_EARG when a system of the graph is not of the integrator's family, naming it and what would do. */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
 
 /*
-** Makes the workspace for the graph as it stands; one that can project the coordinates when that is asked for.
-** NS_ENOMEM. On failure *scheme is all NULL.
+** Makes the workspace for the graph as it stands; one that can project the coordinates when that is asked for. `clock`
+** is told the time within an event-driven step. NS_ENOMEM. On failure *scheme is all NULL.
 */
-NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds, bool projecting);
+NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds *nsds, bool projecting, double *clock);
 void ns_scheme_free(NsScheme *scheme);
 
 /* The number of states when the one-step problem is to be solved sparse, else -1. */
@@ -61,7 +70,7 @@ NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAcco
 /* Whether one linearised problem is the solution of a step. */
 bool ns_scheme_linear(const NsScheme *scheme);
 
-/* The rest is not for a sparse scheme; see the integrators' own functions of these names. */
+/* The rest is not for a sparse scheme, nor for an event-driven one; see the integrators' own functions of these names. */
 NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
                          NsError *err);
 void ns_scheme_restart(NsScheme *scheme);

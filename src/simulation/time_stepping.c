@@ -56,6 +56,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   }
   ns_scheme_free(&ts->scheme);
   ns_snapshot_free(&ts->rollback);
+  ns_event_log_clear(&ts->log);
   ns_free(ts);
 }
 
@@ -83,7 +84,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsScheme scheme;
   NsStatus status = ns_integrator_accepts(ts->integrator, ts->nsds, err);
   if (status != NS_OK) return status;
-  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds, ts->projection.on);
+  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds, ts->projection.on, &ts->progress.t);
   if (status == NS_OK) status = ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds);
   if (status != NS_OK) ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status == NS_OK) status = ns_osnsp_prepare(ts->problem, ts->nsds, ns_scheme_sparse_states(&scheme), err);
@@ -323,6 +324,17 @@ static NsStatus step_sparse(NsTimeStepping *ts, double t, double t_next, double 
   return NS_OK;
 }
 
+/* From event to event up to t_next. */
+static NsStatus step_events(NsTimeStepping *ts, double t, double t_next, NsError *err) {
+  ts->newton_iterations = 0;
+  ts->residual = (NsStepResidual){0};
+  NsStatus status = ns_event_driven_step(ts->scheme.event_driven, &ts->integrator->events, ts->problem, t, t_next,
+                                         &ts->log, ts->accounting ? &ts->energy : NULL, err);
+  if (status == NS_OK) return NS_OK;
+  ts->log.count = ts->log.kept;
+  return locate(ts, status, err);
+}
+
 /* ---- steps ---- */
 
 /* Moves the coordinates on the constraints; the velocities stay. */
@@ -357,6 +369,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   ts->progress.newton = 0;
   ts->progress.t = t_next;
   ts->failure = NS_FAILED_ELSEWHERE;
+  if (scheme->event_driven) return step_events(ts, t, t_next, err);
   if (ns_scheme_sparse_states(scheme) >= 0) return step_sparse(ts, t, t_next, h, err);
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
@@ -419,7 +432,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
     if (!ts->computed) remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
-    bool refine = ts->newton.max_substeps > 1;
+    bool refine = ts->newton.max_substeps > 1 && !ts->scheme.event_driven;
     if (refine) ns_snapshot_save(&ts->rollback, ns_nsds_visit, ts->nsds);
     status = step(ts, ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), err);
     if (status != NS_OK && refine) status = step_refined(ts, status, err);
@@ -436,6 +449,7 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->computed)
     return ns_fail(err, NS_EARG, "TimeStepping: nextStep: the step from t=%g has not been computed", ns_ts_time(ts));
   ts->computed = false;
+  ts->log.kept = ts->log.count;
   ts->k++;
   return NS_OK;
 }
@@ -469,6 +483,7 @@ void ns_ts_reset(NsTimeStepping *ts) {
   ts->newton_iterations = 0;
   ts->output_known = false;
   ts->stats = (NsTimeSteppingStats){0};
+  ts->log.count = ts->log.kept = 0;
 }
 
 void ns_ts_visit(void *object, NsVisitor visitor, void *context) {

@@ -1,6 +1,7 @@
 /*
 ** time_stepping.h
-** TimeStepping: one step after the other over a grid of time, Newton within the step.
+** TimeStepping: one step after the other over a grid of time, Newton within the step. EventDriven is the same loop with
+** the motion from event to event as its step.
 */
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
@@ -80,6 +81,7 @@ typedef struct NsTimeStepping {
   NsSnapshot rollback; /* the state before a step that is computed in parts */
   bool accounting;     /* mechanics: the account of the energy is kept */
   NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
+  NsEventLog log;      /* of EventDriven */
 } NsTimeStepping;
 
 /*

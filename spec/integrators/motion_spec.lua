@@ -1,0 +1,94 @@
+-- Accelerations under constraints: forces, dependent constraints, projection, errors.
+local ns = require "nslua"
+local events = require "simulation.events"
+local g = events.g
+
+local function length(l)
+  return ns.LagrangianScleronomousR { h = function(q, z, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - l ^ 2 end }
+end
+
+describe("motion under constraints", function()
+  it("keeps a pendulum's length and its energy over many swings, and is that of the angle", function()
+    local a = 1.2
+    local ds = events.particle({ math.sin(a), -math.cos(a) }, { 0, 0 })
+    local simu = events.simulation { systems = { ds }, T = 10, h = 0.5,
+      links = { { ns.EqualityConditionNSL(1), length(1), "rod", ds } } }
+    local angle = ns.LagrangianDS({ a }, { 0 }, { { 1 } })
+    angle:setComputeFIntFunction(function(t, q, v, z, f) f[1] = g * math.sin(q[1]) end)
+    local other = events.simulation { systems = { angle }, T = 10, h = 0.5 }
+    local start = simu:energy().total
+    for _ in simu:steps() do
+      other:computeOneStep()
+      local q, v, th = ds:q(), ds:velocity(), angle:q()[1]
+      assert.near(0, q[1] ^ 2 + q[2] ^ 2 - 1, 1e-14)
+      assert.near(0, q[1] * v[1] + q[2] * v[2], 1e-13)
+      assert.near(math.sin(th), q[1], 1e-10)
+      assert.near(start, simu:energy().total, 1e-11)
+      other:nextStep()
+    end
+  end)
+
+  it("gives the force of a constraint", function()
+    local ds = events.particle({ 0, -2 }, { 3, 0 }, 2)
+    local simu, inters = events.simulation { systems = { ds }, T = 1e-9, h = 1e-9,
+      links = { { ns.EqualityConditionNSL(1), length(2), "rod", ds } } }
+    simu:computeOneStep()
+    -- m v^2 / l + m g = lambda |grad h|, and grad h = 2 q points downwards
+    assert.near(-(2 * 9 / 2 + 2 * g) / 4, inters.rod:lambda(1)[1], 1e-6)
+  end)
+
+  it("shares the forces of dependent constraints", function()
+    local ds = events.particle({ 0, -1 }, { 1, 0 })
+    local simu, inters = events.simulation { systems = { ds }, T = 2, h = 0.5,
+      links = { { ns.EqualityConditionNSL(1), length(1), "one", ds }, { ns.EqualityConditionNSL(1), length(1), "two", ds } } }
+    simu:run()
+    local q = ds:q()
+    assert.near(1, q[1] ^ 2 + q[2] ^ 2, 1e-13)
+    assert.near(inters.one:lambda(1)[1], inters.two:lambda(1)[1], 1e-9)
+  end)
+
+  it("follows a constraint that moves", function()
+    local ds = ns.LagrangianDS({ 0, 0 }, { 0, 0.6 }, { { 1, 0 }, { 0, 1 } })
+    local moving = ns.LagrangianRheonomousR { h = function(t, q, z, y) y[1] = q[2] - 0.2 * math.sin(3 * t) end,
+      hDot = function(t, q, z, r) r[1] = -0.6 * math.cos(3 * t) end }
+    local simu, inters = events.simulation { systems = { ds }, T = 3, h = 0.25,
+      links = { { ns.EqualityConditionNSL(1), moving, "guide", ds } } }
+    simu:energy()
+    local start = simu:energy().total
+    for _, t in simu:steps() do
+      assert.near(0.2 * math.sin(3 * t), ds:q()[2], 1e-14)
+      assert.near(0.6 * math.cos(3 * t), ds:velocity()[2], 1e-12)
+      assert.near(-1.8 * math.sin(3 * t), inters.guide:lambda(1)[1], 1e-8)
+      local e = simu:energy() -- what the guide does
+      assert.near(e.total, start + e.forces + e.damping + e.impacts + e.numerical, 1e-13)
+      assert.near(0, e.numerical, 1e-8)
+    end
+  end)
+
+  it("names the system whose mass is singular, and the constraint that does not hold at the start", function()
+    local flat = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, { { 1, 0 }, { 0, 0 } })
+    flat:setName "flat"
+    local simu = events.simulation { systems = { flat }, T = 1 }
+    local ok, message = pcall(simu.computeOneStep, simu)
+    assert.is_false(ok)
+    assert.truthy(message:find("dynamical system 'flat': the mass matrix is singular (row 2)", 1, true), message)
+    local ds = events.particle({ 0, -1.1 }, { 0, 0 })
+    simu = events.simulation { systems = { ds }, T = 1, links = { { ns.EqualityConditionNSL(1), length(1), "rod", ds } } }
+    ok, message = pcall(simu.computeOneStep, simu)
+    assert.is_false(ok)
+    assert.truthy(message:find("EventDriven: interaction 'rod': the constraint does not hold at the start: y = 0.21", 1, true),
+      message)
+  end)
+
+  it("says when constraints contradict each other", function()
+    local ds = events.particle({ 0, 0 }, { 0, 0 })
+    local fixed = ns.LagrangianRheonomousR { h = function(t, q, z, y) y[1] = q[1] end }
+    local moved = ns.LagrangianRheonomousR { h = function(t, q, z, y) y[1] = q[1] - t * t end }
+    local simu = events.simulation { systems = { ds }, T = 1, links = {
+      { ns.EqualityConditionNSL(1), fixed, "fixed", ds }, { ns.EqualityConditionNSL(1), moved, "moved", ds } } }
+    local ok, message = pcall(simu.computeOneStep, simu)
+    assert.is_false(ok)
+    assert.truthy(message:find("EventDriven: the forces of 'fixed' and others have no accepted solution", 1, true), message)
+    assert.equal(0, ds:q()[1])
+  end)
+end)

@@ -1,0 +1,187 @@
+-- Event-driven simulation: the loop, its options, its errors; accuracy of what happens in between.
+local ns = require "nslua"
+local events = require "simulation.events"
+local g = events.g
+
+local function fails(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.truthy(message:find(text, 1, true), message)
+end
+
+describe("EventDriven", function()
+  it("locates every bounce of a ball, down to the last", function()
+    local e, H = 0.5, 1
+    local simu, ball, floor = events.ball { e = e, H = H, h = 0.1 }
+    simu:energy()
+    for _, t in simu:steps() do
+      assert.is_true(floor:y(0)[1] >= -2e-12)
+      if t > 3 * math.sqrt(2 * H / g) then
+        assert.equal(0, ball:q()[1])
+        assert.equal(0, ball:velocity()[1])
+        assert.near(g, floor:lambda(1)[1], 1e-14)
+      end
+    end
+    local log, t1 = simu:events(), math.sqrt(2 * H / g)
+    for i = 1, #log - 1 do
+      local exact = t1 * (1 + 2 * e * (1 - e ^ (i - 1)) / (1 - e))
+      assert.equal("impact", log[i].kind)
+      assert.equal("floor", log[i].interaction)
+      assert.equal(1, log[i].component)
+      assert.near(exact, log[i].t, 1e-13)
+      assert.near(-e * log[i].before, log[i].after, 1e-14)
+      assert.near(log[i].after - log[i].before, log[i].impulse, 1e-14)
+    end
+    assert.equal("rest", log[#log].kind)
+    assert.near(3 * t1, log[#log].accumulation, 1e-12)
+    local energy = simu:energy()
+    assert.near(-g * H, energy.impacts, 1e-9)
+    assert.near(0, energy.numerical, 1e-10)
+  end)
+
+  it("gives the same events on any grid, and again after a reset", function()
+    local function times(h)
+      local simu = events.ball { e = 0.7, T = 2.9, h = h }
+      simu:run()
+      return simu:events(), simu
+    end
+    local a, b = times(2.9), times(0.01)
+    assert.equal(#a, #b)
+    for i = 1, #a do assert.near(a[i].t, b[i].t, 1e-12) end
+    local log, simu = times(0.1)
+    simu:reset()
+    assert.equal(0, #simu:events())
+    simu:run()
+    assert.same(log, simu:events())
+    local copy = simu:clone()
+    copy:reset()
+    copy:run()
+    assert.same(log, copy:events())
+    assert.truthy(tostring(copy):find("EventDriven", 1, true))
+  end)
+
+  it("computes a step anew without leaving its events twice", function()
+    local simu, ball = events.ball { e = 0.5, h = 0.5 }
+    simu:computeOneStep()
+    local q, n = ball:q()[1], #simu:events()
+    simu:computeOneStep()
+    assert.equal(q, ball:q()[1])
+    assert.equal(n, #simu:events())
+    simu:nextStep()
+    simu:computeOneStep()
+    assert.is_true(#simu:events() > n)
+  end)
+
+  it("is as exact in nonlinear systems with impacts as its tolerances", function()
+    -- an angle with a wall, against tighter tolerances
+    local function run(rtol)
+      local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+      ds:setComputeFIntFunction(function(t, q, v, z, f) f[1] = g * math.sin(q[1]) end)
+      local wall = ns.LagrangianScleronomousR { h = function(q, z, y) y[1] = math.sin(q[1]) + 0.3 end }
+      local simu = events.simulation { systems = { ds }, T = 6, h = 6, rtol = rtol, atol = rtol / 100,
+        links = { { ns.NewtonImpactNSL(0.8), wall, "wall", ds } } }
+      simu:run()
+      return simu:events(), ds:q()[1]
+    end
+    local best, end_best = run(1e-13)
+    for _, rtol in ipairs { 1e-6, 1e-9, 1e-12 } do
+      local log, q = run(rtol)
+      assert.equal(#best, #log)
+      for i = 1, #log do assert.near(best[i].t, log[i].t, 50 * rtol) end
+      assert.near(end_best, q, 300 * rtol)
+    end
+  end)
+
+  it("turns rigid bodies with unit quaternions and keeps their energy and momentum", function()
+    local body = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0.1, 0, 0, 0.1, 2, 0.1 }, 2, { { 1, 0, 0 }, { 0, 2, 0 }, { 0, 0, 3 } })
+    local simu = events.simulation { systems = { body }, T = 20, h = 0.5 }
+    local start = simu:energy().total
+    for _, t in simu:steps() do
+      local q = body:q()
+      assert.near(1, q[4] ^ 2 + q[5] ^ 2 + q[6] ^ 2 + q[7] ^ 2, 1e-15)
+      assert.near(0.1 * t, q[1], 1e-12)
+      assert.near(start, simu:energy().total, 1e-10)
+    end
+  end)
+
+  it("takes a clock's forces: fExt as a function of time", function()
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+    ds:setComputeFExtFunction(function(t, z, f) f[1] = math.cos(t) end)
+    local simu = events.simulation { systems = { ds }, T = 3, h = 1 }
+    simu:run()
+    assert.near(1 - math.cos(3), ds:q()[1], 1e-12)
+  end)
+
+  it("refuses what it has no events for, and says what would do", function()
+    local ds = events.particle({ 0, 1 }, { 0, 0 })
+    local rel = ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }
+    fails("EventDriven: interaction 'slip' has a NewtonImpactFrictionNSL; it takes NewtonImpactNSL and " ..
+      "EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)", events.simulation,
+      { systems = { ds }, T = 1, links = { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), rel, "slip", ds } } })
+    ds = events.particle({ 0, 1 }, { 0, 0 })
+    local soft = ns.LagrangianCompliantLinearTIR({ { 0, 1 } }, { { 1 } })
+    fails("EventDriven: interaction 'soft' has a LagrangianCompliantLinearTIR, which gives forces, not contacts",
+      events.simulation, { systems = { ds }, T = 1, links = { { ns.EqualityConditionNSL(1), soft, "soft", ds } } })
+    fails("RungeKuttaOSI: dynamical system 'ds 1' is a first-order one; use EulerMoreauOSI", events.simulation,
+      { systems = { ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }) }, T = 1 })
+    fails("EventDriven: it goes with a RungeKuttaOSI, got a MoreauJeanOSI", events.simulation,
+      { systems = {}, T = 1, osi = ns.MoreauJeanOSI(0.5) })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    fails("TimeStepping: a RungeKuttaOSI goes with EventDriven", ns.TimeStepping, nsds, ns.TimeDiscretisation(0, 0.1),
+      ns.RungeKuttaOSI())
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+    fails("events: a TimeStepping has none; EventDriven locates them", simu.events, simu)
+  end)
+
+  it("says where bodies overlap at the start, and keeps the state", function()
+    local simu, ball = events.ball { H = -0.5, e = 0 }
+    fails("EventDriven: interaction 'floor': the bodies overlap at the start: y = -0.5 (t=0.1 step 1)", simu.computeOneStep,
+      simu)
+    assert.equal(-0.5, ball:q()[1])
+    ball:q()[1] = 1
+    simu:computeOneStep()
+  end)
+
+  it("says when there are too many events", function()
+    local osi = ns.RungeKuttaOSI()
+    osi:setMaxEvents(2)
+    local simu, ball = events.ball { e = 0.9, T = 3, h = 3, osi = osi }
+    fails("EventDriven: more than 2 events in a step of the grid (t=", simu.computeOneStep, simu)
+    assert.equal(1, ball:q()[1])
+    assert.equal(0, #simu:events())
+    osi:setMaxEvents(1000)
+    simu:computeOneStep()
+  end)
+
+  it("hands on what callbacks raise, with the time", function()
+    local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+    ds:setComputeFIntFunction(function(t) if t > 0.55 then error "too late" end end)
+    local simu = events.simulation { systems = { ds }, T = 1, h = 0.5 }
+    simu:computeOneStep()
+    simu:nextStep()
+    local ok, message = pcall(simu.computeOneStep, simu)
+    assert.is_false(ok)
+    assert.truthy(message:find("too late", 1, true), message)
+    assert.truthy(message:find("dynamical system 'ds 1' computeFInt: t=0.", 1, true), message)
+    assert.equal(0.5, simu:startingTime())
+  end)
+end)
+
+describe("RungeKuttaOSI", function()
+  it("has tolerances", function()
+    local osi = ns.RungeKuttaOSI()
+    assert.same({ 1e-12, 1e-14 }, { osi:tolerances() })
+    assert.equal(1e-12, osi:contactTolerance())
+    osi:setTolerances(1e-8, 1e-9)
+    osi:setContactTolerance(1e-10)
+    assert.same({ 1e-8, 1e-9 }, { osi:tolerances() })
+    assert.equal("RungeKuttaOSI: rtol 1e-08, atol 1e-09", tostring(osi))
+    fails("RungeKuttaOSI: rtol: expected a number in [1e-14, 0.1], got 0.0", ns.RungeKuttaOSI, 0)
+    fails("RungeKuttaOSI: atol: expected a positive number, got -1.0", ns.RungeKuttaOSI, 1e-6, -1)
+    fails("setContactTolerance: tolerance: expected a positive number, got 0.0", osi.setContactTolerance, osi, 0)
+    fails("setMaxEvents: events: expected 1 or more, got 0", osi.setMaxEvents, osi, 0)
+    fails("theta: a RungeKuttaOSI has no such option", osi.theta, osi)
+    fails("setGamma: a RungeKuttaOSI has no such option", osi.setGamma, osi, 1)
+    fails("setMaxEvents: a MoreauJeanOSI has no such option", osi.setMaxEvents, ns.MoreauJeanOSI(1), 3)
+  end)
+end)

@@ -1,0 +1,518 @@
+/*
+** motion.c
+** Accelerations and impulses of stacked mechanical systems, dense.
+*/
+#include "integrators/motion.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/qr.h"
+
+enum { MAX_PROJECTIONS = 10 };
+
+/* A dynamical system in the stack. */
+typedef struct Node {
+  NsMechanicalDs *ds;
+  int q, v;     /* its first coordinate and velocity */
+  double *M;    /* nv x nv; NULL: the identity */
+  NsLu *lu;
+  bool varies;
+  uint64_t key; /* the version of the mass that was factored, plus 1 */
+} Node;
+
+/* An interaction in the stack. */
+typedef struct Edge {
+  NsInteraction *inter;
+  int row;
+  bool linear;   /* C is constant, and so is H */
+  bool straight; /* linear, and no rigid body: no bias */
+  double *C, *x, *qdot; /* m x nx, nx, nx */
+} Edge;
+
+struct NsMotion {
+  NsArena arena;
+  NsNsds *nsds;
+  NsMotionView view;
+  Node *nodes;
+  Edge *edges;
+  int *row_edge;
+  double *y, *u, *rounding, *bias, *a_free, *F, *H, *X;
+  double *lambda;       /* m zeros */
+  double *room;         /* 4 times the most rows of an interaction */
+  double *point;        /* Nq */
+  double *rhs, *answer; /* m */
+  NsLu *lu;             /* of order `order` */
+  int order;
+};
+
+/* ---- making ---- */
+
+static void lay_out_node(NsMotion *motion, Node *node, NsDs *ds) {
+  node->ds = (NsMechanicalDs *)ds;
+  node->q = motion->view.Nq;
+  node->v = motion->view.Nv;
+  motion->view.Nq += node->ds->nq;
+  motion->view.Nv += node->ds->nv;
+  node->varies = !ns_mechanical_constant_mass(node->ds);
+  if (!node->varies && !ns_coef_given(&node->ds->mass)) return;
+  node->M = ns_arena_matrix(&motion->arena, node->ds->nv, node->ds->nv);
+  if (ns_lu_new(&node->lu, node->ds->nv) != NS_OK) motion->arena.failed = true;
+}
+
+static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
+  edge->inter = inter;
+  edge->row = motion->view.m;
+  motion->view.m += inter->m;
+  edge->linear = edge->straight = ns_relation_linear(inter->relation);
+  for (int p = 0; p < inter->nds; p++)
+    if (((NsMechanicalDs *)inter->ds[p])->kind == NS_NEWTON_EULER) edge->straight = false;
+  edge->C = ns_arena_matrix(&motion->arena, inter->m, inter->nx);
+  edge->x = ns_arena_doubles(&motion->arena, inter->nx);
+  edge->qdot = ns_arena_doubles(&motion->arena, inter->nx);
+}
+
+static void take_vectors(NsMotion *motion) {
+  NsArena *arena = &motion->arena;
+  int m = motion->view.m, Nv = motion->view.Nv;
+  double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
+                     &motion->rhs, &motion->answer, &motion->lambda};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  motion->a_free = ns_arena_doubles(arena, Nv);
+  motion->F = ns_arena_doubles(arena, Nv);
+  motion->H = ns_arena_matrix(arena, m, Nv);
+  motion->X = ns_arena_matrix(arena, Nv, m);
+  motion->room = ns_arena_doubles(arena, 6 * (ptrdiff_t)m);
+  motion->point = ns_arena_doubles(arena, motion->view.Nq);
+  motion->row_edge = ns_arena_ints(arena, m);
+}
+
+static void show_vectors(NsMotion *motion) {
+  NsMotionView *view = &motion->view;
+  view->y = motion->y;
+  view->u = motion->u;
+  view->rounding = motion->rounding;
+  view->bias = motion->bias;
+  view->a_free = motion->a_free;
+  view->F = motion->F;
+  view->H = motion->H;
+  view->X = motion->X;
+}
+
+NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
+  *out = NULL;
+  NsMotion *motion = ns_alloc(1, sizeof *motion);
+  if (!motion) return NS_ENOMEM;
+  motion->nsds = nsds;
+  motion->nodes = ns_arena_take(&motion->arena, (size_t)nsds->nds, sizeof *motion->nodes);
+  motion->edges = ns_arena_take(&motion->arena, (size_t)nsds->ninteractions, sizeof *motion->edges);
+  if (!motion->arena.failed) {
+    for (int i = 0; i < nsds->nds; i++) lay_out_node(motion, &motion->nodes[i], nsds->ds[i]);
+    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(motion, &motion->edges[e], nsds->interactions[e]);
+    take_vectors(motion);
+  }
+  if (motion->arena.failed) {
+    ns_motion_free(motion);
+    return NS_ENOMEM;
+  }
+  show_vectors(motion);
+  for (int e = 0; e < nsds->ninteractions; e++)
+    for (int i = 0; i < nsds->interactions[e]->m; i++) motion->row_edge[motion->edges[e].row + i] = e;
+  *out = motion;
+  return NS_OK;
+}
+
+void ns_motion_free(NsMotion *motion) {
+  if (!motion) return;
+  for (int i = 0; motion->nodes && i < motion->nsds->nds; i++) ns_lu_free(motion->nodes[i].lu);
+  ns_lu_free(motion->lu);
+  ns_arena_release(&motion->arena);
+  ns_free(motion);
+}
+
+const NsMotionView *ns_motion_view(const NsMotion *motion) {
+  return &motion->view;
+}
+
+int ns_motion_interaction(const NsMotion *motion, int row) {
+  return motion->row_edge[row];
+}
+
+bool ns_motion_varying_mass(const NsMotion *motion) {
+  for (int i = 0; i < motion->nsds->nds; i++)
+    if (motion->nodes[i].varies) return true;
+  return false;
+}
+
+/* ---- the stack ---- */
+
+void ns_motion_gather(const NsMotion *motion, double *q, double *v) {
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    const Node *node = &motion->nodes[i];
+    memcpy(q + node->q, node->ds->q_k, (size_t)node->ds->nq * sizeof *q);
+    memcpy(v + node->v, node->ds->v_k, (size_t)node->ds->nv * sizeof *v);
+  }
+}
+
+void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v) {
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    const Node *node = &motion->nodes[i];
+    memcpy(node->ds->q, q + node->q, (size_t)node->ds->nq * sizeof *q);
+    memcpy(node->ds->v, v + node->v, (size_t)node->ds->nv * sizeof *v);
+    node->ds->base.x_version++;
+    node->ds->base.moved = true;
+  }
+}
+
+void ns_motion_normalise(const NsMotion *motion, double *q) {
+  static const double still[6] = {0};
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    const Node *node = &motion->nodes[i];
+    if (node->ds->kind == NS_NEWTON_EULER) ns_mechanical_move(node->ds, q + node->q, still, 0, q + node->q);
+  }
+}
+
+void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, double *qdot) {
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    const Node *node = &motion->nodes[i];
+    ns_mechanical_rate(node->ds, q + node->q, v + node->v, qdot + node->q);
+  }
+}
+
+static const Node *node_of(const NsMotion *motion, const NsInteraction *inter, int part) {
+  return &motion->nodes[inter->ds[part]->index];
+}
+
+/* The interaction's argument and its rate, out of stacked vectors. */
+static void gather_argument(const NsMotion *motion, const Edge *edge, const double *q, const double *v) {
+  for (int p = 0, at = 0; p < edge->inter->nds; p++) {
+    const Node *node = node_of(motion, edge->inter, p);
+    memcpy(edge->x + at, q + node->q, (size_t)node->ds->nq * sizeof *q);
+    ns_mechanical_rate(node->ds, q + node->q, v + node->v, edge->qdot + at);
+    at += node->ds->nq;
+  }
+}
+
+/* ---- outputs ---- */
+
+/* H of one interaction from its C, at coordinates x. */
+static void place_H(NsMotion *motion, const Edge *edge) {
+  int m = edge->inter->m, M = motion->view.m;
+  for (int p = 0, at = 0; p < edge->inter->nds; p++) {
+    const Node *node = node_of(motion, edge->inter, p);
+    double *part = motion->X; /* as room: X is formed later */
+    ns_mechanical_to_velocity(node->ds, edge->x + at, m, edge->C + (size_t)at * (size_t)m, part);
+    for (int j = 0; j < node->ds->nv; j++)
+      memcpy(motion->H + edge->row + (size_t)(node->v + j) * (size_t)M, part + (size_t)j * (size_t)m,
+             (size_t)m * sizeof *part);
+    at += node->ds->nq;
+  }
+}
+
+/* What rounding there is in y: that of the terms of C x, and of y itself. */
+static void measure_rounding(NsMotion *motion, const Edge *edge) {
+  int m = edge->inter->m;
+  for (int i = 0; i < m; i++) {
+    double sum = fabs(motion->y[edge->row + i]);
+    for (int j = 0; j < edge->inter->nx; j++) sum += fabs(edge->C[i + (size_t)j * (size_t)m] * edge->x[j]);
+    motion->rounding[edge->row + i] = 4 * DBL_EPSILON * sum;
+  }
+}
+
+/* The rate of y at the argument and rate that were gathered: C qdot + dh/dt. */
+static NsStatus output_rate(NsMotion *motion, const Edge *edge, const NsRelationPoint *at, double *rate, NsError *err) {
+  int m = edge->inter->m;
+  memset(rate, 0, (size_t)m * sizeof *rate);
+  for (int j = 0; j < edge->inter->nx; j++)
+    for (int i = 0; i < m; i++) rate[i] += edge->C[i + (size_t)j * (size_t)m] * edge->qdot[j];
+  return edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, at, motion->room, rate, err);
+}
+
+static NsStatus evaluate_output(NsMotion *motion, Edge *edge, double t, const double *q, const double *v, NsError *err) {
+  NsInteraction *inter = edge->inter;
+  gather_argument(motion, edge, q, v);
+  NsRelationPoint at = {t, edge->x, motion->lambda, inter->z};
+  NsStatus status = ns_interaction_update(inter, t, err);
+  if (status == NS_OK) status = ns_relation_output(inter->relation, &at, motion->y + edge->row, err);
+  if (status == NS_OK) status = ns_relation_C(inter->relation, &at, edge->C, err);
+  if (status != NS_OK) return status;
+  place_H(motion, edge);
+  measure_rounding(motion, edge);
+  return output_rate(motion, edge, &at, motion->u + edge->row, err);
+}
+
+NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
+                           NsError *err) {
+  NsStatus status = NS_OK;
+  int count = rows ? n : motion->nsds->ninteractions;
+  for (int k = 0, last = -1; k < count && status == NS_OK; k++) {
+    int e = rows ? motion->row_edge[rows[k]] : k;
+    if (e != last) status = evaluate_output(motion, &motion->edges[e], t, q, v, err);
+    last = e;
+  }
+  return status;
+}
+
+/* ---- accelerations ---- */
+
+static NsStatus factor_mass(Node *node, double t, const double *q, NsError *err) {
+  if (!node->M) return NS_OK;
+  uint64_t key = node->ds->mass.version + 1;
+  if (!node->varies && node->key == key) return NS_OK;
+  NsStatus status = ns_mechanical_mass(node->ds, t, q + node->q, node->M, err);
+  if (status != NS_OK) return status;
+  status = ns_lu_factor(node->lu, node->M, node->ds->nv);
+  if (status != NS_OK)
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)",
+                   ns_ds_name(&node->ds->base), ns_lu_singular_row(node->lu) + 1);
+  node->key = key;
+  return NS_OK;
+}
+
+NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err) {
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    Node *node = &motion->nodes[i];
+    double *a = motion->a_free + node->v;
+    NsStatus status = ns_ds_update(&node->ds->base, t, err);
+    if (status == NS_OK) status = factor_mass(node, t, q, err);
+    if (status == NS_OK)
+      status = ns_mechanical_forces(node->ds, t, q + node->q, v + node->v, motion->F + node->v, err);
+    if (status != NS_OK) return status;
+    memcpy(a, motion->F + node->v, (size_t)node->ds->nv * sizeof *a);
+    if (node->M) ns_lu_solve(node->lu, 1, a, node->ds->nv);
+  }
+  return NS_OK;
+}
+
+/* X of one row: M^-1 of its row of H. */
+static void form_X(NsMotion *motion, int row) {
+  double *x = motion->X + (size_t)row * (size_t)motion->view.Nv;
+  const NsInteraction *inter = motion->edges[motion->row_edge[row]].inter;
+  memset(x, 0, (size_t)motion->view.Nv * sizeof *x);
+  for (int p = 0; p < inter->nds; p++) {
+    const Node *node = node_of(motion, inter, p);
+    for (int j = 0; j < node->ds->nv; j++)
+      x[node->v + j] = motion->H[row + (size_t)(node->v + j) * (size_t)motion->view.m];
+    if (node->M) ns_lu_solve(node->lu, 1, x + node->v, node->ds->nv);
+  }
+}
+
+/* The rate of y of an interaction after going on with the velocities v for the time s. */
+static NsStatus rate_after(NsMotion *motion, const Edge *edge, double s, double t, const double *q, const double *v,
+                           double *rate, NsError *err) {
+  for (int p = 0; p < edge->inter->nds; p++) {
+    const Node *node = node_of(motion, edge->inter, p);
+    ns_mechanical_move(node->ds, q + node->q, v + node->v, s, motion->point + node->q);
+  }
+  gather_argument(motion, edge, motion->point, v);
+  NsRelationPoint at = {t + s, edge->x, motion->lambda, edge->inter->z};
+  NsStatus status = ns_relation_C(edge->inter->relation, &at, edge->C, err);
+  return status == NS_OK ? output_rate(motion, edge, &at, rate, err) : status;
+}
+
+/* y'' at constant v of one interaction, by differences of fourth order of its rate along the motion. */
+static NsStatus form_bias(NsMotion *motion, const Edge *edge, double t, const double *q, const double *v,
+                          NsError *err) {
+  static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+  int m = edge->inter->m;
+  double *bias = motion->bias + edge->row, *rate = motion->room + 4 * (size_t)m, speed = 1;
+  memset(bias, 0, (size_t)m * sizeof *bias);
+  if (edge->straight) return NS_OK;
+  gather_argument(motion, edge, q, v);
+  for (int j = 0; j < edge->inter->nx; j++) speed = fmax(speed, fabs(edge->qdot[j]));
+  double d = 1e-3 / speed;
+  for (int k = 0; k < 4; k++) {
+    NsStatus status = rate_after(motion, edge, places[k] * d, t, q, v, rate, err);
+    if (status != NS_OK) return status;
+    for (int i = 0; i < m; i++) bias[i] += weights[k] * rate[i] / d;
+  }
+  return NS_OK;
+}
+
+NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
+                          NsError *err) {
+  NsStatus status = NS_OK;
+  for (int k = 0, last = -1; k < n && status == NS_OK; k++) {
+    int e = motion->row_edge[rows[k]];
+    form_X(motion, rows[k]);
+    if (e != last) status = form_bias(motion, &motion->edges[e], t, q, v, err);
+    last = e;
+  }
+  return status;
+}
+
+static double dot_H(const NsMotion *motion, int row, const double *w) {
+  const NsInteraction *inter = motion->edges[motion->row_edge[row]].inter;
+  double sum = 0;
+  for (int p = 0; p < inter->nds; p++) {
+    const Node *node = node_of(motion, inter, p);
+    for (int j = node->v; j < node->v + node->ds->nv; j++)
+      sum += motion->H[row + (size_t)j * (size_t)motion->view.m] * w[j];
+  }
+  return sum;
+}
+
+double ns_motion_speed(const NsMotion *motion, int row, const double *v) {
+  return dot_H(motion, row, v);
+}
+
+double ns_motion_output_acceleration(const NsMotion *motion, int row, const double *a) {
+  return dot_H(motion, row, a) + motion->bias[row];
+}
+
+void ns_motion_delassus(const NsMotion *motion, int n, const int *rows, double *W) {
+  for (int j = 0; j < n; j++) {
+    const double *x = motion->X + (size_t)rows[j] * (size_t)motion->view.Nv;
+    for (int i = 0; i < n; i++) W[i + (size_t)j * (size_t)n] = dot_H(motion, rows[i], x);
+  }
+}
+
+void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const double *z, double *w) {
+  for (int k = 0; k < n; k++) {
+    const double *x = motion->X + (size_t)rows[k] * (size_t)motion->view.Nv;
+    for (int i = 0; z[k] != 0 && i < motion->view.Nv; i++) w[i] += z[k] * x[i];
+  }
+}
+
+/* ---- constraints that act ---- */
+
+/* The solution of least norm of W z = rhs, for a W that is singular to rounding. */
+static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
+  int rank, worst = 0;
+  double most = 0;
+  NsStatus status = ns_lstsq(n, n, 1, W, n, motion->rhs, n, 1e-12, z, &rank, NULL);
+  if (status != NS_OK) return ns_fail(err, status, "dependent constraints: %s", ns_status_message(status));
+  for (int i = 0; i < n; i++) {
+    double sum = -motion->rhs[i], scale = fabs(motion->rhs[i]);
+    for (int j = 0; j < n; j++) {
+      double term = W[i + (size_t)j * (size_t)n] * z[j];
+      sum += term;
+      scale += fabs(term);
+    }
+    double off = scale > 0 ? fabs(sum) / scale : 0;
+    if (off > most) most = off, worst = i;
+  }
+  if (most <= 1e-6) return NS_OK;
+  return ns_fail(err, NS_ENOSOL, "interaction '%s' contradicts the other constraints that act",
+                 motion->edges[motion->row_edge[rows[worst]]].inter->name);
+}
+
+/* z (n) with W z = rhs; W is formed. */
+static NsStatus solve_rows(NsMotion *motion, int n, const int *rows, double *W, double *z, NsError *err) {
+  if (n == 0) return NS_OK;
+  ns_motion_delassus(motion, n, rows, W);
+  if (motion->order != n) {
+    ns_lu_free(motion->lu);
+    motion->lu = NULL;
+    motion->order = 0;
+    if (ns_lu_new(&motion->lu, n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    motion->order = n;
+  }
+  NsStatus status = ns_lu_factor(motion->lu, W, n);
+  if (status == NS_ESINGULAR || (status == NS_OK && n > 1 && ns_lu_rcond(motion->lu) < 1e-12))
+    return solve_dependent(motion, n, rows, W, z, err);
+  if (status != NS_OK) return ns_fail(err, status, "the constraints that act: %s", ns_status_message(status));
+  memcpy(z, motion->rhs, (size_t)n * sizeof *z);
+  ns_lu_solve(motion->lu, 1, z, n);
+  return NS_OK;
+}
+
+NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err) {
+  for (int k = 0; k < n; k++) motion->rhs[k] = -ns_motion_output_acceleration(motion, rows[k], motion->a_free);
+  return solve_rows(motion, n, rows, W, lambda, err);
+}
+
+/* ---- projection ---- */
+
+/* The row whose output is farthest from 0, against its rounding; *off is how far. */
+static int farthest(const NsMotion *motion, int n, const int *rows, double *off) {
+  int worst = 0;
+  *off = 0;
+  for (int k = 0; k < n; k++) {
+    double value = fabs(motion->y[rows[k]]);
+    if (value > motion->rounding[rows[k]] && value > *off) *off = value, worst = rows[k];
+  }
+  return worst;
+}
+
+/* H, X and the outputs at a point. */
+static NsStatus prepare_rows(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
+                             NsError *err) {
+  NsStatus status = ns_motion_outputs(motion, n, rows, t, q, v, err);
+  for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) status = factor_mass(&motion->nodes[i], t, q, err);
+  for (int k = 0; k < n && status == NS_OK; k++) form_X(motion, rows[k]);
+  return status;
+}
+
+/* q moved by X z, as if X z were velocities for a unit of time. */
+static void shift(NsMotion *motion, int n, const int *rows, const double *z, double *q) {
+  double *way = motion->a_free; /* as room: the accelerations are evaluated anew after a projection */
+  memset(way, 0, (size_t)motion->view.Nv * sizeof *way);
+  ns_motion_add_input(motion, n, rows, z, way);
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    const Node *node = &motion->nodes[i];
+    ns_mechanical_move(node->ds, q + node->q, way + node->v, 1, q + node->q);
+  }
+}
+
+static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *q, const double *v,
+                                    double *W, NsError *err) {
+  double before = INFINITY, off;
+  for (int i = 0;; i++) {
+    NsStatus status = prepare_rows(motion, n, rows, t, q, v, err);
+    if (status != NS_OK) return status;
+    int worst = farthest(motion, n, rows, &off);
+    if (off == 0 || (off <= 1e-12 && off > 0.5 * before)) return NS_OK;
+    if (i == MAX_PROJECTIONS || !(off < 10 * before))
+      return ns_fail(err, NS_ENOCONV, "interaction '%s': the constraint can not be kept: y = %.3g after %d projections",
+                     motion->edges[motion->row_edge[worst]].inter->name, off, i);
+    for (int k = 0; k < n; k++) motion->rhs[k] = -motion->y[rows[k]];
+    status = solve_rows(motion, n, rows, W, motion->answer, err);
+    if (status != NS_OK) return status;
+    shift(motion, n, rows, motion->answer, q);
+    before = off;
+  }
+}
+
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
+                           NsError *err) {
+  NsStatus status = project_coordinates(motion, n, rows, t, q, v, W, err);
+  for (int k = 0; k < n; k++) motion->rhs[k] = -motion->u[rows[k]];
+  if (status == NS_OK) status = solve_rows(motion, n, rows, W, motion->answer, err);
+  if (status != NS_OK) return status;
+  ns_motion_add_input(motion, n, rows, motion->answer, v);
+  return NS_OK;
+}
+
+/* ---- energy ---- */
+
+void ns_motion_power(const NsMotion *motion, const double *v, double *forces, double *damping) {
+  *forces = *damping = 0;
+  for (int i = 0; i < motion->view.Nv; i++) *forces += motion->F[i] * v[i];
+  for (int d = 0; d < motion->nsds->nds; d++) {
+    const Node *node = &motion->nodes[d];
+    if (!ns_coef_given(&node->ds->C)) continue;
+    double *w = node->ds->room;
+    memset(w, 0, (size_t)node->ds->nv * sizeof *w);
+    ns_coef_multiply_add(&node->ds->C, 1, v + node->v, w);
+    for (int i = 0; i < node->ds->nv; i++) *damping -= v[node->v + i] * w[i];
+  }
+}
+
+NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic,
+                          double *potential, NsError *err) {
+  NsStatus status = NS_OK;
+  *kinetic = *potential = 0;
+  for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) {
+    const Node *node = &motion->nodes[i];
+    double T = 0, V = 0;
+    status = ns_ds_update(&node->ds->base, t, err);
+    if (status == NS_OK) status = ns_mechanical_kinetic_at(node->ds, t, q + node->q, v + node->v, &T, err);
+    if (status == NS_OK) status = ns_mechanical_potential_at(node->ds, t, q + node->q, &V, err);
+    *kinetic += T;
+    *potential += V;
+  }
+  return status;
+}

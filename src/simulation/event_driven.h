@@ -1,0 +1,82 @@
+/*
+** event_driven.h
+** Event-driven integration of mechanics with unilateral contacts: smooth motion, events located, impacts, rest.
+*/
+#ifndef NS_SIMULATION_EVENT_DRIVEN_H
+#define NS_SIMULATION_EVENT_DRIVEN_H
+
+#include "integrators/energy.h"
+#include "simulation/one_step_problem.h"
+
+/*
+** Between events the contacts that are held (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0,
+** and the motion is integrated by dop853.h; its state is put back on the constraints after every step. An event is
+** the first time at which an open contact has y = 0, or a held one lambda = 0; it is sought on the dense output (its
+** dips between samples too), then the step is taken again up to it, so that it is as exact as a step. At an event
+**   impact      0 <= u + e u_k _|_ P >= 0 over all closed contacts, u = 0 for bilateral constraints (e = 0 for a
+**               contact that was not approaching);
+**   rest        a closed contact whose bounce would not rise by `tolerance`, or has not, has u = 0: this is where an
+**               infinite sequence of ever smaller bounces ends;
+**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 tells which are held from there.
+** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996; Acary and Brogliato, Numerical Methods for
+** Nonsmooth Dynamical Systems, 2008, chapter 8.
+*/
+typedef struct NsEventOptions {
+  double rtol, atol; /* of a step: 1e-12, 1e-14 */
+  double tolerance;  /* 1e-12: a contact with y up to this is closed; no y is below minus twice this */
+  long max_events;   /* within one step of the grid */
+} NsEventOptions;
+
+/* X(code, name). */
+#define NS_EVENT_LIST(X)                                                                                 \
+  X(NS_EVENT_IMPACT, "impact")                                                                           \
+  X(NS_EVENT_REST, "rest")       /* a contact is held from here; see `accumulation` */                   \
+  X(NS_EVENT_RELEASE, "release") /* a contact that was held opens */
+
+typedef enum NsEventKind {
+#define X(code, name) code,
+  NS_EVENT_LIST(X)
+#undef X
+} NsEventKind;
+
+/* What happened at one contact. */
+typedef struct NsEvent {
+  NsEventKind kind;
+  double t;
+  char name[NS_NAME_SIZE]; /* of the interaction */
+  int component;           /* its row, from 0 */
+  double before, after;       /* its velocity */
+  double impulse;             /* of an impact */
+  double accumulation;        /* of a rest: the time at which all the bounces that were left out would have ended */
+} NsEvent;
+
+/* The events of a run. Those after `kept` are of a step that may still be computed anew. Zeroed: empty and valid. */
+typedef struct NsEventLog {
+  NsEvent *events;
+  long count, kept, capacity;
+} NsEventLog;
+
+void ns_event_log_clear(NsEventLog *log);
+
+typedef struct NsEventDriven NsEventDriven;
+
+const char *ns_event_name(NsEventKind kind);
+
+/* NS_EARG when an interaction has another law than NewtonImpactNSL or EqualityConditionNSL, or is compliant. */
+NsStatus ns_event_driven_accepts(const NsNsds *nsds, NsError *err);
+
+/* The workspace for the graph as it stands; `clock` is told the time at which the equations are evaluated. NS_ENOMEM. */
+NsStatus ns_event_driven_new(NsEventDriven **ed, NsNsds *nsds, double *clock);
+void ns_event_driven_free(NsEventDriven *ed);
+
+/*
+** From the memories at t_k through all events to t_next, accepted on success: q, v, y, ydot of every object are those
+** of t_next, lambda the forces there, p the sum of the impulses of the impacts. The problem (borrowed) solves for
+** impulses and forces. NS_ENOCONV (step length, a constraint that can not be kept), NS_EMAXITER (too many events),
+** NS_ENOSOL and other statuses of the problem, what callbacks raise. The events are appended to the log, whose
+** events after `kept` are forgotten first.
+*/
+NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
+                              double t_next, NsEventLog *log, NsEnergyAccount *account, NsError *err);
+
+#endif

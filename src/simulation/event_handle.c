@@ -1,0 +1,291 @@
+/*
+** event_handle.c
+** What happens at an event: impacts, rest, and which contacts carry forces from there.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/triplets.h"
+#include "simulation/event_parts.h"
+
+/* A contact whose multiplier is below this part of what would hold it alone is not held. */
+static const double NO_FORCE = 1e-10;
+
+const char *ns_ed_row_name(const NsEventDriven *ed, int row) {
+  return ed->nsds->interactions[ns_motion_interaction(ed->motion, row)]->name;
+}
+
+NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
+  int n = ed->nheld;
+  NsStatus status = n > 0 ? ns_motion_outputs(ed->motion, n, ed->held, t, q, v, err) : NS_OK;
+  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
+  if (status == NS_OK && n > 0) status = ns_motion_couple(ed->motion, n, ed->held, t, q, v, err);
+  if (status == NS_OK) status = ns_motion_hold(ed->motion, n, ed->held, ed->W, ed->lambda, err);
+  if (status != NS_OK) return status;
+  memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);
+  ns_motion_add_input(ed->motion, n, ed->held, ed->lambda, ed->acceleration);
+  return NS_OK;
+}
+
+/* ---- closed contacts ---- */
+
+static double closed_below(const NsEventDriven *ed, int row) {
+  return ed->options.tolerance + ed->now->rounding[row];
+}
+
+/* Outputs, accelerations and couplings of the closed rows at the present state. */
+static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
+  if (status != NS_OK) return status;
+  return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
+}
+
+static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  ed->nclosed = 0;
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    const Row *row = &ed->rows[i];
+    ed->before[i] = ed->now->u[i];
+    ed->resting[i] = !row->unilateral;
+    if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i))
+      ed->closed[ed->nclosed++] = i;
+  }
+  return status;
+}
+
+/* ed->pressing of the closed rows; W is theirs. Couplings reach on from row to row. */
+static void measure_pressing(NsEventDriven *ed) {
+  int n = ed->nclosed;
+  double *a = ed->pressing;
+  for (int k = 0; k < n; k++) a[k] = fabs(ns_motion_output_acceleration(ed->motion, ed->closed[k], ed->now->a_free));
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < n; j++)
+        if (a[j] > a[k] && ed->W[k + (size_t)j * (size_t)n] != 0) a[k] = a[j], changed = true;
+  }
+}
+
+/*
+** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance under
+** the acceleration that presses it, and rounding.
+*/
+static void measure_slow(NsEventDriven *ed) {
+  measure_pressing(ed);
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    double rounding = 0;
+    for (int j = 0; j < ed->Nv; j++) rounding += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->v[j]);
+    ed->slow[row] = sqrt(2 * ed->pressing[k] * ed->options.tolerance) + 1e-13 * rounding;
+  }
+}
+
+/* ---- problems ---- */
+
+static void put_dense(const void *context, NsTriplets *t) {
+  const NsEventDriven *ed = context;
+  int n = ed->nclosed;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++)
+      if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
+}
+
+/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. */
+static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
+  int n = ed->nclosed;
+  NsMixedProblem problem = {.n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part};
+  NsStatus status = NS_OK;
+  if (n > NS_MIXED_DENSE_ROWS) {
+    status = ns_triplets_form(&ed->sparse, n, put_dense, ed);
+    problem.W = NULL;
+    problem.sparse = ed->sparse;
+  }
+  memset(ed->z, 0, (size_t)n * sizeof *ed->z);
+  if (status == NS_OK) status = ns_osnsp_solve_mixed(ed->problem, &problem, ed->z);
+  if (status == NS_OK && n > 0) memcpy(ed->z, ed->problem->lambda, (size_t)n * sizeof *ed->z);
+  if (status == NS_OK) return status;
+  return ns_fail(err, status, "EventDriven: the %s of '%s'%s have no accepted solution: %s", what,
+                 n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
+}
+
+static NsMixedGroup group_of(const Row *row) {
+  return (NsMixedGroup){1, row->unilateral ? 0 : -INFINITY, INFINITY, 0};
+}
+
+static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent what, NsError *err) {
+  NsEventLog *log = ed->log;
+  if (log->count == log->capacity) {
+    long capacity = log->capacity ? 2 * log->capacity : 16;
+    NsEvent *events = ns_resize(log->events, (size_t)capacity, sizeof *events);
+    if (!events) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    log->events = events;
+    log->capacity = capacity;
+  }
+  int first = row, of = ns_motion_interaction(ed->motion, row);
+  while (first > 0 && ns_motion_interaction(ed->motion, first - 1) == of) first--;
+  what.kind = kind;
+  what.t = ed->t;
+  what.component = row - first;
+  memcpy(what.name, ed->nsds->interactions[of]->name, sizeof what.name);
+  log->events[log->count++] = what;
+  return NS_OK;
+}
+
+/* ---- impacts ---- */
+
+static bool approaching(const NsEventDriven *ed, int row) {
+  return ed->rows[row].unilateral ? ed->before[row] < -ed->slow[row] : fabs(ed->before[row]) > ed->slow[row];
+}
+
+/* Half the work of the impulses at the present velocities: before the impact and after it. */
+static void add_half_work(NsEventDriven *ed) {
+  for (int k = 0; k < ed->nclosed; k++)
+    ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
+}
+
+/* The impulses ed->z added to the velocities and to the accounts. */
+static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
+  add_half_work(ed);
+  ns_motion_add_input(ed->motion, ed->nclosed, ed->closed, ed->z, ed->v);
+  add_half_work(ed);
+  for (int k = 0; k < ed->nclosed; k++)
+    for (int j = 0; j < ed->Nv && ed->z[k] != 0; j++)
+      ed->impulse[j] += ed->z[k] * ed->now->H[ed->closed[k] + (size_t)j * (size_t)ed->m];
+  NsStatus status = evaluate_closed(ed, err);
+  double most = 0;
+  for (int k = 0; k < ed->nclosed; k++) most = fmax(most, fabs(ed->z[k]));
+  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+    int row = ed->closed[k];
+    double after = ed->now->u[row];
+    if (!ed->rows[row].unilateral || ed->z[k] <= 1e-12 * most) continue;
+    NsEvent event = {.before = ed->before[row], .after = after, .impulse = ed->z[k]};
+    status = log_event(ed, NS_EVENT_IMPACT, row, event, err);
+  }
+  return status;
+}
+
+/* Whether a contact comes back from a bounce that was lower than the tolerance. */
+static bool hopped(const NsEventDriven *ed, int i) {
+  const Row *row = &ed->rows[i];
+  double rise = row->u0 * (ed->t - row->t0) / 4;
+  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ed->options.tolerance;
+}
+
+/*
+** A contact that comes back without having risen by the tolerance rests: so ends an infinite sequence of impacts that
+** no acceleration presses, as that of bodies between others.
+*/
+static NsStatus impact(NsEventDriven *ed, NsError *err) {
+  bool any = false;
+  for (int k = 0; k < ed->nclosed; k++) any = any || approaching(ed, ed->closed[k]);
+  if (!any) return NS_OK;
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    double e = approaching(ed, row) && !hopped(ed, row) ? ed->rows[row].restitution : 0;
+    if (hopped(ed, row)) ed->resting[row] = true;
+    ed->q_part[k] = (1 + e) * ed->before[row];
+    ed->groups[k] = group_of(&ed->rows[row]);
+  }
+  NsStatus status = solve(ed, "impulses", err);
+  return status == NS_OK ? take_impulses(ed, err) : status;
+}
+
+/* ---- rest ---- */
+
+/* The closed rows that are at rest are put at y = 0, u = 0; the list keeps all closed rows. */
+static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
+  int n = 0, *rows = ed->held; /* as room: what is held is found next */
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    if (fabs(ed->now->u[row]) <= ed->slow[row]) ed->resting[row] = true;
+    ed->u_after[row] = ed->now->u[row];
+    if (ed->resting[row]) rows[n++] = row;
+  }
+  if (n == 0) return NS_OK;
+  NsStatus status = ns_motion_project(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err);
+  return status == NS_OK ? evaluate_closed(ed, err) : status;
+}
+
+/* ---- forces ---- */
+
+/* Keeps the resting rows alone among the closed ones. */
+static void keep_resting(NsEventDriven *ed) {
+  int n = 0;
+  for (int k = 0; k < ed->nclosed; k++)
+    if (ed->resting[ed->closed[k]]) ed->closed[n++] = ed->closed[k];
+  ed->nclosed = n;
+}
+
+/* Which of the resting rows carry a force: ed->held, ed->lambda. */
+static NsStatus find_held(NsEventDriven *ed, NsError *err) {
+  keep_resting(ed);
+  ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    ed->q_part[k] = ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
+    ed->groups[k] = group_of(&ed->rows[row]);
+  }
+  measure_pressing(ed);
+  NsStatus status = solve(ed, "forces", err);
+  if (status != NS_OK) return status;
+  ed->nheld = 0;
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    double own = ed->W[k + (size_t)k * (size_t)ed->nclosed];
+    bool held = !ed->rows[row].unilateral || (own > 0 && ed->z[k] > NO_FORCE * ed->pressing[k] / own);
+    if (!held) continue;
+    ed->lambda[ed->nheld] = ed->z[k];
+    ed->held[ed->nheld++] = row;
+  }
+  return NS_OK;
+}
+
+/* ---- the states of rows after an event ---- */
+
+static NsStatus log_rest(NsEventDriven *ed, int row, NsError *err) {
+  double u = fmax(0, ed->u_after[row]), e = ed->rows[row].restitution;
+  double fall = fabs(ns_motion_output_acceleration(ed->motion, row, ed->now->a_free));
+  bool bounced = u > 0 && e < 1 && fall > 0 && ed->before[row] < 0;
+  NsEvent event = {.before = ed->before[row], .after = 0, .accumulation = ed->t};
+  if (bounced) event.accumulation += 2 * u / (fall * (1 - e));
+  return log_event(ed, NS_EVENT_REST, row, event, err);
+}
+
+static NsStatus set_states(NsEventDriven *ed, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < ed->m; i++) {
+    Row *row = &ed->rows[i];
+    double y = ed->now->y[i], u = ed->now->u[i];
+    ed->was_held[i] = row->state == ROW_HELD;
+    row->state = ROW_OPEN;
+    row->level = y > closed_below(ed, i) ? 0 : fmin(0, y) - ed->options.tolerance;
+    if (row->level == 0 || ed->resting[i] || u <= 0) continue;
+    row->state = ROW_DEPARTING;
+    row->t0 = ed->t;
+    row->y0 = y;
+    row->u0 = u;
+  }
+  for (int k = 0; k < ed->nheld; k++) ed->rows[ed->held[k]].state = ROW_HELD;
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    bool held = ed->rows[i].state == ROW_HELD;
+    if (!ed->rows[i].unilateral || held == ed->was_held[i]) continue;
+    NsEvent release = {.before = ed->before[i], .after = ed->now->u[i]};
+    status = held ? log_rest(ed, i, err) : log_event(ed, NS_EVENT_RELEASE, i, release, err);
+  }
+  return status;
+}
+
+NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
+  *ed->clock = ed->t;
+  NsStatus status = find_closed(ed, err);
+  if (status == NS_OK) status = evaluate_closed(ed, err);
+  if (status != NS_OK) return status;
+  ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  measure_slow(ed);
+  status = impact(ed, err);
+  if (status == NS_OK) status = come_to_rest(ed, err);
+  if (status == NS_OK) status = find_held(ed, err);
+  return status == NS_OK ? set_states(ed, err) : status;
+}

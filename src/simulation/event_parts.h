@@ -1,0 +1,86 @@
+/*
+** event_parts.h
+** The workspace of event-driven integration, and what its files ask of each other. Private to event_*.c.
+*/
+#ifndef NS_SIMULATION_EVENT_PARTS_H
+#define NS_SIMULATION_EVENT_PARTS_H
+
+#include "integrators/motion.h"
+#include "ode/dop853.h"
+#include "simulation/event_driven.h"
+
+/* Works along the motion, integrated with it: of all forces, of -C v, of the multipliers. */
+enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
+
+enum { SAMPLES = 8 }; /* intervals of a step within which events are sought */
+
+typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
+
+/* A row of the multipliers. */
+typedef struct Row {
+  bool unilateral;
+  double restitution;
+  RowState state;
+  double level;  /* open: the y at which it closes */
+  double t0, y0, u0; /* departing: when it left, y and u there */
+} Row;
+
+struct NsEventDriven {
+  NsArena arena;
+  NsNsds *nsds;
+  NsMotion *motion;
+  const NsMotionView *now; /* its vectors */
+  NsDop853 *rk;
+  double *clock;
+  int Nq, Nv, m, n; /* n = Nq + Nv + WORKS */
+  Row *rows;
+
+  /* the step */
+  NsEventOptions options;
+  NsOsnsp *problem;
+  bool accounting;
+  double t;
+  double *x, *q, *v, *works; /* n; its parts */
+  double *atol;              /* n */
+  double *impulse;           /* Nv: sum of H' P of the impacts */
+  double impact_energy;
+  NsEventLog *log;
+  long handled; /* events in this step */
+
+  /* what acts */
+  int nheld, *held;      /* rows: bilateral constraints, and contacts that are held */
+  double *lambda;        /* nheld */
+  double *acceleration;  /* Nv */
+  double *W;             /* m x m */
+
+  /* at an event */
+  int nclosed, *closed;  /* rows with y = 0 */
+  bool *resting, *was_held; /* m, by row */
+  double *before, *slow; /* m, by row: velocities before; velocities below this are rest */
+  double *pressing;      /* m, by place in `closed`: the largest |y''| without multipliers among coupled rows */
+  double *q_part, *z, *u_after; /* m */
+  NsMixedGroup *groups;
+  NsSparse *sparse;
+  double *p;             /* Nv: room */
+
+  /* the search */
+  double *sample, *sample_y[SAMPLES + 1], *sample_u[SAMPLES + 1]; /* n; m each */
+  int sought;            /* the row whose root is sought */
+};
+
+/* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */
+NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
+
+/*
+** Whether an event is in the last step of ed->rk: *row (-1: none) and its time, where the state has been taken by a
+** shortened step.
+*/
+NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
+
+/* Impacts, rest and forces at ed->t; the state and what acts are those after it. */
+NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err);
+
+/* What messages call a row: the name of its interaction. */
+const char *ns_ed_row_name(const NsEventDriven *ed, int row);
+
+#endif
