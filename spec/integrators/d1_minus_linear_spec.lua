@@ -57,7 +57,7 @@ describe("D1MinusLinearOSI", function()
   end)
 
   it("restores the velocity of an impact by e, once", function()
-    local simu, ds = ball { h = 0.01, T = 0.6, e = 0.8 }
+    local simu = ball { h = 0.01, T = 0.6, e = 0.8 }
     simu:run()
     local events = simu:events()
     assert.equal(1, #events)
