@@ -47,6 +47,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_study,
     nsl_open_numerics_friction,
     nsl_open_numerics_mixed,
+    nsl_open_dae,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif
