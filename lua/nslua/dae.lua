@@ -143,8 +143,7 @@ return function(ns, support)
     end
     local good, F, Fy, Fyd = pcall(support.evaluate, solver, t, moved(y), moved(yd))
     if good and F then return index_of(Fy, Fyd) end
-    _, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
-    return index_of(Fy, Fyd)
+    return index_of(select(2, evaluate(solver, t, y, yd, "dae")))
   end
 
   -- ---- the start ----
@@ -240,7 +239,7 @@ return function(ns, support)
       local worst, value = worst_equation(F, Fy, Fyd, y, yd)
       if value > 1e-6 then
         fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that " ..
-          "are, consistent = \"solve\" does it here, consistent = false goes on)", worst, F[worst])
+          "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
       end
     end
     if o.index == nil then
@@ -263,7 +262,8 @@ return function(ns, support)
     end
     local solver, y, yd = prepare(self, ts[1], y0, yd0)
     support.start(solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0))
-    local t_rows, y_rows, yd_rows, flag, message = { ts[1] }, { y:totable() }, { yd:totable() }, 0, "completed"
+    local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
+    local flag, message = 0, "completed"
     local errors
     for k = 2, #ts do
       local good, why = support.go_to(solver, ts[k])
