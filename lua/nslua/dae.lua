@@ -223,8 +223,8 @@ return function(ns, support)
       max_steps = positive(o.max_steps, "dae", "max_steps", 0) })
   end
 
-  -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is asked
-  -- for.
+  -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is
+  -- asked for.
   local function prepare(self, t, y, yd)
     local o, n = self.options, #y
     local solver = make(self, n, check_index(o.index, n, "dae"))
@@ -238,8 +238,8 @@ return function(ns, support)
     elseif o.consistent ~= false then
       local worst, value = worst_equation(F, Fy, Fyd, y, yd)
       if value > 1e-6 then
-        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that " ..
-          "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
+        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that "
+          .. "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
       end
     end
     if o.index == nil then
