@@ -49,6 +49,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_friction,
     nsl_open_numerics_mixed,
     nsl_open_ode,
+    nsl_open_root,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -206,13 +206,12 @@ static void read_events(lua_State *L, NsIvpOptions *o) {
 
 /* ---- callbacks ---- */
 
-/* Whether the function at idx has no parameter after t, y and the arguments. */
-static bool must_return(lua_State *L, int idx, int nargs) {
+bool nsl_ode_returns(lua_State *L, int idx, int inputs) {
   lua_Debug ar;
   if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;
   lua_pushvalue(L, idx);
   lua_getinfo(L, ">u", &ar);
-  return !ar.isvararg && ar.nparams < 3 + nargs;
+  return !ar.isvararg && ar.nparams <= inputs;
 }
 
 static int read_args(lua_State *L) {
@@ -231,7 +230,7 @@ static void read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
   ode->rate = nsl_push_vector(L, ode->n, "ydot");
   ode->plain = nsl_push_vector(L, ode->n, NULL)->data;
   ode->at->readonly = true;
-  ode->returns = must_return(L, F, ode->nargs);
+  ode->returns = nsl_ode_returns(L, F, 2 + ode->nargs);
   if (lua_isfunction(L, JAC)) {
     ode->jac = JAC;
   } else if (!lua_isnil(L, JAC)) {
@@ -268,7 +267,8 @@ static int solve_ivp(lua_State *L) {
   nsl_at_most(L, OPTIONS, who);
   lay_out(L);
   check_function(L, F, "f");
-  NslOde ode = {.L = L, .f = F, .args = ARGS, .y = Y, .out = OUT, .events = EVENT_LIST};
+  NslOde ode = {.L = L, .f = F, .args = ARGS, .y = Y, .out = OUT, .events = EVENT_LIST,
+                .who = who, .value = "f(t, y)", .derivative = "jac(t, y)"};
   NsIvpOptions o = {.event = nsl_ode_event, .event_context = &ode};
   const NsStepperClass *method = read_method(L);
   NslVector *y0 = read_y0(L);

@@ -1,6 +1,6 @@
 /*
 ** ode_call.c
-** The callbacks of solve_ivp: called with numbers, and with dual numbers for a Jacobian.
+** The callbacks of solve_ivp and root: called with numbers, and with dual numbers for a Jacobian.
 */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "bind/matrix.h"
 #include "bind/ode.h"
 
-/* Replaces an error text by "PLACE: solve_ivp: TEXT" with the traceback; other objects stay. */
+/* Adds the traceback to an error text; other objects stay. */
 static int explain(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
@@ -19,17 +19,17 @@ static int explain(lua_State *L) {
 static NsStatus failed(NslOde *ode, int top, double t, NsError *err) {
   nsl_keep_error(ode->L);
   lua_settop(ode->L, top);
-  return ns_fail(err, NS_ECALLBACK, "solve_ivp: a callback failed (t=%.10g)", t);
+  return ns_fail(err, NS_ECALLBACK, "%s: a callback failed (t=%.10g)", ode->who, t);
 }
 
 /* Pushes t, y and the arguments; returns their number. */
 static int push_arguments(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
   memcpy(ode->at->data, y, (size_t)ode->n * sizeof *y);
-  lua_pushnumber(L, t);
+  if (!ode->timeless) lua_pushnumber(L, t);
   lua_pushvalue(L, ode->y);
   for (int i = 1; i <= ode->nargs; i++) lua_rawgeti(L, ode->args, i);
-  return 2 + ode->nargs;
+  return 2 - ode->timeless + ode->nargs;
 }
 
 /* Copies a plain table of n numbers; false when it is anything else. */
@@ -48,8 +48,9 @@ static bool read_table(lua_State *L, int idx, int n, double *to) {
 static int read_any(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
   if (lua_isnil(L, 2))
-    return luaL_error(L, "solve_ivp: f(t, y) returned nothing: return the derivatives, or fill the last argument");
-  NslVector *v = nsl_to_vector(L, 2, ode->n, "solve_ivp", "f(t, y)");
+    return luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
+                      ode->timeless ? "values" : "derivatives");
+  NslVector *v = nsl_to_vector(L, 2, ode->n, ode->who, ode->value);
   nsl_vector_alive(L, v);
   nsl_vector_read(v, ode->rate->data);
   return 0;
@@ -88,9 +89,9 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
 /* By dual numbers. Arguments: the NslOde, f, the arguments. */
 static int differentiate(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
-  NslDualArg args[1 + NSL_ODE_ARGS] = {{"y", 0, ode->n, ode->at->data, ode->J}};
+  NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
   for (int i = 1; i <= ode->nargs; i++) args[i] = (NslDualArg){.label = "args", .pass = 2 + i};
-  nsl_dual_jacobians(L, 2, 0, true, ode->t, 1 + ode->nargs, args, "f", ode->n, ode->plain);
+  nsl_dual_jacobians(L, 2, 0, !ode->timeless, ode->t, 1 + ode->nargs, args, "f", ode->n, ode->plain);
   return 0;
 }
 
@@ -103,13 +104,13 @@ static int call_jacobian(lua_State *L) {
   for (int i = 3; i < out; i++) lua_pushvalue(L, i);
   lua_pushvalue(L, out);
   lua_call(L, out - 2, 1);
-  if (!lua_isnil(L, -1)) J = nsl_to_matrix(L, lua_gettop(L), ode->n, ode->n, "solve_ivp", "jac(t, y)");
+  if (!lua_isnil(L, -1)) J = nsl_to_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
   else if (*J->version == 0)
-    return luaL_error(L, "solve_ivp: jac(t, y) returned nothing and filled nothing");
+    return luaL_error(L, "%s: %s returned nothing and filled nothing", ode->who, ode->derivative);
   nsl_matrix_alive(L, J);
   nsl_matrix_read(J, ode->J);
-  if (!lua_isnil(L, -1)) nsl_to_finite_matrix(L, lua_gettop(L), ode->n, ode->n, "solve_ivp", "jac(t, y)");
-  else nsl_to_finite_matrix(L, out, ode->n, ode->n, "solve_ivp", "jac(t, y)");
+  if (!lua_isnil(L, -1)) nsl_to_finite_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
+  else nsl_to_finite_matrix(L, out, ode->n, ode->n, ode->who, ode->derivative);
   return 0;
 }
 
