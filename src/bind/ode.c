@@ -19,7 +19,7 @@ static const char who[] = "solve_ivp";
 /* The stack of solve_ivp. */
 enum {
   F = 1, SPAN, Y0, OPTIONS, METHOD, RTOL, ATOL, T_EVAL, DENSE_OUTPUT, EVENTS, MAX_STEP, FIRST_STEP, MAX_STEPS, JAC, ARGS,
-  Y, OUT, PLAIN, EVENT_LIST, DIRECTIONS, TERMINALS, DENSE, LAST = DENSE
+  Y, OUT, PLAIN, EVENT_LIST, DIRECTIONS, TERMINALS, DENSE
 };
 
 static const char *const known[] = {"method",   "rtol",       "atol",      "t_eval", "dense_output", "events",

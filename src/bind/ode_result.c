@@ -113,7 +113,8 @@ void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
 }
 
 void nsl_open_ode_dense(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__call", dense_call}, {"__gc", dense_close}, {"__close", dense_close}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__call", dense_call}, {"__gc", dense_close}, {"__close", dense_close}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"close", dense_close}, {NULL, NULL}};
   nsl_register_type(L, &dense_type, meta, methods);
 }

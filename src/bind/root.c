@@ -40,7 +40,8 @@ static void lay_out(lua_State *L, const Names *names) {
 static NsRootOptions read_options(lua_State *L, const Names *names, int n) {
   NsRootOptions o = {1.49012e-8, 0};
   if (!lua_isnil(L, TOLERANCE)) o.xtol = nsl_finite(L, TOLERANCE, names->who, names->known[TOLERANCE - JAC]);
-  if (!(o.xtol >= 0)) luaL_error(L, "%s: %s: expected 0 or more, got %f", names->who, names->known[TOLERANCE - JAC], o.xtol);
+  if (!(o.xtol >= 0))
+    luaL_error(L, "%s: %s: expected 0 or more, got %f", names->who, names->known[TOLERANCE - JAC], o.xtol);
   lua_Integer calls = lua_isnil(L, CALLS) ? 100 * ((lua_Integer)n + 1) : nsl_integer(L, CALLS, names->who, "maxfev");
   if (calls < 1 || calls > INT_MAX) luaL_error(L, "%s: maxfev: expected 1 or more, got %I", names->who, calls);
   o.calls = (int)calls;
@@ -59,7 +60,8 @@ static void read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
   if (x->n > 40000) luaL_error(L, "%s: x0: expected at most 40000 unknowns, got %d", names->who, x->n);
   if (!lua_isnil(L, ARGS) && !lua_istable(L, ARGS)) nsl_bad(L, names->who, "args", "a list", ARGS);
   lua_Unsigned nargs = lua_isnil(L, ARGS) ? 0 : lua_rawlen(L, ARGS);
-  if (nargs > NSL_ODE_ARGS) luaL_error(L, "%s: args: expected at most %d, got %d", names->who, NSL_ODE_ARGS, (int)nargs);
+  if (nargs > NSL_ODE_ARGS)
+    luaL_error(L, "%s: args: expected at most %d, got %d", names->who, NSL_ODE_ARGS, (int)nargs);
   ode->nargs = (int)nargs;
   ode->at = nsl_push_vector(L, ode->n, "x");
   ode->rate = nsl_push_vector(L, ode->n, "f");

@@ -283,7 +283,8 @@ static NsStatus try_lengths(Bdf *b, NsError *err) {
     }
     bool newton_failed = status == NS_ENOCONV || status == NS_ESINGULAR;
     if (status != NS_OK && !newton_failed && !ns_ode_shorten(status)) return status;
-    double ratio = status == NS_OK ? fmax(0.2, safety(b) * pow(error, -1.0 / (b->order + 1))) : newton_failed ? 0.5 : 0.2;
+    double ratio = newton_failed ? 0.5 : 0.2;
+    if (status == NS_OK) ratio = fmax(0.2, safety(b) * pow(error, -1.0 / (b->order + 1)));
     change_length(b, ratio);
     if (fabs(b->h) >= least) continue;
     if (status == NS_OK || newton_failed) return ns_ode_too_short(t, least, err);

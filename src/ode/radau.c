@@ -339,7 +339,8 @@ static NsStatus try_lengths(Radau *r, double h, NsError *err) {
     if (last) h = fabs(r->t_end - t);
     double error;
     NsStatus status = attempt(r, sign * h, rejected || r->h_before == 0, &error, err);
-    if (status == NS_OK && error <= 1) status = accept(r, sign * h, last ? r->t_end : t + sign * h, error, rejected, err);
+    double t_new = last ? r->t_end : t + sign * h;
+    if (status == NS_OK && error <= 1) status = accept(r, sign * h, t_new, error, rejected, err);
     if (status == NS_OK && error <= 1) return NS_OK;
     if (status != NS_OK && !ns_ode_shorten(status)) return status;
     h *= status != NS_OK ? 0.2 : isfinite(error) ? growth(r, sign * h, error) : 0.5;

@@ -84,8 +84,10 @@ static NsStatus conclude(Root *r, const NsRootOptions *o, int code, const double
   bool good = false;
   if (arena->failed) return NS_ENOMEM;
   info->residual = ns_dense_norm_fro(n, 1, f, 1, n);
-  if (r->not_finite) return ns_fail(r->err, NS_ENOCONV, "no way to a root: f is not finite beside the last x");
-  if (code == 2) return ns_fail(r->err, NS_EMAXITER, "%d evaluations were not enough: |f| = %.3g", o->calls, info->residual);
+  if (r->not_finite)
+    return ns_fail(r->err, NS_ENOCONV, "no way to a root: f is not finite beside the last x");
+  if (code == 2)
+    return ns_fail(r->err, NS_EMAXITER, "%d evaluations were not enough: |f| = %.3g", o->calls, info->residual);
   NsStatus status = passes(r, o, x, f, start, J, move, &good);
   if (status != NS_OK) return status;
   if (code == 1 && good) return NS_OK;
@@ -93,9 +95,9 @@ static NsStatus conclude(Root *r, const NsRootOptions *o, int code, const double
   return ns_fail(r->err, NS_ENOCONV, "no progress towards a root: |f| = %.3g", info->residual);
 }
 
-NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f, NsRootInfo *info,
-                       NsError *err) {
-  Root r = {equations, err, NS_OK};
+NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f,
+                       NsRootInfo *info, NsError *err) {
+  Root r = {equations, err, NS_OK, false};
   NsArena arena = {0};
   int code = 0, n = equations->n;
   *info = (NsRootInfo){0};
