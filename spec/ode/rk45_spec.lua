@@ -34,4 +34,21 @@ describe("RK45", function()
     assert.equal(sol.nsteps + 1, #sol.t)
     assert.equal(0, sol.njev)
   end)
+
+  it("takes the steps that the examples of SciPy's documentation of solve_ivp print", function()
+    local decay = ns.solve_ivp(function(_, y) return { -0.5 * y[1], -0.5 * y[2], -0.5 * y[3] } end, { 0, 10 }, { 2, 4, 8 })
+    local t = { 0, 0.11487653, 1.26364188, 3.06061781, 4.81611105, 6.57445806, 8.33328988, 10 }
+    local y = { 2, 1.88836035, 1.06327177, 0.43319312, 0.18017253, 0.07483045, 0.03107158, 0.01350781 }
+    assert.equal(#t, #decay.t)
+    for k = 1, #t do
+      assert.near(t[k], decay.t[k], 6e-9)
+      assert.near(y[k], decay.y[1][k], 6e-9)
+    end
+    local cannon = ns.solve_ivp(function(_, v) return { v[2], -0.5 } end, { 0, 100 }, { 0, 10 },
+      { events = { function(_, v) return v[1] end, terminal = true, direction = -1 } })
+    assert.equal(8, #cannon.t)
+    assert.near(9.99900010e-05, cannon.t[2], 1e-13)
+    assert.near(11.1099890, cannon.t[7], 6e-8)
+    assert.near(40, cannon.t_events[1][1], 1e-12)
+  end)
 end)

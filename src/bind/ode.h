@@ -25,7 +25,7 @@ typedef struct NslOde {
   const char *who, *value, *derivative; /* for messages: "solve_ivp", "f(t, y)", "jac(t, y)" */
   bool returns;             /* f has no parameter for an output: it must return */
   double t;                 /* of the evaluation under way */
-  const double *plain;      /* n: the values that go with the Jacobian */
+  double *plain;            /* n: the values that go with the Jacobian */
   double *J;
 } NslOde;
 

@@ -120,9 +120,8 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
   int top = lua_gettop(L), count;
   if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
   if (!ode->jac) {
-    NsStatus status = nsl_ode_rate(ode, t, y, ode->rate->data, err);
+    NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
     if (status != NS_OK) return status;
-    memcpy((double *)ode->plain, ode->rate->data, (size_t)ode->n * sizeof *J);
   }
   ode->t = t;
   ode->J = J;
