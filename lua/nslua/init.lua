@@ -1,7 +1,7 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
 
-local hidden = { class_support = true, class_callbacks = true }
+local hidden = { class_support = true, class_callbacks = true, dae_support = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -13,6 +13,7 @@ ns.numerics.model = require "nslua.model"(ns)
 ns.polygon = require "nslua.polygon"
 ns.contact = require "nslua.contact"(ns)
 require "nslua.dump"(ns)
+require "nslua.dae"(ns, core.dae_support)
 ns._VERSION = "nslua 0.1.0"
 
 return ns

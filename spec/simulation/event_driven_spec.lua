@@ -115,12 +115,12 @@ describe("EventDriven", function()
   it("refuses what it has no events for, and says what would do", function()
     local ds = events.particle({ 0, 1 }, { 0, 0 })
     local rel = ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }
-    fails("EventDriven: interaction 'slip' has a NewtonImpactFrictionNSL; it takes NewtonImpactNSL and " ..
+    fails("RungeKuttaOSI: interaction 'slip' has a NewtonImpactFrictionNSL; it takes NewtonImpactNSL and " ..
       "EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)", events.simulation,
       { systems = { ds }, T = 1, links = { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), rel, "slip", ds } } })
     ds = events.particle({ 0, 1 }, { 0, 0 })
     local soft = ns.LagrangianCompliantLinearTIR({ { 0, 1 } }, { { 1 } })
-    fails("EventDriven: interaction 'soft' has a LagrangianCompliantLinearTIR, which gives forces, not contacts",
+    fails("RungeKuttaOSI: interaction 'soft' has a LagrangianCompliantLinearTIR, which gives forces, not contacts",
       events.simulation, { systems = { ds }, T = 1, links = { { ns.EqualityConditionNSL(1), soft, "soft", ds } } })
     fails("RungeKuttaOSI: dynamical system 'ds 1' is a first-order one; use EulerMoreauOSI", events.simulation,
       { systems = { ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }) }, T = 1 })
@@ -130,7 +130,7 @@ describe("EventDriven", function()
     fails("TimeStepping: a RungeKuttaOSI goes with EventDriven", ns.TimeStepping, nsds, ns.TimeDiscretisation(0, 0.1),
       ns.RungeKuttaOSI())
     local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
-    fails("events: a TimeStepping has none; EventDriven locates them", simu.events, simu)
+    fails("events: a TimeStepping with a MoreauJeanOSI has none; EventDriven locates them", simu.events, simu)
   end)
 
   it("says where bodies overlap at the start, and keeps the state", function()

@@ -50,6 +50,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_mixed,
     nsl_open_ode,
     nsl_open_root,
+    nsl_open_dae,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

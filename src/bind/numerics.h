@@ -15,4 +15,6 @@
 */
 void nsl_open_numerics(lua_State *L);
 
+void nsl_open_dae(lua_State *L);
+
 #endif

@@ -72,10 +72,18 @@ static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptio
 
 /* RungeKuttaOSI([rtol = 1e-12 [, atol = 1e-14]]). */
 static int new_runge_kutta(lua_State *L) {
-  NsEventOptions options = {1e-12, 1e-14, 1e-12, 1000000};
+  NsEventOptions options = {.rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
   nsl_at_most(L, 2, types[NS_RUNGE_KUTTA].name);
   read_tolerances(L, 1, types[NS_RUNGE_KUTTA].name, &options);
   new_osi(L, NS_RUNGE_KUTTA)->integrator.events = options;
+  return 1;
+}
+
+/* D1MinusLinearOSI(). */
+static int new_d1_minus_linear(lua_State *L) {
+  nsl_at_most(L, 0, types[NS_D1_MINUS_LINEAR].name);
+  new_osi(L, NS_D1_MINUS_LINEAR)->integrator.events =
+      (NsEventOptions){.fixed = true, .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
   return 1;
 }
 
@@ -194,6 +202,7 @@ static int osi_tostring(lua_State *L) {
   const NsIntegrator *osi = &self->integrator;
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
+  if (osi->kind == NS_D1_MINUS_LINEAR) return lua_pushstring(L, name), 1;
   if (ns_integrator_has_events(osi))
     return lua_pushfstring(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
   lua_pushfstring(L, "%s: theta %f, gamma %f%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
@@ -227,7 +236,8 @@ void nsl_open_osi(lua_State *L) {
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean},
-      {"MoreauJeanGOSI", new_moreau_jean_global}, {"RungeKuttaOSI", new_runge_kutta}, {NULL, NULL}};
+      {"MoreauJeanGOSI", new_moreau_jean_global}, {"RungeKuttaOSI", new_runge_kutta},
+      {"D1MinusLinearOSI", new_d1_minus_linear}, {NULL, NULL}};
   for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

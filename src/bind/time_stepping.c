@@ -119,7 +119,7 @@ static int make(lua_State *L, const char *name) {
 
 /* TimeStepping(nsds, td, osi [, osnspb]). */
 static int new_ts(lua_State *L) {
-  if (ns_integrator_has_events(&nsl_check_osi(L, 3)->integrator))
+  if (ns_integrator_locates_events(&nsl_check_osi(L, 3)->integrator))
     luaL_error(L, "TimeStepping: a RungeKuttaOSI goes with EventDriven");
   return make(L, ts_type.name);
 }
@@ -127,7 +127,7 @@ static int new_ts(lua_State *L) {
 /* EventDriven(nsds, td, osi [, osnspb]): the same loop, its step from event to event. */
 static int new_event_driven(lua_State *L) {
   const NslOsi *osi = nsl_check_osi(L, 3);
-  if (!ns_integrator_has_events(&osi->integrator))
+  if (!ns_integrator_locates_events(&osi->integrator))
     luaL_error(L, "EventDriven: it goes with a RungeKuttaOSI, got a %s", osi->head.type->name);
   return make(L, "EventDriven");
 }
@@ -364,7 +364,8 @@ static int ts_energy(lua_State *L) {
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
   if (!ns_integrator_has_events(ts->integrator))
-    luaL_error(L, "events: a TimeStepping has none; EventDriven locates them");
+    luaL_error(L, "events: a TimeStepping with a %s has none; EventDriven locates them",
+               ns_integrator_name(ts->integrator->kind));
   lua_createtable(L, (int)ts->log.count, 0);
   for (long i = 0; i < ts->log.count; i++) {
     const NsEvent *event = &ts->log.events[i];
@@ -433,7 +434,7 @@ static int ts_gc(lua_State *L) {
 static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", ts_type.name), 1;
-  const char *name = ns_integrator_has_events(self->ts->integrator) ? "EventDriven" : ts_type.name;
+  const char *name = ns_integrator_locates_events(self->ts->integrator) ? "EventDriven" : ts_type.name;
   lua_pushfstring(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
                   (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
   return 1;

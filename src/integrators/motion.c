@@ -166,6 +166,13 @@ void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v)
   }
 }
 
+void ns_motion_move(const NsMotion *motion, const double *v, double h, double *q) {
+  for (int i = 0; i < motion->nsds->nds; i++) {
+    const Node *node = &motion->nodes[i];
+    ns_mechanical_move(node->ds, q + node->q, v + node->v, h, q + node->q);
+  }
+}
+
 void ns_motion_normalise(const NsMotion *motion, double *q) {
   static const double still[6] = {0};
   for (int i = 0; i < motion->nsds->nds; i++) {
@@ -451,10 +458,7 @@ static void shift(NsMotion *motion, int n, const int *rows, const double *z, dou
   double *way = motion->a_free; /* as room: the accelerations are evaluated anew after a projection */
   memset(way, 0, (size_t)motion->view.Nv * sizeof *way);
   ns_motion_add_input(motion, n, rows, z, way);
-  for (int i = 0; i < motion->nsds->nds; i++) {
-    const Node *node = &motion->nodes[i];
-    ns_mechanical_move(node->ds, q + node->q, way + node->v, 1, q + node->q);
-  }
+  ns_motion_move(motion, way, 1, q);
 }
 
 static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *q, const double *v,
@@ -476,14 +480,24 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
   }
 }
 
+/* H and X of the rows are those of q. */
+static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, double *W, NsError *err) {
+  for (int k = 0; k < n; k++) motion->rhs[k] = -motion->u[rows[k]];
+  NsStatus status = solve_rows(motion, n, rows, W, motion->answer, err);
+  if (status == NS_OK) ns_motion_add_input(motion, n, rows, motion->answer, v);
+  return status;
+}
+
 NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
                            NsError *err) {
   NsStatus status = project_coordinates(motion, n, rows, t, q, v, W, err);
-  for (int k = 0; k < n; k++) motion->rhs[k] = -motion->u[rows[k]];
-  if (status == NS_OK) status = solve_rows(motion, n, rows, W, motion->answer, err);
-  if (status != NS_OK) return status;
-  ns_motion_add_input(motion, n, rows, motion->answer, v);
-  return NS_OK;
+  return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
+}
+
+NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,
+                        NsError *err) {
+  NsStatus status = prepare_rows(motion, n, rows, t, q, v, err);
+  return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
 }
 
 /* ---- energy ---- */

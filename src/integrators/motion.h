@@ -88,6 +88,13 @@ double ns_motion_output_acceleration(const NsMotion *motion, int row, const doub
 NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
                            NsError *err);
 
+/* The second half of that: u = 0 at the coordinates as they are. */
+NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,
+                        NsError *err);
+
+/* q (Nq) moved with the velocities v for the time h. */
+void ns_motion_move(const NsMotion *motion, const double *v, double h, double *q);
+
 /* The work of all forces and of -C v in a unit of time at the point of the last evaluation. */
 void ns_motion_power(const NsMotion *motion, const double *v, double *forces, double *damping);
 

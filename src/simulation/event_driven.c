@@ -20,16 +20,16 @@ const char *ns_event_name(NsEventKind kind) {
   return names[kind];
 }
 
-NsStatus ns_event_driven_accepts(const NsNsds *nsds, NsError *err) {
+NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (inter->law->kind != NS_LAW_IMPACT && inter->law->kind != NS_LAW_EQUALITY)
       return ns_fail(err, NS_EARG,
-                     "EventDriven: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
+                     "%s: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
-                     inter->name, ns_law_name(inter->law->kind));
+                     who, inter->name, ns_law_name(inter->law->kind));
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "EventDriven: interaction '%s' has a %s, which gives forces, not contacts",
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who,
                      inter->name, ns_relation_kind_name(inter->relation->kind));
   }
   return NS_OK;
@@ -63,7 +63,7 @@ static void take_vectors(NsEventDriven *ed) {
     ed->sample_y[j] = ns_arena_doubles(arena, m);
     ed->sample_u[j] = ns_arena_doubles(arena, m);
   }
-  double **stacked[] = {&ed->x, &ed->atol, &ed->sample};
+  double **stacked[] = {&ed->x, &ed->atol, &ed->sample, &ed->slope};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
   ed->impulse = ns_arena_doubles(arena, ed->Nv);
   ed->acceleration = ns_arena_doubles(arena, ed->Nv);
@@ -156,7 +156,7 @@ static NsStatus check_start(NsEventDriven *ed, NsError *err) {
     if (!ed->rows[i].unilateral && fabs(y) > 1e-6)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the constraint does not hold at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);
-    if (ed->rows[i].unilateral && y < -1e-6)
+    if (ed->rows[i].unilateral && y < -1e-6 && !ed->options.fixed)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);
   }
@@ -223,6 +223,27 @@ static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
   return ns_ed_handle(ed, err);
 }
 
+/* One step of D1MinusLinear from ed->t to t_next, and the event there. */
+static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) {
+  double h = ed->h, *before = ed->sample, *mean = before + ed->Nv;
+  NsStatus status = rate(ed, ed->t, ed->x, ed->slope, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
+  for (int i = 0; i < ed->Nv; i++) {
+    before[i] = ed->v[i];
+    mean[i] = ed->v[i] + h / 2 * ed->acceleration[i];
+    ed->v[i] += h * ed->acceleration[i];
+  }
+  ns_motion_move(ed->motion, mean, h, ed->q);
+  ed->t = t_next;
+  status = rate(ed, ed->t, ed->x, ed->slope, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
+  for (int i = 0; i < ed->Nv; i++) ed->v[i] = mean[i] + h / 2 * ed->acceleration[i];
+  if (ed->nheld > 0) status = ns_motion_stop(ed->motion, ed->nheld, ed->held, ed->t, ed->q, ed->v, ed->W, err);
+  return status == NS_OK ? ns_ed_handle(ed, err) : status;
+}
+
 /* ---- the end of a step ---- */
 
 static void write_interactions(NsEventDriven *ed) {
@@ -273,6 +294,7 @@ static NsStatus finish(NsEventDriven *ed, const double *before, NsEnergyAccount 
 NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
                               double t_next, NsEventLog *log, NsEnergyAccount *account, NsError *err) {
   double before[2] = {0, 0};
+  ed->h = t_next - t_k;
   ed->log = log;
   log->count = log->kept;
   ed->problem = problem;
@@ -289,6 +311,7 @@ NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, 
   if (account) status = ns_motion_energy(ed->motion, t_k, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = check_start(ed, err);
   if (status == NS_OK) status = ns_ed_handle(ed, err);
-  while (status == NS_OK && ed->t < t_next) status = go_on(ed, t_next, err);
+  while (status == NS_OK && ed->t < t_next)
+    status = options->fixed ? take_fixed_step(ed, t_next, err) : go_on(ed, t_next, err);
   return status == NS_OK ? finish(ed, before, account, err) : status;
 }

@@ -22,10 +22,20 @@
 ** Nonsmooth Dynamical Systems, 2008, chapter 8.
 */
 typedef struct NsEventOptions {
+  bool fixed;        /* no events are sought: see below */
   double rtol, atol; /* of a step: 1e-12, 1e-14 */
   double tolerance;  /* 1e-12: a contact with y up to this is closed; no y is below minus twice this */
   long max_events;   /* within one step of the grid */
 } NsEventOptions;
+
+/*
+** With `fixed` the step of the grid is taken as one step of the scheme D1MinusLinear, of second order between impacts:
+**   q = q_k + h v_k + h^2 / 2 a_k,  v- = v_k + h / 2 (a_k + a),  a = a(t, q, v_k + h a_k),
+** the accelerations with the forces of the contacts that are held, and the event at its end, impacts being those of the
+** contacts with y <= 0. A bounce that would end within the step is rest; y of contacts is left as it is.
+** Schindler and Acary, Timestepping schemes for nonsmooth dynamics based on discontinuous Galerkin methods, Math. Comput.
+** Simul. 95, 2014.
+*/
 
 /* X(code, name). */
 #define NS_EVENT_LIST(X)                                                                                 \
@@ -62,8 +72,8 @@ typedef struct NsEventDriven NsEventDriven;
 
 const char *ns_event_name(NsEventKind kind);
 
-/* NS_EARG when an interaction has another law than NewtonImpactNSL or EqualityConditionNSL, or is compliant. */
-NsStatus ns_event_driven_accepts(const NsNsds *nsds, NsError *err);
+/* NS_EARG, in the name of `who`, when an interaction has another law than NewtonImpactNSL or EqualityConditionNSL, or is compliant. */
+NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *err);
 
 /* The workspace for the graph as it stands; `clock` is told the time at which the equations are evaluated. NS_ENOMEM. */
 NsStatus ns_event_driven_new(NsEventDriven **ed, NsNsds *nsds, double *clock);

@@ -69,8 +69,8 @@ static void measure_pressing(NsEventDriven *ed) {
 }
 
 /*
-** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance under
-** the acceleration that presses it, and rounding.
+** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance (with
+** fixed steps, would be back within a step) under the acceleration that presses it, and rounding.
 */
 static void measure_slow(NsEventDriven *ed) {
   measure_pressing(ed);
@@ -78,7 +78,8 @@ static void measure_slow(NsEventDriven *ed) {
     int row = ed->closed[k];
     double rounding = 0;
     for (int j = 0; j < ed->Nv; j++) rounding += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->v[j]);
-    ed->slow[row] = sqrt(2 * ed->pressing[k] * ed->options.tolerance) + 1e-13 * rounding;
+    double press = ed->pressing[k];
+    ed->slow[row] = 1e-13 * rounding + (ed->options.fixed ? ed->h * press : sqrt(2 * press * ed->options.tolerance));
   }
 }
 
@@ -194,6 +195,16 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 
 /* ---- rest ---- */
 
+/* y = 0 of the rows, with fixed steps of the bilateral ones alone, which come first; u = 0 of all. */
+static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
+  int bilateral = 0;
+  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err);
+  while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
+  NsStatus status = NS_OK;
+  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->q, ed->v, ed->W, err);
+  return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
+}
+
 /* The closed rows that are at rest are put at y = 0, u = 0; the list keeps all closed rows. */
 static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
   int n = 0, *rows = ed->held; /* as room: what is held is found next */
@@ -201,10 +212,12 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
     int row = ed->closed[k];
     if (fabs(ed->now->u[row]) <= ed->slow[row]) ed->resting[row] = true;
     ed->u_after[row] = ed->now->u[row];
-    if (ed->resting[row]) rows[n++] = row;
   }
+  for (int pass = 0; pass < 2; pass++) /* the bilateral ones first */
+    for (int k = 0; k < ed->nclosed; k++)
+      if (ed->resting[ed->closed[k]] && ed->rows[ed->closed[k]].unilateral == (pass == 1)) rows[n++] = ed->closed[k];
   if (n == 0) return NS_OK;
-  NsStatus status = ns_motion_project(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err);
+  NsStatus status = put_at_rest(ed, n, rows, err);
   return status == NS_OK ? evaluate_closed(ed, err) : status;
 }
 

@@ -31,7 +31,7 @@ struct NsEventDriven {
   NsMotion *motion;
   const NsMotionView *now; /* its vectors */
   NsDop853 *rk;
-  double *clock;
+  double *clock, h; /* h: the step of the grid */
   int Nq, Nv, m, n; /* n = Nq + Nv + WORKS */
   Row *rows;
 
@@ -64,6 +64,7 @@ struct NsEventDriven {
   double *p;             /* Nv: room */
 
   /* the search */
+  double *slope;         /* n: of fixed steps */
   double *sample, *sample_y[SAMPLES + 1], *sample_u[SAMPLES + 1]; /* n; m each */
   int sought;            /* the row whose root is sought */
 };

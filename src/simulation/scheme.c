@@ -14,6 +14,10 @@ const char *ns_integrator_name(NsIntegratorKind kind) {
 }
 
 bool ns_integrator_has_events(const NsIntegrator *integrator) {
+  return integrator->kind == NS_RUNGE_KUTTA || integrator->kind == NS_D1_MINUS_LINEAR;
+}
+
+bool ns_integrator_locates_events(const NsIntegrator *integrator) {
   return integrator->kind == NS_RUNGE_KUTTA;
 }
 
@@ -25,7 +29,7 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
                      ns_integrator_name(integrator->kind), nsds->ds[i]->name,
                      family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
-  if (ns_integrator_has_events(integrator)) return ns_event_driven_accepts(nsds, err);
+  if (ns_integrator_has_events(integrator)) return ns_event_driven_accepts(nsds, ns_integrator_name(integrator->kind), err);
   return integrator->kind == NS_MOREAU_JEAN_GLOBAL ? ns_moreau_jean_sparse_suits(nsds, err) : NS_OK;
 }
 

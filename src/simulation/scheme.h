@@ -10,14 +10,15 @@
 #include "simulation/event_driven.h"
 
 /*
-** X(code, name). The global one keeps the velocities in the one-step problem, which is sparse; the last one is that of
-** event-driven simulation, whose step goes through all events up to the next time of the grid.
+** X(code, name). The global one keeps the velocities in the one-step problem, which is sparse; the last two are those of
+** event_driven.h: with events located within the step, and with one step of fixed length.
 */
 #define NS_INTEGRATOR_LIST(X)             \
   X(NS_EULER_MOREAU, "EulerMoreauOSI")    \
   X(NS_MOREAU_JEAN, "MoreauJeanOSI")      \
   X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI") \
-  X(NS_RUNGE_KUTTA, "RungeKuttaOSI")
+  X(NS_RUNGE_KUTTA, "RungeKuttaOSI")        \
+  X(NS_D1_MINUS_LINEAR, "D1MinusLinearOSI")
 
 typedef enum NsIntegratorKind {
 #define X(code, name) code,
@@ -45,8 +46,9 @@ typedef struct NsScheme {
 
 const char *ns_integrator_name(NsIntegratorKind kind);
 
-/* Whether an integrator is one of EventDriven, and not of TimeStepping. */
+/* Whether an integrator keeps a log of events; whether it locates them, and is one of EventDriven, not TimeStepping. */
 bool ns_integrator_has_events(const NsIntegrator *integrator);
+bool ns_integrator_locates_events(const NsIntegrator *integrator);
 
 /* NS_EARG when a system of the graph is not of the integrator's family, naming it and what would do. */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);

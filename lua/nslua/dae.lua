@@ -1,0 +1,335 @@
+-- nslua.dae: differential-algebraic equations F(t, y, y') = 0.
+--
+--   local solver = ns.dae("radau", function(t, y, yd, res) res[1] = ... end, { rtol = 1e-8, atol = 1e-10 })
+--   local solution = solver:solve(ts, y0, yd0)
+--   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
+--   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
+--
+-- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers. The method
+-- is Radau IIA of order 5 with steps chosen by rtol and atol, for index 1 to 3; it steps onto each time of ts.
+-- Options: rtol (1e-6), atol (1e-12, a number or one for each unknown), first_step_size, max_step_size, max_steps
+-- (between two times of ts), algebraic_vars_idx (a list of unknowns, from 1: checked, not needed), index (of each
+-- unknown: found at the start when not given), consistent: "check" (default: a start that does not fulfil the
+-- equations is an error), "solve" (algebraic unknowns and derivatives are solved for), false.
+--
+--   local y, yd = ns.consistent { residual = F, t = 0, y = y0, yd = guess, algebraic = { 3 } }
+--   ns.diagnose { residual = F, t = 0, y = y0, yd = yd0 }   --> { index, unknowns (index of each), algebraic }
+--
+-- Brenan, Campbell and Petzold, Numerical Solution of Initial-Value Problems in Differential-Algebraic Equations,
+-- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II, chapter
+-- VII.
+
+return function(ns, support)
+  local RANK = 1e-8 -- singular values below this part of the largest count as zero
+
+  local function fail(text, ...) error(text:format(...), 0) end
+
+  local function take_options(options, known, who)
+    options = options or {}
+    if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
+    for key in pairs(options) do
+      if not known[key] then
+        local names = {}
+        for name in pairs(known) do names[#names + 1] = name end
+        table.sort(names)
+        fail("%s: unknown option '%s' (known: %s)", who, tostring(key), table.concat(names, ", "))
+      end
+    end
+    return options
+  end
+
+  local function positive(value, who, name, otherwise)
+    if value == nil then return otherwise end
+    if type(value) ~= "number" or value ~= value or value <= 0 then
+      fail("%s: %s: expected a positive number, got %s", who, name, tostring(value))
+    end
+    return value
+  end
+
+  local function list_of(value, n, who, name)
+    local ok, vector = pcall(ns.vector, value)
+    if not ok then fail("%s: %s: expected a list of numbers, got %s", who, name, type(value)) end
+    if n and #vector ~= n then fail("%s: %s: expected %d numbers, got %d", who, name, n, #vector) end
+    for i = 1, #vector do
+      if vector[i] ~= vector[i] or math.abs(vector[i]) == math.huge then
+        fail("%s: %s[%d] is %s", who, name, i, vector[i] ~= vector[i] and "nan" or tostring(vector[i]))
+      end
+    end
+    return vector
+  end
+
+  local function evaluate(solver, t, y, yd, who)
+    local F, Fy, Fyd = support.evaluate(solver, t, y, yd)
+    if not F then fail("%s: %s", who, Fy) end
+    return F, Fy, Fyd
+  end
+
+  -- ---- index ----
+
+  -- Which unknowns have no derivative in any equation.
+  local function without_derivative(Fyd)
+    local n, list = #Fyd, {}
+    for j = 1, n do
+      list[j] = true
+      for i = 1, n do
+        if Fyd[i][j] ~= 0 then list[j] = false end
+      end
+    end
+    return list
+  end
+
+  local function rank_of(s)
+    local rank = 0
+    for i = 1, #s do
+      if s[i] > RANK * s[1] and s[i] > 0 then rank = rank + 1 end
+    end
+    return rank
+  end
+
+  -- The index of the linearised equations Fyd x' + Fy x = 0 and of each unknown, 1 where none is asked of it. Of
+  -- N = (c Fyd + Fy)^-1 Fyd the powers lose rank until N^index; the nilpotent part tells the unknowns.
+  local function index_of(Fy, Fyd)
+    local n = #Fy
+    local scale = Fyd:norm() > 0 and Fy:norm() / Fyd:norm() or 1
+    local c = 0.7 * (scale > 0 and scale or 1)
+    local regular = c * Fyd + Fy
+    if ns.rcond(regular) < 1e-14 then return nil end
+    local N = ns.solve(regular, Fyd)
+    local power, ranks = ns.eye(n), { [0] = n }
+    for k = 1, n do
+      power = power * N
+      ranks[k] = power:norm() < 1e-14 and 0 or rank_of(ns.svdvals(power))
+      if ranks[k] == ranks[k - 1] then break end
+    end
+    local index = 0
+    while ranks[index + 1] and ranks[index + 1] < ranks[index] do index = index + 1 end
+    local unknowns = {}
+    for i = 1, n do unknowns[i] = 1 end
+    if index < 2 then return index, unknowns end
+    local stable = ns.eye(n)
+    for _ = 1, index do stable = stable * N end
+    local r = ranks[index]
+    local U, _, V = ns.svd(stable, "full")
+    local basis = ns.zeros(n, n) -- range of N^index, then its null space
+    for i = 1, n do
+      for j = 1, r do basis[i][j] = U[i][j] end
+      for j = r + 1, n do basis[i][j] = V[i][j] end
+    end
+    local kept = ns.zeros(n, n)
+    for j = r + 1, n do kept[j][j] = 1 end
+    local part = basis * kept * ns.inv(basis)
+    for k = 2, index do
+      part = N * part
+      local size = part:norm()
+      for i = 1, n do
+        local most = 0
+        for j = 1, n do most = math.max(most, math.abs(part[i][j])) end
+        if size > 0 and most > 1e-6 * size then unknowns[i] = k end
+      end
+    end
+    return index, unknowns
+  end
+
+  -- The same near a point, where no entry vanishes by chance: what is asked of an unknown at one angle of a pendulum
+  -- is asked of another one at another.
+  local function index_near(solver, t, y, yd)
+    local function moved(v)
+      local w, seed = ns.vector(v), 1
+      for i = 1, #w do
+        seed = (16807 * seed + i) % 2147483647
+        w[i] = w[i] + 0.1 * math.max(1, math.abs(w[i])) * (0.5 + seed / 4294967294)
+      end
+      return w
+    end
+    local good, F, Fy, Fyd = pcall(support.evaluate, solver, t, moved(y), moved(yd))
+    if good and F then return index_of(Fy, Fyd) end
+    return index_of(select(2, evaluate(solver, t, y, yd, "dae")))
+  end
+
+  -- ---- the start ----
+
+  -- The largest residual against the terms that it is made of: its equation and how large.
+  local function worst_equation(F, Fy, Fyd, y, yd)
+    local worst, value = 0, 0
+    for i = 1, #F do
+      local scale = 0
+      for j = 1, #y do scale = scale + math.abs(Fy[i][j] * y[j]) + math.abs(Fyd[i][j] * yd[j]) end
+      local off = math.abs(F[i]) / math.max(scale, 1e-3)
+      if off > value then worst, value = i, off end
+    end
+    return worst, value
+  end
+
+  local function check_list(list, algebraic, n, who)
+    if not list then return end
+    local listed = {}
+    for _, i in ipairs(list) do
+      if math.type(i) ~= "integer" or i < 1 or i > n then
+        fail("%s: algebraic_vars_idx: expected numbers of unknowns, 1..%d, got %s", who, n, tostring(i))
+      end
+      listed[i] = true
+      if not algebraic[i] then
+        fail("%s: algebraic_vars_idx lists unknown %d, whose derivative is in the equations", who, i)
+      end
+    end
+    for i = 1, n do
+      if algebraic[i] and not listed[i] then
+        fail("%s: algebraic_vars_idx: unknown %d is missing: its derivative is in no equation", who, i)
+      end
+    end
+  end
+
+  local function check_index(index, n, who)
+    if index == nil then return nil end
+    if type(index) ~= "table" or #index ~= n then fail("%s: index: expected a list of %d numbers", who, n) end
+    for i = 1, n do
+      if index[i] ~= 1 and index[i] ~= 2 and index[i] ~= 3 then
+        fail("%s: index[%d]: expected 1, 2 or 3, got %s", who, i, tostring(index[i]))
+      end
+    end
+    return index
+  end
+
+  -- ---- ns.dae ----
+
+  local known = {}
+  for name in ("rtol atol first_step_size max_step_size max_steps algebraic_vars_idx index consistent " ..
+    "old_api"):gmatch "%S+" do
+    known[name] = true
+  end
+
+  local Dae = {}
+  Dae.__index = Dae
+  Dae.__name = "dae"
+
+  local function tolerances(options, n, who)
+    local rtol = positive(options.rtol, who, "rtol", 1e-6)
+    if rtol < 1e-14 then fail("%s: rtol: expected at least 1e-14, got %g", who, rtol) end
+    local atol = options.atol or 1e-12
+    if type(atol) == "number" then
+      positive(atol, who, "atol")
+      atol = atol * ns.ones(n)
+    else
+      atol = list_of(atol, n, who, "atol")
+    end
+    return rtol, atol
+  end
+
+  local function make(self, n, index)
+    local o = self.options
+    local rtol, atol = tolerances(o, n, "dae")
+    return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index,
+      max_step = positive(o.max_step_size, "dae", "max_step_size", math.huge),
+      max_steps = positive(o.max_steps, "dae", "max_steps", 0) })
+  end
+
+  -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is asked
+  -- for.
+  local function prepare(self, t, y, yd)
+    local o, n = self.options, #y
+    local solver = make(self, n, check_index(o.index, n, "dae"))
+    local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
+    local algebraic = without_derivative(Fyd)
+    check_list(o.algebraic_vars_idx, algebraic, n, "dae")
+    if o.consistent == "solve" then
+      local good, more = support.consistent(solver, t, y, yd, algebraic)
+      if not good then fail("dae: the start: %s", more) end
+      y, yd = good, more
+    elseif o.consistent ~= false then
+      local worst, value = worst_equation(F, Fy, Fyd, y, yd)
+      if value > 1e-6 then
+        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that " ..
+          "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
+      end
+    end
+    if o.index == nil then
+      local index, unknowns = index_near(solver, t, y, yd)
+      if index and index > 3 then fail("dae: the equations are of index %d; at most 3 is solved", index) end
+      if index and index > 1 then solver = make(self, n, unknowns) end
+    end
+    return solver, y, yd
+  end
+
+  function Dae:solve(ts, y0, yd0)
+    ts, y0 = list_of(ts, nil, "dae", "ts"), list_of(y0, nil, "dae", "y0")
+    if #ts == 0 then fail "dae: ts: expected at least one time" end
+    if #y0 == 0 then fail "dae: y0: expected at least one unknown" end
+    yd0 = list_of(yd0 or ns.zeros(#y0), #y0, "dae", "yd0")
+    for k = 3, #ts do
+      if (ts[k] - ts[k - 1]) * (ts[2] - ts[1]) <= 0 then
+        fail("dae: ts: expected times that increase or decrease, got %g after %g", ts[k], ts[k - 1])
+      end
+    end
+    local solver, y, yd = prepare(self, ts[1], y0, yd0)
+    support.start(solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0))
+    local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
+    local flag, message = 0, "completed"
+    local errors
+    for k = 2, #ts do
+      local good, why = support.go_to(solver, ts[k])
+      local t, yk, ydk = support.state(solver)
+      if not good then
+        flag, message, errors = -1, why, { t = t, y = yk }
+        break
+      end
+      t_rows[k], y_rows[k], yd_rows[k] = t, yk:totable(), ydk:totable()
+    end
+    return { values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) }, flag = flag,
+      success = flag == 0, message = message, errors = errors, stats = support.stats(solver) }
+  end
+
+  local function check_residual(f, who)
+    local meta = getmetatable(f)
+    if type(f) ~= "function" and not (type(meta) == "table" and meta.__call) then
+      fail("%s: residual: expected a function, got %s", who, type(f))
+    end
+  end
+
+  function ns.dae(kind, residual, options)
+    if kind == "ida" then fail "dae: kind 'ida' (SUNDIALS) is not in this build; 'radau' solves the same problems" end
+    if kind ~= "radau" then
+      fail("dae: kind: expected 'radau', got %s", type(kind) == "string" and "'" .. kind .. "'" or type(kind))
+    end
+    check_residual(residual, "dae")
+    options = take_options(options, known, "dae")
+    local way = options.consistent
+    if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
+      fail("dae: consistent: expected 'check', 'solve' or false, got %s", tostring(way))
+    end
+    return setmetatable({ residual = residual, options = options }, Dae)
+  end
+
+  -- ---- ns.consistent, ns.diagnose ----
+
+  local function take_problem(o, who, names)
+    o = take_options(o, names, who)
+    check_residual(o.residual, who)
+    local y = list_of(o.y, nil, who, "y")
+    local yd = list_of(o.yd or ns.zeros(#y), #y, who, "yd")
+    return support.new(#y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
+  end
+
+  function ns.consistent(o)
+    local names = { residual = true, t = true, y = true, yd = true, algebraic = true }
+    local solver, t, y, yd = take_problem(o, "consistent", names)
+    local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
+    local algebraic = without_derivative(Fyd)
+    check_list(o.algebraic, algebraic, #y, "consistent")
+    local good, more = support.consistent(solver, t, y, yd, algebraic)
+    if not good then fail("consistent: %s", more) end
+    return good, more
+  end
+
+  function ns.diagnose(o)
+    local solver, t, y, yd = take_problem(o, "diagnose", { residual = true, t = true, y = true, yd = true })
+    local F, Fy, Fyd = evaluate(solver, t, y, yd, "diagnose")
+    local algebraic, list = without_derivative(Fyd), {}
+    for i = 1, #y do
+      if algebraic[i] then list[#list + 1] = i end
+    end
+    local index, unknowns = index_near(solver, t, y, yd)
+    local worst, value = worst_equation(F, Fy, Fyd, y, yd)
+    return { index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
+      worst = worst > 0 and worst or nil, residual = F }
+  end
+end

@@ -1,0 +1,119 @@
+-- ns.dae, ns.consistent, ns.diagnose: options, the start, the doctor.
+local ns = require "nslua"
+local g = 9.81
+
+local function decay(t, y, yd, r) r[1] = yd[1] + y[1] end
+
+local function fails(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.truthy(message:find(text, 1, true), message)
+end
+
+local function solve(residual, y0, yd0, options)
+  local dae = ns.dae("radau", residual, options)
+  return dae:solve({ 0, 0.1 }, y0, yd0)
+end
+
+-- An algebraic unknown: y[2] = y[1]^2.
+local function square(t, y, yd, r)
+  r[1] = yd[1] + y[2]
+  r[2] = y[2] - y[1] ^ 2
+end
+
+describe("ns.dae", function()
+  it("gives the shape of scikits.odes: values.t, values.y by rows, flag, message", function()
+    local solution = ns.dae("radau", decay, { rtol = 1e-6, atol = 1e-8, first_step_size = 1e-6, old_api = false })
+      :solve(ns.linspace(0, 1, 5), { 1 }, { -1 })
+    assert.equal(5, #solution.values.t)
+    assert.same({ 5, 1 }, { #solution.values.y, #solution.values.y[1] })
+    assert.equal(0, solution.flag)
+    assert.is_true(solution.success)
+    assert.is_nil(solution.errors)
+    assert.is_true(solution.stats.steps > 0 and solution.stats.jacobians > 0)
+  end)
+
+  it("refuses bad arguments by their names", function()
+    fails("dae: kind: expected 'radau', got 'cvode'", ns.dae, "cvode", decay)
+    fails("dae: kind 'ida' (SUNDIALS) is not in this build; 'radau' solves the same problems", ns.dae, "ida", decay)
+    fails("dae: residual: expected a function, got number", ns.dae, "radau", 3)
+    fails("dae: options: expected a table, got number", ns.dae, "radau", decay, 3)
+    fails("dae: unknown option 'tol' (known: algebraic_vars_idx, atol, consistent, first_step_size, index, max_step_size, " ..
+      "max_steps, old_api, rtol)", ns.dae, "radau", decay, { tol = 1 })
+    fails("dae: consistent: expected 'check', 'solve' or false, got yes", ns.dae, "radau", decay, { consistent = "yes" })
+    fails("dae: rtol: expected a positive number, got -1", solve, decay, { 1 }, { -1 }, { rtol = -1 })
+    fails("dae: rtol: expected at least 1e-14, got 1e-20", solve, decay, { 1 }, { -1 }, { rtol = 1e-20 })
+    fails("dae: atol: expected 1 numbers, got 2", solve, decay, { 1 }, { -1 }, { atol = { 1, 2 } })
+    fails("dae: max_steps: expected a positive number, got 0", solve, decay, { 1 }, { -1 }, { max_steps = 0 })
+    fails("dae: index: expected a list of 1 numbers", solve, decay, { 1 }, { -1 }, { index = { 1, 2 } })
+    fails("dae: index[1]: expected 1, 2 or 3, got 4", solve, decay, { 1 }, { -1 }, { index = { 4 } })
+    fails("dae: y0: expected at least one unknown", solve, decay, {}, {})
+    fails("dae: y0[1] is nan", solve, decay, { 0 / 0 }, { 0 })
+    fails("dae: yd0: expected 1 numbers, got 2", solve, decay, { 1 }, { -1, 0 })
+    local dae = ns.dae("radau", decay)
+    fails("dae: ts: expected times that increase or decrease, got 0.5 after 1", dae.solve, dae, { 0, 1, 0.5 }, { 1 }, { -1 })
+    fails("dae: ts: expected a list of numbers, got string", dae.solve, dae, "now", { 1 }, { -1 })
+  end)
+
+  it("tells a start that does not fulfil the equations by the equation", function()
+    fails("dae: the start is not consistent: equation 2 has the residual -0.75", solve, square, { 1, 0.25 }, { -0.25, 0 })
+    local solution = solve(square, { 1, 0.25 }, { 0, 0 }, { consistent = "solve" })
+    assert.equal(1, solution.values.y[1][2])
+    assert.equal(-1, solution.values.ydot[1][1])
+  end)
+
+  it("tells a wrong list of algebraic unknowns", function()
+    fails("dae: algebraic_vars_idx lists unknown 1, whose derivative is in the equations", solve, square, { 1, 1 }, { -1, 0 },
+      { algebraic_vars_idx = { 1 } })
+    fails("dae: algebraic_vars_idx: unknown 2 is missing: its derivative is in no equation", solve, square, { 1, 1 }, { -1, 0 },
+      { algebraic_vars_idx = {} })
+    fails("dae: algebraic_vars_idx: expected numbers of unknowns, 1..2, got 0", solve, square, { 1, 1 }, { -1, 0 },
+      { algebraic_vars_idx = { 0 } })
+    assert.equal(0, solve(square, { 1, 1 }, { -1, 0 }, { algebraic_vars_idx = { 2 } }).flag)
+  end)
+
+  it("refuses an index above 3", function()
+    local function chain(t, y, yd, r)
+      r[1], r[2], r[3], r[4] = yd[1] - y[2], yd[2] - y[3], yd[3] - y[4], y[1] - t
+    end
+    fails("dae: the equations are of index 4; at most 3 is solved", solve, chain, { 0, 1, 0, 0 }, { 1, 0, 0, 0 })
+  end)
+end)
+
+describe("ns.consistent", function()
+  it("finds algebraic unknowns and derivatives", function()
+    local y, yd = ns.consistent { residual = square, y = { 2, 0 }, algebraic = { 2 } }
+    assert.equal(4, y[2])
+    assert.equal(-4, yd[1])
+    assert.equal(2, y[1])
+  end)
+
+  it("says when the index is above 1", function()
+    local function index2(t, y, yd, r) r[1], r[2] = yd[1] - y[2], y[1] - math.sin(t) end
+    fails("consistent: equation", ns.consistent, { residual = index2, y = { 0, 1 } })
+    fails("the list of algebraic unknowns is wrong, or the index is above 1", ns.consistent, { residual = index2, y = { 0, 1 } })
+    fails("consistent: Newton finds no consistent values in 50 iterations", ns.consistent,
+      { residual = function(t, y, yd, r) r[1] = y[1] ^ 2 + 1 end, y = { 0.3 } })
+  end)
+end)
+
+describe("ns.diagnose", function()
+  it("finds the index of the equations and of each unknown", function()
+    local function pendulum(t, y, yd, r)
+      r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
+      r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
+      r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
+    end
+    local d = ns.diagnose { residual = pendulum, y = { 1, 0, 0, 0, 0 }, yd = { 0, 0, 0, -g, 0 } }
+    assert.equal(3, d.index)
+    assert.same({ 1, 1, 2, 2, 3 }, d.unknowns)
+    assert.same({ 5 }, d.algebraic)
+    assert.is_true(d.consistent)
+    assert.equal(0, ns.diagnose { residual = function(t, y, yd, r) r[1] = yd[1] + y[1] end, y = { 1 } }.index)
+    assert.equal(1, ns.diagnose { residual = square, y = { 1, 1 }, yd = { -1, 0 } }.index)
+    d = ns.diagnose { residual = square, y = { 1, 3 }, yd = { -3, 0 } }
+    assert.is_false(d.consistent)
+    assert.equal(2, d.worst)
+    assert.equal(2, d.residual[2])
+  end)
+end)

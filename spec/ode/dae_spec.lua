@@ -1,0 +1,101 @@
+-- Radau IIA for F(t, y, y') = 0: order, tolerances, index 1 to 3, stiffness, failures.
+local ns = require "nslua"
+local g = 9.81
+
+local function solve(residual, ts, y0, yd0, options)
+  local solution = ns.dae("radau", residual, options):solve(ts, y0, yd0)
+  assert.equal("completed", solution.message)
+  return solution.values.y, solution
+end
+
+-- The pendulum of length 1 in x, y, u, v and the multiplier, as index 3, 2 or 1.
+local function pendulum(index)
+  return function(t, y, yd, r)
+    r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
+    r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
+    if index == 3 then r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
+    elseif index == 2 then r[5] = y[1] * y[3] + y[2] * y[4]
+    else r[5] = y[3] ^ 2 + y[4] ^ 2 - y[5] * (y[1] ^ 2 + y[2] ^ 2) - g * y[2] end
+  end
+end
+
+local start, slope = { 1, 0, 0, 0, 0 }, { 0, 0, 0, -g, 0 }
+
+describe("Radau IIA on F(t, y, y') = 0", function()
+  it("is as exact as it is asked to be, at index 1", function()
+    local function residual(t, y, yd, r)
+      r[1] = yd[1] + y[1] - y[2]
+      r[2] = y[2] - math.sin(t)
+    end
+    local exact = 1.5 * math.exp(-5) + 0.5 * (math.sin(5) - math.cos(5))
+    local steps
+    for _, rtol in ipairs { 1e-4, 1e-6, 1e-8, 1e-10, 1e-12 } do
+      local y, solution = solve(residual, { 0, 5 }, { 1, 0 }, { -1, 0 }, { rtol = rtol, atol = rtol / 100 })
+      assert.near(exact, y[2][1], rtol)
+      assert.near(math.sin(5), y[2][2], 1e-15)
+      if steps then assert.is_true(solution.stats.steps < 5 * steps) end -- 100^(1/4)
+      steps = solution.stats.steps
+    end
+  end)
+
+  it("goes backward", function()
+    local y = solve(function(t, y, yd, r) r[1] = yd[1] + y[1] end, { 2, 1, 0 }, { math.exp(-2) }, { -math.exp(-2) },
+      { rtol = 1e-9 })
+    assert.near(1, y[3][1], 1e-8)
+  end)
+
+  it("solves the pendulum at index 3, 2 and 1 alike, and holds what the equations say", function()
+    local reference
+    for index = 3, 1, -1 do
+      local y = solve(pendulum(index), ns.linspace(0, 2, 21), start, slope, { rtol = 1e-9, atol = 1e-11 })
+      for k = 1, 21 do
+        local x = y[k]
+        local held = index == 3 and x[1] ^ 2 + x[2] ^ 2 - 1 or index == 2 and x[1] * x[3] + x[2] * x[4] or 0
+        assert.near(0, held, 1e-10)
+        assert.near(0, (x[3] ^ 2 + x[4] ^ 2) / 2 + g * x[2], 2e-7)
+      end
+      reference = reference or y[21][1]
+      assert.near(reference, y[21][1], 2e-7)
+    end
+  end)
+
+  it("passes a stiff layer and follows what comes after: Robertson's reaction", function()
+    local function residual(t, y, yd, r)
+      r[1] = yd[1] + 0.04 * y[1] - 1e4 * y[2] * y[3]
+      r[2] = yd[2] - 0.04 * y[1] + 1e4 * y[2] * y[3] + 3e7 * y[2] ^ 2
+      r[3] = y[1] + y[2] + y[3] - 1
+    end
+    local y, solution = solve(residual, { 0, 0.4, 40, 4e5, 4e10 }, { 1, 0, 0 }, { -0.04, 0.04, 0 },
+      { rtol = 1e-8, atol = { 1e-10, 1e-14, 1e-10 } })
+    -- the values that the literature gives for 0.4 and 40
+    assert.near(9.8517e-1, y[2][1], 1e-5)
+    assert.near(3.3864e-5, y[2][2], 1e-9)
+    assert.near(7.1583e-1, y[3][1], 1e-5)
+    assert.near(9.1851e-6, y[3][2], 1e-9)
+    for k = 1, 5 do assert.near(1, y[k][1] + y[k][2] + y[k][3], 1e-12) end
+    assert.is_true(solution.stats.steps < 1000)
+  end)
+
+  it("gives the part up to where it can not go on, and says why", function()
+    local function explode(t, y, yd, r) r[1] = yd[1] - y[1] ^ 2 end -- 1 / (1 - t)
+    local solution = ns.dae("radau", explode, { rtol = 1e-8 }):solve({ 0, 0.5, 0.9, 2 }, { 1 }, { 1 })
+    assert.equal(-1, solution.flag)
+    assert.is_false(solution.success)
+    assert.equal(3, #solution.values.t)
+    assert.near(10, solution.values.y[3][1], 1e-6)
+    assert.near(1, solution.errors.t, 1e-4)
+    assert.truthy(solution.message:find("(t=", 1, true), solution.message)
+    solution = ns.dae("radau", explode, { max_steps = 3 }):solve({ 0, 0.9 }, { 1 }, { 1 })
+    assert.truthy(solution.message:find("more than 3 steps (t=", 1, true), solution.message)
+  end)
+
+  it("says where numbers become nan, and which equation is no equation", function()
+    local solution = ns.dae("radau", function(t, y, yd, r) r[1] = yd[1] - (t > 0.5 and 0 / 0 or 1) end)
+      :solve({ 0, 0.25, 1 }, { 0 }, { 1 })
+    assert.equal(-1, solution.flag)
+    assert.truthy(solution.message:find("residual[1] is not finite (t=0.5", 1, true), solution.message)
+    solution = ns.dae("radau", function(t, y, yd, r) r[1], r[2] = yd[1] - 1, yd[1] - 1 end, { consistent = false })
+      :solve({ 0, 1 }, { 0, 0 }, { 1, 0 })
+    assert.truthy(solution.message:find("is singular: equation", 1, true), solution.message)
+  end)
+end)

@@ -1,0 +1,431 @@
+/*
+** dae.c
+** Radau IIA with three stages for implicit differential-algebraic equations.
+*/
+#include "ode/dae.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "linalg/lu.h"
+
+enum { STAGES = 3, MAX_NEWTON = 10, MAX_CONSISTENT = 50 };
+
+/* The nodes, the inverse of the coefficients' real eigenvalue, and the weights of the error estimate over it. */
+#define SQRT6 2.44948974278317809820
+static const double nodes[STAGES] = {(4 - SQRT6) / 10, (4 + SQRT6) / 10, 1};
+static const double coefficients[STAGES][STAGES] = {
+    {(88 - 7 * SQRT6) / 360, (296 - 169 * SQRT6) / 1800, (-2 + 3 * SQRT6) / 225},
+    {(296 + 169 * SQRT6) / 1800, (88 + 7 * SQRT6) / 360, (-2 - 3 * SQRT6) / 225},
+    {(16 - SQRT6) / 36, (16 + SQRT6) / 36, 1.0 / 9}};
+static const double GAMMA0 = 0.27488882959567736774782860359941;
+static const double weights[STAGES] = {-(13 + 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3, -1.0 / 3};
+
+struct NsDae {
+  NsDaeProblem problem;
+  NsDaeState state;
+  NsArena arena;
+  double inverse[STAGES][STAGES]; /* of the coefficients */
+  double *y, *yd;
+  double *Z, *dZ;        /* 3 n: the stages less y; corrections */
+  double *stage, *slope; /* n: a stage and its derivative */
+  double *Fy, *Fyd;      /* n x n */
+  double *big;           /* 3 n x 3 n */
+  double *small;         /* n x n: Fyd + h gamma0 Fy */
+  double *scale, *error, *room; /* n */
+  double *past;          /* 4 n: y at the start of the last step and its stages, for the prediction */
+  double h_past, h_formed;
+  bool have_past, rejected, jacobian_fresh, newton_slow;
+  NsLu *lu_big, *lu_small;
+};
+
+static void take_vectors(NsDae *dae) {
+  NsArena *arena = &dae->arena;
+  int n = dae->problem.n;
+  double **vectors[] = {&dae->y, &dae->yd, &dae->stage, &dae->slope, &dae->scale, &dae->error, &dae->room};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
+  dae->Z = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
+  dae->dZ = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
+  dae->past = ns_arena_doubles(arena, (STAGES + 1) * (ptrdiff_t)n);
+  dae->Fy = ns_arena_matrix(arena, n, n);
+  dae->Fyd = ns_arena_matrix(arena, n, n);
+  dae->small = ns_arena_matrix(arena, n, n);
+  dae->big = ns_arena_matrix(arena, STAGES * (ptrdiff_t)n, STAGES * (ptrdiff_t)n);
+  dae->state.y = dae->y;
+  dae->state.yd = dae->yd;
+}
+
+/* The inverse of the coefficients. */
+static NsStatus invert_coefficients(NsDae *dae) {
+  double A[STAGES * STAGES], I[STAGES * STAGES] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  NsLu *lu;
+  NsStatus status = ns_lu_new(&lu, STAGES);
+  if (status != NS_OK) return status;
+  for (int j = 0; j < STAGES; j++)
+    for (int i = 0; i < STAGES; i++) A[i + j * STAGES] = coefficients[i][j];
+  status = ns_lu_factor(lu, A, STAGES);
+  ns_lu_solve(lu, STAGES, I, STAGES);
+  ns_lu_free(lu);
+  for (int j = 0; j < STAGES; j++)
+    for (int i = 0; i < STAGES; i++) dae->inverse[i][j] = I[i + j * STAGES];
+  return status;
+}
+
+NsStatus ns_dae_new(NsDae **out, const NsDaeProblem *problem) {
+  *out = NULL;
+  NsDae *dae = ns_alloc(1, sizeof *dae);
+  if (!dae) return NS_ENOMEM;
+  dae->problem = *problem;
+  take_vectors(dae);
+  NsStatus status = dae->arena.failed ? NS_ENOMEM : invert_coefficients(dae);
+  if (status == NS_OK) status = ns_lu_new(&dae->lu_big, STAGES * problem->n);
+  if (status == NS_OK) status = ns_lu_new(&dae->lu_small, problem->n);
+  if (status != NS_OK) {
+    ns_dae_free(dae);
+    return NS_ENOMEM;
+  }
+  *out = dae;
+  return NS_OK;
+}
+
+void ns_dae_free(NsDae *dae) {
+  if (!dae) return;
+  ns_lu_free(dae->lu_big);
+  ns_lu_free(dae->lu_small);
+  ns_arena_release(&dae->arena);
+  ns_free(dae);
+}
+
+const NsDaeState *ns_dae_state(const NsDae *dae) {
+  return &dae->state;
+}
+
+void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, double h_first) {
+  size_t bytes = (size_t)dae->problem.n * sizeof *y;
+  dae->state = (NsDaeState){.t = t, .h_next = h_first, .y = dae->y, .yd = dae->yd};
+  memcpy(dae->y, y, bytes);
+  memcpy(dae->yd, yd, bytes);
+  dae->have_past = dae->rejected = dae->jacobian_fresh = false;
+  dae->h_formed = 0;
+}
+
+/* ---- the equations ---- */
+
+static NsStatus residual(NsDae *dae, double t, const double *y, const double *yd, double *F, NsError *err) {
+  const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
+  const NsFunction *f = &dae->problem.residual;
+  int n = dae->problem.n;
+  dae->state.residuals++;
+  memset(F, 0, (size_t)n * sizeof *F);
+  NsStatus status = ns_callback_status(f->value(f->context, t, args, F));
+  if (status != NS_OK) return ns_fail(err, status, "the residual failed (t=%.10g)", t);
+  for (int i = 0; i < n; i++)
+    if (!isfinite(F[i])) return ns_fail(err, NS_ENAN, "residual[%d] is not finite (t=%.10g)", i + 1, t);
+  return NS_OK;
+}
+
+static NsStatus jacobian(NsDae *dae, double t, const double *y, const double *yd, int by, double *J, NsError *err) {
+  const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
+  const NsFunction *f = &dae->problem.residual;
+  size_t n = (size_t)dae->problem.n;
+  memset(J, 0, n * n * sizeof *J);
+  NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, J));
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "the residual's Jacobian failed (t=%.10g)", t);
+}
+
+static NsStatus jacobians(NsDae *dae, double t, const double *y, const double *yd, NsError *err) {
+  dae->state.jacobians++;
+  NsStatus status = jacobian(dae, t, y, yd, 0, dae->Fy, err);
+  if (status == NS_OK) status = jacobian(dae, t, y, yd, 1, dae->Fyd, err);
+  return status;
+}
+
+NsStatus ns_dae_evaluate(NsDae *dae, double t, const double *y, const double *yd, double *F, double *Fy, double *Fyd,
+                         NsError *err) {
+  NsStatus status = F ? residual(dae, t, y, yd, F, err) : NS_OK;
+  if (status == NS_OK && Fy) status = jacobian(dae, t, y, yd, 0, Fy, err);
+  if (status == NS_OK && Fyd) status = jacobian(dae, t, y, yd, 1, Fyd, err);
+  return status;
+}
+
+/* ---- Newton in a step ---- */
+
+/* What is accepted as an error of each unknown, at step length h. */
+static void set_scale(NsDae *dae, double h) {
+  for (int i = 0; i < dae->problem.n; i++) {
+    int index = dae->problem.index ? dae->problem.index[i] : 1;
+    dae->scale[i] = (dae->problem.atol[i] + dae->problem.rtol * fabs(dae->y[i])) / pow(fabs(h), index - 1);
+    if (dae->scale[i] == 0) dae->scale[i] = DBL_MIN;
+  }
+}
+
+static double norm(const NsDae *dae, int blocks, const double *v) {
+  int n = dae->problem.n;
+  double sum = 0;
+  for (int b = 0; b < blocks; b++)
+    for (int i = 0; i < n; i++) {
+      double x = v[i + (size_t)b * (size_t)n] / dae->scale[i];
+      sum += x * x;
+    }
+  return n > 0 ? sqrt(sum / (n * blocks)) : 0;
+}
+
+/* The matrices of Newton's method in the stages, and of the error estimate, factored for h. */
+static NsStatus factor(NsDae *dae, double h, NsError *err) {
+  int n = dae->problem.n, N = STAGES * n;
+  if (dae->h_formed == h) return NS_OK;
+  for (int b = 0; b < STAGES; b++)
+    for (int a = 0; a < STAGES; a++)
+      for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+          size_t at = (size_t)i + (size_t)j * (size_t)n;
+          dae->big[a * n + i + (size_t)(b * n + j) * (size_t)N] =
+              dae->inverse[a][b] * dae->Fyd[at] + (a == b ? h * dae->Fy[at] : 0);
+        }
+  for (size_t k = 0; k < (size_t)n * (size_t)n; k++) dae->small[k] = dae->Fyd[k] + h * GAMMA0 * dae->Fy[k];
+  dae->state.factorizations++;
+  dae->h_formed = 0;
+  NsStatus status = ns_lu_factor(dae->lu_big, dae->big, N);
+  if (status == NS_OK) status = ns_lu_factor(dae->lu_small, dae->small, n);
+  if (status == NS_OK) dae->h_formed = h;
+  if (status != NS_ESINGULAR) return status;
+  int row = ns_lu_singular_row(dae->lu_big) % (n > 0 ? n : 1);
+  return ns_fail(err, status,
+                 "dF/dy' + h dF/dy is singular: equation %d depends on the others, or an unknown is in none (t=%.10g)",
+                 row + 1, dae->state.t);
+}
+
+/* The polynomial through the last step's start and stages, at s of its length: out = that less y. */
+static void extrapolate(const NsDae *dae, double s, double *out) {
+  int n = dae->problem.n;
+  double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]}, L[STAGES + 1];
+  for (int k = 0; k <= STAGES; k++) {
+    L[k] = 1;
+    for (int j = 0; j <= STAGES; j++)
+      if (j != k) L[k] *= (s - at[j]) / (at[k] - at[j]);
+  }
+  for (int i = 0; i < n; i++) {
+    double sum = -dae->y[i];
+    for (int k = 0; k <= STAGES; k++) sum += L[k] * dae->past[i + (size_t)k * (size_t)n];
+    out[i] = sum;
+  }
+}
+
+static void predict(NsDae *dae, double h) {
+  int n = dae->problem.n;
+  for (int a = 0; a < STAGES; a++) {
+    double *Z = dae->Z + (size_t)a * (size_t)n;
+    if (dae->have_past) extrapolate(dae, 1 + nodes[a] * h / dae->h_past, Z);
+    else
+      for (int i = 0; i < n; i++) Z[i] = nodes[a] * h * dae->yd[i];
+  }
+}
+
+/* slope = the derivative at stage a. */
+static void stage_slope(const NsDae *dae, int a, double h, double *slope) {
+  int n = dae->problem.n;
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int b = 0; b < STAGES; b++) sum += dae->inverse[a][b] * dae->Z[i + (size_t)b * (size_t)n];
+    slope[i] = sum / h;
+  }
+}
+
+static NsStatus stage_residuals(NsDae *dae, double h, NsError *err) {
+  int n = dae->problem.n;
+  for (int a = 0; a < STAGES; a++) {
+    double *F = dae->dZ + (size_t)a * (size_t)n;
+    stage_slope(dae, a, h, dae->slope);
+    for (int i = 0; i < n; i++) dae->stage[i] = dae->y[i] + dae->Z[i + (size_t)a * (size_t)n];
+    NsStatus status = residual(dae, dae->state.t + nodes[a] * h, dae->stage, dae->slope, F, err);
+    if (status != NS_OK) return status;
+    for (int i = 0; i < n; i++) F[i] *= -h;
+  }
+  return NS_OK;
+}
+
+/* The stages of a step of length h; *iterations of Newton. NS_ENOCONV when they are not found. */
+static NsStatus find_stages(NsDae *dae, double h, int *iterations, NsError *err) {
+  double limit = fmax(10 * DBL_EPSILON / dae->problem.rtol, fmin(0.03, sqrt(dae->problem.rtol)));
+  double before = 0, eta = 1;
+  predict(dae, h);
+  for (int k = 1; k <= MAX_NEWTON; k++) {
+    NsStatus status = stage_residuals(dae, h, err);
+    if (status != NS_OK) return status;
+    *iterations = k;
+    ns_lu_solve(dae->lu_big, 1, dae->dZ, STAGES * dae->problem.n);
+    double size = norm(dae, STAGES, dae->dZ), rate = before > 0 ? size / before : 0;
+    if (!isfinite(size) || (k > 1 && rate >= 0.99 && size > limit)) return NS_ENOCONV;
+    for (int i = 0; i < STAGES * dae->problem.n; i++) dae->Z[i] += dae->dZ[i];
+    if (k > 1) eta = rate < 1 ? rate / (1 - rate) : 1;
+    dae->newton_slow = k > 1 && rate > 1e-3;
+    if (eta * size <= limit || size == 0) return NS_OK;
+    before = size;
+  }
+  return NS_ENOCONV;
+}
+
+/* The estimated error of the step over what is accepted. */
+static double estimate(NsDae *dae, double h) {
+  int n = dae->problem.n;
+  double *E = dae->room;
+  for (int i = 0; i < n; i++) {
+    double sum = h * dae->yd[i];
+    for (int a = 0; a < STAGES; a++) sum += weights[a] * dae->Z[i + (size_t)a * (size_t)n];
+    E[i] = GAMMA0 * sum;
+  }
+  memset(dae->error, 0, (size_t)n * sizeof *dae->error);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) dae->error[i] += dae->Fyd[i + (size_t)j * (size_t)n] * E[j];
+  ns_lu_solve(dae->lu_small, 1, dae->error, n);
+  double value = norm(dae, 1, dae->error);
+  return isfinite(value) ? value : INFINITY;
+}
+
+/* ---- steps ---- */
+
+static void accept(NsDae *dae, double t_new, double h) {
+  size_t n = (size_t)dae->problem.n, bytes = n * sizeof *dae->y;
+  stage_slope(dae, STAGES - 1, h, dae->yd);
+  memcpy(dae->past, dae->y, bytes);
+  for (size_t k = 0; k < STAGES * n; k++) dae->past[n + k] = dae->y[k % n] + dae->Z[k];
+  memcpy(dae->y, dae->past + STAGES * n, bytes);
+  dae->have_past = true;
+  dae->h_past = h;
+  dae->state.t = t_new;
+  dae->state.steps++;
+}
+
+/* The first length: that of an error of the first order, from the derivative. */
+static double first_length(NsDae *dae, double way) {
+  set_scale(dae, 1);
+  double d0 = norm(dae, 1, dae->y), d1 = norm(dae, 1, dae->yd);
+  double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 * fabs(way) : 0.01 * d0 / d1;
+  return fmin(fabs(way), fmax(h * 1e-3, fmin(h, 1e-4 * fabs(way))));
+}
+
+static bool worth_shortening(NsStatus status) {
+  return status == NS_ENOCONV || status == NS_ERETRY || status == NS_ENAN || status == NS_ESINGULAR;
+}
+
+static NsStatus too_short(const NsDae *dae, NsStatus status, double h, NsError *err) {
+  if (status == NS_OK || status == NS_ENOCONV)
+    return ns_fail(err, NS_ENOCONV, "steps become too short, %.3g (t=%.10g): %s", fabs(h), dae->state.t,
+                   status == NS_OK ? "the error stays above the tolerances (an index above that given, or a discontinuity?)"
+                                   : "Newton does not converge (inconsistent values, or a wrong index?)");
+  return status == NS_ERETRY ? NS_ECALLBACK : status;
+}
+
+/* The Jacobians at the present point, when they are not. */
+static NsStatus refresh(NsDae *dae, NsError *err) {
+  if (dae->jacobian_fresh) return NS_OK;
+  NsStatus status = jacobians(dae, dae->state.t, dae->y, dae->yd, err);
+  dae->jacobian_fresh = status == NS_OK;
+  dae->h_formed = 0;
+  return status;
+}
+
+/* One try with length h: NS_OK and *error, or why there are no stages. */
+static NsStatus try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
+  set_scale(dae, h);
+  NsStatus status = refresh(dae, err);
+  if (status == NS_OK) status = factor(dae, h, err);
+  if (status == NS_OK) status = find_stages(dae, h, iterations, err);
+  *error = status == NS_OK ? estimate(dae, h) : INFINITY;
+  return status;
+}
+
+/* One step towards t_stop. */
+static NsStatus step(NsDae *dae, double t_stop, NsError *err) {
+  double t = dae->state.t, way = t_stop - t, sign = way < 0 ? -1 : 1;
+  double least = 10 * DBL_EPSILON * fmax(fabs(t), fabs(t_stop)), h = dae->state.h_next;
+  if (h == 0) h = first_length(dae, way);
+  h = fmin(h, dae->problem.max_step);
+  for (dae->rejected = false;; dae->rejected = true, dae->state.rejected++) {
+    bool last = h * 1.0001 >= fabs(way);
+    double taken = last ? way : 2 * h > fabs(way) ? way / 2 : sign * h, error = INFINITY;
+    int iterations = 0;
+    if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
+    NsStatus status = try_step(dae, taken, &iterations, &error, err);
+    if (status != NS_OK && !worth_shortening(status)) return status;
+    if (status == NS_OK) {
+      double safety = 0.9 * (2 * MAX_NEWTON + 1) / (2 * MAX_NEWTON + iterations);
+      double factor_next = fmin(8, fmax(0.2, error == 0 ? 8 : safety * pow(error, -0.25)));
+      double next = fabs(taken) * factor_next;
+      if (error <= 1) {
+        dae->state.h_next = dae->rejected ? fmin(next, fabs(taken)) : fabs(taken) < h ? fmax(next, h) : next;
+        if (fabs(taken) < h && factor_next < 1) dae->state.h_next = next;
+        accept(dae, last ? t_stop : t + taken, taken);
+        dae->jacobian_fresh = false;
+        return NS_OK;
+      }
+      h = next;
+    } else {
+      dae->state.newton_failures += status == NS_ENOCONV;
+      dae->have_past = false;
+      h = 0.25 * fabs(taken);
+    }
+    if (h < least) return too_short(dae, status, h, err);
+  }
+}
+
+NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err) {
+  long first = dae->state.steps;
+  while (dae->state.t != t_stop) {
+    if (dae->problem.max_steps > 0 && dae->state.steps - first >= dae->problem.max_steps)
+      return ns_fail(err, NS_EMAXITER, "more than %ld steps (t=%.10g)", dae->problem.max_steps, dae->state.t);
+    NsStatus status = step(dae, t_stop, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+/* ---- consistent values ---- */
+
+/* The columns of the unknowns: dF/dy of an algebraic one, dF/dy' of another. */
+static void take_columns(NsDae *dae, const bool *algebraic) {
+  size_t n = (size_t)dae->problem.n;
+  for (size_t j = 0; j < n; j++)
+    memcpy(dae->small + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->small);
+}
+
+static double largest(const double *v, int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+  return most;
+}
+
+NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *y, double *yd, NsError *err) {
+  int n = dae->problem.n;
+  double before = INFINITY;
+  dae->jacobian_fresh = false;
+  for (int k = 0; k < MAX_CONSISTENT; k++) {
+    NsStatus status = residual(dae, t, y, yd, dae->room, err);
+    if (status == NS_OK) status = jacobians(dae, t, y, yd, err);
+    if (status != NS_OK) return status;
+    take_columns(dae, algebraic);
+    dae->h_formed = 0;
+    status = ns_lu_factor(dae->lu_small, dae->small, n);
+    if (status == NS_ESINGULAR)
+      return ns_fail(err, status,
+                     "equation %d does not determine an algebraic unknown or a derivative: the list of algebraic "
+                     "unknowns is wrong, or the index is above 1",
+                     ns_lu_singular_row(dae->lu_small) + 1);
+    if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
+    ns_lu_solve(dae->lu_small, 1, dae->room, n);
+    double size = 0;
+    for (int i = 0; i < n; i++) {
+      double *unknown = algebraic[i] ? &y[i] : &yd[i];
+      size = fmax(size, fabs(dae->room[i]) / (1e-300 + fmax(1, fabs(*unknown))));
+      *unknown -= dae->room[i];
+    }
+    if (size <= 4 * DBL_EPSILON || (size < 1e-10 && size >= 0.5 * before)) return NS_OK;
+    before = size;
+  }
+  return ns_fail(err, NS_ENOCONV, "Newton finds no consistent values in %d iterations (largest correction %.3g)",
+                 MAX_CONSISTENT, largest(dae->room, n));
+}
