@@ -7,7 +7,7 @@ BUSTED ?= /usr/bin/busted
 
 # Debian packages: to build and test, to lint, peers to measure against.
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libedit-dev lua-busted tmux
+              libcminpack-dev libedit-dev lua-busted tmux
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos
 
@@ -27,7 +27,7 @@ WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fvisibility=hidden $(CFLAGS)
-LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -llapacke -lopenblas -lm -ldl
+LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl
 
 # The interpreter holds Lua itself, with its symbols exported for C modules, as the stock lua5.4 does: it then needs no
 # liblua at run time and no call goes through a jump table. Where there is no archive the shared library serves.
@@ -113,7 +113,7 @@ lint-packages:
 
 # On Debian installs those of the packages $(1) that are missing; elsewhere tells which libraries are.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse editline/readline.h:libedit
+HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse cminpack-1/cminpack.h:cminpack editline/readline.h:libedit
 define provide
 if command -v dpkg >/dev/null && command -v apt-get >/dev/null; then \
   missing=$$(for p in $(1); do dpkg -s $$p 2>/dev/null | grep -q '^Status: install ok installed' || echo $$p; done); \

@@ -99,6 +99,23 @@ describe("scripts/spiral.lua", function()
     end
   end)
 
+  it("an adaptive solver spends its steps at the origin", function()
+    local c = run "--method adaptive"
+    local before, largest = 0, 0
+    for i = 1, c.n do
+      local size = math.abs(c.x1[i]) + math.abs(c.x2[i])
+      if c.t[i] <= 1 then
+        before = i
+        assert.near(2 * (1 - c.t[i]), size, 0.02) -- it falls at the rate 2
+      else
+        largest = math.max(largest, size)
+      end
+    end
+    assert.equal(2, c.t[c.n])
+    assert.is_true(before < 200 and c.n > 20000, ("%d of %d steps"):format(before, c.n))
+    assert.is_true(largest < 0.02, largest)
+  end)
+
   -- The value of "-1/5" and the like.
   local function number(text)
     local p, q = text:match "^(.-)/(.*)$"
@@ -159,7 +176,7 @@ describe("scripts/spiral.lua", function()
   it("refuses mistakes, and --help lists the options", function()
     local _, err, status = script "--method sideways"
     assert.equal(1, status)
-    assert.matches("--method: expected one of backward, forward, regions, portrait, got 'sideways'", err, 1, true)
+    assert.matches("--method: expected one of backward, forward, adaptive, regions, portrait, got 'sideways'", err, 1, true)
     _, err, status = script "--h 0"
     assert.equal(1, status)
     assert.matches("--h: expected a number, above 0 and at most 1, got '0'", err, 1, true)

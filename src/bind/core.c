@@ -15,6 +15,7 @@
 #include "bind/numerics.h"
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
+#include "bind/ode.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -47,6 +48,8 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_study,
     nsl_open_numerics_friction,
     nsl_open_numerics_mixed,
+    nsl_open_ode,
+    nsl_open_root,
     nsl_open_dae,
 #ifdef NSL_INTERNAL
     nsl_open_internal,

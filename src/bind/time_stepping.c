@@ -119,6 +119,10 @@ static int make(lua_State *L, const char *name) {
 
 /* TimeStepping(nsds, td, osi [, osnspb]). */
 static int new_ts(lua_State *L) {
+  nsl_at_most(L, 4, ts_type.name);
+  lua_settop(L, 4);
+  nsl_check_nsds(L, 1);
+  nsl_check_time_grid(L, 2);
   if (ns_integrator_locates_events(&nsl_check_osi(L, 3)->integrator))
     luaL_error(L, "TimeStepping: a RungeKuttaOSI goes with EventDriven");
   return make(L, ts_type.name);

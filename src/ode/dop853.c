@@ -387,3 +387,7 @@ void ns_dop853_at(const NsDop853 *rk, double t, double *y) {
     y[i] = rk->y_old[i] + sum;
   }
 }
+
+const double *ns_dop853_row(const NsDop853 *rk, int row) {
+  return rk->F[row];
+}

@@ -58,4 +58,7 @@ NsStatus ns_dop853_interpolate(NsDop853 *rk, NsError *err);
 /* y (n) at t_old <= t <= t of the step that ns_dop853_interpolate was called for. */
 void ns_dop853_at(const NsDop853 *rk, double t, double *y);
 
+/* Row 0..6 (n) of the dense output as ns_dense_at takes it; valid until the next step. */
+const double *ns_dop853_row(const NsDop853 *rk, int row);
+
 #endif

@@ -129,7 +129,7 @@ static NsStatus take_options(NsEventDriven *ed, const NsEventOptions *options, N
   ns_dop853_free(ed->rk);
   for (int i = 0; i < ed->n; i++) ed->atol[i] = options->atol;
   for (int i = 0; i < WORKS; i++) ed->atol[ed->Nq + ed->Nv + i] = 1e2 * options->atol;
-  NsOdeProblem problem = {ed->n, rate, ed, options->rtol, ed->atol};
+  NsOdeProblem problem = {ed->n, rate, ed, options->rtol, ed->atol, NULL};
   NsStatus status = ns_dop853_new(&ed->rk, &problem);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }

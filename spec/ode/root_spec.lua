@@ -1,0 +1,54 @@
+-- Roots by the hybrid method: found ones are roots, the others are told.
+local ns = require "nslua"
+
+local cos, exp = math.cos, math.exp
+
+describe("a root", function()
+  it("is found, of one equation and of many", function()
+    assert.is_true(math.abs(ns.root(function(x) return cos(x[1]) - x[1] end, 1).x[1] - 0.7390851332151607) < 1e-12)
+    for _, n in ipairs { 2, 9, 30 } do -- Broyden's tridiagonal function, More, Garbow and Hillstrom 1981, number 30
+      local x0 = {}
+      for i = 1, n do x0[i] = -1 end
+      local r = ns.root(function(x, f)
+        for i = 1, n do
+          f[i] = (3 - 2 * x[i]) * x[i] - (i > 1 and x[i - 1] or 0) - 2 * (i < n and x[i + 1] or 0) + 1
+        end
+      end, x0)
+      assert.is_true(r.success)
+      assert.is_true(r.fun:norm() < 1e-7)
+      assert.is_true(r.njev <= 2 and r.nfev < 25)
+    end
+  end)
+
+  it("of Rosenbrock's function is found from afar", function()
+    local r = ns.root(function(x) return { 10 * (x[2] - x[1] ^ 2), 1 - x[1] } end, { -1.2, 1 })
+    assert.is_true(math.abs(r.x[1] - 1) < 1e-9 and math.abs(r.x[2] - 1) < 1e-9)
+  end)
+
+  it("that is none is not taken for one", function()
+    for _, f in ipairs {
+      function(x) return x[1] ^ 2 + 1 end,
+      function(x) return x[1] ^ 3 - 2 * x[1] + 2 end, -- from 0: a minimum of |f| at the square root of 2/3
+      function(x) return exp(-x[1]) + 1e-3 end,
+    } do
+      local r = ns.root(f, 0)
+      assert.is_false(r.success)
+      assert.equal("no convergence", r.status)
+      assert.truthy(r.message:find("^no progress towards a root: |f| = "), r.message)
+    end
+  end)
+
+  it("is not waited for beyond maxfev", function()
+    local r = ns.root(function(x) return { 10 * (x[2] - x[1] ^ 2), 1 - x[1] } end, { -1.2, 1 }, { maxfev = 4 })
+    assert.equal("iteration limit", r.status)
+    assert.truthy(r.message:find("4 evaluations were not enough", 1, true), r.message)
+  end)
+
+  it("is sought around what is not finite", function()
+    local r = ns.root(function(x) return x[1] > 0 and math.log(x[1]) or 0 / 0 end, 2.9)
+    assert.is_true(math.abs(r.x[1] - 1) < 1e-9)
+    r = ns.root(function(x) return x[1] == 1 and 1 or 0 / 0 end, 1, { jac = function() return { { 1 } } end })
+    assert.equal("no way to a root: f is not finite beside the last x", r.message)
+    assert.equal("f[2] is not finite at x0", ns.root(function() return { 1, 0 / 0 } end, { 1, 2 }).message)
+  end)
+end)

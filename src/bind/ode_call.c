@@ -1,0 +1,164 @@
+/*
+** ode_call.c
+** The callbacks of solve_ivp and root: called with numbers, and with dual numbers for a Jacobian.
+*/
+#include <string.h>
+
+#include "bind/ad.h"
+#include "bind/host.h"
+#include "bind/matrix.h"
+#include "bind/ode.h"
+
+/* Adds the traceback to an error text; other objects stay. */
+static int explain(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TSTRING) return 1;
+  luaL_traceback(L, L, lua_tostring(L, 1), 1);
+  return 1;
+}
+
+static NsStatus failed(NslOde *ode, int top, double t, NsError *err) {
+  nsl_keep_error(ode->L);
+  lua_settop(ode->L, top);
+  return ns_fail(err, NS_ECALLBACK, "%s: a callback failed (t=%.10g)", ode->who, t);
+}
+
+/* Pushes t, y and the arguments; returns their number. */
+static int push_arguments(NslOde *ode, double t, const double *y) {
+  lua_State *L = ode->L;
+  memcpy(ode->at->data, y, (size_t)ode->n * sizeof *y);
+  if (!ode->timeless) lua_pushnumber(L, t);
+  lua_pushvalue(L, ode->y);
+  for (int i = 1; i <= ode->nargs; i++) lua_rawgeti(L, ode->args, i);
+  return 2 - ode->timeless + ode->nargs;
+}
+
+/* Copies a plain table of n numbers; false when it is anything else. */
+static bool read_table(lua_State *L, int idx, int n, double *to) {
+  if (lua_type(L, idx) != LUA_TTABLE || lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
+  for (int i = 0; i < n; i++) {
+    bool number = lua_rawgeti(L, idx, i + 1) == LUA_TNUMBER;
+    to[i] = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    if (!number) return false;
+  }
+  return true;
+}
+
+/* Any value that stands for n numbers, or an error. Arguments: the NslOde, the value. */
+static int read_any(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  if (lua_isnil(L, 2))
+    return luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
+                      ode->timeless ? "values" : "derivatives");
+  NslVector *v = nsl_to_vector(L, 2, ode->n, ode->who, ode->value);
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, ode->rate->data);
+  return 0;
+}
+
+/* Into ode->rate what f returned, on top of the stack. */
+static bool take(NslOde *ode, int handler) {
+  lua_State *L = ode->L;
+  int result = lua_gettop(L), type = lua_type(L, result);
+  if (type == LUA_TNIL && !ode->returns) return true;
+  if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
+  if (lua_rawequal(L, result, ode->out) || read_table(L, result, ode->n, ode->rate->data)) return true;
+  lua_pushcfunction(L, read_any);
+  lua_pushlightuserdata(L, ode);
+  lua_pushvalue(L, result);
+  return lua_pcall(L, 2, 0, handler) == LUA_OK;
+}
+
+NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
+  NslOde *ode = context;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, explain);
+  lua_pushvalue(L, ode->f);
+  int count = push_arguments(ode, t, y);
+  memset(ode->rate->data, 0, (size_t)ode->n * sizeof(double));
+  lua_pushvalue(L, ode->out);
+  if (lua_pcall(L, count + 1, 1, top + 1) != LUA_OK || !take(ode, top + 1)) return failed(ode, top, t, err);
+  memcpy(ydot, ode->rate->data, (size_t)ode->n * sizeof *ydot);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+/* ---- Jacobians ---- */
+
+/* By dual numbers. Arguments: the NslOde, f, the arguments. */
+static int differentiate(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
+  for (int i = 1; i <= ode->nargs; i++) args[i] = (NslDualArg){.label = "args", .pass = 2 + i};
+  nsl_dual_jacobians(L, 2, 0, !ode->timeless, ode->t, 1 + ode->nargs, args, "f", ode->n, ode->plain);
+  return 0;
+}
+
+/* By the function that was given. Arguments: the NslOde, jac, t, y, the arguments. */
+static int call_jacobian(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  NslMatrix *J = nsl_push_matrix(L, ode->n, ode->n, "J");
+  int out = lua_gettop(L);
+  lua_pushvalue(L, 2);
+  for (int i = 3; i < out; i++) lua_pushvalue(L, i);
+  lua_pushvalue(L, out);
+  lua_call(L, out - 2, 1);
+  if (!lua_isnil(L, -1)) J = nsl_to_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
+  else if (*J->version == 0)
+    return luaL_error(L, "%s: %s returned nothing and filled nothing", ode->who, ode->derivative);
+  nsl_matrix_alive(L, J);
+  nsl_matrix_read(J, ode->J);
+  if (!lua_isnil(L, -1)) nsl_to_finite_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
+  else nsl_to_finite_matrix(L, out, ode->n, ode->n, ode->who, ode->derivative);
+  return 0;
+}
+
+NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, NsError *err) {
+  NslOde *ode = context;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L), count;
+  if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
+  if (!ode->jac) {
+    NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
+    if (status != NS_OK) return status;
+  }
+  ode->t = t;
+  ode->J = J;
+  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, ode->jac ? call_jacobian : differentiate);
+  lua_pushlightuserdata(L, ode);
+  lua_pushvalue(L, ode->jac ? ode->jac : ode->f);
+  if (ode->jac) count = push_arguments(ode, t, y);
+  else for (count = 0; count < ode->nargs; count++) lua_rawgeti(L, ode->args, count + 1);
+  if (lua_pcall(L, 2 + count, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+/* ---- events ---- */
+
+static int not_a_number(lua_State *L) {
+  return luaL_error(L, "solve_ivp: event %d: expected a number, got %s", (int)lua_tointeger(L, 1),
+                    nsl_describe(L, 2));
+}
+
+NsStatus nsl_ode_event(void *context, int event, double t, const double *y, double *g, NsError *err) {
+  NslOde *ode = context;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, explain);
+  lua_rawgeti(L, ode->events, event + 1);
+  int count = push_arguments(ode, t, y);
+  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  if (lua_type(L, -1) != LUA_TNUMBER) {
+    lua_pushcfunction(L, not_a_number);
+    lua_pushinteger(L, event + 1);
+    lua_pushvalue(L, -3);
+    (void)lua_pcall(L, 2, 0, top + 1);
+    return failed(ode, top, t, err);
+  }
+  *g = lua_tonumber(L, -1);
+  lua_settop(L, top);
+  return NS_OK;
+}

@@ -1,0 +1,329 @@
+/*
+** bdf.c
+** Differentiation formulas on backward differences: prediction, Newton iteration, error, order and length.
+*/
+#include "ode/bdf.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "linalg/lu.h"
+#include "ode/control.h"
+
+enum { ORDERS = 5, DIFFERENCES = ORDERS + 3, NEWTON_MOST = 4 };
+
+/* Of the orders 0 to 5: how far a formula is from the BDF, and the sums 1 + 1/2 + ... + 1/k. */
+static const double kappa[ORDERS + 1] = {0, -0.1850, -1.0 / 9, -0.0823, -0.0415, 0};
+static const double gamma_of[ORDERS + 1] = {0, 1, 1.5, 11.0 / 6, 25.0 / 12, 137.0 / 60};
+
+typedef struct Bdf {
+  NsOdeProblem problem;
+  NsStepperState state;
+  NsArena arena;
+  NsLu *lu;
+  double *D[DIFFERENCES]; /* backward differences of y at t with the length h */
+  double *E[ORDERS + 1];  /* those of the last step, for its dense output */
+  double *rows[ORDERS];
+  double *y_old, *trial, *move, *psi, *d, *f, *J, *system;
+  double t_end, h_limit, h, lu_c, tolerance, rate;
+  int order, equal, iterations, dense_order;
+  bool started, J_known, J_fresh;
+} Bdf;
+
+static double alpha(int k) {
+  return (1 - kappa[k]) * gamma_of[k];
+}
+
+static double error_constant(int k) {
+  return kappa[k] * gamma_of[k] + 1.0 / (k + 1);
+}
+
+static void destroy(void *self) {
+  if (!self) return;
+  Bdf *b = self;
+  ns_lu_free(b->lu);
+  ns_arena_release(&b->arena);
+  ns_free(b);
+}
+
+static NsStatus create(void **self, const NsOdeProblem *problem) {
+  *self = NULL;
+  Bdf *b = ns_alloc(1, sizeof *b);
+  if (!b) return NS_ENOMEM;
+  int n = problem->n;
+  b->problem = *problem;
+  for (int i = 0; i < DIFFERENCES; i++) b->D[i] = ns_arena_doubles(&b->arena, n);
+  for (int i = 0; i <= ORDERS; i++) b->E[i] = ns_arena_doubles(&b->arena, n);
+  for (int i = 0; i < ORDERS; i++) b->rows[i] = ns_arena_doubles(&b->arena, n);
+  double **vectors[] = {&b->y_old, &b->trial, &b->move, &b->psi, &b->d, &b->f};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
+  b->J = ns_arena_matrix(&b->arena, n, n);
+  b->system = ns_arena_matrix(&b->arena, n, n);
+  NsStatus status = b->arena.failed ? NS_ENOMEM : ns_lu_new(&b->lu, n);
+  if (status != NS_OK) {
+    destroy(b);
+    return status;
+  }
+  b->tolerance = fmax(10 * DBL_EPSILON / fmax(problem->rtol, DBL_EPSILON), fmin(0.03, sqrt(problem->rtol)));
+  *self = b;
+  return NS_OK;
+}
+
+static void start(void *self, double t, const double *y, double t_end, double h_first) {
+  Bdf *b = self;
+  b->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
+  b->t_end = t_end;
+  b->h_limit = INFINITY;
+  b->started = b->J_known = false;
+  b->lu_c = 0;
+  memmove(b->D[0], y, (size_t)b->problem.n * sizeof *y);
+}
+
+static void limit(void *self, double h_most) {
+  ((Bdf *)self)->h_limit = h_most;
+}
+
+static void look(const void *self, NsStepperState *state) {
+  const Bdf *b = self;
+  *state = b->state;
+  state->y_old = b->y_old;
+  state->y = b->D[0];
+}
+
+static NsStatus rate(Bdf *b, double t, const double *y, double *ydot, NsError *err) {
+  return ns_ode_rate(&b->problem, t, y, ydot, &b->state.evaluations, err);
+}
+
+/* ---- differences ---- */
+
+/* The matrix that takes differences of one length to those of `ratio` times it, (order + 1) squared. */
+static void ratio_matrix(int order, double ratio, double R[ORDERS + 1][ORDERS + 1]) {
+  for (int j = 0; j <= order; j++) R[0][j] = 1;
+  for (int i = 1; i <= order; i++)
+    for (int j = 0; j <= order; j++) R[i][j] = j == 0 ? 0 : R[i - 1][j] * (i - 1 - ratio * j) / i;
+}
+
+/* The differences for the length h times ratio. */
+static void change_length(Bdf *b, double ratio) {
+  double R[ORDERS + 1][ORDERS + 1], U[ORDERS + 1][ORDERS + 1], RU[ORDERS + 1][ORDERS + 1];
+  int k = b->order;
+  ratio_matrix(k, ratio, R);
+  ratio_matrix(k, 1, U);
+  for (int i = 0; i <= k; i++)
+    for (int j = 0; j <= k; j++) {
+      RU[i][j] = 0;
+      for (int l = 0; l <= k; l++) RU[i][j] += R[i][l] * U[l][j];
+    }
+  for (int i = 0; i < b->problem.n; i++) {
+    double now[ORDERS + 1] = {0};
+    for (int j = 1; j <= k; j++)
+      for (int l = 0; l <= k; l++) now[j] += RU[l][j] * b->D[l][i];
+    for (int j = 1; j <= k; j++) b->D[j][i] = now[j];
+  }
+  b->h *= ratio;
+  b->equal = 0;
+}
+
+/* The first differences. */
+static NsStatus prepare(Bdf *b, NsError *err) {
+  int n = b->problem.n;
+  double h = b->state.h_next, sign = b->t_end < b->state.t ? -1 : 1;
+  NsStatus status = rate(b, b->state.t, b->D[0], b->f, err);
+  if (status == NS_OK && h == 0)
+    status = ns_ode_first_length(&b->problem, b->state.t, b->D[0], b->f, b->t_end, 2, b->trial, b->move,
+                                 &b->state.evaluations, &h, err);
+  if (status != NS_OK) return status;
+  b->h = sign * fmax(h, ns_ode_least(b->state.t));
+  for (int i = 0; i < n; i++) b->D[1][i] = b->h * b->f[i];
+  b->order = 1;
+  b->equal = 0;
+  b->started = true;
+  return NS_OK;
+}
+
+/* ---- Newton ---- */
+
+static NsStatus evaluate_jacobian(Bdf *b, double t, NsError *err) {
+  int n = b->problem.n;
+  memset(b->J, 0, (size_t)n * (size_t)n * sizeof *b->J);
+  NsStatus status = b->problem.jacobian(b->problem.context, t, b->trial, b->J, err);
+  b->state.jacobians++;
+  b->lu_c = 0;
+  b->J_known = b->J_fresh = status == NS_OK;
+  return status;
+}
+
+/* I - c J. */
+static NsStatus factor(Bdf *b, double c) {
+  int n = b->problem.n;
+  if (b->lu_c == c) return NS_OK;
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < n; i++) b->system[i + (ptrdiff_t)j * n] = -c * b->J[i + (ptrdiff_t)j * n];
+    b->system[j + (ptrdiff_t)j * n] += 1;
+  }
+  NsStatus status = ns_lu_factor(b->lu, b->system, n);
+  b->state.factorizations++;
+  b->lu_c = status == NS_OK ? c : 0;
+  return status;
+}
+
+/* trial = the prediction; psi = what the past adds to the formula; d = 0. */
+static void predict(Bdf *b) {
+  int k = b->order;
+  for (int i = 0; i < b->problem.n; i++) {
+    double sum = b->D[0][i], past = 0;
+    for (int j = 1; j <= k; j++) {
+      sum += b->D[j][i];
+      past += gamma_of[j] * b->D[j][i];
+    }
+    b->trial[i] = sum;
+    b->psi[i] = past / alpha(k);
+    b->d[i] = 0;
+  }
+}
+
+/* Simplified Newton from the prediction; NS_ENOCONV when it does not converge. */
+static NsStatus newton(Bdf *b, double t, double c, NsError *err) {
+  int n = b->problem.n;
+  double before = 0;
+  b->rate = 0;
+  for (int k = 0; k < NEWTON_MOST; k++) {
+    NsStatus status = rate(b, t, b->trial, b->f, err);
+    if (status != NS_OK) return status;
+    for (int i = 0; i < n; i++) b->move[i] = c * b->f[i] - b->psi[i] - b->d[i];
+    ns_lu_solve(b->lu, 1, b->move, n > 0 ? n : 1);
+    double norm = ns_ode_norm(&b->problem, b->move, b->trial, b->trial);
+    if (!isfinite(norm)) return NS_ENOCONV;
+    double theta = b->rate = k > 0 ? norm / before : 0;
+    if (k > 0 && norm > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > b->tolerance))
+      return NS_ENOCONV;
+    for (int i = 0; i < n; i++) {
+      b->d[i] += b->move[i];
+      b->trial[i] += b->move[i];
+    }
+    b->iterations = k + 1;
+    if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < b->tolerance)) return NS_OK;
+    before = norm;
+  }
+  return NS_ENOCONV;
+}
+
+/* The formula solved at t_new; again with a fresh Jacobian when one of earlier did not do. */
+static NsStatus solve(Bdf *b, double t_new, NsError *err) {
+  double c = b->h / alpha(b->order);
+  for (;;) {
+    predict(b);
+    NsStatus status = b->J_known ? NS_OK : evaluate_jacobian(b, t_new, err);
+    if (status == NS_OK) status = factor(b, c);
+    if (status == NS_OK) status = newton(b, t_new, c, err);
+    if ((status != NS_ENOCONV && status != NS_ESINGULAR) || b->J_fresh) return status;
+    b->J_known = false;
+  }
+}
+
+/* ---- order and length ---- */
+
+static double safety(const Bdf *b) {
+  return 0.9 * (2 * NEWTON_MOST + 1) / (2 * NEWTON_MOST + b->iterations);
+}
+
+static double scaled(const Bdf *b, double constant, const double *difference) {
+  return fabs(constant) * ns_ode_norm(&b->problem, difference, b->trial, b->trial);
+}
+
+/* The differences at the new time; those that the dense output needs are put aside. */
+static void update(Bdf *b, double t_new) {
+  int n = b->problem.n, k = b->order;
+  for (int i = 0; i < n; i++) {
+    b->D[k + 2][i] = b->d[i] - b->D[k + 1][i];
+    b->D[k + 1][i] = b->d[i];
+    for (int j = k; j >= 0; j--) b->D[j][i] += b->D[j + 1][i];
+  }
+  for (int j = 0; j <= k; j++) memcpy(b->E[j], b->D[j], (size_t)n * sizeof(double));
+  b->dense_order = k;
+  b->state.t = t_new;
+  b->state.steps++;
+  b->J_fresh = false;
+}
+
+/* After k + 1 equal steps: the order next to the present one, and the length, that promise the longest step. */
+static void choose_order(Bdf *b, double error) {
+  int k = b->order, best = k;
+  double low = k > 1 ? scaled(b, error_constant(k - 1), b->D[k]) : INFINITY;
+  double high = k < ORDERS ? scaled(b, error_constant(k + 1), b->D[k + 2]) : INFINITY;
+  double errors[3] = {low, error, high}, most = -1;
+  for (int i = 0; i < 3; i++) {
+    double growth = errors[i] == 0 ? INFINITY : pow(errors[i], -1.0 / (k + i));
+    if (growth <= most) continue;
+    most = growth;
+    best = k + i - 1;
+  }
+  b->order = best;
+  change_length(b, fmin(10, safety(b) * most));
+}
+
+/* ---- a step ---- */
+
+static NsStatus try_lengths(Bdf *b, NsError *err) {
+  double t = b->state.t, least = ns_ode_least(t);
+  for (;; b->state.rejected++) {
+    double left = fabs(b->t_end - t);
+    bool last = fabs(b->h) >= left;
+    if (last && fabs(b->h) > left) change_length(b, left / fabs(b->h));
+    double t_new = last ? b->t_end : t + b->h, error = INFINITY;
+    NsStatus status = solve(b, t_new, err);
+    if (status == NS_OK) error = scaled(b, error_constant(b->order), b->d);
+    if (status == NS_OK && error <= 1) {
+      update(b, t_new);
+      if (++b->equal >= b->order + 1) choose_order(b, error);
+      return NS_OK;
+    }
+    bool newton_failed = status == NS_ENOCONV || status == NS_ESINGULAR;
+    if (status != NS_OK && !newton_failed && !ns_ode_shorten(status)) return status;
+    double ratio = newton_failed ? 0.5 : 0.2;
+    if (status == NS_OK) ratio = fmax(0.2, safety(b) * pow(error, -1.0 / (b->order + 1)));
+    change_length(b, ratio);
+    if (fabs(b->h) >= least) continue;
+    if (status == NS_OK || newton_failed) return ns_ode_too_short(t, least, err);
+    return status == NS_ERETRY ? NS_ECALLBACK : status;
+  }
+}
+
+static NsStatus step(void *self, NsError *err) {
+  Bdf *b = self;
+  NsStatus status = b->started ? NS_OK : prepare(b, err);
+  memcpy(b->y_old, b->D[0], (size_t)b->problem.n * sizeof(double));
+  b->state.t_old = b->state.t;
+  if (status == NS_OK && fabs(b->h) > b->h_limit) change_length(b, b->h_limit / fabs(b->h));
+  if (status == NS_OK) status = try_lengths(b, err);
+  b->h_limit = INFINITY;
+  b->state.h_next = fabs(b->h);
+  return status;
+}
+
+/* ---- dense output ---- */
+
+/* Newton's polynomial through the last values, x = 0 at t_old and 1 at t, in the form of ns_dense_at. */
+static NsStatus interpolate(void *self, NsError *err) {
+  Bdf *b = self;
+  (void)err;
+  for (int i = 0; i < b->problem.n; i++) {
+    double e[ORDERS + 1] = {0};
+    for (int j = 1; j <= b->dense_order; j++) e[j] = b->E[j][i];
+    b->rows[0][i] = e[1];
+    b->rows[1][i] = -(e[2] / 2 + e[3] / 6 + e[4] / 12 + e[5] / 20);
+    b->rows[2][i] = -(e[3] / 6 + e[4] / 6 + e[5] * 0.15);
+    b->rows[3][i] = e[4] / 24 + e[5] * 7 / 120;
+    b->rows[4][i] = e[5] / 120;
+  }
+  return NS_OK;
+}
+
+static const double *row(const void *self, int i) {
+  return ((const Bdf *)self)->rows[i];
+}
+
+const NsStepperClass ns_bdf_class = {"BDF", ORDERS, true, create, destroy, start, limit, step, interpolate, row, look};

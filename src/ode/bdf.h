@@ -1,0 +1,18 @@
+/*
+** bdf.h
+** Backward and numerical differentiation formulas of orders 1 to 5, for stiff problems.
+*/
+#ifndef NS_ODE_BDF_H
+#define NS_ODE_BDF_H
+
+#include "ode/stepper.h"
+
+/*
+** Shampine and Reichelt, The MATLAB ODE suite, SIAM J. Sci. Comput. 18 (1997) 1-22: steps of nearly constant length on
+** backward differences, which are interpolated when it changes; Byrne and Hindmarsh, A polyalgorithm for the numerical
+** solution of ordinary differential equations, ACM Trans. Math. Software 1 (1975) 71-96. One evaluation and one solve of
+** n equations for each Newton iteration.
+*/
+extern const NsStepperClass ns_bdf_class;
+
+#endif

@@ -1,0 +1,64 @@
+/*
+** control.c
+** Norms of errors, the first step, the shortest one, dense output.
+*/
+#include "ode/control.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, double *ydot, long *count, NsError *err) {
+  ++*count;
+  NsStatus status = problem->rate(problem->context, t, y, ydot, err);
+  for (int i = 0; i < problem->n && status == NS_OK; i++)
+    if (!isfinite(ydot[i])) return ns_fail(err, NS_ENAN, "the derivative of y[%d] is not finite (t=%.10g)", i + 1, t);
+  return status;
+}
+
+double ns_ode_norm(const NsOdeProblem *problem, const double *v, const double *a, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < problem->n; i++) {
+    double s = problem->atol[i] + problem->rtol * fmax(fabs(a[i]), fabs(b[i]));
+    if (s == 0) s = DBL_MIN;
+    sum += v[i] / s * (v[i] / s);
+  }
+  double norm = problem->n > 0 ? sqrt(sum / problem->n) : 0;
+  return isfinite(norm) ? norm : INFINITY;
+}
+
+double ns_ode_least(double t) {
+  return 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
+}
+
+NsStatus ns_ode_too_short(double t, double least, NsError *err) {
+  return ns_fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", least, t);
+}
+
+bool ns_ode_shorten(NsStatus status) {
+  return status == NS_ERETRY || status == NS_ENAN;
+}
+
+NsStatus ns_ode_first_length(const NsOdeProblem *problem, double t, const double *y, const double *ydot, double t_end,
+                             int power, double *point, double *slope, long *count, double *length, NsError *err) {
+  double way = fabs(t_end - t), sign = t_end < t ? -1 : 1;
+  double d0 = ns_ode_norm(problem, y, y, y), d1 = ns_ode_norm(problem, ydot, y, y);
+  double h0 = fmin(way, d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1);
+  for (int i = 0; i < problem->n; i++) point[i] = y[i] + sign * h0 * ydot[i];
+  *length = h0;
+  NsStatus status = ns_ode_rate(problem, t + sign * h0, point, slope, count, err);
+  if (ns_ode_shorten(status) || h0 == 0) return NS_OK;
+  for (int i = 0; i < problem->n; i++) slope[i] -= ydot[i];
+  double d2 = ns_ode_norm(problem, slope, y, y) / h0, most = fmax(d1, d2);
+  double h1 = most <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / most, 1.0 / power);
+  *length = fmin(way, fmin(100 * h0, h1));
+  return status;
+}
+
+void ns_dense_at(int n, int rows, const double *y_old, const double *F, double x, double *y) {
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int f = rows - 1; f >= 0; f--) sum = (sum + F[(ptrdiff_t)f * n + i]) * (f % 2 == 0 ? x : 1 - x);
+    y[i] = y_old[i] + sum;
+  }
+}

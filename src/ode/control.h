@@ -1,0 +1,40 @@
+/*
+** control.h
+** What the methods share: how large an error is, how long a step may be, a polynomial of dense output.
+*/
+#ifndef NS_ODE_CONTROL_H
+#define NS_ODE_CONTROL_H
+
+#include <stdbool.h>
+
+#include "ode/problem.h"
+
+/* ydot = f(t, y), counted in *count and finite: NS_ENAN names the component and t. */
+NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, double *ydot, long *count, NsError *err);
+
+/* The root mean square of v[i] / (atol[i] + rtol max(|a[i]|, |b[i]|)); infinite when it is no number. */
+double ns_ode_norm(const NsOdeProblem *problem, const double *v, const double *a, const double *b);
+
+/* The shortest step at t: ten times the spacing of numbers. */
+double ns_ode_least(double t);
+
+/* NS_ENOCONV, in words that name t and the length. */
+NsStatus ns_ode_too_short(double t, double least, NsError *err);
+
+/* Whether a shorter step may help after this status. */
+bool ns_ode_shorten(NsStatus status);
+
+/*
+** The length of the first step from (t, y), ydot known, towards t_end, for an error estimate of the order `power` - 1.
+** point and slope (n) are for its own use. Hairer, Norsett and Wanner I, section II.4.
+*/
+NsStatus ns_ode_first_length(const NsOdeProblem *problem, double t, const double *y, const double *ydot, double t_end,
+                             int power, double *point, double *slope, long *count, double *length, NsError *err);
+
+/*
+** y (n) = y_old + x (F_0 + (1 - x) (F_1 + x (F_2 + (1 - x) (F_3 + ...)))), 0 <= x <= 1, for `rows` rows of n, one after
+** the other: the form in which every method gives its dense output. Hairer, Norsett and Wanner I, section II.6.
+*/
+void ns_dense_at(int n, int rows, const double *y_old, const double *F, double x, double *y);
+
+#endif

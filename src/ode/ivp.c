@@ -1,0 +1,231 @@
+/*
+** ivp.c
+** The loop over the steps, and what is recorded of them.
+*/
+#include "ode/ivp.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "ode/control.h"
+#include "ode/ivp_events.h"
+
+NsStatus ns_ivp_new(NsIvp **out, int n, int rows, int events) {
+  NsIvp *ivp = *out = ns_alloc(1, sizeof *ivp);
+  if (!ivp) return NS_ENOMEM;
+  ivp->n = n;
+  ivp->rows = rows;
+  ivp->events = events;
+  ivp->found = ns_alloc((size_t)events, sizeof *ivp->found);
+  if (ivp->found) return NS_OK;
+  ns_ivp_free(ivp);
+  *out = NULL;
+  return NS_ENOMEM;
+}
+
+static void free_points(NsIvpPoints *points) {
+  ns_free(points->t);
+  ns_free(points->y);
+}
+
+void ns_ivp_free(NsIvp *ivp) {
+  if (!ivp) return;
+  free_points(&ivp->points);
+  free_points(&ivp->knots);
+  for (int e = 0; e < ivp->events && ivp->found; e++) free_points(&ivp->found[e]);
+  ns_free(ivp->found);
+  ns_free(ivp->segment);
+  ns_free(ivp->ends);
+  ns_free(ivp);
+}
+
+NsStatus ns_ivp_append(NsIvpPoints *points, int n, double t, const double *y) {
+  if (points->count == points->capacity) {
+    long capacity = points->capacity + points->capacity / 2 + 16;
+    double *ts = ns_resize(points->t, (size_t)capacity, sizeof *ts);
+    if (ts) points->t = ts;
+    double *ys = ts ? ns_resize(points->y, (size_t)capacity, (size_t)(n > 0 ? n : 1) * sizeof *ys) : NULL;
+    if (!ys) return NS_ENOMEM;
+    points->y = ys;
+    points->capacity = capacity;
+  }
+  points->t[points->count] = t;
+  memcpy(points->y + (ptrdiff_t)points->count * n, y, (size_t)n * sizeof *y);
+  points->count++;
+  return NS_OK;
+}
+
+/* ---- dense output ---- */
+
+/* The step that holds t. */
+static long segment_of(const NsIvp *ivp, double t) {
+  const double *knots = ivp->knots.t;
+  bool backward = ivp->knots.count > 1 && knots[ivp->knots.count - 1] < knots[0];
+  long low = 0, high = ivp->segments - 1;
+  while (low < high) {
+    long middle = (low + high + 1) / 2;
+    if (backward ? t < knots[middle] : t > knots[middle]) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+void ns_ivp_at(const NsIvp *ivp, double t, double *y) {
+  if (ivp->segments == 0) {
+    memcpy(y, ivp->knots.y, (size_t)ivp->n * sizeof *y);
+    return;
+  }
+  long k = segment_of(ivp, t);
+  double from = ivp->knots.t[k];
+  ns_dense_at(ivp->n, ivp->rows, ivp->knots.y + (ptrdiff_t)k * ivp->n,
+              ivp->segment + (ptrdiff_t)k * ivp->rows * ivp->n, (t - from) / (ivp->ends[k] - from), y);
+}
+
+/* Room for one more step's polynomial. */
+static NsStatus grow_segments(NsIvp *ivp) {
+  if (ivp->segments < ivp->segments_room) return NS_OK;
+  long room = ivp->segments_room + ivp->segments_room / 2 + 16;
+  size_t one = (size_t)ivp->rows * (size_t)(ivp->n > 0 ? ivp->n : 1) * sizeof(double);
+  double *segment = ns_resize(ivp->segment, (size_t)room, one);
+  if (segment) ivp->segment = segment;
+  double *ends = segment ? ns_resize(ivp->ends, (size_t)room, sizeof *ends) : NULL;
+  if (!ends) return NS_ENOMEM;
+  ivp->ends = ends;
+  ivp->segments_room = room;
+  return NS_OK;
+}
+
+/* ---- the run ---- */
+
+typedef struct Run {
+  NsIvp *ivp;
+  const NsStepperClass *method;
+  const NsIvpOptions *options;
+  void *stepper;
+  NsIvpSearch *search;
+  NsStepperState at;
+  const double *segment; /* of the last step, when it was made */
+  double *y;             /* n */
+  long next;             /* of t_eval */
+  bool done;
+} Run;
+
+static NsStatus make(Run *run, const NsOdeProblem *problem) {
+  NsStatus status = run->method->create(&run->stepper, problem);
+  run->y = ns_alloc((size_t)run->ivp->n, sizeof *run->y);
+  if (status == NS_OK && !run->y) status = NS_ENOMEM;
+  if (status == NS_OK && run->ivp->events > 0) status = ns_ivp_search_new(&run->search, run->ivp, run->options);
+  return status;
+}
+
+static void unmake(Run *run) {
+  if (run->stepper) run->method->destroy(run->stepper);
+  ns_ivp_search_free(run->search);
+  ns_free(run->y);
+}
+
+/* Whether a does not come after b on the way. */
+static bool reached(const Run *run, double a, double b) {
+  return run->options->tf < run->options->t0 ? a >= b : a <= b;
+}
+
+/* The first point, and the values of the events there. */
+static NsStatus begin(Run *run, NsError *err) {
+  const NsIvpOptions *o = run->options;
+  NsIvp *ivp = run->ivp;
+  NsStatus status = NS_OK;
+  if (!o->t_eval) status = ns_ivp_append(&ivp->points, ivp->n, o->t0, o->y0);
+  for (; o->t_eval && run->next < o->evals && o->t_eval[run->next] == o->t0 && status == NS_OK; run->next++)
+    status = ns_ivp_append(&ivp->points, ivp->n, o->t0, o->y0);
+  if (status == NS_OK && o->dense) status = ns_ivp_append(&ivp->knots, ivp->n, o->t0, o->y0);
+  if (status == NS_OK && run->search) status = ns_ivp_search_start(run->search, o->y0, err);
+  run->method->start(run->stepper, o->t0, o->y0, o->tf, o->h_first);
+  run->done = o->t0 == o->tf;
+  return status;
+}
+
+/* The polynomial of the last step, into the place of a new segment. */
+static NsStatus make_segment(Run *run, NsError *err) {
+  NsIvp *ivp = run->ivp;
+  NsStatus status = run->method->interpolate(run->stepper, err);
+  if (status == NS_OK) status = grow_segments(ivp);
+  if (status != NS_OK) return status;
+  double *to = ivp->segment + (ptrdiff_t)ivp->segments * ivp->rows * ivp->n;
+  for (int r = 0; r < ivp->rows; r++, to += ivp->n)
+    memcpy(to, run->method->row(run->stepper, r), (size_t)ivp->n * sizeof *to);
+  run->segment = ivp->segment + (ptrdiff_t)ivp->segments * ivp->rows * ivp->n;
+  return NS_OK;
+}
+
+static void interpolated(const Run *run, double t, double *y) {
+  const NsStepperState *at = &run->at;
+  if (t == at->t) memcpy(y, at->y, (size_t)run->ivp->n * sizeof *y);
+  else ns_dense_at(run->ivp->n, run->ivp->rows, at->y_old, run->segment, (t - at->t_old) / (at->t - at->t_old), y);
+}
+
+/* Records the step, which counts up to t. */
+static NsStatus record(Run *run, double t) {
+  NsIvp *ivp = run->ivp;
+  const NsIvpOptions *o = run->options;
+  NsStatus status = NS_OK;
+  interpolated(run, t, run->y);
+  if (!o->t_eval) status = ns_ivp_append(&ivp->points, ivp->n, t, run->y);
+  if (status == NS_OK && o->dense) {
+    ivp->ends[ivp->segments++] = run->at.t;
+    status = ns_ivp_append(&ivp->knots, ivp->n, t, run->y);
+  }
+  for (; o->t_eval && run->next < o->evals && reached(run, o->t_eval[run->next], t) && status == NS_OK; run->next++) {
+    interpolated(run, o->t_eval[run->next], run->y);
+    status = ns_ivp_append(&ivp->points, ivp->n, o->t_eval[run->next], run->y);
+  }
+  return status;
+}
+
+/* One step and what is found along it. */
+static NsStatus advance(Run *run, NsError *err) {
+  const NsIvpOptions *o = run->options;
+  NsIvp *ivp = run->ivp;
+  bool stop = false;
+  run->method->limit(run->stepper, o->h_most);
+  NsStatus status = run->method->step(run->stepper, err);
+  run->method->look(run->stepper, &run->at);
+  if (status != NS_OK) return status;
+  double t = run->at.t;
+  bool wanted = o->t_eval && run->next < o->evals && reached(run, o->t_eval[run->next], t);
+  if (o->dense || run->search || wanted) status = make_segment(run, err);
+  if (status == NS_OK && run->search)
+    status = ns_ivp_search_step(run->search, ivp, run->at.t_old, t, run->at.y_old, run->segment, &stop, &t, err);
+  if (status == NS_OK) status = record(run, stop ? t : run->at.t);
+  run->method->look(run->stepper, &run->at);
+  if (stop) ivp->end = NS_IVP_EVENT;
+  run->done = stop || run->at.t == o->tf;
+  return status;
+}
+
+/* A failure that ends the integration without an error: what was computed stands. */
+static NsStatus conclude(NsIvp *ivp, NsStatus status, const NsError *err) {
+  if (status == NS_OK) return NS_OK;
+  ivp->end = NS_IVP_FAILED;
+  ivp->why = *err;
+  return status == NS_ENOCONV || status == NS_ENAN || status == NS_EMAXITER ? NS_OK : status;
+}
+
+NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem *problem, const NsIvpOptions *options,
+                    NsError *err) {
+  Run run = {.ivp = ivp, .method = method, .options = options};
+  NsStatus status = make(&run, problem);
+  if (status == NS_OK) status = begin(&run, err);
+  while (status == NS_OK && !run.done) {
+    if (ns_interrupted()) status = ns_fail(err, NS_EINTR, "interrupted (t=%.10g)", run.at.t);
+    else if (run.at.steps >= options->steps_most)
+      status = ns_fail(err, NS_EMAXITER, "%ld steps were not enough (t=%.10g)", run.at.steps, run.at.t);
+    else status = advance(&run, err);
+  }
+  ivp->counts = run.at;
+  ivp->counts.y_old = ivp->counts.y = NULL;
+  unmake(&run);
+  if (status == NS_ENOMEM) ns_fail(err, status, "not enough memory");
+  return conclude(ivp, status, err);
+}

@@ -1,0 +1,384 @@
+/*
+** radau.c
+** Radau IIA of order 5: simplified Newton iterations on transformed stages, error estimate, step control.
+*/
+#include "ode/radau.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "linalg/lu.h"
+#include "ode/control.h"
+
+enum { S = 3, POWER = 4, NEWTON_MOST = 6 };
+
+#define SQRT6 2.449489742783178098197284074705891
+
+static const double nodes[S] = {(4 - SQRT6) / 10, (4 + SQRT6) / 10, 1};
+static const double estimate[S] = {(-13 - 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3, -1.0 / 3};
+
+/* The eigenvalues of the inverse of the method's matrix: MU, and ALPHA -+ i BETA; T has the eigenvectors. */
+#define MU 3.637834252744495732208418513577775
+#define ALPHA 2.681082873627752133895790743211112
+#define BETA 3.050430199247410569426377624787569
+static const double T[S][S] = {
+  {0.09443876248897524, -0.14125529502095421, 0.03002919410514742},
+  {0.25021312296533332, 0.20412935229379994, -0.38294211275726192},
+  {1, 1, 0},
+};
+static const double inverse_T[S][S] = {
+  {4.17871859155190428, 0.32768282076106237, 0.52337644549944951},
+  {-4.17871859155190428, -0.32768282076106237, 0.47662355450055044},
+  {0.50287263494578682, -2.57192694985560522, 0.59603920482822492},
+};
+
+typedef struct Radau {
+  NsOdeProblem problem;
+  NsStepperState state;
+  NsArena arena;
+  NsLu *real, *complex;
+  double *y_old, *y, *trial, *f, *f_new; /* f: the rate at the start of the step */
+  double *J, *system;                    /* n x n; 2 n x 2 n */
+  double *W[S], *Z[S], *K[S], *rows[S];  /* Z[i] = stage i minus y */
+  double *change, *mixed, *stage;        /* 2 n, n, n */
+  double t_end, h_limit, lu_h, h_before, error_before;
+  double tolerance; /* of the Newton iterations, in units of the accepted error */
+  bool f_known, J_known, J_fresh, dense_known;
+  int iterations; /* of the last Newton iteration, and how fast it went */
+  double rate;
+} Radau;
+
+static void destroy(void *self) {
+  if (!self) return;
+  Radau *r = self;
+  ns_lu_free(r->real);
+  ns_lu_free(r->complex);
+  ns_arena_release(&r->arena);
+  ns_free(r);
+}
+
+static void take_arrays(Radau *r, int n) {
+  double **vectors[] = {&r->y_old, &r->y, &r->trial, &r->f, &r->f_new, &r->mixed, &r->stage};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&r->arena, n);
+  for (int s = 0; s < S; s++) {
+    double **triples[] = {&r->W[s], &r->Z[s], &r->K[s], &r->rows[s]};
+    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = ns_arena_doubles(&r->arena, n);
+  }
+  r->change = ns_arena_matrix(&r->arena, 2, n);
+  r->J = ns_arena_matrix(&r->arena, n, n);
+  r->system = ns_arena_matrix(&r->arena, 2 * (ptrdiff_t)n, 2 * (ptrdiff_t)n);
+}
+
+static NsStatus create(void **self, const NsOdeProblem *problem) {
+  *self = NULL;
+  Radau *r = ns_alloc(1, sizeof *r);
+  if (!r) return NS_ENOMEM;
+  r->problem = *problem;
+  take_arrays(r, problem->n);
+  NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_new(&r->real, problem->n);
+  if (status == NS_OK) status = ns_lu_new(&r->complex, 2 * problem->n);
+  if (status != NS_OK) {
+    destroy(r);
+    return status;
+  }
+  r->tolerance = fmax(10 * DBL_EPSILON / fmax(problem->rtol, DBL_EPSILON), fmin(0.03, sqrt(problem->rtol)));
+  *self = r;
+  return NS_OK;
+}
+
+static void start(void *self, double t, const double *y, double t_end, double h_first) {
+  Radau *r = self;
+  r->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
+  r->t_end = t_end;
+  r->h_limit = INFINITY;
+  r->lu_h = r->h_before = 0;
+  r->f_known = r->J_known = r->dense_known = false;
+  memmove(r->y, y, (size_t)r->problem.n * sizeof *y);
+}
+
+static void limit(void *self, double h_most) {
+  ((Radau *)self)->h_limit = h_most;
+}
+
+static void look(const void *self, NsStepperState *state) {
+  const Radau *r = self;
+  *state = r->state;
+  state->y_old = r->y_old;
+  state->y = r->y;
+}
+
+/* ---- linear algebra ---- */
+
+static NsStatus rate(Radau *r, double t, const double *y, double *ydot, NsError *err) {
+  return ns_ode_rate(&r->problem, t, y, ydot, &r->state.evaluations, err);
+}
+
+/* J at the start of the step. */
+static NsStatus evaluate_jacobian(Radau *r, NsError *err) {
+  int n = r->problem.n;
+  memset(r->J, 0, (size_t)n * (size_t)n * sizeof *r->J);
+  NsStatus status = r->problem.jacobian(r->problem.context, r->state.t_old, r->y_old, r->J, err);
+  r->state.jacobians++;
+  r->lu_h = 0;
+  r->J_known = r->J_fresh = status == NS_OK;
+  return status;
+}
+
+/* MU / h - J. */
+static NsStatus factor_real(Radau *r, double h) {
+  int n = r->problem.n;
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < n; i++) r->system[i + (ptrdiff_t)j * n] = -r->J[i + (ptrdiff_t)j * n];
+    r->system[j + (ptrdiff_t)j * n] += MU / h;
+  }
+  return ns_lu_factor(r->real, r->system, n);
+}
+
+/* (ALPHA - i BETA) / h - J, as [A, B; -B, A] on real and imaginary parts. */
+static NsStatus factor_complex(Radau *r, double h) {
+  int n = r->problem.n, m = 2 * n;
+  for (int j = 0; j < n; j++) {
+    double *left = r->system + (ptrdiff_t)j * m, *right = r->system + (ptrdiff_t)(n + j) * m;
+    memset(left, 0, (size_t)m * sizeof *left);
+    memset(right, 0, (size_t)m * sizeof *right);
+    for (int i = 0; i < n; i++) left[i] = right[n + i] = -r->J[i + (ptrdiff_t)j * n];
+    left[j] += ALPHA / h;
+    right[n + j] += ALPHA / h;
+    left[n + j] = -BETA / h;
+    right[j] = BETA / h;
+  }
+  return ns_lu_factor(r->complex, r->system, m);
+}
+
+/* The factors for the length h (with its sign), kept as long as neither h nor J changes. */
+static NsStatus factor(Radau *r, double h) {
+  if (r->lu_h == h) return NS_OK;
+  NsStatus status = factor_real(r, h);
+  if (status == NS_OK) status = factor_complex(r, h);
+  r->state.factorizations += 2;
+  r->lu_h = status == NS_OK ? h : 0;
+  return status;
+}
+
+/* ---- Newton ---- */
+
+/* Z = T W. */
+static void transform_back(Radau *r) {
+  for (int s = 0; s < S; s++)
+    for (int i = 0; i < r->problem.n; i++)
+      r->Z[s][i] = T[s][0] * r->W[0][i] + T[s][1] * r->W[1][i] + T[s][2] * r->W[2][i];
+}
+
+/* The stages to start from: the last step's polynomial gone on with, or y. */
+static void predict(Radau *r, double h) {
+  int n = r->problem.n;
+  double before = r->h_before;
+  for (int s = 0; s < S; s++) {
+    double x = 1 + nodes[s] * h / before;
+    for (int i = 0; i < n; i++) {
+      double ahead = x * (r->rows[0][i] + (1 - x) * (r->rows[1][i] + x * r->rows[2][i]));
+      r->Z[s][i] = r->dense_known ? ahead - r->rows[0][i] : 0;
+    }
+  }
+  for (int s = 0; s < S; s++)
+    for (int i = 0; i < n; i++)
+      r->W[s][i] = inverse_T[s][0] * r->Z[0][i] + inverse_T[s][1] * r->Z[1][i] + inverse_T[s][2] * r->Z[2][i];
+}
+
+/* K = the rates of the stages. */
+static NsStatus stage_rates(Radau *r, double h, NsError *err) {
+  for (int s = 0; s < S; s++) {
+    for (int i = 0; i < r->problem.n; i++) r->stage[i] = r->y_old[i] + r->Z[s][i];
+    NsStatus status = rate(r, r->state.t_old + nodes[s] * h, r->stage, r->K[s], err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+/* One iteration from K: W moves, and the norm of its move is returned. */
+static double newton_move(Radau *r, double h) {
+  int n = r->problem.n;
+  double sum = 0, *u = r->change, *v = r->change + n;
+  for (int i = 0; i < n; i++) {
+    double g[S];
+    for (int s = 0; s < S; s++)
+      g[s] = inverse_T[s][0] * r->K[0][i] + inverse_T[s][1] * r->K[1][i] + inverse_T[s][2] * r->K[2][i];
+    double w1 = r->W[1][i], w2 = r->W[2][i];
+    r->mixed[i] = g[0] - MU / h * r->W[0][i];
+    u[i] = g[1] - (ALPHA * w1 + BETA * w2) / h;
+    v[i] = g[2] - (ALPHA * w2 - BETA * w1) / h;
+  }
+  ns_lu_solve(r->real, 1, r->mixed, n > 0 ? n : 1);
+  ns_lu_solve(r->complex, 1, r->change, n > 0 ? 2 * n : 1);
+  const double *moves[S] = {r->mixed, u, v};
+  for (int s = 0; s < S; s++) {
+    double norm = ns_ode_norm(&r->problem, moves[s], r->y_old, r->y_old);
+    sum += norm * norm;
+    for (int i = 0; i < n; i++) r->W[s][i] += moves[s][i];
+  }
+  return sqrt(sum / S);
+}
+
+/* Simplified Newton; NS_ENOCONV when it does not converge, or would not within the iterations it has. */
+static NsStatus newton(Radau *r, double h, NsError *err) {
+  double before = 0;
+  predict(r, h);
+  r->rate = 0;
+  for (int k = 0; k < NEWTON_MOST; k++) {
+    NsStatus status = stage_rates(r, h, err);
+    if (status != NS_OK) return status;
+    double norm = newton_move(r, h);
+    if (!isfinite(norm)) return NS_ENOCONV;
+    if (k > 0) r->rate = norm / before;
+    double theta = r->rate;
+    if (k > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > r->tolerance) && norm > 0)
+      return NS_ENOCONV;
+    transform_back(r);
+    r->iterations = k + 1;
+    if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < r->tolerance)) return NS_OK;
+    before = norm;
+  }
+  return NS_ENOCONV;
+}
+
+/* ---- error ---- */
+
+/* (MU/h - J)^-1 (f + Z'e / h), over what is accepted. */
+static double solve_estimate(Radau *r, double h, const double *f) {
+  int n = r->problem.n;
+  for (int i = 0; i < n; i++)
+    r->mixed[i] =
+        f[i] + (estimate[0] * r->Z[0][i] + estimate[1] * r->Z[1][i] + estimate[2] * r->Z[2][i]) / h;
+  ns_lu_solve(r->real, 1, r->mixed, n > 0 ? n : 1);
+  return ns_ode_norm(&r->problem, r->mixed, r->y_old, r->trial);
+}
+
+/* The error of the step; after a rejection, and at the start, it is filtered once more: stiff parts are then damped. */
+static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError *err) {
+  int n = r->problem.n;
+  for (int i = 0; i < n; i++) r->trial[i] = r->y_old[i] + r->Z[S - 1][i];
+  *error = solve_estimate(r, h, r->f);
+  if (*error <= 1 || !again) return NS_OK;
+  for (int i = 0; i < n; i++) r->stage[i] = r->y_old[i] + r->mixed[i];
+  NsStatus status = rate(r, r->state.t_old, r->stage, r->K[0], err);
+  if (status == NS_OK) *error = solve_estimate(r, h, r->K[0]);
+  return ns_ode_shorten(status) ? NS_OK : status;
+}
+
+/* What the length should be multiplied with. */
+static double growth(const Radau *r, double h, double error) {
+  if (error == 0) return 10;
+  double safety = 0.9 * (2 * NEWTON_MOST + 1) / (2 * NEWTON_MOST + r->iterations);
+  double trend = 1;
+  if (r->h_before != 0 && r->error_before > 0)
+    trend = fmin(1, fabs(h / r->h_before) * pow(r->error_before / error, 1.0 / POWER));
+  return fmin(10, fmax(0.2, safety * trend * pow(error, -1.0 / POWER)));
+}
+
+/* ---- a step ---- */
+
+/* One try with the length h: the error, infinite when the Newton iteration fails with a fresh Jacobian. */
+static NsStatus attempt(Radau *r, double h, bool again, double *error, NsError *err) {
+  *error = INFINITY;
+  for (;;) {
+    NsStatus status = r->J_known ? NS_OK : evaluate_jacobian(r, err);
+    if (status != NS_OK) return status;
+    status = factor(r, h);
+    if (status == NS_OK) status = newton(r, h, err);
+    if (status == NS_OK) return error_of(r, h, again, error, err);
+    if (ns_ode_shorten(status)) return status;
+    if (status != NS_ENOCONV && status != NS_ESINGULAR) return status;
+    if (r->J_fresh) return NS_OK;
+    r->J_known = false;
+  }
+}
+
+/* The collocation polynomial through 0 and the stages. */
+static void make_rows(Radau *r) {
+  double a = nodes[0], b = nodes[1];
+  for (int i = 0; i < r->problem.n; i++) {
+    double end = r->Z[2][i];
+    double u = (r->Z[0][i] / a - end) / (1 - a), v = (r->Z[1][i] / b - end) / (1 - b);
+    r->rows[0][i] = end;
+    r->rows[2][i] = (v - u) / (b - a);
+    r->rows[1][i] = u - a * r->rows[2][i];
+  }
+}
+
+/* Takes the trial over; the next length is kept when it would grow little, and the factors with it. */
+static NsStatus accept(Radau *r, double h, double t_new, double error, bool rejected, NsError *err) {
+  bool slow = r->iterations > 2 && r->rate > 1e-3;
+  double factor_next = growth(r, h, error);
+  if (rejected) factor_next = fmin(1, factor_next);
+  if (!slow && factor_next >= 1 && factor_next < 1.2) factor_next = 1;
+  NsStatus status = rate(r, t_new, r->trial, r->f_new, err);
+  if (status != NS_OK) return status;
+  make_rows(r);
+  double *y = r->y;
+  r->y = r->trial;
+  r->trial = y;
+  r->state.t = t_new;
+  r->state.steps++;
+  r->state.h_next = fabs(h) * factor_next;
+  r->h_before = h;
+  r->error_before = error;
+  r->dense_known = true;
+  r->J_fresh = false;
+  if (slow) r->J_known = false;
+  return NS_OK;
+}
+
+static NsStatus try_lengths(Radau *r, double h, NsError *err) {
+  double t = r->state.t, sign = r->t_end < t ? -1 : 1, least = ns_ode_least(t);
+  bool rejected = false;
+  for (h = fmax(h, least);; rejected = true, r->state.rejected++) {
+    bool last = h >= fabs(r->t_end - t);
+    if (last) h = fabs(r->t_end - t);
+    double error;
+    NsStatus status = attempt(r, sign * h, rejected || r->h_before == 0, &error, err);
+    double t_new = last ? r->t_end : t + sign * h;
+    if (status == NS_OK && error <= 1) status = accept(r, sign * h, t_new, error, rejected, err);
+    if (status == NS_OK && error <= 1) return NS_OK;
+    if (status != NS_OK && !ns_ode_shorten(status)) return status;
+    h *= status != NS_OK ? 0.2 : isfinite(error) ? growth(r, sign * h, error) : 0.5;
+    if (h < least && status == NS_OK) return ns_ode_too_short(t, least, err);
+    if (h < least) return status == NS_ERETRY ? NS_ECALLBACK : status;
+  }
+}
+
+static NsStatus step(void *self, NsError *err) {
+  Radau *r = self;
+  size_t size = (size_t)r->problem.n * sizeof(double);
+  NsStatus status = NS_OK;
+  double h = r->state.h_next, *f = r->f;
+  memcpy(r->y_old, r->y, size);
+  r->state.t_old = r->state.t;
+  if (r->f_known) {
+    r->f = r->f_new;
+    r->f_new = f;
+  } else {
+    status = rate(r, r->state.t, r->y, r->f, err);
+  }
+  r->f_known = false;
+  if (status == NS_OK && h == 0)
+    status = ns_ode_first_length(&r->problem, r->state.t, r->y, r->f, r->t_end, POWER, r->trial, r->K[0],
+                                 &r->state.evaluations, &h, err);
+  if (status == NS_OK) status = try_lengths(r, fmin(h, r->h_limit), err);
+  r->h_limit = INFINITY;
+  r->f_known = status == NS_OK;
+  return status;
+}
+
+static NsStatus interpolate(void *self, NsError *err) {
+  (void)self, (void)err;
+  return NS_OK;
+}
+
+static const double *row(const void *self, int i) {
+  return ((const Radau *)self)->rows[i];
+}
+
+const NsStepperClass ns_radau_class = {"Radau", S, true, create, destroy, start, limit, step, interpolate, row, look};

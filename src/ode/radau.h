@@ -1,0 +1,17 @@
+/*
+** radau.h
+** The implicit Runge-Kutta method Radau IIA of order 5, for stiff problems.
+*/
+#ifndef NS_ODE_RADAU_H
+#define NS_ODE_RADAU_H
+
+#include "ode/stepper.h"
+
+/*
+** Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., section IV.8: three stages, their Newton
+** systems transformed to a real one of n and a complex one (solved as a real one of 2 n), error estimate of order 3,
+** Gustafsson's step control, the collocation polynomial as dense output.
+*/
+extern const NsStepperClass ns_radau_class;
+
+#endif

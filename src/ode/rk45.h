@@ -1,0 +1,16 @@
+/*
+** rk45.h
+** The explicit Runge-Kutta pair 5(4) of Dormand and Prince with dense output of order 4.
+*/
+#ifndef NS_ODE_RK45_H
+#define NS_ODE_RK45_H
+
+#include "ode/stepper.h"
+
+/*
+** Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd ed., sections II.5 (table 5.2), II.6
+** (dense output). Six evaluations a step, none for the dense output.
+*/
+extern const NsStepperClass ns_rk45_class;
+
+#endif
