@@ -152,7 +152,7 @@ describe("relations", function()
         assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter], r, { { 1 } }))
         assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter .. "Ptr"], r, { { 1 } }))
       end
-      for _, callback in ipairs { "h", "g", "Jachq", "hDot", "Jachx", "Jachlambda", "C" } do
+      for _, callback in ipairs { "h", "g", "Jachq", "hDot", "DotJachq", "Jachx", "Jachlambda", "C" } do
         assert.equal(("setCompute%sFunction: a %s has no callback compute%s"):format(callback, name, callback),
           message(r["setCompute" .. callback .. "Function"], r, print))
       end
@@ -168,9 +168,12 @@ describe("relations", function()
 
   it("of mechanics that are nonlinear refuse wrong arguments and list their options", function()
     local known = {
-      LagrangianScleronomousR = { "h, Jachq, C, z, name", 2, "h, Jachq", { "g", "hDot", "Jachx", "Jachlambda" } },
-      LagrangianRheonomousR = { "h, Jachq, hDot, C, z, name", 3, "h, Jachq, hDot", { "g", "Jachx", "Jachlambda" } },
-      NewtonEulerR = { "h, Jachq, hDot, C, z, name", 3, "h, Jachq, hDot", { "g", "Jachx", "Jachlambda" } },
+      LagrangianScleronomousR = { "h, Jachq, dotJachq, C, z, name", 3, "h, Jachq, dotJachq",
+        { "g", "hDot", "Jachx", "Jachlambda" } },
+      LagrangianRheonomousR = { "h, Jachq, hDot, dotJachq, C, z, name", 4, "h, Jachq, hDot, dotJachq",
+        { "g", "Jachx", "Jachlambda" } },
+      NewtonEulerR = { "h, Jachq, hDot, dotJachq, C, z, name", 4, "h, Jachq, hDot, dotJachq",
+        { "g", "Jachx", "Jachlambda" } },
       LagrangianCompliantR = { "h, Jachq, Jachlambda, C, D, z, name", 3, "h, Jachq, Jachlambda", { "g", "hDot", "Jachx" } },
     }
     for name, o in pairs(known) do
@@ -179,7 +182,7 @@ describe("relations", function()
       check("h: expected a function, got number 3.0", { h = 3 })
       check("h: expected a function, got string", "x")
       check("Jachq: expected a function, got number 3.0", print, 3)
-      check(("expected at most %d callbacks, got 4"):format(o[2]), print, print, print, print)
+      check(("expected at most %d callbacks, got 5"):format(o[2]), print, print, print, print, print)
       check("C[1][2] is nan", { C = { { 1, nan } } })
       local r = ns[name]()
       for _, callback in ipairs(o[4]) do
@@ -187,7 +190,7 @@ describe("relations", function()
           message(r["setCompute" .. callback .. "Function"], r, print))
       end
       for callback in o[3]:gmatch "%a+" do
-        local setter = "setCompute" .. callback .. "Function"
+        local setter = "setCompute" .. callback:gsub("^dot", "Dot") .. "Function"
         r[setter](r, print)
         r[setter](r, nil)
         assert.equal(setter .. ": callback: expected a function, or a library and a symbol, got number 1.0",
@@ -253,7 +256,7 @@ describe("relations", function()
 
   it("of mechanics take callbacks of their class alone", function()
     local r = ns.LagrangianRheonomousR { name = "floor" }
-    local known = "no callback of a LagrangianRheonomousR (known: computeh, computeJachq, computehDot)"
+    local known = "no callback of a LagrangianRheonomousR (known: computeh, computeJachq, computehDot, computeDotJachq)"
     local function set(object, key, value) return message(function() object[key] = value end) end
     assert.equal("relation 'floor': computeg: " .. known, set(r, "computeg", print))
     assert.equal("relation 'floor': computehDot: expected a function, got number 3.0", set(r, "computehDot", 3))

@@ -22,11 +22,16 @@ static inline NsStatus ns_callback_status(int returned) {
 ** value     fills out, which arrives zeroed.
 ** jacobian  fills jac (column-major, one row for each element of the value, leading dimension equal to
 **           that number), the derivative by argument number `by`; it arrives zeroed. NULL: none is known.
+** along     fills first and second (NULL: not wanted) with the derivatives in s, at s = 0, of the value at t + s tdot
+**           and argument 0 + s w (NULL: it stays), exactly. NULL: there is none; one that returns something else than 0
+**           could not, and the caller does without: nothing has happened.
 */
 typedef struct NsFunction {
   int (*value)(void *context, double t, const double *const *args, double *out);
   int (*jacobian)(void *context, double t, const double *const *args, int by, double *jac);
   void *context;
+  int (*along)(void *context, double t, const double *const *args, double tdot, const double *w, double *first,
+               double *second);
 } NsFunction;
 
 #endif

@@ -30,6 +30,8 @@ typedef struct Job {
   const NslDualArg *args;
   const char *outlabel;
   const double *plain;
+  const double *const *directions;
+  double tdot, *first, *second; /* along a line: one pass, of first or second order */
 } Job;
 
 enum { JOB = 1, FUNCTION, SELF, PASSED };
@@ -68,6 +70,31 @@ static void push_seeded(lua_State *L, int meta, uint64_t tag, const NslDualArg *
   }
 }
 
+/* Pushes the values of an argument with their derivatives along the line. */
+static void push_directed(lua_State *L, int meta, uint64_t tag, const NslDualArg *arg, const double *direction,
+                          int np) {
+  NslDualVector *v = nsl_push_dual_vector(L, meta, tag, arg->n, np, arg->label);
+  v->readonly = true;
+  for (int i = 0; i < arg->n; i++) {
+    v->e[i * v->step] = arg->value[i];
+    v->e[i * v->step + 1] = direction[i];
+  }
+}
+
+/* Pushes the time, a dual where it moves. */
+static void push_time(lua_State *L, const Job *job, int room, uint64_t tag, int np) {
+  if (job->tdot == 0) {
+    lua_pushnumber(L, job->t);
+    return;
+  }
+  lua_rawgeti(L, room, DUAL_META);
+  NslDual *t = nsl_push_dual(L, lua_gettop(L), tag, np);
+  memset(t->d, 0, (size_t)np * sizeof *t->d);
+  t->value = job->t;
+  t->d[0] = job->tdot;
+  lua_remove(L, -2);
+}
+
 static void push_constant(lua_State *L, const NslDualArg *arg) {
   NslVector *v = nsl_push_vector(L, arg->n, arg->label);
   nsl_vector_write(v, arg->value);
@@ -81,7 +108,9 @@ static int push_arguments(lua_State *L, const Job *job, int meta, uint64_t tag, 
     const NslDualArg *arg = &job->args[a];
     if (arg->pass) {
       lua_pushvalue(L, passed++);
-    } else if (arg->jacobian) {
+    } else if (job->first && job->directions[a]) {
+      push_directed(L, meta, tag, arg, job->directions[a], np);
+    } else if (!job->first && arg->jacobian) {
       push_seeded(L, meta, tag, arg, offset, first, np);
       offset += arg->n;
     } else {
@@ -161,6 +190,22 @@ static void store_partials(lua_State *L, const Job *job, const NslDualVector *ou
   }
 }
 
+static void bad_along(lua_State *L, const Job *job, int i, const char *order, double d) {
+  lua_pushfstring(L, "%s[%d]: the %s derivative along the motion is %s", job->outlabel, i + 1, order,
+                  isnan(d) ? "nan" : d > 0 ? "inf" : "-inf");
+  fail(L);
+}
+
+static void store_along(lua_State *L, const Job *job, const NslDualVector *out) {
+  for (int i = 0; i < job->nout; i++) {
+    const double *d = out->e + i * out->step + 1;
+    if (!isfinite(d[0])) bad_along(L, job, i, "first", d[0]);
+    if (job->second && !isfinite(d[1])) bad_along(L, job, i, "second", d[1]);
+    job->first[i] = d[0];
+    if (job->second) job->second[i] = d[1];
+  }
+}
+
 static uint64_t new_tag(lua_State *L, int room) {
   lua_rawgeti(L, room, LAST_TAG);
   lua_Integer tag = lua_tointeger(L, -1) + 1;
@@ -172,18 +217,19 @@ static uint64_t new_tag(lua_State *L, int room) {
 
 static void one_pass(lua_State *L, const Job *job, int room, int first, int np) {
   int top = lua_gettop(L), meta = top + 1, out = top + 2, count = job->nargs;
-  uint64_t tag = new_tag(L, room);
+  uint64_t tag = new_tag(L, room) | (job->second ? NSL_JET : 0);
   lua_rawgeti(L, room, DUAL_VECTOR_META);
   NslDualVector *v = nsl_push_dual_vector(L, meta, tag, job->nout, np, job->outlabel);
   lua_pushvalue(L, FUNCTION);
   if (job->self) lua_pushvalue(L, SELF), count++;
-  if (job->has_time) lua_pushnumber(L, job->t), count++;
+  if (job->has_time) push_time(L, job, room, tag, np), count++;
   push_arguments(L, job, meta, tag, first, np);
   if (job->takes_out) lua_pushvalue(L, out), count++;
   lua_call(L, count, 1);
   take_result(L, job, out);
   check_values(L, job, v);
-  store_partials(L, job, v, first, np);
+  if (job->first) store_along(L, job, v);
+  else store_partials(L, job, v, first, np);
   lua_settop(L, top);
 }
 
@@ -193,6 +239,7 @@ static int passes(lua_State *L) {
   luaL_checkstack(L, job->nargs + 12, "arguments of a callback");
   push_room(L);
   int room = lua_gettop(L);
+  if (job->first) one_pass(L, job, room, 0, job->second ? 2 : 1);
   for (int first = 0; first < job->variables; first += CHUNK) {
     int rest = job->variables - first;
     one_pass(L, job, room, first, rest < CHUNK ? rest : CHUNK);
@@ -348,21 +395,35 @@ static void run(lua_State *L, Job *job, int first) {
   lua_settop(L, first - 1);
 }
 
-void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
-                        const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain};
-  luaL_checkstack(L, nargs + 4, "arguments of a callback");
+/* Runs a job on the function and self at these stack indices. */
+static void start(lua_State *L, Job *job, int function, int self) {
+  luaL_checkstack(L, job->nargs + 4, "arguments of a callback");
   function = lua_absindex(L, function);
   if (self) self = lua_absindex(L, self);
   int top = lua_gettop(L);
   lua_pushvalue(L, function);
   if (self) lua_pushvalue(L, self);
   else lua_pushnil(L);
-  for (int a = 0; a < nargs; a++) {
-    if (args[a].pass) lua_pushvalue(L, args[a].pass > 0 ? args[a].pass : top + 1 + args[a].pass);
-    else if (args[a].jacobian) job.variables += args[a].n;
+  for (int a = 0; a < job->nargs; a++) {
+    int pass = job->args[a].pass;
+    if (pass) lua_pushvalue(L, pass > 0 ? pass : top + 1 + pass);
   }
-  run(L, &job, top + 1);
+  run(L, job, top + 1);
+}
+
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                        const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain, NULL, 0, NULL, NULL};
+  for (int a = 0; a < nargs; a++)
+    if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
+  start(L, &job, function, self);
+}
+
+void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
+                    const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
+                    const double *plain, double *first, double *second) {
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain, directions, tdot, first, second};
+  start(L, &job, function, self);
 }
 
 /* ---- jacobian and gradient ---- */
@@ -414,7 +475,7 @@ static const NslVector *take_x(lua_State *L, const char *who) {
 static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
                           const double *plain, bool takes_out) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  Job job = {false, false, takes_out, 0, 1, nout, x->n, &arg, outlabel, plain};
+  Job job = {false, false, takes_out, 0, 1, nout, x->n, &arg, outlabel, plain, NULL, 0, NULL, NULL};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);

@@ -35,6 +35,15 @@ typedef struct NslDualArg {
 void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
                         const NslDualArg *args, const char *outlabel, int nout, const double *plain);
 
+/*
+** The same for the derivatives in s, at s = 0, of f(t + s tdot, args + s directions): first (nout) and, by jets of second
+** order, second (nout; NULL: not wanted). An argument with the direction NULL stays; `jacobian` is not read. Griewank
+** and Walther, chapter 13.
+*/
+void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
+                    const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
+                    const double *plain, double *first, double *second);
+
 void nsl_open_ad(lua_State *L);
 
 #endif

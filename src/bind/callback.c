@@ -173,6 +173,10 @@ static void copy(double *to, const double *from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
+static int argument_place(char arg) {
+  return arg == 'x' ? NSL_SHEET_X : arg == 'l' ? NSL_SHEET_LAMBDA : arg == 'v' ? NSL_SHEET_RATE : NSL_SHEET_Z;
+}
+
 /* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
 static int push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int sheet) {
   NslCallee *callee = cb->callee;
@@ -182,9 +186,11 @@ static int push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *a
       copy(callee->x->data, at->x, callee->n);
     else if (*a == 'l')
       copy(callee->lambda->data, at->lambda, callee->m);
+    else if (*a == 'v')
+      copy(callee->rate->data, at->lambda, callee->n);
     else if (at->z)
       copy(callee->z->data, at->z, callee->nz);
-    lua_rawgeti(L, sheet, *a == 'x' ? NSL_SHEET_X : *a == 'l' ? NSL_SHEET_LAMBDA : NSL_SHEET_Z);
+    lua_rawgeti(L, sheet, argument_place(*a));
   }
   return count;
 }
@@ -264,6 +270,7 @@ typedef void Fgyr(unsigned, In, In, double *, unsigned, double *);
 typedef void OfQ(unsigned, In, unsigned, double *, unsigned, double *);
 typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
 typedef void OfQL(unsigned, In, unsigned, In, double *, unsigned, double *);
+typedef void OfQVT(unsigned, In, unsigned, In, double, double *, unsigned, double *);
 
 /* Calls a native callback. The signatures take their inputs as pointers to non-const. */
 static void call_native(const NslCallback *cb, const NslPoint *at) {
@@ -292,6 +299,8 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
     case NSL_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
     case NSL_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
     case NSL_NATIVE_QL: ((OfQL *)f)(n, x, m, lambda, out, nz, z); break;
+    case NSL_NATIVE_QV: ((OfQL *)f)(n, x, n, lambda, out, nz, z); break;
+    case NSL_NATIVE_QVT: ((OfQVT *)f)(n, x, n, lambda, at->t, out, nz, z); break;
   }
 }
 

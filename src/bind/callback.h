@@ -7,7 +7,10 @@
 
 #include "bind/callee.h"
 
-/* Where a callback is evaluated; what it does not depend on may be NULL. */
+/*
+** Where a callback is evaluated; what it does not depend on may be NULL. Of a slot that takes the rate of x,
+** lambda is that rate.
+*/
 typedef struct NslPoint {
   double t;
   const double *x, *lambda, *z;

@@ -56,12 +56,13 @@ static void put_in_sheet(lua_State *L, int idx, int place, int value) {
 
 bool nsl_timeless(const NslSlot *slot) {
   return slot->native == NSL_NATIVE_MASS || slot->native == NSL_NATIVE_FGYR || slot->native == NSL_NATIVE_Q ||
-         slot->native == NSL_NATIVE_QL;
+         slot->native == NSL_NATIVE_QL || slot->native == NSL_NATIVE_QV;
 }
 
 const char *nsl_argument_name(const NslCallee *callee, char arg) {
   const NslCalleeClass *kind = callee->kind;
   if (arg == 'z') return "z";
+  if (arg == 'v') return "qdot";
   if (arg == 'x') return kind->x ? kind->x : "x";
   return kind->lambda ? kind->lambda : "lambda";
 }
@@ -242,6 +243,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->x = make_vector(L, idx, NSL_SHEET_X, n, nsl_argument_name(callee, 'x'), true);
   callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, nsl_argument_name(callee, 'l'), true);
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
+  callee->rate = make_vector(L, idx, NSL_SHEET_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
     callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");

@@ -35,13 +35,17 @@ typedef enum NslNative {
   NSL_NATIVE_FGYR,  /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
   NSL_NATIVE_Q,     /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
   NSL_NATIVE_QT,    /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_QL     /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
+  NSL_NATIVE_QL,    /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
                        double *z) */
+  NSL_NATIVE_QV,    /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double *out, unsigned nz,
+                       double *z) */
+  NSL_NATIVE_QVT    /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double t, double *out,
+                       unsigned nz, double *z) */
 } NslNative;
 
 /*
 ** What a class of objects has as a callback. `args` lists what stands between the time and the output: 'x', 'l'
-** (lambda), 'z'; the arguments' names are those of the class. The output is a rows x cols matrix,
+** (lambda), 'v' (the rate of x, in the place of lambda at a point), 'z'; the arguments' names are those of the class. The output is a rows x cols matrix,
 ** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers.
 */
 typedef struct NslSlot {
@@ -101,7 +105,7 @@ typedef struct NslCalleeClass {
 enum { NSL_FIELDS = 1, NSL_SHEET = 2, NSL_CLASS = 3, NSL_USERVALUES = 3 };
 
 /* Places in the sheet: the arguments, then for each slot its function and its output. */
-enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_SLOTS };
+enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SLOTS };
 
 static inline int nsl_function_place(int slot) {
   return NSL_SHEET_SLOTS + 2 * slot;
@@ -126,7 +130,7 @@ struct NslCallee {
   bool sized;
   unsigned present;  /* the slots that had a callback when they were bound last */
   int n, m, nz;
-  NslVector *x, *lambda, *z; /* the arguments, anchored in the sheet */
+  NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
   const NsNsds *nsds;        /* that it is in, anchored in the fields; NULL: none */
 };
 
@@ -145,7 +149,7 @@ const char *nsl_callee_title(lua_State *L, const NslCallee *callee);
 /* Whether a callback is called without the time: its native form has none. */
 bool nsl_timeless(const NslSlot *slot);
 
-/* What an argument of a slot is called: 'x', 'l' or 'z'. */
+/* What an argument of a slot is called: 'x', 'l', 'v' or 'z'. */
 const char *nsl_argument_name(const NslCallee *callee, char arg);
 
 /* The size that a slot's letter stands for. */

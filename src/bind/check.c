@@ -111,7 +111,8 @@ typedef struct Probe {
 ** when it gave nothing at the first. A failure at the first is the caller's.
 */
 static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, double *out, bool *silent) {
-  NslPoint at = {probe->t, probe->x, probe->lambda, probe->z};
+  bool of_rate = strchr(callee->callbacks[slot].slot->args, 'v') != NULL; /* any will do: the state again */
+  NslPoint at = {probe->t, probe->x, of_rate ? probe->x : probe->lambda, probe->z};
   int failed = nsl_callback_call(callee, slot, &at, out);
   *silent = !failed && callee->callbacks[slot].silent;
   if (failed) return NS_ECALLBACK;
@@ -119,7 +120,7 @@ static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, doubl
     move(probe->moved_x, probe->x, callee->n, trial);
     move(probe->moved_lambda, probe->lambda, callee->m, trial);
     double t = probe->t + (probe->T - probe->t) * trial / (POINTS - 1);
-    at = (NslPoint){t, probe->moved_x, probe->moved_lambda, probe->z};
+    at = (NslPoint){t, probe->moved_x, of_rate ? probe->moved_x : probe->moved_lambda, probe->z};
     *silent = nsl_callback_call(callee, slot, &at, out) == 0 && callee->callbacks[slot].silent;
   }
   return NS_OK;

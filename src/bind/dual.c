@@ -28,12 +28,13 @@ void nsl_same_tag(lua_State *L, uint64_t a, uint64_t b) {
                   "give its Jacobian");
 }
 
-void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope slope) {
+void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope slope, NsBend bend, double a, double b) {
   const NslDual *any = x ? x : y;
   if (x && y) nsl_same_tag(L, x->tag, y->tag);
   NslDual *out = nsl_push_dual(L, lua_upvalueindex(NSL_DUAL_META), any->tag, any->np);
   out->value = slope.value;
   ns_dual_combine(any->np, out->d, slope.dx, x ? x->d : NULL, slope.dy, y ? y->d : NULL);
+  if (any->tag & NSL_JET) ns_jet_bend(out->d, bend, a, b, x ? x->d : NULL, y ? y->d : NULL);
 }
 
 static bool is_grid(lua_State *L, int idx) {
@@ -54,7 +55,7 @@ static int arithmetic(lua_State *L, const NslDualOp *op) {
   if (good && y) b = y->value;
   else if (good) b = lua_tonumberx(L, 2, &good);
   if (good && (x || y)) {
-    nsl_push_slope(L, x, y, op->slope(a, b));
+    nsl_push_slope(L, x, y, op->slope(a, b), op->bend, a, b);
     return 1;
   }
   if (is_grid(L, 1) || is_grid(L, 2)) return nsl_dual_vector_arithmetic(L, op);
@@ -62,32 +63,32 @@ static int arithmetic(lua_State *L, const NslDualOp *op) {
 }
 
 static int meta_add(lua_State *L) {
-  static const NslDualOp op = {ns_dual_add, '+', LUA_OPADD};
+  static const NslDualOp op = {ns_dual_add, NULL, '+', LUA_OPADD};
   return arithmetic(L, &op);
 }
 
 static int meta_sub(lua_State *L) {
-  static const NslDualOp op = {ns_dual_sub, '-', LUA_OPSUB};
+  static const NslDualOp op = {ns_dual_sub, NULL, '-', LUA_OPSUB};
   return arithmetic(L, &op);
 }
 
 static int meta_mul(lua_State *L) {
-  static const NslDualOp op = {ns_dual_mul, '*', LUA_OPMUL};
+  static const NslDualOp op = {ns_dual_mul, ns_curve_mul, '*', LUA_OPMUL};
   return arithmetic(L, &op);
 }
 
 static int meta_div(lua_State *L) {
-  static const NslDualOp op = {ns_dual_div, '/', LUA_OPDIV};
+  static const NslDualOp op = {ns_dual_div, ns_curve_div, '/', LUA_OPDIV};
   return arithmetic(L, &op);
 }
 
 static int meta_pow(lua_State *L) {
-  static const NslDualOp op = {ns_dual_pow, '^', LUA_OPPOW};
+  static const NslDualOp op = {ns_dual_pow, ns_curve_pow, '^', LUA_OPPOW};
   return arithmetic(L, &op);
 }
 
 static int meta_mod(lua_State *L) {
-  static const NslDualOp op = {ns_dual_mod, '%', LUA_OPMOD};
+  static const NslDualOp op = {ns_dual_mod, NULL, '%', LUA_OPMOD};
   return arithmetic(L, &op);
 }
 
@@ -110,9 +111,9 @@ static int meta_idiv(lua_State *L) {
 
 static int meta_unm(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1);
-  static const NslDualOp op = {ns_dual_sub, '-', LUA_OPUNM};
+  static const NslDualOp op = {ns_dual_sub, NULL, '-', LUA_OPUNM};
   if (!x) return nsl_dual_vector_arithmetic(L, &op);
-  nsl_push_slope(L, x, NULL, ns_dual_neg(x->value));
+  nsl_push_slope(L, x, NULL, ns_dual_neg(x->value), NULL, 0, 0);
   return 1;
 }
 

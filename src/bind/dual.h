@@ -5,13 +5,17 @@
 #ifndef NSL_BIND_DUAL_H
 #define NSL_BIND_DUAL_H
 
+#include "ad/curve.h"
 #include "ad/dual.h"
 #include "bind/support.h"
 
 /*
 ** A number with np partials. `tag` tells one evaluation from another: duals of two do not mix, since their partials
-** are by different variables. Immutable.
+** are by different variables. Immutable. With a tag that has the bit NSL_JET it is a jet: np is 2, and d holds its
+** first and its second derivative along a line.
 */
+#define NSL_JET ((uint64_t)1 << 63)
+
 typedef struct NslDual {
   NslHead head;
   uint64_t tag;
@@ -65,8 +69,12 @@ NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np);
 /* Pushes a zeroed dual vector; meta is the index of the metatable of dual vectors. */
 NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n, int np, const char *label);
 
-/* From inside a closure of these files: pushes slope's value with the partials dx x + dy y (NULL: constant). */
-void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope slope);
+/*
+** From inside a closure of these files: pushes slope's value with the partials dx x + dy y (NULL: constant). bend:
+** the second derivatives of the operation, which jets need; a and b: the values of
+** the operands.
+*/
+void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope slope, NsBend bend, double a, double b);
 
 /* Raises when the two come from different evaluations. */
 void nsl_same_tag(lua_State *L, uint64_t a, uint64_t b);
@@ -83,6 +91,7 @@ void nsl_push_dual_element(lua_State *L, int meta, const NslDualVector *v, int i
 /* Arithmetic with a dual vector among the operands (vector file), called by the metamethods of both types. */
 typedef struct NslDualOp {
   NsBinary slope;
+  NsBend bend;
   char sign;
   int op; /* LUA_OPADD ... */
 } NslDualOp;

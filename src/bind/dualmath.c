@@ -26,21 +26,34 @@ static NsSlope library_pow(double x, double y) {
   return slope;
 }
 
-/* A function of one argument, of two, or of either number of arguments. */
+/* A function of one argument, of two, or of either number of arguments; NULL curves are 0. */
 typedef struct Smooth {
   const char *name;
   NsUnary unary;
   NsBinary binary;
+  NsBend curve, curve_of_two;
 } Smooth;
 
 static const Smooth smooth[] = {
-    {"sin", ns_dual_sin, NULL},    {"cos", ns_dual_cos, NULL},     {"tan", ns_dual_tan, NULL},
-    {"asin", ns_dual_asin, NULL},  {"acos", ns_dual_acos, NULL},   {"atan", atan_one, ns_dual_atan},
-    {"exp", ns_dual_exp, NULL},    {"sqrt", ns_dual_sqrt, NULL},   {"log", ns_dual_log, ns_dual_logbase},
-    {"abs", ns_dual_abs, NULL},    {"fmod", NULL, ns_dual_fmod},   {"deg", ns_dual_deg, NULL},
-    {"rad", ns_dual_rad, NULL},    {"pow", NULL, library_pow},     {"cosh", ns_dual_cosh, NULL},
-    {"sinh", ns_dual_sinh, NULL},  {"tanh", ns_dual_tanh, NULL},   {"log10", ns_dual_log10, NULL},
-    {"atan2", atan_one, ns_dual_atan},
+    {"sin", ns_dual_sin, NULL, ns_curve_sin, NULL},
+    {"cos", ns_dual_cos, NULL, ns_curve_cos, NULL},
+    {"tan", ns_dual_tan, NULL, ns_curve_tan, NULL},
+    {"asin", ns_dual_asin, NULL, ns_curve_asin, NULL},
+    {"acos", ns_dual_acos, NULL, ns_curve_acos, NULL},
+    {"atan", atan_one, ns_dual_atan, ns_curve_atan_one, ns_curve_atan},
+    {"exp", ns_dual_exp, NULL, ns_curve_exp, NULL},
+    {"sqrt", ns_dual_sqrt, NULL, ns_curve_sqrt, NULL},
+    {"log", ns_dual_log, ns_dual_logbase, ns_curve_log, ns_curve_logbase},
+    {"abs", ns_dual_abs, NULL, NULL, NULL},
+    {"fmod", NULL, ns_dual_fmod, NULL, NULL},
+    {"deg", ns_dual_deg, NULL, NULL, NULL},
+    {"rad", ns_dual_rad, NULL, NULL, NULL},
+    {"pow", NULL, library_pow, NULL, ns_curve_pow},
+    {"cosh", ns_dual_cosh, NULL, ns_curve_cosh, NULL},
+    {"sinh", ns_dual_sinh, NULL, ns_curve_sinh, NULL},
+    {"tanh", ns_dual_tanh, NULL, ns_curve_tanh, NULL},
+    {"log10", ns_dual_log10, NULL, ns_curve_log10, NULL},
+    {"atan2", atan_one, ns_dual_atan, ns_curve_atan_one, ns_curve_atan},
 };
 
 static bool any_dual(lua_State *L) {
@@ -77,8 +90,12 @@ static int call_smooth(lua_State *L) {
   if (!x && !y) return original(L);
   mark_used(L);
   double a = number(L, 1, x);
-  if (f->binary && (!f->unary || !lua_isnoneornil(L, 2))) nsl_push_slope(L, x, y, f->binary(a, number(L, 2, y)));
-  else nsl_push_slope(L, x, NULL, f->unary(a));
+  if (f->binary && (!f->unary || !lua_isnoneornil(L, 2))) {
+    double b = number(L, 2, y);
+    nsl_push_slope(L, x, y, f->binary(a, b), f->curve_of_two, a, b);
+  } else {
+    nsl_push_slope(L, x, NULL, f->unary(a), f->curve, a, 0);
+  }
   return 1;
 }
 
@@ -144,7 +161,7 @@ static int call_modf(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(ORIGINAL));
   lua_pushnumber(L, x->value);
   lua_call(L, 1, 1);
-  nsl_push_slope(L, x, NULL, ns_dual_modf(x->value, &whole));
+  nsl_push_slope(L, x, NULL, ns_dual_modf(x->value, &whole), NULL, 0, 0);
   return 2;
 }
 
@@ -153,7 +170,7 @@ static int call_frexp(lua_State *L) {
   int e;
   if (!x) return original(L);
   mark_used(L);
-  nsl_push_slope(L, x, NULL, ns_dual_frexp(x->value, &e));
+  nsl_push_slope(L, x, NULL, ns_dual_frexp(x->value, &e), NULL, 0, 0);
   lua_pushinteger(L, e);
   return 2;
 }
@@ -166,7 +183,7 @@ static int call_ldexp(lua_State *L) {
     lua_replace(L, 2);
   }
   if (!x) return original(L);
-  nsl_push_slope(L, x, NULL, ns_dual_ldexp(x->value, (int)luaL_checkinteger(L, 2)));
+  nsl_push_slope(L, x, NULL, ns_dual_ldexp(x->value, (int)luaL_checkinteger(L, 2)), NULL, 0, 0);
   return 1;
 }
 

@@ -249,23 +249,26 @@ static const Operand *leader(lua_State *L, const Operand *a, const Operand *b) {
   return a->d ? a : b;
 }
 
-static void combine(const NslDualVector *out, int i, NsSlope s, const Operand *a, int ia, const Operand *b, int ib) {
+static void combine(const NslDualVector *out, int i, NsSlope s, NsBend bend, const Operand *a, int ia, const Operand *b,
+                    int ib) {
   double *e = out->e + i * out->step;
+  const double *x = a->d ? a->d + ia * a->step : NULL, *y = b->d ? b->d + ib * b->step : NULL;
   e[0] = s.value;
-  ns_dual_combine(out->np, e + 1, s.dx, a->d ? a->d + ia * a->step : NULL, s.dy, b->d ? b->d + ib * b->step : NULL);
+  ns_dual_combine(out->np, e + 1, s.dx, x, s.dy, y);
+  if (out->tag & NSL_JET) ns_jet_bend(e + 1, bend, a->value[ia * a->step], b->value[ib * b->step], x, y);
 }
 
-static int elementwise(lua_State *L, NsBinary f, const Operand *a, const Operand *b) {
+static int elementwise(lua_State *L, NsBinary f, NsBend bend, const Operand *a, const Operand *b) {
   const Operand *lead = leader(L, a, b);
   int n = is_vector(a) ? a->n : b->n;
   NslDualVector *out = push_like(L, lead->tag, lead->np, n);
   still_alive(L, 1);
   still_alive(L, 2);
-  for (int i = 0; i < n; i++) combine(out, i, f(a->value[i * a->step], b->value[i * b->step]), a, i, b, i);
+  for (int i = 0; i < n; i++) combine(out, i, f(a->value[i * a->step], b->value[i * b->step]), bend, a, i, b, i);
   return 1;
 }
 
-/* Pushes f of every element of the dual vector at stack index 1. */
+/* Pushes f of every element of the dual vector at stack index 1; f is linear but for kinks. */
 static int each(lua_State *L, NsUnary f) {
   const NslDualVector *v = check(L, 1);
   NslDualVector *out = push_like(L, v->tag, v->np, v->n);
@@ -327,7 +330,7 @@ int nsl_dual_vector_arithmetic(lua_State *L, const NslDualOp *op) {
   if (op->op == LUA_OPDIV && is_vector(&b)) return undefined(L, '/', "use v:div(w) or v^-1 (element by element)");
   if (op->op == LUA_OPMOD) return undefined(L, '%', "the remainder is of numbers");
   if (both && a.n != b.n) return undefined(L, op->sign, "sizes do not match");
-  return elementwise(L, op->slope, &a, &b);
+  return elementwise(L, op->slope, op->bend, &a, &b);
 }
 
 /* ---- methods ---- */
@@ -476,8 +479,16 @@ static int method_dot(lua_State *L) {
     const double *e = v->e + i * v->step;
     add_partials(out, w.value[i * w.step], e + 1);
     if (w.d) add_partials(out, e[0], w.d + i * w.step);
+    if (w.d && (v->tag & NSL_JET)) out->d[1] += 2 * e[1] * w.d[i * w.step];
   }
   return 1;
+}
+
+/* The curvature term of |v|: (|v'|^2 - |v|'^2) / |v|; at v = 0 there is none. */
+static void bend_norm(NslDual *out, const NslDualVector *v) {
+  double sum = 0;
+  for (int i = 0; i < v->n; i++) sum += v->e[i * v->step + 1] * v->e[i * v->step + 1];
+  if (sum != 0) out->d[1] += (sum - out->d[0] * out->d[0]) / out->value;
 }
 
 /*
@@ -499,25 +510,26 @@ static int method_norm(lua_State *L) {
     double slope = p == 2 ? (out->value != 0 ? e[0] / out->value : 0) : ns_dual_abs(e[0]).dx;
     if (p != HUGE_VAL || i == largest) add_partials(out, slope, e + 1);
   }
+  if (p == 2 && (v->tag & NSL_JET)) bend_norm(out, v);
   return 1;
 }
 
-static int by_elements(lua_State *L, NsBinary f, const char *name) {
+static int by_elements(lua_State *L, NsBinary f, NsBend bend, const char *name) {
   const NslDualVector *v = check(L, 1);
   Operand a, b;
   lua_settop(L, 2);
   operand(L, 2, &b);
   if (!is_scalar(&b)) vector_argument(L, 2, v->tag, v->np, v->n, name, &b);
   operand(L, 1, &a);
-  return elementwise(L, f, &a, &b);
+  return elementwise(L, f, bend, &a, &b);
 }
 
 static int method_mul(lua_State *L) {
-  return by_elements(L, ns_dual_mul, "mul");
+  return by_elements(L, ns_dual_mul, ns_curve_mul, "mul");
 }
 
 static int method_div(lua_State *L) {
-  return by_elements(L, ns_dual_div, "div");
+  return by_elements(L, ns_dual_div, ns_curve_div, "div");
 }
 
 static int method_abs(lua_State *L) {
@@ -569,8 +581,8 @@ static int method_cross(lua_State *L) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     double aj = a.value[j * a.step], ak = a.value[k * a.step], bj = b.value[j * b.step], bk = b.value[k * b.step];
     double *e = out->e + i * out->step;
-    combine(out, i, (NsSlope){aj * bk - ak * bj, bk, aj}, &a, j, &b, k);
-    combine(term, 0, (NsSlope){0, bj, ak}, &a, k, &b, j);
+    combine(out, i, (NsSlope){aj * bk - ak * bj, bk, aj}, ns_curve_mul, &a, j, &b, k);
+    combine(term, 0, (NsSlope){0, bj, ak}, ns_curve_mul, &a, k, &b, j);
     for (int p = 1; p <= out->np; p++) e[p] -= term->e[p];
   }
   lua_pop(L, 1);

@@ -43,18 +43,15 @@ static int function_value(void *context, double t, const double *const *args, do
   return evaluate(context, &at, out);
 }
 
-/* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
-static int run_duals(lua_State *L) {
-  NslFunction *f = lua_touserdata(L, 1);
+/* Pushes the object (2), the sheet (3), the function (4) and z (5), and lists the arguments of f's callback. */
+static int gather(lua_State *L, NslFunction *f, NslDualArg *args) {
   NslCallee *callee = f->callee;
-  NslCallback *cb = &callee->callbacks[f->value];
-  NslDualArg args[NS_FUNCTION_ARGS];
   int nargs = 0;
   nsl_push_object(L, callee);
   lua_getiuservalue(L, 2, NSL_SHEET);
   lua_rawgeti(L, 3, nsl_function_place(f->value));
   lua_rawgeti(L, 3, NSL_SHEET_Z);
-  for (const char *a = cb->slot->args; *a; a++, nargs++) {
+  for (const char *a = callee->callbacks[f->value].slot->args; *a; a++, nargs++) {
     if (*a == 'x')
       args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->n, f->x, f->jacobian[0]};
     else if (*a == 'l')
@@ -62,6 +59,15 @@ static int run_duals(lua_State *L) {
     else
       args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
   }
+  return nargs;
+}
+
+/* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
+static int run_duals(lua_State *L) {
+  NslFunction *f = lua_touserdata(L, 1);
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  int nargs = gather(L, f, args);
   nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args, cb->slot->label,
                      nsl_callback_entries(cb), f->plain);
   return 0;
@@ -115,6 +121,45 @@ static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
   return 0;
 }
 
+/* Derivatives of f along a line through its last point. */
+typedef struct Line {
+  NslFunction *f;
+  double tdot, *first, *second;
+  const double *w;
+} Line;
+
+/* Runs inside lua_pcall. Argument: the line as a light userdata. */
+static int run_along(lua_State *L) {
+  Line *line = lua_touserdata(L, 1);
+  NslFunction *f = line->f;
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  const double *directions[NS_FUNCTION_ARGS] = {NULL};
+  int nargs = gather(L, f, args);
+  for (int a = 0; a < nargs; a++)
+    if (cb->slot->args[a] == 'x') directions[a] = line->w;
+  nsl_dual_along(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, line->tdot, nargs, args,
+                 directions, cb->slot->label, nsl_callback_entries(cb), f->plain, line->first, line->second);
+  return 0;
+}
+
+/* The `along` of a function; what the callback raises is forgotten: without it the caller gets there as well. */
+static int function_along(void *context, double t, const double *const *args, double tdot, const double *w,
+                          double *first, double *second) {
+  NslFunction *f = context;
+  NslPoint at = point_of(t, args);
+  Line line = {f, tdot, first, second, w};
+  int failed = 0;
+  if (!f->plain_known || !same_point(f, &at)) failed = evaluate(f, &at, first);
+  if (!failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
+  if (failed) {
+    lua_State *L = f->callee->host->L;
+    lua_pushboolean(L, 0);
+    nsl_keep_error(L);
+  }
+  return failed;
+}
+
 /* Central differences of f, column by column. */
 static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *at, double *out) {
   NslCallee *callee = f->callee;
@@ -159,8 +204,10 @@ NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int b
   f->value = value;
   f->by[0] = by_x;
   f->by[1] = by_lambda;
-  if (callee->callbacks[value].backing == NSL_ABSENT) return (NsFunction){0};
-  return (NsFunction){function_value, function_jacobian, f};
+  const NslCallback *cb = &callee->callbacks[value];
+  if (cb->backing == NSL_ABSENT) return (NsFunction){0};
+  bool smooth = cb->backing != NSL_LIBRARY && cb->slot->cols == '1';
+  return (NsFunction){function_value, function_jacobian, f, smooth ? function_along : NULL};
 }
 
 static int coefficient_value(void *context, double t, const double *const *args, double *out) {
@@ -171,7 +218,7 @@ static int coefficient_value(void *context, double t, const double *const *args,
 
 NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
   if (callee->callbacks[slot].backing == NSL_ABSENT) return (NsFunction){0};
-  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot]};
+  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot], NULL};
 }
 
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,

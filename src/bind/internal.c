@@ -22,6 +22,7 @@ static int open_module(lua_State *L) {
   nsl_internal_io(L);
   nsl_internal_views(L);
   nsl_internal_ad(L);
+  nsl_internal_model(L);
   return 1;
 }
 

@@ -48,8 +48,14 @@ void nsl_internal_io(lua_State *L);
 /* owner() (a closable object with views on it), to_vector, to_matrix, describe, integer, finite. */
 void nsl_internal_views(lua_State *L);
 
-/* jacobians(f, self, t, plain, ...): nsl_dual_jacobians as C asks for it. */
+/* jacobians(f, self, t, plain, ...) and along(f, plain, t, tdot, x, w, first_only): as C asks for them. */
 void nsl_internal_ad(lua_State *L);
+
+/*
+** relation_bias(relation, t, q, qdot [, lambda]) and relation_rate(...): ns_relation_add_bias and ns_relation_add_rate of
+** a linked relation.
+*/
+void nsl_internal_model(lua_State *L);
 
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);

@@ -55,7 +55,22 @@ static int jacobians(lua_State *L) {
   return count;
 }
 
+/* along(f, plain values, t or false, tdot, x, w or false, first only): first and second derivatives along the line */
+static int along(lua_State *L) {
+  lua_settop(L, 7);
+  const NslVector *plain = nsl_check_vector(L, 2), *x = nsl_check_vector(L, 5);
+  const double *directions[] = {lua_toboolean(L, 6) ? nsl_check_vector(L, 6)->data : NULL};
+  NslDualArg arg = {"x", 0, x->n, x->data, NULL};
+  bool short_of_second = lua_toboolean(L, 7);
+  double *first = nsl_push_vector(L, plain->n, NULL)->data, *second = nsl_push_vector(L, plain->n, NULL)->data;
+  nsl_dual_along(L, 1, 0, lua_isnumber(L, 3), lua_tonumber(L, 3), luaL_checknumber(L, 4), 1, &arg, directions, "y",
+                 plain->n, plain->data, first, short_of_second ? NULL : second);
+  return 2;
+}
+
 void nsl_internal_ad(lua_State *L) {
+  lua_pushcfunction(L, along);
+  lua_setfield(L, -2, "along");
   lua_pushcfunction(L, jacobians);
   lua_setfield(L, -2, "jacobians");
 }

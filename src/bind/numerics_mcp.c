@@ -239,7 +239,7 @@ static void find_kind(lua_State *L, Call *c) {
 }
 
 static int solve(lua_State *L, Call *c, NsMcpInfo *info) {
-  NsMcpProblem p = {c->n, c->lower, c->upper, {value, jacobian, c}, c->sparse ? sparse_jacobian : NULL};
+  NsMcpProblem p = {c->n, c->lower, c->upper, {value, jacobian, c, NULL}, c->sparse ? sparse_jacobian : NULL};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   NsStatus status = ns_mcp_solve(c->mcp, &p, c->start, c->z, c->w, info);

@@ -44,17 +44,19 @@ static const NslSlot linear_slots[] = {
 };
 
 /* Mechanics: x is q. */
-enum { SLOT_JACHQ = 1, SLOT_JACHQ_LAMBDA = 2, SLOT_HDOT = 2 };
+enum { SLOT_JACHQ = 1, SLOT_JACHQ_LAMBDA = 2, SLOT_HDOT = 2, SLOT_DOT = 2, SLOT_DOT_TIMED = 3 };
 
 static const NslSlot scleronomous_slots[] = {
     {"computeh", "h", "xz", "y", 'm', '1', NSL_NATIVE_Q},
     {"computeJachq", "Jachq", "xz", "C", 'm', 'n', NSL_NATIVE_Q},
+    {"computeDotJachq", "dotJachq", "xzv", "dotjachq", 'm', 'n', NSL_NATIVE_QV},
 };
 
 static const NslSlot rheonomous_slots[] = {
     {"computeh", "h", "xz", "y", 'm', '1', NSL_NATIVE_QT},
     {"computeJachq", "Jachq", "xz", "C", 'm', 'n', NSL_NATIVE_QT},
     {"computehDot", "hDot", "xz", "hDot", 'm', '1', NSL_NATIVE_QT},
+    {"computeDotJachq", "dotJachq", "xzv", "dotjachq", 'm', 'n', NSL_NATIVE_QVT},
 };
 
 static const NslSlot compliant_slots[] = {
@@ -83,6 +85,7 @@ static NsStatus bind_mechanical(NslCallee *callee) {
   bool compliant = relation->kind == NS_RELATION_COMPLIANT, timed = callee->kind->slots == rheonomous_slots;
   relation->h = nsl_function(callee, 0, SLOT_H, SLOT_JACHQ, compliant ? SLOT_JACHQ_LAMBDA : -1);
   if (timed) relation->hdot = nsl_function(callee, 1, SLOT_HDOT, -1, -1);
+  if (!compliant) relation->dotjac = nsl_function(callee, 2, timed ? SLOT_DOT_TIMED : SLOT_DOT, -1, -1);
   return NS_OK;
 }
 
@@ -125,11 +128,11 @@ static const NslCalleeClass classes[NS_RELATION_KINDS] = {
     [NS_RELATION_TYPE2] = {"relation", type2_slots, 5, bind_functions, NULL, NULL},
     [NS_RELATION_NONLINEAR] = {"relation", nonlinear_slots, 6, bind_functions, NULL, NULL},
     [NS_RELATION_LAGRANGIAN] = {"relation", linear_slots, 0, bind_coefficients, "q", NULL},
-    [NS_RELATION_SCLERONOMOUS] = {"relation", scleronomous_slots, 2, bind_mechanical, "q", NULL},
-    [NS_RELATION_RHEONOMOUS] = {"relation", rheonomous_slots, 3, bind_mechanical, "q", NULL},
+    [NS_RELATION_SCLERONOMOUS] = {"relation", scleronomous_slots, 3, bind_mechanical, "q", NULL},
+    [NS_RELATION_RHEONOMOUS] = {"relation", rheonomous_slots, 4, bind_mechanical, "q", NULL},
     [NS_RELATION_COMPLIANT_LINEAR] = {"relation", linear_slots, 0, bind_coefficients, "q", NULL},
     [NS_RELATION_COMPLIANT] = {"relation", compliant_slots, 3, bind_mechanical, "q", NULL},
-    [NS_RELATION_NEWTON_EULER] = {"relation", rheonomous_slots, 3, bind_mechanical, "q", NULL},
+    [NS_RELATION_NEWTON_EULER] = {"relation", rheonomous_slots, 4, bind_mechanical, "q", NULL},
 };
 
 static const NslType types[NS_RELATION_KINDS] = {
@@ -209,8 +212,8 @@ static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "J
 
 static const char *const lagrangian_keys[] = {"C", "F", "e", "z", "name", NULL};
 static const char *const compliant_linear_keys[] = {"C", "D", "F", "e", "z", "name", NULL};
-static const char *const scleronomous_keys[] = {"h", "Jachq", "C", "z", "name", NULL};
-static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "C", "z", "name", NULL};
+static const char *const scleronomous_keys[] = {"h", "Jachq", "dotJachq", "C", "z", "name", NULL};
+static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "dotJachq", "C", "z", "name", NULL};
 static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "z", "name", NULL};
 
 static const char *const *keys_of(NsRelationKind kind) {
@@ -394,6 +397,7 @@ static int set_jachlambda_function(lua_State *L) { return set_callback(L, "compu
 static int set_jacgx_function(lua_State *L) { return set_callback(L, "computeJacgx"); }
 static int set_jacglambda_function(lua_State *L) { return set_callback(L, "computeJacglambda"); }
 static int set_jachq_function(lua_State *L) { return set_callback(L, "computeJachq"); }
+static int set_dotjachq_function(lua_State *L) { return set_callback(L, "computeDotJachq"); }
 static int set_hdot_function(lua_State *L) { return set_callback(L, "computehDot"); }
 static int set_C_function(lua_State *L) { return set_callback(L, "computeC"); }
 static int set_D_function(lua_State *L) { return set_callback(L, "computeD"); }
@@ -485,6 +489,7 @@ static const luaL_Reg methods[] = {{"C", get_C},
                                    {"setComputegFunction", set_g_function},
                                    {"setComputeJachqFunction", set_jachq_function},
                                    {"setComputehDotFunction", set_hdot_function},
+                                   {"setComputeDotJachqFunction", set_dotjachq_function},
                                    {"jachq", get_C},
                                    {"setJachqPtr", set_C_ptr},
                                    {"setComputeJachxFunction", set_jachx_function},

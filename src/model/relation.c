@@ -148,17 +148,26 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
   return NS_OK;
 }
 
-NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
-                              NsError *err) {
-  if (rel->hdot.value) {
-    memset(room, 0, (size_t)rel->m * sizeof *room);
-    NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
-    for (int i = 0; status == NS_OK && i < rel->m; i++) rate[i] += room[i];
-    return status;
-  }
-  bool timed = rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER;
-  if (!timed || !rel->h.value) return NS_OK;
-  static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+/* The weights of the derivative by differences of fourth order, at these steps from the point. */
+static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+
+static bool timed(const NsRelation *rel) {
+  return rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER;
+}
+
+/* Whether a function had exact derivatives along the line. */
+static bool along(const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w, double *first,
+                  double *second) {
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  return f->along && f->along(f->context, at->t, args, tdot, w, first, second) == 0;
+}
+
+static void add(int m, double factor, const double *from, double *to) {
+  for (int i = 0; i < m; i++) to[i] += factor * from[i];
+}
+
+static NsStatus rate_by_differences(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
+                                    NsError *err) {
   double d = 1e-3 * fmax(1, fabs(at->t));
   for (int k = 0; k < 4; k++) {
     NsRelationPoint there = *at;
@@ -171,6 +180,20 @@ NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, 
     for (int k = 0; k < 4; k++) sum += weights[k] * room[i + k * rel->m];
     rate[i] += sum / d;
   }
+  return NS_OK;
+}
+
+NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
+                              NsError *err) {
+  if (rel->hdot.value) {
+    memset(room, 0, (size_t)rel->m * sizeof *room);
+    NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
+    if (status == NS_OK) add(rel->m, 1, room, rate);
+    return status;
+  }
+  if (!timed(rel) || !rel->h.value) return NS_OK;
+  if (!along(&rel->h, at, 1, NULL, room, NULL)) return rate_by_differences(rel, at, room, rate, err);
+  add(rel->m, 1, room, rate);
   return NS_OK;
 }
 
@@ -201,4 +224,83 @@ NsStatus ns_relation_B(const NsRelation *rel, const NsRelationPoint *at, double 
 
 NsStatus ns_relation_K(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
   return jacobian(rel, &rel->K, &rel->g, NS_BY_X, "computeJacgx", rel->nx, rel->nx, at, out, err);
+}
+
+/* ---- second derivatives along the motion ---- */
+
+size_t ns_relation_bias_room(const NsRelation *rel) {
+  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 6 * (size_t)rel->m;
+}
+
+/* rate = dh/dt and, with C (m x nx of room), + dh/dx qdot, at a point. more: 4 m of room. */
+static NsStatus rate_at(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *C, double *more,
+                        double *rate, NsError *err) {
+  memset(rate, 0, (size_t)rel->m * sizeof *rate);
+  NsStatus status = C ? ns_relation_C(rel, at, C, err) : NS_OK;
+  for (int j = 0; C && status == NS_OK && j < rel->nx; j++)
+    add(rel->m, qdot[j], C + (size_t)j * (size_t)rel->m, rate);
+  return status == NS_OK ? ns_relation_add_rate(rel, at, more, rate, err) : status;
+}
+
+/* out += the derivative along the line of dh/dt and, `whole`, of dh/dx qdot, by differences. */
+static NsStatus bias_by_differences(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, bool whole,
+                                    double *room, double *out, NsError *err) {
+  size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
+  double *x = room, *C = x + nx, *rate = C + m * nx, *more = rate + m, speed = 1;
+  for (int j = 0; j < rel->nx; j++) speed = fmax(speed, fabs(qdot[j]));
+  double d = 1e-3 / speed;
+  for (int k = 0; k < 4; k++) {
+    NsRelationPoint there = *at;
+    memcpy(x, at->x, nx * sizeof *x);
+    add(rel->nx, places[k] * d, qdot, x);
+    there.x = x;
+    there.t = at->t + places[k] * d;
+    NsStatus status = rate_at(rel, &there, qdot, whole ? C : NULL, more, rate, err);
+    if (status != NS_OK) return status;
+    add(rel->m, weights[k] / d, rate, out);
+  }
+  return NS_OK;
+}
+
+/*
+** out += the derivative along the line of dh/dt: by that of hdot, by second derivatives of h (with S of the lines of x and
+** time, x alone, time alone: h_xt qdot + h_tt = (S_xt - S_x + S_t) / 2), or by differences.
+*/
+static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
+                          double *out, NsError *err) {
+  double *first = room, *both = first + rel->m, *fixed = both + rel->m, *held = fixed + rel->m;
+  const NsFunction *h = &rel->h;
+  if (!timed(rel) || (!rel->hdot.value && !h->value)) return NS_OK;
+  if (along(&rel->hdot, at, 1, qdot, first, NULL)) {
+    add(rel->m, 1, first, out);
+    return NS_OK;
+  }
+  if (rel->hdot.value || !along(h, at, 1, qdot, first, both) || !along(h, at, 0, qdot, first, fixed) ||
+      !along(h, at, 1, NULL, first, held))
+    return bias_by_differences(rel, at, qdot, false, room, out, err);
+  add(rel->m, 0.5, both, out);
+  add(rel->m, -0.5, fixed, out);
+  add(rel->m, 0.5, held, out);
+  return NS_OK;
+}
+
+static NsStatus bias_by_callback(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
+                                 double *out, NsError *err) {
+  NsRelationPoint with_rate = {at->t, at->x, qdot, at->z};
+  memset(room, 0, (size_t)rel->m * (size_t)rel->nx * sizeof *room);
+  NsStatus status = evaluate(rel, &rel->dotjac, "computeDotJachq", &with_rate, room, err);
+  if (status != NS_OK) return status;
+  for (int j = 0; j < rel->nx; j++) add(rel->m, qdot[j], room + (size_t)j * (size_t)rel->m, out);
+  return add_drift(rel, at, qdot, room, out, err);
+}
+
+NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
+                              double *bias, NsError *err) {
+  if (rel->dotjac.value) return bias_by_callback(rel, at, qdot, room, bias, err);
+  if (!rel->h.value) return NS_OK;
+  double *first = room, *second = room + rel->m;
+  if (!along(&rel->h, at, timed(rel) ? 1 : 0, qdot, first, second))
+    return bias_by_differences(rel, at, qdot, true, room, bias, err);
+  add(rel->m, 1, second, bias);
+  return NS_OK;
 }

@@ -46,6 +46,7 @@ typedef struct NsRelation {
   NsFunction h; /* args: x (nx), lambda (m), z; value: m */
   NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
   NsFunction hdot; /* args: x (nx), none, z; value: m, dh/dt at fixed x */
+  NsFunction dotjac; /* args: x (nx), its rate (nx), z; value: m x nx, d/dt of dh/dx along the rate and the time */
   double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
   bool closed;  /* given up by its owner: a step refuses it */
@@ -90,11 +91,26 @@ NsStatus ns_relation_output(const NsRelation *relation, const NsRelationPoint *a
 NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at, double *r, NsError *err);
 
 /*
-** rate (m) += dh/dt at fixed x: by hdot when there is one, else by differences of fourth order in time; nothing for
-** relations without time. `room` holds 4 m doubles. NS_ECALLBACK.
+** rate (m) += dh/dt at fixed x: by hdot when there is one, else by h along the time (exact), and where h has no such
+** derivative (native; no dual numbers) by differences of fourth order in time; nothing for relations without time.
+** `room` holds 4 m doubles. NS_ECALLBACK.
 */
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
                               NsError *err);
+
+/* The doubles that ns_relation_add_bias works in, of a relation that is linked. */
+size_t ns_relation_bias_room(const NsRelation *relation);
+
+/*
+** bias (m) += what y'' has beside H a: the second derivative in s, at s = 0, of h(t + s, x + s qdot, lambda, z), of a
+** relation of mechanics; qdot (nx) and lambda are held. For Lagrangian systems y'' = H a + bias (of rigid bodies qdot
+** = T(q) v turns with q: they add H d(T(q) v)/dt at constant v). With computeDotJachq, that times qdot and the rate of
+** dh/dt; else h along the line (exact); else, where h has no such derivative, differences of fourth order of dh/dx
+** qdot + dh/dt along the line. `room` holds ns_relation_bias_room doubles. NS_ECALLBACK.
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8.
+*/
+NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint *at, const double *qdot, double *room,
+                              double *bias, NsError *err);
 
 /* The Jacobians at a point; out is filled wholly. NS_ECALLBACK. */
 NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
