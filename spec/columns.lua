@@ -51,4 +51,24 @@ function columns.error(mine, reference)
   return worst
 end
 
+-- A reference file with steps in its column k: each of its columns `names` (a name, or mine = theirs) is that of `mine` at
+-- the same steps (its first column) within the tolerance of columns.error. The start, step 0, may be absent. Returns the
+-- number of rows compared.
+function columns.expect(mine, path, names, tolerance)
+  local reference, row, steps = columns.read(path), {}, {}
+  for i = 1, mine.n do row[mine[mine.names[1]][i]] = i end
+  for i = 1, reference.n do
+    if row[reference.k[i]] or reference.k[i] > 0 then steps[#steps + 1] = i end
+  end
+  for key, theirs in pairs(names) do
+    local name, list, expected = type(key) == "string" and key or theirs, {}, {}
+    for n, i in ipairs(steps) do
+      list[n], expected[n] = mine[name][assert(row[reference.k[i]], "no such step")], reference[theirs][i]
+    end
+    local e = columns.error(list, expected)
+    if e > tolerance then error(("%s, %s: error %g, expected at most %g"):format(path, name, e, tolerance), 2) end
+  end
+  return #steps
+end
+
 return columns

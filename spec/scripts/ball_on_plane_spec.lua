@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 describe("scripts/ball_on_plane.lua", function()
   local script, run = script_run("ball_on_plane", setup, teardown)
@@ -68,6 +69,20 @@ describe("scripts/ball_on_plane.lua", function()
       assert.near(0.1, c.z[i], 1e-13)
       assert.near(9.81, c.rn[i], 1e-8)
       assert.is_true(math.sqrt(c.rx[i] ^ 2 + c.ry[i] ^ 2) <= 0.2 * c.rn[i] + 1e-8)
+    end
+  end)
+
+  it("has the exact velocity, and the exact way but for order 2 in h", function()
+    local ref = columns.read "spec/reference/mechanics_ball_on_plane_exact.csv"
+    for _, h in ipairs { 1e-3, 2.5e-4 } do
+      local c = run(("--h %g"):format(h))
+      for i = 2, ref.n do
+        local k = (ref.t[i] / h + 0.5) // 1
+        assert.near(ref.t[i], c.t[k], 1e-12)
+        assert.near(ref.v[i], c.vx[k], 1e-9)
+        assert.near(ref.w[i] * 0.1, c.vx[k] - c.slip_x[k], 1e-9)
+        assert.near(ref.x[i], c.x[k], 5 * h * h)
+      end
     end
   end)
 

@@ -65,6 +65,17 @@ describe("scripts/bouncing_ball.lua", function()
     assert.near(9.81, tonumber(taken), 1e-3)
   end)
 
+  it("is the scheme of a program of its own, and near the exact motion", function()
+    local c = run "--e 0.5 --T 2"
+    assert.equal(201, columns.expect(c, "spec/reference/mechanics_bouncing_ball_h5e-3.csv", { "q", "v", "p" }, 1e-12))
+    local ref, errors = columns.read "spec/reference/mechanics_bouncing_ball_exact.csv", {}
+    for n, h in ipairs { 1e-3, 1e-4 } do
+      c, errors[n] = run(("--e 0.5 --T 2 --h %g"):format(h)), 0
+      for i = 1, ref.n do errors[n] = math.max(errors[n], math.abs(c.q[(ref.t[i] / h + 0.5) // 1 + 1] - ref.q[i])) end
+      assert.is_true(errors[n] <= 20 * h, ("h = %g: %g"):format(h, errors[n]))
+    end
+  end)
+
   it("never rests with e = 1, and refuses mistakes", function()
     local out, err, status = script "--e 1"
     assert.equal("", err)

@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 local cos = math.cos
 
@@ -63,6 +64,43 @@ describe("scripts/double_pendulum.lua", function()
       assert.near(-1e-3, c.q1[c.n], 1e-7)
       assert.near(-1e-3 * s, c.q2[c.n], 1e-7)
     end
+  end)
+
+  it("is the scheme of a program of its own", function()
+    local names = { "q1", "q2", "w1", "w2", "p" }
+    assert.equal(201, columns.expect(run "", "spec/reference/mechanics_double_pendulum_l0.8.csv", names, 1e-7))
+  end)
+
+  it("has the impacts of an event-driven method, with errors of order 1 in h", function()
+    local ref = columns.read "spec/reference/mechanics_double_pendulum_impacts.csv"
+    local later, faster = { 2, 4, 8, 12, 16 }, { 60, 60, 500, 250, 800 } -- errors by h: the motion is chaotic
+    for _, h in ipairs { 1e-3, 1e-4 } do
+      local c, n = run(("--T 7 --h %g"):format(h)), 0
+      for i = 2, c.n do
+        if c.p[i] > 0 then
+          n = n + 1
+          assert.near(ref.t[n], c.t[i], later[n] * h)
+          assert.near(ref.w1_after[n], c.w1[i], faster[n] * h)
+          assert.near(ref.w2_after[n], c.w2[i], faster[n] * h)
+        end
+      end
+      assert.equal(5, n)
+    end
+  end)
+
+  it("follows the flight between the impacts with an error of order 1 in h", function()
+    local ref, errors = columns.read "spec/reference/mechanics_double_pendulum_flight.csv", {}
+    for n, h in ipairs { 1e-3, 5e-4, 2.5e-4 } do
+      local c = run(("--T 0.76 --h %g"):format(h))
+      errors[n] = 0
+      for i = 1, 20 do
+        local k = (ref.t[i] / h + 0.5) // 1 + 1
+        errors[n] = math.max(errors[n], math.abs(c.q1[k] - ref.q1[i]), math.abs(c.q2[k] - ref.q2[i]))
+      end
+    end
+    assert.is_true(errors[1] < 3e-3)
+    assert.near(2, errors[1] / errors[2], 0.1)
+    assert.near(2, errors[2] / errors[3], 0.1)
   end)
 
   it("tells the energy, and refuses mistakes", function()

@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 describe("scripts/impacting_bar.lua", function()
   local script, run = script_run("impacting_bar", setup, teardown)
@@ -73,6 +74,13 @@ describe("scripts/impacting_bar.lua", function()
       if c.t[i] < 1.4 then assert.near(-0.1, c.v_end[i], 1e-6) end
       if c.t[i] > 1.55 and c.t[i] < 2.3 then assert.near(0.1, c.v_end[i], 0.06) end
     end
+  end)
+
+  it("is the scheme of a program of its own", function()
+    local c = run "--N 20"
+    for i = 1, c.n do c.gap[i] = c.gap[i] - 0.05 end
+    local names = { gap = "w_wall", v_wall = "v_wall", v_end = "v_free" }
+    assert.equal(201, columns.expect(c, "spec/reference/mechanics_bar_N20.csv", names, 1e-10))
   end)
 
   it("tells the contact, and refuses mistakes", function()

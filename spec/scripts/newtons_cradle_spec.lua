@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 describe("scripts/newtons_cradle.lua", function()
   local script, run = script_run("newtons_cradle", setup, teardown)
@@ -80,6 +81,33 @@ describe("scripts/newtons_cradle.lua", function()
     local c = run "--T 1 --e 0.3"
     for i = 1, c.n do
       for b = 1, 4 do assert.is_true(c["q" .. b + 1][i] - c["q" .. b][i] - 0.1 >= -1e-3) end
+    end
+  end)
+
+  it("is the scheme of a program of its own", function()
+    for _, e in ipairs { 1, 0.5 } do
+      local c = run("--gap 0.0103 --e " .. e)
+      local names = { "q1", "q2", "q3", "q4", "q5", "v1", "v2", "v3", "v4", "v5" }
+      assert.equal(201, columns.expect(c, ("spec/reference/mechanics_cradle_e%g.csv"):format(e), names, 1e-12))
+    end
+  end)
+
+  it("has the exact impacts, in their order", function()
+    for _, e in ipairs { 1, 0.5 } do
+      local c = run("--gap 0.0103 --h 2.3e-4 --e " .. e)
+      local ref = columns.read(("spec/reference/mechanics_cradle_exact_e%g.csv"):format(e))
+      local last = 1
+      for n = 1, ref.n do
+        local left, right, found = c["v" .. ref.left[n]], c["v" .. ref.left[n] + 1], nil
+        for i = last, c.n do
+          if math.abs(left[i] - ref.v_left[n]) < 1e-12 and math.abs(right[i] - ref.v_right[n]) < 1e-12 then
+            found = i
+            break
+          end
+        end
+        assert.near(ref.t[n], c.t[found], 8 * 2.3e-4)
+        last = found
+      end
     end
   end)
 

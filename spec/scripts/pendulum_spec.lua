@@ -75,6 +75,24 @@ describe("scripts/pendulum.lua", function()
     assert.near(4, (a - b) / (b - c), 0.05)
   end)
 
+  it("is the scheme of a program of its own", function()
+    local names = { "q", "w" }
+    assert.equal(201, columns.expect(run "", "spec/reference/mechanics_pendulum_h5e-4.csv", names, 1e-8))
+  end)
+
+  it("has the exact impacts, with errors of order 1 in h", function()
+    local ref = columns.read "spec/reference/mechanics_pendulum_exact.csv"
+    for _, h in ipairs { 1e-3, 2e-4 } do
+      local c = run(("--T 10 --h %g"):format(h))
+      local hits = impacts(c)
+      for n, i in ipairs(hits) do
+        assert.near(ref.t[n], c.t[i], (2 + 2 * n) * h)
+        assert.near(ref.w_after[n], c.w[i], 2 * n * h)
+      end
+      assert.is_true(#hits >= 9 and #hits < ref.n and ref.t[#hits + 1] > 10 - h)
+    end
+  end)
+
   it("tells the impacts, and refuses mistakes", function()
     local out, err, status = script ""
     assert.equal("", err)

@@ -83,6 +83,11 @@ describe("scripts/rocking_block.lua", function()
     end
   end)
 
+  it("is the scheme of a program of its own with Newton's method converged", function()
+    local names = { x = "x", y = "y", angle = "a", vx = "vx", vy = "vy", w = "w" }
+    assert.equal(200, columns.expect(run "--newton full", "spec/reference/mechanics_rocking_block.csv", names, 1e-8))
+  end)
+
   it("tells the contacts, and refuses mistakes", function()
     local out, err, status = script ""
     assert.equal("", err)

@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 describe("scripts/slope.lua", function()
   local script, run = script_run("slope", setup, teardown)
@@ -56,6 +57,19 @@ describe("scripts/slope.lua", function()
       if slip > 1e-6 then
         assert.near(-0.4 * c.rn[i] * c.vs[i] / slip, c.rs[i], 1e-6)
         assert.near(-0.4 * c.rn[i] * c.vc[i] / slip, c.rc[i], 1e-6)
+      end
+    end
+  end)
+
+  it("has the exact way and speed", function()
+    local ref = columns.read "spec/reference/mechanics_slope_exact.csv"
+    for _, mu in ipairs { "0.3", "0.6" } do
+      local c = run("--T 1 --mu " .. mu)
+      assert.equal(ref.n, c.n)
+      for i = 1, ref.n do
+        local way = math.sqrt(ref["x_" .. mu][i] ^ 2 + ref["y_" .. mu][i] ^ 2)
+        assert.near(way, c.s[i], 1e-12)
+        assert.near(ref["speed_" .. mu][i], c.vs[i], 1e-12)
       end
     end
   end)

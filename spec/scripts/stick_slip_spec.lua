@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 describe("scripts/stick_slip.lua", function()
   local script, run = script_run("stick_slip", setup, teardown)
@@ -57,6 +58,15 @@ describe("scripts/stick_slip.lua", function()
         local mu = c.state[i - 1] == "stick" and 0.5 or 0.3
         assert.near(c.v[i] < 0.1 and mu * 9.81 or -mu * 9.81, c.f[i], 1e-11)
       end
+    end
+  end)
+
+  it("is near the exact motion, with an error of order 1 in h", function()
+    local ref = columns.read "spec/reference/mechanics_stick_slip_exact.csv"
+    for _, h in ipairs { 1e-3, 2e-4 } do
+      local c, worst = run(("--h %g"):format(h)), 0
+      for i = 1, ref.n do worst = math.max(worst, math.abs(c.x[(ref.t[i] / h + 0.5) // 1 + 1] - ref.x[i])) end
+      assert.is_true(worst <= 2 * h, ("h = %g: %g"):format(h, worst))
     end
   end)
 

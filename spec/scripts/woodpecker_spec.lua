@@ -1,4 +1,5 @@
 local script_run = require "script_run"
+local columns = require "columns"
 
 describe("scripts/woodpecker.lua", function()
   local script, run = script_run("woodpecker", setup, teardown)
@@ -75,6 +76,13 @@ describe("scripts/woodpecker.lua", function()
     for i = 1, c.n do
       assert.near(momentum(1) - 4.8e-3 * 9.81 * (c.t[i] - c.t[1]), momentum(i), 1e-13)
     end
+  end)
+
+  it("is the scheme of a program of its own", function()
+    local c = run "--T 0.3"
+    local path = "spec/reference/mechanics_woodpecker.csv"
+    local names = { "y", "a", "b", "vy", "wa", "wb", "n1", "t1", "n2", "t2", "n3", "t3" }
+    assert.equal(150, columns.expect(c, path, names, 1e-8))
   end)
 
   it("tells the knocks, and refuses mistakes", function()
