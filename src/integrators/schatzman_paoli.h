@@ -17,7 +17,8 @@
 **   0 <= (g(q+) + e g(q-)) / (1 + e) _|_ P >= 0 for Newton's impact law,   g(q+) = 0 for an equality.
 ** All is taken about t_k, so that a smooth motion has order 2 for every theta; of a linear one theta >= 1/2 is stable
 ** for every h, theta = 0 is the explicit scheme (leapfrog). A bilateral constraint is held in the coordinates (SHAKE).
-** An impact takes two steps, after which the difference q+ - q_k is -e times that before; y is never below -e h |u|.
+** An impact takes two steps, after which the difference q+ - q_k is -e times that before; y stays above
+** -2 e / (1 + e) h |u|, u being the speed of the approach.
 ** The first step has q- = q+ - 2 h v_0, so that v is v_0: q- = q_0 - h v_0 + h^2/2 a_0 to second order, a_0 being the
 ** acceleration under the constraints and contacts that act; so has a step after the state was written.
 ** What a system's velocity is set to is v, that of t_k.

@@ -41,9 +41,11 @@ struct NsDs {
 
   /*
   ** Two-step schemes (mechanics; NULL elsewhere): x_before is x at the start of the step before, one of length h_k;
-  ** 0 when there was none, or when x is not any more what that step left, which is x_left, after h_left.
+  ** 0 when there was none, or when x is not any more what that step left, which is x_left, after h_left. `left`: x_k is
+  ** still the start of that step.
   */
   double *x_before, *x_left, h_k, h_left;
+  bool left;
 
   double *z; /* nz parameters, borrowed; NULL when there are none */
   int nz;
