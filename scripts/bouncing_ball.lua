@@ -10,53 +10,113 @@
 --   m (v_{k+1} - v_k) = -h m g + P,   q_{k+1} = q_k + h (theta v_{k+1} + (1 - theta) v_k),
 --   0 <= v_{k+1} + e v_k _|_ P >= 0   if q_k + h v_k / 2 <= 0, else P = 0,
 --
--- and so passes the end of the impacts, and rests after it, with steps of one length.
+-- and so passes the end of the impacts, and rests after it, with steps of one length. Two other schemes do that too.
+-- Paoli and Schatzman's has a law for positions alone; an impact takes two of its steps:
+--
+--   m (q_{k+1} - 2 q_k + q_{k-1}) = -h^2 m g + h P,   0 <= (q_{k+1} + e q_{k-1}) / (1 + e) _|_ P >= 0,
+--
+-- with the velocity (q_{k+1} - q_{k-1}) / 2h, that of t_k. D1MinusLinear is of second order up to an impact, which is
+-- at the end of the first step with q <= 0, and has a force while the ball rests:
+--
+--   q_{k+1} = q_k + h v_k + h^2/2 a_k,   v- = v_k + h/2 (a_k + a_{k+1}),   m a = -m g + lambda,
+--   0 <= v_{k+1} + e v- _|_ m (v_{k+1} - v-) >= 0   if q_{k+1} <= 0;   at rest 0 <= a _|_ lambda >= 0.
+--
+-- The motion is known: the table compares the three with it.
 
 local ns = require "nslua"
 local options = require "nslua.options"
 
+local names = { "MoreauJean", "SchatzmanPaoli", "D1MinusLinear" }
 local opt = options.parse(arg, {
-  about = "A ball that bounces until it rests. Without --csv nothing is written.",
+  about = "A ball that bounces until it rests, by three integrators. Without --csv nothing is written.",
   { "e", default = 0.9, min = 0, max = 1, help = "restitution" },
   { "H", default = 1, min = 0, help = "height at the start" },
   { "h", default = 5e-3, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 10, above = 0, max = 1000, help = "end of the run" },
   { "theta", default = 0.5, min = 0.5, max = 1, help = "weight of the end of a step" },
+  { "osi", default = names[1], choices = names, help = "the integrator whose run is told and written" },
   { "csv", value = "FILE", help = "write every step there" },
 })
 local m, g = 1, 9.81
 
-local ball = ns.LagrangianLinearTIDS({ opt.H }, { 0 }, { { m } })
-ball:setFExtPtr { -m * g }
-local floor = ns.Interaction(ns.NewtonImpactNSL(opt.e), ns.LagrangianLinearTIR { { 1 } })
-local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
-nsds:insertDynamicalSystem(ball)
-nsds:link(floor, ball)
-local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(opt.theta), ns.LCP())
+local integrators = {
+  MoreauJean = function() return ns.MoreauJeanOSI(opt.theta) end,
+  SchatzmanPaoli = function() return ns.SchatzmanPaoliOSI(opt.theta) end,
+  D1MinusLinear = function() return ns.D1MinusLinearOSI() end,
+}
 
-local start = simu:energy()
-local rows = { { 0, 0, opt.H, 0, 0, 0 } }
-local impacts, deepest, rest = 0, 0, nil
-for k, t in simu:steps() do
-  local q, v, p, lambda = ball:q()[1], ball:velocity()[1], ball:p(1)[1], floor:lambda(1)[1]
-  rows[#rows + 1] = { k, t, q, v, p, lambda }
-  deepest = math.max(deepest, -q)
-  if lambda > 0 and v > g * opt.h then impacts = impacts + 1 end -- a flight of more than a step begins
-  rest = lambda > 0 and math.abs(v) < 1e-12 and (rest or t) or nil
+-- Whether a flight of more than a step begins between two rows: with an impulse, or after the last one of the impact.
+local rebounds = {
+  MoreauJean = function(_, row) return row[6] > 0 and row[4] > g * opt.h end,
+  SchatzmanPaoli = function(before, row)
+    return before[6] > 0 and row[6] == 0 and row[3] - before[3] > g * opt.h ^ 2
+  end,
+  D1MinusLinear = function(_, row) return row[5] > 0 and row[4] > g * opt.h end,
+}
+
+-- The height at times that do not decrease: flight after flight, and 0 when they do not take time any more.
+local function exact_height()
+  local start, length = -math.sqrt(2 * opt.H / g), 2 * math.sqrt(2 * opt.H / g) -- the first one from its middle
+  return function(t)
+    while t > start + length and start + length > start do
+      start, length = start + length, opt.e * length
+    end
+    if t > start + length or start + length == start then return 0 end
+    return g / 2 * (t - start) * (start + length - t)
+  end
 end
-local energy = simu:energy()
 
-print(("e = %g, h = %g, %d steps: %d impacts with a rebound"):format(opt.e, opt.h, #rows - 1, impacts))
+-- A run with one integrator: its rows for the file, and what there is to say about it.
+local function run(name)
+  local ball = ns.LagrangianLinearTIDS({ opt.H }, { 0 }, { { m } })
+  ball:setFExtPtr { -m * g }
+  local floor = ns.Interaction(ns.NewtonImpactNSL(opt.e), ns.LagrangianLinearTIR { { 1 } })
+  local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+  nsds:insertDynamicalSystem(ball)
+  nsds:link(floor, ball)
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), integrators[name](), ns.LCP())
+
+  local has_energy, height = name ~= "SchatzmanPaoli", exact_height()
+  local result = { rows = { { 0, 0, opt.H, 0, 0, 0 } }, impacts = 0, deepest = 0, off = 0 }
+  result.start = has_energy and simu:energy()
+  for k, t in simu:steps() do
+    local q, v, p, lambda = ball:q()[1], ball:velocity()[1], ball:p(1)[1], floor:lambda(1)[1]
+    result.rows[k + 1] = { k, t, q, v, p, lambda }
+    result.deepest = math.max(result.deepest, -q)
+    result.off = result.off + opt.h * math.abs(q - height(t))
+    if rebounds[name](result.rows[k], result.rows[k + 1]) then
+      result.impacts = result.impacts + 1
+    end
+    result.rest = lambda > 0 and math.abs(v) < 1e-12 and (result.rest or t) or nil
+  end
+  result.energy = has_energy and simu:energy()
+  return result
+end
+
+local runs = {}
+for _, name in ipairs(names) do runs[name] = run(name) end
+local told = runs[opt.osi]
+
+print(("e = %g, h = %g, %d steps: %d impacts with a rebound"):format(opt.e, opt.h, #told.rows - 1, told.impacts))
 if opt.e < 1 then
   print(("the impacts end at %.6g"):format((1 + opt.e) / (1 - opt.e) * math.sqrt(2 * opt.H / g)))
 end
-print(rest and ("at rest from %.6g on"):format(rest) or "not at rest yet")
-print(("deepest penetration: %.1e"):format(deepest))
-print(("energy: %.12g at the start, %.12g at the end; impacts took %.12g, the scheme %.3g, the rest is %.1e"):format(
-  start.total, energy.total, -energy.impacts, -energy.numerical,
-  energy.total - start.total - energy.impacts - energy.numerical - energy.forces))
+print(told.rest and ("at rest from %.6g on"):format(told.rest) or "not at rest yet")
+print(("deepest penetration: %.1e"):format(told.deepest))
+if told.energy then
+  local start, energy = told.start, told.energy
+  local line = "energy: %.12g at the start, %.12g at the end; impacts took %.12g, the scheme %.3g, the rest is %.1e"
+  print(line:format(start.total, energy.total, -energy.impacts, -energy.numerical,
+    energy.total - start.total - energy.impacts - energy.numerical - energy.forces))
+end
+
+print(("\n%-16s%18s%14s%12s"):format("", "integral |error|", "penetration", "at rest"))
+for _, name in ipairs(names) do
+  local r = runs[name]
+  print(("%-16s%18.3e%14.1e%12s"):format(name, r.off, r.deepest, r.rest and ("%.5g"):format(r.rest) or "-"))
+end
 
 if opt.csv then
-  options.write_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
+  options.write_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
+  print(("written: %d rows to %s"):format(#told.rows, opt.csv))
 end

@@ -1,6 +1,6 @@
 /*
 ** osi.c
-** EulerMoreauOSI, MoreauJeanOSI, MoreauJeanGOSI: the weights of the schemes. RungeKuttaOSI: tolerances.
+** EulerMoreauOSI, MoreauJeanOSI, MoreauJeanGOSI, SchatzmanPaoliOSI: the weights of the schemes. RungeKuttaOSI: tolerances.
 */
 #include "bind/simulation.h"
 
@@ -60,6 +60,16 @@ static int new_moreau_jean_global(lua_State *L) {
   return new_weights(L, NS_MOREAU_JEAN_GLOBAL, 0.5);
 }
 
+/* SchatzmanPaoliOSI(theta). */
+static int new_schatzman_paoli(lua_State *L) {
+  const char *who = types[NS_SCHATZMAN_PAOLI].name;
+  nsl_at_most(L, 1, who);
+  double theta = weight(L, 1, who, "theta");
+  NslOsi *self = new_osi(L, NS_SCHATZMAN_PAOLI);
+  self->integrator.euler_moreau.theta = self->integrator.schatzman_paoli.theta = theta;
+  return 1;
+}
+
 /* Reads tolerances (rtol at idx, atol after it) into the options; what is not given stays. */
 static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptions *options) {
   double rtol = lua_isnoneornil(L, idx) ? options->rtol : nsl_finite(L, idx, who, "rtol");
@@ -92,11 +102,18 @@ void nsl_clone_osi(lua_State *L, int idx) {
   new_osi(L, from->integrator.kind)->integrator = from->integrator;
 }
 
-/* The integrator at 1, one with weights. */
+/* The integrator at 1, one with a weight theta. */
 static NslOsi *check_weighted(lua_State *L, const char *what) {
   NslOsi *self = nsl_check_osi(L, 1);
   if (ns_integrator_has_events(&self->integrator))
     luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
+  return self;
+}
+
+/* The same, with gamma too. */
+static NslOsi *check_gamma(lua_State *L, const char *what) {
+  NslOsi *self = check_weighted(L, what);
+  if (self->integrator.kind == NS_SCHATZMAN_PAOLI) luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
   return self;
 }
 
@@ -106,7 +123,7 @@ static int osi_theta(lua_State *L) {
 }
 
 static int osi_gamma(lua_State *L) {
-  lua_pushnumber(L, check_weighted(L, "gamma")->integrator.euler_moreau.gamma);
+  lua_pushnumber(L, check_gamma(L, "gamma")->integrator.euler_moreau.gamma);
   return 1;
 }
 
@@ -114,11 +131,12 @@ static int osi_set_theta(lua_State *L) {
   NslOsi *self = check_weighted(L, "setTheta");
   double theta = weight(L, 2, self->head.type->name, "theta");
   self->integrator.euler_moreau.theta = self->integrator.moreau_jean.theta = theta;
+  self->integrator.schatzman_paoli.theta = theta;
   return 0;
 }
 
 static int osi_set_gamma(lua_State *L) {
-  NslOsi *self = check_weighted(L, "setGamma");
+  NslOsi *self = check_gamma(L, "setGamma");
   double gamma = weight(L, 2, self->head.type->name, "gamma");
   self->integrator.euler_moreau.gamma = self->integrator.moreau_jean.gamma = gamma;
   return 0;
@@ -203,6 +221,8 @@ static int osi_tostring(lua_State *L) {
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
   if (osi->kind == NS_D1_MINUS_LINEAR) return lua_pushstring(L, name), 1;
+  if (osi->kind == NS_SCHATZMAN_PAOLI)
+    return lua_pushfstring(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
   if (ns_integrator_has_events(osi))
     return lua_pushfstring(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
   lua_pushfstring(L, "%s: theta %f, gamma %f%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
@@ -237,6 +257,7 @@ void nsl_open_osi(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean},
       {"MoreauJeanGOSI", new_moreau_jean_global}, {"RungeKuttaOSI", new_runge_kutta},
+      {"SchatzmanPaoliOSI", new_schatzman_paoli},
       {"D1MinusLinearOSI", new_d1_minus_linear}, {NULL, NULL}};
   for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);

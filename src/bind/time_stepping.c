@@ -92,12 +92,16 @@ static size_t workspace_size(const NsNsds *nsds) {
 }
 
 /* The loop with a step of `name`'s kind; without a one-step problem one that takes every law. */
-static int make(lua_State *L, const char *name) {
+static int make(lua_State *L, const char *name, bool event_driven) {
   nsl_at_most(L, 4, name);
   lua_settop(L, 4);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
+  if (ns_integrator_locates_events(&osi->integrator) && !event_driven)
+    luaL_error(L, "TimeStepping: a RungeKuttaOSI goes with EventDriven");
+  if (event_driven && !ns_integrator_locates_events(&osi->integrator))
+    luaL_error(L, "EventDriven: it goes with a RungeKuttaOSI, got a %s", osi->head.type->name);
   if (lua_isnil(L, 4)) {
     bool mechanics = osi->integrator.kind != NS_EULER_MOREAU;
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
@@ -119,21 +123,12 @@ static int make(lua_State *L, const char *name) {
 
 /* TimeStepping(nsds, td, osi [, osnspb]). */
 static int new_ts(lua_State *L) {
-  nsl_at_most(L, 4, ts_type.name);
-  lua_settop(L, 4);
-  nsl_check_nsds(L, 1);
-  nsl_check_time_grid(L, 2);
-  if (ns_integrator_locates_events(&nsl_check_osi(L, 3)->integrator))
-    luaL_error(L, "TimeStepping: a RungeKuttaOSI goes with EventDriven");
-  return make(L, ts_type.name);
+  return make(L, ts_type.name, false);
 }
 
 /* EventDriven(nsds, td, osi [, osnspb]): the same loop, its step from event to event. */
 static int new_event_driven(lua_State *L) {
-  const NslOsi *osi = nsl_check_osi(L, 3);
-  if (!ns_integrator_locates_events(&osi->integrator))
-    luaL_error(L, "EventDriven: it goes with a RungeKuttaOSI, got a %s", osi->head.type->name);
-  return make(L, "EventDriven");
+  return make(L, "EventDriven", true);
 }
 
 /* TimeSteppingDirectProjection(nsds, td, osi [, osnspb]): TimeStepping that projects the coordinates. */
@@ -336,6 +331,9 @@ static int ts_stats(lua_State *L) {
 static int ts_energy(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
   NsTimeStepping *ts = self->ts;
+  if (ts->integrator->kind == NS_SCHATZMAN_PAOLI)
+    luaL_error(L, "energy: a SchatzmanPaoliOSI keeps positions; its velocities are those of the time before, so that there "
+                  "is no account");
   NsError err = {NS_OK, ""};
   double kinetic, potential;
   NslEdge edge = nsl_enter(self->host, L, &ts->progress);

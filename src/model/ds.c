@@ -29,13 +29,33 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
   return ds->update(ds, t, err);
 }
 
+/* The state before the last step, when the present one is what that left; a step that failed may begin once more. */
+static void remember_before(NsDs *ds) {
+  bool same = ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+  if (!same) ds->h_k = 0;
+  if (same && ds->left) {
+    memcpy(ds->x_before, ds->x_k, bytes_of(ds->n));
+    ds->h_k = ds->h_left;
+  }
+  ds->left = false;
+}
+
+void ns_ds_leave(NsDs *ds, double h) {
+  memcpy(ds->x_left, ds->x, bytes_of(ds->n));
+  ds->h_left = h;
+  ds->left = true;
+}
+
 void ns_ds_remember(NsDs *ds) {
+  if (ds->x_before) remember_before(ds);
   memcpy(ds->x_k, ds->x, bytes_of(ds->n));
   memcpy(ds->r_k, ds->r, bytes_of(ds->nr));
 }
 
 void ns_ds_reset(NsDs *ds) {
   ds->moved = false;
+  ds->h_k = ds->h_left = 0;
+  ds->left = false;
   memcpy(ds->x, ds->x0, bytes_of(ds->n));
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->nr));
@@ -48,5 +68,12 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
   visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
   visitor(context, "r_k", ds->r_k, bytes_of(ds->nr));
   visitor(context, "moved", &ds->moved, sizeof ds->moved);
+  if (ds->x_before) {
+    visitor(context, "x_before", ds->x_before, bytes_of(ds->n));
+    visitor(context, "x_left", ds->x_left, bytes_of(ds->n));
+    visitor(context, "h_k", &ds->h_k, sizeof ds->h_k);
+    visitor(context, "h_left", &ds->h_left, sizeof ds->h_left);
+    visitor(context, "left", &ds->left, sizeof ds->left);
+  }
   if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }

@@ -39,6 +39,14 @@ struct NsDs {
   /* memory: the state at the start of the step */
   double *x_k, *r_k;
 
+  /*
+  ** Two-step schemes (mechanics; NULL elsewhere): x_before is x at the start of the step before, one of length h_k;
+  ** 0 when there was none, or when x is not any more what that step left, which is x_left, after h_left. `left`: x_k is
+  ** still the start of that step.
+  */
+  double *x_before, *x_left, h_k, h_left;
+  bool left;
+
   double *z; /* nz parameters, borrowed; NULL when there are none */
   int nz;
 
@@ -59,10 +67,13 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err);
 /* The state becomes the memory of the step that begins. */
 void ns_ds_remember(NsDs *ds);
 
+/* x is what a step of length h of a two-step scheme leaves. */
+void ns_ds_leave(NsDs *ds, double h);
+
 /* Back to x0, with no input. */
 void ns_ds_reset(NsDs *ds);
 
-/* Walks x, r and their memories, and z. */
+/* Walks x, r and their memories (those of two-step schemes too), and z. */
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context);
 
 #endif

@@ -30,6 +30,7 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
                      family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
   if (ns_integrator_has_events(integrator)) return ns_event_driven_accepts(nsds, ns_integrator_name(integrator->kind), err);
+  if (integrator->kind == NS_SCHATZMAN_PAOLI) return ns_schatzman_paoli_accepts(nsds, err);
   return integrator->kind == NS_MOREAU_JEAN_GLOBAL ? ns_moreau_jean_sparse_suits(nsds, err) : NS_OK;
 }
 
@@ -39,6 +40,7 @@ NsStatus ns_scheme_new(NsScheme *scheme, const NsIntegrator *integrator, NsNsds 
   if (integrator->kind == NS_MOREAU_JEAN_GLOBAL ||
       (integrator->kind == NS_MOREAU_JEAN && !projecting && ns_moreau_jean_sparse_preferred(nsds)))
     return ns_moreau_jean_sparse_new(&scheme->moreau_jean_sparse, nsds);
+  if (integrator->kind == NS_SCHATZMAN_PAOLI) return ns_schatzman_paoli_new(&scheme->schatzman_paoli, nsds);
   if (integrator->kind == NS_MOREAU_JEAN) return ns_moreau_jean_new(&scheme->moreau_jean, nsds);
   if (ns_euler_moreau_sparse_suits(nsds)) return ns_euler_moreau_sparse_new(&scheme->euler_moreau_sparse, nsds);
   return ns_euler_moreau_new(&scheme->euler_moreau, nsds);
@@ -49,6 +51,7 @@ void ns_scheme_free(NsScheme *scheme) {
   ns_euler_moreau_sparse_free(scheme->euler_moreau_sparse);
   ns_moreau_jean_free(scheme->moreau_jean);
   ns_moreau_jean_sparse_free(scheme->moreau_jean_sparse);
+  ns_schatzman_paoli_free(scheme->schatzman_paoli);
   ns_event_driven_free(scheme->event_driven);
   *scheme = (NsScheme){0};
 }
@@ -83,35 +86,44 @@ NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAcco
 
 bool ns_scheme_linear(const NsScheme *scheme) {
   if (ns_scheme_sparse_states(scheme) >= 0 || scheme->event_driven) return true;
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_linear(scheme->schatzman_paoli);
   return scheme->moreau_jean ? ns_moreau_jean_linear(scheme->moreau_jean) : ns_euler_moreau_linear(scheme->euler_moreau);
 }
 
 NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
                          NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_begin(scheme->moreau_jean, &integrator->moreau_jean, t_k, t_next, h, err);
+  if (scheme->schatzman_paoli)
+    return ns_schatzman_paoli_begin(scheme->schatzman_paoli, &integrator->schatzman_paoli, t_k, t_next, h, err);
   return ns_euler_moreau_begin(scheme->euler_moreau, &integrator->euler_moreau, t_k, t_next, h, err);
 }
 
 void ns_scheme_restart(NsScheme *scheme) {
   if (scheme->moreau_jean) ns_moreau_jean_restart(scheme->moreau_jean);
+  else if (scheme->schatzman_paoli) ns_schatzman_paoli_restart(scheme->schatzman_paoli);
   else ns_euler_moreau_restart(scheme->euler_moreau);
 }
 
 NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err) {
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_evaluate(scheme->schatzman_paoli, err);
   return scheme->moreau_jean ? ns_moreau_jean_evaluate(scheme->moreau_jean, err) : ns_euler_moreau_evaluate(scheme->euler_moreau, err);
 }
 
 NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_evaluate_relations(scheme->moreau_jean, err);
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_evaluate_relations(scheme->schatzman_paoli, err);
   return ns_euler_moreau_evaluate_relations(scheme->euler_moreau, err);
 }
 
 NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_linearize(scheme->moreau_jean, iteration, err);
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_linearize(scheme->schatzman_paoli, err);
   return ns_euler_moreau_linearize(scheme->euler_moreau, err);
 }
 
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem) {
+  const NsSchatzmanPaoli *sp = scheme->schatzman_paoli;
+  if (sp) return ns_osnsp_solve_mixed(problem, ns_schatzman_paoli_problem(sp), ns_schatzman_paoli_guess(sp));
   if (scheme->moreau_jean)
     return ns_osnsp_solve_mixed(problem, ns_moreau_jean_problem(scheme->moreau_jean), ns_moreau_jean_guess(scheme->moreau_jean));
   ns_euler_moreau_q(scheme->euler_moreau, problem->q);
@@ -120,24 +132,29 @@ NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem) {
 
 void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction) {
   if (scheme->moreau_jean) ns_moreau_jean_advance(scheme->moreau_jean, lambda, fraction);
+  else if (scheme->schatzman_paoli) ns_schatzman_paoli_advance(scheme->schatzman_paoli, lambda, fraction);
   else ns_euler_moreau_advance(scheme->euler_moreau, lambda, fraction);
 }
 
 NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol) {
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_residual(scheme->schatzman_paoli, y, atol);
   return scheme->moreau_jean ? ns_moreau_jean_residual(scheme->moreau_jean, y, atol)
                         : ns_euler_moreau_residual(scheme->euler_moreau, y, atol);
 }
 
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_finite(scheme->schatzman_paoli, err);
   return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err) : ns_euler_moreau_finite(scheme->euler_moreau, err);
 }
 
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, err);
   return ns_euler_moreau_commit(scheme->euler_moreau, err);
 }
 
 long ns_scheme_factorizations(const NsScheme *scheme) {
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_factorizations(scheme->schatzman_paoli);
   return scheme->moreau_jean ? ns_moreau_jean_factorizations(scheme->moreau_jean)
                         : ns_euler_moreau_factorizations(scheme->euler_moreau);
 }

@@ -7,6 +7,7 @@
 
 #include "integrators/euler_moreau_sparse.h"
 #include "integrators/moreau_jean_sparse.h"
+#include "integrators/schatzman_paoli.h"
 #include "simulation/event_driven.h"
 
 /*
@@ -17,6 +18,7 @@
   X(NS_EULER_MOREAU, "EulerMoreauOSI")    \
   X(NS_MOREAU_JEAN, "MoreauJeanOSI")      \
   X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI") \
+  X(NS_SCHATZMAN_PAOLI, "SchatzmanPaoliOSI") \
   X(NS_RUNGE_KUTTA, "RungeKuttaOSI")        \
   X(NS_D1_MINUS_LINEAR, "D1MinusLinearOSI")
 
@@ -32,6 +34,7 @@ typedef struct NsIntegrator {
   NsIntegratorKind kind;
   NsEulerMoreauOptions euler_moreau;
   NsMoreauJeanOptions moreau_jean;
+  NsSchatzmanPaoliOptions schatzman_paoli;
   NsEventOptions events;
 } NsIntegrator;
 
@@ -41,6 +44,7 @@ typedef struct NsScheme {
   NsEulerMoreauSparse *euler_moreau_sparse;
   NsMoreauJean *moreau_jean;
   NsMoreauJeanSparse *moreau_jean_sparse;
+  NsSchatzmanPaoli *schatzman_paoli;
   NsEventDriven *event_driven;
 } NsScheme;
 

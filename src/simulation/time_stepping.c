@@ -432,7 +432,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
     if (!ts->computed) remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
-    bool refine = ts->newton.max_substeps > 1 && !ts->scheme.event_driven;
+    bool refine = ts->newton.max_substeps > 1 && !ts->scheme.event_driven && !ts->scheme.schatzman_paoli;
     if (refine) ns_snapshot_save(&ts->rollback, ns_nsds_visit, ts->nsds);
     status = step(ts, ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), err);
     if (status != NS_OK && refine) status = step_refined(ts, status, err);

@@ -1,0 +1,604 @@
+/*
+** schatzman_paoli.c
+** The two-step scheme on positions: a step, its linearisation, its residual, its acceptance.
+*/
+#include "integrators/schatzman_paoli.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/triplets.h"
+
+enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS };
+
+/* A Lagrangian system in the stack. */
+typedef struct Node {
+  NsMechanicalDs *ds;
+  int o, n; /* its coordinates in the stacked vectors */
+  bool linear;
+  bool first;  /* the step has no step before it: q- = q+ - 2 h v_k */
+  double *M;   /* n x n at q_k; NULL: the constant coefficient */
+  double *by_q, *by_v, *room; /* n x n; NULL for a linear system */
+  double *W;   /* n x n */
+  NsLu *lu;
+  uint64_t key;
+  bool factored, factored_first;
+  int *edges, nedges;
+} Node;
+
+/* One system within an interaction: m x n blocks of H, X = W^-1 H(q_k)' (n x m). */
+typedef struct Part {
+  int node, at;
+  double *X;
+} Part;
+
+/* An interaction in the stack. */
+typedef struct Edge {
+  NsInteraction *inter;
+  int m, row, nparts;
+  Part parts[2];
+  bool linear;
+  double *H_k, *H; /* m x nx: at q_k, at the iterate */
+  double *x;       /* nx: its argument, gathered */
+} Edge;
+
+struct NsSchatzmanPaoli {
+  NsArena arena;
+  NsNsds *nsds;
+  int N, m;
+  bool linear;
+  Node *nodes;
+  Edge *edges;
+
+  /* the step */
+  double theta, t_k, t, h;
+  double *q_k, *q_m, *v_k; /* N */
+  double *y_m;             /* m: outputs at q- */
+
+  /* the iterate */
+  double *q, *q_from, *v, *middle; /* N; middle: where the forces are taken */
+  double *F, *p, *rho, *work, *free_step; /* N */
+  double *y, *lambda, *lambda_from; /* m */
+
+  /* the problem */
+  NsMixedGroup *groups;
+  NsMixedProblem problem;
+  double *matrix, *qvec, *guess, *room; /* room: 5 m */
+  NsSparse *sparse;
+  double h_formed, theta_formed;
+  long factorizations;
+};
+
+static size_t bytes_of(int n) {
+  return (size_t)n * sizeof(double);
+}
+
+NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
+  for (int i = 0; i < nsds->nds; i++)
+    if (((const NsMechanicalDs *)nsds->ds[i])->kind == NS_NEWTON_EULER)
+      return ns_fail(err, NS_EARG,
+                     "SchatzmanPaoliOSI: dynamical system '%s' is a NewtonEulerDS; it takes Lagrangian systems "
+                     "(TimeStepping with a MoreauJeanOSI takes both)",
+                     nsds->ds[i]->name);
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    if (inter->law->kind != NS_LAW_IMPACT && inter->law->kind != NS_LAW_EQUALITY)
+      return ns_fail(err, NS_EARG,
+                     "SchatzmanPaoliOSI: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
+                     "(TimeStepping with a MoreauJeanOSI takes every law)",
+                     inter->name, ns_law_name(inter->law->kind));
+    if (ns_relation_holds_at_position(inter->relation))
+      return ns_fail(err, NS_EARG, "SchatzmanPaoliOSI: interaction '%s' has a %s, which gives forces, not contacts",
+                     inter->name, ns_relation_kind_name(inter->relation->kind));
+  }
+  return NS_OK;
+}
+
+/* ---- making ---- */
+
+static void lay_out_node(NsSchatzmanPaoli *sp, Node *node, NsDs *ds) {
+  NsArena *arena = &sp->arena;
+  int n = ds->nx;
+  *node = (Node){.ds = (NsMechanicalDs *)ds, .o = sp->N, .n = n};
+  sp->N += n;
+  node->linear = ns_mechanical_linear(node->ds);
+  node->W = ns_arena_matrix(arena, n, n);
+  if (ns_lu_new(&node->lu, n) != NS_OK) arena->failed = true;
+  if (!ns_mechanical_constant_mass(node->ds)) node->M = ns_arena_matrix(arena, n, n);
+  if (node->linear) return;
+  sp->linear = false;
+  node->by_q = ns_arena_matrix(arena, n, n);
+  node->by_v = ns_arena_matrix(arena, n, n);
+  node->room = ns_arena_matrix(arena, n, n);
+}
+
+static void lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter) {
+  NsArena *arena = &sp->arena;
+  *edge = (Edge){.inter = inter, .m = inter->m, .row = sp->m, .nparts = inter->nds};
+  sp->m += inter->m;
+  edge->linear = ns_relation_linear(inter->relation);
+  if (!edge->linear) sp->linear = false;
+  edge->H_k = ns_arena_matrix(arena, edge->m, inter->nx);
+  edge->H = ns_arena_matrix(arena, edge->m, inter->nx);
+  edge->x = ns_arena_doubles(arena, inter->nx);
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
+    Node *node = &sp->nodes[inter->ds[p]->index];
+    edge->parts[p] = (Part){inter->ds[p]->index, at, ns_arena_matrix(arena, node->n, edge->m)};
+    node->nedges++;
+  }
+}
+
+static void join(NsSchatzmanPaoli *sp) {
+  for (int i = 0; i < sp->nsds->nds; i++) {
+    sp->nodes[i].edges = ns_arena_ints(&sp->arena, sp->nodes[i].nedges);
+    sp->nodes[i].nedges = 0;
+  }
+  for (int e = 0; e < sp->nsds->ninteractions && !sp->arena.failed; e++)
+    for (int p = 0; p < sp->edges[e].nparts; p++) {
+      Node *node = &sp->nodes[sp->edges[e].parts[p].node];
+      node->edges[node->nedges++] = e;
+    }
+}
+
+static void take_vectors(NsSchatzmanPaoli *sp) {
+  NsArena *arena = &sp->arena;
+  double **states[] = {&sp->q_k, &sp->q_m, &sp->v_k, &sp->q,    &sp->q_from,   &sp->v, &sp->middle,
+                       &sp->F,   &sp->p,   &sp->rho, &sp->work, &sp->free_step};
+  double **rows[] = {&sp->y_m, &sp->y, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, sp->N);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, sp->m);
+  int dense = sp->m <= DENSE_ROWS ? sp->m : 0;
+  sp->room = ns_arena_doubles(arena, 5 * (ptrdiff_t)sp->m);
+  sp->matrix = ns_arena_matrix(arena, dense, dense);
+  sp->groups = ns_arena_take(arena, (size_t)sp->m, sizeof *sp->groups);
+}
+
+NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
+  *out = NULL;
+  NsSchatzmanPaoli *sp = ns_alloc(1, sizeof *sp);
+  if (!sp) return NS_ENOMEM;
+  sp->nsds = nsds;
+  sp->linear = true;
+  sp->nodes = ns_arena_take(&sp->arena, (size_t)nsds->nds, sizeof *sp->nodes);
+  sp->edges = ns_arena_take(&sp->arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
+  if (!sp->arena.failed) {
+    for (int i = 0; i < nsds->nds; i++) lay_out_node(sp, &sp->nodes[i], nsds->ds[i]);
+    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(sp, &sp->edges[e], nsds->interactions[e]);
+    join(sp);
+    take_vectors(sp);
+  }
+  if (sp->arena.failed) {
+    ns_schatzman_paoli_free(sp);
+    return NS_ENOMEM;
+  }
+  *out = sp;
+  return NS_OK;
+}
+
+void ns_schatzman_paoli_free(NsSchatzmanPaoli *sp) {
+  if (!sp) return;
+  for (int i = 0; sp->nodes && i < sp->nsds->nds; i++) ns_lu_free(sp->nodes[i].lu);
+  ns_sparse_free(sp->sparse);
+  ns_arena_release(&sp->arena);
+  ns_free(sp);
+}
+
+bool ns_schatzman_paoli_linear(const NsSchatzmanPaoli *sp) {
+  return sp->linear;
+}
+
+const NsMixedProblem *ns_schatzman_paoli_problem(const NsSchatzmanPaoli *sp) {
+  return &sp->problem;
+}
+
+const double *ns_schatzman_paoli_guess(const NsSchatzmanPaoli *sp) {
+  return sp->guess;
+}
+
+long ns_schatzman_paoli_factorizations(const NsSchatzmanPaoli *sp) {
+  return sp->factorizations;
+}
+
+/* ---- relations ---- */
+
+/* The arguments of an interaction's relation at stacked coordinates. */
+static NsRelationPoint point(const NsSchatzmanPaoli *sp, const Edge *edge, double t, const double *q) {
+  for (int p = 0; p < edge->nparts; p++) {
+    const Node *node = &sp->nodes[edge->parts[p].node];
+    memcpy(edge->x + edge->parts[p].at, q + node->o, bytes_of(node->n));
+  }
+  return (NsRelationPoint){t, edge->x, sp->lambda + edge->row, edge->inter->z};
+}
+
+/* out (m) = H w. */
+static void times(const NsSchatzmanPaoli *sp, const Edge *edge, const double *w, double *out) {
+  memset(out, 0, bytes_of(edge->m));
+  for (int p = 0; p < edge->nparts; p++) {
+    const Node *node = &sp->nodes[edge->parts[p].node];
+    const double *H = edge->H + (size_t)edge->parts[p].at * (size_t)edge->m;
+    for (int j = 0; j < node->n; j++, H += edge->m)
+      for (int i = 0; i < edge->m; i++) out[i] += H[i] * w[node->o + j];
+  }
+}
+
+/* to += H(q_k)' lambda. */
+static void scatter(const NsSchatzmanPaoli *sp, const Edge *edge, double *to) {
+  for (int p = 0; p < edge->nparts; p++) {
+    const Node *node = &sp->nodes[edge->parts[p].node];
+    const double *H = edge->H_k + (size_t)edge->parts[p].at * (size_t)edge->m;
+    for (int j = 0; j < node->n; j++, H += edge->m)
+      for (int i = 0; i < edge->m; i++) to[node->o + j] += H[i] * sp->lambda[edge->row + i];
+  }
+}
+
+static double restitution(const Edge *edge) {
+  return edge->inter->law->kind == NS_LAW_IMPACT ? edge->inter->law->en : 0;
+}
+
+/* The law's output at the iterate, as a velocity. */
+static double law_output(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
+  return (sp->y[edge->row + i] + restitution(edge) * sp->y_m[edge->row + i]) / sp->h;
+}
+
+/* ---- the start of a step ---- */
+
+void ns_schatzman_paoli_restart(NsSchatzmanPaoli *sp) {
+  for (int i = 0; i < sp->N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
+  memset(sp->lambda, 0, bytes_of(sp->m));
+}
+
+/* q_k, v_k and q- of a system, its coefficients at t_k and its mass at q_k. */
+static NsStatus begin_node(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+  NsMechanicalDs *ds = node->ds;
+  double *q_k = sp->q_k + node->o, *v_k = sp->v_k + node->o, *q_m = sp->q_m + node->o;
+  node->first = ds->base.h_k == 0;
+  if (!node->first && fabs(ds->base.h_k - sp->h) > 1e-8 * sp->h)
+    return ns_fail(err, NS_EARG,
+                   "SchatzmanPaoliOSI: a two-step scheme needs steps of one length: dynamical system '%s' had one of "
+                   "h=%.10g before this one of h=%.10g",
+                   ns_ds_name(&ds->base), ds->base.h_k, sp->h);
+  memcpy(q_k, ds->q_k, bytes_of(node->n));
+  memcpy(v_k, ds->v_k, bytes_of(node->n));
+  for (int i = 0; i < node->n; i++) q_m[i] = node->first ? q_k[i] - sp->h * v_k[i] : ds->base.x_before[i];
+  NsStatus status = ns_ds_update(&ds->base, sp->t_k, err);
+  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, sp->t_k, q_k, node->M, err);
+  return status;
+}
+
+static NsStatus begin_edge(NsSchatzmanPaoli *sp, Edge *edge, NsError *err) {
+  NsRelation *relation = edge->inter->relation;
+  NsStatus status = ns_interaction_update(edge->inter, sp->t, err);
+  if (status != NS_OK) return status;
+  NsRelationPoint at = point(sp, edge, sp->t_k - sp->h, sp->q_m);
+  status = ns_relation_output(relation, &at, sp->y_m + edge->row, err);
+  if (status != NS_OK) return status;
+  at = point(sp, edge, sp->t_k, sp->q_k);
+  return ns_relation_C(relation, &at, edge->H_k, err);
+}
+
+static void read_groups(NsSchatzmanPaoli *sp) {
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const NsInteraction *inter = sp->edges[e].inter;
+    for (int i = 0; i < inter->m; i++) {
+      int row = sp->edges[e].row + i;
+      sp->groups[row] = (NsMixedGroup){1, inter->law->lower[i], inter->law->upper[i], 0};
+      sp->guess[row] = inter->lambda_k[i];
+    }
+  }
+  sp->problem = (NsMixedProblem){.n = sp->m, .ngroups = sp->m, .groups = sp->groups, .q = sp->qvec};
+}
+
+NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOptions *options, double t_k,
+                                  double t_next, double h, NsError *err) {
+  NsStatus status = NS_OK;
+  sp->theta = options->theta;
+  sp->t_k = t_k;
+  sp->t = t_next;
+  sp->h = h;
+  memset(sp->lambda, 0, bytes_of(sp->m));
+  for (int i = 0; i < sp->nsds->nds && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
+  for (int e = 0; e < sp->nsds->ninteractions && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
+  if (status != NS_OK) return status;
+  ns_schatzman_paoli_restart(sp);
+  read_groups(sp);
+  return NS_OK;
+}
+
+/* ---- evaluation at the iterate ---- */
+
+/* v and the point at which the forces are taken; work = q+ - 2 q_k + q-. */
+static void form_middle(NsSchatzmanPaoli *sp, const Node *node) {
+  double h = sp->h, half = 0.5 * sp->theta;
+  for (int i = node->o; i < node->o + node->n; i++) {
+    double ahead = sp->q[i] - sp->q_k[i];
+    double behind = node->first ? 2 * h * sp->v_k[i] - ahead : sp->q_k[i] - sp->q_m[i];
+    sp->v[i] = node->first ? sp->v_k[i] : (ahead + behind) / (2 * h);
+    sp->work[i] = ahead - behind;
+    sp->middle[i] = sp->q_k[i] + half * sp->work[i];
+  }
+}
+
+NsStatus ns_schatzman_paoli_evaluate_relations(NsSchatzmanPaoli *sp, NsError *err) {
+  memset(sp->p, 0, bytes_of(sp->N));
+  for (int i = 0; i < sp->nsds->nds; i++) form_middle(sp, &sp->nodes[i]);
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    Edge *edge = &sp->edges[e];
+    NsRelationPoint at = point(sp, edge, sp->t, sp->q);
+    NsStatus status = ns_relation_output(edge->inter->relation, &at, sp->y + edge->row, err);
+    if (status == NS_OK) status = ns_relation_C(edge->inter->relation, &at, edge->H, err);
+    if (status != NS_OK) return status;
+    scatter(sp, edge, sp->p);
+  }
+  return NS_OK;
+}
+
+NsStatus ns_schatzman_paoli_evaluate(NsSchatzmanPaoli *sp, NsError *err) {
+  double h = sp->h;
+  NsStatus status = ns_schatzman_paoli_evaluate_relations(sp, err);
+  for (int d = 0; d < sp->nsds->nds && status == NS_OK; d++) {
+    const Node *node = &sp->nodes[d];
+    int o = node->o;
+    status = ns_mechanical_forces(node->ds, sp->t_k, sp->middle + o, sp->v + o, sp->F + o, err);
+    if (status != NS_OK) break;
+    ns_mechanical_mass_times(node->ds, node->M, sp->work + o, sp->rho + o);
+    for (int i = o; i < o + node->n; i++) sp->rho[i] -= h * h * sp->F[i] + h * sp->p[i];
+  }
+  return status;
+}
+
+/* ---- the linearisation ---- */
+
+static void put_mass(const Node *node) {
+  size_t n = (size_t)node->n;
+  if (node->M) {
+    memcpy(node->W, node->M, n * n * sizeof *node->W);
+    return;
+  }
+  memset(node->W, 0, n * n * sizeof *node->W);
+  ns_coef_add_to(&node->ds->mass, 1, node->W, node->n);
+  for (size_t i = 0; !ns_coef_given(&node->ds->mass) && i < n; i++) node->W[i + i * n] = 1;
+}
+
+static NsStatus form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+  size_t n = (size_t)node->n;
+  NsMechanicalDs *ds = node->ds;
+  double c = node->first ? 2 : 1, h = sp->h, a = 0.5 * h * h * sp->theta * c, b = 0.5 * h * (2 - c);
+  put_mass(node);
+  for (size_t i = 0; i < n * n; i++) node->W[i] *= c;
+  if (node->linear) {
+    ns_coef_add_to(&ds->K, a, node->W, node->n);
+    ns_coef_add_to(&ds->C, b, node->W, node->n);
+    return NS_OK;
+  }
+  NsStatus status = ns_mechanical_force_jacobians(ds, sp->t_k, sp->middle + node->o, sp->v + node->o, node->room,
+                                                  node->by_q, node->by_v, err);
+  for (size_t i = 0; status == NS_OK && i < n * n; i++) node->W[i] -= a * node->by_q[i] + b * node->by_v[i];
+  return status;
+}
+
+static NsStatus factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+  sp->factorizations++;
+  NsStatus status = ns_lu_factor(node->lu, node->W, node->n);
+  node->factored = status == NS_OK;
+  node->factored_first = node->first;
+  if (status == NS_OK) return NS_OK;
+  const char *name = ns_ds_name(&node->ds->base), *W = "W = M - h^2 theta/2 dF/dq - h/2 dF/dv";
+  if (status == NS_ENAN) return ns_fail(err, status, "dynamical system '%s': %s is not finite", name, W);
+  return ns_fail(err, status, "dynamical system '%s': %s is singular (row %d, h=%g)", name, W,
+                 ns_lu_singular_row(node->lu) + 1, sp->h);
+}
+
+/* W of every system; that of a linear one when something in it changed. */
+static NsStatus update_W(NsSchatzmanPaoli *sp, NsError *err) {
+  bool same = sp->h == sp->h_formed && sp->theta == sp->theta_formed;
+  sp->h_formed = 0;
+  for (int i = 0; i < sp->nsds->nds; i++) {
+    Node *node = &sp->nodes[i];
+    uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
+    if (node->linear && same && node->factored && node->key == key && node->factored_first == node->first) continue;
+    NsStatus status = form_W(sp, node, err);
+    if (status == NS_OK) status = factor(sp, node, err);
+    if (status != NS_OK) return status;
+    node->key = key;
+  }
+  sp->h_formed = sp->h;
+  sp->theta_formed = sp->theta;
+  return NS_OK;
+}
+
+static void solve_parts(NsSchatzmanPaoli *sp, const Edge *edge) {
+  for (int p = 0; p < edge->nparts; p++) {
+    const Part *part = &edge->parts[p];
+    const Node *node = &sp->nodes[part->node];
+    const double *H = edge->H_k + (size_t)part->at * (size_t)edge->m;
+    for (int j = 0; j < node->n; j++)
+      for (int i = 0; i < edge->m; i++)
+        part->X[j + (size_t)i * (size_t)node->n] = H[i + (size_t)j * (size_t)edge->m];
+    ns_lu_solve(node->lu, edge->m, part->X, node->n);
+  }
+}
+
+static const Part *part_of(const Edge *edge, int node) {
+  return &edge->parts[edge->parts[0].node == node ? 0 : 1];
+}
+
+/* Block (a, b) += H_a X_b over one system: into the dense matrix, or as triplets. */
+static void put_coupling(const NsSchatzmanPaoli *sp, const Edge *a, const Edge *b, int d, NsTriplets *triplets) {
+  const Part *pa = part_of(a, d), *pb = part_of(b, d);
+  const double *H = a->H + (size_t)pa->at * (size_t)a->m;
+  int n = sp->nodes[d].n;
+  for (int j = 0; j < b->m; j++)
+    for (int i = 0; i < a->m; i++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++) sum += H[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
+      if (triplets) ns_triplets_put(triplets, a->row + i, b->row + j, sum);
+      else sp->matrix[a->row + i + (size_t)(b->row + j) * (size_t)sp->m] += sum;
+    }
+}
+
+static void put_all(const void *context, NsTriplets *triplets) {
+  const NsSchatzmanPaoli *sp = context;
+  for (int d = 0; d < sp->nsds->nds; d++) {
+    const Node *node = &sp->nodes[d];
+    for (int x = 0; x < node->nedges; x++)
+      for (int y = 0; y < node->nedges; y++)
+        put_coupling(sp, &sp->edges[node->edges[x]], &sp->edges[node->edges[y]], d, triplets);
+  }
+}
+
+static NsStatus form_matrix(NsSchatzmanPaoli *sp, NsError *err) {
+  if (sp->m > DENSE_ROWS) {
+    NsStatus status = ns_triplets_form(&sp->sparse, sp->m, put_all, sp);
+    sp->problem.sparse = sp->sparse;
+    return status == NS_OK ? NS_OK : ns_fail(err, status, "the one-step problem: %s", ns_status_message(status));
+  }
+  memset(sp->matrix, 0, (size_t)sp->m * bytes_of(sp->m));
+  put_all(sp, NULL);
+  sp->problem.W = sp->matrix;
+  return NS_OK;
+}
+
+NsStatus ns_schatzman_paoli_linearize(NsSchatzmanPaoli *sp, NsError *err) {
+  NsStatus status = update_W(sp, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < sp->N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
+  for (int d = 0; d < sp->nsds->nds; d++) ns_lu_solve(sp->nodes[d].lu, 1, sp->free_step + sp->nodes[d].o, sp->nodes[d].n);
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const Edge *edge = &sp->edges[e];
+    solve_parts(sp, edge);
+    times(sp, edge, sp->free_step, sp->qvec + edge->row);
+    for (int i = 0; i < edge->m; i++)
+      sp->qvec[edge->row + i] = law_output(sp, edge, i) + sp->qvec[edge->row + i] / sp->h;
+  }
+  memcpy(sp->q_from, sp->q, bytes_of(sp->N));
+  memcpy(sp->lambda_from, sp->lambda, bytes_of(sp->m));
+  return form_matrix(sp, err);
+}
+
+/* ---- moving ---- */
+
+/* Subnormal numbers carry no information here and cost a hundred times the time of others: they are 0. */
+static double flushed(double x) {
+  return fabs(x) < DBL_MIN ? 0 : x;
+}
+
+void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, double s) {
+  double *dq = sp->work;
+  memcpy(dq, sp->free_step, bytes_of(sp->N));
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const Edge *edge = &sp->edges[e];
+    const double *le = lambda + edge->row;
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &sp->nodes[edge->parts[p].node];
+      for (int j = 0; j < edge->m; j++)
+        for (int i = 0; le[j] != 0 && i < node->n; i++)
+          dq[node->o + i] += sp->h * le[j] * edge->parts[p].X[i + (size_t)j * (size_t)node->n];
+    }
+  }
+  for (int i = 0; i < sp->m; i++) {
+    double from = sp->lambda_from[i];
+    sp->guess[i] = sp->lambda[i] = flushed(s == 1 ? lambda[i] : from + s * (lambda[i] - from));
+  }
+  for (int i = 0; i < sp->N; i++) sp->q[i] = flushed(sp->q_from[i] + s * dq[i]);
+}
+
+/* ---- the test of an iterate ---- */
+
+static double largest(const double *v, int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++)
+    if (fabs(v[i]) > most || isnan(v[i])) most = fabs(v[i]);
+  return most;
+}
+
+/* What of |a| is above atol, over the scale. */
+static double against(double a, double atol, double scale) {
+  return a <= atol ? 0 : (a - atol) / scale;
+}
+
+/* The scale of a change of coordinate i: its own changes, or a thousandth of itself, whose rounding is in them. */
+static double scale_of(const NsSchatzmanPaoli *sp, int i) {
+  double steps = fmax(fabs(sp->q[i] - sp->q_k[i]), fabs(sp->q_k[i] - sp->q_m[i]));
+  return fmax(fmax(steps, fabs(sp->free_step[i])), 1e-3 * fabs(sp->q_k[i]));
+}
+
+static void state_residual(NsSchatzmanPaoli *sp, double atol, NsStepResidual *residual) {
+  for (int d = 0; d < sp->nsds->nds; d++) {
+    const Node *node = &sp->nodes[d];
+    double scale = 0;
+    memcpy(sp->work + node->o, sp->rho + node->o, bytes_of(node->n));
+    ns_lu_solve(node->lu, 1, sp->work + node->o, node->n);
+    for (int i = node->o; i < node->o + node->n; i++) scale = fmax(scale, scale_of(sp, i));
+    double value = against(largest(sp->work + node->o, node->n), atol, scale);
+    if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = d;
+  }
+}
+
+static double output_scale(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
+  double scale = 0;
+  for (int p = 0; p < edge->nparts; p++) {
+    const Node *node = &sp->nodes[edge->parts[p].node];
+    for (int j = 0; j < node->n; j++) {
+      double H = edge->H[i + (size_t)(edge->parts[p].at + j) * (size_t)edge->m];
+      scale = fmax(scale, fabs(H) * scale_of(sp, node->o + j) / sp->h);
+    }
+  }
+  return fmax(scale, fabs(law_output(sp, edge, i)));
+}
+
+NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, double atol) {
+  NsStepResidual residual = {0};
+  state_residual(sp, atol, &residual);
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const Edge *edge = &sp->edges[e];
+    for (int i = 0; i < edge->m; i++) {
+      double value = against(fabs(law_output(sp, edge, i) - y[edge->row + i]), atol, output_scale(sp, edge, i));
+      if (value > residual.output || isnan(value)) residual.output = value, residual.worst_interaction = e;
+    }
+  }
+  return residual;
+}
+
+NsStatus ns_schatzman_paoli_finite(const NsSchatzmanPaoli *sp, NsError *err) {
+  for (int d = 0; d < sp->nsds->nds; d++) {
+    const Node *node = &sp->nodes[d];
+    for (int i = 0; i < node->n; i++)
+      if (!isfinite(sp->q[node->o + i]))
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': q[%d] became %g", ns_ds_name(&node->ds->base), i + 1,
+                       sp->q[node->o + i]);
+  }
+  return NS_OK;
+}
+
+/* ---- acceptance ---- */
+
+static void write_system(const NsSchatzmanPaoli *sp, const Node *node) {
+  NsMechanicalDs *ds = node->ds;
+  memcpy(ds->q, sp->q + node->o, bytes_of(node->n));
+  memcpy(ds->v, sp->v + node->o, bytes_of(node->n));
+  memcpy(ds->base.r, sp->p + node->o, bytes_of(node->n));
+  ds->base.x_version++;
+  ds->base.moved = true;
+  ns_ds_leave(&ds->base, sp->h);
+}
+
+NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsError *err) {
+  double *u = sp->room + 4 * sp->m;
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const Edge *edge = &sp->edges[e];
+    times(sp, edge, sp->v, u + edge->row);
+    NsRelationPoint at = point(sp, edge, sp->t, sp->q);
+    NsStatus status = edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, &at, sp->room, u + edge->row, err);
+    if (status != NS_OK) return status;
+  }
+  for (int d = 0; d < sp->nsds->nds; d++) write_system(sp, &sp->nodes[d]);
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const Edge *edge = &sp->edges[e];
+    memcpy(edge->inter->y, sp->y + edge->row, bytes_of(edge->m));
+    memcpy(edge->inter->ydot, u + edge->row, bytes_of(edge->m));
+    memcpy(edge->inter->lambda, sp->lambda + edge->row, bytes_of(edge->m));
+  }
+  return NS_OK;
+}
