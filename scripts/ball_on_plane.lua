@@ -10,8 +10,8 @@
 -- and from then on it rolls: no friction is needed any more.
 --
 -- A NewtonEulerDS: coordinates (position, quaternion), velocities (of the center; angular, in the body's frame). Its
--- relation, a NewtonEuler3DR of a sphere and a plane, gives the gap z - R and the velocities of the contact point along
--- z, x and y: v_z, v_x - R w_y, v_y + R w_x.
+-- relation, a NewtonEuler3DR of a sphere and a plane, gives the gap z - R and the velocities of the contact point
+-- along z, x and y: v_z, v_x - R w_y, v_y + R w_x.
 
 local ns = require "nslua"
 local options = require "nslua.options"

@@ -3,16 +3,16 @@
 --   m v' = m g + sum of r_i,     I w' + w x I w = sum of x_i x r_i,     r_i = (r_n, r_t1, r_t2) at the corner i
 --   0 <= gap_i _|_ r_n >= 0,     r_t in the disk of radius mu r_n, opposite to the slip where there is one
 --
--- The box has the base b x b and the height c, one edge along the slope; the plane falls by the angle alpha towards x.
+-- The box has the base b x b and the height c, one edge along the slope; the plane falls by the angle alpha to x.
 -- With the box at rest on its base:
 --
 --   mu > tan(alpha), c tan(alpha) < b           it sticks: v = 0
 --   mu < tan(alpha), c mu < b                   it slides with a = g (sin(alpha) - mu cos(alpha))
 --   c tan(alpha) > b, c mu > b                  it tips, about its lower edge
 --
--- A NewtonEulerDS with the eight corners of a box, each with the relation corner_plane (a NewtonEuler3DR, evaluated in C)
--- and NewtonImpactFrictionNSL(0, 0, mu, 3). With --push it starts down the slope; by mu > tan(alpha) it then stops
--- after the time push / (g (mu cos(alpha) - sin(alpha))).
+-- A NewtonEulerDS with the eight corners of a box, each with the relation corner_plane (a NewtonEuler3DR, evaluated
+-- in C) and NewtonImpactFrictionNSL(0, 0, mu, 3). With --push it starts down the slope; with mu > tan(alpha) it then
+-- stops after the time push / (g (mu cos(alpha) - sin(alpha))).
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -66,8 +66,8 @@ for k, t in simu:steps() do
     rn, lowest = rn + r[1] / opt.h, math.min(lowest, corner:y(0)[1])
     rt = rt + r[2] / opt.h -- the first tangent goes down the slope
   end
-  rows[#rows + 1] = { k, t, along(q, down), along(q, normal), q[2], along(v, down), along(v, normal), tilt(q), v[5], rn,
-    rt, lowest, simu:energy().total }
+  rows[#rows + 1] = { k, t, along(q, down), along(q, normal), q[2], along(v, down), along(v, normal), tilt(q), v[5],
+    rn, rt, lowest, simu:energy().total }
 end
 
 local last = rows[#rows]

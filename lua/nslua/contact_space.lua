@@ -9,9 +9,9 @@
 --   contacts:add_sphere(ds, R)   contacts:add_box(ds, lx, ly, lz)   contacts:add_plane(floor)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
--- The relations are NewtonEuler3DR, with the rows gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu, 3); with
--- 1 as the last argument NewtonEuler1DR, with the gap alone, for NewtonImpactNSL. They are evaluated in C. The manager
--- takes what its law needs; it works as the one in the plane.
+-- The relations are NewtonEuler3DR, with the rows gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu, 3);
+-- with 1 as the last argument NewtonEuler1DR, with the gap alone, for NewtonImpactNSL. They are evaluated in C. The
+-- manager takes what its law needs; it works as the one in the plane.
 
 local sqrt, floor, huge, tointeger = math.sqrt, math.floor, math.huge, math.tointeger
 
