@@ -3,7 +3,6 @@
 ** The relations of first order and of mechanics.
 */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -261,7 +260,8 @@ static const char *const scleronomous_keys[] = {"h", "Jachq", "C", "z", "name", 
 static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "C", "z", "name", NULL};
 static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "z", "name", NULL};
 
-static const char *const contact_keys[] = {"h", "z", "name", "shape", "R", "R1", "R2", "corner", "point", "normal", NULL};
+static const char *const contact_keys[] = {"h",  "z",      "name",  "shape",  "R", "R1",
+                                           "R2", "corner", "point", "normal", NULL};
 
 static const char *const *keys_of(NsRelationKind kind) {
   switch (kind) {
@@ -511,29 +511,43 @@ static int set_e_function(lua_State *L) { return set_callback(L, "computee"); }
 
 /* ---- the frame of a contact ---- */
 
-static int get_frame(lua_State *L, const char *what, size_t offset) {
+/* The vector of a frame that has the name. */
+static double *frame_vector(NsContactFrame *frame, const char *what) {
+  if (strcmp(what, "nc") == 0) return frame->nc;
+  return strcmp(what, "pc1") == 0 ? frame->pc1 : frame->pc2;
+}
+
+static NslRelation *check_contact(lua_State *L) {
   NslRelation *self = nsl_check_relation(L, 1);
-  nsl_vector_write(nsl_push_vector(L, 3, what), (double *)((char *)&self->relation->contact->frame + offset));
+  if (!self->relation->contact) luaL_error(L, "a %s has no contact frame", self->callee.head.type->name);
+  return self;
+}
+
+static int get_frame(lua_State *L, const char *what) {
+  NslRelation *self = check_contact(L);
+  nsl_vector_write(nsl_push_vector(L, 3, what), frame_vector(&self->relation->contact->frame, what));
   return 1;
 }
 
-static void set_frame(lua_State *L, const char *who, const char *what, size_t offset) {
-  NslRelation *self = nsl_check_relation(L, 1);
+static int set_frame(lua_State *L, const char *who) {
+  const char *what = who + strlen("set");
+  NslRelation *self = check_contact(L);
   if (self->relation->contact->shape != NS_CONTACT_USER)
     luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(self->relation->contact->shape));
-  double *to = (double *)((char *)&self->relation->contact->frame + offset), got[3];
+  double got[3];
   lua_settop(L, 2);
   nsl_vector_read(nsl_to_finite_vector(L, 2, 3, who, what), got);
   if (what[0] == 'n') make_unit(L, who, what, got);
-  memcpy(to, got, sizeof got);
+  memcpy(frame_vector(&self->relation->contact->frame, what), got, sizeof got);
+  return 0;
 }
 
-static int get_pc1(lua_State *L) { return get_frame(L, "pc1", offsetof(NsContactFrame, pc1)); }
-static int get_pc2(lua_State *L) { return get_frame(L, "pc2", offsetof(NsContactFrame, pc2)); }
-static int get_nc(lua_State *L) { return get_frame(L, "nc", offsetof(NsContactFrame, nc)); }
-static int set_pc1(lua_State *L) { return set_frame(L, "setpc1", "pc1", offsetof(NsContactFrame, pc1)), 0; }
-static int set_pc2(lua_State *L) { return set_frame(L, "setpc2", "pc2", offsetof(NsContactFrame, pc2)), 0; }
-static int set_nc(lua_State *L) { return set_frame(L, "setnc", "nc", offsetof(NsContactFrame, nc)), 0; }
+static int get_pc1(lua_State *L) { return get_frame(L, "pc1"); }
+static int get_pc2(lua_State *L) { return get_frame(L, "pc2"); }
+static int get_nc(lua_State *L) { return get_frame(L, "nc"); }
+static int set_pc1(lua_State *L) { return set_frame(L, "setpc1"); }
+static int set_pc2(lua_State *L) { return set_frame(L, "setpc2"); }
+static int set_nc(lua_State *L) { return set_frame(L, "setnc"); }
 
 static const luaL_Reg contact_methods[] = {{"pc1", get_pc1},    {"pc2", get_pc2},    {"nc", get_nc},
                                            {"setpc1", set_pc1}, {"setpc2", set_pc2}, {"setnc", set_nc},

@@ -35,7 +35,8 @@ bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
   bool turns = shapes[contact->shape].turns;
   if (bodies == 0) *what = "7 coordinates (14 of two bodies), or 3 (6) of particles";
   else if (turns) *what = "7 coordinates of one body";
-  else *what = bodies == 1 ? "7 coordinates of one body, or 3 of a particle" : "14 coordinates of two bodies, or 6 of particles";
+  else if (bodies == 1) *what = "7 coordinates of one body, or 3 of a particle";
+  else *what = "14 coordinates of two bodies, or 6 of particles";
   bool one = nx == BODY || (nx == PARTICLE && !turns), two = nx == 2 * BODY || (nx == 2 * PARTICLE && !turns);
   return (one && bodies != 2) || (two && bodies != 1);
 }

@@ -46,7 +46,7 @@ const char *ns_contact_shape_name(NsContactShape shape);
 NsContactShape ns_contact_shape(const char *name);
 
 /*
-** Whether the contact goes with nx coordinates; what: for messages, which ones it goes with ("7 coordinates ...").
+** Whether the contact goes with nx coordinates. `what`, for messages: which ones it goes with.
 */
 bool ns_contact_fits(const NsContact *contact, int nx, const char **what);
 
@@ -63,7 +63,7 @@ void ns_contact_tangents(const double *n, double *t1, double *t2);
 */
 void ns_contact_rows(const NsContact *contact, const double *q, double *C);
 
-/* The gap of a ready-made shape; fills contact->frame. Positive NsFunction status when the centres coincide. */
+/* The gap of a ready-made shape; fills contact->frame. Returns 0; 1 when the centres of two spheres coincide. */
 int ns_contact_gap(NsContact *contact, const double *q, double *gap);
 
 /* A ready-made contact as a relation's h: value (gap, 0, 0), and C by x. The contact is borrowed. */

@@ -79,7 +79,8 @@ bool ns_relation_linear(const NsRelation *relation);
 
 /*
 ** Fixes nx and m. NS_ESIZE with both numbers when a given coefficient disagrees, or when the relation is already
-** linked with other sizes, or a contact goes with other ones; NS_EARG when there is neither a callback nor a coefficient for y or for r.
+** linked with other sizes, or a contact goes with other ones; NS_EARG when there is neither a callback nor a
+** coefficient for y or for r.
 */
 NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, NsError *err);
 
@@ -94,7 +95,8 @@ NsStatus ns_relation_output(const NsRelation *relation, const NsRelationPoint *a
 NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at, double *r, NsError *err);
 
 /*
-** rate (m) += dh/dt at fixed x (of a contact: of its gap): by hdot when there is one, else by differences of fourth order in time; nothing for
+** rate (m) += dh/dt at fixed x (of a contact: of its gap): by hdot when there is one, else by differences of fourth
+** order in time, which are exactly 0 for an h without time; nothing for
 ** relations without time. `room` holds 4 m doubles. NS_ECALLBACK.
 */
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
