@@ -9,10 +9,9 @@
 --
 -- and from then on it rolls: no friction is needed any more.
 --
--- A NewtonEulerDS: coordinates (position, quaternion), velocities (of the center; angular, in the body's frame).
--- Its relation gives the gap h = z - R, and rows Jachq that are to give the velocity of the contact point for a
--- motion of the coordinates q' = T(q) v. With the quaternion p, the angular velocity in space is w = 2 p' conj(p), so
--- that the rows for v_x - R w_y and v_y + R w_x have the coefficients of -R w_y and R w_x by p'.
+-- A NewtonEulerDS: coordinates (position, quaternion), velocities (of the center; angular, in the body's frame). Its
+-- relation, a NewtonEuler3DR of a sphere and a plane, gives the gap z - R and the velocities of the contact point
+-- along z, x and y: v_z, v_x - R w_y, v_y + R w_x.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -34,17 +33,7 @@ local I = 2 / 5 * m * R ^ 2
 local ball = ns.NewtonEulerDS({ 0, 0, R, 1, 0, 0, 0 }, { v0, 0, 0, opt.side / R, opt.spin / R, 0 }, m, I * ns.eye(3))
 ball:setFExtPtr { 0, 0, -m * g }
 local law = ns.NewtonImpactFrictionNSL(0, 0, opt.mu, 3)
-local contact = ns.Interaction(law, ns.NewtonEulerR {
-  h = function(_, q, _, y) y[1], y[2], y[3] = q[3] - R, 0, 0 end,
-  Jachq = function(_, q, _, J)
-    local p0, p1, p2, p3 = q[4], q[5], q[6], q[7]
-    J[1][3] = 1
-    J[2][1], J[3][2] = 1, 1
-    -- w_y = 2 (-p2 p0' + p3 p1' + p0 p2' - p1 p3'),  w_x = 2 (-p1 p0' + p0 p1' - p3 p2' + p2 p3')
-    J[2][4], J[2][5], J[2][6], J[2][7] = 2 * R * p2, -2 * R * p3, -2 * R * p0, 2 * R * p1
-    J[3][4], J[3][5], J[3][6], J[3][7] = -2 * R * p1, 2 * R * p0, -2 * R * p3, 2 * R * p2
-  end,
-})
+local contact = ns.Interaction(law, ns.contact.sphere_plane(R, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })))
 local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
 nsds:insertDynamicalSystem(ball)
 nsds:link(contact, ball)

@@ -16,6 +16,8 @@
 -- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
 -- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again. Boxes touch lines alone,
 -- with their four corners.
+--
+-- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
 local contact = {}
 
@@ -287,5 +289,7 @@ return function(ns)
     return #self.active
   end
 
+  require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
+    unlink_far = unlink_far, count = Manager.count, interactions = Manager.interactions })
   return contact
 end

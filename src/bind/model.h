@@ -16,6 +16,7 @@ typedef struct NslDs {
 typedef struct NslRelation {
   NslCallee callee;
   NsRelation *relation;
+  NsFunction computeh; /* of a contact: sets its frame */
 } NslRelation;
 
 typedef struct NslLaw {

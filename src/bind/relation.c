@@ -2,9 +2,11 @@
 ** relation.c
 ** The relations of first order and of mechanics.
 */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/callback.h"
 #include "bind/function.h"
 #include "bind/model.h"
 
@@ -65,6 +67,11 @@ static const NslSlot compliant_slots[] = {
     {"computeJachlambda", "Jachlambda", "xlz", "D", 'm', 'm', NSL_NATIVE_QL},
 };
 
+/* The frame of a contact is set by computeh; the rows follow from it. */
+static const NslSlot contact_slots[] = {
+    {"computeh", "h", "x", "y", 'm', '1', NSL_NATIVE_QT},
+};
+
 static bool is_linear(const NsRelation *relation) {
   return relation->kind == NS_RELATION_LINEAR_TI || relation->kind == NS_RELATION_LINEAR ||
          relation->kind == NS_RELATION_LAGRANGIAN || relation->kind == NS_RELATION_COMPLIANT_LINEAR;
@@ -86,6 +93,43 @@ static NsStatus bind_mechanical(NslCallee *callee) {
   relation->h = nsl_function(callee, 0, SLOT_H, SLOT_JACHQ, compliant ? SLOT_JACHQ_LAMBDA : -1);
   if (timed) relation->hdot = nsl_function(callee, 1, SLOT_HDOT, -1, -1);
   if (!compliant) relation->dotjac = nsl_function(callee, 2, timed ? SLOT_DOT_TIMED : SLOT_DOT, -1, -1);
+  return NS_OK;
+}
+
+/* Raises that computeh has left the contact without a normal. */
+static int raise_normal(lua_State *L) {
+  return luaL_error(L, "nc is not set (computeh is to call setpc1, setpc2 and setnc)");
+}
+
+static int contact_value(void *context, double t, const double *const *args, double *y) {
+  NslRelation *self = context;
+  return self->computeh.value(self->computeh.context, t, args, y);
+}
+
+static int contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
+  NslRelation *self = context;
+  NsContact *contact = self->relation->contact;
+  double y[3] = {0}; /* as many as a contact has rows */
+  if (by != NS_BY_X) return 0;
+  int failed = contact_value(context, t, args, y);
+  if (failed) return failed;
+  const double *n = contact->frame.nc;
+  if (n[0] == 0 && n[1] == 0 && n[2] == 0)
+    return nsl_callback_protected(&self->callee.callbacks[SLOT_H], raise_normal, NULL);
+  ns_contact_rows(contact, args[0], C);
+  return 0;
+}
+
+static NsStatus bind_contact(NslCallee *callee) {
+  NslRelation *self = (NslRelation *)callee;
+  NsRelation *relation = self->relation;
+  if (!relation) return NS_OK;
+  if (relation->contact->shape != NS_CONTACT_USER) {
+    relation->h = ns_contact_function(relation->contact);
+    return NS_OK;
+  }
+  self->computeh = nsl_function(callee, 0, SLOT_H, -1, -1);
+  relation->h = self->computeh.value ? (NsFunction){contact_value, contact_jacobian, self} : (NsFunction){0};
   return NS_OK;
 }
 
@@ -133,6 +177,8 @@ static const NslCalleeClass classes[NS_RELATION_KINDS] = {
     [NS_RELATION_COMPLIANT_LINEAR] = {"relation", linear_slots, 0, bind_coefficients, "q", NULL},
     [NS_RELATION_COMPLIANT] = {"relation", compliant_slots, 3, bind_mechanical, "q", NULL},
     [NS_RELATION_NEWTON_EULER] = {"relation", rheonomous_slots, 4, bind_mechanical, "q", NULL},
+    [NS_RELATION_CONTACT_1D] = {"relation", contact_slots, 1, bind_contact, "q", NULL},
+    [NS_RELATION_CONTACT_3D] = {"relation", contact_slots, 1, bind_contact, "q", NULL},
 };
 
 static const NslType types[NS_RELATION_KINDS] = {
@@ -171,6 +217,7 @@ static NslRelation *new_relation(lua_State *L, NsRelationKind kind) {
 static bool may_have(const NslRelation *self, char letter) {
   NsRelationKind kind = self->relation->kind;
   bool mechanical = ns_relation_family(self->relation) == NS_MECHANICS;
+  if (self->relation->contact) return false;
   if (letter == 'K') return kind == NS_RELATION_NONLINEAR;
   if (letter == 'B') return !mechanical;
   if (letter == 'D') return mechanical ? ns_relation_holds_at_position(self->relation) : kind != NS_RELATION_TYPE1;
@@ -216,6 +263,9 @@ static const char *const scleronomous_keys[] = {"h", "Jachq", "dotJachq", "C", "
 static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "dotJachq", "C", "z", "name", NULL};
 static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "z", "name", NULL};
 
+static const char *const contact_keys[] = {"h",  "z",      "name",  "shape",  "R", "R1",
+                                           "R2", "corner", "point", "normal", NULL};
+
 static const char *const *keys_of(NsRelationKind kind) {
   switch (kind) {
     case NS_RELATION_LAGRANGIAN: return lagrangian_keys;
@@ -223,12 +273,61 @@ static const char *const *keys_of(NsRelationKind kind) {
     case NS_RELATION_SCLERONOMOUS: return scleronomous_keys;
     case NS_RELATION_RHEONOMOUS:
     case NS_RELATION_NEWTON_EULER: return rheonomous_keys;
+    case NS_RELATION_CONTACT_1D:
+    case NS_RELATION_CONTACT_3D: return contact_keys;
     case NS_RELATION_COMPLIANT: return compliant_keys;
     case NS_RELATION_TYPE1: return type1_keys;
     case NS_RELATION_TYPE2: return type2_keys;
     case NS_RELATION_NONLINEAR: return nonlinear_keys;
     default: return linear_keys;
   }
+}
+
+/* Three finite numbers of the option table, under a key. */
+static void read_point(lua_State *L, int options, const char *who, const char *key, double *to) {
+  lua_getfield(L, options, key);
+  nsl_vector_read(nsl_to_finite_vector(L, lua_gettop(L), 3, who, key), to);
+  lua_pop(L, 1);
+}
+
+static double read_radius(lua_State *L, int options, const char *who, const char *key) {
+  lua_getfield(L, options, key);
+  if (!lua_isnumber(L, -1) || !(lua_tonumber(L, -1) > 0)) nsl_bad(L, who, key, "a positive number", lua_gettop(L));
+  double R = nsl_finite(L, lua_gettop(L), who, key);
+  lua_pop(L, 1);
+  return R;
+}
+
+/* n over its length. */
+static void make_unit(lua_State *L, const char *who, const char *what, double *n) {
+  double length = hypot(hypot(n[0], n[1]), n[2]);
+  if (!(length > 0)) luaL_error(L, "%s: %s: expected a direction, got zeros", who, what);
+  for (int i = 0; i < 3; i++) n[i] /= length;
+}
+
+/* Ready-made geometry: the option "shape" and its measures. */
+static void apply_shape(lua_State *L, int options, NslRelation *self) {
+  NsContact *contact = self->relation->contact;
+  const char *who = self->callee.head.type->name;
+  if (!contact || lua_getfield(L, options, "shape") == LUA_TNIL) return;
+  NsContactShape shape = lua_type(L, -1) == LUA_TSTRING ? ns_contact_shape(lua_tostring(L, -1)) : NS_CONTACT_SHAPES;
+  static const char known[] = "'sphere_plane', 'sphere_sphere' or 'corner_plane'";
+  if (shape == NS_CONTACT_SHAPES && lua_type(L, -1) == LUA_TSTRING)
+    luaL_error(L, "%s: shape: expected %s, got '%s'", who, known, lua_tostring(L, -1));
+  if (shape == NS_CONTACT_SHAPES) nsl_bad(L, who, "shape", known, lua_gettop(L));
+  if (lua_getfield(L, options, "h") != LUA_TNIL) luaL_error(L, "%s: expected h or shape, got both", who);
+  contact->shape = shape;
+  if (shape == NS_CONTACT_SPHERE_SPHERE) {
+    contact->R1 = read_radius(L, options, who, "R1");
+    contact->R2 = read_radius(L, options, who, "R2");
+  } else {
+    if (shape == NS_CONTACT_SPHERE_PLANE) contact->R1 = read_radius(L, options, who, "R");
+    else read_point(L, options, who, "corner", contact->corner);
+    read_point(L, options, who, "point", contact->point);
+    read_point(L, options, who, "normal", contact->normal);
+    make_unit(L, who, "normal", contact->normal);
+  }
+  self->relation->h = ns_contact_function(contact);
 }
 
 static void apply_options(lua_State *L, int options, NslRelation *self) {
@@ -243,6 +342,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
   for (int i = 0; i < 6; i++)
     if (lua_getfield(L, options, letters[i]) != LUA_TNIL)
       set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
+  apply_shape(L, options, self);
   for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
       if (!lua_isfunction(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
@@ -330,6 +430,8 @@ static int new_scleronomous(lua_State *L) { return new_nonlinear(L, NS_RELATION_
 static int new_rheonomous(lua_State *L) { return new_nonlinear(L, NS_RELATION_RHEONOMOUS); }
 static int new_compliant(lua_State *L) { return new_nonlinear(L, NS_RELATION_COMPLIANT); }
 static int new_newton_euler(lua_State *L) { return new_nonlinear(L, NS_RELATION_NEWTON_EULER); }
+static int new_contact_1d(lua_State *L) { return new_nonlinear(L, NS_RELATION_CONTACT_1D); }
+static int new_contact_3d(lua_State *L) { return new_nonlinear(L, NS_RELATION_CONTACT_3D); }
 
 void nsl_clone_relation(lua_State *L, int idx) {
   NslRelation *from = nsl_check_relation(L, idx);
@@ -337,6 +439,10 @@ void nsl_clone_relation(lua_State *L, int idx) {
   NslRelation *to = new_relation(L, from->relation->kind);
   int copy = lua_gettop(L);
   memcpy(to->relation->name, from->relation->name, NS_NAME_SIZE);
+  if (from->relation->contact) {
+    *to->relation->contact = *from->relation->contact;
+    if (from->relation->contact->shape != NS_CONTACT_USER) to->relation->h = ns_contact_function(to->relation->contact);
+  }
   nsl_clone_callee(L, idx, copy);
   if (from->relation->z) {
     nsl_push_vector_view(L, idx, from->relation->z, from->relation->nz, 1, "z", NULL);
@@ -387,6 +493,8 @@ static int set_callback(lua_State *L, const char *name) {
   NslRelation *self = check_idle(L, who);
   int slot = nsl_slot(&self->callee, name);
   if (slot < 0) luaL_error(L, "%s: a %s has no callback %s", who, self->callee.head.type->name, name);
+  if (self->relation->contact && self->relation->contact->shape != NS_CONTACT_USER)
+    luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(self->relation->contact->shape));
   return nsl_lua_set_function(L, slot, who);
 }
 
@@ -404,6 +512,50 @@ static int set_D_function(lua_State *L) { return set_callback(L, "computeD"); }
 static int set_B_function(lua_State *L) { return set_callback(L, "computeB"); }
 static int set_F_function(lua_State *L) { return set_callback(L, "computeF"); }
 static int set_e_function(lua_State *L) { return set_callback(L, "computee"); }
+
+/* ---- the frame of a contact ---- */
+
+/* The vector of a frame that has the name. */
+static double *frame_vector(NsContactFrame *frame, const char *what) {
+  if (strcmp(what, "nc") == 0) return frame->nc;
+  return strcmp(what, "pc1") == 0 ? frame->pc1 : frame->pc2;
+}
+
+static NslRelation *check_contact(lua_State *L) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  if (!self->relation->contact) luaL_error(L, "a %s has no contact frame", self->callee.head.type->name);
+  return self;
+}
+
+static int get_frame(lua_State *L, const char *what) {
+  NslRelation *self = check_contact(L);
+  nsl_vector_write(nsl_push_vector(L, 3, what), frame_vector(&self->relation->contact->frame, what));
+  return 1;
+}
+
+static int set_frame(lua_State *L, const char *who) {
+  const char *what = who + strlen("set");
+  NslRelation *self = check_contact(L);
+  if (self->relation->contact->shape != NS_CONTACT_USER)
+    luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(self->relation->contact->shape));
+  double got[3];
+  lua_settop(L, 2);
+  nsl_vector_read(nsl_to_finite_vector(L, 2, 3, who, what), got);
+  if (what[0] == 'n') make_unit(L, who, what, got);
+  memcpy(frame_vector(&self->relation->contact->frame, what), got, sizeof got);
+  return 0;
+}
+
+static int get_pc1(lua_State *L) { return get_frame(L, "pc1"); }
+static int get_pc2(lua_State *L) { return get_frame(L, "pc2"); }
+static int get_nc(lua_State *L) { return get_frame(L, "nc"); }
+static int set_pc1(lua_State *L) { return set_frame(L, "setpc1"); }
+static int set_pc2(lua_State *L) { return set_frame(L, "setpc2"); }
+static int set_nc(lua_State *L) { return set_frame(L, "setnc"); }
+
+static const luaL_Reg contact_methods[] = {{"pc1", get_pc1},    {"pc2", get_pc2},    {"nc", get_nc},
+                                           {"setpc1", set_pc1}, {"setpc2", set_pc2}, {"setnc", set_nc},
+                                           {NULL, NULL}};
 
 static int relation_name(lua_State *L) {
   lua_pushstring(L, nsl_check_relation(L, 1)->relation->name);
@@ -523,7 +675,11 @@ void nsl_open_relation(lua_State *L) {
                                        {"LagrangianCompliantLinearTIR", new_compliant_linear},
                                        {"LagrangianCompliantR", new_compliant},
                                        {"NewtonEulerR", new_newton_euler},
+                                       {"NewtonEuler1DR", new_contact_1d},
+                                       {"NewtonEuler3DR", new_contact_3d},
                                        {NULL, NULL}};
-  for (int i = 0; i < NS_RELATION_KINDS; i++) nsl_register_callee_type(L, &types[i], &classes[i], meta, methods, NULL);
+  for (int i = 0; i < NS_RELATION_KINDS; i++)
+    nsl_register_callee_type(L, &types[i], &classes[i], meta, methods,
+                             i >= NS_RELATION_CONTACT_1D ? contact_methods : NULL);
   luaL_setfuncs(L, functions, 0);
 }

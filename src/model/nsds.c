@@ -104,11 +104,23 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
   return NS_OK;
 }
 
+/* A contact goes with rigid bodies, or with systems of three coordinates, particles; two of the same sort. */
+static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
+  const NsDs *both[] = {first, second};
+  for (int i = 0; inter->relation->contact && i < 2; i++)
+    if (both[i] && ((const NsMechanicalDs *)both[i])->kind != NS_NEWTON_EULER && both[i]->nx != 3)
+      return ns_fail(err, NS_EARG,
+                     "link: a %s goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system '%s' is "
+                     "neither", ns_relation_kind_name(inter->relation->kind), both[i]->name);
+  return NS_OK;
+}
+
 NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second,
                       NsError *err) {
   NsStatus status = check_link(nsds, inter, first, second, err);
   if (status == NS_OK) status = check_family(inter, first, second, err);
   if (status == NS_OK) status = check_law(inter, err);
+  if (status == NS_OK) status = check_bodies(inter, first, second, err);
   if (status != NS_OK) return status;
   void *array = nsds->interactions;
   if (grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK)

@@ -25,13 +25,17 @@ NsStatus ns_relation_new(NsRelation **out, NsRelationKind kind) {
   if (!relation) return NS_ENOMEM;
   relation->kind = kind;
   relation->nx = relation->m = -1;
-  return NS_OK;
+  if (kind < NS_RELATION_CONTACT_1D) return NS_OK;
+  relation->contact = ns_alloc(1, sizeof *relation->contact);
+  if (relation->contact) relation->contact->rows = kind == NS_RELATION_CONTACT_1D ? 1 : 3;
+  return relation->contact ? NS_OK : NS_ENOMEM;
 }
 
 void ns_relation_free(NsRelation *relation) {
   if (!relation) return;
   NsCoef *coefs[] = {&relation->C, &relation->D, &relation->B, &relation->K, &relation->F, &relation->e};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
+  ns_free(relation->contact);
   ns_free(relation);
 }
 
@@ -88,6 +92,17 @@ static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
   return status;
 }
 
+/* Whether a contact goes with so many coordinates and rows. */
+static NsStatus check_contact(const NsRelation *rel, int nx, int m, NsError *err) {
+  const char *what;
+  if (m != rel->contact->rows)
+    return ns_fail(err, NS_ESIZE, "relation '%s': a %s goes with a law of size %d, got %d", name_of(rel),
+                   kinds[rel->kind].name, rel->contact->rows, m);
+  if (ns_contact_fits(rel->contact, nx, &what)) return NS_OK;
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d", name_of(rel),
+                 ns_contact_shape_name(rel->contact->shape), what, nx);
+}
+
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
@@ -98,6 +113,8 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) 
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
   if (ns_relation_family(rel) == NS_FIRST_ORDER && !rel->g.value && !ns_coef_given(&rel->B))
     return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", name_of(rel));
+  if (rel->contact && check_contact(rel, nx, m, err) != NS_OK) return NS_ESIZE;
+  if (rel->contact) rel->contact->nx = nx;
   rel->nx = nx;
   rel->m = m;
   NsStatus status = check_sizes(rel, nz, err);
@@ -152,14 +169,15 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
 static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
 
 static bool timed(const NsRelation *rel) {
-  return rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER;
+  return rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER ||
+         (rel->contact && rel->contact->shape == NS_CONTACT_USER);
 }
 
-/* Whether a function had exact derivatives along the line. */
-static bool along(const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w, double *first,
-                  double *second) {
+/* Whether a function had exact derivatives along the line: of a contact frame h is not what C is the derivative of. */
+static bool along(const NsRelation *rel, const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w,
+                  double *first, double *second) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
-  return f->along && f->along(f->context, at->t, args, tdot, w, first, second) == 0;
+  return !rel->contact && f->along && f->along(f->context, at->t, args, tdot, w, first, second) == 0;
 }
 
 static void add(int m, double factor, const double *from, double *to) {
@@ -175,11 +193,8 @@ static NsStatus rate_by_differences(const NsRelation *rel, const NsRelationPoint
     NsStatus status = ns_relation_output(rel, &there, room + (size_t)k * (size_t)rel->m, err);
     if (status != NS_OK) return status;
   }
-  for (int i = 0; i < rel->m; i++) {
-    double sum = 0;
-    for (int k = 0; k < 4; k++) sum += weights[k] * room[i + k * rel->m];
-    rate[i] += sum / d;
-  }
+  for (int i = 0, m = rel->m; i < m; i++) /* exactly 0 for an h without time */
+    rate[i] += (8 * (room[i + 2 * m] - room[i + m]) - (room[i + 3 * m] - room[i])) / (12 * d);
   return NS_OK;
 }
 
@@ -192,7 +207,7 @@ NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, 
     return status;
   }
   if (!timed(rel) || !rel->h.value) return NS_OK;
-  if (!along(&rel->h, at, 1, NULL, room, NULL)) return rate_by_differences(rel, at, room, rate, err);
+  if (!along(rel, &rel->h, at, 1, NULL, room, NULL)) return rate_by_differences(rel, at, room, rate, err);
   add(rel->m, 1, room, rate);
   return NS_OK;
 }
@@ -271,12 +286,12 @@ static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, cons
   double *first = room, *both = first + rel->m, *fixed = both + rel->m, *held = fixed + rel->m;
   const NsFunction *h = &rel->h;
   if (!timed(rel) || (!rel->hdot.value && !h->value)) return NS_OK;
-  if (along(&rel->hdot, at, 1, qdot, first, NULL)) {
+  if (along(rel, &rel->hdot, at, 1, qdot, first, NULL)) {
     add(rel->m, 1, first, out);
     return NS_OK;
   }
-  if (rel->hdot.value || !along(h, at, 1, qdot, first, both) || !along(h, at, 0, qdot, first, fixed) ||
-      !along(h, at, 1, NULL, first, held))
+  if (rel->hdot.value || !along(rel, h, at, 1, qdot, first, both) || !along(rel, h, at, 0, qdot, first, fixed) ||
+      !along(rel, h, at, 1, NULL, first, held))
     return bias_by_differences(rel, at, qdot, false, room, out, err);
   add(rel->m, 0.5, both, out);
   add(rel->m, -0.5, fixed, out);
@@ -299,7 +314,7 @@ NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, 
   if (rel->dotjac.value) return bias_by_callback(rel, at, qdot, room, bias, err);
   if (!rel->h.value) return NS_OK;
   double *first = room, *second = room + rel->m;
-  if (!along(&rel->h, at, timed(rel) ? 1 : 0, qdot, first, second))
+  if (!along(rel, &rel->h, at, timed(rel) ? 1 : 0, qdot, first, second))
     return bias_by_differences(rel, at, qdot, true, room, bias, err);
   add(rel->m, 1, second, bias);
   return NS_OK;

@@ -6,6 +6,7 @@
 #define NS_MODEL_RELATION_H
 
 #include "model/coef.h"
+#include "model/contact.h"
 #include "model/ds.h"
 
 /* X(code, name, D may be, K may be): which Jacobians a class has beside C = dh/dx and B = dg/dlambda. */
@@ -20,7 +21,9 @@
   X(NS_RELATION_RHEONOMOUS, "LagrangianRheonomousR", 0, 0) /* y = h(t, q, z) */ \
   X(NS_RELATION_COMPLIANT_LINEAR, "LagrangianCompliantLinearTIR", 1, 0) /* y = C q + D lambda + F z + e */ \
   X(NS_RELATION_COMPLIANT, "LagrangianCompliantR", 1, 0) /* y = h(q, lambda, z) */ \
-  X(NS_RELATION_NEWTON_EULER, "NewtonEulerR", 0, 0) /* y = h(t, q, z), q of rigid bodies */
+  X(NS_RELATION_NEWTON_EULER, "NewtonEulerR", 0, 0) /* y = h(t, q, z), q of rigid bodies */      \
+  X(NS_RELATION_CONTACT_1D, "NewtonEuler1DR", 0, 0) /* y = the gap of a contact */               \
+  X(NS_RELATION_CONTACT_3D, "NewtonEuler3DR", 0, 0) /* y = (gap, 0, 0): with two tangents */
 
 typedef enum NsRelationKind {
 #define X(code, name, d, k) code,
@@ -47,6 +50,7 @@ typedef struct NsRelation {
   NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
   NsFunction hdot; /* args: x (nx), none, z; value: m, dh/dt at fixed x */
   NsFunction dotjac; /* args: x (nx), its rate (nx), z; value: m x nx, d/dt of dh/dx along the rate and the time */
+  NsContact *contact; /* NewtonEuler1DR, NewtonEuler3DR; else NULL */
   double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
   bool closed;  /* given up by its owner: a step refuses it */
@@ -76,7 +80,8 @@ bool ns_relation_linear(const NsRelation *relation);
 
 /*
 ** Fixes nx and m. NS_ESIZE with both numbers when a given coefficient disagrees, or when the relation is already
-** linked with other sizes; NS_EARG when there is neither a callback nor a coefficient for y or for r.
+** linked with other sizes, or a contact goes with other ones; NS_EARG when there is neither a callback nor a
+** coefficient for y or for r.
 */
 NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, NsError *err);
 
@@ -91,9 +96,9 @@ NsStatus ns_relation_output(const NsRelation *relation, const NsRelationPoint *a
 NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at, double *r, NsError *err);
 
 /*
-** rate (m) += dh/dt at fixed x: by hdot when there is one, else by h along the time (exact), and where h has no such
-** derivative (native; no dual numbers) by differences of fourth order in time; nothing for relations without time.
-** `room` holds 4 m doubles. NS_ECALLBACK.
+** rate (m) += dh/dt at fixed x (of a contact: of its gap): by hdot when there is one, else by h along the time (exact),
+** and where h has no such derivative (native; no dual numbers; a contact) by differences of fourth order in time,
+** which are exactly 0 for an h without time; nothing for relations without time. `room` holds 4 m doubles. NS_ECALLBACK.
 */
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
                               NsError *err);

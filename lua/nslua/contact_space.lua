@@ -1,0 +1,244 @@
+-- nslua.contact in space: spheres, boxes and planes, and contacts that come and go.
+--
+--   local floor = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })     -- a point, the normal towards the free side
+--   ns.contact.sphere_plane(R, floor)   ns.contact.sphere_sphere(R1, R2)
+--   ns.contact.corner_plane({ a, b, c }, floor)                  -- of a corner, at (a, b, c) in its body
+--   ns.contact.box_corners(lx, ly, lz)                           -- the eight corners of a box
+--   ns.contact.walls({ x0, y0, z0 }, { x1, y1, z1 })             -- the six planes of a container
+--   local contacts = ns.contact.space { nsds =, law =, reach = }
+--   contacts:add_sphere(ds, R)   contacts:add_box(ds, lx, ly, lz)   contacts:add_plane(floor)
+--   for k, t in simu:steps() do contacts:update() ... end
+--
+-- The relations are NewtonEuler3DR, with the rows gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu, 3);
+-- with 1 as the last argument NewtonEuler1DR, with the gap alone, for NewtonImpactNSL. They are evaluated in C. The
+-- manager takes what its law needs; it works as the one in the plane.
+
+local sqrt, floor, huge, tointeger = math.sqrt, math.floor, math.huge, math.tointeger
+
+local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
+
+local Plane = {}
+Plane.__index = Plane
+Plane.__name = "plane"
+
+-- The distance of (x, y, z) from the plane, negative behind it.
+function Plane:distance(x, y, z)
+  local p, n = self.point, self.normal
+  return (x - p[1]) * n[1] + (y - p[2]) * n[2] + (z - p[3]) * n[3]
+end
+
+-- The point at c in the axes of a body with the coordinates q (position, quaternion), in space.
+local function place(q, c)
+  local e0, e1, e2, e3 = q[4], q[5], q[6], q[7]
+  local x = e2 * c[3] - e3 * c[2] + e0 * c[1]
+  local y = e3 * c[1] - e1 * c[3] + e0 * c[2]
+  local z = e1 * c[2] - e2 * c[1] + e0 * c[3]
+  return q[1] + c[1] + 2 * (e2 * z - e3 * y), q[2] + c[2] + 2 * (e3 * x - e1 * z), q[3] + c[3] + 2 * (e1 * y - e2 * x)
+end
+
+-- The cell (i, j, k) of a grid as one number.
+local function cell_of(i, j, k) return (i << 42) ~ ((j & 0x1fffff) << 21) ~ (k & 0x1fffff) end
+
+return function(ns, contact, parts)
+  local fail, positive, link, shared = parts.fail, parts.positive, parts.link, parts.shared
+
+  local function triple(who, what, v)
+    if type(v) ~= "table" or not (finite(v[1]) and finite(v[2]) and finite(v[3])) or v[4] ~= nil then
+      fail(who, what, "three finite numbers", type(v) == "table" and "another table" or v, 3)
+    end
+    return { v[1], v[2], v[3] }
+  end
+
+  local function check_plane(who, plane)
+    if getmetatable(plane) ~= Plane then fail(who, "plane", "a plane", plane, 3) end
+  end
+
+  local function class_of(who, rows)
+    if rows ~= nil and rows ~= 1 and rows ~= 3 then fail(who, "rows", "1 or 3", rows, 3) end
+    return rows == 1 and ns.NewtonEuler1DR or ns.NewtonEuler3DR
+  end
+
+  -- ---- geometry ----
+
+  -- A plane through `point`; the normal, of any length, points to the side on which bodies are.
+  function contact.plane(point, normal)
+    local p, n = triple("plane", "point", point), triple("plane", "normal", normal)
+    local length = sqrt(n[1] * n[1] + n[2] * n[2] + n[3] * n[3])
+    if length == 0 then fail("plane", "normal", "a direction", "zeros", 2) end
+    return setmetatable({ point = p, normal = { n[1] / length, n[2] / length, n[3] / length } }, Plane)
+  end
+
+  -- A sphere of radius R (or a particle) and a plane.
+  function contact.sphere_plane(R, plane, rows)
+    positive("sphere_plane", "R", R)
+    check_plane("sphere_plane", plane)
+    return class_of("sphere_plane", rows) {
+      shape = "sphere_plane", R = R, point = plane.point, normal = plane.normal, name = "sphere and plane" }
+  end
+
+  -- Two spheres, or two particles, of radius R1 and R2; the normal points to the first.
+  function contact.sphere_sphere(R1, R2, rows)
+    positive("sphere_sphere", "R1", R1)
+    positive("sphere_sphere", "R2", R2)
+    return class_of("sphere_sphere", rows) { shape = "sphere_sphere", R1 = R1, R2 = R2, name = "two spheres" }
+  end
+
+  -- A corner of a body, at `corner` in the body's own axes, and a plane.
+  function contact.corner_plane(corner, plane, rows)
+    corner = triple("corner_plane", "corner", corner)
+    check_plane("corner_plane", plane)
+    return class_of("corner_plane", rows) {
+      shape = "corner_plane", corner = corner, point = plane.point, normal = plane.normal, name = "corner and plane" }
+  end
+
+  -- The corners of a box about its centre: x runs fastest.
+  function contact.box_corners(lx, ly, lz)
+    local a, b = positive("box_corners", "lx", lx) / 2, positive("box_corners", "ly", ly) / 2
+    local c, list = positive("box_corners", "lz", lz) / 2, {}
+    for k = -1, 1, 2 do
+      for j = -1, 1, 2 do
+        for i = -1, 1, 2 do list[#list + 1] = { i * a, j * b, k * c } end
+      end
+    end
+    return list
+  end
+
+  -- The six planes of a container with opposite corners at `low` and `high`; bodies are inside.
+  function contact.walls(low, high)
+    low, high = triple("walls", "low", low), triple("walls", "high", high)
+    local planes = {}
+    for axis = 1, 3 do
+      if low[axis] >= high[axis] then
+        fail("walls", ("high[%d]"):format(axis), ("a number above %g"):format(low[axis]), high[axis], 2)
+      end
+      local up, down = { 0, 0, 0 }, { 0, 0, 0 }
+      up[axis], down[axis] = 1, -1
+      planes[#planes + 1] = contact.plane(low, up)
+      planes[#planes + 1] = contact.plane(high, down)
+    end
+    return planes
+  end
+
+  -- ---- contacts that come and go ----
+
+  local Space = { count = parts.count, interactions = parts.interactions }
+  Space.__index = Space
+  Space.__name = "contact manager in space"
+
+  local known = { nsds = true, law = true, reach = true }
+
+  function contact.space(options)
+    if type(options) ~= "table" then fail("space", "options", "a table", options, 2) end
+    for key in pairs(options) do
+      if not known[key] then
+        error(("space: unknown option '%s' (known: nsds, law, reach)"):format(tostring(key)), 2)
+      end
+    end
+    if not options.nsds then fail("space", "nsds", "a NonSmoothDynamicalSystem", nil, 2) end
+    local law = options.law
+    local good, size = pcall(function() return law:size() end)
+    if not good or (size ~= 1 and size ~= 3) then
+      fail("space", "law", "a nonsmooth law of size 1 or 3", good and "size " .. tostring(size) or law, 2)
+    end
+    return setmetatable({
+      nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
+      spheres = {}, planes = {}, boxes = {},
+      active = {}, at = {}, made = {}, relations = {}, -- as in the plane
+    }, Space)
+  end
+
+  local function body(who, ds, turns)
+    local good, n = pcall(function() return #ds:q() end)
+    if type(ds) ~= "userdata" or not good or not (n == 7 or (n == 3 and not turns)) then
+      fail(who, "ds", turns and "a NewtonEulerDS" or "a NewtonEulerDS or a particle", ds, 3)
+    end
+    return ds:q()
+  end
+
+  function Space:add_sphere(ds, R)
+    local q = body("add_sphere", ds)
+    self.spheres[#self.spheres + 1] = { ds = ds, q = q, R = positive("add_sphere", "R", R) }
+  end
+
+  function Space:add_box(ds, lx, ly, lz)
+    local q = body("add_box", ds, true)
+    for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
+      positive("add_box", name, length or nil)
+    end
+    self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = contact.box_corners(lx, ly, lz) }
+  end
+
+  function Space:add_plane(plane)
+    check_plane("add_plane", plane)
+    self.planes[#self.planes + 1] = plane
+  end
+
+  -- Spheres by the cell of a grid in which their centre is; a cell is as wide as the largest sphere and the reach.
+  local function cells(self)
+    local widest, grid = 0, {}
+    for _, s in ipairs(self.spheres) do widest = math.max(widest, s.R) end
+    local width = 2 * widest + self.reach
+    for i, s in ipairs(self.spheres) do
+      s.x, s.y, s.z = s.q[1], s.q[2], s.q[3]
+      s.i, s.j, s.k = floor(s.x / width), floor(s.y / width), floor(s.z / width)
+      local key = cell_of(s.i, s.j, s.k)
+      local cell = grid[key] or {}
+      grid[key] = cell
+      cell[#cell + 1] = i
+    end
+    return grid
+  end
+
+  local function try_pair(self, i, j)
+    local a, b = self.spheres[i], self.spheres[j]
+    local dx, dy, dz, most = b.x - a.x, b.y - a.y, b.z - a.z, a.R + b.R + self.reach
+    if dx * dx + dy * dy + dz * dz > most * most then return end
+    link(self, ("spheres %d %d"):format(i, j), function()
+      local name = ("%.17g %.17g %d"):format(a.R, b.R, #a.q)
+      return shared(self, name, function() return contact.sphere_sphere(a.R, b.R, self.rows) end)
+    end, a.ds, b.ds)
+  end
+
+  local function link_spheres(self)
+    local grid = cells(self)
+    for i, s in ipairs(self.spheres) do
+      for n = 0, 26 do
+        local cell = grid[cell_of(s.i + n % 3 - 1, s.j + n // 3 % 3 - 1, s.k + n // 9 - 1)]
+        for _, j in ipairs(cell or {}) do
+          if j > i then try_pair(self, i, j) end
+        end
+      end
+      for l, plane in ipairs(self.planes) do
+        if plane:distance(s.x, s.y, s.z) - s.R <= self.reach then
+          link(self, ("sphere %d plane %d"):format(i, l), function()
+            local name = ("%.17g plane %d %d"):format(s.R, l, #s.q)
+            return shared(self, name, function() return contact.sphere_plane(s.R, plane, self.rows) end)
+          end, s.ds)
+        end
+      end
+    end
+  end
+
+  local function link_boxes(self)
+    for i, box in ipairs(self.boxes) do
+      for k, corner in ipairs(box.corners) do
+        local x, y, z = place(box.q, corner)
+        for l, plane in ipairs(self.planes) do
+          if plane:distance(x, y, z) <= self.reach then
+            link(self, ("box %d corner %d plane %d"):format(i, k, l), function()
+              return contact.corner_plane(corner, plane, self.rows)
+            end, box.ds)
+          end
+        end
+      end
+    end
+  end
+
+  -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
+  function Space:update()
+    parts.unlink_far(self)
+    link_spheres(self)
+    link_boxes(self)
+    return #self.active
+  end
+end

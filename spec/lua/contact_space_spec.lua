@@ -1,0 +1,265 @@
+-- nslua.contact in space: laws of motion of spheres and boxes, and contacts that come and go.
+local ns = require "nslua"
+
+local g = 9.81
+
+local function ball(position, velocity, R, force, m)
+  m = m or 1
+  local q0 = { position[1], position[2], position[3], 1, 0, 0, 0 }
+  local v = velocity or {}
+  local v0 = { v[1] or 0, v[2] or 0, v[3] or 0, v[4] or 0, v[5] or 0, v[6] or 0 }
+  local ds = ns.NewtonEulerDS(q0, v0, m, 0.4 * m * R * R * ns.eye(3))
+  ds:setFExtPtr(force or { 0, 0, -m * g })
+  return ds
+end
+
+local function simulate(T, h, systems, links)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  for _, ds in ipairs(systems) do nsds:insertDynamicalSystem(ds) end
+  for _, link in ipairs(links or {}) do nsds:link(table.unpack(link)) end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), nsds
+end
+
+local function friction(mu, en) return ns.NewtonImpactFrictionNSL(en or 0, 0, mu, 3) end
+
+describe("contact geometry in space", function()
+  -- A ball on a plane that falls by alpha, towards the direction `turned` about z, for a second.
+  local function roll(alpha, turned, mu)
+    local R, s = 0.3, math.sin(alpha)
+    local n = { s * math.cos(turned), s * math.sin(turned), math.cos(alpha) }
+    local down = { math.cos(alpha) * math.cos(turned), math.cos(alpha) * math.sin(turned), -s }
+    local ds = ball({ R * n[1], R * n[2], R * n[3] }, nil, R)
+    local contact = ns.Interaction(friction(mu), ns.contact.sphere_plane(R, ns.contact.plane({ 0, 0, 0 }, n)))
+    simulate(1, 2e-3, { ds }, { { contact, ds } }):run()
+    local v = ds:velocity()
+    return v[1] * down[1] + v[2] * down[2] + v[3] * down[3], v[1] * n[1] + v[2] * n[2] + v[3] * n[3], contact:y(1),
+      math.sqrt(v[4] ^ 2 + v[5] ^ 2 + v[6] ^ 2), R
+  end
+
+  it("lets a sphere roll down a plane with 5/7 g sin(alpha), and slide when mu < 2/7 tan(alpha)", function()
+    for _, alpha in ipairs { 0.2, 0.6 } do
+      for turned = 0, 5 do
+        local least = 2 / 7 * math.tan(alpha)
+        local v, lift, u, spin, R = roll(alpha, turned, 1.05 * least)
+        assert.near(5 / 7 * g * math.sin(alpha), v, 1e-9)
+        assert.near(v, R * spin, 1e-9)
+        assert.near(0, math.abs(u[2]) + math.abs(u[3]), 1e-9)
+        assert.near(0, lift, 1e-10)
+        local mu = 0.7 * least
+        v, lift, u, spin = roll(alpha, turned, mu)
+        assert.near(g * (math.sin(alpha) - mu * math.cos(alpha)), v, 1e-8)
+        assert.near(5 / 2 * mu * g * math.cos(alpha), R * spin, 1e-8)
+        assert.near(v - R * spin, math.sqrt(u[2] ^ 2 + u[3] ^ 2), 1e-8)
+        assert.near(0, lift, 1e-10)
+      end
+    end
+  end)
+
+  -- An oblique impact of two spheres of different mass.
+  local function strike(law, rows)
+    local a = ball({ 0, 0, 0 }, { 1, 0.2, -0.1, 2, -1, 3 }, 0.1, { 0, 0, 0 }, 2)
+    local b = ball({ 0.3, 0.06, 0.05 }, { -0.5, 0, 0, 0, 1, 0 }, 0.12, { 0, 0, 0 }, 1)
+    local contact = ns.Interaction(law, ns.contact.sphere_sphere(0.1, 0.12, rows))
+    local simu = simulate(0.2, 1e-3, { a, b }, { { contact, a, b } })
+    local before, frame, hit
+    for _ in simu:steps() do
+      local lambda = contact:lambda(1)
+      if lambda[1] > 0 then
+        assert.is_nil(hit) -- once
+        hit, frame = lambda:totable(), contact:relation():nc():totable()
+        assert.near(-0.8 * before, contact:y(1)[1], 0.01)
+      end
+      before = contact:y(1)[1]
+    end
+    assert.truthy(hit)
+    return a:velocity(), b:velocity(), frame, hit
+  end
+
+  it("keeps momentum in a collision, and the restitution along the normal", function()
+    for _, case in ipairs { { friction(0.3, 0.8), 3 }, { ns.NewtonImpactNSL(0.8), 1 } } do
+      local va, vb, n, r = strike(table.unpack(case))
+      assert.near(2 - 0.5, 2 * va[1] + vb[1], 1e-12)
+      assert.near(0.4, 2 * va[2] + vb[2], 1e-12)
+      assert.near(-0.2, 2 * va[3] + vb[3], 1e-12)
+      if case[2] == 1 then
+        local dv = { va[1] - 1, va[2] - 0.2, va[3] + 0.1 } -- the impulse is along the normal alone
+        local sum = dv[1] * n[1] + dv[2] * n[2] + dv[3] * n[3]
+        for i = 1, 3 do assert.near(sum * n[i], dv[i], 1e-3) end
+        assert.near(r[1], 2 * sum, 1e-3)
+        for i, spin in ipairs { 2, -1, 3 } do assert.near(spin, va[3 + i], 1e-12) end
+      else
+        assert.is_true(math.sqrt(r[2] ^ 2 + r[3] ^ 2) <= 0.3 * r[1] + 1e-12)
+        assert.is_true(math.abs(va[5] + 1) > 1e-3)
+      end
+    end
+  end)
+
+  it("carries a stack of two spheres", function()
+    local R, low, high = 0.2, ball({ 0, 0, 0.2 }, nil, 0.2), ball({ 0, 0, 0.6 }, nil, 0.2, nil, 3)
+    local ground = ns.Interaction(friction(0.4), ns.contact.sphere_plane(R, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })))
+    local between = ns.Interaction(friction(0.4), ns.contact.sphere_sphere(R, R))
+    simulate(0.5, 5e-3, { low, high }, { { ground, low }, { between, high, low } }):run()
+    assert.near(0.2, low:q()[3], 1e-12)
+    assert.near(0.6, high:q()[3], 1e-12)
+    assert.near(4 * g * 5e-3, ground:lambda(1)[1], 1e-9)
+    assert.near(3 * g * 5e-3, between:lambda(1)[1], 1e-9)
+  end)
+
+  it("lets a box that falls flat rest without creep", function()
+    local box = ns.NewtonEulerDS({ 0, 0, 0.5, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.diag { 0.3, 0.2, 0.4 })
+    box:setFExtPtr { 0, 0, -g }
+    local floor, links = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }), {}
+    for i, corner in ipairs(ns.contact.box_corners(1, 1.4, 0.6)) do
+      links[i] = { ns.Interaction(friction(0.5), ns.contact.corner_plane(corner, floor)), box }
+    end
+    local simu, rest = simulate(2, 5e-3, { box }, links), nil
+    for _, t in simu:steps() do
+      local q, v = box:q(), box:velocity()
+      if t > 0.3 then
+        rest = rest or q:totable()
+        for i = 1, 7 do assert.near(rest[i], q[i], 1e-11) end
+        for i = 1, 6 do assert.near(0, v[i], 1e-12) end
+      end
+    end
+    assert.near(0.3, rest[3], 0.02)
+    local sum = 0
+    for _, link in ipairs(links) do sum = sum + link[1]:lambda(1)[1] end
+    assert.near(g * 5e-3, sum, 1e-10)
+  end)
+end)
+
+describe("contact.space", function()
+  local R, reach = 0.1, 0.04
+
+  -- Spheres in a container; radii differ.
+  local function heap(n, T, law)
+    local systems, radii = {}, {}
+    for i = 0, n - 1 do
+      radii[i + 1] = R * (1 - 0.1 * (i % 3))
+      systems[i + 1] = ball({ 0.15 + 0.23 * (i % 3) + 0.01 * (i % 5), 0.15 + 0.23 * (i // 3 % 3) + 0.013 * (i % 2),
+        0.12 + 0.22 * (i // 9) }, { 0.3, -0.2, 0 }, radii[i + 1])
+    end
+    local simu, nsds = simulate(T, 5e-3, systems)
+    local contacts = ns.contact.space { nsds = nsds, law = law or friction(0.3), reach = reach }
+    for i, ds in ipairs(systems) do contacts:add_sphere(ds, radii[i]) end
+    for _, plane in ipairs(ns.contact.walls({ 0, 0, 0 }, { 0.8, 0.8, 4 })) do contacts:add_plane(plane) end
+    return simu, nsds, contacts, systems, radii
+  end
+
+  it("has every pair that is near, and none that is far", function()
+    local most = 0
+    for _, law in ipairs { friction(0.3), ns.NewtonImpactNSL(0.2) } do
+      local simu, nsds, contacts, systems, radii = heap(20, 0.4, law)
+      contacts:update()
+      for _ in simu:steps() do
+        contacts:update()
+        local near, far = 0, 0
+        local function tally(gap)
+          if gap <= reach then near = near + 1 elseif gap <= 2 * reach then far = far + 1 end
+        end
+        for i, a in ipairs(systems) do
+          local p, r = a:q(), radii[i]
+          for axis = 1, 3 do
+            tally(p[axis] - r)
+            tally((axis == 3 and 4 or 0.8) - p[axis] - r)
+          end
+          for j = i + 1, #systems do
+            local s = systems[j]:q()
+            tally(math.sqrt((p[1] - s[1]) ^ 2 + (p[2] - s[2]) ^ 2 + (p[3] - s[3]) ^ 2) - r - radii[j])
+          end
+        end
+        assert.is_true(contacts:count() >= near and contacts:count() <= near + far)
+        assert.equal(contacts:count(), nsds:numberOfInteractions())
+        most = math.max(most, near)
+      end
+    end
+    assert.is_true(most > 30)
+  end)
+
+  it("finds pairs over the borders of cells, at negative coordinates too", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local contacts = ns.contact.space { nsds = nsds, law = friction(0.3), reach = 0.01 }
+    local places, near = {}, 0
+    for i = 1, 120 do
+      local x, y, z = math.sin(17 * i), math.sin(31 * i + 1), math.sin(53 * i + 2)
+      local ds = ball({ x, y, z }, nil, 0.15)
+      nsds:insertDynamicalSystem(ds)
+      contacts:add_sphere(ds, 0.15)
+      for _, p in ipairs(places) do
+        if math.sqrt((x - p[1]) ^ 2 + (y - p[2]) ^ 2 + (z - p[3]) ^ 2) <= 0.31 then near = near + 1 end
+      end
+      places[i] = { x, y, z }
+    end
+    assert.is_true(near > 50)
+    assert.equal(near, contacts:update())
+  end)
+
+  it("keeps a heap in its container, until it rests", function()
+    local simu, _, contacts, systems, radii = heap(18, 2)
+    contacts:update()
+    for _ in simu:steps() do
+      contacts:update()
+      for _, inter in ipairs(contacts:interactions()) do assert.is_true(inter:y(0)[1] > -0.3 * R) end
+    end
+    for i, ds in ipairs(systems) do
+      local q = ds:q()
+      assert.is_true(math.abs(ds:velocity()[3]) < 0.05 and q[3] > 0.7 * radii[i])
+      for axis = 1, 2 do assert.is_true(q[axis] > 0.7 * radii[i] and q[axis] < 0.8 - 0.7 * radii[i]) end
+    end
+  end)
+
+  it("has particles, and boxes with their corners", function()
+    local particle = ns.LagrangianLinearTIDS({ 0, 0, 0.5 }, { 1, 0, 0 }, ns.eye(3))
+    particle:setFExtPtr { 0, 0, -g }
+    local turned = { 0.98, 0.1, 0.15, 0.05 }
+    local box = ns.NewtonEulerDS({ 3, 0, 0.6, table.unpack(turned) }, { 0, 0, 0, 0, 0, 0 }, 1, 1 / 6 * ns.eye(3))
+    box:setFExtPtr { 0, 0, -g }
+    local simu, nsds = simulate(3, 5e-3, { particle, box })
+    local contacts = ns.contact.space { nsds = nsds, law = friction(0.5), reach = 0.1 }
+    contacts:add_sphere(particle, 0.1)
+    contacts:add_box(box, 1, 1, 1)
+    contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    contacts:update()
+    for _ in simu:steps() do contacts:update() end
+    assert.equal(5, contacts:count())
+    assert.near(0.1, particle:q()[3], 0.02)
+    assert.near(0, particle:velocity()[1], 1e-9) -- it can not roll: friction stops it
+    assert.near(0.5, box:q()[3], 0.03)
+    for i = 1, 6 do assert.near(0, box:velocity()[i], 1e-6) end
+  end)
+
+  it("says what is wrong", function()
+    local plane = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local law = friction(0.5)
+    local space = ns.contact.space { nsds = nsds, law = law, reach = 0.1 }
+    local particle = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3))
+    local rigid = ball({ 0, 0, 0 }, nil, 1)
+    local c = ns.contact
+    local wrong = {
+      { "plane: point: expected three finite numbers, got nil", c.plane },
+      { "plane: point: expected three finite numbers, got another table", c.plane, { 0, 0 } },
+      { "plane: normal: expected a direction, got zeros", c.plane, { 0, 0, 0 }, { 0, 0, 0 } },
+      { "sphere_plane: R: expected a positive number, got 0", c.sphere_plane, 0, plane },
+      { "sphere_plane: plane: expected a plane, got 5", c.sphere_plane, 1, 5 },
+      { "sphere_plane: rows: expected 1 or 3, got 2", c.sphere_plane, 1, plane, 2 },
+      { "sphere_sphere: R2: expected a positive number, got nil", c.sphere_sphere, 1 },
+      { "corner_plane: corner: expected three finite numbers, got 3", c.corner_plane, 3, plane },
+      { "box_corners: lz: expected a positive number, got nil", c.box_corners, 1, 1 },
+      { "walls: high%[2%]: expected a number above 0, got %-1", c.walls, { 0, 0, 0 }, { 1, -1, 1 } },
+      { "space: options: expected a table, got nil", c.space },
+      { "space: unknown option 'laws' %(known: nsds, law, reach%)", c.space, { laws = 1 } },
+      { "space: nsds: expected a NonSmoothDynamicalSystem, got nil", c.space, { law = law } },
+      { "space: law: expected a nonsmooth law of size 1 or 3, got nil", c.space, { nsds = nsds } },
+      { "space: law: expected a nonsmooth law of size 1 or 3, got size 2", c.space,
+        { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2) } },
+      { "space: reach: expected a positive number, got %-1", c.space, { nsds = nsds, law = law, reach = -1 } },
+      { "add_sphere: ds: expected a NewtonEulerDS or a particle, got 7", space.add_sphere, space, 7, 1 },
+      { "add_sphere: R: expected a positive number, got 0", space.add_sphere, space, rigid, 0 },
+      { "add_box: ds: expected a NewtonEulerDS, got LagrangianLinearTIDS", space.add_box, space, particle, 1, 1, 1 },
+      { "add_box: ly: expected a positive number, got nil", space.add_box, space, rigid, 1, nil, 1 },
+      { "add_plane: plane: expected a plane", space.add_plane, space, {} },
+    }
+    for _, case in ipairs(wrong) do assert.error_matches(function() case[2](table.unpack(case, 3, 7)) end, case[1]) end
+  end)
+end)
