@@ -48,6 +48,30 @@ describe("interior points for contacts in the plane", function()
     end
   end)
 
+  -- From 0, with W + 0.1 / rho: again a problem of Coulomb, judged as one.
+  it("solve the proximal problem, and its rounds come nearer", function()
+    math.randomseed(67)
+    for _ = 1, 4 do
+      local p = random_heap.problem(4, 3, 0.5)
+      p.sparse = true
+      local a = internal.mixed_part(p, "proximal")
+      local other = { W = 1 * p.W, q = p.q, groups = p.groups, n = p.n }
+      for i = 1, p.n do
+        local term = 0.1 / a.rho[(i + 1) // 2]
+        other.W[i][i] = other.W[i][i] + term
+      end
+      assert.equal("NS_OK", a.status)
+      assert.is_true(random_heap.breach(other, a.z) <= 1e-5)
+      local first, guess = a.measure, a.z
+      for _ = 1, 10 do
+        p.guess = guess
+        a = internal.mixed_part(p, "proximal")
+        guess = a.z
+      end
+      assert.is_true(a.measure < first)
+    end
+  end)
+
   it("leave contacts in space, and dense matrices, alone", function()
     math.randomseed(64)
     local p = random_mixed.problem("joints_space", "regular", 8)

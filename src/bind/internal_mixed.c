@@ -220,7 +220,7 @@ static NsStatus solve_system(Call *c, const Given *g) {
 
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",  "newton",     "plane",  "embed", "sweeps",
-                                        "interior", "associated", "system", NULL};
+                                        "interior", "associated", "system", "proximal", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
@@ -244,6 +244,7 @@ static int mixed_part(lua_State *L) {
     case 5: info.status = ns_mixed_interior(&c->interior, &v, g.z, &info); break;
     case 6: info.status = ns_mixed_associated(&c->interior, &v, g.z, &info); break;
     case 7: info.status = solve_system(c, &g); break;
+    case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);

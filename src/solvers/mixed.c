@@ -207,7 +207,8 @@ static bool large(const NsMixedView *v) {
 static bool newton(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {0};
   if (!large(v) && (!v->p.W || v->p.n > NS_MIXED_DENSE)) return false;
-  NsStatus status = ns_mixed_newton(large(v) ? &s->large : &s->newton, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
+  NsMixedNewton *method = large(v) ? &s->large : &s->newton;
+  NsStatus status = ns_mixed_newton(method, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
   if (status == NS_ENOMEM) best->verdict = status;
   return consider(s, v, best, &info, z, w);
 }

@@ -11,8 +11,11 @@
 
 enum { STEPS = 60, STALLED = 6 };
 
-/* Of the mean product over its scale: zero, of a proximal step, worth measuring; a measure that is enough; way to the boundary; what is added to W, in its own units; least step. */
-static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13, fraction = 0.99, proximal = 1e-12, least_step = 1e-3;
+/* Of the mean product over its scale: zero, of a proximal step, worth measuring; a measure that is enough. */
+static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
+
+/* The way to the boundary; what is added to W, in its own units; a step that counts. */
+static const double fraction = 0.99, proximal = 1e-12, least_step = 1e-3;
 
 /* The pairs x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0 of a group, w = T y; E and T by pairs. */
 typedef struct Pairs {
@@ -88,7 +91,7 @@ static void enter(const NsMixedGroup *group, double unit, double *z) {
   z[1] = group->mu > 0 ? ns_box_clamp(z[1], -0.5 * group->mu * z[0], 0.5 * group->mu * z[0]) : 0;
 }
 
-/* w = W z + q, and mu |u_T| of before in the normals of the associated problem. */
+/* w = W z + q, with mu |u_T| of before in the normals of the associated problem, or with the proximal term. */
 static void output(NsMixedInterior *s, const NsMixedView *v) {
   ns_mixed_product(&v->p, s->z, s->w);
   for (int i = 0; s->associated && i < v->p.n; i++) s->w[i] += s->shift[i];
@@ -225,7 +228,8 @@ static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *
     if (ns_interrupted()) return NS_EINTR;
     double length = advance(s, v, pairs, &gap);
     stalled = length > least_step ? 0 : stalled + 1;
-    if (!(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED) return NS_ENOCONV;
+    bool stuck = !(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED;
+    if (stuck) return s->weight > 0 && gap <= near * scale * scale ? NS_OK : NS_ENOCONV;
     if (gap > near * scale * scale) continue;
     if (s->associated || gap <= (s->weight > 0 ? tiny : small) * scale * scale) return NS_OK;
     if (s->weight > 0) continue;
@@ -247,7 +251,7 @@ static NsStatus solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSol
 }
 
 NsStatus ns_mixed_interior(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
+  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
   NsStatus status = reserve(s, v->p.n);
   s->associated = false;
   s->weight = 0;

@@ -101,8 +101,9 @@ typedef struct NsMixedNewton {
 
 /*
 ** Semismooth Newton on the natural map of rows and that of Alart and Curnier of contacts, at most `steps` from z, dense
-** or, where a sparse W of more than NS_MIXED_DENSE_ROWS rows is given, by sparse factors; then z is the best point seen and w its output. NS_OK when its measure is within tolerance, after as many
-** steps as make it smaller; NS_ENOCONV, NS_EMAXITER, NS_ENOMEM.
+** or, where a sparse W of more than NS_MIXED_DENSE_ROWS rows is given, by sparse factors; then z is the best point seen
+** and w its output. NS_OK when its measure is within tolerance, after as many steps as make it smaller; NS_ENOCONV,
+** NS_EMAXITER, NS_ENOMEM.
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991.
 */
 NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
@@ -127,16 +128,17 @@ typedef struct NsMixedInterior {
   int capacity;
   double *x, *y, *dx, *dy, *c; /* 3 by groups: the pairs, the step, what their products are to change by */
   double *A, *B;               /* 9 by groups */
-  double *z, *w, *step, *shift; /* n */
+  double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
   bool associated;
-  double weight;
+  double weight;               /* of a proximal step; 0: none */
 } NsMixedInterior;
 
 /*
 ** Rows and contacts in the plane, sparse W: the complementarity problem in r_n, mu r_n + r_T, mu r_n - r_T >= 0 and u_n,
 ** u_T+, u_T- >= 0, u_T = u_T+ - u_T-, by Mehrotra's predictor and corrector without a feasible start, each step from
-** W + D with D diagonal by groups, from z moved into the cones. z becomes a point near a solution, for Newton to finish. NS_OK when it is measured
-** within 1e-13, or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM; NS_ESIZE for contacts in space or a dense W.
+** W + D with D diagonal by groups, from z moved into the cones. z becomes a point near a solution, for Newton to finish.
+** NS_OK when it is measured within 1e-13, or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
+** NS_EINTR; NS_ESIZE for contacts in space or a dense W.
 ** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
 */
 NsStatus ns_mixed_interior(NsMixedInterior *interior, const NsMixedView *v, double *z, NsSolverInfo *info);
@@ -149,7 +151,8 @@ NsStatus ns_mixed_interior(NsMixedInterior *interior, const NsMixedView *v, doub
 NsStatus ns_mixed_associated(NsMixedInterior *interior, const NsMixedView *v, double *z, NsSolverInfo *info);
 
 /*
-** The same method for the problem with weight / rho (z - the z given) added to w: one step of the proximal point method.
+** The same method for the problem with weight / rho (z - the z given) added to w: one step of the proximal point
+** method, NS_OK when the products are as small as they get and at most 1e-14 of their scale.
 ** Rockafellar, SIAM J. Control Optim. 14, 1976.
 */
 NsStatus ns_mixed_proximal(NsMixedInterior *interior, const NsMixedView *v, double weight, double *z,
