@@ -24,6 +24,8 @@ typedef struct Call {
   NsMixedPlane plane;
   NsMixedEmbed embed;
   NsMixedSweeps sweeps;
+  NsMixedInterior interior;
+  NsMixedSystem system;
 } Call;
 
 static const NslType call_type = {.name = "nslua.internal.mixed"};
@@ -36,6 +38,8 @@ static int call_gc(lua_State *L) {
   ns_mixed_plane_release(&c->plane);
   ns_mixed_embed_release(&c->embed);
   ns_mixed_sweeps_release(&c->sweeps);
+  ns_mixed_interior_release(&c->interior);
+  ns_mixed_system_release(&c->system);
   ns_arena_release(&c->arena);
   c->solver = NULL, c->sparse = NULL;
   return 0;
@@ -197,8 +201,26 @@ static NsMixedKinds kinds_of(const NsMixedProblem *p) {
   return kinds;
 }
 
+/* z with (A W + B) z = q, each block of A 1 on and 1/2 off its diagonal, each of B 2 and 1/4. */
+static NsStatus solve_system(Call *c, const Given *g) {
+  double *A = ns_arena_doubles(&c->arena, 9 * (ptrdiff_t)g->p.ngroups);
+  double *B = ns_arena_doubles(&c->arena, 9 * (ptrdiff_t)g->p.ngroups);
+  if (c->arena.failed) return NS_ENOMEM;
+  for (int k = 0; k < g->p.ngroups; k++)
+    for (int i = 0, dim = g->p.groups[k].dim; i < dim * dim; i++) {
+      A[9 * k + i] = i % (dim + 1) == 0 ? 1 : 0.5;
+      B[9 * k + i] = i % (dim + 1) == 0 ? 2 : 0.25;
+    }
+  NsStatus status = ns_mixed_system_begin(&c->system, &g->p);
+  if (!status) status = ns_mixed_system_factor(&c->system, &g->p, A, B);
+  for (int i = 0; i < g->p.n; i++) g->z[i] = g->q[i];
+  if (!status) ns_mixed_system_solve(&c->system, g->p.n, g->z);
+  return status;
+}
+
 static int mixed_part(lua_State *L) {
-  static const char *const methods[] = {"measure", "newton", "plane", "embed", "sweeps", NULL};
+  static const char *const methods[] = {"measure",  "newton",     "plane",  "embed", "sweeps",
+                                        "interior", "associated", "system", "proximal", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
@@ -219,6 +241,10 @@ static int mixed_part(lua_State *L) {
     case 2: info.status = ns_mixed_plane(&c->plane, &v, g.z, &info); break;
     case 3: info.status = ns_mixed_embed(&c->embed, &v, g.z, &exact, &info); break;
     case 4: info.status = ns_mixed_sweeps(&c->sweeps, &v, count, g.z, g.w, &info); break;
+    case 5: info.status = ns_mixed_interior(&c->interior, &v, g.z, &info); break;
+    case 6: info.status = ns_mixed_associated(&c->interior, &v, g.z, &info); break;
+    case 7: info.status = solve_system(c, &g); break;
+    case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);

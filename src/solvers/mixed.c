@@ -13,10 +13,13 @@
 #include "solvers/mixed_parts.h"
 #include "solvers/sparse_box.h"
 
-enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60 };
+enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60, LARGE_STEPS = 15, ROUNDS = 25, LARGE_SWEEPS = 6000 };
 enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000 };
 
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
+
+/* Weights of the proximal rounds; a measure from which Newton is worth a try. */
+static const double first_weight = 1e-2, least_weight = 1e-5, near = 2e-5;
 
 struct NsMixed {
   NsMixedOptions options;
@@ -30,7 +33,8 @@ struct NsMixed {
   int box_capacity;
   NsMixedEmbed embed;
   NsMixedPlane plane;
-  NsMixedNewton newton;
+  NsMixedNewton newton, large; /* dense, sparse */
+  NsMixedInterior interior;
   NsMixedSweeps sweeps;
 };
 
@@ -45,6 +49,8 @@ void ns_mixed_free(NsMixed *s) {
   ns_mixed_embed_release(&s->embed);
   ns_mixed_plane_release(&s->plane);
   ns_mixed_newton_release(&s->newton);
+  ns_mixed_newton_release(&s->large);
+  ns_mixed_interior_release(&s->interior);
   ns_mixed_sweeps_release(&s->sweeps);
   ns_arena_release(&s->matrix);
   ns_arena_release(&s->arena);
@@ -193,10 +199,16 @@ static bool consider(NsMixed *s, const NsMixedView *v, Search *best, const NsSol
   return best->least <= v->tolerance;
 }
 
+/* Whether the sparse methods take it. */
+static bool large(const NsMixedView *v) {
+  return v->p.sparse && v->p.n > NS_MIXED_DENSE_ROWS;
+}
+
 static bool newton(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {0};
-  if (!v->p.W || v->p.n > NS_MIXED_DENSE) return false;
-  NsStatus status = ns_mixed_newton(&s->newton, v, NEWTON_STEPS, z, w, &info);
+  if (!large(v) && (!v->p.W || v->p.n > NS_MIXED_DENSE)) return false;
+  NsMixedNewton *method = large(v) ? &s->large : &s->newton;
+  NsStatus status = ns_mixed_newton(method, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
   if (status == NS_ENOMEM) best->verdict = status;
   return consider(s, v, best, &info, z, w);
 }
@@ -243,11 +255,53 @@ static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, int most, dou
   return false;
 }
 
+/* The interior-point method, and Newton from where it ends. */
+static bool interior(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  NsSolverInfo info = {.solver = "interior_point"};
+  NsStatus status = ns_mixed_interior(&s->interior, v, z, &info);
+  if (status == NS_ENOMEM) best->verdict = status;
+  memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
+  if (consider(s, v, best, &info, z, w)) return true;
+  memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
+  return newton(s, v, best, z, w);
+}
+
+/*
+** Rounds of the proximal point method from a solution of the associated problem, the weight less after each that is
+** solved and more after each that is not, and Newton from where they come near.
+*/
+static bool rounds(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  double weight = first_weight;
+  memcpy(s->at, z, bytes);
+  for (int k = 0; k < ROUNDS && !ns_interrupted(); k++) {
+    NsSolverInfo info = {.solver = "interior_point"};
+    NsStatus status = k == 0 ? ns_mixed_associated(&s->interior, v, z, &info)
+                             : ns_mixed_proximal(&s->interior, v, weight, z, &info);
+    if (status == NS_ENOMEM) best->verdict = status;
+    if (k > 0) weight = status ? fmin(8 * weight, 1) : fmax(weight / 4, least_weight);
+    if (!status) memcpy(s->at, z, bytes);
+    memcpy(z, s->at, bytes);
+    if (status) continue;
+    if (consider(s, v, best, &info, z, w)) return true;
+    memcpy(z, s->at, bytes);
+    if (ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w)) return true;
+    memcpy(z, s->at, bytes);
+  }
+  return false;
+}
+
 /* The methods in their order, until one has an answer. */
 static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   bool settled = false;
-  if (!v->kinds.uniform) {
+  if (large(v)) {
     if (newton(s, v, best, z, w) || ns_interrupted()) return best->least <= v->tolerance;
+    if (v->kinds.dim == 2 && (interior(s, v, best, z, w) || rounds(s, v, best, z, w))) return true;
+    if (!ns_interrupted() && sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
+    if (ns_interrupted()) return false;
+  }
+  if (!v->kinds.uniform) {
+    if ((!large(v) && newton(s, v, best, z, w)) || ns_interrupted()) return best->least <= v->tolerance;
     if (plane(s, v, best, &settled, z, w)) return true;
     if (settled || ns_interrupted()) return false;
     if (sweeps(s, v, best, EARLY_SWEEPS, z, w)) return true;

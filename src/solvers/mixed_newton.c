@@ -20,8 +20,27 @@ static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1
 
 void ns_mixed_newton_release(NsMixedNewton *newton) {
   ns_lu_ladder_free(&newton->ladder);
+  ns_mixed_system_release(&newton->system);
   ns_arena_release(&newton->arena);
   *newton = (NsMixedNewton){0};
+}
+
+static bool is_sparse(const NsMixedProblem *p) {
+  return p->sparse && p->n > NS_MIXED_DENSE_ROWS;
+}
+
+/* Vectors and blocks for a sparse problem. */
+static NsStatus reserve_sparse(NsMixedNewton *newton, int n) {
+  if (n <= newton->sparse_capacity) return NS_OK;
+  ns_mixed_newton_release(newton);
+  ptrdiff_t wanted = n + n / 2;
+  double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w, &newton->at};
+  for (int k = 0; k < 6; k++) *vectors[k] = ns_arena_doubles(&newton->arena, wanted);
+  newton->A = ns_arena_doubles(&newton->arena, 9 * wanted);
+  newton->B = ns_arena_doubles(&newton->arena, 9 * wanted);
+  if (newton->arena.failed) return ns_mixed_newton_release(newton), NS_ENOMEM;
+  newton->sparse_capacity = (int)wanted;
+  return NS_OK;
 }
 
 static NsStatus reserve(NsMixedNewton *newton, int n) {
@@ -123,6 +142,19 @@ static void jacobian(const NsMixedView *v, const double *z, const double *w, dou
   }
 }
 
+/* The same by groups, for the sparse system: A = rho D, B = I - (1 - delta) D. */
+static void blocks(const NsMixedView *v, const double *z, const double *w, double delta, double *A, double *B) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    Piece s;
+    int dim = v->p.groups[g].dim;
+    piece(v, g, row, z, w, &s);
+    for (int k = 0; k < dim * dim; k++) {
+      A[9 * (size_t)g + (size_t)k] = v->rho[g] * s.D[k];
+      B[9 * (size_t)g + (size_t)k] = (k % (dim + 1) == 0) - (1 - delta) * s.D[k];
+    }
+  }
+}
+
 /* The point that the modes at z say: rows at their bounds, contacts open or in their cones. */
 static void snap(const NsMixedView *v, const double *z, const double *w, double *to) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
@@ -156,7 +188,17 @@ static bool judge(NsMixedNewton *newton, const NsMixedView *v, const double *w, 
 }
 
 /* The step -J^-1 F into newton->F. */
+static NsStatus sparse_direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
+  map(v, newton->point, w, newton->F);
+  for (int i = 0; i < v->p.n; i++) newton->F[i] = -newton->F[i];
+  blocks(v, newton->point, w, delta, newton->A, newton->B);
+  NsStatus status = ns_mixed_system_factor(&newton->system, &v->p, newton->A, newton->B);
+  if (!status) ns_mixed_system_solve(&newton->system, v->p.n, newton->F);
+  return status;
+}
+
 static NsStatus direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
+  if (is_sparse(&v->p)) return sparse_direction(newton, v, w, delta);
   NsLu *lu = ns_lu_ladder_get(&newton->ladder, v->p.n);
   int order = ns_lu_order(lu);
   map(v, newton->point, w, newton->F);
@@ -215,7 +257,8 @@ NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps,
                          NsSolverInfo *info) {
   size_t bytes = (size_t)v->p.n * sizeof *z;
   double least = INFINITY;
-  NsStatus status = reserve(newton, v->p.n);
+  NsStatus status = is_sparse(&v->p) ? reserve_sparse(newton, v->p.n) : reserve(newton, v->p.n);
+  if (!status && is_sparse(&v->p)) status = ns_mixed_system_begin(&newton->system, &v->p);
   if (status) return status;
   memcpy(newton->point, z, bytes);
   memcpy(newton->best, z, bytes);

@@ -5,7 +5,10 @@
 #ifndef NS_SOLVERS_MIXED_PARTS_H
 #define NS_SOLVERS_MIXED_PARTS_H
 
+#include <math.h>
+
 #include "base/arena.h"
+#include "linalg/sparse_lu.h"
 #include "solvers/active.h"
 #include "solvers/default.h"
 #include "solvers/friction_default.h"
@@ -64,20 +67,43 @@ double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
 /* The largest |z - P(z - rho w)|, and that over the largest |z| or rho |q|. */
 double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative);
 
+/* ---- mixed_system.c ---- */
+
+/* J = A W + B, A and B diagonal by groups, W sparse: the pattern of whole blocks, its analysis, its factors. */
+typedef struct NsMixedSystem {
+  NsArena arena;
+  int capacity;
+  int *group, *first, *mark; /* group of a row, first row of a group; work */
+  NsSparse *J;
+  NsSparseLu *lu;
+} NsMixedSystem;
+
+/* The pattern for p; analysed anew only when it is another than before. NS_ENOMEM, NS_ETOOLARGE. */
+NsStatus ns_mixed_system_begin(NsMixedSystem *system, const NsMixedProblem *p);
+
+/* Factors J; the block (dim x dim, column-major) of group g is at 9 g. NS_ESINGULAR, NS_ENAN, NS_ENOMEM. */
+NsStatus ns_mixed_system_factor(NsMixedSystem *system, const NsMixedProblem *p, const double *A, const double *B);
+void ns_mixed_system_solve(NsMixedSystem *system, int n, double *x);
+void ns_mixed_system_release(NsMixedSystem *system);
+
 /* ---- methods; z holds a point and becomes the answer, or what the method ends with ---- */
 
 /* Zero-initialised valid, grown by the method, released by ns_mixed_*_release. */
 typedef struct NsMixedNewton {
   NsArena arena;
+  NsMixedSystem system; /* of a sparse problem */
+  double *A, *B;
+  int sparse_capacity;
   NsLuLadder ladder;
   int capacity;
   double *J, *F, *point, *at, *candidate, *w, *best;
 } NsMixedNewton;
 
 /*
-** Semismooth Newton on the natural map of rows and that of Alart and Curnier of contacts, dense W only, at most `steps`
-** from z; then z is the best point seen and w its output. NS_OK when its measure is within tolerance, after as many
-** steps as make it smaller; NS_ENOCONV, NS_EMAXITER, NS_ENOMEM.
+** Semismooth Newton on the natural map of rows and that of Alart and Curnier of contacts, at most `steps` from z, dense
+** or, where a sparse W of more than NS_MIXED_DENSE_ROWS rows is given, by sparse factors; then z is the best point seen
+** and w its output. NS_OK when its measure is within tolerance, after as many steps as make it smaller; NS_ENOCONV,
+** NS_EMAXITER, NS_ENOMEM.
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991.
 */
 NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
@@ -95,6 +121,43 @@ typedef struct NsMixedPlane {
 /* Contacts in the plane and rows, dense W, as one box problem; its status. */
 NsStatus ns_mixed_plane(NsMixedPlane *plane, const NsMixedView *v, double *z, NsSolverInfo *info);
 void ns_mixed_plane_release(NsMixedPlane *plane);
+
+typedef struct NsMixedInterior {
+  NsArena arena;
+  NsMixedSystem system;
+  int capacity;
+  double *x, *y, *dx, *dy, *c; /* 3 by groups: the pairs, the step, what their products are to change by */
+  double *A, *B;               /* 9 by groups */
+  double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
+  bool associated;
+  double weight;               /* of a proximal step; 0: none */
+} NsMixedInterior;
+
+/*
+** Rows and contacts in the plane, sparse W: the complementarity problem in r_n, mu r_n + r_T, mu r_n - r_T >= 0 and u_n,
+** u_T+, u_T- >= 0, u_T = u_T+ - u_T-, by Mehrotra's predictor and corrector without a feasible start, each step from
+** W + D with D diagonal by groups, from z moved into the cones. z becomes a point near a solution, for Newton to finish.
+** NS_OK when it is measured within 1e-13, or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
+** NS_EINTR; NS_ESIZE for contacts in space or a dense W.
+** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
+*/
+NsStatus ns_mixed_interior(NsMixedInterior *interior, const NsMixedView *v, double *z, NsSolverInfo *info);
+
+/*
+** The same method for the associated problem, u_n + mu |u_T| at the z given, -(u + mu |u_T| e_n) normal to the cone at
+** r: convex where W is positive semidefinite, and with the solution as its fixed point; one round.
+** De Saxce and Feng, Math. Comput. Modelling 28, 1998; Acary, Cadoux, Lemarechal and Malick, ZAMM 91, 2011.
+*/
+NsStatus ns_mixed_associated(NsMixedInterior *interior, const NsMixedView *v, double *z, NsSolverInfo *info);
+
+/*
+** The same method for the problem with weight / rho (z - the z given) added to w: one step of the proximal point
+** method, NS_OK when the products are as small as they get and at most 1e-14 of their scale.
+** Rockafellar, SIAM J. Control Optim. 14, 1976.
+*/
+NsStatus ns_mixed_proximal(NsMixedInterior *interior, const NsMixedView *v, double weight, double *z,
+                           NsSolverInfo *info);
+void ns_mixed_interior_release(NsMixedInterior *interior);
 
 /* Some of the equations solved for as many of their unknowns: rows[k] gives z[cols[k]]. */
 typedef struct NsMixedReduction {

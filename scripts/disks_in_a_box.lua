@@ -1,0 +1,128 @@
+-- Disks poured into a box, with Coulomb's friction and without rebound. Disk i has radius R_i, mass m_i = rho pi R_i^2
+-- and coordinates q_i = (x, y, angle):
+--
+--   m_i x_i'' = F_x,   m_i y_i'' = -m_i g + F_y,   (m_i R_i^2 / 2) angle_i'' = R_i times the tangential forces,
+--   0 <= gap _|_ r_n >= 0,   u_n+ = 0 at an impact (restitution 0),
+--   r_t = -mu r_n sign(u_t) where a contact slips, |r_t| <= mu r_n where it does not,
+--
+-- for each pair of disks, gap = |c_j - c_i| - R_i - R_j, and for each disk with the floor and the two walls. The disks
+-- start at rest in loose rows above the floor, every other row moved sideways, radii between 0.8 R and R in a fixed
+-- order, and fall. Contacts come and go with ns.contact.manager. The scheme of Moreau and Jean keeps contacts closed in
+-- their velocities: a gap that is found closed may be overrun by the way of one step, so that gaps stay above
+-- -2 h sqrt(2 g H), H the height from which the disks fall.
+--
+-- At the end the contacts within reach are counted twice, among those that the manager has linked and by looking at
+-- all pairs.
+
+local ns = require "nslua"
+local options = require "nslua.options"
+
+local opt = options.parse(arg, {
+  about = "Disks poured into a box. Without --csv nothing is written.",
+  { "n", default = 40, min = 1, max = 10000, help = "number of disks" },
+  { "columns", default = 0, min = 0, max = 1000, help = "disks in a row; 0: about the root of n" },
+  { "R", default = 0.05, above = 0, help = "radius of the largest disk" },
+  { "mu", default = 0.4, min = 0, help = "coefficient of friction" },
+  { "h", default = 2e-3, min = 1e-6, max = 1, help = "length of a step" },
+  { "T", default = 2, above = 0, max = 1000, help = "end of the run" },
+  { "csv", value = "FILE", help = "write every step there" },
+  { "times", default = 0, min = 0, max = 1, help = "1: print how long the steps took" },
+})
+opt.n, opt.columns = math.floor(opt.n), math.floor(opt.columns)
+local g, density = 9.81, 1000
+local columns = opt.columns > 0 and opt.columns or math.max(2, math.ceil(math.sqrt(opt.n)))
+local spacing = 2.2 * opt.R
+local width = (columns + 0.5) * spacing
+local top = spacing * math.ceil(opt.n / columns)
+
+local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+local bound = 2 * opt.h * math.sqrt(2 * g * top) -- the way that two disks can come nearer in a step
+local reach = math.max(0.1 * opt.R, bound)
+local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, opt.mu, 2), reach = reach }
+local disks = {}
+for i = 1, opt.n do
+  local row, column = (i - 1) // columns, (i - 1) % columns
+  local R = opt.R * (0.8 + 0.2 * ((i * 7) % 11) / 10)
+  local m = density * math.pi * R * R
+  local ds = ns.LagrangianLinearTIDS(
+    { spacing * (column + 0.5 + 0.5 * (row % 2)), spacing * (row + 0.5), 0 }, { 0, 0, 0 },
+    ns.matrix { { m, 0, 0 }, { 0, m, 0 }, { 0, 0, m * R * R / 2 } })
+  ds:setFExtPtr { 0, -m * g, 0 }
+  nsds:insertDynamicalSystem(ds)
+  contacts:add_disk(ds, R)
+  disks[i] = { ds = ds, q = ds:q(), v = ds:velocity(), R = R, m = m }
+end
+for _, line in ipairs { { { 0, 0 }, { 0, 1 } }, { { 0, 0 }, { 1, 0 } }, { { width, 0 }, { -1, 0 } } } do
+  contacts:add_line(ns.contact.line(line[1], line[2]))
+end
+
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), ns.FrictionContact(2))
+contacts:update()
+
+-- Kinetic and potential energy, and the largest speed.
+local function look()
+  local kinetic, potential, fastest = 0, 0, 0
+  for _, d in ipairs(disks) do
+    local square = d.v[1] ^ 2 + d.v[2] ^ 2
+    kinetic = kinetic + d.m / 2 * (square + d.R ^ 2 / 2 * d.v[3] ^ 2)
+    potential = potential + d.m * g * d.q[2]
+    fastest = math.max(fastest, math.sqrt(square))
+  end
+  return kinetic, potential, fastest
+end
+
+-- The contacts that carry an impulse, and the least gap.
+local function count()
+  local closed, least = 0, math.huge
+  for _, inter in ipairs(contacts:interactions()) do
+    least = math.min(least, inter:y(0)[1])
+    if inter:lambda(1)[1] > 0 then closed = closed + 1 end
+  end
+  return closed, least
+end
+
+local kinetic, potential, fastest = look()
+local rows = { { 0, 0, kinetic, potential, fastest, contacts:count(), 0, 0 } }
+local first, worst, slowest, clock, started = kinetic + potential, 0, 0, os.clock(), os.clock()
+for k, t in simu:steps() do
+  contacts:update()
+  local closed, least = count()
+  worst = math.min(worst, least)
+  kinetic, potential, fastest = look()
+  rows[#rows + 1] = { k, t, kinetic, potential, fastest, contacts:count(), closed, math.min(least, 0) }
+  slowest, clock = math.max(slowest, os.clock() - clock), os.clock()
+end
+local last = rows[#rows]
+
+-- The pairs within reach: of the manager, and of all that there are.
+local function within_reach()
+  local linked, all = 0, 0
+  for _, inter in ipairs(contacts:interactions()) do
+    if inter:y(0)[1] <= reach then linked = linked + 1 end
+  end
+  local function tally(gap) if gap <= reach then all = all + 1 end end
+  for i, a in ipairs(disks) do
+    tally(a.q[2] - a.R)
+    tally(a.q[1] - a.R)
+    tally(width - a.q[1] - a.R)
+    for j = i + 1, #disks do
+      local b = disks[j]
+      tally(math.sqrt((a.q[1] - b.q[1]) ^ 2 + (a.q[2] - b.q[2]) ^ 2) - a.R - b.R)
+    end
+  end
+  return linked, all
+end
+
+print(("%d disks in a box of width %.6g, mu = %g, h = %g, %d steps"):format(opt.n, width, opt.mu, opt.h, #rows - 1))
+print(("contacts linked %d, closed %d; least gap %.4g, bound %.4g"):format(last[6], last[7], worst, -bound))
+print(("contacts within reach: %d of those linked, %d of all pairs"):format(within_reach()))
+print(("energy: %.10g at the start, %.10g at the end; largest speed at the end %.4g"):format(
+  first, last[3] + last[4], last[5]))
+if opt.times == 1 then
+  print(("%.4g ms a step, the slowest %.4g ms"):format((os.clock() - started) / (#rows - 1) * 1e3, slowest * 1e3))
+end
+
+if opt.csv then
+  options.write_csv(opt.csv, { "k", "t", "kinetic", "potential", "fastest", "linked", "closed", "least_gap" }, rows)
+  print(("written: %d rows to %s"):format(#rows, opt.csv))
+end

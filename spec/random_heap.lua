@@ -1,0 +1,56 @@
+-- Problems of contacts as heaps of disks give them: W = H M^-1 H' of disks on a grid with the contacts to the next ones
+-- and to the floor, q what gravity does in a step. Hyperstatic: W is singular in all but the smallest.
+local ns = require "nslua"
+
+local random_heap = {}
+
+-- The rows of H of contact (normal nx, ny) between disks a and b (nil: the ground), columns of 3 each.
+local function contact_rows(H, row, a, b, nx, ny)
+  for _, side in ipairs { { a, -1 }, { b, 1 } } do
+    local k, sign = side[1], side[2]
+    if k then
+      local at = 3 * (k - 1)
+      H[row][at + 1], H[row][at + 2] = sign * nx, sign * ny
+      H[row + 1][at + 1], H[row + 1][at + 2], H[row + 1][at + 3] = sign * ny, -sign * nx, 1
+    end
+  end
+end
+
+-- columns x rows disks of radius 1 and random masses, in contact with the next ones in a leaning grid.
+function random_heap.problem(columns, rows, mu)
+  local pairs_of, n = {}, columns * rows
+  for k = 1, n do
+    local i, j = (k - 1) % columns, (k - 1) // columns
+    local lean = 0.3 * (math.random() - 0.5)
+    if i < columns - 1 then pairs_of[#pairs_of + 1] = { k, k + 1, math.cos(lean), math.sin(lean) } end
+    local below = j > 0 and k - columns or nil
+    pairs_of[#pairs_of + 1] = { below, k, math.sin(lean), math.cos(lean) }
+    if i == 0 then pairs_of[#pairs_of + 1] = { nil, k, 1, 0 } end
+    if i == columns - 1 then pairs_of[#pairs_of + 1] = { nil, k, -1, 0 } end
+  end
+  local m = 2 * #pairs_of
+  local H, inverse, free, groups = ns.zeros(m, 3 * n), ns.zeros(3 * n, 3 * n), ns.zeros(3 * n), {}
+  for c, p in ipairs(pairs_of) do
+    contact_rows(H, 2 * c - 1, p[1], p[2], p[3], p[4])
+    groups[c] = { dim = 2, mu = mu }
+  end
+  for k = 1, n do
+    local mass = 0.5 + math.random()
+    for d = 1, 3 do inverse[3 * k - 3 + d][3 * k - 3 + d] = (d == 3 and 2 or 1) / mass end
+    free[3 * k - 2], free[3 * k - 1] = 0.2 * (math.random() - 0.5), -1 + 0.2 * (math.random() - 0.5)
+  end
+  return { W = H * inverse * H:transpose(), q = H * free, groups = groups, n = m }
+end
+
+-- The largest breach of Coulomb's law, from its definition; forces and velocities are of the order of 1.
+function random_heap.breach(p, z)
+  local w, worst = p.W * z + p.q, 0
+  for c, group in ipairs(p.groups) do
+    local rn, rt, un, ut = z[2 * c - 1], z[2 * c], w[2 * c - 1], w[2 * c]
+    worst = math.max(worst, -rn, -un, math.min(rn, un), math.abs(rt) - group.mu * rn)
+    worst = math.max(worst, math.min(math.abs(ut), math.abs(rt + group.mu * rn * (ut > 0 and 1 or -1))))
+  end
+  return worst
+end
+
+return random_heap

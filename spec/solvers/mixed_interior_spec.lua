@@ -1,0 +1,109 @@
+-- The interior-point method for contacts in the plane, alone and in the chain.
+require "nslua"
+local internal = require "nslua.internal"
+local random_heap = require "random_heap"
+local random_mixed = require "random_mixed"
+
+describe("interior points for contacts in the plane", function()
+  it("come near a solution of most heaps, redundant contacts or not", function()
+    math.randomseed(61)
+    local near, count = 0, 12
+    for k = 1, count do
+      local p = random_heap.problem(2 + k % 4, 2 + k % 3, 0.1 + 0.05 * k)
+      p.sparse = true
+      local a = internal.mixed_part(p, "interior")
+      if a.measure <= 1e-6 then
+        near = near + 1
+        assert.is_true(random_heap.breach(p, a.z) <= 1e-4)
+      end
+    end
+    assert.is_true(near >= 0.75 * count, near .. " of " .. count)
+  end)
+
+  it("solve without friction, where the problem is convex", function()
+    math.randomseed(62)
+    for _ = 1, 6 do
+      local p = random_heap.problem(4, 3, 0)
+      p.sparse = true
+      local a = internal.mixed_part(p, "interior")
+      assert.is_true(a.measure <= 1e-7, ("%g"):format(a.measure))
+      assert.is_true(a.iterations <= 60)
+    end
+  end)
+
+  -- With r and v = u + s e_n, s = mu |u_T| at the point given: r in the cone, v in its dual, r.v = 0.
+  it("solve the associated problem", function()
+    math.randomseed(63)
+    for _ = 1, 6 do
+      local mu, p = 0.4, nil
+      p = random_heap.problem(4, 3, mu)
+      p.sparse = true
+      local r = internal.mixed_part(p, "associated").z
+      local u, worst = p.W * r + p.q, 0
+      for c = 1, #p.groups do
+        local rn, rt, vn, vt = r[2 * c - 1], r[2 * c], u[2 * c - 1] + mu * math.abs(p.q[2 * c]), u[2 * c]
+        worst = math.max(worst, math.abs(rt) - mu * rn, mu * math.abs(vt) - vn, math.abs(rn * vn + rt * vt))
+      end
+      assert.is_true(worst <= 1e-6, ("%g"):format(worst))
+    end
+  end)
+
+  -- From 0, with W + 0.1 / rho: again a problem of Coulomb, judged as one.
+  it("solve the proximal problem, and its rounds come nearer", function()
+    math.randomseed(67)
+    for _ = 1, 4 do
+      local p = random_heap.problem(4, 3, 0.5)
+      p.sparse = true
+      local a = internal.mixed_part(p, "proximal")
+      local other = { W = 1 * p.W, q = p.q, groups = p.groups, n = p.n }
+      for i = 1, p.n do
+        local term = 0.1 / a.rho[(i + 1) // 2]
+        other.W[i][i] = other.W[i][i] + term
+      end
+      assert.equal("NS_OK", a.status)
+      assert.is_true(random_heap.breach(other, a.z) <= 1e-5)
+      local first, guess = a.measure, a.z
+      for _ = 1, 10 do
+        p.guess = guess
+        a = internal.mixed_part(p, "proximal")
+        guess = a.z
+      end
+      assert.is_true(a.measure < first)
+    end
+  end)
+
+  it("leave contacts in space, and dense matrices, alone", function()
+    math.randomseed(64)
+    local p = random_mixed.problem("joints_space", "regular", 8)
+    p.sparse = true
+    assert.equal("NS_ESIZE", internal.mixed_part(p, "interior").status)
+    p = random_heap.problem(3, 2, 0.3)
+    assert.equal("NS_ESIZE", internal.mixed_part(p, "interior").status)
+  end)
+end)
+
+describe("heaps in the plane", function()
+  it("are solved, given sparse or dense", function()
+    math.randomseed(65)
+    for k = 1, 4 do
+      local p = random_heap.problem(6, 6 + k, 0.2 * k)
+      p.sparse = true
+      local sparse = internal.mixed { p }[1]
+      p.sparse = false
+      local dense = internal.mixed { p }[1]
+      for _, a in ipairs { sparse, dense } do
+        assert.equal("NS_OK", a.status)
+        assert.is_true(random_heap.breach(p, a.z) <= 1e-7)
+      end
+    end
+  end)
+
+  it("give the same bits twice", function()
+    math.randomseed(66)
+    local p = random_heap.problem(8, 8, 0.3)
+    p.sparse = true
+    local a, b = internal.mixed { p }[1], internal.mixed { p }[1]
+    assert.equal("NS_OK", a.status)
+    for i = 1, p.n do assert.equal(a.z[i], b.z[i]) end
+  end)
+end)
