@@ -167,7 +167,7 @@ static int dae_new(lua_State *L) {
     lua_pop(L, 1);
   }
   NsDaeProblem problem = {.n = s->n,
-                          .residual = {value, jacobian, s},
+                          .residual = {value, jacobian, s, NULL},
                           .rtol = number(L, "rtol", 1e-6),
                           .atol = s->atol,
                           .index = indexed ? s->index : NULL,

@@ -129,7 +129,7 @@ static NsStatus bind_contact(NslCallee *callee) {
     return NS_OK;
   }
   self->computeh = nsl_function(callee, 0, SLOT_H, -1, -1);
-  relation->h = self->computeh.value ? (NsFunction){contact_value, contact_jacobian, self} : (NsFunction){0};
+  relation->h = self->computeh.value ? (NsFunction){contact_value, contact_jacobian, self, NULL} : (NsFunction){0};
   return NS_OK;
 }
 

@@ -163,5 +163,5 @@ static int jacobian(void *context, double t, const double *const *args, int by, 
 }
 
 NsFunction ns_contact_function(NsContact *contact) {
-  return (NsFunction){value, jacobian, contact};
+  return (NsFunction){value, jacobian, contact, NULL};
 }
