@@ -361,8 +361,8 @@ static void clone_fields(lua_State *L, int from, int to) {
     lua_insert(L, -2);
     lua_rawset(L, -4);
   }
-  static const char *const own[] = {"anchor nsds", "anchor z"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const own[] = {"anchor nsds", "anchor z", "anchor boundaryConditions"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     lua_pushnil(L);
     lua_setfield(L, -2, own[i]);
   }

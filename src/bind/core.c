@@ -32,6 +32,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ad,
     nsl_open_first_order_ds,
     nsl_open_mechanical_ds,
+    nsl_open_boundary,
     nsl_open_relation,
     nsl_open_law,
     nsl_open_interaction,

@@ -209,6 +209,7 @@ void nsl_clone_mechanical_ds(lua_State *L, int idx) {
     nsl_set_ds_z(L, copy, lua_gettop(L), false);
   }
   nsl_clone_mechanical_coefs(L, from, to);
+  nsl_clone_boundary(L, idx, copy);
   lua_settop(L, copy);
   lua_replace(L, copy - 2);
   lua_settop(L, copy - 2);
@@ -243,7 +244,8 @@ void nsl_open_mechanical_ds(lua_State *L) {
                                        {"NewtonEulerDS", new_newton_euler},
                                        {NULL, NULL}};
   luaL_Reg all[128];
-  append(append(append(all, nsl_mechanical_coef_methods), nsl_mechanical_state_methods), nsl_mechanical_force_methods);
+  append(append(append(append(all, nsl_mechanical_coef_methods), nsl_mechanical_state_methods),
+                nsl_mechanical_force_methods), nsl_mechanical_boundary_methods);
   for (int i = 0; i < NS_MECHANICAL_KINDS; i++)
     nsl_register_callee_type(L, &types[i], nsl_mechanical_class(i), meta, all, nsl_ds_methods);
   luaL_setfuncs(L, functions, 0);

@@ -72,6 +72,10 @@ void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
 /* Methods about the coefficients, the state, and what is computed: mechanical_coef.c, _state.c, _forces.c. */
 extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_force_methods[];
 
+/* boundary.c: those about boundary conditions; the system at `to` gets a clone of those of the one at `from`. */
+extern const luaL_Reg nsl_mechanical_boundary_methods[];
+void nsl_clone_boundary(lua_State *L, int from, int to);
+
 /* For display(): mass(), nil when it is not known. */
 int nsl_mechanical_show_mass(lua_State *L);
 

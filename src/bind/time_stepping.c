@@ -41,6 +41,7 @@ static void find_methods(lua_State *L, int graph, const char *list, bool relatio
       lua_remove(L, -2);
     }
     nsl_find_methods(L, -1);
+    if (!relations) nsl_find_boundary_methods(L, -1);
   }
   lua_pop(L, 3);
 }
@@ -353,8 +354,9 @@ static int ts_energy(lua_State *L) {
                  {"damping", ts->energy.damping},
                  {"impacts", ts->energy.impacts},
                  {"friction", ts->energy.friction},
+                 {"boundary", ts->energy.boundary},
                  {"numerical", ts->energy.numerical}};
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     lua_pushnumber(L, entries[i].value);
     lua_setfield(L, -2, entries[i].name);

@@ -28,6 +28,10 @@ static void add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, doubl
   ns_mechanical_mass_times(ds, s->M, mean, impulse);
   double momentum = 0.5 * (dot(s->v, impulse, n) + dot(s->v_k, impulse, n));
   for (int i = 0; i < n; i++) impulse[i] -= s->p[i];
+  for (int i = 0; s->held && i < n; i++) {
+    impulse[i] -= s->held[i];
+    account->boundary += s->held[i] * 0.5 * (s->v[i] + s->v_k[i]);
+  }
   for (int i = 0; i < n; i++) mean[i] = theta * s->v[i] + (1 - theta) * s->v_k[i];
   double all = dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
   double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, s->q, room, n);

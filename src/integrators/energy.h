@@ -13,6 +13,7 @@ typedef struct NsEnergyAccount {
   double damping;   /* work of -C v */
   double impacts;   /* work of normal impulses and of the multipliers of other laws */
   double friction;  /* work of tangential impulses */
+  double boundary;  /* work of the impulses that give the prescribed velocities */
   double numerical; /* what the scheme adds or takes: 0 for theta = 1/2 in linear models */
 } NsEnergyAccount;
 
@@ -20,6 +21,7 @@ typedef struct NsEnergyAccount {
 typedef struct NsEnergyStep {
   double t_k, t, h, theta;
   const double *q_k, *v_k, *q, *v, *p;
+  const double *held;            /* nv: impulses of prescribed velocities; NULL: none */
   double *M;                     /* room for the mass matrix when it varies, else NULL */
   double *impulse, *mean, *room; /* nv each: rewritten */
 } NsEnergyStep;

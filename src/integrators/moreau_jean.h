@@ -18,6 +18,8 @@
 ** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, see
 ** ns_moreau_jean_tolerance: a gap that is rounding alone, of this step or piled up over many, does not open a contact
 ** at rest. Laws other than unilateral ones always take part.
+** Boundary conditions prescribe velocities of a system at t_{k+1}: exactly; what the first equation lacks in their rows
+** is the impulse of whatever moves them. They enter u_{k+1} like all velocities.
 ** A compliant relation's law holds between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
 ** Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; Jean, The non-smooth contact dynamics
 ** method, CMAME 177, 1999; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 10.

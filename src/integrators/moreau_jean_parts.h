@@ -67,6 +67,7 @@ struct NsMoreauJean {
   double *q, *v, *lambda;    /* Nq, Nv, m */
   double *v_from, *lambda_from;
   double *F, *p, *rho;       /* Nv */
+  double *held;              /* Nv: impulses of prescribed velocities */
   double *y, *u;             /* m: outputs and their velocities */
   double *q_free;            /* Nq: q before it was projected */
   bool projected;

@@ -26,7 +26,8 @@ static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
     for (int j = 0; j < node->ds->nv; j++)
-      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * mj->free_step[node->v + j];
+      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] *
+                (mj->free_step[node->v + j] + (mj->v[node->v + j] - mj->v_k[node->v + j]));
   }
   double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);

@@ -93,7 +93,7 @@ NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
       return ns_fail(err, NS_EARG, "SchatzmanPaoliOSI: interaction '%s' has a %s, which gives forces, not contacts",
                      inter->name, ns_relation_kind_name(inter->relation->kind));
   }
-  return NS_OK;
+  return ns_mechanical_unbound(nsds->ds, nsds->nds, "SchatzmanPaoliOSI", err);
 }
 
 /* ---- making ---- */

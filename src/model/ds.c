@@ -60,6 +60,7 @@ void ns_ds_reset(NsDs *ds) {
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->nr));
   memset(ds->r_k, 0, bytes_of(ds->nr));
+  if (ds->nreaction > 0) memset(ds->reaction, 0, bytes_of(ds->nreaction));
 }
 
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
@@ -75,5 +76,6 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
     visitor(context, "h_left", &ds->h_left, sizeof ds->h_left);
     visitor(context, "left", &ds->left, sizeof ds->left);
   }
+  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, bytes_of(ds->nreaction));
   if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }

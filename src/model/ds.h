@@ -47,6 +47,10 @@ struct NsDs {
   double *x_before, *x_left, h_k, h_left;
   bool left;
 
+  /* Mechanics: the impulses of the last step that gave the prescribed velocities; no elements when there are none. */
+  double *reaction;
+  int nreaction;
+
   double *z; /* nz parameters, borrowed; NULL when there are none */
   int nz;
 

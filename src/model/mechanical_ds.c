@@ -53,7 +53,7 @@ static NsStatus update(NsDs *base, double t, NsError *err) {
     NsStatus status = ns_coef_update(coefs[i].coef, name, t, base->z, err);
     if (status != NS_OK) return status;
   }
-  return NS_OK;
+  return ns_boundary_update(ds->boundary, name_of(ds), t, err);
 }
 
 NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, int nv, const double *q0,
@@ -71,6 +71,7 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   ds->acceleration = ns_arena_doubles(&ds->base.arena, nv);
   ds->forces = ns_arena_doubles(&ds->base.arena, nv);
   ds->room = ns_arena_doubles(&ds->base.arena, nv);
+  ds->base.reaction = ns_arena_doubles(&ds->base.arena, nv);
   if (x0) {
     memcpy(x0, q0, bytes_of(nq));
     memcpy(x0 + nq, v0, bytes_of(nv));
@@ -93,9 +94,27 @@ void ns_mechanical_free(NsMechanicalDs *ds) {
   NsCoef *coefs[] = {&ds->mass, &ds->K, &ds->C, &ds->fext, &ds->fint, &ds->fgyr};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
   for (int i = 0; i < NS_FORCE_JACOBIANS; i++) ns_coef_clear(&ds->force_jacobian[i]);
+  ns_boundary_free(ds->boundary);
   ns_lu_free(ds->lu);
   ns_arena_release(&ds->base.arena);
   ns_free(ds);
+}
+
+void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary) {
+  ns_boundary_keep(boundary);
+  ns_boundary_free(ds->boundary);
+  ds->boundary = boundary;
+  ds->base.nreaction = boundary ? boundary->n : 0;
+  memset(ds->base.reaction, 0, bytes_of(ds->nv));
+}
+
+NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who, NsError *err) {
+  for (int i = 0; i < count; i++)
+    if (((const NsMechanicalDs *)systems[i])->boundary)
+      return ns_fail(err, NS_EARG,
+                     "%s: dynamical system '%s' has boundary conditions; TimeStepping with a MoreauJeanOSI takes them", who,
+                     ns_ds_name(systems[i]));
+  return NS_OK;
 }
 
 bool ns_mechanical_linear(const NsMechanicalDs *ds) {

@@ -6,7 +6,7 @@
 #define NS_MODEL_MECHANICAL_DS_H
 
 #include "linalg/lu.h"
-#include "model/coef.h"
+#include "model/boundary.h"
 #include "model/ds.h"
 
 /* X(code, name). */
@@ -50,6 +50,8 @@ typedef struct NsMechanicalDs {
   NsFunction potential;     /* args: q, none, z; value: 1; for energies alone */
   bool moment_inertial;     /* a rigid body's external moment is given in the inertial frame */
 
+  NsBoundary *boundary;     /* prescribed velocities; NULL: none. Their impulses are base.reaction */
+
   /* on request: see ns_mechanical_accelerate */
   double *acceleration, *forces; /* nv */
   double *matrix;                /* nv x nv: the mass matrix, when nothing in it is sparse */
@@ -62,6 +64,9 @@ NsStatus ns_mechanical_new(NsMechanicalDs **ds, NsMechanicalKind kind, int nq, i
                            const double *v0);
 void ns_mechanical_free(NsMechanicalDs *ds);
 
+/* Gives it boundary conditions, which it keeps (NULL: none), in place of what it had. Their indices are below nv. */
+void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary);
+
 const char *ns_mechanical_name(NsMechanicalKind kind);
 
 /* Whether M is constant and F affine in q and v: no callback but fExt. */
@@ -69,6 +74,9 @@ bool ns_mechanical_linear(const NsMechanicalDs *ds);
 
 /* Whether M does not depend on q. */
 bool ns_mechanical_constant_mass(const NsMechanicalDs *ds);
+
+/* NS_EARG when a system of a graph of mechanics has boundary conditions: `who` does not take them. */
+NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who, NsError *err);
 
 /* Whether one of its matrices is sparse. */
 bool ns_mechanical_sparse(const NsMechanicalDs *ds);
