@@ -34,7 +34,8 @@ static void add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, doubl
   }
   for (int i = 0; i < n; i++) mean[i] = theta * s->v[i] + (1 - theta) * s->v_k[i];
   double all = dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
-  double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, s->q, room, n);
+  const double *acting = s->acting ? s->acting : s->q;
+  double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, acting, room, n);
   double elastic = -h * (theta * at_end + (1 - theta) * at_k);
   double stored = 0.5 * (bilinear(&ds->K, s->q, s->q, room, n) - bilinear(&ds->K, s->q_k, s->q_k, room, n));
   account->damping += damping;
@@ -53,7 +54,7 @@ NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, NsEnergyAccoun
     if (s->M) status = ns_mechanical_kinetic_at(ds, t, q[i], v[i], &kinetic[i], err);
     if (status == NS_OK) status = ns_mechanical_potential_at(ds, t, q[i], &potential[i], err);
   }
-  if (status == NS_OK && s->M) status = ns_mechanical_mass(ds, s->t, s->q, s->M, err);
+  if (status == NS_OK && s->M) status = ns_mechanical_mass(ds, s->t, s->acting ? s->acting : s->q, s->M, err);
   if (status == NS_OK) add(ds, s, kinetic[1] - kinetic[0], potential[1] - potential[0], account);
   return status;
 }

@@ -22,6 +22,7 @@ typedef struct NsEnergyStep {
   double t_k, t, h, theta;
   const double *q_k, *v_k, *q, *v, *p;
   const double *held;            /* nv: impulses of prescribed velocities; NULL: none */
+  const double *acting;          /* the coordinates that the forces of t_{k+1} were taken at; NULL: q */
   double *M;                     /* room for the mass matrix when it varies, else NULL */
   double *impulse, *mean, *room; /* nv each: rewritten */
 } NsEnergyStep;

@@ -74,8 +74,9 @@ static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
   double **velocities[] = {&mj->v_k, &mj->F_k, &mj->v,    &mj->v_from, &mj->F,
-                           &mj->p,   &mj->rho, &mj->work, &mj->free_step, &mj->held};
-  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess};
+                           &mj->p,   &mj->rho, &mj->work, &mj->free_step, &mj->held, &mj->shift};
+  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec,
+                             &mj->guess, &mj->nu};
   for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
     *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
@@ -87,6 +88,7 @@ static void take_vectors(NsMoreauJean *mj) {
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, mj->m);
+  mj->shut = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->shut);
 }
 
 NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
@@ -253,7 +255,9 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->t_k = t_k;
   mj->t = t_next;
   mj->h = h;
-  mj->decided = mj->projected = false;
+  mj->decided = mj->again = mj->projected = false;
+  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
+  memset(mj->nu, 0, (size_t)mj->m * sizeof *mj->nu);
   take_memory(mj);
   NsStatus status = update_coefficients(mj, err);
   if (status == NS_OK) start_iterate(mj);
@@ -262,13 +266,16 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
 
 /* ---- evaluation at the iterate ---- */
 
-/* q from v. */
-static void move_coordinates(NsMoreauJean *mj) {
+void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
   for (int i = 0; i < mj->Nv; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_mechanical_move(node->ds, mj->q_k + node->q, mj->work + node->v, mj->h, mj->q + node->q);
+    if (mj->combined && mj->projected) {
+      memcpy(mj->q_free + node->q, mj->q + node->q, (size_t)node->ds->nq * sizeof *mj->q);
+      ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+    }
   }
 }
 
@@ -303,7 +310,7 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err) {
 }
 
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
-  move_coordinates(mj);
+  ns_mj_move_coordinates(mj);
   return ns_mj_evaluate_outputs(mj, err);
 }
 
@@ -332,7 +339,7 @@ static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsEr
 /* The start of a linear model's iteration, where lambda is 0: H is known, and mostly the velocities of the outputs. */
 static void start_linear(NsMoreauJean *mj) {
   bool prescribed = false;
-  move_coordinates(mj);
+  ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
   for (int i = 0; i < mj->nsds->nds && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
@@ -591,11 +598,12 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->q, v = node->v;
   NsEnergyStep step = {mj->t_k,     mj->t,     mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
-                       mj->q + q,   mj->v + v, mj->p + v, NULL,              node->M,     mj->work + v,
-                       mj->rho + v, mj->F + v};
+                       mj->q + q,   mj->v + v, mj->p + v, NULL,              NULL,        node->M,
+                       mj->work + v, mj->rho + v, mj->F + v};
   double before = 0, after = 0;
   if (node->ds->boundary) step.held = mj->held + v;
   if (mj->projected) step.q = mj->q_free + q;
+  if (mj->combined) step.acting = mj->q + q;
   NsStatus status = ns_energy_add(node->ds, &step, account, err);
   if (status != NS_OK || !mj->projected) return status;
   const double *places[] = {mj->q_free + q, mj->q + q};
@@ -615,7 +623,7 @@ static NsStatus find_reactions(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   for (int d = 0; d < mj->nsds->nds && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
-    const double *q = (mj->projected ? mj->q_free : mj->q) + node->q;
+    const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->q;
     if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = form_rho(mj, node, q, err);
   }
   return status;

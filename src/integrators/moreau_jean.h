@@ -98,6 +98,16 @@ NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **probl
 NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err);
 
 /*
+** The same together with the velocities, in the steps after ns_moreau_jean_combine: q = q_k (+) h (theta v + (1 -
+** theta) v_k) (+) W^-1 H' nu, with nu the multipliers of the constraints, 0 <= y _|_ nu >= 0 for contacts; the shift
+** stays when v is found again, and the violation is that of this law: |y|, for contacts |min(y, what nu moves y by)|.
+** enlarge: contacts that penetrate by more than the tolerance, or that have a nu, take part in the law of the velocities
+** from now on, to the end of the step; true when one of them did not.
+*/
+void ns_moreau_jean_combine(NsMoreauJean *mj);
+bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance);
+
+/*
 ** Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction; adds what
 ** the step did to the account. NS_ECALLBACK.
 */

@@ -61,7 +61,7 @@ struct NsMoreauJean {
   double t_k, t, h;
   double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
   double *y_k, *u_k;         /* m */
-  bool decided;              /* which contacts take part */
+  bool decided, again;       /* which contacts take part; `again`: as `shut` tells */
 
   /* the iterate */
   double *q, *v, *lambda;    /* Nq, Nv, m */
@@ -71,6 +71,9 @@ struct NsMoreauJean {
   double *y, *u;             /* m: outputs and their velocities */
   double *q_free;            /* Nq: q before it was projected */
   bool projected;
+  bool combined;             /* q has the shift in it that the velocities are found with */
+  double *shift, *nu;        /* Nv, m: the shift; combined: the sums of its multipliers, else 0 */
+  bool *shut;                /* m: contacts that take part, as forecast or as enlarged since */
   double *work, *free_step;  /* Nv */
 
   /* the problem */
@@ -104,6 +107,9 @@ double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
 
 /* X = W^-1 H' of each part whose W or (changed) H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
+
+/* q from v and the shift. */
+void ns_mj_move_coordinates(NsMoreauJean *mj);
 
 /* Outputs, H and impulses at q, v, lambda. */
 NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err);

@@ -291,7 +291,8 @@ static NsStatus account_step(NsMoreauJeanSparse *mj, const double *z, NsEnergyAc
     NsMechanicalDs *ds = system_at(mj, i);
     int o = mj->offset[i];
     NsEnergyStep step = {mj->t_k,   mj->t,     mj->h, mj->options.theta, ds->q_k,         ds->v_k,      mj->x + o,
-                         mj->v + o, mj->p + o, NULL,  NULL,              mj->impulse + o, mj->mean + o, mj->room + o};
+                         mj->v + o, mj->p + o, NULL,  NULL,              NULL,           mj->impulse + o, mj->mean + o,
+                         mj->room + o};
     if (ds->boundary) step.held = mj->held + o;
     NsStatus status = ns_energy_add(ds, &step, &sum, err);
     if (status != NS_OK) return status;
