@@ -68,7 +68,7 @@ const char *nsl_argument_name(const NslCallee *callee, char arg) {
 }
 
 int nsl_dimension(const NslCallee *callee, char letter) {
-  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : letter == '3' ? 3 : 1;
 }
 
 /* An argument or output vector, anchored in the sheet. */

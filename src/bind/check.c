@@ -207,18 +207,21 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
 
 static const struct {
   const char *callback, *label;
-  int which, by; /* function: 1 fInt, 2 fGyr */
-} mechanical_jacobians[NS_FORCE_JACOBIANS] = {
+  int which, by; /* function: 1 fInt, 2 fGyr or mInt */
+} mechanical_jacobians[NS_FORCE_PARTS] = {
     [NS_FINT_BY_Q] = {"computeJacobianFIntq", "JacobianFIntq", 1, 0},
     [NS_FINT_BY_V] = {"computeJacobianFIntqDot", "JacobianFIntqDot", 1, 1},
     [NS_FGYR_BY_Q] = {"computeJacobianFGyrq", "JacobianFGyrq", 2, 0},
     [NS_FGYR_BY_V] = {"computeJacobianFGyrqDot", "JacobianFGyrqDot", 2, 1},
+    [NS_MINT_BY_Q] = {"computeJacobianMIntq", "JacobianMIntq", 2, 0},
+    [NS_MINT_BY_V] = {"computeJacobianMIntv", "JacobianMIntv", 2, 1},
 };
 
 static bool mechanical_given(const NslDs *handle, int i) {
   const NsMechanicalDs *ds = (const NsMechanicalDs *)handle->ds;
-  const NsFunction *f = mechanical_jacobians[i].which == 1 ? &ds->fint_function : &ds->fgyr_function;
-  return f->value && given(&handle->callee, mechanical_jacobians[i].callback, &ds->force_jacobian[i]);
+  const NsFunction *f = i < NS_FGYR_BY_Q ? &ds->fint_function : i < NS_MINT_BY_Q ? &ds->fgyr_function : &ds->mint_function;
+  const NsCoef *coef = i < NS_FORCE_JACOBIANS ? &ds->force_jacobian[i] : NULL;
+  return f->value && given(&handle->callee, mechanical_jacobians[i].callback, coef);
 }
 
 static bool ds_jacobian_given(const NslDs *handle) {
@@ -226,7 +229,7 @@ static bool ds_jacobian_given(const NslDs *handle) {
   bool found = false;
   if (handle->ds->family == NS_FIRST_ORDER)
     return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
-  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) found = found || mechanical_given(handle, i);
+  for (int i = 0; i < NS_FORCE_PARTS; i++) found = found || mechanical_given(handle, i);
   return found;
 }
 
@@ -267,12 +270,12 @@ static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, doubl
   double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n), *room = scratch(L, n * n);
   Audit audit = {L, lines, &handle->callee, 0, NS_BY_X, "Jacobianfx", ds->n, ds->n, one, other};
   if (ds->family == NS_FIRST_ORDER) status = check_ds_jacobian(&audit, handle, 0, t, x, room, err);
-  for (int i = 0; ds->family == NS_MECHANICS && i < NS_FORCE_JACOBIANS && status == NS_OK; i++) {
+  for (int i = 0; ds->family == NS_MECHANICS && i < NS_FORCE_PARTS && status == NS_OK; i++) {
     if (!mechanical_given(handle, i)) continue;
     audit.which = mechanical_jacobians[i].which;
     audit.by = mechanical_jacobians[i].by;
     audit.label = mechanical_jacobians[i].label;
-    audit.rows = handle->callee.m;
+    audit.rows = i < NS_MINT_BY_Q ? handle->callee.m : 3;
     audit.cols = audit.by == 0 ? handle->callee.n : handle->callee.m;
     status = check_ds_jacobian(&audit, handle, i, t, x, room, err);
   }

@@ -18,6 +18,10 @@ typedef enum NslQuantity {
   NSL_JACOBIAN_FINT_V,
   NSL_JACOBIAN_FGYR_Q,
   NSL_JACOBIAN_FGYR_V,
+  NSL_MEXT,            /* a rigid body's moments, and the Jacobians in the order of NS_MINT_BY_Q ... */
+  NSL_MINT,
+  NSL_JACOBIAN_MINT_Q,
+  NSL_JACOBIAN_MINT_V,
   NSL_FORCES,
   NSL_JACOBIAN_Q,
   NSL_JACOBIAN_V,
@@ -59,6 +63,9 @@ NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name);
 
 /* Gives the system at idx a coefficient: numbers, or a function where the class has a callback for it. */
 void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
+
+/* Gives the rigid body at idx the constant external moment of three elements at `value`, in place of a callback. */
+void nsl_set_moment(lua_State *L, int idx, int value, const char *what);
 
 /* Gives a clone the numbers of the coefficients. */
 void nsl_clone_mechanical_coefs(lua_State *L, const NslDs *from, const NslDs *to);

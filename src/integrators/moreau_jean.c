@@ -228,10 +228,10 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   bool forces = mj->options.theta != 1;
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) {
     const NsMjNode *node = &mj->nodes[i];
-    if (forces && ns_coef_varies(&node->ds->fext)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
+    if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
-    if (status == NS_OK && forces && ns_coef_varies(&node->ds->fext))
+    if (status == NS_OK && forces && ns_mechanical_driven(node->ds))
       status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
