@@ -343,9 +343,6 @@ static int ts_stats(lua_State *L) {
 static int ts_energy(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
   NsTimeStepping *ts = self->ts;
-  if (ts->integrator->kind == NS_SCHATZMAN_PAOLI)
-    luaL_error(L, "energy: a SchatzmanPaoliOSI keeps positions; its velocities are those of the time before, so that there "
-                  "is no account");
   NsError err = {NS_OK, ""};
   double kinetic, potential;
   NslEdge edge = nsl_enter(self->host, L, &ts->progress);

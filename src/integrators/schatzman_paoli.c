@@ -584,8 +584,25 @@ static void write_system(const NsSchatzmanPaoli *sp, const Node *node) {
   ns_ds_leave(&ds->base, sp->h);
 }
 
-NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
+  NsEnergyAccount sum = *account;
+  for (int d = 0; d < sp->nsds->nds; d++) {
+    const Node *node = &sp->nodes[d];
+    int o = node->o;
+    NsEnergyTwoSteps step = {sp->t_k,   sp->h,     node->first ? NULL : sp->q_m + o, sp->q_k + o,  sp->v_k + o,
+                             sp->q + o, sp->p + o, sp->middle + o,                   sp->v + o,    node->M,
+                             sp->rho + o, sp->work + o, sp->free_step + o};
+    NsStatus status = ns_energy_add_two_steps(node->ds, &step, &sum, err);
+    if (status != NS_OK) return status;
+  }
+  *account = sum;
+  return NS_OK;
+}
+
+NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
   double *u = sp->room + 4 * sp->m;
+  NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
+  if (good != NS_OK) return good;
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     times(sp, edge, sp->v, u + edge->row);

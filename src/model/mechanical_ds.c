@@ -71,6 +71,7 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   ds->base.x_left = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->acceleration = ns_arena_doubles(&ds->base.arena, nv);
   ds->forces = ns_arena_doubles(&ds->base.arena, nv);
+  ds->pace = ns_arena_doubles(&ds->base.arena, nv);
   ds->room = ns_arena_doubles(&ds->base.arena, nv);
   ds->base.reaction = ns_arena_doubles(&ds->base.arena, nv);
   if (x0) {

@@ -62,6 +62,7 @@ typedef struct NsMechanicalDs {
   double *acceleration, *forces; /* nv */
   double *matrix;                /* nv x nv: the mass matrix, when nothing in it is sparse */
   NsLu *lu;
+  double *pace; /* nv: the mean velocity of a step, for energies */
   double *room; /* nv: for what is evaluated in between */
 } NsMechanicalDs;
 

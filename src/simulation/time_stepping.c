@@ -495,8 +495,12 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
     double T = 0, V = 0;
     if (ts->nsds->ds[i]->family != NS_MECHANICS)
       return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
-    status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
-    if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    if (ts->integrator->kind == NS_SCHATZMAN_PAOLI) {
+      status = ns_energy_staggered(ds, ns_ts_time(ts), &T, &V, err);
+    } else {
+      status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
+      if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    }
     *kinetic += T;
     *potential += V;
   }
