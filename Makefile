@@ -20,7 +20,7 @@ SAN ?=
 OPT ?= -O2 -g
 
 # The specs that make longer runs of it when they are asked to.
-SOAK = spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
+SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
@@ -61,6 +61,11 @@ $(BUILD)/obj/%.o: src/%.c
 $(BUILD)/public/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# The host of spec/robust that makes allocations fail.
+$(BUILD)/robust/faults: spec/robust/faults.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
 -include $(OBJ:.o=.d) $(BUILD)/obj/nslua.d $(BUILD)/public/obj/bind/core.d
 
