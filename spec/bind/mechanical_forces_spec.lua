@@ -123,6 +123,14 @@ describe("what a mechanical system computes", function()
     end
     assert.equal(other:computeMass(), ds:mass())
     assert.equal(other:computeFGyr(), ds:fGyr())
+    local particle = ns.LagrangianLinearTIDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, fExt = { 3 } }
+    particle:updatePlugins(3)
+    assert.same({ 3 }, particle:fExt():totable())
+    local body = ns.NewtonEulerDS { q0 = { 0, 0, 0, 1, 0, 0, 0 }, v0 = { 0, 0, 0, 1, 2, 3 }, mass = 1, inertia = ns.eye(3),
+      mExt = function(t, _, m) m[1] = t end, mInt = function(t, _, v, _, m) m[2] = t * v[6] end }
+    body:updatePlugins(3)
+    assert.same({ 3, 0, 0 }, body:mExt():totable())
+    assert.same({ 0, 9, 0 }, body:mInt():totable())
   end)
 
   it("calls a callback as it is when it gets all of its arguments", function()

@@ -303,7 +303,7 @@ static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
     case NSL_FINT: return !ds->fint_function.value && !ds->fint.value;
     case NSL_FGYR: return !rigid && !ds->fgyr_function.value && !ds->fgyr.value;
     case NSL_FEXT: return !ds->fext.value;
-    case NSL_MEXT: return !ds->fext.value && !ds->mext.value;
+    case NSL_MEXT: return !rigid || (!ds->fext.value && !ds->mext.value);
     case NSL_MINT: case NSL_JACOBIAN_MINT_Q: case NSL_JACOBIAN_MINT_V: return !ds->mint_function.value;
     case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V:
       return !ds->fint_function.value && !ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);

@@ -97,6 +97,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   if (!mj) return NS_ENOMEM;
   mj->nsds = nsds;
   mj->linear = true;
+  mj->nnodes = nsds->nds;
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
@@ -115,7 +116,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
 
 void ns_moreau_jean_free(NsMoreauJean *mj) {
   if (!mj) return;
-  for (int i = 0; mj->nodes && i < mj->nsds->nds; i++) ns_lu_free(mj->nodes[i].lu);
+  for (int i = 0; mj->nodes && i < mj->nnodes; i++) ns_lu_free(mj->nodes[i].lu);
   ns_sparse_free(mj->sparse);
   ns_arena_release(&mj->arena);
   ns_free(mj);

@@ -55,6 +55,7 @@ struct NsMoreauJean {
   bool positions; /* some law holds at position */
   NsMjNode *nodes;
   NsMjEdge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
   NsMoreauJeanOptions options;

@@ -38,6 +38,7 @@ struct NsMotion {
   NsMotionView view;
   Node *nodes;
   Edge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
   int *row_edge;
   double *y, *u, *rounding, *bias, *a_free, *F, *H, *X;
   double *lambda;       /* m zeros */
@@ -109,6 +110,7 @@ NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
   NsMotion *motion = ns_alloc(1, sizeof *motion);
   if (!motion) return NS_ENOMEM;
   motion->nsds = nsds;
+  motion->nnodes = nsds->nds;
   motion->nodes = ns_arena_take(&motion->arena, (size_t)nsds->nds, sizeof *motion->nodes);
   motion->edges = ns_arena_take(&motion->arena, (size_t)nsds->ninteractions, sizeof *motion->edges);
   if (!motion->arena.failed) {
@@ -129,7 +131,7 @@ NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
 
 void ns_motion_free(NsMotion *motion) {
   if (!motion) return;
-  for (int i = 0; motion->nodes && i < motion->nsds->nds; i++) ns_lu_free(motion->nodes[i].lu);
+  for (int i = 0; motion->nodes && i < motion->nnodes; i++) ns_lu_free(motion->nodes[i].lu);
   ns_lu_free(motion->lu);
   ns_arena_release(&motion->arena);
   ns_free(motion);

@@ -51,6 +51,7 @@ struct NsSchatzmanPaoli {
   bool linear;
   Node *nodes;
   Edge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
   double theta, t_k, t, h;
@@ -161,6 +162,7 @@ NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
   if (!sp) return NS_ENOMEM;
   sp->nsds = nsds;
   sp->linear = true;
+  sp->nnodes = nsds->nds;
   sp->nodes = ns_arena_take(&sp->arena, (size_t)nsds->nds, sizeof *sp->nodes);
   sp->edges = ns_arena_take(&sp->arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
   if (!sp->arena.failed) {
@@ -179,7 +181,7 @@ NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
 
 void ns_schatzman_paoli_free(NsSchatzmanPaoli *sp) {
   if (!sp) return;
-  for (int i = 0; sp->nodes && i < sp->nsds->nds; i++) ns_lu_free(sp->nodes[i].lu);
+  for (int i = 0; sp->nodes && i < sp->nnodes; i++) ns_lu_free(sp->nodes[i].lu);
   ns_sparse_free(sp->sparse);
   ns_arena_release(&sp->arena);
   ns_free(sp);
