@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/compile.h"
+
 /* ---- errors ---- */
 
 /* The end of a leading "file:12: " in a message; the message itself when it has none. */
@@ -40,6 +42,7 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
   if (lua_isuserdata(L, -1)) {
     lua_getiuservalue(L, -1, NSL_SHEET);
     lua_rawgeti(L, -1, nsl_function_place((int)(cb - cb->callee->callbacks)));
+    nsl_push_plain_function(L, -1);
   }
   bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
   lua_settop(L, top);
@@ -304,8 +307,68 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
   }
 }
 
+/* ---- compiled callbacks ---- */
+
+int nsl_callback_argument(const NslCallback *cb, char letter) {
+  int first = !nsl_timeless(cb->slot);
+  if (letter == 't') return first - 1;
+  return first + (int)(strchr(cb->slot->args, letter) - cb->slot->args);
+}
+
+static int argument_size(const NslCallee *callee, char letter) {
+  return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
+}
+
+/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the callback. */
+static int find_trace(lua_State *L) {
+  NslCallback *cb = lua_touserdata(L, 1);
+  NslCallee *callee = cb->callee;
+  const NslSlot *slot = cb->slot;
+  NslTraceArg args[8];
+  int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 2, NSL_SHEET);
+  lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
+  if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
+  for (const char *a = slot->args; *a; a++)
+    args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, argument_size(callee, *a), 1, nsl_argument_name(callee, *a), 0};
+  args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
+  cb->trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
+  return 0;
+}
+
+NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
+  NslCallback *cb = &callee->callbacks[slot];
+  if (!cb->trace && nsl_callback_protected(cb, find_trace, cb) != 0) return NULL;
+  double *in = cb->trace->in;
+  if (!nsl_timeless(cb->slot)) *in++ = at->t;
+  for (const char *a = cb->slot->args; *a; a++) {
+    const double *from = *a == 'x' ? at->x : *a == 'z' ? (at->z ? at->z : callee->z->data) : at->lambda;
+    int n = argument_size(callee, *a);
+    copy(in, from, n);
+    in += n;
+  }
+  memset(in, 0, (size_t)nsl_callback_entries(cb) * sizeof *in);
+  return cb->trace;
+}
+
+/* Evaluates the trace of a compiled callback; nothing filled and nothing returned stands for zeros. */
+static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
+  NslCallback *cb = &callee->callbacks[slot];
+  NslTrace *trace = nsl_callback_trace(callee, slot, at);
+  int entries = nsl_callback_entries(cb);
+  if (!trace) return -1;
+  cb->silent = trace->outputs == 0;
+  if (cb->silent) memset(out, 0, (size_t)entries * sizeof *out);
+  nsl_trace_value(trace, out);
+  for (int i = 0; i < entries; i++)
+    if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
+  return 0;
+}
+
 int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
+  if (cb->backing == NSL_COMPILED) return call_compiled(callee, slot, at, out);
   if (cb->backing == NSL_LIBRARY)
     call_native(cb, at);
   else if (call_lua(cb, slot, at) != 0)

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "bind/compile.h"
+
 /* ---- setting up ---- */
 
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
@@ -118,7 +120,8 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
   NslCallee *callee = lua_touserdata(L, idx);
   NslCallback *cb = &callee->callbacks[slot];
   put_in_sheet(L, idx, nsl_function_place(slot), function);
-  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : NSL_LUA;
+  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
+  cb->trace = NULL;
   rebind(L, idx);
 }
 
@@ -156,7 +159,7 @@ void nsl_find_methods(lua_State *L, int idx) {
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
     bool was = cb->backing == NSL_METHOD;
-    if (cb->backing == NSL_LUA || cb->backing == NSL_LIBRARY) continue;
+    if (cb->backing != NSL_ABSENT && !was) continue;
     if (push_method(L, idx, cb->slot->name)) {
       put_in_sheet(L, idx, nsl_function_place(i), -1);
       lua_pop(L, 1);
@@ -208,7 +211,7 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
     nsl_set_symbol(L, 1, slot, find_symbol(L, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
-  if (!lua_isfunction(L, 2) && !lua_isnil(L, 2))
+  if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2))
     nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
   nsl_set_function(L, 1, slot, 2);
   return 0;
@@ -245,7 +248,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
   callee->rate = make_vector(L, idx, NSL_SHEET_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
-    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
+    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, callee->callbacks[i].trace = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);
@@ -381,6 +384,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   for (int i = 0; i < source->kind->nslots; i++) {
     target->callbacks[i].backing = source->callbacks[i].backing;
     target->callbacks[i].symbol = source->callbacks[i].symbol;
+    target->callbacks[i].trace = NULL;
     lua_rawgeti(L, -1, nsl_function_place(i));
     put_in_sheet(L, to, nsl_function_place(i), -1);
     lua_pop(L, 1);

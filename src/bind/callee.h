@@ -57,7 +57,7 @@ typedef struct NslSlot {
   NslNative native;
 } NslSlot;
 
-typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY } NslBacking;
+typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED } NslBacking;
 
 typedef NsSymbol NslSymbol;
 
@@ -71,6 +71,7 @@ struct NslCallback {
   NslSymbol symbol; /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
+  struct NslTrace *trace; /* NSL_COMPILED: for these sizes; NULL until it is called. The function keeps it alive */
   bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
@@ -159,7 +160,7 @@ int nsl_dimension(const NslCallee *callee, char letter);
 int nsl_slot(const NslCallee *callee, const char *name);
 
 /*
-** Gives a slot the function at stack index `function`, called without self (nil: takes the callback away), or a
+** Gives a slot the function or compiled function at stack index `function`, called without self (nil: takes the callback away), or a
 ** native symbol.
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);

@@ -9,6 +9,7 @@
 
 #include "bind/ad.h"
 #include "bind/callback.h"
+#include "bind/compile.h"
 
 static void copy(double *to, const double *from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
@@ -109,8 +110,72 @@ static int report_missing(NslFunction *f, int slot) {
                                 (void *)f->callee->callbacks[slot].slot);
 }
 
+/* ---- compiled callbacks ---- */
+
+/* A derivative that is not finite. */
+typedef struct BadDerivative {
+  const NslCallback *cb;
+  int row, col, letter; /* from 0 */
+  double value;
+} BadDerivative;
+
+/* Raises "r[1]: the derivative by x[2] is nan". */
+static int raise_derivative(lua_State *L) {
+  const BadDerivative *bad = lua_touserdata(L, 1);
+  const NslSlot *slot = bad->cb->slot;
+  int rows = nsl_dimension(bad->cb->callee, slot->rows);
+  if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
+  else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);
+  lua_pushfstring(L, "%s: the derivative by %s[%d] is %s", lua_tostring(L, -1),
+                  nsl_argument_name(bad->cb->callee, (char)bad->letter), bad->col + 1,
+                  isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf");
+  return lua_error(L);
+}
+
+/* The letter of the argument that a Jacobian is by. */
+static char letter_of(const NslCallback *cb, int by) {
+  return by == 0 ? 'x' : strchr(cb->slot->args, 'l') ? 'l' : 'v';
+}
+
+/* The exact Jacobian of a compiled callback, from its trace. */
+static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
+  NslCallee *callee = f->callee;
+  NslCallback *cb = &callee->callbacks[f->value];
+  char letter = letter_of(cb, by);
+  if (!strchr(cb->slot->args, letter)) return 0;
+  NslTrace *trace = nsl_callback_trace(callee, f->value, at);
+  if (!trace) return -1;
+  int rows = nsl_callback_entries(cb), cols = letter == 'l' ? callee->m : callee->n;
+  if (trace->outputs == 0) memset(jac, 0, (size_t)rows * (size_t)cols * sizeof *jac);
+  else nsl_trace_jacobian(trace, nsl_callback_argument(cb, letter), jac);
+  for (int k = 0; k < rows * cols; k++) {
+    if (isfinite(jac[k])) continue;
+    BadDerivative bad = {cb, k % rows, k / rows, letter, jac[k]};
+    return nsl_callback_protected(cb, raise_derivative, &bad);
+  }
+  return 0;
+}
+
+/* The derivatives along a line of a compiled callback; positive when one is not finite. */
+static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const double *w, double *first,
+                          double *second) {
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslTrace *trace = nsl_callback_trace(f->callee, f->value, at);
+  int n = nsl_callback_entries(cb);
+  if (!trace) return -1;
+  if (trace->outputs == 0) {
+    memset(first, 0, (size_t)n * sizeof *first);
+    if (second) memset(second, 0, (size_t)n * sizeof *second);
+    return 0;
+  }
+  bool has_x = strchr(cb->slot->args, 'x');
+  int arg = has_x ? nsl_callback_argument(cb, 'x') : 0;
+  return !nsl_trace_along(trace, nsl_callback_argument(cb, 't'), tdot, arg, has_x ? w : NULL, first, second);
+}
+
 static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
+  if (callee->callbacks[f->value].backing == NSL_COMPILED) return compiled_jacobian(f, by, at, jac);
   int rows = nsl_callback_entries(&callee->callbacks[f->value]);
   if (!f->plain_known || !same_point(f, at)) {
     int failed = evaluate(f, at, jac);
@@ -149,9 +214,10 @@ static int function_along(void *context, double t, const double *const *args, do
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
   Line line = {f, tdot, first, second, w};
-  int failed = 0;
-  if (!f->plain_known || !same_point(f, &at)) failed = evaluate(f, &at, first);
-  if (!failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
+  bool compiled = f->callee->callbacks[f->value].backing == NSL_COMPILED;
+  int failed = compiled ? compiled_along(f, &at, tdot, w, first, second) : 0;
+  if (!compiled && (!f->plain_known || !same_point(f, &at))) failed = evaluate(f, &at, first);
+  if (!compiled && !failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
   if (failed) {
     lua_State *L = f->callee->host->L;
     lua_pushboolean(L, 0);
@@ -193,6 +259,7 @@ static int function_jacobian(void *context, double t, const double *const *args,
   int slot = f->by[by];
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
+  if (f->callee->callbacks[f->value].backing == NSL_COMPILED) return compiled_jacobian(f, by, &at, jac);
   if (f->callee->callbacks[f->value].slot->cols != '1') return differentiate_by_differences(f, by, &at, jac);
   if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
   return exact(f, by, &at, jac);
@@ -225,6 +292,7 @@ int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const dou
                        bool *is_exact) {
   NslFunction *f = &callee->functions[which];
   NslPoint at = point_of(t, args);
-  *is_exact = callee->callbacks[f->value].backing != NSL_LIBRARY && callee->callbacks[f->value].slot->cols == '1';
+  NslBacking backing = callee->callbacks[f->value].backing;
+  *is_exact = backing == NSL_COMPILED || (backing != NSL_LIBRARY && callee->callbacks[f->value].slot->cols == '1');
   return *is_exact ? exact(f, by, &at, out) : differentiate_by_differences(f, by, &at, out);
 }

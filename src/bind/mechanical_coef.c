@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/function.h"
 #include "bind/mechanical_ds.h"
 
@@ -126,7 +127,7 @@ void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int
   int c = find_coefficient(name), slot = coefficients[c].slot;
   if (!may_have(self, c)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
   bool has_callback = slot >= 0 && slot < self->callee.kind->nslots;
-  if (has_callback && lua_isfunction(L, value)) {
+  if (has_callback && nsl_is_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     drop_constant(self, slot);
     return;
@@ -188,8 +189,8 @@ static int set_external(lua_State *L, const char *what, bool shared, int part) {
   lua_settop(L, 2);
   if (ds->kind != NS_NEWTON_EULER && part > 0)
     luaL_error(L, "%s: a %s has no external moment", what, self->callee.head.type->name);
-  if (part > 0 && lua_isfunction(L, 2)) nsl_bad(L, what, "moment", "a vector of 3", 2);
-  if (ds->kind == NS_NEWTON_EULER && !lua_isfunction(L, 2)) {
+  if (part > 0 && nsl_is_callback(L, 2)) nsl_bad(L, what, "moment", "a vector of 3", 2);
+  if (ds->kind == NS_NEWTON_EULER && !nsl_is_callback(L, 2)) {
     const char *word = part > 0 ? "moment" : "force";
     NslVector *given = nsl_push_flat(L, 2, -1, what, word);
     if (given->n != 3 && (given->n != 6 || part > 0))

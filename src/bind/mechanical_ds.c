@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/linalg.h"
 
 NsMechanicalDs *nsl_mechanical(const NslDs *self) {
@@ -101,7 +102,7 @@ static void apply_options(lua_State *L, int options, int first) {
     if (nsl_mechanical_coefficient(self, *key) && lua_getfield(L, options, *key) != LUA_TNIL)
       nsl_set_mechanical_coefficient(L, idx, *key, lua_gettop(L), true);
   if (lua_getfield(L, options, "potential") != LUA_TNIL) {
-    if (!lua_isfunction(L, -1)) nsl_bad(L, who, "potential", "a function", -1);
+    if (!nsl_is_callback(L, -1)) nsl_bad(L, who, "potential", "a function", -1);
     nsl_set_function(L, idx, nsl_slot(&self->callee, "potential"), lua_gettop(L));
   }
   lua_settop(L, idx);

@@ -254,7 +254,7 @@ static int compute(lua_State *L, NslQuantity which) {
   const NslCallee *callee = &nsl_check_mechanical(L, 1)->callee;
   int slot = nsl_slot(callee, quantities[which].method), most = (int)strlen(quantities[which].args);
   NslBacking backing = slot < 0 ? NSL_ABSENT : callee->callbacks[slot].backing;
-  if ((backing == NSL_LUA || backing == NSL_METHOD) && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
+  if ((backing == NSL_LUA || backing == NSL_METHOD || backing == NSL_COMPILED) && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
   if (lua_gettop(L) > 1 + most)
     luaL_error(L, "%s: expected at most %d argument%s, got %d", quantities[which].method, most, most == 1 ? "" : "s",
                lua_gettop(L) - 1);

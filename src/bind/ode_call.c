@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind/ad.h"
+#include "bind/compile.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
 #include "bind/ode.h"
@@ -69,10 +70,70 @@ static bool take(NslOde *ode, int handler) {
   return lua_pcall(L, 2, 0, handler) == LUA_OK;
 }
 
+/* ---- compiled f ---- */
+
+void nsl_ode_compile(NslOde *ode) {
+  lua_State *L = ode->L;
+  NslTraceArg args[NSL_TRACE_ARGS];
+  int nargs = 0, y = !ode->timeless, end = y + 1 + ode->nargs;
+  if (!nsl_is_compiled(L, ode->f)) return;
+  luaL_checkstack(L, ode->nargs + 16, ode->who);
+  if (y) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
+  args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
+  for (int i = 1; i <= ode->nargs; i++) {
+    lua_rawgeti(L, ode->args, i);
+    if (!nsl_trace_classify(L, lua_gettop(L), &args[nargs++])) return;
+  }
+  args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
+  NslTrace *trace = nsl_trace(L, ode->f, nargs, args);
+  if (trace->result == NSL_RESULT_NOTHING)
+    luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
+               ode->timeless ? "values" : "derivatives");
+  if (trace->outputs != ode->n)
+    luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
+  ode->inputs = nsl_push_vector(L, trace->inputs, NULL)->data;
+  for (int a = y + 1; a < end; a++) nsl_trace_read(L, &args[a], ode->inputs + (nsl_trace_input(trace, a) - trace->in));
+  ode->trace = trace;
+}
+
+/* The inputs of the trace at (t, y); those of the last argument are 0. */
+static void set_inputs(NslOde *ode, double t, const double *y) {
+  double *in = ode->inputs;
+  if (!ode->timeless) *in++ = t;
+  memcpy(in, y, (size_t)ode->n * sizeof *y);
+  memcpy(ode->trace->in, ode->inputs, (size_t)ode->trace->inputs * sizeof *in);
+}
+
+/* Raises when a derivative is not finite. Argument: the NslOde. */
+static int check_derivatives(lua_State *L) {
+  const NslOde *ode = lua_touserdata(L, 1);
+  nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
+  return 0;
+}
+
+static NsStatus compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  set_inputs(ode, t, y);
+  nsl_trace_jacobian(ode->trace, !ode->timeless, J);
+  ode->J = J;
+  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, check_derivatives);
+  lua_pushlightuserdata(L, ode);
+  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NslOde *ode = context;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
+  if (ode->trace) {
+    set_inputs(ode, t, y);
+    nsl_trace_value(ode->trace, ydot);
+    return NS_OK;
+  }
   lua_pushcfunction(L, explain);
   lua_pushvalue(L, ode->f);
   int count = push_arguments(ode, t, y);
@@ -119,6 +180,7 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
   lua_State *L = ode->L;
   int top = lua_gettop(L), count;
   if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
+  if (ode->trace && !ode->jac) return compiled_jacobian(ode, t, y, J, err);
   if (!ode->jac) {
     NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
     if (status != NS_OK) return status;
