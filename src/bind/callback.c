@@ -60,7 +60,7 @@ static void push_signature(lua_State *L, const NslCallback *cb) {
   luaL_addstring(&b, " (");
   luaL_addstring(&b, slot->name);
   luaL_addstring(&b, " is called as (");
-  if (cb->backing == NSL_METHOD) luaL_addstring(&b, "self, ");
+  if (nsl_is_method(cb)) luaL_addstring(&b, "self, ");
   if (!nsl_timeless(slot)) luaL_addstring(&b, "time, ");
   for (const char *a = slot->args; *a; a++) {
     luaL_addstring(&b, nsl_argument_name(cb->callee, *a));
@@ -310,8 +310,8 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
 /* ---- compiled callbacks ---- */
 
 int nsl_callback_argument(const NslCallback *cb, char letter) {
-  int first = !nsl_timeless(cb->slot);
-  if (letter == 't') return first - 1;
+  int self = nsl_is_method(cb), first = self + !nsl_timeless(cb->slot);
+  if (letter == 't') return nsl_timeless(cb->slot) ? -1 : self;
   return first + (int)(strchr(cb->slot->args, letter) - cb->slot->args);
 }
 
@@ -324,11 +324,12 @@ static int find_trace(lua_State *L) {
   NslCallback *cb = lua_touserdata(L, 1);
   NslCallee *callee = cb->callee;
   const NslSlot *slot = cb->slot;
-  NslTraceArg args[8];
+  NslTraceArg args[9];
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
   nsl_push_object(L, callee);
   lua_getiuservalue(L, 2, NSL_SHEET);
   lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
+  if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
   if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
   for (const char *a = slot->args; *a; a++)
     args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, argument_size(callee, *a), 1, nsl_argument_name(callee, *a), 0};
@@ -368,7 +369,7 @@ static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double
 
 int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
-  if (cb->backing == NSL_COMPILED) return call_compiled(callee, slot, at, out);
+  if (nsl_has_trace(cb)) return call_compiled(callee, slot, at, out);
   if (cb->backing == NSL_LIBRARY)
     call_native(cb, at);
   else if (call_lua(cb, slot, at) != 0)

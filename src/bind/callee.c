@@ -145,7 +145,7 @@ static bool push_method(lua_State *L, int idx, const char *name) {
     lua_getiuservalue(L, idx, NSL_CLASS);
     if (lua_istable(L, -1)) lua_getfield(L, -1, name);
   }
-  bool found = lua_isfunction(L, -1);
+  bool found = nsl_is_callback(L, -1);
   if (!found && !lua_isnil(L, -1)) nsl_bad(L, nsl_callee_title(L, lua_touserdata(L, idx)), name, "a function", -2);
   if (found) lua_replace(L, top + 1);
   lua_settop(L, top + found);
@@ -158,12 +158,13 @@ void nsl_find_methods(lua_State *L, int idx) {
   bool changed = false;
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
-    bool was = cb->backing == NSL_METHOD;
+    bool was = nsl_is_method(cb);
     if (cb->backing != NSL_ABSENT && !was) continue;
     if (push_method(L, idx, cb->slot->name)) {
       put_in_sheet(L, idx, nsl_function_place(i), -1);
+      cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
+      cb->trace = NULL;
       lua_pop(L, 1);
-      cb->backing = NSL_METHOD;
       changed = changed || !was;
     } else if (was) {
       cb->backing = NSL_ABSENT;
@@ -300,11 +301,11 @@ static void check_field(lua_State *L, const NslCallee *callee, const char *name,
   if (slot < 0) return;
   if (!callback) {
     const char *method = callee->kind->slots[slot].name;
-    if (lua_isfunction(L, 3))
+    if (nsl_is_callback(L, 3))
       luaL_error(L, "%s: %s: a callback is set as %s (with self as its first argument)", who, name, method);
   } else {
     nsl_callee_idle(L, callee, name);
-    if (!lua_isfunction(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
+    if (!nsl_is_callback(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
   }
 }
 
@@ -322,7 +323,7 @@ static const char *push_known(lua_State *L, const NslCalleeClass *kind) {
 
 /* Refuses a function (at 3) under the name of a callback that there is not: it would never be called. */
 static void check_callback_name(lua_State *L, const NslCallee *callee, const char *name) {
-  if (strncmp(name, "compute", 7) != 0 || !lua_isfunction(L, 3)) return;
+  if (strncmp(name, "compute", 7) != 0 || !nsl_is_callback(L, 3)) return;
   const char *who = nsl_callee_title(L, callee), *type = callee->head.type->name;
   if (callee->kind->nslots == 0) luaL_error(L, "%s: %s: a %s has no callbacks", who, name, type);
   luaL_error(L, "%s: %s: no callback of a %s (known: %s)", who, name, type, push_known(L, callee->kind));
@@ -341,7 +342,7 @@ int nsl_callee_newindex(lua_State *L) {
   lua_insert(L, 2);
   lua_rawset(L, 2);
   if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
-  if (callee->callbacks[slot].backing != NSL_METHOD) callee->callbacks[slot].backing = NSL_ABSENT;
+  if (!nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
   nsl_find_methods(L, 1);
   return 0;
 }

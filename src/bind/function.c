@@ -175,7 +175,7 @@ static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const
 
 static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
-  if (callee->callbacks[f->value].backing == NSL_COMPILED) return compiled_jacobian(f, by, at, jac);
+  if (nsl_has_trace(&callee->callbacks[f->value])) return compiled_jacobian(f, by, at, jac);
   int rows = nsl_callback_entries(&callee->callbacks[f->value]);
   if (!f->plain_known || !same_point(f, at)) {
     int failed = evaluate(f, at, jac);
@@ -214,7 +214,7 @@ static int function_along(void *context, double t, const double *const *args, do
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
   Line line = {f, tdot, first, second, w};
-  bool compiled = f->callee->callbacks[f->value].backing == NSL_COMPILED;
+  bool compiled = nsl_has_trace(&f->callee->callbacks[f->value]);
   int failed = compiled ? compiled_along(f, &at, tdot, w, first, second) : 0;
   if (!compiled && (!f->plain_known || !same_point(f, &at))) failed = evaluate(f, &at, first);
   if (!compiled && !failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
@@ -259,7 +259,7 @@ static int function_jacobian(void *context, double t, const double *const *args,
   int slot = f->by[by];
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
-  if (f->callee->callbacks[f->value].backing == NSL_COMPILED) return compiled_jacobian(f, by, &at, jac);
+  if (nsl_has_trace(&f->callee->callbacks[f->value])) return compiled_jacobian(f, by, &at, jac);
   if (f->callee->callbacks[f->value].slot->cols != '1') return differentiate_by_differences(f, by, &at, jac);
   if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
   return exact(f, by, &at, jac);
@@ -292,7 +292,7 @@ int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const dou
                        bool *is_exact) {
   NslFunction *f = &callee->functions[which];
   NslPoint at = point_of(t, args);
-  NslBacking backing = callee->callbacks[f->value].backing;
-  *is_exact = backing == NSL_COMPILED || (backing != NSL_LIBRARY && callee->callbacks[f->value].slot->cols == '1');
+  const NslCallback *cb = &callee->callbacks[f->value];
+  *is_exact = nsl_has_trace(cb) || (cb->backing != NSL_LIBRARY && cb->slot->cols == '1');
   return *is_exact ? exact(f, by, &at, out) : differentiate_by_differences(f, by, &at, out);
 }

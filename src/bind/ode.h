@@ -27,8 +27,9 @@ typedef struct NslOde {
   double t;                 /* of the evaluation under way */
   double *plain;            /* n: the values that go with the Jacobian */
   double *J;
-  struct NslTrace *trace; /* f is compiled; NULL */
-  double *inputs;         /* of the trace: those of args stay */
+  struct NslTrace *trace;        /* f is compiled; NULL */
+  struct NslTrace **event_trace; /* of each event, NULL where it is not compiled; NULL: none is */
+  double *inputs;                /* of the traces: t, y, args (which stay), and zeros for what f fills */
 } NslOde;
 
 /* The engine's callbacks; the context is an NslOde. What Lua raises is kept (nsl_keep_error): NS_ECALLBACK. */

@@ -72,36 +72,79 @@ static bool take(NslOde *ode, int handler) {
 
 /* ---- compiled f ---- */
 
-void nsl_ode_compile(NslOde *ode) {
-  lua_State *L = ode->L;
-  NslTraceArg args[NSL_TRACE_ARGS];
-  int nargs = 0, y = !ode->timeless, end = y + 1 + ode->nargs;
-  if (!nsl_is_compiled(L, ode->f)) return;
-  luaL_checkstack(L, ode->nargs + 16, ode->who);
-  if (y) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
+/* The arguments t, y and args of a trace: the values of args are pushed. -1: one is no plain value. */
+static int list_arguments(NslOde *ode, NslTraceArg *args) {
+  int nargs = 0;
+  if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
   args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
   for (int i = 1; i <= ode->nargs; i++) {
-    lua_rawgeti(L, ode->args, i);
-    if (!nsl_trace_classify(L, lua_gettop(L), &args[nargs++])) return;
+    lua_rawgeti(ode->L, ode->args, i);
+    if (!nsl_trace_classify(ode->L, lua_gettop(ode->L), &args[nargs++])) return -1;
   }
-  args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
-  NslTrace *trace = nsl_trace(L, ode->f, nargs, args);
+  return nargs;
+}
+
+/* Takes the room for inputs, with the values of args in it. */
+static void take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
+  int inputs = 0, before = ode->timeless ? 1 : 2;
+  for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);
+  ode->inputs = nsl_push_vector(ode->L, inputs + ode->n, NULL)->data;
+  double *in = ode->inputs + !ode->timeless + ode->n;
+  for (int a = before; a < nargs; a++) {
+    if (nsl_trace_is_input(&args[a])) nsl_trace_read(ode->L, &args[a], in);
+    in += nsl_trace_size(&args[a]);
+  }
+}
+
+/* Takes the trace of f; args has room for one more. */
+static void compile_f(NslOde *ode, int nargs, NslTraceArg *args) {
+  lua_State *L = ode->L;
+  args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
+  NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args);
   if (trace->result == NSL_RESULT_NOTHING)
     luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
                ode->timeless ? "values" : "derivatives");
   if (trace->outputs != ode->n)
     luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
-  ode->inputs = nsl_push_vector(L, trace->inputs, NULL)->data;
-  for (int a = y + 1; a < end; a++) nsl_trace_read(L, &args[a], ode->inputs + (nsl_trace_input(trace, a) - trace->in));
   ode->trace = trace;
 }
 
-/* The inputs of the trace at (t, y); those of the last argument are 0. */
-static void set_inputs(NslOde *ode, double t, const double *y) {
+/* Takes the trace of event e (from 0), on top of the stack, when it is compiled. */
+static void compile_event(NslOde *ode, int e, int nargs, const NslTraceArg *args) {
+  lua_State *L = ode->L;
+  if (!nsl_is_compiled(L, -1)) return;
+  NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
+  if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
+    luaL_error(L, "%s: event %d: expected a number, got %d values", ode->who, e + 1, trace->outputs);
+  ode->event_trace[e] = trace;
+}
+
+void nsl_ode_compile(NslOde *ode) {
+  lua_State *L = ode->L;
+  NslTraceArg args[NSL_TRACE_ARGS];
+  int events = ode->events ? (int)lua_rawlen(L, ode->events) : 0, any = nsl_is_compiled(L, ode->f);
+  luaL_checkstack(L, ode->nargs + 24, ode->who);
+  for (int e = 1; e <= events; e++, lua_pop(L, 1)) lua_rawgeti(L, ode->events, e), any |= nsl_is_compiled(L, -1);
+  if (!any) return;
+  int nargs = list_arguments(ode, args);
+  if (nargs < 0) return;
+  take_inputs(ode, nargs, args);
+  if (nsl_is_compiled(L, ode->f)) compile_f(ode, nargs, args);
+  if (events == 0) return;
+  ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
+  memset(ode->event_trace, 0, (size_t)events * sizeof(NslTrace *));
+  for (int e = 0; e < events; e++, lua_pop(L, 1)) {
+    lua_rawgeti(L, ode->events, e + 1);
+    compile_event(ode, e, nargs, args);
+  }
+}
+
+/* The inputs of a trace at (t, y); those of the last argument of f are 0. */
+static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
   double *in = ode->inputs;
   if (!ode->timeless) *in++ = t;
   memcpy(in, y, (size_t)ode->n * sizeof *y);
-  memcpy(ode->trace->in, ode->inputs, (size_t)ode->trace->inputs * sizeof *in);
+  memcpy(trace->in, ode->inputs, (size_t)trace->inputs * sizeof *in);
 }
 
 /* Raises when a derivative is not finite. Argument: the NslOde. */
@@ -114,7 +157,7 @@ static int check_derivatives(lua_State *L) {
 static NsStatus compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  set_inputs(ode, t, y);
+  set_inputs(ode, ode->trace, t, y);
   nsl_trace_jacobian(ode->trace, !ode->timeless, J);
   ode->J = J;
   lua_pushcfunction(L, explain);
@@ -130,7 +173,7 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   lua_State *L = ode->L;
   int top = lua_gettop(L);
   if (ode->trace) {
-    set_inputs(ode, t, y);
+    set_inputs(ode, ode->trace, t, y);
     nsl_trace_value(ode->trace, ydot);
     return NS_OK;
   }
@@ -209,6 +252,11 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   NslOde *ode = context;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
+  if (ode->event_trace && ode->event_trace[event]) {
+    set_inputs(ode, ode->event_trace[event], t, y);
+    nsl_trace_value(ode->event_trace[event], g);
+    return NS_OK;
+  }
   lua_pushcfunction(L, explain);
   lua_rawgeti(L, ode->events, event + 1);
   int count = push_arguments(ode, t, y);
