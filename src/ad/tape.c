@@ -52,13 +52,16 @@ static NsSlope ns_dual_cpow(double x, double y) {
   return slope;
 }
 
+/* By x alone: the base is no operand. */
 static NsSlope ns_dual_log2(double x) {
-  return ns_dual_logbase(x, 2);
+  NsSlope slope = ns_dual_logbase(x, 2);
+  slope.dy = 0;
+  return slope;
 }
 
 static NsCurve ns_curve_log2(double x, double y) {
   (void)y;
-  return ns_curve_logbase(x, 2);
+  return (NsCurve){.xx = ns_curve_logbase(x, 2).xx};
 }
 
 static NsSlope ns_dual_floor(double x) {
@@ -70,7 +73,7 @@ static NsSlope ns_dual_ceil(double x) {
 }
 
 static NsSlope ns_dual_whole(double x) {
-  return (NsSlope){whole(x), 0, 0};
+  return (NsSlope){whole(x) + 0, 0, 0};
 }
 
 static NsSlope ns_dual_part(double x) {
@@ -344,13 +347,25 @@ static void combine(double *restrict out, double dx, const double *x, double dy,
   }
 }
 
+/* Whether the operation is a step or a choice, whose slopes of 0 stand for operands without a part in it. */
+static bool chooses(NsTapeOp op) {
+  return op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE || op == NS_TAPE_IDIV || op == NS_TAPE_MAX ||
+         op == NS_TAPE_MIN;
+}
+
+static void choose(int n, double *out, double dx, const double *x, double dy, const double *y) {
+  for (int k = 0; k < n; k++) out[k] = (dx != 0 ? dx * x[k] : 0) + (dy != 0 ? dy * y[k] : 0);
+}
+
 /* One pass: the partials by the inputs first .. first + count - 1, count <= CHUNK; tape->partial is all 0 but for steps. */
 static void forward_pass(NsTape *tape, int first, int count) {
   double *p = tape->partial, *to = p + (ptrdiff_t)CHUNK * (tape->inputs + tape->constants);
   for (int k = 0; k < count; k++) p[(ptrdiff_t)CHUNK * (first + k) + k] = 1;
   for (int k = 0; k < tape->steps; k++, to += CHUNK) {
     const NsTapeStep *s = &tape->step[k];
-    combine(to, tape->dx[k], p + (ptrdiff_t)CHUNK * s->a, tape->dy[k], p + (ptrdiff_t)CHUNK * s->b);
+    const double *x = p + (ptrdiff_t)CHUNK * s->a, *y = p + (ptrdiff_t)CHUNK * s->b;
+    if (chooses(s->op)) choose(CHUNK, to, tape->dx[k], x, tape->dy[k], y);
+    else combine(to, tape->dx[k], x, tape->dy[k], y);
   }
 }
 
@@ -415,6 +430,10 @@ void ns_tape_along(NsTape *tape, const double *in, const double *direction, doub
   for (int k = 0; k < tape->steps; k++, to += 2) {
     const NsTapeStep *s = &tape->step[k];
     const double *x = d + 2 * (ptrdiff_t)s->a, *y = operations[s->op].arity == 2 ? d + 2 * (ptrdiff_t)s->b : NULL;
+    if (chooses(s->op)) {
+      choose(2, to, tape->dx[k], x, tape->dy[k], y);
+      continue;
+    }
     ns_dual_combine(2, to, tape->dx[k], x, tape->dy[k], y);
     ns_jet_bend(to, operations[s->op].bend, v[s->a], v[s->b], x, y);
   }

@@ -13,7 +13,9 @@
 /*
 ** The operations: name, number of operands, value, slopes, second derivatives, and in C the value and the derivatives by a
 ** and by b out of the operands a, b and the value v. Each value is the expression that Lua 5.4 evaluates (see
-** ad/dual.h). floor and ceil give numbers that Lua has as integers: there is no -0 among them.
+** ad/dual.h). floor, ceil and the whole part are numbers that Lua has as integers: there is no -0 among them. They and
+** the whole quotient are steps, max and min choose: an operand that a slope of 0 goes with adds nothing to their partials,
+** also where its own do not exist.
 */
 #define NS_TAPE_OPERATIONS(X)                                                                                          \
   X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                        \
@@ -44,7 +46,7 @@
   X(TANH, 1, tanh(a), ns_dual_tanh, ns_curve_tanh, "1 / cosh(a) / cosh(a)", "0")                                       \
   X(FLOOR, 1, floor(a) + 0, ns_dual_floor, NULL, "0", "0")                                                             \
   X(CEIL, 1, ceil(a) + 0, ns_dual_ceil, NULL, "0", "0")                                                                \
-  X(WHOLE, 1, whole(a), ns_dual_whole, NULL, "0", "0")                                                                 \
+  X(WHOLE, 1, whole(a) + 0, ns_dual_whole, NULL, "0", "0")                                                                 \
   X(PART, 1, part(a), ns_dual_part, NULL, "1", "0")                                                                    \
   X(MAX, 2, a < b ? b : a, ns_dual_max, NULL, "!(a < b)", "a < b")                                                     \
   X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")

@@ -28,7 +28,7 @@ static NsStatus make_place(Place *p, NsError *err) {
   const char *root = getenv("TMPDIR");
   if (!root || root[0] == '\0' || strlen(root) > PATH_SIZE - 32) root = "/tmp";
   snprintf(p->directory, sizeof p->directory, "%s/nslua-XXXXXX", root);
-  if (!mkdtemp(p->directory)) return ns_fail(err, NS_EIO, "cannot write '%s': %s", p->directory, strerror(errno));
+  if (!mkdtemp(p->directory)) return ns_fail(err, NS_EIO, "cannot make a directory in '%s': %s", root, strerror(errno));
   snprintf(p->source, sizeof p->source, "%s/tape.c", p->directory);
   snprintf(p->object, sizeof p->object, "%s/tape.so", p->directory);
   snprintf(p->log, sizeof p->log, "%s/log", p->directory);
@@ -48,6 +48,20 @@ static NsStatus write_source(const Place *p, const char *source, NsError *err) {
   bool good = fwrite(source, 1, strlen(source), file) == strlen(source);
   good = fclose(file) == 0 && good;
   return good ? NS_OK : ns_fail(err, NS_EIO, "cannot write '%s': %s", p->source, strerror(errno));
+}
+
+/*
+** Writes the path of a program to `path`, a name without a slash being looked for in the directories of PATH that are
+** absolute; false when there is none.
+*/
+static bool find_program(const char *program, char *path, size_t size) {
+  if (strchr(program, '/')) return (size_t)snprintf(path, size, "%s", program) < size;
+  for (const char *from = getenv("PATH"), *end; from; from = *end ? end + 1 : NULL) {
+    end = from + strcspn(from, ":");
+    int length = snprintf(path, size, "%.*s/%s", (int)(end - from), from, program);
+    if (from[0] == '/' && (size_t)length < size && access(path, X_OK) == 0) return true;
+  }
+  return false;
 }
 
 static bool is_tcc(const char *program) {
@@ -89,7 +103,7 @@ static int spawn(const Place *p, char *const *words, int *status) {
     if (!failed) failed = posix_spawn_file_actions_addopen(&files, 1, p->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!failed) failed = posix_spawn_file_actions_adddup2(&files, 1, 2);
     if (!failed) failed = set_signals(&attributes);
-    if (!failed) failed = posix_spawnp(&child, words[0], &files, &attributes, words, environ);
+    if (!failed) failed = posix_spawn(&child, words[0], &files, &attributes, words, environ);
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&files);
@@ -107,10 +121,12 @@ static void read_log(const Place *p, char *text, size_t size) {
 }
 
 static NsStatus compile(const Place *p, const char *program, NsError *err) {
-  char *native[] = {(char *)program, "-O2",  "-w",      "-fPIC", "-shared", "-fno-builtin", "-ffp-contract=off", "-fno-math-errno",
+  char found[PATH_SIZE];
+  char *native[] = {found, "-O2", "-w", "-fPIC", "-shared", "-fno-builtin", "-ffp-contract=off", "-fno-math-errno",
                     "-o", (char *)p->object, (char *)p->source, "-lm", NULL};
-  char *tiny[] = {(char *)program, "-w", "-shared", "-o", (char *)p->object, (char *)p->source, "-lm", NULL};
-  int status = 0, failed = spawn(p, is_tcc(program) ? tiny : native, &status);
+  char *tiny[] = {found, "-w", "-shared", "-o", (char *)p->object, (char *)p->source, "-lm", NULL};
+  int status = 0, failed = ENOENT;
+  if (find_program(program, found, sizeof found)) failed = spawn(p, is_tcc(program) ? tiny : native, &status);
   if (failed || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
     return ns_fail(err, NS_EIO, "cannot run compiler '%s': %s", program, strerror(failed ? failed : ENOENT));
   if (status == 0) return NS_OK;
@@ -124,21 +140,29 @@ static NsStatus compile_and_open(NsLibrary **library, const Place *p, const char
   return status == NS_OK ? ns_library_open(library, p->object, err) : status;
 }
 
-NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *program, const char **used, NsError *err) {
+/* By the first compiler that does; err is that of the first one that there is. */
+static NsStatus try_all(NsLibrary **library, const Place *p, const char **found, NsError *err) {
   static const char *const programs[] = {"cc", "tcc"};
+  NsError first = {NS_OK, ""};
+  for (int i = 0; i < 2; i++) {
+    *found = programs[i];
+    if (compile_and_open(library, p, *found, err) == NS_OK) return NS_OK;
+    if (first.status == NS_OK && strncmp(err->text, "cannot run", 10) != 0) first = *err;
+  }
+  if (first.status == NS_OK) return ns_fail(err, NS_EIO, "no C compiler (cc, tcc)");
+  *err = first;
+  return first.status;
+}
+
+NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *program, const char **used, NsError *err) {
   Place place;
   const char *found = program;
   *library = NULL;
   NsStatus status = make_place(&place, err);
   if (status != NS_OK) return status;
   status = write_source(&place, source, err);
-  if (status == NS_OK && program) {
-    status = compile_and_open(library, &place, program, err);
-  } else if (status == NS_OK) {
-    status = NS_EIO;
-    for (int i = 0; i < 2 && status != NS_OK; i++) status = compile_and_open(library, &place, found = programs[i], err);
-    if (status != NS_OK && strncmp(err->text, "cannot run", 10) == 0) ns_fail(err, NS_EIO, "no C compiler (cc, tcc)");
-  }
+  if (status == NS_OK && program) status = compile_and_open(library, &place, program, err);
+  else if (status == NS_OK) status = try_all(library, &place, &found, err);
   remove_place(&place);
   if (used) *used = found;
   return status;
