@@ -58,7 +58,8 @@ void nsl_internal_ad(lua_State *L);
 void nsl_internal_model(lua_State *L);
 
 /*
-** tape(inputs, entries, outputs, x, direction, from, count), tape_source(inputs, entries, outputs), tape_operations(),
+** tape(inputs, entries, outputs, x, direction, from, count), tape_source(inputs, entries, outputs),
+** tape_native(inputs, entries, outputs, xs, program), tape_operations(),
 ** compiler_build(source, program [, function, inputs, count]).
 */
 void nsl_internal_tape(lua_State *L);

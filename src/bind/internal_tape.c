@@ -171,9 +171,52 @@ static int compiler_build(lua_State *L) {
   return 2;
 }
 
+/* Pushes what the function of the library gives at x: a vector of count numbers. */
+static void push_native(lua_State *L, const NsLibrary *library, const char *name, const double *x, int count) {
+  NsSymbol symbol;
+  NsError err = {NS_OK, ""};
+  NslVector *out = nsl_push_vector(L, count, NULL);
+  if (ns_library_symbol(library, name, &symbol, &err) != NS_OK) nsl_raise(L, &err);
+  ((NsTapeValue *)symbol)(x, out->data);
+}
+
+/*
+** tape_native(inputs, entries, outputs, xs, program): for each vector of the list xs a list of the values and, where the
+** source has one, the Jacobian (a vector, by columns); and the source.
+*/
+static int tape_native(lua_State *L) {
+  char *source;
+  bool jacobian;
+  NsLibrary *library;
+  NsError err = {NS_OK, ""};
+  lua_settop(L, 5);
+  const NsTape *t = push_tape(L);
+  NsTapeView view = ns_tape_view(t);
+  NsStatus status = ns_tape_source(t, &source, &jacobian);
+  if (status != NS_OK) return nsl_raise_status(L, status, "tape_native");
+  lua_pushstring(L, source);
+  ns_free(source);
+  if (ns_compiler_build(&library, lua_tostring(L, -1), lua_tostring(L, 5), NULL, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_newtable(L);
+  int results = lua_gettop(L);
+  for (int i = 1; lua_rawgeti(L, 4, i) != LUA_TNIL; i++) {
+    const double *x = nsl_check_vector(L, -1)->data;
+    lua_newtable(L);
+    push_native(L, library, "tape_value", x, view.outputs);
+    lua_rawseti(L, -2, 1);
+    if (jacobian) push_native(L, library, "tape_jacobian", x, view.outputs * view.inputs), lua_rawseti(L, -2, 2);
+    lua_rawseti(L, results, i);
+  }
+  ns_library_close(library);
+  lua_pushvalue(L, results);
+  lua_pushvalue(L, results - 1);
+  return 2;
+}
+
 void nsl_internal_tape(lua_State *L) {
   static const luaL_Reg functions[] = {{"tape", tape},
                                        {"tape_source", tape_source},
+                                       {"tape_native", tape_native},
                                        {"tape_operations", tape_operations},
                                        {"compiler_build", compiler_build},
                                        {NULL, NULL}};
