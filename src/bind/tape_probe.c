@@ -83,7 +83,10 @@ static int differs(lua_State *L, int p, int k, double traced, double plain) {
   return lua_error(L);
 }
 
-/* Compares at probe p. Stack: the trace as a light userdata, p, the function, the objects. */
+/*
+** Compares at probe p. Stack: the trace as a light userdata, p, the function, the objects. Returns nothing, or what the
+** callback raises there.
+*/
 static int probe_once(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
   int first = lua_gettop(L) + 2, object = FUNCTION_PROBED + 1, p = (int)lua_tointeger(L, 2);
@@ -97,7 +100,7 @@ static int probe_once(lua_State *L) {
   }
   int last = lua_gettop(L);
   for (int i = first - 1; i <= last; i++) lua_pushvalue(L, i);
-  if (lua_pcall(L, trace->nargs, LUA_MULTRET, 0) != LUA_OK) return 0;
+  if (lua_pcall(L, trace->nargs, LUA_MULTRET, 0) != LUA_OK) return 1;
   int results = last + 1;
   if (trace->result == NSL_RESULT_NOTHING && lua_type(L, results) == LUA_TNUMBER)
     return differs(L, p, 0, NAN, lua_tonumber(L, results));
@@ -111,25 +114,36 @@ static int probe_once(lua_State *L) {
   return 0;
 }
 
-static void compare(lua_State *L, NslTrace *trace, int p, int first, int last) {
+/* Whether the callback gives values there; pushes what it raises, or nil. */
+static bool compare(lua_State *L, NslTrace *trace, int p, int first, int last) {
   lua_pushcfunction(L, probe_once);
   lua_pushlightuserdata(L, trace);
   lua_pushinteger(L, p);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  lua_call(L, last - first + 3, 0);
+  int top = lua_gettop(L) - (last - first + 4);
+  lua_call(L, last - first + 3, LUA_MULTRET);
+  bool good = lua_gettop(L) == top;
+  lua_settop(L, top + 1);
+  return good;
 }
 
 void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
   int outputs_from = trace->result == NSL_RESULT_FILLED
                          ? trace->inputs - nsl_trace_size(&trace->args[trace->nargs - 1]) : trace->inputs;
+  int top = lua_gettop(L);
+  bool any = false;
   luaL_checkstack(L, last - first + 8, "arguments of a callback");
   for (int p = 0; p < PROBES; p++) {
     for (int k = 0; k < trace->inputs; k++) trace->in[k] = k < outputs_from ? probe_value(p, k) : 0;
-    compare(L, trace, p, first, last);
+    lua_settop(L, top);
+    any = compare(L, trace, p, first, last) || any;
   }
+  if (!any) lua_error(L);
+  lua_settop(L, top);
 }
 
 void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last) {
   luaL_checkstack(L, last - first + 8, "arguments of a callback");
-  compare(L, trace, HERE, first, last);
+  if (!compare(L, trace, HERE, first, last)) lua_error(L);
+  lua_pop(L, 1);
 }

@@ -118,6 +118,9 @@ static void take_results(lua_State *L, const Job *job, int first, int last) {
   bool same = count > 0 && trace->nargs > 0 && lua_rawequal(L, first, last);
   bool filled = trace->nargs > 0 && take_last(L, job, last);
   trace->returns_last = filled && same;
+  if (filled && !same && count > 0 && !lua_isnil(L, first))
+    luaL_error(L, "compile: %s fills its last argument and returns %s too: expected one or the other", job->who,
+               nsl_test_traced(L, first) ? "a number" : nsl_describe(L, first));
   if (filled || count == 0 || (count == 1 && lua_isnil(L, first))) return;
   if (add_value(L, job, first)) {
     trace->result = NSL_RESULT_NUMBERS;
@@ -240,10 +243,10 @@ static int explain(lua_State *L, int idx) {
   if (strstr(text, "compile: ")) return lua_error(L);
   if (strstr(text, "nil value") || strstr(text, " nil: expected") || strstr(text, "nil * traced"))
     lua_pushfstring(L, "%s: compile: a traced value chooses no element of a table, and is nil to tonumber", text);
-  else if (strstr(text, "traced v"))
-    lua_pushfstring(L, "%s: compile: this takes no traced value", text);
   else if (strstr(text, "'for' "))
     lua_pushfstring(L, "%s: compile: the bounds of a loop must not depend on the values", text);
+  else if (strstr(text, "got traced") && !strstr(text, "got traced vector of"))
+    lua_pushfstring(L, "%s: compile: this takes no traced value", text);
   return lua_error(L);
 }
 
