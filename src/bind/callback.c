@@ -334,6 +334,11 @@ static int find_trace(lua_State *L) {
   for (const char *a = slot->args; *a; a++)
     args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, argument_size(callee, *a), 1, nsl_argument_name(callee, *a), 0};
   args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
+  cb->timed = !nsl_timeless(slot);
+  cb->entries = rows * cols;
+  cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
+  const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
+  cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
   cb->trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
   return 0;
 }
@@ -342,14 +347,12 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   NslCallback *cb = &callee->callbacks[slot];
   if (!cb->trace && nsl_callback_protected(cb, find_trace, cb) != 0) return NULL;
   double *in = cb->trace->in;
-  if (!nsl_timeless(cb->slot)) *in++ = at->t;
+  if (cb->timed) *in++ = at->t;
   for (const char *a = cb->slot->args; *a; a++) {
     const double *from = *a == 'x' ? at->x : *a == 'z' ? (at->z ? at->z : callee->z->data) : at->lambda;
-    int n = argument_size(callee, *a);
-    copy(in, from, n);
-    in += n;
+    for (const double *end = from + argument_size(callee, *a); from < end; from++) *in++ = *from;
   }
-  memset(in, 0, (size_t)nsl_callback_entries(cb) * sizeof *in);
+  for (int i = 0; i < cb->entries; i++) *in++ = 0;
   return cb->trace;
 }
 
@@ -357,12 +360,11 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   NslTrace *trace = nsl_callback_trace(callee, slot, at);
-  int entries = nsl_callback_entries(cb);
   if (!trace) return -1;
   cb->silent = trace->outputs == 0;
-  if (cb->silent) memset(out, 0, (size_t)entries * sizeof *out);
+  if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
   nsl_trace_value(trace, out);
-  for (int i = 0; i < entries; i++)
+  for (int i = 0; i < cb->entries; i++)
     if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
   return 0;
 }

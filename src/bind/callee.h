@@ -75,6 +75,9 @@ struct NslCallback {
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
   struct NslTrace *trace; /* compiled: for these sizes; NULL until it is called. The function keeps it alive */
+  bool timed;      /* with the trace: it gets the time */
+  int entries;     /* with the trace: of the output */
+  int argument[2]; /* with the trace: the numbers of the arguments that Jacobians are by; -1: there is none */
   bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 

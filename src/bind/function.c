@@ -115,7 +115,8 @@ static int report_missing(NslFunction *f, int slot) {
 /* A derivative that is not finite. */
 typedef struct BadDerivative {
   const NslCallback *cb;
-  int row, col, letter; /* from 0 */
+  int row, col; /* from 0 */
+  const char *by;
   double value;
 } BadDerivative;
 
@@ -127,32 +128,30 @@ static int raise_derivative(lua_State *L) {
   if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
   else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);
   lua_pushfstring(L, "%s: the derivative by %s[%d] is %s", lua_tostring(L, -1),
-                  nsl_argument_name(bad->cb->callee, (char)bad->letter), bad->col + 1,
+                  bad->by, bad->col + 1,
                   isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf");
   return lua_error(L);
 }
 
-/* The letter of the argument that a Jacobian is by. */
-static char letter_of(const NslCallback *cb, int by) {
-  return by == 0 ? 'x' : strchr(cb->slot->args, 'l') ? 'l' : 'v';
+static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *jac) {
+  int rows = cb->entries, k = 0;
+  while (k < rows * cols && isfinite(jac[k])) k++;
+  if (k == rows * cols) return 0;
+  BadDerivative bad = {cb, k % rows, k / rows, nsl_trace_label(cb->trace->args, arg), jac[k]};
+  return nsl_callback_protected(cb, raise_derivative, &bad);
 }
 
 /* The exact Jacobian of a compiled callback, from its trace. */
 static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
-  char letter = letter_of(cb, by);
-  if (!strchr(cb->slot->args, letter)) return 0;
   NslTrace *trace = nsl_callback_trace(callee, f->value, at);
   if (!trace) return -1;
-  int rows = nsl_callback_entries(cb), cols = letter == 'l' ? callee->m : callee->n;
-  if (trace->outputs == 0) memset(jac, 0, (size_t)rows * (size_t)cols * sizeof *jac);
-  else nsl_trace_jacobian(trace, nsl_callback_argument(cb, letter), jac);
-  for (int k = 0; k < rows * cols; k++) {
-    if (isfinite(jac[k])) continue;
-    BadDerivative bad = {cb, k % rows, k / rows, letter, jac[k]};
-    return nsl_callback_protected(cb, raise_derivative, &bad);
-  }
+  int arg = cb->argument[by];
+  if (arg < 0) return 0;
+  int cols = nsl_trace_size(&trace->args[arg]);
+  if (trace->outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
+  else if (!nsl_trace_jacobian(trace, arg, jac)) return refuse_derivative(cb, arg, cols, jac);
   return 0;
 }
 
@@ -161,16 +160,15 @@ static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const
                           double *second) {
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslTrace *trace = nsl_callback_trace(f->callee, f->value, at);
-  int n = nsl_callback_entries(cb);
   if (!trace) return -1;
+  int n = cb->entries;
   if (trace->outputs == 0) {
     memset(first, 0, (size_t)n * sizeof *first);
     if (second) memset(second, 0, (size_t)n * sizeof *second);
     return 0;
   }
-  bool has_x = strchr(cb->slot->args, 'x');
-  int arg = has_x ? nsl_callback_argument(cb, 'x') : 0;
-  return !nsl_trace_along(trace, nsl_callback_argument(cb, 't'), tdot, arg, has_x ? w : NULL, first, second);
+  int arg = cb->argument[0];
+  return !nsl_trace_along(trace, nsl_callback_argument(cb, 't'), tdot, arg < 0 ? 0 : arg, arg < 0 ? NULL : w, first, second);
 }
 
 static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {

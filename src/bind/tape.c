@@ -75,10 +75,10 @@ double *nsl_trace_input(NslTrace *trace, int arg) {
 }
 
 void nsl_trace_value(NslTrace *trace, double *out) {
-  if (trace->native && *trace->open) trace->native(trace->in, trace->out);
-  else if (trace->tape) ns_tape_value(trace->tape, trace->in, trace->out);
-  else for (int i = 0; i < trace->outputs; i++) trace->out[i] = NAN;
-  if (out && trace->outputs > 0) memcpy(out, trace->out, (size_t)trace->outputs * sizeof *out);
+  if (!out) out = trace->out;
+  if (trace->native && *trace->open) trace->native(trace->in, out);
+  else if (trace->tape) ns_tape_value(trace->tape, trace->in, out);
+  else for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
 }
 
 static bool all_finite(const double *x, size_t n) {
@@ -97,17 +97,19 @@ static void find_jacobian(NslTrace *trace) {
 }
 
 /* Native code does not look at partials that are 0: where that matters something is not finite, and the tape is asked. */
-void nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
+bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   ptrdiff_t first = nsl_trace_input(trace, arg) - trace->in;
   int count = nsl_trace_size(&trace->args[arg]);
   size_t entries = (size_t)trace->outputs * (size_t)count;
-  if (entries == 0 || !trace->tape) return;
+  if (entries == 0) return true;
+  if (!trace->tape) return false;
   if (trace->native_jacobian && *trace->open) {
     find_jacobian(trace);
     memcpy(jac, trace->jac + first * trace->outputs, entries * sizeof *jac);
-    if (all_finite(jac, entries)) return;
+    if (all_finite(jac, entries)) return true;
   }
   ns_tape_jacobian(trace->tape, trace->in, (int)first, count, jac);
+  return all_finite(jac, entries);
 }
 
 bool nsl_trace_along(NslTrace *trace, int time, double tdot, int arg, const double *w, double *first, double *second) {

@@ -79,11 +79,11 @@ void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at);
 /* Where the inputs of an argument (from 0) begin in `in`. */
 double *nsl_trace_input(NslTrace *trace, int arg);
 
-/* out = the values at trace->in; NULL: in trace->out only. No Lua runs, nothing is allocated. nan when the state is closed. */
+/* out (NULL: trace->out) = the values at trace->in. No Lua runs, nothing is allocated. nan when the state is closed. */
 void nsl_trace_value(NslTrace *trace, double *out);
 
-/* jac = the derivatives by an argument at trace->in: column-major, one row for each value. */
-void nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
+/* jac = the derivatives by an argument at trace->in: column-major, one row for each value. Whether they are finite. */
+bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
 
 /*
 ** The derivatives along the line on which the number `time` (an argument; -1: none) moves by tdot and the vector `arg` by w
