@@ -7,6 +7,10 @@ local traces = {}
 -- f compiled to a tape alone: no compiler is run.
 function traces.tape(f) return ns.compile(f, { native = false }) end
 
+-- f compiled to native code, by tcc when there is one: it takes a tenth of the time of cc. A tape where there is neither.
+local quick = os.execute "command -v tcc >/dev/null 2>&1" and { native = "tcc" } or nil
+function traces.native(f) return ns.compile(f, quick) end
+
 -- The error of f(...) is this text, after the place of the line of f that is `line` lines below its first one.
 function traces.fails(f, line, text, ...)
   local good, err = pcall(traces.tape(f), ...)
@@ -39,11 +43,15 @@ end
 
 -- The number of VM instructions that f(...) runs in Lua functions, and what it returns.
 function traces.instructions(f, ...)
-  local count = 0
-  debug.sethook(function() count = count + 1 end, "", 1)
-  local results = table.pack(f(...))
-  debug.sethook()
-  return count, table.unpack(results, 1, results.n)
+  local function count(g, ...)
+    local n = 0
+    debug.sethook(function() n = n + 1 end, "", 1)
+    local results = table.pack(g(...))
+    debug.sethook()
+    return n, results
+  end
+  local n, results = count(f, ...)
+  return n - count(rawlen, ""), table.unpack(results, 1, results.n)
 end
 
 return traces

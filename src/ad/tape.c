@@ -420,6 +420,17 @@ void ns_tape_jacobian(NsTape *tape, const double *in, int first, int count, doub
   else forward(tape, first, count, jac);
 }
 
+bool ns_tape_depends(NsTape *tape, int first, int count) {
+  double *marked = tape->partial;
+  bool any = false;
+  memset(marked, 0, (size_t)tape->nodes * sizeof *marked);
+  for (int i = first; i < first + count; i++) marked[i] = 1;
+  double *to = marked + tape->inputs + tape->constants;
+  for (int k = 0; k < tape->steps; k++) to[k] = fmax(marked[tape->step[k].a], marked[tape->step[k].b]);
+  for (int i = 0; i < tape->outputs; i++) any = any || marked[tape->output[i]] != 0;
+  return any;
+}
+
 void ns_tape_along(NsTape *tape, const double *in, const double *direction, double *first, double *second) {
   const double *v = tape->value;
   double *d = tape->partial, *to;

@@ -114,6 +114,12 @@ void ns_tape_forward(NsTape *tape, const double *in, int first, int count, doubl
 bool ns_tape_reverse(NsTape *tape, const double *in, int first, int count, double *jac);
 
 /*
+** Whether an output depends on one of the inputs first .. first + count - 1 at all; where none does, derivatives by them
+** are 0 everywhere.
+*/
+bool ns_tape_depends(NsTape *tape, int first, int count);
+
+/*
 ** The first and (NULL: not wanted) second derivatives in s, at s = 0, of the outputs at in + s direction. Griewank and
 ** Walther, chapter 13.
 */

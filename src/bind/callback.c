@@ -331,8 +331,10 @@ static int find_trace(lua_State *L) {
   lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
   if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
   if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
-  for (const char *a = slot->args; *a; a++)
-    args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, argument_size(callee, *a), 1, nsl_argument_name(callee, *a), 0};
+  for (const char *a = slot->args; *a; a++) {
+    int n = cb->count[a - slot->args] = argument_size(callee, *a);
+    args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
+  }
   args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
   cb->timed = !nsl_timeless(slot);
   cb->entries = rows * cols;
@@ -348,11 +350,14 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   if (!cb->trace && nsl_callback_protected(cb, find_trace, cb) != 0) return NULL;
   double *in = cb->trace->in;
   if (cb->timed) *in++ = at->t;
+  const int *count = cb->count;
   for (const char *a = cb->slot->args; *a; a++) {
     const double *from = *a == 'x' ? at->x : *a == 'z' ? (at->z ? at->z : callee->z->data) : at->lambda;
-    for (const double *end = from + argument_size(callee, *a); from < end; from++) *in++ = *from;
+    int n = *count++;
+    for (int i = 0; i < n; i++) in[i] = from[i];
+    in += n;
   }
-  for (int i = 0; i < cb->entries; i++) *in++ = 0;
+  if (cb->trace->touched) nsl_trace_clear_last(cb->trace);
   return cb->trace;
 }
 

@@ -201,6 +201,7 @@ static int read_arguments(lua_State *L, int first, NslTraceArg *args) {
 static NslTrace *trace_at(lua_State *L, int nargs, const NslTraceArg *args) {
   NslTrace *trace = nsl_trace(L, 1, nargs, args);
   for (int a = 0; a < nargs; a++) nsl_trace_read(L, &args[a], nsl_trace_input(trace, a));
+  trace->touched = true;
   nsl_trace_check(L, 1, trace, nargs, args);
   return trace;
 }

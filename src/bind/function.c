@@ -39,9 +39,12 @@ static NslPoint point_of(double t, const double *const *args) {
   return (NslPoint){t, args[0], args[1], args[2]};
 }
 
+/* A compiled callback needs no memory of the point: its Jacobians do not go with a value. */
 static int function_value(void *context, double t, const double *const *args, double *out) {
+  NslFunction *f = context;
   NslPoint at = point_of(t, args);
-  return evaluate(context, &at, out);
+  if (nsl_has_trace(&f->callee->callbacks[f->value])) return nsl_callback_call(f->callee, f->value, &at, out);
+  return evaluate(f, &at, out);
 }
 
 /* Pushes the object (2), the sheet (3), the function (4) and z (5), and lists the arguments of f's callback. */

@@ -66,6 +66,12 @@ void nsl_trace_read(lua_State *L, const NslTraceArg *arg, double *in) {
   else if (arg->kind == NSL_TRACE_VECTOR) nsl_table_numbers(L, arg->index, arg->rows, in, 1, "compile", "argument");
 }
 
+void nsl_trace_clear_last(NslTrace *trace) {
+  int last = trace->nargs - 1;
+  memset(nsl_trace_input(trace, last), 0, (size_t)nsl_trace_size(&trace->args[last]) * sizeof *trace->in);
+  trace->touched = false;
+}
+
 /* ---- values ---- */
 
 double *nsl_trace_input(NslTrace *trace, int arg) {
@@ -103,6 +109,7 @@ bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   size_t entries = (size_t)trace->outputs * (size_t)count;
   if (entries == 0) return true;
   if (!trace->tape) return false;
+  if (!trace->moves[arg]) return memset(jac, 0, entries * sizeof *jac), true;
   if (trace->native_jacobian && *trace->open) {
     find_jacobian(trace);
     memcpy(jac, trace->jac + first * trace->outputs, entries * sizeof *jac);
@@ -153,6 +160,10 @@ void nsl_trace_close(lua_State *L, NslTrace *trace, int at) {
   trace->in = take_room(L, at, NSL_TRACE_ROOM, 2 * (size_t)trace->inputs + (size_t)trace->outputs);
   trace->direction = trace->in + trace->inputs;
   trace->out = trace->direction + trace->inputs;
+  for (int a = 0; a < trace->nargs; a++) {
+    int first = (int)(nsl_trace_input(trace, a) - trace->in), count = nsl_trace_size(&trace->args[a]);
+    trace->moves[a] = ns_tape_depends(trace->tape, first, count);
+  }
 }
 
 void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at) {

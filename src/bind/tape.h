@@ -35,6 +35,8 @@ typedef struct NslTrace {
   NsTape *tape;
   int nargs, inputs, outputs;
   NslTraceArg args[NSL_TRACE_ARGS];
+  bool moves[NSL_TRACE_ARGS]; /* whether a value depends on the argument */
+  bool touched;               /* the inputs of the last argument may be other than 0 */
   NslTraceResult result;
   int rows;           /* of NSL_RESULT_ROWS */
   bool returns_last;  /* FILLED: and returned too */
@@ -75,6 +77,9 @@ bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args);
 /* Closes the tape of the trace at index `at` and takes the room for its numbers; that of a native Jacobian. */
 void nsl_trace_close(lua_State *L, NslTrace *trace, int at);
 void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at);
+
+/* Sets the inputs of the last argument to 0: to be called where they are `touched`. */
+void nsl_trace_clear_last(NslTrace *trace);
 
 /* Where the inputs of an argument (from 0) begin in `in`. */
 double *nsl_trace_input(NslTrace *trace, int arg);

@@ -138,6 +138,7 @@ void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
     lua_settop(L, top);
     any = compare(L, trace, p, first, last) || any;
   }
+  trace->touched = true;
   if (!any) lua_error(L);
   lua_settop(L, top);
 }
