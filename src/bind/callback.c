@@ -326,13 +326,16 @@ static int find_trace(lua_State *L) {
   const NslSlot *slot = cb->slot;
   NslTraceArg args[9];
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
+  cb->inputs = 0;
   nsl_push_object(L, callee);
   lua_getiuservalue(L, 2, NSL_SHEET);
   lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
   if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
   if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
   for (const char *a = slot->args; *a; a++) {
-    int n = cb->count[a - slot->args] = argument_size(callee, *a);
+    int n = cb->count[cb->inputs] = argument_size(callee, *a);
+    cb->letter[cb->inputs] = *a;
+    cb->inputs += n > 0;
     args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
   }
   args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
@@ -350,10 +353,10 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   if (!cb->trace && nsl_callback_protected(cb, find_trace, cb) != 0) return NULL;
   double *in = cb->trace->in;
   if (cb->timed) *in++ = at->t;
-  const int *count = cb->count;
-  for (const char *a = cb->slot->args; *a; a++) {
-    const double *from = *a == 'x' ? at->x : *a == 'z' ? (at->z ? at->z : callee->z->data) : at->lambda;
-    int n = *count++;
+  for (int a = 0; a < cb->inputs; a++) {
+    char letter = cb->letter[a];
+    const double *from = letter == 'x' ? at->x : letter == 'z' ? (at->z ? at->z : callee->z->data) : at->lambda;
+    int n = cb->count[a];
     for (int i = 0; i < n; i++) in[i] = from[i];
     in += n;
   }

@@ -76,7 +76,9 @@ struct NslCallback {
   NslMatrix *matrix;
   struct NslTrace *trace; /* compiled: for these sizes; NULL until it is called. The function keeps it alive */
   bool timed;      /* with the trace: it gets the time */
-  int count[4];    /* with the trace: the sizes of the arguments that the slot lists */
+  int inputs;      /* with the trace: how many of the arguments that the slot lists are not empty */
+  char letter[4];  /* with the trace: which, and their sizes */
+  int count[4];
   int entries;     /* with the trace: of the output */
   int argument[2]; /* with the trace: the numbers of the arguments that Jacobians are by; -1: there is none */
   bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */

@@ -148,9 +148,11 @@ static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *j
 static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
-  NslTrace *trace = nsl_callback_trace(callee, f->value, at);
-  if (!trace) return -1;
+  NslTrace *trace = cb->trace;
   int arg = cb->argument[by];
+  if (!trace || arg < 0 || trace->moves[arg]) trace = nsl_callback_trace(callee, f->value, at);
+  if (!trace) return -1;
+  arg = cb->argument[by];
   if (arg < 0) return 0;
   int cols = nsl_trace_size(&trace->args[arg]);
   if (trace->outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
