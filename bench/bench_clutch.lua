@@ -138,7 +138,8 @@ local function measure(mode, s, goal)
   }
   if peer then rows[#rows + 1] = row("Siconos from Python, loop by hand", peer) end
   if bare then rows[#rows + 1] = row("C by hand, Newton and a 4 x 4 LU", bare) end
-  local title = "Clutch %s, %d steps (goal: the first line at least %d times faster than Siconos, the compiled ones within 5 C loops)"
+  local title = "Clutch %s, %d steps (goal: the first line at least %d times faster than Siconos, "
+    .. "the compiled ones within 5 C loops)"
   common.table(title:format(mode, STEPS, goal), head, rows)
   return with, without, siconos.newton
 end

@@ -90,8 +90,9 @@ for _, case in ipairs { { "oscillator", 1e-6 }, { "pendulum", 1e-6 }, { "lorenz"
   local tape = run(ns.compile(f, { native = false }), T, y0, options)
   local native, sol = run(ns.compile(f), T, y0, options)
   local c = common.peer(program, name, rtol)
-  rows[#rows + 1] = { ("%s, RK45, %g"):format(name, rtol), common.us(plain), common.us(tape), common.us(native), common.us(c.time),
-    common.ratio(native, c.time), ("%d / %d"):format(sol.nfev, c.nfev or 0), apart(c.y, sol) }
+  rows[#rows + 1] = { ("%s, RK45, %g"):format(name, rtol), common.us(plain), common.us(tape), common.us(native),
+    common.us(c.time), common.ratio(native, c.time), ("%d / %d"):format(sol.nfev, c.nfev or 0),
+    apart(c.y, sol) }
 end
 common.table("solve_ivp beside a loop in C: microseconds of a run (goal: native within 5 C loops)", {
   "", "plain Lua", "tape", "native", "C", "native / C", "nfev", "y1 apart",
@@ -102,9 +103,10 @@ common.table("solve_ivp beside a loop in C: microseconds of a run (goal: native 
 local scipy, no_scipy = common.scipy "ode.py"
 rows = {}
 for _, case in ipairs {
-  { "four_bar", "four_bar", "RK45", 1e-6 }, { "four_bar", "four_bar", "DOP853", 1e-10 }, { "four_bar", "four_bar", "Radau", 1e-6 },
-  { "pinned", "embedded", "RK45", 1e-6 }, { "pinned", "pinned", "RK45", 1e-6 }, { "pinned", "pinned", "DOP853", 1e-10 },
-  { "pinned", "pinned", "Radau", 1e-6 }, { "pendulum", "pendulum", "DOP853", 1e-10 }, { "oscillator", "oscillator", "Radau", 1e-6 },
+  { "four_bar", "four_bar", "RK45", 1e-6 }, { "four_bar", "four_bar", "DOP853", 1e-10 },
+  { "four_bar", "four_bar", "Radau", 1e-6 }, { "pinned", "embedded", "RK45", 1e-6 },
+  { "pinned", "pinned", "RK45", 1e-6 }, { "pinned", "pinned", "DOP853", 1e-10 }, { "pinned", "pinned", "Radau", 1e-6 },
+  { "pendulum", "pendulum", "DOP853", 1e-10 }, { "oscillator", "oscillator", "Radau", 1e-6 },
 } do
   local name, theirs, method, rtol = table.unpack(case)
   local f, T, y0 = problems[name]()
@@ -112,10 +114,12 @@ for _, case in ipairs {
   local plain = run(f, T, y0, options)
   local native, sol = run(ns.compile(f), T, y0, options)
   local py = common.peer(scipy, theirs, method, rtol)
-  rows[#rows + 1] = { ("%s, %s, %g"):format(theirs, method, rtol), common.us(native), common.us(plain), common.us(py.time),
-    common.ratio(py.time, native), common.ratio(py.time, plain), ("%d / %d"):format(sol.nfev, py.nfev or 0), apart(py.y, sol) }
+  rows[#rows + 1] = { ("%s, %s, %g"):format(theirs, method, rtol), common.us(native), common.us(plain),
+    common.us(py.time), common.ratio(py.time, native), common.ratio(py.time, plain),
+    ("%d / %d"):format(sol.nfev, py.nfev or 0), apart(py.y, sol) }
 end
-common.table("solve_ivp beside SciPy's: microseconds of a run (goal: 100 times with compiled callbacks, 20 with plain ones)", {
+local goals = "(goal: 100 times with compiled callbacks, 20 with plain ones)"
+common.table("solve_ivp beside SciPy's: microseconds of a run " .. goals, {
   "", "compiled", "plain Lua", "SciPy", "ratio", "plain ratio", "nfev", "y1 apart",
 }, rows)
 
@@ -138,7 +142,7 @@ for _, name in ipairs { "oscillator", "four_bar" } do
     end
   end
 end
-common.table("Compiling: microseconds of this process (the compiler's own are not counted), and a call from Lua in ns", {
+common.table("Compiling: microseconds of this process (not the compiler's own), and a call from Lua in ns", {
   "", "", "operations", "us", "s in all", "call", "plain call",
 }, rows)
 common.skipped(no_program, no_scipy)

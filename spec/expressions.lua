@@ -20,14 +20,11 @@ local functions = "local sin, cos, tan, asin, acos, atan, exp, log, sqrt, abs, f
   .. "math.modf, math.max, math.min, math.fmod\nlocal pow, sinh, cosh, tanh = math.pow, math.sinh, math.cosh, math.tanh\n"
 
 -- The operations that this Lua has: those for compatibility may be absent.
-local names, arity = {}, nil
-do
-  local all
-  all, arity = require("nslua.internal").tape_operations()
-  for _, name in ipairs(all) do
-    local absent = { CPOW = not math.pow, SINH = not math.sinh, COSH = not math.cosh, TANH = not math.tanh }
-    if not absent[name] then names[#names + 1] = name end
-  end
+local all, arity = require("nslua.internal").tape_operations()
+local names = {}
+for _, name in ipairs(all) do
+  local absent = { CPOW = not math.pow, SINH = not math.sinh, COSH = not math.cosh, TANH = not math.tanh }
+  if not absent[name] then names[#names + 1] = name end
 end
 expressions.names, expressions.arity = names, arity
 

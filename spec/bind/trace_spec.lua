@@ -72,7 +72,8 @@ describe("traced numbers", function()
       for i = 1, x do sum = sum + i end
       return sum
     end, 2, "bad 'for' limit (number expected, got traced value): compile: the bounds of a loop must not depend on the values", 3)
-    fails(function(x) return ns.vector { 1, 2 }[x] end, 0, "vector: index must be an integer, got traced value: compile: this takes no traced value", 1)
+    fails(function(x) return ns.vector { 1, 2 }[x] end, 0,
+      "vector: index must be an integer, got traced value: compile: this takes no traced value", 1)
   end)
 
   it("refuse what only tables, functions, strings and integers can do", function()

@@ -151,8 +151,8 @@ exit 1
     assert.matches("^false\tcannot make a directory in '/no/such/directory': No such file or directory\nfalse\t", out)
     -- What a full disk looks like: no file may have any length; its output goes through a pipe.
     host.write(directory .. "/chunk.lua", report)
-    out = host.run(("cd %s && export LUA_PATH='lua/?.lua;lua/?/init.lua;;' && (trap '' XFSZ; ulimit -f 0; TMPDIR=%s %s %s/chunk.lua) | cat")
-      :format(host.quote(host.root), directory, host.quote(host.nslua), directory))
+    local limited = "export LUA_PATH='lua/?.lua;lua/?/init.lua;;' && (trap '' XFSZ; ulimit -f 0; TMPDIR=%s %s %s/chunk.lua) | cat"
+    out = host.run("cd " .. host.quote(host.root) .. " && " .. limited:format(directory, host.quote(host.nslua), directory))
     assert.matches("^false\tcannot write '.*/tape%.c': File too large\nfalse\t[^\n]*compile: cannot write ", out)
     assert.equal("chunk.lua", host.list(directory))
   end)

@@ -54,9 +54,12 @@ typedef struct NslTrace {
 } NslTrace;
 
 /* User values of a trace. */
-enum { NSL_TRACE_LIBRARY = 1, NSL_TRACE_OBJECTS, NSL_TRACE_ROOM, NSL_TRACE_JACOBIAN, NSL_TRACE_REASON, NSL_TRACE_VALUES = NSL_TRACE_REASON };
+enum {
+  NSL_TRACE_LIBRARY = 1, NSL_TRACE_OBJECTS, NSL_TRACE_ROOM, NSL_TRACE_JACOBIAN, NSL_TRACE_REASON,
+  NSL_TRACE_VALUES = NSL_TRACE_REASON
+};
 
-/* Whether an argument is an input, not an object; how many inputs it has; what messages call argument a (from 0). */
+/* Whether an argument is an input, no object; how many inputs it has; what messages call argument a (from 0). */
 bool nsl_trace_is_input(const NslTraceArg *arg);
 int nsl_trace_size(const NslTraceArg *arg);
 const char *nsl_trace_label(const NslTraceArg *args, int a);

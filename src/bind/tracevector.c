@@ -183,7 +183,8 @@ static Operand operand(lua_State *L, int idx) {
   }
   if (nsl_test_matrix(L, idx) || nsl_test_traced_matrix(L, idx)) return (Operand){.kind = MATRIX};
   int node = nsl_traced_node(L, idx);
-  return node < 0 ? (Operand){.kind = OTHER} : (Operand){.kind = SCALAR, .scalar = node};
+  if (node < 0) return (Operand){.kind = OTHER};
+  return (Operand){.kind = SCALAR, .scalar = node};
 }
 
 static bool is_vector(const Operand *o) {

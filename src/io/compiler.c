@@ -155,7 +155,7 @@ static NsStatus try_all(NsLibrary **library, const Place *p, const char **found,
 }
 
 NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *program, const char **used, NsError *err) {
-  Place place;
+  Place place = {{0}, {0}, {0}, {0}};
   const char *found = program;
   *library = NULL;
   NsStatus status = make_place(&place, err);
