@@ -24,6 +24,24 @@ describe("values of a trace, compared with those of the callback", function()
     assert.is_false((pcall(c.jacobian, c, 1, ns.vector { 5, 11 })))
   end)
 
+  it("find it at the start of a run", function()
+    local function f(_, y, d) d[1] = y[1] == 7 and 3 or y[1] end
+    local text = "compile: value 1 is 7 by the trace and 3 by the callback at these arguments" .. why
+    local good, err = pcall(ns.solve_ivp, tape(f), { 0, 1 }, { 7 })
+    assert.is_false(good)
+    assert.truthy(err:find(text, 1, true), err)
+    good, err = pcall(ns.solve_ivp, f, { 0, 1 }, { 1 }, { events = tape(function(t, y) return t == 11 and y[1] or 2 end) })
+    assert.is_true(good, err)
+    good, err = pcall(ns.fsolve, tape(function(x) return x[1] == 7 and 3 or x[1] end), { 7 })
+    assert.is_false(good)
+    assert.truthy(err:find(text, 1, true), err)
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 7 }, f = tape(function(_, x, _, d) d[1] = x[1] == 7 and 3 or x[1] end) }
+    local simu = require("models").simulation { systems = { ds } }
+    good, err = pcall(simu.computeOneStep, simu)
+    assert.is_false(good)
+    assert.truthy(err:find(text, 1, true), err)
+  end)
+
   it("find an element chosen by a value, and a type asked for", function()
     local list = { 10, 20 }
     fails(function(x) return list[x] or 3 end, 0,

@@ -319,9 +319,30 @@ static int argument_size(const NslCallee *callee, char letter) {
   return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
 }
 
-/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the callback. */
+/* The inputs of the trace of a callback at a point. */
+static void set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
+  double *in = trace->in;
+  if (cb->timed) *in++ = at->t;
+  for (int a = 0; a < cb->inputs; a++) {
+    char letter = cb->letter[a];
+    const double *z = at->z ? at->z : cb->callee->z->data, *from = letter == 'x' ? at->x : letter == 'z' ? z : at->lambda;
+    int n = cb->count[a];
+    for (int i = 0; i < n; i++) in[i] = from[i];
+    in += n;
+  }
+  if (trace->touched) nsl_trace_clear_last(trace);
+}
+
+/* A compiled callback and the point at which it is called. */
+typedef struct FirstCall {
+  NslCallback *cb;
+  const NslPoint *at;
+} FirstCall;
+
+/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the FirstCall. */
 static int find_trace(lua_State *L) {
-  NslCallback *cb = lua_touserdata(L, 1);
+  const FirstCall *call = lua_touserdata(L, 1);
+  NslCallback *cb = call->cb;
   NslCallee *callee = cb->callee;
   const NslSlot *slot = cb->slot;
   NslTraceArg args[9];
@@ -344,23 +365,20 @@ static int find_trace(lua_State *L) {
   cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
   const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
   cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
-  cb->trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
+  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
+  set_inputs(cb, trace, call->at);
+  nsl_trace_check(L, 4, trace, nargs, args);
+  cb->trace = trace;
   return 0;
 }
 
 NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   NslCallback *cb = &callee->callbacks[slot];
-  if (!cb->trace && nsl_callback_protected(cb, find_trace, cb) != 0) return NULL;
-  double *in = cb->trace->in;
-  if (cb->timed) *in++ = at->t;
-  for (int a = 0; a < cb->inputs; a++) {
-    char letter = cb->letter[a];
-    const double *from = letter == 'x' ? at->x : letter == 'z' ? (at->z ? at->z : callee->z->data) : at->lambda;
-    int n = cb->count[a];
-    for (int i = 0; i < n; i++) in[i] = from[i];
-    in += n;
+  if (!cb->trace) {
+    FirstCall call = {cb, at};
+    if (nsl_callback_protected(cb, find_trace, &call) != 0) return NULL;
   }
-  if (cb->trace->touched) nsl_trace_clear_last(cb->trace);
+  set_inputs(cb, cb->trace, at);
   return cb->trace;
 }
 

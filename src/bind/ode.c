@@ -283,7 +283,7 @@ static int solve_ivp(lua_State *L) {
   read_events(L, &o);
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
   luaL_checkstack(L, NSL_ODE_ARGS + 16, who);
-  nsl_ode_compile(&ode);
+  nsl_ode_compile(&ode, o.t0, o.y0);
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_guard_begin(&guard, L);

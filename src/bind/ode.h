@@ -37,8 +37,11 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
 NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, NsError *err);
 NsStatus nsl_ode_event(void *context, int event, double t, const double *y, double *g, NsError *err);
 
-/* Takes the trace of f when it is compiled: the stack is laid out, and what is pushed stays. Raises. */
-void nsl_ode_compile(NslOde *ode);
+/*
+** Takes the traces of f and of the events that are compiled, compared with the plain ones at the start (t, y): the stack is
+** laid out, and what is pushed stays. Raises.
+*/
+void nsl_ode_compile(NslOde *ode, double t, const double *y);
 
 /* Whether the function at idx has at most `inputs` parameters: it must return its values. */
 bool nsl_ode_returns(lua_State *L, int idx, int inputs);

@@ -96,8 +96,16 @@ static void take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
   }
 }
 
+/* The inputs of a trace at (t, y); those of the last argument of f are 0. */
+static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
+  double *in = ode->inputs;
+  if (!ode->timeless) *in++ = t;
+  memcpy(in, y, (size_t)ode->n * sizeof *y);
+  memcpy(trace->in, ode->inputs, (size_t)trace->inputs * sizeof *in);
+}
+
 /* Takes the trace of f; args has room for one more. */
-static void compile_f(NslOde *ode, int nargs, NslTraceArg *args) {
+static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTraceArg *args) {
   lua_State *L = ode->L;
   args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
   NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args);
@@ -106,20 +114,24 @@ static void compile_f(NslOde *ode, int nargs, NslTraceArg *args) {
                ode->timeless ? "values" : "derivatives");
   if (trace->outputs != ode->n)
     luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
+  set_inputs(ode, trace, t, y);
+  nsl_trace_check(L, ode->f, trace, nargs + 1, args);
   ode->trace = trace;
 }
 
 /* Takes the trace of event e (from 0), on top of the stack, when it is compiled. */
-static void compile_event(NslOde *ode, int e, int nargs, const NslTraceArg *args) {
+static void compile_event(NslOde *ode, int e, double t, const double *y, int nargs, const NslTraceArg *args) {
   lua_State *L = ode->L;
   if (!nsl_is_compiled(L, -1)) return;
   NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
   if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
     luaL_error(L, "%s: event %d: expected a number, got %d values", ode->who, e + 1, trace->outputs);
+  set_inputs(ode, trace, t, y);
+  nsl_trace_check(L, lua_gettop(L), trace, nargs, args);
   ode->event_trace[e] = trace;
 }
 
-void nsl_ode_compile(NslOde *ode) {
+void nsl_ode_compile(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
   NslTraceArg args[NSL_TRACE_ARGS];
   int events = ode->events ? (int)lua_rawlen(L, ode->events) : 0, any = nsl_is_compiled(L, ode->f);
@@ -129,22 +141,14 @@ void nsl_ode_compile(NslOde *ode) {
   int nargs = list_arguments(ode, args);
   if (nargs < 0) return;
   take_inputs(ode, nargs, args);
-  if (nsl_is_compiled(L, ode->f)) compile_f(ode, nargs, args);
+  if (nsl_is_compiled(L, ode->f)) compile_f(ode, t, y, nargs, args);
   if (events == 0) return;
   ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
   memset(ode->event_trace, 0, (size_t)events * sizeof(NslTrace *));
   for (int e = 0; e < events; e++, lua_pop(L, 1)) {
     lua_rawgeti(L, ode->events, e + 1);
-    compile_event(ode, e, nargs, args);
+    compile_event(ode, e, t, y, nargs, args);
   }
-}
-
-/* The inputs of a trace at (t, y); those of the last argument of f are 0. */
-static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
-  double *in = ode->inputs;
-  if (!ode->timeless) *in++ = t;
-  memcpy(in, y, (size_t)ode->n * sizeof *y);
-  memcpy(trace->in, ode->inputs, (size_t)trace->inputs * sizeof *in);
 }
 
 /* Raises when a derivative is not finite. Argument: the NslOde. */

@@ -82,7 +82,7 @@ static NsStatus solve(lua_State *L, const Names *names, NsRootInfo *info, NsErro
                 .value = "f(x)", .derivative = names->known[0]};
   read_callbacks(L, names, &ode);
   NsRootOptions options = read_options(L, names, ode.n);
-  nsl_ode_compile(&ode);
+  nsl_ode_compile(&ode, 0, nsl_check_vector(L, X0)->data);
   NsOdeProblem equations = {.n = ode.n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
   NslVector *x = nsl_check_vector(L, X0), *f = nsl_check_vector(L, VALUES);
   luaL_checkstack(L, NSL_ODE_ARGS + 16, names->who);
