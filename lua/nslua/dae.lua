@@ -5,9 +5,9 @@
 --   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
 --   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
 --
--- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers. The method
--- is Radau IIA of order 5 with steps chosen by rtol and atol, for index 1 to 3; it steps onto each time of ts.
--- Options: rtol (1e-6), atol (1e-12, a number or one for each unknown), first_step_size, max_step_size, max_steps
+-- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers, or those that
+-- the option jacobian(t, y, yd) returns, dF/dy and dF/dyd. The method is Radau IIA of order 5 with steps chosen by rtol
+-- and atol, for index 1 to 3; it steps onto each time of ts. Options: rtol (1e-6), atol (1e-12, a number or one for each unknown), first_step_size, max_step_size, max_steps
 -- (between two times of ts), algebraic_vars_idx (a list of unknowns, from 1: checked, not needed), index (of each
 -- unknown: found at the start when not given), consistent: "check" (default: a start that does not fulfil the
 -- equations is an error), "solve" (algebraic unknowns and derivatives are solved for), false.
@@ -193,7 +193,7 @@ return function(ns, support)
   -- ---- ns.dae ----
 
   local known = {}
-  for name in ("rtol atol first_step_size max_step_size max_steps algebraic_vars_idx index consistent " ..
+  for name in ("rtol atol first_step_size max_step_size max_steps algebraic_vars_idx index consistent jacobian " ..
     "old_api"):gmatch "%S+" do
     known[name] = true
   end
@@ -218,7 +218,7 @@ return function(ns, support)
   local function make(self, n, index)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
-    return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index,
+    return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jacobian,
       max_step = positive(o.max_step_size, "dae", "max_step_size", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0) })
   end
@@ -278,10 +278,10 @@ return function(ns, support)
       success = flag == 0, message = message, errors = errors, stats = support.stats(solver) }
   end
 
-  local function check_residual(f, who)
+  local function check_function(f, who, what)
     local meta = getmetatable(f)
     if type(f) ~= "function" and not (type(meta) == "table" and meta.__call) then
-      fail("%s: residual: expected a function, got %s", who, type(f))
+      fail("%s: %s: expected a function, got %s", who, what, type(f))
     end
   end
 
@@ -290,8 +290,9 @@ return function(ns, support)
     if kind ~= "radau" then
       fail("dae: kind: expected 'radau', got %s", type(kind) == "string" and "'" .. kind .. "'" or type(kind))
     end
-    check_residual(residual, "dae")
+    check_function(residual, "dae", "residual")
     options = take_options(options, known, "dae")
+    if options.jacobian ~= nil then check_function(options.jacobian, "dae", "jacobian") end
     local way = options.consistent
     if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
       fail("dae: consistent: expected 'check', 'solve' or false, got %s", tostring(way))
@@ -303,7 +304,7 @@ return function(ns, support)
 
   local function take_problem(o, who, names)
     o = take_options(o, names, who)
-    check_residual(o.residual, who)
+    check_function(o.residual, who, "residual")
     local y = list_of(o.y, nil, who, "y")
     local yd = list_of(o.yd or ns.zeros(#y), #y, who, "yd")
     return support.new(#y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd

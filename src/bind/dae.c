@@ -30,7 +30,7 @@ typedef struct Solver {
   bool known; /* Fy and Fyd are those of (t, y, yd) */
 } Solver;
 
-enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USES = USE_OUT };
+enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USE_JACOBIAN, USES = USE_JACOBIAN };
 
 static const NslType solver_type = {.name = "nslua.dae"};
 
@@ -72,8 +72,29 @@ static int run_residual(lua_State *L) {
   return 0;
 }
 
+static void take_matrix(lua_State *L, int idx, int n, const char *what, double *to) {
+  NslMatrix *m = nsl_to_finite_matrix(L, idx, n, n, "dae", what);
+  nsl_matrix_alive(L, m);
+  nsl_matrix_read(m, to);
+}
+
+/* The Jacobians that the user's function gives: dF/dy and dF/dyd. */
+static int run_given(lua_State *L) {
+  Solver *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, USE_JACOBIAN);
+  lua_pushnumber(L, s->t);
+  push_filled(L, USE_Y, s->y);
+  push_filled(L, USE_YD, s->yd);
+  lua_call(L, 3, 2);
+  take_matrix(L, 2, s->n, "jacobian: dF/dy", s->Fy);
+  take_matrix(L, 3, s->n, "jacobian: dF/dyd", s->Fyd);
+  return 0;
+}
+
 static int run_duals(lua_State *L) {
   Solver *s = lua_touserdata(L, 1);
+  if (lua_getiuservalue(L, 1, USE_JACOBIAN) != LUA_TNIL) return lua_settop(L, 1), run_given(L);
+  lua_settop(L, 1);
   NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
   lua_getiuservalue(L, 1, USE_F);
   nsl_dual_jacobians(L, 2, 0, true, s->t, 2, args, "residual", s->n, s->F);
@@ -147,7 +168,7 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
   return v;
 }
 
-/* new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), max_step=, max_steps=}). */
+/* new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=}). */
 static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
   Solver *s = nsl_new(L, &solver_type, sizeof *s, USES);
@@ -155,6 +176,8 @@ static int dae_new(lua_State *L) {
   take_room(L, s);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, USE_F);
+  lua_getfield(L, 3, "jacobian");
+  lua_setiuservalue(L, 4, USE_JACOBIAN);
   push_argument(L, 4, USE_Y, s->n, "y")->readonly = true;
   push_argument(L, 4, USE_YD, s->n, "yd")->readonly = true;
   push_argument(L, 4, USE_OUT, s->n, "residual");
