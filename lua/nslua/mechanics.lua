@@ -3,25 +3,27 @@
 --   local sys = ns.mechanics.system { coordinates = 1, gravity = { 0, -9.81 } }
 --   sys:particle { mass = 1, position = function(t, q) return { math.sin(q[1]), -math.cos(q[1]) } end }
 --   sys:body { mass =, inertia =, position =, angle = }        -- in space: orientation, a rotation matrix
---   local link = sys:free_body { mass =, inertia = }           -- three coordinates of its own: x, y, angle
---   sys:pin(link, { -l / 2, 0 })                               -- to the ground; slider, weld, distance, gear
---   sys:constraint { f = function(t, q) return { ... } end }   -- any other, f = 0
+--   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
+--   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
--- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion are
+-- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
+-- are
 --
 --   M(q) v' = h(t, q, v) + Phi_q' lambda,   M = sum J' m J,   h = sum J' (F - m c),   Phi(t, q) = 0,
 --
--- and Phi_q v' = -gamma, gamma the second derivative of Phi along (1, v): d'Alembert's principle. All derivatives in them are
--- exact: dual numbers for J, jets of second order for c and gamma. A spatial body adds J_w' I J_w and
--- J_w' (T - I c_w - w x I w) with its angular velocity w in its own axes, from R' dR. The forms of the equations for
--- integrators are in nslua.mechanics_forms, frames and Kane's equations in nslua.mechanics_frames.
+-- and Phi_q v' = -gamma, gamma the second derivative of Phi along (1, v): d'Alembert's principle. All derivatives
+-- in them are exact: dual numbers for J, jets of second order for c and gamma. A spatial body adds J_w' I J_w and
+-- J_w' (T - I c_w - w x I w) with its angular velocity w in its own axes, from R' dR. A free body in space has
+-- seven coordinates, x, y, z and a quaternion p, with the constraint (p . p - 1) / 2 = 0, and the inertia m_p (p .
+-- p')^2 / 2, which is 0 on it, so that the mass matrix is regular. The forms of the equations for integrators are
+-- in nslua.mechanics_forms, frames and Kane's equations in nslua.mechanics_frames.
 --
--- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and Dynamics of
--- Mechanical Systems, 1989, chapters 3 and 6.
+-- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
+-- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
 
 return function(ns, motion)
-  local mechanics = {}
+  local mechanics, core = {}, {} -- core: what the other files share
   local sin, cos = math.sin, math.cos
 
   local function fail(text, ...) error(("mechanics: " .. text):format(...), 0) end
@@ -143,7 +145,9 @@ return function(ns, motion)
   local function placed(sys, value, who, what)
     local meta = getmetatable(value)
     if meta ~= nil and (meta == kinds.Point or meta == kinds.Frame) then return value:in_system(sys) end
-    if not is_callable(value) then fail("%s: %s: expected a function of (t, q), got %s", who, what, describe(value)) end
+    if not is_callable(value) then
+      fail("%s: %s: expected a function of (t, q), got %s", who, what, describe(value))
+    end
     return value
   end
 
@@ -173,6 +177,9 @@ return function(ns, motion)
     if not good or I:rows() ~= 3 or I:cols() ~= 3 then
       fail("%s: inertia: expected a 3 x 3 matrix, got %s", who, describe(o.inertia))
     end
+    if (I - I:transpose()):norm() > 1e-12 * I:norm() or ns.eigvals(I):min() < -1e-12 * I:norm() then
+      fail("%s: inertia: expected a symmetric matrix without negative eigenvalues", who)
+    end
     return I
   end
 
@@ -199,19 +206,44 @@ return function(ns, motion)
     return body
   end
 
-  -- A body in the plane with the coordinates x, y, angle of its own, after those that are there.
+  -- The orientation of the quaternion q[k + 1] .. q[k + 4], scalar first; nine numbers, by rows.
+  local function quaternion_turn(k)
+    return function(_, q)
+      local w, x, y, z = q[k + 1], q[k + 2], q[k + 3], q[k + 4]
+      local ww, xx, yy, zz = w * w, x * x, y * y, z * z
+      return { ww + xx - yy - zz, 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z), ww - xx + yy - zz,
+        2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x), ww - xx - yy + zz }
+    end
+  end
+
+  local function free_in_plane(body, who, k)
+    body.coordinates = { k + 1, k + 2, k + 3 }
+    body.place = function(_, q) return { q[k + 1], q[k + 2] } end
+    body.turn = function(_, q) return q[k + 3] end
+    body.rotation = quantity(who .. " angle", body.turn, 1)
+  end
+
+  local function free_in_space(body, who, k)
+    body.coordinates, body.quaternion = { k + 1, k + 2, k + 3 }, k + 3
+    body.place = function(_, q) return { q[k + 1], q[k + 2], q[k + 3] } end
+    body.turn = quaternion_turn(k + 3)
+    body.rotation = quantity(who .. " orientation", body.turn, 9)
+    body.stretch = 4 / 3 * (body.inertia[1][1] + body.inertia[2][2] + body.inertia[3][3])
+    core.add_constraint(body.system, "constraint", body.name .. ": length of the quaternion", function(_, q)
+      return (q[k + 4] ^ 2 + q[k + 5] ^ 2 + q[k + 6] ^ 2 + q[k + 7] ^ 2 - 1) / 2
+    end, 1)
+  end
+
+  -- A body with coordinates of its own, after those that are there: x, y, angle, or x, y, z and a unit quaternion.
   function System:free_body(o)
-    if self.dimension ~= 2 then fail "free_body: the system is not in the plane" end
     take_options(o, "free_body", "name mass inertia")
     local inertia = take_inertia(self, o, "free_body")
     local body, who = add_body(self, o, "body")
-    local k = self.n
-    self.n = k + 3
-    body.inertia, body.coordinates = inertia, { k + 1, k + 2, k + 3 }
-    body.place = function(_, q) return { q[k + 1], q[k + 2] } end
-    body.turn = function(_, q) return q[k + 3] end
-    body.position = quantity(who .. " position", body.place, 2)
-    body.rotation = quantity(who .. " angle", body.turn, 1)
+    local k, plane = self.n, self.dimension == 2
+    self.n = k + (plane and 3 or 7)
+    body.inertia = inertia
+    if plane then free_in_plane(body, who, k) else free_in_space(body, who, k) end
+    body.position = quantity(who .. " position", body.place, self.dimension)
     return body
   end
 
@@ -311,131 +343,21 @@ return function(ns, motion)
       along = quantity(who, function(t, q) return square(t, q) ^ 0.5 end, 1) })
   end
 
-  -- ---- constraints ----
-
-  local function add_constraint(sys, kind, name, f, rows)
-    name = name or ("%s %d"):format(kind, #sys.joints + 1)
-    local joint = { name = name, x = quantity(("constraint '%s'"):format(name), f, rows) }
-    sys.joints[#sys.joints + 1] = joint
-    return joint
-  end
-
-  -- A list of functions as one.
-  local function each_of(functions)
-    for i, f in ipairs(functions) do
-      if not is_callable(f) then fail("constraint: f[%d]: expected a function of (t, q), got %s", i, describe(f)) end
-    end
-    return function(t, q)
-      local out = {}
-      for i, f in ipairs(functions) do out[i] = f(t, q) end
-      return out
-    end
-  end
-
-  function System:constraint(o)
-    take_options(o, "constraint", "name f rows")
-    local f, rows = o.f, o.rows
-    if type(f) == "table" and #f > 0 and not is_callable(f) then f, rows = each_of(f), #f end
-    if not is_callable(f) then fail("constraint: f: expected a function of (t, q), got %s", describe(f)) end
-    if o.rows and (math.type(o.rows) ~= "integer" or o.rows < 1) then
-      fail("constraint: rows: expected a number of equations, got %s", describe(o.rows))
-    end
-    return add_constraint(self, "constraint", o.name, f, rows)
-  end
-
-  local function two_bodies(sys, one, other, who)
-    return take_body(sys, one, who .. ": first body"), take_body(sys, other, who .. ": second body")
-  end
-
-  local function in_plane(sys, who)
-    if sys.dimension ~= 2 then fail("%s: the system is not in the plane", who) end
-  end
-
-  local function turning(body, who)
-    if not body.turn then fail("%s: particle '%s' does not turn", who, body.name) end
-    local turn = body.turn
-    return function(t, q)
-      local angle = turn(t, q)
-      return type(angle) == "table" and angle[1] or angle
-    end
-  end
-
-  -- The points p1 of one body and p2 of the other coincide; in space a ball joint.
-  function System:pin(one, p1, other, p2, name)
-    one, other = two_bodies(self, one, other, "pin")
-    local x, y = one:point(p1), other:point(p2)
-    return add_constraint(self, "pin", name, function(t, q)
-      local a, b = x(t, q), y(t, q)
-      if #a == 3 then return { a[1] - b[1], a[2] - b[2], a[3] - b[3] } end
-      return { a[1] - b[1], a[2] - b[2] }
-    end, self.dimension)
-  end
-
-  -- The point p2 of the other body stays on the line through p1 along `direction` of the first; the angle between the
-  -- bodies stays at `angle` (0), or is free when that is false.
-  function System:slider(one, p1, direction, other, p2, angle, name)
-    in_plane(self, "slider")
-    one, other = two_bodies(self, one, other, "slider")
-    local d = list(direction, 2, "slider", "direction")
-    if d:norm() == 0 then fail "slider: direction: expected one that is not 0" end
-    d = d / d:norm()
-    local x, y, turn = one:point(p1), other:point(p2), turning(one, "slider")
-    local turn2 = angle ~= false and turning(other, "slider")
-    angle = angle and number(angle, "slider", "angle") or 0
-    local dx, dy = d[1], d[2]
-    return add_constraint(self, "slider", name, function(t, q)
-      local a, b, phi = x(t, q), y(t, q), turn(t, q)
-      local co, si = cos(phi), sin(phi)
-      local off = (co * dx - si * dy) * (b[2] - a[2]) - (si * dx + co * dy) * (b[1] - a[1])
-      if turn2 then return { off, turn2(t, q) - phi - angle } end
-      return { off }
-    end, turn2 and 2 or 1)
-  end
-
-  -- The points coincide and the angle between the bodies stays at `angle` (0).
-  function System:weld(one, p1, other, p2, angle, name)
-    in_plane(self, "weld")
-    one, other = two_bodies(self, one, other, "weld")
-    local x, y = one:point(p1), other:point(p2)
-    local turn1, turn2 = turning(one, "weld"), turning(other, "weld")
-    angle = number(angle or 0, "weld", "angle")
-    return add_constraint(self, "weld", name, function(t, q)
-      local a, b = x(t, q), y(t, q)
-      return { a[1] - b[1], a[2] - b[2], turn2(t, q) - turn1(t, q) - angle }
-    end, 3)
-  end
-
-  -- The points stay at a distance: (|x - y|^2 - length^2) / (2 length), whose multiplier is the force of the rod.
-  function System:distance(one, p1, other, p2, length, name)
-    one, other = two_bodies(self, one, other, "distance")
-    length = number(length, "distance", "length", 0)
-    if length == 0 then fail "distance: length: expected a number above 0, got 0" end
-    local square = gap(one:point(p1), other:point(p2))
-    return add_constraint(self, "distance", name, function(t, q)
-      return (square(t, q) - length ^ 2) / (2 * length)
-    end, 1)
-  end
-
-  -- angle of the other = ratio * angle of the first + offset; outer gears have a negative ratio.
-  function System:gear(one, other, ratio, offset, name)
-    in_plane(self, "gear")
-    one, other = two_bodies(self, one, other, "gear")
-    ratio, offset = number(ratio, "gear", "ratio"), number(offset or 0, "gear", "offset")
-    local turn1, turn2 = turning(one, "gear"), turning(other, "gear")
-    return add_constraint(self, "gear", name, function(t, q) return turn2(t, q) - ratio * turn1(t, q) - offset end, 1)
-  end
-
   -- ---- evaluation ----
 
   -- The constant Jacobians of free bodies, once the number of coordinates is known.
   local function settle(sys)
     if sys.settled == sys.n then return end
     for _, body in ipairs(sys.bodies) do
-      local k = body.coordinates
+      local k, d = body.coordinates, sys.dimension
       if k then
-        local x, turn = ns.zeros(2, sys.n), ns.zeros(1, sys.n)
-        x[1][k[1]], x[2][k[2]], turn[1][k[3]] = 1, 1, 1
-        body.position.constant, body.rotation.constant = x, turn
+        local x = ns.zeros(d, sys.n)
+        for i = 1, d do x[i][k[i]] = 1 end
+        body.position.constant = x
+        if d == 2 then
+          body.rotation.constant = ns.zeros(1, sys.n)
+          body.rotation.constant[1][k[3]] = 1
+        end
       end
     end
     sys.settled = sys.n
@@ -476,40 +398,64 @@ return function(ns, motion)
     return R, J
   end
 
+  local function add_mass(M, k, m) M[k][k] = M[k][k] + m end
+
+  -- Adds J' I J of the body's rotation to M; of a quaternion the inertia of its length too.
+  local function add_rotation(sys, body, M, t, q)
+    local _, J
+    if sys.dimension == 2 then _, J = jacobian(body.rotation, t, q) else _, J = spinning(body.rotation, t, q) end
+    M = M + J:transpose() * (body.inertia * J)
+    local p = body.quaternion
+    if not p then return M end
+    for i = p + 1, p + 4 do
+      for j = p + 1, p + 4 do M[i][j] = M[i][j] + body.stretch * q[i] * q[j] end
+    end
+    return M
+  end
+
   local function mass(sys, t, q)
-    local M = ns.zeros(sys.n, sys.n)
+    local M, plane = ns.zeros(sys.n, sys.n), sys.dimension == 2
     for _, body in ipairs(sys.bodies) do
       local k = body.coordinates
       if k then
-        M[k[1]][k[1]] = M[k[1]][k[1]] + body.mass
-        M[k[2]][k[2]] = M[k[2]][k[2]] + body.mass
-        M[k[3]][k[3]] = M[k[3]][k[3]] + body.inertia
+        for i = 1, sys.dimension do add_mass(M, k[i], body.mass) end
       else
         local _, J = jacobian(body.position, t, q)
         M = M + body.mass * (J:transpose() * J)
-        if body.rotation then
-          if sys.dimension == 2 then _, J = jacobian(body.rotation, t, q) else _, J = spinning(body.rotation, t, q) end
-          M = M + J:transpose() * (body.inertia * J)
-        end
+      end
+      if k and plane then
+        add_mass(M, k[3], body.inertia)
+      elseif body.rotation then
+        M = add_rotation(sys, body, M, t, q)
       end
     end
     return M
   end
 
-  -- The inertial terms of a body that are left without accelerations, less its weight: J' m (c - g) and the same of
-  -- the rotation.
-  local function body_bias(sys, body, t, q, v, g)
-    local _, J = jacobian(body.position, t, q)
-    local total = J:transpose() * (body.mass * (v and select(3, along(body.position, t, q, 1, v)) - g or -1 * g))
-    if not body.rotation or not v or body.coordinates then return total end
+  -- The inertial terms of a body's rotation that are left without accelerations.
+  local function rotation_bias(sys, body, t, q, v)
     local R, first, second = along(body.rotation, t, q, 1, v)
     if sys.dimension == 2 then
-      _, J = jacobian(body.rotation, t, q)
-      return total + J:transpose() * (body.inertia * second)
+      local _, J = jacobian(body.rotation, t, q)
+      return J:transpose() * (body.inertia * second)
     end
-    _, J = spinning(body.rotation, t, q)
+    local _, J = spinning(body.rotation, t, q)
     local w, c = ns.vector(spin(R, first)), ns.vector(spin(R, second))
-    return total + J:transpose() * (body.inertia * c + w:cross(body.inertia * w))
+    local bias, p = J:transpose() * (body.inertia * c + w:cross(body.inertia * w)), body.quaternion
+    if not p then return bias end
+    local square = 0
+    for i = p + 1, p + 4 do square = square + v[i] ^ 2 end
+    for i = p + 1, p + 4 do bias[i] = bias[i] + body.stretch * square * q[i] end
+    return bias
+  end
+
+  -- The same of the whole body, less its weight: J' m (c - g).
+  local function body_bias(sys, body, t, q, v, g)
+    local _, J = jacobian(body.position, t, q)
+    local c = v and not body.coordinates and select(3, along(body.position, t, q, 1, v)) - g or -1 * g
+    local total = J:transpose() * (body.mass * c)
+    if not v or not body.rotation or body.rotation.constant then return total end
+    return total + rotation_bias(sys, body, t, q, v)
   end
 
   local function act(sys, action, t, q, v)
@@ -626,6 +572,9 @@ return function(ns, motion)
         local R, rate = along(body.rotation, t, q, 1, v)
         local w = sys.dimension == 2 and rate or ns.vector(spin(R, rate))
         kinetic = kinetic + w:dot(body.inertia * w) / 2
+        local p, stretch = body.quaternion, 0
+        for i = 1, p and 4 or 0 do stretch = stretch + q[p + i] * v[p + i] end
+        kinetic = kinetic + (p and body.stretch * stretch ^ 2 / 2 or 0)
       end
     end
     for _, action in ipairs(sys.actions) do
@@ -689,12 +638,16 @@ return function(ns, motion)
     return q, v + x(1, self.n)
   end
 
-  require "nslua.mechanics_forms"(ns, System, { fail = fail, take_options = take_options, list = list, number = number,
-    state = state, fresh = fresh, mass = mass, forces = forces, constraint_jacobian = constraint_jacobian, along = along,
-    constraint_values = constraint_values,
-    constraint_along = constraint_along, count_rows = count_rows, check_rank = check_rank })
-  require "nslua.mechanics_frames"(ns, mechanics, System, { fail = fail, take_options = take_options, list = list,
-    state = state, fresh = fresh, mass = mass, forces = forces, constraint_jacobian = constraint_jacobian, motion = motion,
-    constraint_along = constraint_along, is_callable = is_callable, describe = describe, kinds = kinds })
+  for name, f in pairs { fail = fail, describe = describe, take_options = take_options, is_callable = is_callable,
+    list = list, number = number, quantity = quantity, take_body = take_body, gap = gap, state = state, fresh = fresh,
+    mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
+    constraint_values = constraint_values, constraint_along = constraint_along,
+    count_rows = count_rows, check_rank = check_rank, motion = motion,
+    kinds = kinds } do
+    core[name] = f
+  end
+  require "nslua.mechanics_joints"(ns, System, core)
+  require "nslua.mechanics_forms"(ns, System, core)
+  require "nslua.mechanics_frames"(ns, mechanics, System, core)
   return mechanics
 end

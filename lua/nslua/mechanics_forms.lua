@@ -6,8 +6,8 @@
 --   local ode = sys:embedded { q0 =, v0 =, independent = { 3 } }
 --   ns.solve_ivp(ode.f, { 0, 4 }, ode.y0)                 -- ode:expand(t, y): q, v
 --
--- A DAE has the unknowns (q, v, lambda): q' = v, M v' = h + Phi_q' lambda, and as the last equations Phi = 0 (index 3),
--- Phi' = 0 (index 2) or Phi'' + 2 a Phi' + b^2 Phi = 0 (index 1, a and b of Baumgarte). Stabilised, of index 2:
+-- A DAE has the unknowns (q, v, lambda): q' = v, M v' = h + Phi_q' lambda, and as the last equations Phi = 0 (index
+-- 3), Phi' = 0 (index 2) or Phi'' + 2 a Phi' + b^2 Phi = 0 (index 1, a and b of Baumgarte). Stabilised, of index 2:
 -- q' = v + Phi_q' mu with Phi = 0 as well (Gear, Gupta and Leimkuhler).
 --
 -- The embedded form has the independent coordinates q_i alone: Phi(q_d, q_i, t) = 0 gives the dependent ones,
@@ -15,8 +15,8 @@
 --
 --   B' M B v_i' + B' M g - B' h = 0.
 --
--- Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., section VII.1; Shabana, Dynamics of Multibody
--- Systems, 4th ed., chapter 5; Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16.
+-- Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., section VII.1; Shabana, Dynamics of
+-- Multibody Systems, 4th ed., chapter 5; Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16.
 
 return function(ns, System, core)
   local fail, take_options, state = core.fail, core.take_options, core.state
@@ -39,31 +39,30 @@ return function(ns, System, core)
             .. "without)", who, i, joint.name, y)
         end
         if math.abs(u) > 1e-8 * (1 + v:norm(math.huge)) then
-          fail("%s: v0: equation %d of constraint '%s' has the rate %.6g (system:consistent finds velocities without)",
-            who, i, joint.name, u)
+          fail("%s: v0: equation %d of constraint '%s' has the rate %.6g (system:consistent finds velocities "
+            .. "without)", who, i, joint.name, u)
         end
       end
       row = row + joint.x.rows
+      local against = joint.check and joint.check(t, q)
+      if against then fail("%s: q0: constraint '%s': %s", who, joint.name, against) end
     end
     if m > 0 then core.check_rank(sys, t, select(2, constraint_jacobian(sys, t, q))) end
     return t, q, v, m
   end
 
-  local STEP = 6e-6 -- of central differences, the cube root of rounding
+  local STEP = 1e-7 -- of differences: Newton's methods alone use them
 
-  -- Central differences of f(x), m values, by x: Newton's methods alone use them.
+  -- One-sided differences of f(x), m values, by x.
   local function differences(f, x, m)
     local n = #x
-    local J = ns.zeros(m, n)
+    local J, base = ns.zeros(m, n), f(x)
     for j = 1, n do
-      local saved, step = x[j], STEP * math.max(1, math.abs(x[j]))
-      x[j] = saved + step
-      local up, above = x[j], f(x)
-      x[j] = saved - step
-      local down, below = x[j], f(x)
+      local saved = x[j]
+      x[j] = saved + STEP * math.max(1, math.abs(saved))
+      local step, moved = x[j] - saved, f(x)
       x[j] = saved
-      local slope = (above - below) / (up - down)
-      for i = 1, m do J[i][j] = slope[i] end
+      for i = 1, m do J[i][j] = (moved[i] - base[i]) / step end
     end
     return J
   end
@@ -76,8 +75,8 @@ return function(ns, System, core)
       for _, x in ipairs { body.position, body.rotation } do
         for _, at in ipairs { t, t + 0.7 } do
           if select(2, core.along(x, at, q, 1, ns.zeros(sys.n))):norm() > 0 then
-            fail("lagrangian: %s depends on the time; a constraint may, a position may not (dae and embedded take it)",
-              x.name)
+            fail("lagrangian: %s depends on the time; a constraint may, a position may not (dae and embedded take "
+              .. "it)", x.name)
           end
         end
       end
@@ -171,35 +170,60 @@ return function(ns, System, core)
     end
   end
 
-  -- dF/dy and dF/dyd: differences by q and v, the blocks that decide exactly.
+  -- The terms of dF/dy that need differences: of M vd - h - Phi_q' lambda by q, and of h by v.
+  function Parts:stiffness(t, q, v, lambda, vd)
+    local sys, n, m = self.sys, self.n, self.m
+    local by_q = differences(function(x)
+      local r = mass(sys, t, x) * vd - forces(sys, t, x, v, true)
+      return m > 0 and r - select(2, constraint_jacobian(sys, t, x)):transpose() * lambda or r
+    end, q, n)
+    return by_q, differences(function(x) return -1 * forces(sys, t, q, x, true) end, v, n)
+  end
+
+  -- The same of Phi', and of the equations of index 1.
+  function Parts:constraint_stiffness(t, q, v, vd)
+    local sys, m = self.sys, self.m
+    if self.index == 2 then
+      return differences(function(x) return (select(2, constraint_along(sys, t, x, 1, v))) end, q, m)
+    end
+    local by_q = differences(function(x)
+      local phi, rate, gamma = constraint_along(sys, t, x, 1, v)
+      return select(2, constraint_jacobian(sys, t, x)) * vd + gamma + 2 * self.a * rate + self.b ^ 2 * phi
+    end, q, m)
+    return by_q, differences(function(x)
+      local _, rate, gamma = constraint_along(sys, t, q, 1, x)
+      return gamma + 2 * self.a * rate
+    end, v, m)
+  end
+
+  -- dF/dy and dF/dyd: the blocks that decide are exact, the others differences.
   function Parts:jacobian(t, y, yd)
     local n, m = self.n, self.m
     local size = #y
-    local q, v, lambda, mu = self:split(y)
-    local qd, vd = self:split(yd)
+    local q, v, lambda = self:split(y)
+    local _, vd = self:split(yd)
     local Fy, Fyd = ns.zeros(size, size), ns.zeros(size, size)
-    place(Fy, differences(function(x) return self:equations(t, x, v, lambda, mu, qd, vd) end, q, size), 0, 0)
-    place(Fy, differences(function(x) return self:equations(t, q, x, lambda, mu, qd, vd) end, v, size), 0, n)
-    place(Fy, -1 * ns.eye(n), 0, n)
     place(Fyd, ns.eye(n), 0, 0)
     place(Fyd, mass(self.sys, t, q), n, n)
+    place(Fy, -1 * ns.eye(n), 0, n)
+    local by_q, by_v = self:stiffness(t, q, v, lambda, vd)
+    place(Fy, by_q, n, 0)
+    place(Fy, by_v, n, n)
     if m == 0 then return Fy, Fyd end
     local _, Cq = constraint_jacobian(self.sys, t, q)
     local back = -1 * Cq:transpose()
     place(Fy, back, n, 2 * n)
-    if self.stabilised then place(Fy, back, 0, 2 * n + m) end
-    if self.index == 1 then
-      place(Fyd, Cq, 2 * n, n)
-    else
-      place(Fy, self.index == 3 and Cq or ns.zeros(m, n), 2 * n, self.index == 3 and 0 or n)
-      place(Fy, self.index == 3 and ns.zeros(m, n) or Cq, 2 * n, n)
-      if self.index == 2 then
-        place(Fy, differences(function(x) return (select(2, constraint_along(self.sys, t, x, 1, v))) end, q, m), 2 * n, 0)
-      end
-      if self.stabilised then
-        place(Fy, Cq, 2 * n + m, 0)
-        place(Fy, ns.zeros(m, n), 2 * n + m, n)
-      end
+    if self.index == 3 then
+      place(Fy, Cq, 2 * n, 0)
+      return Fy, Fyd
+    end
+    by_q, by_v = self:constraint_stiffness(t, q, v, vd)
+    place(Fy, by_q, 2 * n, 0)
+    place(Fy, by_v or Cq, 2 * n, n)
+    if self.index == 1 then place(Fyd, Cq, 2 * n, n) end
+    if self.stabilised then
+      place(Fy, back, 0, 2 * n + m)
+      place(Fy, Cq, 2 * n + m, 0)
     end
     return Fy, Fyd
   end
@@ -252,16 +276,28 @@ return function(ns, System, core)
     return problem
   end
 
+  -- One tolerance for each unknown; mu, which is 0 up to errors and shows nowhere, is left out of the control of
+  -- errors.
+  local function tolerances(atol, parts, size)
+    local n, m = parts.n, parts.m
+    if not parts.stabilised or m == 0 then return atol end
+    local all = atol == nil and 1e-12 * ns.ones(size) or type(atol) == "number" and atol * ns.ones(size)
+      or core.list(atol, size, "solve_dae", "atol")
+    for i = 2 * n + m + 1, size do all[i] = 1 end
+    return all
+  end
+
   -- ts begins at t0. The result of ns.dae with q, v, lambda, a row for each time.
   function System:solve_dae(ts, o)
     take_options(o, "solve_dae", FORM .. " rtol atol first_step_size max_step_size max_steps")
     ts = core.list(ts, nil, "solve_dae", "ts")
+    if #ts == 0 then fail "solve_dae: ts: expected at least one time" end
     if o.t0 and o.t0 ~= ts[1] then fail("solve_dae: t0: expected %g, the first of ts, got %g", ts[1], o.t0) end
     local problem = make_dae(self, { q0 = o.q0, v0 = o.v0, t0 = ts[1], index = o.index, stabilised = o.stabilised,
       baumgarte = o.baumgarte })
     local solver = ns.dae("radau", problem.residual, { jacobian = problem.jacobian, index = problem.index,
-      rtol = o.rtol, atol = o.atol, first_step_size = o.first_step_size, max_step_size = o.max_step_size,
-      max_steps = o.max_steps })
+      rtol = o.rtol, atol = tolerances(o.atol, problem.parts, #problem.y0), first_step_size = o.first_step_size,
+      max_step_size = o.max_step_size, max_steps = o.max_steps })
     local result = solver:solve(ts, problem.y0, problem.yd0)
     local n, m, y = self.n, problem.parts.m, result.values.y
     result.t, result.q, result.v = result.values.t, y:slice(1, #y, 1, n), y:slice(1, #y, n + 1, 2 * n)
@@ -279,7 +315,8 @@ return function(ns, System, core)
       local best, p, c = 0, nil, nil
       for i = 1, m do
         for j = 1, n do
-          if not used_row[i] and not dependent[j] and math.abs(A[i][j]) > best then best, p, c = math.abs(A[i][j]), i, j end
+          local size = math.abs(A[i][j])
+          if not used_row[i] and not dependent[j] and size > best then best, p, c = size, i, j end
         end
       end
       if not p then break end

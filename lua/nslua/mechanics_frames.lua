@@ -11,9 +11,9 @@
 --   local kane = sys:kane { dependent = { 2, 3 } }
 --   kane:eval_k(t, q, u), kane:eval_h(t, q, u), kane:eval_d(t, q, u); ns.solve_ivp(kane.f, { 0, 30 }, x0)
 --
--- Kinematical equations f_k(t, q, q', u) = Mk q' + gk = 0 give q' = Y u + y0 with the generalised speeds u; holonomic and
--- nonholonomic constraints give the dependent speeds, Mhd u_r + ghd = 0, so that u = B u_i + b. With the equations of motion
--- M v' = h along the partial velocities, columns of Y B,
+-- Kinematical equations f_k(t, q, q', u) = Mk q' + gk = 0 give q' = Y u + y0 with the generalised speeds u;
+-- holonomic and nonholonomic constraints give the dependent speeds, Mhd u_r + ghd = 0, so that u = B u_i + b. With
+-- the equations of motion M v' = h along the partial velocities, columns of Y B,
 --
 --   Md u_i' + gd = 0,   Md = -(Y B)' M Y B,   gd = (Y B)' (h - M (v' at u_i' = 0)).
 --
@@ -56,7 +56,9 @@ return function(ns, mechanics, System, core)
 
   -- Coordinate k as a scalar.
   function mechanics.coordinate(k)
-    if math.type(k) ~= "integer" or k < 1 then fail("coordinate: expected a number from 1 on, got %s", describe(k)) end
+    if math.type(k) ~= "integer" or k < 1 then
+      fail("coordinate: expected a number from 1 on, got %s", describe(k))
+    end
     return scalar(function(_, q) return q[k] end)
   end
 
@@ -91,14 +93,17 @@ return function(ns, mechanics, System, core)
     function_of(factor, "vector *")
     local parts = {}
     for i, part in ipairs(v.parts) do
-      parts[i] = { frame = part.frame, factor = part.factor and times(part.factor, factor) or factor, axis = part.axis }
+      parts[i] = { frame = part.frame, axis = part.axis,
+        factor = part.factor and times(part.factor, factor) or factor }
     end
     return new_vector(parts)
   end
 
   function Vector.__unm(a) return -1 * a end
   function Vector.__sub(a, b) return a + -1 * check(b, Vector, "vector -") end
-  function Vector.__div(a, b) return times(1, 1 / (type(b) == "number" and b or scalar(function_of(b, "vector /")))) * a end
+  function Vector.__div(a, b)
+    return 1 / (type(b) == "number" and b or scalar(function_of(b, "vector /"))) * a
+  end
 
   -- Sums and products that leave out what is the number 0 or 1, of which rotations about one axis are full.
   local function sum(a, b)
@@ -199,15 +204,15 @@ return function(ns, mechanics, System, core)
   -- The constant components of an axis that is fixed in the parent, of length 1.
   local function fixed_axis(axis, parent, who)
     check(axis, Vector, who)
-    local sum = ns.zeros(3)
+    local total = ns.zeros(3)
     for _, part in ipairs(axis.parts) do
       if part.frame ~= parent or (part.factor and type(part.factor) ~= "number") then
         fail("%s: expected an axis with constant components in '%s'", who, parent.name)
       end
-      sum[part.axis] = sum[part.axis] + (part.factor or 1)
+      total[part.axis] = total[part.axis] + (part.factor or 1)
     end
-    if sum:norm() == 0 then fail("%s: expected an axis that is not 0", who) end
-    return sum / sum:norm()
+    if total:norm() == 0 then fail("%s: expected an axis that is not 0", who) end
+    return total / total:norm()
   end
 
   -- Turns the frame against the parent by the angle about an axis of the parent.
@@ -225,7 +230,8 @@ return function(ns, mechanics, System, core)
       if y == 1 then return { c, 0, s, 0, 1, 0, -s, 0, c } end
       if x == 1 then return { 1, 0, 0, 0, c, -s, 0, s, c } end
       local d = 1 - c
-      return { c + x * x * d, x * y * d - z * s, x * z * d + y * s, x * y * d + z * s, c + y * y * d, y * z * d - x * s,
+      return { c + x * x * d, x * y * d - z * s, x * z * d + y * s,
+        x * y * d + z * s, c + y * y * d, y * z * d - x * s,
         x * z * d - y * s, y * z * d + x * s, c + z * z * d }
     end
   end
@@ -269,9 +275,9 @@ return function(ns, mechanics, System, core)
   end
 
   local function chain(point)
-    local sum, top = new_vector {}, point
-    while top.from do sum, top = sum + top.vector, top.from end
-    return sum, top
+    local total, top = new_vector {}, point
+    while top.from do total, top = total + top.vector, top.from end
+    return total, top
   end
 
   function Point:pos_from(other)
@@ -282,7 +288,8 @@ return function(ns, mechanics, System, core)
     return mine - theirs
   end
 
-  -- These give functions: the velocity of the point against another one that is fixed in the frame, in the frame's axes; ...
+  -- These give functions: the velocity of the point against another one that is fixed in the frame, in the frame's
+  -- axes; ...
   function Point:vel(origin, frame)
     local f = self:pos_from(origin):express(frame)
     return function(t, q, v) return (select(2, motion.along(f, t, q, 3, 1, v))) end
@@ -492,8 +499,8 @@ return function(ns, mechanics, System, core)
     return dependent, independent
   end
 
-  -- kinematics(t, q, qd, u): as many values as coordinates, linear in qd and u (qd - u when left out); nonholonomic(t, q, qd,
-  -- u): values linear in u (qd is 0 and not to be used).
+  -- kinematics(t, q, qd, u): as many values as coordinates, linear in qd and u (qd - u when left out);
+  -- nonholonomic(t, q, qd, u): values linear in u (qd is 0 and not to be used).
   function System:kane(o)
     o = core.take_options(o or {}, "kane", "speeds kinematics dependent nonholonomic")
     local n, nu = self.n, o.speeds or self.n
@@ -507,7 +514,8 @@ return function(ns, mechanics, System, core)
     end
     local dependent, independent = split_speeds(o, nu)
     local kane = setmetatable({ sys = self, speeds = nu, dependent = dependent, independent = independent,
-      plain = o.kinematics == nil, fk = o.kinematics and packed(o.kinematics, n), fn = o.nonholonomic and packed(o.nonholonomic, n) }, Kane)
+      plain = o.kinematics == nil, fk = o.kinematics and packed(o.kinematics, n),
+      fn = o.nonholonomic and packed(o.nonholonomic, n) }, Kane)
     kane.f = function(t, x)
       x = core.list(x, n + #independent, "kane", "x")
       local q = core.state(self, x(1, n))

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "bind/ad.h"
+#include "bind/ds.h"
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
+#include "model/first_order_ds.h"
 
 /*
 ** One solver. The residual and the vectors that it gets hang on the user values; F is what duals are compared with, at
@@ -345,12 +347,61 @@ static int dae_consistent(lua_State *L) {
   return 2;
 }
 
+/* ---- systems of first order, M(t) y' = f(t, y) ---- */
+
+/* system(x): the number of states of a system of first order, its name, and whether it is linked; nil for all else. */
+static int dae_system(lua_State *L) {
+  const NslHead *head = lua_type(L, 1) == LUA_TUSERDATA ? nsl_head(L, 1) : NULL;
+  if (!head || !nsl_is_first_order(head->type)) return 0;
+  const NslDs *ds = nsl_check_ds(L, 1);
+  lua_pushinteger(L, ds->ds->n);
+  lua_pushstring(L, ns_ds_name(ds->ds));
+  lua_pushboolean(L, nsl_ds_linked(ds));
+  return 3;
+}
+
+/* What terms fills: f (n), and M, J (n x n) when they are wanted. */
+typedef struct Terms {
+  double t, *x, *f, *M, *J;
+} Terms;
+
+static NsStatus evaluate_terms(NsFirstOrderDs *ds, const Terms *at, NsError *err) {
+  int n = ds->base.n;
+  NsStatus status = ns_ds_update(&ds->base, at->t, err);
+  if (status == NS_OK) status = ns_first_order_f(ds, at->t, at->x, at->f, err);
+  if (status == NS_OK && at->J) status = ns_first_order_jacobian(ds, at->t, at->x, at->J, err);
+  if (ns_coef_given(&ds->M)) ns_coef_add_to(&ds->M, 1, at->M, n);
+  for (int i = 0; i < n && !ns_coef_given(&ds->M); i++) at->M[i + i * n] = 1;
+  return status;
+}
+
+/* terms(ds, t, x, jacobian): f(t, x) and M(t), and df/dx when `jacobian` is true. */
+static int dae_terms(lua_State *L) {
+  NslDs *self = nsl_check_idle_ds(L, "dae");
+  lua_settop(L, 4);
+  int n = self->ds->n;
+  Terms at = {.t = luaL_checknumber(L, 2), .x = nsl_push_vector(L, n, NULL)->data};
+  read_vector(L, 3, n, "y", at.x);
+  at.f = nsl_push_vector(L, n, NULL)->data;
+  at.M = nsl_push_matrix(L, n, n, NULL)->data;
+  if (lua_toboolean(L, 4)) at.J = nsl_push_matrix(L, n, n, NULL)->data;
+  NsError err = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NsNsds *nsds = (NsNsds *)self->callee.nsds;
+  if (nsds) nsds->busy = true;
+  NsStatus status = evaluate_terms((NsFirstOrderDs *)self->ds, &at, &err);
+  if (nsds) nsds->busy = false;
+  nsl_leave(self->callee.host, edge);
+  return status == NS_OK ? 2 + (at.J != NULL) : nsl_raise_step(L, &err);
+}
+
 void nsl_open_dae(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", solver_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"new", dae_new},           {"start", dae_start},
                                        {"go_to", dae_go_to},       {"state", dae_state},
                                        {"stats", dae_stats},       {"evaluate", dae_evaluate},
-                                       {"consistent", dae_consistent}, {NULL, NULL}};
+                                       {"consistent", dae_consistent}, {"system", dae_system},
+                                       {"terms", dae_terms},       {NULL, NULL}};
   nsl_register_type(L, &solver_type, meta, NULL);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "dae_support");

@@ -34,16 +34,18 @@ static Motion evaluate(lua_State *L) {
   int rows = (int)luaL_checkinteger(L, 4);
   m.q = take_copy(L, 3, -1, "q");
   int top = lua_gettop(L), out = top + 1;
-  nsl_push_vector(L, rows < 0 ? 0 : rows, "out");
+  const NslVector *filled = nsl_push_vector(L, rows < 0 ? 0 : rows, "out");
   lua_pushvalue(L, 1);
   lua_pushnumber(L, m.t);
   NslVector *q = nsl_push_vector(L, m.q->n, "q");
   memcpy(q->data, m.q->data, (size_t)q->n * sizeof *q->data);
   q->readonly = true;
-  lua_pushvalue(L, out);
+  if (rows >= 0) lua_pushvalue(L, out);
   lua_call(L, rows < 0 ? 2 : 3, 1);
-  if (lua_isnil(L, -1) && rows >= 0) lua_settop(L, out);
-  if (lua_isnil(L, -1)) luaL_error(L, "f returned nothing: return the values, or give their number");
+  if (lua_isnil(L, -1) && *filled->version > 0) lua_settop(L, out);
+  if (lua_isnil(L, -1))
+    luaL_error(L, rows < 0 ? "f returned nothing: return the values, or give their number"
+                           : "f returned nothing and filled nothing");
   int n = rows < 0 && lua_type(L, -1) == LUA_TNUMBER ? 1 : rows;
   m.values = take_copy(L, lua_gettop(L), n, "f");
   nsl_vector_must_be_finite(L, m.values, "mechanics", "f");
