@@ -46,9 +46,13 @@ return function(ns, mechanics, System, core)
     end
   end
 
-  local plus = combine(function(x, y) return x + y end)
+  local Vector, Frame, Point = {}, {}, {}
   local times = combine(function(x, y) return x * y end)
-  Scalar.__add, Scalar.__mul = plus, times
+  Scalar.__add = combine(function(x, y) return x + y end)
+  function Scalar.__mul(x, y)
+    if getmetatable(y) == Vector then return Vector.__mul(x, y) end
+    return times(x, y)
+  end
   Scalar.__sub = combine(function(x, y) return x - y end)
   Scalar.__div = combine(function(x, y) return x / y end)
   Scalar.__pow = combine(function(x, y) return x ^ y end)
@@ -64,7 +68,6 @@ return function(ns, mechanics, System, core)
 
   -- ---- vectors: sums of components in frames ----
 
-  local Vector, Frame, Point = {}, {}, {}
   Vector.__index, Vector.__name = Vector, "mechanics.vector"
   Frame.__index, Frame.__name = Frame, "mechanics.frame"
   Point.__index, Point.__name = Point, "mechanics.point"
@@ -448,7 +451,7 @@ return function(ns, mechanics, System, core)
     local rest = #gamma > 0 and Cq * ybias + gamma or ns.zeros(0)
     if self.fn then
       local z, direction = ns.concatenate { q, v, u }, ns.concatenate { v, ns.zeros(#q + #u) }
-      rest = ns.concatenate { rest, select(2, motion.along(self.fn, t, z, -1, 1, direction)) }
+      rest = ns.concatenate { rest, (select(2, motion.along(self.fn, t, z, -1, 1, direction))) }
     end
     local Ar = columns(A, self.dependent)
     local X = solve(Ar, -1 * columns(A, self.independent), t, UNDETERMINED)

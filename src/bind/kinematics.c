@@ -49,7 +49,7 @@ static Motion evaluate(lua_State *L) {
   int n = rows < 0 && lua_type(L, -1) == LUA_TNUMBER ? 1 : rows;
   m.values = take_copy(L, lua_gettop(L), n, "f");
   nsl_vector_must_be_finite(L, m.values, "mechanics", "f");
-  lua_replace(L, out);
+  lua_copy(L, -1, out);
   lua_settop(L, out);
   return m;
 }
