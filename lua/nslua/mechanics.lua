@@ -81,32 +81,99 @@ return function(ns, motion)
     fail("%s: %s", x.name, (a:gsub("^mechanics: ", "")))
   end
 
-  local function quantity(name, f, rows) return { name = name, f = f, rows = rows } end
+  -- Quantities of a group are evaluated together: one pass with dual numbers for all of them.
+  local function quantity(group, name, f, rows)
+    local x = { group = group, name = name, f = f, rows = rows }
+    group[#group + 1], group.f = x, nil
+    return x
+  end
+
+  local function length(x) return #x end
+
+  -- One function (t, q, out) of several. While it runs, frames keep what they compute at that (t, q) in core.shared.
+  local function together(functions, rows)
+    return function(t, q, out)
+      core.shared, core.shared_t, core.shared_q = {}, t, q
+      local row = 0
+      for k, f in ipairs(functions) do
+        local part = out:slice(row + 1, row + rows[k])
+        local y = f(t, q, part)
+        if type(y) == "number" or type(y) == "userdata" and not pcall(length, y) then
+          part[1] = y
+        elseif y ~= nil and not rawequal(y, part) then
+          for i = 1, rows[k] do part[i] = y[i] end
+        end
+        row = row + rows[k]
+      end
+      core.shared, core.shared_q = nil, nil
+    end
+  end
+
+  -- Finds the numbers of values that are not known, with errors in the name of each quantity, and makes group.f.
+  local function prepare(group, t, q)
+    local functions, rows, size = {}, {}, 0
+    for _, x in ipairs(group) do
+      if not x.constant then
+        local y = guarded(x, motion.values, t, q, x.rows or -1)
+        x.rows, x.at = #y, size
+        size = size + #y
+        functions[#functions + 1], rows[#rows + 1] = x.f, #y
+      end
+    end
+    group.f, group.size, group.slopes, group.line = together(functions, rows), size, nil, nil
+  end
+
+  -- Calls one of motion's functions on a group; an error that is a text is looked for in the quantities one by one.
+  local function guarded_group(group, work, t, q, ...)
+    local good, a, b, c = pcall(work, group.f, t, q, group.size, ...)
+    if good then return a, b, c end
+    core.shared, core.shared_q = nil, nil
+    if type(a) ~= "string" then error(a, 0) end
+    for _, x in ipairs(group) do
+      if not x.constant then guarded(x, work, t, q, x.rows, ...) end
+    end
+    fail("%s", (a:gsub("^mechanics: ", "")))
+  end
 
   local function values(x, t, q)
     if x.constant then return x.constant * q end
     return guarded(x, motion.values, t, q, x.rows)
   end
 
-  -- Within one evaluation of the equations a Jacobian at the same (t, q) is computed once.
+  -- Within one evaluation of the equations what is asked for again at the same point is not computed again.
   local epoch = 0
 
   local function fresh() epoch = epoch + 1 end
 
+  local function at_point(last, t, q) return last and last.epoch == epoch and last.t == t and last.q == q end
+
   -- Values, and the Jacobian by q: not to be written to.
   local function jacobian(x, t, q)
     if x.constant then return x.constant * q, x.constant end
-    local last = x.last
-    if last and last.epoch == epoch and last.t == t and last.q == q then return last.y, last.J end
-    local y, J = guarded(x, motion.jacobian, t, q, x.rows)
-    x.last = { epoch = epoch, t = t, q = q:copy(), y = y, J = J }
-    return y, J
+    local group = x.group
+    if not group.f then prepare(group, t, q) end
+    if not at_point(group.slopes, t, q) then
+      local y, J = guarded_group(group, motion.jacobian, t, q)
+      group.slopes = { epoch = epoch, t = t, q = q:copy(), y = y, J = J }
+    end
+    local last, i, j = group.slopes, x.at + 1, x.at + x.rows
+    if not last[x] then last[x] = { last.y:slice(i, j), last.J:slice(i, j, 1, #q) } end
+    return last[x][1], last[x][2]
   end
 
-  -- Values, first and second derivative along (tdot, v).
+  -- Values, first and second derivative along (tdot, v): not to be written to.
   local function along(x, t, q, tdot, v)
     if x.constant then return x.constant * q, x.constant * v, ns.zeros(x.rows) end
-    return guarded(x, motion.along, t, q, x.rows, tdot, v)
+    local group = x.group
+    if not group.f then prepare(group, t, q) end
+    local last = group.line
+    if not at_point(last, t, q) or last.tdot ~= tdot or last.v ~= v then
+      last = { epoch = epoch, t = t, q = q:copy(), tdot = tdot, v = v:copy() }
+      last.y, last.first, last.second = guarded_group(group, motion.along, t, q, tdot, v)
+      group.line = last
+    end
+    local i, j = x.at + 1, x.at + x.rows
+    return last.y:slice(i, j), last.first:slice(i, j), last.second:slice(i, j)
   end
 
   -- ---- the system ----
@@ -126,7 +193,7 @@ return function(ns, motion)
       fail("system: coordinates: expected a number of coordinates, got %s", describe(n))
     end
     local sys = setmetatable({ n = n, given = n, dimension = dimension, bodies = {}, actions = {}, joints = {},
-      frame = o.frame, origin = o.origin }, System)
+      moving = {}, held = {}, frame = o.frame, origin = o.origin }, System)
     sys.gravity = o.gravity and list(o.gravity, dimension, "system", "gravity") or ns.zeros(dimension)
     local fixed = dimension == 2 and function() return { 0, 0 } end or function() return { 0, 0, 0 } end
     sys.ground = setmetatable({ name = "ground", system = sys, place = fixed, turn = function()
@@ -188,7 +255,7 @@ return function(ns, motion)
     local place = placed(self, o.position, "particle", "position")
     local body, who = add_body(self, o, "particle")
     body.place = place
-    body.position = quantity(who .. " position", place, self.dimension)
+    body.position = quantity(self.moving, who .. " position", place, self.dimension)
     return body
   end
 
@@ -201,8 +268,8 @@ return function(ns, motion)
     local inertia = take_inertia(self, o, "body")
     local body, who = add_body(self, o, "body")
     body.place, body.turn, body.inertia = place, turn, inertia
-    body.position = quantity(who .. " position", place, self.dimension)
-    body.rotation = quantity(who .. (plane and " angle" or " orientation"), turn, plane and 1 or 9)
+    body.position = quantity(self.moving, who .. " position", place, self.dimension)
+    body.rotation = quantity(self.moving, who .. (plane and " angle" or " orientation"), turn, plane and 1 or 9)
     return body
   end
 
@@ -220,14 +287,14 @@ return function(ns, motion)
     body.coordinates = { k + 1, k + 2, k + 3 }
     body.place = function(_, q) return { q[k + 1], q[k + 2] } end
     body.turn = function(_, q) return q[k + 3] end
-    body.rotation = quantity(who .. " angle", body.turn, 1)
+    body.rotation = quantity(body.system.moving, who .. " angle", body.turn, 1)
   end
 
   local function free_in_space(body, who, k)
     body.coordinates, body.quaternion = { k + 1, k + 2, k + 3 }, k + 3
     body.place = function(_, q) return { q[k + 1], q[k + 2], q[k + 3] } end
     body.turn = quaternion_turn(k + 3)
-    body.rotation = quantity(who .. " orientation", body.turn, 9)
+    body.rotation = quantity(body.system.moving, who .. " orientation", body.turn, 9)
     body.stretch = 4 / 3 * (body.inertia[1][1] + body.inertia[2][2] + body.inertia[3][3])
     core.add_constraint(body.system, "constraint", body.name .. ": length of the quaternion", function(_, q)
       return (q[k + 4] ^ 2 + q[k + 5] ^ 2 + q[k + 6] ^ 2 + q[k + 7] ^ 2 - 1) / 2
@@ -243,7 +310,7 @@ return function(ns, motion)
     self.n = k + (plane and 3 or 7)
     body.inertia = inertia
     if plane then free_in_plane(body, who, k) else free_in_space(body, who, k) end
-    body.position = quantity(who .. " position", body.place, self.dimension)
+    body.position = quantity(self.moving, who .. " position", body.place, self.dimension)
     return body
   end
 
@@ -301,7 +368,8 @@ return function(ns, motion)
     local body = take_body(self, o.on, "force: on")
     add_action(self, { kind = "force", who = ("force on '%s'"):format(body.name), count = self.dimension,
       value = value_of(o.value, self.dimension, "force"),
-      along = quantity(("force on '%s': its point"):format(body.name), body:point(o.at), self.dimension) })
+      along = quantity(self.moving, ("force on '%s': its point"):format(body.name), body:point(o.at),
+        self.dimension) })
   end
 
   -- value: a number in the plane; in space three components in the body's axes.
@@ -321,7 +389,7 @@ return function(ns, motion)
 
   function System:potential(f)
     if not is_callable(f) then fail("potential: expected a function of (t, q), got %s", describe(f)) end
-    add_action(self, { kind = "potential", along = quantity("potential", f, 1) })
+    add_action(self, { kind = "potential", along = quantity(self.moving, "potential", f, 1) })
   end
 
   local function gap(one, other)
@@ -340,7 +408,7 @@ return function(ns, motion)
     local who = ("spring from '%s' to '%s'"):format(one.name, other.name)
     add_action(self, { kind = "spring", stiffness = number(o.stiffness or 0, who, "stiffness", 0),
       damping = number(o.damping or 0, who, "damping", 0), rest = number(o.length or 0, who, "length", 0),
-      along = quantity(who, function(t, q) return square(t, q) ^ 0.5 end, 1) })
+      along = quantity(self.moving, who, function(t, q) return square(t, q) ^ 0.5 end, 1) })
   end
 
   -- ---- evaluation ----
@@ -370,15 +438,11 @@ return function(ns, motion)
     return list(q, sys.n, "system", "q"), v and list(v, sys.n, "system", "v")
   end
 
-  -- The number of equations of each constraint, found where it is not given, and of all.
+  -- The number of equations of all constraints.
   local function count_rows(sys, t, q)
-    local m = 0
-    for _, joint in ipairs(sys.joints) do
-      local x = joint.x
-      if not x.rows then x.rows = #guarded(x, motion.values, t, q, -1) end
-      m = m + x.rows
-    end
-    return m
+    if #sys.joints == 0 then return 0 end
+    if not sys.held.f then prepare(sys.held, t, q) end
+    return sys.held.size
   end
 
   -- The antisymmetric part of R' D as a vector; R and D hold the rows of matrices.
@@ -489,38 +553,25 @@ return function(ns, motion)
     return h
   end
 
-  -- Phi, Phi_q of all constraints.
+  -- Phi, Phi_q of all constraints: not to be written to.
   local function constraint_jacobian(sys, t, q)
-    local m, row = count_rows(sys, t, q), 0
-    local phi, Cq = ns.zeros(m), ns.zeros(m, sys.n)
-    for _, joint in ipairs(sys.joints) do
-      local y, J = jacobian(joint.x, t, q)
-      for i = 1, #y do phi[row + i], Cq[row + i] = y[i], J[i] end
-      row = row + #y
-    end
-    return phi, Cq
+    if #sys.joints == 0 then return ns.zeros(0), ns.zeros(0, sys.n) end
+    jacobian(sys.held[1], t, q)
+    return sys.held.slopes.y, sys.held.slopes.J
   end
 
   local function constraint_values(sys, t, q)
-    local phi, row = ns.zeros(count_rows(sys, t, q)), 0
-    for _, joint in ipairs(sys.joints) do
-      local y = values(joint.x, t, q)
-      for i = 1, #y do phi[row + i] = y[i] end
-      row = row + #y
-    end
-    return phi
+    if #sys.joints == 0 then return ns.zeros(0) end
+    if not sys.held.f then prepare(sys.held, t, q) end
+    return (guarded_group(sys.held, motion.values, t, q))
   end
 
-  -- Phi, its first and second derivative along (tdot, v).
+  -- Phi, its first and second derivative along (tdot, v): not to be written to.
   local function constraint_along(sys, t, q, tdot, v)
-    local m, row = count_rows(sys, t, q), 0
-    local phi, rate, bend = ns.zeros(m), ns.zeros(m), ns.zeros(m)
-    for _, joint in ipairs(sys.joints) do
-      local y, first, second = along(joint.x, t, q, tdot, v)
-      for i = 1, #y do phi[row + i], rate[row + i], bend[row + i] = y[i], first[i], second[i] end
-      row = row + #y
-    end
-    return phi, rate, bend
+    if #sys.joints == 0 then return ns.zeros(0), ns.zeros(0), ns.zeros(0) end
+    along(sys.held[1], t, q, tdot, v)
+    local last = sys.held.line
+    return last.y, last.first, last.second
   end
 
   -- The first row of Cq that depends on those before it: its constraint and number there; nil when none does.
@@ -598,12 +649,16 @@ return function(ns, motion)
     return forces(self, t, q, v, true)
   end
 
-  function System:constraint_jacobian(t, q) return constraint_jacobian(self, t, (state(self, q))) end
+  function System:constraint_jacobian(t, q)
+    local phi, Cq = constraint_jacobian(self, t, (state(self, q)))
+    return phi:copy(), Cq:copy()
+  end
 
   -- Phi, Phi' and gamma, at the velocities v.
   function System:constraint_rates(t, q, v)
     q, v = state(self, q, v)
-    return constraint_along(self, t, q, 1, v)
+    local phi, rate, bend = constraint_along(self, t, q, 1, v)
+    return phi:copy(), rate:copy(), bend:copy()
   end
 
   function System:accelerations(t, q, v)
@@ -643,7 +698,7 @@ return function(ns, motion)
     mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
-    kinds = kinds } do
+    together = together, kinds = kinds } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)

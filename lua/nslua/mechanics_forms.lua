@@ -83,25 +83,12 @@ return function(ns, System, core)
     end
   end
 
-  local function length(x) return #x end
-
   -- One function of the time, coordinates and output for all constraints.
   local function all_constraints(sys)
     local functions, rows = {}, {}
     for i, joint in ipairs(sys.joints) do functions[i], rows[i] = joint.x.f, joint.x.rows end
-    return function(t, q, _, out)
-      local row = 0
-      for k, f in ipairs(functions) do
-        local part = out:slice(row + 1, row + rows[k])
-        local y = f(t, q, part)
-        if type(y) == "number" or type(y) == "userdata" and not pcall(length, y) then
-          part[1] = y
-        elseif y ~= nil and not rawequal(y, part) then
-          for i = 1, rows[k] do part[i] = y[i] end
-        end
-        row = row + rows[k]
-      end
-    end
+    local f = core.together(functions, rows)
+    return function(t, q, _, out) f(t, q, out) end
   end
 
   function System:lagrangian(o)
@@ -253,9 +240,11 @@ return function(ns, System, core)
     local more = parts.stabilised and ns.zeros(m) or ns.zeros(0)
     local y0 = ns.concatenate { q, v, lambda, more }
     local yd0 = ns.concatenate { v, vd, ns.zeros(m), more }
+    -- Velocities that move no mass have no differential equation of their own.
+    local massless = m > 0 and ns.rcond(mass(sys, t, q)) < 1e-12
     local indices = {}
     for i = 1, #y0 do
-      indices[i] = i <= n and 1 or i <= 2 * n and (index == 3 and 2 or 1) or index
+      indices[i] = i <= n and 1 or i <= 2 * n and ((index == 3 or massless) and 2 or 1) or index
     end
     return { y0 = y0, yd0 = yd0, index = indices, parts = parts,
       residual = function(t1, y, yd)
@@ -375,36 +364,15 @@ return function(ns, System, core)
     return v
   end
 
-  local function solve_dependent(self, t, A, b)
+  local function solve_dependent(self, t, q, A, b)
     local good, x = pcall(ns.solve, A, b)
     if good then return x end
-    core.check_rank(self.sys, t, select(2, constraint_jacobian(self.sys, t, self.guess)))
+    core.check_rank(self.sys, t, select(2, constraint_jacobian(self.sys, t, q)))
     fail("t=%g: the constraints do not determine the dependent coordinates (%s): choose other independent ones", t,
       table.concat(self.dependent, ", "))
   end
 
-  -- The dependent coordinates from the independent ones, near those of the evaluation before.
-  local function close(self, t, qi)
-    local q = put(self.guess:copy(), self.independent, qi)
-    if #self.dependent == 0 then return q end
-    local sys = self.sys
-    local x, more = ns.fsolve(function(x)
-      return core.constraint_values(sys, t, put(q, self.dependent, x))
-    end, pick(q, self.dependent), { xtol = 1e-14, full_output = true, fprime = function(x)
-      local _, Cq = constraint_jacobian(sys, t, put(q, self.dependent, x))
-      return columns(Cq, self.dependent)
-    end })
-    local worst = more.fun:norm(math.huge)
-    if worst > 1e-11 * (1 + q:norm(math.huge)) then
-      fail("t=%g: no dependent coordinates (%s) fulfil the constraints: the least residual found is %.3g", t,
-        table.concat(self.dependent, ", "), worst)
-    end
-    put(q, self.dependent, x)
-    self.guess = q:copy()
-    return q
-  end
-
-  -- B with the rows of all coordinates, and the part of v that does not come from v_i.
+  -- B with the rows of all coordinates, the part of v that does not come from v_i, and Phi_d.
   local function velocities(self, t, q)
     local n, free, bound = self.sys.n, self.independent, self.dependent
     local B, b = ns.zeros(n, #free), ns.zeros(n)
@@ -413,32 +381,92 @@ return function(ns, System, core)
     local _, Cq = constraint_jacobian(self.sys, t, q)
     local _, Ct = constraint_along(self.sys, t, q, 1, ns.zeros(n))
     local Cd = columns(Cq, bound)
-    local X = #free > 0 and solve_dependent(self, t, Cd, -1 * columns(Cq, free))
+    local X = #free > 0 and solve_dependent(self, t, q, Cd, -1 * columns(Cq, free))
     for k, j in ipairs(bound) do
       for i = 1, #free do B[j][i] = X[k][i] end
     end
-    put(b, bound, solve_dependent(self, t, Cd, -1 * Ct))
+    put(b, bound, solve_dependent(self, t, q, Cd, -1 * Ct))
     return B, b, Cd
   end
 
-  -- q and v of all coordinates at y = (q_i, v_i); third and fourth B and Phi_d.
+  -- A point on the constraints, with the tangent there, and on which of the branches that meet where Phi_d is
+  -- singular it is.
+  local function point_at(self, t, q)
+    local B, b, Cd = velocities(self, t, q)
+    return { t = t, q = q, B = B, b = b, Cd = Cd, side = Cd and ns.det(Cd) > 0 }
+  end
+
+  -- Solves Phi = 0 for the dependent coordinates from those in q, in place; the residual that is left.
+  local function solve_point(self, t, q)
+    local sys = self.sys
+    local x, more = ns.fsolve(function(x)
+      return core.constraint_values(sys, t, put(q, self.dependent, x))
+    end, pick(q, self.dependent), { xtol = 1e-14, full_output = true, fprime = function(x)
+      local _, Cq = constraint_jacobian(sys, t, put(q, self.dependent, x))
+      return columns(Cq, self.dependent)
+    end })
+    put(q, self.dependent, x)
+    return more.fun:norm(math.huge)
+  end
+
+  local FAR = 0.3 -- a way of more than this part of the coordinates is gone in smaller parts
+
+  -- From one point to that at (t, qi), in so many parts, along tangents: nil, and the residual left, when it is not
+  -- found.
+  local function march(self, from, t, qi, parts)
+    local here, start = from, pick(from.q, self.independent)
+    for k = 1, parts do
+      local next_t = k < parts and from.t + k / parts * (t - from.t) or t
+      local next_qi = k < parts and start + k / parts * (qi - start) or qi
+      local way = here.B * (next_qi - pick(here.q, self.independent)) + (next_t - here.t) * here.b
+      local far = FAR * (1 + here.q:norm(math.huge))
+      if way:norm(math.huge) > far then return nil, math.huge end
+      local guess = put(here.q + way, self.independent, next_qi)
+      local q = guess:copy()
+      local left = solve_point(self, next_t, q)
+      if left > 1e-11 * (1 + q:norm(math.huge)) then return nil, left end
+      if (q - guess):norm(math.huge) > far then return nil, math.huge end
+      local there = point_at(self, next_t, q)
+      if there.side ~= here.side then return nil, math.huge end
+      here = there
+    end
+    return here
+  end
+
+  -- The point at (t, qi), from the last one or from the start, whichever is nearer.
+  local function find_point(self, t, qi)
+    if #self.dependent == 0 then
+      return point_at(self, t, put(ns.zeros(self.sys.n), self.independent, qi))
+    end
+    local function way(point) return (pick(point.q, self.independent) - qi):norm() end
+    local from, least = way(self.last) <= way(self.first) and self.last or self.first, math.huge
+    for doublings = 0, 7 do
+      local there, left = march(self, from, t, qi, 2 ^ doublings)
+      if there then return there end
+      least = math.min(least, left)
+    end
+    fail("t=%g: no dependent coordinates (%s) fulfil the constraints near those before: the least residual found is "
+      .. "%.3g", t, table.concat(self.dependent, ", "), least)
+  end
+
+  -- q and v of all coordinates at y = (q_i, v_i); third the point with B and Phi_d.
   function Embedded:expand(t, y)
     local k = #self.independent
     y = core.list(y, 2 * k, "embedded", "y")
     core.fresh()
-    local q = close(self, t, y(1, k))
-    local B, b, Cd = velocities(self, t, q)
-    return q, B * y(k + 1, 2 * k) + b, B, Cd
+    local point = find_point(self, t, y(1, k):copy())
+    self.last = point
+    return point.q:copy(), point.B * y(k + 1, 2 * k) + point.b, point
   end
 
   -- y' of y.
   function Embedded:rate(t, y)
     local sys, k = self.sys, #self.independent
-    local q, v, B, Cd = self:expand(t, y)
-    local g = ns.zeros(sys.n)
+    local q, v, point = self:expand(t, y)
+    local g, B, Cd = ns.zeros(sys.n), point.B, point.Cd
     if Cd then
       local _, _, gamma = constraint_along(sys, t, q, 1, v)
-      put(g, self.dependent, solve_dependent(self, t, Cd, -1 * gamma))
+      put(g, self.dependent, solve_dependent(self, t, q, Cd, -1 * gamma))
     end
     local M, transposed = mass(sys, t, q), B:transpose()
     local rest = forces(sys, t, q, v, true) - M * g
@@ -451,7 +479,9 @@ return function(ns, System, core)
     if m >= self.n then fail("embedded: %d equations leave none of %d coordinates free", m, self.n) end
     local _, Cq = constraint_jacobian(self, t, q)
     local free, bound = take_independent(o.independent, self.n, m, Cq)
-    local ode = setmetatable({ sys = self, independent = free, dependent = bound, guess = q:copy() }, Embedded)
+    local ode = setmetatable({ sys = self, independent = free, dependent = bound }, Embedded)
+    ode.first = point_at(ode, t, q)
+    ode.last = ode.first
     ode.y0 = ns.concatenate { pick(q, free), pick(v, free) }
     ode.f = function(t1, y) return ode:rate(t1, ns.vector(y)) end
     ode:rate(t, ode.y0)

@@ -146,6 +146,11 @@ return function(ns, mechanics, System, core)
     if root_of(a) ~= root_of(b) then fail("frames '%s' and '%s' are not oriented to each other", a.name, b.name) end
   end
 
+  -- The tables of matrices known at (t, q): that of all functions which are evaluated together, or a new one.
+  local function known_at(t, q)
+    return rawequal(core.shared_q, q) and rawequal(core.shared_t, t) and core.shared or {}
+  end
+
   -- The function of (t, q) of the three components in a frame.
   function Vector:express(frame)
     check(frame, Frame, "express")
@@ -155,7 +160,7 @@ return function(ns, mechanics, System, core)
       terms[i] = { frame = part.frame, axis = part.axis, factor = function_of(part.factor or 1, "express") }
     end
     return function(t, q)
-      local x, y, z, known = 0, 0, 0, {}
+      local x, y, z, known = 0, 0, 0, known_at(t, q)
       for _, term in ipairs(terms) do
         local R, c, k = to_root(term.frame, t, q, known), term.factor(t, q), term.axis
         x, y, z = sum(x, product(c, R[k])), sum(y, product(c, R[3 + k])), sum(z, product(c, R[6 + k]))
