@@ -73,7 +73,8 @@ if opt.form == "all" then
   for _, name in ipairs { "3", "2", "1", "ggl", "baumgarte", "written" } do
     local rows, steps, most = run(name)
     local last = rows[#rows]
-    print(("%-9s  %5d  %.1e  %.1e  %.1e  %.9f  %.7f"):format(name, steps, most[1], most[2], most[3], last[2], last[6]))
+    print(("%-9s  %5d  %.1e  %.1e  %.1e  %.9f  %.7f"):format(name, steps, most[1], most[2], most[3], last[2],
+      last[6]))
   end
   return
 end

@@ -59,6 +59,12 @@ return function(ns, motion)
     return value
   end
 
+  function core.positive(value, who, what)
+    if type(value) ~= "number" or value ~= value or value <= 0 then
+      fail("%s: %s: expected a positive number, got %s", who, what, describe(value))
+    end
+  end
+
   -- A vector of n finite numbers, copied.
   local function list(value, n, who, what)
     local good, v = pcall(ns.vector, value)

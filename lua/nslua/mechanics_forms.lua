@@ -246,7 +246,7 @@ return function(ns, System, core)
     for i = 1, #y0 do
       indices[i] = i <= n and 1 or i <= 2 * n and ((index == 3 or massless) and 2 or 1) or index
     end
-    return { y0 = y0, yd0 = yd0, index = indices, parts = parts,
+    return { t0 = t, y0 = y0, yd0 = yd0, index = indices, parts = parts,
       residual = function(t1, y, yd)
         core.fresh()
         local q1, v1, lambda1, mu1 = parts:split(y)
@@ -261,18 +261,29 @@ return function(ns, System, core)
 
   function System:dae(o)
     local problem = make_dae(self, take_options(o, "dae", FORM))
-    problem.parts = nil
+    problem.parts, problem.t0 = nil, nil
     return problem
   end
 
-  -- One tolerance for each unknown; mu, which is 0 up to errors and shows nowhere, is left out of the control of
-  -- errors.
-  local function tolerances(atol, parts, size)
-    local n, m = parts.n, parts.m
-    if not parts.stabilised or m == 0 then return atol end
-    local all = atol == nil and 1e-12 * ns.ones(size) or type(atol) == "number" and atol * ns.ones(size)
-      or core.list(atol, size, "solve_dae", "atol")
-    for i = 2 * n + m + 1, size do all[i] = 1 end
+  -- The absolute tolerance of each unknown: of lambda at least rtol times the forces, for where it passes through 0
+  -- no relative one holds, and rounding grows as steps get shorter; mu, 0 up to errors, is left out of the control
+  -- of errors.
+  local function tolerances(rtol, atol, problem)
+    local parts, size = problem.parts, #problem.y0
+    local sys, n, m = parts.sys, parts.n, parts.m
+    if atol ~= nil and type(atol) ~= "number" then return core.list(atol, size, "solve_dae", "atol") end
+    if atol then core.positive(atol, "solve_dae", "atol") end
+    if rtol then core.positive(rtol, "solve_dae", "rtol") end
+    local all = (atol or 1e-12) * ns.ones(size)
+    if m == 0 then return all end
+    local q, v, lambda = parts:split(problem.y0)
+    local _, Cq = constraint_jacobian(sys, problem.t0, q)
+    local most = forces(sys, problem.t0, q, v, true):norm(math.huge)
+    for i = 1, m do
+      local scale = math.max(math.abs(lambda[i]), most / Cq[i]:norm(math.huge))
+      all[2 * n + i] = math.max(all[2 * n + i], (rtol or 1e-6) * scale)
+      if parts.stabilised then all[2 * n + m + i] = 1 end
+    end
     return all
   end
 
@@ -285,8 +296,8 @@ return function(ns, System, core)
     local problem = make_dae(self, { q0 = o.q0, v0 = o.v0, t0 = ts[1], index = o.index, stabilised = o.stabilised,
       baumgarte = o.baumgarte })
     local solver = ns.dae("radau", problem.residual, { jacobian = problem.jacobian, index = problem.index,
-      rtol = o.rtol, atol = tolerances(o.atol, problem.parts, #problem.y0), first_step_size = o.first_step_size,
-      max_step_size = o.max_step_size, max_steps = o.max_steps })
+      rtol = o.rtol, atol = tolerances(o.rtol, o.atol, problem),
+      first_step_size = o.first_step_size, max_step_size = o.max_step_size, max_steps = o.max_steps })
     local result = solver:solve(ts, problem.y0, problem.yd0)
     local n, m, y = self.n, problem.parts.m, result.values.y
     result.t, result.q, result.v = result.values.t, y:slice(1, #y, 1, n), y:slice(1, #y, n + 1, 2 * n)

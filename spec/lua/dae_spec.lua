@@ -138,7 +138,8 @@ describe("ns.dae with Jacobians that are given", function()
 
   it("refuses what is none", function()
     fails("dae: jacobian: expected a function, got table", ns.dae, "radau", decay, { jacobian = {} })
-    fails("dae: jacobian: dF/dy[1]: expected 1 numbers, got 2", solve, decay, { 1 }, { -1 }, { jacobian = function() return { { 1, 2 } }, { { 1 } } end })
+    fails("dae: jacobian: dF/dy[1]: expected 1 numbers, got 2", solve, decay, { 1 }, { -1 },
+      { jacobian = function() return { { 1, 2 } }, { { 1 } } end })
     fails("dae: jacobian: dF/dyd: expected", solve, decay, { 1 }, { -1 }, { jacobian = function() return { { 1 } } end })
     fails("dae: jacobian: dF/dy[1][1] is nan", solve, decay, { 1 }, { -1 },
       { jacobian = function() return { { 0 / 0 } }, { { 1 } } end })

@@ -200,12 +200,44 @@ describe("ns.mechanics: dae", function()
       return worst[1], worst[3]
     end
     local early, late = drift { index = 1 }
-    assert.is_true(late > 4 * early and late > 2e-5)
+    assert.is_true(late > 4 * early and late > 1e-5)
     for _, form in ipairs { { index = 3 }, { index = 2, stabilised = true }, { index = 1, baumgarte = { 10, 10 } } } do
-      local first, last = drift(form)
-      assert.is_true(last < 2 * first + 1e-9 and last < 5e-6)
+      assert.is_true(select(2, drift(form)) < late / 10)
     end
     assert.is_true(select(2, drift { index = 2 }) < late / 10)
+  end)
+
+  it("goes on where a multiplier passes through 0, and where a coordinate has no inertia of its own", function()
+    -- A four-bar linkage by three angles, of which the third moves no mass; its rod goes from pull to push.
+    local sys = ns.mechanics.system { coordinates = 3, gravity = { 0, -g } }
+    local function P2(_, q) return { 0.8 * cos(q[1]), 0.8 * sin(q[1]) } end
+    local function P3(t, q)
+      local x, b = P2(t, q), q[1] + q[2]
+      return { x[1] + 2 * cos(b), x[2] + 2 * sin(b) }
+    end
+    sys:particle { mass = 1, position = P2 }
+    sys:particle { mass = 1, position = P3 }
+    sys:constraint { f = function(t, q)
+      local x, c = P3(t, q), q[1] + q[2] + q[3]
+      return { x[1] + cos(c) - 2, x[2] + sin(c) }
+    end }
+    local q0 = sys:consistent(0, { 0.1745, 0.1148, -2.6421 })
+    local ts, last = ns.linspace(0, 1.2, 25), nil
+    for _, form in ipairs { { index = 2, stabilised = true }, { index = 1 }, { index = 3 } } do
+      local sol = sys:solve_dae(ts, { q0 = q0, rtol = 1e-7, atol = 1e-9, index = form.index, stabilised = form.stabilised })
+      assert.is_true(sol.success, sol.message)
+      local pulls, pushes = false, false
+      for k = 1, 25 do
+        local c = sol.q[k][1] + sol.q[k][2] + sol.q[k][3]
+        local along = sol.lambda[k][1] * cos(c) + sol.lambda[k][2] * sin(c) -- the rod can but push or pull along itself
+        assert.near(0, -sol.lambda[k][1] * sin(c) + sol.lambda[k][2] * cos(c), 1e-3)
+        pulls, pushes = pulls or along < 0, pushes or along > 0
+      end
+      assert.is_true(pulls and pushes)
+      assert.near(sys:energy(0, q0, { 0, 0, 0 }).total, sys:energy(1.2, sol.q[25], sol.v[25]).total, 1e-4)
+      if last then near(last, sol.q[25], 1e-5) end
+      last = sol.q[25]
+    end
   end)
 
   it("takes constraints of the time: the multiplier is the torque of a drive", function()
@@ -248,7 +280,11 @@ describe("ns.mechanics: dae", function()
     fails("mechanics: dae: q0 is missing", sys.dae, sys, {})
     fails("mechanics: solve_dae: t0: expected 0, the first of ts, got 1", sys.solve_dae, sys, { 0, 1 }, { q0 = start, t0 = 1 })
     fails("mechanics: solve_dae: ts: expected at least one time", sys.solve_dae, sys, {}, { q0 = start })
-    fails("dae: rtol: expected a positive number, got -1", sys.solve_dae, sys, { 0, 1 }, { q0 = start, rtol = -1 })
+    fails("mechanics: solve_dae: rtol: expected a positive number, got -1", sys.solve_dae, sys, { 0, 1 }, { q0 = start, rtol = -1 })
+    fails("mechanics: solve_dae: atol: expected a positive number, got 0", sys.solve_dae, sys, { 0, 1 }, { q0 = start, atol = 0 })
+    fails("mechanics: solve_dae: atol: expected 8 numbers, got 2", sys.solve_dae, sys, { 0, 1 }, { q0 = start, atol = { 1, 1 } })
+    fails("mechanics: solve_dae: rtol: expected a positive number, got 'x'", sys.solve_dae, sys, { 0, 1 },
+      { q0 = start, rtol = "x" })
   end)
 end)
 
@@ -297,6 +333,21 @@ describe("ns.mechanics: embedded", function()
     near({ sin(a), -cos(a), sin(a) + sin(b), -cos(a) - cos(b) }, q, 1e-8)
   end)
 
+  it("keeps to its branch, also when asked for other times than the last", function()
+    -- A crank of length 1 and a rod of length 2 to a slide on the line y = 0; the other branch has the rod point back.
+    local sys = ns.mechanics.system { coordinates = 3 }
+    sys:particle { mass = 1, position = function(_, q) return { cos(q[1]), sin(q[1]) } end }
+    local slide = sys:particle { mass = 1, position = function(_, q) return { cos(q[1]) + 2 * cos(q[2]), 0 } end }
+    sys:constraint { f = function(_, q) return { sin(q[1]) + 2 * sin(q[2]), cos(q[1]) + 2 * cos(q[2]) - q[3] } end }
+    assert.truthy(slide)
+    local ode = sys:embedded { q0 = { 0, 0, 3 }, v0 = { 4, -2, 0 }, independent = { 1 } }
+    for _, angle in ipairs { 0, 3, 40, 0.5, -9, 100 } do
+      local q = ode:expand(0, { angle, 4 })
+      local rod = -math.asin(sin(angle) / 2)
+      near({ angle, rod, cos(angle) + 2 * cos(rod) }, q, 1e-12)
+    end
+  end)
+
   it("takes constraints of the time", function()
     local sys = ns.mechanics.system { coordinates = 2, gravity = { 0, -g } } -- the support of a pendulum is driven
     local cart = sys:particle { mass = 3, position = function(_, q) return { q[1], 0 } end }
@@ -325,8 +376,8 @@ describe("ns.mechanics: embedded", function()
     fails("mechanics: t=0: the constraints do not determine the dependent coordinates (2, 3): choose other independent ones",
       sys.embedded, sys, { q0 = start, independent = { 1 } }) -- x is largest there
     local ode = sys:embedded { q0 = { 0, 0.5, math.pi / 2 }, independent = { 1 } }
-    fails("mechanics: t=0: no dependent coordinates (2, 3) fulfil the constraints near those before: the least residual found is", ode.f, 0,
-      { 0.7, 0 })
+    fails("mechanics: t=0: no dependent coordinates (2, 3) fulfil the constraints near those before: the least residual "
+      .. "found is", ode.f, 0, { 0.7, 0 })
     near({ 0, 1.5 * g * 0 }, ode.f(0, { 0, 0 }), 1e-12) -- and goes on
     fails("mechanics: embedded: independent: expected a list of 1 coordinates (3 less 2 equations), got one of 2", sys.embedded,
       sys, { q0 = start, independent = { 1, 3 } })

@@ -234,7 +234,9 @@ describe("frames, points and Kane's equations refuse", function()
     kane = sys:kane { dependent = { 2, 3 } }
     fails("mechanics: kane: u: expected 3 numbers, got 2", kane.eval_d, kane, 0, q, { 1, 2 })
     fails("mechanics: kane: x: expected 4 numbers, got 3", kane.f, 0, { 1, 2, 3 })
-    kane = sys:kane { dependent = { 2, 3 }, kinematics = function(_, _, xd, u) return { xd[1] - u[1], xd[1] - u[2], xd[3] - u[3] } end }
+    kane = sys:kane { dependent = { 2, 3 }, kinematics = function(_, _, xd, u)
+      return { xd[1] - u[1], xd[1] - u[2], xd[3] - u[3] }
+    end }
     fails("mechanics: kane: t=0: the kinematical equations do not give q' (Mk is singular)", kane.eval_d, kane, 0, q, { 1 })
   end)
 end)

@@ -120,7 +120,7 @@ describe("ns.mechanics: equations of motion", function()
 
   it("keep the angular momentum of a body in space by angles", function()
     local I = ns.diag { 0.3, 0.4, 0.5 }
-    local by_angles = ns.mechanics.system { coordinates = 3 , dimension = 3 }
+    local by_angles = ns.mechanics.system { coordinates = 3, dimension = 3 }
     by_angles:body { mass = 1, inertia = I, orientation = euler_angles, position = function() return { 0, 0, 0 } end }
     local q, v = ns.vector { 0.3, 0.8, 0.2 }, ns.vector { 1.1, 0.3, 5 }
     assert.near(0, power(by_angles, 0, q, v), 1e-6)
@@ -174,7 +174,8 @@ describe("ns.mechanics: forces", function()
 
   it("of a torque in space are in the body's axes", function()
     local sys = ns.mechanics.system { dimension = 3, coordinates = 3 }
-    local body = sys:body { mass = 1, inertia = ns.eye(3), orientation = euler_angles, position = function() return { 0, 0, 0 } end }
+    local body = sys:body { mass = 1, inertia = ns.eye(3), orientation = euler_angles,
+      position = function() return { 0, 0, 0 } end }
     sys:torque { on = body, value = { 0, 0, 2 } } -- about the body's z axis: the third angle turns about it
     near({ 2 * cos(0.8), 0, 2 }, sys:generalised_forces(0, { 0.3, 0.8, 0.2 }, { 0, 0, 0 }))
   end)
