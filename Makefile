@@ -9,7 +9,7 @@ BUSTED ?= /usr/bin/busted
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux
 LINT_NEEDS  = clang lua-check cppcheck
-BENCH_NEEDS = python3-siconos
+BENCH_NEEDS = python3-siconos python3-scipy
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -20,7 +20,7 @@ SAN ?=
 OPT ?= -O2 -g
 
 # The specs that make longer runs of it when they are asked to.
-SOAK = spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
+SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
@@ -62,6 +62,11 @@ $(BUILD)/public/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# The host of spec/robust that makes allocations fail.
+$(BUILD)/robust/faults: spec/robust/faults.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
+
 -include $(OBJ:.o=.d) $(BUILD)/obj/nslua.d $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
@@ -94,11 +99,19 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -m 755 $(NSLUA) $(ROOT)/bin/nslua
 	install -m 755 $(BUILD)/public/core.so $(ROOT)/lib/lua/5.4/nslua/core.so
 	cp -R lua/nslua/. $(ROOT)/share/lua/5.4/nslua
+	cp docs/reference.md $(ROOT)/share/lua/5.4/nslua/reference.md
+	install -d $(ROOT)/share/nslua/library
+	$(NSLUA) -e '$(ANNOTATIONS)' > $(ROOT)/share/nslua/library/nslua.lua
 	chmod -R u=rwX,go=rX $(ROOT)/share/lua/5.4/nslua
 
 uninstall:  ## takes away what install has put there
 	rm -f $(ROOT)/bin/nslua
-	rm -rf $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua
+	rm -rf $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua $(ROOT)/share/nslua
+
+ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
+annotations: all  ## library/nslua.lua: the API for editors
+	@mkdir -p library
+	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
 
 clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
@@ -127,4 +140,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench annotations install uninstall clean help packages lint-packages

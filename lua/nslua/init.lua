@@ -15,6 +15,7 @@ ns.contact = require "nslua.contact"(ns)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
 ns.mechanics = require "nslua.mechanics"(ns, core.motion_support)
+ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 
 return ns
