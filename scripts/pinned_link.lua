@@ -27,7 +27,7 @@ local opt = options.parse(arg, {
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "T", default = 4, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 50, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
-  { "csv", value = "FILE", help = "write t, theta, omega, the centre, the error of the pin and the energy there" },
+  { "csv", value = "FILE", help = "write t, theta, omega, the centre, the energy and the error of the pin there" },
 })
 
 local xA, m, l, g = 0, 0.1, 1, 9.81
@@ -134,7 +134,7 @@ for k = 1, #ts do
   local theta, omega, x, y = at(k)
   local cx, cy = x - l / 2 * math.cos(theta) - xA, y - l / 2 * math.sin(theta)
   local energy = m * l ^ 2 / 6 * omega ^ 2 + m * g * l / 2 * math.sin(theta)
-  rows[k] = { ts[k], theta, omega, x, y, cx, cy, energy }
+  rows[k] = { ts[k], theta, omega, x, y, energy, cx, cy }
   worst = math.max(worst, math.abs(cx), math.abs(cy))
   drift = math.max(drift, math.abs(energy))
 end
@@ -142,6 +142,6 @@ print(("%s, rtol %g, %s: the pin is held to %.1e, the energy to %.1e J"):format(
   opt.method, opt.rtol, work, worst, drift))
 print(("at t = %g: theta = %.12f, omega = %.12f"):format(table.unpack(rows[#rows], 1, 3)))
 if opt.csv then
-  options.write_csv(opt.csv, { "t", "theta", "omega", "x", "y", "con_x", "con_y", "energy" }, rows)
+  options.write_csv(opt.csv, { "t", "theta", "omega", "Rx", "Ry", "energy", "con_x", "con_y" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end

@@ -188,6 +188,16 @@ return function(ns, motion)
   System.__index, System.__name = System, "mechanics.system"
   Body.__index, Body.__name = Body, "mechanics.body"
 
+  local function several(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
+
+  function System:__tostring()
+    return ("mechanics.system in %s: %s, %s, %s"):format(self.dimension == 2 and "the plane" or "space",
+      several(self.n, "coordinate"), #self.bodies == 1 and "1 body" or #self.bodies .. " bodies",
+      several(#self.joints, "constraint"))
+  end
+
+  function Body:__tostring() return ("mechanics.body '%s'"):format(self.name) end
+
   function mechanics.system(o)
     o = take_options(o or {}, "system", "coordinates dimension gravity frame origin")
     local dimension = o.dimension or (o.gravity and #o.gravity) or 2

@@ -356,6 +356,11 @@ return function(ns, System, core)
   local Embedded = {}
   Embedded.__index, Embedded.__name = Embedded, "mechanics.embedded"
 
+  function Embedded:__tostring()
+    return ("mechanics.embedded: coordinates %s of %d independent"):format(table.concat(self.independent, ", "),
+      self.sys.n)
+  end
+
   local function columns(A, list)
     local out = ns.zeros(#A, #list)
     for k, j in ipairs(list) do
@@ -456,8 +461,9 @@ return function(ns, System, core)
       if there then return there end
       least = math.min(least, left)
     end
-    fail("t=%g: no dependent coordinates (%s) fulfil the constraints near those before: the least residual found is "
-      .. "%.3g", t, table.concat(self.dependent, ", "), least)
+    fail("t=%g: the independent coordinates (%s) lead no further: no dependent ones fulfil the constraints near "
+      .. "those before%s", t, table.concat(self.independent, ", "),
+      least < math.huge and (" (the least residual found is %.3g)"):format(least) or "")
   end
 
   -- q and v of all coordinates at y = (q_i, v_i); third the point with B and Phi_d.

@@ -72,6 +72,20 @@ return function(ns, mechanics, System, core)
   Frame.__index, Frame.__name = Frame, "mechanics.frame"
   Point.__index, Point.__name = Point, "mechanics.point"
 
+  function Frame:__tostring() return ("mechanics.frame '%s'"):format(self.name) end
+  function Point:__tostring() return ("mechanics.point '%s'"):format(self.name) end
+  function Scalar.__tostring() return "mechanics.scalar of (t, q)" end
+
+  function Vector:__tostring()
+    local texts = {}
+    for i, part in ipairs(self.parts) do
+      local factor = part.factor or 1
+      texts[i] = ("%s %s.%s"):format(type(factor) == "number" and ("%.6g"):format(factor) or "f(t, q)",
+        part.frame.name, ("xyz"):sub(part.axis, part.axis))
+    end
+    return "mechanics.vector " .. (#texts > 0 and table.concat(texts, " + ") or "0")
+  end
+
   local function new_vector(parts) return setmetatable({ parts = parts }, Vector) end
 
   local function check(value, kind, who)
@@ -96,8 +110,10 @@ return function(ns, mechanics, System, core)
     function_of(factor, "vector *")
     local parts = {}
     for i, part in ipairs(v.parts) do
-      parts[i] = { frame = part.frame, axis = part.axis,
-        factor = part.factor and times(part.factor, factor) or factor }
+      local both = part.factor or 1
+      if type(both) == "number" and type(factor) == "number" then both = both * factor
+      else both = both == 1 and factor or times(both, factor) end
+      parts[i] = { frame = part.frame, axis = part.axis, factor = both }
     end
     return new_vector(parts)
   end
@@ -339,6 +355,10 @@ return function(ns, mechanics, System, core)
 
   local Kane = {}
   Kane.__index, Kane.__name = Kane, "mechanics.kane"
+
+  function Kane:__tostring()
+    return ("mechanics.kane: %d speeds, %d independent"):format(self.speeds, #self.independent)
+  end
 
   local function columns(A, list)
     local out = ns.zeros(#A, #list)

@@ -21,7 +21,7 @@ end
 describe("frames", function()
   it("turn about an axis: Rodrigues' formula", function()
     local N, A = me.ReferenceFrame "N", me.ReferenceFrame "A"
-    A:orient_axis(N, me.coordinate(1), 2 * N.x - N.y + 3 * N.z)
+    A:orient_axis(N, me.coordinate(1), -3 * (N.y / 3 - N.z) + 2 * N.x)
     local R = A:orientation_in(N)(0, { 0.7 })
     R = ns.matrix { { R[1], R[2], R[3] }, { R[4], R[5], R[6] }, { R[7], R[8], R[9] } }
     local a = ns.vector { 2, -1, 3 } / math.sqrt(14)
@@ -184,6 +184,20 @@ describe("Kane's equations", function()
     local v = kane:all_speeds(1, last, { sol.y[4][k] })
     assert.near(sys:energy(0, q, { 0, 0, 0 }).total, sys:energy(1, last, v).total, 1e-8)
     assert.is_true((sys:constraint_jacobian(1, last)):norm() < 1e-8)
+  end)
+end)
+
+describe("frames and points", function()
+  it("have texts", function()
+    local N, P = me.ReferenceFrame "N", me.Point "P"
+    assert.equal("mechanics.frame 'N'", tostring(N))
+    assert.equal("mechanics.point 'P'", tostring(P))
+    assert.equal("mechanics.vector 2 N.x + -0.5 N.z + f(t, q) N.y", tostring(2 * N.x - N.z / 2 + me.coordinate(1) * N.y))
+    assert.equal("mechanics.vector 0", tostring(P:pos_from(P)))
+    assert.equal("mechanics.scalar of (t, q)", tostring(me.coordinate(1)))
+    assert.equal("mechanics.kane: 3 speeds, 1 independent", tostring(four_bar():kane { dependent = { 2, 3 } }))
+    assert.equal("mechanics.system in space: 3 coordinates, 2 bodies, 1 constraint", tostring(four_bar()))
+    assert.equal("mechanics.body 'particle 1'", tostring(four_bar().bodies[1]))
   end)
 end)
 
