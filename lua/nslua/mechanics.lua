@@ -46,9 +46,11 @@ return function(ns, motion)
     return o
   end
 
+  -- Vectors and matrices, which can be called for their slices, are no functions.
   local function is_callable(f)
-    local meta = getmetatable(f)
-    return type(f) == "function" or (type(meta) == "table" and meta.__call ~= nil)
+    local name, meta = getmetatable(f), debug.getmetatable(f)
+    if type(name) == "string" and (name:find "vector" or name:find "matrix") then return false end
+    return type(f) == "function" or (meta ~= nil and meta.__call ~= nil)
   end
 
   local function number(value, who, what, least)

@@ -146,7 +146,7 @@ describe("ns.mechanics: forces", function()
   it("act at their points: the moment is the arm's", function()
     local sys, link = bar()
     sys:force { on = link, at = { 2, 1 }, value = { 3, 5 } }
-    sys:torque { on = link, value = 7 }
+    sys:torque { on = link, value = ns.vector { 7 } } -- a vector is a value, though it can be called
     local q, c, s = { 1, 2, 0.4 }, cos(0.4), sin(0.4)
     near({ 3, 5, 7 + (2 * c - s) * 5 - (2 * s + c) * 3 }, sys:generalised_forces(0, q, { 0, 0, 0 }))
   end)
