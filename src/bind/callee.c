@@ -19,8 +19,12 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeCl
   }
   lua_newtable(L);
   lua_setiuservalue(L, idx, NSL_FIELDS);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, callee->host->sheets);
   lua_createtable(L, NSL_SHEET_SLOTS + 2 * kind->nslots, 0);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, -3, callee);
   lua_setiuservalue(L, idx, NSL_SHEET);
+  lua_pop(L, 1);
   nsl_remember_object(L, idx);
 }
 
@@ -86,14 +90,17 @@ static void make_output(lua_State *L, int idx, int slot) {
   NslCallback *cb = &callee->callbacks[slot];
   if (cb->vector || cb->matrix) return;
   int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
+  cb->entries = rows * cols;
   if (cb->slot->cols == '1') {
     cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
+    cb->out = cb->vector->data;
     return;
   }
   NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
   put_in_sheet(L, idx, nsl_output_place(slot), -1);
   lua_pop(L, 1);
   cb->matrix = matrix;
+  cb->out = matrix->data;
 }
 
 /*

@@ -71,6 +71,8 @@ struct NslCallback {
   NslSymbol symbol; /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
+  double *out;       /* its numbers, so many */
+  int entries;
   bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 

@@ -43,6 +43,7 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
   edge->at_position = ns_relation_holds_at_position(relation);
   edge->unilateral = ns_law_unilateral(inter->law) && !edge->at_position;
   edge->linear = ns_relation_linear(relation);
+  if (!edge->unilateral) mj->predicts = false;
   if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
   edge->C = ns_arena_matrix(arena, edge->m, inter->nx);
@@ -94,7 +95,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   NsMoreauJean *mj = ns_alloc(1, sizeof *mj);
   if (!mj) return NS_ENOMEM;
   mj->nsds = nsds;
-  mj->linear = true;
+  mj->linear = mj->predicts = true;
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
@@ -208,6 +209,7 @@ static void take_memory(NsMoreauJean *mj) {
   }
   memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
   memset(mj->lambda, 0, (size_t)mj->m * sizeof *mj->lambda);
+  mj->predicted = false;
 }
 
 void ns_moreau_jean_restart(NsMoreauJean *mj) {
@@ -234,6 +236,29 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   return status;
 }
 
+/* Whether a contact is forecast to close: there will be impulses. */
+static bool closes(const NsMoreauJean *mj) {
+  for (int i = 0; i < mj->m; i++)
+    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= 0) return true;
+  return false;
+}
+
+/* The iterate's velocities go on as in the last steps, by a parabola, where those had no impulses. */
+static void predict(NsMoreauJean *mj) {
+  if (mj->linear || mj->options.linearly_implicit || !mj->predicts || closes(mj)) return;
+  for (int i = 0; i < mj->nsds->nds; i++) {
+    const NsMechanicalDs *ds = mj->nodes[i].ds;
+    const double *before = ds->base.x_before + ds->nq, *earlier = ds->base.x_earlier + ds->nq;
+    int smooth = ds->base.smooth;
+    if (smooth == 0 || fabs(ds->base.h_k - mj->h) > 1e-8 * mj->h) continue;
+    mj->predicted = true;
+    for (int j = 0; j < ds->nv; j++) {
+      double last = ds->v_k[j] - before[j], bend = smooth < 2 ? 0 : last - (before[j] - earlier[j]);
+      mj->v[mj->nodes[i].v + j] = ds->v_k[j] + last + bend;
+    }
+  }
+}
+
 static NsStatus update_coefficients(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
@@ -250,7 +275,9 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->decided = mj->projected = false;
   take_memory(mj);
   NsStatus status = update_coefficients(mj, err);
-  return status == NS_OK ? evaluate_start(mj, err) : status;
+  if (status == NS_OK) status = evaluate_start(mj, err);
+  if (status == NS_OK) predict(mj);
+  return status;
 }
 
 /* ---- evaluation at the iterate ---- */
@@ -283,11 +310,11 @@ static void scatter(const NsMoreauJean *mj, const NsMjEdge *edge, const double *
   }
 }
 
-/* Outputs, H and impulses at q, v, lambda. */
-NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err) {
+NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
+    if (!all && edge->active < 0) continue;
     NsStatus status = output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
     if (status != NS_OK) return status;
     scatter(mj, edge, mj->lambda, ns_mj_impulse_weight(mj, edge), mj->p);
@@ -297,7 +324,7 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err) {
 
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
   move_coordinates(mj);
-  return ns_mj_evaluate_outputs(mj, err);
+  return ns_mj_evaluate_outputs(mj, true, err);
 }
 
 /* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system. */
@@ -316,8 +343,11 @@ static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   return NS_OK;
 }
 
-/* The start of a linear model's iteration, where lambda is 0: the velocities of the outputs are known. */
-static void start_linear(NsMoreauJean *mj) {
+/*
+** The start of an iteration, where lambda is 0: the velocities of a linear model's outputs are known; other outputs
+** wait until it is known which are needed.
+*/
+static void start(NsMoreauJean *mj) {
   move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
@@ -325,8 +355,8 @@ static void start_linear(NsMoreauJean *mj) {
 
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  if (mj->linear && !mj->positions) start_linear(mj);
-  else status = ns_moreau_jean_evaluate_relations(mj, err);
+  if ((mj->linear && !mj->positions) || !mj->decided) start(mj);
+  else move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = form_rho(mj, &mj->nodes[i], err);
   return status;
 }
@@ -425,16 +455,33 @@ static bool same_weights(NsMoreauJean *mj) {
   return same;
 }
 
+/* The first linearisation of a step from v_k, when contacts take part after all. */
+static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
+  ns_moreau_jean_restart(mj);
+  NsStatus status = ns_moreau_jean_evaluate(mj, err);
+  if (status == NS_OK) status = update_W(mj, true, 1, err);
+  if (status == NS_OK) form_free_step(mj);
+  return status;
+}
+
+/* Which contacts take part, and their outputs at the iterate, unless these are known. */
+static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
+  *changed = ns_mj_decide(mj);
+  if (mj->predicted && mj->problem.n > 0) return drop_prediction(mj, err);
+  return mj->linear && !mj->positions ? NS_OK : ns_mj_evaluate_outputs(mj, false, err);
+}
+
 NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, int iteration, NsError *err) {
   NsStatus status = update_W(mj, same_weights(mj), mj->options.linearly_implicit ? 1 : iteration, err);
   if (status != NS_OK) return status;
-  bool fresh = false;
+  bool fresh = false, changed = false;
   for (int i = 0; i < mj->nsds->nds && !fresh; i++) fresh = mj->nodes[i].fresh;
-  bool keep = mj->linear && mj->matrix_formed && !fresh;
-  if (!keep)
-    for (int e = 0; e < mj->nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
   form_free_step(mj);
-  if (!mj->decided && ns_mj_decide(mj)) keep = false;
+  if (!mj->decided && (status = decide(mj, &changed, err)) != NS_OK) return status;
+  bool same = mj->linear && mj->matrix_formed && !fresh, keep = same && !changed;
+  for (int e = 0; e < mj->nsds->ninteractions && !same; e++)
+    if (mj->linear || mj->edges[e].active >= 0)
+      ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
   if (!keep) status = ns_mj_form_matrix(mj, err);
   mj->matrix_formed = status == NS_OK;
   memcpy(mj->v_from, mj->v, (size_t)mj->Nv * sizeof *mj->v);
@@ -549,6 +596,27 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 
 /* ---- acceptance ---- */
 
+/*
+** The correction that the residual of an iterate measures, -W^-1 rho, which is within the tolerance: what is left is that
+** times what the iteration multiplies an error with.
+*/
+static NsStatus correct(NsMoreauJean *mj, NsError *err) {
+  for (int d = 0; d < mj->nsds->nds; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    ns_lu_solve(node->lu, 1, mj->rho + node->v, node->ds->nv);
+  }
+  for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v[i] - mj->rho[i]);
+  move_coordinates(mj);
+  return ns_moreau_jean_finite(mj, err);
+}
+
+NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = mj->predicted ? correct(mj, err) : NS_OK;
+  for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++)
+    if (mj->edges[e].active < 0) status = output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
+  return status;
+}
+
 /* Works of the multipliers: lambda times the mean of the velocities of y, normal and tangential apart. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
@@ -595,6 +663,8 @@ static void write_system(NsMoreauJean *mj, const NsMjNode *node) {
   memcpy(ds->base.r, mj->p + node->v, (size_t)ds->nv * sizeof *ds->v);
   ds->base.x_version++;
   ds->base.moved = true;
+  bool whole = memcmp(ds->q_k, mj->q_k + node->q, (size_t)ds->nq * sizeof *ds->q) == 0;
+  ns_ds_leave(&ds->base, whole ? mj->h : 0);
 }
 
 static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {

@@ -46,18 +46,20 @@ bool ns_moreau_jean_linear(const NsMoreauJean *mj);
 
 /*
 ** Begins a step of length h from t_k to t_next at the memories of every object: forces, outputs and velocities of the
-** outputs at t_k; the iterate starts at v_k, q_k + h v_k. NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG.
+** outputs at t_k. The iterate starts at v_k, q_k + h v_k; of a nonlinear model that has only contacts, none of which is
+** to close, at the velocities that go on as in the last steps without impulses, by a line or a parabola.
+** NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG.
 */
 NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
                               double h, NsError *err);
 
-/* Starts the iterate of the present step again. */
+/* Starts the iterate of the present step again, at v_k. */
 void ns_moreau_jean_restart(NsMoreauJean *mj);
 
-/* Forces, outputs and the residual at the iterate. */
+/* Forces and the residual at the iterate, and the outputs that take part, once that is decided. */
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err);
 
-/* Outputs and impulses alone: what a linear model needs before it is committed. */
+/* All outputs and impulses alone: what a linear model needs before it is committed. */
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err);
 
 /*
@@ -82,6 +84,13 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double
 
 /* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
 NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);
+
+/*
+** Completes the (evaluated) iterate of a nonlinear model that passed: the outputs of contacts that take no part. An
+** iterate without contacts that started from a prediction moves by its own correction first, so that it is as good as one
+** that started from v_k. NS_ECALLBACK, NS_ENAN.
+*/
+NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err);
 
 /*
 ** The projection of the coordinates on the constraints, at the end of a step: with the velocities as they are, the

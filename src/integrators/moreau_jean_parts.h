@@ -62,6 +62,8 @@ struct NsMoreauJean {
   double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
   double *y_k, *u_k;         /* m */
   bool decided;              /* which contacts take part */
+  bool predicts;             /* all laws are unilateral: a step may be without impulses */
+  bool predicted;            /* the iterate started from velocities that go on as in the last steps */
 
   /* the iterate */
   double *q, *v, *lambda;    /* Nq, Nv, m */
@@ -104,8 +106,8 @@ double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
 /* X = W^-1 H' of each part whose W or (changed) H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
 
-/* Outputs, H and impulses at q, v, lambda. */
-NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err);
+/* Outputs, H and impulses at q, v, lambda; those of contacts that take no part, without impulses, when `all`. */
+NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);
 
 /* Which contacts take part in this step. True when they are others than in the last one. */
 bool ns_mj_decide(NsMoreauJean *mj);

@@ -25,8 +25,8 @@ static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double change = 0;
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
-    for (int j = 0; j < node->ds->nv; j++)
-      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * mj->free_step[node->v + j];
+    for (int j = 0, k = node->v; j < node->ds->nv; j++, k++)
+      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * (mj->v[k] - mj->v_k[k] + mj->free_step[k]);
   }
   double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);

@@ -97,5 +97,5 @@ NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) 
     const NsMjNode *node = &mj->nodes[d];
     ns_mechanical_move(node->ds, mj->q + node->q, mj->work + node->v, 1, mj->q + node->q);
   }
-  return ns_mj_evaluate_outputs(mj, err);
+  return ns_mj_evaluate_outputs(mj, true, err);
 }

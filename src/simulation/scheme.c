@@ -147,6 +147,10 @@ NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
   return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err) : ns_euler_moreau_finite(scheme->euler_moreau, err);
 }
 
+NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err) {
+  return scheme->moreau_jean ? ns_moreau_jean_complete(scheme->moreau_jean, err) : NS_OK;
+}
+
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, err);

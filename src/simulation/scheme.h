@@ -91,6 +91,9 @@ void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction);
 NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol);
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 
+/* Completes an iterate that passed, before it is accepted. */
+NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err);
+
 /* Accepts the iterate; account may be NULL, and is that of mechanics. */
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
 

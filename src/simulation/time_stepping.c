@@ -267,7 +267,10 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
     status = solve_linearised(ts, err);
     if (status == NS_OK) status = move(ts, damped, before, err);
     if (status != NS_OK) break;
-    if (converged(ts, &ts->residual)) return NS_OK;
+    if (converged(ts, &ts->residual)) {
+      status = ns_scheme_complete(scheme, err);
+      return status == NS_OK ? NS_OK : locate(ts, status, err);
+    }
     before = merit(&ts->residual);
   }
   return status == NS_OK ? not_converged(ts, err) : status;
