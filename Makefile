@@ -9,7 +9,7 @@ BUSTED ?= /usr/bin/busted
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux
 LINT_NEEDS  = clang lua-check cppcheck
-BENCH_NEEDS = python3-siconos
+BENCH_NEEDS = python3-siconos python3-scipy
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
