@@ -74,8 +74,8 @@ static void join(NsMoreauJean *mj) {
 static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
-  double **velocities[] = {&mj->v_k, &mj->F_k, &mj->v,    &mj->v_from, &mj->F,
-                           &mj->p,   &mj->rho, &mj->work, &mj->free_step};
+  double **velocities[] = {&mj->v_k, &mj->F_k,  &mj->v,         &mj->v_from,    &mj->F,
+                           &mj->p,   &mj->rho,  &mj->work,      &mj->free_step, &mj->correction};
   double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess};
   for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
     *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
@@ -213,7 +213,12 @@ static void take_memory(NsMoreauJean *mj) {
 }
 
 void ns_moreau_jean_restart(NsMoreauJean *mj) {
+  if (mj->predicted) mj->decided = false;
   take_memory(mj);
+}
+
+bool ns_moreau_jean_predicted(const NsMoreauJean *mj) {
+  return mj->predicted;
 }
 
 /* At t_k: the coefficients, which are at t_{k+1}, are the same at t_k but for fExt when it is a function of time. */
@@ -457,7 +462,7 @@ static bool same_weights(NsMoreauJean *mj) {
 
 /* The first linearisation of a step from v_k, when contacts take part after all. */
 static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
-  ns_moreau_jean_restart(mj);
+  take_memory(mj);
   NsStatus status = ns_moreau_jean_evaluate(mj, err);
   if (status == NS_OK) status = update_W(mj, true, 1, err);
   if (status == NS_OK) form_free_step(mj);
@@ -539,10 +544,10 @@ static void state_residual(NsMoreauJean *mj, double atol, NsStepResidual *residu
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     int n = node->ds->nv, o = node->v;
-    memcpy(mj->work + o, mj->rho + o, (size_t)n * sizeof *mj->work);
-    ns_lu_solve(node->lu, 1, mj->work + o, n);
+    memcpy(mj->correction + o, mj->rho + o, (size_t)n * sizeof *mj->correction);
+    ns_lu_solve(node->lu, 1, mj->correction + o, n);
     double scale = fmax(fmax(largest(mj->v + o, n), largest(mj->v_k + o, n)), largest(mj->free_step + o, n));
-    double value = against(largest(mj->work + o, n), atol, scale);
+    double value = against(largest(mj->correction + o, n), atol, scale);
     if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = d;
   }
 }
@@ -597,21 +602,19 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 /* ---- acceptance ---- */
 
 /*
-** The correction that the residual of an iterate measures, -W^-1 rho, which is within the tolerance: what is left is that
-** times what the iteration multiplies an error with.
+** An iterate without impulses moves on by the correction that its residual measured, W^-1 rho, which is within the
+** tolerance, when the iteration contracts: what is left is at most a tenth of what passed.
+** Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.8.
 */
 static NsStatus correct(NsMoreauJean *mj, NsError *err) {
-  for (int d = 0; d < mj->nsds->nds; d++) {
-    const NsMjNode *node = &mj->nodes[d];
-    ns_lu_solve(node->lu, 1, mj->rho + node->v, node->ds->nv);
-  }
-  for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v[i] - mj->rho[i]);
+  if (mj->problem.n > 0 || largest(mj->correction, mj->Nv) > 0.1 * largest(mj->free_step, mj->Nv)) return NS_OK;
+  for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v[i] - mj->correction[i]);
   move_coordinates(mj);
   return ns_moreau_jean_finite(mj, err);
 }
 
 NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err) {
-  NsStatus status = mj->predicted ? correct(mj, err) : NS_OK;
+  NsStatus status = correct(mj, err);
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++)
     if (mj->edges[e].active < 0) status = output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
   return status;
@@ -663,6 +666,7 @@ static void write_system(NsMoreauJean *mj, const NsMjNode *node) {
   memcpy(ds->base.r, mj->p + node->v, (size_t)ds->nv * sizeof *ds->v);
   ds->base.x_version++;
   ds->base.moved = true;
+  if (mj->linear) return;
   bool whole = memcmp(ds->q_k, mj->q_k + node->q, (size_t)ds->nq * sizeof *ds->q) == 0;
   ns_ds_leave(&ds->base, whole ? mj->h : 0);
 }

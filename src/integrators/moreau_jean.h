@@ -56,6 +56,9 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
 /* Starts the iterate of the present step again, at v_k. */
 void ns_moreau_jean_restart(NsMoreauJean *mj);
 
+/* Whether the iterate started elsewhere than at v_k. */
+bool ns_moreau_jean_predicted(const NsMoreauJean *mj);
+
 /* Forces and the residual at the iterate, and the outputs that take part, once that is decided. */
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err);
 
@@ -86,9 +89,8 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double
 NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);
 
 /*
-** Completes the (evaluated) iterate of a nonlinear model that passed: the outputs of contacts that take no part. An
-** iterate without contacts that started from a prediction moves by its own correction first, so that it is as good as one
-** that started from v_k. NS_ECALLBACK, NS_ENAN.
+** Completes the (evaluated) iterate of a nonlinear model that passed: without contacts it moves on by the correction
+** that the residual measured, when the iteration contracts; outputs of contacts that take no part. NS_ECALLBACK, NS_ENAN.
 */
 NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err);
 

@@ -73,6 +73,7 @@ struct NsMoreauJean {
   double *q_free;            /* Nq: q before it was projected */
   bool projected;
   double *work, *free_step;  /* Nv */
+  double *correction;        /* Nv: W^-1 rho of the last residual */
 
   /* the problem */
   NsMixedGroup *groups;

@@ -147,6 +147,10 @@ NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
   return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err) : ns_euler_moreau_finite(scheme->euler_moreau, err);
 }
 
+bool ns_scheme_predicted(const NsScheme *scheme) {
+  return scheme->moreau_jean && ns_moreau_jean_predicted(scheme->moreau_jean);
+}
+
 NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err) {
   return scheme->moreau_jean ? ns_moreau_jean_complete(scheme->moreau_jean, err) : NS_OK;
 }

@@ -80,6 +80,9 @@ bool ns_scheme_linear(const NsScheme *scheme);
 NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
                          NsError *err);
 void ns_scheme_restart(NsScheme *scheme);
+
+/* Whether the iterate started elsewhere than at the state of t_k, where a restart puts it. */
+bool ns_scheme_predicted(const NsScheme *scheme);
 NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err);
 NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err);
 NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err);

@@ -254,7 +254,7 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   return locate(ts, NS_ENOCONV, err);
 }
 
-/* Newton from x_k; NS_ENOCONV when the iterations run out. */
+/* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
 static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
   NsScheme *scheme = &ts->scheme;
   double before = INFINITY;
@@ -279,6 +279,10 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
 static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
   NsStatus status = newton(ts, false, err);
+  if (worth_retrying(status) && ns_scheme_predicted(&ts->scheme)) {
+    ns_scheme_restart(&ts->scheme);
+    status = newton(ts, false, err);
+  }
   if (!worth_retrying(status)) return status;
   NsError again = {NS_OK, ""};
   NsFailure failure = ts->failure;
