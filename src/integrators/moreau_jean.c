@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "integrators/moreau_jean_parts.h"
 
+enum { FAR = 10 }; /* a contact that takes so many steps to close, as it moves, is far */
+
 /* ---- making ---- */
 
 static void lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
@@ -49,6 +51,10 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
   edge->C = ns_arena_matrix(arena, edge->m, inter->nx);
   if (ns_relation_has_D(relation)) edge->D = ns_arena_matrix(arena, edge->m, edge->m);
   if (inter->nds == 2) edge->x = ns_arena_doubles(arena, inter->nx);
+  if (edge->unilateral && !edge->linear && relation->kind == NS_RELATION_SCLERONOMOUS) {
+    edge->x_formed = ns_arena_doubles(arena, inter->nx);
+    edge->y_formed = ns_arena_doubles(arena, edge->m);
+  }
   edge->nparts = inter->nds;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
     NsMjNode *node = &mj->nodes[inter->ds[p]->index];
@@ -170,6 +176,7 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   }
   edge->key = key;
   edge->formed = true;
+  if (edge->x_formed) memcpy(edge->x_formed, at->x, (size_t)edge->inter->nx * sizeof *at->x);
   if (!fixed || !mj->linear) return NS_OK;
   mj->matrix_formed = false;
   return NS_OK;
@@ -186,14 +193,31 @@ void ns_mj_velocities(const NsMoreauJean *mj, const NsMjEdge *edge, const double
   }
 }
 
+/*
+** Whether H is that of `at`, where it was taken last with the same y, of contacts that are far from closing: then u =
+** H v. (A function that other things changed in between shows it by y, and for a far contact it takes no harm.)
+*/
+static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelationPoint *at, const double *y,
+                          const double *v, double *u) {
+  size_t of_x = (size_t)edge->inter->nx * sizeof *y, of_y = (size_t)edge->m * sizeof *y;
+  if (!edge->x_formed || !edge->formed || memcmp(edge->x_formed, at->x, of_x) != 0) return false;
+  if (memcmp(edge->y_formed, y, of_y) != 0) return false;
+  ns_mj_velocities(mj, edge, v, u);
+  for (int i = 0; i < edge->m; i++)
+    if (!(y[i] > FAR * mj->h * fabs(u[i]))) return false;
+  return true;
+}
+
 /* y and u of an interaction, and its H, at coordinates and velocities. */
 static NsStatus output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
                        double *y, double *u, NsError *err) {
   NsRelation *relation = edge->inter->relation;
   NsRelationPoint at = {t, ns_mj_gather(mj, edge, q), lambda + edge->row, edge->inter->z};
   NsStatus status = ns_relation_output(relation, &at, y + edge->row, err);
+  if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->row, v, u + edge->row)) return NS_OK;
   if (status == NS_OK) status = form_H(mj, edge, &at, err);
   if (status != NS_OK) return status;
+  if (edge->y_formed) memcpy(edge->y_formed, y + edge->row, (size_t)edge->m * sizeof *y);
   ns_mj_velocities(mj, edge, v, u + edge->row);
   return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->rate_room, u + edge->row, err);
 }

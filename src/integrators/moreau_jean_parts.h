@@ -45,6 +45,7 @@ typedef struct NsMjEdge {
   double *x;    /* nx: its argument, gathered; NULL when the stack serves */
   uint64_t key;
   bool formed;  /* H is that of the constant C */
+  double *x_formed, *y_formed; /* nx, m: where C was taken last, and y there; NULL: it is taken anew at each place */
 } NsMjEdge;
 
 struct NsMoreauJean {
