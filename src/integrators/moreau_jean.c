@@ -58,10 +58,19 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
   edge->nparts = inter->nds;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
     NsMjNode *node = &mj->nodes[inter->ds[p]->index];
-    edge->parts[p] = (NsMjPart){inter->ds[p]->index, at, ns_arena_matrix(arena, edge->m, node->ds->nv),
-                            ns_arena_matrix(arena, node->ds->nv, edge->m)};
+    edge->parts[p] = (NsMjPart){.node = inter->ds[p]->index,
+                                .at = at,
+                                .H = ns_arena_matrix(arena, edge->m, node->ds->nv),
+                                .X = ns_arena_matrix(arena, node->ds->nv, edge->m)};
     node->nedges++;
   }
+  if (mj->curves && ns_mj_can_curve(edge)) ns_mj_take_curve(edge, arena);
+}
+
+static bool has_friction(const NsNsds *nsds) {
+  for (int e = 0; e < nsds->ninteractions; e++)
+    if (nsds->interactions[e]->law->kind == NS_LAW_FRICTION) return true;
+  return false;
 }
 
 static void join(NsMoreauJean *mj) {
@@ -102,6 +111,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   if (!mj) return NS_ENOMEM;
   mj->nsds = nsds;
   mj->linear = mj->predicts = true;
+  mj->curves = !has_friction(nsds);
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
@@ -109,6 +119,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
     for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(mj, &mj->edges[e], nsds->interactions[e]);
     join(mj);
     take_vectors(mj);
+    ns_mj_straighten(mj);
   }
   if (mj->arena.failed) {
     ns_moreau_jean_free(mj);
@@ -439,18 +450,20 @@ static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
                  ns_lu_singular_row(node->lu) + 1, mj->h);
 }
 
-static NsStatus update_W(NsMoreauJean *mj, bool same, int iteration, NsError *err) {
+static NsStatus update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
   for (int i = 0; i < mj->nsds->nds; i++) {
     NsMjNode *node = &mj->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     node->fresh = false;
-    if (node->linear && same && node->factored && node->key == key) continue;
+    bool curved = ns_mj_curved(mj, node);
+    if (node->linear && same && node->factored && node->key == key && !curved) continue;
     NsStatus status = NS_OK;
     if (node->linear) form_linear_W(mj, node);
-    else status = form_W(mj, node, iteration >= 3, err);
+    else status = form_W(mj, node, full, err);
+    if (status == NS_OK && curved) ns_mj_subtract_curvature(mj, node);
     if (status == NS_OK) status = factor(mj, node, err);
     if (status != NS_OK) return status;
-    node->key = key;
+    node->key = curved ? 0 : key;
   }
   return NS_OK;
 }
@@ -488,7 +501,7 @@ static bool same_weights(NsMoreauJean *mj) {
 static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
   take_memory(mj);
   NsStatus status = ns_moreau_jean_evaluate(mj, err);
-  if (status == NS_OK) status = update_W(mj, true, 1, err);
+  if (status == NS_OK) status = update_W(mj, true, false, err);
   if (status == NS_OK) form_free_step(mj);
   return status;
 }
@@ -500,8 +513,10 @@ static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
   return mj->linear && !mj->positions ? NS_OK : ns_mj_evaluate_outputs(mj, false, err);
 }
 
-NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, int iteration, NsError *err) {
-  NsStatus status = update_W(mj, same_weights(mj), mj->options.linearly_implicit ? 1 : iteration, err);
+NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err) {
+  if (mj->curved) ns_mj_straighten(mj);
+  if (full) ns_mj_curve(mj);
+  NsStatus status = update_W(mj, same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
   for (int i = 0; i < mj->nsds->nds && !fresh; i++) fresh = mj->nodes[i].fresh;

@@ -67,10 +67,12 @@ NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err);
 
 /*
 ** Jacobians at the iterate, W = M - h theta dF/dv - h^2 theta^2 dF/dq T and its factors; the contacts that take part
-** (decided once a step) and their problem. From the third iteration of a step the derivative of M(q) (v - v_k) is in W
-** too. What did not change is kept. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK.
+** (decided once a step) and their problem. When `full`, W has the derivative of M(q) (v - v_k) - H(q)'P by q too, and the
+** problem that of u = H(q) v + dh/dt: then Newton's convergence is quadratic. Second derivatives of h are taken by jets, of
+** relations of Lagrangian systems with at most 12 coordinates, in models without friction; those that couple the impulse on
+** one system to the coordinates of another are left out. What did not change is kept. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK.
 */
-NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, int iteration, NsError *err);
+NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err);
 
 /* The problem of the iterate, of those that take part, and where a solver should start (its n elements). */
 const NsMixedProblem *ns_moreau_jean_problem(const NsMoreauJean *mj);

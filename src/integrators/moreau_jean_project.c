@@ -63,6 +63,7 @@ NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **probl
   if (!mj->projected) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
   mj->projected = true;
   mj->matrix_formed = false; /* the room of the step's matrix is used */
+  ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   int n = mj->problem.n;

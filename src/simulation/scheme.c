@@ -115,8 +115,8 @@ NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err) {
   return ns_euler_moreau_evaluate_relations(scheme->euler_moreau, err);
 }
 
-NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err) {
-  if (scheme->moreau_jean) return ns_moreau_jean_linearize(scheme->moreau_jean, iteration, err);
+NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err) {
+  if (scheme->moreau_jean) return ns_moreau_jean_linearize(scheme->moreau_jean, full, err);
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_linearize(scheme->schatzman_paoli, err);
   return ns_euler_moreau_linearize(scheme->euler_moreau, err);
 }

@@ -85,7 +85,7 @@ void ns_scheme_restart(NsScheme *scheme);
 bool ns_scheme_predicted(const NsScheme *scheme);
 NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err);
 NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err);
-NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err);
+NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err);
 
 /* Solves the one-step problem of the iterate: problem->lambda, problem->y. The status is problem->info.status. */
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem);
