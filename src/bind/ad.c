@@ -33,7 +33,7 @@ enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES, PACKED_PLACES, VECTORS };
 typedef struct Job {
   bool self, has_time, takes_out;
   double t;
-  int nargs, nout, variables;
+  int nargs, nout, variables, rows; /* rows: of a matrix of nout entries; 0: a vector */
   const NslDualArg *args;
   const char *outlabel;
   const double *plain;
@@ -201,6 +201,48 @@ static void take_result(lua_State *L, const Job *job, int out) {
   }
 }
 
+/*
+** Pushes a table of the rows of a matrix, live views on out (at that stack index), which holds it column by column.
+*/
+static void push_rows(lua_State *L, const Job *job, int meta, int out) {
+  NslDualVector *v = lua_touserdata(L, out);
+  lua_createtable(L, job->rows, 0);
+  for (int i = 0; i < job->rows; i++) {
+    NslDualVector *row = nsl_push_dual_vector(L, meta, v->tag, 0, v->np, job->outlabel);
+    row->e = v->e + i * v->step;
+    row->step = v->step * job->rows;
+    row->n = job->nout / job->rows;
+    lua_pushvalue(L, out);
+    lua_setiuservalue(L, -2, 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* Stores the numbers or duals of row i, on top of the stack, unless it is the view on them. */
+static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
+  const NslDualVector *view = nsl_test_dual_vector(L, -1);
+  int cols = job->nout / job->rows;
+  if (view && view->e == out->e + i * out->step && view->step == out->step * job->rows) return;
+  if (luaL_len(L, -1) != cols) luaL_error(L, "%s[%d]: expected %d values", job->outlabel, i + 1, cols);
+  for (int j = 0; j < cols; j++) {
+    lua_geti(L, -1, j + 1);
+    nsl_dual_vector_store(L, out, i + j * job->rows, -1);
+    lua_pop(L, 1);
+  }
+}
+
+/* Stores what the callback wrote into the table of rows, or returned: the value on top, a table of rows. */
+static void take_rows(lua_State *L, const Job *job, int out, int table) {
+  NslDualVector *to = lua_touserdata(L, out);
+  if (lua_isnil(L, -1)) lua_pushvalue(L, table);
+  if (luaL_len(L, -1) != job->rows) luaL_error(L, "%s: expected %d rows", job->outlabel, job->rows);
+  for (int i = 0; i < job->rows; i++) {
+    lua_geti(L, -1, i + 1);
+    take_row(L, job, to, i);
+    lua_pop(L, 1);
+  }
+}
+
 static bool same_value(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }
@@ -276,13 +318,16 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
   lua_rawgeti(L, room, DUAL_VECTOR_META);
   push_kept(L, ENTRY);
   NslDualVector *v = take_vector(L, &taken, kept, tag, job->nout, np, job->outlabel);
+  if (job->rows) push_rows(L, job, kept - 1, out);
+  int given = lua_gettop(L);
   lua_pushvalue(L, FUNCTION);
   if (job->self) lua_pushvalue(L, SELF), count++;
   if (job->has_time) push_time(L, job, room, tag, np), count++;
   push_arguments(L, job, &taken, kept, tag, first, np);
-  if (job->takes_out) lua_pushvalue(L, out), count++;
+  if (job->takes_out) lua_pushvalue(L, given), count++;
   lua_call(L, count, 1);
-  take_result(L, job, out);
+  if (job->rows) take_rows(L, job, out, given);
+  else take_result(L, job, out);
   check_values(L, job, v);
   if (job->first) store_along(L, job, v);
   else store_partials(L, job, v, first, np);
@@ -470,7 +515,12 @@ static void start(lua_State *L, Job *job, int function, int self) {
 
 void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
                         const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain, NULL, 0, NULL, NULL};
+  nsl_dual_matrix_jacobians(L, function, self, has_time, t, nargs, args, outlabel, nout, 0, plain);
+}
+
+void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                               const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain) {
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, rows, args, outlabel, plain, NULL, 0, NULL, NULL};
   for (int a = 0; a < nargs; a++)
     if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
   start(L, &job, function, self);
@@ -479,7 +529,7 @@ void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, dou
 void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
                     const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
                     const double *plain, double *first, double *second) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain, directions, tdot, first, second};
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, 0, args, outlabel, plain, directions, tdot, first, second};
   start(L, &job, function, self);
 }
 
@@ -532,7 +582,7 @@ static const NslVector *take_x(lua_State *L, const char *who) {
 static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
                           const double *plain, bool takes_out) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  Job job = {false, false, takes_out, 0, 1, nout, x->n, &arg, outlabel, plain, NULL, 0, NULL, NULL};
+  Job job = {false, false, takes_out, 0, 1, nout, x->n, 0, &arg, outlabel, plain, NULL, 0, NULL, NULL};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);

@@ -112,7 +112,7 @@ static void rebind(lua_State *L, int idx) {
   for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
-    callee->functions[i].plain_known = callee->functions[i].jacobians_known = false;
+    callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
   if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
   unsigned present = 0;
   for (int i = 0; i < callee->kind->nslots; i++)
@@ -234,7 +234,7 @@ static NsStatus make_memories(NslCallee *callee) {
     f->lambda = ns_arena_doubles(&callee->arena, callee->m);
     f->plain = ns_arena_doubles(&callee->arena, most);
     f->jacobian[0] = f->jacobian[1] = f->low = NULL;
-    f->plain_known = f->jacobians_known = false;
+    f->plain_known = f->jacobians_known = f->no_duals = false;
   }
   return callee->arena.failed ? NS_ENOMEM : NS_OK;
 }

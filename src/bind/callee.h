@@ -88,7 +88,8 @@ typedef struct NslFunction {
   double *plain;         /* its value, when it is a vector */
   bool plain_known, jacobians_known;
   double *jacobian[2];   /* by dual numbers, at that point */
-  double *low;           /* room for a value, of differences */
+  double *low;           /* room for a value: of differences, or of a matrix */
+  bool no_duals;         /* a matrix whose callback did not take dual numbers */
 } NslFunction;
 
 /*
