@@ -14,6 +14,7 @@ ns.polygon = require "nslua.polygon"
 ns.contact = require "nslua.contact"(ns)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
+ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 
 return ns
