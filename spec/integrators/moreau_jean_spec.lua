@@ -616,15 +616,22 @@ describe("MoreauJeanOSI starts Newton where the motion goes on", function()
     assert.is_true(impacts > 0)
   end)
 
-  it("goes on alike after a reset, in a clone, and after a step that failed", function()
+  it("goes on alike after a reset, in a clone, from a checkpoint, and after a step that failed", function()
     local simu, ds = arm {}
     steps(simu, 700)
     local expected = bits(ds)
     simu:reset()
     steps(simu, 300)
     local twin = simu:clone()
+    local file = os.tmpname()
+    simu:save_state(file)
     steps(simu, 400)
     assert.equal(expected, bits(ds))
+    local resumed, ds3 = arm {}
+    resumed:load_state(file)
+    os.remove(file)
+    steps(resumed, 400)
+    assert.equal(expected, bits(ds3))
     steps(twin, 400)
     assert.equal(expected, bits(twin:nsds():dynamicalSystem(1)))
 
