@@ -89,9 +89,10 @@ static void join(NsMoreauJean *mj) {
 static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
-  double **velocities[] = {&mj->v_k, &mj->F_k,  &mj->v,         &mj->v_from,    &mj->F,
-                           &mj->p,   &mj->rho,  &mj->work,      &mj->free_step, &mj->correction};
-  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess};
+  double **velocities[] = {&mj->v_k, &mj->F_k,       &mj->v,    &mj->v_from, &mj->F,         &mj->p, &mj->rho,
+                           &mj->work, &mj->free_step, &mj->held, &mj->shift,  &mj->correction};
+  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec,
+                             &mj->guess, &mj->nu};
   for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
     *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
@@ -103,6 +104,7 @@ static void take_vectors(NsMoreauJean *mj) {
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, mj->m);
+  mj->shut = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->shut);
 }
 
 NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
@@ -112,6 +114,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   mj->nsds = nsds;
   mj->linear = mj->predicts = true;
   mj->curves = !has_friction(nsds);
+  mj->nnodes = nsds->nds;
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
@@ -131,7 +134,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
 
 void ns_moreau_jean_free(NsMoreauJean *mj) {
   if (!mj) return;
-  for (int i = 0; mj->nodes && i < mj->nsds->nds; i++) ns_lu_free(mj->nodes[i].lu);
+  for (int i = 0; mj->nodes && i < mj->nnodes; i++) ns_lu_free(mj->nodes[i].lu);
   ns_sparse_free(mj->sparse);
   ns_arena_release(&mj->arena);
   ns_free(mj);
@@ -242,14 +245,20 @@ static void take_memory(NsMoreauJean *mj) {
     memcpy(mj->q_k + node->q, ds->q_k, (size_t)ds->nq * sizeof *mj->q_k);
     memcpy(mj->v_k + node->v, ds->v_k, (size_t)ds->nv * sizeof *mj->v_k);
   }
-  memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
   memset(mj->lambda, 0, (size_t)mj->m * sizeof *mj->lambda);
   mj->predicted = false;
+}
+
+/* The iterate starts at v_k, where velocities are prescribed at those, and does not leave them. */
+static void start_iterate(NsMoreauJean *mj) {
+  memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
+  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].v);
 }
 
 void ns_moreau_jean_restart(NsMoreauJean *mj) {
   if (mj->predicted) mj->decided = false;
   take_memory(mj);
+  start_iterate(mj);
 }
 
 bool ns_moreau_jean_predicted(const NsMoreauJean *mj) {
@@ -262,10 +271,10 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   bool forces = mj->options.theta != 1;
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) {
     const NsMjNode *node = &mj->nodes[i];
-    if (forces && ns_coef_varies(&node->ds->fext)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
+    if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
-    if (status == NS_OK && forces && ns_coef_varies(&node->ds->fext))
+    if (status == NS_OK && forces && ns_mechanical_driven(node->ds))
       status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
@@ -285,7 +294,7 @@ static bool closes(const NsMoreauJean *mj) {
 
 /* The iterate's velocities go on as in the last steps, by a parabola, where those had no impulses. */
 static void predict(NsMoreauJean *mj) {
-  if (mj->linear || mj->options.linearly_implicit || !mj->predicts || closes(mj)) return;
+  if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMechanicalDs *ds = mj->nodes[i].ds;
     const double *before = ds->base.x_before + ds->nq, *earlier = ds->base.x_earlier + ds->nq;
@@ -296,6 +305,7 @@ static void predict(NsMoreauJean *mj) {
       double last = ds->v_k[j] - before[j], bend = smooth < 2 ? 0 : last - (before[j] - earlier[j]);
       mj->v[mj->nodes[i].v + j] = ds->v_k[j] + last + bend;
     }
+    ns_boundary_impose(ds->boundary, mj->v + mj->nodes[i].v);
   }
 }
 
@@ -312,9 +322,12 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->t_k = t_k;
   mj->t = t_next;
   mj->h = h;
-  mj->decided = mj->projected = false;
+  mj->decided = mj->again = mj->projected = false;
+  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
+  memset(mj->nu, 0, (size_t)mj->m * sizeof *mj->nu);
   take_memory(mj);
   NsStatus status = update_coefficients(mj, err);
+  if (status == NS_OK) start_iterate(mj);
   if (status == NS_OK) status = evaluate_start(mj, err);
   if (status == NS_OK) predict(mj);
   return status;
@@ -322,13 +335,16 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
 
 /* ---- evaluation at the iterate ---- */
 
-/* q from v. */
-static void move_coordinates(NsMoreauJean *mj) {
+void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
   for (int i = 0; i < mj->Nv; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_mechanical_move(node->ds, mj->q_k + node->q, mj->work + node->v, mj->h, mj->q + node->q);
+    if (mj->combined && mj->projected) {
+      memcpy(mj->q_free + node->q, mj->q + node->q, (size_t)node->ds->nq * sizeof *mj->q);
+      ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+    }
   }
 }
 
@@ -363,23 +379,29 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
 }
 
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
-  move_coordinates(mj);
+  ns_mj_move_coordinates(mj);
   return ns_mj_evaluate_outputs(mj, true, err);
 }
 
-/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system. */
-static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
+/*
+** rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system, at its coordinates q; what it is in the rows of
+** prescribed velocities is `held`, and leaves 0.
+*/
+static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->v;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
   NsStatus status = NS_OK;
-  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, mj->q + node->q, mj->v + o, mj->F + o, err);
-  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, mj->q + node->q, node->M, err);
+  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, q, mj->v + o, mj->F + o, err);
+  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q, node->M, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < n; i++) mj->work[o + i] = mj->v[o + i] - mj->v_k[o + i];
   ns_mechanical_mass_times(ds, node->M, mj->work + o, mj->rho + o);
   for (int i = 0; i < n; i++)
     mj->rho[o + i] -= (wf != 0 ? wf * mj->F[o + i] : 0) + (wk != 0 ? wk * mj->F_k[o + i] : 0) + mj->p[o + i];
+  for (int i = 0; ds->boundary && i < ds->boundary->n; i++)
+    mj->held[o + ds->boundary->index[i]] = mj->rho[o + ds->boundary->index[i]];
+  ns_boundary_hold(ds->boundary, mj->rho + o);
   return NS_OK;
 }
 
@@ -388,16 +410,21 @@ static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
 ** wait until it is known which are needed.
 */
 static void start(NsMoreauJean *mj) {
-  move_coordinates(mj);
+  bool prescribed = false;
+  ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
+  for (int i = 0; i < mj->nsds->nds && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
+  for (int e = 0; prescribed && e < mj->nsds->ninteractions; e++)
+    ns_mj_velocities(mj, &mj->edges[e], mj->v, mj->u + mj->edges[e].row);
 }
 
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   if ((mj->linear && !mj->positions) || !mj->decided) start(mj);
-  else move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = form_rho(mj, &mj->nodes[i], err);
+  else ns_mj_move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
+  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
+    status = form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].q, err);
   return status;
 }
 
@@ -438,6 +465,7 @@ static NsStatus form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err
 
 static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   mj->factorizations++;
+  ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->W);
   NsStatus status = ns_lu_factor(node->lu, node->W, node->ds->nv);
   node->factored = status == NS_OK;
   node->fresh = true;
@@ -477,6 +505,7 @@ void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
     if (!changed && !node->fresh) continue;
     for (int j = 0; j < n; j++)
       for (int i = 0; i < edge->m; i++) part->X[j + (size_t)i * (size_t)n] = part->H[i + (size_t)j * (size_t)edge->m];
+    for (int i = 0; i < edge->m; i++) ns_boundary_hold(node->ds->boundary, part->X + (size_t)i * (size_t)n);
     ns_lu_solve(node->lu, edge->m, part->X, n);
   }
 }
@@ -486,6 +515,7 @@ static void form_free_step(NsMoreauJean *mj) {
   for (int i = 0; i < mj->Nv; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
+    ns_boundary_hold(node->ds->boundary, mj->free_step + node->v);
     ns_lu_solve(node->lu, 1, mj->free_step + node->v, node->ds->nv);
   }
 }
@@ -500,6 +530,7 @@ static bool same_weights(NsMoreauJean *mj) {
 /* The first linearisation of a step from v_k, when contacts take part after all. */
 static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
   take_memory(mj);
+  start_iterate(mj);
   NsStatus status = ns_moreau_jean_evaluate(mj, err);
   if (status == NS_OK) status = update_W(mj, true, false, err);
   if (status == NS_OK) form_free_step(mj);
@@ -515,7 +546,7 @@ static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
 
 NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err) {
   if (mj->curved) ns_mj_straighten(mj);
-  if (full) ns_mj_curve(mj);
+  if (full && !mj->combined) ns_mj_curve(mj); /* combined shifts are by the W of any iteration */
   NsStatus status = update_W(mj, same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
@@ -646,9 +677,9 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 ** Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.8.
 */
 static NsStatus correct(NsMoreauJean *mj, NsError *err) {
-  if (mj->problem.n > 0 || largest(mj->correction, mj->Nv) > 0.1 * largest(mj->free_step, mj->Nv)) return NS_OK;
+  if (mj->problem.n > 0 || mj->combined || largest(mj->correction, mj->Nv) > 0.1 * largest(mj->free_step, mj->Nv)) return NS_OK;
   for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v[i] - mj->correction[i]);
-  move_coordinates(mj);
+  ns_mj_move_coordinates(mj);
   return ns_moreau_jean_finite(mj, err);
 }
 
@@ -679,11 +710,13 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
 
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->q, v = node->v;
-  NsEnergyStep step = {mj->t_k,     mj->t,       mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
-                       mj->q + q,   mj->v + v,   mj->p + v, node->M,           mj->work + v, mj->rho + v,
-                       mj->F + v};
+  NsEnergyStep step = {mj->t_k,     mj->t,     mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
+                       mj->q + q,   mj->v + v, mj->p + v, NULL,              NULL,        node->M,
+                       mj->work + v, mj->rho + v, mj->F + v};
   double before = 0, after = 0;
+  if (node->ds->boundary) step.held = mj->held + v;
   if (mj->projected) step.q = mj->q_free + q;
+  if (mj->combined) step.acting = mj->q + q;
   NsStatus status = ns_energy_add(node->ds, &step, account, err);
   if (status != NS_OK || !mj->projected) return status;
   const double *places[] = {mj->q_free + q, mj->q + q};
@@ -698,11 +731,23 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   return status;
 }
 
+/* The impulses of prescribed velocities at the accepted iterate: of a linear step they are not known yet. */
+static NsStatus find_reactions(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int d = 0; d < mj->nsds->nds && status == NS_OK; d++) {
+    NsMjNode *node = &mj->nodes[d];
+    const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->q;
+    if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = form_rho(mj, node, q, err);
+  }
+  return status;
+}
+
 static void write_system(NsMoreauJean *mj, const NsMjNode *node) {
   NsMechanicalDs *ds = node->ds;
   memcpy(ds->q, mj->q + node->q, (size_t)ds->nq * sizeof *ds->q);
   memcpy(ds->v, mj->v + node->v, (size_t)ds->nv * sizeof *ds->v);
   memcpy(ds->base.r, mj->p + node->v, (size_t)ds->nv * sizeof *ds->v);
+  ns_boundary_pick(ds->boundary, mj->held + node->v, ds->base.reaction);
   ds->base.x_version++;
   ds->base.moved = true;
   if (mj->linear) return;
@@ -718,6 +763,8 @@ static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {
 }
 
 NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err) {
+  NsStatus found = find_reactions(mj, err);
+  if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
     for (int d = 0; d < mj->nsds->nds; d++) {

@@ -62,13 +62,14 @@ struct NsMoreauJean {
   bool curves, curved; /* second derivatives may be taken (no friction); some interaction has them now */
   NsMjNode *nodes;
   NsMjEdge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
   NsMoreauJeanOptions options;
   double t_k, t, h;
   double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
   double *y_k, *u_k;         /* m */
-  bool decided;              /* which contacts take part */
+  bool decided, again;       /* which contacts take part; `again`: as `shut` tells */
   bool predicts;             /* all laws are unilateral: a step may be without impulses */
   bool predicted;            /* the iterate started from velocities that go on as in the last steps */
 
@@ -76,9 +77,13 @@ struct NsMoreauJean {
   double *q, *v, *lambda;    /* Nq, Nv, m */
   double *v_from, *lambda_from;
   double *F, *p, *rho;       /* Nv */
+  double *held;              /* Nv: impulses of prescribed velocities */
   double *y, *u;             /* m: outputs and their velocities */
   double *q_free;            /* Nq: q before it was projected */
   bool projected;
+  bool combined;             /* q has the shift in it that the velocities are found with */
+  double *shift, *nu;        /* Nv, m: the shift; combined: the sums of its multipliers, else 0 */
+  bool *shut;                /* m: contacts that take part, as forecast or as enlarged since */
   double *work, *free_step;  /* Nv */
   double *correction;        /* Nv: W^-1 rho of the last residual */
 
@@ -125,6 +130,9 @@ double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
 
 /* X = W^-1 H' of each part whose W or (changed) H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
+
+/* q from v and the shift. */
+void ns_mj_move_coordinates(NsMoreauJean *mj);
 
 /* Outputs, H and impulses at q, v, lambda; those of contacts that take no part, without impulses, when `all`. */
 NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);

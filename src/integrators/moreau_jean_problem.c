@@ -19,7 +19,7 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 }
 
 /* Whether contact i of a unilateral interaction is forecast to be closed. */
-static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (forecast <= 0) return true;
   double change = 0;
@@ -30,6 +30,12 @@ static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   }
   double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);
+}
+
+/* The same, or what has been decided in this step before. */
+static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  if (!mj->again) mj->shut[edge->row + i] = forecast_closed(mj, edge, i);
+  return mj->shut[edge->row + i];
 }
 
 double ns_moreau_jean_tolerance(double h, double u, double change, double lambda_k) {

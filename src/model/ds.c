@@ -30,6 +30,11 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
   return ds->update(ds, t, err);
 }
 
+/* Whether the state is what a step of a two-step scheme left. */
+static bool is_left(const NsDs *ds) {
+  return ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+}
+
 static bool is_zero(const double *v, int n) {
   for (int i = 0; i < n; i++)
     if (v[i] != 0) return false;
@@ -45,7 +50,7 @@ static void count_smooth(NsDs *ds) {
 
 /* The states before the last steps, when the present one is what they left; a step that failed may begin once more. */
 static void remember_before(NsDs *ds) {
-  bool same = ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+  bool same = is_left(ds);
   if (!same) ds->h_k = 0, ds->smooth = 0;
   if (same && ds->left) {
     count_smooth(ds);
@@ -60,6 +65,12 @@ void ns_ds_leave(NsDs *ds, double h) {
   memcpy(ds->x_left, ds->x, bytes_of(ds->n));
   ds->h_left = h;
   ds->left = true;
+}
+
+const double *ns_ds_before(const NsDs *ds, double *h) {
+  if (!ds->x_before || !is_left(ds)) return NULL;
+  *h = ds->h_left;
+  return ds->left ? ds->x_k : ds->x_before;
 }
 
 void ns_ds_remember(NsDs *ds) {
@@ -77,6 +88,7 @@ void ns_ds_reset(NsDs *ds) {
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->nr));
   memset(ds->r_k, 0, bytes_of(ds->nr));
+  if (ds->nreaction > 0) memset(ds->reaction, 0, bytes_of(ds->nreaction));
 }
 
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
@@ -94,5 +106,6 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
     visitor(context, "x_earlier", ds->x_earlier, bytes_of(ds->n));
     visitor(context, "smooth", &ds->smooth, sizeof ds->smooth);
   }
+  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, bytes_of(ds->nreaction));
   if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }
