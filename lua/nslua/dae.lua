@@ -287,7 +287,7 @@ return function(ns, support)
 
   local function check_function(f, who, what, expected)
     local meta = getmetatable(f)
-    if type(f) ~= "function" and not (type(meta) == "table" and meta.__call) then
+    if type(f) ~= "function" and meta ~= "compiled function" and not (type(meta) == "table" and meta.__call) then
       fail("%s: %s: expected %s, got %s", who, what, expected or "a function", type(f))
     end
   end
