@@ -35,6 +35,7 @@ local opt = options.parse(arg, {
     help = "see the header" },
   { "form", default = "written", choices = { "written", "positions" },
     help = "equations by hand, or by ns.mechanics" },
+  { "compile", default = "no", choices = { "no", "yes" }, help = "of positions: compiled once, or called" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
@@ -202,7 +203,8 @@ local function linkage()
   P2:set_pos(P1, la * A.x)
   P3:set_pos(P2, lb * B.x)
   P4:set_pos(P3, lc * C.x)
-  local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 } }
+  local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 },
+    compile = opt.compile == "yes" }
   sys:particle { mass = m, position = P2 }
   sys:particle { mass = m, position = P3 }
   local gap = P4:pos_from(P1) - ln * N.x
