@@ -1,4 +1,4 @@
--- ns.class(base [, name]): a class of relations or systems whose methods are the callbacks.
+-- ns.class(base [, name]): a class of relations, systems or boundary conditions whose methods are the callbacks.
 --
 --   local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
 --   function Clutch:computeh(time, x, lambda, z, y) y[1] = -x[1] end
@@ -11,10 +11,10 @@
 
 local function make(core)
   local support = core.class_support
-  local systems, types = {}, {} -- constructor -> whether it makes systems; its name
+  local systems, types = {}, {} -- constructor -> whether it takes the first argument of `init`; its name
   for type_name in pairs(core.class_callbacks) do
     types[core[type_name]] = type_name
-    systems[core[type_name]] = type_name:find "DS$" ~= nil
+    systems[core[type_name]] = type_name:find "DS$" ~= nil or type_name == "BoundaryCondition"
   end
   local info = setmetatable({}, { __mode = "k" }) -- class -> its methods, constructor and name
 

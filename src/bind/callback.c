@@ -269,6 +269,8 @@ typedef void Value(double, unsigned, double *, unsigned, double *, unsigned, dou
 typedef void Jacobian(double, unsigned, double *, unsigned, double *, double *, unsigned, double *);
 typedef void Mass(unsigned, In, double *, unsigned, double *);
 typedef void Fint(double, unsigned, In, In, double *, unsigned, double *);
+typedef void Mext(double, double *, unsigned, double *);
+typedef void Mint(double, double *, double *, double *, unsigned, double *);
 typedef void Fgyr(unsigned, In, In, double *, unsigned, double *);
 typedef void OfQ(unsigned, In, unsigned, double *, unsigned, double *);
 typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
@@ -298,6 +300,8 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
     case NSL_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
     case NSL_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
     case NSL_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_MEXT: ((Mext *)f)(at->t, out, nz, z); break;
+    case NSL_NATIVE_MINT: ((Mint *)f)(at->t, x, lambda, out, nz, z); break;
     case NSL_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
     case NSL_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
     case NSL_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;

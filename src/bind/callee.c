@@ -70,7 +70,7 @@ const char *nsl_argument_name(const NslCallee *callee, char arg) {
 }
 
 int nsl_dimension(const NslCallee *callee, char letter) {
-  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : letter == '3' ? 3 : 1;
 }
 
 /* An argument or output vector, anchored in the sheet. */
@@ -365,8 +365,8 @@ static void clone_fields(lua_State *L, int from, int to) {
     lua_insert(L, -2);
     lua_rawset(L, -4);
   }
-  static const char *const own[] = {"anchor nsds", "anchor z"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const own[] = {"anchor nsds", "anchor z", "anchor boundaryConditions"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     lua_pushnil(L);
     lua_setfield(L, -2, own[i]);
   }

@@ -32,6 +32,8 @@ typedef enum NslNative {
                           double *z) */
   NSL_NATIVE_MASS,  /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
   NSL_NATIVE_FINT,  /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MEXT,  /* (double t, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MINT,  /* (double t, double *q, double *v, double *out, unsigned nz, double *z) */
   NSL_NATIVE_FGYR,  /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
   NSL_NATIVE_Q,     /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
   NSL_NATIVE_QT,    /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
@@ -46,7 +48,7 @@ typedef enum NslNative {
 /*
 ** What a class of objects has as a callback. `args` lists what stands between the time and the output: 'x', 'l'
 ** (lambda), 'v' (the rate of x, in the place of lambda at a point), 'z'; the arguments' names are those of the class. The output is a rows x cols matrix,
-** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers.
+** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers, '3' for that number.
 */
 typedef struct NslSlot {
   const char *name;  /* "computeh": the method of a class */
