@@ -199,6 +199,22 @@ describe("compiled callbacks", function()
     by_all_ways(function(way) return (pendulum(way, true):run()) end, 1e-6)
   end)
 
+  it("of rigid bodies: forces, moments, the gap of a contact", function()
+    by_all_ways(function(way)
+      local ds = ns.NewtonEulerDS { q0 = { 0, 0, 1, 1, 0, 0, 0 }, v0 = { 0.1, 0, 0, 1, 0.2, 0.1 }, mass = 2,
+        inertia = ns.diag { 1, 2, 3 },
+        fExt = way(function(t, _, F) F[3] = -9.81 * 2 + sin(t) end),
+        fInt = way(function(_, q, v, _, F) F[1], F[2] = 3 * q[1] + 0.1 * v[1] ^ 3, 3 * q[2] end),
+        mExt = way(function(t, _, M) M[1] = 0.1 * cos(t) end),
+        mInt = way(function(_, q, v, _, M) M[1], M[2], M[3] = 0.2 * v[4], q[4] * q[5], 0.1 * v[6] end) }
+      local relation = ns.NewtonEulerR { h = way(function(_, q, _, y) y[1] = q[3] - 0.5 + 0.1 * q[6] end) }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), relation), ds)
+      return (ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJeanOSI(0.5), ns.LCP()):run())
+    end, 1e-9)
+  end)
+
   it("keep the errors of plain ones: the value and its place", function()
     local function fails(f, x0)
       local ds = ns.FirstOrderNonLinearDS { x0 = x0 or { 1 }, f = ns.compile(f), name = "plant" }
