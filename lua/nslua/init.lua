@@ -1,7 +1,7 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true }
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, motion_support = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -14,6 +14,7 @@ ns.polygon = require "nslua.polygon"
 ns.contact = require "nslua.contact"(ns)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
+ns.mechanics = require "nslua.mechanics"(ns, core.motion_support)
 ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 

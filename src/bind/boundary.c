@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/function.h"
 #include "bind/mechanical_ds.h"
 
@@ -104,14 +105,14 @@ static int new_general(lua_State *L) {
   nsl_at_most(L, 2, who);
   lua_settop(L, 2);
   const int *index = push_indices(L, who, &n);
-  bool given = !lua_isnil(L, 2) && !lua_isfunction(L, 2);
+  bool given = !lua_isnil(L, 2) && !nsl_is_callback(L, 2);
   if (given && nsl_test_vector(L, 2)) nsl_to_finite_vector(L, 2, n, who, "values"), lua_pushvalue(L, 2);
   else if (given) nsl_push_flat(L, 2, n, who, "values");
   else nsl_push_vector(L, n, "values");
   push_new(L, GENERAL, n, index);
   lua_pushvalue(L, 4);
   take_values(L, 5);
-  if (lua_isfunction(L, 2)) nsl_set_function(L, 5, 0, 2);
+  if (nsl_is_callback(L, 2)) nsl_set_function(L, 5, 0, 2);
   return 1;
 }
 

@@ -140,7 +140,8 @@ static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const P
     const NslCallback *cb = &callee->callbacks[slot];
     int entries = nsl_callback_entries(cb);
     bool silent;
-    if (is_jacobian(cb->slot) || entries == 0 || (cb->backing != NSL_LUA && cb->backing != NSL_METHOD)) continue;
+    if (is_jacobian(cb->slot) || entries == 0 || cb->backing == NSL_ABSENT || cb->backing == NSL_LIBRARY)
+      continue;
     double *out = scratch(L, (size_t)entries);
     status = is_silent(callee, slot, probe, out, &silent);
     lua_pop(L, 1);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/function.h"
 #include "bind/mechanical_ds.h"
 
@@ -156,7 +157,7 @@ void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int
   const NsMechanicalDs *ds = nsl_mechanical(self);
   int c = find_coefficient(name), slot = nsl_slot(&self->callee, name);
   if (!may_have(self, name)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
-  if (slot >= 0 && lua_isfunction(L, value)) {
+  if (slot >= 0 && nsl_is_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     drop_constant(self, name);
     return;
@@ -230,7 +231,7 @@ static int set_force(lua_State *L, const char *what, bool shared) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
   bool rigid = nsl_mechanical(self)->kind == NS_NEWTON_EULER;
   lua_settop(L, 2);
-  int n = !rigid || lua_isfunction(L, 2) ? 6 : nsl_push_flat(L, 2, -1, what, "force")->n;
+  int n = !rigid || nsl_is_callback(L, 2) ? 6 : nsl_push_flat(L, 2, -1, what, "force")->n;
   if (n != 3 && n != 6) nsl_bad(L, what, "force", "a vector of 3 or 6", 2);
   lua_settop(L, 2);
   if (n == 3) set_part(L, 1, 2, 0, what);
@@ -243,7 +244,7 @@ static int set_moment(lua_State *L, const char *what) {
   lua_settop(L, 2);
   if (nsl_mechanical(self)->kind != NS_NEWTON_EULER)
     luaL_error(L, "%s: a %s has no external moment", what, self->callee.head.type->name);
-  if (lua_isfunction(L, 2) || nsl_push_flat(L, 2, -1, what, "moment")->n != 3) nsl_bad(L, what, "moment", "a vector of 3", 2);
+  if (nsl_is_callback(L, 2) || nsl_push_flat(L, 2, -1, what, "moment")->n != 3) nsl_bad(L, what, "moment", "a vector of 3", 2);
   lua_settop(L, 2);
   nsl_set_moment(L, 1, 2, what);
   return 0;

@@ -190,7 +190,6 @@ static int size_of(const NsMechanicalDs *ds, char letter) {
   return letter == 'm' ? ds->nv : letter == 'n' ? ds->nq : letter == 's' ? ds->base.n : letter == '3' ? 3 : 1;
 }
 
-
 /* How many doubles the evaluation needs besides. */
 static lua_Integer room_of(const NsMechanicalDs *ds, NslQuantity which) {
   lua_Integer nq = ds->nq, nv = ds->nv;
@@ -268,7 +267,7 @@ static int evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
 */
 static int call_plainly(lua_State *L, const NslCallee *callee, int slot) {
   int count = lua_gettop(L);
-  bool method = callee->callbacks[slot].backing == NSL_METHOD;
+  bool method = nsl_is_method(&callee->callbacks[slot]);
   lua_getiuservalue(L, 1, NSL_SHEET);
   lua_rawgeti(L, -1, nsl_function_place(slot));
   lua_replace(L, -2);
@@ -286,7 +285,8 @@ static int compute(lua_State *L, NslQuantity which) {
   const NslCallee *callee = &check_quantity(L, which, quantities[which].method)->base.callee;
   int slot = nsl_slot(callee, quantities[which].method), most = (int)strlen(quantities[which].args);
   NslBacking backing = slot < 0 ? NSL_ABSENT : callee->callbacks[slot].backing;
-  if ((backing == NSL_LUA || backing == NSL_METHOD) && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
+  bool in_lua = backing != NSL_ABSENT && backing != NSL_LIBRARY;
+  if (in_lua && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
   if (lua_gettop(L) > 1 + most)
     luaL_error(L, "%s: expected at most %d argument%s, got %d", quantities[which].method, most, most == 1 ? "" : "s",
                lua_gettop(L) - 1);
