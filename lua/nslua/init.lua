@@ -1,7 +1,8 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true }
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, solution_methods = true,
+  write_file = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -12,6 +13,7 @@ ns.class = require "nslua.class"(core)
 ns.numerics.model = require "nslua.model"(ns)
 ns.polygon = require "nslua.polygon"
 ns.contact = require "nslua.contact"(ns)
+ns.animation = require "nslua.animation"(core)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
 ns._VERSION = "nslua 0.1.0"

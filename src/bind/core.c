@@ -7,6 +7,7 @@
 #include "bind/ad.h"
 #include "bind/arrays.h"
 #include "bind/callee.h"
+#include "bind/files.h"
 #include "bind/host.h"
 #include "bind/internal.h"
 #include "bind/linalg.h"
@@ -28,6 +29,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_sparse,
     nsl_open_band,
     nsl_open_host,
+    nsl_open_files,
     nsl_open_callee,
     nsl_open_ad,
     nsl_open_first_order_ds,
