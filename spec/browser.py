@@ -1,9 +1,9 @@
-"""A headless Chromium driven over its DevTools pipe: browser.py BROWSER PAGE, steps as JSON lines on standard input.
+"""A headless Chromium driven over its DevTools pipe: browser.py BROWSER, steps as JSON lines on standard input.
 
-Steps: {"size": [width, height, ratio], "dark": bool, "touch": bool} (loads the page), {"eval": expression} (prints its
-value as a line of JSON), {"key": name, "shift": bool}, {"click": [x, y]}, {"drag": [x0, y0, x1, y1], "shift": bool},
-{"move": [x, y]}, {"wheel": [x, y, delta]}, {"pinch": [x, y, from, to]}, {"tap": [x, y]}, {"wait": seconds},
-{"shot": file}. A last line tells the requests that were made and the errors of the page.
+Steps: {"page": file}, {"size": [width, height, ratio], "dark": bool, "touch": bool} (loads the page), {"eval":
+expression} (prints its value as a line of JSON), {"key": name, "shift": bool}, {"click": [x, y]}, {"drag": [x0, y0, x1,
+y1], "shift": bool}, {"move": [x, y]}, {"wheel": [x, y, delta]}, {"pinch": [x, y, from, to]}, {"tap": [x, y]}, {"wait":
+seconds}, {"shot": file}, {"end": true} (prints {"files", "outside", "errors"}: what was asked for, what went wrong).
 """
 import base64, json, os, pathlib, shutil, signal, subprocess, sys, tempfile, time
 
@@ -128,12 +128,21 @@ class Browser:
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture))
 
-    def run(self, page, step):
+    def run(self, step):
         shift = step.get("shift", False)
-        if "size" in step:
-            self.load(page, step)
+        if "page" in step:
+            signal.alarm(60)
+            self.page = step["page"]
+            return
+        elif "end" in step:
+            outside = [url for url in self.requests if not url.startswith("file:")]
+            print(json.dumps({"files": len(set(self.requests)), "outside": outside, "errors": self.errors}), flush=True)
+            self.requests, self.errors = [], []
+            return
+        elif "size" in step:
+            self.load(self.page, step)
         elif "eval" in step:
-            print(json.dumps(self.evaluate(step["eval"]), ensure_ascii=False))
+            print(json.dumps(self.evaluate(step["eval"]), ensure_ascii=False), flush=True)
         elif "key" in step:
             self.key(step["key"], shift)
         elif "click" in step:
@@ -180,11 +189,9 @@ def main():
     browser = Browser(sys.argv[1])
     try:
         browser.attach()
-        for line in sys.stdin:
+        for line in iter(sys.stdin.readline, ""):
             if line.strip():
-                browser.run(sys.argv[2], json.loads(line))
-        outside = [url for url in browser.requests if not url.startswith("file:")]
-        print(json.dumps({"files": len(set(browser.requests)), "outside": outside, "errors": browser.errors}))
+                browser.run(json.loads(line))
     finally:
         browser.close()
 

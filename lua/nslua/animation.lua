@@ -4,7 +4,7 @@
 --     canvas:line(0, 0, x[k], y[k])
 --   end }
 --
---   sol:animate { file = "ball.html", draw = function(state, canvas) canvas:circle(state.q1, state.q2, 0.1) end }
+--   sol:animate { file = "ball.html", draw = function(state, canvas) canvas:circle(state.q1, 0, 0.1) end }
 --
 --   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2, 3 }, draw = ... }
 --   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { name = "w", y = sol.w } } } }
@@ -168,13 +168,18 @@ function Animation:html()
 end
 
 return function(core)
+  local function write(file, text)
+    local good, message = pcall(core.write_file, file, text)
+    if not good then error(message, 0) end
+  end
+
   -- save(file): .html.
   function Animation:save(file)
     if type(file) ~= "string" then fail("animation: file: expected a string, got %s", show(file)) end
     if not file:find "%.html?$" then
       fail("animation: file: '%s': expected a name that ends in .html", file)
     end
-    core.write_file(file, self:html())
+    write(file, self:html())
     return self
   end
 
@@ -280,7 +285,7 @@ return function(core)
     if not spec.file:find "%.html?$" then
       fail("%s: file: '%s': expected a name that ends in .html", who, spec.file)
     end
-    core.write_file(spec.file, page)
+    write(spec.file, page)
     return page
   end
 

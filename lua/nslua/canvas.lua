@@ -19,7 +19,7 @@ local function fail(text, ...) error(text:format(...), 0) end
 
 local function show(value)
   if type(value) == "string" then return ("'%s'"):format(value) end
-  if type(value) == "number" then return tostring(value) end
+  if type(value) == "number" then return value == value and tostring(value) or "nan" end
   return type(value)
 end
 canvas.show = show

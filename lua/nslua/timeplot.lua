@@ -77,6 +77,9 @@ local function default_panels(solution)
       if #panel < MOST then panel[#panel + 1] = name end
     end
   end
+  for _, panel in ipairs(panels) do
+    if #panel == 1 then panel.ylabel = nil end -- the name in the legend says it
+  end
   return panels
 end
 
@@ -93,7 +96,9 @@ end
 local function make_series(record, item, who, solution, t, number)
   if type(item) == "string" then
     if not solution then fail("%s: expected {name=, y=}, got '%s'", who, item) end
-    item = { name = item, y = solution:column(item), step = is_multiplier(item) }
+    local good, column = pcall(solution.column, solution, item)
+    if not good then fail("%s: %s", who, column) end
+    item = { name = item, y = column, step = is_multiplier(item) }
   end
   check_keys(item, who, "name y t step color")
   local times = item.t or t

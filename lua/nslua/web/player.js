@@ -74,9 +74,9 @@ nslua.Player = class {
 
   /* With equal scales, a stage no higher than the world needs, so that the controls are near. */
   shapeStage() {
-    const { bounds: [x0, x1, y0, y1], equal } = this.record.world;
-    const room = equal ? this.stage.clientWidth * (y1 - y0) / (x1 - x0) + 30 : this.stage.clientWidth;
-    this.stage.style.setProperty("--most", Math.max(Math.round(room), 180) + "px");
+    const { bounds: [x0, x1, y0, y1], equal, axes } = this.record.world, width = this.stage.clientWidth;
+    const room = equal ? Math.max(width * (y1 - y0) / (x1 - x0) + (axes ? 60 : 0), 180) : 1.4 * width;
+    this.stage.style.setProperty("--most", Math.round(room) + "px");
   }
 
   /* ---- the clock ---- */
@@ -126,6 +126,7 @@ nslua.Player = class {
 
   pause() {
     this.playing = false;
+    this.time = Math.min(this.time, this.end);
     this.showPlaying();
   }
 
@@ -143,14 +144,12 @@ nslua.Player = class {
     if (!this.playing) return;
     const passed = this.last === undefined ? 0 : Math.min((now - this.last) / 1000, 1);
     this.last = now;
+    const last = this.loop ? this.end + this.hold() : this.end;
     let t = this.time + passed * this.speed;
-    const length = this.end - this.start + this.hold();
-    if (t >= this.start + length) {
-      if (this.loop && length > 0) t = this.start + (t - this.start) % length;
-      else this.pause();
-    }
-    if (t <= this.end || this.time < this.end) this.seek(t);
-    if (t > this.end && this.playing) this.time = t;
+    if (t >= last && this.loop && last > this.start) t = this.start + (t - last) % (last - this.start);
+    else if (t >= last) this.pause();
+    this.seek(t);
+    if (this.playing) this.time = t; /* beyond the end, too, while the last frame stands */
     requestAnimationFrame((next) => this.tick(next));
   }
 
