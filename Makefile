@@ -9,7 +9,7 @@ BUSTED ?= /usr/bin/busted
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux
 LINT_NEEDS  = clang lua-check cppcheck
-BENCH_NEEDS = python3-siconos
+BENCH_NEEDS = python3-siconos python3-scipy
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -94,11 +94,19 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -m 755 $(NSLUA) $(ROOT)/bin/nslua
 	install -m 755 $(BUILD)/public/core.so $(ROOT)/lib/lua/5.4/nslua/core.so
 	cp -R lua/nslua/. $(ROOT)/share/lua/5.4/nslua
+	cp docs/reference.md $(ROOT)/share/lua/5.4/nslua/reference.md
+	install -d $(ROOT)/share/nslua/library
+	$(NSLUA) -e '$(ANNOTATIONS)' > $(ROOT)/share/nslua/library/nslua.lua
 	chmod -R u=rwX,go=rX $(ROOT)/share/lua/5.4/nslua
 
 uninstall:  ## takes away what install has put there
 	rm -f $(ROOT)/bin/nslua
-	rm -rf $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua
+	rm -rf $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua $(ROOT)/share/nslua
+
+ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
+annotations: all  ## library/nslua.lua: the API for editors
+	@mkdir -p library
+	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
 
 clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
@@ -127,4 +135,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench annotations install uninstall clean help packages lint-packages

@@ -39,6 +39,12 @@ describe("make install", function()
     assert.equal("table\ttrue\n", (host.nslua_run(code)))
   end)
 
+  it("has its help and the annotations for editors", function()
+    local out = host.run(prefix .. "/bin/nslua -e 'print((require \"nslua.help\".text \"EventDriven\"))'")
+    assert.matches("^ns.EventDriven%(nsds, grid", out)
+    assert.matches("---@class nslua.vector", host.read(prefix .. "/share/nslua/library/nslua.lua"), 1, true)
+  end)
+
   it("has a prompt", function()
     local out = host.run(prefix .. "/bin/nslua -i", "1+1\n")
     assert.matches("\n> 2\n", out)

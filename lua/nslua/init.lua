@@ -16,6 +16,7 @@ ns.contact = require "nslua.contact"(ns)
 ns.animation = require "nslua.animation"(core)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
+ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 
 return ns
