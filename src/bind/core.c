@@ -16,6 +16,7 @@
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
+#include "bind/process.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -51,6 +52,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,
+    nsl_open_process,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif
