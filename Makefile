@@ -7,7 +7,7 @@ BUSTED ?= /usr/bin/busted
 
 # Debian packages: to build and test, to lint, peers to measure against.
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libcminpack-dev libedit-dev lua-busted tmux
+              libcminpack-dev libedit-dev lua-busted tmux gnuplot-nox
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 

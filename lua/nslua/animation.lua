@@ -169,7 +169,7 @@ end
 
 return function(core)
   local function write(file, text)
-    local good, message = pcall(core.write_file, file, text)
+    local good, message = pcall(core.process_support.save, file, text)
     if not good then error(message, 0) end
   end
 

@@ -1,8 +1,8 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true, solution_methods = true,
-  write_file = true }
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, process_support = true,
+  solution_methods = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -17,6 +17,7 @@ ns.animation = require "nslua.animation"(core)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
 ns.help = function(...) return require "nslua.help"(...) end
+ns.plot = require "nslua.plot_lazy"(core.solution_methods)
 ns._VERSION = "nslua 0.1.0"
 
 return ns

@@ -7,7 +7,6 @@
 #include "bind/ad.h"
 #include "bind/arrays.h"
 #include "bind/callee.h"
-#include "bind/files.h"
 #include "bind/host.h"
 #include "bind/internal.h"
 #include "bind/linalg.h"
@@ -17,6 +16,7 @@
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
+#include "bind/process.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -29,7 +29,6 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_sparse,
     nsl_open_band,
     nsl_open_host,
-    nsl_open_files,
     nsl_open_callee,
     nsl_open_ad,
     nsl_open_first_order_ds,
@@ -53,6 +52,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,
+    nsl_open_process,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -345,7 +345,6 @@ static int solution_newindex(lua_State *L) {
   return luaL_error(L, "solution: it has no field '%s'", name);
 }
 
-/* The table of methods is also the module's solution_methods, for those that are written in Lua. */
 void nsl_open_solution(lua_State *L) {
   static const luaL_Reg methods[] = {{"column", solution_column}, {"names", solution_names}, {"save", solution_save},
                                      {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
@@ -355,12 +354,13 @@ void nsl_open_solution(lua_State *L) {
                                   {"__len", solution_length},
                                   {"__newindex", solution_newindex},
                                   {NULL, NULL}};
+  int module = lua_gettop(L);
   nsl_register_type(L, &solution_type, meta, NULL);
   luaL_getmetatable(L, solution_type.name);
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, -4, "solution_methods");
+  lua_setfield(L, module, "solution_methods"); /* for those that are written in Lua */
   lua_pushcclosure(L, solution_index, 1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
