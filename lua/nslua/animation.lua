@@ -167,6 +167,7 @@ function Animation:html()
     scripts = { "scene", "painter", "timeplot", "player" } }
 end
 
+-- Gives ns.animation and the methods of solutions.
 return function(core)
   local function write(file, text)
     local good, message = pcall(core.process_support.save, file, text)
@@ -175,16 +176,16 @@ return function(core)
 
   -- save(file): .html.
   function Animation:save(file)
-    if type(file) ~= "string" then fail("animation: file: expected a string, got %s", show(file)) end
+    if type(file) ~= "string" then fail("%s: file: expected a string, got %s", self.who, show(file)) end
     if not file:find "%.html?$" then
-      fail("animation: file: '%s': expected a name that ends in .html", file)
+      fail("%s: file: '%s': expected a name that ends in .html", self.who, file)
     end
     write(file, self:html())
     return self
   end
 
   local function make(spec, who, list, times, more)
-    local self = setmetatable({ times = times }, Animation)
+    local self = setmetatable({ times = times, who = who }, Animation)
     self.title = html.utf8(option(spec, who, "title", "string", "Animation"))
     self.paper = draw_all(spec, who, list)
     self.world = world(spec, who, self.paper)
@@ -254,7 +255,9 @@ return function(core)
     end })
   end
 
-  core.solution_methods.animate = public(function(sol, spec)
+  local methods = {}
+
+  methods.animate = public(function(sol, spec)
     check_keys(spec, "animate")
     local t, n = sol.t, #sol
     local fps, speed = positive(spec, "animate", "fps", 60), positive(spec, "animate", "speed", 1)
@@ -292,7 +295,7 @@ return function(core)
   animation.timeplot = public(function(spec) return plot_page(spec, "timeplot") end)
 
   -- sol:html(file [, options]), sol:html{...}.
-  core.solution_methods.html = public(function(sol, file, spec)
+  methods.html = public(function(sol, file, spec)
     if type(file) == "table" and spec == nil then
       file, spec = nil, file
     elseif type(file) ~= "string" then
@@ -307,5 +310,5 @@ return function(core)
   end)
 
   local call = public(animate_frames)
-  return setmetatable(animation, { __call = call, __name = "animation" })
+  return setmetatable(animation, { __call = call, __name = "animation" }), methods
 end

@@ -13,7 +13,7 @@ ns.class = require "nslua.class"(core)
 ns.numerics.model = require "nslua.model"(ns)
 ns.polygon = require "nslua.polygon"
 ns.contact = require "nslua.contact"(ns)
-ns.animation = require "nslua.animation"(core)
+ns.animation = require "nslua.animation_lazy"(core)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
 ns.help = function(...) return require "nslua.help"(...) end

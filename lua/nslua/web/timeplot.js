@@ -305,8 +305,8 @@ nslua.TimePlot = class {
     canvas.addEventListener("pointermove", (event) => this.pointerMove(panel, event));
     canvas.addEventListener("pointerup", (event) => this.pointerUp(panel, event));
     canvas.addEventListener("pointercancel", (event) => this.pointerUp(panel, event));
-    canvas.addEventListener("pointerleave", () => {
-      if (!this.seek && !this.pointers.size) this.setCursor(null);
+    canvas.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch" && !this.seek && !this.pointers.size) this.setCursor(null);
     });
   }
 
