@@ -10,6 +10,8 @@ NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-seri
               libcminpack-dev libedit-dev lua-busted tmux gnuplot-nox
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
+# Used where they are there: films, specs that look at pages in a browser.
+OPTIONAL    = gnuplot-nox ffmpeg chromium python3
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -114,6 +116,9 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
+extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
+	@$(call provide,$(OPTIONAL))
+
 packages:
 	@$(call provide,$(NEEDS))
 lint-packages:
@@ -135,4 +140,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench extras annotations install uninstall clean help packages lint-packages

@@ -56,6 +56,7 @@ local function trimmed(text)
 end
 
 local function into(directory, source)
+  source = source:gsub('"([%w_]+%.html)"', '"' .. directory .. '/%1"')
   return (source:gsub('"([%w_]+%.[cnl][spu][vya])"', '"' .. directory .. '/%1"'))
 end
 
@@ -141,7 +142,7 @@ describe("names in the documentation", function()
     each("%f[%w_.]ns%.([%a_][%w_]*)", function(name, file)
       assert.truthy(ns[name], ("%s: there is no ns.%s"):format(file, name))
     end)
-    for _, room in ipairs { "numerics", "polygon" } do
+    for _, room in ipairs { "numerics", "polygon", "animation" } do
       each("%f[%w_.]ns%." .. room .. "%.([%a_][%w_]*)", function(name, file)
         assert.truthy(ns[room][name], ("%s: there is no ns.%s.%s"):format(file, room, name))
       end)
@@ -264,6 +265,7 @@ describe("the reference", function()
     look(ns.numerics, "ns.numerics.")
     look(ns.polygon, "ns.polygon.")
     look(ns.contact, "ns.contact.")
+    look(ns.animation, "ns.animation.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)

@@ -6,11 +6,13 @@
 --
 --   sol:animate { file = "ball.html", draw = function(state, canvas) canvas:circle(state.q1, 0, 0.1) end }
 --
---   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2, 3 }, draw = ... }
---   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { name = "w", y = sol.w } } } }
+--   animation:save("swing.mp4", { width = 800 })
 --
--- Everything is drawn once, when the file is made: see nslua.canvas for what there is to draw with. nslua.timeplot has
--- the time plots.
+--   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2 }, draw = ... }
+--   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { name = "w", y = w } } } }
+--
+-- Everything is drawn once, when the file is made. nslua.canvas has what there is to draw with, nslua.timeplot the
+-- time plots, nslua.film GIF and MP4.
 
 local canvas = require "nslua.canvas"
 local html = require "nslua.html"
@@ -174,13 +176,38 @@ return function(core)
     if not good then error(message, 0) end
   end
 
-  -- save(file): .html.
-  function Animation:save(file)
-    if type(file) ~= "string" then fail("%s: file: expected a string, got %s", self.who, show(file)) end
-    if not file:find "%.html?$" then
-      fail("%s: file: '%s': expected a name that ends in .html", self.who, file)
+  -- The size of a film's pictures: even numbers of pixels, as high as the world asks for.
+  local function film_size(self, file, more)
+    local who = "save"
+    for key in pairs(more) do
+      if key ~= "width" and key ~= "height" and key ~= "fps" then
+        fail("%s: unknown option '%s' (known: fps, height, width)", who, tostring(key))
+      end
     end
-    write(file, self:html())
+    local b = self.world.bounds
+    local ratio = self.world.equal and math.min(math.max((b[4] - b[3]) / (b[2] - b[1]), 0.25), 1.5) or 0.66
+    local width = positive(more, who, "width", 800)
+    local height = positive(more, who, "height", width * ratio + 50)
+    local function even(x, name)
+      if x < 64 or x > 4096 then fail("%s: %s: expected pixels, from 64 to 4096, got %g", who, name, x) end
+      return math.floor(x / 2 + 0.5) * 2
+    end
+    local fps = positive(more, who, "fps", file:find "%.gif$" and 25 or 30)
+    return { width = even(width, "width"), height = even(height, "height"), fps = fps }
+  end
+
+  -- save(file [, {width =, height =, fps =}]): .html, .gif or .mp4; the options are those of films.
+  function Animation:save(file, more)
+    if type(file) ~= "string" then fail("%s: file: expected a string, got %s", self.who, show(file)) end
+    if more ~= nil and type(more) ~= "table" then fail("save: expected a table of options, got %s", show(more)) end
+    if file:find "%.html?$" then
+      write(file, self:html())
+    elseif file:find "%.gif$" or file:find "%.mp4$" then
+      local size = film_size(self, file, more or {})
+      require "nslua.film".save(core.process_support, file, self, size)
+    else
+      fail("%s: file: '%s': expected a name that ends in .html, .gif or .mp4", self.who, file)
+    end
     return self
   end
 

@@ -122,7 +122,7 @@ describe("--animate", function()
     assert.matches("cannot write '/nonexistent/a.html': No such file or directory", err, 1, true)
     assert.equal(1, status)
     _, err, status = host.nslua_run "scripts/clutch.lua --h 1 --animate a.txt"
-    assert.matches("interact: file: 'a.txt': expected a name that ends in .html", err, 1, true)
+    assert.matches("interact: file: 'a.txt': expected a name that ends in .html, .gif or .mp4", err, 1, true)
     assert.equal(1, status)
   end)
 end)
