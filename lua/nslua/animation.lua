@@ -24,11 +24,11 @@ local function fail(text, ...) error(text:format(...), 0) end
 
 -- ---- options ----
 
-local shared = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel unit plot"
+local shared = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel fps"
 local known = {
-  animation = shared .. " frames times fps",
-  interact = shared .. " parameter values fps",
-  animate = shared .. " fps rows",
+  animation = shared .. " frames times unit plot",
+  interact = shared .. " parameter values",
+  animate = shared .. " rows unit plot",
 }
 
 local function sorted_words(text)

@@ -110,29 +110,52 @@ function Canvas:begin()
   self.key, self.numbers = {}, {}
 end
 
--- The number of an operation with its style; equal ones share it.
-local function operation(self, who, kind, style, extra)
-  local op, parts = { kind = kind }, { kind }
-  for key, value in pairs(style or {}) do
-    if not (takes[kind][key]) then
-      local names = {}
-      for name in pairs(takes[kind]) do names[#names + 1] = name end
-      table.sort(names)
-      fail("%s: unknown style '%s' (known: %s)", who, tostring(key), table.concat(names, ", "))
+local orders = {} -- the keys of takes[kind], in one order
+for kind, set in pairs(takes) do
+  orders[kind] = {}
+  for name in pairs(set) do table.insert(orders[kind], name) end
+  table.sort(orders[kind])
+end
+
+local function check_keys(who, kind, style)
+  for key in pairs(style) do
+    if not takes[kind][key] then
+      fail("%s: unknown style '%s' (known: %s)", who, tostring(key), table.concat(orders[kind], ", "))
     end
-    value = checks[key](value, who, key)
-    if key ~= "angle" then op[key] = value end
   end
-  for key, value in pairs(extra or {}) do op[key] = value end
-  for key, value in pairs(op) do parts[#parts + 1] = ("%s=%q"):format(key, value) end
-  table.sort(parts)
-  local id = table.concat(parts, "\0")
-  local index = self.op_index[id]
-  if not index then
-    index = #self.ops + 1
-    self.ops[index], self.op_index[id] = op, index
+end
+
+local function new_operation(self, id, kind, values, turned, name)
+  local op = { kind = kind, turned = turned, name = name }
+  for i, key in ipairs(orders[kind]) do
+    if key ~= "angle" then op[key] = values[i] end -- an angle is one of the numbers
   end
+  local index = #self.ops + 1
+  self.ops[index], self.op_index[id] = op, index
   return index
+end
+
+local no_style, values = {}, {}
+
+local function word(value)
+  return math.type(value) == "float" and ("%a"):format(value) or tostring(value)
+end
+
+-- The number of an operation with its style; equal ones share it.
+local function operation(self, kind, style, turned, name)
+  style = style or no_style
+  check_keys(kind, kind, style)
+  local id = turned and kind .. " turned" or kind
+  for i, key in ipairs(orders[kind]) do
+    local value = style[key]
+    if value ~= nil then
+      value = checks[key](value, kind, key)
+      if key ~= "angle" then id = id .. " " .. key .. "=" .. word(value) end
+    end
+    values[i] = value
+  end
+  if name then id = id .. " name=" .. name end
+  return self.op_index[id] or new_operation(self, id, kind, values, turned, name)
 end
 
 -- The world holds the rectangle of half the size (rx, ry) about (x, y).
@@ -147,8 +170,8 @@ local function check_style(who, style)
   return style
 end
 
-local function put(self, who, kind, style, numbers, extra)
-  local op = operation(self, who, kind, check_style(who, style), extra)
+local function put(self, kind, style, numbers, turned, name)
+  local op = operation(self, kind, check_style(kind, style), turned, name)
   self.key[#self.key + 1] = op .. ":" .. #numbers
   table.move(numbers, 1, #numbers, #self.numbers + 1, self.numbers)
 end
@@ -169,7 +192,7 @@ local function segment(kind, extent)
     local around = extent and extent * math.sqrt((x2 - x1) ^ 2 + (y2 - y1) ^ 2) or 0
     include(self, x1, y1, around)
     include(self, x2, y2, around)
-    put(self, kind, kind, style, list)
+    put(self, kind, style, list)
   end
 end
 
@@ -207,7 +230,7 @@ local function points(kind, least)
     local two = style ~= nil or is_list(b) and #b > 0
     local list = coordinates(kind, a, two and b or nil, least)
     for i = 1, #list, 2 do include(self, list[i], list[i + 1]) end
-    put(self, kind, kind, two and style or not two and b or nil, list)
+    put(self, kind, two and style or not two and b or nil, list)
   end
 end
 
@@ -222,7 +245,7 @@ function Canvas:circle(x, y, r, style)
   local angle = check_style("circle", style) and style.angle
   include(self, x, y, r)
   list[4] = angle and finite(angle, "circle", "angle")
-  put(self, "circle", "circle", style, list, { turned = angle and true })
+  put(self, "circle", style, list, angle and true)
 end
 
 -- rectangle(x, y, width, height [, style]): (x, y) is its centre; angle turns it about that.
@@ -233,21 +256,21 @@ function Canvas:rectangle(x, y, width, height, style)
   local w, h = math.abs(width), math.abs(height)
   include(self, x, y, w * c + h * s, w * s + h * c)
   list[5] = angle
-  put(self, "rectangle", "rectangle", style, list)
+  put(self, "rectangle", style, list)
 end
 
 -- arc(x, y, r, from, to [, style]): angles in radians, from the x axis.
 function Canvas:arc(x, y, r, from, to, style)
   local list = finite_list("arc", "x y r from to", x, y, r, from, to)
   include(self, x, y, math.abs(r))
-  put(self, "arc", "arc", style, list)
+  put(self, "arc", style, list)
 end
 
 -- point(x, y [, style]): a disk whose size is its diameter in pixels.
 function Canvas:point(x, y, style)
   local list = finite_list("point", "x y", x, y)
   include(self, x, y)
-  put(self, "point", "point", style, list)
+  put(self, "point", style, list)
 end
 
 -- text(x, y, text [, style]); dx, dy move it, in pixels.
@@ -263,7 +286,7 @@ function Canvas:text(x, y, text, style)
     self.texts[index], self.text_index[text] = text, index
   end
   include(self, x, y)
-  put(self, "text", "text", style, { list[1], list[2], index - 1 })
+  put(self, "text", style, { list[1], list[2], index - 1 })
 end
 
 -- trace(name, x, y [, style]): the path of the point of that name, up to this frame; with seconds, its last part.
@@ -271,7 +294,7 @@ function Canvas:trace(name, x, y, style)
   if type(name) ~= "string" then fail("trace: name: expected a string, got %s", show(name)) end
   local list = finite_list("trace", "x y", x, y)
   include(self, x, y)
-  put(self, "trace", "trace", style, list, { name = name })
+  put(self, "trace", style, list, nil, name)
 end
 
 -- Ends the frame: keeps its shape and its numbers.
@@ -290,7 +313,7 @@ function Canvas:finish()
   end
   local first, varies = self.shapes[index].first, self.shapes[index].varies
   for i, x in ipairs(self.numbers) do
-    if x ~= first[i] then varies[i] = true end
+    if x ~= first[i] then varies[i] = true end -- of integers and floats of one value either will do
   end
   self.frames[#self.frames + 1] = { shape = index, numbers = self.numbers }
   self.key, self.numbers = nil, nil
