@@ -194,7 +194,8 @@ nslua.Painter = class {
     const x0 = this.x(n[slot]), y0 = this.y(n[slot + 1]), x1 = this.x(n[slot + 2]), y1 = this.y(n[slot + 3]);
     const length = Math.hypot(x1 - x0, y1 - y0), width = op.width ?? 2;
     if (length < 0.5) return;
-    const head = Math.min((op.size ?? 5 + 3 * width) * this.unit, length), ex = (x1 - x0) / length, ey = (y1 - y0) / length;
+    const head = Math.min((op.size ?? 5 + 3 * width) * this.unit, length);
+    const ex = (x1 - x0) / length, ey = (y1 - y0) / length;
     const bx = x1 - head * ex, by = y1 - head * ey, side = 0.42 * head;
     context.beginPath();
     context.moveTo(x0, y0);
@@ -214,7 +215,8 @@ nslua.Painter = class {
     const { context } = this, coils = Math.round(op.coils ?? 8), width = (op.size ?? 16) * this.unit / 2;
     const x0 = this.x(n[slot]), y0 = this.y(n[slot + 1]), x1 = this.x(n[slot + 2]), y1 = this.y(n[slot + 3]);
     const length = Math.hypot(x1 - x0, y1 - y0) || 1, nx = -(y1 - y0) / length, ny = (x1 - x0) / length;
-    const at = (s, side) => context.lineTo(x0 + s * (x1 - x0) + side * width * nx, y0 + s * (y1 - y0) + side * width * ny);
+    const at = (s, side) =>
+      context.lineTo(x0 + s * (x1 - x0) + side * width * nx, y0 + s * (y1 - y0) + side * width * ny);
     context.beginPath();
     at(0, 0);
     at(0.1, 0);

@@ -1,14 +1,13 @@
 /*
-** player.js: the page of an animation: the stage, the controls, the clock. Space plays, the arrows go a frame (with shift
-** ten) or change the speed, Home and End go to the ends, L switches the loop.
+** player.js: the page of an animation: the stage, the controls, the clock. Space plays, the arrows go a frame (with
+** shift ten) or change the speed, Home and End go to the ends, L switches the loop.
 */
 nslua.icons = {
-  play: "M8 5.2v13.6c0 .8.9 1.3 1.6.9l10.4-6.8c.6-.4.6-1.4 0-1.8L9.600 4.300C8.900 3.900 8 4.400 8 5.200z",
-  pause: "M7 5h3.500v14H7zM13.500 5H17v14h-3.500z",
-  back: "M6 6h2.400v12H6zM18 6.800v10.400c0 .6-.7 1-1.200.6L9.600 12.600c-.4-.3-.4-.9 0-1.200l7.200-5.200c.5-.4 1.200 0 1.200.6z",
-  forward: "M15.600 6H18v12h-2.400zM6 6.800v10.400c0 .6.7 1 1.200.6l7.200-5.200c.4-.3.4-.9 0-1.200L7.200 6.200C6.700 5.800 6 6.200 6 6.800z",
-  loop: "M7 7h9.500V4.200L21 8.500l-4.500 4.300V10H8.500v3.500H5.500V8.500C5.500 7.700 6.200 7 7 7zm10 10H7.500v2.800L3 15.500l4.500-4.300V14h8v-3.500h3v5"
-    + "c0 .8-.7 1.500-1.500 1.500z",
+  play: "M8 5L19 12 8 19z",
+  pause: "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z",
+  back: "M6 6h2.4v12H6zM18 6v12L9.4 12z",
+  forward: "M15.6 6H18v12h-2.4zM6 6v12L14.6 12z",
+  loop: "M6 7h10V4l5 4.5L16 13v-3H8v3H5V8q0-1 1-1zM18 17H8v3l-5-4.5L8 11v3h8v-3h3v5q0 1-1 1z",
 };
 
 nslua.Player = class {
@@ -85,7 +84,8 @@ nslua.Player = class {
   words() {
     const { record, scene } = this, { k } = scene.locate(this.time);
     if (record.parameter) return `${record.parameter} = ${record.values[k]}`;
-    const length = this.end - this.start, digits = length > 0 ? nslua.clamp(2 - Math.floor(Math.log10(length / 4)), 0, 9) : 2;
+    const length = this.end - this.start;
+    const digits = length > 0 ? nslua.clamp(2 - Math.floor(Math.log10(length / 4)), 0, 9) : 2;
     return `t = ${this.time.toFixed(digits).replace("-", "\u2212")}${record.unit ? " " + record.unit : ""}`;
   }
 

@@ -1,9 +1,9 @@
 /*
 ** timeplot.js: panels of curves over one axis of time.
 **
-** The wheel and two fingers zoom about where they are; a drag zooms to what it spans, with shift it moves, as one finger
-** does; a double click shows all. The legend hides and shows curves, and tells their values under the pointer. Beside an
-** animation a drag moves the time.
+** The wheel and two fingers zoom about where they are; a drag zooms to what it spans, with shift it moves, as one
+** finger does; a double click shows all. The legend hides and shows curves, and tells their values under the pointer.
+** Beside an animation a drag moves the time.
 */
 nslua.TimePlot = class {
   /* seek(t), when given, is called by a click or drag. */
@@ -122,7 +122,8 @@ nslua.TimePlot = class {
 
   paintGrid(panel, context, x, y, low, high) {
     const { box } = panel, [a, b] = this.view;
-    const across = nslua.ticks(a, b, (box.right - box.left) / 90), up = nslua.ticks(low, high, (box.bottom - box.top) / 42);
+    const across = nslua.ticks(a, b, (box.right - box.left) / 90);
+    const up = nslua.ticks(low, high, (box.bottom - box.top) / 42);
     context.strokeStyle = nslua.colour("grid");
     context.fillStyle = nslua.colour("muted");
     context.font = nslua.font(12);
