@@ -131,7 +131,7 @@ class Browser:
     def run(self, step):
         shift = step.get("shift", False)
         if "page" in step:
-            signal.alarm(60)
+            signal.alarm(120)
             self.page = step["page"]
             return
         elif "end" in step:
@@ -185,7 +185,7 @@ def too_long(*_):
 
 def main():
     signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(60)
+    signal.alarm(120)
     browser = Browser(sys.argv[1])
     try:
         browser.attach()

@@ -130,6 +130,11 @@ describe("a canvas", function()
     assert.is_true(inside(b, 0, 0))
   end)
 
+  it("takes nothing outside of its frames", function()
+    local paper = recorded(function() end)
+    assert.equal("line: a canvas takes nothing outside of draw", select(2, pcall(paper.line, paper, 0, 0, 1, 1)))
+  end)
+
   it("refuses what can not be drawn, by name", function()
     local function refused(expected, draw) assert.equal(expected, message(draw)) end
     refused("line: y2: expected a finite number, got nil", function(c) c:line(0, 0, 1) end)
