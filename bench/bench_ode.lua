@@ -56,7 +56,8 @@ function problems.heat()
 end
 
 local cases = {
-  { "lorenz", "RK45", 1e-6 }, { "lorenz", "DOP853", 1e-10 }, { "pendulum", "RK45", 1e-6 }, { "pendulum", "DOP853", 1e-10 },
+  { "lorenz", "RK45", 1e-6 }, { "lorenz", "DOP853", 1e-10 },
+  { "pendulum", "RK45", 1e-6 }, { "pendulum", "DOP853", 1e-10 },
   { "pendulum", "Radau", 1e-8 }, { "vdp", "Radau", 1e-6 }, { "vdp", "BDF", 1e-6 }, { "robertson", "Radau", 1e-6 },
   { "robertson", "BDF", 1e-6 }, { "heat", "Radau", 1e-6 }, { "heat", "BDF", 1e-6 },
 }
@@ -70,10 +71,12 @@ for _, case in ipairs(cases) do
   local mine = common.best(5, function() sol = ns.solve_ivp(f, { 0, T }, y0, options) end)
   local py = common.peer(scipy, name, method, rtol)
   local last = #sol.t
-  rows[#rows + 1] = { ("%s, %s, %g"):format(name, method, rtol), common.us(mine), common.us(py.time), common.ratio(py.time, mine),
+  rows[#rows + 1] = {
+    ("%s, %s, %g"):format(name, method, rtol), common.us(mine), common.us(py.time), common.ratio(py.time, mine),
     ("%d / %d"):format(sol.nfev, py.nfev or 0), ("%d / %d"):format(sol.njev, py.njev or 0),
     ("%d / %d"):format(sol.nlu, py.nlu or 0), ("%d / %d"):format(last - 1, py.steps or 0),
-    py.y and ("%.1e"):format(math.abs(py.y - sol.y[1][last])) or "-" }
+    py.y and ("%.1e"):format(math.abs(py.y - sol.y[1][last])) or "-",
+  }
 end
 common.table("solve_ivp: microseconds in all; counts are ours / SciPy's", {
   "", "nslua", "SciPy", "ratio", "nfev", "njev", "nlu", "steps", "y1 apart",

@@ -310,3 +310,7 @@ NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, N
   }
   return NS_OK;
 }
+
+void ns_moreau_jean_sparse_visit(NsMoreauJeanSparse *mj, NsVisitor visitor, void *context) {
+  visitor(context, "guess", mj->guess, (size_t)mj->N * sizeof *mj->guess);
+}
