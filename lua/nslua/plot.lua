@@ -9,7 +9,8 @@
 --   ax:plot(x, y):xlabel "x":grid(true)
 --   fig:savefig "picture.pdf"   fig:show()
 --
--- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current axes.
+-- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current
+-- axes.
 -- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
 -- plot_data, plot_contour, plot_stream, plot_surface.
 
@@ -82,7 +83,8 @@ function Figure:subplot(rows, cols, i, options)
   end
   axes.three_d = options.projection == "3d"
   if options.sharex then
-    if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s", data.describe(options.sharex)) end
+    if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s",
+      data.describe(options.sharex)) end
     axes.share_x = options.sharex
   end
   self.panels[#self.panels + 1] = axes
@@ -160,8 +162,10 @@ function Figure:show(options)
   for _, axes in ipairs(self.panels) do rows = math.max(rows, axes.rows) end
   self.columns = options.width and whole("show", "width", options.width, 20, 1000) or
     math.min(math.tointeger(tonumber(os.getenv "COLUMNS")) or 79, 120)
-  self.lines = options.height and whole("show", "height", options.height, 5, 1000) or math.min(24 * rows, 24 + 10 * rows)
+  self.lines = options.height and whole("show", "height", options.height, 5, 1000) or math.min(24 * rows,
+    24 + 10 * rows)
   local out = gnuplot.run("show", commands(self, terminal, 100))
+  out = out:gsub("^\f", "")
   if out ~= "" then io.stdout:write(out, out:sub(-1) == "\n" and "" or "\n") end
   io.stdout:flush()
   return self
@@ -189,7 +193,8 @@ function plot.close(fig)
 end
 
 for name, method in pairs(Axes) do
-  if type(method) == "function" and not name:find "^_" and not plot[name] and name ~= "new" and name ~= "colormap" then
+  if type(method) == "function" and not name:find "^_" and not plot[name] and name ~= "new" and
+    name ~= "colormap" then
     plot[name] = function(...) return method(plot.gca(), ...) end
   end
 end
@@ -281,15 +286,18 @@ local function asked_panels(who, asked, columns, names)
   for _, panel in ipairs(panels) do
     for _, name in ipairs(panel) do
       if not columns[name] then
-        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), table.concat(names, ", ", 1, math.min(#names, 24)))
+        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), table.concat(names, ", ", 1,
+          math.min(#names, 24)))
       end
     end
   end
   return panels
 end
 
--- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which is
--- returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all states and
+-- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which
+-- is
+-- returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all states
+-- and
 -- multipliers, in panels of what is of one size.
 function plot.solution(sol, asked, options)
   if data.is_options(asked) then asked, options = nil, asked end
