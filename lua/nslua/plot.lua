@@ -201,20 +201,27 @@ end
 
 -- ---- solutions ----
 
--- The columns of a recorded run, or of the table that solve_ivp and dae give: names and columns by name.
+-- The columns of a recorded run, of a file that ns.load has read, or of the table that solve_ivp and dae give: their names
+-- but for the first one's, which is the time, and the columns by name (t: the time).
 local function columns_of(sol)
   local names, columns = {}, {}
-  if type(sol) == "userdata" then
-    for _, name in ipairs(sol:names()) do
-      names[#names + 1] = name
-      columns[name] = columns[name] or sol:column(name)
+  local meta = getmetatable(sol)
+  if type(sol) == "userdata" or type(meta) == "table" and meta.__name == "columns" then
+    local all = sol:names()
+    columns.t = sol:column(#all > 0 and (sol.t and "t" or all[1]) or "t")
+    for _, name in ipairs(all) do
+      if not columns[name] and core.isvector(sol:column(name)) and name ~= all[1] then
+        names[#names + 1] = name
+        columns[name] = sol:column(name)
+      end
     end
   elseif type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
-    names[1], columns.t = "t", sol.t
+    columns.t = sol.t
     for i = 1, sol.y:rows() do
-      names[i + 1] = "y" .. i
+      names[i] = "y" .. i
       columns["y" .. i] = sol.y[i]
     end
+    return names, columns, true
   else
     fail("solution: expected a solution with t and y, got %s", data.describe(sol))
   end
@@ -253,28 +260,20 @@ local function grouped(names, columns)
   return groups
 end
 
--- The panels when nothing is asked for: coordinates, velocities, other states, multipliers.
-local function default_panels(sol, names, columns)
+-- The panels when nothing is asked for: coordinates, velocities, other states, multipliers; of an ODE's result all.
+local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
-  local is_run, states = type(sol) == "userdata", 0
-  if is_run then states = sol.x:cols() end
-  for i = 2, #names do
-    local stem = names[i]:match "^(%a+)%d*$"
-    if is_run and i > states + 1 then
-      if stem == "lambda" then table.insert(families.lambda, names[i]) end
-    else
-      table.insert(is_run and stem ~= "lambda" and families[stem] or families.x, names[i])
+  for _, name in ipairs(names) do
+    local stem = name:match "^(%a+)%d+$"
+    if all or (stem ~= "y" and name ~= "newton_iterations") then
+      table.insert(not all and families[stem] or families.x, name)
     end
   end
   local panels = {}
   for _, family in ipairs { "q", "v", "x", "lambda" } do
-    if #families[family] > 0 then
-      for _, group in ipairs(grouped(families[family], columns)) do
-        if #panels < 8 then
-          group.steps = family == "lambda"
-          panels[#panels + 1] = group
-        end
-      end
+    for _, group in ipairs(#families[family] > 0 and grouped(families[family], columns) or {}) do
+      group.steps = family == "lambda"
+      if #panels < 8 then panels[#panels + 1] = group end
     end
   end
   return panels
@@ -286,7 +285,7 @@ local function asked_panels(who, asked, columns, names)
   for _, panel in ipairs(panels) do
     for _, name in ipairs(panel) do
       if not columns[name] then
-        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), table.concat(names, ", ", 1,
+        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), "t, " .. table.concat(names, ", ", 1,
           math.min(#names, 24)))
       end
     end
@@ -304,14 +303,14 @@ function plot.solution(sol, asked, options)
   if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or #asked == 0) then
     fail("plot: columns: expected a list of names, got %s", data.describe(asked))
   end
-  local names, columns = columns_of(sol)
-  local panels = asked and asked_panels("plot", asked, columns, names) or default_panels(sol, names, columns)
+  local names, columns, all = columns_of(sol)
+  local panels = asked and asked_panels("plot", asked, columns, names) or default_panels(names, columns, all)
   local fig, first = plot.figure(options), nil
   for i, panel in ipairs(panels) do
     local axes = fig:subplot(#panels, 1, i, { sharex = first })
     first = first or axes
     for _, name in ipairs(panel) do
-      local steps = panel.steps or (panel.steps == nil and type(sol) == "userdata" and name:find "^lambda%d+$")
+      local steps = panel.steps or (panel.steps == nil and not all and name:find "^lambda%d+$")
       axes[steps and "step" or "plot"](axes, columns.t, columns[name],
         { label = #panel <= 12 and pretty(name) or nil, linewidth = #panel <= 12 and 1.6 or 0.7 })
     end

@@ -363,7 +363,7 @@ local function write_names(w, p)
         "center" .. ink)
     end
     if names.y then put_words(w, p, names.y, p.x0 - p.left + 0.95 * EM, (p.y0 + p.y1) / 2, "center rotate by 90" ..
-      style) end
+      ink) end
   end
   if p.axes.heading then
     w:line('set title %s font ",%d"%s offset 0,-0.4', w:quote(p.axes.heading), FONT_SIZE + 1, ink)
