@@ -2,7 +2,7 @@
 local core = require "nslua.core"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, process_support = true,
-  solution_methods = true }
+  solution_methods = true, file_support = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -17,6 +17,7 @@ ns.animation = require "nslua.animation_lazy"(core)
 require "nslua.dump"(ns)
 require "nslua.dae"(ns, core.dae_support)
 ns.help = function(...) return require "nslua.help"(...) end
+require "nslua.files"(ns, core.file_support)
 ns.plot = require "nslua.plot_lazy"(core.solution_methods)
 ns._VERSION = "nslua 0.1.0"
 

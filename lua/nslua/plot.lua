@@ -9,7 +9,8 @@
 --   ax:plot(x, y):xlabel "x":grid(true)
 --   fig:savefig "picture.pdf"   fig:show()
 --
--- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current axes.
+-- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current
+-- axes.
 -- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
 -- plot_data, plot_contour, plot_stream, plot_surface.
 
@@ -82,7 +83,8 @@ function Figure:subplot(rows, cols, i, options)
   end
   axes.three_d = options.projection == "3d"
   if options.sharex then
-    if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s", data.describe(options.sharex)) end
+    if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s",
+      data.describe(options.sharex)) end
     axes.share_x = options.sharex
   end
   self.panels[#self.panels + 1] = axes
@@ -160,8 +162,10 @@ function Figure:show(options)
   for _, axes in ipairs(self.panels) do rows = math.max(rows, axes.rows) end
   self.columns = options.width and whole("show", "width", options.width, 20, 1000) or
     math.min(math.tointeger(tonumber(os.getenv "COLUMNS")) or 79, 120)
-  self.lines = options.height and whole("show", "height", options.height, 5, 1000) or math.min(24 * rows, 24 + 10 * rows)
+  self.lines = options.height and whole("show", "height", options.height, 5, 1000) or math.min(24 * rows,
+    24 + 10 * rows)
   local out = gnuplot.run("show", commands(self, terminal, 100))
+  out = out:gsub("^\f", "")
   if out ~= "" then io.stdout:write(out, out:sub(-1) == "\n" and "" or "\n") end
   io.stdout:flush()
   return self
@@ -189,27 +193,35 @@ function plot.close(fig)
 end
 
 for name, method in pairs(Axes) do
-  if type(method) == "function" and not name:find "^_" and not plot[name] and name ~= "new" and name ~= "colormap" then
+  if type(method) == "function" and not name:find "^_" and not plot[name] and name ~= "new" and
+    name ~= "colormap" then
     plot[name] = function(...) return method(plot.gca(), ...) end
   end
 end
 
 -- ---- solutions ----
 
--- The columns of a recorded run, or of the table that solve_ivp and dae give: names and columns by name.
+-- The columns of a recorded run, of a file that ns.load has read, or of the table that solve_ivp and dae give: their names
+-- but for the first one's, which is the time, and the columns by name (t: the time).
 local function columns_of(sol)
   local names, columns = {}, {}
-  if type(sol) == "userdata" then
-    for _, name in ipairs(sol:names()) do
-      names[#names + 1] = name
-      columns[name] = columns[name] or sol:column(name)
+  local meta = getmetatable(sol)
+  if type(sol) == "userdata" or type(meta) == "table" and meta.__name == "columns" then
+    local all = sol:names()
+    columns.t = sol:column(#all > 0 and (sol.t and "t" or all[1]) or "t")
+    for _, name in ipairs(all) do
+      if not columns[name] and core.isvector(sol:column(name)) and name ~= all[1] then
+        names[#names + 1] = name
+        columns[name] = sol:column(name)
+      end
     end
   elseif type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
-    names[1], columns.t = "t", sol.t
+    columns.t = sol.t
     for i = 1, sol.y:rows() do
-      names[i + 1] = "y" .. i
+      names[i] = "y" .. i
       columns["y" .. i] = sol.y[i]
     end
+    return names, columns, true
   else
     fail("solution: expected a solution with t and y, got %s", data.describe(sol))
   end
@@ -248,28 +260,20 @@ local function grouped(names, columns)
   return groups
 end
 
--- The panels when nothing is asked for: coordinates, velocities, other states, multipliers.
-local function default_panels(sol, names, columns)
+-- The panels when nothing is asked for: coordinates, velocities, other states, multipliers; of an ODE's result all.
+local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
-  local is_run, states = type(sol) == "userdata", 0
-  if is_run then states = sol.x:cols() end
-  for i = 2, #names do
-    local stem = names[i]:match "^(%a+)%d*$"
-    if is_run and i > states + 1 then
-      if stem == "lambda" then table.insert(families.lambda, names[i]) end
-    else
-      table.insert(is_run and stem ~= "lambda" and families[stem] or families.x, names[i])
+  for _, name in ipairs(names) do
+    local stem = name:match "^(%a+)%d+$"
+    if all or (stem ~= "y" and name ~= "newton_iterations") then
+      table.insert(not all and families[stem] or families.x, name)
     end
   end
   local panels = {}
   for _, family in ipairs { "q", "v", "x", "lambda" } do
-    if #families[family] > 0 then
-      for _, group in ipairs(grouped(families[family], columns)) do
-        if #panels < 8 then
-          group.steps = family == "lambda"
-          panels[#panels + 1] = group
-        end
-      end
+    for _, group in ipairs(#families[family] > 0 and grouped(families[family], columns) or {}) do
+      group.steps = family == "lambda"
+      if #panels < 8 then panels[#panels + 1] = group end
     end
   end
   return panels
@@ -281,29 +285,32 @@ local function asked_panels(who, asked, columns, names)
   for _, panel in ipairs(panels) do
     for _, name in ipairs(panel) do
       if not columns[name] then
-        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), table.concat(names, ", ", 1, math.min(#names, 24)))
+        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), "t, " .. table.concat(names, ", ", 1,
+          math.min(#names, 24)))
       end
     end
   end
   return panels
 end
 
--- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which is
--- returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all states and
+-- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which
+-- is
+-- returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all states
+-- and
 -- multipliers, in panels of what is of one size.
 function plot.solution(sol, asked, options)
   if data.is_options(asked) then asked, options = nil, asked end
   if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or #asked == 0) then
     fail("plot: columns: expected a list of names, got %s", data.describe(asked))
   end
-  local names, columns = columns_of(sol)
-  local panels = asked and asked_panels("plot", asked, columns, names) or default_panels(sol, names, columns)
+  local names, columns, all = columns_of(sol)
+  local panels = asked and asked_panels("plot", asked, columns, names) or default_panels(names, columns, all)
   local fig, first = plot.figure(options), nil
   for i, panel in ipairs(panels) do
     local axes = fig:subplot(#panels, 1, i, { sharex = first })
     first = first or axes
     for _, name in ipairs(panel) do
-      local steps = panel.steps or (panel.steps == nil and type(sol) == "userdata" and name:find "^lambda%d+$")
+      local steps = panel.steps or (panel.steps == nil and not all and name:find "^lambda%d+$")
       axes[steps and "step" or "plot"](axes, columns.t, columns[name],
         { label = #panel <= 12 and pretty(name) or nil, linewidth = #panel <= 12 and 1.6 or 0.7 })
     end

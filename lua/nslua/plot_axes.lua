@@ -63,7 +63,8 @@ end
 
 local function to_3d(self, who)
   for _, artist in ipairs(self.artists) do
-    if not artist.columns[3] and artist.kind ~= "text" then fail("%s: these axes hold curves in the plane already", who) end
+    if not artist.columns[3] and artist.kind ~= "text" then fail("%s: these axes hold curves in the plane already",
+      who) end
   end
   self.three_d = true
 end
@@ -172,14 +173,16 @@ end
 
 function Axes.colormap(_, who, name)
   local map = style.maps[name or "viridis"]
-  if not map then fail("%s: cmap: expected one of viridis, cividis, coolwarm, gray, got '%s'", who, tostring(name)) end
+  if not map then fail("%s: cmap: expected one of viridis, cividis, coolwarm, gray, got '%s'", who,
+    tostring(name)) end
   return map
 end
 
 local function fill_style(self, who, options)
   return {
     color = options.color and style.color(who, options.color) or next_color(self),
-    alpha = number(who, "alpha", options.alpha or 0.35, 0), label = options.label and text(who, "label", options.label),
+    alpha = number(who, "alpha", options.alpha or 0.35, 0), label = options.label and text(who, "label",
+      options.label),
     edge = options.edgecolor ~= "none" and options.edgecolor and style.color(who, options.edgecolor) or nil,
     linewidth = number(who, "linewidth", options.linewidth or 1, 0),
   }
@@ -314,7 +317,8 @@ function Axes:streamplot(x, y, u, v, options)
   artist.linewidth, self.sticky = options.linewidth or 1, true
   add(self, artist)
   add(self, { kind = "vectors", columns = { core.vector(arrows[1]), core.vector(arrows[2]) }, color = artist.color,
-    vectors = { core.vector(arrows[3]), core.vector(arrows[4]) }, linewidth = artist.linewidth, head = 0.011, fixed = true })
+    vectors = { core.vector(arrows[3]), core.vector(arrows[4]) }, linewidth = artist.linewidth, head = 0.011,
+      fixed = true })
   return self
 end
 
@@ -326,7 +330,8 @@ function Axes:plot3D(x, y, z, format, options)
   if type(format) == "table" then format, options = nil, format end
   options = data.options("plot3D", options, LINE)
   local artist = line_style(self, "plot3D", options, format)
-  artist.kind, artist.columns = "line", { column("plot3D", "x", x), column("plot3D", "y", y), column("plot3D", "z", z) }
+  artist.kind, artist.columns = "line", { column("plot3D", "x", x), column("plot3D", "y", y), column("plot3D", "z",
+    z) }
   data.same_length("plot3D", { "x", "y", "z" }, artist.columns)
   add(self, artist)
   return self
@@ -345,12 +350,14 @@ local function face_style(self, who, options)
   }
 end
 
--- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z a matrix with a row for each y or a function;
+-- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z a matrix with a row for each y or a
+-- function;
 -- x, y vectors, or matrices as large as z.
 function Axes:surface(x, y, z, options)
   to_3d(self, "surface")
   options = data.options("surface", options, FACES)
-  local X, Y, Z = x_or_matrix("surface", "x", x), x_or_matrix("surface", "y", y), nil
+  local X, Y = x_or_matrix("surface", "x", x), x_or_matrix("surface", "y", y)
+  local Z
   if core.isvector(X) then
     if not core.isvector(Y) then fail("surface: y: expected a vector as x is, got %s", data.describe(y)) end
     Z = data.grid("surface", "z", z, X, Y)
@@ -359,7 +366,8 @@ function Axes:surface(x, y, z, options)
     Y = data.matrix("surface", "y", y, X:rows(), X:cols())
     Z = data.matrix("surface", "z", z, X:rows(), X:cols())
   end
-  if Z:rows() < 2 or Z:cols() < 2 then fail("surface: expected a grid of at least 2 x 2, got %d x %d", Z:cols(), Z:rows()) end
+  if Z:rows() < 2 or Z:cols() < 2 then fail("surface: expected a grid of at least 2 x 2, got %d x %d", Z:cols(),
+    Z:rows()) end
   local artist = face_style(self, "surface", options)
   artist.kind, artist.faces = "faces", surface.quads(X, Y, Z)
   artist.columns = surface.columns(artist.faces)
@@ -373,7 +381,8 @@ function Axes:implicit(f, options)
   if type(f) ~= "function" then fail("implicit: f: expected a function, got %s", data.describe(f)) end
   options = data.options("implicit", options, "bounds n " .. FACES)
   local b, n = options.bounds or { -1, 1, -1, 1, -1, 1 }, options.n or 24
-  if type(b) ~= "table" or #b ~= 6 then fail("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got %s", data.describe(b)) end
+  if type(b) ~= "table" or #b ~= 6 then fail("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got %s",
+    data.describe(b)) end
   for k = 1, 5, 2 do data.interval("implicit", ("bounds[%d], bounds[%d]"):format(k, k + 1), { b[k], b[k + 1] }) end
   if math.type(n) ~= "integer" or n < 2 or n > 200 then
     fail("implicit: n: expected a whole number from 2 to 200, got %s", data.describe(n))
@@ -390,6 +399,7 @@ end
 -- view(elevation, azimuth): in degrees, as matplotlib's view_init.
 function Axes:view(elevation, azimuth)
   self.elevation = number("view", "elevation", elevation)
+  if math.abs(elevation) > 90 then fail("view: elevation: expected a number from -90 to 90, got %g", elevation) end
   self.azimuth = number("view", "azimuth", azimuth)
   return self
 end
@@ -407,9 +417,11 @@ function Axes:text(x, y, ...)
     fail("text: align: expected one of left, center, right, got '%s'", tostring(options.align))
   end
   add(self, {
-    kind = "text", columns = { column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y", y)),
+    kind = "text", columns = { column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y",
+      y)),
       z and column("text", "z", number("text", "z", z)) },
-    text = text("text", "s", s), align = options.align or "left", size = options.size and number("text", "size", options.size, 1),
+    text = text("text", "s", s), align = options.align or "left", size = options.size and number("text", "size",
+      options.size, 1),
     rotation = options.rotation and number("text", "rotation", options.rotation),
     color = options.color and style.color("text", options.color),
   })
@@ -433,8 +445,9 @@ function Axes:annotate(s, options)
   if options.xytext then
     tx, ty = point("annotate", "xytext", options.xytext)
     add(self, { kind = "vectors", columns = { core.vector { tx }, core.vector { ty } }, head = 0.010,
-      vectors = { core.vector { x - tx }, core.vector { y - ty } }, color = style.color("annotate", color), linewidth = 1,
-      fixed = true })
+      vectors = { core.vector { x - tx }, core.vector { y - ty } }, color = style.color("annotate", color),
+        linewidth = 1,
+      fixed = true, note = true })
   end
   local align = options.align or (tx > x and "left" or tx < x and "right" or "center")
   return self:text(tx, ty, s, { color = color, align = align, size = options.size })
@@ -445,10 +458,12 @@ local function across(name, direction)
   Axes[name] = function(self, at, options)
     in_plane(self, name)
     options = data.options(name, options, "label color linestyle linewidth alpha")
-    local own = setmetatable({ color = options.color or "#808080", linewidth = options.linewidth or 1 }, { __index = options })
+    local own = setmetatable({ color = options.color or "#808080", linewidth = options.linewidth or 1 },
+      { __index = options })
     local artist = line_style(self, name, own)
     artist.kind, artist.direction, artist.at = "across", direction, number(name, "place", at)
-    artist.columns = { core.vector(direction == "x" and {} or { at }), core.vector(direction == "x" and { at } or {}) }
+    artist.columns = { core.vector(direction == "x" and {} or { at }), core.vector(direction == "x" and { at } or
+      {}) }
     add(self, artist)
     return self
   end
@@ -472,7 +487,8 @@ for _, axis in ipairs { "x", "y", "z" } do
     return self
   end
   Axes[scale] = function(self, kind)
-    if kind ~= "log" and kind ~= "linear" then fail("%s: expected \"log\" or \"linear\", got %s", scale, data.describe(kind)) end
+    if kind ~= "log" and kind ~= "linear" then fail("%s: expected \"log\" or \"linear\", got %s", scale,
+      data.describe(kind)) end
     self.logs[axis] = kind == "log"
     return self
   end
@@ -484,7 +500,8 @@ for _, axis in ipairs { "x", "y", "z" } do
       fail("%s: %d places and %d labels", tick_name, #places, #labels)
     end
     for i = 1, #places do
-      list[i] = { number(tick_name, "place", places[i]), labels and text(tick_name, "label", labels[i]) or ("%g"):format(places[i]) }
+      list[i] = { number(tick_name, "place", places[i]), labels and text(tick_name, "label", labels[i]) or
+        ("%g"):format(places[i]) }
     end
     self.tick_lists[axis] = list
     return self
@@ -502,7 +519,8 @@ function Axes:grid(on)
   return self
 end
 
-local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["lower right"] = true, ["lower left"] = true,
+local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["lower right"] = true,
+  ["lower left"] = true,
   ["upper center"] = true, ["lower center"] = true, ["center right"] = true, ["center left"] = true, outside = true }
 
 -- legend([{loc=, ncol=, labels=}]) or legend{"first", "second"}: of the artists that have labels; loc "best".
@@ -511,8 +529,8 @@ function Axes:legend(options)
   options = data.options("legend", options, "loc ncol labels")
   local loc = options.loc or "best"
   if not places[loc] then
-    fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, lower left, "
-      .. "lower center, center right, center left, got '%s'", tostring(loc))
+    fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
+      .. "lower left, lower center, center right, center left, got '%s'", tostring(loc))
   end
   if options.labels then
     local k = 0
@@ -529,12 +547,14 @@ end
 
 local aspects = { equal = true, scaled = true, tight = true, auto = true, off = true, on = true }
 
--- axis("equal"): one unit is as long on both axes; "scaled": by a panel of that shape; "tight": no margins; "off", "on":
+-- axis("equal"): one unit is as long on both axes; "scaled": by a panel of that shape; "tight": no margins; "off",
+-- "on":
 -- without the axes; "auto"; or axis{x0, x1, y0, y1}.
 function Axes:axis(kind)
   if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
   if not aspects[kind] then
-    fail("axis: expected one of equal, scaled, tight, auto, off, on, or {x0, x1, y0, y1}, got %s", data.describe(kind))
+    fail("axis: expected one of equal, scaled, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
+      data.describe(kind))
   end
   if kind == "off" or kind == "on" then self.hidden = kind == "off"
   elseif kind == "tight" then self.tight = true

@@ -79,12 +79,12 @@ function contour.lines(x, y, z, level)
   local function place(e)
     local index = e // 2
     local i, j = (index - 1) // nx, (index - 1) % nx + 1
-    local a, b, x2, y2 = z[i][j], nil, x[j], y[i]
+    local a, x2, y2 = z[i][j], x[j], y[i]
     if e % 2 == 0 then
-      b = z[i][j + 1]
+      local b = z[i][j + 1]
       x2 = x[j] + (x[j + 1] - x[j]) * (level - a) / (b - a)
     else
-      b = z[i + 1][j]
+      local b = z[i + 1][j]
       y2 = y[i] + (y[i + 1] - y[i]) * (level - a) / (b - a)
     end
     px[#px + 1], py[#py + 1] = x2, y2

@@ -53,7 +53,8 @@ function data.column(who, what, x)
   if core.isvector(x) then return x:copy() end
   if core.ismatrix(x) and (x:rows() == 1 or x:cols() == 1) then return core.vector(x) end
   if type(x) == "number" then return core.vector { x } end
-  if type(x) ~= "table" then fail("%s: %s: expected a vector or a table of numbers, got %s", who, what, describe(x)) end
+  if type(x) ~= "table" then fail("%s: %s: expected a vector or a table of numbers, got %s", who, what,
+    describe(x)) end
   for i = 1, #x do
     if type(x[i]) ~= "number" then fail("%s: %s[%d]: expected a number, got %s", who, what, i, describe(x[i])) end
   end
@@ -129,7 +130,8 @@ function data.grid(who, what, z, x, y)
     for j = 1, #x do
       local value = z(x[j], y[i])
       if type(value) ~= "number" then
-        fail("%s: %s: expected the function to return a number, got %s at (%g, %g)", who, what, describe(value), x[j], y[i])
+        fail("%s: %s: expected the function to return a number, got %s at (%g, %g)", who, what, describe(value),
+          x[j], y[i])
       end
       row[j] = value
     end
@@ -147,10 +149,10 @@ function data.range(columns, positive)
   return lo, hi
 end
 
--- Whether no element is below the one before.
+-- Whether no element is below the one before, or a gap.
 function data.rises(column)
   for i = 2, #column do
-    if not (column[i] >= column[i - 1]) then return false end
+    if column[i] < column[i - 1] or column[i] ~= column[i] then return false end
   end
   return true
 end

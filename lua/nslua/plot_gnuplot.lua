@@ -2,12 +2,13 @@
 --
 -- The commands go through a pipe; pictures come back through one and are written here, so that no file's name reaches
 -- gnuplot or a shell. Data are named blocks of numbers, texts are literals (see plot_text). Margins, limits and ticks
--- are all set: panels of a column have their edges in one line, whatever their labels.
+-- are all set (see plot_layout), so that terminals differ in nothing but their format.
 
 local core = require "nslua.core"
 local data = require "nslua.plot_data"
+local layout = require "nslua.plot_layout"
+local style = require "nslua.plot_style"
 local text = require "nslua.plot_text"
-local ticks = require "nslua.plot_ticks"
 
 local process = core.process_support
 local fail = data.fail
@@ -15,36 +16,40 @@ local max, min, floor = math.max, math.min, math.floor
 
 local gnuplot = {}
 
-local FONT_SIZE = 10 -- points
+local EM = layout.EM
+local FONT_SIZE = EM -- points
 local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
 
 -- ---- terminals ----
 
 local function number(x) return ("%.6g"):format(x) end
 
--- Each: the lines that set it up for a figure of w x h inches; `unit`: what one point is there, in pixels or as it is.
+-- Each: the lines that set it up for a figure of w x h inches; `unit`: what one point is there, in pixels or as it
+-- is.
 local terminals = {}
 
 function terminals.png(w, h, dpi)
-  return ('set terminal pngcairo size %d,%d enhanced font "DejaVu Sans,%d" fontscale %s linewidth %s pointscale %s ' ..
-    'dashlength %s background "#FFFFFF"'):format(floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE, number(dpi / 96),
+  return ('set terminal pngcairo size %d,%d enhanced font "DejaVu Sans,%d" fontscale %s linewidth %s ' ..
+    'pointscale %s dashlength %s background "#FFFFFF"'):format(floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE,
+      number(dpi / 96),
     number(dpi / 72), number(dpi / 130), number(0.8))
 end
 
 function terminals.svg(w, h)
   return ('set terminal svg size %d,%d enhanced font "DejaVu Sans, Helvetica, Arial, sans-serif,%s" linewidth %s ' ..
-    'dashlength 0.6 background "#FFFFFF"'):format(floor(w * 96 + 0.5), floor(h * 96 + 0.5), number(FONT_SIZE * 96 / 72),
+    'dashlength 0.6 background "#FFFFFF"'):format(floor(w * 96 + 0.5), floor(h * 96 + 0.5),
+      number(FONT_SIZE * 96 / 72),
     number(96 / 72))
 end
 
 function terminals.pdf(w, h)
-  return ('set terminal pdfcairo size %sin,%sin enhanced font "DejaVu Sans,%d" fontscale 1 linewidth 1 pointscale 0.6 ' ..
-    'background "#FFFFFF"'):format(number(w), number(h), FONT_SIZE)
+  return ('set terminal pdfcairo size %sin,%sin enhanced font "DejaVu Sans,%d" fontscale 1 linewidth 1 ' ..
+    'pointscale 0.6 background "#FFFFFF"'):format(number(w), number(h), FONT_SIZE)
 end
 
 function terminals.sixel(w, h, dpi)
-  return ('set terminal sixelgd size %d,%d enhanced truecolor font "DejaVu Sans,%d" fontscale %s linewidth %s'):format(
-    floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE, number(dpi / 96), number(dpi / 72))
+  return ('set terminal sixelgd size %d,%d enhanced truecolor font "DejaVu Sans,%d" fontscale %s ' ..
+    'linewidth %s'):format(floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE, number(dpi / 96), number(dpi / 72))
 end
 
 function terminals.dumb(_, _, _, figure)
@@ -58,175 +63,6 @@ local function window(name)
   end
 end
 for _, name in ipairs { "qt", "wxt", "x11", "aqua" } do terminals[name] = window(name) end
-
--- ---- limits ----
-
-local function extent_of(axes, axis, log)
-  local index = axis == "x" and 1 or axis == "y" and 2 or 3
-  local columns = {}
-  for _, artist in ipairs(axes.artists) do
-    columns[#columns + 1] = artist.columns[index]
-    if artist.kind == "vectors" and index < 3 and #artist.vectors[index] > 0 then
-      columns[#columns + 1] = artist.columns[index] + artist.vectors[index]
-    end
-    if artist.other and index == 2 then columns[#columns + 1] = artist.other end
-    if artist.extent then columns[#columns + 1] = core.vector(artist.extent[axis]) end
-  end
-  return data.range(columns, log)
-end
-
--- Whether x is a time: every curve goes from left to right. Such panels have no margins at their sides.
-local function goes_right(axes)
-  local any = false
-  for _, artist in ipairs(axes.artists) do
-    if artist.kind == "line" or artist.kind == "step" or artist.kind == "between" then
-      if not data.rises(artist.columns[1]) then return false end
-      any = true
-    elseif artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill" then
-      return false
-    end
-  end
-  return any
-end
-
--- The limits {lo, hi} of an axis.
-local function limits_of(axes, axis)
-  if axes.limits[axis] then
-    local l = axes.limits[axis]
-    if axes.logs[axis] and (l[1] <= 0 or l[2] <= 0) then
-      fail("%slim: expected numbers above 0 on a logarithmic axis, got %g and %g", axis, l[1], l[2])
-    end
-    return { l[1], l[2], given = true }
-  end
-  local lo, hi = extent_of(axes, axis, axes.logs[axis])
-  if not lo then
-    if axes.logs[axis] then return { 1, 10 } end
-    return { 0, 1 }
-  end
-  local margin = 0.05
-  if axes.tight or axes.sticky or axes.three_d or (axis == "x" and goes_right(axes)) then margin = 0 end
-  return { ticks.widen(lo, hi, margin, axes.logs[axis]) }
-end
-
--- ---- layout, in pixels of 1/72 inch ----
-
-local EM = FONT_SIZE
-
-local function tick_list(axes, axis, l, room)
-  if axes.tick_lists[axis] then return axes.tick_lists[axis] end
-  return ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
-end
-
--- Room for words around the panel: left, right, bottom, top.
-local function margins_of(p)
-  local axes, widest = p.axes, 0
-  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (text.size(tick[2]))) end
-  local left = axes.hidden and 0.5 * EM or (widest * 0.95 + 1.4) * EM
-  if axes.names.y then left = left + (0.9 + 1.15 * select(2, text.size(axes.names.y))) * EM end
-  local bottom = axes.hidden and 0.5 * EM or (p.bare_x and 0.8 or 2.1) * EM
-  if axes.names.x then bottom = bottom + 1.6 * select(2, text.size(axes.names.x)) * EM end
-  if p.ticks.x.exponent and not axes.names.x and not p.bare_x then bottom = bottom + 1.4 * EM end
-  local top = 0.9 * EM
-  if p.ticks.y.exponent then top = 1.7 * EM end
-  if axes.heading then top = (0.8 + 1.5 * select(2, text.size(axes.heading))) * EM end
-  local right = 1.3 * EM
-  if axes.legend_at and axes.legend_at.loc == "outside" then
-    local words = 0
-    for _, artist in ipairs(axes.artists) do words = max(words, artist.label and text.size(artist.label) or 0) end
-    right = (words * 0.95 + 4.2) * EM
-  end
-  return left, right, bottom, top
-end
-
-local function place_in_grid(axes)
-  local r0, c0 = (axes.first - 1) // axes.cols, (axes.first - 1) % axes.cols
-  local r1, c1 = (axes.last - 1) // axes.cols, (axes.last - 1) % axes.cols
-  return r0, r1, min(c0, c1), max(c0, c1)
-end
-
--- Cuts `total` into n cells with the margins before and after each; gives the starts and the inner length.
-local function cut(total, n, before, after)
-  local free = total
-  for i = 0, n - 1 do free = free - (before[i] or 0) - (after[i] or 0) end
-  local inner, starts, at = max(free / n, 10), {}, 0
-  for i = 0, n - 1 do
-    starts[i] = at + (before[i] or 0)
-    at = starts[i] + inner + (after[i] or 0)
-  end
-  return starts, inner
-end
-
--- The rectangles of the panels of one grid.
-local function lay_out(panels, w, h, head)
-  local rows, cols = panels[1].axes.rows, panels[1].axes.cols
-  local left, right, bottom, top = {}, {}, {}, {}
-  for _, p in ipairs(panels) do
-    local l, r, b, t = margins_of(p)
-    local r0, r1, c0, c1 = place_in_grid(p.axes)
-    left[c0], right[c1] = max(left[c0] or 0, l), max(right[c1] or 0, r)
-    top[r0], bottom[r1] = max(top[r0] or 0, t), max(bottom[r1] or 0, b)
-  end
-  local xs, iw = cut(w, cols, left, right)
-  local ys, ih = cut(h - head, rows, top, bottom)
-  for _, p in ipairs(panels) do
-    local r0, r1, c0, c1 = place_in_grid(p.axes)
-    p.x0, p.x1 = xs[c0], xs[c1] + iw
-    p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
-    p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
-      xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }
-  end
-end
-
--- Makes a unit as long on both axes: by wider limits where they are free, else by a smaller panel.
-local function make_equal(p)
-  local lx, ly = p.limits.x, p.limits.y
-  local pw, ph = p.x1 - p.x0, p.y1 - p.y0
-  local ux, uy = math.abs(lx[2] - lx[1]) / pw, math.abs(ly[2] - ly[1]) / ph -- data per pixel
-  local l, shape = nil, p.axes.aspect == "scaled"
-  if ux < uy then l = lx else l = ly end
-  if not shape and not l.given then
-    local grow = max(ux, uy) / min(ux, uy)
-    local middle, half = (l[1] + l[2]) / 2, (l[2] - l[1]) / 2
-    l[1], l[2] = middle - half * grow, middle + half * grow
-  elseif ux < uy then
-    local spare = pw * (1 - ux / uy)
-    p.x0, p.x1 = p.x0 + spare / 2, p.x1 - spare / 2
-  else
-    local spare = ph * (1 - uy / ux)
-    p.y0, p.y1 = p.y0 + spare / 2, p.y1 - spare / 2
-  end
-end
-
-local function make_ticks(p)
-  local pw, ph = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
-  p.ticks = { x = tick_list(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM))),
-    y = tick_list(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM))) }
-end
-
--- The panels of a figure with limits, ticks and rectangles.
-local function panels_of(figure, w, h)
-  local panels, grids, order = {}, {}, {}
-  for i, axes in ipairs(figure.panels) do
-    local p = { axes = axes, limits = {}, bare_x = axes.bare_x }
-    for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
-    if axes.share_x then p.limits.x = limits_of(axes.share_x, "x") end
-    make_ticks(p)
-    panels[i] = p
-    local key = axes.rows .. "x" .. axes.cols
-    if not grids[key] then order[#order + 1] = key end
-    grids[key] = grids[key] or {}
-    table.insert(grids[key], p)
-  end
-  local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) or 0
-  for _ = 1, 2 do -- the second time with the ticks that fit the panels
-    for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
-    for _, p in ipairs(panels) do
-      if p.axes.aspect and not p.axes.three_d then make_equal(p) end
-      make_ticks(p)
-    end
-  end
-  return panels
-end
 
 -- ---- commands ----
 
@@ -279,15 +115,15 @@ function elements.line(w, axes, a, k)
   local name = w:block(rows_of(axes, a.columns))
   local using = name .. (axes.three_d and " using 1:2:3" or " using 1:2")
   local list, drawn = {}, a.dash and a.linewidth > 0
-  local style = a.marker and (w.bare and ("pt %d"):format(k) or point_part(a))
+  local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(a))
   if drawn and a.marker and not a.steps and not a.hollow then
-    return { ("%s with linespoints %s %s pi %d"):format(using, line_part(a, k), style, a.markevery or 1) }
+    return { ("%s with linespoints %s %s pi %d"):format(using, line_part(a, k), points, a.markevery or 1) }
   end
   if drawn then list[1] = ("%s with %s %s"):format(using, a.steps or "lines", line_part(a, k)) end
   if a.marker then
     local every = a.markevery and (" every " .. a.markevery) or ""
     list[#list + 1] = ('%s%s with points lt %d lc rgb "%s" lw %s %s'):format(using, every, k,
-      transparent(a.color, a.alpha), number(a.hollow and 1.2 or 0.7), style)
+      transparent(a.color, a.alpha), number(a.hollow and 1.2 or 0.7), points)
   end
   return list
 end
@@ -305,11 +141,12 @@ end
 function elements.scatter(w, axes, a, k)
   if not a.values then
     local name = w:block(rows_of(axes, a.columns))
-    return { ('%s using 1:2 with points lt %d lc rgb "%s" %s'):format(name, k, transparent(a.color, a.alpha), point_part(a)) }
+    return { ('%s using 1:2 with points lt %d lc rgb "%s" %s'):format(name, k, transparent(a.color, a.alpha),
+      point_part(a)) }
   end
   local lo, hi = data.range { a.values }
   local colors = a.values:map(function(v)
-    local c = require("nslua.plot_style").map_color(a.map, hi and hi > lo and v == v and (v - lo) / (hi - lo) or 0)
+    local c = style.map_color(a.map, hi and hi > lo and v == v and (v - lo) / (hi - lo) or 0)
     return tonumber(transparent(c, a.alpha):sub(2), 16)
   end)
   local name = w:block(process.rows { a.columns[1], a.columns[2], colors })
@@ -322,7 +159,8 @@ function elements.fill(w, _, a, k)
   local name = w:block(process.rows { x, y })
   local list = { ('%s using 1:2 with filledcurves closed lt %d fc rgb "%s" fs solid 1 noborder'):format(name, k,
     transparent(a.color, a.alpha)) }
-  if a.edge then list[2] = ('%s using 1:2 with lines lt %d lw %s lc rgb "%s"'):format(name, k, number(a.linewidth), a.edge) end
+  if a.edge then list[2] = ('%s using 1:2 with lines lt %d lw %s lc rgb "%s"'):format(name, k, number(a.linewidth),
+    a.edge) end
   return list
 end
 
@@ -374,12 +212,12 @@ end
 
 -- One block of 2 x 2 points for each face, all sorted by depth when they are drawn; a triangle has a corner twice.
 function elements.faces(w, _, a, _, p)
-  local out, map_color = {}, require("nslua.plot_style").map_color
+  local out = {}
   local opacity = floor((1 - min(1, a.alpha)) * 255 + 0.5) << 24
   for i, f in ipairs(a.faces) do
     local nx, ny, nz, height = face_look(f, p.limits)
     local light = a.shade and 0.72 + 0.34 * math.abs(0.35 * nx - 0.45 * ny + 0.82 * nz) or 1
-    local color = a.color or map_color(a.map, max(0, min(1, height)))
+    local color = a.color or style.map_color(a.map, max(0, min(1, height)))
     local c, last = opacity | shaded(color, light), #f == 12 and 10 or 7
     local corner = "%.9g %.9g %.9g %d\n"
     out[i] = table.concat { corner:format(f[1], f[2], f[3], c), corner:format(f[4], f[5], f[6], c), "\n",
@@ -393,7 +231,8 @@ end
 -- ---- the legend ----
 
 local spots = {
-  ["upper right"] = "top right", ["upper left"] = "top left", ["lower right"] = "bottom right", ["lower left"] = "bottom left",
+  ["upper right"] = "top right", ["upper left"] = "top left", ["lower right"] = "bottom right",
+    ["lower left"] = "bottom left",
   ["upper center"] = "top center", ["lower center"] = "bottom center", ["center right"] = "center right",
   ["center left"] = "center left",
 }
@@ -401,7 +240,8 @@ local spots = {
 -- The corner where the legend, of w x h as parts of the panel, hides the fewest points.
 local function best_spot(p, w, h)
   local best, fewest
-  for _, name in ipairs { "upper right", "upper left", "lower right", "lower left", "center right", "upper center" } do
+  for _, name in ipairs { "upper right", "upper left", "lower right", "lower left", "center right",
+    "upper center" } do
     local x0 = name:find "right" and 1 - w or name:find "left" and 0 or 0.5 - w / 2
     local y0 = name:find "upper" and 1 - h or name:find "lower" and 0 or 0.5 - h / 2
     local count = 0
@@ -443,9 +283,9 @@ local function write_legend(w, p)
       best_spot(p, (words + 3.6) * columns * EM / (p.x1 - p.x0), (1.35 * lines + 0.6) * EM / (p.y1 - p.y0))
   end
   local place = loc == "outside" and "outside right top Left" or "inside " .. spots[loc]
-  if loc:find "left" then place = place .. " Left" elseif loc ~= "outside" then place = place .. " Left" end
-  w:line("set key %s reverse vertical maxcols %d samplen 2 spacing 1.15 width 0 height 0.3 opaque fc rgb \"#40FFFFFF\" nobox textcolor rgb \"%s\"",
-    place, columns, DARK)
+  if loc ~= "outside" then place = place .. " Left" end
+  w:line('set key %s reverse vertical maxcols %d samplen 2 spacing 1.15 width 0 height 0.3 opaque ' ..
+    'fc rgb "#40FFFFFF" nobox textcolor rgb "%s"', place, columns, DARK)
 end
 
 -- ---- a panel ----
@@ -471,8 +311,8 @@ local function write_scales(w, p)
   end
 end
 
-local function write_frame(w, p, fw, fh)
-  local axes = p.axes
+local function write_frame(w, p)
+  local axes, fw, fh = p.axes, p.fw, p.fh
   if w.bare then
     local c = p.cell
     w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
@@ -489,26 +329,52 @@ local function write_frame(w, p, fw, fh)
   end
 end
 
+-- Words beside the panel, at (x, y) in pixels of 1/72 inch; those in an axis' own place may be dropped by a terminal.
+local function put_words(w, p, words, x, y, more)
+  w:line('set label %s at screen %s,screen %s %s', w:quote(words), number(x / p.fw), number(y / p.fh), more)
+end
+
 local function write_exponents(w, p)
   for _, axis in ipairs { "x", "y" } do
     local e = p.ticks[axis].exponent
     if e and not p.axes.hidden and not (axis == "x" and p.bare_x) then
-      local place = axis == "y" and "graph 0, graph 1 left offset 0,0.6" or "graph 1, graph 0 right offset 0,-2.1"
       local words = w.bare and ("x10^%d"):format(e) or ("$×10^{%s}$"):format((tostring(e):gsub("-", "−")))
-      w:line('set label %s at %s textcolor rgb "%s"', w:quote(words), place, MIDDLE)
+      local ink = (' textcolor rgb "%s"'):format(MIDDLE)
+      if w.bare then
+        w:line("set label %s at graph %s", w:quote(words), axis == "y" and "0, graph 1 left offset 0,0.6" or
+          "1, graph 0 right offset 0,-2")
+      elseif axis == "y" then
+        put_words(w, p, words, p.x0, p.y1 + 0.75 * EM, "left" .. ink)
+      else
+        put_words(w, p, words, p.x1, p.y0 - 2.7 * EM, "right" .. ink)
+      end
     end
   end
 end
 
+-- Names of the axes and the heading, in the plane.
 local function write_names(w, p)
-  local axes = p.axes
-  for _, axis in ipairs { "x", "y", "z" } do
-    local name = axes.names[axis]
-    if name and (axis ~= "z" or axes.three_d) then
-      local more = axis == "x" and " offset 0,0.2" or axis == "z" and " rotate parallel" or " offset 0,0"
-      if axes.three_d and axis ~= "z" then more = " offset 0,-0.4 rotate parallel" end
-      w:line('set %slabel %s textcolor rgb "%s"%s', axis, w:quote(name), DARK, w.bare and "" or more)
+  local names, ink = p.axes.names, (' textcolor rgb "%s"'):format(DARK)
+  if w.bare then
+    for axis, name in pairs(names) do w:line("set %slabel %s", axis, w:quote(name)) end
+  else
+    if names.x then
+      put_words(w, p, names.x, (p.x0 + p.x1) / 2, p.y0 - ((p.bare_x or p.axes.hidden) and 1.4 or 2.75) * EM,
+        "center" .. ink)
     end
+    if names.y then put_words(w, p, names.y, p.x0 - p.left + 0.95 * EM, (p.y0 + p.y1) / 2, "center rotate by 90" ..
+      ink) end
+  end
+  if p.axes.heading then
+    w:line('set title %s font ",%d"%s offset 0,-0.4', w:quote(p.axes.heading), FONT_SIZE + 1, ink)
+  end
+end
+
+local function write_names_in_space(w, p)
+  local axes = p.axes
+  for axis, name in pairs(axes.names) do
+    w:line('set %slabel %s textcolor rgb "%s" %s', axis, w:quote(name), DARK,
+      w.bare and "" or axis == "z" and "rotate parallel" or "offset 0,-0.4 rotate parallel")
   end
   if axes.heading then
     w:line('set title %s font ",%d" textcolor rgb "%s" offset 0,-0.4', w:quote(axes.heading), FONT_SIZE + 1, DARK)
@@ -520,7 +386,8 @@ local function write_texts(w, p)
     if a.kind == "text" then
       local place = {}
       for i, c in ipairs(a.columns) do place[i] = ("%.15g"):format(c[1]) end
-      w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s', w:quote(a.text), table.concat(place, ","),
+      w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s', w:quote(a.text), table.concat(place,
+        ","),
         a.align, a.color or DARK, number(a.rotation or 0), a.size and (' font ",%s"'):format(number(a.size)) or "")
     end
   end
@@ -547,20 +414,20 @@ local function elements_of(w, p)
   return list
 end
 
-local function write_space(w, p, fw, fh)
-  local axes, c = p.axes, p.cell
+local function write_space(w, p)
+  local axes, c, fw, fh = p.axes, p.cell, p.fw, p.fh
   local elevation, azimuth = axes.elevation or 28, axes.azimuth or -60
   p.ticks = {}
-  for _, axis in ipairs { "x", "y", "z" } do p.ticks[axis] = tick_list(axes, axis, p.limits[axis], 5) end
+  for _, axis in ipairs { "x", "y", "z" } do p.ticks[axis] = layout.ticks(axes, axis, p.limits[axis], 5) end
   w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
   w:line("set size %s,%s", number((c[3] - c[1]) / fw), number((c[4] - c[2]) / fh))
-  w:line("set view %s,%s,%s,1", number((90 - elevation) % 180), number((azimuth + 90) % 360), number(1.0))
+  w:line("set view %s,%s,%s,1", number(90 - elevation), number((azimuth + 90) % 360), number(1.0))
   w:line("set xyplane at %.15g", min(p.limits.z[1], p.limits.z[2]))
   w:line('set border 127+256+512 lw 0.8 lc rgb "%s"', "#9A9A9A")
   if axes.show_grid then w:line('set grid xtics ytics ztics vertical lt 1 lw 0.6 lc rgb "%s"', LIGHT) end
   write_scales(w, p)
   for _, axis in ipairs { "x", "y", "z" } do write_ticks(w, p, axis, p.ticks[axis]) end
-  write_names(w, p)
+  write_names_in_space(w, p)
   write_texts(w, p)
   write_legend(w, p)
   local list = elements_of(w, p)
@@ -572,8 +439,8 @@ local function write_space(w, p, fw, fh)
   w:line("splot " .. table.concat(list, ", \\\n  "))
 end
 
-local function write_plane(w, p, fw, fh)
-  write_frame(w, p, fw, fh)
+local function write_plane(w, p)
+  write_frame(w, p)
   write_scales(w, p)
   write_ticks(w, p, "x", p.ticks.x, p.bare_x)
   write_ticks(w, p, "y", p.ticks.y)
@@ -591,13 +458,14 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   writer:line "set encoding utf8"
   writer:line(terminals[terminal](w, h, dpi, figure))
   writer:line "set multiplot"
-  for i, p in ipairs(panels_of(figure, fw, fh)) do
+  for i, p in ipairs(layout.panels(figure, fw, fh)) do
     writer:line "reset"
     if i == 1 and figure.heading then
-      writer:line('set label %s at screen 0.5,screen %s center font ",%d" textcolor rgb "%s"', writer:quote(figure.heading),
+      writer:line('set label %s at screen 0.5,screen %s center font ",%d" textcolor rgb "%s"',
+        writer:quote(figure.heading),
         number(1 - 1.5 * EM / fh), FONT_SIZE + 3, DARK)
     end
-    (p.axes.three_d and write_space or write_plane)(writer, p, fw, fh)
+    (p.axes.three_d and write_space or write_plane)(writer, p)
   end
   writer:line "unset multiplot"
   return table.concat(writer.lines, "\n") .. "\n"

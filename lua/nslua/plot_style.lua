@@ -1,6 +1,7 @@
 -- nslua.plot_style: colours, format strings, markers, dashes.
 --
--- The colours in the order in which curves take them are those of Okabe and Ito (2008), which people with colour-blind
+-- The colours in the order in which curves take them are those of Okabe and Ito (2008), which people with
+-- colour-blind
 -- eyes tell apart. The letters of format strings, "r--o", stand for their nearest ones among these.
 
 local data = require "nslua.plot_data"
@@ -12,13 +13,16 @@ local fail = data.fail
 style.cycle = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A600" }
 
 local letters = {
-  b = "#0072B2", r = "#D55E00", g = "#009E73", m = "#CC79A7", c = "#56B4E9", y = "#E69F00", k = "#000000", w = "#FFFFFF",
+  b = "#0072B2", r = "#D55E00", g = "#009E73", m = "#CC79A7", c = "#56B4E9", y = "#E69F00", k = "#000000",
+    w = "#FFFFFF",
 }
 
 local names = {
-  blue = letters.b, red = letters.r, vermillion = letters.r, green = letters.g, purple = letters.m, magenta = letters.m,
+  blue = letters.b, red = letters.r, vermillion = letters.r, green = letters.g, purple = letters.m,
+    magenta = letters.m,
   pink = letters.m, sky = letters.c, cyan = letters.c, orange = letters.y, yellow = "#F0E442", black = letters.k,
-  white = letters.w, gray = "#808080", grey = "#808080", lightgray = "#C8C8C8", lightgrey = "#C8C8C8", darkgray = "#505050",
+  white = letters.w, gray = "#808080", grey = "#808080", lightgray = "#C8C8C8", lightgrey = "#C8C8C8",
+    darkgray = "#505050",
   darkgrey = "#505050",
 }
 
@@ -27,7 +31,8 @@ local dash_names = { solid = "-", dashed = "--", dashdot = "-.", dotted = ":" }
 
 -- Marker: gnuplot's point, its hollow form, a factor of size.
 local markers = {
-  o = { 7, 6, 1 }, s = { 5, 4, 0.9 }, ["^"] = { 9, 8, 1.1 }, v = { 11, 10, 1.1 }, D = { 13, 12, 1.1 }, p = { 15, 14, 1.1 },
+  o = { 7, 6, 1 }, s = { 5, 4, 0.9 }, ["^"] = { 9, 8, 1.1 }, v = { 11, 10, 1.1 }, D = { 13, 12, 1.1 }, p = { 15, 14,
+    1.1 },
   x = { 2, 2, 1 }, ["+"] = { 1, 1, 1.1 }, ["*"] = { 3, 3, 1.1 }, ["."] = { 7, 6, 0.45 },
 }
 
@@ -38,7 +43,8 @@ local function list_of(set)
   return table.concat(keys, " ")
 end
 
--- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1. `who` is for messages.
+-- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1. `who` is for
+-- messages.
 function style.color(who, c)
   local found
   if type(c) == "table" then

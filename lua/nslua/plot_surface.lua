@@ -1,6 +1,7 @@
 -- nslua.plot_surface: faces of surfaces in space.
 --
--- A face is a flat list of coordinates { x1, y1, z1, x2, y2, z2, ... } of 3 or 4 corners in a cycle. Implicit surfaces
+-- A face is a flat list of coordinates { x1, y1, z1, x2, y2, z2, ... } of 3 or 4 corners in a cycle. Implicit
+-- surfaces
 -- are found by marching tetrahedra: each cube of a grid is cut into six tetrahedra around its diagonal, the same way
 -- everywhere, so that neighbours fit; a tetrahedron whose corners differ in sign holds one or two triangles.
 
@@ -8,7 +9,8 @@ local core = require "nslua.core"
 
 local surface = {}
 
--- The faces of a grid of points, three matrices of one shape; a face with a corner that is no finite number is left out.
+-- The faces of a grid of points, three matrices of one shape; a face with a corner that is no finite number is left
+-- out.
 function surface.quads(X, Y, Z)
   local faces = {}
   for i = 1, Z:rows() - 1 do
@@ -39,7 +41,8 @@ function surface.columns(faces)
 end
 
 -- The corners of a cube by number, and the tetrahedra: ways from corner 0 to corner 7 along the axes in any order.
-local corners = { [0] = { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 }, { 0, 0, 1 }, { 1, 0, 1 }, { 0, 1, 1 }, { 1, 1, 1 } }
+local corners = { [0] = { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 }, { 0, 0, 1 }, { 1, 0, 1 }, { 0, 1, 1 },
+  { 1, 1, 1 } }
 local tetrahedra = { { 0, 1, 3, 7 }, { 0, 1, 5, 7 }, { 0, 2, 3, 7 }, { 0, 2, 6, 7 }, { 0, 4, 5, 7 }, { 0, 4, 6, 7 } }
 
 -- The root of f on the way from p (value a) to q (value b), of different signs: false position (Illinois).

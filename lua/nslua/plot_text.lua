@@ -10,7 +10,8 @@
 local text = {}
 
 local names = {
-  alpha = "α", beta = "β", gamma = "γ", delta = "δ", epsilon = "ε", varepsilon = "ε", zeta = "ζ", eta = "η", theta = "θ",
+  alpha = "α", beta = "β", gamma = "γ", delta = "δ", epsilon = "ε", varepsilon = "ε", zeta = "ζ", eta = "η",
+    theta = "θ",
   iota = "ι", kappa = "κ", lambda = "λ", mu = "μ", nu = "ν", xi = "ξ", pi = "π", rho = "ρ", sigma = "σ", tau = "τ",
   upsilon = "υ", phi = "φ", varphi = "φ", chi = "χ", psi = "ψ", omega = "ω", Gamma = "Γ", Delta = "Δ", Theta = "Θ",
   Lambda = "Λ", Xi = "Ξ", Pi = "Π", Sigma = "Σ", Upsilon = "Υ", Phi = "Φ", Psi = "Ψ", Omega = "Ω",
@@ -158,7 +159,8 @@ function text.size(s)
     local width = 0
     for _, code in utf8.codes(line) do
       local c = code < 128 and string.char(code) or "n"
-      width = width + (c:find "[iljI.,:;|!'()%[%] ]" and 0.35 or c:find "[mwMW@]" and 0.95 or c:find "%u" and 0.7 or 0.62)
+      width = width + (c:find "[iljI.,:;|!'()%[%] ]" and 0.35 or c:find "[mwMW@]" and 0.95 or c:find "%u" and 0.7 or
+        0.62)
     end
     widest, lines = math.max(widest, width), lines + 1
   end

@@ -76,7 +76,8 @@ local function logarithmic(lo, hi, count)
     local every = max(1, ceil((last - first) / count))
     for k = first, last, every do
       local small = k >= -2 and k <= 3
-      result[#result + 1] = { 10.0 ^ k, last - first <= 4 and small and ("%g"):format(10.0 ^ k) or ("$10^{%s}$"):format(minus(tostring(k))) }
+      result[#result + 1] = { 10.0 ^ k, last - first <= 4 and small and ("%g"):format(10.0 ^ k) or
+        ("$10^{%s}$"):format(minus(tostring(k))) }
     end
     if every == 1 then result.minor = between(lo, hi, first, last) end
     return result
@@ -91,7 +92,8 @@ local function logarithmic(lo, hi, count)
   return result
 end
 
--- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied by that
+-- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied by
+-- that
 -- power of ten; `minor`: places between them.
 function ticks.make(lo, hi, count, log)
   if not (lo > -huge and hi < huge and hi - lo < huge) then return {} end

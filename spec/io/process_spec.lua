@@ -21,7 +21,8 @@ describe("io.process", function()
 
   it("passes arguments as they are: no shell reads them", function()
     local directory = host.new_directory()
-    local nasty = { "a b", "$HOME", "`touch " .. directory .. "/x`", "'\"\\", "| rm", "; touch " .. directory .. "/y", "*", "", "\n" }
+    local nasty = { "a b", "$HOME", "`touch " .. directory .. "/x`", "'\"\\", "| rm", "; touch " .. directory .. "/y", "*", "",
+      "\n" }
     local result = process.run { "printf", "%s\\0", table.unpack(nasty) }
     assert.equal(table.concat(nasty, "\0") .. "\0", result.out)
     assert.equal("", host.list(directory))

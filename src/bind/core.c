@@ -7,6 +7,7 @@
 #include "bind/ad.h"
 #include "bind/arrays.h"
 #include "bind/callee.h"
+#include "bind/files.h"
 #include "bind/host.h"
 #include "bind/internal.h"
 #include "bind/linalg.h"
@@ -53,6 +54,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_root,
     nsl_open_dae,
     nsl_open_process,
+    nsl_open_files,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif
