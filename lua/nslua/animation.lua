@@ -196,33 +196,21 @@ return function(core)
     return { width = even(width, "width"), height = even(height, "height"), fps = fps }
   end
 
-  -- save(file [, {width =, height =, fps =}]): .html, .gif or .mp4; the options are those of films.
-  function Animation:save(file, more)
-    if type(file) ~= "string" then fail("%s: file: expected a string, got %s", self.who, show(file)) end
+  local function check_file(file, who)
+    if type(file) ~= "string" then fail("%s: file: expected a string, got %s", who, show(file)) end
+    if not (file:find "%.html?$" or file:find "%.gif$" or file:find "%.mp4$") then
+      fail("%s: file: '%s': expected a name that ends in .html, .gif or .mp4", who, file)
+    end
+  end
+
+  local function save(self, file, more)
+    check_file(file, self.who)
     if more ~= nil and type(more) ~= "table" then fail("save: expected a table of options, got %s", show(more)) end
     if file:find "%.html?$" then
       write(file, self:html())
-    elseif file:find "%.gif$" or file:find "%.mp4$" then
-      local size = film_size(self, file, more or {})
-      require "nslua.film".save(core.process_support, file, self, size)
     else
-      fail("%s: file: '%s': expected a name that ends in .html, .gif or .mp4", self.who, file)
+      require "nslua.film".save(core.process_support, file, self, film_size(self, file, more or {}))
     end
-    return self
-  end
-
-  local function make(spec, who, list, times, more)
-    local self = setmetatable({ times = times, who = who }, Animation)
-    self.title = html.utf8(option(spec, who, "title", "string", "Animation"))
-    self.paper = draw_all(spec, who, list)
-    self.world = world(spec, who, self.paper)
-    self.options = {
-      speed = positive(spec, who, "speed", 1), loop = option(spec, who, "loop", "boolean", true),
-      interpolate = option(spec, who, "interpolate", "boolean", more.interpolate),
-      unit = option(spec, who, "unit", "string", "s"), parameter = more.parameter, values = more.values,
-    }
-    if spec.plot ~= nil then self.plot = timeplot.record(spec.plot, who .. ": plot", more.solution, times) end
-    if spec.file ~= nil then self:save(spec.file) end
     return self
   end
 
@@ -233,6 +221,25 @@ return function(core)
       if not good then error(result, 2) end
       return result
     end
+  end
+
+  -- save(file [, {width =, height =, fps =}]): .html, .gif or .mp4; the options are those of films.
+  Animation.save = public(save)
+
+  local function make(spec, who, list, times, more)
+    if spec.file ~= nil then check_file(spec.file, who) end
+    local self = setmetatable({ times = times, who = who }, Animation)
+    self.title = html.utf8(option(spec, who, "title", "string", "Animation"))
+    self.paper = draw_all(spec, who, list)
+    self.world = world(spec, who, self.paper)
+    self.options = {
+      speed = positive(spec, who, "speed", 1), loop = option(spec, who, "loop", "boolean", true),
+      interpolate = option(spec, who, "interpolate", "boolean", more.interpolate),
+      unit = option(spec, who, "unit", "string", "s"), parameter = more.parameter, values = more.values,
+    }
+    if spec.plot ~= nil then self.plot = timeplot.record(spec.plot, who .. ": plot", more.solution, times) end
+    if spec.file ~= nil then save(self, spec.file) end
+    return self
   end
 
   local animation = { palette = table.move(canvas.palette, 1, #canvas.palette, 1, {}) }

@@ -89,6 +89,8 @@ describe("ns.animation", function()
     refused("animation: ylim: expected low below high, got 2, 2", { frames = 2, draw = circle, ylim = { 2, 2 } })
     refused("animation: aspect: expected one of equal, free, got 'x'", { frames = 2, draw = circle, aspect = "x" })
     refused("animation: file: expected a string, got 1", { frames = 2, draw = circle, file = 1 })
+    refused("animation: file: 'a.png': expected a name that ends in .html, .gif or .mp4",
+      { frames = 2, draw = error, file = "a.png" })
     assert.matches("^cannot write '/nonexistent/a.html': No such file or directory$",
       message(ns.animation, { frames = 2, draw = circle, file = "/nonexistent/a.html" }))
   end)
