@@ -55,9 +55,12 @@ local function trimmed(text)
   return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
 end
 
+local kinds = { csv = true, npy = true, npz = true, lua = true, png = true, svg = true, pdf = true, html = true }
+
 local function into(directory, source)
-  source = source:gsub('"([%w_]+%.html)"', '"' .. directory .. '/%1"')
-  return (source:gsub('"([%w_]+%.[cnl][spu][vya])"', '"' .. directory .. '/%1"'))
+  return (source:gsub('"([%w_]+%.(%l+))"', function(name, kind)
+    return kinds[kind] and ('"%s/%s"'):format(directory, name)
+  end))
 end
 
 -- Runs the blocks in one chunk and returns what the last one printed. display() prints through the global print.

@@ -1,7 +1,7 @@
 -- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy and .npz files.
 --
 --   sol:save "run.npz"
---   local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run, run:plot(), run:save(file)
+-- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run, run:plot(), run:save(file)
 --   ns.save("A.npy", A)                -- a vector or a matrix
 --   ns.save("both.npz", { A = A, b = b })
 
@@ -90,9 +90,11 @@ return function(ns, support)
       end
       names[#names + 1] = name
     end
-    table.sort(names, function(a, b) return (a == "t") ~= (b == "t") and a == "t" or (a ~= "t" and b ~= "t" and a < b) end)
+    table.sort(names, function(a, b) return (a == "t") ~= (b == "t") and a == "t" or (a ~= "t" and b ~= "t" and
+      a < b) end)
     for i, name in ipairs(names) do
-      arrays[i] = type(data[name]) == "table" and type(data[name][1]) == "table" and ns.matrix(data[name]) or data[name]
+      arrays[i] = type(data[name]) == "table" and type(data[name][1]) == "table" and ns.matrix(data[name]) or
+        data[name]
     end
     return names, arrays
   end
@@ -123,7 +125,8 @@ return function(ns, support)
     if kind == "npy" then
       if type(data) == "table" and type(data[1]) == "table" then data = ns.matrix(data) end
       if not is_array(data) and (type(data) ~= "table" or fields[data] or next(data) ~= nil and data[1] == nil) then
-        error(("save: '%s': expected a vector or a matrix, got %s; .npz holds arrays by name"):format(file, type(data)), 2)
+        error(("save: '%s': expected a vector or a matrix, got %s; .npz holds arrays by name"):format(file,
+          type(data)), 2)
       end
       return (call(support.save_npy, file, data))
     end

@@ -201,7 +201,8 @@ end
 
 -- ---- solutions ----
 
--- The columns of a recorded run, of a file that ns.load has read, or of the table that solve_ivp and dae give: their names
+-- The columns of a recorded run, of a file that ns.load has read, or of the table that solve_ivp and dae give: their
+-- names
 -- but for the first one's, which is the time, and the columns by name (t: the time).
 local function columns_of(sol)
   local names, columns = {}, {}

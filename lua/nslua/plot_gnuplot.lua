@@ -170,10 +170,10 @@ function elements.between(w, _, a, k)
     transparent(a.color, a.alpha)) }
 end
 
-function elements.vectors(w, _, a, k)
+function elements.vectors(w, _, a, k, p)
   local name = w:block(process.rows { a.columns[1], a.columns[2], a.vectors[1], a.vectors[2] })
   return { ('%s using 1:2:3:4 with vectors head filled size screen %s,18 %slt %d lw %s lc rgb "%s"'):format(name,
-    number(a.head), a.fixed and "fixed " or "", k, number(a.linewidth), a.color) }
+    number(a.head * 460 / p.fw), a.fixed and "fixed " or "", k, number(a.linewidth), a.color) }
 end
 
 function elements.across(w, _, a, k, p)
@@ -298,7 +298,7 @@ local function write_ticks(w, p, axis, list, bare)
   end
   for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %.12g 1'):format(place) end
   if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
-  local offset = not axes.three_d and "0,0" or axis == "x" and "-0.7,-0.2" or axis == "y" and "0.5,-0.3" or "0,0"
+  local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
   w:line('set %stics scale 0.5,0.3 nomirror out norotate offset %s textcolor rgb "%s" (%s)', axis, offset, DARK,
     table.concat(words, ", "))
 end

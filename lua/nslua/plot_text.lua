@@ -86,7 +86,9 @@ function formula(s)
       local one = known or s:match("^[^\\]" .. "[\128-\191]*", at) or "\\"
       local letter = one:find "^%a$" or (known and name:find "^%l" and one:find "^[\206\207]")
       parts[#parts + 1] = { text = one, italic = letter and true or nil }
-      at = known and s:match("^%s*()", at + #name + 1) or at + #one
+      if one == "-" then parts[#parts].text = "−" end
+      at = at + (known and #name + 1 or #one)
+      if known then at = s:match("^%s+()[%w\\]", at) or at end -- the blank that ends a name
     end
   end
   return at and parts

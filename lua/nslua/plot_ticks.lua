@@ -4,10 +4,10 @@ local ticks = {}
 
 local floor, ceil, abs, max, huge = math.floor, math.ceil, math.abs, math.max, math.huge
 
--- 1, 2, 2.5 or 5 times a power of ten, at least x.
+-- 1, 2 or 5 times a power of ten, at least x.
 local function nice(x)
   local power = 10.0 ^ floor(math.log(x, 10))
-  for _, m in ipairs { 1, 2, 2.5, 5, 10 } do
+  for _, m in ipairs { 1, 2, 5, 10 } do
     if m * power >= x * (1 - 1e-9) then return m * power end
   end
   return 10 * power

@@ -63,13 +63,13 @@ describe("io.inflate", function()
   it("refuses damage of every kind", function()
     local whole = npy(texts[6]:sub(1, 5000))
     local stream, crc = deflated(whole, 9)
-    for at = 1, #stream, 3 do
+    for at = 1, #stream, 11 do
       local bad = stream:sub(1, at - 1) .. string.char(stream:byte(at) ~ (1 << at % 8)) .. stream:sub(at + 1)
       local good, result = load(archive("a.npy", bad, crc, #whole, 8))
       assert.is_false(good)
       assert.matches("part 'a.npy' is damaged", result, 1, true)
     end
-    for cut = 0, #stream - 1, 10 do assert.is_false((load(archive("a.npy", stream:sub(1, cut), crc, #whole, 8)))) end
+    for cut = 0, #stream - 1, 37 do assert.is_false((load(archive("a.npy", stream:sub(1, cut), crc, #whole, 8)))) end
     assert.is_false((load(archive("a.npy", stream, crc, #whole - 1, 8))))
     assert.is_false((load(archive("a.npy", stream, crc, #whole + 1, 8))))
     assert.is_false((load(archive("a.npy", stream, crc ~ 1, #whole, 8))))

@@ -81,7 +81,8 @@ describe("the reader of io.number", function()
     assert.equal(1 / 0, parse "INF")
     assert.equal(-1 / 0, parse "-Infinity")
     assert.is_true(parse "NaN" ~= parse "nan")
-    for _, text in ipairs { "", " ", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1 2", "1,5", "nanx", "infin", "--1", "1f", "é" } do
+    for _, text in ipairs { "", " ", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1 2", "1,5", "nanx", "infin", "--1", "1f",
+      "é" } do
       assert.is_nil(parse(text), text)
     end
   end)

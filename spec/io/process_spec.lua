@@ -65,6 +65,8 @@ describe("io.process", function()
   end)
 
   it("leaves no descriptor open", function()
+    collectgarbage()
+    collectgarbage()
     local function count() return process.run({ "sh", "-c", "ls /proc/$PPID/fd | wc -l" }).out end
     local before = count()
     for _ = 1, 20 do
