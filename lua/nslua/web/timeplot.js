@@ -268,9 +268,8 @@ nslua.TimePlot = class {
   /* Zooms by a factor (below 1: in) about the time t. */
   zoom(t, factor) {
     const [a, b] = this.view, length = nslua.clamp((b - a) * factor, 0, this.full[1] - this.full[0]);
-    const start = t - (t - a) * length / (b - a);
-    this.setView(nslua.clamp(start, this.full[0], this.full[1] - length), start + length < this.full[0] + length
-      ? this.full[0] + length : Math.min(start + length, this.full[1]));
+    const start = nslua.clamp(t - (t - a) * length / (b - a), this.full[0], this.full[1] - length);
+    this.setView(start, start + length);
   }
 
   move(share) {
