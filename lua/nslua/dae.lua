@@ -280,7 +280,7 @@ return function(ns, support)
 
   local function check_residual(f, who)
     local meta = getmetatable(f)
-    if type(f) ~= "function" and not (type(meta) == "table" and meta.__call) then
+    if type(f) ~= "function" and meta ~= "compiled function" and not (type(meta) == "table" and meta.__call) then
       fail("%s: residual: expected a function, got %s", who, type(f))
     end
   end

@@ -31,12 +31,14 @@ end
 
 -- ---- what x is called ----
 
--- Names of the functions and classes of ns, by value; of methods too, from the classes' own tables.
+-- Names of the functions and classes of ns, by value; of several the shortest.
 local function names_of_values()
   local names = {}
   local function add(value, name)
     local kind = type(value)
-    if (kind == "function" or kind == "table") and not names[value] then names[value] = name end
+    local known = names[value]
+    if kind ~= "function" and kind ~= "table" then return end
+    if not known or #name < #known or #name == #known and name < known then names[value] = name end
   end
   for name, value in pairs(ns) do add(value, "ns." .. name) end
   for room, members in pairs(ns) do

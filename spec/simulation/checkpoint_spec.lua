@@ -92,6 +92,35 @@ describe("a run that goes on from a checkpoint is that which was not stopped", f
     assert.is_true(a:energy().impacts < 0)
   end)
 
+  it("with prescribed velocities and the combined projection", function()
+    local function make(options)
+      options = options or {}
+      local ds = ns.LagrangianDS({ 0, 1, 0 }, { 0, 0, 0 }, ns.eye(3))
+      ds:setFExtPtr { 0, 0, -9.81 }
+      if options.bc ~= false then ds:setBoundaryConditions(options.bc or ns.HarmonicBC({ 1 }, 0, 1, 3, 0.2)) end
+      local rod = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
+        h = function(q, _, y) y[1] = (q[2] - q[1]) ^ 2 + q[3] ^ 2 - 1 end })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(rod, ds)
+      local combined = ns["TimeStepping" .. (options.projection or "Combined") .. "Projection"]
+      return combined(nsds, ns.TimeDiscretisation(0, 0.02), ns.MoreauJeanOSI(0.5)), ds
+    end
+    local simu, ds = make()
+    check(simu, (make()))
+    local there, twin = make()
+    there:load_state(file "35")
+    there:run()
+    assert.equal(ds:reactionToBoundaryConditions()[1], twin:reactionToBoundaryConditions()[1])
+    local function refused(options, text)
+      assert.error_matches(function() make(options):load_state(file "35") end, text, 1, true)
+    end
+    refused({ projection = "Direct" }, "it has \"MoreauJeanOSI with the combined projection, weights ")
+    refused({ bc = false }, "1 velocities prescribed\", here is \"dynamical system 1 'ds 1': ")
+    refused({ bc = ns.HarmonicBC({ 1 }, 0, 1, 3, 0.3) }, "constants of dynamical system 1 'ds 1': ")
+    refused({ bc = ns.HarmonicBC({ 2 }, 0, 1, 3, 0.2) }, "constants of dynamical system 1 'ds 1': ")
+  end)
+
   it("of sparse models", function()
     local function ladder()
       local n = 40

@@ -8,6 +8,7 @@
 #include "bind/arrays.h"
 #include "bind/callee.h"
 #include "bind/files.h"
+#include "bind/compile.h"
 #include "bind/host.h"
 #include "bind/internal.h"
 #include "bind/linalg.h"
@@ -32,8 +33,10 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_host,
     nsl_open_callee,
     nsl_open_ad,
+    nsl_open_compile,
     nsl_open_first_order_ds,
     nsl_open_mechanical_ds,
+    nsl_open_boundary,
     nsl_open_relation,
     nsl_open_law,
     nsl_open_interaction,

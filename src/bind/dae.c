@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bind/ad.h"
+#include "bind/compile.h"
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
@@ -27,6 +28,7 @@ typedef struct Solver {
   double *atol;
   int *index;
   double t, *y, *yd, *F, *Fy, *Fyd;
+  NslTrace *trace; /* the residual is compiled; NULL */
   bool known; /* Fy and Fyd are those of (t, y, yd) */
 } Solver;
 
@@ -95,6 +97,34 @@ static int protect(Solver *s, lua_CFunction part) {
   return code;
 }
 
+/* ---- a compiled residual ---- */
+
+static void set_inputs(Solver *s, double t, const double *const *args) {
+  double *in = s->trace->in;
+  size_t n = (size_t)s->n;
+  in[0] = t;
+  memcpy(in + 1, args[0], n * sizeof *in);
+  memcpy(in + 1 + n, args[1], n * sizeof *in);
+  memset(in + 1 + 2 * n, 0, n * sizeof *in);
+}
+
+/* Raises when a derivative is not finite. */
+static int check_derivatives(lua_State *L) {
+  const Solver *s = lua_touserdata(L, 1);
+  nsl_check_derivatives(L, "residual", "y", s->n, s->n, s->Fy);
+  nsl_check_derivatives(L, "residual", "yd", s->n, s->n, s->Fyd);
+  return 0;
+}
+
+static int compiled_jacobian(Solver *s, double t, const double *const *args, int by, double *jac) {
+  size_t n = (size_t)s->n;
+  set_inputs(s, t, args);
+  nsl_trace_jacobian(s->trace, 1, s->Fy);
+  nsl_trace_jacobian(s->trace, 2, s->Fyd);
+  memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
+  return protect(s, check_derivatives);
+}
+
 static bool same_point(const Solver *s, double t, const double *const *args) {
   size_t bytes = (size_t)s->n * sizeof(double);
   return s->t == t && memcmp(s->y, args[0], bytes) == 0 && memcmp(s->yd, args[1], bytes) == 0;
@@ -103,6 +133,11 @@ static bool same_point(const Solver *s, double t, const double *const *args) {
 static int value(void *context, double t, const double *const *args, double *out) {
   Solver *s = context;
   size_t bytes = (size_t)s->n * sizeof *out;
+  if (s->trace) {
+    set_inputs(s, t, args);
+    nsl_trace_value(s->trace, out);
+    return 0;
+  }
   s->known = false;
   s->t = t;
   memcpy(s->y, args[0], bytes);
@@ -116,6 +151,7 @@ static int value(void *context, double t, const double *const *args, double *out
 static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   Solver *s = context;
   size_t n = (size_t)s->n;
+  if (s->trace) return compiled_jacobian(s, t, args, by, jac);
   int code = same_point(s, t, args) ? 0 : value(s, t, args, s->F);
   if (!code && !s->known) code = protect(s, run_duals);
   s->known = !code;
@@ -147,6 +183,13 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
   return v;
 }
 
+/* Takes the trace of a compiled residual, at stack index 2. */
+static void take_trace(lua_State *L, Solver *s) {
+  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0}, {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
+  if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
+}
+
 /* new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), max_step=, max_steps=}). */
 static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
@@ -155,6 +198,7 @@ static int dae_new(lua_State *L) {
   take_room(L, s);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, USE_F);
+  take_trace(L, s);
   push_argument(L, 4, USE_Y, s->n, "y")->readonly = true;
   push_argument(L, 4, USE_YD, s->n, "yd")->readonly = true;
   push_argument(L, 4, USE_OUT, s->n, "residual");

@@ -86,6 +86,14 @@ static void hash_coef(uint64_t *hash, const NsCoef *c) {
   }
 }
 
+static void hash_boundary(uint64_t *hash, const NsBoundary *b) {
+  hash_word(hash, b ? (uint64_t)b->n : 0);
+  if (!b) return;
+  for (int i = 0; i < b->n; i++) hash_word(hash, (uint64_t)b->index[i]);
+  hash_coef(hash, &b->velocity);
+  if (b->harmonic) hash_numbers(hash, b->harmonic, 4 * b->n);
+}
+
 static uint64_t hash_of_system(const NsDs *ds) {
   uint64_t hash = HASH_START;
   if (ds->family == NS_FIRST_ORDER) {
@@ -95,10 +103,11 @@ static uint64_t hash_of_system(const NsDs *ds) {
     hash_word(&hash, s->f.value != NULL);
   } else {
     const NsMechanicalDs *s = (const NsMechanicalDs *)ds;
-    const NsCoef *coefs[] = {&s->mass, &s->K, &s->C, &s->fext, &s->fint, &s->fgyr};
+    const NsCoef *coefs[] = {&s->mass, &s->K, &s->C, &s->fext, &s->fint, &s->fgyr, &s->mext};
     for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) hash_coef(&hash, coefs[i]);
     hash_word(&hash, (s->mass_function.value != NULL) + 2 * (s->fint_function.value != NULL) +
-                         4 * (s->fgyr_function.value != NULL));
+                         4 * (s->fgyr_function.value != NULL) + 8 * (s->mint_function.value != NULL));
+    hash_boundary(&hash, s->boundary);
   }
   return hash;
 }
@@ -129,8 +138,8 @@ static void describe_time(Text *text, const NsTimeStepping *ts) {
   hash_numbers(&hash, &osi->schatzman_paoli.theta, 1);
   hash_numbers(&hash, &osi->events.rtol, 1);
   hash_numbers(&hash, &osi->events.atol, 1);
-  add_line(text, "%s%s, weights %016" PRIx64, ns_integrator_name(osi->kind), ts->projection.on ? " with projection" : "",
-           hash);
+  const char *projection = !ts->projection.on ? "" : ts->projection.combined ? " with the combined projection" : " with projection";
+  add_line(text, "%s%s, weights %016" PRIx64, ns_integrator_name(osi->kind), projection, hash);
   hash = HASH_START;
   if (grid->points) hash_numbers(&hash, grid->points, (int)grid->npoints);
   if (grid->points) add_line(text, "times: %ld points %016" PRIx64, grid->npoints, hash);
@@ -140,7 +149,9 @@ static void describe_time(Text *text, const NsTimeStepping *ts) {
 /* Two lines for an object, the second for its constants, which may be left out of a comparison. */
 static void describe_system(Text *text, const NsDs *ds) {
   const char *kind = ds->family == NS_FIRST_ORDER ? "of first order" : ns_mechanical_name(((const NsMechanicalDs *)ds)->kind);
-  add_line(text, "dynamical system %d '%s': %s, %d states", ds->index + 1, ds->name, kind, ds->n);
+  char prescribed[40] = "";
+  if (ds->nreaction > 0) snprintf(prescribed, sizeof prescribed, ", %d velocities prescribed", ds->nreaction);
+  add_line(text, "dynamical system %d '%s': %s, %d states%s", ds->index + 1, ds->name, kind, ds->n, prescribed);
   add_line(text, "constants of dynamical system %d '%s': %016" PRIx64, ds->index + 1, ds->name, hash_of_system(ds));
 }
 

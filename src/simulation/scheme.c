@@ -149,7 +149,7 @@ NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
 
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
-  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, err);
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, account, err);
   return ns_euler_moreau_commit(scheme->euler_moreau, err);
 }
 
