@@ -108,11 +108,62 @@ local function rows_of(axes, columns)
   return process.rows(list)
 end
 
+local MANY, FINE = 4000, 0.1 -- points that are left alone; pixels (of 1/72 inch) that nobody tells apart
+
+-- The places of elements on the paper.
+local function on_paper(l, log, length)
+  local a, b = l[1], l[2]
+  if log then return function(v) return math.log(v / a) / math.log(b / a) * length end end
+  return function(v) return (v - a) / (b - a) * length end
+end
+
+-- Of a curve that goes to the right: first, least, largest and last of what falls on one vertical line.
+local function keep_by_columns(n, px, y)
+  local kept, from = {}, 1
+  while from <= n do
+    local to, column, low, high = from, px(from) // FINE, from, from
+    while to < n and px(to + 1) // FINE == column and y[to + 1] == y[to + 1] do
+      to = to + 1
+      if y[to] < y[low] then low = to end
+      if y[to] > y[high] then high = to end
+    end
+    local before = 0
+    for _, i in ipairs { from, math.min(low, high), math.max(low, high), to } do
+      if i > before then kept[#kept + 1], before = i, i end
+    end
+    from = to + 1
+  end
+  return kept
+end
+
+-- Of any other: what is away from the last one that was kept; gaps, and the last.
+local function keep_by_distance(n, px, py)
+  local kept, x, y = {}, 0 / 0, 0 / 0
+  for i = 1, n do
+    local u, v = px(i), py(i)
+    if not (math.abs(u - x) < FINE and math.abs(v - y) < FINE) or i == n then kept[#kept + 1], x, y = i, u, v end
+  end
+  return kept
+end
+
+-- The columns of a long curve without the points that make no difference to the picture.
+local function thinned(a, axes, p)
+  local x, y = a.columns[1], a.columns[2]
+  if #x <= MANY or a.marker or axes.three_d then return a.columns end
+  local fx, fy = on_paper(p.limits.x, axes.logs.x, p.x1 - p.x0), on_paper(p.limits.y, axes.logs.y, p.y1 - p.y0)
+  local function px(i) return fx(x[i]) end
+  local kept = data.rises(x) and x:isfinite() and keep_by_columns(#x, px, y) or
+    keep_by_distance(#x, px, function(i) return fy(y[i]) end)
+  local u, v = core.vector(#kept), core.vector(#kept)
+  for k, i in ipairs(kept) do u[k], v[k] = x[i], y[i] end
+  return { u, v }
+end
+
 -- Writers of artists: each returns plotting elements "$d1 using 1:2 with ...", without titles.
 local elements = {}
 
-function elements.line(w, axes, a, k)
-  local name = w:block(rows_of(axes, a.columns))
+function elements.line(w, axes, a, k, p)
+  local name = w:block(rows_of(axes, thinned(a, axes, p)))
   local using = name .. (axes.three_d and " using 1:2:3" or " using 1:2")
   local list, drawn = {}, a.dash and a.linewidth > 0
   local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(a))
@@ -129,13 +180,13 @@ function elements.line(w, axes, a, k)
 end
 
 -- Steps of one height in a row are one step.
-function elements.step(w, axes, a, k)
+function elements.step(w, axes, a, k, p)
   local x, y, u, v = a.columns[1], a.columns[2], {}, {}
   for i = 1, #x do
     local inside = i > 1 and i < #x and y[i] == y[i - 1] and y[i] == y[i + 1]
     if a.marker or a.steps == "histeps" or not inside then u[#u + 1], v[#v + 1] = x[i], y[i] end
   end
-  return elements.line(w, axes, setmetatable({ columns = { core.vector(u), core.vector(v) } }, { __index = a }), k)
+  return elements.line(w, axes, setmetatable({ columns = { core.vector(u), core.vector(v) } }, { __index = a }), k, p)
 end
 
 function elements.scatter(w, axes, a, k)

@@ -210,6 +210,31 @@ describe("plot", function()
     assert.equal(ns.vector { 2, 4 }, ax.artists[8].columns[2])
   end)
 
+  it("thins long curves without a difference to the picture", function()
+    local n = 200000
+    local x = ns.linspace(0, 1, n)
+    local y = x:map(function(v) return math.sin(1000 * v) end)
+    y[77777], y[120000] = 50, 0 / 0
+    local fig, ax = figure { figsize = { 4, 3 } }
+    ax:plot(x, y)
+    local points, gaps, top = 0, 0, 0
+    for _, line in ipairs(lines(fig, "^[%d.e-]+ [%d.NaNe-]+$")) do
+      points = points + 1
+      if line:find "NaN" then gaps = gaps + 1 end
+      top = math.max(top, tonumber(line:match " (%S+)$") or 0)
+    end
+    assert.is_true(points < 15000)
+    assert.same({ 1, 50 }, { gaps, top })
+    fig, ax = figure { figsize = { 4, 3 } } -- a spiral that comes to rest
+    ax:plot(x:map(function(v) return math.exp(-100 * v) * math.cos(300 * v) end),
+      x:map(function(v) return math.exp(-100 * v) * math.sin(300 * v) end))
+    points = #lines(fig, "^[%d.e-]+ [%d.e-]+$")
+    assert.is_true(points > 500 and points < 20000)
+    fig, ax = figure { figsize = { 4, 3 } }
+    ax:plot({ 1, 2, 3 }, { 1, 1, 1 }) -- short ones are left alone
+    assert.equal(3, #lines(fig, "^%d 1$"))
+  end)
+
   it("copies its data", function()
     local fig, ax = figure()
     local x = ns.vector { 1, 2, 3 }
