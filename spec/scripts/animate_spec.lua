@@ -124,5 +124,8 @@ describe("--animate", function()
     _, err, status = host.nslua_run "scripts/clutch.lua --h 1 --animate a.txt"
     assert.matches("interact: file: 'a.txt': expected a name that ends in .html, .gif or .mp4", err, 1, true)
     assert.equal(1, status)
+    _, err, status = host.nslua_run "scripts/four_bar.lua --method all --animate a.html"
+    assert.matches("--animate goes with one method", err, 1, true)
+    assert.equal(1, status)
   end)
 end)

@@ -34,6 +34,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_callee,
     nsl_open_ad,
     nsl_open_compile,
+    nsl_open_kinematics,
     nsl_open_first_order_ds,
     nsl_open_mechanical_ds,
     nsl_open_boundary,

@@ -297,5 +297,10 @@ int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const dou
   NslPoint at = point_of(t, args);
   const NslCallback *cb = &callee->callbacks[f->value];
   *is_exact = nsl_has_trace(cb) || (cb->backing != NSL_LIBRARY && cb->slot->cols == '1');
-  return *is_exact ? exact(f, by, &at, out) : differentiate_by_differences(f, by, &at, out);
+  if (*is_exact) {
+    int failed = exact(f, by, &at, out);
+    if (!failed || !nsl_forget_error(callee->host->L, "does not propagate derivatives")) return failed;
+    *is_exact = false;
+  }
+  return differentiate_by_differences(f, by, &at, out);
 }

@@ -98,6 +98,14 @@ void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linke
   lua_settop(L, copy - 1);
 }
 
+int nsl_push_z(lua_State *L, int idx, double *z, int nz) {
+  if (!z) return lua_pushnil(L), 1;
+  lua_getiuservalue(L, idx, NSL_FIELDS);
+  lua_getfield(L, -1, "anchor z");
+  nsl_push_vector_view(L, lua_gettop(L), z, nz, 1, "z", NULL);
+  return 1;
+}
+
 bool nsl_is_options(lua_State *L, int idx) {
   bool found = false;
   if (lua_type(L, idx) != LUA_TTABLE) return false;
