@@ -7,9 +7,11 @@ BUSTED ?= /usr/bin/busted
 
 # Debian packages: to build and test, to lint, peers to measure against.
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libcminpack-dev libedit-dev lua-busted tmux
+              libcminpack-dev libedit-dev lua-busted tmux gnuplot-nox
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
+# Used where they are there: films, specs that look at pages in a browser.
+OPTIONAL    = gnuplot-nox ffmpeg chromium python3
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -124,6 +126,9 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
+extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
+	@$(call provide,$(OPTIONAL))
+
 packages:
 	@$(call provide,$(NEEDS))
 lint-packages:
@@ -145,4 +150,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench extras annotations install uninstall clean help packages lint-packages

@@ -7,6 +7,7 @@
 #include "bind/ad.h"
 #include "bind/arrays.h"
 #include "bind/callee.h"
+#include "bind/files.h"
 #include "bind/compile.h"
 #include "bind/host.h"
 #include "bind/internal.h"
@@ -17,6 +18,7 @@
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
+#include "bind/process.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -55,6 +57,8 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,
+    nsl_open_process,
+    nsl_open_files,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif
