@@ -1,6 +1,6 @@
 /*
 ** ad.c
-** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian and gradient.
+** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian, gradient and hessian.
 */
 #include "bind/ad.h"
 
@@ -426,7 +426,7 @@ void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double 
   start(L, &job, function, self);
 }
 
-/* ---- jacobian and gradient ---- */
+/* ---- jacobian, gradient and hessian ---- */
 
 static void check_callable(lua_State *L, const char *who) {
   if (lua_isfunction(L, 1)) return;
@@ -510,6 +510,42 @@ static int gradient(lua_State *L) {
   return 1;
 }
 
+/* The second derivative of f at x along e_i + e_j, or along e_i when j is i. */
+static double second_along(lua_State *L, const NslVector *x, double *direction, int i, int j, double plain) {
+  NslDualArg arg = {"x", 0, x->n, x->data, NULL};
+  const double *directions[] = {direction};
+  double first, second;
+  direction[i] = direction[j] = 1;
+  Job job = {false, false, false, 0, 1, 1, 0, &arg, "f", &plain, directions, 0, &first, &second};
+  int top = lua_gettop(L);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  run(L, &job, top + 1);
+  direction[i] = direction[j] = 0;
+  return second;
+}
+
+/*
+** ns.hessian(f, x): the n x n matrix of the second derivatives at x of f, which returns a number: by jets of second
+** order along the axes and the sums of two, n (n + 1) / 2 passes.
+*/
+static int hessian(lua_State *L) {
+  check_callable(L, "hessian");
+  lua_settop(L, 2);
+  const NslVector *x = take_x(L, "hessian");
+  double plain = plain_values(L, "hessian", x, -1, true)->data[0], *direction = nsl_push_vector(L, x->n, NULL)->data;
+  NslMatrix *out = nsl_push_matrix(L, x->n, x->n, NULL);
+  for (int i = 0; i < x->n; i++) out->data[i + i * out->ld] = second_along(L, x, direction, i, i, plain);
+  for (int j = 1; j < x->n; j++) {
+    for (int i = 0; i < j; i++) {
+      double both = second_along(L, x, direction, i, j, plain);
+      double mixed = (both - out->data[i + i * out->ld] - out->data[j + j * out->ld]) / 2;
+      out->data[i + j * out->ld] = out->data[j + i * out->ld] = mixed;
+    }
+  }
+  return 1;
+}
+
 /* ---- opening ---- */
 
 /* Makes the room in the registry, once for a state: a second opening must not take replacements for originals. */
@@ -542,4 +578,6 @@ void nsl_open_ad(lua_State *L) {
   lua_setfield(L, -2, "jacobian");
   lua_pushcfunction(L, gradient);
   lua_setfield(L, -2, "gradient");
+  lua_pushcfunction(L, hessian);
+  lua_setfield(L, -2, "hessian");
 }

@@ -46,4 +46,7 @@ void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double 
 
 void nsl_open_ad(lua_State *L);
 
+/* The functions of t and q that lua/nslua/mechanics.lua evaluates, in the hidden table motion_support. */
+void nsl_open_kinematics(lua_State *L);
+
 #endif

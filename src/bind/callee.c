@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "bind/compile.h"
+
 /* ---- setting up ---- */
 
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
@@ -68,7 +70,7 @@ const char *nsl_argument_name(const NslCallee *callee, char arg) {
 }
 
 int nsl_dimension(const NslCallee *callee, char letter) {
-  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : letter == '3' ? 3 : 1;
 }
 
 /* An argument or output vector, anchored in the sheet. */
@@ -118,7 +120,8 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
   NslCallee *callee = lua_touserdata(L, idx);
   NslCallback *cb = &callee->callbacks[slot];
   put_in_sheet(L, idx, nsl_function_place(slot), function);
-  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : NSL_LUA;
+  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
+  cb->trace = NULL;
   rebind(L, idx);
 }
 
@@ -142,7 +145,7 @@ static bool push_method(lua_State *L, int idx, const char *name) {
     lua_getiuservalue(L, idx, NSL_CLASS);
     if (lua_istable(L, -1)) lua_getfield(L, -1, name);
   }
-  bool found = lua_isfunction(L, -1);
+  bool found = nsl_is_callback(L, -1);
   if (!found && !lua_isnil(L, -1)) nsl_bad(L, nsl_callee_title(L, lua_touserdata(L, idx)), name, "a function", -2);
   if (found) lua_replace(L, top + 1);
   lua_settop(L, top + found);
@@ -155,12 +158,13 @@ void nsl_find_methods(lua_State *L, int idx) {
   bool changed = false;
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
-    bool was = cb->backing == NSL_METHOD;
-    if (cb->backing == NSL_LUA || cb->backing == NSL_LIBRARY) continue;
+    bool was = nsl_is_method(cb);
+    if (cb->backing != NSL_ABSENT && !was) continue;
     if (push_method(L, idx, cb->slot->name)) {
       put_in_sheet(L, idx, nsl_function_place(i), -1);
+      cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
+      cb->trace = NULL;
       lua_pop(L, 1);
-      cb->backing = NSL_METHOD;
       changed = changed || !was;
     } else if (was) {
       cb->backing = NSL_ABSENT;
@@ -208,7 +212,7 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
     nsl_set_symbol(L, 1, slot, find_symbol(L, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
-  if (!lua_isfunction(L, 2) && !lua_isnil(L, 2))
+  if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2))
     nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
   nsl_set_function(L, 1, slot, 2);
   return 0;
@@ -245,7 +249,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
   callee->rate = make_vector(L, idx, NSL_SHEET_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
-    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
+    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, callee->callbacks[i].trace = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);
@@ -297,11 +301,11 @@ static void check_field(lua_State *L, const NslCallee *callee, const char *name,
   if (slot < 0) return;
   if (!callback) {
     const char *method = callee->kind->slots[slot].name;
-    if (lua_isfunction(L, 3))
+    if (nsl_is_callback(L, 3))
       luaL_error(L, "%s: %s: a callback is set as %s (with self as its first argument)", who, name, method);
   } else {
     nsl_callee_idle(L, callee, name);
-    if (!lua_isfunction(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
+    if (!nsl_is_callback(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
   }
 }
 
@@ -319,7 +323,7 @@ static const char *push_known(lua_State *L, const NslCalleeClass *kind) {
 
 /* Refuses a function (at 3) under the name of a callback that there is not: it would never be called. */
 static void check_callback_name(lua_State *L, const NslCallee *callee, const char *name) {
-  if (strncmp(name, "compute", 7) != 0 || !lua_isfunction(L, 3)) return;
+  if (strncmp(name, "compute", 7) != 0 || !nsl_is_callback(L, 3)) return;
   const char *who = nsl_callee_title(L, callee), *type = callee->head.type->name;
   if (callee->kind->nslots == 0) luaL_error(L, "%s: %s: a %s has no callbacks", who, name, type);
   luaL_error(L, "%s: %s: no callback of a %s (known: %s)", who, name, type, push_known(L, callee->kind));
@@ -338,7 +342,7 @@ int nsl_callee_newindex(lua_State *L) {
   lua_insert(L, 2);
   lua_rawset(L, 2);
   if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
-  if (callee->callbacks[slot].backing != NSL_METHOD) callee->callbacks[slot].backing = NSL_ABSENT;
+  if (!nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
   nsl_find_methods(L, 1);
   return 0;
 }
@@ -361,8 +365,8 @@ static void clone_fields(lua_State *L, int from, int to) {
     lua_insert(L, -2);
     lua_rawset(L, -4);
   }
-  static const char *const own[] = {"anchor nsds", "anchor z"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const own[] = {"anchor nsds", "anchor z", "anchor boundaryConditions"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     lua_pushnil(L);
     lua_setfield(L, -2, own[i]);
   }
@@ -381,6 +385,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   for (int i = 0; i < source->kind->nslots; i++) {
     target->callbacks[i].backing = source->callbacks[i].backing;
     target->callbacks[i].symbol = source->callbacks[i].symbol;
+    target->callbacks[i].trace = NULL;
     lua_rawgeti(L, -1, nsl_function_place(i));
     put_in_sheet(L, to, nsl_function_place(i), -1);
     lua_pop(L, 1);

@@ -7,6 +7,7 @@
 #include "bind/ad.h"
 #include "bind/arrays.h"
 #include "bind/callee.h"
+#include "bind/compile.h"
 #include "bind/files.h"
 #include "bind/host.h"
 #include "bind/internal.h"
@@ -32,8 +33,11 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_host,
     nsl_open_callee,
     nsl_open_ad,
+    nsl_open_compile,
+    nsl_open_kinematics,
     nsl_open_first_order_ds,
     nsl_open_mechanical_ds,
+    nsl_open_boundary,
     nsl_open_relation,
     nsl_open_law,
     nsl_open_interaction,

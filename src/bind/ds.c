@@ -24,8 +24,7 @@ NslDs *nsl_check_idle_ds(lua_State *L, const char *what) {
   return self;
 }
 
-/* Whether an interaction may rely on the number of its parameters. */
-static bool linked(const NslDs *self) {
+bool nsl_ds_linked(const NslDs *self) {
   const NsNsds *nsds = self->callee.nsds;
   for (int i = 0; nsds && i < nsds->ninteractions; i++)
     if (nsds->interactions[i]->ds[0] == self->ds || nsds->interactions[i]->ds[1] == self->ds) return true;
@@ -34,7 +33,7 @@ static bool linked(const NslDs *self) {
 
 void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
-  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, linked(self), shared);
+  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, nsl_ds_linked(self), shared);
   nsl_callee_size(L, idx, self->callee.n, self->callee.m, self->ds->nz);
 }
 

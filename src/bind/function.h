@@ -23,8 +23,8 @@ NsFunction nsl_coefficient_function(NslCallee *callee, int slot);
 
 /*
 ** out = the exact Jacobian of function `which` by argument number `by` at a point, whether a Jacobian callback is
-** given or not: by dual numbers, or by central differences (native callbacks; *exact is then false). Returns 0, or
-** negative with the error kept.
+** given or not: by dual numbers, or by central differences (native callbacks, and those that take no dual numbers;
+** *exact is then false). Returns 0, or negative with the error kept.
 */
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,
                        bool *exact);

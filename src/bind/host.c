@@ -4,6 +4,8 @@
 */
 #include "bind/host.h"
 
+#include <string.h>
+
 /* Addresses used as registry keys. */
 static const char host_key, objects_key, error_key;
 
@@ -43,6 +45,16 @@ void nsl_remember_object(lua_State *L, int idx) {
 /* The registry's slot exists from the start (false), so that setting it needs no memory. */
 void nsl_keep_error(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
+}
+
+bool nsl_forget_error(lua_State *L, const char *part) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
+  bool found = lua_type(L, -1) == LUA_TSTRING && strstr(lua_tostring(L, -1), part);
+  lua_pop(L, 1);
+  if (!found) return false;
+  lua_pushboolean(L, 0);
+  nsl_keep_error(L);
+  return true;
 }
 
 int nsl_raise_step(lua_State *L, const NsError *err) {

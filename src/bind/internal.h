@@ -57,6 +57,13 @@ void nsl_internal_ad(lua_State *L);
 */
 void nsl_internal_model(lua_State *L);
 
+/*
+** tape(inputs, entries, outputs, x, direction, from, count), tape_source(inputs, entries, outputs),
+** tape_native(inputs, entries, outputs, xs, program), tape_operations(),
+** compiler_build(source, program [, function, inputs, count]).
+*/
+void nsl_internal_tape(lua_State *L);
+
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);
 

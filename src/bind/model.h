@@ -76,6 +76,10 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
 /* Whether the value at idx is a table with a string as a key: an option table rather than an array. */
 bool nsl_is_options(lua_State *L, int idx);
 
+/* Looks the methods of the boundary conditions of the system at idx up again. */
+void nsl_find_boundary_methods(lua_State *L, int idx);
+
+void nsl_open_boundary(lua_State *L);
 void nsl_open_first_order_ds(lua_State *L);
 void nsl_open_mechanical_ds(lua_State *L);
 void nsl_open_relation(lua_State *L);

@@ -74,8 +74,9 @@ static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
   double **velocities[] = {&mj->v_k, &mj->F_k, &mj->v,    &mj->v_from, &mj->F,
-                           &mj->p,   &mj->rho, &mj->work, &mj->free_step};
-  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess};
+                           &mj->p,   &mj->rho, &mj->work, &mj->free_step, &mj->held, &mj->shift};
+  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec,
+                             &mj->guess, &mj->nu};
   for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
     *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
@@ -87,6 +88,7 @@ static void take_vectors(NsMoreauJean *mj) {
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, mj->m);
+  mj->shut = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->shut);
 }
 
 NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
@@ -95,6 +97,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   if (!mj) return NS_ENOMEM;
   mj->nsds = nsds;
   mj->linear = true;
+  mj->nnodes = nsds->nds;
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
@@ -113,7 +116,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
 
 void ns_moreau_jean_free(NsMoreauJean *mj) {
   if (!mj) return;
-  for (int i = 0; mj->nodes && i < mj->nsds->nds; i++) ns_lu_free(mj->nodes[i].lu);
+  for (int i = 0; mj->nodes && i < mj->nnodes; i++) ns_lu_free(mj->nodes[i].lu);
   ns_sparse_free(mj->sparse);
   ns_arena_release(&mj->arena);
   ns_free(mj);
@@ -206,12 +209,18 @@ static void take_memory(NsMoreauJean *mj) {
     memcpy(mj->q_k + node->q, ds->q_k, (size_t)ds->nq * sizeof *mj->q_k);
     memcpy(mj->v_k + node->v, ds->v_k, (size_t)ds->nv * sizeof *mj->v_k);
   }
-  memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
   memset(mj->lambda, 0, (size_t)mj->m * sizeof *mj->lambda);
+}
+
+/* The iterate starts at v_k, where velocities are prescribed at those, and does not leave them. */
+static void start_iterate(NsMoreauJean *mj) {
+  memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
+  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].v);
 }
 
 void ns_moreau_jean_restart(NsMoreauJean *mj) {
   take_memory(mj);
+  start_iterate(mj);
 }
 
 /* At t_k: the coefficients, which are at t_{k+1}, are the same at t_k but for fExt when it is a function of time. */
@@ -220,10 +229,10 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   bool forces = mj->options.theta != 1;
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) {
     const NsMjNode *node = &mj->nodes[i];
-    if (forces && ns_coef_varies(&node->ds->fext)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
+    if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
-    if (status == NS_OK && forces && ns_coef_varies(&node->ds->fext))
+    if (status == NS_OK && forces && ns_mechanical_driven(node->ds))
       status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
@@ -247,21 +256,27 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->t_k = t_k;
   mj->t = t_next;
   mj->h = h;
-  mj->decided = mj->projected = false;
+  mj->decided = mj->again = mj->projected = false;
+  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
+  memset(mj->nu, 0, (size_t)mj->m * sizeof *mj->nu);
   take_memory(mj);
   NsStatus status = update_coefficients(mj, err);
+  if (status == NS_OK) start_iterate(mj);
   return status == NS_OK ? evaluate_start(mj, err) : status;
 }
 
 /* ---- evaluation at the iterate ---- */
 
-/* q from v. */
-static void move_coordinates(NsMoreauJean *mj) {
+void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
   for (int i = 0; i < mj->Nv; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_mechanical_move(node->ds, mj->q_k + node->q, mj->work + node->v, mj->h, mj->q + node->q);
+    if (mj->combined && mj->projected) {
+      memcpy(mj->q_free + node->q, mj->q + node->q, (size_t)node->ds->nq * sizeof *mj->q);
+      ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+    }
   }
 }
 
@@ -296,38 +311,49 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err) {
 }
 
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
-  move_coordinates(mj);
+  ns_mj_move_coordinates(mj);
   return ns_mj_evaluate_outputs(mj, err);
 }
 
-/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system. */
-static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
+/*
+** rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system, at its coordinates q; what it is in the rows of
+** prescribed velocities is `held`, and leaves 0.
+*/
+static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->v;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
   NsStatus status = NS_OK;
-  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, mj->q + node->q, mj->v + o, mj->F + o, err);
-  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, mj->q + node->q, node->M, err);
+  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, q, mj->v + o, mj->F + o, err);
+  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q, node->M, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < n; i++) mj->work[o + i] = mj->v[o + i] - mj->v_k[o + i];
   ns_mechanical_mass_times(ds, node->M, mj->work + o, mj->rho + o);
   for (int i = 0; i < n; i++)
     mj->rho[o + i] -= (wf != 0 ? wf * mj->F[o + i] : 0) + (wk != 0 ? wk * mj->F_k[o + i] : 0) + mj->p[o + i];
+  for (int i = 0; ds->boundary && i < ds->boundary->n; i++)
+    mj->held[o + ds->boundary->index[i]] = mj->rho[o + ds->boundary->index[i]];
+  ns_boundary_hold(ds->boundary, mj->rho + o);
   return NS_OK;
 }
 
-/* The start of a linear model's iteration, where lambda is 0: the velocities of the outputs are known. */
+/* The start of a linear model's iteration, where lambda is 0: H is known, and mostly the velocities of the outputs. */
 static void start_linear(NsMoreauJean *mj) {
-  move_coordinates(mj);
+  bool prescribed = false;
+  ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
+  for (int i = 0; i < mj->nsds->nds && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
+  for (int e = 0; prescribed && e < mj->nsds->ninteractions; e++)
+    ns_mj_velocities(mj, &mj->edges[e], mj->v, mj->u + mj->edges[e].row);
 }
 
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   if (mj->linear && !mj->positions) start_linear(mj);
   else status = ns_moreau_jean_evaluate_relations(mj, err);
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = form_rho(mj, &mj->nodes[i], err);
+  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
+    status = form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].q, err);
   return status;
 }
 
@@ -368,6 +394,7 @@ static NsStatus form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err
 
 static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   mj->factorizations++;
+  ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->W);
   NsStatus status = ns_lu_factor(node->lu, node->W, node->ds->nv);
   node->factored = status == NS_OK;
   node->fresh = true;
@@ -405,6 +432,7 @@ void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
     if (!changed && !node->fresh) continue;
     for (int j = 0; j < n; j++)
       for (int i = 0; i < edge->m; i++) part->X[j + (size_t)i * (size_t)n] = part->H[i + (size_t)j * (size_t)edge->m];
+    for (int i = 0; i < edge->m; i++) ns_boundary_hold(node->ds->boundary, part->X + (size_t)i * (size_t)n);
     ns_lu_solve(node->lu, edge->m, part->X, n);
   }
 }
@@ -414,6 +442,7 @@ static void form_free_step(NsMoreauJean *mj) {
   for (int i = 0; i < mj->Nv; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
+    ns_boundary_hold(node->ds->boundary, mj->free_step + node->v);
     ns_lu_solve(node->lu, 1, mj->free_step + node->v, node->ds->nv);
   }
 }
@@ -569,11 +598,13 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
 
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->q, v = node->v;
-  NsEnergyStep step = {mj->t_k,     mj->t,       mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
-                       mj->q + q,   mj->v + v,   mj->p + v, node->M,           mj->work + v, mj->rho + v,
-                       mj->F + v};
+  NsEnergyStep step = {mj->t_k,     mj->t,     mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
+                       mj->q + q,   mj->v + v, mj->p + v, NULL,              NULL,        node->M,
+                       mj->work + v, mj->rho + v, mj->F + v};
   double before = 0, after = 0;
+  if (node->ds->boundary) step.held = mj->held + v;
   if (mj->projected) step.q = mj->q_free + q;
+  if (mj->combined) step.acting = mj->q + q;
   NsStatus status = ns_energy_add(node->ds, &step, account, err);
   if (status != NS_OK || !mj->projected) return status;
   const double *places[] = {mj->q_free + q, mj->q + q};
@@ -588,11 +619,23 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   return status;
 }
 
+/* The impulses of prescribed velocities at the accepted iterate: of a linear step they are not known yet. */
+static NsStatus find_reactions(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int d = 0; d < mj->nsds->nds && status == NS_OK; d++) {
+    NsMjNode *node = &mj->nodes[d];
+    const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->q;
+    if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = form_rho(mj, node, q, err);
+  }
+  return status;
+}
+
 static void write_system(NsMoreauJean *mj, const NsMjNode *node) {
   NsMechanicalDs *ds = node->ds;
   memcpy(ds->q, mj->q + node->q, (size_t)ds->nq * sizeof *ds->q);
   memcpy(ds->v, mj->v + node->v, (size_t)ds->nv * sizeof *ds->v);
   memcpy(ds->base.r, mj->p + node->v, (size_t)ds->nv * sizeof *ds->v);
+  ns_boundary_pick(ds->boundary, mj->held + node->v, ds->base.reaction);
   ds->base.x_version++;
   ds->base.moved = true;
 }
@@ -605,6 +648,8 @@ static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {
 }
 
 NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err) {
+  NsStatus found = find_reactions(mj, err);
+  if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
     for (int d = 0; d < mj->nsds->nds; d++) {

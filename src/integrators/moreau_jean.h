@@ -18,6 +18,8 @@
 ** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, see
 ** ns_moreau_jean_tolerance: a gap that is rounding alone, of this step or piled up over many, does not open a contact
 ** at rest. Laws other than unilateral ones always take part.
+** Boundary conditions prescribe velocities of a system at t_{k+1}: exactly; what the first equation lacks in their rows
+** is the impulse of whatever moves them. They enter u_{k+1} like all velocities.
 ** A compliant relation's law holds between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
 ** Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; Jean, The non-smooth contact dynamics
 ** method, CMAME 177, 1999; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 10.
@@ -94,6 +96,16 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);
 double ns_moreau_jean_violation(const NsMoreauJean *mj);
 NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **problem, NsError *err);
 NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err);
+
+/*
+** The same together with the velocities, in the steps after ns_moreau_jean_combine: q = q_k (+) h (theta v + (1 -
+** theta) v_k) (+) W^-1 H' nu, with nu the multipliers of the constraints, 0 <= y _|_ nu >= 0 for contacts; the shift
+** stays when v is found again, and the violation is that of this law: |y|, for contacts |min(y, what nu moves y by)|.
+** enlarge: contacts that penetrate by more than the tolerance, or that have a nu, take part in the law of the velocities
+** from now on, to the end of the step; true when one of them did not.
+*/
+void ns_moreau_jean_combine(NsMoreauJean *mj);
+bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance);
 
 /*
 ** Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction; adds what

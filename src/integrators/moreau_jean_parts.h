@@ -55,21 +55,26 @@ struct NsMoreauJean {
   bool positions; /* some law holds at position */
   NsMjNode *nodes;
   NsMjEdge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
   NsMoreauJeanOptions options;
   double t_k, t, h;
   double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
   double *y_k, *u_k;         /* m */
-  bool decided;              /* which contacts take part */
+  bool decided, again;       /* which contacts take part; `again`: as `shut` tells */
 
   /* the iterate */
   double *q, *v, *lambda;    /* Nq, Nv, m */
   double *v_from, *lambda_from;
   double *F, *p, *rho;       /* Nv */
+  double *held;              /* Nv: impulses of prescribed velocities */
   double *y, *u;             /* m: outputs and their velocities */
   double *q_free;            /* Nq: q before it was projected */
   bool projected;
+  bool combined;             /* q has the shift in it that the velocities are found with */
+  double *shift, *nu;        /* Nv, m: the shift; combined: the sums of its multipliers, else 0 */
+  bool *shut;                /* m: contacts that take part, as forecast or as enlarged since */
   double *work, *free_step;  /* Nv */
 
   /* the problem */
@@ -103,6 +108,9 @@ double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
 
 /* X = W^-1 H' of each part whose W or (changed) H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
+
+/* q from v and the shift. */
+void ns_mj_move_coordinates(NsMoreauJean *mj);
 
 /* Outputs, H and impulses at q, v, lambda. */
 NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err);

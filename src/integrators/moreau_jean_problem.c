@@ -19,17 +19,24 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 }
 
 /* Whether contact i of a unilateral interaction is forecast to be closed. */
-static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (forecast <= 0) return true;
   double change = 0;
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
     for (int j = 0; j < node->ds->nv; j++)
-      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * mj->free_step[node->v + j];
+      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] *
+                (mj->free_step[node->v + j] + (mj->v[node->v + j] - mj->v_k[node->v + j]));
   }
   double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);
+}
+
+/* The same, or what has been decided in this step before. */
+static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  if (!mj->again) mj->shut[edge->row + i] = forecast_closed(mj, edge, i);
+  return mj->shut[edge->row + i];
 }
 
 double ns_moreau_jean_tolerance(double h, double u, double change, double lambda_k) {

@@ -29,9 +29,14 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
   return ds->update(ds, t, err);
 }
 
+/* Whether the state is what a step of a two-step scheme left. */
+static bool is_left(const NsDs *ds) {
+  return ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+}
+
 /* The state before the last step, when the present one is what that left; a step that failed may begin once more. */
 static void remember_before(NsDs *ds) {
-  bool same = ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+  bool same = is_left(ds);
   if (!same) ds->h_k = 0;
   if (same && ds->left) {
     memcpy(ds->x_before, ds->x_k, bytes_of(ds->n));
@@ -44,6 +49,12 @@ void ns_ds_leave(NsDs *ds, double h) {
   memcpy(ds->x_left, ds->x, bytes_of(ds->n));
   ds->h_left = h;
   ds->left = true;
+}
+
+const double *ns_ds_before(const NsDs *ds, double *h) {
+  if (!ds->x_before || !is_left(ds)) return NULL;
+  *h = ds->h_left;
+  return ds->left ? ds->x_k : ds->x_before;
 }
 
 void ns_ds_remember(NsDs *ds) {
@@ -60,6 +71,7 @@ void ns_ds_reset(NsDs *ds) {
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->nr));
   memset(ds->r_k, 0, bytes_of(ds->nr));
+  if (ds->nreaction > 0) memset(ds->reaction, 0, bytes_of(ds->nreaction));
 }
 
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
@@ -75,5 +87,6 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
     visitor(context, "h_left", &ds->h_left, sizeof ds->h_left);
     visitor(context, "left", &ds->left, sizeof ds->left);
   }
+  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, bytes_of(ds->nreaction));
   if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }

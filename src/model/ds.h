@@ -47,6 +47,10 @@ struct NsDs {
   double *x_before, *x_left, h_k, h_left;
   bool left;
 
+  /* Mechanics: the impulses of the last step that gave the prescribed velocities; no elements when there are none. */
+  double *reaction;
+  int nreaction;
+
   double *z; /* nz parameters, borrowed; NULL when there are none */
   int nz;
 
@@ -69,6 +73,12 @@ void ns_ds_remember(NsDs *ds);
 
 /* x is what a step of length h of a two-step scheme leaves. */
 void ns_ds_leave(NsDs *ds, double h);
+
+/*
+** The state that the step began at which left the present one, and its length; NULL when no step of a two-step scheme
+** did.
+*/
+const double *ns_ds_before(const NsDs *ds, double *h);
 
 /* Back to x0, with no input. */
 void ns_ds_reset(NsDs *ds);

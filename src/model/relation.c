@@ -198,18 +198,24 @@ static NsStatus rate_by_differences(const NsRelation *rel, const NsRelationPoint
   return NS_OK;
 }
 
-NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
-                              NsError *err) {
-  if (rel->hdot.value) {
-    memset(room, 0, (size_t)rel->m * sizeof *room);
-    NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
-    if (status == NS_OK) add(rel->m, 1, room, rate);
-    return status;
-  }
+NsStatus ns_relation_add_rate_of_h(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate, bool *exact,
+                                   NsError *err) {
+  *exact = true;
   if (!timed(rel) || !rel->h.value) return NS_OK;
-  if (!along(rel, &rel->h, at, 1, NULL, room, NULL)) return rate_by_differences(rel, at, room, rate, err);
+  *exact = along(rel, &rel->h, at, 1, NULL, room, NULL);
+  if (!*exact) return rate_by_differences(rel, at, room, rate, err);
   add(rel->m, 1, room, rate);
   return NS_OK;
+}
+
+NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
+                              NsError *err) {
+  bool exact;
+  if (!rel->hdot.value) return ns_relation_add_rate_of_h(rel, at, room, rate, &exact, err);
+  memset(room, 0, (size_t)rel->m * sizeof *room);
+  NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
+  if (status == NS_OK) add(rel->m, 1, room, rate);
+  return status;
 }
 
 /* The given coefficient, or the callback's Jacobian, or zero. */

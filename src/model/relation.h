@@ -103,6 +103,10 @@ NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
                               NsError *err);
 
+/* The same out of h alone, whether there is an hdot or not; whether it is exact. */
+NsStatus ns_relation_add_rate_of_h(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
+                                   bool *exact, NsError *err);
+
 /* The doubles that ns_relation_add_bias works in, of a relation that is linked. */
 size_t ns_relation_bias_room(const NsRelation *relation);
 

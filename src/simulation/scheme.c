@@ -149,8 +149,13 @@ NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
 
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
-  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, err);
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, account, err);
   return ns_euler_moreau_commit(scheme->euler_moreau, err);
+}
+
+void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
+  if (scheme->euler_moreau_sparse) ns_euler_moreau_sparse_visit(scheme->euler_moreau_sparse, visitor, context);
+  if (scheme->moreau_jean_sparse) ns_moreau_jean_sparse_visit(scheme->moreau_jean_sparse, visitor, context);
 }
 
 long ns_scheme_factorizations(const NsScheme *scheme) {

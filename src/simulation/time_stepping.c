@@ -94,6 +94,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   }
   ns_scheme_free(&ts->scheme);
   ts->scheme = scheme;
+  if (ts->projection.combined) ns_moreau_jean_combine(scheme.moreau_jean);
   ts->ready = true;
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
@@ -357,8 +358,40 @@ static NsStatus project(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
+static NsStatus solve_step(NsTimeStepping *ts, NsError *err) {
+  return ns_scheme_linear(&ts->scheme) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
+}
+
+static NsStatus not_combined(NsTimeStepping *ts, NsError *err) {
+  ns_fail(err, NS_ENOCONV,
+          "TimeStepping: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
+          ts->projection.max_iterations, ns_moreau_jean_violation(ts->scheme.moreau_jean), ts->projection.tolerance);
+  return locate(ts, NS_ENOCONV, err);
+}
+
+/*
+** Coordinates and velocities in turn, until both hold: contacts that penetrate take part in the law of the velocities;
+** when all of them do, the coordinates are shifted.
+*/
+static NsStatus combine(NsTimeStepping *ts, NsError *err) {
+  NsMoreauJean *mj = ts->scheme.moreau_jean;
+  double tolerance = ts->projection.tolerance;
+  NsStatus status = NS_OK;
+  for (int shifts = 0; status == NS_OK && ns_moreau_jean_violation(mj) > tolerance;) {
+    if (!ns_moreau_jean_enlarge(mj, tolerance)) {
+      if (shifts++ == ts->projection.max_iterations) return not_combined(ts, err);
+      status = project(ts, err);
+      (void)ns_moreau_jean_enlarge(mj, tolerance);
+    }
+    if (status == NS_OK && ns_scheme_linear(&ts->scheme)) ns_scheme_restart(&ts->scheme);
+    if (status == NS_OK) status = solve_step(ts, err);
+  }
+  return status;
+}
+
 static NsStatus commit(NsTimeStepping *ts, NsError *err) {
-  NsStatus status = ts->projection.on && ts->scheme.moreau_jean ? project(ts, err) : NS_OK;
+  bool projects = ts->projection.on && ts->scheme.moreau_jean;
+  NsStatus status = !projects ? NS_OK : ts->projection.combined ? combine(ts, err) : project(ts, err);
   if (status != NS_OK) return status;
   return ns_scheme_commit(&ts->scheme, ts->accounting ? &ts->energy : NULL, err);
 }
@@ -374,7 +407,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
-  status = ns_scheme_linear(scheme) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
+  status = solve_step(ts, err);
   return status == NS_OK ? commit(ts, err) : status;
 }
 
@@ -462,8 +495,12 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
     double T = 0, V = 0;
     if (ts->nsds->ds[i]->family != NS_MECHANICS)
       return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
-    status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
-    if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    if (ts->integrator->kind == NS_SCHATZMAN_PAOLI) {
+      status = ns_energy_staggered(ds, ns_ts_time(ts), &T, &V, err);
+    } else {
+      status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
+      if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    }
     *kinetic += T;
     *potential += V;
   }
