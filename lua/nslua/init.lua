@@ -1,7 +1,7 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true }
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, versions = true }
 
 local ns = {}
 for name, value in pairs(core) do

@@ -4,6 +4,9 @@
 */
 #include "bind/host.h"
 
+#include "base/interrupt.h"
+#include "bind/interpreter.h"
+
 /* Addresses used as registry keys. */
 static const char host_key, objects_key, error_key;
 
@@ -62,6 +65,7 @@ void nsl_open_host(lua_State *L) {
   lua_pop(L, 1);
   NslHost *host = lua_newuserdatauv(L, sizeof *host, 0);
   *host = (NslHost){0};
+  if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
   lua_newtable(L);
   lua_newtable(L);
