@@ -11,7 +11,7 @@ function tmux.available()
 end
 
 local function output(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
+  local pipe = assert(io.popen("exec " .. command .. " 2>&1"))
   local text = pipe:read "a"
   pipe:close()
   return text
@@ -30,24 +30,25 @@ function methods:colours()
   return output(self.tmux .. "capture-pane -e -p -t s")
 end
 
--- Waits until the screen matches a pattern; fails with the screen after half a minute. Returns the screen.
+-- Waits until a newline and the screen match a pattern; fails with the screen after half a minute. Returns the screen.
 function methods:wait(pattern)
-  local deadline = os.time() + 30
+  local deadline = os.time() + (tonumber(os.getenv "TMUX_WAIT") or 30)
   repeat
-    local text = self:screen()
+    local text = "\n" .. self:screen()
     if text:find(pattern) then return text end
-    os.execute "sleep 0.02"
+    os.execute "exec sleep 0.03"
   until os.time() > deadline
   error(("%q never came; the screen shows\n%s"):format(pattern, self:screen()), 2)
 end
 
 -- Types texts; those of the form <C-c>, <Enter>, <Tab>, <Up> ... are keys.
 function methods:send(...)
-  for _, keys in ipairs { ... } do
+  local words = {}
+  for i, keys in ipairs { ... } do
     local key = keys:match "^<([%w-]+)>$"
-    local what = key or "-l -- " .. host.quote(keys)
-    output(self.tmux .. "send-keys -t s " .. what)
+    words[i] = "send-keys -t s " .. (key or "-l -- " .. host.quote(keys))
   end
+  output(self.tmux .. table.concat(words, " ';' "))
 end
 
 -- Types a line, and waits for a pattern.
@@ -59,7 +60,7 @@ end
 -- Forgets what the screen shows, once a prompt is there.
 function methods:clear()
   self:send("<C-l>")
-  self:wait "^>[ ]*$"
+  self:wait "^\n>[ ]*$"
 end
 
 function methods:resize(width, height)
@@ -71,7 +72,7 @@ function methods:stop()
 end
 
 -- Starts a shell command in a terminal of 80 columns (or options.width) and 24 rows (options.height). What the
--- environment says of the suite is taken out; options.environment is put in, as NAME=value words.
+-- environment says of the suite is taken out; options.environment, words for env, says what else to take out or put in.
 function tmux.start(command, options)
   options = options or {}
   serial = serial + 1

@@ -73,7 +73,7 @@ end
 
 return function(host, version)
   print(version)
-  found("Lua", _VERSION)
+  found("Lua", version:match "Lua ([%d.]+)" or _VERSION)
   local good = check_module()
   check_prompt(host)
   check_programs()

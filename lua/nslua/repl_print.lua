@@ -75,13 +75,12 @@ end
 local function narrow(text, width)
   local rows, ends, widest = {}, {}, 0
   for row in text:gmatch "[^\n]+" do rows[#rows + 1] = row end
-  for _, row in ipairs(rows) do widest = math.max(widest, #(row:match "^(.-) %]" or row) + 2) end
+  for _, row in ipairs(rows) do widest = math.max(widest, #row) end
   for last in (rows[1]:match "^%[(.-) %]" or rows[1]:sub(2)):gmatch "%S+()" do ends[#ends + 1] = last end
   local last = #ends
   if last < 4 or widest <= width then return text end
-  local tail_from = ends[last - 1] + 1
-  local kept = 1
-  while kept + 2 < last and ends[kept + 1] + 5 + ends[last] - tail_from + 3 <= width do kept = kept + 1 end
+  local tail_from, kept = ends[last - 1] + 1, 1
+  while kept + 2 < last and ends[kept + 1] + 5 + widest - tail_from < width do kept = kept + 1 end
   if rows[1]:sub(1, ends[kept]):find "%.%.%.$" then kept = kept - 1 end
   for i, row in ipairs(rows) do
     rows[i] = row:sub(1, ends[kept]) .. "  ..." .. row:sub(tail_from)

@@ -32,7 +32,10 @@ static void stop_hook(lua_State *L, lua_Debug *ar) {
   }
   lua_sethook(L, stop_hook, LUA_MASKCOUNT, patience);
   if (patience > 1) patience /= 2;
-  luaL_error(L, "interrupted!");
+  luaL_where(L, 0); /* the function that runs */
+  lua_pushliteral(L, "interrupted!");
+  lua_concat(L, 2);
+  lua_error(L);
 }
 
 static void hook_at_once(lua_State *L) {
@@ -135,8 +138,8 @@ static int resume(lua_State *L, lua_State *co, int n) {
 }
 
 static int coroutine_resume(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTHREAD);
   lua_State *co = lua_tothread(L, 1);
-  luaL_argexpected(L, co, 1, "coroutine");
   int results = resume(L, co, lua_gettop(L) - 1);
   lua_pushboolean(L, results >= 0);
   if (results < 0) results = 1;

@@ -83,6 +83,7 @@ static bool wait_for_key(NsiTerminal *t) {
     if (take(SIGINT)) return t->cancelled = true, false;
     if (take(SIGWINCH)) {
       el_resize(t->edit);
+      fputs("\r", stdout);
       el_set(t->edit, EL_REFRESH);
     }
     if (take(SIGTSTP)) suspend(t);
