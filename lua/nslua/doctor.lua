@@ -67,7 +67,8 @@ local function check_prompt(host)
     local good, message = host.make_directory(history:match "^(.*)/")
     local file = good and io.open(history, "r")
     if file then file:close() end
-    if good then found("history", history .. (file and "" or " (none yet)")) else say("missing", "history", message) end
+    if not good then say("missing", "history", message)
+    else found("history", history .. (file and "" or " (none yet)")) end
   end
 end
 

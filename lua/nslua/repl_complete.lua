@@ -272,8 +272,8 @@ local function names_at(tokens, prefix, session, width)
   return answer(sorted(names, prefix), prefix, nothing, width, 0)
 end
 
--- What Tab does after `text` (all that was typed up to the cursor, with the lines before): what to insert, or a list to
--- show; nil, nil: nothing.
+-- What Tab does after `text` (all that was typed up to the cursor, with the lines before): what to insert, or a list
+-- to show; nil, nil: nothing.
 function complete.at(text, session, host, width)
   text = text:gsub("^%s*:%a+%s", ""):gsub("^%s*[?=]", "")
   local tokens, open, contents = source.tokens(text)

@@ -1,5 +1,5 @@
--- nslua.repl_history: the lines typed at the prompt, kept across sessions: one entry a line, with newlines, backslashes
--- and control characters as octal escapes. Sessions that run side by side append to the same file.
+-- nslua.repl_history: the lines typed at the prompt, kept across sessions: one entry a line, with newlines,
+-- backslashes and control characters as octal escapes. Sessions that run side by side append to the same file.
 
 local KEPT = 1000 -- entries; the file is cut when it holds twice as many
 

@@ -1,5 +1,5 @@
--- nslua.repl_options: the options that functions and methods of nslua take in a table, for the prompt to complete. Each
--- row: the options, then the names under `ns` that take them; ":name" is a method, of whatever object.
+-- nslua.repl_options: the options that functions and methods of nslua take in a table, for the prompt to complete.
+-- Each row: the options, then the names under `ns` that take them; ":name" is a method, of whatever object.
 
 return {
   { "tolerance maxIterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",

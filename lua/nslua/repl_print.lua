@@ -10,14 +10,14 @@ local printer = {}
 
 -- ---- strings ----
 
-local names = { ["\a"] = "\\a", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\v"] = "\\v" }
+local names = { ["\a"] = "\\a", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r",
+  ["\t"] = "\\t", ["\v"] = "\\v" }
 
 local function escape(c)
   return names[c] or ("\\x%02X"):format(c:byte())
 end
 
--- Bytes that are neither text in UTF-8 nor in `kept` as escapes. C1 controls, which UTF-8 writes as \xC2\x80..\x9F, are
--- controls too.
+-- Bytes that are no text in UTF-8, and those of the pattern, as escapes; C1 controls, \xC2\x80 to \xC2\x9F, too.
 local function clean(text, pattern)
   if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", escape) end
   text = text:gsub(pattern, escape)

@@ -28,8 +28,8 @@ end
 
 local symbols = { "^%.%.%.", "^%.%.", "^::", "^//", "^<<", "^>>", "^==", "^~=", "^<=", "^>=", "^%p" }
 
--- One token at `at`, no blank: its kind ("name", "number", "string", "comment", "symbol") and its last place, which is
--- nil for a string or comment that is not closed; and where the contents of a string start.
+-- One token at `at`, no blank: its kind ("name", "number", "string", "comment", "symbol") and its last place, which
+-- is nil for a string or comment that is not closed; and where the contents of a string start.
 local function token_at(text, at)
   local long = text:match("^%-%-%[(=*)%[", at)
   if long then return "comment", long_bracket_end(text, at, long) end
@@ -130,7 +130,9 @@ end
 
 -- ---- chunks ----
 
-local function incomplete(message)
+-- A string in quotes does not go on, unless a backslash says so.
+local function incomplete(text, message)
+  if message:find("unfinished string", 1, true) then return text:find "\\$" ~= nil end
   return message:find "<eof>'?$" ~= nil
 end
 
@@ -140,14 +142,14 @@ function source.compile(text, env, keeper)
   local expression, equals = text:gsub("^%s*=", "", 1)
   local chunk, message = load("return " .. expression, "=stdin", "t", env)
   if chunk then return chunk end
-  local more = incomplete(message)
+  local more = incomplete(text, message)
   if equals == 0 then
     chunk, message = load(text, "=stdin", "t", env)
     if chunk and text:find("local", 1, true) then
       chunk = load(source.keep_locals(text, keeper), "=stdin", "t", env) or chunk
     end
   end
-  return chunk, message, not chunk and (more or incomplete(message))
+  return chunk, message, not chunk and (more or incomplete(text, message))
 end
 
 return source

@@ -131,7 +131,7 @@ static int door_list(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   lua_newtable(L);
   DIR *directory = opendir(path);
-  if (!directory) return 0;
+  if (!directory) return lua_pushnil(L), 1;
   lua_Integer n = 0;
   for (const struct dirent *entry; (entry = readdir(directory));) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
@@ -146,7 +146,7 @@ static int door_make_directory(lua_State *L) {
   char path[PATH_MAX];
   struct stat info;
   int length = snprintf(path, sizeof path, "%s/", luaL_checkstring(L, 1));
-  if (length >= PATH_MAX) return luaL_fileresult(L, 0, "path"); /* errno is old; the caller says the path */
+  if (length >= PATH_MAX) return errno = ENAMETOOLONG, luaL_fileresult(L, 0, "path");
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     if (mkdir(path, 0700) != 0 && (errno != EEXIST || stat(path, &info) != 0 || !S_ISDIR(info.st_mode))) {

@@ -163,6 +163,7 @@ NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, con
   t->cancelled = false;
   memset(&t->decoding, 0, sizeof t->decoding);
   enter(t, before);
+  el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt is seen: no key is taken in the shell's way */
   const char *text = el_gets(t->edit, &length);
   leave(t, before);
   if (t->cancelled) return fputs("^C\n", stdout), fflush(stdout), NSI_CANCELLED;
