@@ -5,4 +5,3 @@ files["spec"] = { std = "lua54+busted", max_line_length = 132 }
 files["spec/reference"] = { max_line_length = false }
 files["spec/ad/dual_spec.lua"] = { ignore = { "143" } } -- functions that only some builds of Lua have in math
 files["spec/bind/dualmath_spec.lua"] = { ignore = { "143" } }
-files["lua/nslua/repl.lua"] = { globals = { "_G.ns" } }
