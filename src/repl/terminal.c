@@ -110,7 +110,7 @@ static int read_key(EditLine *edit, wchar_t *key) {
   }
 }
 
-static unsigned char complete_key(EditLine *edit, int key) {
+static unsigned char complete_key(EditLine *edit, wint_t key) {
   NsiTerminal *t = terminal_of(edit);
   const LineInfo *line = el_line(edit);
   (void)key;
@@ -183,7 +183,7 @@ void nsi_terminal_remember(NsiTerminal *t, const char *entry) {
 
 static void bind_keys(EditLine *edit) {
   el_set(edit, EL_EDITOR, "emacs");
-  el_set(edit, EL_ADDFN, "nslua-complete", "completes a name", complete_key);
+  el_wset(edit, EL_ADDFN, L"nslua-complete", L"completes a name", complete_key); /* el_set would leak the strings */
   el_set(edit, EL_BIND, "^I", "nslua-complete", NULL);
   el_set(edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
   el_set(edit, EL_BIND, "^S", "em-inc-search-next", NULL);
