@@ -75,9 +75,7 @@ void nsl_trace_clear_last(NslTrace *trace) {
 /* ---- values ---- */
 
 double *nsl_trace_input(NslTrace *trace, int arg) {
-  double *at = trace->in;
-  for (int a = 0; a < arg; a++) at += nsl_trace_size(&trace->args[a]);
-  return at;
+  return trace->in + trace->offset[arg];
 }
 
 void nsl_trace_value(NslTrace *trace, double *out) {
@@ -104,18 +102,17 @@ static void find_jacobian(NslTrace *trace) {
 
 /* Native code does not look at partials that are 0: where that matters something is not finite, and the tape is asked. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
-  ptrdiff_t first = nsl_trace_input(trace, arg) - trace->in;
-  int count = nsl_trace_size(&trace->args[arg]);
+  int first = trace->offset[arg], count = nsl_trace_size(&trace->args[arg]);
   size_t entries = (size_t)trace->outputs * (size_t)count;
   if (entries == 0) return true;
   if (!trace->tape) return false;
   if (!trace->moves[arg]) return memset(jac, 0, entries * sizeof *jac), true;
   if (trace->native_jacobian && *trace->open) {
     find_jacobian(trace);
-    memcpy(jac, trace->jac + first * trace->outputs, entries * sizeof *jac);
+    memcpy(jac, trace->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
     if (all_finite(jac, entries)) return true;
   }
-  ns_tape_jacobian(trace->tape, trace->in, (int)first, count, jac);
+  ns_tape_jacobian(trace->tape, trace->in, first, count, jac);
   return all_finite(jac, entries);
 }
 
@@ -161,8 +158,7 @@ void nsl_trace_close(lua_State *L, NslTrace *trace, int at) {
   trace->direction = trace->in + trace->inputs;
   trace->out = trace->direction + trace->inputs;
   for (int a = 0; a < trace->nargs; a++) {
-    int first = (int)(nsl_trace_input(trace, a) - trace->in), count = nsl_trace_size(&trace->args[a]);
-    trace->moves[a] = ns_tape_depends(trace->tape, first, count);
+    trace->moves[a] = ns_tape_depends(trace->tape, trace->offset[a], nsl_trace_size(&trace->args[a]));
   }
 }
 
@@ -179,6 +175,7 @@ NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args) {
   lua_newtable(L);
   for (int a = 0; a < nargs; a++) {
     trace->args[a] = args[a];
+    trace->offset[a] = trace->inputs;
     trace->inputs += nsl_trace_size(&args[a]);
     if (nsl_trace_is_input(&args[a])) continue;
     lua_pushvalue(L, args[a].index);

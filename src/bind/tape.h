@@ -35,6 +35,7 @@ typedef struct NslTrace {
   NsTape *tape;
   int nargs, inputs, outputs;
   NslTraceArg args[NSL_TRACE_ARGS];
+  int offset[NSL_TRACE_ARGS]; /* where the inputs of each begin */
   bool moves[NSL_TRACE_ARGS]; /* whether a value depends on the argument */
   bool touched;               /* the inputs of the last argument may be other than 0 */
   NslTraceResult result;
