@@ -35,8 +35,8 @@ local function make(core)
     if not callback or type(key) ~= "string" or not key:find "^compute" then return end
     local type_name = types[about.constructor]
     local known = core.class_callbacks[type_name]
-    for _, callback in ipairs(known) do
-      if key == callback then return end
+    for _, name in ipairs(known) do
+      if key == name then return end
     end
     local who = about.name and ("class '%s'"):format(about.name) or "class"
     local why = #known == 0 and ("a %s has no callbacks"):format(type_name)

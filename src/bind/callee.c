@@ -8,6 +8,9 @@
 
 #include "bind/compile.h"
 
+/* What the names of fields that keep objects alive begin with. */
+#define ANCHOR "anchor "
+
 /* ---- setting up ---- */
 
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
@@ -287,9 +290,14 @@ int nsl_callee_index(lua_State *L) {
   return 1;
 }
 
-/* Refuses a field that would hide a method (of the table in upvalue 1), and a function that would never be called. */
+/*
+** Refuses a field that would hide a method (of the table in upvalue 1), a function that would never be called, and what
+** would take the place of something that the engine points to.
+*/
 static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
   const char *who = nsl_callee_title(L, callee);
+  if (strncmp(name, ANCHOR, sizeof ANCHOR - 1) == 0)
+    luaL_error(L, "%s: %s: the name of a field cannot begin with '" ANCHOR "'", who, name);
   bool callback = slot >= 0 && strcmp(callee->kind->slots[slot].name, name) == 0;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL && !callback) {
@@ -350,7 +358,7 @@ int nsl_callee_newindex(lua_State *L) {
 void nsl_anchor(lua_State *L, int idx, const char *key, int value) {
   value = lua_absindex(L, value);
   lua_getiuservalue(L, idx, NSL_FIELDS);
-  lua_pushfstring(L, "anchor %s", key);
+  lua_pushfstring(L, ANCHOR "%s", key);
   lua_pushvalue(L, value);
   lua_rawset(L, -3);
   lua_pop(L, 1);

@@ -31,6 +31,7 @@ typedef struct Solver {
   int *index;
   double t, *y, *yd, *F, *Fy, *Fyd;
   NslTrace *trace; /* the residual is compiled; NULL */
+  bool given;      /* its Jacobians are */
   bool known; /* Fy and Fyd are those of (t, y, yd) */
 } Solver;
 
@@ -97,8 +98,7 @@ static int run_given(lua_State *L) {
 
 static int run_duals(lua_State *L) {
   Solver *s = lua_touserdata(L, 1);
-  if (lua_getiuservalue(L, 1, USE_JACOBIAN) != LUA_TNIL) return lua_settop(L, 1), run_given(L);
-  lua_settop(L, 1);
+  if (s->given) return run_given(L);
   NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
   lua_getiuservalue(L, 1, USE_F);
   nsl_dual_jacobians(L, 2, 0, true, s->t, 2, args, "residual", s->n, s->F);
@@ -153,6 +153,13 @@ static bool same_point(const Solver *s, double t, const double *const *args) {
   return s->t == t && memcmp(s->y, args[0], bytes) == 0 && memcmp(s->yd, args[1], bytes) == 0;
 }
 
+static void go_to_point(Solver *s, double t, const double *const *args) {
+  size_t bytes = (size_t)s->n * sizeof(double);
+  s->t = t;
+  memcpy(s->y, args[0], bytes);
+  memcpy(s->yd, args[1], bytes);
+}
+
 static int value(void *context, double t, const double *const *args, double *out) {
   Solver *s = context;
   size_t bytes = (size_t)s->n * sizeof *out;
@@ -162,9 +169,7 @@ static int value(void *context, double t, const double *const *args, double *out
     return 0;
   }
   s->known = false;
-  s->t = t;
-  memcpy(s->y, args[0], bytes);
-  memcpy(s->yd, args[1], bytes);
+  go_to_point(s, t, args);
   int code = protect(s, run_residual);
   if (code) s->t = NAN;
   memcpy(out, s->F, bytes);
@@ -174,8 +179,12 @@ static int value(void *context, double t, const double *const *args, double *out
 static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   Solver *s = context;
   size_t n = (size_t)s->n;
-  if (s->trace) return compiled_jacobian(s, t, args, by, jac);
-  int code = same_point(s, t, args) ? 0 : value(s, t, args, s->F);
+  if (s->trace && !s->given) return compiled_jacobian(s, t, args, by, jac);
+  int code = 0;
+  if (!same_point(s, t, args)) {
+    code = s->given ? 0 : value(s, t, args, s->F);
+    if (s->given) go_to_point(s, t, args), s->known = false;
+  }
   if (!code && !s->known) code = protect(s, run_duals);
   s->known = !code;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
@@ -223,6 +232,7 @@ static int dae_new(lua_State *L) {
   lua_setiuservalue(L, 4, USE_F);
   take_trace(L, s);
   lua_getfield(L, 3, "jacobian");
+  s->given = !lua_isnil(L, -1);
   lua_setiuservalue(L, 4, USE_JACOBIAN);
   push_argument(L, 4, USE_Y, s->n, "y")->readonly = true;
   push_argument(L, 4, USE_YD, s->n, "yd")->readonly = true;

@@ -92,8 +92,7 @@ static int ds_set_name(lua_State *L) {
 
 int nsl_ds_z(lua_State *L) {
   NslDs *self = nsl_check_ds(L, 1);
-  if (!self->ds->z) return lua_pushnil(L), 1;
-  return nsl_ds_view(L, self->ds->z, self->ds->nz, "z", NULL);
+  return nsl_push_z(L, 1, self->ds->z, self->ds->nz);
 }
 
 static int set_parameters(lua_State *L, const char *what, bool shared) {
