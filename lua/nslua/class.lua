@@ -31,8 +31,8 @@ local function make(core)
 
   -- Refuses a method that looks like a callback and would never be called.
   local function check_method(about, key, value)
-    local callback = type(value) == "function" or getmetatable(value) == "compiled function"
-    if not callback or type(key) ~= "string" or not key:find "^compute" then return end
+    local callable = type(value) == "function" or getmetatable(value) == "compiled function"
+    if not callable or type(key) ~= "string" or not key:find "^compute" then return end
     local type_name = types[about.constructor]
     local known = core.class_callbacks[type_name]
     for _, name in ipairs(known) do

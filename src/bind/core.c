@@ -8,6 +8,7 @@
 #include "bind/arrays.h"
 #include "bind/callee.h"
 #include "bind/compile.h"
+#include "bind/files.h"
 #include "bind/host.h"
 #include "bind/internal.h"
 #include "bind/linalg.h"
@@ -17,6 +18,7 @@
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
+#include "bind/process.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -26,6 +28,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_matrix,
     nsl_open_arrays,
     nsl_open_linalg,
+    nsl_open_versions,
     nsl_open_sparse,
     nsl_open_band,
     nsl_open_host,
@@ -55,6 +58,8 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,
+    nsl_open_process,
+    nsl_open_files,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

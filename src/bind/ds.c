@@ -143,7 +143,7 @@ static bool is_numbered(const char *name, const char *stem) {
 /* What a solution has under a name already; NULL: nothing. */
 static const char *meaning_in_solution(const char *name) {
   static const char *const fields[] = {"t", "x", "y", "lambda", "iterations", "status", "message", "stats"};
-  static const char *const solution_methods[] = {"save", "column", "names", "display", "close"};
+  static const char *const solution_methods[] = {"save", "column", "names", "display", "close", "plot", "animate", "html"};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
     if (strcmp(name, fields[i]) == 0) return "a field of solutions";
   for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)

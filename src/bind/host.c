@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "base/interrupt.h"
+#include "bind/interpreter.h"
+
 /* Addresses used as registry keys. */
 static const char host_key, objects_key, error_key;
 
@@ -85,6 +88,7 @@ void nsl_open_host(lua_State *L) {
   *host = (NslHost){0};
   push_weak(L);
   host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
   push_weak(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);

@@ -41,7 +41,7 @@ void nsl_internal_mixed(lua_State *L);
 
 /*
 ** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[,
-** x]), file_open(path).
+** x]), file_open(path), number_parse(text), file_load(path).
 */
 void nsl_internal_io(lua_State *L);
 

@@ -396,8 +396,10 @@ static NsStatus combine(NsTimeStepping *ts, NsError *err) {
       status = project(ts, err);
       (void)ns_moreau_jean_enlarge(mj, tolerance);
     }
+    int before = ts->newton_iterations;
     if (status == NS_OK && ns_scheme_linear(&ts->scheme)) ns_scheme_restart(&ts->scheme);
     if (status == NS_OK) status = solve_step(ts, err);
+    ts->newton_iterations += before;
   }
   return status;
 }
