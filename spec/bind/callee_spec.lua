@@ -161,8 +161,6 @@ describe("ns.class", function()
 end)
 
 describe("what the engine points to", function()
-  local ns = require "nslua"
-
   it("stays when a field of its name is written", function()
     local relation = ns.FirstOrderLinearR()
     relation:setz { 1, 2 }
