@@ -10,6 +10,8 @@ NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-seri
               libcminpack-dev libedit-dev lua-busted tmux gnuplot-nox
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
+# Used where they are there: films, specs that look at pages in a browser.
+OPTIONAL    = gnuplot-nox ffmpeg chromium python3
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -34,7 +36,8 @@ LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapack
 LUA_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=liblua5.4.a 2>/dev/null))
 LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)--no-whole-archive,-llua5.4)
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c | sort)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -path 'src/repl/*' | sort)
+HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.
 PUBLIC := $(filter-out $(BUILD)/obj/bind/internal%.o $(BUILD)/obj/bind/core.o,$(OBJ)) $(BUILD)/public/obj/bind/core.o
@@ -53,9 +56,9 @@ $(BUILD)/public/core.so: $(PUBLIC)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(LIBS)
 
-$(NSLUA): $(BUILD)/obj/nslua.o
+$(NSLUA): $(HOST)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $< $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
+	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
 	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
 
 $(BUILD)/obj/%.o: src/%.c
@@ -70,7 +73,7 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
--include $(OBJ:.o=.d) $(BUILD)/obj/nslua.d $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -124,6 +127,9 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
+extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
+	@$(call provide,$(OPTIONAL))
+
 packages:
 	@$(call provide,$(NEEDS))
 lint-packages:
@@ -131,7 +137,7 @@ lint-packages:
 
 # On Debian installs those of the packages $(1) that are missing; elsewhere tells which libraries are.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse cminpack-1/cminpack.h:cminpack editline/readline.h:libedit
+HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse cminpack-1/cminpack.h:cminpack histedit.h:libedit
 define provide
 if command -v dpkg >/dev/null && command -v apt-get >/dev/null; then \
   missing=$$(for p in $(1); do dpkg -s $$p 2>/dev/null | grep -q '^Status: install ok installed' || echo $$p; done); \
@@ -145,4 +151,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench extras annotations install uninstall clean help packages lint-packages

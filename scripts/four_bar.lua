@@ -30,17 +30,19 @@ local ns = require "nslua"
 local options = require "nslua.options"
 
 local opt = options.parse(arg, {
-  about = "A four-bar linkage by five methods, in two forms. Without --csv nothing is written.",
+  about = "A four-bar linkage by five methods, in two forms. Without --csv and --animate nothing is written.",
   { "method", default = "dae", choices = { "ivp", "ivp_fsolve", "dae", "moreau", "events", "all" },
     help = "see the header" },
   { "form", default = "written", choices = { "written", "positions" },
     help = "equations by hand, or by ns.mechanics" },
+  { "compile", default = "no", choices = { "no", "yes" }, help = "of positions: compiled once, or called" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
   { "T", default = 30, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 600, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, angles, speed, closing error and energy there" },
+  { "animate", value = "FILE", help = "write the linkage in motion there (.html, .gif, .mp4)" },
 })
 
 local la, lb, lc, ln, m, g = 0.8, 2.0, 1.0, 2.0, 1.0, 9.81
@@ -202,7 +204,8 @@ local function linkage()
   P2:set_pos(P1, la * A.x)
   P3:set_pos(P2, lb * B.x)
   P4:set_pos(P3, lc * C.x)
-  local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 } }
+  local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 },
+    compile = opt.compile == "yes" }
   sys:particle { mass = m, position = P2 }
   sys:particle { mass = m, position = P3 }
   local gap = P4:pos_from(P1) - ln * N.x
@@ -301,6 +304,7 @@ end
 
 if opt.method == "all" then
   if opt.csv then error("--csv goes with one method", 0) end
+  if opt.animate then error("--animate goes with one method", 0) end
   return compare()
 end
 local rows, work, worst, drift = run(opt.method)
@@ -310,4 +314,41 @@ print(("at t = %g: q1 = %.9f, q2 = %.9f, q3 = %.9f, u1 = %.9f"):format(table.unp
 if opt.csv then
   options.write_csv(opt.csv, { "t", "q1", "q2", "q3", "u1", "con_x", "con_y", "energy" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
+end
+
+-- ---- the linkage in motion ----
+
+local function draw(row, canvas)
+  local a, b = row[2], row[2] + row[3]
+  local x2, y2 = la * cos(a), la * sin(a)
+  local x3, y3 = x2 + lb * cos(b), y2 + lb * sin(b)
+  local px, py = x2 + lb / 2 * cos(b) - 0.5 * sin(b), y2 + lb / 2 * sin(b) + 0.5 * cos(b) -- a point of the coupler
+  canvas:trace("coupler", px, py, { color = "orange", width = 2.5 })
+  canvas:polygon({ { x2, y2 }, { px, py }, { x3, y3 } }, { fill = "sky", alpha = 0.3 })
+  canvas:line(0, 0, x2, y2, { color = "blue", width = 8 })
+  canvas:line(x2, y2, x3, y3, { color = "sky", width = 8 })
+  canvas:line(x3, y3, ln, 0, { color = "green", width = 8 })
+  canvas:point(px, py, { color = "orange", size = 12 })
+  for _, p in ipairs { { 0, 0 }, { x2, y2 }, { x3, y3 }, { ln, 0 } } do
+    canvas:point(p[1], p[2], { fill = "paper", color = "ink", size = 13 })
+  end
+end
+
+local function pedestal(canvas, x)
+  canvas:polygon({ { x, 0 }, { x - 0.13, -0.22 }, { x + 0.13, -0.22 } }, { fill = "faint", color = "muted" })
+  canvas:ground(x - 0.28, -0.22, x + 0.28, -0.22, { color = "muted" })
+end
+
+if opt.animate then
+  local u1 = {}
+  for k, row in ipairs(rows) do u1[k] = row[5] end
+  ns.animation {
+    file = opt.animate, title = "Four-bar linkage", frames = rows, times = ts, draw = draw,
+    background = function(canvas)
+      pedestal(canvas, 0)
+      pedestal(canvas, ln)
+    end,
+    plot = { panels = { { ylabel = "u1", { name = "speed of the first link", y = u1 } } } },
+  }
+  print(("written: an animation of %d frames to %s"):format(#rows, opt.animate))
 end

@@ -55,7 +55,7 @@ local function trimmed(text)
   return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
 end
 
-local kinds = { csv = true, npy = true, npz = true, lua = true, png = true, svg = true, pdf = true }
+local kinds = { csv = true, npy = true, npz = true, lua = true, png = true, svg = true, pdf = true, html = true }
 
 local function into(directory, source)
   return (source:gsub('"([%w_]+%.(%l+))"', function(name, kind)
@@ -145,7 +145,7 @@ describe("names in the documentation", function()
     each("%f[%w_.]ns%.([%a_][%w_]*)", function(name, file)
       assert.truthy(ns[name], ("%s: there is no ns.%s"):format(file, name))
     end)
-    for _, room in ipairs { "numerics", "polygon", "mechanics" } do
+    for _, room in ipairs { "numerics", "polygon", "animation", "mechanics" } do
       each("%f[%w_.]ns%." .. room .. "%.([%a_][%w_]*)", function(name, file)
         assert.truthy(ns[room][name], ("%s: there is no ns.%s.%s"):format(file, room, name))
       end)
@@ -283,6 +283,7 @@ describe("the reference", function()
     look(ns.numerics, "ns.numerics.")
     look(ns.polygon, "ns.polygon.")
     look(ns.contact, "ns.contact.")
+    look(ns.animation, "ns.animation.")
     look(ns.mechanics, "ns.mechanics.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))

@@ -25,6 +25,14 @@ describe("make install", function()
     end
   end)
 
+  it("has the scripts of pages, which are found from there", function()
+    assert.truthy(host.read(prefix .. "/share/lua/5.4/nslua/web/player.js"))
+    local code = 'local a = require "nslua".animation { frames = 1, draw = function() end } print(#a:html() > 30000)'
+    local out, err = host.run(("cd / && %s/bin/nslua -e '%s'"):format(prefix, code))
+    assert.equal("", err)
+    assert.equal("true\n", out)
+  end)
+
   it("works from another directory, with no variable set", function()
     local code = 'print(require "nslua".vector ~= nil, package.searchpath("nslua", package.path))'
     local out, err, status = host.run(("cd / && %s/bin/nslua -e '%s'"):format(prefix, code))

@@ -34,7 +34,7 @@ find src -name '*.[ch]' | sort | xargs awk '
     if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
   }' >"$code"
 
-engine() { grep -v -e '^src/bind/' -e '^src/nslua\.c:' "$code"; }
+engine() { grep -v -e '^src/bind/' -e '^src/repl/' -e '^src/nslua\.c:' "$code"; }
 calls() { grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\("; }
 
 engine | grep -E '#[ ]*include[ ]*[<"](lua|lauxlib|lualib)' | report "the engine includes Lua"
@@ -47,10 +47,10 @@ engine | calls '(v|f|vf|d)?printf|puts|fputs|putchar|putc|fputc|perror|exit|_exi
 engine | grep -v '^src/base/memory\.c:' | calls 'malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign' |
   report "memory outside base/memory.c"
 
-# base <- io <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind
+# base <- io <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
 awk -F: '
   BEGIN {
-    n = split("base io linalg ad solvers,ode,model integrators simulation bind", levels, " ")
+    n = split("base io linalg ad solvers,ode,model integrators simulation bind repl", levels, " ")
     for (i = 1; i <= n; i++) { m = split(levels[i], rooms, ","); for (j = 1; j <= m; j++) level[rooms[j]] = i }
   }
   match($3, /#[ ]*include[ ]*"[^"]*"/) {

@@ -52,7 +52,7 @@ describe("nslua", function()
 
     it("--help goes to standard output and lists every option", function()
       local out, err, code = run "--help"
-      for _, option in ipairs { "-e", "-i", "-l", "-v", "-E", "-W", "--", "--help", "--version" } do
+      for _, option in ipairs { "-e", "-i", "-l", "-v", "-E", "-W", "--", "--doctor", "--help", "--version" } do
         assert.truthy(out:find(option, 1, true), option)
       end
       assert.equal("", err)
@@ -228,15 +228,85 @@ describe("nslua", function()
       assert.equal("> >> >> 1\n2\n> >> 3\n> \n", (repl "for i = 1, 2 do\nprint(i)\nend\n1 +\n2\n"))
     end)
 
-    it("knows ns", function()
+    it("knows ns and its common names, unless a script has set them", function()
       assert.equal("> table\n> \n", (repl "type(ns)\n"))
+      assert.equal("> true\n> \n", (repl "vector == ns.vector and eye == ns.eye and sin == math.sin and pi == math.pi\n"))
+      local out = run("-i -e 'eye = 5'", "eye\n")
+      assert.matches("\n> 5\n", out)
+    end)
+
+    it("keeps quiet after a semicolon, and keeps the last value in _", function()
+      assert.equal("> > 42\n> > 43\n> \n", (repl "6 * 7;\n_\n_ + 1; -- no\n= _\n"))
+      assert.equal("> 1\t2\n> 1\n> 1\n> \n", (repl "1, 2\n_\n_\n"))
+    end)
+
+    it("keeps top-level locals for the lines that follow, functions share them", function()
+      assert.equal("> > > > 2\n> \n", (repl [[
+local n <const> = 0; local m
+function inc() m = (m or n) + 1 end
+inc() inc()
+m
+]]))
+      assert.equal("> > 7\n> true\n> \n", (repl "local string = 7\nstring\n_G.string == getmetatable('').__index\n"))
+      assert.equal("> >> >> > 120\n> \n", (repl "local function f(n)\nreturn n < 2 and 1 or n * f(n - 1)\nend\nf(5)\n"))
+    end)
+
+    it("shows values readably: aligned, shortened, safe", function()
+      assert.equal("> { 1, \"x\", a = { b = true } }\n> \n", (repl "{ 1, 'x', a = { b = true } }\n"))
+      assert.equal("> > { me = <cycle> }\n> \n", (repl "t = {} t.me = t\nt\n"))
+      assert.equal("> [ 1  -20\n  3    4 ]\n> \n", (repl "ns.matrix { { 1, -20 }, { 3, 4 } }\n"))
+      assert.equal("> a\\x1B[31mb\n> \n", (repl "'a\\27[31mb'\n"))
+      assert.equal("> <table, whose __tostring fails: stdin:1: no>\n> 1\n> \n",
+        (repl "setmetatable({}, { __tostring = function() error 'no' end })\n1\n"))
+    end)
+
+    it("times a chunk", function()
+      assert.matches("^> 3\ntime: [%d.e+-]+ [um]?s\n> >> >> time: [%d.e+-]+ [um]?s\n> \n$",
+        (repl ":time 1 + 2\n:time for i = 1, 10 do\nlocal x = i\nend\n"))
+      local out, err = repl ":time\n"
+      assert.equal("> > \n", out)
+      assert.equal(":time: expected something to run\n", err)
+    end)
+
+    it("shows its help, and that of a name", function()
+      for _, line in ipairs { "?", ":help", "help()" } do
+        assert.matches("^> An expression shows its value", (repl(line .. "\n")))
+      end
+      local out = repl "?nothing_of_this_name\n"
+      assert.truthy(out:find("there is no help about nothing_of_this_name", 1, true) or
+        out:find("there are no help texts: the module nslua.help is not installed; see docs/reference.md", 1, true))
+    end)
+
+    it("asks nslua.help for its texts, by value and by name", function()
+      script("fakehelp.lua", [[
+        package.loaded["nslua.help"] = { text = function(x)
+          if x == math.sin then return "the sine" end
+          if type(x) == "string" then return "named " .. x end
+        end }
+      ]])
+      local out = run("-i " .. directory .. "/fakehelp.lua", "?math.sin\nhelp(sin)\n?simu:run\n")
+      assert.matches("\n> the sine\n> the sine\n> named simu:run\n", out)
+    end)
+
+    it("refuses a command that it does not know", function()
+      local _, err = repl ":nope\n"
+      assert.equal("unknown command ':nope' (known: :help, :quit, :time; ?x for help about x)\n", err)
+    end)
+
+    it("leaves at :quit, exit and quit, but not at variables of these names", function()
+      for _, line in ipairs { ":quit", "exit", "quit()", "exit ()" } do
+        assert.equal("> \n", (repl(line .. "\n1\n")))
+      end
+      assert.equal("> > 3\n> \n", (repl "exit = 3\nexit\n"))
     end)
 
     it("shows errors with a traceback of the user's frames and goes on", function()
       local out, err = repl "local function f() error 'oh' end f()\nx = = 2\nerror()\n5\n"
       assert.equal("> > > > 5\n> \n", out)
       assert.matches("^stdin:1: oh\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
-      assert.is_nil(err:find("repl.lua", 1, true))
+      assert.is_nil(err:find("repl", 1, true))
+      assert.is_nil(err:find("evaluate", 1, true))
+      assert.is_nil(err:find("\27", 1, true))
       assert.matches("\nstdin:1: unexpected symbol near '='\n", err)
       assert.matches("%(error object is a nil value%)", err)
     end)
@@ -246,75 +316,33 @@ describe("nslua", function()
       assert.matches("^stdin:1: 'end' expected near <eof>", err)
     end)
 
+    it("survives errors that are objects, and a stack that overflows", function()
+      local out, err = repl "error {}\nlocal function f(n) return 1 + f(n) end f(1)\n1\n"
+      assert.equal("> > > 1\n> \n", out)
+      assert.matches("^%(error object is a table value%)\n", err)
+      assert.matches("stdin:1: stack overflow.-\n\t%.%.%.\t%(skipping %d+ levels%)\n.-stdin:1: in main chunk\n$", err)
+    end)
+
+    it("looks around after a script with -i: its locals are there, also after it failed", function()
+      local path = script("good.lua", "#!/usr/bin/nslua\nlocal x, y = 5, {}\nlocal function f() return x end\nz = ...\n")
+      assert.matches("\n> 5\ttable\t5\targ\n", (run("-i " .. path .. " arg", "x, type(y), f(), z\n")))
+      path = script("bad.lua", "local x = 1\nlocal function f(n) local inner = n; error 'boom' end\nx = 7\nf(2)\nlocal late = 1")
+      local out, err, code = run("-i " .. path, "x, inner, late\n")
+      assert.matches("\n> 7\tnil\tnil\n", out)
+      assert.matches("^[^\n]*bad.lua:2: boom\nstack traceback:\n.-bad.lua:4: in main chunk\n$", err)
+      assert.equal(0, code)
+      path = script("none.lua", "local = 3")
+      out, err = run("-i " .. path, "1\n")
+      assert.matches("\n> 1\n", out)
+      assert.equal(path .. ":1: <name> expected near '='\n", err)
+      out, err = run("-i " .. directory .. "/missing.lua", "1\n")
+      assert.matches("\n> 1\n", out)
+      assert.equal(("cannot open %s/missing.lua: No such file or directory\n"):format(directory), err)
+    end)
+
     it("comes after the script with -i", function()
       local out = run("-i -e 'z = 5'", "z\n")
       assert.matches("\n> 5\n> \n$", out)
-    end)
-  end)
-
-  describe("the prompt on a terminal", function()
-    local session = ("nslua-spec-%d"):format(os.time())
-    local tmux = "tmux -L " .. session .. " "
-    local have_tmux = os.execute "command -v tmux >/dev/null 2>&1"
-
-    local function screen()
-      return (host.run(tmux .. "capture-pane -p -t s"):gsub("%s+$", ""))
-    end
-
-    local function wait_for(pattern)
-      for _ = 1, 200 do
-        local text = screen()
-        if text:find(pattern) then return text end
-        os.execute "sleep 0.05"
-      end
-      error(("%q never came; the screen shows\n%s"):format(pattern, screen()))
-    end
-
-    local function send(...)
-      for _, keys in ipairs { ... } do
-        host.run(tmux .. "send-keys -t s " .. (#keys > 1 and keys:find "^[CE]" and keys or "-l " .. host.quote(keys)))
-      end
-    end
-
-    local function start()
-      local command = ("env -u TMUX XDG_STATE_HOME=%s %s; echo left with $?; sleep 100"):format(directory, host.nslua)
-      host.run(tmux .. "-f /dev/null new-session -d -s s -x 100 -y 40 " .. host.quote(command))
-      wait_for "\n> *$"
-    end
-
-    teardown(function() if have_tmux then host.run(tmux .. "kill-server") end end)
-
-    it("edits lines, survives Ctrl-C, keeps its history, leaves at Ctrl-D", function()
-      if not have_tmux then return pending "no tmux" end
-      start()
-      send("6*77", "Enter")
-      wait_for "\n462\n> *$"
-      send("abandoned(", "Enter")
-      wait_for "\n>> *$"
-      send "C-c"
-      wait_for "\n>>[^\n]*\n> *$"
-      send("print('loop' .. 'ing') while true do end", "Enter")
-      wait_for "\nlooping"
-      send "C-c"
-      wait_for "interrupted!"
-      send("ty", "C-c")
-      send("error 'oops'", "Enter")
-      wait_for "stdin:1: oops\nstack traceback:"
-      send("2^10", "Enter")
-      wait_for "\n1024.0\n> *$"
-      send "C-d"
-      wait_for "left with 0"
-      host.run(tmux .. "kill-server")
-
-      local history = directory .. "/nslua/history"
-      assert.matches("6%*77", host.read(history))
-      assert.equal("600\n", (host.run("stat -c %a " .. history)))
-      start()
-      send("C-p", "Enter")
-      wait_for "> 2^10\n1024.0\n"
-      send "C-d"
-      wait_for "left with 0"
-      host.run(tmux .. "kill-server")
     end)
   end)
 end)

@@ -1,62 +1,38 @@
 /*
 ** nslua.c
-** main(): a Lua interpreter with the options of `lua` that finds nslua beside itself, and the entry to the REPL.
+** main(): a Lua interpreter with the options of `lua` that finds nslua beside itself, and the entry to the prompt.
 */
-#include <editline/readline.h>
 #include <lauxlib.h>
 #include <limits.h>
-#include <locale.h>
 #include <lua.h>
 #include <lualib.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define NSLUA_VERSION "nslua 0.1.0 (" LUA_RELEASE ")"
+#include "repl/doors.h"
+#include "repl/stop.h"
 
-enum { HISTORY_LINES = 1000 };
+#define NSLUA_VERSION "nslua 0.1.0 (" LUA_RELEASE ")"
 
 typedef struct Options {
   const char *bad; /* the option that is wrong, or NULL */
   int script;      /* index in argv of the script, argc when there is none */
-  bool version, interactive, execute, no_environment, help, leave;
+  bool version, interactive, execute, no_environment, help, doctor, leave;
 } Options;
-
-static lua_State *running; /* the state that a SIGINT stops */
-static sigjmp_buf prompt_jump;
 
 static void complain(const char *message) {
   fflush(stdout);
   fprintf(stderr, "nslua: %s\n", message);
 }
 
-static void raise_interrupted(lua_State *L, lua_Debug *ar) {
-  (void)ar;
-  lua_sethook(L, NULL, 0, 0);
-  luaL_error(L, "interrupted!");
-}
-
-static void on_interrupt(int signal_number) {
-  signal(signal_number, SIG_DFL); /* a second one ends the process */
-  lua_sethook(running, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
-
-static void catch_interrupt(void (*handler)(int)) {
-  struct sigaction action = {.sa_handler = handler};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-}
-
 static int add_traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (!message && luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
   if (!message) message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
-  luaL_traceback(L, L, message, 1);
+  luaL_traceback(L, L, message, 2); /* from above nsi_pcall's handler */
   return 1;
 }
 
@@ -65,9 +41,7 @@ static int call(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
-  catch_interrupt(on_interrupt);
-  int status = lua_pcall(L, nargs, nresults, base);
-  catch_interrupt(SIG_DFL);
+  int status = nsi_pcall(L, nargs, nresults, base);
   lua_remove(L, base);
   if (status != LUA_OK) {
     const char *message = lua_tostring(L, -1);
@@ -119,6 +93,7 @@ static int load_library(lua_State *L, char *name) {
 static int os_exit(lua_State *L) {
   int status = lua_isboolean(L, 1) ? (lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE)
                                    : (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+  nsi_stop_close();
   if (lua_isnoneornil(L, 2) || lua_toboolean(L, 2)) lua_close(L);
   exit(status);
 }
@@ -172,76 +147,46 @@ static int run_environment(lua_State *L) {
   return run_string(L, init, lua_pushfstring(L, "=%s", name));
 }
 
-static void leave_prompt(int signal_number) {
-  (void)signal_number;
-  siglongjmp(prompt_jump, 1);
-}
-
-/* readline(prompt): the line; nil at the end of input; false after Ctrl-C. */
-static int repl_readline(lua_State *L) {
-  const char *prompt = luaL_checkstring(L, 1);
-  fflush(stdout);
-  if (sigsetjmp(prompt_jump, 1)) {
-    catch_interrupt(on_interrupt);
-    fputc('\n', stdout);
-    lua_pushboolean(L, 0);
-    return 1;
-  }
-  catch_interrupt(leave_prompt);
-  char *line = readline(prompt);
-  catch_interrupt(on_interrupt);
-  if (!line) return 0;
-  lua_pushstring(L, line);
-  free(line);
-  return 1;
-}
-
-static int repl_add_history(lua_State *L) {
-  add_history(luaL_checkstring(L, 1));
-  return 0;
-}
-
-/* history("load" | "save", path): what fails is passed over in silence. */
-static int repl_history(lua_State *L) {
-  char path[PATH_MAX];
-  bool save = strcmp(luaL_checkstring(L, 1), "save") == 0;
-  snprintf(path, sizeof path, "%s", luaL_checkstring(L, 2));
-  if (!save) return read_history(path), 0;
-  mode_t mask = umask(077);
-  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = '\0';
-    mkdir(path, 0700);
-    *slash = '/';
-  }
-  write_history(path);
-  umask(mask);
-  return 0;
-}
-
-static int run_repl(lua_State *L) {
-  static const luaL_Reg doors[] = {
-      {"readline", repl_readline}, {"add_history", repl_add_history}, {"history", repl_history}, {NULL, NULL}};
+/*
+** The prompt, nslua.repl: a function of the doors, of the script to run first (or nil), and of its arguments. It
+** catches what goes wrong by itself.
+*/
+static int run_repl(lua_State *L, char **argv, int script) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl");
   if (call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
-  if (!isatty(STDIN_FILENO)) return call(L, 0, 0);
-  setlocale(LC_CTYPE, "");
-  rl_readline_name = "nslua";
-  using_history();
-  stifle_history(HISTORY_LINES);
-  luaL_newlib(L, doors);
-  return call(L, 1, 0);
+  nsi_push_doors(L);
+  lua_pushstring(L, argv[script]);
+  nsi_stop_prompt(true);
+  int status = lua_pcall(L, 2, 0, 0);
+  nsi_stop_prompt(false);
+  if (status == LUA_OK) return status;
+  complain(lua_tostring(L, -1));
+  return status;
+}
+
+/* nslua.doctor: a function of the doors that returns whether all that is needed is there. */
+static int run_doctor(lua_State *L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "nslua.doctor");
+  if (call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  nsi_push_doors(L);
+  lua_pushliteral(L, NSLUA_VERSION);
+  if (call(L, 2, 1) != LUA_OK) return LUA_ERRRUN;
+  return lua_toboolean(L, -1) ? LUA_OK : LUA_ERRRUN;
 }
 
 static void print_help(FILE *to) {
   fputs("usage: nslua [options] [script [args]]\n"
+        "without a script: a prompt on a terminal (? there shows its help), else standard input\n"
         "  -e stat    run the string 'stat'\n"
-        "  -i         enter the interactive mode after running 'script'\n"
+        "  -i         a prompt after 'script', also when it fails; its variables are kept\n"
         "  -l mod     require 'mod' into the global 'mod' (-l g=mod: into 'g')\n"
         "  -v         show the version\n"
         "  -E         ignore environment variables\n"
         "  -W         turn warnings on\n"
         "  --, -      stop handling options; - runs standard input\n"
+        "  --doctor   what is found, what is missing and how to install it\n"
         "  --help, --version\n", to);
 }
 
@@ -250,6 +195,7 @@ static int read_option(Options *options, char **argv, int i) {
   const char *text = argv[i];
   char letter = text[1];
   if (strcmp(text, "--help") == 0) return options->help = options->leave = true, 0;
+  if (strcmp(text, "--doctor") == 0) return options->doctor = true, 0;
   if (strcmp(text, "--version") == 0) return options->version = options->leave = true, 0;
   if (letter == 'e' || letter == 'l') {
     options->execute |= letter == 'e';
@@ -279,6 +225,7 @@ static Options read_options(char **argv, int argc) {
 static int run_options(lua_State *L, char **argv, int end) {
   for (int i = 1; i < end; i++) {
     char letter = argv[i][1];
+    if (letter == '-') continue;
     if (letter == 'W') lua_warning(L, "@on", 0);
     if (letter != 'e' && letter != 'l') continue;
     char *operand = argv[i][2] ? argv[i] + 2 : argv[++i];
@@ -292,12 +239,13 @@ static int run(lua_State *L, char **argv, int argc, const Options *options) {
   bool script = options->script < argc;
   if (!options->no_environment && run_environment(L) != LUA_OK) return LUA_ERRRUN;
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
-  if (script && run_script(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
-  if (options->interactive) return run_repl(L);
-  if (script || options->execute || options->version) return LUA_OK;
+  if (options->doctor) return run_doctor(L);
+  if (options->interactive) return run_repl(L, argv, options->script);
+  if (script) return run_script(L, argv, options->script);
+  if (options->execute || options->version) return LUA_OK;
   if (!isatty(STDIN_FILENO)) return call_loaded(L, luaL_loadfile(L, NULL), 0, 0);
   puts(NSLUA_VERSION);
-  return run_repl(L);
+  return run_repl(L, argv, argc);
 }
 
 /* Everything in protected mode: argc, argv and the options arrive as light userdata; leaves whether all went well. */
@@ -313,6 +261,7 @@ static int protected_main(lua_State *L) {
   lua_getglobal(L, "os");
   lua_pushcfunction(L, os_exit);
   lua_setfield(L, -2, "exit");
+  nsi_stop_open(L);
   set_arg(L, argv, argc, options->script);
   lua_gc(L, LUA_GCGEN, 0, 0);
   lua_pushboolean(L, run(L, argv, argc, options) == LUA_OK);
@@ -332,7 +281,7 @@ int main(int argc, char **argv) {
   if (options.help) print_help(stdout);
   if (options.version) puts(NSLUA_VERSION);
   if (options.leave) return EXIT_SUCCESS;
-  lua_State *L = running = luaL_newstate();
+  lua_State *L = luaL_newstate();
   if (!L) return complain("cannot create a state: not enough memory"), EXIT_FAILURE;
   lua_pushcfunction(L, protected_main);
   lua_pushinteger(L, argc);
@@ -341,6 +290,7 @@ int main(int argc, char **argv) {
   bool good = lua_pcall(L, 3, 1, 0) == LUA_OK;
   if (!good) complain(lua_tostring(L, -1));
   good = good && lua_toboolean(L, -1);
+  nsi_stop_close();
   lua_close(L);
   if (fflush(stdout) == 0 && !ferror(stdout)) return good ? EXIT_SUCCESS : EXIT_FAILURE;
   return complain("cannot write to standard output"), EXIT_FAILURE;

@@ -31,12 +31,12 @@ local function make(core)
 
   -- Refuses a method that looks like a callback and would never be called.
   local function check_method(about, key, value)
-    local callback = type(value) == "function" or getmetatable(value) == "compiled function"
-    if not callback or type(key) ~= "string" or not key:find "^compute" then return end
+    local callable = type(value) == "function" or getmetatable(value) == "compiled function"
+    if not callable or type(key) ~= "string" or not key:find "^compute" then return end
     local type_name = types[about.constructor]
     local known = core.class_callbacks[type_name]
-    for _, callback in ipairs(known) do
-      if key == callback then return end
+    for _, name in ipairs(known) do
+      if key == name then return end
     end
     local who = about.name and ("class '%s'"):format(about.name) or "class"
     local why = #known == 0 and ("a %s has no callbacks"):format(type_name)

@@ -5,6 +5,7 @@
 --   sys:body { mass =, inertia =, position =, angle = }        -- in space: orientation, a rotation matrix
 --   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
 --   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
+--   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
 -- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
@@ -91,7 +92,7 @@ return function(ns, motion)
 
   -- Quantities of a group are evaluated together: one pass with dual numbers for all of them.
   local function quantity(group, name, f, rows)
-    local x = { group = group, name = name, f = f, rows = rows }
+    local x = { group = group, name = name, f = motion.plain(f), rows = rows }
     group[#group + 1], group.f = x, nil
     return x
   end
@@ -129,6 +130,7 @@ return function(ns, motion)
       end
     end
     group.f, group.size, group.slopes, group.line = together(functions, rows), size, nil, nil
+    if group.compile and size > 0 then group.f = ns.compile(group.f) end
   end
 
   -- Calls one of motion's functions on a group; an error that is a text is looked for in the quantities one by one.
@@ -201,7 +203,7 @@ return function(ns, motion)
   function Body:__tostring() return ("mechanics.body '%s'"):format(self.name) end
 
   function mechanics.system(o)
-    o = take_options(o or {}, "system", "coordinates dimension gravity frame origin")
+    o = take_options(o or {}, "system", "coordinates dimension gravity frame origin compile")
     local dimension = o.dimension or (o.gravity and #o.gravity) or 2
     if dimension ~= 2 and dimension ~= 3 then
       fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
@@ -212,6 +214,10 @@ return function(ns, motion)
     end
     local sys = setmetatable({ n = n, given = n, dimension = dimension, bodies = {}, actions = {}, joints = {},
       moving = {}, held = {}, frame = o.frame, origin = o.origin }, System)
+    if o.compile ~= nil and type(o.compile) ~= "boolean" then
+      fail("system: compile: expected true or false, got %s", describe(o.compile))
+    end
+    sys.moving.compile, sys.held.compile = o.compile, o.compile
     sys.gravity = o.gravity and list(o.gravity, dimension, "system", "gravity") or ns.zeros(dimension)
     local fixed = dimension == 2 and function() return { 0, 0 } end or function() return { 0, 0, 0 } end
     sys.ground = setmetatable({ name = "ground", system = sys, place = fixed, turn = function()
@@ -233,7 +239,7 @@ return function(ns, motion)
     if not is_callable(value) then
       fail("%s: %s: expected a function of (t, q), got %s", who, what, describe(value))
     end
-    return value
+    return motion.plain(value)
   end
 
   -- Flattens a matrix given as rows; nine numbers stay.

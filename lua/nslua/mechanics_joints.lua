@@ -47,12 +47,14 @@ return function(ns, System, core)
 
   -- A list of functions as one.
   local function each_of(functions)
+    local plain = {}
     for i, f in ipairs(functions) do
       if not is_callable(f) then fail("constraint: f[%d]: expected a function of (t, q), got %s", i, describe(f)) end
+      plain[i] = core.motion.plain(f)
     end
     return function(t, q)
       local out = {}
-      for i, f in ipairs(functions) do out[i] = f(t, q) end
+      for i, f in ipairs(plain) do out[i] = f(t, q) end
       return out
     end
   end

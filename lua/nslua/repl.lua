@@ -1,97 +1,249 @@
--- nslua.repl: the plain read-eval-print loop. Returns a function of the host's doors to the terminal:
--- readline(prompt), add_history(line), history("load" | "save", path); without them it reads standard input.
+-- nslua.repl: the prompt. Returns a function of the doors to the terminal (src/repl/doors.h) and of a script to run
+-- first, or nil. Without a terminal it reads standard input, which is how a session is put on a pipe.
+
+local printer = require "nslua.repl_print"
+local session_of = require "nslua.repl_session"
+local source = require "nslua.repl_source"
 
 local FIRST, MORE = "> ", ">> "
 
-local function history_path()
-  local state = os.getenv "XDG_STATE_HOME"
-  local home = os.getenv "HOME"
-  if state and state:sub(1, 1) == "/" then return state .. "/nslua/history" end
-  return home and home ~= "" and home .. "/.local/state/nslua/history"
+-- ---- output ----
+
+local function plain_readline(prompt)
+  io.write(prompt)
+  io.flush()
+  return io.read "l"
 end
 
-local function incomplete(message)
-  return type(message) == "string" and message:sub(-5) == "<eof>"
-end
-
--- The chunk of an expression, of "=expression", or of statements. Without one: nil, the message, and whether more
--- lines may make it whole.
-local function compile(text)
-  local expression, equals = text:gsub("^%s*=", "", 1)
-  local chunk, message = load("return " .. expression, "=stdin")
-  if chunk then return chunk end
-  local more = incomplete(message)
-  if equals == 0 then chunk, message = load(text, "=stdin") end
-  return chunk, message, not chunk and (more or incomplete(message))
-end
-
--- Reads lines until they make a chunk, or an error that more lines do not mend. Returns the text, the chunk or nil,
--- and the message; false after Ctrl-C; nil at the end of input.
-local function read(host)
-  local text = host.readline(FIRST)
-  while text do
-    local chunk, message, more = compile(text)
-    local line = more and host.readline(MORE)
-    if line == nil or not more then return text, chunk, message end
-    text = line and text .. "\n" .. line
-  end
-  return text
-end
-
-local function text_of(err)
-  local meta = getmetatable(err)
-  if type(err) == "string" or type(err) == "number" then return tostring(err) end
-  if type(meta) == "table" and meta.__tostring then return tostring(err) end
-  return ("(error object is a %s value)"):format(type(err))
-end
-
--- The message with a traceback that ends where the user's code does.
-local function explain(err)
-  local trace = debug.traceback(text_of(err), 2)
-  return (trace:gsub("\n%s*%[C%]: in function 'xpcall'.*$", ""))
-end
-
-local function complain(message)
+-- A message on the error output: its first paragraph red, the traceback dim, where there are colours.
+local function complain(state, message)
   io.stdout:flush()
+  message = printer.plain(message)
+  if state.host.colour then
+    local head, trace = message:match "^(.-)(\nstack traceback:\n.*)$"
+    message = ("\27[31m%s\27[0m"):format(head or message) .. (trace and ("\27[2m%s\27[0m"):format(trace) or "")
+  end
   io.stderr:write(message, "\n")
 end
 
-local function show(good, ...)
-  if not good then return complain((...)) end
-  if select("#", ...) > 0 then print(...) end
-end
+-- ---- errors ----
 
--- One turn; true at the end of input.
-local function turn(host, path)
-  local text, chunk, message = read(host)
-  if not text then return text == nil end
-  if text:find "%S" then
-    host.add_history(text)
-    if path then host.history("save", path) end
+local function text_of(err)
+  local meta = debug.getmetatable(err)
+  if type(err) == "string" or type(err) == "number" then return tostring(err) end
+  if type(meta) == "table" and rawget(meta, "__tostring") ~= nil then
+    local good, text = pcall(tostring, err)
+    if good then return text end
   end
-  if not chunk then return complain(message) end
-  show(xpcall(chunk, explain))
+  return ("(error object is a %s value)"):format(type(err))
 end
 
-local plain = {
-  readline = function(prompt)
-    io.write(prompt)
-    io.flush()
-    return io.read "l"
-  end,
-  add_history = function() end,
-  history = function() end,
-}
+-- The message handler: the message with a traceback that ends where the user's code does. `state.below` lines at
+-- its end are the prompt's own.
+local function explain(state, err)
+  if state.failed then state.failed() end
+  local lines = {}
+  for line in debug.traceback(text_of(err), 3):gmatch "[^\n]*" do lines[#lines + 1] = line end
+  if lines[#lines]:find "^\t" and #lines > state.below then
+    for _ = 1, state.below do lines[#lines] = nil end
+  end
+  if lines[#lines] == "stack traceback:" then lines[#lines] = nil end
+  return table.concat(lines, "\n")
+end
 
-return function(host)
-  local path = host and history_path()
-  host = host or plain
-  local good, ns = xpcall(require, explain, "nslua")
-  if good then _G.ns = ns else complain(ns) end
-  if path then host.history("load", path) end
-  repeat
-    local good_turn, result = xpcall(turn, explain, host, path)
-    if not good_turn then complain(result) end
-  until good_turn and result
+-- Calls f under Ctrl-C. Returns whether all went well, and its values in a table; else false, the error being shown.
+local function evaluate(state, f, ...)
+  local _, newlines = debug.traceback("", 1):gsub("\n", "")
+  state.below = newlines -- a line for each level from here on, and one for the door
+  local results = table.pack(state.host.evaluate(state.explain, f, ...))
+  if not results[1] then
+    complain(state, results[2])
+    return false
+  end
+  return true, table.pack(table.unpack(results, 2, results.n))
+end
+
+-- ---- names ----
+
+-- Loads nslua and what goes with it into the globals that are not taken.
+local function preload(state)
+  if state.loaded then return end
+  state.loaded = true
+  local help = require "nslua.repl_help"
+  local function offer(name, value)
+    if rawget(_G, name) == nil then rawset(_G, name, value) end
+  end
+  offer("help", state.help)
+  for _, name in ipairs(help.functions) do offer(name, math[name]) end
+  offer("inf", math.huge)
+  local good, ns = pcall(require, "nslua")
+  if not good then
+    state.problem = tostring(ns)
+    return
+  end
+  offer("ns", ns)
+  for _, name in ipairs(help.names) do offer(name, ns[name]) end
+end
+
+-- ---- showing ----
+
+local function show(state, values)
+  local text = printer.values(values, state.host.width())
+  if text then print(text) end
+end
+
+local function duration(seconds)
+  if seconds < 1e-3 then return ("%.3g us"):format(seconds * 1e6) end
+  if seconds < 1 then return ("%.3g ms"):format(seconds * 1e3) end
+  return ("%.4g s"):format(seconds)
+end
+
+local function run(state, chunk, text, timed)
+  state.session.refresh()
+  local start = state.host.clock()
+  local good, values = evaluate(state, chunk)
+  local elapsed = state.host.clock() - start
+  if good and values.n > 0 then
+    rawset(_G, "_", values[1])
+    if not source.silent(text) then evaluate(state, show, state, values) end
+  end
+  if timed then print("time: " .. duration(elapsed)) end
+end
+
+-- ---- help ----
+
+-- Prints the text about a value, or about the name of one.
+local function print_help(value, name)
+  local help = require "nslua.repl_help"
+  if value == nil and name == nil then return print(help.page) end
+  local text, message = help.text(value, name)
+  print(text or message or ("there is no help about %s"):format(name or printer.value(value)))
+end
+
+local function help_command(state, what)
+  what = what:gsub("%s+$", "")
+  if what == "" then return print_help() end
+  local chunk = load("return " .. what:gsub(":([%a_][%w_]*)$", ".%1"), "=stdin", "t", state.session.env)
+  local value
+  if chunk then
+    local good, values = pcall(function() return table.pack(chunk()) end)
+    if good then value = values[1] end
+  end
+  evaluate(state, print_help, value, what)
+end
+
+-- ---- lines ----
+
+local commands = {}
+
+-- Reads lines until they make a chunk, or an error that more lines do not mend. Returns the text, what of it is to
+-- run, the chunk or nil, and the message; false after Ctrl-C; nil at the end of input.
+local function read(state)
+  local text = state.readline(FIRST, "")
+  if not text then return text end
+  local command, rest = text:match "^%s*:(%a+)(.*)$"
+  if text:find "^%s*%?" or (command and not commands[command]) then return text, text end
+  if command and commands[command] ~= "chunk" then return text, text end
+  while true do
+    local body = command and text:match "^%s*:%a+(.*)$" or text
+    local chunk, message, more = source.compile(body, state.session.env, state.session.keeper)
+    if command and not rest:find "%S" then return text, text end
+    if not more then return text, body, chunk, message end
+    local line = state.readline(MORE, text .. "\n")
+    if line == false then return false end
+    if line == nil then return text, body, nil, message end
+    text = text .. "\n" .. line
+  end
+end
+
+commands.time = "chunk"
+commands.help = function() print_help() end
+commands.quit = function() return true end
+
+local function leaves(state, text)
+  local name = text:match "^%s*(%a+)%s*$" or text:match "^%s*(%a+)%s*%(%s*%)%s*$"
+  return (name == "exit" or name == "quit") and state.session.get(name) == nil
+end
+
+local function remember(state, text)
+  state.host.remember(text)
+  if not state.history or text == state.last_entry then return end
+  state.last_entry = text
+  local good, message = require "nslua.repl_history".append(state.host, state.history, text)
+  if good then return end
+  state.history = nil
+  complain(state, message)
+end
+
+local function run_command(state, text)
+  local name, rest = text:match "^%s*:(%a+)%s*(.*)$"
+  if not name then return help_command(state, text:match "^%s*%?%s*(.*)$") end
+  if commands[name] == "chunk" then return complain(state, (":%s: expected something to run"):format(name)) end
+  if not commands[name] then
+    return complain(state, ("unknown command ':%s' (known: :help, :quit, :time; ?x for help about x)"):format(name))
+  end
+  return commands[name](rest)
+end
+
+-- One turn; true at the end.
+local function turn(state)
+  local text, body, chunk, message = read(state)
+  if state.problem then
+    complain(state, state.problem)
+    state.problem = nil
+  end
+  if not text then return text == nil end
+  if text:find "%S" then remember(state, text) end
+  if leaves(state, text) then return true end
+  if chunk then return run(state, chunk, body, body ~= text) end
+  if message then return complain(state, message) end
+  return run_command(state, text)
+end
+
+-- ---- the start ----
+
+local function run_script(state, path)
+  local script = require "nslua.repl_script"
+  local chunk, message
+  if path == "-" then chunk, message = loadfile() else chunk, message = script.load(path) end
+  if not chunk then return complain(state, message) end
+  script.begin()
+  state.failed = function() script.look(chunk) end
+  evaluate(state, chunk, table.unpack(arg or {}))
+  state.failed = nil
+  for name, variable in pairs(script.finish()) do state.session.declare(name, variable.value) end
+end
+
+local function open_terminal(state)
+  local host = state.host
+  local function idle() preload(state) end
+  state.history = require "nslua.repl_history".path()
+  if state.history then
+    for _, entry in ipairs(require "nslua.repl_history".load(host, state.history)) do host.remember(entry) end
+  end
+  state.readline = function(prompt, before)
+    local function complete(line, cursor)
+      preload(state)
+      return require "nslua.repl_complete".at(before .. line:sub(1, cursor), state.session, host, host.width())
+    end
+    return host.readline(prompt, complete, idle)
+  end
+end
+
+return function(host, script)
+  local state = { host = host, session = session_of(), readline = plain_readline, help = print_help }
+  state.explain = function(err) return explain(state, err) end
+  if script then run_script(state, script) end
+  if host.terminal then
+    open_terminal(state)
+  else
+    host.remember = function() end
+    preload(state)
+  end
+  while true do
+    local good, result = pcall(turn, state)
+    if not good then complain(state, text_of(result)) end
+    if good and result == true then break end
+  end
   print()
 end

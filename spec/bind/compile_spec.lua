@@ -199,9 +199,25 @@ describe("compiled callbacks", function()
     by_all_ways(function(way) return (pendulum(way, true):run()) end, 1e-6)
   end)
 
+  it("of rigid bodies: forces, moments, the gap of a contact", function()
+    by_all_ways(function(way)
+      local ds = ns.NewtonEulerDS { q0 = { 0, 0, 1, 1, 0, 0, 0 }, v0 = { 0.1, 0, 0, 1, 0.2, 0.1 }, mass = 2,
+        inertia = ns.diag { 1, 2, 3 },
+        fExt = way(function(t, _, F) F[3] = -9.81 * 2 + sin(t) end),
+        fInt = way(function(_, q, v, _, F) F[1], F[2] = 3 * q[1] + 0.1 * v[1] ^ 3, 3 * q[2] end),
+        mExt = way(function(t, _, M) M[1] = 0.1 * cos(t) end),
+        mInt = way(function(_, q, v, _, M) M[1], M[2], M[3] = 0.2 * v[4], q[4] * q[5], 0.1 * v[6] end) }
+      local relation = ns.NewtonEulerR { h = way(function(_, q, _, y) y[1] = q[3] - 0.5 + 0.1 * q[6] end) }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), relation), ds)
+      return (ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJeanOSI(0.5), ns.LCP()):run())
+    end, 1e-9)
+  end)
+
   it("keep the errors of plain ones: the value and its place", function()
     local function fails(f, x0)
-      local ds = ns.FirstOrderNonLinearDS { x0 = x0 or { 1 }, f = ns.compile(f), name = "plant" }
+      local ds = ns.FirstOrderNonLinearDS { x0 = x0 or { 1 }, f = traces.native(f), name = "plant" }
       local simu = models.simulation { systems = { ds } }
       local good, err = pcall(simu.computeOneStep, simu)
       assert.is_false(good)
@@ -230,18 +246,18 @@ describe("compiled callbacks", function()
   it("are checked as plain ones are", function()
     local good = simulation(traces.native)
     assert.is_truthy(good:check())
-    local ds = ns.FirstOrderNonLinearDS { x0 = { 1, 2 }, f = ns.compile(function(_, x, _, f) f[1], f[2] = x[2], x[1] ^ 2 end),
-      jacobianfx = ns.compile(function(_, _, _, J) J[1][2] = 7 end), name = "plant" }
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 1, 2 }, f = traces.native(function(_, x, _, f) f[1], f[2] = x[2], x[1] ^ 2 end),
+      jacobianfx = traces.native(function(_, _, _, J) J[1][2] = 7 end), name = "plant" }
     local simu = models.simulation { systems = { ds } }
     local text = message(function() assert(simu:check()) end)
     assert.matches("dynamical system 'plant' Jacobianfx%[1%]%[2%]: given 7, exact 1 %(t=0%)", text)
   end)
 
   it("may be taken away and changed", function()
-    local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, f = ns.compile(function(_, _, _, f) f[1] = 1 end) }
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, f = traces.native(function(_, _, _, f) f[1] = 1 end) }
     local simu = models.simulation { systems = { ds } }
     simu:computeOneStep() simu:nextStep()
-    ds:setComputeFFunction(ns.compile(function(_, _, _, f) f[1] = 2 end))
+    ds:setComputeFFunction(traces.native(function(_, _, _, f) f[1] = 2 end))
     simu:computeOneStep() simu:nextStep()
     ds:setComputeFFunction(function(_, _, _, f) f[1] = 3 end)
     simu:computeOneStep() simu:nextStep()
@@ -258,7 +274,7 @@ describe("compiled functions of equations", function()
       local options = { method = method, rtol = 1e-8, atol = 1e-8, args = { 2.5 }, events = event }
       local plain = ns.solve_ivp(f, { 0, 8 }, { 1, 0 }, options)
       assert.is_true(#plain.t_events[1] > 2)
-      options.events = ns.compile(event)
+      options.events = traces.native(event)
       for _, form in ipairs { f, fills } do
         for _, way in ipairs { traces.tape, traces.native } do
           local sol = ns.solve_ivp(way(form), { 0, 8 }, { 1, 0 }, options)
@@ -272,7 +288,7 @@ describe("compiled functions of equations", function()
   end)
 
   it("solve_ivp: no Lua runs", function()
-    local f, e = ns.compile(function(_, y) return { y[2], -sin(y[1]) } end), ns.compile(function(_, y) return y[2] end)
+    local f, e = traces.native(function(_, y) return { y[2], -sin(y[1]) } end), traces.native(function(_, y) return y[2] end)
     ns.solve_ivp(f, { 0, 1 }, { 1, 0 }, { events = e }) -- the traces are made
     for _, method in ipairs { "RK45", "DOP853", "Radau", "BDF" } do
       local n, sol = traces.instructions(ns.solve_ivp, f, { 0, 10 }, { 1, 0 }, { events = e, method = method })
@@ -284,7 +300,7 @@ describe("compiled functions of equations", function()
   it("solve_ivp: a plain f with a compiled event, and the other way round", function()
     local function f(_, y) return { -y[1] } end
     local function event(_, y) return y[1] - 0.5 end
-    for _, pair in ipairs { { f, ns.compile(event) }, { ns.compile(f), event } } do
+    for _, pair in ipairs { { f, traces.native(event) }, { traces.native(f), event } } do
       local sol = ns.solve_ivp(pair[1], { 0, 1 }, { 1 }, { events = pair[2], rtol = 1e-10, atol = 1e-12 })
       assert.near(math.log(2), sol.t_events[1][1], 1e-9)
     end
@@ -296,13 +312,13 @@ describe("compiled functions of equations", function()
       assert.is_false(good)
       assert.matches(text, err)
     end
-    fails("f%(t, y%): expected 2 values, got 1$", ns.compile(function(_, y) return { y[1] } end))
-    fails("f%(t, y%) returned nothing: return the derivatives, or fill the last argument$", ns.compile(function() end))
-    fails("compile: a branch %(<%) on a traced value", ns.compile(function(_, y) return { y[1] < 1 and 1 or 2, 0 } end))
+    fails("f%(t, y%): expected 2 values, got 1$", traces.native(function(_, y) return { y[1] } end))
+    fails("f%(t, y%) returned nothing: return the derivatives, or fill the last argument$", traces.native(function() end))
+    fails("compile: a branch %(<%) on a traced value", traces.native(function(_, y) return { y[1] < 1 and 1 or 2, 0 } end))
     fails("event 1: expected a number, got 2 values$", function(_, y) return { y[1], 0 } end,
-      { events = ns.compile(function(_, y) return { y[1], y[2] } end) })
-    fails("the derivative by y%[1%] is", ns.compile(function(_, y) return { math.sqrt(y[1] - 1), 0 } end), { method = "Radau" })
-    local sol = ns.solve_ivp(ns.compile(function(t) return { math.sqrt(0.5 - t), 0 } end), { 0, 1 }, { 1, 2 })
+      { events = traces.native(function(_, y) return { y[1], y[2] } end) })
+    fails("the derivative by y%[1%] is", traces.native(function(_, y) return { math.sqrt(y[1] - 1), 0 } end), { method = "Radau" })
+    local sol = ns.solve_ivp(traces.native(function(t) return { math.sqrt(0.5 - t), 0 } end), { 0, 1 }, { 1, 2 })
     local plain = ns.solve_ivp(function(t) return { math.sqrt(0.5 - t), 0 } end, { 0, 1 }, { 1, 2 })
     assert.equal(plain.success, sol.success)
     assert.equal(plain.status, sol.status)
@@ -314,11 +330,11 @@ describe("compiled functions of equations", function()
     local function fills(x, a, y) y[1], y[2] = x[1] ^ 2 - a, x[1] * x[2] - 1 end
     local want = ns.fsolve(f, { 1, 1 }, { args = { 2 } })
     for _, form in ipairs { f, fills } do
-      local got = ns.fsolve(ns.compile(form), { 1, 1 }, { args = { 2 } })
+      local got = ns.fsolve(traces.native(form), { 1, 1 }, { args = { 2 } })
       assert.same(want:totable(), got:totable())
-      assert.same(want:totable(), ns.root(ns.compile(form), { 1, 1 }, { args = { 2 } }).x:totable())
+      assert.same(want:totable(), ns.root(traces.native(form), { 1, 1 }, { args = { 2 } }).x:totable())
     end
-    local good, err = pcall(ns.fsolve, ns.compile(function(x) return { x[1] } end), { 1, 1 })
+    local good, err = pcall(ns.fsolve, traces.native(function(x) return { x[1] } end), { 1, 1 })
     assert.is_false(good)
     assert.matches("fsolve: f%(x%): expected 2 values, got 1$", err)
   end)
@@ -331,7 +347,7 @@ describe("compiled functions of equations", function()
       local sol = dae:solve({ 0, 1 }, { 1, -sin(1) }, { -sin(1), 0 })
       for k = 1, 2 do assert.near(plain.values.y[2][k], sol.values.y[2][k], 1e-12) end
     end
-    local dae = ns.dae("radau", ns.compile(function() return { 1 } end))
+    local dae = ns.dae("radau", traces.native(function() return { 1 } end))
     local good, err = pcall(dae.solve, dae, { 0, 1 }, { 1, 0 }, { 0, 0 })
     assert.is_false(good)
     assert.matches("dae: residual: expected 2 values, got 1", err)

@@ -49,6 +49,30 @@ describe("motion_support", function()
     assert.same({ 16, 40, 0 }, { y[2], first[2], second[2] })
   end)
 
+  it("takes compiled functions: the same to rounding, from the tape", function()
+    local calls = 0
+    local c = ns.compile(function(t, q)
+      calls = calls + 1
+      return f(t, q)
+    end, { native = false })
+    local y, J = motion.jacobian(c, 2, { 2, 3 }, 2)
+    assert.same({ 4 * sin(3), 16 }, y:totable())
+    assert.same({ { 4 * sin(3), 4 * cos(3) }, { 8, 0 } }, { J[1]:totable(), J[2]:totable() })
+    local before = calls
+    local _, first, second = motion.along(c, 0.5, { 2, -3 }, 2, 1, { 5, 7 })
+    local _, first2, second2 = motion.along(f, 0.5, { 2, -3 }, 2, 1, { 5, 7 })
+    assert.is_true((first - first2):norm() + (second - second2):norm() < 1e-12)
+    assert.same(motion.values(f, 4, { 1, 9 }, 2):totable(), motion.values(c, 4, { 1, 9 }, 2):totable())
+    assert.equal(before, calls)
+    assert.same({ 4 * sin(3), 16 }, motion.values(c, 2, { 2, 3 }, -1):totable())
+    assert.equal(f, motion.plain(f))
+    assert.same(f(1, { 2, 3 }), motion.plain(c)(1, { 2, 3 }))
+    fails("f[1]: the derivative by q[1] is", motion.jacobian, ns.compile(function(_, q) return q[1] ^ 0.5 end), 0, { 0 }, 1)
+    fails("f: a derivative along the motion is not finite", motion.along, ns.compile(function(_, q) return q[1] ^ 0.5 end), 0,
+      { 0 }, 1, 1, { 1 })
+    fails("mechanics: f[1] is", motion.values, ns.compile(function(_, q) return 1 / q[1] end), 0, { 0 }, 1)
+  end)
+
   it("refuses what is wrong", function()
     fails("mechanics: q: expected a vector, got string", motion.values, f, 0, "q", 2)
     fails("f: expected a vector of 3, got table of 2", motion.values, f, 0, { 1, 2 }, 3)

@@ -212,7 +212,8 @@ describe("native callbacks of mechanical systems", function()
     local ds = oscillator()
     for _, title in ipairs(timed) do
       local name = "compute" .. title
-      assert.is_true((native[name](native, 1.5) - ds[name](ds, 1.5)):abs():max() < 1e-13, title)
+      local tolerance = title == "JacobianRhsx" and 1e-8 or 1e-13 -- a native mass is differentiated by differences
+      assert.is_true((native[name](native, 1.5) - ds[name](ds, 1.5)):abs():max() < tolerance, title)
     end
     for _, title in ipairs(timeless) do
       local name = "compute" .. title

@@ -313,9 +313,12 @@ describe("a simulation with the combined projection", function()
     assert.is_true(imbalance(simu, before) < 1e-12)
   end)
 
-  it("is cloned, repeated and refined like any other", function()
+  it("is cloned and repeated like any other, and counts its iterations", function()
     local simu, ds = double_pendulum(combined, 1e-2, 0.5)
-    simu:run()
+    local count = 0
+    for _ in simu:steps() do count = count + simu:newtonIterations() end
+    assert.equal(count, simu:stats().newton_iterations)
+    assert.is_true(count > 3 * 50)
     local first = ds:x():totable()
     local copy = simu:clone()
     simu:reset()

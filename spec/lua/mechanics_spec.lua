@@ -181,6 +181,48 @@ describe("ns.mechanics: forces", function()
   end)
 end)
 
+describe("ns.mechanics: compiled", function()
+  local function top(compile, wrap)
+    local sys = ns.mechanics.system { coordinates = 3, gravity = { 0, 0, -g }, compile = compile }
+    local body = sys:body { mass = 2, inertia = ns.diag { 0.3, 0.4, 0.5 }, orientation = wrap(euler_angles),
+      position = wrap(function(t, q)
+        return { 0.6 * sin(q[1]) * sin(q[2]) + 0.1 * t ^ 2, -0.6 * cos(q[1]) * sin(q[2]), 0.6 * cos(q[2]) }
+      end) }
+    sys:spring { from = body, p1 = { 0.2, 0, 1 }, p2 = { 1, 1, 1 }, stiffness = 3, damping = 0.2, length = 0.5 }
+    sys:constraint { f = { wrap(function(t, q) return q[1] * q[2] - t end), function(_, q) return sin(q[3]) end } }
+    return sys
+  end
+  local q, v = { 0.3, 0.8, 0.2 }, { 1.1, 0.3, 5 }
+
+  it("is the same to rounding", function()
+    local plain, compiled = top(false, function(f) return f end), top(true, function(f) return f end)
+    for _, t in ipairs { 0, 0.7 } do
+      near_matrix(plain:mass(t, q), compiled:mass(t, q), 1e-13)
+      near(plain:forces(t, q, v), compiled:forces(t, q, v), 1e-11)
+      near((plain:accelerations(t, q, v)), (compiled:accelerations(t, q, v)), 1e-9)
+      local _, rate, bend = plain:constraint_rates(t, q, v)
+      local _, rate2, bend2 = compiled:constraint_rates(t, q, v)
+      near(rate, rate2, 1e-13)
+      near(bend, bend2, 1e-12)
+    end
+  end)
+
+  it("functions stand for plain ones", function()
+    local function wrap(f) return ns.compile(f, { native = false }) end
+    local plain = top(false, function(f) return f end)
+    for _, compile in ipairs { false, true } do
+      near((plain:accelerations(0.7, q, v)), (top(compile, wrap):accelerations(0.7, q, v)), 1e-9)
+    end
+  end)
+
+  it("refuses what can not be traced, and what is no choice", function()
+    local sys = ns.mechanics.system { coordinates = 1, compile = true }
+    sys:particle { mass = 1, position = function(_, x) return { x[1] < 2 and x[1] or 3, 0 } end }
+    fails("compile: a branch (<) on a traced value", sys.mass, sys, 0, { 1 })
+    fails("mechanics: system: compile: expected true or false, got 1", ns.mechanics.system, { compile = 1 })
+  end)
+end)
+
 describe("ns.mechanics: consistent", function()
   it("puts coordinates and velocities on the constraints", function()
     local sys = ns.mechanics.system { gravity = { 0, -g } }
@@ -207,7 +249,8 @@ describe("ns.mechanics refuses", function()
 
   it("bad systems", function()
     fails("mechanics: system: expected an option table, got number", ns.mechanics.system, 3)
-    fails("mechanics: system: unknown option 'n' (known: coordinates, dimension, frame, gravity, origin)", system, { n = 2 })
+    fails("mechanics: system: unknown option 'n' (known: compile, coordinates, dimension, frame, gravity, origin)", system,
+      { n = 2 })
     fails("mechanics: system: dimension: expected 2 or 3, got 4", system, { dimension = 4 })
     fails("mechanics: system: coordinates: expected a number of coordinates, got -1", system, { coordinates = -1 })
     fails("mechanics: system: coordinates: expected a number of coordinates, got 1.5", system, { coordinates = 1.5 })

@@ -170,7 +170,7 @@ for names, make in pairs {
   ["n m i j k rows cols dim"] = function() return pick { 1, 2, 3 } end,
   ["file"] = function() return directory .. "/" .. pick { "a.csv", "a.npy", "a.state", "a.lua", "a.txt" } end,
   ["name"] = function() return "name" .. random(4) end,
-  ["f g fun jac mass potential draw"] = callback,
+  ["f g fun jac potential draw"] = callback,
   ["flag"] = function() return random(2) == 1 end,
   ["nsds"] = function() return object "NonSmoothDynamicalSystem" end,
   ["grid td"] = function() return object "TimeDiscretisation" end,

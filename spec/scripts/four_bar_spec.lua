@@ -49,9 +49,12 @@ describe("scripts/four_bar.lua", function()
   end
 
   it("takes the same way from its positions as by the equations written out", function()
-    local one, other = run("--method ivp" .. part), run("--form positions --method ivp" .. part)
-    for _, name in ipairs(events) do
-      for i = 1, 60 do assert.near(one[name][i], other[name][i], 1e-9) end
+    local one = run("--method ivp" .. part)
+    for _, compile in ipairs { "", " --compile yes" } do
+      local other = run("--form positions --method ivp" .. part .. compile)
+      for _, name in ipairs(events) do
+        for i = 1, 60 do assert.near(one[name][i], other[name][i], 1e-9) end
+      end
     end
   end)
 

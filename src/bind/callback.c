@@ -164,12 +164,8 @@ static int refuse_entry(const NslCallback *cb, int entry, double value) {
 
 /* ---- calling ---- */
 
-static double *output_data(const NslCallback *cb) {
-  return cb->vector ? cb->vector->data : cb->matrix->data;
-}
-
 int nsl_callback_entries(const NslCallback *cb) {
-  return nsl_dimension(cb->callee, cb->slot->rows) * nsl_dimension(cb->callee, cb->slot->cols);
+  return cb->entries;
 }
 
 static void copy(double *to, const double *from, int n) {
@@ -234,12 +230,12 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
     return failed(L, host, before, top);
   }
   lua_pushcfunction(L, explain);
-  nsl_push_object(L, callee);
-  lua_getiuservalue(L, -1, NSL_SHEET);
-  int object = top + 2, sheet = top + 3, nargs = 1;
-  memset(output_data(cb), 0, (size_t)nsl_callback_entries(cb) * sizeof(double));
+  lua_rawgeti(L, LUA_REGISTRYINDEX, host->sheets);
+  lua_rawgetp(L, -1, callee);
+  int sheet = top + 3, nargs = 1;
+  memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
   lua_rawgeti(L, sheet, nsl_function_place(slot));
-  if (cb->backing == NSL_METHOD) lua_pushvalue(L, object), nargs++;
+  if (cb->backing == NSL_METHOD) nsl_push_object(L, callee), nargs++;
   if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
   nargs += push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
@@ -280,7 +276,7 @@ typedef void OfQVT(unsigned, In, unsigned, In, double, double *, unsigned, doubl
 /* Calls a native callback. The signatures take their inputs as pointers to non-const. */
 static void call_native(const NslCallback *cb, const NslPoint *at) {
   const NslCallee *callee = cb->callee;
-  double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = output_data(cb);
+  double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = cb->out;
   unsigned n = (unsigned)callee->n, m = (unsigned)callee->m, nz = at->z ? (unsigned)callee->nz : 0,
            nout = (unsigned)nsl_callback_entries(cb);
   memset(out, 0, nout * sizeof *out);
@@ -406,11 +402,9 @@ int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *o
     call_native(cb, at);
   else if (call_lua(cb, slot, at) != 0)
     return -1;
-  const double *data = output_data(cb);
-  int entries = nsl_callback_entries(cb);
-  for (int i = 0; i < entries; i++) {
-    if (!isfinite(data[i])) return refuse_entry(cb, i, data[i]);
-    out[i] = data[i];
+  for (int i = 0; i < cb->entries; i++) {
+    if (!isfinite(cb->out[i])) return refuse_entry(cb, i, cb->out[i]);
+    out[i] = cb->out[i];
   }
   return 0;
 }

@@ -8,6 +8,9 @@
 
 #include "bind/compile.h"
 
+/* What the names of fields that keep objects alive begin with. */
+#define ANCHOR "anchor "
+
 /* ---- setting up ---- */
 
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
@@ -21,8 +24,12 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeCl
   }
   lua_newtable(L);
   lua_setiuservalue(L, idx, NSL_FIELDS);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, callee->host->sheets);
   lua_createtable(L, NSL_SHEET_SLOTS + 2 * kind->nslots, 0);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, -3, callee);
   lua_setiuservalue(L, idx, NSL_SHEET);
+  lua_pop(L, 1);
   nsl_remember_object(L, idx);
 }
 
@@ -88,14 +95,17 @@ static void make_output(lua_State *L, int idx, int slot) {
   NslCallback *cb = &callee->callbacks[slot];
   if (cb->vector || cb->matrix) return;
   int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
+  cb->entries = rows * cols;
   if (cb->slot->cols == '1') {
     cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
+    cb->out = cb->vector->data;
     return;
   }
   NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
   put_in_sheet(L, idx, nsl_output_place(slot), -1);
   lua_pop(L, 1);
   cb->matrix = matrix;
+  cb->out = matrix->data;
 }
 
 /*
@@ -107,7 +117,7 @@ static void rebind(lua_State *L, int idx) {
   for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
-    callee->functions[i].plain_known = callee->functions[i].jacobians_known = false;
+    callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
   if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
   unsigned present = 0;
   for (int i = 0; i < callee->kind->nslots; i++)
@@ -231,7 +241,7 @@ static NsStatus make_memories(NslCallee *callee) {
     f->lambda = ns_arena_doubles(&callee->arena, callee->m);
     f->plain = ns_arena_doubles(&callee->arena, most);
     f->jacobian[0] = f->jacobian[1] = f->low = NULL;
-    f->plain_known = f->jacobians_known = false;
+    f->plain_known = f->jacobians_known = f->no_duals = false;
   }
   return callee->arena.failed ? NS_ENOMEM : NS_OK;
 }
@@ -287,9 +297,14 @@ int nsl_callee_index(lua_State *L) {
   return 1;
 }
 
-/* Refuses a field that would hide a method (of the table in upvalue 1), and a function that would never be called. */
+/*
+** Refuses a field that would hide a method (of the table in upvalue 1), a function that would never be called, and what
+** would take the place of something that the engine points to.
+*/
 static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
   const char *who = nsl_callee_title(L, callee);
+  if (strncmp(name, ANCHOR, sizeof ANCHOR - 1) == 0)
+    luaL_error(L, "%s: %s: the name of a field cannot begin with '" ANCHOR "'", who, name);
   bool callback = slot >= 0 && strcmp(callee->kind->slots[slot].name, name) == 0;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL && !callback) {
@@ -350,7 +365,7 @@ int nsl_callee_newindex(lua_State *L) {
 void nsl_anchor(lua_State *L, int idx, const char *key, int value) {
   value = lua_absindex(L, value);
   lua_getiuservalue(L, idx, NSL_FIELDS);
-  lua_pushfstring(L, "anchor %s", key);
+  lua_pushfstring(L, ANCHOR "%s", key);
   lua_pushvalue(L, value);
   lua_rawset(L, -3);
   lua_pop(L, 1);

@@ -76,12 +76,13 @@ struct NslCallback {
   NslSymbol symbol; /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
+  double *out;       /* its numbers, so many */
+  int entries;
   struct NslTrace *trace; /* compiled: for these sizes; NULL until it is called. The function keeps it alive */
   bool timed;      /* with the trace: it gets the time */
   int inputs;      /* with the trace: how many of the arguments that the slot lists are not empty */
   char letter[4];  /* with the trace: which, and their sizes */
   int count[4];
-  int entries;     /* with the trace: of the output */
   int argument[2]; /* with the trace: the numbers of the arguments that Jacobians are by; -1: there is none */
   bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
@@ -98,7 +99,8 @@ typedef struct NslFunction {
   double *plain;         /* its value, when it is a vector */
   bool plain_known, jacobians_known;
   double *jacobian[2];   /* by dual numbers, at that point */
-  double *low;           /* room for a value, of differences */
+  double *low;           /* room for a value: of differences, or of a matrix */
+  bool no_duals;         /* a matrix whose callback did not take dual numbers */
 } NslFunction;
 
 /*

@@ -28,6 +28,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_matrix,
     nsl_open_arrays,
     nsl_open_linalg,
+    nsl_open_versions,
     nsl_open_sparse,
     nsl_open_band,
     nsl_open_host,

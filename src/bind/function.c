@@ -211,6 +211,13 @@ static int run_along(lua_State *L) {
   return 0;
 }
 
+/* Forgets the error of a call that was an attempt. */
+static void forget_error(NslFunction *f) {
+  lua_State *L = f->callee->host->L;
+  lua_pushboolean(L, 0);
+  nsl_keep_error(L);
+}
+
 /* The `along` of a function; what the callback raises is forgotten: without it the caller gets there as well. */
 static int function_along(void *context, double t, const double *const *args, double tdot, const double *w,
                           double *first, double *second) {
@@ -221,12 +228,56 @@ static int function_along(void *context, double t, const double *const *args, do
   int failed = compiled ? compiled_along(f, &at, tdot, w, first, second) : 0;
   if (!compiled && (!f->plain_known || !same_point(f, &at))) failed = evaluate(f, &at, first);
   if (!compiled && !failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
-  if (failed) {
-    lua_State *L = f->callee->host->L;
-    lua_pushboolean(L, 0);
-    nsl_keep_error(L);
-  }
+  if (failed) forget_error(f);
   return failed;
+}
+
+/* Room for a value. */
+static int take_low(NslFunction *f) {
+  NslCallee *callee = f->callee;
+  if (!f->low) f->low = ns_arena_doubles(&callee->arena, nsl_callback_entries(&callee->callbacks[f->value]));
+  if (f->low) return 0;
+  callee->arena.failed = false;
+  return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
+}
+
+/* The derivative of a matrix by x, and where it goes. */
+typedef struct MatrixJob {
+  NslFunction *f;
+  double *out;
+} MatrixJob;
+
+/* Runs inside lua_pcall. Argument: the job as a light userdata. */
+static int run_matrix(lua_State *L) {
+  MatrixJob *job = lua_touserdata(L, 1);
+  NslFunction *f = job->f;
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  int nargs = gather(L, f, args);
+  for (int a = 0; a < nargs; a++) args[a].jacobian = cb->slot->args[a] == 'x' ? job->out : NULL;
+  nsl_dual_matrix_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args,
+                            cb->slot->label, nsl_callback_entries(cb), nsl_dimension(f->callee, cb->slot->rows), f->low);
+  return 0;
+}
+
+/*
+** The derivative of a matrix by x, by dual numbers. Positive: the callback takes none, which is not asked again until
+** it changes; the error is forgotten.
+*/
+static int differentiate_matrix(NslFunction *f, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  MatrixJob job = {f, out};
+  if (f->no_duals) return 1;
+  if (take_low(f) != 0) return -1;
+  int failed = nsl_callback_call(callee, f->value, at, f->low);
+  if (failed) return failed < 0 ? failed : 1;
+  f->plain_known = f->jacobians_known = false;
+  f->t = at->t;
+  copy(f->x, at->x, callee->n);
+  if (nsl_callback_protected(&callee->callbacks[f->value], run_matrix, &job) == 0) return 0;
+  forget_error(f);
+  f->no_duals = true;
+  return 1;
 }
 
 /* Central differences of f, column by column. */
@@ -235,11 +286,7 @@ static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *
   int rows = nsl_callback_entries(&callee->callbacks[f->value]), cols = by == 0 ? callee->n : callee->m;
   const double *base = by == 0 ? at->x : at->lambda;
   double *moved = by == 0 ? f->x : f->lambda;
-  if (!f->low) f->low = ns_arena_doubles(&callee->arena, rows);
-  if (!f->low) {
-    callee->arena.failed = false;
-    return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
-  }
+  if (take_low(f) != 0) return -1;
   double *low = f->low;
   for (int j = 0; j < cols; j++) {
     double step = 6e-6 * fmax(fabs(base[j]), 1);
@@ -263,7 +310,12 @@ static int function_jacobian(void *context, double t, const double *const *args,
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
   if (nsl_has_trace(&f->callee->callbacks[f->value])) return compiled_jacobian(f, by, &at, jac);
-  if (f->callee->callbacks[f->value].slot->cols != '1') return differentiate_by_differences(f, by, &at, jac);
+  bool matrix = f->callee->callbacks[f->value].slot->cols != '1';
+  if (matrix && by == 0 && f->callee->callbacks[f->value].backing != NSL_LIBRARY) {
+    int failed = differentiate_matrix(f, &at, jac);
+    if (failed <= 0) return failed;
+  }
+  if (matrix) return differentiate_by_differences(f, by, &at, jac);
   if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
   return exact(f, by, &at, jac);
 }

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "base/interrupt.h"
+#include "bind/interpreter.h"
+
 /* Addresses used as registry keys. */
 static const char host_key, objects_key, error_key;
 
@@ -66,6 +69,15 @@ int nsl_raise_step(lua_State *L, const NsError *err) {
   return lua_error(L);
 }
 
+/* Pushes a new table of weak values. */
+static void push_weak(lua_State *L) {
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+}
+
 void nsl_open_host(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &host_key) == LUA_TUSERDATA) {
     lua_pop(L, 1);
@@ -74,12 +86,11 @@ void nsl_open_host(lua_State *L) {
   lua_pop(L, 1);
   NslHost *host = lua_newuserdatauv(L, sizeof *host, 0);
   *host = (NslHost){0};
+  push_weak(L);
+  host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
-  lua_newtable(L);
-  lua_newtable(L);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  push_weak(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);

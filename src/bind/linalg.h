@@ -54,6 +54,7 @@ void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d);
 const NsSparse *nsl_test_sparse(lua_State *L, int idx);
 
 void nsl_open_linalg(lua_State *L);
+void nsl_open_versions(lua_State *L);
 void nsl_open_sparse(lua_State *L);
 void nsl_open_band(lua_State *L);
 

@@ -10,6 +10,9 @@
 #include "bind/matrix.h"
 #include "bind/ode.h"
 
+/* How many elements of a table are on the stack at a time. */
+enum { AT_ONCE = 8 };
+
 /* Adds the traceback to an error text; other objects stay. */
 static int explain(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
@@ -33,15 +36,22 @@ static int push_arguments(NslOde *ode, double t, const double *y) {
   return 2 - ode->timeless + ode->nargs;
 }
 
-/* Copies a plain table of n numbers; false when it is anything else. */
+/* Copies a plain table of n numbers at idx, the top; false when it is anything else. May leave values above it. */
 static bool read_table(lua_State *L, int idx, int n, double *to) {
-  if (lua_type(L, idx) != LUA_TTABLE || lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
+  if (lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
   for (int i = 0; i < n; i++) {
-    bool number = lua_rawgeti(L, idx, i + 1) == LUA_TNUMBER;
+    if (i % AT_ONCE == 0) lua_settop(L, idx);
+    if (lua_rawgeti(L, idx, i + 1) != LUA_TNUMBER) return false;
     to[i] = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    if (!number) return false;
   }
+  return true;
+}
+
+/* Copies a vector of n; false when it is anything else, or closed. */
+static bool read_vector(lua_State *L, int idx, int n, double *to) {
+  const NslVector *v = nsl_test_vector(L, idx);
+  if (!v || v->n != n || v->head.closed || (v->owner && v->owner->closed)) return false;
+  nsl_vector_read(v, to);
   return true;
 }
 
@@ -63,7 +73,10 @@ static bool take(NslOde *ode, int handler) {
   int result = lua_gettop(L), type = lua_type(L, result);
   if (type == LUA_TNIL && !ode->returns) return true;
   if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
-  if (lua_rawequal(L, result, ode->out) || read_table(L, result, ode->n, ode->rate->data)) return true;
+  if (type == LUA_TUSERDATA && lua_rawequal(L, result, ode->out)) return true;
+  if (type == LUA_TUSERDATA && read_vector(L, result, ode->n, ode->rate->data)) return true;
+  if (type == LUA_TTABLE && read_table(L, result, ode->n, ode->rate->data)) return true;
+  lua_settop(L, result);
   lua_pushcfunction(L, read_any);
   lua_pushlightuserdata(L, ode);
   lua_pushvalue(L, result);

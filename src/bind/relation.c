@@ -569,9 +569,7 @@ static int relation_set_name(lua_State *L) {
 
 static int relation_z(lua_State *L) {
   NsRelation *relation = nsl_check_relation(L, 1)->relation;
-  if (!relation->z) return lua_pushnil(L), 1;
-  nsl_push_vector_view(L, 1, relation->z, relation->nz, 1, "z", NULL);
-  return 1;
+  return nsl_push_z(L, 1, relation->z, relation->nz);
 }
 
 static int set_parameters(lua_State *L, const char *what, bool shared) {

@@ -184,17 +184,19 @@ static bool attempt(lua_State *L, Job *job, const NslTracer *here, int first, in
   push_maps(L);
   int list = lua_gettop(L) + 1;
   nsl_swap_find(L, list - 2, list - 1, first, last, far);
-  int places = nsl_swap_count(L, list);
+  nsl_swap_pack(L, list);
+  lua_State *packed = lua_tothread(L, list + 1);
+  int places = nsl_swap_packed_count(packed);
   if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
   lua_pushcfunction(L, trace_call);
   lua_pushlightuserdata(L, job);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  nsl_swap_in(L, list, done);
+  nsl_swap_in(packed, done);
   *job->tracer = *here;
   int status = lua_pcall(L, last - first + 2, 0, 0);
   before.last = job->tracer->last;
   *job->tracer = before;
-  nsl_swap_out(L, list, done);
+  nsl_swap_out(packed, done);
   return status == LUA_OK;
 }
 

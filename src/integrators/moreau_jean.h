@@ -48,26 +48,33 @@ bool ns_moreau_jean_linear(const NsMoreauJean *mj);
 
 /*
 ** Begins a step of length h from t_k to t_next at the memories of every object: forces, outputs and velocities of the
-** outputs at t_k; the iterate starts at v_k, q_k + h v_k. NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG.
+** outputs at t_k. The iterate starts at v_k, q_k + h v_k; of a nonlinear model that has only contacts, none of which is
+** to close, at the velocities that go on as in the last steps without impulses, by a line or a parabola.
+** NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG.
 */
 NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
                               double h, NsError *err);
 
-/* Starts the iterate of the present step again. */
+/* Starts the iterate of the present step again, at v_k. */
 void ns_moreau_jean_restart(NsMoreauJean *mj);
 
-/* Forces, outputs and the residual at the iterate. */
+/* Whether the iterate started elsewhere than at v_k. */
+bool ns_moreau_jean_predicted(const NsMoreauJean *mj);
+
+/* Forces and the residual at the iterate, and the outputs that take part, once that is decided. */
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err);
 
-/* Outputs and impulses alone: what a linear model needs before it is committed. */
+/* All outputs and impulses alone: what a linear model needs before it is committed. */
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err);
 
 /*
 ** Jacobians at the iterate, W = M - h theta dF/dv - h^2 theta^2 dF/dq T and its factors; the contacts that take part
-** (decided once a step) and their problem. From the third iteration of a step the derivative of M(q) (v - v_k) is in W
-** too. What did not change is kept. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK.
+** (decided once a step) and their problem. When `full`, W has the derivative of M(q) (v - v_k) - H(q)'P by q too, and the
+** problem that of u = H(q) v + dh/dt: then Newton's convergence is quadratic. Second derivatives of h are taken by jets, of
+** relations of Lagrangian systems with at most 12 coordinates, in models without friction; those that couple the impulse on
+** one system to the coordinates of another are left out. What did not change is kept. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK.
 */
-NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, int iteration, NsError *err);
+NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err);
 
 /* The problem of the iterate, of those that take part, and where a solver should start (its n elements). */
 const NsMixedProblem *ns_moreau_jean_problem(const NsMoreauJean *mj);
@@ -84,6 +91,12 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double
 
 /* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
 NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);
+
+/*
+** Completes the (evaluated) iterate of a nonlinear model that passed: without contacts it moves on by the correction
+** that the residual measured, when the iteration contracts; outputs of contacts that take no part. NS_ECALLBACK, NS_ENAN.
+*/
+NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err);
 
 /*
 ** The projection of the coordinates on the constraints, at the end of a step: with the velocities as they are, the

@@ -76,6 +76,7 @@ NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **probl
   if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
   mj->projected = true;
   mj->matrix_formed = false; /* the room of the step's matrix is used */
+  ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   int n = mj->problem.n;
@@ -128,7 +129,7 @@ NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) 
     const NsMjNode *node = &mj->nodes[d];
     ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
   }
-  return ns_mj_evaluate_outputs(mj, err);
+  return ns_mj_evaluate_outputs(mj, true, err);
 }
 
 /* ---- together with the velocities ---- */

@@ -47,6 +47,13 @@ struct NsDs {
   double *x_before, *x_left, h_k, h_left;
   bool left;
 
+  /*
+  ** How many steps before this one, of the same length and one after the other, had no impulse (up to 2); x_earlier is x
+  ** at the start of the step before the one that began at x_before.
+  */
+  double *x_earlier;
+  int smooth;
+
   /* Mechanics: the impulses of the last step that gave the prescribed velocities; no elements when there are none. */
   double *reaction;
   int nreaction;
@@ -71,7 +78,7 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err);
 /* The state becomes the memory of the step that begins. */
 void ns_ds_remember(NsDs *ds);
 
-/* x is what a step of length h of a two-step scheme leaves. */
+/* x is what a step of length h leaves, which began at x_k (h = 0: it did not). */
 void ns_ds_leave(NsDs *ds, double h);
 
 /*

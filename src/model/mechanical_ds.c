@@ -69,6 +69,7 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   double *x0 = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->base.x_before = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->base.x_left = ns_arena_doubles(&ds->base.arena, nq + nv);
+  ds->base.x_earlier = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->acceleration = ns_arena_doubles(&ds->base.arena, nv);
   ds->forces = ns_arena_doubles(&ds->base.arena, nv);
   ds->pace = ns_arena_doubles(&ds->base.arena, nv);

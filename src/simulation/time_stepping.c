@@ -188,11 +188,11 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
   return locate(ts, info->status, err);
 }
 
-/* Jacobians and the one-step problem at the iterate, solved: problem->lambda, problem->y. */
-static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
+/* Jacobians (`full`: of terms that matter little, too) and the one-step problem at the iterate, solved: problem->lambda, y. */
+static NsStatus solve_linearised(NsTimeStepping *ts, bool full, NsError *err) {
   NsScheme *scheme = &ts->scheme;
   long factorizations = ns_scheme_factorizations(scheme);
-  NsStatus status = ns_scheme_linearize(scheme, ts->progress.newton, err);
+  NsStatus status = ns_scheme_linearize(scheme, full, err);
   ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
   if (status != NS_OK) return locate(ts, status, err);
   status = ns_scheme_solve(scheme, ts->problem);
@@ -255,20 +255,29 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   return locate(ts, NS_ENOCONV, err);
 }
 
-/* Newton from x_k; NS_ENOCONV when the iterations run out. */
+/* Whether a residual that goes on shrinking by the same factor is not within the tolerance after one more iteration. */
+static bool slow(const NsTimeStepping *ts, double earlier, double now) {
+  return !(now * now <= ts->newton.rtol * earlier);
+}
+
+/* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
 static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
   NsScheme *scheme = &ts->scheme;
-  double before = INFINITY;
+  double earlier = INFINITY, before = INFINITY;
   ts->progress.newton = 1;
   NsStatus status = ns_scheme_evaluate(scheme, err);
   for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
     if (ns_interrupted()) return locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
     ts->progress.newton = ts->newton_iterations = a;
     ts->stats.newton_iterations++;
-    status = solve_linearised(ts, err);
+    status = solve_linearised(ts, a > 2 && slow(ts, earlier, before), err);
     if (status == NS_OK) status = move(ts, damped, before, err);
     if (status != NS_OK) break;
-    if (converged(ts, &ts->residual)) return NS_OK;
+    if (converged(ts, &ts->residual)) {
+      status = ns_scheme_complete(scheme, err);
+      return status == NS_OK ? NS_OK : locate(ts, status, err);
+    }
+    earlier = before;
     before = merit(&ts->residual);
   }
   return status == NS_OK ? not_converged(ts, err) : status;
@@ -277,6 +286,10 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
 static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
   NsStatus status = newton(ts, false, err);
+  if (worth_retrying(status) && ns_scheme_predicted(&ts->scheme)) {
+    ns_scheme_restart(&ts->scheme);
+    status = newton(ts, false, err);
+  }
   if (!worth_retrying(status)) return status;
   NsError again = {NS_OK, ""};
   NsFailure failure = ts->failure;
@@ -295,7 +308,7 @@ static NsStatus solve_linear(NsTimeStepping *ts, NsError *err) {
   ts->progress.newton = ts->newton_iterations = 1;
   ts->stats.newton_iterations++;
   NsStatus status = ns_scheme_evaluate(scheme, err);
-  if (status == NS_OK) status = solve_linearised(ts, err);
+  if (status == NS_OK) status = solve_linearised(ts, false, err);
   if (status != NS_OK) return status;
   ns_scheme_advance(scheme, ts->problem->lambda, 1);
   status = ns_scheme_finite(scheme, err);
@@ -383,8 +396,10 @@ static NsStatus combine(NsTimeStepping *ts, NsError *err) {
       status = project(ts, err);
       (void)ns_moreau_jean_enlarge(mj, tolerance);
     }
+    int before = ts->newton_iterations;
     if (status == NS_OK && ns_scheme_linear(&ts->scheme)) ns_scheme_restart(&ts->scheme);
     if (status == NS_OK) status = solve_step(ts, err);
+    ts->newton_iterations += before;
   }
   return status;
 }

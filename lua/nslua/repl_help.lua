@@ -1,0 +1,35 @@
+-- nslua.repl_help: what ? and help() show at the prompt.
+
+local help = {}
+
+help.page = [[
+An expression shows its value, several too; ";" at its end keeps quiet.
+_ is the last value. A chunk that is not whole yet goes on at >>.
+A local of a line is kept for the lines that follow, before a global of its
+name (functions made elsewhere do not see it); one with <close> is not.
+  ?             this page          ?x, help(x)   about x: ?ns.fsolve, ?simu:run
+  :time CHUNK   runs it and says how long it took
+  :quit         leaves, as Ctrl-D does
+  Tab           names, fields, methods after ":", options inside the table of
+                a constructor, files inside strings
+  Up, Down      what was typed before, also in earlier sessions; Ctrl-R searches
+  Ctrl-C        gives up the line, or stops what runs
+There from the start, where no script has set them: ns; of ns vector, matrix,
+zeros, ones, eye, diag, linspace; of math sin, cos, tan, asin, acos, atan, exp,
+log, sqrt, abs, floor, ceil, max, min, pi; inf.]]
+
+help.names = { "vector", "matrix", "zeros", "ones", "eye", "diag", "linspace" }
+help.functions = { "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "abs", "floor", "ceil", "max",
+  "min", "pi" }
+
+-- The text for a value, or for the name of one; nil when there is none, nil and a message without texts at all.
+function help.text(value, name)
+  local good, texts = pcall(require, "nslua.help")
+  if not good then
+    return nil, "there are no help texts: the module nslua.help is not installed; see docs/reference.md"
+  end
+  local text = value ~= nil and texts.text(value) or nil
+  return text or name and texts.text(name) or nil
+end
+
+return help

@@ -1,0 +1,71 @@
+local host = require "host"
+
+describe("nslua --doctor", function()
+  local directory
+
+  setup(function() directory = host.new_directory() end)
+  teardown(function() host.remove(directory) end)
+
+  local function doctor(environment)
+    return host.run(("env XDG_STATE_HOME=%s/state %s %s --doctor"):format(directory, environment or "", host.quote(host.nslua)))
+  end
+
+  it("names what nslua runs with", function()
+    local out, err, code = doctor()
+    assert.equal("", err)
+    assert.equal(0, code)
+    assert.matches("^nslua %d+%.%d+%.%d+ %(Lua 5%.4%.%d+%)\n", out)
+    assert.matches("\n  found    Lua          5%.4%.%d+\n", out)
+    assert.truthy(out:find("found    module       " .. host.build .. "/lib/nslua/core.so", 1, true))
+    assert.matches("\n  found    LAPACK       %d+%.%d+%.%d+\n", out)
+    assert.matches("\n  found    BLAS         %S", out)
+    assert.matches("\n  found    SuiteSparse  %d+%.%d+%.%d+ %(KLU%)\n", out)
+    assert.matches("\n  found    cminpack     linked\n", out)
+    assert.matches("\n  found    libedit      %d+%.%d+\n", out)
+    assert.truthy(out:find("history      " .. directory .. "/state/nslua/history", 1, true))
+    assert.matches("\nall that nslua needs is there\n$", out)
+  end)
+
+  it("names what is missing, and how to install it; optional programs are no failure", function()
+    local out, err, code = doctor "PATH=/nowhere"
+    assert.equal("", err)
+    assert.equal(0, code)
+    assert.truthy(out:find("\n  missing  gnuplot      for plots: sudo apt-get install gnuplot-qt", 1, true))
+    assert.truthy(out:find("\n  missing  tcc          for native code from callbacks, fast to compile: sudo apt-get install tcc\n",
+      1, true))
+    assert.truthy(out:find("\n  missing  cc           for native code from callbacks, fast to run: sudo apt-get install gcc\n", 1,
+      true))
+    assert.truthy(out:find("\n  missing  ffmpeg       for animations as MP4: sudo apt-get install ffmpeg\n", 1, true))
+  end)
+
+  it("shows the versions of programs that are there", function()
+    local program = directory .. "/bin/gnuplot"
+    os.execute(("mkdir -p %s/bin && printf '#!/bin/sh\\necho gnuplot 9.9 patchlevel 1\\n' >%s && chmod +x %s"):format(
+      directory, program, program))
+    assert.matches("\n  found    gnuplot      gnuplot 9.9 patchlevel 1\n", (doctor("PATH=" .. directory .. "/bin")))
+  end)
+
+  it("says where no history can be kept", function()
+    local out = host.run(("env -u XDG_STATE_HOME -u HOME %s --doctor"):format(host.quote(host.nslua)))
+    assert.truthy(out:find("missing  history      neither HOME nor XDG_STATE_HOME is set: lines typed are not kept", 1, true))
+    host.write(directory .. "/file", "")
+    out = host.run(("env XDG_STATE_HOME=%s/file %s --doctor"):format(directory, host.quote(host.nslua)))
+    assert.matches("\n  missing  history      [^\n]*Not a directory\n", out)
+  end)
+
+  it("fails when the module is not there or does not load", function()
+    local prefix = directory .. "/prefix"
+    os.execute(("mkdir -p %s/bin %s/share/lua/5.4 && cp %s %s/bin && cp -R %s/lua/nslua %s/share/lua/5.4"):format(
+      prefix, prefix, host.nslua, prefix, host.root, prefix))
+    local out, _, code = host.run(("XDG_STATE_HOME=%s %s/bin/nslua --doctor"):format(directory, prefix))
+    assert.equal(1, code)
+    assert.matches("\n  MISSING  module       module 'nslua.core' not found:", out)
+    assert.truthy(out:find("build it with make, or install it with make install", 1, true))
+    assert.matches("\nnslua cannot run: see MISSING above\n$", out)
+    os.execute(("mkdir -p %s/lib/lua/5.4/nslua && echo no >%s/lib/lua/5.4/nslua/core.so"):format(prefix, prefix))
+    out, _, code = host.run(("XDG_STATE_HOME=%s %s/bin/nslua --doctor"):format(directory, prefix))
+    assert.equal(1, code)
+    assert.matches("\n  MISSING  module       error loading module 'nslua.core' from file", out)
+    assert.truthy(out:find("a library it needs may be missing: sudo apt-get install liblapacke", 1, true))
+  end)
+end)

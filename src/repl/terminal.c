@@ -1,0 +1,232 @@
+/*
+** terminal.c
+** libedit, with reading of keys, signals and completion in our hands.
+*/
+#include "repl/terminal.h"
+
+#include <errno.h>
+#include <histedit.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <unistd.h>
+#include <wchar.h>
+
+enum { SIGNALS = 3 };
+
+struct NsiTerminal {
+  EditLine *edit;
+  History *history;
+  NsiTerminalOwner owner;
+  void *context;
+  const char *prompt;
+  sigset_t outside; /* the signal mask while a key is waited for */
+  mbstate_t decoding;
+  bool idle_done, cancelled;
+};
+
+/* SIGINT, SIGWINCH and SIGTSTP are blocked while a line is read, but for the waiting for a key. */
+static const int signals[SIGNALS] = {SIGINT, SIGWINCH, SIGTSTP};
+static volatile sig_atomic_t arrived[SIGNALS];
+
+static void on_signal(int number) {
+  for (int i = 0; i < SIGNALS; i++)
+    if (signals[i] == number) arrived[i] = 1;
+}
+
+static void set_handler(int number, void (*handler)(int), struct sigaction *before) {
+  struct sigaction action = {.sa_handler = handler};
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, before);
+}
+
+static bool take(int number) {
+  bool came = false;
+  for (int i = 0; i < SIGNALS; i++)
+    if (signals[i] == number) came = arrived[i], arrived[i] = 0;
+  return came;
+}
+
+static NsiTerminal *terminal_of(EditLine *edit) {
+  void *terminal = NULL;
+  el_get(edit, EL_CLIENTDATA, &terminal);
+  return terminal;
+}
+
+/* ---- keys ---- */
+
+/* Gives the terminal back to the shell, stops, and goes on where it was. */
+static void suspend(NsiTerminal *t) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  el_set(t->edit, EL_PREP_TERM, 0);
+  set_handler(SIGTSTP, SIG_DFL, NULL);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, NULL);
+  sigprocmask(SIG_BLOCK, &stop, NULL);
+  set_handler(SIGTSTP, on_signal, NULL);
+  el_set(t->edit, EL_PREP_TERM, 1);
+  el_set(t->edit, EL_REFRESH);
+}
+
+/* Waits for input, obeying signals; false: a SIGINT. */
+static bool wait_for_key(NsiTerminal *t) {
+  for (;;) {
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(STDIN_FILENO, &set);
+    int ready = pselect(STDIN_FILENO + 1, &set, NULL, NULL, NULL, &t->outside);
+    if (take(SIGINT)) return t->cancelled = true, false;
+    if (take(SIGWINCH)) {
+      el_resize(t->edit);
+      fputs("\r", stdout);
+      el_set(t->edit, EL_REFRESH);
+    }
+    if (take(SIGTSTP)) suspend(t);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+  }
+}
+
+/* A character for libedit: 1; 0 at the end of input, -1 after Ctrl-C. Bytes that are no character are passed over. */
+static int read_key(EditLine *edit, wchar_t *key) {
+  NsiTerminal *t = terminal_of(edit);
+  if (!t->idle_done && t->owner.idle) {
+    t->idle_done = true;
+    t->owner.idle(t->context);
+  }
+  for (;;) {
+    char byte;
+    if (!wait_for_key(t)) return -1;
+    ssize_t got = read(STDIN_FILENO, &byte, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return (int)got;
+    size_t length = mbrtowc(key, &byte, 1, &t->decoding);
+    if (length == (size_t)-1) memset(&t->decoding, 0, sizeof t->decoding);
+    else if (length != (size_t)-2) return 1;
+  }
+}
+
+static unsigned char complete_key(EditLine *edit, wint_t key) {
+  NsiTerminal *t = terminal_of(edit);
+  const LineInfo *line = el_line(edit);
+  (void)key;
+  size_t cursor = (size_t)(line->cursor - line->buffer), length = (size_t)(line->lastchar - line->buffer);
+  char *text = malloc(length + 1);
+  if (!text || !t->owner.complete) return free(text), CC_ERROR;
+  memcpy(text, line->buffer, length);
+  text[length] = '\0';
+  bool done = t->owner.complete(t->context, t, text, cursor);
+  free(text);
+  return done ? CC_REFRESH : CC_ERROR;
+}
+
+void nsi_terminal_insert(NsiTerminal *t, const char *text) {
+  el_insertstr(t->edit, text);
+}
+
+void nsi_terminal_show(NsiTerminal *t, const char *text) {
+  printf("\n%s\n", text);
+  fflush(stdout);
+  el_set(t->edit, EL_REFRESH);
+}
+
+/* ---- lines ---- */
+
+static char *prompt_of(EditLine *edit) {
+  return (char *)terminal_of(edit)->prompt;
+}
+
+/* Blocks our signals and catches them; undone by leave. */
+static void enter(NsiTerminal *t, struct sigaction *before) {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (int i = 0; i < SIGNALS; i++) sigaddset(&ours, signals[i]), arrived[i] = 0;
+  sigprocmask(SIG_BLOCK, &ours, &t->outside);
+  for (int i = 0; i < SIGNALS; i++) set_handler(signals[i], on_signal, &before[i]);
+}
+
+static void leave(NsiTerminal *t, const struct sigaction *before) {
+  sigprocmask(SIG_SETMASK, &t->outside, NULL);
+  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
+}
+
+NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, const char **line) {
+  struct sigaction before[SIGNALS];
+  int length = 0;
+  fflush(stdout);
+  t->prompt = prompt;
+  t->context = context;
+  t->cancelled = false;
+  memset(&t->decoding, 0, sizeof t->decoding);
+  enter(t, before);
+  el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt is seen: no key is taken in the shell's way */
+  const char *text = el_gets(t->edit, &length);
+  leave(t, before);
+  if (t->cancelled) return fputs("^C\n", stdout), fflush(stdout), NSI_CANCELLED;
+  if (!text || length <= 0) return NSI_END;
+  char *kept = (char *)text; /* libedit's buffer, written anew by each el_gets */
+  if (kept[length - 1] == '\n') kept[length - 1] = '\0';
+  *line = kept;
+  return NSI_LINE;
+}
+
+void nsi_terminal_remember(NsiTerminal *t, const char *entry) {
+  HistEvent event;
+  history(t->history, &event, H_ENTER, entry);
+}
+
+/* ---- making ---- */
+
+static void bind_keys(EditLine *edit) {
+  el_set(edit, EL_EDITOR, "emacs");
+  el_wset(edit, EL_ADDFN, L"nslua-complete", L"completes a name", complete_key); /* el_set would leak the strings */
+  el_set(edit, EL_BIND, "^I", "nslua-complete", NULL);
+  el_set(edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+  el_set(edit, EL_BIND, "^S", "em-inc-search-next", NULL);
+  el_set(edit, EL_BIND, "\\e[A", "ed-prev-history", NULL);
+  el_set(edit, EL_BIND, "\\e[B", "ed-next-history", NULL);
+  el_set(edit, EL_BIND, "\\e[1~", "ed-move-to-beg", NULL);
+  el_set(edit, EL_BIND, "\\e[4~", "ed-move-to-end", NULL);
+  el_set(edit, EL_BIND, "\\e[H", "ed-move-to-beg", NULL);
+  el_set(edit, EL_BIND, "\\e[F", "ed-move-to-end", NULL);
+  el_set(edit, EL_BIND, "\\e[3~", "ed-delete-next-char", NULL);
+  el_set(edit, EL_BIND, "\\e[1;5C", "em-next-word", NULL);
+  el_set(edit, EL_BIND, "\\e[1;5D", "ed-prev-word", NULL);
+}
+
+NsiTerminal *nsi_terminal_new(const NsiTerminalOwner *owner, int lines) {
+  HistEvent event;
+  NsiTerminal *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  t->owner = *owner;
+  t->edit = el_init("nslua", stdin, stdout, stderr);
+  t->history = history_init();
+  if (!t->edit || !t->history) return nsi_terminal_free(t), NULL;
+  history(t->history, &event, H_SETSIZE, lines);
+  history(t->history, &event, H_SETUNIQUE, 1);
+  el_set(t->edit, EL_CLIENTDATA, t);
+  el_set(t->edit, EL_PROMPT, prompt_of);
+  el_set(t->edit, EL_HIST, history, t->history);
+  el_set(t->edit, EL_SIGNAL, 0);
+  el_set(t->edit, EL_GETCFN, read_key);
+  bind_keys(t->edit);
+  el_source(t->edit, NULL);
+  return t;
+}
+
+void nsi_terminal_free(NsiTerminal *t) {
+  if (!t) return;
+  if (t->edit) el_end(t->edit);
+  if (t->history) history_end(t->history);
+  free(t);
+}
+
+int nsi_terminal_width(void) {
+  struct winsize size;
+  bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}

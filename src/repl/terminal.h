@@ -1,0 +1,47 @@
+/*
+** terminal.h
+** Lines typed at a terminal: editing, history and its search, completion, resizing, Ctrl-C and Ctrl-Z, by libedit.
+*/
+#ifndef NSI_REPL_TERMINAL_H
+#define NSI_REPL_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct NsiTerminal NsiTerminal;
+
+/*
+** What the owner does for a terminal; `context` comes back. complete is called at the Tab key with the line up to the
+** cursor, and may call nsi_terminal_insert or nsi_terminal_show; false: there is nothing to complete. idle is called
+** once, when the first prompt of all is shown. Each may be NULL; none may jump.
+*/
+typedef struct NsiTerminalOwner {
+  bool (*complete)(void *context, NsiTerminal *terminal, const char *line, size_t cursor);
+  void (*idle)(void *context);
+} NsiTerminalOwner;
+
+typedef enum NsiRead { NSI_LINE, NSI_END, NSI_CANCELLED } NsiRead;
+
+/* A terminal on standard input and output with a history of at most `lines` entries; NULL when there is none. */
+NsiTerminal *nsi_terminal_new(const NsiTerminalOwner *owner, int lines);
+void nsi_terminal_free(NsiTerminal *terminal);
+
+/*
+** Reads a line. NSI_LINE: *line holds it without its newline, until the next call; NSI_END: Ctrl-D on an empty line;
+** NSI_CANCELLED: Ctrl-C.
+*/
+NsiRead nsi_terminal_read(NsiTerminal *terminal, const char *prompt, void *context, const char **line);
+
+/* Appends an entry, of one or more lines, to the history. */
+void nsi_terminal_remember(NsiTerminal *terminal, const char *entry);
+
+/* Inserts text at the cursor; from complete. */
+void nsi_terminal_insert(NsiTerminal *terminal, const char *text);
+
+/* Shows text below the line, and the line again; from complete. */
+void nsi_terminal_show(NsiTerminal *terminal, const char *text);
+
+/* The columns of the terminal on standard output; 80 where there is none. */
+int nsi_terminal_width(void);
+
+#endif
