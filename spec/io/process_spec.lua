@@ -67,13 +67,13 @@ describe("io.process", function()
   it("leaves no descriptor open", function()
     collectgarbage()
     collectgarbage()
-    local function count() return process.run({ "sh", "-c", "ls /proc/$PPID/fd | wc -l" }).out end
+    local function count() return tonumber(process.run({ "sh", "-c", "ls /proc/$PPID/fd | wc -l" }).out) end
     local before = count()
     for _ = 1, 20 do
       process.run({ "true" }, ("x"):rep(100000))
       process.run { "nslua-no-such-program" }
     end
-    assert.equal(before, count())
+    assert.is_true(count() <= before) -- what others left open may be collected meanwhile
   end)
 
   it("runs where the standard streams are closed", function()
