@@ -7,9 +7,11 @@ BUSTED ?= /usr/bin/busted
 
 # Debian packages: to build and test, to lint, peers to measure against.
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libcminpack-dev libedit-dev lua-busted tmux
+              libcminpack-dev libedit-dev lua-busted tmux gnuplot-nox
 LINT_NEEDS  = clang lua-check cppcheck
-BENCH_NEEDS = python3-siconos
+BENCH_NEEDS = python3-siconos python3-scipy
+# Used where they are there: films, specs that look at pages in a browser.
+OPTIONAL    = gnuplot-nox ffmpeg chromium python3
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -20,7 +22,7 @@ SAN ?=
 OPT ?= -O2 -g
 
 # The specs that make longer runs of it when they are asked to.
-SOAK = spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
+SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
@@ -42,6 +44,9 @@ PUBLIC := $(filter-out $(BUILD)/obj/bind/internal%.o $(BUILD)/obj/bind/core.o,$(
 CORE   := $(BUILD)/lib/nslua/core.so
 NSLUA  := $(BUILD)/bin/nslua
 ROOT    = $(DESTDIR)$(PREFIX)
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib/lua/5.4
+LUADIR ?= $(PREFIX)/share/lua/5.4
 
 all: $(CORE) $(NSLUA)  ## the module and the interpreter, in build/
 
@@ -62,6 +67,11 @@ $(BUILD)/obj/%.o: src/%.c
 $(BUILD)/public/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# The host of spec/robust that makes allocations fail.
+$(BUILD)/robust/faults: spec/robust/faults.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
 -include $(OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
@@ -90,22 +100,35 @@ bench: packages  ## side by side with peers
 	@set -e; found=; for f in bench/bench_*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
 	  test "$$found" || echo "bench: no measurements in bench/ yet"
 
+EXTRAS = nslua/library man/man1 bash-completion/completions
 install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
-	install -d $(ROOT)/bin $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua
-	install -m 755 $(NSLUA) $(ROOT)/bin/nslua
-	install -m 755 $(BUILD)/public/core.so $(ROOT)/lib/lua/5.4/nslua/core.so
-	cp -R lua/nslua/. $(ROOT)/share/lua/5.4/nslua
-	chmod -R u=rwX,go=rX $(ROOT)/share/lua/5.4/nslua
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(EXTRAS:%=$(ROOT)/share/%)
+	install -m 755 $(NSLUA) $(DESTDIR)$(BINDIR)/nslua
+	install -m 755 $(BUILD)/public/core.so $(DESTDIR)$(LIBDIR)/nslua/core.so
+	cp -R lua/nslua/. $(DESTDIR)$(LUADIR)/nslua
+	cp docs/reference.md $(DESTDIR)$(LUADIR)/nslua/reference.md
+	chmod -R u=rwX,go=rX $(DESTDIR)$(LUADIR)/nslua
+	$(NSLUA) -e '$(ANNOTATIONS)' > $(ROOT)/share/nslua/library/nslua.lua
+	install -m 644 docs/nslua.1 $(ROOT)/share/man/man1/nslua.1
+	install -m 644 docs/nslua.bash $(ROOT)/share/bash-completion/completions/nslua
 
 uninstall:  ## takes away what install has put there
-	rm -f $(ROOT)/bin/nslua
-	rm -rf $(ROOT)/lib/lua/5.4/nslua $(ROOT)/share/lua/5.4/nslua
+	rm -f $(DESTDIR)$(BINDIR)/nslua $(ROOT)/share/man/man1/nslua.1 $(ROOT)/share/bash-completion/completions/nslua
+	rm -rf $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(ROOT)/share/nslua
+
+ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
+annotations: all  ## library/nslua.lua: the API for editors
+	@mkdir -p library
+	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
 
 clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
+
+extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
+	@$(call provide,$(OPTIONAL))
 
 packages:
 	@$(call provide,$(NEEDS))
@@ -128,4 +151,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench extras annotations install uninstall clean help packages lint-packages

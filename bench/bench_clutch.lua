@@ -8,7 +8,7 @@ local common = dofile(directory .. "common.lua")
 
 local STEPS = 400
 
--- ---- the relation, three ways ----
+-- ---- the relation, four ways ----
 
 -- luacheck: push ignore 212/self
 local function given(s)
@@ -32,6 +32,13 @@ local function duals(s)
   return ns.FirstOrderNonLinearR {
     h = function(_, x, _, _, y) y[1] = s * x[1] end,
     g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
+  }
+end
+
+local function compiled(s)
+  return ns.FirstOrderNonLinearR {
+    h = ns.compile(function(_, x, _, _, y) y[1] = s * x[1] end),
+    g = ns.compile(function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end),
   }
 end
 
@@ -110,12 +117,13 @@ local function ours(relation, result)
 end
 
 local function measure(mode, s, goal)
-  local with, without = ours(given(s), {}), ours(duals(s), {})
+  local with, without, native = ours(given(s), {}), ours(duals(s), {}), ours(compiled(s), {})
   local siconos = common.peer(python, mode)
   local peer = siconos.loop
   local bare = common.peer(program, mode).loop
   ours(given(s), with)
   ours(duals(s), without)
+  ours(compiled(s), native)
   local function row(name, seconds)
     return { name, common.us(seconds), common.ratio(peer, seconds), common.ratio(seconds, bare) }
   end
@@ -125,10 +133,13 @@ local function measure(mode, s, goal)
     row("nslua, four Jacobians, run()", with.run),
     row("nslua, h and g alone, loop by hand", without.loop),
     row("nslua, h and g alone, run()", without.run),
+    row("nslua, h and g compiled, loop by hand", native.loop),
+    row("nslua, h and g compiled, run()", native.run),
   }
   if peer then rows[#rows + 1] = row("Siconos from Python, loop by hand", peer) end
   if bare then rows[#rows + 1] = row("C by hand, Newton and a 4 x 4 LU", bare) end
-  local title = "Clutch %s, %d steps (goal: the first line at least %d times faster than Siconos)"
+  local title = "Clutch %s, %d steps (goal: the first line at least %d times faster than Siconos, "
+    .. "the compiled ones within 5 C loops)"
   common.table(title:format(mode, STEPS, goal), head, rows)
   return with, without, siconos.newton
 end

@@ -132,20 +132,24 @@ function common.compile(name, compiler, before, after)
   return quote(program)
 end
 
-local interpreter
+local interpreters = {}
 
--- Shell words that run a Python peer by an interpreter that has Siconos; nil and a reason when none has.
-function common.siconos(name)
-  if interpreter == nil then
-    interpreter = false
+-- Shell words that run a Python peer by an interpreter that has a module; nil and a reason when none has.
+local function python(module, name)
+  if interpreters[module] == nil then
+    interpreters[module] = false
     for _, candidate in ipairs { "python3", "/usr/bin/python3" } do
-      local found = not interpreter and read(candidate .. " -c 'import siconos.kernel'")
-      if found then interpreter = candidate end
+      local found = not interpreters[module] and read(candidate .. " -c 'import " .. module .. "'")
+      if found then interpreters[module] = candidate end
     end
   end
-  if not interpreter then return nil, "no Python with Siconos here" end
-  return interpreter .. " " .. quote(here .. "peers/" .. name)
+  if not interpreters[module] then return nil, "no Python with " .. module .. " here" end
+  return interpreters[module] .. " " .. quote(here .. "peers/" .. name)
 end
+
+function common.siconos(name) return python("siconos.kernel", name) end
+
+function common.scipy(name) return python("scipy.integrate", name) end
 
 local failed = {}
 

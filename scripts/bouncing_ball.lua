@@ -25,10 +25,11 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local names = { "MoreauJean", "SchatzmanPaoli", "D1MinusLinear" }
 local opt = options.parse(arg, {
-  about = "A ball that bounces until it rests, by three integrators. Without --csv nothing is written.",
+  about = "A ball that bounces until it rests, by three integrators. Writes only with --csv, --animate, --plot.",
   { "e", default = 0.9, min = 0, max = 1, help = "restitution" },
   { "H", default = 1, min = 0, help = "height at the start" },
   { "h", default = 5e-3, min = 1e-6, max = 1, help = "length of a step" },
@@ -36,6 +37,8 @@ local opt = options.parse(arg, {
   { "theta", default = 0.5, min = 0.5, max = 1, help = "weight of the end of a step" },
   { "osi", default = names[1], choices = names, help = "the integrator whose run is told and written" },
   { "csv", value = "FILE", help = "write every step there" },
+  { "animate", value = "FILE", help = "write the ball in motion there (.html, .gif, .mp4)" },
+  pictures.option,
 })
 local m, g = 1, 9.81
 
@@ -120,3 +123,67 @@ if opt.csv then
   options.write_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
   print(("written: %d rows to %s"):format(#told.rows, opt.csv))
 end
+
+-- The ball in motion: its height is that of its lowest point; 60 frames in a second, as far as there are steps.
+if opt.animate then
+  local every, frames, times, q, v = math.max(1, math.floor(1 / (60 * opt.h))), {}, {}, {}, {}
+  for k = 1, #told.rows, every do
+    local row = told.rows[k]
+    frames[#frames + 1], times[#times + 1], q[#q + 1], v[#v + 1] = row, row[2], row[3], row[4]
+  end
+  local size = math.max(opt.H, 0.1)
+  local R = 0.08 * size
+  ns.animation {
+    file = opt.animate, title = ("Bouncing ball, e = %g"):format(opt.e), frames = frames, times = times,
+    xlim = { -0.6 * size, 0.6 * size },
+    background = function(canvas)
+      canvas:ground(-0.5 * size, 0, 0.5 * size, 0)
+      canvas:line(-0.3 * size, opt.H, 0.3 * size, opt.H, { color = "muted", dash = "dotted", width = 1.5 })
+      canvas:text(0.3 * size, opt.H, "H", { color = "muted", dx = 8 })
+    end,
+    draw = function(row, canvas)
+      canvas:circle(0, row[3] + R, R, { fill = "orange", color = "ink" })
+      if math.abs(row[4]) > 1e-9 then
+        canvas:arrow(0.14 * size, row[3] + R, 0.14 * size, row[3] + R + 0.06 * size * row[4], { color = "blue" })
+      end
+    end,
+    plot = { panels = {
+      { ylabel = "height", { name = "q", y = q, color = "orange" } },
+      { ylabel = "velocity", { name = "v", y = v, color = "blue" } },
+    } },
+  }
+  print(("written: an animation of %d frames to %s"):format(#frames, opt.animate))
+end
+
+-- Column j of a run.
+local function column(r, j)
+  local values = {}
+  for i, row in ipairs(r.rows) do values[i] = row[j] end
+  return values
+end
+
+local function draw_run(plot)
+  local fig = plot.figure { figsize = { 7, 7 }, title = ("%s, $e = %g$, $h = %g$"):format(opt.osi, opt.e, opt.h) }
+  local t, first = column(told, 2), nil
+  for i, name in ipairs { "height $q$", "velocity $v$", "impulse $p$" } do
+    local ax = fig:subplot(3, 1, i, { sharex = first }):ylabel(name)
+    first = first or ax
+    ax[i == 3 and "step" or "plot"](ax, t, column(told, 2 + i))
+    if i == 3 then ax:xlabel "$t$" end
+  end
+  return fig
+end
+
+-- How far the heights are from the exact ones.
+local function draw_errors(plot)
+  local ax = plot.figure { figsize = { 7, 3.6 } }:subplot(1, 1, 1)
+  for _, name in ipairs(names) do
+    local height, errors, t = exact_height(), {}, column(runs[name], 2)
+    for i, q in ipairs(column(runs[name], 3)) do errors[i] = math.abs(q - height(t[i])) end
+    ax:semilogy(t, errors, { label = name, linewidth = 0.9 })
+  end
+  ax:xlabel "$t$":title "Error of the height":legend()
+  return ax.figure
+end
+
+pictures.draw(opt.plot, { run = draw_run, errors = draw_errors })

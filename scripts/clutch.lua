@@ -22,14 +22,17 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A clutch with a switched constraint. Without --csv nothing is written.",
+  about = "A clutch with a switched constraint. Without --csv, --animate and --plot nothing is written.",
   { "mode", default = "engage", choices = { "engage", "disengage" }, help = "what the clutch does at t = 5" },
   { "theta", default = 1, above = 0, max = 1, help = "weight of the new right-hand side" },
   { "gamma", default = 1, above = 0, max = 1, help = "weight of the new input r" },
   { "h", default = 0.05, min = 1e-5, max = 5, help = "length of a step" },
   { "csv", value = "FILE", help = "write every step there" },
+  { "animate", value = "FILE", help = "write the graph of y(lambda) over the law there (.html, .gif, .mp4)" },
+  pictures.option,
 })
 local sign = opt.mode == "engage" and -1 or 1 -- of y = +-c
 
@@ -167,3 +170,86 @@ if opt.csv then
   options.write_csv(opt.csv, { "t", "c", "w1", "w2", "tau", "lambda", "newton_iterations", "W", "q" }, rows)
   print(("written: %d rows to %s"):format(N, opt.csv))
 end
+
+-- The graph y = W lambda + q of each step over the law, -y in N_[0,1](lambda): where they meet, lambda is.
+if opt.animate then
+  local steps, most_y = {}, 0
+  for i = 2, N do
+    steps[i - 1] = i - 1
+    most_y = math.max(most_y, math.abs(data_plot[i][2]))
+  end
+  local low, high = -0.35, 1.35
+  ns.animation.interact {
+    file = opt.animate, title = ("Clutch: the problem of a step, θ = %g, γ = %g"):format(theta, gamma),
+    parameter = "step", values = steps, fps = 20, aspect = "free", xlabel = "λ", ylabel = "y",
+    xlim = { low, high }, ylim = { -1.1 * most_y, 1.1 * most_y },
+    background = function(canvas)
+      canvas:polyline({ { 0, 3 * most_y }, { 0, 0 }, { 1, 0 }, { 1, -3 * most_y } }, { color = "blue", width = 4 })
+      canvas:text(0, most_y, "-y ∈ N[0,1](λ)", { color = "blue", dx = 10 })
+    end,
+    draw = function(step, canvas)
+      local row = data_plot[step + 1]
+      local W, q = graph(row)
+      canvas:line(low, W * low + q, high, W * high + q, { color = "vermillion", width = 2.5 })
+      canvas:point(row[6], sign * row[2], { fill = "orange", color = "ink", size = 13 })
+      canvas:text(low, -most_y, ("t = %.3f,  W = %.4g,  q = %.4g"):format(row[1], W, q), { dx = 12 })
+    end,
+  }
+  print(("written: an animation of %d frames to %s"):format(#steps, opt.animate))
+end
+
+-- The set lambda tau + (1 - lambda) (w1 - w2) = 0 and its two parts between which the clutch switches; the run; and
+-- how well the constraint holds.
+local column = {}
+for i, name in ipairs { "t", "c", "w1", "w2", "tau", "lambda" } do column[name] = data_plot:column(i) end
+
+local function draw_sets(plot)
+  local fig = plot.figure { figsize = { 11, 4.6 } }
+  local function panel(i, title)
+    local ax = fig:subplot(1, 2, i, { projection = "3d" })
+    ax:title(title):xlabel "$\\tau$":ylabel "$\\Delta\\omega$":zlabel "$\\lambda$"
+    return ax:xlim(-1, 1):ylim(-1, 1):zlim(0, 1):view(24, -60)
+  end
+  local function lines(ax)
+    ax:plot3D({ -1, 1 }, { 0, 0 }, { 0, 0 }, "b", { linewidth = 3, label = "engaged: $\\Delta\\omega = 0$" })
+    ax:plot3D({ 0, 0 }, { -1, 1 }, { 1, 1 }, "r", { linewidth = 3, label = "free: $\\tau = 0$" }):legend()
+  end
+  lines(panel(1, "The two constraints"))
+  local ax = panel(2, "The set between them, $\\lambda\\tau + (1 - \\lambda)\\Delta\\omega = 0$")
+  ax:implicit(function(tau, omega, l) return l * tau + (1 - l) * omega end,
+    { bounds = { -1, 1, -1, 1, 0, 1 }, n = 30, color = "C5", alpha = 0.75 })
+  lines(ax)
+  return fig
+end
+
+local function draw_run(plot)
+  local fig = plot.figure { figsize = { 7, 8.5 }, title = ("The clutch: %s, $h = %g$"):format(opt.mode, h) }
+  local top
+  local function panel(i, title)
+    local ax = fig:subplot(4, 1, i, { sharex = top })
+    top = top or ax
+    return ax:title(title)
+  end
+  panel(1, "clock $c$"):plot(column.t, column.c)
+  panel(2, "speeds"):plot(column.t, column.w1, { label = "$\\omega_1$" }):plot(column.t, column.w2,
+    { label = "$\\omega_2$" })
+    :legend()
+  panel(3, "switching variable $\\lambda$"):step(column.t, column.lambda):ylim(-0.1, 1.1)
+  panel(4, "torque $\\tau$"):plot(column.t, column.tau):xlabel "$t$"
+  return fig
+end
+
+local function draw_constraint(plot)
+  local values = {}
+  for i = 1, N do
+    local row = data_plot[i]
+    values[i] = row[6] * row[5] + (1 - row[6]) * (C[1] * row[3] + C[2] * row[4])
+  end
+  local fig = plot.figure { figsize = { 7, 3.2 } }
+  fig:subplot(1, 1, 1):plot(column.t,
+    values):title "Constraint $\\lambda\\tau + (1 - \\lambda)(\\omega_1 - \\omega_2)$"
+    :xlabel "$t$"
+  return fig
+end
+
+pictures.draw(opt.plot, { sets = draw_sets, run = draw_run, constraint = draw_constraint })

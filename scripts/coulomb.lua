@@ -19,6 +19,7 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
   about = "A block stopped by dry friction. Without --csv nothing is written.",
@@ -28,6 +29,7 @@ local opt = options.parse(arg, {
   { "h", default = 0.2, min = 1e-5, max = 5, help = "length of a step" },
   { "T", default = 5, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 local h, N = opt.h, math.floor(opt.T / opt.h + 0.5)
 local m, g, mu = 100, 9.81, opt.mu
@@ -98,3 +100,16 @@ if opt.csv then
   options.write_csv(opt.csv, { "k", "t", "x", "v", "Fplus_minnorm", "Fminus_minnorm", "vabs", "case" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+pictures.draw(opt.plot, {
+  run = function(plot)
+    local t, x, v, friction = {}, {}, {}, {}
+    for i, row in ipairs(rows) do t[i], x[i], v[i], friction[i] = row[2], row[3], row[4], row[5] - row[6] end
+    local format, fig = #rows <= 150 and "-o" or "-", plot.figure { figsize = { 7, 7 } }
+    local first = fig:subplot(3, 1, 1):plot(t, v, format, { markersize = 4 }):ylabel "$v$":title(
+      ("A block on a plane, $\\mu = %g$, $h = %g$"):format(mu, h))
+    fig:subplot(3, 1, 2, { sharex = first }):plot(t, x, format, { markersize = 4 }):ylabel "$x$"
+    fig:subplot(3, 1, 3, { sharex = first }):step(t, friction):ylabel "friction":xlabel "$t$"
+    return fig
+  end,
+})

@@ -18,7 +18,7 @@ local ns = require "nslua"
 local options = require "nslua.options"
 
 local opt = options.parse(arg, {
-  about = "Disks poured into a box. Without --csv nothing is written.",
+  about = "Disks poured into a box. Without --csv and --animate nothing is written.",
   { "n", default = 40, min = 1, max = 10000, help = "number of disks" },
   { "columns", default = 0, min = 0, max = 1000, help = "disks in a row; 0: about the root of n" },
   { "R", default = 0.05, above = 0, help = "radius of the largest disk" },
@@ -26,6 +26,7 @@ local opt = options.parse(arg, {
   { "h", default = 2e-3, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 2, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  { "animate", value = "FILE", help = "write the disks in motion there (.html, .gif, .mp4)" },
   { "times", default = 0, min = 0, max = 1, help = "1: print how long the steps took" },
 })
 opt.n, opt.columns = math.floor(opt.n), math.floor(opt.columns)
@@ -81,7 +82,18 @@ local function count()
   return closed, least
 end
 
+-- For the animation: where the disks are, at about 60 times in a second.
+local frames, times = {}, {}
+local every = math.max(1, math.floor(1 / (60 * opt.h)))
+local function film(k, t)
+  if not opt.animate or k % every ~= 0 then return end
+  local frame = {}
+  for i, d in ipairs(disks) do frame[i] = { d.q[1], d.q[2], d.q[3] } end
+  frames[#frames + 1], times[#times + 1] = frame, t
+end
+
 local kinetic, potential, fastest = look()
+film(0, 0)
 local rows = { { 0, 0, kinetic, potential, fastest, contacts:count(), 0, 0 } }
 local first, worst, slowest, clock, started = kinetic + potential, 0, 0, os.clock(), os.clock()
 for k, t in simu:steps() do
@@ -89,6 +101,7 @@ for k, t in simu:steps() do
   local closed, least = count()
   worst = math.min(worst, least)
   kinetic, potential, fastest = look()
+  film(k, t)
   rows[#rows + 1] = { k, t, kinetic, potential, fastest, contacts:count(), closed, math.min(least, 0) }
   slowest, clock = math.max(slowest, os.clock() - clock), os.clock()
 end
@@ -125,4 +138,24 @@ end
 if opt.csv then
   options.write_csv(opt.csv, { "k", "t", "kinetic", "potential", "fastest", "linked", "closed", "least_gap" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
+end
+
+if opt.animate then
+  local T, energy = {}, {}
+  for i, row in ipairs(rows) do T[i], energy[i] = row[2], row[3] end
+  ns.animation {
+    file = opt.animate, title = ("%d disks in a box"):format(opt.n), frames = frames, times = times, speed = 0.5,
+    background = function(canvas)
+      canvas:ground(0, top, 0, 0)
+      canvas:ground(0, 0, width, 0)
+      canvas:ground(width, 0, width, top)
+    end,
+    draw = function(frame, canvas)
+      for i, q in ipairs(frame) do
+        canvas:circle(q[1], q[2], disks[i].R, { fill = i % 5 + 1, color = "paper", width = 1.5, angle = q[3] })
+      end
+    end,
+    plot = { t = T, panels = { { ylabel = "energy", { name = "kinetic", y = energy } } } },
+  }
+  print(("written: an animation of %d frames to %s"):format(#frames, opt.animate))
 end

@@ -18,6 +18,11 @@
 --          moreau      two particles with the bars as bilateral constraints, from their positions alone: the theta
 --                      scheme, of first order in the energy
 --          events      the same two particles by the method of order 8, put back on the constraints after each step
+--          all         one after the other, in a table
+--
+-- With --form positions nothing of this is written out: the frames of the links, the places of P2, P3 and P4 and the
+-- loop are given, ns.mechanics does the rest. ivp is then Kane's equations, ivp_fsolve the embedded form, dae the
+-- stabilised one of index 2 (Gear, Gupta and Leimkuhler), moreau and events the mechanical system in q1 and q2.
 --
 -- The start is at rest with q1 = 10 degrees.
 
@@ -25,15 +30,19 @@ local ns = require "nslua"
 local options = require "nslua.options"
 
 local opt = options.parse(arg, {
-  about = "A four-bar linkage by five methods. Without --csv nothing is written.",
-  { "method", default = "dae", choices = { "ivp", "ivp_fsolve", "dae", "moreau", "events" },
+  about = "A four-bar linkage by five methods, in two forms. Without --csv and --animate nothing is written.",
+  { "method", default = "dae", choices = { "ivp", "ivp_fsolve", "dae", "moreau", "events", "all" },
     help = "see the header" },
+  { "form", default = "written", choices = { "written", "positions" },
+    help = "equations by hand, or by ns.mechanics" },
+  { "compile", default = "no", choices = { "no", "yes" }, help = "of positions: compiled once, or called" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
   { "T", default = 30, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 600, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, angles, speed, closing error and energy there" },
+  { "animate", value = "FILE", help = "write the linkage in motion there (.html, .gif, .mp4)" },
 })
 
 local la, lb, lc, ln, m, g = 0.8, 2.0, 1.0, 2.0, 1.0, 9.81
@@ -79,7 +88,7 @@ local ts = ns.linspace(0, opt.T, math.floor(opt.points))
 
 -- ---- the methods: each gives a function of the number of a time: q1, q2, q3, u1 ----
 
-local methods = {}
+local methods, positions = {}, {}
 
 local function rate(_, x)
   local q2, q3, u1 = x[2], x[3], x[4]
@@ -88,11 +97,13 @@ local function rate(_, x)
   return { u1, (beta - 1) * u1, (gamma - beta) * u1, -rest / mass }
 end
 
-local function integrate(f)
-  local sol = ns.solve_ivp(f, { 0, opt.T }, start,
+local function integrate(f, y0)
+  local sol = ns.solve_ivp(f, { 0, opt.T }, y0 or start,
     { t_eval = ts, rtol = opt.rtol, atol = opt.atol, method = "DOP853" })
   if not sol.success then error(sol.message, 0) end
-  return function(k) return sol.y[1][k], sol.y[2][k], sol.y[3][k], sol.y[4][k] end, sol.nfev .. " evaluations"
+  return function(k)
+    return sol.y[1][k], sol.y[2][k], not y0 and sol.y[3][k], not y0 and sol.y[4][k]
+  end, sol.nfev .. " evaluations"
 end
 
 function methods.ivp()
@@ -181,21 +192,163 @@ function methods.events()
   return follow(simu, ds, 1), "the method of order 8"
 end
 
+-- ---- from the positions: the same methods by ns.mechanics ----
+
+local function linkage()
+  local me = ns.mechanics
+  local N, A, B, C = me.ReferenceFrame "N", me.ReferenceFrame "A", me.ReferenceFrame "B", me.ReferenceFrame "C"
+  A:orient_axis(N, me.coordinate(1), N.z)
+  B:orient_axis(A, me.coordinate(2), A.z)
+  C:orient_axis(B, me.coordinate(3), B.z)
+  local P1, P2, P3, P4 = me.Point "P1", me.Point "P2", me.Point "P3", me.Point "P4"
+  P2:set_pos(P1, la * A.x)
+  P3:set_pos(P2, lb * B.x)
+  P4:set_pos(P3, lc * C.x)
+  local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 },
+    compile = opt.compile == "yes" }
+  sys:particle { mass = m, position = P2 }
+  sys:particle { mass = m, position = P3 }
+  local gap = P4:pos_from(P1) - ln * N.x
+  sys:constraint { name = "loop", f = { gap:dot(N.x), gap:dot(N.y) } }
+  return sys, { start[1], start[2], start[3] }
+end
+
+function positions.ivp()
+  return integrate(linkage():kane { dependent = { 2, 3 } }.f)
+end
+
+function positions.ivp_fsolve()
+  local sys, q0 = linkage()
+  local ode = sys:embedded { q0 = q0, independent = { 1 } }
+  local at, work = integrate(ode.f, ode.y0)
+  return function(k)
+    local p, u = at(k)
+    local q = ode:expand(ts[k], { p, u })
+    return q[1], q[2], q[3], u
+  end, work
+end
+
+function positions.dae()
+  local sys, q0 = linkage()
+  local sol = sys:solve_dae(ts, { q0 = q0, index = 2, stabilised = true, rtol = opt.rtol, atol = opt.atol })
+  if not sol.success then error(sol.message, 0) end
+  return function(k) return sol.q[k][1], sol.q[k][2], sol.q[k][3], sol.v[k][1] end, sol.stats.steps .. " steps"
+end
+
+-- The mass of a mechanical system must be regular: q3, which moves none, is left out, and P3 kept lc from (ln, 0).
+local function without_q3()
+  local me = ns.mechanics
+  local sys = me.system { coordinates = 2, gravity = { 0, -g } }
+  local function P2(_, q) return { la * cos(q[1]), la * sin(q[1]) } end
+  local function P3(t, q)
+    local x, b = P2(t, q), q[1] + q[2]
+    return { x[1] + lb * cos(b), x[2] + lb * sin(b) }
+  end
+  sys:particle { mass = m, position = P2 }
+  sys:distance(sys:particle { mass = m, position = P3 }, nil, sys.ground, { ln, 0 }, lc)
+  return sys
+end
+
+-- Runs it and keeps every so many rows; q3 follows without jumps.
+local function angles(make, every)
+  local ds, bar = without_q3():lagrangian { q0 = { start[1], start[2] } }
+  local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(bar, ds)
+  local sol, last = make(nsds):run(), start[3]
+  return function(k)
+    local p, q, u = table.unpack(sol.x[(k - 1) * every + 1]:totable(), 1, 3)
+    local x, y = la * cos(p) + lb * cos(p + q), la * sin(p) + lb * sin(p + q)
+    local r = math.atan(-y, ln - x) - p - q
+    last = r + 2 * math.pi * math.floor((last - r) / (2 * math.pi) + 0.5)
+    return p, q, last, u
+  end
+end
+
+function positions.moreau()
+  local every = math.max(1, math.ceil(ts[2] / opt.h - 1e-9))
+  return angles(function(nsds)
+    return ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, ts[2] / every), ns.MoreauJeanOSI(0.5))
+  end, every), every * (#ts - 1) .. " steps"
+end
+
+function positions.events()
+  return angles(function(nsds)
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(ts), ns.RungeKuttaOSI(opt.rtol, opt.atol))
+  end, 1), "the method of order 8"
+end
+
 -- ---- the run ----
 
-local at, work = methods[opt.method]()
-local rows, worst, drift, first = {}, 0, 0, energy(table.unpack(start))
-for k = 1, #ts do
-  local p, q, r, u = at(k)
-  local cx, cy = loop(p, q, r)
-  rows[k] = { ts[k], p, q, r, u, cx, cy, energy(p, q, r, u) }
-  worst = math.max(worst, math.abs(cx), math.abs(cy))
-  drift = math.max(drift, math.abs(rows[k][8] / first - 1))
+-- The rows of a method, what it cost, the largest closing error and the largest change of the energy, relative.
+local function run(method)
+  local at, work = (opt.form == "written" and methods or positions)[method]()
+  local rows, worst, drift, first = {}, 0, 0, energy(table.unpack(start))
+  for k = 1, #ts do
+    local p, q, r, u = at(k)
+    local cx, cy = loop(p, q, r)
+    rows[k] = { ts[k], p, q, r, u, cx, cy, energy(p, q, r, u) }
+    worst = math.max(worst, math.abs(cx), math.abs(cy))
+    drift = math.max(drift, math.abs(rows[k][8] / first - 1))
+  end
+  return rows, work, worst, drift
 end
+
+local function compare()
+  print(("%-10s  %-22s  %-7s  %-7s  at t = %g: q1, u1"):format("method", "work", "loop", "energy", opt.T))
+  for _, method in ipairs { "ivp", "ivp_fsolve", "dae", "moreau", "events" } do
+    local rows, work, worst, drift = run(method)
+    print(("%-10s  %-22s  %.1e  %.1e  %.9f  %.9f"):format(method, work, worst, drift, rows[#rows][2], rows[#rows][5]))
+  end
+end
+
+if opt.method == "all" then
+  if opt.csv then error("--csv goes with one method", 0) end
+  if opt.animate then error("--animate goes with one method", 0) end
+  return compare()
+end
+local rows, work, worst, drift = run(opt.method)
 print(("%s, rtol %g, %s: the loop is closed to %.1e, the energy kept to %.1e of itself"):format(
   opt.method, opt.rtol, work, worst, drift))
 print(("at t = %g: q1 = %.9f, q2 = %.9f, q3 = %.9f, u1 = %.9f"):format(table.unpack(rows[#rows], 1, 5)))
 if opt.csv then
   options.write_csv(opt.csv, { "t", "q1", "q2", "q3", "u1", "con_x", "con_y", "energy" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
+end
+
+-- ---- the linkage in motion ----
+
+local function draw(row, canvas)
+  local a, b = row[2], row[2] + row[3]
+  local x2, y2 = la * cos(a), la * sin(a)
+  local x3, y3 = x2 + lb * cos(b), y2 + lb * sin(b)
+  local px, py = x2 + lb / 2 * cos(b) - 0.5 * sin(b), y2 + lb / 2 * sin(b) + 0.5 * cos(b) -- a point of the coupler
+  canvas:trace("coupler", px, py, { color = "orange", width = 2.5 })
+  canvas:polygon({ { x2, y2 }, { px, py }, { x3, y3 } }, { fill = "sky", alpha = 0.3 })
+  canvas:line(0, 0, x2, y2, { color = "blue", width = 8 })
+  canvas:line(x2, y2, x3, y3, { color = "sky", width = 8 })
+  canvas:line(x3, y3, ln, 0, { color = "green", width = 8 })
+  canvas:point(px, py, { color = "orange", size = 12 })
+  for _, p in ipairs { { 0, 0 }, { x2, y2 }, { x3, y3 }, { ln, 0 } } do
+    canvas:point(p[1], p[2], { fill = "paper", color = "ink", size = 13 })
+  end
+end
+
+local function pedestal(canvas, x)
+  canvas:polygon({ { x, 0 }, { x - 0.13, -0.22 }, { x + 0.13, -0.22 } }, { fill = "faint", color = "muted" })
+  canvas:ground(x - 0.28, -0.22, x + 0.28, -0.22, { color = "muted" })
+end
+
+if opt.animate then
+  local u1 = {}
+  for k, row in ipairs(rows) do u1[k] = row[5] end
+  ns.animation {
+    file = opt.animate, title = "Four-bar linkage", frames = rows, times = ts, draw = draw,
+    background = function(canvas)
+      pedestal(canvas, 0)
+      pedestal(canvas, ln)
+    end,
+    plot = { panels = { { ylabel = "u1", { name = "speed of the first link", y = u1 } } } },
+  }
+  print(("written: an animation of %d frames to %s"):format(#rows, opt.animate))
 end

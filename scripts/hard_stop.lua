@@ -19,6 +19,7 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
   about = "Two carts with hard stops. Without --csv nothing is written.",
@@ -28,6 +29,7 @@ local opt = options.parse(arg, {
   { "T", default = 10, above = 0, max = 1000, help = "end of the run" },
   { "every", default = 1, min = 1, help = "write each so many steps" },
   { "csv", value = "FILE", help = "write the run there" },
+  pictures.option,
 })
 local h, N, every = opt.h, math.floor(opt.T / opt.h + 0.5), opt.every // 1
 local TOUCH = 1e-9 -- a contact force below this is rounding: at rest x, v and u are 0 to rounding
@@ -104,3 +106,22 @@ if opt.csv then
   options.write_csv(opt.csv, { "k", "t", "x1", "x2", "v1", "v2", "u1", "u2", "active" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+pictures.draw(opt.plot, {
+  run = function(plot)
+    local column = {}
+    for j = 2, 8 do
+      column[j] = {}
+      for i, row in ipairs(rows) do column[j][i] = row[j] end
+    end
+    local fig = plot.figure { figsize = { 7, 6 } }
+    local format = #rows <= 150 and "-o" or "-"
+    local above = fig:subplot(2, 1, 1)
+    above:plot(column[2], column[3], format, { label = "$x_1$", markersize = 3 })
+      :plot(column[2], column[4], format, { label = "$x_2$", markersize = 3 }):axhline(0)
+      :title(("Positions, $h = %g$"):format(h)):legend()
+    fig:subplot(2, 1, 2, { sharex = above }):step(column[2], column[7], { label = "$u_1$: the wall" })
+      :step(column[2], column[8], { label = "$u_2$: the carts" }):title "Contact forces":xlabel "$t$":legend()
+    return fig
+  end,
+})

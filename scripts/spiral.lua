@@ -21,15 +21,17 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A spiral that reaches the origin in finite time. --csv writes what --method computes.",
+  about = "A spiral that reaches the origin in finite time. --csv writes what --method computes, --plot draws it.",
   { "method", default = "backward", choices = { "backward", "forward", "adaptive", "regions", "portrait" },
     help = "what to compute" },
   { "form", default = "direct", choices = { "direct", "nsds" }, help = "of backward Euler" },
   { "h", above = 0, max = 1, help = "length of a step (default: 0.2, forward Euler 0.005)" },
   { "T", above = 0, max = 1000, help = "end of the run (default: 2, forward Euler 5)" },
   { "csv", value = "FILE", help = "write the result there" },
+  pictures.option,
 })
 local forward = opt.method == "forward"
 local h, T = opt.h or (forward and 0.005 or 0.2), opt.T or (forward and 5 or 2)
@@ -202,3 +204,64 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+local function field(x1, x2)
+  local f = A * ns.vector { sign(x1), sign(x2) }
+  return f[1], f[2]
+end
+
+local function plane(plot, title, reach)
+  local ax = plot.figure { figsize = { 6, 6 } }:subplot(1, 1, 1)
+  return ax:title(title):xlabel "$x_1$":ylabel "$x_2$":axis "equal":xlim(-reach, reach):ylim(-reach, reach)
+end
+
+-- Time and states of a run with the method's step.
+local function states()
+  local t, x1, x2 = {}, {}, {}
+  for i, row in ipairs(rows) do t[i], x1[i], x2[i] = row[2], row[3], row[4] end
+  return t, x1, x2
+end
+
+-- The state over time, and its path over the streamlines.
+local function trajectory(plot)
+  local t, x1, x2 = states()
+  local format = #t <= 50 and "-o" or "-"
+  local fig = plot.figure { figsize = { 11, 4.6 } }
+  fig:subplot(1, 2, 1):plot(t, x1, format, { label = "$x_1$", markersize = 4 })
+    :plot(t, x2, format, { label = "$x_2$", markersize = 4 }):xlabel "$t$":legend()
+  fig:subplot(1, 2, 2):streamplot({ -1.5, 1.5 }, { -1.5, 1.5 }, field, { color = "#B8C4CE" })
+    :plot(x1, x2, "r" .. format, { label = opt.method .. (opt.method == "adaptive" and "" or " Euler"),
+      markersize = 4 })
+    :axis "equal":xlim(-1.5, 1.5):ylim(-1.5, 1.5):xlabel "$x_1$":ylabel "$x_2$":legend()
+  return fig
+end
+
+local function portrait(plot)
+  local ax = plane(plot, "$x' = A$ sign$(x)$", 2)
+  ax:streamplot({ -2, 2 }, { -2, 2 }, field, { color = "C0" }):axhline(0):axvline(0)
+  return ax.figure
+end
+
+-- The nine regions with the steps of backward Euler over them.
+local function nine_regions(plot)
+  local ax = plane(plot, ("Regions of backward Euler, $h = %g$"):format(h), 1.5)
+  local colors = { "C4", "C0", "C1", "C2", "C3" } -- the four strips stay white
+  for i, u in ipairs { { "free", "free" }, { 1, 1 }, { -1, 1 }, { -1, -1 }, { 1, -1 } } do
+    local p = region(u[1], u[2]):clip(-1.5, 1.5, -1.5, 1.5)
+    local label = i == 1 and "centre: $x_{k+1} = 0$" or ("$u = (%d, %d)$"):format(u[1], u[2])
+    if #p.vertices >= 3 then ax:fill(p.vertices, { color = colors[i], alpha = 0.4, label = label:gsub("%-",
+      "−") }) end
+  end
+  local step, x1, x2 = direct_step(), { x0[1] }, { x0[2] }
+  for k = 1, N do
+    local x = step()
+    x1[k + 1], x2[k + 1] = x[1], x[2]
+  end
+  ax:plot(x1, x2, "k-o", { label = "time stepping", markersize = 4 }):legend { loc = "upper right" }
+  return ax.figure
+end
+
+local draw = ({ portrait = portrait, regions = nine_regions })[opt.method] or trajectory
+pictures.draw(opt.plot, { [opt.method] = draw })

@@ -55,8 +55,12 @@ local function trimmed(text)
   return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
 end
 
+local kinds = { csv = true, npy = true, npz = true, lua = true, png = true, svg = true, pdf = true, html = true }
+
 local function into(directory, source)
-  return (source:gsub('"([%w_]+%.[cnl][spu][vya])"', '"' .. directory .. '/%1"'))
+  return (source:gsub('"([%w_]+%.(%l+))"', function(name, kind)
+    return kinds[kind] and ('"%s/%s"'):format(directory, name)
+  end))
 end
 
 -- Runs the blocks in one chunk and returns what the last one printed. display() prints through the global print.
@@ -141,7 +145,7 @@ describe("names in the documentation", function()
     each("%f[%w_.]ns%.([%a_][%w_]*)", function(name, file)
       assert.truthy(ns[name], ("%s: there is no ns.%s"):format(file, name))
     end)
-    for _, room in ipairs { "numerics", "polygon" } do
+    for _, room in ipairs { "numerics", "polygon", "animation", "mechanics" } do
       each("%f[%w_.]ns%." .. room .. "%.([%a_][%w_]*)", function(name, file)
         assert.truthy(ns[room][name], ("%s: there is no ns.%s.%s"):format(file, room, name))
       end)
@@ -241,6 +245,21 @@ describe("the reference", function()
     assert.equal("", table.concat(missing, " "))
   end)
 
+  it("has every method of mechanics", function()
+    local me = ns.mechanics
+    local N, sys = me.ReferenceFrame "N", me.system { coordinates = 1 }
+    sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
+    local missing = {}
+    for _, object in ipairs { sys, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
+      for name, value in pairs(getmetatable(object).__index) do
+        local public = type(value) == "function" and name:sub(1, 2) ~= "__" and name ~= "in_system" and name ~= "rate"
+        if public and not texts["docs/reference.md"]:find("%f[%w]" .. name .. "[({]") then missing[#missing + 1] = name end
+      end
+    end
+    table.sort(missing)
+    assert.equal("", table.concat(missing, " "))
+  end)
+
   it("has no method that is not there", function()
     for _, section in ipairs(list) do
       for _, class in ipairs(section.classes) do
@@ -264,6 +283,8 @@ describe("the reference", function()
     look(ns.numerics, "ns.numerics.")
     look(ns.polygon, "ns.polygon.")
     look(ns.contact, "ns.contact.")
+    look(ns.animation, "ns.animation.")
+    look(ns.mechanics, "ns.mechanics.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)

@@ -25,6 +25,14 @@ describe("make install", function()
     end
   end)
 
+  it("has the scripts of pages, which are found from there", function()
+    assert.truthy(host.read(prefix .. "/share/lua/5.4/nslua/web/player.js"))
+    local code = 'local a = require "nslua".animation { frames = 1, draw = function() end } print(#a:html() > 30000)'
+    local out, err = host.run(("cd / && %s/bin/nslua -e '%s'"):format(prefix, code))
+    assert.equal("", err)
+    assert.equal("true\n", out)
+  end)
+
   it("works from another directory, with no variable set", function()
     local code = 'print(require "nslua".vector ~= nil, package.searchpath("nslua", package.path))'
     local out, err, status = host.run(("cd / && %s/bin/nslua -e '%s'"):format(prefix, code))
@@ -37,6 +45,42 @@ describe("make install", function()
     local code = " -e 'print(type((require \"nslua\")), (pcall(require, \"nslua.internal\")))'"
     assert.equal("table\tfalse\n", (host.run(prefix .. "/bin/nslua" .. code)))
     assert.equal("table\ttrue\n", (host.nslua_run(code)))
+  end)
+
+  it("has its help and the annotations for editors", function()
+    local out = host.run(prefix .. "/bin/nslua -e 'print((require \"nslua.help\".text \"EventDriven\"))'")
+    assert.matches("^ns.EventDriven%(nsds, grid", out)
+    assert.matches("---@class nslua.vector", host.read(prefix .. "/share/nslua/library/nslua.lua"), 1, true)
+  end)
+
+  it("has a page of the manual that troff takes", function()
+    local page = prefix .. "/share/man/man1/nslua.1"
+    assert.matches("^%.TH NSLUA 1 ", host.read(page))
+    local out = host.run("command -v mandoc >/dev/null && mandoc -T lint -W warning " .. page .. " || true")
+    assert.equal("", out)
+  end)
+
+  it("has a completion for bash", function()
+    local function complete(...)
+      local words = {}
+      for i, word in ipairs { ... } do words[i] = host.quote(word) end
+      local command = (". %s/share/bash-completion/completions/nslua; COMP_WORDS=(%s); COMP_CWORD=%d; _nslua; "
+        .. "printf '%%s\n' \"${COMPREPLY[@]}\" | sort"):format(prefix, table.concat(words, " "), #words - 1)
+      return (host.run(("cd %s && bash -c %s"):format(host.quote(host.root), host.quote(command))))
+    end
+    assert.equal("--doctor\n", complete("nslua", "--d"))
+    assert.equal("scripts/clutch.lua\nscripts/clutch_friction.lua\nscripts/clutch_short.lua\n", complete("nslua", "scripts/clu"))
+    assert.equal("--theta\n", complete("nslua", "-i", "scripts/pendulum.lua", "--t"))
+    assert.matches("%-%-csv\n.*%-%-help\n", complete("nslua", "scripts/clutch.lua", "--"))
+    assert.equal("\n", complete("nslua", "-e", "x"))
+  end)
+
+  it("can be described to luarocks", function()
+    local spec = {}
+    assert(loadfile("nslua-0.1.0-1.rockspec", "t", spec))()
+    assert.equal("nslua", spec.package)
+    assert.equal("make", spec.build.type)
+    assert.truthy(host.read "Makefile":find("LUADIR ?=", 1, true))
   end)
 
   it("has a prompt", function()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh BUILD: runs every spec (or those in SPECS) under stock Lua and under BUILD/bin/nslua (or under those in HOSTS, words
-# out of stock-lua and nslua). The specs of scripts start nslua whatever the host, so that all of them run under that one
-# only. The last line is "N passed, N failed", summed over both; fails when a test failed, when a
+# out of stock-lua and nslua). The specs of scripts and of robustness start processes of their own whatever the host, so
+# that they run under nslua only. The last line is "N passed, N failed", summed over both; fails when a test failed, when a
 # run broke off, and when no test ran.
 build=$1
 lua=${LUA:-lua5.4}
@@ -54,20 +54,20 @@ count() {
 under_stock_lua() { run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua"; }
 under_nslua() { run "${1:-nslua}" "$build/bin/nslua"; }
 
-without_scripts=$(ls -d spec/*/ spec/*_spec.lua | grep -v '^spec/scripts/')
+in_process=$(ls -d spec/*/ spec/*_spec.lua | grep -v -e '^spec/scripts/' -e '^spec/robust/')
 mkdir -p "$build"
-if [ -z "$SPECS" ] && [ -z "$HOSTS" ]; then # the scripts beside the rest: two processes at a time
-  (specs=spec/scripts; under_nslua scripts) >"$build/spec-beside.log" &
-  specs=$without_scripts
+if [ -z "$SPECS" ] && [ -z "$HOSTS" ]; then # those beside the rest: two processes at a time
+  (specs="spec/scripts spec/robust"; under_nslua beside) >"$build/spec-beside.log" &
+  specs=$in_process
   under_stock_lua
   under_nslua
   wait
   cat "$build/spec-beside.log"
-  for name in stock-lua nslua scripts; do count $name; done
+  for name in stock-lua nslua beside; do count $name; done
 else
   for host in ${HOSTS:-stock-lua nslua}; do
     case $host in
-    stock-lua) specs=${SPECS:-$without_scripts}; under_stock_lua ;;
+    stock-lua) specs=${SPECS:-$in_process}; under_stock_lua ;;
     *) specs=${SPECS:-spec}; under_nslua ;;
     esac
     count "$host"

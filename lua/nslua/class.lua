@@ -1,4 +1,4 @@
--- ns.class(base [, name]): a class of relations or systems whose methods are the callbacks.
+-- ns.class(base [, name]): a class of relations, systems or boundary conditions whose methods are the callbacks.
 --
 --   local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
 --   function Clutch:computeh(time, x, lambda, z, y) y[1] = -x[1] end
@@ -11,10 +11,10 @@
 
 local function make(core)
   local support = core.class_support
-  local systems, types = {}, {} -- constructor -> whether it makes systems; its name
+  local systems, types = {}, {} -- constructor -> whether it takes the first argument of `init`; its name
   for type_name in pairs(core.class_callbacks) do
     types[core[type_name]] = type_name
-    systems[core[type_name]] = type_name:find "DS$" ~= nil
+    systems[core[type_name]] = type_name:find "DS$" ~= nil or type_name == "BoundaryCondition"
   end
   local info = setmetatable({}, { __mode = "k" }) -- class -> its methods, constructor and name
 
@@ -31,11 +31,12 @@ local function make(core)
 
   -- Refuses a method that looks like a callback and would never be called.
   local function check_method(about, key, value)
-    if type(value) ~= "function" or type(key) ~= "string" or not key:find "^compute" then return end
+    local callable = type(value) == "function" or getmetatable(value) == "compiled function"
+    if not callable or type(key) ~= "string" or not key:find "^compute" then return end
     local type_name = types[about.constructor]
     local known = core.class_callbacks[type_name]
-    for _, callback in ipairs(known) do
-      if key == callback then return end
+    for _, name in ipairs(known) do
+      if key == name then return end
     end
     local who = about.name and ("class '%s'"):format(about.name) or "class"
     local why = #known == 0 and ("a %s has no callbacks"):format(type_name)

@@ -5,12 +5,17 @@
 --   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
 --   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
 --
--- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers. The method
--- is Radau IIA of order 5 with steps chosen by rtol and atol, for index 1 to 3; it steps onto each time of ts.
--- Options: rtol (1e-6), atol (1e-12, a number or one for each unknown), first_step_size, max_step_size, max_steps
--- (between two times of ts), algebraic_vars_idx (a list of unknowns, from 1: checked, not needed), index (of each
--- unknown: found at the start when not given), consistent: "check" (default: a start that does not fulfil the
--- equations is an error), "solve" (algebraic unknowns and derivatives are solved for), false.
+-- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers, or those
+-- that the option jacobian(t, y, yd) returns, dF/dy and dF/dyd. The method is Radau IIA of order 5 with steps
+-- chosen by rtol and atol, for index 1 to 3; it steps onto each time of ts. Options: rtol (1e-6), atol (1e-12, a
+-- number or one for each unknown), first_step_size, max_step_size, max_steps (between two times of ts),
+-- algebraic_vars_idx (a list of unknowns, from 1: checked, not needed), index (of each unknown: found at the start
+-- when not given), consistent: "check" (default: a start that does not fulfil the equations is an error), "solve"
+-- (algebraic unknowns and derivatives are solved for), false.
+--
+-- In place of the residual a system of first order, FirstOrderLinearTIDS and the like, may stand: M(t) y' = f(t,
+-- y), M singular or not, r = 0. solve(ts [, y0 [, yd0]]) then starts at its x0, and without yd0 solves for the
+-- algebraic unknowns and the derivatives; the system keeps its own state.
 --
 --   local y, yd = ns.consistent { residual = F, t = 0, y = y0, yd = guess, algebraic = { 3 } }
 --   ns.diagnose { residual = F, t = 0, y = y0, yd = yd0 }   --> { index, unknowns (index of each), algebraic }
@@ -193,7 +198,7 @@ return function(ns, support)
   -- ---- ns.dae ----
 
   local known = {}
-  for name in ("rtol atol first_step_size max_step_size max_steps algebraic_vars_idx index consistent " ..
+  for name in ("rtol atol first_step_size max_step_size max_steps algebraic_vars_idx index consistent jacobian " ..
     "old_api"):gmatch "%S+" do
     known[name] = true
   end
@@ -218,20 +223,20 @@ return function(ns, support)
   local function make(self, n, index)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
-    return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index,
+    return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jacobian,
       max_step = positive(o.max_step_size, "dae", "max_step_size", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0) })
   end
 
   -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is
-  -- asked for.
-  local function prepare(self, t, y, yd)
+  -- asked for; solved: also when nothing was said of it.
+  local function prepare(self, t, y, yd, solved)
     local o, n = self.options, #y
     local solver = make(self, n, check_index(o.index, n, "dae"))
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic_vars_idx, algebraic, n, "dae")
-    if o.consistent == "solve" then
+    if o.consistent == "solve" or (solved and o.consistent == nil) then
       local good, more = support.consistent(solver, t, y, yd, algebraic)
       if not good then fail("dae: the start: %s", more) end
       y, yd = good, more
@@ -251,16 +256,18 @@ return function(ns, support)
   end
 
   function Dae:solve(ts, y0, yd0)
-    ts, y0 = list_of(ts, nil, "dae", "ts"), list_of(y0, nil, "dae", "y0")
+    if y0 == nil and self.system then y0 = self.system:x0() end
+    ts, y0 = list_of(ts, nil, "dae", "ts"), list_of(y0, self.count, "dae", "y0")
     if #ts == 0 then fail "dae: ts: expected at least one time" end
     if #y0 == 0 then fail "dae: y0: expected at least one unknown" end
+    local solved = self.system and yd0 == nil
     yd0 = list_of(yd0 or ns.zeros(#y0), #y0, "dae", "yd0")
     for k = 3, #ts do
       if (ts[k] - ts[k - 1]) * (ts[2] - ts[1]) <= 0 then
         fail("dae: ts: expected times that increase or decrease, got %g after %g", ts[k], ts[k - 1])
       end
     end
-    local solver, y, yd = prepare(self, ts[1], y0, yd0)
+    local solver, y, yd = prepare(self, ts[1], y0, yd0, solved)
     support.start(solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0))
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
@@ -278,11 +285,31 @@ return function(ns, support)
       success = flag == 0, message = message, errors = errors, stats = support.stats(solver) }
   end
 
-  local function check_residual(f, who)
+  local function check_function(f, who, what, expected)
     local meta = getmetatable(f)
-    if type(f) ~= "function" and not (type(meta) == "table" and meta.__call) then
-      fail("%s: residual: expected a function, got %s", who, type(f))
+    if type(f) ~= "function" and meta ~= "compiled function" and not (type(meta) == "table" and meta.__call) then
+      fail("%s: %s: expected %s, got %s", who, what, expected or "a function", type(f))
     end
+  end
+
+  -- A system of first order without relations, M(t) y' = f(t, y), as a residual with its Jacobians.
+  local function of_system(ds, options)
+    local n, name, linked = support.system(ds)
+    if linked then
+      fail("dae: dynamical system '%s' is linked to an interaction, whose input is not in the equations: simulate it "
+        .. "by TimeStepping", name)
+    end
+    if options.jacobian ~= nil then fail "dae: jacobian: a dynamical system gives its own" end
+    local filled = {}
+    for key, value in pairs(options) do filled[key] = value end
+    filled.jacobian = function(t, y)
+      local _, M, J = support.terms(ds, t, y, true)
+      return -1 * J, M
+    end
+    return setmetatable({ system = ds, count = n, options = filled, residual = function(t, y, yd)
+      local f, M = support.terms(ds, t, y)
+      return M * yd - f
+    end }, Dae)
   end
 
   function ns.dae(kind, residual, options)
@@ -290,12 +317,15 @@ return function(ns, support)
     if kind ~= "radau" then
       fail("dae: kind: expected 'radau', got %s", type(kind) == "string" and "'" .. kind .. "'" or type(kind))
     end
-    check_residual(residual, "dae")
+    local system = support.system(residual)
+    if not system then check_function(residual, "dae", "residual", "a function or a system of first order") end
     options = take_options(options, known, "dae")
+    if options.jacobian ~= nil then check_function(options.jacobian, "dae", "jacobian") end
     local way = options.consistent
     if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
       fail("dae: consistent: expected 'check', 'solve' or false, got %s", tostring(way))
     end
+    if system then return of_system(residual, options) end
     return setmetatable({ residual = residual, options = options }, Dae)
   end
 
@@ -303,7 +333,7 @@ return function(ns, support)
 
   local function take_problem(o, who, names)
     o = take_options(o, names, who)
-    check_residual(o.residual, who)
+    check_function(o.residual, who, "residual")
     local y = list_of(o.y, nil, who, "y")
     local yd = list_of(o.yd or ns.zeros(#y), #y, who, "yd")
     return support.new(#y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd

@@ -182,3 +182,48 @@ describe("traps", function()
     collectgarbage "incremental"
   end)
 end)
+
+describe("hessian", function()
+  local function f(x) return x[1] ^ 2 * sin(x[2]) + x[3] * x[1] + math.exp(x[2] * x[3]) end
+
+  it("is exact, and symmetric to the last bit", function()
+    local x = { 2, 0.3, -0.7 }
+    local e = math.exp(x[2] * x[3])
+    local expected = ns.matrix { { 2 * sin(x[2]), 2 * x[1] * cos(x[2]), 1 },
+      { 2 * x[1] * cos(x[2]), -x[1] ^ 2 * sin(x[2]) + x[3] ^ 2 * e, e + x[2] * x[3] * e },
+      { 1, e + x[2] * x[3] * e, x[2] ^ 2 * e } }
+    local H = ns.hessian(f, x)
+    assert.is_true((H - expected):norm() < 1e-13)
+    assert.same(rows(H), rows(H:transpose()))
+    math_is_back()
+  end)
+
+  it("takes vectors, objects that can be called, linear and constant functions, no variables", function()
+    assert.same({ { 2, 0 }, { 0, 2 } }, rows(ns.hessian(function(x) return x:dot(x) end, ns.vector { 2, 3 })))
+    local object = setmetatable({}, { __call = function(_, x) return x[1] ^ 3 end })
+    assert.same({ { 12 } }, rows(ns.hessian(object, { 2 })))
+    assert.same({ { 0, 0 }, { 0, 0 } }, rows(ns.hessian(function(x) return 3 * x[1] end, { 2, 3 })))
+    assert.same({ { 0 } }, rows(ns.hessian(function() return 4 end, { 2 })))
+    assert.equal(0, (ns.hessian(function() return 4 end, {}):rows()))
+  end)
+
+  it("is the Jacobian of the gradient", function()
+    local x, h = ns.vector { 0.3, -1.2, 0.9 }, 1e-5
+    local H = ns.hessian(f, x)
+    for j = 1, 3 do
+      local up, down = x:copy(), x:copy()
+      up[j], down[j] = up[j] + h, down[j] - h
+      local slope = (ns.gradient(f, up) - ns.gradient(f, down)) / (2 * h)
+      assert.is_true((slope - H:column(j)):norm() < 1e-8)
+    end
+  end)
+
+  it("rejects other arguments", function()
+    fails("hessian: f: expected a function, got number", ns.hessian, 3, { 1 })
+    fails("hessian: x: expected a vector, got string", ns.hessian, f, "x")
+    fails("hessian: x%[2%] is nan", ns.hessian, f, { 1, 0 / 0, 2 })
+    fails("hessian: f: expected a number, got table of 1", ns.hessian, function(x) return { x[1] } end, { 1 })
+    fails("hessian: f: expected a number, got nil", ns.hessian, function() end, { 1 })
+    fails("differs from the plain one", ns.hessian, function(x) return x[1] == 1 and 3 or x[1] end, { 1 })
+  end)
+end)

@@ -159,3 +159,28 @@ describe("ns.class", function()
     end))
   end)
 end)
+
+describe("what the engine points to", function()
+  local ns = require "nslua"
+
+  it("stays when a field of its name is written", function()
+    local relation = ns.FirstOrderLinearR()
+    relation:setz { 1, 2 }
+    assert.error_matches(function() relation["anchor z"] = nil end,
+      "relation 'FirstOrderLinearR': anchor z: the name of a field cannot begin with 'anchor '", 1, true)
+    collectgarbage()
+    assert.same({ 1, 2 }, relation:z():totable())
+  end)
+
+  it("stays while there is a view of it", function()
+    for _, object in ipairs { ns.FirstOrderLinearR(), ns.FirstOrderLinearTIDS { 1 } } do
+      object:setzPtr(ns.vector { 1, 2 })
+      local before = object:z()
+      object:setz { 3, 4, 5 }
+      collectgarbage()
+      collectgarbage()
+      assert.same({ 1, 2 }, before:totable())
+      assert.same({ 3, 4, 5 }, object:z():totable())
+    end
+  end)
+end)

@@ -229,6 +229,42 @@ describe("check()", function()
       report("LagrangianRheonomousR", { h = outputs.LagrangianRheonomousR, hDot = function() end }), 1, true)
   end)
 
+  it("compares hDot with the derivative of h by the time, at later times too", function()
+    local function report(class, options)
+      local ds, nsds = ns.LagrangianDS({ 1, 0.5 }, { 0.2, 0.1 }), ns.NonSmoothDynamicalSystem(0, 2)
+      options.name = "wave"
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(2), ns[class](options)), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+      local before = ds:x():totable()
+      local good, text = simu:check()
+      assert.same(before, ds:x():totable())
+      return good or text
+    end
+    local function h(t, q, _, y) y[1], y[2] = q[1] - t ^ 2, q[2] * math.sin(t) end
+    local function right(t, q, _, out) out[1], out[2] = -2 * t, q[2] * math.cos(t) end
+    for _, class in ipairs { "LagrangianRheonomousR", "NewtonEulerR" } do
+      assert.is_true(report(class, { h = h, hDot = right }), class)
+      assert.is_true(report(class, { h = h, hDot = function(t, q) return { -2 * t, q[2] * math.cos(t) } end }), class)
+      assert.equal("relation 'wave' hDot[2]: given -0.5, exact 0.5 (t=0)",
+        report(class, { h = h, hDot = function(t, q, z, out) right(t, q, z, out) out[2] = -out[2] end }))
+      -- right at the start, where the time is 0
+      assert.equal("relation 'wave' hDot[1]: given -1, exact -2 (t=1)",
+        report(class, { h = h, hDot = function(t, q, z, out) right(t, q, z, out) out[1] = -t end }))
+      -- right where q is that of the start
+      assert.matches("^relation 'wave' hDot%[2%]: given 0.27%d+, exact %S+ %(t=1%)$",
+        report(class, { h = h, hDot = function(t, q, z, out) right(t, q, z, out) out[2] = 0.5 * math.cos(t) end }))
+      -- by differences: what h calls takes no dual numbers
+      local function deaf(t, q, _, y) y[1], y[2] = q[1] - t ^ 2, q[2] * math.sin(string.format("%.17g", t)) end
+      assert.is_true(report(class, { h = deaf, hDot = right, Jachq = function(t, _, _, C) C[1][1], C[2][2] = 1, math.sin(t) end }))
+      assert.matches("^relation 'wave' hDot%[1%]: given 1, exact %S+ %(t=0%)$",
+        report(class, { h = deaf, hDot = function(t, q, z, out) right(t, q, z, out) out[1] = 1 end,
+          Jachq = function(t, _, _, C) C[1][1], C[2][2] = 1, math.sin(t) end }))
+    end
+    assert.equal("relation 'wave' hDot[2]: given 2, exact 0.5 (t=0)\nrelation 'wave' hDot[1]: given 1, exact 0 (t=0)",
+      report("NewtonEulerR", { h = h, hDot = function(_, _, _, out) out[1], out[2] = 1, 2 end }))
+  end)
+
   it("raises what a callback raises", function()
     local wrapped, fault = models.faulty(models.NonLinearR)
     local simu = models.simulate(ns.FirstOrderNonLinearDS(models.nonlinear_ds), ns.FirstOrderNonLinearR(wrapped))

@@ -137,4 +137,79 @@ describe("coefficients and callbacks of mechanical systems", function()
     assert.equal("setIsMextExpressedInInertialFrame: flag: expected a boolean, got number 1.0",
       message(ds.setIsMextExpressedInInertialFrame, ds, 1))
   end)
+
+  it("give a rigid body moments: a callback in place of a constant, a constant in place of a callback", function()
+    local ds = Rigid { q0 = upright, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), name = "ball", mExt = { 1, 2, 3 } }
+    assert.same({ 1, 2, 3 }, ds:mExt():totable())
+    assert.is_nil(ds:mInt())
+    assert.is_nil(ds:jacobianMIntq())
+    assert.same({ 0, 0, 0 }, ds:computeMInt(0):totable())
+    local both = ns.vector { 1, 1, 1, 2, 2, 2 }
+    ds:setFExtPtr(both)
+    ds:setComputeMExtFunction(function(t, _, m) m[1], m[3] = t, 2 * t end)
+    assert.same({ 5, 0, 10 }, ds:computeMExt(5):totable())
+    assert.same({ 5, 0, 10 }, ds:mExt():totable())
+    assert.same({ 1, 1, 1, 5, 0, 10 }, ds:computeForces(5):totable())
+    assert.same({ 1, 1, 1, 2, 2, 2 }, both:totable())
+    ds:setFExtPtr(both) -- six: the moments are added
+    assert.same({ 1, 1, 1, 7, 2, 12 }, ds:computeForces(5):totable())
+    ds:setMExtPtr { 7, 8, 9 }
+    assert.same({ 7, 8, 9 }, ds:mExt():totable())
+    assert.same({ 1, 1, 1, 7, 8, 9 }, ds:computeForces(5):totable())
+    ds:setComputeMExtFunction(function(_, _, m) m[2] = 4 end)
+    ds:setComputeFExtFunction(function(t, _, f) f[1], f[5] = t, 1 end)
+    assert.same({ 2, 0, 0, 0, 5, 0 }, ds:computeForces(2):totable())
+    ds:setComputeMExtFunction(nil)
+    assert.same({ 2, 0, 0, 0, 1, 0 }, ds:computeForces(2):totable())
+  end)
+
+  it("are methods of a rigid body's class, and clones have them", function()
+    local Top = ns.class(Rigid, "top")
+    function Top:init(_, k) self.k = k end
+    function Top:computeMInt(t, q, _, _, m) m[1] = self.k * t * q[5] end
+    function Top:computeJacobianMIntq(t, _, _, _, J) J[1][5] = self.k * t end
+    function Top:computeMExt(t, _, m) m[2] = t end
+    local ds = Top({ q0 = { 0, 0, 0, 1, 1, 0, 0 }, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), name = "top" }, 4)
+    assert.same({ 0, 0, 0, -8 * math.sqrt(0.5), 2, 0 }, ds:computeForces(2):totable())
+    assert.equal(-8, ds:computeJacobianqForces(2)[4][5])
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+    local copy = simu:clone()
+    simu:run()
+    copy:run()
+    assert.is_true(math.abs(ds:velocity()[4]) > 0.1)
+    assert.same(ds:x():totable(), copy:nsds():dynamicalSystem(1):x():totable())
+    local good, report = simu:check()
+    assert.is_true(good, report)
+    function Top:computeJacobianMIntq(t, _, _, _, J) J[1][5], J[2][4] = self.k * t, 1 end
+    good, report = simu:check()
+    assert.is_false(good)
+    assert.truthy(report:find("dynamical system 'top' JacobianMIntq[2][4]: given 1, exact 0", 1, true))
+    assert.is_nil(report:find("[1][5]", 1, true))
+  end)
+
+  it("of moments are what a rigid body has", function()
+    local body, ds = Rigid(upright, ns.zeros(6), 2, ns.eye(3)), Lagrangian({ 1 }, { 0 })
+    body:setName "ball"
+    body:setComputeMIntFunction(print)
+    assert.equal("mInt: nothing is computed yet: call computeMInt(time) first", message(body.mInt, body))
+    assert.equal("setComputeMExtFunction: a LagrangianDS has no mExt callback", message(ds.setComputeMExtFunction, ds, print))
+    assert.equal("setComputeMIntFunction: a LagrangianDS has no mInt callback", message(ds.setComputeMIntFunction, ds, print))
+    assert.equal("setComputeJacobianMIntvFunction: a LagrangianDS has no jacobianMIntv callback",
+      message(ds.setComputeJacobianMIntvFunction, ds, print))
+    assert.equal("computeMExt: a LagrangianDS has no moments", message(ds.computeMExt, ds, 0))
+    assert.equal("jacobianMIntq: a LagrangianDS has no moments", message(ds.jacobianMIntq, ds))
+    assert.equal("NewtonEulerDS: mInt: expected a function, got table of 3",
+      message(Rigid, { q0 = upright, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), mInt = { 1, 2, 3 } }))
+    assert.equal("NewtonEulerDS: moment: expected a vector of 3, got table of 2",
+      message(Rigid, { q0 = upright, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), mExt = { 1, 2 } }))
+    body:setComputeMIntFunction(function(_, _, _, _, m) m[4] = 1 end)
+    assert.truthy(message(body.computeForces, body, 0):find("mInt[4]: index out of range 1..3", 1, true))
+    body:setComputeMIntFunction(function(_, _, _, _, m) m[2] = inf end)
+    assert.truthy(message(body.computeForces, body, 0):find("dynamical system 'ball' computeMInt: mInt[2] is inf", 1, true))
+    body:setComputeMIntFunction(nil)
+    body:setComputeMExtFunction(function(_, _, m) m[1] = nan end)
+    assert.truthy(message(body.computeForces, body, 0):find("dynamical system 'ball' computeMExt: mExt[1] is nan", 1, true))
+  end)
 end)

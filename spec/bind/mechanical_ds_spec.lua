@@ -60,7 +60,7 @@ describe("mechanical systems", function()
     check(Diagonal, "LagrangianLinearDiagonalDS: unknown option 'x0' (known: q0, v0, stiffness, damping, mass, fExt, "
       .. "potential, z, name)")
     check(Rigid, "NewtonEulerDS: unknown option 'x0' (known: q0, v0, mass, inertia, fExt, fInt, jacobianFIntq, "
-      .. "jacobianFIntqDot, potential, z, name)")
+      .. "jacobianFIntqDot, mExt, mInt, jacobianMIntq, jacobianMIntv, potential, z, name)")
   end)
 
   it("are made from arguments or from an option table", function()

@@ -67,7 +67,8 @@ describe("run()", function()
   it("refuses wrong options", function()
     local simu = models.relay(0.01)
     assert.equal("run: options: expected a table, got number 3.0", message(simu.run, simu, 3))
-    assert.equal("run: unknown option 'foo' (known: every, progress, partial)", message(simu.run, simu, { foo = 1 }))
+    assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, resume, progress, partial)",
+      message(simu.run, simu, { foo = 1 }))
     assert.equal("run: every: expected 1 or more, got 0", message(simu.run, simu, { every = 0 }))
     assert.equal("run: every: expected an integer, got number 1.5", message(simu.run, simu, { every = 1.5 }))
     assert.equal("run: progress: expected a boolean, got number 1.0", message(simu.run, simu, { progress = 1 }))
@@ -183,4 +184,84 @@ describe("run()", function()
       assert.equal(1, code)
     end)
   end
+end)
+
+describe("run with a checkpoint", function()
+  local ns = require "nslua"
+  local simulation = require "models".simulation
+  local directory, path
+
+  before_each(function()
+    directory = host.new_directory()
+    path = directory .. "/run.state"
+  end)
+  after_each(function() host.remove(directory) end)
+
+  local function make(fail)
+    return (simulation { T = 2, systems = { ns.FirstOrderNonLinearDS({ 1 }, function(t, x, _, f)
+      if fail and t > 1.25 then error "stop here" end
+      f[1] = -x[1]
+    end) } })
+  end
+
+  it("writes one every so many steps, and at the end", function()
+    make():run { checkpoint = path, every = 7 }
+    local simu = make()
+    assert.same({ nil, "current" }, { simu:load_state(path) })
+    assert.equal(20, simu:step())
+    os.remove(path)
+    simu:load_state(path)
+    assert.equal(14, simu:step())
+  end)
+
+  it("records each k-th row as told, and all without being told", function()
+    assert.equal(21, #make():run { checkpoint = path, every = 7 })
+    assert.equal(6, #make():run { checkpoint = path, every = 7, record = 4 })
+    assert.equal(6, #make():run { every = 4 })
+    assert.equal(6, #make():run { record = 4 })
+  end)
+
+  it("writes one by the clock", function()
+    local simu = make()
+    for _, every in ipairs { "1e-9s", "1h", "2m" } do simu:run { checkpoint = path, every = every } simu:reset() end
+    simu:load_state(path)
+    assert.equal(20, simu:step())
+  end)
+
+  it("writes one when the run fails, and goes on from it", function()
+    assert.error_matches(function() make(true):run { checkpoint = path } end, "stop here", 1, true)
+    local simu = make()
+    local sol = simu:run { checkpoint = path, resume = true }
+    assert.near(1.2, sol.t[1], 1e-15)
+    assert.equal(20, simu:step())
+    assert.equal(make():run().x1[21], sol.x1[#sol])
+  end)
+
+  it("starts when there is nothing to resume from", function()
+    assert.equal(21, #make():run { checkpoint = path, resume = true })
+    assert.equal(1, #make():run { checkpoint = path, resume = true })
+  end)
+
+  it("stops when one can not be written", function()
+    local simu = make()
+    assert.error_matches(function() simu:run { checkpoint = "/nowhere/run.state", every = 5 } end,
+      "cannot write '/nowhere/run.state': No such file or directory", 1, true)
+    assert.equal(5, simu:step())
+    simu:run()
+  end)
+
+  it("checks its options", function()
+    local function refused(options, expected)
+      assert.error_matches(function() make():run(options) end, expected, 1, true)
+    end
+    refused({ checkpoint = 3 }, "run: checkpoint: expected a string, got number")
+    refused({ checkpoint = path, every = 0 }, "run: every: expected 1 or more, got 0")
+    for _, every in ipairs { "", "s", "10", "10d", "-1s", "0s", "nans", "10ss", "infs" } do
+      refused({ checkpoint = path, every = every },
+        ('run: every: expected a number of steps or a time such as "10s", "5m", "1h", got "%s"'):format(every))
+    end
+    refused({ record = 0 }, "run: record: expected 1 or more, got 0")
+    refused({ resume = true }, "run: resume: there is no checkpoint among the options")
+    refused({ checkpoint = path, resume = 1 }, "run: resume: expected a boolean, got number")
+  end)
 end)

@@ -555,3 +555,281 @@ describe("MoreauJeanOSI as a simulation", function()
     assert.equal(1, ds:velocity()[1])
   end)
 end)
+
+-- Two rods, a wall on the left: M, forces and the gap are functions. `o.given`: also the Jacobian of the gap.
+local function arm(o)
+  local g, sin, cos = 9.81, math.sin, math.cos
+  local ds = ns.LagrangianDS {
+    q0 = o.q0 or { 1.5, 1.2 }, v0 = o.v0 or { 0, 0 }, name = "arm",
+    mass = function(q, _, M)
+      local c = cos(q[1] - q[2])
+      M[1][1], M[1][2], M[2][1], M[2][2] = 2, c, c, 1
+    end,
+    fGyr = function(q, v, _, f)
+      local s = sin(q[1] - q[2])
+      f[1], f[2] = v[2] ^ 2 * s, -v[1] ^ 2 * s
+    end,
+    fInt = o.fInt or function(_, q, _, _, f) f[1], f[2] = 2 * g * sin(q[1]), g * sin(q[2]) end,
+  }
+  local function gap(q) return sin(q[1]) + sin(q[2]) + (o.wall or 0.3) end
+  local relation = ns.LagrangianScleronomousR { h = o.h or function(q, _, y) y[1] = gap(q) end }
+  local wall = ns.Interaction(ns.NewtonImpactNSL(0.8), relation)
+  local simu = simulate { systems = { ds }, links = { { wall, ds } }, T = o.T or 1, h = o.h_step or 1e-3 }
+  return simu, ds, wall, gap
+end
+
+local function bits(ds)
+  local q, v = ds:q(), ds:velocity()
+  return ("%a %a %a %a"):format(q[1], q[2], v[1], v[2])
+end
+
+local function steps(simu, n)
+  for _ = 1, n do
+    simu:computeOneStep()
+    simu:nextStep()
+  end
+end
+
+describe("MoreauJeanOSI starts Newton where the motion goes on", function()
+  it("takes one iteration a step in flight, and gives what it gives with a tolerance of rounding", function()
+    local simu, ds = arm { wall = 9 }
+    simu:run()
+    local stats = simu:stats()
+    assert.is_true(stats.newton_iterations <= stats.steps + 3, "iterations " .. stats.newton_iterations)
+    local sharp, exact = arm { wall = 9 }
+    sharp:setNewtonTolerance(1e-15)
+    sharp:run()
+    assert.near(exact:q()[1], ds:q()[1], 1e-13)
+    assert.near(exact:velocity()[2], ds:velocity()[2], 1e-12)
+  end)
+
+  it("differs by no more than the tolerance of Newton's method over impacts", function()
+    local last, impacts
+    for _, tolerance in ipairs { 1e-15, 1e-10, 1e-7 } do
+      local simu, ds, wall = arm { T = 0.8 }
+      simu:setNewtonTolerance(tolerance)
+      impacts = 0
+      for _ in simu:steps() do impacts = impacts + (wall:lambda(1)[1] > 0 and 1 or 0) end
+      last = last or ds:q()[1]
+      assert.near(last, ds:q()[1], 10 * tolerance + 1e-13)
+    end
+    assert.is_true(impacts > 0)
+  end)
+
+  it("goes on alike after a reset, in a clone, from a checkpoint, and after a step that failed", function()
+    local simu, ds = arm {}
+    steps(simu, 700)
+    local expected = bits(ds)
+    simu:reset()
+    steps(simu, 300)
+    local twin = simu:clone()
+    local file = os.tmpname()
+    simu:save_state(file)
+    steps(simu, 400)
+    assert.equal(expected, bits(ds))
+    local resumed, ds3 = arm {}
+    resumed:load_state(file)
+    os.remove(file)
+    steps(resumed, 400)
+    assert.equal(expected, bits(ds3))
+    steps(twin, 400)
+    assert.equal(expected, bits(twin:nsds():dynamicalSystem(1)))
+
+    local broken = false
+    local simu2, ds2 = arm { fInt = function(_, q, _, _, f)
+      if broken then error "no power" end
+      f[1], f[2] = 2 * 9.81 * math.sin(q[1]), 9.81 * math.sin(q[2])
+    end }
+    steps(simu2, 300)
+    broken = true
+    assert.error_matches(function() simu2:computeOneStep() end, "no power")
+    broken = false
+    steps(simu2, 400)
+    assert.equal(expected, bits(ds2))
+  end)
+
+  it("forgets the motion when the state is written", function()
+    local simu, ds = arm { wall = 9 }
+    steps(simu, 50)
+    ds:q():assign { 0.4, -0.7 }
+    ds:velocity():assign { 0.3, 2 }
+    steps(simu, 2)
+    local new, expected = arm { wall = 9, q0 = { 0.4, -0.7 }, v0 = { 0.3, 2 } }
+    steps(new, 2)
+    assert.equal(bits(expected), bits(ds))
+  end)
+
+  it("starts again from the last velocities when that leads nowhere", function()
+    -- v' = 2000 (1 - v)^2, nan beyond v = 1, where a line through the first two velocities leads.
+    local beyond = 0
+    local ds = ns.LagrangianDS {
+      q0 = { 0 }, v0 = { 0 },
+      fInt = function(_, _, v, _, f)
+        if v[1] > 1 then beyond = beyond + 1 end
+        f[1] = v[1] <= 1 and -2000 * (1 - v[1]) ^ 2 or 0 / 0
+      end,
+      jacobianFIntqDot = function(_, _, v, _, J) J[1][1] = 4000 * (1 - v[1]) end,
+    }
+    local simu, x = simulate { systems = { ds }, T = 0.1, h = 0.01, osi = ns.MoreauJeanOSI(1) }, 1
+    for _ in simu:steps() do
+      x = (math.sqrt(1 + 80 * x) - 1) / 40 -- 1 - v of an implicit step
+      assert.near(1 - x, ds:velocity()[1], 1e-10)
+    end
+    assert.is_true(beyond > 0)
+    assert.equal(0, simu:stats().damped_steps)
+  end)
+
+  it("has the outputs of contacts that take no part, at the end of each step", function()
+    local simu, ds, wall, gap = arm {}
+    for _ = 1, 20 do
+      steps(simu, 10)
+      local q, v = ds:q(), ds:velocity()
+      assert.equal(gap(q), wall:y(0)[1])
+      assert.near(math.cos(q[1]) * v[1] + math.cos(q[2]) * v[2], wall:y(1)[1], 1e-14)
+    end
+  end)
+
+  it("sees a wall that a script moves between two steps", function()
+    local place = 5
+    local simu, ds, wall = arm { h = function(q, _, y) y[1] = math.sin(q[1]) + math.sin(q[2]) + place end }
+    steps(simu, 200)
+    assert.equal(0, wall:lambda(1)[1])
+    place = -math.sin(ds:q()[1]) - math.sin(ds:q()[2])
+    assert.is_true(wall:y(1)[1] < 0) -- on its way to the wall
+    local before = wall:y(1)[1]
+    steps(simu, 1)
+    assert.is_true(wall:lambda(1)[1] > 0)
+    assert.near(-0.8 * before, wall:y(1)[1], 1e-8)
+  end)
+end)
+
+describe("MoreauJeanOSI's Newton iteration", function()
+  -- The largest residual after k = 1, 2, ... iterations of the first step.
+  local function residuals(make, count)
+    local out = {}
+    for k = 1, count do
+      local simu = make()
+      simu:setNewtonMaxIteration(k)
+      simu:setNewtonTolerance(1e-16)
+      pcall(simu.computeOneStep, simu)
+      local state, output = simu:newtonResidual()
+      out[k] = math.max(state, output or 0)
+    end
+    return out
+  end
+
+  -- A point on a circle, whose radius may change; constant mass or one that varies.
+  local function circle(h, varies, moves)
+    local ds = ns.LagrangianDS {
+      q0 = { 1, 0 }, v0 = { 0, -1.5 },
+      mass = varies and function(q, _, M)
+        M[1][1], M[1][2], M[2][1], M[2][2] = 1 + q[1] ^ 2, 0.3 * q[1] * q[2], 0.3 * q[1] * q[2], 1 + q[2] ^ 2 / 2
+      end or nil,
+    }
+    ds:setFExtPtr { 0, -9.81 }
+    local relation
+    if moves then
+      relation = ns.LagrangianRheonomousR {
+        h = function(t, q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - (1 + 0.1 * math.sin(t * q[1])) ^ 2 end,
+      }
+    else
+      relation = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end }
+    end
+    return simulate { systems = { ds }, links = { { ns.Interaction(ns.EqualityConditionNSL(1), relation), ds } }, T = 1, h = h }
+  end
+
+  for _, varies in ipairs { false, true } do
+    for _, moves in ipairs { false, true } do
+      local kind = (moves and "moving" or "fixed") .. (varies and " circle with a mass that varies" or " circle")
+      it("converges quadratically on a " .. kind, function()
+        local r = residuals(function() return circle(0.2, varies, moves) end, 5)
+        assert.is_true(r[2] < 0.1 and r[2] > 1e-3, "r2 " .. r[2])
+        for k = 3, 4 do
+          assert.is_true(r[k] < r[k - 1] ^ 2 and r[k] > 1e-12, ("r%d %g after %g"):format(k, r[k], r[k - 1]))
+        end
+        assert.is_true(r[5] < 1e-14, "r5 " .. r[5])
+      end)
+    end
+  end
+
+  it("converges quadratically with a mass that varies alone", function()
+    local r = residuals(function()
+      local ds = ns.LagrangianDS { q0 = { 1 }, v0 = { 4 }, mass = function(q, _, M) M[1][1] = 1 + q[1] ^ 2 end,
+        fGyr = function(q, v, _, f) f[1] = q[1] * v[1] ^ 2 end }
+      return simulate { systems = { ds }, T = 1, h = 0.1 }
+    end, 5)
+    for k = 3, 4 do assert.is_true(r[k] < 2 * r[k - 1] ^ 2, ("r%d %g after %g"):format(k, r[k], r[k - 1])) end
+  end)
+
+  it("differentiates a mass by dual numbers however it is written, by differences where it takes none", function()
+    local duals = 0
+    local function count(q)
+      if type(q[1]) == "userdata" then duals = duals + 1 end
+      return 1 + q[1] ^ 2 + q[2] ^ 2, 0.2 * math.sin(q[1] * q[2])
+    end
+    local forms = {
+      elements = function(q, _, M)
+        local a, b = count(q)
+        M[1][1], M[1][2], M[2][1], M[2][2] = a, b, b, 2 * a
+      end,
+      rows = function(q, _, M)
+        local a, b = count(q)
+        M[1], M[2] = { a, b }, ns.vector { 1, 2 } * a
+        M[2][1] = b
+      end,
+      returned = function(q)
+        local a, b = count(q)
+        return { { a, b }, { b, 2 * a } }
+      end,
+      matrix = function(q, _, M)
+        local a, b = count(q)
+        M:assign(ns.matrix { { a, b }, { b, 2 * a } })
+      end,
+    }
+    local first
+    for form, mass in pairs(forms) do
+      local function make()
+        local ds = ns.LagrangianDS { q0 = { 1, 0.5 }, v0 = { 4, -2 }, mass = mass,
+          fGyr = function(q, v, _, f) f[1], f[2] = q[1] * v[1] ^ 2, 2 * q[2] * v[2] ^ 2 end }
+        return simulate { systems = { ds }, T = 1, h = 0.05 }, ds
+      end
+      local r = residuals(make, 4)
+      assert.is_true(r[3] < 3 * r[2] ^ 2 and r[4] < 1e-9, ("%s: %g, %g, %g"):format(form, r[2], r[3], r[4]))
+      local simu, ds = make()
+      duals = 0
+      simu:run()
+      assert.equal(form ~= "matrix", duals > 2, form) -- asked once, or once more with functions farther away
+      first = first or ds:q()[1]
+      assert.near(first, ds:q()[1], 1e-9)
+    end
+  end)
+
+  it("ends at the solution that the plain iteration has", function()
+    local simu = circle(0.05, true, true)
+    simu:computeOneStep()
+    local ds = simu:nsds():dynamicalSystem(1)
+    local q, v = ds:q(), ds:velocity()
+    local radius = 1 + 0.1 * math.sin(0.05 * q[1])
+    local slope = 0.2 * radius * math.cos(0.05 * q[1]) -- of radius^2 by the phase
+    -- u = H v + dh/dt = 0 with H = 2 q - slope (t, 0)
+    assert.near(0, 2 * q:dot(v) - slope * (0.05 * v[1] + q[1]), 1e-9)
+  end)
+
+  it("takes second derivatives where it is slow alone", function()
+    local function jets(h)
+      local ds, count = ns.LagrangianDS({ 1, 0 }, { 0, -1.5 }, ns.eye(2)), 0
+      ds:setFExtPtr { 0, -9.81 }
+      local rod = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
+        h = function(q, _, y)
+          if type(q[1]) == "userdata" then count = count + 1 end
+          y[1] = q[1] ^ 2 + q[2] ^ 2 - 1
+        end,
+        Jachq = function(q, _, C) C[1][1], C[1][2] = 2 * q[1], 2 * q[2] end,
+      })
+      simulate({ systems = { ds }, links = { { rod, ds } }, T = 10 * h, h = h }):run()
+      return count
+    end
+    assert.equal(0, jets(1e-5))
+    assert.is_true(jets(0.1) > 0)
+  end)
+end)

@@ -80,6 +80,32 @@ describe("motion under constraints", function()
       message)
   end)
 
+  it("holds a point of a rigid body that spins: the force is that of the turning", function()
+    local l, m, omega = 0.7, 2, 3
+    local c, s = math.cos(0.4), math.sin(0.4) -- half the angle of the body's x axis
+    local function pinned(h)
+      local ds = ns.NewtonEulerDS({ l * math.cos(0.8), l * math.sin(0.8), 0, c, 0, 0, s },
+        { -l * omega * math.sin(0.8), l * omega * math.cos(0.8), 0, 0, 0, omega }, m,
+        { { 0.1, 0, 0 }, { 0, 0.3, 0 }, { 0, 0, 0.2 } })
+      return ds, events.simulation { systems = { ds }, T = 1, h = 0.1,
+        links = { { ns.EqualityConditionNSL(3), ns.NewtonEulerR { h = h }, "pin", ds } } }
+    end
+    local function pin(_, q, _, y) -- the centre less the body's point (l, 0, 0), turned
+      local a, b, d, e = q[4], q[5], q[6], q[7]
+      y[1] = q[1] - l * (a * a + b * b - d * d - e * e)
+      y[2] = q[2] - l * 2 * (b * d + a * e)
+      y[3] = q[3] - l * 2 * (b * e - a * d)
+    end
+    local ds, simu, inters = pinned(pin)
+    for _, t in simu:steps() do
+      local angle, force = 0.8 + omega * t, inters.pin:lambda(1)
+      assert.near(-m * l * omega ^ 2 * math.cos(angle), force[1], 1e-8)
+      assert.near(-m * l * omega ^ 2 * math.sin(angle), force[2], 1e-8)
+      assert.near(0, force[3], 1e-8)
+      assert.near(l * math.cos(angle), ds:q()[1], 1e-9)
+    end
+  end)
+
   it("says when constraints contradict each other", function()
     local ds = events.particle({ 0, 0 }, { 0, 0 })
     local fixed = ns.LagrangianRheonomousR { h = function(t, q, z, y) y[1] = q[1] end }

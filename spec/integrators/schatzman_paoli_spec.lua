@@ -306,6 +306,129 @@ describe("SchatzmanPaoliOSI", function()
     assert.equal(a:q()[1], b:q()[1])
   end)
 
+  -- The works and the change of the energy, of a run; `each` is called with every step's energies.
+  local function account(simu, each)
+    local first = simu:energy()
+    local open = 0
+    for k, t in simu:steps() do
+      local e = simu:energy()
+      open = math.max(open, math.abs(e.total - first.total - e.forces - e.damping - e.impacts - e.numerical))
+      assert.is_true(e.friction == 0 and e.boundary == 0 and e.total == e.kinetic + e.potential)
+      if each then each(e, k, t) end
+    end
+    return open, simu:energy(), first
+  end
+
+  it("accounts for the energy of the middle of the steps: linear systems", function()
+    for _, theta in ipairs { 0, 0.5, 1 } do
+      local M, K, h = ns.matrix { { 2, 0.2 }, { 0.2, 1 } }, ns.matrix { { 40, -10 }, { -10, 30 } }, 0.01
+      local ds = ns.LagrangianLinearTIDS({ 1, 0 }, { 0.5, -1 }, M, K)
+      ds:setFExtPtr { 0, -g }
+      local simu, before = simulate { systems = { ds }, T = 2, h = h, theta = theta }, ds:q():copy()
+      assert.near(0.5 * (2 * 0.25 - 0.2 + 1) + 20, simu:energy().total, 1e-14) -- of the state, before the first step
+      local kept, least, most
+      local open, e = account(simu, function(e)
+        local w, mean = (ds:q() - before) / h, (ds:q() + before) / 2
+        assert.near(0.5 * w:dot(M * w), e.kinetic, 1e-11)
+        assert.near((ds:q():dot(K * ds:q()) + before:dot(K * before)) / 4 + g * mean[2], e.potential, 1e-11)
+        before = ds:q():copy()
+        local invariant = e.total - (1 - theta) * h * h / 4 * w:dot(K * w)
+        kept = kept or invariant
+        assert.near(kept, invariant, 1e-12) -- the energy that the scheme conserves
+        least, most = math.min(least or e.total, e.total), math.max(most or e.total, e.total)
+      end)
+      assert.is_true(open < 1e-13)
+      assert.near(0, e.forces, 1e-11)
+      assert.equal(0, e.damping)
+      assert.equal(0, e.impacts)
+      assert.is_true(math.abs(e.numerical) < 0.05)
+      if theta == 1 then assert.is_true(most - least < 1e-12) else assert.is_true(most - least > 1e-5) end
+    end
+  end)
+
+  it("accounts for damping, forces of the time, impacts and constraints, a mass that varies", function()
+    local function bar(options)
+      local all = { q0 = { 0.3, 0.1 }, v0 = { -1, 0.4 }, name = "bar",
+        mass = function(q, _, M) M[1][1], M[2][2] = 2 + q[2] ^ 2, 1 end,
+        fInt = function(_, q, v, _, f) f[1], f[2] = 5 * q[1] ^ 3 + 0.3 * v[1], 8 * q[2] end,
+        fGyr = function(q, v, _, f) f[1], f[2] = 2 * q[2] * v[1] * v[2], -q[2] * v[1] ^ 2 end,
+        potential = function(q, _, e) e[1] = 5 / 4 * q[1] ^ 4 + 4 * q[2] ^ 2 end,
+        fExt = function(t, _, f) f[1] = math.sin(3 * t) end }
+      for key, value in pairs(options or {}) do all[key] = value end
+      return ns.LagrangianDS(all)
+    end
+    local function works(theta, h)
+      local ds = bar()
+      local stop = ns.Interaction(ns.NewtonImpactNSL(0.4), ns.LagrangianScleronomousR {
+        h = function(q, _, y) y[1] = q[1] + 0.2 * q[2] ^ 2 end })
+      local tie = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianRheonomousR {
+        h = function(t, q, _, y) y[1] = q[2] - 0.1 * q[1] - 0.07 * math.cos(t) end })
+      local simu = simulate { systems = { ds }, links = { { stop, ds }, { tie, ds } }, T = 3, h = h, theta = theta }
+      local open, e = account(simu)
+      assert.is_true(open < 1e-12, open)
+      assert.is_true(math.abs(e.forces) > 0.05 and math.abs(e.impacts) > 0.05)
+      return e
+    end
+    for _, theta in ipairs { 0, 0.5, 1 } do works(theta, 0.01) end
+    -- damping of a linear system: its work is -h sum of C v^2, and what is left is of second order
+    local function damped(h)
+      local ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 2 } }, { { 8 } }, { { 0.4 } })
+      local simu, sum = simulate { systems = { ds }, T = 2, h = h, theta = 0.5 }, 0
+      local open, e, first = account(simu, function(_, k) if k > 1 then sum = sum - h * 0.4 * ds:velocity()[1] ^ 2 end end)
+      assert.is_true(open < 1e-13)
+      assert.near(sum, e.damping, 1e-12)
+      assert.near(0, e.forces, 1e-11)
+      local a, w, t = 0.1, math.sqrt(4 - 0.01), 2 - h / 2
+      local q = math.exp(-a * t) * (math.cos(w * t) + a / w * math.sin(w * t))
+      local v = -4 / w * math.exp(-a * t) * math.sin(w * t)
+      return math.abs(first.total + e.damping + e.forces + e.impacts + e.numerical - v * v - 4 * q * q)
+    end
+    assert.near(2, order { damped(4e-3), damped(2e-3), damped(1e-3) }, 0.1)
+  end)
+
+  it("loses 1 - e^2 of the energy in an impact, and none at a rigid rod but for h^2", function()
+    for _, e in ipairs { 0, 0.6, 1 } do
+      local ds, floor = ns.LagrangianLinearTIDS({ 1.003 }, { -2 }, { { 3 } }), impact(e)
+      local open, now, first = account(simulate { systems = { ds }, links = { { floor, ds } }, T = 1, h = 0.01 })
+      assert.is_true(open < 1e-14)
+      assert.near(6, first.total, 1e-15)
+      assert.near(6 * e * e, now.total, 1e-12)
+      assert.near(6 * (e * e - 1), now.impacts, 1e-12)
+      assert.near(0, now.numerical, 1e-14)
+    end
+    local function rods_work(h)
+      local simu = rod(h, 0.5, 3)
+      simu:setNewtonTolerance(1e-13)
+      local most = 0
+      local open = account(simu, function(e) most = math.max(most, math.abs(e.impacts)) end)
+      assert.is_true(open < 1e-12)
+      return most
+    end
+    assert.near(2, order { rods_work(0.01), rods_work(0.005) }, 0.05) -- bounded: the scheme is symplectic
+  end)
+
+  it("has the energies of a state that was written, and the same account after reset and in a clone", function()
+    local simu, ds = bouncing { e = 0.5, h = 0.01, T = 1 }
+    simu:energy()
+    for _ = 1, 60 do simu:computeOneStep() simu:nextStep() end
+    local seen = simu:energy()
+    assert.is_true(seen.impacts < -1)
+    local copy = simu:clone()
+    assert.same(seen, copy:energy())
+    copy:computeOneStep()
+    copy:computeOneStep()
+    copy:nextStep()
+    simu:computeOneStep()
+    simu:nextStep()
+    assert.same(simu:energy(), copy:energy())
+    ds:q()[1], ds:velocity()[1] = 20, 3
+    assert.near(20 * g + 4.5, simu:energy().total, 1e-12)
+    simu:reset()
+    assert.near(g, simu:energy().total, 1e-15)
+    for _ = 1, 60 do simu:computeOneStep() simu:nextStep() end
+    assert.same(seen, simu:energy())
+  end)
+
   it("refuses other laws, systems and steps, naming them", function()
     local function refused(law, relation, ds)
       ds = ds or ball(1)
@@ -354,8 +477,6 @@ describe("SchatzmanPaoliOSI", function()
     assert.equal("setGamma: a SchatzmanPaoliOSI has no such option", message(osi.setGamma, osi, 1))
     assert.equal("setLinearlyImplicit: a SchatzmanPaoliOSI has no such option", message(osi.setLinearlyImplicit, osi, true))
     local simu = bouncing { e = 0, h = 0.1, T = 1 }
-    assert.equal("energy: a SchatzmanPaoliOSI keeps positions; its velocities are those of the time before, so that there "
-      .. "is no account", message(simu.energy, simu))
     assert.equal("events: a TimeStepping with a SchatzmanPaoliOSI has none; EventDriven locates them",
       message(simu.events, simu))
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)

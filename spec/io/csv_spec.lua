@@ -80,3 +80,34 @@ describe("io.csv", function()
     assert.equal("", host.list(directory))
   end)
 end)
+
+describe("the reader of io.csv", function()
+  local ns = require "nslua"
+  local directory, path
+
+  before_each(function()
+    directory = host.new_directory()
+    path = directory .. "/a.csv"
+  end)
+  after_each(function() host.remove(directory) end)
+
+  local function names(text)
+    host.write(path, text)
+    return ns.load(path):names()
+  end
+
+  it("splits cells at commas and line ends, quoted ones at their quotes", function()
+    assert.same({ "a", "", "b c", 'd"e', "f,g", "h\ni", "" }, names 'a,,b c,"d""e","f,g","h\ni",\n')
+    assert.same({ "a", "b" }, names "a,b")
+    assert.same({ "a", "b" }, names "a,b\r\n")
+    assert.same({ "a", "b\n" }, names 'a,"b\n')
+    assert.same({ "a", "b" }, names 'a,"b"x\n')
+    assert.same({ "a" }, names "#c\n\n\r\n#d\na")
+  end)
+
+  it("counts lines over quoted line ends and comments", function()
+    host.write(path, '#c\n"a\nb",c\n\n1,2\n"x\ny"\n')
+    assert.has_error(function() require "nslua.core".file_support.load_csv(path) end,
+      ("cannot read '%s': line 6: expected 2 cells, got 1"):format(path))
+  end)
+end)

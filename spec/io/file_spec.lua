@@ -137,3 +137,21 @@ describe("io.file", function()
     assert.equal("a.txt", host.list(directory))
   end)
 end)
+
+describe("reading with io.file", function()
+  local load = require("nslua.internal").file_load
+
+  it("takes files of any size, and what has no size", function()
+    local directory = host.new_directory()
+    for _, size in ipairs { 0, 1, 65534, 65535, 65536, 65537, 1000003 } do
+      local text = ("\0\n\255x"):rep(size // 4 + 1):sub(1, size)
+      host.write(directory .. "/a", text)
+      assert.is_true(load(directory .. "/a") == text)
+    end
+    assert.matches("MemTotal", load "/proc/meminfo")
+    assert.equal("", load "/dev/null")
+    assert.has_error(function() load(directory) end, ("cannot read '%s': Is a directory"):format(directory))
+    assert.has_error(function() load(directory .. "/b") end, ("cannot read '%s/b': No such file or directory"):format(directory))
+    host.remove(directory)
+  end)
+end)

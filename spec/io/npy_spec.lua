@@ -70,3 +70,46 @@ describe("io.npy", function()
       ("cannot write '%s/no/a.npy': No such file or directory"):format(directory))
   end)
 end)
+
+describe("the reader of io.npy", function()
+  local ns = require "nslua"
+  local directory, path
+
+  before_each(function()
+    directory = host.new_directory()
+    path = directory .. "/a.npy"
+  end)
+  after_each(function() host.remove(directory) end)
+
+  -- The array of bytes under a header that says so.
+  local function load(descr, shape, bytes, fortran, version)
+    local text = ("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"):format(descr, fortran and "True" or "False", shape)
+    local length = version == 1 and ("<I2"):pack(#text) or ("<I4"):pack(#text)
+    host.write(path, "\x93NUMPY" .. string.char(version or 2, 0) .. (version and length or ("<I4"):pack(#text)) .. text .. bytes)
+    return ns.load(path)
+  end
+
+  it("knows numbers of every width and order of bytes", function()
+    for descr, format in pairs { ["<f8"] = "<d", [">f8"] = ">d", ["<f4"] = "<f", [">f4"] = ">f", ["|i1"] = "b", ["<i2"] = "<i2",
+      [">i2"] = ">i2", ["<i4"] = "<i4", [">i4"] = ">i4", ["<i8"] = "<i8", [">i8"] = ">i8" } do
+      local bytes = ""
+      for _, x in ipairs { 0, 1, -2, 100, -128 } do bytes = bytes .. format:pack(x) end
+      assert.equal(ns.vector { 0, 1, -2, 100, -128 }, load(descr, "(5,)", bytes, false, 1), descr)
+    end
+    for descr, format in pairs { ["|u1"] = "B", ["<u2"] = "<I2", [">u4"] = ">I4", ["<u8"] = "<I8", ["|b1"] = "B" } do
+      assert.equal(ns.vector { 1, 0, 1 }, load(descr, "(3,)", format:pack(1) .. format:pack(0) .. format:pack(1)), descr)
+    end
+    assert.equal(ns.vector { 255 }, load("|u1", "(1,)", "\255"))
+    assert.equal(ns.vector { 2 ^ 64 }, load("<u8", "(1,)", ("\255"):rep(8)))
+    assert.equal(ns.vector { -1 }, load("<i8", "(1,)", ("\255"):rep(8)))
+  end)
+
+  it("knows both orders, both kinds of header, scalars and empty arrays", function()
+    local bytes = ("<dddddd"):pack(1, 2, 3, 4, 5, 6)
+    assert.equal(ns.matrix { { 1, 2, 3 }, { 4, 5, 6 } }, load("<f8", "(2, 3)", bytes, false, 1))
+    assert.equal(ns.matrix { { 1, 3, 5 }, { 2, 4, 6 } }, load("<f8", "(2, 3)", bytes, true, 3))
+    assert.equal(ns.vector { 1 }, load("<f8", "()", bytes))
+    assert.equal(0, #load("<f8", "(0,)", ""))
+    assert.equal(0, load("<f8", "(0, 4)", ""):rows())
+  end)
+end)

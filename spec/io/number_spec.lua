@@ -54,3 +54,36 @@ describe("io.number", function()
     end
   end)
 end)
+
+describe("the reader of io.number", function()
+  local parse = require("nslua.internal").number_parse
+
+  -- As Lua's own reader, which is the C library's.
+  local function same(text)
+    local x, y = parse(text), tonumber(text:find "[.eE]" and text or text .. ".0")
+    if x ~= y or 1 / x ~= 1 / y then error(("%s: %a instead of %a"):format(text, x, y)) end
+  end
+
+  it("rounds as the C library does", function()
+    math.randomseed(9)
+    for _ = 1, 5000 do same(("%.17g"):format((math.random() - 0.5) * 10.0 ^ math.random(-320, 308))) end
+    for _ = 1, 5000 do same(("%de%d"):format(math.random(0, 1 << 62), math.random(-40, 40))) end
+    for _ = 1, 5000 do same(("%d.%de%d"):format(math.random(-99, 99), math.random(0, 99999999), math.random(-25, 25))) end
+    for _, text in ipairs { "0", "-0", "0.0", ".5", "5.", "1e22", "1e23", "9007199254740993", "9007199254740992", "1e-400",
+      "1e400", "0e999", "-1e-5", "000000000000000000000001", "0.00000000000000000000000000001", "12345678901234567890123",
+      ("1"):rep(50) .. "." .. ("2"):rep(100), "4.9406564584124654e-324", "2.2250738585072011e-308", "1E5", "1e+5", "1e-05" } do
+      same(text)
+    end
+  end)
+
+  it("takes blanks, signs, inf and nan, and nothing else", function()
+    assert.equal(1.5, parse " +1.5\t")
+    assert.equal(1 / 0, parse "INF")
+    assert.equal(-1 / 0, parse "-Infinity")
+    assert.is_true(parse "NaN" ~= parse "nan")
+    for _, text in ipairs { "", " ", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1 2", "1,5", "nanx", "infin", "--1", "1f",
+      "é" } do
+      assert.is_nil(parse(text), text)
+    end
+  end)
+end)

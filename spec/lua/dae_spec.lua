@@ -36,10 +36,10 @@ describe("ns.dae", function()
   it("refuses bad arguments by their names", function()
     fails("dae: kind: expected 'radau', got 'cvode'", ns.dae, "cvode", decay)
     fails("dae: kind 'ida' (SUNDIALS) is not in this build; 'radau' solves the same problems", ns.dae, "ida", decay)
-    fails("dae: residual: expected a function, got number", ns.dae, "radau", 3)
+    fails("dae: residual: expected a function or a system of first order, got number", ns.dae, "radau", 3)
     fails("dae: options: expected a table, got number", ns.dae, "radau", decay, 3)
-    fails("dae: unknown option 'tol' (known: algebraic_vars_idx, atol, consistent, first_step_size, index, max_step_size, " ..
-      "max_steps, old_api, rtol)", ns.dae, "radau", decay, { tol = 1 })
+    fails("dae: unknown option 'tol' (known: algebraic_vars_idx, atol, consistent, first_step_size, index, jacobian, " ..
+      "max_step_size, max_steps, old_api, rtol)", ns.dae, "radau", decay, { tol = 1 })
     fails("dae: consistent: expected 'check', 'solve' or false, got yes", ns.dae, "radau", decay, { consistent = "yes" })
     fails("dae: rtol: expected a positive number, got -1", solve, decay, { 1 }, { -1 }, { rtol = -1 })
     fails("dae: rtol: expected at least 1e-14, got 1e-20", solve, decay, { 1 }, { -1 }, { rtol = 1e-20 })
@@ -115,5 +115,97 @@ describe("ns.diagnose", function()
     assert.is_false(d.consistent)
     assert.equal(2, d.worst)
     assert.equal(2, d.residual[2])
+  end)
+end)
+
+describe("ns.dae with Jacobians that are given", function()
+  it("uses them: as many steps as with exact ones, and the residual never sees a dual number", function()
+    local asked = 0
+    local function residual(_, y, yd, r)
+      assert(type(y[1]) == "number")
+      square(0, y, yd, r)
+    end
+    local function jacobian(_, y)
+      asked = asked + 1
+      return { { 0, 1 }, { -2 * y[1], 1 } }, { { 1, 0 }, { 0, 0 } }
+    end
+    local given = solve(residual, { 1, 1 }, { -1, 2 }, { jacobian = jacobian, rtol = 1e-8 })
+    local exact = solve(square, { 1, 1 }, { -1, 2 }, { rtol = 1e-8 })
+    assert.equal(exact.stats.steps, given.stats.steps)
+    assert.is_true(asked > 0)
+    assert.near(1 / 1.1, given.values.y[2][1], 1e-8)
+  end)
+
+  it("refuses what is none", function()
+    fails("dae: jacobian: expected a function, got table", ns.dae, "radau", decay, { jacobian = {} })
+    fails("dae: jacobian: dF/dy[1]: expected 1 numbers, got 2", solve, decay, { 1 }, { -1 },
+      { jacobian = function() return { { 1, 2 } }, { { 1 } } end })
+    fails("dae: jacobian: dF/dyd: expected", solve, decay, { 1 }, { -1 }, { jacobian = function() return { { 1 } } end })
+    fails("dae: jacobian: dF/dy[1][1] is nan", solve, decay, { 1 }, { -1 },
+      { jacobian = function() return { { 0 / 0 } }, { { 1 } } end })
+  end)
+end)
+
+describe("ns.dae of a system of first order", function()
+  it("solves M x' = A x + b with a singular M, from x0, the algebraic states solved for", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1, 99 }, { { -1, 1 }, { -0.5, 1 } }) -- x2 = x1 / 2
+    ds:setMPtr(ns.diag { 1, 0 })
+    local solution = ns.dae("radau", ds, { rtol = 1e-9, atol = 1e-12, algebraic_vars_idx = { 2 } }):solve { 0, 1, 2 }
+    for k = 1, 3 do
+      local x = math.exp(-(k - 1) / 2)
+      assert.near(x, solution.values.y[k][1], 1e-8)
+      assert.near(x / 2, solution.values.y[k][2], 1e-8)
+    end
+    assert.same({ 1, 99 }, ds:x():totable()) -- its own state stays
+  end)
+
+  it("solves nonlinear ones, coefficients of time, a regular M, of index 2", function()
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 1, 0 }, M = { { 1, 0 }, { 0, 0 } }, f = function(t, x, _, f)
+      f[1], f[2] = -x[2] + t, x[2] - x[1] ^ 2 - t
+    end } -- x1' = -x1^2
+    assert.near(1 / 3, ns.dae("radau", ds, { rtol = 1e-9 }):solve({ 0, 2 }).values.y[2][1], 1e-8)
+    ds = ns.FirstOrderLinearDS { x0 = { 1 }, A = function(t, _, A) A[1][1] = -2 * t end, M = function(t, _, M) M[1][1] = 2 + t end }
+    -- x' = -2 t / (2 + t) x: ln x = -2 t + 4 ln (1 + t / 2)
+    assert.near(math.exp(-2) * 1.5 ^ 4, ns.dae("radau", ds, { rtol = 1e-9 }):solve({ 0, 1 }).values.y[2][1], 1e-8)
+    ds = ns.FirstOrderNonLinearDS { x0 = { 0, 1 }, M = { { 1, 0 }, { 0, 0 } }, f = function(t, x, _, f)
+      f[1], f[2] = x[2], x[1] - math.sin(t)
+    end } -- x2 = cos t, of index 2
+    local solution = ns.dae("radau", ds, { rtol = 1e-8, atol = 1e-10 }):solve({ 0, 1 }, nil, { 1, 0 })
+    assert.near(math.cos(1), solution.values.y[2][2], 1e-6)
+  end)
+
+  it("agrees with TimeStepping as the step goes to 0", function()
+    local function make()
+      local ds = ns.FirstOrderLinearTIDS({ 1, 0.5 }, { { -1, 1 }, { -0.5, 1 } })
+      ds:setMPtr(ns.diag { 1, 0 })
+      return ds
+    end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local ds = make()
+    nsds:insertDynamicalSystem(ds)
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-3), ns.EulerMoreauOSI(0.5)):run()
+    local solution = ns.dae("radau", make()):solve { 0, 1 }
+    assert.is_true((ds:x() - solution.values.y[2]):norm() < 1e-4)
+  end)
+
+  it("refuses systems with relations, lengths and callbacks that are wrong", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    assert.near(math.exp(-1), ns.dae("radau", ds, { rtol = 1e-9 }):solve({ 0, 1 }).values.y[2][1], 1e-8)
+    nsds:link(ns.Interaction(ns.RelayNSL(1, 0, 1), ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })), ds)
+    fails("dae: dynamical system 'ds 1' is linked to an interaction, whose input is not in the equations: simulate it by " ..
+      "TimeStepping", ns.dae, "radau", ds)
+    fails("dae: residual: expected a function or a system of first order, got userdata", ns.dae, "radau",
+      ns.LagrangianDS({ 1 }, { 0 }))
+    local free = ns.FirstOrderNonLinearDS { x0 = { 1 }, name = "free", f = function() error "stop" end }
+    fails("dae: jacobian: a dynamical system gives its own", ns.dae, "radau", free, { jacobian = function() end })
+    fails("dae: y0: expected 1 numbers, got 2", function() ns.dae("radau", free):solve({ 0, 1 }, { 1, 2 }) end)
+    fails("stop", function() ns.dae("radau", free):solve({ 0, 1 }) end)
+    local odd = ns.FirstOrderLinearTIDS({ 1 }, { { 0 } })
+    odd:setMPtr { { 0 } }
+    fails("dae: the start: ", function() ns.dae("radau", odd):solve { 0, 1 } end)
+    free:close()
+    fails("closed", ns.dae, "radau", free)
   end)
 end)

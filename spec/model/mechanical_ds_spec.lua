@@ -252,6 +252,99 @@ describe("rigid bodies", function()
     assert.is_true(distance(differences(function(at) ds:setX(at) return ds:computeRhs(2) end, x, 13), J) < 1e-7)
   end)
 
+  -- The moment of a weight m g at the distance l on the body's third axis, in the body's frame, and its potential.
+  local function weight(_, q, _, _, m)
+    local w, a, b, c = q[4], q[5], q[6], q[7]
+    local up1, up2 = 2 * (a * c - w * b), 2 * (b * c + w * a) -- of the inertial third axis in the body's frame
+    m[1], m[2], m[3] = -9 * up2, 9 * up1, 0
+  end
+  local function height(q, _, e) e[1] = 9 * (q[4] ^ 2 - q[5] ^ 2 - q[6] ^ 2 + q[7] ^ 2) end
+
+  it("turn by mInt as by the moment of fInt, with the same Jacobians", function()
+    local function drag(t, q, v, z, m)
+      weight(t, q, v, z, m)
+      for i = 1, 3 do m[i] = m[i] + (0.1 + t * q[1] ^ 2) * v[3 + i] * v[4] end
+    end
+    local one = body { mInt = drag, fInt = function(_, q, v, _, f) f[1], f[5] = q[1] ^ 2, v[6] * q[4] end }
+    local other = body { fInt = function(t, q, v, z, f)
+      local m = { 0, 0, 0 }
+      drag(t, q, v, z, m)
+      f[1], f[4], f[5], f[6] = q[1] ^ 2, m[1], v[6] * q[4] + m[2], m[3]
+    end }
+    for _, title in ipairs { "Forces", "JacobianqForces", "JacobianqDotForces", "Rhs", "JacobianRhsx" } do
+      local name = "compute" .. title
+      assert.is_true(distance(other[name](other, 0.7), one[name](one, 0.7)) < 1e-14, name)
+    end
+    local q, v = one:q():copy(), one:velocity():copy()
+    local by_q = differences(function(x) return one:computeMInt(0.7, x, v) end, q, 3)
+    local by_v = differences(function(x) return one:computeMInt(0.7, q, x) end, v, 3)
+    assert.is_true(distance(by_q, one:computeJacobianMIntq(0.7)) < 1e-8)
+    assert.is_true(distance(by_v, one:computeJacobianMIntv(0.7)) < 1e-8)
+    assert.equal(one:computeMInt(0.7), one:mInt())
+    assert.same({ 3, 7 }, { one:jacobianMIntq():shape() })
+    assert.same({ 3, 6 }, { one:jacobianMIntv():shape() })
+  end)
+
+  it("are heavy tops with mInt: the energy and the vertical angular momentum stay, with order 2", function()
+    local symmetric = ns.matrix { { 2, 0, 0 }, { 0, 2, 0 }, { 0, 0, 1 } }
+    local function run(h)
+      local ds = ns.NewtonEulerDS { q0 = { 0, 0, 0, 1, 0.3, 0, 0 }, v0 = { 0, 0, 0, 0.1, 0, 12 }, mass = 1, inertia = symmetric,
+        mInt = weight, potential = height }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5))
+      local function up() return rotate(ds:q(), symmetric * ds:velocity():slice(4, 6):copy())[3] end
+      local energy, spin, tilt = simu:energy().total, up(), ds:q()[5]
+      local de, ds3 = 0, 0
+      for _ in simu:steps() do
+        de = math.max(de, math.abs(simu:energy().total - energy))
+        ds3 = math.max(ds3, math.abs(up() - spin))
+      end
+      assert.is_true(math.abs(ds:q()[5] - tilt) > 0.05) -- it does precess
+      return de, ds3
+    end
+    local e1, s1 = run(4e-3)
+    local e2, s2 = run(2e-3)
+    assert.is_true(e1 < 0.05 and s1 < 0.05)
+    assert.near(4, e1 / e2, 0.3)
+    assert.near(4, s1 / s2, 0.3)
+  end)
+
+  it("are driven by mExt of the time, in their frame or in the inertial one", function()
+    for _, inertial in ipairs { false, true } do
+      local function spin(h)
+        local ds = ns.NewtonEulerDS { q0 = { 0, 0, 0, 1, 0, 0, 0 }, v0 = ns.zeros(6), mass = 1, inertia = inertia, name = "motor",
+          mExt = function(t, _, m) m[1], m[2], m[3] = math.cos(3 * t), t, 1 - t ^ 2 end }
+        ds:setIsMextExpressedInInertialFrame(inertial)
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        nsds:insertDynamicalSystem(ds)
+        ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)):run()
+        return ds
+      end
+      local exact = ns.vector { math.sin(3) / 3, 1 / 2, 2 / 3 } -- the angular momentum, in the inertial frame
+      local function off(h)
+        local ds = spin(h)
+        return distance(exact, rotate(ds:q(), inertia * ds:velocity():slice(4, 6):copy()))
+      end
+      if inertial then
+        assert.is_true(off(1e-2) < 1e-3)
+        assert.near(4, off(2e-2) / off(1e-2), 0.2)
+      else
+        assert.is_true(off(1e-2) > 1e-3) -- another motion
+      end
+      local ds = spin(0.1)
+      ds:setVelocity { 0, 0, 0, 0.3, 1, -2 }
+      local v, F = ds:velocity():slice(4, 6):copy(), ds:computeForces(0.5):slice(4, 6):copy()
+      local m = ns.vector { math.cos(1.5), 0.5, 0.75 }
+      local moment = F + v:cross(inertia * v)
+      if inertial then moment = rotate(ds:q(), moment) end
+      assert.is_true(distance(m, moment) < 1e-14)
+      local q, w = ds:q():copy(), ds:velocity():copy()
+      assert.is_true(distance(differences(function(x) return ds:computeForces(0.5, x, w) end, q, 6),
+        ds:computeJacobianqForces(0.5)) < 1e-8)
+    end
+  end)
+
   it("have the potential energy of a constant force on their centre", function()
     local ds = body { fExt = { 0, 0, -49.05, 7, 8, 9 } }
     assert.near(3 * 49.05, ds:computePotentialEnergy(), 1e-12)

@@ -204,3 +204,42 @@ describe("native relations", function()
     assert.near(expected, bias(relation), 1e-14)
   end)
 end)
+
+describe("the second derivatives of a relation by its coordinates", function()
+  local function close(expected, got, tolerance)
+    assert.equal(#expected, #got)
+    for i = 1, #expected do assert.near(expected[i], got[i], tolerance or 1e-13) end
+  end
+
+  it("are exact by jets, of several outputs, in the order outputs, coordinates, coordinates", function()
+    local function h(x, _, y) y[1], y[2] = x[1] ^ 2 * x[2], sin(x[1]) * x[2] ^ 3 end
+    local second, drift = internal.relation_second(linked(ns.LagrangianScleronomousR { h = h }, 2), t, q)
+    local s, c, b = sin(q[1]), cos(q[1]), q[2]
+    close({ 2 * b, -s * b ^ 3, 2 * q[1], 3 * c * b ^ 2, 2 * q[1], 3 * c * b ^ 2, 0, 6 * s * b }, second)
+    close({ 0, 0, 0, 0 }, drift)
+  end)
+
+  it("have those of dh/dt, of h by jets or of a hDot that is given", function()
+    local phase = t * q[1]
+    local by_x = cos(phase) * q[2] - phase * sin(phase) * q[2]
+    for _, keys in ipairs { { "h" }, { "h", "hDot" }, { "h", "Jachq", "hDot", "dotJachq" } } do
+      local second, drift = internal.relation_second(linked(some(mixed, table.unpack(keys))), t, q)
+      close({ -t ^ 2 * sin(phase) * q[2], t * cos(phase), t * cos(phase), 0 }, second)
+      close({ by_x, q[1] * cos(phase) }, drift)
+    end
+  end)
+
+  it("belong to the function that there is, and along any line are the second derivative along it", function()
+    local relation = linked(ns.LagrangianScleronomousR { h = function(x, _, y) y[1] = (x[1] ^ 2 + x[2] ^ 2) ^ 0.5 end })
+    local S = internal.relation_second(relation, t, q)
+    assert.near(bias(relation), S[1] * w[1] ^ 2 + (S[2] + S[3]) * w[1] * w[2] + S[4] * w[2] ^ 2, 1e-13)
+  end)
+
+  it("are left out where h takes no duals, without an error", function()
+    local relation = linked(ns.LagrangianScleronomousR {
+      h = function(x, _, y) y[1] = tonumber(("%.17g"):format(x[1])) end,
+      Jachq = function(_, _, C) C[1][1] = 1 end,
+    })
+    assert.is_nil((internal.relation_second(relation, t, q)))
+  end)
+end)

@@ -55,3 +55,27 @@ void bar_potential(unsigned n, In q, double *energy, unsigned nz, double *z) {
   (void)n, (void)nz;
   energy[0] = z[0] * q[0];
 }
+
+/* Of a rigid body: a moment of the time, one of the state, and its Jacobians (3 x 7, 3 x 6). */
+void body_mext(double t, double *m, unsigned nz, double *z) {
+  m[0] = t;
+  m[2] = nz == 1 ? z[0] : 0;
+}
+
+void body_mint(double t, double *q, double *v, double *m, unsigned nz, double *z) {
+  m[0] = t * q[4] * q[4];
+  m[1] = nz == 1 ? z[0] * v[3] * v[5] : 0;
+  m[2] = q[6];
+}
+
+void body_mint_q(double t, double *q, double *v, double *J, unsigned nz, double *z) {
+  (void)v, (void)nz, (void)z;
+  J[0 + 3 * 4] = 2 * t * q[4];
+  J[2 + 3 * 6] = 1;
+}
+
+void body_mint_v(double t, double *q, double *v, double *J, unsigned nz, double *z) {
+  (void)t, (void)q, (void)nz;
+  J[1 + 3 * 3] = z[0] * v[5];
+  J[1 + 3 * 5] = z[0] * v[3];
+}

@@ -15,6 +15,28 @@ local function tank() return ns.FirstOrderLinearTIDS { x0 = { 1 }, A = { { -1 } 
 local function ball() return ns.LagrangianLinearTIDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, name = "ball" } end
 
 describe("integrators", function()
+  it("go on with a graph that grows between steps", function()
+    for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5), ns.SchatzmanPaoliOSI(0.5), ns.D1MinusLinearOSI(),
+                           ns.RungeKuttaOSI(), ns.EulerMoreauOSI(0.5) } do
+      local euler, name = tostring(osi):find "^EulerMoreau" ~= nil, tostring(osi)
+      local make = name:find "^RungeKutta" and ns.EventDriven or ns.TimeStepping
+      local first = euler and tank() or ns.LagrangianDS({ 1 }, { -1 }, { { 2 } })
+      local nsds, late = graph { first }, {}
+      local simu = make(nsds, ns.TimeDiscretisation(0, 0.1), osi)
+      simu:computeOneStep()
+      simu:nextStep()
+      for i = 1, 30 do
+        late[i] = euler and tank() or ns.LagrangianDS({ i }, { i }, { { 1 } })
+        late[i]:setName("late " .. i)
+        nsds:insertDynamicalSystem(late[i])
+      end
+      simu:run()
+      collectgarbage()
+      for i = 1, 30 do assert.near(euler and math.exp(-0.9) or i + 0.9 * i, late[i]:x()[1], euler and 1e-3 or 1e-12, name) end
+      assert.near(euler and math.exp(-1) or 0, first:x()[1], euler and 1e-3 or 1e-12, name)
+    end
+  end)
+
   it("take the systems of their family, and name the first that is none", function()
     local function refused(osi, ...)
       return message(ns.TimeStepping, graph { ... }, ns.TimeDiscretisation(0, 0.1), osi)

@@ -1,6 +1,6 @@
 /*
 ** ad.c
-** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian and gradient.
+** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian, gradient and hessian.
 */
 #include "bind/ad.h"
 
@@ -13,20 +13,27 @@
 #include "bind/swap.h"
 #include "bind/vector.h"
 
-enum { CHUNK = 16, FEW_PLACES = 128 };
+enum { CHUNK = 16, FEW_PLACES = 128, MOST_KEPT = 8 };
 
 /* The table in the registry that holds what evaluations share; its entries. */
 static const char room_key = 0;
 enum { DUAL_META = 1, DUAL_VECTOR_META, MAP, INVERSE, CACHE, WEAK, LAST_TAG };
 
 /*
-** One call of nsl_dual_jacobians. Inside `passes` the callback stands at FUNCTION, self at SELF, passed values
-** follow.
+** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
+** which is made after the first good call and spares the others the rest, also packed; whether the list goes far; and
+** the vectors that its calls had, to be used again.
+*/
+enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES, PACKED_PLACES, VECTORS };
+
+/*
+** One call of nsl_dual_jacobians. Inside `passes` its entry of the cache stands at ENTRY, the callback at FUNCTION,
+** self at SELF, passed values follow.
 */
 typedef struct Job {
   bool self, has_time, takes_out;
   double t;
-  int nargs, nout, variables;
+  int nargs, nout, variables, rows; /* rows: of a matrix of nout entries; 0: a vector */
   const NslDualArg *args;
   const char *outlabel;
   const double *plain;
@@ -34,7 +41,7 @@ typedef struct Job {
   double tdot, *first, *second; /* along a line: one pass, of first or second order */
 } Job;
 
-enum { JOB = 1, FUNCTION, SELF, PASSED };
+enum { JOB = 1, ENTRY, FUNCTION, SELF, PASSED };
 
 static void push_room(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key);
@@ -53,14 +60,61 @@ static int fail(lua_State *L) {
   return lua_error(L);
 }
 
+/* ---- the vectors of a pass ---- */
+
+/* Those that a pass has taken, to be given back. */
+typedef struct Taken {
+  int count;
+  NslDualVector *vectors[MOST_KEPT];
+} Taken;
+
+/*
+** Pushes a zeroed dual vector: one that earlier passes of the function used (the table at `kept`), unless a pass that
+** goes on has it.
+*/
+static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t tag, int n, int np,
+                                  const char *label) {
+  if (taken->count == MOST_KEPT) return nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
+  lua_rawgeti(L, kept, taken->count + 1);
+  NslDualVector *v = lua_touserdata(L, -1);
+  if (!v || v->busy || v->n != n || v->np != np) {
+    lua_pop(L, 1);
+    v = nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, kept, taken->count + 1);
+  } else {
+    memset(v->own, 0, (size_t)n * ((size_t)np + 1) * sizeof *v->own);
+    v->tag = tag;
+    v->label = label;
+    v->readonly = false;
+  }
+  v->busy = true;
+  taken->vectors[taken->count++] = v;
+  return v;
+}
+
+static void give_back(const Taken *taken) {
+  for (int i = 0; i < taken->count; i++) taken->vectors[i]->busy = false;
+}
+
+/* Pushes the table of the vectors of an entry. */
+static void push_kept(lua_State *L, int entry) {
+  if (lua_rawgeti(L, entry, VECTORS) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, entry, VECTORS);
+}
+
 /* ---- one pass ---- */
 
 /*
 ** Pushes the values of an argument, those of its variables that are first..first + np - 1 seeded; offset: its first
 ** variable.
 */
-static void push_seeded(lua_State *L, int meta, uint64_t tag, const NslDualArg *arg, int offset, int first, int np) {
-  NslDualVector *v = nsl_push_dual_vector(L, meta, tag, arg->n, np, arg->label);
+static void push_seeded(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, int offset, int first,
+                        int np) {
+  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
   v->readonly = true;
   for (int i = 0; i < arg->n; i++) {
     double *e = v->e + i * v->step;
@@ -71,9 +125,9 @@ static void push_seeded(lua_State *L, int meta, uint64_t tag, const NslDualArg *
 }
 
 /* Pushes the values of an argument with their derivatives along the line. */
-static void push_directed(lua_State *L, int meta, uint64_t tag, const NslDualArg *arg, const double *direction,
-                          int np) {
-  NslDualVector *v = nsl_push_dual_vector(L, meta, tag, arg->n, np, arg->label);
+static void push_directed(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg,
+                          const double *direction, int np) {
+  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
   v->readonly = true;
   for (int i = 0; i < arg->n; i++) {
     v->e[i * v->step] = arg->value[i];
@@ -102,16 +156,16 @@ static void push_constant(lua_State *L, const NslDualArg *arg) {
 }
 
 /* Pushes the arguments after the time; returns their number. */
-static int push_arguments(lua_State *L, const Job *job, int meta, uint64_t tag, int first, int np) {
+static int push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int first, int np) {
   int passed = PASSED, offset = 0;
   for (int a = 0; a < job->nargs; a++) {
     const NslDualArg *arg = &job->args[a];
     if (arg->pass) {
       lua_pushvalue(L, passed++);
     } else if (job->first && job->directions[a]) {
-      push_directed(L, meta, tag, arg, job->directions[a], np);
+      push_directed(L, taken, kept, tag, arg, job->directions[a], np);
     } else if (!job->first && arg->jacobian) {
-      push_seeded(L, meta, tag, arg, offset, first, np);
+      push_seeded(L, taken, kept, tag, arg, offset, first, np);
       offset += arg->n;
     } else {
       push_constant(L, arg);
@@ -144,6 +198,48 @@ static void take_result(lua_State *L, const Job *job, int out) {
   } else {
     lua_pushfstring(L, "%s: expected %d values, got %s", job->outlabel, job->nout, nsl_describe(L, result));
     fail(L);
+  }
+}
+
+/*
+** Pushes a table of the rows of a matrix, live views on out (at that stack index), which holds it column by column.
+*/
+static void push_rows(lua_State *L, const Job *job, int meta, int out) {
+  NslDualVector *v = lua_touserdata(L, out);
+  lua_createtable(L, job->rows, 0);
+  for (int i = 0; i < job->rows; i++) {
+    NslDualVector *row = nsl_push_dual_vector(L, meta, v->tag, 0, v->np, job->outlabel);
+    row->e = v->e + i * v->step;
+    row->step = v->step * job->rows;
+    row->n = job->nout / job->rows;
+    lua_pushvalue(L, out);
+    lua_setiuservalue(L, -2, 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* Stores the numbers or duals of row i, on top of the stack, unless it is the view on them. */
+static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
+  const NslDualVector *view = nsl_test_dual_vector(L, -1);
+  int cols = job->nout / job->rows;
+  if (view && view->e == out->e + i * out->step && view->step == out->step * job->rows) return;
+  if (luaL_len(L, -1) != cols) luaL_error(L, "%s[%d]: expected %d values", job->outlabel, i + 1, cols);
+  for (int j = 0; j < cols; j++) {
+    lua_geti(L, -1, j + 1);
+    nsl_dual_vector_store(L, out, i + j * job->rows, -1);
+    lua_pop(L, 1);
+  }
+}
+
+/* Stores what the callback wrote into the table of rows, or returned: the value on top, a table of rows. */
+static void take_rows(lua_State *L, const Job *job, int out, int table) {
+  NslDualVector *to = lua_touserdata(L, out);
+  if (lua_isnil(L, -1)) lua_pushvalue(L, table);
+  if (luaL_len(L, -1) != job->rows) luaL_error(L, "%s: expected %d rows", job->outlabel, job->rows);
+  for (int i = 0; i < job->rows; i++) {
+    lua_geti(L, -1, i + 1);
+    take_row(L, job, to, i);
+    lua_pop(L, 1);
   }
 }
 
@@ -216,20 +312,26 @@ static uint64_t new_tag(lua_State *L, int room) {
 }
 
 static void one_pass(lua_State *L, const Job *job, int room, int first, int np) {
-  int top = lua_gettop(L), meta = top + 1, out = top + 2, count = job->nargs;
+  int top = lua_gettop(L), kept = top + 2, out = top + 3, count = job->nargs;
   uint64_t tag = new_tag(L, room) | (job->second ? NSL_JET : 0);
+  Taken taken = {0, {NULL}};
   lua_rawgeti(L, room, DUAL_VECTOR_META);
-  NslDualVector *v = nsl_push_dual_vector(L, meta, tag, job->nout, np, job->outlabel);
+  push_kept(L, ENTRY);
+  NslDualVector *v = take_vector(L, &taken, kept, tag, job->nout, np, job->outlabel);
+  if (job->rows) push_rows(L, job, kept - 1, out);
+  int given = lua_gettop(L);
   lua_pushvalue(L, FUNCTION);
   if (job->self) lua_pushvalue(L, SELF), count++;
   if (job->has_time) push_time(L, job, room, tag, np), count++;
-  push_arguments(L, job, meta, tag, first, np);
-  if (job->takes_out) lua_pushvalue(L, out), count++;
+  push_arguments(L, job, &taken, kept, tag, first, np);
+  if (job->takes_out) lua_pushvalue(L, given), count++;
   lua_call(L, count, 1);
-  take_result(L, job, out);
+  if (job->rows) take_rows(L, job, out, given);
+  else take_result(L, job, out);
   check_values(L, job, v);
   if (job->first) store_along(L, job, v);
   else store_partials(L, job, v, first, np);
+  give_back(&taken);
   lua_settop(L, top);
 }
 
@@ -248,12 +350,6 @@ static int passes(lua_State *L) {
 }
 
 /* ---- math functions that take duals ---- */
-
-/*
-** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
-** which is made after the first good call and spares the others the rest; and whether the list goes far.
-*/
-enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES };
 
 /* Pushes a new table of weak keys. */
 static void push_weak(lua_State *L, int room) {
@@ -299,19 +395,21 @@ static void find_places(lua_State *L, int room, int first, int last, bool far) {
 }
 
 /*
-** Runs the passes with the math functions swapped; the stack slots first..last hold function, self and passed
-** values.
+** Runs the passes with the math functions of the packed places swapped; the stack slots first..last hold function,
+** self and passed values.
 */
-static bool attempt(lua_State *L, Job *job, int list, int first, int last) {
+static bool attempt(lua_State *L, Job *job, int entry, int packed, int first, int last) {
   unsigned char few[FEW_PLACES], *done = few;
-  int places = nsl_swap_count(L, list);
+  lua_State *list = lua_tothread(L, packed);
+  int places = nsl_swap_packed_count(list);
   if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
   lua_pushcfunction(L, passes);
   lua_pushlightuserdata(L, job);
+  lua_pushvalue(L, entry);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  nsl_swap_in(L, list, done);
-  int status = lua_pcall(L, last - first + 2, 0, 0);
-  nsl_swap_out(L, list, done);
+  nsl_swap_in(list, done);
+  int status = lua_pcall(L, last - first + 3, 0, 0);
+  nsl_swap_out(list, done);
   return status == LUA_OK;
 }
 
@@ -323,10 +421,13 @@ static bool attempt_all(lua_State *L, Job *job, int room, int entry, int all, in
   nsl_dual_math_forget(L, map);
   if (lua_istable(L, map + 1)) nsl_swap_each(L, map + 1, nsl_dual_math_remember);
   lua_settop(L, map - 1);
-  if (!attempt(L, job, all, first, last)) return false;
+  nsl_swap_pack(L, all);
+  if (!attempt(L, job, entry, map, first, last)) return false;
   lua_pushvalue(L, all);
   lua_rawseti(L, entry, ALL_PLACES);
   nsl_swap_select(L, all, nsl_dual_math_used);
+  nsl_swap_pack(L, lua_gettop(L));
+  lua_rawseti(L, entry, PACKED_PLACES);
   lua_rawseti(L, entry, NEEDED_PLACES);
   return true;
 }
@@ -366,14 +467,14 @@ static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bo
 ** a function was left out as not needed.
 */
 static void run(lua_State *L, Job *job, int first) {
-  int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, needed = last + 4;
+  int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, packed = last + 4;
   luaL_checkstack(L, last - first + 20, "callback");
   push_room(L);
   push_cached(L, room, first, job->self ? first + 1 : first);
   bool known = lua_rawgeti(L, entry, ALL_PLACES) != LUA_TNIL, good;
   if (known) {
-    lua_rawgeti(L, entry, NEEDED_PLACES);
-    good = attempt(L, job, needed, first, last);
+    lua_rawgeti(L, entry, PACKED_PLACES);
+    good = attempt(L, job, entry, packed, first, last);
   } else {
     lua_pop(L, 1);
     find_places(L, room, first, last, false);
@@ -384,7 +485,8 @@ static void run(lua_State *L, Job *job, int first) {
     bool far = lua_rawgeti(L, entry, FAR_PLACES) != LUA_TNIL;
     lua_pop(L, 1);
     far = far || lacks_place(L);
-    bool left_out = known && stranger_to_duals(L) && nsl_swap_count(L, needed) < nsl_swap_count(L, all);
+    bool left_out = known && stranger_to_duals(L) &&
+                    nsl_swap_packed_count(lua_tothread(L, packed)) < nsl_swap_count(L, all);
     find_places(L, room, first, last, far);
     if (left_out || !nsl_swap_same(L, all, error + 1))
       good = attempt_far(L, job, room, entry, error + 1, far, first, last);
@@ -413,7 +515,12 @@ static void start(lua_State *L, Job *job, int function, int self) {
 
 void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
                         const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain, NULL, 0, NULL, NULL};
+  nsl_dual_matrix_jacobians(L, function, self, has_time, t, nargs, args, outlabel, nout, 0, plain);
+}
+
+void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                               const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain) {
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, rows, args, outlabel, plain, NULL, 0, NULL, NULL};
   for (int a = 0; a < nargs; a++)
     if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
   start(L, &job, function, self);
@@ -422,11 +529,11 @@ void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, dou
 void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
                     const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
                     const double *plain, double *first, double *second) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, args, outlabel, plain, directions, tdot, first, second};
+  Job job = {self != 0, has_time, true, t, nargs, nout, 0, 0, args, outlabel, plain, directions, tdot, first, second};
   start(L, &job, function, self);
 }
 
-/* ---- jacobian and gradient ---- */
+/* ---- jacobian, gradient and hessian ---- */
 
 static void check_callable(lua_State *L, const char *who) {
   if (lua_isfunction(L, 1)) return;
@@ -475,7 +582,7 @@ static const NslVector *take_x(lua_State *L, const char *who) {
 static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
                           const double *plain, bool takes_out) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  Job job = {false, false, takes_out, 0, 1, nout, x->n, &arg, outlabel, plain, NULL, 0, NULL, NULL};
+  Job job = {false, false, takes_out, 0, 1, nout, x->n, 0, &arg, outlabel, plain, NULL, 0, NULL, NULL};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);
@@ -507,6 +614,42 @@ static int gradient(lua_State *L) {
   const NslVector *plain = plain_values(L, "gradient", x, -1, true);
   NslVector *out = nsl_push_vector(L, x->n, NULL);
   differentiate(L, x, out->data, "f", 1, plain->data, false);
+  return 1;
+}
+
+/* The second derivative of f at x along e_i + e_j, or along e_i when j is i. */
+static double second_along(lua_State *L, const NslVector *x, double *direction, int i, int j, double plain) {
+  NslDualArg arg = {"x", 0, x->n, x->data, NULL};
+  const double *directions[] = {direction};
+  double first, second;
+  direction[i] = direction[j] = 1;
+  Job job = {false, false, false, 0, 1, 1, 0, 0, &arg, "f", &plain, directions, 0, &first, &second};
+  int top = lua_gettop(L);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  run(L, &job, top + 1);
+  direction[i] = direction[j] = 0;
+  return second;
+}
+
+/*
+** ns.hessian(f, x): the n x n matrix of the second derivatives at x of f, which returns a number: by jets of second
+** order along the axes and the sums of two, n (n + 1) / 2 passes.
+*/
+static int hessian(lua_State *L) {
+  check_callable(L, "hessian");
+  lua_settop(L, 2);
+  const NslVector *x = take_x(L, "hessian");
+  double plain = plain_values(L, "hessian", x, -1, true)->data[0], *direction = nsl_push_vector(L, x->n, NULL)->data;
+  NslMatrix *out = nsl_push_matrix(L, x->n, x->n, NULL);
+  for (int i = 0; i < x->n; i++) out->data[i + i * out->ld] = second_along(L, x, direction, i, i, plain);
+  for (int j = 1; j < x->n; j++) {
+    for (int i = 0; i < j; i++) {
+      double both = second_along(L, x, direction, i, j, plain);
+      double mixed = (both - out->data[i + i * out->ld] - out->data[j + j * out->ld]) / 2;
+      out->data[i + j * out->ld] = out->data[j + i * out->ld] = mixed;
+    }
+  }
   return 1;
 }
 
@@ -542,4 +685,6 @@ void nsl_open_ad(lua_State *L) {
   lua_setfield(L, -2, "jacobian");
   lua_pushcfunction(L, gradient);
   lua_setfield(L, -2, "gradient");
+  lua_pushcfunction(L, hessian);
+  lua_setfield(L, -2, "hessian");
 }

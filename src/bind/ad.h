@@ -36,6 +36,14 @@ void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, dou
                         const NslDualArg *args, const char *outlabel, int nout, const double *plain);
 
 /*
+** The same for a callback whose output is a matrix of `rows` rows, plain and Jacobians column by column. The callback
+** sees it as a table of rows, M[i][j], and may write rows, M[i] = {...}, or return a table of rows; whatever else a
+** matrix has raises an error.
+*/
+void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                               const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain);
+
+/*
 ** The same for the derivatives in s, at s = 0, of f(t + s tdot, args + s directions): first (nout) and, by jets of second
 ** order, second (nout; NULL: not wanted). An argument with the direction NULL stays; `jacobian` is not read. Griewank
 ** and Walther, chapter 13.
@@ -45,5 +53,8 @@ void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double 
                     const double *plain, double *first, double *second);
 
 void nsl_open_ad(lua_State *L);
+
+/* The functions of t and q that lua/nslua/mechanics.lua evaluates, in the hidden table motion_support. */
+void nsl_open_kinematics(lua_State *L);
 
 #endif

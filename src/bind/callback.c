@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/compile.h"
+
 /* ---- errors ---- */
 
 /* The end of a leading "file:12: " in a message; the message itself when it has none. */
@@ -40,6 +42,7 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
   if (lua_isuserdata(L, -1)) {
     lua_getiuservalue(L, -1, NSL_SHEET);
     lua_rawgeti(L, -1, nsl_function_place((int)(cb - cb->callee->callbacks)));
+    nsl_push_plain_function(L, -1);
   }
   bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
   lua_settop(L, top);
@@ -57,7 +60,7 @@ static void push_signature(lua_State *L, const NslCallback *cb) {
   luaL_addstring(&b, " (");
   luaL_addstring(&b, slot->name);
   luaL_addstring(&b, " is called as (");
-  if (cb->backing == NSL_METHOD) luaL_addstring(&b, "self, ");
+  if (nsl_is_method(cb)) luaL_addstring(&b, "self, ");
   if (!nsl_timeless(slot)) luaL_addstring(&b, "time, ");
   for (const char *a = slot->args; *a; a++) {
     luaL_addstring(&b, nsl_argument_name(cb->callee, *a));
@@ -161,12 +164,8 @@ static int refuse_entry(const NslCallback *cb, int entry, double value) {
 
 /* ---- calling ---- */
 
-static double *output_data(const NslCallback *cb) {
-  return cb->vector ? cb->vector->data : cb->matrix->data;
-}
-
 int nsl_callback_entries(const NslCallback *cb) {
-  return nsl_dimension(cb->callee, cb->slot->rows) * nsl_dimension(cb->callee, cb->slot->cols);
+  return cb->entries;
 }
 
 static void copy(double *to, const double *from, int n) {
@@ -231,12 +230,12 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
     return failed(L, host, before, top);
   }
   lua_pushcfunction(L, explain);
-  nsl_push_object(L, callee);
-  lua_getiuservalue(L, -1, NSL_SHEET);
-  int object = top + 2, sheet = top + 3, nargs = 1;
-  memset(output_data(cb), 0, (size_t)nsl_callback_entries(cb) * sizeof(double));
+  lua_rawgeti(L, LUA_REGISTRYINDEX, host->sheets);
+  lua_rawgetp(L, -1, callee);
+  int sheet = top + 3, nargs = 1;
+  memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
   lua_rawgeti(L, sheet, nsl_function_place(slot));
-  if (cb->backing == NSL_METHOD) lua_pushvalue(L, object), nargs++;
+  if (cb->backing == NSL_METHOD) nsl_push_object(L, callee), nargs++;
   if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
   nargs += push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
@@ -266,6 +265,8 @@ typedef void Value(double, unsigned, double *, unsigned, double *, unsigned, dou
 typedef void Jacobian(double, unsigned, double *, unsigned, double *, double *, unsigned, double *);
 typedef void Mass(unsigned, In, double *, unsigned, double *);
 typedef void Fint(double, unsigned, In, In, double *, unsigned, double *);
+typedef void Mext(double, double *, unsigned, double *);
+typedef void Mint(double, double *, double *, double *, unsigned, double *);
 typedef void Fgyr(unsigned, In, In, double *, unsigned, double *);
 typedef void OfQ(unsigned, In, unsigned, double *, unsigned, double *);
 typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
@@ -275,7 +276,7 @@ typedef void OfQVT(unsigned, In, unsigned, In, double, double *, unsigned, doubl
 /* Calls a native callback. The signatures take their inputs as pointers to non-const. */
 static void call_native(const NslCallback *cb, const NslPoint *at) {
   const NslCallee *callee = cb->callee;
-  double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = output_data(cb);
+  double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = cb->out;
   unsigned n = (unsigned)callee->n, m = (unsigned)callee->m, nz = at->z ? (unsigned)callee->nz : 0,
            nout = (unsigned)nsl_callback_entries(cb);
   memset(out, 0, nout * sizeof *out);
@@ -295,6 +296,8 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
     case NSL_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
     case NSL_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
     case NSL_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_MEXT: ((Mext *)f)(at->t, out, nz, z); break;
+    case NSL_NATIVE_MINT: ((Mint *)f)(at->t, x, lambda, out, nz, z); break;
     case NSL_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
     case NSL_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
     case NSL_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
@@ -304,17 +307,104 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
   }
 }
 
+/* ---- compiled callbacks ---- */
+
+int nsl_callback_argument(const NslCallback *cb, char letter) {
+  int self = nsl_is_method(cb), first = self + !nsl_timeless(cb->slot);
+  if (letter == 't') return nsl_timeless(cb->slot) ? -1 : self;
+  return first + (int)(strchr(cb->slot->args, letter) - cb->slot->args);
+}
+
+static int argument_size(const NslCallee *callee, char letter) {
+  return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
+}
+
+/* The inputs of the trace of a callback at a point. */
+static void set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
+  double *in = trace->in;
+  if (cb->timed) *in++ = at->t;
+  for (int a = 0; a < cb->inputs; a++) {
+    char letter = cb->letter[a];
+    const double *z = at->z ? at->z : cb->callee->z->data, *from = letter == 'x' ? at->x : letter == 'z' ? z : at->lambda;
+    int n = cb->count[a];
+    for (int i = 0; i < n; i++) in[i] = from[i];
+    in += n;
+  }
+  if (trace->touched) nsl_trace_clear_last(trace);
+}
+
+/* A compiled callback and the point at which it is called. */
+typedef struct FirstCall {
+  NslCallback *cb;
+  const NslPoint *at;
+} FirstCall;
+
+/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the FirstCall. */
+static int find_trace(lua_State *L) {
+  const FirstCall *call = lua_touserdata(L, 1);
+  NslCallback *cb = call->cb;
+  NslCallee *callee = cb->callee;
+  const NslSlot *slot = cb->slot;
+  NslTraceArg args[9];
+  int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
+  cb->inputs = 0;
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 2, NSL_SHEET);
+  lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
+  if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
+  if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
+  for (const char *a = slot->args; *a; a++) {
+    int n = cb->count[cb->inputs] = argument_size(callee, *a);
+    cb->letter[cb->inputs] = *a;
+    cb->inputs += n > 0;
+    args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
+  }
+  args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
+  cb->timed = !nsl_timeless(slot);
+  cb->entries = rows * cols;
+  cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
+  const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
+  cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
+  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
+  set_inputs(cb, trace, call->at);
+  nsl_trace_check(L, 4, trace, nargs, args);
+  cb->trace = trace;
+  return 0;
+}
+
+NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
+  NslCallback *cb = &callee->callbacks[slot];
+  if (!cb->trace) {
+    FirstCall call = {cb, at};
+    if (nsl_callback_protected(cb, find_trace, &call) != 0) return NULL;
+  }
+  set_inputs(cb, cb->trace, at);
+  return cb->trace;
+}
+
+/* Evaluates the trace of a compiled callback; nothing filled and nothing returned stands for zeros. */
+static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
+  NslCallback *cb = &callee->callbacks[slot];
+  NslTrace *trace = nsl_callback_trace(callee, slot, at);
+  if (!trace) return -1;
+  cb->silent = trace->outputs == 0;
+  if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
+  nsl_trace_value(trace, out);
+  for (int i = 0; i < cb->entries; i++)
+    if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
+  return 0;
+}
+
 int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
+  if (nsl_has_trace(cb)) return call_compiled(callee, slot, at, out);
   if (cb->backing == NSL_LIBRARY)
     call_native(cb, at);
   else if (call_lua(cb, slot, at) != 0)
     return -1;
-  const double *data = output_data(cb);
-  int entries = nsl_callback_entries(cb);
-  for (int i = 0; i < entries; i++) {
-    if (!isfinite(data[i])) return refuse_entry(cb, i, data[i]);
-    out[i] = data[i];
+  for (int i = 0; i < cb->entries; i++) {
+    if (!isfinite(cb->out[i])) return refuse_entry(cb, i, cb->out[i]);
+    out[i] = cb->out[i];
   }
   return 0;
 }

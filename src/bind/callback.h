@@ -26,6 +26,14 @@ int nsl_callback_entries(const NslCallback *cb);
 int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out);
 
 /*
+** The trace of a slot's compiled callback with its inputs at a point; NULL, the error kept, when it cannot be traced.
+** nsl_callback_argument: the number, from 0, of the trace's argument that a letter of the slot stands for; 't': the time,
+** -1 when there is none.
+*/
+struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at);
+int nsl_callback_argument(const NslCallback *cb, char letter);
+
+/*
 ** Runs f, with `argument` as a light userdata, in the name of the callback: what it raises is worded and kept as what
 ** the callback raises. Returns 0, or negative.
 */

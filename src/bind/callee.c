@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+#include "bind/compile.h"
+
+/* What the names of fields that keep objects alive begin with. */
+#define ANCHOR "anchor "
+
 /* ---- setting up ---- */
 
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
@@ -19,8 +24,12 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeCl
   }
   lua_newtable(L);
   lua_setiuservalue(L, idx, NSL_FIELDS);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, callee->host->sheets);
   lua_createtable(L, NSL_SHEET_SLOTS + 2 * kind->nslots, 0);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, -3, callee);
   lua_setiuservalue(L, idx, NSL_SHEET);
+  lua_pop(L, 1);
   nsl_remember_object(L, idx);
 }
 
@@ -68,7 +77,7 @@ const char *nsl_argument_name(const NslCallee *callee, char arg) {
 }
 
 int nsl_dimension(const NslCallee *callee, char letter) {
-  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
+  return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : letter == '3' ? 3 : 1;
 }
 
 /* An argument or output vector, anchored in the sheet. */
@@ -86,14 +95,17 @@ static void make_output(lua_State *L, int idx, int slot) {
   NslCallback *cb = &callee->callbacks[slot];
   if (cb->vector || cb->matrix) return;
   int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
+  cb->entries = rows * cols;
   if (cb->slot->cols == '1') {
     cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
+    cb->out = cb->vector->data;
     return;
   }
   NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
   put_in_sheet(L, idx, nsl_output_place(slot), -1);
   lua_pop(L, 1);
   cb->matrix = matrix;
+  cb->out = matrix->data;
 }
 
 /*
@@ -105,7 +117,7 @@ static void rebind(lua_State *L, int idx) {
   for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
-    callee->functions[i].plain_known = callee->functions[i].jacobians_known = false;
+    callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
   if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
   unsigned present = 0;
   for (int i = 0; i < callee->kind->nslots; i++)
@@ -118,7 +130,8 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
   NslCallee *callee = lua_touserdata(L, idx);
   NslCallback *cb = &callee->callbacks[slot];
   put_in_sheet(L, idx, nsl_function_place(slot), function);
-  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : NSL_LUA;
+  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
+  cb->trace = NULL;
   rebind(L, idx);
 }
 
@@ -142,7 +155,7 @@ static bool push_method(lua_State *L, int idx, const char *name) {
     lua_getiuservalue(L, idx, NSL_CLASS);
     if (lua_istable(L, -1)) lua_getfield(L, -1, name);
   }
-  bool found = lua_isfunction(L, -1);
+  bool found = nsl_is_callback(L, -1);
   if (!found && !lua_isnil(L, -1)) nsl_bad(L, nsl_callee_title(L, lua_touserdata(L, idx)), name, "a function", -2);
   if (found) lua_replace(L, top + 1);
   lua_settop(L, top + found);
@@ -155,12 +168,13 @@ void nsl_find_methods(lua_State *L, int idx) {
   bool changed = false;
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
-    bool was = cb->backing == NSL_METHOD;
-    if (cb->backing == NSL_LUA || cb->backing == NSL_LIBRARY) continue;
+    bool was = nsl_is_method(cb);
+    if (cb->backing != NSL_ABSENT && !was) continue;
     if (push_method(L, idx, cb->slot->name)) {
       put_in_sheet(L, idx, nsl_function_place(i), -1);
+      cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
+      cb->trace = NULL;
       lua_pop(L, 1);
-      cb->backing = NSL_METHOD;
       changed = changed || !was;
     } else if (was) {
       cb->backing = NSL_ABSENT;
@@ -208,7 +222,7 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
     nsl_set_symbol(L, 1, slot, find_symbol(L, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
-  if (!lua_isfunction(L, 2) && !lua_isnil(L, 2))
+  if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2))
     nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
   nsl_set_function(L, 1, slot, 2);
   return 0;
@@ -227,7 +241,7 @@ static NsStatus make_memories(NslCallee *callee) {
     f->lambda = ns_arena_doubles(&callee->arena, callee->m);
     f->plain = ns_arena_doubles(&callee->arena, most);
     f->jacobian[0] = f->jacobian[1] = f->low = NULL;
-    f->plain_known = f->jacobians_known = false;
+    f->plain_known = f->jacobians_known = f->no_duals = false;
   }
   return callee->arena.failed ? NS_ENOMEM : NS_OK;
 }
@@ -245,7 +259,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
   callee->rate = make_vector(L, idx, NSL_SHEET_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
-    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL;
+    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, callee->callbacks[i].trace = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);
@@ -283,9 +297,14 @@ int nsl_callee_index(lua_State *L) {
   return 1;
 }
 
-/* Refuses a field that would hide a method (of the table in upvalue 1), and a function that would never be called. */
+/*
+** Refuses a field that would hide a method (of the table in upvalue 1), a function that would never be called, and what
+** would take the place of something that the engine points to.
+*/
 static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
   const char *who = nsl_callee_title(L, callee);
+  if (strncmp(name, ANCHOR, sizeof ANCHOR - 1) == 0)
+    luaL_error(L, "%s: %s: the name of a field cannot begin with '" ANCHOR "'", who, name);
   bool callback = slot >= 0 && strcmp(callee->kind->slots[slot].name, name) == 0;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL && !callback) {
@@ -297,11 +316,11 @@ static void check_field(lua_State *L, const NslCallee *callee, const char *name,
   if (slot < 0) return;
   if (!callback) {
     const char *method = callee->kind->slots[slot].name;
-    if (lua_isfunction(L, 3))
+    if (nsl_is_callback(L, 3))
       luaL_error(L, "%s: %s: a callback is set as %s (with self as its first argument)", who, name, method);
   } else {
     nsl_callee_idle(L, callee, name);
-    if (!lua_isfunction(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
+    if (!nsl_is_callback(L, 3) && !lua_isnil(L, 3)) nsl_bad(L, who, name, "a function", 3);
   }
 }
 
@@ -319,7 +338,7 @@ static const char *push_known(lua_State *L, const NslCalleeClass *kind) {
 
 /* Refuses a function (at 3) under the name of a callback that there is not: it would never be called. */
 static void check_callback_name(lua_State *L, const NslCallee *callee, const char *name) {
-  if (strncmp(name, "compute", 7) != 0 || !lua_isfunction(L, 3)) return;
+  if (strncmp(name, "compute", 7) != 0 || !nsl_is_callback(L, 3)) return;
   const char *who = nsl_callee_title(L, callee), *type = callee->head.type->name;
   if (callee->kind->nslots == 0) luaL_error(L, "%s: %s: a %s has no callbacks", who, name, type);
   luaL_error(L, "%s: %s: no callback of a %s (known: %s)", who, name, type, push_known(L, callee->kind));
@@ -338,7 +357,7 @@ int nsl_callee_newindex(lua_State *L) {
   lua_insert(L, 2);
   lua_rawset(L, 2);
   if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
-  if (callee->callbacks[slot].backing != NSL_METHOD) callee->callbacks[slot].backing = NSL_ABSENT;
+  if (!nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
   nsl_find_methods(L, 1);
   return 0;
 }
@@ -346,7 +365,7 @@ int nsl_callee_newindex(lua_State *L) {
 void nsl_anchor(lua_State *L, int idx, const char *key, int value) {
   value = lua_absindex(L, value);
   lua_getiuservalue(L, idx, NSL_FIELDS);
-  lua_pushfstring(L, "anchor %s", key);
+  lua_pushfstring(L, ANCHOR "%s", key);
   lua_pushvalue(L, value);
   lua_rawset(L, -3);
   lua_pop(L, 1);
@@ -361,8 +380,8 @@ static void clone_fields(lua_State *L, int from, int to) {
     lua_insert(L, -2);
     lua_rawset(L, -4);
   }
-  static const char *const own[] = {"anchor nsds", "anchor z"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const own[] = {"anchor nsds", "anchor z", "anchor boundaryConditions"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     lua_pushnil(L);
     lua_setfield(L, -2, own[i]);
   }
@@ -381,6 +400,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   for (int i = 0; i < source->kind->nslots; i++) {
     target->callbacks[i].backing = source->callbacks[i].backing;
     target->callbacks[i].symbol = source->callbacks[i].symbol;
+    target->callbacks[i].trace = NULL;
     lua_rawgeti(L, -1, nsl_function_place(i));
     put_in_sheet(L, to, nsl_function_place(i), -1);
     lua_pop(L, 1);

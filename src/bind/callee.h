@@ -32,6 +32,8 @@ typedef enum NslNative {
                           double *z) */
   NSL_NATIVE_MASS,  /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
   NSL_NATIVE_FINT,  /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MEXT,  /* (double t, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MINT,  /* (double t, double *q, double *v, double *out, unsigned nz, double *z) */
   NSL_NATIVE_FGYR,  /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
   NSL_NATIVE_Q,     /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
   NSL_NATIVE_QT,    /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
@@ -46,7 +48,7 @@ typedef enum NslNative {
 /*
 ** What a class of objects has as a callback. `args` lists what stands between the time and the output: 'x', 'l'
 ** (lambda), 'v' (the rate of x, in the place of lambda at a point), 'z'; the arguments' names are those of the class. The output is a rows x cols matrix,
-** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers.
+** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers, '3' for that number.
 */
 typedef struct NslSlot {
   const char *name;  /* "computeh": the method of a class */
@@ -57,7 +59,10 @@ typedef struct NslSlot {
   NslNative native;
 } NslSlot;
 
-typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY } NslBacking;
+/* A method gets self first. COMPILED: by ns.compile. */
+typedef enum NslBacking {
+  NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED, NSL_COMPILED_METHOD
+} NslBacking;
 
 typedef NsSymbol NslSymbol;
 
@@ -71,6 +76,14 @@ struct NslCallback {
   NslSymbol symbol; /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
+  double *out;       /* its numbers, so many */
+  int entries;
+  struct NslTrace *trace; /* compiled: for these sizes; NULL until it is called. The function keeps it alive */
+  bool timed;      /* with the trace: it gets the time */
+  int inputs;      /* with the trace: how many of the arguments that the slot lists are not empty */
+  char letter[4];  /* with the trace: which, and their sizes */
+  int count[4];
+  int argument[2]; /* with the trace: the numbers of the arguments that Jacobians are by; -1: there is none */
   bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
@@ -86,7 +99,8 @@ typedef struct NslFunction {
   double *plain;         /* its value, when it is a vector */
   bool plain_known, jacobians_known;
   double *jacobian[2];   /* by dual numbers, at that point */
-  double *low;           /* room for a value, of differences */
+  double *low;           /* room for a value: of differences, or of a matrix */
+  bool no_duals;         /* a matrix whose callback did not take dual numbers */
 } NslFunction;
 
 /*
@@ -134,6 +148,14 @@ struct NslCallee {
   const NsNsds *nsds;        /* that it is in, anchored in the fields; NULL: none */
 };
 
+static inline bool nsl_is_method(const NslCallback *cb) {
+  return cb->backing == NSL_METHOD || cb->backing == NSL_COMPILED_METHOD;
+}
+
+static inline bool nsl_has_trace(const NslCallback *cb) {
+  return cb->backing == NSL_COMPILED || cb->backing == NSL_COMPILED_METHOD;
+}
+
 /* Sets up a callee just made by nsl_new at idx. */
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name);
 
@@ -159,8 +181,8 @@ int nsl_dimension(const NslCallee *callee, char letter);
 int nsl_slot(const NslCallee *callee, const char *name);
 
 /*
-** Gives a slot the function at stack index `function`, called without self (nil: takes the callback away), or a
-** native symbol.
+** Gives a slot the function or compiled function at stack index `function`, called without self (nil: takes the
+** callback away), or a native symbol.
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
 void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol);

@@ -14,7 +14,7 @@
 
 enum { POINTS = 3, MOST_ENTRIES = 20 };
 
-/* What is compared: one Jacobian of one callee at some points. */
+/* What is compared: one Jacobian of one callee at some points, or, with 0 columns, the vector of a derivative by the time. */
 typedef struct Audit {
   lua_State *L;
   int lines;          /* stack index of the list of complaints */
@@ -28,8 +28,9 @@ typedef struct Audit {
 /* The entry (i, j) that differs most; false when all agree. */
 static bool worst_entry(const Audit *a, double tolerance, int *row, int *col) {
   double most = 0, scale = 1;
-  for (int i = 0; i < a->rows * a->cols; i++) scale = fmax(scale, fabs(a->exact[i]));
-  for (int j = 0; j < a->cols; j++)
+  int cols = a->cols > 0 ? a->cols : 1;
+  for (int i = 0; i < a->rows * cols; i++) scale = fmax(scale, fabs(a->exact[i]));
+  for (int j = 0; j < cols; j++)
     for (int i = 0; i < a->rows; i++) {
       double difference = fabs(a->given[i + j * a->rows] - a->exact[i + j * a->rows]);
       if (difference <= most || difference <= tolerance * scale) continue;
@@ -43,26 +44,32 @@ static bool worst_entry(const Audit *a, double tolerance, int *row, int *col) {
 static void complain(const Audit *a, double t, int i, int j) {
   lua_State *L = a->L;
   int at = i + j * a->rows;
-  char line[256];
-  snprintf(line, sizeof line, "%s[%d][%d]: given %.10g, exact %.10g (t=%g)", a->label, i + 1, j + 1, a->given[at],
-           a->exact[at], t);
+  char line[256], entry[64];
+  if (a->cols > 0) snprintf(entry, sizeof entry, "%s[%d][%d]", a->label, i + 1, j + 1);
+  else snprintf(entry, sizeof entry, "%s[%d]", a->label, i + 1);
+  snprintf(line, sizeof line, "%s: given %.10g, exact %.10g (t=%g)", entry, a->given[at], a->exact[at], t);
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, a->callee), line);
   lua_rawseti(L, a->lines, (lua_Integer)lua_rawlen(L, a->lines) + 1);
   lua_pop(L, 1);
 }
 
 /*
-** Compares at one point; each wrong entry is told once (it is made right in the copy, and the next one is looked
-** for).
+** Complains of the entries of `given` that differ from those of `exact`, which are exact, or by differences. Each wrong
+** entry is told once (it is made right in the copy, and the next one is looked for).
 */
-static NsStatus compare(const Audit *a, double t, const double *const *args) {
-  bool exact;
+static void tell_differences(const Audit *a, double t, bool exact) {
   int i, j;
-  if (nsl_exact_jacobian(a->callee, a->which, a->by, t, args, a->exact, &exact) != 0) return NS_ECALLBACK;
   for (int n = 0; n < MOST_ENTRIES && worst_entry(a, exact ? 1e-9 : 1e-4, &i, &j); n++) {
     complain(a, t, i, j);
     a->given[i + j * a->rows] = a->exact[i + j * a->rows];
   }
+}
+
+/* Compares a Jacobian at one point. */
+static NsStatus compare(const Audit *a, double t, const double *const *args) {
+  bool exact;
+  if (nsl_exact_jacobian(a->callee, a->which, a->by, t, args, a->exact, &exact) != 0) return NS_ECALLBACK;
+  tell_differences(a, t, exact);
   return NS_OK;
 }
 
@@ -133,7 +140,8 @@ static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const P
     const NslCallback *cb = &callee->callbacks[slot];
     int entries = nsl_callback_entries(cb);
     bool silent;
-    if (is_jacobian(cb->slot) || entries == 0 || (cb->backing != NSL_LUA && cb->backing != NSL_METHOD)) continue;
+    if (is_jacobian(cb->slot) || entries == 0 || cb->backing == NSL_ABSENT || cb->backing == NSL_LIBRARY)
+      continue;
     double *out = scratch(L, (size_t)entries);
     status = is_silent(callee, slot, probe, out, &silent);
     lua_pop(L, 1);
@@ -161,6 +169,27 @@ static const struct {
 static const char *relation_callback(const NslRelation *handle, int c) {
   bool by_q = c == 0 && ns_relation_family(handle->relation) == NS_MECHANICS;
   return by_q ? "computeJachq" : relation_jacobians[c].callback;
+}
+
+/* Compares hDot with the derivative of h by the time, at later times too; x, given and exact are room. */
+static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const Probe *probe, NsError *err) {
+  const NsRelation *rel = inter->relation;
+  double *room = scratch(audit->L, 4 * (size_t)rel->m);
+  NsStatus status = NS_OK;
+  lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
+  for (int trial = 0; trial < POINTS && (lua_Integer)lua_rawlen(audit->L, audit->lines) == before; trial++) {
+    bool exact;
+    move(probe->moved_x, probe->x, rel->nx, trial);
+    NsRelationPoint at = {probe->t + (probe->T - probe->t) * trial / (POINTS - 1), probe->moved_x, probe->lambda, probe->z};
+    memset(audit->given, 0, (size_t)rel->m * sizeof *audit->given);
+    memset(audit->exact, 0, (size_t)rel->m * sizeof *audit->exact);
+    status = ns_relation_add_rate(rel, &at, room, audit->given, err);
+    if (status == NS_OK) status = ns_relation_add_rate_of_h(rel, &at, room, audit->exact, &exact, err);
+    if (status != NS_OK) break;
+    tell_differences(audit, at.t, exact);
+  }
+  lua_pop(audit->L, 1);
+  return status;
 }
 
 static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t,
@@ -201,24 +230,31 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
       if ((lua_Integer)lua_rawlen(L, lines) > before) break;
     }
   }
+  if (status == NS_OK && rel->hdot.value && rel->h.value) {
+    Audit audit = {.L = L, .lines = lines, .callee = &handle->callee, .label = "hDot", .rows = m, .given = one, .exact = other};
+    status = check_rate(&audit, inter, &probe, err);
+  }
   lua_pop(L, 5);
   return status;
 }
 
 static const struct {
   const char *callback, *label;
-  int which, by; /* function: 1 fInt, 2 fGyr */
-} mechanical_jacobians[NS_FORCE_JACOBIANS] = {
+  int which, by; /* function: 1 fInt, 2 fGyr or mInt */
+} mechanical_jacobians[NS_FORCE_PARTS] = {
     [NS_FINT_BY_Q] = {"computeJacobianFIntq", "JacobianFIntq", 1, 0},
     [NS_FINT_BY_V] = {"computeJacobianFIntqDot", "JacobianFIntqDot", 1, 1},
     [NS_FGYR_BY_Q] = {"computeJacobianFGyrq", "JacobianFGyrq", 2, 0},
     [NS_FGYR_BY_V] = {"computeJacobianFGyrqDot", "JacobianFGyrqDot", 2, 1},
+    [NS_MINT_BY_Q] = {"computeJacobianMIntq", "JacobianMIntq", 2, 0},
+    [NS_MINT_BY_V] = {"computeJacobianMIntv", "JacobianMIntv", 2, 1},
 };
 
 static bool mechanical_given(const NslDs *handle, int i) {
   const NsMechanicalDs *ds = (const NsMechanicalDs *)handle->ds;
-  const NsFunction *f = mechanical_jacobians[i].which == 1 ? &ds->fint_function : &ds->fgyr_function;
-  return f->value && given(&handle->callee, mechanical_jacobians[i].callback, &ds->force_jacobian[i]);
+  const NsFunction *f = i < NS_FGYR_BY_Q ? &ds->fint_function : i < NS_MINT_BY_Q ? &ds->fgyr_function : &ds->mint_function;
+  const NsCoef *coef = i < NS_FORCE_JACOBIANS ? &ds->force_jacobian[i] : NULL;
+  return f->value && given(&handle->callee, mechanical_jacobians[i].callback, coef);
 }
 
 static bool ds_jacobian_given(const NslDs *handle) {
@@ -226,7 +262,7 @@ static bool ds_jacobian_given(const NslDs *handle) {
   bool found = false;
   if (handle->ds->family == NS_FIRST_ORDER)
     return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
-  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) found = found || mechanical_given(handle, i);
+  for (int i = 0; i < NS_FORCE_PARTS; i++) found = found || mechanical_given(handle, i);
   return found;
 }
 
@@ -267,12 +303,12 @@ static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, doubl
   double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n), *room = scratch(L, n * n);
   Audit audit = {L, lines, &handle->callee, 0, NS_BY_X, "Jacobianfx", ds->n, ds->n, one, other};
   if (ds->family == NS_FIRST_ORDER) status = check_ds_jacobian(&audit, handle, 0, t, x, room, err);
-  for (int i = 0; ds->family == NS_MECHANICS && i < NS_FORCE_JACOBIANS && status == NS_OK; i++) {
+  for (int i = 0; ds->family == NS_MECHANICS && i < NS_FORCE_PARTS && status == NS_OK; i++) {
     if (!mechanical_given(handle, i)) continue;
     audit.which = mechanical_jacobians[i].which;
     audit.by = mechanical_jacobians[i].by;
     audit.label = mechanical_jacobians[i].label;
-    audit.rows = handle->callee.m;
+    audit.rows = i < NS_MINT_BY_Q ? handle->callee.m : 3;
     audit.cols = audit.by == 0 ? handle->callee.n : handle->callee.m;
     status = check_ds_jacobian(&audit, handle, i, t, x, room, err);
   }
@@ -308,7 +344,7 @@ static bool relation_jacobian_given(const NslRelation *handle) {
     if ((relation_jacobians[c].which == 0 ? &rel->h : &rel->g)->value &&
         given(&handle->callee, relation_callback(handle, c), coefs[c]))
       return true;
-  return false;
+  return rel->hdot.value && rel->h.value;
 }
 
 /* Whether some callback of the simulation's graph has a Jacobian that was given. */

@@ -7,6 +7,8 @@
 #include "bind/ad.h"
 #include "bind/arrays.h"
 #include "bind/callee.h"
+#include "bind/compile.h"
+#include "bind/files.h"
 #include "bind/host.h"
 #include "bind/internal.h"
 #include "bind/linalg.h"
@@ -16,6 +18,7 @@
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
+#include "bind/process.h"
 #include "bind/simulation.h"
 #include "bind/vector.h"
 
@@ -31,8 +34,11 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_host,
     nsl_open_callee,
     nsl_open_ad,
+    nsl_open_compile,
+    nsl_open_kinematics,
     nsl_open_first_order_ds,
     nsl_open_mechanical_ds,
+    nsl_open_boundary,
     nsl_open_relation,
     nsl_open_law,
     nsl_open_interaction,
@@ -52,6 +58,8 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,
+    nsl_open_process,
+    nsl_open_files,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "bind/ad.h"
+#include "bind/compile.h"
+#include "bind/ds.h"
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
+#include "model/first_order_ds.h"
 
 /*
 ** One solver. The residual and the vectors that it gets hang on the user values; F is what duals are compared with, at
@@ -27,10 +30,12 @@ typedef struct Solver {
   double *atol;
   int *index;
   double t, *y, *yd, *F, *Fy, *Fyd;
+  NslTrace *trace; /* the residual is compiled; NULL */
+  bool given;      /* its Jacobians are */
   bool known; /* Fy and Fyd are those of (t, y, yd) */
 } Solver;
 
-enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USES = USE_OUT };
+enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USE_JACOBIAN, USES = USE_JACOBIAN };
 
 static const NslType solver_type = {.name = "nslua.dae"};
 
@@ -72,8 +77,28 @@ static int run_residual(lua_State *L) {
   return 0;
 }
 
+static void take_matrix(lua_State *L, int idx, int n, const char *what, double *to) {
+  NslMatrix *m = nsl_to_finite_matrix(L, idx, n, n, "dae", what);
+  nsl_matrix_alive(L, m);
+  nsl_matrix_read(m, to);
+}
+
+/* The Jacobians that the user's function gives: dF/dy and dF/dyd. */
+static int run_given(lua_State *L) {
+  Solver *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, USE_JACOBIAN);
+  lua_pushnumber(L, s->t);
+  push_filled(L, USE_Y, s->y);
+  push_filled(L, USE_YD, s->yd);
+  lua_call(L, 3, 2);
+  take_matrix(L, 2, s->n, "jacobian: dF/dy", s->Fy);
+  take_matrix(L, 3, s->n, "jacobian: dF/dyd", s->Fyd);
+  return 0;
+}
+
 static int run_duals(lua_State *L) {
   Solver *s = lua_touserdata(L, 1);
+  if (s->given) return run_given(L);
   NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
   lua_getiuservalue(L, 1, USE_F);
   nsl_dual_jacobians(L, 2, 0, true, s->t, 2, args, "residual", s->n, s->F);
@@ -95,18 +120,56 @@ static int protect(Solver *s, lua_CFunction part) {
   return code;
 }
 
+/* ---- a compiled residual ---- */
+
+static void set_inputs(Solver *s, double t, const double *const *args) {
+  double *in = s->trace->in;
+  size_t n = (size_t)s->n;
+  in[0] = t;
+  memcpy(in + 1, args[0], n * sizeof *in);
+  memcpy(in + 1 + n, args[1], n * sizeof *in);
+  memset(in + 1 + 2 * n, 0, n * sizeof *in);
+}
+
+/* Raises when a derivative is not finite. */
+static int check_derivatives(lua_State *L) {
+  const Solver *s = lua_touserdata(L, 1);
+  nsl_check_derivatives(L, "residual", "y", s->n, s->n, s->Fy);
+  nsl_check_derivatives(L, "residual", "yd", s->n, s->n, s->Fyd);
+  return 0;
+}
+
+static int compiled_jacobian(Solver *s, double t, const double *const *args, int by, double *jac) {
+  size_t n = (size_t)s->n;
+  set_inputs(s, t, args);
+  nsl_trace_jacobian(s->trace, 1, s->Fy);
+  nsl_trace_jacobian(s->trace, 2, s->Fyd);
+  memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
+  return protect(s, check_derivatives);
+}
+
 static bool same_point(const Solver *s, double t, const double *const *args) {
   size_t bytes = (size_t)s->n * sizeof(double);
   return s->t == t && memcmp(s->y, args[0], bytes) == 0 && memcmp(s->yd, args[1], bytes) == 0;
 }
 
-static int value(void *context, double t, const double *const *args, double *out) {
-  Solver *s = context;
-  size_t bytes = (size_t)s->n * sizeof *out;
-  s->known = false;
+static void go_to_point(Solver *s, double t, const double *const *args) {
+  size_t bytes = (size_t)s->n * sizeof(double);
   s->t = t;
   memcpy(s->y, args[0], bytes);
   memcpy(s->yd, args[1], bytes);
+}
+
+static int value(void *context, double t, const double *const *args, double *out) {
+  Solver *s = context;
+  size_t bytes = (size_t)s->n * sizeof *out;
+  if (s->trace) {
+    set_inputs(s, t, args);
+    nsl_trace_value(s->trace, out);
+    return 0;
+  }
+  s->known = false;
+  go_to_point(s, t, args);
   int code = protect(s, run_residual);
   if (code) s->t = NAN;
   memcpy(out, s->F, bytes);
@@ -116,7 +179,12 @@ static int value(void *context, double t, const double *const *args, double *out
 static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   Solver *s = context;
   size_t n = (size_t)s->n;
-  int code = same_point(s, t, args) ? 0 : value(s, t, args, s->F);
+  if (s->trace && !s->given) return compiled_jacobian(s, t, args, by, jac);
+  int code = 0;
+  if (!same_point(s, t, args)) {
+    code = s->given ? 0 : value(s, t, args, s->F);
+    if (s->given) go_to_point(s, t, args), s->known = false;
+  }
   if (!code && !s->known) code = protect(s, run_duals);
   s->known = !code;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
@@ -147,7 +215,14 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
   return v;
 }
 
-/* new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), max_step=, max_steps=}). */
+/* Takes the trace of a compiled residual, at stack index 2. */
+static void take_trace(lua_State *L, Solver *s) {
+  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0}, {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
+  if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
+}
+
+/* new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=}). */
 static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
   Solver *s = nsl_new(L, &solver_type, sizeof *s, USES);
@@ -155,6 +230,10 @@ static int dae_new(lua_State *L) {
   take_room(L, s);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, USE_F);
+  take_trace(L, s);
+  lua_getfield(L, 3, "jacobian");
+  s->given = !lua_isnil(L, -1);
+  lua_setiuservalue(L, 4, USE_JACOBIAN);
   push_argument(L, 4, USE_Y, s->n, "y")->readonly = true;
   push_argument(L, 4, USE_YD, s->n, "yd")->readonly = true;
   push_argument(L, 4, USE_OUT, s->n, "residual");
@@ -322,12 +401,61 @@ static int dae_consistent(lua_State *L) {
   return 2;
 }
 
+/* ---- systems of first order, M(t) y' = f(t, y) ---- */
+
+/* system(x): the number of states of a system of first order, its name, and whether it is linked; nil for all else. */
+static int dae_system(lua_State *L) {
+  const NslHead *head = lua_type(L, 1) == LUA_TUSERDATA ? nsl_head(L, 1) : NULL;
+  if (!head || !nsl_is_first_order(head->type)) return 0;
+  const NslDs *ds = nsl_check_ds(L, 1);
+  lua_pushinteger(L, ds->ds->n);
+  lua_pushstring(L, ns_ds_name(ds->ds));
+  lua_pushboolean(L, nsl_ds_linked(ds));
+  return 3;
+}
+
+/* What terms fills: f (n), and M, J (n x n) when they are wanted. */
+typedef struct Terms {
+  double t, *x, *f, *M, *J;
+} Terms;
+
+static NsStatus evaluate_terms(NsFirstOrderDs *ds, const Terms *at, NsError *err) {
+  int n = ds->base.n;
+  NsStatus status = ns_ds_update(&ds->base, at->t, err);
+  if (status == NS_OK) status = ns_first_order_f(ds, at->t, at->x, at->f, err);
+  if (status == NS_OK && at->J) status = ns_first_order_jacobian(ds, at->t, at->x, at->J, err);
+  if (ns_coef_given(&ds->M)) ns_coef_add_to(&ds->M, 1, at->M, n);
+  for (int i = 0; i < n && !ns_coef_given(&ds->M); i++) at->M[i + i * n] = 1;
+  return status;
+}
+
+/* terms(ds, t, x, jacobian): f(t, x) and M(t), and df/dx when `jacobian` is true. */
+static int dae_terms(lua_State *L) {
+  NslDs *self = nsl_check_idle_ds(L, "dae");
+  lua_settop(L, 4);
+  int n = self->ds->n;
+  Terms at = {.t = luaL_checknumber(L, 2), .x = nsl_push_vector(L, n, NULL)->data};
+  read_vector(L, 3, n, "y", at.x);
+  at.f = nsl_push_vector(L, n, NULL)->data;
+  at.M = nsl_push_matrix(L, n, n, NULL)->data;
+  if (lua_toboolean(L, 4)) at.J = nsl_push_matrix(L, n, n, NULL)->data;
+  NsError err = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NsNsds *nsds = (NsNsds *)self->callee.nsds;
+  if (nsds) nsds->busy = true;
+  NsStatus status = evaluate_terms((NsFirstOrderDs *)self->ds, &at, &err);
+  if (nsds) nsds->busy = false;
+  nsl_leave(self->callee.host, edge);
+  return status == NS_OK ? 2 + (at.J != NULL) : nsl_raise_step(L, &err);
+}
+
 void nsl_open_dae(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", solver_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"new", dae_new},           {"start", dae_start},
                                        {"go_to", dae_go_to},       {"state", dae_state},
                                        {"stats", dae_stats},       {"evaluate", dae_evaluate},
-                                       {"consistent", dae_consistent}, {NULL, NULL}};
+                                       {"consistent", dae_consistent}, {"system", dae_system},
+                                       {"terms", dae_terms},       {NULL, NULL}};
   nsl_register_type(L, &solver_type, meta, NULL);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "dae_support");

@@ -24,8 +24,7 @@ NslDs *nsl_check_idle_ds(lua_State *L, const char *what) {
   return self;
 }
 
-/* Whether an interaction may rely on the number of its parameters. */
-static bool linked(const NslDs *self) {
+bool nsl_ds_linked(const NslDs *self) {
   const NsNsds *nsds = self->callee.nsds;
   for (int i = 0; nsds && i < nsds->ninteractions; i++)
     if (nsds->interactions[i]->ds[0] == self->ds || nsds->interactions[i]->ds[1] == self->ds) return true;
@@ -34,7 +33,7 @@ static bool linked(const NslDs *self) {
 
 void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
-  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, linked(self), shared);
+  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, nsl_ds_linked(self), shared);
   nsl_callee_size(L, idx, self->callee.n, self->callee.m, self->ds->nz);
 }
 
@@ -93,8 +92,7 @@ static int ds_set_name(lua_State *L) {
 
 int nsl_ds_z(lua_State *L) {
   NslDs *self = nsl_check_ds(L, 1);
-  if (!self->ds->z) return lua_pushnil(L), 1;
-  return nsl_ds_view(L, self->ds->z, self->ds->nz, "z", NULL);
+  return nsl_push_z(L, 1, self->ds->z, self->ds->nz);
 }
 
 static int set_parameters(lua_State *L, const char *what, bool shared) {
@@ -145,7 +143,7 @@ static bool is_numbered(const char *name, const char *stem) {
 /* What a solution has under a name already; NULL: nothing. */
 static const char *meaning_in_solution(const char *name) {
   static const char *const fields[] = {"t", "x", "y", "lambda", "iterations", "status", "message", "stats"};
-  static const char *const solution_methods[] = {"save", "column", "names", "display", "close"};
+  static const char *const solution_methods[] = {"save", "column", "names", "display", "close", "plot", "animate", "html"};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
     if (strcmp(name, fields[i]) == 0) return "a field of solutions";
   for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)

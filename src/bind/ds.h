@@ -14,6 +14,9 @@ bool nsl_is_mechanical(const NslType *type);
 /* The system at 1, which must not be in the middle of a step. */
 NslDs *nsl_check_idle_ds(lua_State *L, const char *what);
 
+/* Whether an interaction is linked to the system. */
+bool nsl_ds_linked(const NslDs *self);
+
 /* Gives the system at idx the parameters at stack index `value`. */
 void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared);
 

@@ -35,7 +35,7 @@ typedef struct NslDualVector {
   double *e;
   ptrdiff_t step;
   int n, np;
-  bool readonly;
+  bool readonly, busy; /* busy: a pass that goes on has it */
   const char *label;
   double own[];
 } NslDualVector;

@@ -4,6 +4,8 @@
 */
 #include "bind/host.h"
 
+#include <string.h>
+
 #include "base/interrupt.h"
 #include "bind/interpreter.h"
 
@@ -48,6 +50,16 @@ void nsl_keep_error(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
 }
 
+bool nsl_forget_error(lua_State *L, const char *part) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
+  bool found = lua_type(L, -1) == LUA_TSTRING && strstr(lua_tostring(L, -1), part);
+  lua_pop(L, 1);
+  if (!found) return false;
+  lua_pushboolean(L, 0);
+  nsl_keep_error(L);
+  return true;
+}
+
 int nsl_raise_step(lua_State *L, const NsError *err) {
   if (err->status != NS_ECALLBACK && err->status != NS_ERETRY) return nsl_raise(L, err);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
@@ -55,6 +67,15 @@ int nsl_raise_step(lua_State *L, const NsError *err) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
   if (lua_isboolean(L, -1) && !lua_toboolean(L, -1)) return nsl_raise(L, err);
   return lua_error(L);
+}
+
+/* Pushes a new table of weak values. */
+static void push_weak(lua_State *L) {
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
 }
 
 void nsl_open_host(lua_State *L) {
@@ -66,12 +87,10 @@ void nsl_open_host(lua_State *L) {
   NslHost *host = lua_newuserdatauv(L, sizeof *host, 0);
   *host = (NslHost){0};
   if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
+  push_weak(L);
+  host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
-  lua_newtable(L);
-  lua_newtable(L);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  push_weak(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);

@@ -16,6 +16,7 @@ typedef struct NslHost {
   const NsProgress *progress;   /* where its simulation stands; NULL outside of one */
   const NslCallback *running;   /* the callback that runs; NULL outside */
   uint64_t class_version;       /* counts the changes of classes made by ns.class */
+  int sheets;                   /* a reference in the registry: callee (its address) -> sheet, weak */
 } NslHost;
 
 /* The host of L. */
@@ -41,6 +42,9 @@ void nsl_remember_object(lua_State *L, int idx);
 
 /* Keeps the value on top of the stack (popped) as what the next nsl_raise_callback raises. Raises nothing itself. */
 void nsl_keep_error(lua_State *L);
+
+/* Forgets the error that is kept when it is a text with this part in it; whether it did. */
+bool nsl_forget_error(lua_State *L, const char *part);
 
 /* Raises err: for NS_ECALLBACK what the callback raised, as it was; otherwise nsl_raise. */
 int nsl_raise_step(lua_State *L, const NsError *err);

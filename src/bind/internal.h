@@ -41,7 +41,7 @@ void nsl_internal_mixed(lua_State *L);
 
 /*
 ** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[,
-** x]), file_open(path).
+** x]), file_open(path), number_parse(text), file_load(path).
 */
 void nsl_internal_io(lua_State *L);
 
@@ -56,6 +56,13 @@ void nsl_internal_ad(lua_State *L);
 ** a linked relation.
 */
 void nsl_internal_model(lua_State *L);
+
+/*
+** tape(inputs, entries, outputs, x, direction, from, count), tape_source(inputs, entries, outputs),
+** tape_native(inputs, entries, outputs, xs, program), tape_operations(),
+** compiler_build(source, program [, function, inputs, count]).
+*/
+void nsl_internal_tape(lua_State *L);
 
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/library.h"
@@ -81,6 +82,27 @@ static int number_format(lua_State *L) {
   return 1;
 }
 
+/* number_parse(text): the number, or nil. */
+static int number_parse(lua_State *L) {
+  size_t length;
+  double x;
+  const char *text = luaL_checklstring(L, 1, &length);
+  if (ns_number_parse(text, length, &x)) lua_pushnumber(L, x);
+  else lua_pushnil(L);
+  return 1;
+}
+
+/* file_load(path): its contents. */
+static int file_load(lua_State *L) {
+  NsError err = {0};
+  char *bytes;
+  size_t size;
+  if (ns_file_load(luaL_checkstring(L, 1), &bytes, &size, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_pushlstring(L, bytes, size);
+  ns_free(bytes);
+  return 1;
+}
+
 /* library_symbol(path, symbol[, x]): true; with x the value of symbol called as double f(double). */
 static int library_symbol(lua_State *L) {
   NsError err = {0};
@@ -145,7 +167,8 @@ static int file_abort(lua_State *L) {
 void nsl_internal_io(lua_State *L) {
   static const luaL_Reg functions[] = {{"csv_write", csv_write},           {"npy_write", npy_write},
                                        {"number_format", number_format},   {"library_symbol", library_symbol},
-                                       {"file_open", file_open},           {NULL, NULL}};
+                                       {"file_open", file_open},           {"number_parse", number_parse},
+                                       {"file_load", file_load},           {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", file_abort}, {NULL, NULL}};
   static const luaL_Reg methods[] = {
       {"write", file_write}, {"print", file_print}, {"commit", file_commit}, {"abort", file_abort}, {NULL, NULL}};

@@ -1,6 +1,6 @@
 /*
 ** internal_model.c
-** For the specs alone: the derivatives of a relation's output along a motion.
+** For the specs alone: the derivatives of a relation's output along a motion, and its second ones.
 */
 #include "bind/internal.h"
 
@@ -45,9 +45,28 @@ static int relation_rate(lua_State *L) {
   return evaluate(L, rate);
 }
 
+/* (relation, t, q): the vectors of second derivatives (m x nx x nx) and of the drift's (m x nx); or nil. */
+static int relation_second(lua_State *L) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  const NsRelation *rel = self->relation;
+  luaL_argcheck(L, rel->m >= 0, 1, "not linked");
+  const double *q = nsl_to_vector(L, 3, rel->nx, "second", "q")->data;
+  const double *lambda = nsl_push_vector(L, rel->m, NULL)->data;
+  double *room = nsl_push_vector(L, rel->nx + 3 * rel->m, NULL)->data;
+  NslVector *second = nsl_push_vector(L, rel->m * rel->nx * rel->nx, NULL);
+  NslVector *drift = nsl_push_vector(L, rel->m * rel->nx, NULL);
+  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  bool good = ns_relation_second(rel, &at, room, second->data, drift->data);
+  nsl_leave(self->callee.host, edge);
+  return good ? 2 : (lua_pushnil(L), 1);
+}
+
 void nsl_internal_model(lua_State *L) {
   lua_pushcfunction(L, relation_bias);
   lua_setfield(L, -2, "relation_bias");
   lua_pushcfunction(L, relation_rate);
   lua_setfield(L, -2, "relation_rate");
+  lua_pushcfunction(L, relation_second);
+  lua_setfield(L, -2, "relation_second");
 }

@@ -150,13 +150,22 @@ static inline NslMatrix *self_matrix(lua_State *L) {
   return nsl_check_matrix(L, 1);
 }
 
+/* Pushes a row of the matrix at 1 that was asked for before; false when there is none. May leave values below it. */
+static inline bool push_known_row(lua_State *L, const NslMatrix *m, int i) {
+  if (lua_getiuservalue(L, 1, 2) != LUA_TTABLE || lua_rawgeti(L, -1, i + 1) != LUA_TUSERDATA) return false;
+  NslVector *row = lua_touserdata(L, -1);
+  row->data = m->data + i;
+  row->readonly = m->readonly;
+  return true;
+}
+
 static int matrix_index(lua_State *L) {
   NslMatrix *m = self_matrix(L);
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
     if (!good || i >= (lua_Unsigned)m->rows || is_dead(m)) return bad_row(L, m);
-    nsl_push_row(L, 1, (int)i);
+    if (!push_known_row(L, m, (int)i)) nsl_push_row(L, 1, (int)i);
     return 1;
   }
   if (type != LUA_TSTRING) return bad_row(L, m);

@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/function.h"
 #include "bind/mechanical_ds.h"
 
-/* Those of linear systems first, then those that rigid bodies have too. */
+/* Those of linear systems first; then those that rigid bodies have too; then theirs, or those of a LagrangianDS. */
 enum {
   SLOT_FEXT,
   SLOT_POTENTIAL,
@@ -16,8 +17,13 @@ enum {
   SLOT_FINT = LINEAR_SLOTS,
   SLOT_FINT_Q,
   SLOT_FINT_V,
+  SHARED_SLOTS,
+  SLOT_MEXT = SHARED_SLOTS,
+  SLOT_MINT,
+  SLOT_MINT_Q,
+  SLOT_MINT_V,
   RIGID_SLOTS,
-  SLOT_MASS = RIGID_SLOTS,
+  SLOT_MASS = SHARED_SLOTS,
   SLOT_FGYR,
   SLOT_FGYR_Q,
   SLOT_FGYR_V,
@@ -25,36 +31,58 @@ enum {
 };
 
 /* x is q, lambda is v: n stands for the coordinates, m for the velocities. */
+#define SHARED_LIST                                                                         \
+  {"computeFExt", "fExt", "z", "fExt", 'm', '1', NSL_NATIVE_TIME},                          \
+      {"computePotential", "potential", "xz", "energy", '1', '1', NSL_NATIVE_MASS},         \
+      {"computeFInt", "fInt", "xlz", "fInt", 'm', '1', NSL_NATIVE_FINT},                    \
+      {"computeJacobianFIntq", "jacobianFIntq", "xlz", "J", 'm', 'n', NSL_NATIVE_FINT},     \
+      {"computeJacobianFIntqDot", "jacobianFIntqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FINT}
+
 static const NslSlot slots[SLOTS] = {
-    {"computeFExt", "fExt", "z", "fExt", 'm', '1', NSL_NATIVE_TIME},
-    {"computePotential", "potential", "xz", "energy", '1', '1', NSL_NATIVE_MASS},
-    {"computeFInt", "fInt", "xlz", "fInt", 'm', '1', NSL_NATIVE_FINT},
-    {"computeJacobianFIntq", "jacobianFIntq", "xlz", "J", 'm', 'n', NSL_NATIVE_FINT},
-    {"computeJacobianFIntqDot", "jacobianFIntqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FINT},
+    SHARED_LIST,
     {"computeMass", "mass", "xz", "mass", 'm', 'm', NSL_NATIVE_MASS},
     {"computeFGyr", "fGyr", "xlz", "fGyr", 'm', '1', NSL_NATIVE_FGYR},
     {"computeJacobianFGyrq", "jacobianFGyrq", "xlz", "J", 'm', 'n', NSL_NATIVE_FGYR},
     {"computeJacobianFGyrqDot", "jacobianFGyrqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FGYR},
 };
 
+static const NslSlot rigid_slots[RIGID_SLOTS] = {
+    SHARED_LIST,
+    {"computeMExt", "mExt", "z", "mExt", '3', '1', NSL_NATIVE_MEXT},
+    {"computeMInt", "mInt", "xlz", "mInt", '3', '1', NSL_NATIVE_MINT},
+    {"computeJacobianMIntq", "jacobianMIntq", "xlz", "J", '3', 'n', NSL_NATIVE_MINT},
+    {"computeJacobianMIntv", "jacobianMIntv", "xlz", "J", '3', 'm', NSL_NATIVE_MINT},
+};
+
+/* A coefficient of `rows` that a callback of time may give. */
+static NsStatus bind_external(NslCallee *callee, int slot, int rows, NsCoef *coef) {
+  NsFunction external = nsl_coefficient_function(callee, slot);
+  if (external.value) return ns_coef_set_function(coef, rows, 1, external);
+  if (ns_coef_varies(coef)) ns_coef_clear(coef);
+  return NS_OK;
+}
+
 static NsStatus bind(NslCallee *callee) {
   NsMechanicalDs *ds = nsl_mechanical((NslDs *)callee);
   if (!ds) return NS_OK;
-  ds->mass_function = nsl_function(callee, 0, SLOT_MASS, NSL_IMPLICIT, -1);
+  NsStatus status = NS_OK;
   ds->fint_function = nsl_function(callee, 1, SLOT_FINT, SLOT_FINT_Q, SLOT_FINT_V);
-  ds->fgyr_function = nsl_function(callee, 2, SLOT_FGYR, SLOT_FGYR_Q, SLOT_FGYR_V);
   ds->potential = nsl_function(callee, 3, SLOT_POTENTIAL, -1, -1);
-  NsFunction external = nsl_coefficient_function(callee, SLOT_FEXT);
-  if (external.value) return ns_coef_set_function(&ds->fext, ds->nv, 1, external);
-  if (ns_coef_varies(&ds->fext)) ns_coef_clear(&ds->fext);
-  return NS_OK;
+  if (ds->kind == NS_NEWTON_EULER) {
+    ds->mint_function = nsl_function(callee, 2, SLOT_MINT, SLOT_MINT_Q, SLOT_MINT_V);
+    status = bind_external(callee, SLOT_MEXT, 3, &ds->mext);
+  } else {
+    ds->mass_function = nsl_function(callee, 0, SLOT_MASS, NSL_IMPLICIT, -1);
+    ds->fgyr_function = nsl_function(callee, 2, SLOT_FGYR, SLOT_FGYR_Q, SLOT_FGYR_V);
+  }
+  return status == NS_OK ? bind_external(callee, SLOT_FEXT, ds->nv, &ds->fext) : status;
 }
 
 static const NslCalleeClass classes[NS_MECHANICAL_KINDS] = {
     [NS_LAGRANGIAN] = {"dynamical system", slots, SLOTS, bind, "q", "v"},
     [NS_LAGRANGIAN_LINEAR_TI] = {"dynamical system", slots, LINEAR_SLOTS, bind, "q", "v"},
     [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"dynamical system", slots, LINEAR_SLOTS, bind, "q", "v"},
-    [NS_NEWTON_EULER] = {"dynamical system", slots, RIGID_SLOTS, bind, "q", "v"},
+    [NS_NEWTON_EULER] = {"dynamical system", rigid_slots, RIGID_SLOTS, bind, "q", "v"},
 };
 
 const NslCalleeClass *nsl_mechanical_class(NsMechanicalKind kind) {
@@ -63,23 +91,22 @@ const NslCalleeClass *nsl_mechanical_class(NsMechanicalKind kind) {
 
 /* ---- coefficients ---- */
 
-/* What a script calls a coefficient, where it is, the slot that may give it instead (-1: none), its size. */
+/* What a script calls a coefficient, and the callback that may give it instead; where it is; its size. */
 static const struct {
   const char *name;
   size_t offset;
-  int slot;
   char cols; /* of nv rows: 'm' as many as velocities, 'n' as coordinates; '1': a vector */
 } coefficients[] = {
-    {"mass", offsetof(NsMechanicalDs, mass), SLOT_MASS, 'm'},
-    {"K", offsetof(NsMechanicalDs, K), -1, 'm'},
-    {"C", offsetof(NsMechanicalDs, C), -1, 'm'},
-    {"fExt", offsetof(NsMechanicalDs, fext), SLOT_FEXT, '1'},
-    {"fInt", offsetof(NsMechanicalDs, fint), SLOT_FINT, '1'},
-    {"fGyr", offsetof(NsMechanicalDs, fgyr), SLOT_FGYR, '1'},
-    {"jacobianFIntq", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_Q]), SLOT_FINT_Q, 'n'},
-    {"jacobianFIntqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_V]), SLOT_FINT_V, 'm'},
-    {"jacobianFGyrq", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_Q]), SLOT_FGYR_Q, 'n'},
-    {"jacobianFGyrqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_V]), SLOT_FGYR_V, 'm'},
+    {"mass", offsetof(NsMechanicalDs, mass), 'm'},
+    {"K", offsetof(NsMechanicalDs, K), 'm'},
+    {"C", offsetof(NsMechanicalDs, C), 'm'},
+    {"fExt", offsetof(NsMechanicalDs, fext), '1'},
+    {"fInt", offsetof(NsMechanicalDs, fint), '1'},
+    {"fGyr", offsetof(NsMechanicalDs, fgyr), '1'},
+    {"jacobianFIntq", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_Q]), 'n'},
+    {"jacobianFIntqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FINT_BY_V]), 'm'},
+    {"jacobianFGyrq", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_Q]), 'n'},
+    {"jacobianFGyrqDot", offsetof(NsMechanicalDs, force_jacobian[NS_FGYR_BY_V]), 'm'},
 };
 enum { COEFFICIENTS = sizeof coefficients / sizeof *coefficients };
 
@@ -100,12 +127,10 @@ void nsl_clone_mechanical_coefs(lua_State *L, const NslDs *from, const NslDs *to
                    nsl_mechanical_coefficient(to, coefficients[c].name));
 }
 
-/* Takes away the constant that the callback of a slot comes in place of. */
-static void drop_constant(const NslDs *self, int slot) {
-  for (int c = 0; c < COEFFICIENTS; c++) {
-    NsCoef *coef = nsl_mechanical_coefficient(self, coefficients[c].name);
-    if (coefficients[c].slot == slot && !ns_coef_varies(coef)) ns_coef_clear(coef);
-  }
+/* Takes away the constant that the callback of this name comes in place of. */
+static void drop_constant(const NslDs *self, const char *name) {
+  NsCoef *coef = nsl_mechanical_coefficient(self, name);
+  if (coef && !ns_coef_varies(coef)) ns_coef_clear(coef);
 }
 
 static bool is_linear(NsMechanicalKind kind) {
@@ -113,31 +138,33 @@ static bool is_linear(NsMechanicalKind kind) {
 }
 
 /* Whether a class has a coefficient: those with a callback of it, a constant mass, the matrices of the linear ones. */
-static bool may_have(const NslDs *self, int c) {
-  int slot = coefficients[c].slot;
-  if (slot < 0 || slot == SLOT_MASS)
-    return is_linear(nsl_mechanical(self)->kind) || (slot == SLOT_MASS && nsl_mechanical(self)->kind == NS_LAGRANGIAN);
-  return slot < self->callee.kind->nslots;
+static bool may_have(const NslDs *self, const char *name) {
+  bool of_linear = strcmp(name, "mass") == 0 || strcmp(name, "K") == 0 || strcmp(name, "C") == 0;
+  return nsl_slot(&self->callee, name) >= 0 || (of_linear && is_linear(nsl_mechanical(self)->kind));
+}
+
+/* Takes away the callback of a slot (-1: none) of the system at idx, when there is one. */
+static void take_callback_away(lua_State *L, int idx, int slot) {
+  const NslDs *self = lua_touserdata(L, idx);
+  if (slot < 0 || self->callee.callbacks[slot].backing == NSL_ABSENT) return;
+  lua_pushnil(L);
+  nsl_set_function(L, idx, slot, -1);
+  lua_pop(L, 1);
 }
 
 void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
   const NsMechanicalDs *ds = nsl_mechanical(self);
-  int c = find_coefficient(name), slot = coefficients[c].slot;
-  if (!may_have(self, c)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
-  bool has_callback = slot >= 0 && slot < self->callee.kind->nslots;
-  if (has_callback && lua_isfunction(L, value)) {
+  int c = find_coefficient(name), slot = nsl_slot(&self->callee, name);
+  if (!may_have(self, name)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
+  if (slot >= 0 && nsl_is_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
-    drop_constant(self, slot);
+    drop_constant(self, name);
     return;
   }
   int cols = coefficients[c].cols == '1' ? 0 : coefficients[c].cols == 'n' ? ds->nq : ds->nv;
   nsl_set_coef(L, idx, nsl_mechanical_coefficient(self, name), value, ds->nv, cols, name, shared);
-  if (has_callback && self->callee.callbacks[slot].backing != NSL_ABSENT) {
-    lua_pushnil(L);
-    nsl_set_function(L, idx, slot, -1);
-    lua_pop(L, 1);
-  }
+  take_callback_away(L, idx, slot);
 }
 
 NslVector *nsl_push_flat(lua_State *L, int idx, int n, const char *who, const char *what) {
@@ -181,38 +208,61 @@ SETTERS(fgyr_v, "jacobianFGyrqDot", "JacobianFGyrqDot")
 static int get_K(lua_State *L) { return get(L, "K", false); }
 static int get_C(lua_State *L) { return get(L, "C", false); }
 
-/* A rigid body's force (3) or moment (3), or all six; the part that is not given stays. */
-static int set_external(lua_State *L, const char *what, bool shared, int part) {
+/* Gives the rigid body at idx the constant force (part 0) or moment (part 3) of three elements at `value`; the rest stays. */
+static void set_part(lua_State *L, int idx, int value, int part, const char *what) {
+  const NsMechanicalDs *ds = nsl_mechanical(lua_touserdata(L, idx));
+  const NslVector *given = nsl_push_flat(L, value, 3, what, part > 0 ? "moment" : "force");
+  double *all = nsl_push_vector(L, 6, NULL)->data;
+  if (ns_coef_varies(&ds->fext))
+    luaL_error(L, "%s: the external force is a function of time, which gives force and moment", what);
+  if (ds->fext.value) memcpy(all, ds->fext.value, 6 * sizeof *all);
+  memcpy(all + part, given->data, 3 * sizeof *all);
+  nsl_set_mechanical_coefficient(L, idx, "fExt", lua_gettop(L), false);
+  lua_pop(L, 2);
+}
+
+void nsl_set_moment(lua_State *L, int idx, int value, const char *what) {
+  set_part(L, idx, value, 3, what);
+  take_callback_away(L, idx, SLOT_MEXT);
+}
+
+/* setFExtPtr and setFExt: of a rigid body the force (3), which is copied, or all six. */
+static int set_force(lua_State *L, const char *what, bool shared) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
-  const NsMechanicalDs *ds = nsl_mechanical(self);
+  bool rigid = nsl_mechanical(self)->kind == NS_NEWTON_EULER;
   lua_settop(L, 2);
-  if (ds->kind != NS_NEWTON_EULER && part > 0)
-    luaL_error(L, "%s: a %s has no external moment", what, self->callee.head.type->name);
-  if (part > 0 && lua_isfunction(L, 2)) nsl_bad(L, what, "moment", "a vector of 3", 2);
-  if (ds->kind == NS_NEWTON_EULER && !lua_isfunction(L, 2)) {
-    const char *word = part > 0 ? "moment" : "force";
-    NslVector *given = nsl_push_flat(L, 2, -1, what, word);
-    if (given->n != 3 && (given->n != 6 || part > 0))
-      nsl_bad(L, what, word, part > 0 ? "a vector of 3" : "a vector of 3 or 6", 2);
-    if (given->n == 3) {
-      NslVector *all = nsl_push_vector(L, 6, NULL);
-      if (ns_coef_varies(&ds->fext))
-        luaL_error(L, "%s: the external force is a function of time, which gives force and moment", what);
-      if (ds->fext.value) memcpy(all->data, ds->fext.value, 6 * sizeof(double));
-      memcpy(all->data + part, given->data, 3 * sizeof(double));
-      lua_replace(L, 2);
-      shared = false;
-    }
-    lua_settop(L, 2);
-  }
-  nsl_set_mechanical_coefficient(L, 1, "fExt", 2, shared);
+  int n = !rigid || nsl_is_callback(L, 2) ? 6 : nsl_push_flat(L, 2, -1, what, "force")->n;
+  if (n != 3 && n != 6) nsl_bad(L, what, "force", "a vector of 3 or 6", 2);
+  lua_settop(L, 2);
+  if (n == 3) set_part(L, 1, 2, 0, what);
+  else nsl_set_mechanical_coefficient(L, 1, "fExt", 2, shared);
   return 0;
 }
 
-static int set_fext_ptr(lua_State *L) { return set_external(L, "setFExtPtr", true, 0); }
-static int set_fext(lua_State *L) { return set_external(L, "setFExt", false, 0); }
-static int set_mext_ptr(lua_State *L) { return set_external(L, "setMExtPtr", true, 3); }
-static int set_mext(lua_State *L) { return set_external(L, "setMExt", false, 3); }
+static int set_moment(lua_State *L, const char *what) {
+  const NslDs *self = nsl_check_idle_mechanical(L, what);
+  lua_settop(L, 2);
+  if (nsl_mechanical(self)->kind != NS_NEWTON_EULER)
+    luaL_error(L, "%s: a %s has no external moment", what, self->callee.head.type->name);
+  if (nsl_is_callback(L, 2) || nsl_push_flat(L, 2, -1, what, "moment")->n != 3) nsl_bad(L, what, "moment", "a vector of 3", 2);
+  lua_settop(L, 2);
+  nsl_set_moment(L, 1, 2, what);
+  return 0;
+}
+
+/* Takes the moment out of a rigid body's constant external force, which is copied. */
+static void drop_moment(lua_State *L, int idx) {
+  const NsCoef *fext = &nsl_mechanical(lua_touserdata(L, idx))->fext;
+  if (!fext->value || ns_coef_varies(fext)) return;
+  memcpy(nsl_push_vector(L, 6, NULL)->data, fext->value, 3 * sizeof(double));
+  nsl_set_mechanical_coefficient(L, idx, "fExt", lua_gettop(L), false);
+  lua_pop(L, 1);
+}
+
+static int set_fext_ptr(lua_State *L) { return set_force(L, "setFExtPtr", true); }
+static int set_fext(lua_State *L) { return set_force(L, "setFExt", false); }
+static int set_mext_ptr(lua_State *L) { return set_moment(L, "setMExtPtr"); }
+static int set_mext(lua_State *L) { return set_moment(L, "setMExt"); }
 
 static int set_moment_inertial(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setIsMextExpressedInInertialFrame");
@@ -221,27 +271,33 @@ static int set_moment_inertial(lua_State *L) {
   return 0;
 }
 
-static int set_callback(lua_State *L, int slot, const char *what) {
+static int set_callback(lua_State *L, const char *name, const char *what) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
-  if (slot >= self->callee.kind->nslots)
-    luaL_error(L, "%s: a %s has no %s callback", what, self->callee.head.type->name, slots[slot].brief);
+  int slot = nsl_slot(&self->callee, name);
+  if (slot < 0) luaL_error(L, "%s: a %s has no %s callback", what, self->callee.head.type->name, name);
   nsl_lua_set_function(L, slot, what);
-  if (!lua_isnil(L, 2)) drop_constant(self, slot);
+  if (lua_isnil(L, 2)) return 0;
+  drop_constant(self, name);
+  if (strcmp(name, "mExt") == 0) drop_moment(L, 1);
   return 0;
 }
 
-#define CALLBACK(id, slot, Title) \
-  static int set_##id##_function(lua_State *L) { return set_callback(L, slot, "setCompute" Title "Function"); }
+#define CALLBACK(id, name, Title) \
+  static int set_##id##_function(lua_State *L) { return set_callback(L, name, "setCompute" Title "Function"); }
 
-CALLBACK(mass, SLOT_MASS, "Mass")
-CALLBACK(fint, SLOT_FINT, "FInt")
-CALLBACK(fgyr, SLOT_FGYR, "FGyr")
-CALLBACK(fext, SLOT_FEXT, "FExt")
-CALLBACK(fint_q, SLOT_FINT_Q, "JacobianFIntq")
-CALLBACK(fint_v, SLOT_FINT_V, "JacobianFIntqDot")
-CALLBACK(fgyr_q, SLOT_FGYR_Q, "JacobianFGyrq")
-CALLBACK(fgyr_v, SLOT_FGYR_V, "JacobianFGyrqDot")
-CALLBACK(potential, SLOT_POTENTIAL, "Potential")
+CALLBACK(mass, "mass", "Mass")
+CALLBACK(fint, "fInt", "FInt")
+CALLBACK(fgyr, "fGyr", "FGyr")
+CALLBACK(fext, "fExt", "FExt")
+CALLBACK(fint_q, "jacobianFIntq", "JacobianFIntq")
+CALLBACK(fint_v, "jacobianFIntqDot", "JacobianFIntqDot")
+CALLBACK(fgyr_q, "jacobianFGyrq", "JacobianFGyrq")
+CALLBACK(fgyr_v, "jacobianFGyrqDot", "JacobianFGyrqDot")
+CALLBACK(potential, "potential", "Potential")
+CALLBACK(mext, "mExt", "MExt")
+CALLBACK(mint, "mInt", "MInt")
+CALLBACK(mint_q, "jacobianMIntq", "JacobianMIntq")
+CALLBACK(mint_v, "jacobianMIntv", "JacobianMIntv")
 
 const luaL_Reg nsl_mechanical_coef_methods[] = {{"setMassPtr", set_mass_ptr},
                                           {"setMass", set_mass},
@@ -277,5 +333,9 @@ const luaL_Reg nsl_mechanical_coef_methods[] = {{"setMassPtr", set_mass_ptr},
                                           {"setComputeJacobianFGyrqFunction", set_fgyr_q_function},
                                           {"setComputeJacobianFGyrqDotFunction", set_fgyr_v_function},
                                           {"setComputePotentialFunction", set_potential_function},
+                                          {"setComputeMExtFunction", set_mext_function},
+                                          {"setComputeMIntFunction", set_mint_function},
+                                          {"setComputeJacobianMIntqFunction", set_mint_q_function},
+                                          {"setComputeJacobianMIntvFunction", set_mint_v_function},
                                           {NULL, NULL}};
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/linalg.h"
 
 NsMechanicalDs *nsl_mechanical(const NslDs *self) {
@@ -70,8 +71,8 @@ static const char *const keys[NS_MECHANICAL_KINDS][16] = {
     [NS_LAGRANGIAN_LINEAR_TI] = {"q0", "v0", "mass", "K", "C", "fExt", "potential", "z", "name", NULL},
     [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"q0", "v0", "stiffness", "damping", "mass", "fExt", "potential", "z", "name",
                                        NULL},
-    [NS_NEWTON_EULER] = {"q0", "v0", "mass", "inertia", "fExt", "fInt", "jacobianFIntq", "jacobianFIntqDot", "potential",
-                         "z", "name", NULL},
+    [NS_NEWTON_EULER] = {"q0", "v0", "mass", "inertia", "fExt", "fInt", "jacobianFIntq", "jacobianFIntqDot", "mExt",
+                         "mInt", "jacobianMIntq", "jacobianMIntv", "potential", "z", "name", NULL},
 };
 
 /* Replaces the arguments by those that the option table at 1 has under the first `most` keys, the table behind them. */
@@ -91,6 +92,7 @@ static bool take_options(lua_State *L, NsMechanicalKind kind, int most) {
 
 /* What the option table at `options` (nil: nothing) says beside, for the system on top of the stack. */
 static void apply_options(lua_State *L, int options, int first) {
+  static const char *const functions[] = {"potential", "mExt", "mInt", "jacobianMIntq", "jacobianMIntv"};
   int idx = lua_gettop(L);
   NslDs *self = lua_touserdata(L, idx);
   const char *who = self->callee.head.type->name;
@@ -100,9 +102,15 @@ static void apply_options(lua_State *L, int options, int first) {
   for (const char *const *key = keys[nsl_mechanical(self)->kind] + first; *key; key++)
     if (nsl_mechanical_coefficient(self, *key) && lua_getfield(L, options, *key) != LUA_TNIL)
       nsl_set_mechanical_coefficient(L, idx, *key, lua_gettop(L), true);
-  if (lua_getfield(L, options, "potential") != LUA_TNIL) {
-    if (!lua_isfunction(L, -1)) nsl_bad(L, who, "potential", "a function", -1);
-    nsl_set_function(L, idx, nsl_slot(&self->callee, "potential"), lua_gettop(L));
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    int slot = nsl_slot(&self->callee, functions[i]);
+    if (slot < 0 || lua_getfield(L, options, functions[i]) == LUA_TNIL) continue;
+    if (strcmp(functions[i], "mExt") == 0 && !nsl_is_callback(L, -1)) {
+      nsl_set_moment(L, idx, lua_gettop(L), who);
+      continue;
+    }
+    if (!nsl_is_callback(L, -1)) nsl_bad(L, who, functions[i], "a function", -1);
+    nsl_set_function(L, idx, slot, lua_gettop(L));
   }
   lua_settop(L, idx);
 }
@@ -209,6 +217,7 @@ void nsl_clone_mechanical_ds(lua_State *L, int idx) {
     nsl_set_ds_z(L, copy, lua_gettop(L), false);
   }
   nsl_clone_mechanical_coefs(L, from, to);
+  nsl_clone_boundary(L, idx, copy);
   lua_settop(L, copy);
   lua_replace(L, copy - 2);
   lua_settop(L, copy - 2);
@@ -243,7 +252,8 @@ void nsl_open_mechanical_ds(lua_State *L) {
                                        {"NewtonEulerDS", new_newton_euler},
                                        {NULL, NULL}};
   luaL_Reg all[128];
-  append(append(append(all, nsl_mechanical_coef_methods), nsl_mechanical_state_methods), nsl_mechanical_force_methods);
+  append(append(append(append(all, nsl_mechanical_coef_methods), nsl_mechanical_state_methods),
+                nsl_mechanical_force_methods), nsl_mechanical_boundary_methods);
   for (int i = 0; i < NS_MECHANICAL_KINDS; i++)
     nsl_register_callee_type(L, &types[i], nsl_mechanical_class(i), meta, all, nsl_ds_methods);
   luaL_setfuncs(L, functions, 0);

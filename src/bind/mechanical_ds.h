@@ -18,6 +18,10 @@ typedef enum NslQuantity {
   NSL_JACOBIAN_FINT_V,
   NSL_JACOBIAN_FGYR_Q,
   NSL_JACOBIAN_FGYR_V,
+  NSL_MEXT,            /* a rigid body's moments, and the Jacobians in the order of NS_MINT_BY_Q ... */
+  NSL_MINT,
+  NSL_JACOBIAN_MINT_Q,
+  NSL_JACOBIAN_MINT_V,
   NSL_FORCES,
   NSL_JACOBIAN_Q,
   NSL_JACOBIAN_V,
@@ -60,6 +64,9 @@ NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name);
 /* Gives the system at idx a coefficient: numbers, or a function where the class has a callback for it. */
 void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
 
+/* Gives the rigid body at idx the constant external moment of three elements at `value`, in place of a callback. */
+void nsl_set_moment(lua_State *L, int idx, int value, const char *what);
+
 /* Gives a clone the numbers of the coefficients. */
 void nsl_clone_mechanical_coefs(lua_State *L, const NslDs *from, const NslDs *to);
 
@@ -71,6 +78,10 @@ void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
 
 /* Methods about the coefficients, the state, and what is computed: mechanical_coef.c, _state.c, _forces.c. */
 extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_force_methods[];
+
+/* boundary.c: those about boundary conditions; the system at `to` gets a clone of those of the one at `from`. */
+extern const luaL_Reg nsl_mechanical_boundary_methods[];
+void nsl_clone_boundary(lua_State *L, int from, int to);
 
 /* For display(): mass(), nil when it is not known. */
 int nsl_mechanical_show_mass(lua_State *L);

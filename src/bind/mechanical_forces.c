@@ -70,6 +70,26 @@ static NsStatus fgyr_v_of(const NslAt *at, double *out, NsError *err) {
   return part_of(at, NS_FGYR_BY_V, "jacobianFGyrqDot", out, err);
 }
 
+static NsStatus mext_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = update(at, "fExt", err);
+  NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), "mExt"};
+  if (status == NS_OK && at->ds->mext.value && !at->in_step)
+    status = ns_coef_update(&at->ds->mext, who, at->t, at->ds->base.z, err);
+  if (status == NS_OK) ns_mechanical_external_moment(at->ds, out);
+  return status;
+}
+
+static NsStatus mint_of(const NslAt *at, double *out, NsError *err) {
+  return ns_mechanical_internal_moment(at->ds, at->t, at->q, at->v, out, err);
+}
+
+static NsStatus mint_q_of(const NslAt *at, double *out, NsError *err) {
+  return ns_mechanical_force_jacobian(at->ds, NS_MINT_BY_Q, at->t, at->q, at->v, at->room, out, err);
+}
+static NsStatus mint_v_of(const NslAt *at, double *out, NsError *err) {
+  return ns_mechanical_force_jacobian(at->ds, NS_MINT_BY_V, at->t, at->q, at->v, at->room, out, err);
+}
+
 static NsStatus forces_of(const NslAt *at, double *out, NsError *err) {
   NsStatus status = ns_ds_update(&at->ds->base, at->t, err);
   return status == NS_OK ? ns_mechanical_forces(at->ds, at->t, at->q, at->v, out, err) : status;
@@ -144,7 +164,7 @@ static NsStatus jacobian_rhs_of(const NslAt *at, double *out, NsError *err) {
 static const struct {
   const char *name, *method; /* the methods that show and that compute it */
   const char *args;          /* of the latter: 't' time, 'x' q, 'l' v; the latter two may be left out */
-  char rows, cols;           /* 'm' velocities, 'n' coordinates, 's' both, '1' a vector */
+  char rows, cols;           /* 'm' velocities, 'n' coordinates, 's' both, '3', '1' a vector */
   NsStatus (*evaluate)(const NslAt *at, double *out, NsError *err);
 } quantities[NSL_QUANTITIES] = {
     [NSL_MASS] = {"mass", "computeMass", "x", 'm', 'm', mass_of},
@@ -155,6 +175,10 @@ static const struct {
     [NSL_JACOBIAN_FINT_V] = {"jacobianFIntqDot", "computeJacobianFIntqDot", "txl", 'm', 'm', fint_v_of},
     [NSL_JACOBIAN_FGYR_Q] = {"jacobianFGyrq", "computeJacobianFGyrq", "xl", 'm', 'n', fgyr_q_of},
     [NSL_JACOBIAN_FGYR_V] = {"jacobianFGyrqDot", "computeJacobianFGyrqDot", "xl", 'm', 'm', fgyr_v_of},
+    [NSL_MEXT] = {"mExt", "computeMExt", "t", '3', '1', mext_of},
+    [NSL_MINT] = {"mInt", "computeMInt", "txl", '3', '1', mint_of},
+    [NSL_JACOBIAN_MINT_Q] = {"jacobianMIntq", "computeJacobianMIntq", "txl", '3', 'n', mint_q_of},
+    [NSL_JACOBIAN_MINT_V] = {"jacobianMIntv", "computeJacobianMIntv", "txl", '3', 'm', mint_v_of},
     [NSL_FORCES] = {"forces", "computeForces", "txl", 'm', '1', forces_of},
     [NSL_JACOBIAN_Q] = {"jacobianqForces", "computeJacobianqForces", "txl", 'm', 'n', jacobian_q_of},
     [NSL_JACOBIAN_V] = {"jacobianqDotForces", "computeJacobianqDotForces", "txl", 'm', 'm', jacobian_v_of},
@@ -163,9 +187,8 @@ static const struct {
 };
 
 static int size_of(const NsMechanicalDs *ds, char letter) {
-  return letter == 'm' ? ds->nv : letter == 'n' ? ds->nq : letter == 's' ? ds->base.n : 1;
+  return letter == 'm' ? ds->nv : letter == 'n' ? ds->nq : letter == 's' ? ds->base.n : letter == '3' ? 3 : 1;
 }
-
 
 /* How many doubles the evaluation needs besides. */
 static lua_Integer room_of(const NsMechanicalDs *ds, NslQuantity which) {
@@ -184,6 +207,14 @@ static const double *optional(lua_State *L, int idx, int n, const char *who, con
   NslVector *flat = nsl_push_vector(L, n, NULL);
   nsl_vector_read(given, flat->data);
   return flat->data;
+}
+
+/* The system at 1, which may be asked for the quantity. */
+static NslMechanical *check_quantity(lua_State *L, NslQuantity which, const char *who) {
+  NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
+  if (which >= NSL_MEXT && which <= NSL_JACOBIAN_MINT_V && nsl_mechanical(&self->base)->kind != NS_NEWTON_EULER)
+    luaL_error(L, "%s: a %s has no moments", who, self->base.callee.head.type->name);
+  return self;
 }
 
 static NslAt arguments(lua_State *L, NslQuantity which) {
@@ -236,7 +267,7 @@ static int evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
 */
 static int call_plainly(lua_State *L, const NslCallee *callee, int slot) {
   int count = lua_gettop(L);
-  bool method = callee->callbacks[slot].backing == NSL_METHOD;
+  bool method = nsl_is_method(&callee->callbacks[slot]);
   lua_getiuservalue(L, 1, NSL_SHEET);
   lua_rawgeti(L, -1, nsl_function_place(slot));
   lua_replace(L, -2);
@@ -251,10 +282,11 @@ static int call_plainly(lua_State *L, const NslCallee *callee, int slot) {
 }
 
 static int compute(lua_State *L, NslQuantity which) {
-  const NslCallee *callee = &nsl_check_mechanical(L, 1)->callee;
+  const NslCallee *callee = &check_quantity(L, which, quantities[which].method)->base.callee;
   int slot = nsl_slot(callee, quantities[which].method), most = (int)strlen(quantities[which].args);
   NslBacking backing = slot < 0 ? NSL_ABSENT : callee->callbacks[slot].backing;
-  if ((backing == NSL_LUA || backing == NSL_METHOD) && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
+  bool in_lua = backing != NSL_ABSENT && backing != NSL_LIBRARY;
+  if (in_lua && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
   if (lua_gettop(L) > 1 + most)
     luaL_error(L, "%s: expected at most %d argument%s, got %d", quantities[which].method, most, most == 1 ? "" : "s",
                lua_gettop(L) - 1);
@@ -271,6 +303,8 @@ static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
     case NSL_FINT: return !ds->fint_function.value && !ds->fint.value;
     case NSL_FGYR: return !rigid && !ds->fgyr_function.value && !ds->fgyr.value;
     case NSL_FEXT: return !ds->fext.value;
+    case NSL_MEXT: return !rigid || (!ds->fext.value && !ds->mext.value);
+    case NSL_MINT: case NSL_JACOBIAN_MINT_Q: case NSL_JACOBIAN_MINT_V: return !ds->mint_function.value;
     case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V:
       return !ds->fint_function.value && !ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
     case NSL_JACOBIAN_FGYR_Q: case NSL_JACOBIAN_FGYR_V:
@@ -287,6 +321,7 @@ static bool constant(const NsMechanicalDs *ds, NslQuantity which) {
     case NSL_FINT: return !ds->fint_function.value;
     case NSL_FGYR: return !rigid && !ds->fgyr_function.value;
     case NSL_FEXT: return !ns_coef_varies(&ds->fext);
+    case NSL_MEXT: return !ns_mechanical_driven(ds);
     case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V: case NSL_JACOBIAN_FGYR_Q: case NSL_JACOBIAN_FGYR_V:
       return !rigid && ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
     default: return false;
@@ -295,7 +330,7 @@ static bool constant(const NsMechanicalDs *ds, NslQuantity which) {
 
 /* X(): a live view of what computeX kept last; a constant as it is now; nil when there is none. */
 static int show(lua_State *L, NslQuantity which) {
-  NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
+  NslMechanical *self = check_quantity(L, which, quantities[which].name);
   NsMechanicalDs *ds = nsl_mechanical(&self->base);
   nsl_at_most(L, 1, quantities[which].name);
   if (absent(ds, which)) return lua_pushnil(L), 1;
@@ -327,6 +362,10 @@ QUANTITY(fint_q, NSL_JACOBIAN_FINT_Q)
 QUANTITY(fint_v, NSL_JACOBIAN_FINT_V)
 QUANTITY(fgyr_q, NSL_JACOBIAN_FGYR_Q)
 QUANTITY(fgyr_v, NSL_JACOBIAN_FGYR_V)
+QUANTITY(mext, NSL_MEXT)
+QUANTITY(mint, NSL_MINT)
+QUANTITY(mint_q, NSL_JACOBIAN_MINT_Q)
+QUANTITY(mint_v, NSL_JACOBIAN_MINT_V)
 QUANTITY(forces, NSL_FORCES)
 QUANTITY(jacobian_q, NSL_JACOBIAN_Q)
 QUANTITY(jacobian_v, NSL_JACOBIAN_V)
@@ -366,7 +405,7 @@ static int init_rhs(lua_State *L) {
 
 /* updatePlugins(time): all that callbacks give, at the state. */
 static int update_plugins(lua_State *L) {
-  static const NslQuantity all[] = {NSL_MASS, NSL_FEXT, NSL_FINT, NSL_FGYR};
+  static const NslQuantity all[] = {NSL_MASS, NSL_FEXT, NSL_FINT, NSL_FGYR, NSL_MEXT, NSL_MINT};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     lua_settop(L, 2);
     NslAt at = arguments(L, NSL_RHS);
@@ -394,6 +433,14 @@ const luaL_Reg nsl_mechanical_force_methods[] = {{"mass", show_mass},
                                                  {"computeJacobianFGyrq", compute_fgyr_q},
                                                  {"jacobianFGyrqDot", show_fgyr_v},
                                                  {"computeJacobianFGyrqDot", compute_fgyr_v},
+                                                 {"mExt", show_mext},
+                                                 {"computeMExt", compute_mext},
+                                                 {"mInt", show_mint},
+                                                 {"computeMInt", compute_mint},
+                                                 {"jacobianMIntq", show_mint_q},
+                                                 {"computeJacobianMIntq", compute_mint_q},
+                                                 {"jacobianMIntv", show_mint_v},
+                                                 {"computeJacobianMIntv", compute_mint_v},
                                                  {"forces", show_forces},
                                                  {"computeForces", compute_forces},
                                                  {"jacobianqForces", show_jacobian_q},

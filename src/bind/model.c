@@ -98,6 +98,20 @@ void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linke
   lua_settop(L, copy - 1);
 }
 
+int nsl_push_z(lua_State *L, int idx, double *z, int nz) {
+  if (!z) return lua_pushnil(L), 1;
+  nsl_push_vector_view(L, idx, z, nz, 1, "z", NULL);
+  lua_createtable(L, 2, 0);
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, -2, 1);
+  lua_getiuservalue(L, idx, NSL_FIELDS);
+  lua_getfield(L, -1, "anchor z");
+  lua_rawseti(L, -3, 2);
+  lua_pop(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  return 1;
+}
+
 bool nsl_is_options(lua_State *L, int idx) {
   bool found = false;
   if (lua_type(L, idx) != LUA_TTABLE) return false;

@@ -65,6 +65,12 @@ int nsl_set_name(lua_State *L, char *buffer, int value, const char *who);
 /* The shared z of a callee: setzPtr(v) keeps v; z() gives it back. linked: its size is fixed. */
 void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linked, bool shared);
 
+/*
+** Pushes a view of the parameters of the object at idx, nil when there are none; it keeps them when others are
+** set, and raises when the object is closed.
+*/
+int nsl_push_z(lua_State *L, int idx, double *z, int nz);
+
 /* Pushes clones: same parameters and callbacks, state of its own, in no graph. */
 void nsl_clone_ds(lua_State *L, int idx);
 void nsl_clone_relation(lua_State *L, int idx);
@@ -76,6 +82,10 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
 /* Whether the value at idx is a table with a string as a key: an option table rather than an array. */
 bool nsl_is_options(lua_State *L, int idx);
 
+/* Looks the methods of the boundary conditions of the system at idx up again. */
+void nsl_find_boundary_methods(lua_State *L, int idx);
+
+void nsl_open_boundary(lua_State *L);
 void nsl_open_first_order_ds(lua_State *L);
 void nsl_open_mechanical_ds(lua_State *L);
 void nsl_open_relation(lua_State *L);

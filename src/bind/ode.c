@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
@@ -231,7 +232,7 @@ static void read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
   ode->plain = nsl_push_vector(L, ode->n, NULL)->data;
   ode->at->readonly = true;
   ode->returns = nsl_ode_returns(L, F, 2 + ode->nargs);
-  if (lua_isfunction(L, JAC)) {
+  if (nsl_is_callback(L, JAC)) {
     ode->jac = JAC;
   } else if (!lua_isnil(L, JAC)) {
     NslMatrix *given = nsl_to_finite_matrix(L, JAC, ode->n, ode->n, who, "jac");
@@ -282,6 +283,7 @@ static int solve_ivp(lua_State *L) {
   read_events(L, &o);
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
   luaL_checkstack(L, NSL_ODE_ARGS + 16, who);
+  nsl_ode_compile(&ode, o.t0, o.y0);
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_guard_begin(&guard, L);

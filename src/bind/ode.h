@@ -27,12 +27,21 @@ typedef struct NslOde {
   double t;                 /* of the evaluation under way */
   double *plain;            /* n: the values that go with the Jacobian */
   double *J;
+  struct NslTrace *trace;        /* f is compiled; NULL */
+  struct NslTrace **event_trace; /* of each event, NULL where it is not compiled; NULL: none is */
+  double *inputs;                /* of the traces: t, y, args (which stay), and zeros for what f fills */
 } NslOde;
 
 /* The engine's callbacks; the context is an NslOde. What Lua raises is kept (nsl_keep_error): NS_ECALLBACK. */
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err);
 NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, NsError *err);
 NsStatus nsl_ode_event(void *context, int event, double t, const double *y, double *g, NsError *err);
+
+/*
+** Takes the traces of f and of the events that are compiled, compared with the plain ones at the start (t, y): the stack is
+** laid out, and what is pushed stays. Raises.
+*/
+void nsl_ode_compile(NslOde *ode, double t, const double *y);
 
 /* Whether the function at idx has at most `inputs` parameters: it must return its values. */
 bool nsl_ode_returns(lua_State *L, int idx, int inputs);

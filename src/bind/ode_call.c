@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "bind/ad.h"
+#include "bind/compile.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
 #include "bind/ode.h"
+
+/* How many elements of a table are on the stack at a time. */
+enum { AT_ONCE = 8 };
 
 /* Adds the traceback to an error text; other objects stay. */
 static int explain(lua_State *L) {
@@ -32,15 +36,22 @@ static int push_arguments(NslOde *ode, double t, const double *y) {
   return 2 - ode->timeless + ode->nargs;
 }
 
-/* Copies a plain table of n numbers; false when it is anything else. */
+/* Copies a plain table of n numbers at idx, the top; false when it is anything else. May leave values above it. */
 static bool read_table(lua_State *L, int idx, int n, double *to) {
-  if (lua_type(L, idx) != LUA_TTABLE || lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
+  if (lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
   for (int i = 0; i < n; i++) {
-    bool number = lua_rawgeti(L, idx, i + 1) == LUA_TNUMBER;
+    if (i % AT_ONCE == 0) lua_settop(L, idx);
+    if (lua_rawgeti(L, idx, i + 1) != LUA_TNUMBER) return false;
     to[i] = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    if (!number) return false;
   }
+  return true;
+}
+
+/* Copies a vector of n; false when it is anything else, or closed. */
+static bool read_vector(lua_State *L, int idx, int n, double *to) {
+  const NslVector *v = nsl_test_vector(L, idx);
+  if (!v || v->n != n || v->head.closed || (v->owner && v->owner->closed)) return false;
+  nsl_vector_read(v, to);
   return true;
 }
 
@@ -62,17 +73,127 @@ static bool take(NslOde *ode, int handler) {
   int result = lua_gettop(L), type = lua_type(L, result);
   if (type == LUA_TNIL && !ode->returns) return true;
   if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
-  if (lua_rawequal(L, result, ode->out) || read_table(L, result, ode->n, ode->rate->data)) return true;
+  if (type == LUA_TUSERDATA && lua_rawequal(L, result, ode->out)) return true;
+  if (type == LUA_TUSERDATA && read_vector(L, result, ode->n, ode->rate->data)) return true;
+  if (type == LUA_TTABLE && read_table(L, result, ode->n, ode->rate->data)) return true;
+  lua_settop(L, result);
   lua_pushcfunction(L, read_any);
   lua_pushlightuserdata(L, ode);
   lua_pushvalue(L, result);
   return lua_pcall(L, 2, 0, handler) == LUA_OK;
 }
 
+/* ---- compiled f ---- */
+
+/* The arguments t, y and args of a trace: the values of args are pushed. -1: one is no plain value. */
+static int list_arguments(NslOde *ode, NslTraceArg *args) {
+  int nargs = 0;
+  if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
+  args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
+  for (int i = 1; i <= ode->nargs; i++) {
+    lua_rawgeti(ode->L, ode->args, i);
+    if (!nsl_trace_classify(ode->L, lua_gettop(ode->L), &args[nargs++])) return -1;
+  }
+  return nargs;
+}
+
+/* Takes the room for inputs, with the values of args in it. */
+static void take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
+  int inputs = 0, before = ode->timeless ? 1 : 2;
+  for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);
+  ode->inputs = nsl_push_vector(ode->L, inputs + ode->n, NULL)->data;
+  double *in = ode->inputs + !ode->timeless + ode->n;
+  for (int a = before; a < nargs; a++) {
+    if (nsl_trace_is_input(&args[a])) nsl_trace_read(ode->L, &args[a], in);
+    in += nsl_trace_size(&args[a]);
+  }
+}
+
+/* The inputs of a trace at (t, y); those of the last argument of f are 0. */
+static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
+  double *in = ode->inputs;
+  if (!ode->timeless) *in++ = t;
+  memcpy(in, y, (size_t)ode->n * sizeof *y);
+  memcpy(trace->in, ode->inputs, (size_t)trace->inputs * sizeof *in);
+}
+
+/* Takes the trace of f; args has room for one more. */
+static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTraceArg *args) {
+  lua_State *L = ode->L;
+  args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
+  NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args);
+  if (trace->result == NSL_RESULT_NOTHING)
+    luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
+               ode->timeless ? "values" : "derivatives");
+  if (trace->outputs != ode->n)
+    luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
+  set_inputs(ode, trace, t, y);
+  nsl_trace_check(L, ode->f, trace, nargs + 1, args);
+  ode->trace = trace;
+}
+
+/* Takes the trace of event e (from 0), on top of the stack, when it is compiled. */
+static void compile_event(NslOde *ode, int e, double t, const double *y, int nargs, const NslTraceArg *args) {
+  lua_State *L = ode->L;
+  if (!nsl_is_compiled(L, -1)) return;
+  NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
+  if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
+    luaL_error(L, "%s: event %d: expected a number, got %d values", ode->who, e + 1, trace->outputs);
+  set_inputs(ode, trace, t, y);
+  nsl_trace_check(L, lua_gettop(L), trace, nargs, args);
+  ode->event_trace[e] = trace;
+}
+
+void nsl_ode_compile(NslOde *ode, double t, const double *y) {
+  lua_State *L = ode->L;
+  NslTraceArg args[NSL_TRACE_ARGS];
+  int events = ode->events ? (int)lua_rawlen(L, ode->events) : 0, any = nsl_is_compiled(L, ode->f);
+  luaL_checkstack(L, ode->nargs + 24, ode->who);
+  for (int e = 1; e <= events; e++, lua_pop(L, 1)) lua_rawgeti(L, ode->events, e), any |= nsl_is_compiled(L, -1);
+  if (!any) return;
+  int nargs = list_arguments(ode, args);
+  if (nargs < 0) return;
+  take_inputs(ode, nargs, args);
+  if (nsl_is_compiled(L, ode->f)) compile_f(ode, t, y, nargs, args);
+  if (events == 0) return;
+  ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
+  memset(ode->event_trace, 0, (size_t)events * sizeof(NslTrace *));
+  for (int e = 0; e < events; e++, lua_pop(L, 1)) {
+    lua_rawgeti(L, ode->events, e + 1);
+    compile_event(ode, e, t, y, nargs, args);
+  }
+}
+
+/* Raises when a derivative is not finite. Argument: the NslOde. */
+static int check_derivatives(lua_State *L) {
+  const NslOde *ode = lua_touserdata(L, 1);
+  nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
+  return 0;
+}
+
+static NsStatus compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  set_inputs(ode, ode->trace, t, y);
+  nsl_trace_jacobian(ode->trace, !ode->timeless, J);
+  ode->J = J;
+  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, check_derivatives);
+  lua_pushlightuserdata(L, ode);
+  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NslOde *ode = context;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
+  if (ode->trace) {
+    set_inputs(ode, ode->trace, t, y);
+    nsl_trace_value(ode->trace, ydot);
+    return NS_OK;
+  }
   lua_pushcfunction(L, explain);
   lua_pushvalue(L, ode->f);
   int count = push_arguments(ode, t, y);
@@ -119,6 +240,7 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
   lua_State *L = ode->L;
   int top = lua_gettop(L), count;
   if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
+  if (ode->trace && !ode->jac) return compiled_jacobian(ode, t, y, J, err);
   if (!ode->jac) {
     NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
     if (status != NS_OK) return status;
@@ -147,6 +269,11 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   NslOde *ode = context;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
+  if (ode->event_trace && ode->event_trace[event]) {
+    set_inputs(ode, ode->event_trace[event], t, y);
+    nsl_trace_value(ode->event_trace[event], g);
+    return NS_OK;
+  }
   lua_pushcfunction(L, explain);
   lua_rawgeti(L, ode->events, event + 1);
   int count = push_arguments(ode, t, y);

@@ -50,7 +50,7 @@ static int new_euler_moreau(lua_State *L) {
   return new_weights(L, NS_EULER_MOREAU, 1);
 }
 
-/* MoreauJeanOSI(theta [, gamma = 1/2]). */
+/* MoreauJeanOSI(theta [, gamma = 1/2]); the simulation projects, so that Siconos' integrators that do are this one. */
 static int new_moreau_jean(lua_State *L) {
   return new_weights(L, NS_MOREAU_JEAN, 0.5);
 }
@@ -256,6 +256,7 @@ void nsl_open_osi(lua_State *L) {
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean},
+      {"MoreauJeanDirectProjectionOSI", new_moreau_jean}, {"MoreauJeanCombinedProjectionOSI", new_moreau_jean},
       {"MoreauJeanGOSI", new_moreau_jean_global}, {"RungeKuttaOSI", new_runge_kutta},
       {"SchatzmanPaoliOSI", new_schatzman_paoli},
       {"D1MinusLinearOSI", new_d1_minus_linear}, {NULL, NULL}};

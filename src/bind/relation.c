@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bind/callback.h"
+#include "bind/compile.h"
 #include "bind/function.h"
 #include "bind/model.h"
 
@@ -233,7 +234,7 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
   char letter = name[0];
   if (!may_have(self, letter)) luaL_error(L, "%s: it has no %s", type, name);
   int slot = is_linear(self->relation) ? nsl_slot(callee, name) : -1;
-  if (slot >= 0 && lua_isfunction(L, value)) {
+  if (slot >= 0 && nsl_is_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     return;
   }
@@ -345,7 +346,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
   apply_shape(L, options, self);
   for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
-      if (!lua_isfunction(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
+      if (!nsl_is_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
       nsl_set_function(L, self_idx, slot, lua_gettop(L));
     }
   lua_settop(L, self_idx);
@@ -412,7 +413,7 @@ static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   }
   if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
   for (int i = 1; i <= nargs; i++)
-    if (!lua_isnil(L, i) && !lua_isfunction(L, i))
+    if (!lua_isnil(L, i) && !nsl_is_callback(L, i))
       nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
   new_relation(L, kind);
   for (int i = 1; i <= nargs; i++)
@@ -568,9 +569,7 @@ static int relation_set_name(lua_State *L) {
 
 static int relation_z(lua_State *L) {
   NsRelation *relation = nsl_check_relation(L, 1)->relation;
-  if (!relation->z) return lua_pushnil(L), 1;
-  nsl_push_vector_view(L, 1, relation->z, relation->nz, 1, "z", NULL);
-  return 1;
+  return nsl_push_z(L, 1, relation->z, relation->nz);
 }
 
 static int set_parameters(lua_State *L, const char *what, bool shared) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/compile.h"
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
@@ -70,7 +71,7 @@ static void read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
   ode->at->readonly = true;
   ode->returns = nsl_ode_returns(L, F, 1 + ode->nargs);
   if (lua_isnil(L, JAC)) return;
-  if (!lua_isfunction(L, JAC)) nsl_bad(L, names->who, names->known[0], "a function", JAC);
+  if (!nsl_is_callback(L, JAC)) nsl_bad(L, names->who, names->known[0], "a function", JAC);
   ode->jac = JAC;
 }
 
@@ -81,6 +82,7 @@ static NsStatus solve(lua_State *L, const Names *names, NsRootInfo *info, NsErro
                 .value = "f(x)", .derivative = names->known[0]};
   read_callbacks(L, names, &ode);
   NsRootOptions options = read_options(L, names, ode.n);
+  nsl_ode_compile(&ode, 0, nsl_check_vector(L, X0)->data);
   NsOdeProblem equations = {.n = ode.n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
   NslVector *x = nsl_check_vector(L, X0), *f = nsl_check_vector(L, VALUES);
   luaL_checkstack(L, NSL_ODE_ARGS + 16, names->who);

@@ -3,12 +3,14 @@
 ** simu:run{...}: the loop in C, with progress on a terminal and Ctrl-C.
 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bind/guard.h"
 #include "bind/simulation.h"
+#include "io/checkpoint.h"
 #include "simulation/run.h"
 
 /* ---- progress ---- */
@@ -42,6 +44,7 @@ static void show(void *context, const NsTimeStepping *ts) {
 typedef struct Options {
   long every;
   bool progress, partial;
+  NsRunCheckpoints checkpoints;
 } Options;
 
 static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
@@ -54,18 +57,55 @@ static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
   return value;
 }
 
+/* A number of steps in a field; `otherwise` when it is absent. */
+static long count(lua_State *L, int idx, const char *name, long otherwise) {
+  long value = otherwise;
+  if (lua_getfield(L, idx, name) != LUA_TNIL) {
+    lua_Integer given = nsl_integer(L, -1, "run", name);
+    if (given < 1) luaL_error(L, "run: %s: expected 1 or more, got %I", name, given);
+    value = (long)given;
+  }
+  lua_pop(L, 1);
+  return value;
+}
+
+/* "10s", "2m", "1h" in seconds; 0 when it is none of these. */
+static double seconds_of(const char *text) {
+  char *end;
+  double value = strtod(text, &end);
+  double unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
+  return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
+}
+
+/* With a checkpoint `every` is the distance from one to the next: steps, or "10s"; 10 s when it is left out. */
+static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
+  NsRunCheckpoints c = {NULL, 0, 10};
+  if (lua_getfield(L, idx, "checkpoint") == LUA_TNIL) return lua_pop(L, 1), c;
+  if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, "run", "checkpoint", "a string", -1);
+  c.path = lua_tostring(L, -1); /* kept by the table of options */
+  lua_pop(L, 1);
+  if (lua_getfield(L, idx, "every") == LUA_TSTRING) {
+    c.seconds = seconds_of(lua_tostring(L, -1));
+    if (c.seconds == 0)
+      luaL_error(L, "run: every: expected a number of steps or a time such as \"10s\", \"5m\", \"1h\", got \"%s\"",
+                 lua_tostring(L, -1));
+  } else if (!lua_isnil(L, -1)) {
+    c.steps = count(L, idx, "every", 1);
+    c.seconds = 0;
+  }
+  lua_pop(L, 1);
+  return c;
+}
+
 static Options read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every", "progress", "partial", NULL};
-  Options options = {1, isatty(STDERR_FILENO) != 0, false};
+  static const char *const known[] = {"every", "record", "checkpoint", "resume", "progress", "partial", NULL};
+  Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
   nsl_check_options(L, idx, "run", known);
-  if (lua_getfield(L, idx, "every") != LUA_TNIL) {
-    lua_Integer every = nsl_integer(L, -1, "run", "every");
-    if (every < 1) luaL_error(L, "run: every: expected 1 or more, got %I", every);
-    options.every = (long)every;
-  }
-  lua_pop(L, 1);
+  options.checkpoints = read_checkpoints(L, idx);
+  if (!options.checkpoints.path) options.every = count(L, idx, "every", 1);
+  options.every = count(L, idx, "record", options.every);
   options.progress = flag(L, idx, "progress", options.progress);
   options.partial = flag(L, idx, "partial", false);
   return options;
@@ -114,14 +154,26 @@ static void push_failure(lua_State *L, NsError *err) {
   lua_pcall(L, 1, 0, 0);
 }
 
+/* resume = true: goes on from the checkpoint, when there is one. */
+static void resume(lua_State *L, const char *path) {
+  if (!flag(L, 2, "resume", false)) return;
+  if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
+  if (!ns_checkpoint_exists(path)) return;
+  lua_pushcfunction(L, nsl_simulation_load);
+  lua_pushvalue(L, 1);
+  lua_pushstring(L, path);
+  lua_call(L, 2, 0);
+}
+
 int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
   lua_settop(L, 2);
   Options options = read_options(L, 2);
+  if (lua_istable(L, 2)) resume(L, options.checkpoints.path);
   NsSolution *solution = nsl_push_solution(L, 1, ns_run_rows(self->ts, options.every));
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
-  NsRunOptions run = {options.every, options.progress ? show : NULL, &progress};
+  NsRunOptions run = {options.every, options.checkpoints, options.progress ? show : NULL, &progress};
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_listen(L, 1);

@@ -69,6 +69,8 @@ void nsl_advise(lua_State *L, int simulation, NsError *err);
 int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);
 int nsl_simulation_clone(lua_State *L);
+int nsl_simulation_save(lua_State *L);
+int nsl_simulation_load(lua_State *L);
 
 void nsl_open_clone(lua_State *L);
 void nsl_open_time_grid(lua_State *L);

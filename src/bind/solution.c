@@ -10,6 +10,7 @@
 #include "bind/simulation.h"
 #include "io/csv.h"
 #include "io/npy.h"
+#include "io/zip.h"
 
 /* User value 1: a table { names = {...}, index = {name = column}, status, message, stats }. */
 typedef struct NslSolution {
@@ -256,12 +257,39 @@ static NsStatus save_npy(const NsSolution *s, const char *path, NsError *err) {
   return status;
 }
 
+/* An archive with an array for each column. */
+static NsStatus save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+  char header[NS_NPY_HEADER];
+  NsZip *zip;
+  size_t length = ns_npy_header(header, NS_NPY_FORTRAN, s->rows, -1);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int list = lua_gettop(L), ncols = count_columns(s);
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
+  lua_createtable(L, ncols, 0); /* keeps them */
+  for (int c = 0; c < ncols; c++) {
+    lua_rawgeti(L, list, c + 1);
+    names[c] = lua_pushfstring(L, "%s.npy", lua_tostring(L, -1));
+    lua_rawseti(L, list + 2, c + 1);
+    lua_pop(L, 1);
+  }
+  NsStatus status = ns_zip_open(&zip, path, err);
+  if (status != NS_OK) return status;
+  for (int c = 0; c < ncols && status == NS_OK; c++) {
+    NsZipPiece pieces[] = {{header, length}, {column(s, c), (size_t)s->rows * sizeof(double)}};
+    status = ns_zip_add(zip, names[c], pieces, 2, err);
+  }
+  if (status == NS_OK) return ns_zip_commit(zip, err);
+  ns_zip_abort(zip);
+  return status;
+}
+
 static bool ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
-/* save(file): .csv with a header line, or .npy (rows x columns, float64). */
+/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz (an array for each column). */
 static int solution_save(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "save", "file", "a string", 2);
@@ -272,8 +300,10 @@ static int solution_save(lua_State *L) {
     status = save_csv(L, self->solution, path, &err);
   else if (ends_with(path, ".npy"))
     status = save_npy(self->solution, path, &err);
+  else if (ends_with(path, ".npz"))
+    status = save_npz(L, self->solution, path, &err);
   else
-    return luaL_error(L, "save: '%s': expected a name that ends in .csv or .npy", path);
+    return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy or .npz", path);
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
@@ -354,10 +384,13 @@ void nsl_open_solution(lua_State *L) {
                                   {"__len", solution_length},
                                   {"__newindex", solution_newindex},
                                   {NULL, NULL}};
+  int module = lua_gettop(L);
   nsl_register_type(L, &solution_type, meta, NULL);
   luaL_getmetatable(L, solution_type.name);
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, module, "solution_methods"); /* for those that are written in Lua */
   lua_pushcclosure(L, solution_index, 1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);

@@ -4,7 +4,7 @@
 */
 #include "bind/swap.h"
 
-enum { MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1 };
+enum { MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1, ROOM = 3 };
 
 /* How far a walk goes: functions, other objects, places looked at, entries of one table, elements of one array. */
 typedef struct Bounds {
@@ -219,37 +219,58 @@ bool nsl_swap_same(lua_State *L, int a, int b) {
   return same;
 }
 
-/* Where place `index` holds entry `from` of its group, stores entry `to`. */
-static bool exchange(lua_State *L, int list, int index, int from, int to) {
-  int top = lua_gettop(L), group = index * GROUP, upvalue = 0;
-  lua_rawgeti(L, list, group + HOLDER);
-  lua_rawgeti(L, list, group + KEY);
-  if (lua_isfunction(L, top + 1)) {
-    upvalue = (int)lua_tointeger(L, top + 2);
-    lua_getupvalue(L, top + 1, upvalue);
-  } else {
-    lua_pushvalue(L, top + 2);
-    lua_rawget(L, top + 1);
+void nsl_swap_pack(lua_State *L, int list) {
+  int n = nsl_swap_count(L, list) * GROUP;
+  lua_State *packed = lua_newthread(L);
+  if (!lua_checkstack(packed, n + ROOM)) luaL_error(L, "too many places of math functions");
+  for (int i = 1; i <= n; i++) {
+    lua_rawgeti(L, list, i);
+    lua_xmove(L, packed, 1);
   }
-  lua_rawgeti(L, list, group + from);
-  bool found = lua_rawequal(L, -1, -2);
-  lua_settop(L, top + 2);
-  if (found) {
-    lua_rawgeti(L, list, group + to);
-    if (upvalue) lua_setupvalue(L, top + 1, upvalue);
-    else lua_rawset(L, top + 1);
-  }
-  lua_settop(L, top);
-  return found;
 }
 
-void nsl_swap_in(lua_State *L, int list, unsigned char *done) {
-  int n = nsl_swap_count(L, list);
-  for (int i = 0; i < n; i++) done[i] = exchange(L, list, i, ORIGINAL, REPLACEMENT);
+/* Where an upvalue holds entry `from` of its group, stores entry `to`. */
+static bool exchange_upvalue(lua_State *packed, int group, int from, int to) {
+  int upvalue = (int)lua_tointeger(packed, group + KEY);
+  lua_getupvalue(packed, group + HOLDER, upvalue);
+  bool found = lua_rawequal(packed, -1, group + from);
+  lua_pop(packed, 1);
+  if (!found) return false;
+  lua_pushvalue(packed, group + to);
+  lua_setupvalue(packed, group + HOLDER, upvalue);
+  return true;
 }
 
-void nsl_swap_out(lua_State *L, int list, const unsigned char *done) {
-  int n = nsl_swap_count(L, list);
+/* The same of a field. */
+static bool exchange_field(lua_State *packed, int group, int from, int to) {
+  lua_pushvalue(packed, group + KEY);
+  lua_rawget(packed, group + HOLDER);
+  bool found = lua_rawequal(packed, -1, group + from);
+  lua_pop(packed, 1);
+  if (!found) return false;
+  lua_pushvalue(packed, group + KEY);
+  lua_pushvalue(packed, group + to);
+  lua_rawset(packed, group + HOLDER);
+  return true;
+}
+
+static bool exchange(lua_State *packed, int index, int from, int to) {
+  int group = index * GROUP;
+  bool upvalue = lua_type(packed, group + HOLDER) == LUA_TFUNCTION;
+  return upvalue ? exchange_upvalue(packed, group, from, to) : exchange_field(packed, group, from, to);
+}
+
+int nsl_swap_packed_count(lua_State *packed) {
+  return lua_gettop(packed) / GROUP;
+}
+
+void nsl_swap_in(lua_State *packed, unsigned char *done) {
+  int n = nsl_swap_packed_count(packed);
+  for (int i = 0; i < n; i++) done[i] = exchange(packed, i, ORIGINAL, REPLACEMENT);
+}
+
+void nsl_swap_out(lua_State *packed, const unsigned char *done) {
+  int n = nsl_swap_packed_count(packed);
   for (int i = 0; i < n; i++)
-    if (done[i]) exchange(L, list, i, REPLACEMENT, ORIGINAL);
+    if (done[i]) exchange(packed, i, REPLACEMENT, ORIGINAL);
 }

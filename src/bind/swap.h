@@ -30,12 +30,16 @@ int nsl_swap_count(lua_State *L, int list);
 /* Whether two lists name the same places in the same order. */
 bool nsl_swap_same(lua_State *L, int a, int b);
 
+/* Pushes a list packed for quick use: a thread, never run, whose stack holds the entries of the list. */
+void nsl_swap_pack(lua_State *L, int list);
+int nsl_swap_packed_count(lua_State *packed);
+
 /*
 ** Puts the replacement wherever the original stands now, and marks those places in done (one byte each). Neither
 ** this nor its undoing raises or allocates. `out` puts back the originals where done says so, unless the place was
 ** written meanwhile.
 */
-void nsl_swap_in(lua_State *L, int list, unsigned char *done);
-void nsl_swap_out(lua_State *L, int list, const unsigned char *done);
+void nsl_swap_in(lua_State *packed, unsigned char *done);
+void nsl_swap_out(lua_State *packed, const unsigned char *done);
 
 #endif

@@ -41,6 +41,7 @@ static void find_methods(lua_State *L, int graph, const char *list, bool relatio
       lua_remove(L, -2);
     }
     nsl_find_methods(L, -1);
+    if (!relations) nsl_find_boundary_methods(L, -1);
   }
   lua_pop(L, 3);
 }
@@ -131,16 +132,27 @@ static int new_event_driven(lua_State *L) {
   return make(L, "EventDriven", true);
 }
 
-/* TimeSteppingDirectProjection(nsds, td, osi [, osnspb]): TimeStepping that projects the coordinates. */
-static int new_projection(lua_State *L) {
+/*
+** (nsds, td, osi [, osnspb [, osnspb_pos [, level]]]): TimeStepping that projects the coordinates. The last two are
+** checked, and not needed: the coordinates' problem is solved by its own solver, on the level of positions.
+*/
+static int new_projecting(lua_State *L, const char *name, bool combined) {
   const NslOsi *osi = nsl_check_osi(L, 3);
+  nsl_at_most(L, 6, name);
   if (osi->integrator.kind != NS_MOREAU_JEAN)
-    luaL_error(L, "TimeSteppingDirectProjection: it goes with a MoreauJeanOSI, got a %s", osi->head.type->name);
+    luaL_error(L, "%s: it goes with a MoreauJeanOSI, got a %s", name, osi->head.type->name);
+  if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
+  if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, name, "level");
+  lua_settop(L, 4);
   new_ts(L);
   NslTimeStepping *self = lua_touserdata(L, -1);
   self->ts->projection.on = true;
+  self->ts->projection.combined = combined;
   return 1;
 }
+
+static int new_direct(lua_State *L) { return new_projecting(L, "TimeSteppingDirectProjection", false); }
+static int new_combined(lua_State *L) { return new_projecting(L, "TimeSteppingCombinedProjection", true); }
 
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
@@ -331,9 +343,6 @@ static int ts_stats(lua_State *L) {
 static int ts_energy(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
   NsTimeStepping *ts = self->ts;
-  if (ts->integrator->kind == NS_SCHATZMAN_PAOLI)
-    luaL_error(L, "energy: a SchatzmanPaoliOSI keeps positions; its velocities are those of the time before, so that there "
-                  "is no account");
   NsError err = {NS_OK, ""};
   double kinetic, potential;
   NslEdge edge = nsl_enter(self->host, L, &ts->progress);
@@ -353,8 +362,9 @@ static int ts_energy(lua_State *L) {
                  {"damping", ts->energy.damping},
                  {"impacts", ts->energy.impacts},
                  {"friction", ts->energy.friction},
+                 {"boundary", ts->energy.boundary},
                  {"numerical", ts->energy.numerical}};
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     lua_pushnumber(L, entries[i].value);
     lua_setfield(L, -2, entries[i].name);
@@ -469,6 +479,8 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"check", nsl_simulation_check},
                                    {"clone", nsl_simulation_clone},
                                    {"reset", ts_reset},
+                                   {"save_state", nsl_simulation_save},
+                                   {"load_state", nsl_simulation_load},
                                    {"setNewtonMaxIteration", ts_set_newton_max},
                                    {"setNewtonTolerance", ts_set_newton_tolerance},
                                    {"setMaxSubsteps", ts_set_max_substeps},
@@ -498,8 +510,11 @@ void nsl_open_time_stepping(lua_State *L) {
   lua_pushcclosure(L, new_ts, 1);
   lua_setfield(L, -2, "TimeStepping");
   lua_pushvalue(L, -1);
-  lua_pushcclosure(L, new_projection, 1);
+  lua_pushcclosure(L, new_direct, 1);
   lua_setfield(L, -2, "TimeSteppingDirectProjection");
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, new_combined, 1);
+  lua_setfield(L, -2, "TimeSteppingCombinedProjection");
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, new_event_driven, 1);
   lua_setfield(L, -2, "EventDriven");

@@ -28,9 +28,14 @@ static void add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, doubl
   ns_mechanical_mass_times(ds, s->M, mean, impulse);
   double momentum = 0.5 * (dot(s->v, impulse, n) + dot(s->v_k, impulse, n));
   for (int i = 0; i < n; i++) impulse[i] -= s->p[i];
+  for (int i = 0; s->held && i < n; i++) {
+    impulse[i] -= s->held[i];
+    account->boundary += s->held[i] * 0.5 * (s->v[i] + s->v_k[i]);
+  }
   for (int i = 0; i < n; i++) mean[i] = theta * s->v[i] + (1 - theta) * s->v_k[i];
   double all = dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
-  double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, s->q, room, n);
+  const double *acting = s->acting ? s->acting : s->q;
+  double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, acting, room, n);
   double elastic = -h * (theta * at_end + (1 - theta) * at_k);
   double stored = 0.5 * (bilinear(&ds->K, s->q, s->q, room, n) - bilinear(&ds->K, s->q_k, s->q_k, room, n));
   account->damping += damping;
@@ -49,7 +54,91 @@ NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, NsEnergyAccoun
     if (s->M) status = ns_mechanical_kinetic_at(ds, t, q[i], v[i], &kinetic[i], err);
     if (status == NS_OK) status = ns_mechanical_potential_at(ds, t, q[i], &potential[i], err);
   }
-  if (status == NS_OK && s->M) status = ns_mechanical_mass(ds, s->t, s->q, s->M, err);
+  if (status == NS_OK && s->M) status = ns_mechanical_mass(ds, s->t, s->acting ? s->acting : s->q, s->M, err);
   if (status == NS_OK) add(ds, s, kinetic[1] - kinetic[0], potential[1] - potential[0], account);
   return status;
+}
+
+/* ---- two-step schemes ---- */
+
+/* The means over two positions of the potential energy, of its part q' K q / 2, and of that of a constant fExt. */
+typedef struct Means {
+  double potential, stored, lifted;
+} Means;
+
+static NsStatus take_means(NsMechanicalDs *ds, double t, const double *a, const double *b, double *room, Means *means,
+                           NsError *err) {
+  const double *q[] = {a, b};
+  NsStatus status = NS_OK;
+  *means = (Means){0};
+  for (int i = 0; i < 2 && status == NS_OK; i++) {
+    double potential = 0;
+    status = ns_mechanical_potential_at(ds, t, q[i], &potential, err);
+    means->potential += 0.5 * potential;
+    means->stored += 0.25 * bilinear(&ds->K, q[i], q[i], room, ds->nv);
+    if (ds->fext.value && !ns_coef_varies(&ds->fext)) means->lifted -= 0.5 * dot(ds->fext.value, q[i], ds->nv);
+  }
+  return status;
+}
+
+/* The kinetic energy with the velocity w, the mean over the masses at two positions. */
+static NsStatus take_kinetic(NsMechanicalDs *ds, double t, const double *a, const double *b, const double *w,
+                             double *kinetic, NsError *err) {
+  double first = 0, second = 0;
+  NsStatus status = ns_mechanical_kinetic_at(ds, t, a, w, &first, err);
+  second = first;
+  if (status == NS_OK && a != b && !ns_mechanical_constant_mass(ds))
+    status = ns_mechanical_kinetic_at(ds, t, b, w, &second, err);
+  *kinetic = 0.5 * (first + second);
+  return status;
+}
+
+NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, double *potential, NsError *err) {
+  double h, other = 0;
+  const double *before = ns_ds_before(&ds->base, &h);
+  NsStatus status = ns_ds_update(&ds->base, t, err);
+  for (int i = 0; i < ds->nv; i++) ds->pace[i] = before ? (ds->q[i] - before[i]) / h : ds->v[i];
+  if (!before) before = ds->q;
+  if (status == NS_OK) status = take_kinetic(ds, t, before, ds->q, ds->pace, kinetic, err);
+  if (status == NS_OK) status = ns_mechanical_potential_at(ds, t, ds->q, potential, err);
+  if (status == NS_OK) status = ns_mechanical_potential_at(ds, t, before, &other, err);
+  *potential = 0.5 * (*potential + other);
+  return status;
+}
+
+/* The works of the step over `mean`, its velocity; kinetic: the change of the energy, before and after: the means. */
+static void add_works(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, double kinetic, const Means *before,
+                      const Means *after, NsEnergyAccount *account) {
+  int n = ds->nv;
+  double part = s->q_m ? 1 : 0.5, momentum = dot(s->mean, s->impulse, n), work = part * dot(s->mean, s->p, n);
+  double all = momentum - work, potential = after->potential - before->potential;
+  double damping = -part * s->h * bilinear(&ds->C, s->mean, s->v, s->room, n);
+  double known = -part * s->h * bilinear(&ds->K, s->mean, s->middle, s->room, n);
+  double stored = after->stored - before->stored + after->lifted - before->lifted;
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) known += part * s->h * dot(s->mean, ds->fext.value, n);
+  account->impacts += work;
+  account->damping += damping;
+  account->forces += all - damping - known + (potential - stored) + (kinetic - momentum);
+  account->numerical += known + stored;
+}
+
+NsStatus ns_energy_add_two_steps(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, NsEnergyAccount *account, NsError *err) {
+  const double *start = s->q_m ? s->q_m : s->q_k;
+  double kinetic[2];
+  Means before, after;
+  for (int i = 0; i < ds->nv; i++) s->mean[i] = s->q_m ? (s->q_k[i] - s->q_m[i]) / s->h : s->v_k[i];
+  NsStatus status = take_kinetic(ds, s->t, start, s->q_k, s->mean, &kinetic[0], err);
+  for (int i = 0; i < ds->nv; i++) ds->pace[i] = (s->q[i] - s->q_k[i]) / s->h;
+  if (status == NS_OK) status = take_kinetic(ds, s->t, s->q_k, s->q, ds->pace, &kinetic[1], err);
+  if (status == NS_OK) status = take_means(ds, s->t, start, s->q_k, s->room, &before, err);
+  if (status == NS_OK) status = take_means(ds, s->t, s->q_k, s->q, s->room, &after, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < ds->nv; i++) {
+    double change = ds->pace[i] - s->mean[i];
+    s->mean[i] += 0.5 * change;
+    ds->pace[i] = change;
+  }
+  ns_mechanical_mass_times(ds, s->M, ds->pace, s->impulse);
+  add_works(ds, s, kinetic[1] - kinetic[0], &before, &after, account);
+  return NS_OK;
 }

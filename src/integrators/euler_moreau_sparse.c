@@ -284,3 +284,7 @@ NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z,
   }
   return NS_OK;
 }
+
+void ns_euler_moreau_sparse_visit(NsEulerMoreauSparse *em, NsVisitor visitor, void *context) {
+  visitor(context, "guess", em->guess, (size_t)em->N * sizeof *em->guess);
+}

@@ -52,4 +52,7 @@ const double *ns_euler_moreau_sparse_guess(const NsEulerMoreauSparse *em);
 */
 NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z, NsError *err);
 
+/* Walks what it remembers from one step to the next: the states' part of the guess. */
+void ns_euler_moreau_sparse_visit(NsEulerMoreauSparse *em, NsVisitor visitor, void *context);
+
 #endif

@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "integrators/moreau_jean_parts.h"
 
+enum { FAR = 10 }; /* a contact that takes so many steps to close, as it moves, is far */
+
 /* ---- making ---- */
 
 static void lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
@@ -43,18 +45,32 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
   edge->at_position = ns_relation_holds_at_position(relation);
   edge->unilateral = ns_law_unilateral(inter->law) && !edge->at_position;
   edge->linear = ns_relation_linear(relation);
+  if (!edge->unilateral) mj->predicts = false;
   if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
   edge->C = ns_arena_matrix(arena, edge->m, inter->nx);
   if (ns_relation_has_D(relation)) edge->D = ns_arena_matrix(arena, edge->m, edge->m);
   if (inter->nds == 2) edge->x = ns_arena_doubles(arena, inter->nx);
+  if (edge->unilateral && !edge->linear && relation->kind == NS_RELATION_SCLERONOMOUS) {
+    edge->x_formed = ns_arena_doubles(arena, inter->nx);
+    edge->y_formed = ns_arena_doubles(arena, edge->m);
+  }
   edge->nparts = inter->nds;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
     NsMjNode *node = &mj->nodes[inter->ds[p]->index];
-    edge->parts[p] = (NsMjPart){inter->ds[p]->index, at, ns_arena_matrix(arena, edge->m, node->ds->nv),
-                            ns_arena_matrix(arena, node->ds->nv, edge->m)};
+    edge->parts[p] = (NsMjPart){.node = inter->ds[p]->index,
+                                .at = at,
+                                .H = ns_arena_matrix(arena, edge->m, node->ds->nv),
+                                .X = ns_arena_matrix(arena, node->ds->nv, edge->m)};
     node->nedges++;
   }
+  if (mj->curves && ns_mj_can_curve(edge)) ns_mj_take_curve(edge, arena);
+}
+
+static bool has_friction(const NsNsds *nsds) {
+  for (int e = 0; e < nsds->ninteractions; e++)
+    if (nsds->interactions[e]->law->kind == NS_LAW_FRICTION) return true;
+  return false;
 }
 
 static void join(NsMoreauJean *mj) {
@@ -73,9 +89,10 @@ static void join(NsMoreauJean *mj) {
 static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
-  double **velocities[] = {&mj->v_k, &mj->F_k, &mj->v,    &mj->v_from, &mj->F,
-                           &mj->p,   &mj->rho, &mj->work, &mj->free_step};
-  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess};
+  double **velocities[] = {&mj->v_k, &mj->F_k,       &mj->v,    &mj->v_from, &mj->F,         &mj->p, &mj->rho,
+                           &mj->work, &mj->free_step, &mj->held, &mj->shift,  &mj->correction};
+  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec,
+                             &mj->guess, &mj->nu};
   for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
     *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
@@ -87,6 +104,7 @@ static void take_vectors(NsMoreauJean *mj) {
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, mj->m);
+  mj->shut = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->shut);
 }
 
 NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
@@ -94,7 +112,9 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   NsMoreauJean *mj = ns_alloc(1, sizeof *mj);
   if (!mj) return NS_ENOMEM;
   mj->nsds = nsds;
-  mj->linear = true;
+  mj->linear = mj->predicts = true;
+  mj->curves = !has_friction(nsds);
+  mj->nnodes = nsds->nds;
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
@@ -102,6 +122,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
     for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(mj, &mj->edges[e], nsds->interactions[e]);
     join(mj);
     take_vectors(mj);
+    ns_mj_straighten(mj);
   }
   if (mj->arena.failed) {
     ns_moreau_jean_free(mj);
@@ -113,7 +134,7 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
 
 void ns_moreau_jean_free(NsMoreauJean *mj) {
   if (!mj) return;
-  for (int i = 0; mj->nodes && i < mj->nsds->nds; i++) ns_lu_free(mj->nodes[i].lu);
+  for (int i = 0; mj->nodes && i < mj->nnodes; i++) ns_lu_free(mj->nodes[i].lu);
   ns_sparse_free(mj->sparse);
   ns_arena_release(&mj->arena);
   ns_free(mj);
@@ -169,6 +190,7 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   }
   edge->key = key;
   edge->formed = true;
+  if (edge->x_formed) memcpy(edge->x_formed, at->x, (size_t)edge->inter->nx * sizeof *at->x);
   if (!fixed || !mj->linear) return NS_OK;
   mj->matrix_formed = false;
   return NS_OK;
@@ -185,14 +207,31 @@ void ns_mj_velocities(const NsMoreauJean *mj, const NsMjEdge *edge, const double
   }
 }
 
+/*
+** Whether H is that of `at`, where it was taken last with the same y, of contacts that are far from closing: then u =
+** H v. (A function that other things changed in between shows it by y, and for a far contact it takes no harm.)
+*/
+static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelationPoint *at, const double *y,
+                          const double *v, double *u) {
+  size_t of_x = (size_t)edge->inter->nx * sizeof *y, of_y = (size_t)edge->m * sizeof *y;
+  if (!edge->x_formed || !edge->formed || memcmp(edge->x_formed, at->x, of_x) != 0) return false;
+  if (memcmp(edge->y_formed, y, of_y) != 0) return false;
+  ns_mj_velocities(mj, edge, v, u);
+  for (int i = 0; i < edge->m; i++)
+    if (!(y[i] > FAR * mj->h * fabs(u[i]))) return false;
+  return true;
+}
+
 /* y and u of an interaction, and its H, at coordinates and velocities. */
 static NsStatus output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
                        double *y, double *u, NsError *err) {
   NsRelation *relation = edge->inter->relation;
   NsRelationPoint at = {t, ns_mj_gather(mj, edge, q), lambda + edge->row, edge->inter->z};
   NsStatus status = ns_relation_output(relation, &at, y + edge->row, err);
+  if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->row, v, u + edge->row)) return NS_OK;
   if (status == NS_OK) status = form_H(mj, edge, &at, err);
   if (status != NS_OK) return status;
+  if (edge->y_formed) memcpy(edge->y_formed, y + edge->row, (size_t)edge->m * sizeof *y);
   ns_mj_velocities(mj, edge, v, u + edge->row);
   return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->rate_room, u + edge->row, err);
 }
@@ -206,12 +245,24 @@ static void take_memory(NsMoreauJean *mj) {
     memcpy(mj->q_k + node->q, ds->q_k, (size_t)ds->nq * sizeof *mj->q_k);
     memcpy(mj->v_k + node->v, ds->v_k, (size_t)ds->nv * sizeof *mj->v_k);
   }
-  memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
   memset(mj->lambda, 0, (size_t)mj->m * sizeof *mj->lambda);
+  mj->predicted = false;
+}
+
+/* The iterate starts at v_k, where velocities are prescribed at those, and does not leave them. */
+static void start_iterate(NsMoreauJean *mj) {
+  memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
+  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].v);
 }
 
 void ns_moreau_jean_restart(NsMoreauJean *mj) {
+  if (mj->predicted) mj->decided = false;
   take_memory(mj);
+  start_iterate(mj);
+}
+
+bool ns_moreau_jean_predicted(const NsMoreauJean *mj) {
+  return mj->predicted;
 }
 
 /* At t_k: the coefficients, which are at t_{k+1}, are the same at t_k but for fExt when it is a function of time. */
@@ -220,10 +271,10 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   bool forces = mj->options.theta != 1;
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) {
     const NsMjNode *node = &mj->nodes[i];
-    if (forces && ns_coef_varies(&node->ds->fext)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
+    if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
-    if (status == NS_OK && forces && ns_coef_varies(&node->ds->fext))
+    if (status == NS_OK && forces && ns_mechanical_driven(node->ds))
       status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
@@ -232,6 +283,30 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
     if (status == NS_OK) status = output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
   }
   return status;
+}
+
+/* Whether a contact is forecast to close: there will be impulses. */
+static bool closes(const NsMoreauJean *mj) {
+  for (int i = 0; i < mj->m; i++)
+    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= 0) return true;
+  return false;
+}
+
+/* The iterate's velocities go on as in the last steps, by a parabola, where those had no impulses. */
+static void predict(NsMoreauJean *mj) {
+  if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
+  for (int i = 0; i < mj->nsds->nds; i++) {
+    const NsMechanicalDs *ds = mj->nodes[i].ds;
+    const double *before = ds->base.x_before + ds->nq, *earlier = ds->base.x_earlier + ds->nq;
+    int smooth = ds->base.smooth;
+    if (smooth == 0 || fabs(ds->base.h_k - mj->h) > 1e-8 * mj->h) continue;
+    mj->predicted = true;
+    for (int j = 0; j < ds->nv; j++) {
+      double last = ds->v_k[j] - before[j], bend = smooth < 2 ? 0 : last - (before[j] - earlier[j]);
+      mj->v[mj->nodes[i].v + j] = ds->v_k[j] + last + bend;
+    }
+    ns_boundary_impose(ds->boundary, mj->v + mj->nodes[i].v);
+  }
 }
 
 static NsStatus update_coefficients(NsMoreauJean *mj, NsError *err) {
@@ -247,21 +322,29 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->t_k = t_k;
   mj->t = t_next;
   mj->h = h;
-  mj->decided = mj->projected = false;
+  mj->decided = mj->again = mj->projected = false;
+  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
+  memset(mj->nu, 0, (size_t)mj->m * sizeof *mj->nu);
   take_memory(mj);
   NsStatus status = update_coefficients(mj, err);
-  return status == NS_OK ? evaluate_start(mj, err) : status;
+  if (status == NS_OK) start_iterate(mj);
+  if (status == NS_OK) status = evaluate_start(mj, err);
+  if (status == NS_OK) predict(mj);
+  return status;
 }
 
 /* ---- evaluation at the iterate ---- */
 
-/* q from v. */
-static void move_coordinates(NsMoreauJean *mj) {
+void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
   for (int i = 0; i < mj->Nv; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_mechanical_move(node->ds, mj->q_k + node->q, mj->work + node->v, mj->h, mj->q + node->q);
+    if (mj->combined && mj->projected) {
+      memcpy(mj->q_free + node->q, mj->q + node->q, (size_t)node->ds->nq * sizeof *mj->q);
+      ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+    }
   }
 }
 
@@ -283,11 +366,11 @@ static void scatter(const NsMoreauJean *mj, const NsMjEdge *edge, const double *
   }
 }
 
-/* Outputs, H and impulses at q, v, lambda. */
-NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err) {
+NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
+    if (!all && edge->active < 0) continue;
     NsStatus status = output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
     if (status != NS_OK) return status;
     scatter(mj, edge, mj->lambda, ns_mj_impulse_weight(mj, edge), mj->p);
@@ -296,38 +379,52 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err) {
 }
 
 NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
-  move_coordinates(mj);
-  return ns_mj_evaluate_outputs(mj, err);
+  ns_mj_move_coordinates(mj);
+  return ns_mj_evaluate_outputs(mj, true, err);
 }
 
-/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system. */
-static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
+/*
+** rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system, at its coordinates q; what it is in the rows of
+** prescribed velocities is `held`, and leaves 0.
+*/
+static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->v;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
   NsStatus status = NS_OK;
-  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, mj->q + node->q, mj->v + o, mj->F + o, err);
-  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, mj->q + node->q, node->M, err);
+  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, q, mj->v + o, mj->F + o, err);
+  if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q, node->M, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < n; i++) mj->work[o + i] = mj->v[o + i] - mj->v_k[o + i];
   ns_mechanical_mass_times(ds, node->M, mj->work + o, mj->rho + o);
   for (int i = 0; i < n; i++)
     mj->rho[o + i] -= (wf != 0 ? wf * mj->F[o + i] : 0) + (wk != 0 ? wk * mj->F_k[o + i] : 0) + mj->p[o + i];
+  for (int i = 0; ds->boundary && i < ds->boundary->n; i++)
+    mj->held[o + ds->boundary->index[i]] = mj->rho[o + ds->boundary->index[i]];
+  ns_boundary_hold(ds->boundary, mj->rho + o);
   return NS_OK;
 }
 
-/* The start of a linear model's iteration, where lambda is 0: the velocities of the outputs are known. */
-static void start_linear(NsMoreauJean *mj) {
-  move_coordinates(mj);
+/*
+** The start of an iteration, where lambda is 0: the velocities of a linear model's outputs are known; other outputs
+** wait until it is known which are needed.
+*/
+static void start(NsMoreauJean *mj) {
+  bool prescribed = false;
+  ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
+  for (int i = 0; i < mj->nsds->nds && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
+  for (int e = 0; prescribed && e < mj->nsds->ninteractions; e++)
+    ns_mj_velocities(mj, &mj->edges[e], mj->v, mj->u + mj->edges[e].row);
 }
 
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  if (mj->linear && !mj->positions) start_linear(mj);
-  else status = ns_moreau_jean_evaluate_relations(mj, err);
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = form_rho(mj, &mj->nodes[i], err);
+  if ((mj->linear && !mj->positions) || !mj->decided) start(mj);
+  else ns_mj_move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
+  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
+    status = form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].q, err);
   return status;
 }
 
@@ -368,6 +465,7 @@ static NsStatus form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err
 
 static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   mj->factorizations++;
+  ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->W);
   NsStatus status = ns_lu_factor(node->lu, node->W, node->ds->nv);
   node->factored = status == NS_OK;
   node->fresh = true;
@@ -380,18 +478,20 @@ static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
                  ns_lu_singular_row(node->lu) + 1, mj->h);
 }
 
-static NsStatus update_W(NsMoreauJean *mj, bool same, int iteration, NsError *err) {
+static NsStatus update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
   for (int i = 0; i < mj->nsds->nds; i++) {
     NsMjNode *node = &mj->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     node->fresh = false;
-    if (node->linear && same && node->factored && node->key == key) continue;
+    bool curved = ns_mj_curved(mj, node);
+    if (node->linear && same && node->factored && node->key == key && !curved) continue;
     NsStatus status = NS_OK;
     if (node->linear) form_linear_W(mj, node);
-    else status = form_W(mj, node, iteration >= 3, err);
+    else status = form_W(mj, node, full, err);
+    if (status == NS_OK && curved) ns_mj_subtract_curvature(mj, node);
     if (status == NS_OK) status = factor(mj, node, err);
     if (status != NS_OK) return status;
-    node->key = key;
+    node->key = curved ? 0 : key;
   }
   return NS_OK;
 }
@@ -405,6 +505,7 @@ void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
     if (!changed && !node->fresh) continue;
     for (int j = 0; j < n; j++)
       for (int i = 0; i < edge->m; i++) part->X[j + (size_t)i * (size_t)n] = part->H[i + (size_t)j * (size_t)edge->m];
+    for (int i = 0; i < edge->m; i++) ns_boundary_hold(node->ds->boundary, part->X + (size_t)i * (size_t)n);
     ns_lu_solve(node->lu, edge->m, part->X, n);
   }
 }
@@ -414,6 +515,7 @@ static void form_free_step(NsMoreauJean *mj) {
   for (int i = 0; i < mj->Nv; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
+    ns_boundary_hold(node->ds->boundary, mj->free_step + node->v);
     ns_lu_solve(node->lu, 1, mj->free_step + node->v, node->ds->nv);
   }
 }
@@ -425,16 +527,36 @@ static bool same_weights(NsMoreauJean *mj) {
   return same;
 }
 
-NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, int iteration, NsError *err) {
-  NsStatus status = update_W(mj, same_weights(mj), mj->options.linearly_implicit ? 1 : iteration, err);
+/* The first linearisation of a step from v_k, when contacts take part after all. */
+static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
+  take_memory(mj);
+  start_iterate(mj);
+  NsStatus status = ns_moreau_jean_evaluate(mj, err);
+  if (status == NS_OK) status = update_W(mj, true, false, err);
+  if (status == NS_OK) form_free_step(mj);
+  return status;
+}
+
+/* Which contacts take part, and their outputs at the iterate, unless these are known. */
+static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
+  *changed = ns_mj_decide(mj);
+  if (mj->predicted && mj->problem.n > 0) return drop_prediction(mj, err);
+  return mj->linear && !mj->positions ? NS_OK : ns_mj_evaluate_outputs(mj, false, err);
+}
+
+NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err) {
+  if (mj->curved) ns_mj_straighten(mj);
+  if (full && !mj->combined) ns_mj_curve(mj); /* combined shifts are by the W of any iteration */
+  NsStatus status = update_W(mj, same_weights(mj), full, err);
   if (status != NS_OK) return status;
-  bool fresh = false;
+  bool fresh = false, changed = false;
   for (int i = 0; i < mj->nsds->nds && !fresh; i++) fresh = mj->nodes[i].fresh;
-  bool keep = mj->linear && mj->matrix_formed && !fresh;
-  if (!keep)
-    for (int e = 0; e < mj->nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
   form_free_step(mj);
-  if (!mj->decided && ns_mj_decide(mj)) keep = false;
+  if (!mj->decided && (status = decide(mj, &changed, err)) != NS_OK) return status;
+  bool same = mj->linear && mj->matrix_formed && !fresh, keep = same && !changed;
+  for (int e = 0; e < mj->nsds->ninteractions && !same; e++)
+    if (mj->linear || mj->edges[e].active >= 0)
+      ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
   if (!keep) status = ns_mj_form_matrix(mj, err);
   mj->matrix_formed = status == NS_OK;
   memcpy(mj->v_from, mj->v, (size_t)mj->Nv * sizeof *mj->v);
@@ -492,10 +614,10 @@ static void state_residual(NsMoreauJean *mj, double atol, NsStepResidual *residu
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     int n = node->ds->nv, o = node->v;
-    memcpy(mj->work + o, mj->rho + o, (size_t)n * sizeof *mj->work);
-    ns_lu_solve(node->lu, 1, mj->work + o, n);
+    memcpy(mj->correction + o, mj->rho + o, (size_t)n * sizeof *mj->correction);
+    ns_lu_solve(node->lu, 1, mj->correction + o, n);
     double scale = fmax(fmax(largest(mj->v + o, n), largest(mj->v_k + o, n)), largest(mj->free_step + o, n));
-    double value = against(largest(mj->work + o, n), atol, scale);
+    double value = against(largest(mj->correction + o, n), atol, scale);
     if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = d;
   }
 }
@@ -549,6 +671,25 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 
 /* ---- acceptance ---- */
 
+/*
+** An iterate without impulses moves on by the correction that its residual measured, W^-1 rho, which is within the
+** tolerance, when the iteration contracts: what is left is at most a tenth of what passed.
+** Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.8.
+*/
+static NsStatus correct(NsMoreauJean *mj, NsError *err) {
+  if (mj->problem.n > 0 || mj->combined || largest(mj->correction, mj->Nv) > 0.1 * largest(mj->free_step, mj->Nv)) return NS_OK;
+  for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v[i] - mj->correction[i]);
+  ns_mj_move_coordinates(mj);
+  return ns_moreau_jean_finite(mj, err);
+}
+
+NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = correct(mj, err);
+  for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++)
+    if (mj->edges[e].active < 0) status = output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
+  return status;
+}
+
 /* Works of the multipliers: lambda times the mean of the velocities of y, normal and tangential apart. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
@@ -569,11 +710,13 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
 
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->q, v = node->v;
-  NsEnergyStep step = {mj->t_k,     mj->t,       mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
-                       mj->q + q,   mj->v + v,   mj->p + v, node->M,           mj->work + v, mj->rho + v,
-                       mj->F + v};
+  NsEnergyStep step = {mj->t_k,     mj->t,     mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
+                       mj->q + q,   mj->v + v, mj->p + v, NULL,              NULL,        node->M,
+                       mj->work + v, mj->rho + v, mj->F + v};
   double before = 0, after = 0;
+  if (node->ds->boundary) step.held = mj->held + v;
   if (mj->projected) step.q = mj->q_free + q;
+  if (mj->combined) step.acting = mj->q + q;
   NsStatus status = ns_energy_add(node->ds, &step, account, err);
   if (status != NS_OK || !mj->projected) return status;
   const double *places[] = {mj->q_free + q, mj->q + q};
@@ -588,13 +731,28 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   return status;
 }
 
+/* The impulses of prescribed velocities at the accepted iterate: of a linear step they are not known yet. */
+static NsStatus find_reactions(NsMoreauJean *mj, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int d = 0; d < mj->nsds->nds && status == NS_OK; d++) {
+    NsMjNode *node = &mj->nodes[d];
+    const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->q;
+    if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = form_rho(mj, node, q, err);
+  }
+  return status;
+}
+
 static void write_system(NsMoreauJean *mj, const NsMjNode *node) {
   NsMechanicalDs *ds = node->ds;
   memcpy(ds->q, mj->q + node->q, (size_t)ds->nq * sizeof *ds->q);
   memcpy(ds->v, mj->v + node->v, (size_t)ds->nv * sizeof *ds->v);
   memcpy(ds->base.r, mj->p + node->v, (size_t)ds->nv * sizeof *ds->v);
+  ns_boundary_pick(ds->boundary, mj->held + node->v, ds->base.reaction);
   ds->base.x_version++;
   ds->base.moved = true;
+  if (mj->linear) return;
+  bool whole = memcmp(ds->q_k, mj->q_k + node->q, (size_t)ds->nq * sizeof *ds->q) == 0;
+  ns_ds_leave(&ds->base, whole ? mj->h : 0);
 }
 
 static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {
@@ -605,6 +763,8 @@ static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {
 }
 
 NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err) {
+  NsStatus found = find_reactions(mj, err);
+  if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
     for (int d = 0; d < mj->nsds->nds; d++) {

@@ -9,6 +9,7 @@
 #include "integrators/triplets.h"
 
 enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS }; /* problems of more rows are formed sparse */
+enum { MOST_CURVED = 12 }; /* second derivatives are taken by so many coordinates */
 
 /* A dynamical system in the stack. */
 typedef struct NsMjNode {
@@ -30,6 +31,8 @@ typedef struct NsMjPart {
   int node, at; /* offset of its coordinates in the interaction's x */
   double *H;    /* m x nv: C T(q) */
   double *X;    /* nv x m: W^-1 H' */
+  const double *L; /* m x nv: what the velocities of the outputs change with, H or L_room */
+  double *L_room;
 } NsMjPart;
 
 /* An interaction in the stack. */
@@ -45,6 +48,9 @@ typedef struct NsMjEdge {
   double *x;    /* nx: its argument, gathered; NULL when the stack serves */
   uint64_t key;
   bool formed;  /* H is that of the constant C */
+  bool curved;  /* this linearisation has the second derivatives */
+  double *second, *drift, *curve_room; /* m x nx x nx of h, m x nx of dh/dt, nx + 3 m; NULL: they are left out */
+  double *x_formed, *y_formed; /* nx, m: where C was taken last, and y there; NULL: it is taken anew at each place */
 } NsMjEdge;
 
 struct NsMoreauJean {
@@ -53,24 +59,33 @@ struct NsMoreauJean {
   int Nq, Nv, m;
   bool linear; /* all systems and relations */
   bool positions; /* some law holds at position */
+  bool curves, curved; /* second derivatives may be taken (no friction); some interaction has them now */
   NsMjNode *nodes;
   NsMjEdge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
   NsMoreauJeanOptions options;
   double t_k, t, h;
   double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
   double *y_k, *u_k;         /* m */
-  bool decided;              /* which contacts take part */
+  bool decided, again;       /* which contacts take part; `again`: as `shut` tells */
+  bool predicts;             /* all laws are unilateral: a step may be without impulses */
+  bool predicted;            /* the iterate started from velocities that go on as in the last steps */
 
   /* the iterate */
   double *q, *v, *lambda;    /* Nq, Nv, m */
   double *v_from, *lambda_from;
   double *F, *p, *rho;       /* Nv */
+  double *held;              /* Nv: impulses of prescribed velocities */
   double *y, *u;             /* m: outputs and their velocities */
   double *q_free;            /* Nq: q before it was projected */
   bool projected;
+  bool combined;             /* q has the shift in it that the velocities are found with */
+  double *shift, *nu;        /* Nv, m: the shift; combined: the sums of its multipliers, else 0 */
+  bool *shut;                /* m: contacts that take part, as forecast or as enlarged since */
   double *work, *free_step;  /* Nv */
+  double *correction;        /* Nv: W^-1 rho of the last residual */
 
   /* the problem */
   NsMixedGroup *groups;
@@ -95,6 +110,18 @@ typedef struct NsMjSink {
 /* The interaction's coordinates, out of a stacked vector. */
 const double *ns_mj_gather(const NsMoreauJean *mj, const NsMjEdge *edge, const double *q);
 
+/*
+** Second derivatives of the outputs, exact: whether an interaction has them, and room for them. `straighten`: every L
+** is H. `curve`: those of contacts that take part, at the (evaluated) iterate: L = H + h theta du/dq. Of a system:
+** whether it has one, and W -= h theta d(H'P)/dq, without the terms between two systems.
+*/
+bool ns_mj_can_curve(const NsMjEdge *edge);
+void ns_mj_take_curve(NsMjEdge *edge, NsArena *arena);
+void ns_mj_straighten(NsMoreauJean *mj);
+void ns_mj_curve(NsMoreauJean *mj);
+bool ns_mj_curved(const NsMoreauJean *mj, const NsMjNode *node);
+void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node);
+
 /* out (m) = H v over the interaction's systems. */
 void ns_mj_velocities(const NsMoreauJean *mj, const NsMjEdge *edge, const double *v, double *out);
 
@@ -104,8 +131,11 @@ double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
 /* X = W^-1 H' of each part whose W or (changed) H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
 
-/* Outputs, H and impulses at q, v, lambda. */
-NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, NsError *err);
+/* q from v and the shift. */
+void ns_mj_move_coordinates(NsMoreauJean *mj);
+
+/* Outputs, H and impulses at q, v, lambda; those of contacts that take no part, without impulses, when `all`. */
+NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);
 
 /* Which contacts take part in this step. True when they are others than in the last one. */
 bool ns_mj_decide(NsMoreauJean *mj);

@@ -19,17 +19,23 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 }
 
 /* Whether contact i of a unilateral interaction is forecast to be closed. */
-static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (forecast <= 0) return true;
   double change = 0;
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
-    for (int j = 0; j < node->ds->nv; j++)
-      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * mj->free_step[node->v + j];
+    for (int j = 0, k = node->v; j < node->ds->nv; j++, k++)
+      change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * (mj->v[k] - mj->v_k[k] + mj->free_step[k]);
   }
   double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);
+}
+
+/* The same, or what has been decided in this step before. */
+static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  if (!mj->again) mj->shut[edge->row + i] = forecast_closed(mj, edge, i);
+  return mj->shut[edge->row + i];
 }
 
 double ns_moreau_jean_tolerance(double h, double u, double change, double lambda_k) {
@@ -94,7 +100,7 @@ static void put(const NsMjSink *sink, int i, int j, double v) {
   else ns_triplets_put(sink->triplets, i, j, v);
 }
 
-/* Block (a, b) += H_a X_b over one system, of their first rows. */
+/* Block (a, b) += L_a X_b over one system, of their first rows. */
 void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b,
                          const NsMjPart *pb, int cols, const NsMjSink *sink) {
   int n = mj->nodes[pa->node].ds->nv;
@@ -102,7 +108,7 @@ void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPar
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++) {
       double sum = 0;
-      for (int k = 0; k < n; k++) sum += pa->H[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
+      for (int k = 0; k < n; k++) sum += pa->L[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
       put(sink, a->active + i, b->active + j, weight * sum);
     }
 }
@@ -111,7 +117,7 @@ const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node) {
   return &edge->parts[edge->parts[0].node == node ? 0 : 1];
 }
 
-/* W of the problem: the sum over the systems of H W^-1 H', and D of compliant relations. */
+/* W of the problem: the sum over the systems of L W^-1 H', and D of compliant relations. */
 static void put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
@@ -173,12 +179,23 @@ double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   return mj->u[row] + restitution(edge->inter->law, i) * mj->u_k[row];
 }
 
+/* out = L v over the interaction's systems. */
+static void changes(const NsMoreauJean *mj, const NsMjEdge *edge, const double *v, double *out) {
+  memset(out, 0, (size_t)edge->m * sizeof *out);
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+    const double *L = edge->parts[p].L, *vn = v + node->v;
+    for (int j = 0; j < node->ds->nv; j++, L += edge->m)
+      for (int i = 0; i < edge->m; i++) out[i] += L[i] * vn[j];
+  }
+}
+
 void ns_mj_form_q(NsMoreauJean *mj) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     if (edge->active < 0) continue;
     double *q = mj->qvec + edge->active, weight = output_weight(mj, edge);
-    ns_mj_velocities(mj, edge, mj->free_step, q);
+    changes(mj, edge, mj->free_step, q);
     for (int i = 0; i < edge->m; i++) q[i] = ns_mj_law_output(mj, edge, i) + weight * q[i];
     for (int j = 0; edge->D && j < edge->m; j++)
       for (int i = 0; i < edge->m; i++)

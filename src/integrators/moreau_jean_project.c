@@ -14,30 +14,43 @@ static int constrained_rows(const NsMjEdge *edge) {
   return law->kind == NS_LAW_FRICTION ? 1 : law->kind == NS_LAW_MIXED ? law->equalities : edge->m;
 }
 
+/* How far y of row i of an interaction goes with a unit of its multiplier. */
+static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double sum = 0;
+  for (int p = 0; p < edge->nparts; p++) {
+    int n = mj->nodes[edge->parts[p].node].ds->nv;
+    for (int k = 0; k < n; k++)
+      sum += edge->parts[p].H[i + (size_t)k * (size_t)edge->m] * edge->parts[p].X[k + (size_t)i * (size_t)n];
+  }
+  return sum;
+}
+
 double ns_moreau_jean_violation(const NsMoreauJean *mj) {
   double most = 0;
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
-      double y = mj->y[edge->row + i];
-      most = fmax(most, edge->unilateral ? -y : fabs(y));
+      double y = mj->y[edge->row + i], nu = mj->nu[edge->row + i];
+      if (edge->unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
+      most = fmax(most, fabs(y));
     }
   }
   return most;
 }
 
-/* Which rows take part: those of equations, those of contacts that did or that penetrate. */
+/* Which rows take part: those of equations, those of contacts that did, that penetrate or that have been shifted. */
 static void number_positions(NsMoreauJean *mj) {
   mj->problem.n = mj->problem.ngroups = 0;
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int rows = constrained_rows(edge);
-    bool took_part = edge->active >= 0;
-    for (int i = 0; i < rows && !took_part; i++) took_part = mj->y[edge->row + i] < 0;
-    edge->active = rows > 0 && took_part ? mj->problem.n : -1;
+    const double *y = mj->y + edge->row, *nu = mj->nu + edge->row;
+    bool takes_part = edge->active >= 0;
+    for (int i = 0; i < rows && !takes_part; i++) takes_part = y[i] < 0 || nu[i] > 0;
+    edge->active = rows > 0 && takes_part ? mj->problem.n : -1;
     for (int i = 0; edge->active >= 0 && i < rows; i++) {
-      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->unilateral ? 0 : -INFINITY, INFINITY, 0};
-      mj->qvec[mj->problem.n] = mj->y[edge->row + i];
+      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
+      mj->qvec[mj->problem.n] = y[i];
       mj->group_edge[mj->problem.n++] = e;
     }
   }
@@ -60,9 +73,10 @@ static void put_sparse_positions(const void *context, NsTriplets *t) {
 }
 
 NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **problem, NsError *err) {
-  if (!mj->projected) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
+  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
   mj->projected = true;
   mj->matrix_formed = false; /* the room of the step's matrix is used */
+  ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   int n = mj->problem.n;
@@ -81,21 +95,60 @@ NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **probl
   return status == NS_OK ? NS_OK : ns_fail(err, status, "the projection: %s", ns_status_message(status));
 }
 
-NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) {
-  memset(mj->work, 0, (size_t)mj->Nv * sizeof *mj->work);
+/* shift = W^-1 H' of the multipliers: those of the problem, or, combined, their sums. */
+static void form_shift(NsMoreauJean *mj, const double *nu) {
+  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
+    const double *of = mj->combined ? mj->nu + edge->row : nu + edge->active;
     for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
       const NsMjNode *node = &mj->nodes[edge->parts[p].node];
-      for (int i = 0; i < constrained_rows(edge); i++)
-        for (int j = 0; j < node->ds->nv; j++)
-          mj->work[node->v + j] +=
-              nu[edge->active + i] * edge->parts[p].X[j + (size_t)i * (size_t)node->ds->nv];
+      const double *X = edge->parts[p].X;
+      for (int i = 0; i < constrained_rows(edge); i++, X += node->ds->nv)
+        for (int j = 0; j < node->ds->nv; j++) mj->shift[node->v + j] += of[i] * X[j];
     }
   }
-  for (int d = 0; d < mj->nsds->nds; d++) {
-    const NsMjNode *node = &mj->nodes[d];
-    ns_mechanical_move(node->ds, mj->q + node->q, mj->work + node->v, 1, mj->q + node->q);
+}
+
+/* The sums of the multipliers; rounding does not make those of contacts pull. */
+static void add_multipliers(NsMoreauJean *mj, const double *nu) {
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = 0; edge->active >= 0 && i < constrained_rows(edge); i++) {
+      double sum = mj->nu[edge->row + i] + nu[edge->active + i];
+      mj->nu[edge->row + i] = edge->unilateral && sum < 0 ? 0 : sum;
+    }
   }
-  return ns_mj_evaluate_outputs(mj, err);
+}
+
+NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) {
+  if (mj->combined) add_multipliers(mj, nu);
+  form_shift(mj, nu);
+  if (mj->combined) ns_mj_move_coordinates(mj);
+  for (int d = 0; d < mj->nsds->nds && !mj->combined; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+  }
+  return ns_mj_evaluate_outputs(mj, true, err);
+}
+
+/* ---- together with the velocities ---- */
+
+void ns_moreau_jean_combine(NsMoreauJean *mj) {
+  mj->combined = true;
+}
+
+bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance) {
+  bool more = false;
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = edge->row; edge->unilateral && i < edge->row + constrained_rows(edge); i++) {
+      bool shut = mj->shut[i] || mj->y[i] < -tolerance || mj->nu[i] > 0;
+      more = more || shut != mj->shut[i];
+      mj->shut[i] = shut;
+    }
+  }
+  mj->again = true;
+  mj->decided = false;
+  return more;
 }

@@ -30,6 +30,7 @@ struct NsMoreauJeanSparse {
   double *x, *v, *p, *F, *scale;             /* N: coordinates, velocities; impulses, forces, diagonal of W */
   double *u_k, *change;                      /* m: velocities of y, and what a free step changes them by */
   double *impulse, *mean, *room, *pair;      /* N, N, N; the largest nx of an interaction */
+  double *held;                              /* N: impulses of prescribed velocities */
 };
 
 static NsMechanicalDs *system_at(const NsMoreauJeanSparse *mj, int i) {
@@ -70,7 +71,7 @@ bool ns_moreau_jean_sparse_preferred(const NsNsds *nsds) {
 
 static void take_vectors(NsMoreauJeanSparse *mj, int widest) {
   double **whole[] = {&mj->q, &mj->lower, &mj->upper, &mj->guess};
-  double **states[] = {&mj->x, &mj->v, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room};
+  double **states[] = {&mj->x, &mj->v, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room, &mj->held};
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) *whole[i] = ns_arena_doubles(&mj->arena, mj->N + mj->m);
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&mj->arena, mj->N);
   mj->u_k = ns_arena_doubles(&mj->arena, mj->m);
@@ -161,6 +162,15 @@ static NsStatus update_matrix(NsMoreauJeanSparse *mj, NsError *err) {
 
 /* ---- a step ---- */
 
+/* The bounds of the changes of a system's velocities: none, or the change that is prescribed. */
+static void bound_velocities(NsMoreauJeanSparse *mj, const NsMechanicalDs *ds, int o) {
+  const NsBoundary *b = ds->boundary;
+  for (int i = 0; b && i < b->n; i++) {
+    int k = b->index[i];
+    mj->lower[o + k] = mj->upper[o + k] = mj->guess[o + k] = b->velocity.value[i] - ds->v_k[k];
+  }
+}
+
 /* The rows of the velocities: rho, out of forces at q_k + h v_k and at q_k. */
 static NsStatus form_velocity_rows(NsMoreauJeanSparse *mj, NsError *err) {
   double theta = mj->options.theta, h = mj->h;
@@ -178,6 +188,7 @@ static NsStatus form_velocity_rows(NsMoreauJeanSparse *mj, NsError *err) {
     }
     if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t, mj->x + o, mj->v + o, mj->F + o, err);
     if (status != NS_OK) return status;
+    bound_velocities(mj, ds, o);
     for (int k = 0; k < n; k++) mj->q[o + k] -= h * theta * mj->F[o + k];
   }
   return NS_OK;
@@ -208,6 +219,8 @@ static bool closed(const NsMoreauJeanSparse *mj, double y, double u, double chan
 static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
   to_outputs(mj, mj->v, mj->u_k);
   for (int j = 0; j < mj->N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->q[j] / mj->scale[j] : 0;
+  for (int j = 0; j < mj->N; j++)
+    if (mj->lower[j] == mj->upper[j]) mj->room[j] = mj->lower[j];
   to_outputs(mj, mj->room, mj->change);
   for (int e = 0, row = 0; e < mj->nsds->ninteractions; row += mj->nsds->interactions[e++]->m) {
     NsInteraction *inter = mj->nsds->interactions[e];
@@ -244,6 +257,16 @@ NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanO
 
 /* ---- acceptance ---- */
 
+/* held = W dv + rho - p in the rows of prescribed velocities; needs p. */
+static void find_reactions(NsMoreauJeanSparse *mj, const double *z) {
+  for (int i = 0; i < mj->N; i++) mj->held[i] = mj->q[i];
+  for (int j = 0; j < mj->N + mj->m; j++)
+    for (int k = mj->matrix->colptr[j]; z[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
+      if (mj->matrix->row[k] < mj->N) mj->held[mj->matrix->row[k]] += mj->matrix->value[k] * z[j];
+  for (int i = 0; i < mj->N; i++)
+    if (mj->lower[i] != mj->upper[i]) mj->held[i] = 0;
+}
+
 /* v, and p = H' P through the matrix, whose columns of multipliers hold -H'. */
 static NsStatus take_solution(NsMoreauJeanSparse *mj, const double *z, NsError *err) {
   memset(mj->p, 0, (size_t)mj->N * sizeof *mj->p);
@@ -254,6 +277,8 @@ static NsStatus take_solution(NsMoreauJeanSparse *mj, const double *z, NsError *
         return ns_fail(err, NS_ENAN, "dynamical system '%s': v[%d] became %g", ns_ds_name(mj->nsds->ds[i]), k + 1, v);
       mj->v[o + k] = fabs(v) < DBL_MIN ? 0 : v;
     }
+  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(system_at(mj, i)->boundary, mj->v + mj->offset[i]);
+  find_reactions(mj, z);
   for (int j = mj->N; j < mj->N + mj->m; j++)
     for (int k = mj->matrix->colptr[j]; z[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
       if (mj->matrix->row[k] < mj->N) mj->p[mj->matrix->row[k]] -= mj->matrix->value[k] * z[j];
@@ -266,7 +291,9 @@ static NsStatus account_step(NsMoreauJeanSparse *mj, const double *z, NsEnergyAc
     NsMechanicalDs *ds = system_at(mj, i);
     int o = mj->offset[i];
     NsEnergyStep step = {mj->t_k,   mj->t,     mj->h, mj->options.theta, ds->q_k,         ds->v_k,      mj->x + o,
-                         mj->v + o, mj->p + o, NULL,  mj->impulse + o,   mj->mean + o, mj->room + o};
+                         mj->v + o, mj->p + o, NULL,  NULL,              NULL,           mj->impulse + o, mj->mean + o,
+                         mj->room + o};
+    if (ds->boundary) step.held = mj->held + o;
     NsStatus status = ns_energy_add(ds, &step, &sum, err);
     if (status != NS_OK) return status;
   }
@@ -283,6 +310,7 @@ static void write_systems(NsMoreauJeanSparse *mj) {
     memcpy(ds->q, mj->x + mj->offset[i], bytes);
     memcpy(ds->v, mj->v + mj->offset[i], bytes);
     memcpy(ds->base.r, mj->p + mj->offset[i], bytes);
+    ns_boundary_pick(ds->boundary, mj->held + mj->offset[i], ds->base.reaction);
     ds->base.x_version++;
     ds->base.moved = true;
   }
@@ -309,4 +337,8 @@ NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, N
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
   }
   return NS_OK;
+}
+
+void ns_moreau_jean_sparse_visit(NsMoreauJeanSparse *mj, NsVisitor visitor, void *context) {
+  visitor(context, "guess", mj->guess, (size_t)mj->N * sizeof *mj->guess);
 }

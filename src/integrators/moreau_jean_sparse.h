@@ -12,7 +12,8 @@
 **   [ W  -H' ] [ dv ]   [ rho         ]   rows of the velocities: free variables, equations
 **   [ H   0  ] [ P  ] + [ u_k + e u_k ]   rows of the law: -w in the law's normal cone at P
 ** with W = M + h theta C + h^2 theta^2 K, rho = -h theta F(t_{k+1}, q_k + h v_k, v_k) - h (1 - theta) F(t_k, q_k, v_k)
-** and [0, 0] for the bounds of a contact that is forecast to be open. The matrix has the non-zeros of the model and is
+** and [0, 0] for the bounds of a contact that is forecast to be open. A prescribed velocity has its change for both
+** bounds, and w of its row is the impulse that gives it. The matrix has the non-zeros of the model and is
 ** that of every step.
 */
 typedef struct NsMoreauJeanSparse NsMoreauJeanSparse;
@@ -51,5 +52,8 @@ NsSparseStep ns_moreau_jean_sparse_problem(const NsMoreauJeanSparse *mj);
 ** NULL). NS_ENAN, nothing written, when a velocity is not finite.
 */
 NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, NsEnergyAccount *account, NsError *err);
+
+/* Walks what it remembers from one step to the next: the states' part of the guess. */
+void ns_moreau_jean_sparse_visit(NsMoreauJeanSparse *mj, NsVisitor visitor, void *context);
 
 #endif

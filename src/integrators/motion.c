@@ -38,11 +38,11 @@ struct NsMotion {
   NsMotionView view;
   Node *nodes;
   Edge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
   int *row_edge;
   double *y, *u, *rounding, *bias, *a_free, *F, *H, *X;
   double *lambda;       /* m zeros */
-  double *room;         /* 4 times the most rows of an interaction */
-  double *point;        /* Nq */
+  double *room;         /* for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
   NsLu *lu;             /* of order `order` */
   int order;
@@ -77,6 +77,7 @@ static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
 static void take_vectors(NsMotion *motion) {
   NsArena *arena = &motion->arena;
   int m = motion->view.m, Nv = motion->view.Nv;
+  size_t most = 4 * (size_t)m;
   double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
                      &motion->rhs, &motion->answer, &motion->lambda};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
@@ -84,8 +85,11 @@ static void take_vectors(NsMotion *motion) {
   motion->F = ns_arena_doubles(arena, Nv);
   motion->H = ns_arena_matrix(arena, m, Nv);
   motion->X = ns_arena_matrix(arena, Nv, m);
-  motion->room = ns_arena_doubles(arena, 6 * (ptrdiff_t)m);
-  motion->point = ns_arena_doubles(arena, motion->view.Nq);
+  for (int e = 0; e < motion->nsds->ninteractions; e++) {
+    size_t room = ns_relation_bias_room(motion->nsds->interactions[e]->relation);
+    if (room > most) most = room;
+  }
+  motion->room = ns_arena_doubles(arena, (ptrdiff_t)most);
   motion->row_edge = ns_arena_ints(arena, m);
 }
 
@@ -106,6 +110,7 @@ NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
   NsMotion *motion = ns_alloc(1, sizeof *motion);
   if (!motion) return NS_ENOMEM;
   motion->nsds = nsds;
+  motion->nnodes = nsds->nds;
   motion->nodes = ns_arena_take(&motion->arena, (size_t)nsds->nds, sizeof *motion->nodes);
   motion->edges = ns_arena_take(&motion->arena, (size_t)nsds->ninteractions, sizeof *motion->edges);
   if (!motion->arena.failed) {
@@ -126,7 +131,7 @@ NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
 
 void ns_motion_free(NsMotion *motion) {
   if (!motion) return;
-  for (int i = 0; motion->nodes && i < motion->nsds->nds; i++) ns_lu_free(motion->nodes[i].lu);
+  for (int i = 0; motion->nodes && i < motion->nnodes; i++) ns_lu_free(motion->nodes[i].lu);
   ns_lu_free(motion->lu);
   ns_arena_release(&motion->arena);
   ns_free(motion);
@@ -306,36 +311,34 @@ static void form_X(NsMotion *motion, int row) {
   }
 }
 
-/* The rate of y of an interaction after going on with the velocities v for the time s. */
-static NsStatus rate_after(NsMotion *motion, const Edge *edge, double s, double t, const double *q, const double *v,
-                           double *rate, NsError *err) {
-  for (int p = 0; p < edge->inter->nds; p++) {
+/* bias += C d(T(q) v)/dt at constant v: the quaternion of a rigid body turns, e'' = -|omega|^2 / 4 e. */
+static void add_turning(NsMotion *motion, const Edge *edge, const double *v) {
+  int m = edge->inter->m;
+  for (int p = 0, at = 0; p < edge->inter->nds; p++) {
     const Node *node = node_of(motion, edge->inter, p);
-    ns_mechanical_move(node->ds, q + node->q, v + node->v, s, motion->point + node->q);
+    const double *omega = v + node->v + 3;
+    for (int j = 3; node->ds->kind == NS_NEWTON_EULER && j < 7; j++) {
+      double turn = -(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]) / 4 * edge->x[at + j];
+      for (int i = 0; i < m; i++)
+        motion->bias[edge->row + i] += turn * edge->C[i + (size_t)(at + j) * (size_t)m];
+    }
+    at += node->ds->nq;
   }
-  gather_argument(motion, edge, motion->point, v);
-  NsRelationPoint at = {t + s, edge->x, motion->lambda, edge->inter->z};
-  NsStatus status = ns_relation_C(edge->inter->relation, &at, edge->C, err);
-  return status == NS_OK ? output_rate(motion, edge, &at, rate, err) : status;
 }
 
-/* y'' at constant v of one interaction, by differences of fourth order of its rate along the motion. */
+/* y'' at constant v of one interaction, whose output has been evaluated at this point. */
 static NsStatus form_bias(NsMotion *motion, const Edge *edge, double t, const double *q, const double *v,
                           NsError *err) {
-  static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
-  int m = edge->inter->m;
-  double *bias = motion->bias + edge->row, *rate = motion->room + 4 * (size_t)m, speed = 1;
-  memset(bias, 0, (size_t)m * sizeof *bias);
+  double *bias = motion->bias + edge->row;
+  memset(bias, 0, (size_t)edge->inter->m * sizeof *bias);
   if (edge->straight) return NS_OK;
   gather_argument(motion, edge, q, v);
-  for (int j = 0; j < edge->inter->nx; j++) speed = fmax(speed, fabs(edge->qdot[j]));
-  double d = 1e-3 / speed;
-  for (int k = 0; k < 4; k++) {
-    NsStatus status = rate_after(motion, edge, places[k] * d, t, q, v, rate, err);
-    if (status != NS_OK) return status;
-    for (int i = 0; i < m; i++) bias[i] += weights[k] * rate[i] / d;
-  }
-  return NS_OK;
+  NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z};
+  NsStatus status = NS_OK;
+  if (!edge->linear)
+    status = ns_relation_add_bias(edge->inter->relation, &at, edge->qdot, motion->room, bias, err);
+  add_turning(motion, edge, v);
+  return status;
 }
 
 NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,

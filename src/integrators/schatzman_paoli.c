@@ -51,6 +51,7 @@ struct NsSchatzmanPaoli {
   bool linear;
   Node *nodes;
   Edge *edges;
+  int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
   double theta, t_k, t, h;
@@ -93,7 +94,7 @@ NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
       return ns_fail(err, NS_EARG, "SchatzmanPaoliOSI: interaction '%s' has a %s, which gives forces, not contacts",
                      inter->name, ns_relation_kind_name(inter->relation->kind));
   }
-  return NS_OK;
+  return ns_mechanical_unbound(nsds->ds, nsds->nds, "SchatzmanPaoliOSI", err);
 }
 
 /* ---- making ---- */
@@ -161,6 +162,7 @@ NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
   if (!sp) return NS_ENOMEM;
   sp->nsds = nsds;
   sp->linear = true;
+  sp->nnodes = nsds->nds;
   sp->nodes = ns_arena_take(&sp->arena, (size_t)nsds->nds, sizeof *sp->nodes);
   sp->edges = ns_arena_take(&sp->arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
   if (!sp->arena.failed) {
@@ -179,7 +181,7 @@ NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
 
 void ns_schatzman_paoli_free(NsSchatzmanPaoli *sp) {
   if (!sp) return;
-  for (int i = 0; sp->nodes && i < sp->nsds->nds; i++) ns_lu_free(sp->nodes[i].lu);
+  for (int i = 0; sp->nodes && i < sp->nnodes; i++) ns_lu_free(sp->nodes[i].lu);
   ns_sparse_free(sp->sparse);
   ns_arena_release(&sp->arena);
   ns_free(sp);
@@ -584,8 +586,25 @@ static void write_system(const NsSchatzmanPaoli *sp, const Node *node) {
   ns_ds_leave(&ds->base, sp->h);
 }
 
-NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
+  NsEnergyAccount sum = *account;
+  for (int d = 0; d < sp->nsds->nds; d++) {
+    const Node *node = &sp->nodes[d];
+    int o = node->o;
+    NsEnergyTwoSteps step = {sp->t_k,   sp->h,     node->first ? NULL : sp->q_m + o, sp->q_k + o,  sp->v_k + o,
+                             sp->q + o, sp->p + o, sp->middle + o,                   sp->v + o,    node->M,
+                             sp->rho + o, sp->work + o, sp->free_step + o};
+    NsStatus status = ns_energy_add_two_steps(node->ds, &step, &sum, err);
+    if (status != NS_OK) return status;
+  }
+  *account = sum;
+  return NS_OK;
+}
+
+NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
   double *u = sp->room + 4 * sp->m;
+  NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
+  if (good != NS_OK) return good;
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     times(sp, edge, sp->v, u + edge->row);

@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_SCHATZMAN_PAOLI_H
 #define NS_INTEGRATORS_SCHATZMAN_PAOLI_H
 
+#include "integrators/energy.h"
 #include "integrators/step_residual.h"
 #include "model/mechanical_ds.h"
 #include "model/nsds.h"
@@ -78,8 +79,11 @@ NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y
 /* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
 NsStatus ns_schatzman_paoli_finite(const NsSchatzmanPaoli *sp, NsError *err);
 
-/* Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction. NS_ECALLBACK. */
-NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsError *err);
+/*
+** Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction; adds what
+** the step did to the account (may be NULL). NS_ECALLBACK.
+*/
+NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err);
 
 /* Number of factorisations of W so far. */
 long ns_schatzman_paoli_factorizations(const NsSchatzmanPaoli *sp);

@@ -1,6 +1,6 @@
 /*
 ** csv.c
-** The CSV writer.
+** The CSV writer and the reader of cells.
 */
 #include "io/csv.h"
 
@@ -43,4 +43,58 @@ NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptr
     for (int j = 0; j < ncols; j++)
       write_number(file, columns[j][i * (strides ? strides[j] : 1)], j + 1 < ncols ? ',' : '\n');
   return ns_file_commit(file, err);
+}
+
+/* ---- reading ---- */
+
+NsCsvReader ns_csv_reader(const char *text, size_t size) {
+  NsCsvReader reader = {.at = text, .end = text + size, .line = 1, .row = 1};
+  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) reader.at += 3; /* a byte order mark */
+  return reader;
+}
+
+static void skip_lines(NsCsvReader *r) {
+  while (r->at < r->end && (*r->at == '\n' || *r->at == '\r' || *r->at == '#')) {
+    while (r->at < r->end && *r->at != '\n') r->at++;
+    if (r->at < r->end) r->at++;
+    r->line++;
+  }
+}
+
+/* Bytes after an opening quote up to the closing one, which is passed. */
+static void take_quoted(NsCsvReader *r, NsCsvCell *cell) {
+  cell->quoted = true;
+  cell->text = ++r->at;
+  for (; r->at < r->end; r->at++) {
+    if (*r->at == '\n') r->line++;
+    if (*r->at != '"') continue;
+    if (r->at + 1 < r->end && r->at[1] == '"') r->at++;
+    else break;
+  }
+  cell->length = (size_t)(r->at - cell->text);
+  if (r->at < r->end) r->at++;
+}
+
+/* Passes what ends a cell: a comma, a line end, the end of the text. */
+static void pass_end(NsCsvReader *r, NsCsvCell *cell) {
+  while (r->at < r->end && *r->at != ',' && *r->at != '\n') r->at++; /* \r, or what follows a quote */
+  cell->ends_row = r->at == r->end || *r->at == '\n';
+  if (r->at < r->end && *r->at == '\n') r->line++;
+  if (r->at < r->end) r->at++;
+  r->in_row = !cell->ends_row;
+}
+
+bool ns_csv_next(NsCsvReader *r, NsCsvCell *cell) {
+  if (!r->in_row) skip_lines(r);
+  if (!r->in_row && r->at >= r->end) return false;
+  *cell = (NsCsvCell){.text = r->at};
+  if (!r->in_row) r->row = r->line;
+  if (r->at < r->end && *r->at == '"') {
+    take_quoted(r, cell);
+  } else {
+    while (r->at < r->end && *r->at != ',' && *r->at != '\n' && *r->at != '\r') r->at++;
+    cell->length = (size_t)(r->at - cell->text);
+  }
+  pass_end(r, cell);
+  return true;
 }

@@ -5,6 +5,7 @@
 #ifndef NS_IO_CSV_H
 #define NS_IO_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -17,5 +18,29 @@
 */
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows,
                       const double *const *columns, const ptrdiff_t *strides, NsError *err);
+
+/* A cell of a text in memory: its bytes, as they stand between commas or quotes. */
+typedef struct NsCsvCell {
+  const char *text;
+  size_t length;
+  bool quoted;  /* it stood in quotes: "" in it means " */
+  bool ends_row;
+} NsCsvCell;
+
+/* Where a reader of such a text stands. */
+typedef struct NsCsvReader {
+  const char *at, *end;
+  long line;   /* of the next cell, from 1 */
+  long row;    /* of the first cell of its row */
+  bool in_row; /* a comma came before the next cell */
+} NsCsvReader;
+
+NsCsvReader ns_csv_reader(const char *text, size_t size);
+
+/*
+** The next cell, false at the end. Lines end with \n or \r\n; empty lines and lines that begin with # are passed over. A
+** quoted cell may hold commas and line ends; one whose quotes do not end goes to the end of the text.
+*/
+bool ns_csv_next(NsCsvReader *reader, NsCsvCell *cell);
 
 #endif

@@ -201,3 +201,37 @@ NsStatus ns_file_commit(NsFile *file, NsError *err) {
 void ns_file_abort(NsFile *file) {
   if (file) destroy(file);
 }
+
+/* ---- reading ---- */
+
+enum { FIRST_ROOM = 1 << 16 };
+
+/* Reads to the end; an errno. */
+static int read_all(int fd, char **bytes, size_t *size) {
+  struct stat info;
+  size_t room = fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size + 2 : FIRST_ROOM;
+  for (;;) {
+    char *more = ns_resize(*bytes, room, 1);
+    if (!more) return ENOMEM;
+    *bytes = more;
+    ssize_t got = read(fd, more + *size, room - *size - 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    *size += (size_t)got;
+    more[*size] = '\0';
+    if (got == 0) return 0;
+    if (room - *size < 2) room *= 2;
+  }
+}
+
+NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err) {
+  *bytes = NULL;
+  *size = 0;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int error = fd < 0 ? errno : read_all(fd, bytes, size);
+  if (fd >= 0) close(fd);
+  if (!error) return NS_OK;
+  ns_free(*bytes);
+  *bytes = NULL;
+  return ns_fail(err, error == ENOMEM ? NS_ENOMEM : NS_EIO, "cannot read '%s': %s", path, strerror(error));
+}

@@ -1,6 +1,7 @@
 /*
 ** file.h
-** Files written whole or not at all: a buffered writer on a temporary file that takes the real name at the end.
+** Files written whole or not at all: a buffered writer on a temporary file that takes the real name at the end; and files
+** read whole.
 */
 #ifndef NS_IO_FILE_H
 #define NS_IO_FILE_H
@@ -39,5 +40,11 @@ NsStatus ns_file_commit(NsFile *file, NsError *err);
 
 /* Drops the file and what was written; the old contents stay. NULL is ignored. */
 void ns_file_abort(NsFile *file);
+
+/*
+** The contents of a file, with a zero after them that does not count; to be freed by ns_free. NS_EIO ("cannot read
+** 'PATH': reason"), NS_ENOMEM.
+*/
+NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err);
 
 #endif

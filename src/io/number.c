@@ -4,8 +4,9 @@
 */
 #include "io/number.h"
 
+#include <ctype.h>
+#include <locale.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,4 +183,101 @@ size_t ns_number_format(char *out, double x) {
   else
     at = isnormal(x) ? put_by_library(at, x) : put_by_trial(at, x);
   return (size_t)(at - out);
+}
+
+/* ---- reading ---- */
+
+enum { LONGEST = 400, EXACT_POWER = 22 }; /* 10^22 is exact; a longer text is given to strtod cut */
+
+/* What a decimal number consists of. */
+typedef struct Decimal {
+  uint64_t digits; /* the first 19 at most */
+  int count;       /* significant digits */
+  int power;       /* x = digits 10^power when count <= 19 */
+  bool negative;
+} Decimal;
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static const char *scan_digits(const char *at, const char *end, Decimal *d, int step) {
+  for (; at < end && is_digit(*at); at++) {
+    if (d->count < 19) d->digits = 10 * d->digits + (uint64_t)(*at - '0');
+    if (d->count > 0 || *at != '0') d->count++;
+    d->power += step;
+  }
+  return at;
+}
+
+/* Scans digits, point and exponent; false when that is not all there is. */
+static bool scan(const char *at, const char *end, Decimal *d) {
+  const char *start = at;
+  at = scan_digits(at, end, d, 0);
+  int before = (int)(at - start), after = 0;
+  if (at < end && *at == '.') {
+    const char *point = ++at;
+    at = scan_digits(at, end, d, -1);
+    after = (int)(at - point);
+  }
+  if (before + after == 0) return false;
+  if (at < end && (*at == 'e' || *at == 'E')) {
+    bool negative = ++at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end) return false;
+    int exponent = 0;
+    for (; at < end && is_digit(*at); at++) exponent = exponent < 100000 ? 10 * exponent + (*at - '0') : exponent;
+    d->power += negative ? -exponent : exponent;
+  }
+  return at == end;
+}
+
+/* The C library's word, with its decimal point. */
+static bool parse_by_library(const char *text, size_t length, double *x) {
+  char buffer[LONGEST + 1], *stop;
+  if (length > LONGEST) return false;
+  memcpy(buffer, text, length);
+  buffer[length] = '\0';
+  char *point = memchr(buffer, '.', length);
+  if (point) *point = localeconv()->decimal_point[0];
+  *x = strtod(buffer, &stop);
+  return stop == buffer + length;
+}
+
+/* nan, inf, infinity. */
+static bool parse_name(const char *at, const char *end, double *x) {
+  static const struct {
+    const char *name;
+    double value;
+  } names[] = {{"nan", NAN}, {"inf", INFINITY}, {"infinity", INFINITY}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *name = names[i].name;
+    size_t n = strlen(name), k = 0;
+    if ((size_t)(end - at) != n) continue;
+    while (k < n && tolower((unsigned char)at[k]) == name[k]) k++;
+    if (k == n) return *x = names[i].value, true;
+  }
+  return false;
+}
+
+bool ns_number_parse(const char *text, size_t length, double *x) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const char *at = text, *end = text + length;
+  Decimal d = {0};
+  while (at < end && isspace((unsigned char)*at)) at++;
+  while (end > at && isspace((unsigned char)end[-1])) end--;
+  if (at < end && (*at == '-' || *at == '+')) d.negative = *at++ == '-';
+  bool good = parse_name(at, end, x);
+  if (!good && scan(at, end, &d)) {
+    /* both factors are exact, so that their product or quotient is rounded once */
+    if (d.count <= 19 && d.digits <= UINT64_C(1) << 53 && abs(d.power) <= EXACT_POWER) {
+      *x = d.power < 0 ? (double)d.digits / powers[-d.power] : (double)d.digits * powers[d.power];
+      good = true;
+    } else {
+      good = parse_by_library(at, (size_t)(end - at), x);
+    }
+  }
+  if (good && d.negative) *x = -*x;
+  return good;
 }

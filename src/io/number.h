@@ -5,6 +5,7 @@
 #ifndef NS_IO_NUMBER_H
 #define NS_IO_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { NS_NUMBER_TEXT = 32 };
@@ -15,5 +16,11 @@ enum { NS_NUMBER_TEXT = 32 };
 ** by name. The decimal point is a point in every locale.
 */
 size_t ns_number_format(char *out, double x);
+
+/*
+** Reads the `length` bytes at text as one decimal number, correctly rounded: digits with a point and an exponent, inf or
+** nan in any case, with a sign and blanks around. False when they are anything else.
+*/
+bool ns_number_parse(const char *text, size_t length, double *x);
 
 #endif

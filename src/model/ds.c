@@ -4,6 +4,7 @@
 */
 #include "model/ds.h"
 
+#include <math.h>
 #include <string.h>
 
 static size_t bytes_of(int n) {
@@ -29,11 +30,31 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
   return ds->update(ds, t, err);
 }
 
-/* The state before the last step, when the present one is what that left; a step that failed may begin once more. */
+/* Whether the state is what a step of a two-step scheme left. */
+static bool is_left(const NsDs *ds) {
+  return ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+}
+
+static bool is_zero(const double *v, int n) {
+  for (int i = 0; i < n; i++)
+    if (v[i] != 0) return false;
+  return true;
+}
+
+/* Counts the step that has ended among those without an impulse. */
+static void count_smooth(NsDs *ds) {
+  bool regular = ds->h_k > 0 && fabs(ds->h_k - ds->h_left) <= 1e-8 * ds->h_k;
+  if (!is_zero(ds->r, ds->nr)) ds->smooth = 0;
+  else ds->smooth = regular && ds->smooth > 0 ? 2 : 1;
+}
+
+/* The states before the last steps, when the present one is what they left; a step that failed may begin once more. */
 static void remember_before(NsDs *ds) {
-  bool same = ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
-  if (!same) ds->h_k = 0;
+  bool same = is_left(ds);
+  if (!same) ds->h_k = 0, ds->smooth = 0;
   if (same && ds->left) {
+    count_smooth(ds);
+    memcpy(ds->x_earlier, ds->x_before, bytes_of(ds->n));
     memcpy(ds->x_before, ds->x_k, bytes_of(ds->n));
     ds->h_k = ds->h_left;
   }
@@ -46,6 +67,12 @@ void ns_ds_leave(NsDs *ds, double h) {
   ds->left = true;
 }
 
+const double *ns_ds_before(const NsDs *ds, double *h) {
+  if (!ds->x_before || !is_left(ds)) return NULL;
+  *h = ds->h_left;
+  return ds->left ? ds->x_k : ds->x_before;
+}
+
 void ns_ds_remember(NsDs *ds) {
   if (ds->x_before) remember_before(ds);
   memcpy(ds->x_k, ds->x, bytes_of(ds->n));
@@ -56,10 +83,12 @@ void ns_ds_reset(NsDs *ds) {
   ds->moved = false;
   ds->h_k = ds->h_left = 0;
   ds->left = false;
+  ds->smooth = 0;
   memcpy(ds->x, ds->x0, bytes_of(ds->n));
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->nr));
   memset(ds->r_k, 0, bytes_of(ds->nr));
+  if (ds->nreaction > 0) memset(ds->reaction, 0, bytes_of(ds->nreaction));
 }
 
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
@@ -74,6 +103,9 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
     visitor(context, "h_k", &ds->h_k, sizeof ds->h_k);
     visitor(context, "h_left", &ds->h_left, sizeof ds->h_left);
     visitor(context, "left", &ds->left, sizeof ds->left);
+    visitor(context, "x_earlier", ds->x_earlier, bytes_of(ds->n));
+    visitor(context, "smooth", &ds->smooth, sizeof ds->smooth);
   }
+  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, bytes_of(ds->nreaction));
   if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
 }

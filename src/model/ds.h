@@ -47,6 +47,17 @@ struct NsDs {
   double *x_before, *x_left, h_k, h_left;
   bool left;
 
+  /*
+  ** How many steps before this one, of the same length and one after the other, had no impulse (up to 2); x_earlier is x
+  ** at the start of the step before the one that began at x_before.
+  */
+  double *x_earlier;
+  int smooth;
+
+  /* Mechanics: the impulses of the last step that gave the prescribed velocities; no elements when there are none. */
+  double *reaction;
+  int nreaction;
+
   double *z; /* nz parameters, borrowed; NULL when there are none */
   int nz;
 
@@ -67,8 +78,14 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err);
 /* The state becomes the memory of the step that begins. */
 void ns_ds_remember(NsDs *ds);
 
-/* x is what a step of length h of a two-step scheme leaves. */
+/* x is what a step of length h leaves, which began at x_k (h = 0: it did not). */
 void ns_ds_leave(NsDs *ds, double h);
+
+/*
+** The state that the step began at which left the present one, and its length; NULL when no step of a two-step scheme
+** did.
+*/
+const double *ns_ds_before(const NsDs *ds, double *h);
 
 /* Back to x0, with no input. */
 void ns_ds_reset(NsDs *ds);

@@ -41,6 +41,7 @@ static NsStatus update(NsDs *base, double t, NsError *err) {
                {&ds->K, "K"},
                {&ds->C, "C"},
                {&ds->fext, "fExt"},
+               {&ds->mext, "mExt"},
                {&ds->fint, "fInt"},
                {&ds->fgyr, "fGyr"},
                {&ds->force_jacobian[NS_FINT_BY_Q], "jacobianFIntq"},
@@ -53,7 +54,7 @@ static NsStatus update(NsDs *base, double t, NsError *err) {
     NsStatus status = ns_coef_update(coefs[i].coef, name, t, base->z, err);
     if (status != NS_OK) return status;
   }
-  return NS_OK;
+  return ns_boundary_update(ds->boundary, name_of(ds), t, err);
 }
 
 NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, int nv, const double *q0,
@@ -68,9 +69,12 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   double *x0 = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->base.x_before = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->base.x_left = ns_arena_doubles(&ds->base.arena, nq + nv);
+  ds->base.x_earlier = ns_arena_doubles(&ds->base.arena, nq + nv);
   ds->acceleration = ns_arena_doubles(&ds->base.arena, nv);
   ds->forces = ns_arena_doubles(&ds->base.arena, nv);
+  ds->pace = ns_arena_doubles(&ds->base.arena, nv);
   ds->room = ns_arena_doubles(&ds->base.arena, nv);
+  ds->base.reaction = ns_arena_doubles(&ds->base.arena, nv);
   if (x0) {
     memcpy(x0, q0, bytes_of(nq));
     memcpy(x0 + nq, v0, bytes_of(nv));
@@ -90,17 +94,39 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
 
 void ns_mechanical_free(NsMechanicalDs *ds) {
   if (!ds) return;
-  NsCoef *coefs[] = {&ds->mass, &ds->K, &ds->C, &ds->fext, &ds->fint, &ds->fgyr};
+  NsCoef *coefs[] = {&ds->mass, &ds->K, &ds->C, &ds->fext, &ds->fint, &ds->fgyr, &ds->mext};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
   for (int i = 0; i < NS_FORCE_JACOBIANS; i++) ns_coef_clear(&ds->force_jacobian[i]);
+  ns_boundary_free(ds->boundary);
   ns_lu_free(ds->lu);
   ns_arena_release(&ds->base.arena);
   ns_free(ds);
 }
 
+void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary) {
+  ns_boundary_keep(boundary);
+  ns_boundary_free(ds->boundary);
+  ds->boundary = boundary;
+  ds->base.nreaction = boundary ? boundary->n : 0;
+  memset(ds->base.reaction, 0, bytes_of(ds->nv));
+}
+
+NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who, NsError *err) {
+  for (int i = 0; i < count; i++)
+    if (((const NsMechanicalDs *)systems[i])->boundary)
+      return ns_fail(err, NS_EARG,
+                     "%s: dynamical system '%s' has boundary conditions; TimeStepping with a MoreauJeanOSI takes them", who,
+                     ns_ds_name(systems[i]));
+  return NS_OK;
+}
+
 bool ns_mechanical_linear(const NsMechanicalDs *ds) {
   return ds->kind != NS_NEWTON_EULER && !ds->mass_function.value && !ds->fint_function.value &&
          !ds->fgyr_function.value;
+}
+
+bool ns_mechanical_driven(const NsMechanicalDs *ds) {
+  return ns_coef_varies(&ds->fext) || ns_coef_varies(&ds->mext);
 }
 
 bool ns_mechanical_constant_mass(const NsMechanicalDs *ds) {
@@ -218,21 +244,29 @@ static void subtract_gyroscopic_jacobian(const NsMechanicalDs *ds, const double 
   }
 }
 
+void ns_mechanical_external_moment(const NsMechanicalDs *ds, double *out) {
+  for (int i = 0; i < 3; i++)
+    out[i] = (ds->fext.value ? ds->fext.value[3 + i] : 0) + (ds->mext.value ? ds->mext.value[i] : 0);
+}
+
 /* The external forces with the moment in the body's frame. */
 static void add_external(const NsMechanicalDs *ds, const double *q, double *F) {
-  int n = ds->nv;
-  if (!ds->fext.value) return;
-  for (int i = 0; i < n; i++) F[i] += ds->fext.value[i];
-  if (!ds->moment_inertial) return;
+  bool rigid = ds->kind == NS_NEWTON_EULER;
+  int forces = rigid ? 3 : ds->nv;
+  for (int i = 0; ds->fext.value && i < forces; i++) F[i] += ds->fext.value[i];
+  if (!rigid) return;
   double moment[3];
-  to_body(q + 3, ds->fext.value + 3, moment);
-  for (int i = 0; i < 3; i++) F[3 + i] += moment[i] - ds->fext.value[3 + i];
+  ns_mechanical_external_moment(ds, moment);
+  if (ds->moment_inertial) to_body(q + 3, moment, moment);
+  for (int i = 0; i < 3; i++) F[3 + i] += moment[i];
 }
 
 /* by_q += the derivative of R(e)' m by the quaternion e, for the moment m given in the inertial frame. */
 static void add_external_jacobian(const NsMechanicalDs *ds, const double *q, double *by_q) {
-  if (!ds->fext.value || !ds->moment_inertial) return;
-  const double *e = q + 3, *m = ds->fext.value + 3;
+  if (!ds->moment_inertial) return;
+  const double *e = q + 3;
+  double m[3];
+  ns_mechanical_external_moment(ds, m);
   double conjugate[4] = {e[0], -e[1], -e[2], -e[3]}, pure[4] = {0, m[0], m[1], m[2]}, left[4], right[4];
   quaternion_times(conjugate, pure, left);
   quaternion_times(pure, e, right);
@@ -269,6 +303,12 @@ NsStatus ns_mechanical_gyroscopic(const NsMechanicalDs *ds, double t, const doub
   return status;
 }
 
+NsStatus ns_mechanical_internal_moment(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
+                                       NsError *err) {
+  memset(out, 0, bytes_of(3));
+  return ds->mint_function.value ? evaluate(ds, &ds->mint_function, "computeMInt", t, q, v, out, err) : NS_OK;
+}
+
 NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
                               NsError *err) {
   int n = ds->nv;
@@ -276,6 +316,10 @@ NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *
   if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || ds->kind == NS_NEWTON_EULER)) {
     status = ns_mechanical_gyroscopic(ds, t, q, v, ds->room, err);
     for (int i = 0; i < n; i++) F[i] += ds->room[i];
+  }
+  if (status == NS_OK && ds->mint_function.value) {
+    status = ns_mechanical_internal_moment(ds, t, q, v, ds->room, err);
+    for (int i = 0; i < 3; i++) F[3 + i] += ds->room[i];
   }
   if (status != NS_OK) return status;
   ns_coef_multiply_add(&ds->K, 1, q, F);
@@ -314,8 +358,34 @@ static NsStatus subtract_part(const NsMechanicalDs *ds, int which, double t, con
                            err);
 }
 
+/* J (3 x cols) = the Jacobian of mInt by q (by 0) or v (by 1). */
+static NsStatus moment_jacobian(const NsMechanicalDs *ds, int by, double t, const double *q, const double *v, double *J,
+                                NsError *err) {
+  static const char *const what[] = {"computeJacobianMIntq", "computeJacobianMIntv"};
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
+  const NsFunction *f = &ds->mint_function;
+  memset(J, 0, 3 * bytes_of(by ? ds->nv : ds->nq));
+  if (!f->value || !f->jacobian) return NS_OK;
+  NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, J));
+  return status == NS_OK ? NS_OK : failed(ds, status, what[by], t, err);
+}
+
+/* by_q and by_v less the Jacobians of mInt, in the rows of the moment. */
+static NsStatus subtract_moment(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                double *by_q, double *by_v, NsError *err) {
+  for (int by = 0; ds->mint_function.value && by < 2; by++) {
+    double *J = by ? by_v : by_q;
+    NsStatus status = moment_jacobian(ds, by, t, q, v, room, err);
+    if (status != NS_OK) return status;
+    for (int j = 0; j < (by ? ds->nv : ds->nq); j++)
+      for (int i = 0; i < 3; i++) J[3 + i + 6 * j] -= room[i + 3 * j];
+  }
+  return NS_OK;
+}
+
 NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v,
                                       double *room, double *J, NsError *err) {
+  if (which >= NS_MINT_BY_Q) return moment_jacobian(ds, which - NS_MINT_BY_Q, t, q, v, J, err);
   size_t entries = (size_t)ds->nv * (size_t)(which % 2 ? ds->nv : ds->nq);
   memset(J, 0, entries * sizeof *J);
   NsStatus status = subtract_part(ds, which, t, q, v, room, J, err);
@@ -335,11 +405,10 @@ NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const
   }
   ns_coef_add_to(&ds->K, -1, by_q, ds->nv);
   ns_coef_add_to(&ds->C, -1, by_v, ds->nv);
-  if (ds->kind == NS_NEWTON_EULER) {
-    subtract_gyroscopic_jacobian(ds, v, by_v);
-    add_external_jacobian(ds, q, by_q);
-  }
-  return NS_OK;
+  if (ds->kind != NS_NEWTON_EULER) return NS_OK;
+  subtract_gyroscopic_jacobian(ds, v, by_v);
+  add_external_jacobian(ds, q, by_q);
+  return subtract_moment(ds, t, q, v, room, by_q, by_v, err);
 }
 
 /* ---- coordinates ---- */

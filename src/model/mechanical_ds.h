@@ -6,7 +6,7 @@
 #define NS_MODEL_MECHANICAL_DS_H
 
 #include "linalg/lu.h"
-#include "model/coef.h"
+#include "model/boundary.h"
 #include "model/ds.h"
 
 /* X(code, name). */
@@ -26,11 +26,15 @@ typedef enum NsMechanicalKind {
 /* The Jacobians of the forces that may be given as constant matrices. */
 enum { NS_FINT_BY_Q, NS_FINT_BY_V, NS_FGYR_BY_Q, NS_FGYR_BY_V, NS_FORCE_JACOBIANS };
 
+/* And those of a rigid body's internal moment, of 3 rows. */
+enum { NS_MINT_BY_Q = NS_FORCE_JACOBIANS, NS_MINT_BY_V, NS_FORCE_PARTS };
+
 /*
 ** F = fExt(t) - fInt(t, q, v) - fGyr(q, v) - K q - C v. A rigid body (NS_NEWTON_EULER) has q = (position, unit
 ** quaternion with the scalar first), nq = 7, and v = (velocity of the centre in the inertial frame, angular velocity
 ** in the body's frame), nv = 6; its mass is diag(m, m, m, inertia), fExt and fInt are (force in the inertial frame,
-** moment in the body's frame), and fGyr = (0, omega x inertia omega) is built in.
+** moment in the body's frame), mExt(t) and mInt(t, q, v) are moments that are added to theirs, and fGyr = (0, omega x
+** inertia omega) is built in.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapters 3 and 10.
 */
 typedef struct NsMechanicalDs {
@@ -43,17 +47,22 @@ typedef struct NsMechanicalDs {
   NsCoef mass;              /* nv x nv; absent: the identity */
   NsCoef K, C;              /* nv x nv; absent: none */
   NsCoef fext, fint, fgyr;  /* nv; fext may be a function of time */
+  NsCoef mext;              /* 3: of a rigid body; a function of time, or absent */
   NsCoef force_jacobian[NS_FORCE_JACOBIANS]; /* given: used in place of the callback's; by q: nv x nq */
   NsFunction mass_function; /* args: q, none, z; value: nv x nv */
   NsFunction fint_function; /* args: q, v, z; value: nv */
   NsFunction fgyr_function;
+  NsFunction mint_function; /* of a rigid body; args: q, v, z; value: 3 */
   NsFunction potential;     /* args: q, none, z; value: 1; for energies alone */
   bool moment_inertial;     /* a rigid body's external moment is given in the inertial frame */
+
+  NsBoundary *boundary;     /* prescribed velocities; NULL: none. Their impulses are base.reaction */
 
   /* on request: see ns_mechanical_accelerate */
   double *acceleration, *forces; /* nv */
   double *matrix;                /* nv x nv: the mass matrix, when nothing in it is sparse */
   NsLu *lu;
+  double *pace; /* nv: the mean velocity of a step, for energies */
   double *room; /* nv: for what is evaluated in between */
 } NsMechanicalDs;
 
@@ -62,13 +71,22 @@ NsStatus ns_mechanical_new(NsMechanicalDs **ds, NsMechanicalKind kind, int nq, i
                            const double *v0);
 void ns_mechanical_free(NsMechanicalDs *ds);
 
+/* Gives it boundary conditions, which it keeps (NULL: none), in place of what it had. Their indices are below nv. */
+void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary);
+
 const char *ns_mechanical_name(NsMechanicalKind kind);
 
 /* Whether M is constant and F affine in q and v: no callback but fExt. */
 bool ns_mechanical_linear(const NsMechanicalDs *ds);
 
+/* Whether an external force is a function of time. */
+bool ns_mechanical_driven(const NsMechanicalDs *ds);
+
 /* Whether M does not depend on q. */
 bool ns_mechanical_constant_mass(const NsMechanicalDs *ds);
+
+/* NS_EARG when a system of a graph of mechanics has boundary conditions: `who` does not take them. */
+NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who, NsError *err);
 
 /* Whether one of its matrices is sparse. */
 bool ns_mechanical_sparse(const NsMechanicalDs *ds);
@@ -99,7 +117,15 @@ NsStatus ns_mechanical_internal(const NsMechanicalDs *ds, double t, const double
 NsStatus ns_mechanical_gyroscopic(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
                                   NsError *err);
 
-/* One of their Jacobians, NS_FINT_BY_Q ... (nv x nq or nv x nv), at a point; `room` holds nv nq doubles. NS_ECALLBACK. */
+/* A rigid body's moments (3): mInt at a point, NS_ECALLBACK; fExt's and mExt together, in the frame they are given in. */
+NsStatus ns_mechanical_internal_moment(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
+                                       NsError *err);
+void ns_mechanical_external_moment(const NsMechanicalDs *ds, double *out);
+
+/*
+** One of their Jacobians, NS_FINT_BY_Q ... (nv x nq or nv x nv; 3 rows for mInt), at a point; `room` holds nv nq doubles.
+** NS_ECALLBACK.
+*/
 NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v,
                                       double *room, double *J, NsError *err);
 

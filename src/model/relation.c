@@ -198,18 +198,24 @@ static NsStatus rate_by_differences(const NsRelation *rel, const NsRelationPoint
   return NS_OK;
 }
 
-NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
-                              NsError *err) {
-  if (rel->hdot.value) {
-    memset(room, 0, (size_t)rel->m * sizeof *room);
-    NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
-    if (status == NS_OK) add(rel->m, 1, room, rate);
-    return status;
-  }
+NsStatus ns_relation_add_rate_of_h(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate, bool *exact,
+                                   NsError *err) {
+  *exact = true;
   if (!timed(rel) || !rel->h.value) return NS_OK;
-  if (!along(rel, &rel->h, at, 1, NULL, room, NULL)) return rate_by_differences(rel, at, room, rate, err);
+  *exact = along(rel, &rel->h, at, 1, NULL, room, NULL);
+  if (!*exact) return rate_by_differences(rel, at, room, rate, err);
   add(rel->m, 1, room, rate);
   return NS_OK;
+}
+
+NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
+                              NsError *err) {
+  bool exact;
+  if (!rel->hdot.value) return ns_relation_add_rate_of_h(rel, at, room, rate, &exact, err);
+  memset(room, 0, (size_t)rel->m * sizeof *room);
+  NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
+  if (status == NS_OK) add(rel->m, 1, room, rate);
+  return status;
 }
 
 /* The given coefficient, or the callback's Jacobian, or zero. */
@@ -318,4 +324,54 @@ NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, 
     return bias_by_differences(rel, at, qdot, true, room, bias, err);
   add(rel->m, 1, second, bias);
   return NS_OK;
+}
+
+/* ---- second derivatives by the coordinates ---- */
+
+/* S_jk = (s(e_j + e_k) - s(e_j) - s(e_k)) / 2, s being the second derivative along a line. */
+static bool second_by_x(const NsRelation *rel, const NsRelationPoint *at, double *line, double *room, double *S) {
+  size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
+  double *first = room, *along_both = room + m;
+  for (size_t j = 0; j < nx; j++) {
+    line[j] = 1;
+    if (!along(rel, &rel->h, at, 0, line, first, S + (j + j * nx) * m)) return false;
+    line[j] = 0;
+  }
+  for (size_t j = 0; j < nx; j++)
+    for (size_t k = 0; k < j; k++) {
+      line[j] = line[k] = 1;
+      if (!along(rel, &rel->h, at, 0, line, first, along_both)) return false;
+      line[j] = line[k] = 0;
+      for (size_t i = 0; i < m; i++)
+        S[i + (j + k * nx) * m] = S[i + (k + j * nx) * m] =
+            0.5 * (along_both[i] - S[i + (j + j * nx) * m] - S[i + (k + k * nx) * m]);
+    }
+  return true;
+}
+
+/* Those of dh/dt, by the derivative of hdot or by second derivatives of h along the line of an axis and the time. */
+static bool drift_by_x(const NsRelation *rel, const NsRelationPoint *at, double *line, double *room, const double *S,
+                       double *drift) {
+  size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
+  double *first = room, *both = room + m, *held = both + m;
+  bool given = rel->hdot.value != NULL;
+  if (!given && !along(rel, &rel->h, at, 1, NULL, first, held)) return false;
+  for (size_t j = 0; j < nx; j++) {
+    line[j] = 1;
+    bool good = given ? along(rel, &rel->hdot, at, 0, line, drift + j * m, NULL)
+                      : along(rel, &rel->h, at, 1, line, first, both);
+    line[j] = 0;
+    if (!good) return false;
+    for (size_t i = 0; !given && i < m; i++) drift[i + j * m] = 0.5 * (both[i] - S[i + (j + j * nx) * m] - held[i]);
+  }
+  return true;
+}
+
+bool ns_relation_second(const NsRelation *rel, const NsRelationPoint *at, double *room, double *second, double *drift) {
+  double *line = room, *more = room + rel->nx;
+  if (!rel->h.value) return false;
+  memset(line, 0, (size_t)rel->nx * sizeof *line);
+  memset(drift, 0, (size_t)rel->m * (size_t)rel->nx * sizeof *drift);
+  if (!second_by_x(rel, at, line, more, second)) return false;
+  return !timed(rel) || drift_by_x(rel, at, line, more, second, drift);
 }

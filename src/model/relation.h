@@ -103,6 +103,10 @@ NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
                               NsError *err);
 
+/* The same out of h alone, whether there is an hdot or not; whether it is exact. */
+NsStatus ns_relation_add_rate_of_h(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
+                                   bool *exact, NsError *err);
+
 /* The doubles that ns_relation_add_bias works in, of a relation that is linked. */
 size_t ns_relation_bias_room(const NsRelation *relation);
 
@@ -116,6 +120,14 @@ size_t ns_relation_bias_room(const NsRelation *relation);
 */
 NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint *at, const double *qdot, double *room,
                               double *bias, NsError *err);
+
+/*
+** Second derivatives of the output of a relation of mechanics: second (m x nx x nx) of h by x twice, drift (m x nx) of
+** dh/dt by x (as ns_relation_add_rate takes dh/dt). By jets of h along the axes and their sums, nx (nx + 1) / 2
+** evaluations, exact. `room` holds nx + 3 m doubles. False when h has no such derivative.
+*/
+bool ns_relation_second(const NsRelation *relation, const NsRelationPoint *at, double *room, double *second,
+                        double *drift);
 
 /* The Jacobians at a point; out is filled wholly. NS_ECALLBACK. */
 NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);

@@ -32,7 +32,7 @@ NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *e
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who,
                      inter->name, ns_relation_kind_name(inter->relation->kind));
   }
-  return NS_OK;
+  return ns_mechanical_unbound(nsds->ds, nsds->nds, who, err);
 }
 
 /* ---- making ---- */

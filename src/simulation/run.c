@@ -4,7 +4,10 @@
 */
 #include "simulation/run.h"
 
+#include <time.h>
+
 #include "base/interrupt.h"
+#include "simulation/checkpoint.h"
 
 enum { TICK_EVERY = 16 };
 
@@ -19,6 +22,28 @@ static NsStatus one_step(NsTimeStepping *ts, NsError *err) {
   return status == NS_OK ? ns_ts_next_step(ts, err) : status;
 }
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Steps and time since the last checkpoint. */
+typedef struct Since {
+  long steps;
+  double time;
+} Since;
+
+/* Writes a checkpoint when one is due, or `at_once`, unless the last one has this state. */
+static NsStatus save(NsTimeStepping *ts, const NsRunCheckpoints *c, Since *since, bool at_once, NsError *err) {
+  if (!c->path || since->steps == 0) return NS_OK;
+  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (c->seconds > 0 && now() - since->time >= c->seconds);
+  if (!due) return NS_OK;
+  NsStatus status = ns_ts_save(ts, c->path, NULL, 0, err);
+  *since = (Since){0, now()};
+  return status;
+}
+
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
   if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
   ts->nsds->busy = true;
@@ -27,12 +52,16 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   if (status != NS_OK) return status;
   if (ts->computed) (void)ns_ts_next_step(ts, err);
   ns_solution_append(solution, ts, ns_ts_time(ts));
-  long since = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
-  while (ns_ts_has_next(ts)) {
+  Since since = {0, now()};
+  long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
+  while (ns_ts_has_next(ts) && status == NS_OK) {
     status = one_step(ts, err);
     if (status != NS_OK) break;
-    if (++since % options->every == 0 || !ns_ts_has_next(ts)) ns_solution_append(solution, ts, ns_ts_time(ts));
-    if (options->tick && since % tick == 0) options->tick(options->context, ts);
+    since.steps++;
+    if (++steps % options->every == 0 || !ns_ts_has_next(ts)) ns_solution_append(solution, ts, ns_ts_time(ts));
+    if (options->tick && steps % tick == 0) options->tick(options->context, ts);
+    status = save(ts, &options->checkpoints, &since, false, err);
   }
-  return status;
+  NsStatus saved = save(ts, &options->checkpoints, &since, true, status == NS_OK ? err : NULL);
+  return status == NS_OK ? saved : status;
 }

@@ -10,8 +10,16 @@
 /* Called between steps, now and then (after every step of a nonlinear model). */
 typedef void (*NsRunTick)(void *context, const NsTimeStepping *ts);
 
+/* Checkpoints during a run; see checkpoint.h. A path of NULL: none. */
+typedef struct NsRunCheckpoints {
+  const char *path;
+  long steps;     /* after so many steps; 0: not by steps */
+  double seconds; /* after so much time; 0: not by time */
+} NsRunCheckpoints;
+
 typedef struct NsRunOptions {
   long every;      /* record each `every`-th step, and the last */
+  NsRunCheckpoints checkpoints;
   NsRunTick tick;  /* NULL: none */
   void *context;
 } NsRunOptions;
@@ -22,7 +30,8 @@ long ns_run_rows(const NsTimeStepping *ts, long every);
 /*
 ** Records the present state, then computes and records every step to the end. Stops at the first failure, with what
 ** has been accepted recorded. A raised interrupt flag ends it with NS_EINTR. A step that is computed but not taken
-** is taken first.
+** is taken first. With checkpoints, one is written at the end too, however the run ends; one that cannot be written is
+** a failure, NS_EIO.
 */
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
 

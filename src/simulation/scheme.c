@@ -115,8 +115,8 @@ NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err) {
   return ns_euler_moreau_evaluate_relations(scheme->euler_moreau, err);
 }
 
-NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err) {
-  if (scheme->moreau_jean) return ns_moreau_jean_linearize(scheme->moreau_jean, iteration, err);
+NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err) {
+  if (scheme->moreau_jean) return ns_moreau_jean_linearize(scheme->moreau_jean, full, err);
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_linearize(scheme->schatzman_paoli, err);
   return ns_euler_moreau_linearize(scheme->euler_moreau, err);
 }
@@ -147,10 +147,23 @@ NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
   return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err) : ns_euler_moreau_finite(scheme->euler_moreau, err);
 }
 
+bool ns_scheme_predicted(const NsScheme *scheme) {
+  return scheme->moreau_jean && ns_moreau_jean_predicted(scheme->moreau_jean);
+}
+
+NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err) {
+  return scheme->moreau_jean ? ns_moreau_jean_complete(scheme->moreau_jean, err) : NS_OK;
+}
+
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
-  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, err);
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, account, err);
   return ns_euler_moreau_commit(scheme->euler_moreau, err);
+}
+
+void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
+  if (scheme->euler_moreau_sparse) ns_euler_moreau_sparse_visit(scheme->euler_moreau_sparse, visitor, context);
+  if (scheme->moreau_jean_sparse) ns_moreau_jean_sparse_visit(scheme->moreau_jean_sparse, visitor, context);
 }
 
 long ns_scheme_factorizations(const NsScheme *scheme) {

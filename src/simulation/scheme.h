@@ -80,9 +80,12 @@ bool ns_scheme_linear(const NsScheme *scheme);
 NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
                          NsError *err);
 void ns_scheme_restart(NsScheme *scheme);
+
+/* Whether the iterate started elsewhere than at the state of t_k, where a restart puts it. */
+bool ns_scheme_predicted(const NsScheme *scheme);
 NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err);
 NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err);
-NsStatus ns_scheme_linearize(NsScheme *scheme, int iteration, NsError *err);
+NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err);
 
 /* Solves the one-step problem of the iterate: problem->lambda, problem->y. The status is problem->info.status. */
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem);
@@ -91,8 +94,14 @@ void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction);
 NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol);
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 
+/* Completes an iterate that passed, before it is accepted. */
+NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err);
+
 /* Accepts the iterate; account may be NULL, and is that of mechanics. */
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
+
+/* Walks what it remembers from one step to the next beside the memories of the model: where a sparse solver starts. */
+void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context);
 
 long ns_scheme_factorizations(const NsScheme *scheme);
 

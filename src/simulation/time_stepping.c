@@ -94,6 +94,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   }
   ns_scheme_free(&ts->scheme);
   ts->scheme = scheme;
+  if (ts->projection.combined) ns_moreau_jean_combine(scheme.moreau_jean);
   ts->ready = true;
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
@@ -187,11 +188,11 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
   return locate(ts, info->status, err);
 }
 
-/* Jacobians and the one-step problem at the iterate, solved: problem->lambda, problem->y. */
-static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
+/* Jacobians (`full`: of terms that matter little, too) and the one-step problem at the iterate, solved: problem->lambda, y. */
+static NsStatus solve_linearised(NsTimeStepping *ts, bool full, NsError *err) {
   NsScheme *scheme = &ts->scheme;
   long factorizations = ns_scheme_factorizations(scheme);
-  NsStatus status = ns_scheme_linearize(scheme, ts->progress.newton, err);
+  NsStatus status = ns_scheme_linearize(scheme, full, err);
   ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
   if (status != NS_OK) return locate(ts, status, err);
   status = ns_scheme_solve(scheme, ts->problem);
@@ -254,20 +255,29 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   return locate(ts, NS_ENOCONV, err);
 }
 
-/* Newton from x_k; NS_ENOCONV when the iterations run out. */
+/* Whether a residual that goes on shrinking by the same factor is not within the tolerance after one more iteration. */
+static bool slow(const NsTimeStepping *ts, double earlier, double now) {
+  return !(now * now <= ts->newton.rtol * earlier);
+}
+
+/* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
 static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
   NsScheme *scheme = &ts->scheme;
-  double before = INFINITY;
+  double earlier = INFINITY, before = INFINITY;
   ts->progress.newton = 1;
   NsStatus status = ns_scheme_evaluate(scheme, err);
   for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
     if (ns_interrupted()) return locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
     ts->progress.newton = ts->newton_iterations = a;
     ts->stats.newton_iterations++;
-    status = solve_linearised(ts, err);
+    status = solve_linearised(ts, a > 2 && slow(ts, earlier, before), err);
     if (status == NS_OK) status = move(ts, damped, before, err);
     if (status != NS_OK) break;
-    if (converged(ts, &ts->residual)) return NS_OK;
+    if (converged(ts, &ts->residual)) {
+      status = ns_scheme_complete(scheme, err);
+      return status == NS_OK ? NS_OK : locate(ts, status, err);
+    }
+    earlier = before;
     before = merit(&ts->residual);
   }
   return status == NS_OK ? not_converged(ts, err) : status;
@@ -276,6 +286,10 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
 static NsStatus solve_nonlinear(NsTimeStepping *ts, NsError *err) {
   NsStatus status = newton(ts, false, err);
+  if (worth_retrying(status) && ns_scheme_predicted(&ts->scheme)) {
+    ns_scheme_restart(&ts->scheme);
+    status = newton(ts, false, err);
+  }
   if (!worth_retrying(status)) return status;
   NsError again = {NS_OK, ""};
   NsFailure failure = ts->failure;
@@ -294,7 +308,7 @@ static NsStatus solve_linear(NsTimeStepping *ts, NsError *err) {
   ts->progress.newton = ts->newton_iterations = 1;
   ts->stats.newton_iterations++;
   NsStatus status = ns_scheme_evaluate(scheme, err);
-  if (status == NS_OK) status = solve_linearised(ts, err);
+  if (status == NS_OK) status = solve_linearised(ts, false, err);
   if (status != NS_OK) return status;
   ns_scheme_advance(scheme, ts->problem->lambda, 1);
   status = ns_scheme_finite(scheme, err);
@@ -357,8 +371,42 @@ static NsStatus project(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
+static NsStatus solve_step(NsTimeStepping *ts, NsError *err) {
+  return ns_scheme_linear(&ts->scheme) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
+}
+
+static NsStatus not_combined(NsTimeStepping *ts, NsError *err) {
+  ns_fail(err, NS_ENOCONV,
+          "TimeStepping: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
+          ts->projection.max_iterations, ns_moreau_jean_violation(ts->scheme.moreau_jean), ts->projection.tolerance);
+  return locate(ts, NS_ENOCONV, err);
+}
+
+/*
+** Coordinates and velocities in turn, until both hold: contacts that penetrate take part in the law of the velocities;
+** when all of them do, the coordinates are shifted.
+*/
+static NsStatus combine(NsTimeStepping *ts, NsError *err) {
+  NsMoreauJean *mj = ts->scheme.moreau_jean;
+  double tolerance = ts->projection.tolerance;
+  NsStatus status = NS_OK;
+  for (int shifts = 0; status == NS_OK && ns_moreau_jean_violation(mj) > tolerance;) {
+    if (!ns_moreau_jean_enlarge(mj, tolerance)) {
+      if (shifts++ == ts->projection.max_iterations) return not_combined(ts, err);
+      status = project(ts, err);
+      (void)ns_moreau_jean_enlarge(mj, tolerance);
+    }
+    int before = ts->newton_iterations;
+    if (status == NS_OK && ns_scheme_linear(&ts->scheme)) ns_scheme_restart(&ts->scheme);
+    if (status == NS_OK) status = solve_step(ts, err);
+    ts->newton_iterations += before;
+  }
+  return status;
+}
+
 static NsStatus commit(NsTimeStepping *ts, NsError *err) {
-  NsStatus status = ts->projection.on && ts->scheme.moreau_jean ? project(ts, err) : NS_OK;
+  bool projects = ts->projection.on && ts->scheme.moreau_jean;
+  NsStatus status = !projects ? NS_OK : ts->projection.combined ? combine(ts, err) : project(ts, err);
   if (status != NS_OK) return status;
   return ns_scheme_commit(&ts->scheme, ts->accounting ? &ts->energy : NULL, err);
 }
@@ -374,7 +422,7 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
-  status = ns_scheme_linear(scheme) ? solve_linear(ts, err) : solve_nonlinear(ts, err);
+  status = solve_step(ts, err);
   return status == NS_OK ? commit(ts, err) : status;
 }
 
@@ -462,8 +510,12 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
     double T = 0, V = 0;
     if (ts->nsds->ds[i]->family != NS_MECHANICS)
       return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
-    status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
-    if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    if (ts->integrator->kind == NS_SCHATZMAN_PAOLI) {
+      status = ns_energy_staggered(ds, ns_ts_time(ts), &T, &V, err);
+    } else {
+      status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
+      if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
+    }
     *kinetic += T;
     *potential += V;
   }

@@ -22,6 +22,7 @@ typedef struct NsNewtonOptions {
 /* The projection of mechanical coordinates on the constraints at the end of each step. */
 typedef struct NsProjectionOptions {
   bool on;
+  bool combined;    /* the velocities are found again with the shift */
   double tolerance; /* of y, in its units; 1e-10 */
   int max_iterations;
 } NsProjectionOptions;

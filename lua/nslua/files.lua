@@ -1,0 +1,150 @@
+-- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy and .npz files.
+--
+--   sol:save "run.npz"
+-- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run, run:plot(), run:save(file)
+--   ns.save("A.npy", A)                -- a vector or a matrix
+--   ns.save("both.npz", { A = A, b = b })
+
+local Columns = {}
+Columns.__name = "columns"
+
+local fields = setmetatable({}, { __mode = "k" }) -- what a record holds: names, arrays by name, rows
+
+local methods = {}
+
+local function check(self)
+  local record = fields[self]
+  if not record then error("columns expected, got " .. type(self), 3) end
+  return record
+end
+
+-- :names(): of all columns, in the order of the file.
+function methods.names(self) return table.move(check(self).names, 1, #check(self).names, 1, {}) end
+
+-- :column(name or number); an unknown one raises.
+function methods.column(self, name)
+  local record = check(self)
+  local found = record.arrays[math.type(name) == "integer" and record.names[name] or name]
+  if found == nil then
+    error(("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(record.names, ", ", 1,
+      math.min(#record.names, 24))), 2)
+  end
+  return found
+end
+
+function methods.plot(self, ...) return require "nslua.plot".solution(self, ...) end
+
+function Columns:__index(key)
+  local record = fields[self]
+  local found = record.arrays[key]
+  if found ~= nil then return found end
+  return methods[key]
+end
+
+function Columns:__newindex(key) error(("columns: %s: a record cannot be assigned to"):format(tostring(key)), 2) end
+function Columns:__len() return fields[self].rows end
+
+function Columns:__tostring()
+  local record = fields[self]
+  return ("columns (%d rows): %s"):format(record.rows, table.concat(record.names, ", "))
+end
+
+local function new_columns(names, arrays)
+  local self, by_name, rows = {}, {}, 0
+  for i, name in ipairs(names) do
+    if by_name[name] == nil then by_name[name] = arrays[i] end
+    rows = math.max(rows, #arrays[i])
+  end
+  fields[self] = { names = names, arrays = by_name, rows = rows }
+  return setmetatable(self, Columns)
+end
+
+local function kind_of(who, file)
+  if type(file) ~= "string" then error(("%s: file: expected a string, got %s"):format(who, type(file)), 3) end
+  local kind = file:match "%.(%a+)$"
+  if kind ~= "csv" and kind ~= "npy" and kind ~= "npz" then
+    error(("%s: '%s': expected a name that ends in .csv, .npy or .npz"):format(who, file), 3)
+  end
+  return kind
+end
+
+-- What f returns; its error blames the caller of ns.load or ns.save.
+local function call(f, ...)
+  local good, first, second = pcall(f, ...)
+  if not good then error(first, 3) end
+  return first, second
+end
+
+return function(ns, support)
+  local function is_array(x) return ns.isvector(x) or ns.ismatrix(x) end
+
+  -- The names and arrays of a table: sorted, t first.
+  local function sorted(data)
+    local names, arrays = {}, {}
+    for name, array in pairs(data) do
+      if type(name) ~= "string" then
+        error(("save: data: expected names as keys, got %s"):format(tostring(name)), 3)
+      end
+      if not is_array(array) and type(array) ~= "table" then
+        error(("save: %s: expected a vector or a matrix, got %s"):format(name, type(array)), 3)
+      end
+      names[#names + 1] = name
+    end
+    table.sort(names, function(a, b) return (a == "t") ~= (b == "t") and a == "t" or (a ~= "t" and b ~= "t" and
+      a < b) end)
+    for i, name in ipairs(names) do
+      arrays[i] = type(data[name]) == "table" and type(data[name][1]) == "table" and ns.matrix(data[name]) or
+        data[name]
+    end
+    return names, arrays
+  end
+
+  -- Names and arrays of what is to be saved: columns, a table by name, the columns of a matrix.
+  local function parts_of(data)
+    if fields[data] then
+      local names, arrays = methods.names(data), {}
+      for i, name in ipairs(names) do arrays[i] = fields[data].arrays[name] end
+      return names, arrays
+    end
+    if ns.isvector(data) then return { "c1" }, { data } end
+    if ns.ismatrix(data) then
+      local names, arrays = {}, {}
+      for j = 1, data:cols() do names[j], arrays[j] = "c" .. j, data:column(j) end
+      return names, arrays
+    end
+    if type(data) ~= "table" then
+      error(("save: data: expected a vector, a matrix or a table of them by name, got %s"):format(type(data)), 3)
+    end
+    return sorted(data)
+  end
+
+  -- save(file, data): .npy a vector or a matrix; .csv columns; .npz arrays by name.
+  function ns.save(file, data)
+    local kind = kind_of("save", file)
+    if type(data) == "userdata" and not is_array(data) and data.save then return data:save(file) end
+    if kind == "npy" then
+      if type(data) == "table" and type(data[1]) == "table" then data = ns.matrix(data) end
+      if not is_array(data) and (type(data) ~= "table" or fields[data] or next(data) ~= nil and data[1] == nil) then
+        error(("save: '%s': expected a vector or a matrix, got %s; .npz holds arrays by name"):format(file,
+          type(data)), 2)
+      end
+      return (call(support.save_npy, file, data))
+    end
+    if kind == "npz" and is_array(data) then
+      error(("save: '%s': expected a table of arrays by name, got one array; .npy holds one"):format(file), 2)
+    end
+    return (call(support["save_" .. kind], file, parts_of(data)))
+  end
+
+  methods.save = function(self, file)
+    check(self)
+    return ns.save(file, self)
+  end
+
+  -- load(file): .npy a vector or a matrix; .csv and .npz columns by name.
+  function ns.load(file)
+    local kind = kind_of("load", file)
+    if kind == "npy" then return (call(support.load_npy, file)) end
+    return new_columns(call(support["load_" .. kind], file))
+  end
+end

@@ -1,0 +1,125 @@
+-- nslua.help: answers to help(x) out of the reference, docs/reference.md, which an installation has beside this file.
+--
+-- help(x) prints, help.text(x [, width]) returns a text, or nil and a text of what is near. x is a name ("solve_ivp",
+-- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object.
+local pages = require "nslua.help_pages"
+
+local help = {}
+local ns, book -- book: what was read, once
+
+local function this_file()
+  return debug.getinfo(1, "S").source:match "^@(.*)help%.lua$"
+end
+
+local function read(file)
+  local f = io.open(file)
+  if not f then return nil end
+  local text = f:read "a"
+  f:close()
+  return text
+end
+
+--- The reference as it was read: sections, entries by name, methods by name. Raises when the file is missing.
+function help.book()
+  if book then return book end
+  local directory = this_file() or "./"
+  local text = read(directory .. "reference.md") or read(directory .. "../../docs/reference.md")
+  if not text then error(("help: there is no reference.md beside %shelp.lua"):format(directory), 0) end
+  book = pages.parse(text)
+  return book
+end
+
+-- ---- what x is called ----
+
+-- Names of the functions and classes of ns, by value; of several the shortest.
+local function names_of_values()
+  local names = {}
+  local function add(value, name)
+    local kind = type(value)
+    local known = names[value]
+    if kind ~= "function" and kind ~= "table" then return end
+    if not known or #name < #known or #name == #known and name < known then names[value] = name end
+  end
+  for name, value in pairs(ns) do add(value, "ns." .. name) end
+  for room, members in pairs(ns) do
+    if type(members) == "table" then
+      for name, value in pairs(members) do
+        if type(name) == "string" then add(value, ("ns.%s.%s"):format(room, name)) end
+      end
+    end
+  end
+  return names
+end
+
+local function method_of_value(value)
+  for class, meta in pairs(debug.getregistry()) do
+    local methods = type(class) == "string" and type(meta) == "table" and rawget(meta, "__index")
+    if type(methods) == "function" then methods = select(2, debug.getupvalue(methods, 1)) end
+    if type(methods) == "table" and rawget(methods, "__name") == nil then
+      for name, method in pairs(methods) do
+        if method == value and type(name) == "string" then return class .. ":" .. name end
+      end
+    end
+  end
+end
+
+-- The name under which x is looked up: a string as it is, anything else by what it is.
+local function name_of(x)
+  if type(x) == "string" then return x end
+  if type(x) == "userdata" then return (debug.getmetatable(x) or {}).__name end
+  local name = names_of_values()[x]
+  if not name and type(x) == "function" then name = method_of_value(x) end
+  if not name and type(x) == "table" then
+    local meta = getmetatable(x)
+    name = type(meta) == "table" and meta.__name or nil
+  end
+  return name
+end
+
+-- ---- looking up ----
+
+local function width_of(width)
+  return width or math.max(40, math.min(100, tonumber(os.getenv "COLUMNS") or 80))
+end
+
+-- Entries and sections whose names hold the word, and sections whose text does.
+local function near(b, word)
+  local found, seen, plain = {}, {}, word:lower()
+  local function add(name)
+    if not seen[name] then seen[name], found[#found + 1] = true, name end
+  end
+  for _, name in ipairs(b.names) do
+    if name:lower():find(plain, 1, true) then add(name) end
+  end
+  for _, section in ipairs(b.sections) do
+    if section.text:lower():find(plain, 1, true) then add("'" .. pages.top(section).title .. "'") end
+  end
+  return found
+end
+
+local function not_found(b, x, name, width)
+  if not name then return ("help: nothing is known of this %s; help() lists the names"):format(type(x)) end
+  local found = near(b, name)
+  if #found == 0 then return ("help: nothing is known of '%s'; help() lists the names"):format(name) end
+  local lines = pages.wrap(table.move(found, 1, math.min(#found, 24), 1, {}), width, "  ", "  ", "  ")
+  return ("help: there is no '%s'; it occurs in\n%s"):format(name, lines)
+end
+
+--- The text for x, in lines of at most `width` characters (COLUMNS, or 80); or nil and what to say instead.
+function help.text(x, width)
+  ns = ns or require "nslua"
+  local b = help.book()
+  width = width_of(width)
+  if x == nil then return pages.overview(b, width) end
+  local name = name_of(x)
+  local text = name and pages.answer(b, name, width)
+  if text then return text end
+  return nil, not_found(b, x, name, width)
+end
+
+return setmetatable(help, {
+  __call = function(_, ...)
+    local text, instead = help.text((...))
+    print(text or instead)
+  end,
+})

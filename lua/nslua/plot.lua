@@ -1,0 +1,325 @@
+-- nslua.plot: pictures in matplotlib's manner, drawn by gnuplot.
+--
+--   local plot = ns.plot
+--   plot.plot(sol.t, sol.x1, "r--o", { label = "$x_1$" })      -- in the current axes
+--   plot.xlabel "t"  plot.legend()  plot.savefig "run.png"
+--
+--   local fig = plot.figure { figsize = { 8, 5 } }             -- or with objects
+--   local ax = fig:subplot(2, 1, 1)
+--   ax:plot(x, y):xlabel "x":grid(true)
+--   fig:savefig "picture.pdf"   fig:show()
+--
+-- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current
+-- axes.
+-- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
+-- plot_data, plot_contour, plot_stream, plot_surface.
+
+local Axes = require "nslua.plot_axes"
+local core = require "nslua.core"
+local data = require "nslua.plot_data"
+local gnuplot = require "nslua.plot_gnuplot"
+
+local fail = data.fail
+
+local plot = {}
+
+-- ---- figures ----
+
+local Figure = {}
+Figure.__index = Figure
+Figure.__name = "figure"
+
+local current -- the current figure
+
+function Figure:__tostring()
+  return ("figure with %d panel%s"):format(#self.panels, #self.panels == 1 and "" or "s")
+end
+
+-- figure([{figsize = {width, height} in inches, dpi =, title =}]): a new one, which becomes the current one.
+function plot.figure(options)
+  options = data.options("figure", options, "figsize dpi title")
+  local fig = setmetatable({ panels = {} }, Figure)
+  if options.figsize then
+    local size = options.figsize
+    local good = type(size) == "table" and #size == 2 and type(size[1]) == "number" and type(size[2]) == "number"
+    if not good or not (size[1] >= 1 and size[1] <= 100 and size[2] >= 1 and size[2] <= 100) then
+      fail("figure: figsize: expected {width, height} in inches, 1 to 100, got %s", data.describe(size))
+    end
+    fig.size = { size[1], size[2] }
+  end
+  fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
+  if options.title then fig:suptitle(options.title) end
+  current = fig
+  return fig
+end
+
+function plot.gcf() return current or plot.figure() end
+
+local function whole(who, what, x, least, most)
+  local k = math.tointeger(x)
+  if not k or k < least or k > most then
+    fail("%s: %s: expected a whole number from %d to %d, got %s", who, what, least, most, data.describe(x))
+  end
+  return k
+end
+
+-- subplot(rows, cols, i [, {projection = "3d", sharex = axes}]): the panel number i, counted along rows; i = {i, j}:
+-- the panels from i to j together. One that is there already is taken again.
+function Figure:subplot(rows, cols, i, options)
+  options = data.options("subplot", options, "projection sharex")
+  rows, cols, i = rows or 1, cols or 1, i or 1
+  rows, cols = whole("subplot", "rows", rows, 1, 50), whole("subplot", "cols", cols, 1, 50)
+  local first = whole("subplot", "i", type(i) == "table" and i[1] or i, 1, rows * cols)
+  local last = whole("subplot", "i", type(i) == "table" and i[2] or i, first, rows * cols)
+  for _, axes in ipairs(self.panels) do
+    if axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
+      self.current = axes
+      return axes
+    end
+  end
+  local axes = Axes.new(self, rows, cols, first, last)
+  if options.projection ~= nil and options.projection ~= "3d" then
+    fail("subplot: projection: expected \"3d\", got %s", data.describe(options.projection))
+  end
+  axes.three_d = options.projection == "3d"
+  if options.sharex then
+    if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s",
+      data.describe(options.sharex)) end
+    axes.share_x = options.sharex
+  end
+  self.panels[#self.panels + 1] = axes
+  self.current = axes
+  return axes
+end
+
+-- The current axes; the only panel when there is none yet.
+function Figure:gca() return self.current or self:subplot(1, 1, 1) end
+
+function Figure:suptitle(s)
+  self.heading = data.text("suptitle", "text", s)
+  return self
+end
+
+-- The size in inches: as given, or by the number of panels.
+local function size_of(fig)
+  if fig.size then return fig.size[1], fig.size[2] end
+  local rows, cols, space = 1, 1, false
+  for _, axes in ipairs(fig.panels) do
+    rows, cols, space = math.max(rows, axes.rows), math.max(cols, axes.cols), space or axes.three_d
+  end
+  local w = cols == 1 and 6.4 or math.min(5 * cols, 16)
+  local h = rows == 1 and (cols == 1 and 4.4 or 4.2) or math.min(2.2 * rows + 0.6, 20)
+  if space then h = math.max(h, math.min(4.6 * rows, 20)) end
+  return w, h + (fig.heading and 0.35 or 0)
+end
+
+local function commands(fig, terminal, dpi)
+  if #fig.panels == 0 then fig:subplot(1, 1, 1) end
+  local w, h = size_of(fig)
+  return gnuplot.commands(fig, terminal, w, h, dpi)
+end
+
+local kinds = { png = true, svg = true, pdf = true }
+
+-- savefig(file [, {dpi =}]): .png, .svg or .pdf. The file appears whole or not at all.
+function Figure:savefig(file, options)
+  if type(file) ~= "string" then fail("savefig: file: expected a string, got %s", data.describe(file)) end
+  options = data.options("savefig", options, "dpi")
+  local kind = (file:match "%.(%a+)$" or ""):lower()
+  if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end
+  local dpi = options.dpi and data.number("savefig", "dpi", options.dpi, 20) or self.dpi or 150
+  local picture = gnuplot.run("savefig", commands(self, kind, dpi))
+  if picture == "" then fail("savefig: gnuplot wrote no picture") end
+  local good, message = pcall(core.process_support.save, file, picture)
+  if not good then fail("savefig: %s", message) end
+  return self
+end
+
+-- The commands for gnuplot, as text: to be looked at, or to be changed and run by hand.
+function Figure:commands(kind) return commands(self, kind or "png", self.dpi or 150) end
+
+local function terminal_of(wanted)
+  if wanted == nil and os.getenv "NSLUA_PLOT" then wanted = os.getenv "NSLUA_PLOT" end
+  if wanted ~= nil and wanted ~= "window" and wanted ~= "sixel" and wanted ~= "text" then
+    fail("show: terminal: expected one of window, sixel, text, got %s", data.describe(wanted))
+  end
+  if wanted == "sixel" then return "sixel" end
+  if wanted == "text" then return "dumb" end
+  local display = os.getenv "DISPLAY" or os.getenv "WAYLAND_DISPLAY"
+  local found = (wanted == "window" or (display and display ~= "")) and gnuplot.window() or nil
+  if wanted == "window" and not found then
+    fail "show: this gnuplot opens no windows: apt install gnuplot-qt, or show{terminal = \"text\"}"
+  end
+  return found or "dumb"
+end
+
+-- show([{terminal = "window" | "sixel" | "text", width =, height =}]): in a window where there is a display and
+-- gnuplot can, else as text in the terminal. The environment's NSLUA_PLOT says which when nothing is asked for.
+function Figure:show(options)
+  options = data.options("show", options, "terminal width height")
+  local terminal = terminal_of(options.terminal)
+  local rows = 1
+  for _, axes in ipairs(self.panels) do rows = math.max(rows, axes.rows) end
+  self.columns = options.width and whole("show", "width", options.width, 20, 1000) or
+    math.min(math.tointeger(tonumber(os.getenv "COLUMNS")) or 79, 120)
+  self.lines = options.height and whole("show", "height", options.height, 5, 1000) or math.min(24 * rows,
+    24 + 10 * rows)
+  local out = gnuplot.run("show", commands(self, terminal, 100))
+  out = out:gsub("^\f", "")
+  if out ~= "" then io.stdout:write(out, out:sub(-1) == "\n" and "" or "\n") end
+  io.stdout:flush()
+  return self
+end
+
+-- The figure is dropped; the current one is then a new one.
+function Figure:close()
+  self.panels, self.current = {}, nil
+  if current == self then current = nil end
+end
+
+-- ---- the current figure and axes ----
+
+function plot.gca() return plot.gcf():gca() end
+
+for _, name in ipairs { "subplot", "suptitle", "savefig", "show" } do
+  plot[name] = function(...) return Figure[name](plot.gcf(), ...) end
+end
+
+-- close([figure]): the current one when none is given.
+function plot.close(fig)
+  fig = fig or current
+  if fig ~= nil and getmetatable(fig) ~= Figure then fail("close: expected a figure, got %s", data.describe(fig)) end
+  if fig then fig:close() end
+end
+
+for name, method in pairs(Axes) do
+  if type(method) == "function" and not name:find "^_" and not plot[name] and name ~= "new" and
+    name ~= "colormap" then
+    plot[name] = function(...) return method(plot.gca(), ...) end
+  end
+end
+
+-- ---- solutions ----
+
+-- The columns of a recorded run, of a file that ns.load has read, or of the table that solve_ivp and dae give: their
+-- names
+-- but for the first one's, which is the time, and the columns by name (t: the time).
+local function columns_of(sol)
+  local names, columns = {}, {}
+  local meta = getmetatable(sol)
+  if type(sol) == "userdata" or type(meta) == "table" and meta.__name == "columns" then
+    local all = sol:names()
+    columns.t = sol:column(#all > 0 and (sol.t and "t" or all[1]) or "t")
+    for _, name in ipairs(all) do
+      if not columns[name] and core.isvector(sol:column(name)) and name ~= all[1] then
+        names[#names + 1] = name
+        columns[name] = sol:column(name)
+      end
+    end
+  elseif type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
+    columns.t = sol.t
+    for i = 1, sol.y:rows() do
+      names[i] = "y" .. i
+      columns["y" .. i] = sol.y[i]
+    end
+    return names, columns, true
+  else
+    fail("solution: expected a solution with t and y, got %s", data.describe(sol))
+  end
+  return names, columns
+end
+
+-- "$x_{1}$" for x1; other names stand as they are.
+local function pretty(name)
+  local stem, number = name:match "^(%a+)(%d+)$"
+  if stem == "lambda" then return ("$\\lambda_{%s}$"):format(number) end
+  if stem == "x" or stem == "y" or stem == "q" or stem == "v" then return ("$%s_{%s}$"):format(stem, number) end
+  return name
+end
+
+local function span_of(column)
+  local lo, hi = data.range { column }
+  return lo and math.max(hi - lo, 1e-12 * math.max(math.abs(lo), math.abs(hi))) or 0
+end
+
+-- The names of a family in panels: what is of one size goes together.
+local function grouped(names, columns)
+  if #names > 12 then return { names } end
+  local groups = {}
+  for _, name in ipairs(names) do
+    local span, found = span_of(columns[name]), nil
+    for _, group in ipairs(groups) do
+      if #group < 6 and span <= 8 * group.least and span >= group.largest / 8 then found = found or group end
+    end
+    if found then
+      found[#found + 1] = name
+      found.least, found.largest = math.min(found.least, span), math.max(found.largest, span)
+    else
+      groups[#groups + 1] = { name, least = span, largest = span }
+    end
+  end
+  return groups
+end
+
+-- The panels when nothing is asked for: coordinates, velocities, other states, multipliers; of an ODE's result all.
+local function default_panels(names, columns, all)
+  local families = { q = {}, v = {}, x = {}, lambda = {} }
+  for _, name in ipairs(names) do
+    local stem = name:match "^(%a+)%d+$"
+    if all or (stem ~= "y" and name ~= "newton_iterations") then
+      table.insert(not all and families[stem] or families.x, name)
+    end
+  end
+  local panels = {}
+  for _, family in ipairs { "q", "v", "x", "lambda" } do
+    for _, group in ipairs(#families[family] > 0 and grouped(families[family], columns) or {}) do
+      group.steps = family == "lambda"
+      if #panels < 8 then panels[#panels + 1] = group end
+    end
+  end
+  return panels
+end
+
+local function asked_panels(who, asked, columns, names)
+  if type(asked) == "string" then asked = { asked } end
+  local panels = type(asked[1]) == "table" and asked or { asked }
+  for _, panel in ipairs(panels) do
+    for _, name in ipairs(panel) do
+      if not columns[name] then
+        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), "t, " .. table.concat(names, ", ", 1,
+          math.min(#names, 24)))
+      end
+    end
+  end
+  return panels
+end
+
+-- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which
+-- is
+-- returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all states
+-- and
+-- multipliers, in panels of what is of one size.
+function plot.solution(sol, asked, options)
+  if data.is_options(asked) then asked, options = nil, asked end
+  if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or #asked == 0) then
+    fail("plot: columns: expected a list of names, got %s", data.describe(asked))
+  end
+  local names, columns, all = columns_of(sol)
+  local panels = asked and asked_panels("plot", asked, columns, names) or default_panels(names, columns, all)
+  local fig, first = plot.figure(options), nil
+  for i, panel in ipairs(panels) do
+    local axes = fig:subplot(#panels, 1, i, { sharex = first })
+    first = first or axes
+    for _, name in ipairs(panel) do
+      local steps = panel.steps or (panel.steps == nil and not all and name:find "^lambda%d+$")
+      axes[steps and "step" or "plot"](axes, columns.t, columns[name],
+        { label = #panel <= 12 and pretty(name) or nil, linewidth = #panel <= 12 and 1.6 or 0.7 })
+    end
+    if #panel == 1 then axes:ylabel(pretty(panel[1])) elseif #panel <= 12 then axes:legend() end
+    axes.bare_x = i < #panels
+    if i == #panels then axes:xlabel "$t$" end
+  end
+  return fig
+end
+
+return plot

@@ -1,0 +1,160 @@
+-- nslua.plot_data: the arguments of plotting functions, checked and copied.
+
+local core = require "nslua.core"
+
+local data = {}
+
+local range = core.process_support.range
+
+-- Raises a message with the place of the first caller that is no file of the plotting functions.
+function data.fail(message, ...)
+  local level = 2
+  while true do
+    local info = debug.getinfo(level, "S")
+    if not info or not info.source:find "nslua[/\\]plot[%w_]*%.lua$" then break end
+    level = level + 1
+  end
+  error(message:format(...), level)
+end
+
+local fail = data.fail
+
+-- What a value is, in words.
+function data.describe(x)
+  if core.isvector(x) then return ("vector of %d"):format(#x) end
+  if core.ismatrix(x) then return ("matrix of %d x %d"):format(x:rows(), x:cols()) end
+  if type(x) == "number" then return "number " .. tostring(x) end
+  if type(x) == "string" then return ("'%s'"):format(x) end
+  if type(x) == "table" then return ("table of %d"):format(#x) end
+  return type(x)
+end
+
+local describe = data.describe
+
+-- A table of options: it holds names and no elements.
+function data.is_options(t)
+  return type(t) == "table" and t[1] == nil and next(t) ~= nil
+end
+
+-- The options, {} for nil; a name that is not in the list `known` (words) raises.
+function data.options(who, options, known)
+  if options == nil then return {} end
+  if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, describe(options)) end
+  for key in pairs(options) do
+    if not (" " .. known .. " "):find(" " .. tostring(key) .. " ", 1, true) then
+      fail("%s: unknown option '%s' (known: %s)", who, tostring(key), known:gsub(" ", ", "))
+    end
+  end
+  return options
+end
+
+-- A copy of a vector or a table of numbers as a vector. NaN and infinity are gaps.
+function data.column(who, what, x)
+  if core.isvector(x) then return x:copy() end
+  if core.ismatrix(x) and (x:rows() == 1 or x:cols() == 1) then return core.vector(x) end
+  if type(x) == "number" then return core.vector { x } end
+  if type(x) ~= "table" then fail("%s: %s: expected a vector or a table of numbers, got %s", who, what,
+    describe(x)) end
+  for i = 1, #x do
+    if type(x[i]) ~= "number" then fail("%s: %s[%d]: expected a number, got %s", who, what, i, describe(x[i])) end
+  end
+  return core.vector(x)
+end
+
+-- A copy of a matrix or a table of rows; `rows` x `cols` when they are given.
+function data.matrix(who, what, x, rows, cols)
+  if type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])) then
+    local list = {}
+    for i = 1, #x do list[i] = data.column(who, ("%s[%d]"):format(what, i), x[i]):totable() end
+    for i = 2, #x do
+      if #list[i] ~= #list[1] then
+        fail("%s: %s[%d]: expected %d numbers as in row 1, got %d", who, what, i, #list[1], #list[i])
+      end
+    end
+    x = core.matrix(list)
+  end
+  if not core.ismatrix(x) or (rows and (x:rows() ~= rows or x:cols() ~= cols)) then
+    local size = rows and ("matrix of %d x %d"):format(rows, cols) or "matrix"
+    fail("%s: %s: expected a %s, got %s", who, what, size, describe(x))
+  end
+  return x:copy()
+end
+
+function data.is_matrix(x)
+  return core.ismatrix(x) or (type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])))
+end
+
+-- The columns must have one length.
+function data.same_length(who, names, columns)
+  for i = 2, #columns do
+    if #columns[i] ~= #columns[1] then
+      fail("%s: %s has %d elements, %s has %d", who, names[1], #columns[1], names[i], #columns[i])
+    end
+  end
+end
+
+function data.number(who, what, x, least)
+  if type(x) ~= "number" or x ~= x or (least and x < least) or x == math.huge then
+    fail("%s: %s: expected a %s, got %s", who, what, least and ("number, at least %g"):format(least) or "number",
+      describe(x))
+  end
+  return x
+end
+
+function data.text(who, what, x)
+  if type(x) == "number" then x = tostring(x) end
+  if type(x) ~= "string" then fail("%s: %s: expected a text, got %s", who, what, describe(x)) end
+  return x
+end
+
+-- Two numbers, the first below the second (`any_order`: or above).
+function data.interval(who, what, x, any_order)
+  local good = type(x) ~= "number" and (type(x) == "table" or core.isvector(x)) and #x == 2
+  local a, b
+  if good then a, b = x[1], x[2] end
+  good = good and type(a) == "number" and type(b) == "number" and math.abs(a) < math.huge and math.abs(b) < math.huge
+  if not good or a == b or (a > b and not any_order) then
+    fail("%s: %s: expected two numbers, the first %s, got %s", who, what, any_order and "not the second" or
+      "below the second", good and ("%g and %g"):format(a, b) or describe(x))
+  end
+  return a, b
+end
+
+-- Values of a function or a matrix on the grid x, y: a matrix with a row for each y. A function's value that is not a
+-- number is an error; what it raises comes through.
+function data.grid(who, what, z, x, y)
+  if type(z) ~= "function" then return data.matrix(who, what, z, #y, #x) end
+  local result = core.matrix(#y, #x)
+  for i = 1, #y do
+    local row = result[i]
+    for j = 1, #x do
+      local value = z(x[j], y[i])
+      if type(value) ~= "number" then
+        fail("%s: %s: expected the function to return a number, got %s at (%g, %g)", who, what, describe(value),
+          x[j], y[i])
+      end
+      row[j] = value
+    end
+  end
+  return result
+end
+
+-- Least and largest of the finite elements of columns (of those above 0); nil when there are none.
+function data.range(columns, positive)
+  local lo, hi
+  for _, column in ipairs(columns) do
+    local a, b = range(column, positive)
+    if a then lo, hi = math.min(lo or a, a), math.max(hi or b, b) end
+  end
+  return lo, hi
+end
+
+-- Whether no element is below the one before, or a gap.
+function data.rises(column)
+  for i = 2, #column do
+    if column[i] < column[i - 1] or column[i] ~= column[i] then return false end
+  end
+  return true
+end
+
+return data

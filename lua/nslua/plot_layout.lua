@@ -1,0 +1,186 @@
+-- nslua.plot_layout: where the panels of a figure are, their limits and ticks.
+--
+-- Panels of a column have their edges in one line, whatever their labels: the room for words is reckoned from the
+-- words
+-- themselves. Lengths are in pixels of 1/72 inch.
+
+local core = require "nslua.core"
+local data = require "nslua.plot_data"
+local text = require "nslua.plot_text"
+local ticks = require "nslua.plot_ticks"
+
+local fail = data.fail
+local max, min, floor = math.max, math.min, math.floor
+
+local layout = { EM = 10 } -- the size of the font
+
+-- ---- limits ----
+
+local function extent_of(axes, axis, log)
+  local index = axis == "x" and 1 or axis == "y" and 2 or 3
+  local columns = {}
+  for _, artist in ipairs(axes.artists) do
+    columns[#columns + 1] = artist.columns[index]
+    if artist.kind == "vectors" and index < 3 and #artist.vectors[index] > 0 then
+      columns[#columns + 1] = artist.columns[index] + artist.vectors[index]
+    end
+    if artist.other and index == 2 then columns[#columns + 1] = artist.other end
+    if artist.extent then columns[#columns + 1] = core.vector(artist.extent[axis]) end
+  end
+  return data.range(columns, log)
+end
+
+-- Whether x is a time: every curve goes from left to right. Such panels have no margins at their sides.
+local function goes_right(axes)
+  local any = false
+  for _, artist in ipairs(axes.artists) do
+    local note = artist.note
+    if not note and (artist.kind == "line" or artist.kind == "step" or artist.kind == "between") then
+      if not data.rises(artist.columns[1]) then return false end
+      any = true
+    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill") then
+      return false
+    end
+  end
+  return any
+end
+
+-- The limits {lo, hi} of an axis.
+local function limits_of(axes, axis)
+  if axes.limits[axis] then
+    local l = axes.limits[axis]
+    if axes.logs[axis] and (l[1] <= 0 or l[2] <= 0) then
+      fail("%slim: expected numbers above 0 on a logarithmic axis, got %g and %g", axis, l[1], l[2])
+    end
+    return { l[1], l[2], given = true }
+  end
+  local lo, hi = extent_of(axes, axis, axes.logs[axis])
+  if not lo then
+    if axes.logs[axis] then return { 1, 10 } end
+    return { 0, 1 }
+  end
+  local margin = 0.05
+  if axes.tight or axes.sticky or axes.three_d or (axis == "x" and goes_right(axes)) then margin = 0 end
+  return { ticks.widen(lo, hi, margin, axes.logs[axis]) }
+end
+
+-- ---- rectangles ----
+
+local EM = layout.EM
+
+function layout.ticks(axes, axis, l, room)
+  if axes.tick_lists[axis] then return axes.tick_lists[axis] end
+  return ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
+end
+
+-- Room for words around the panel: left, right, bottom, top.
+local function margins_of(p)
+  local axes, widest = p.axes, 0
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (text.size(tick[2]))) end
+  local left = axes.hidden and 0.5 * EM or (widest * 0.95 + 1.4) * EM
+  if axes.names.y then left = left + (0.9 + 1.15 * select(2, text.size(axes.names.y))) * EM end
+  local bottom = axes.hidden and 0.5 * EM or (p.bare_x and 0.8 or 2.1) * EM
+  if axes.names.x then bottom = bottom + 1.6 * select(2, text.size(axes.names.x)) * EM end
+  if p.ticks.x.exponent and not axes.names.x and not p.bare_x then bottom = bottom + 1.4 * EM end
+  local top = 0.9 * EM
+  if p.ticks.y.exponent then top = 1.7 * EM end
+  if axes.heading then top = (0.8 + 1.5 * select(2, text.size(axes.heading))) * EM end
+  local right = 1.3 * EM
+  if axes.legend_at and axes.legend_at.loc == "outside" then
+    local words = 0
+    for _, artist in ipairs(axes.artists) do words = max(words, artist.label and text.size(artist.label) or 0) end
+    right = (words * 0.95 + 4.2) * EM
+  end
+  return left, right, bottom, top
+end
+
+local function place_in_grid(axes)
+  local r0, c0 = (axes.first - 1) // axes.cols, (axes.first - 1) % axes.cols
+  local r1, c1 = (axes.last - 1) // axes.cols, (axes.last - 1) % axes.cols
+  return r0, r1, min(c0, c1), max(c0, c1)
+end
+
+-- Cuts `total` into n cells with the margins before and after each; gives the starts and the inner length.
+local function cut(total, n, before, after)
+  local free = total
+  for i = 0, n - 1 do free = free - (before[i] or 0) - (after[i] or 0) end
+  local inner, starts, at = max(free / n, 10), {}, 0
+  for i = 0, n - 1 do
+    starts[i] = at + (before[i] or 0)
+    at = starts[i] + inner + (after[i] or 0)
+  end
+  return starts, inner
+end
+
+-- The rectangles of the panels of one grid.
+local function lay_out(panels, w, h, head)
+  local rows, cols = panels[1].axes.rows, panels[1].axes.cols
+  local left, right, bottom, top = {}, {}, {}, {}
+  for _, p in ipairs(panels) do
+    local l, r, b, t = margins_of(p)
+    local r0, r1, c0, c1 = place_in_grid(p.axes)
+    left[c0], right[c1] = max(left[c0] or 0, l), max(right[c1] or 0, r)
+    top[r0], bottom[r1] = max(top[r0] or 0, t), max(bottom[r1] or 0, b)
+  end
+  local xs, iw = cut(w, cols, left, right)
+  local ys, ih = cut(h - head, rows, top, bottom)
+  for _, p in ipairs(panels) do
+    local r0, r1, c0, c1 = place_in_grid(p.axes)
+    p.x0, p.x1, p.left = xs[c0], xs[c1] + iw, left[c0]
+    p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
+    p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
+      xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }
+  end
+end
+
+-- Makes a unit as long on both axes: by wider limits where they are free, else by a smaller panel.
+local function make_equal(p)
+  local lx, ly = p.limits.x, p.limits.y
+  local pw, ph = p.x1 - p.x0, p.y1 - p.y0
+  local ux, uy = math.abs(lx[2] - lx[1]) / pw, math.abs(ly[2] - ly[1]) / ph -- data per pixel
+  local shape, l = p.axes.aspect == "scaled", ux < uy and lx or ly
+  if not shape and not l.given then
+    local grow = max(ux, uy) / min(ux, uy)
+    local middle, half = (l[1] + l[2]) / 2, (l[2] - l[1]) / 2
+    l[1], l[2] = middle - half * grow, middle + half * grow
+  elseif ux < uy then
+    local spare = pw * (1 - ux / uy)
+    p.x0, p.x1 = p.x0 + spare / 2, p.x1 - spare / 2
+  else
+    local spare = ph * (1 - uy / ux)
+    p.y0, p.y1 = p.y0 + spare / 2, p.y1 - spare / 2
+  end
+end
+
+local function make_ticks(p)
+  local pw, ph = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
+  p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM))),
+    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM))) }
+end
+
+-- The panels of a figure with limits, ticks and rectangles.
+function layout.panels(figure, w, h)
+  local panels, grids, order = {}, {}, {}
+  for i, axes in ipairs(figure.panels) do
+    local p = { axes = axes, limits = {}, bare_x = axes.bare_x, fw = w, fh = h }
+    for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
+    if axes.share_x then p.limits.x = limits_of(axes.share_x, "x") end
+    make_ticks(p)
+    panels[i] = p
+    local key = axes.rows .. "x" .. axes.cols
+    if not grids[key] then order[#order + 1] = key end
+    grids[key] = grids[key] or {}
+    table.insert(grids[key], p)
+  end
+  local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) or 0
+  for _ = 1, 2 do -- the second time with the ticks that fit the panels
+    for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
+    for _, p in ipairs(panels) do
+      if p.axes.aspect and not p.axes.three_d then make_equal(p) end
+      make_ticks(p)
+    end
+  end
+  return panels
+end
+
+return layout

@@ -1,0 +1,147 @@
+-- Traces of a callback: one for each set of sizes and objects, with room of their own.
+local ns = require "nslua"
+local traces = require "bind.traces"
+local ex = require "expressions"
+local tape = traces.tape
+
+local function arguments(c)
+  local list = {}
+  for i, t in ipairs(c:traces()) do list[i] = t.arguments end
+  return list
+end
+
+describe("traces of a compiled function", function()
+  it("are made once for each set of sizes", function()
+    local count = 0
+    local c = tape(function()
+      count = count + 1
+      return 7
+    end)
+    c(1)
+    local first = count
+    for i = 1, 10 do c(i) end
+    assert.equal(first, count)
+    c(ns.vector { 1, 2 }) c(ns.vector { 3, 4 }) c { 5, 6 } c(ns.vector { 1, 2, 3 }) c(ns.eye(2)) c(ns.zeros(1, 4))
+    c(1, ns.vector { 2 }) c(1, 2)
+    assert.same({ "number", "vector of 2", "vector of 3", "2 x 2 matrix", "1 x 4 matrix", "number, vector of 1",
+      "number, number" }, arguments(c))
+  end)
+
+  it("take objects as they are: each its own trace", function()
+    local c = tape(function(p, x) return p.k * x + (p.name == "b" and 1 or 0) end)
+    local a, b = { k = 2, name = "a" }, { k = 3, name = "b" }
+    assert.equal(10, c(a, 5))
+    assert.equal(16, c(b, 5))
+    assert.equal(12, c(a, 6))
+    assert.same({ "object, number", "object, number" }, arguments(c))
+    assert.equal(7, tape(function(flag, s, x) return flag and s == "s" and x or 0 end)(true, "s", 7))
+  end)
+
+  it("freeze what the callback reads besides its arguments", function()
+    local k = 2
+    local c = tape(function(x) return k * x end)
+    assert.equal(10, c(5))
+    k = 3
+    assert.equal(10, c(5)) -- as it was traced
+    assert.equal(15, tape(function(x) return k * x end)(5))
+  end)
+
+  it("read views, slices and lists", function()
+    local c = tape(function(x) return x[1] - 2 * x[2] end)
+    local v = ns.vector { 1, 2, 3, 4 }
+    assert.equal(-3, c(v(1, 2)))
+    assert.equal(-2, c(v(4, 3, -1)))
+    assert.equal(1 - 2 * 7, c { 1, 7 })
+    local M = ns.matrix { { 1, 2 }, { 3, 4 } }
+    assert.equal(3 - 8, c(M[2]))
+    assert.equal(1, #c:traces())
+    local d = tape(function(N) return N[1][2] - 2 * N[2][1] end)
+    assert.equal(2 - 6, d(M))
+  end)
+
+  it("evaluate within one another: rooms are not mixed up", function()
+    local c
+    c = tape(function(x) return x * x end)
+    local d = tape(function(x) return c(x) + c(x + 1) end)
+    for i = 1, 5 do
+      assert.equal(i * i + (i + 1) ^ 2, d(i))
+      assert.equal(c(i) + c(i + 1), d(i))
+    end
+  end)
+
+  it("differentiate by each argument, at the point asked for", function()
+    local c = ns.compile(function(t, x, lambda, r)
+      r[1], r[2] = t * x[1] * lambda[1], x[2] ^ 2 + lambda[2]
+    end)
+    for k = 1, 4 do -- one argument after the other, and then elsewhere: nothing is left over
+      local x, l, r = ns.vector { k, 2 }, ns.vector { 3, k }, ns.vector { 0, 0 }
+      assert.same({ k * 3, 0 }, { c:jacobian(1, k, x, l, r)[1][1], c:jacobian(1, k, x, l, r)[2][1] })
+      assert.same({ k * 3, 0 }, c:jacobian(2, k, x, l, r)[1]:totable())
+      assert.same({ 0, 4 }, c:jacobian(2, k, x, l, r)[2]:totable())
+      assert.same({ k * k, 0 }, c:jacobian(3, k, x, l, r)[1]:totable())
+      assert.same({ 0, 1 }, c:jacobian(3, k, x, l, r)[2]:totable())
+      assert.same({ 0, 0 }, c:jacobian(4, k, x, l, r)[1]:totable())
+    end
+  end)
+
+  it("give what the tape gives where native partials are not finite", function()
+    local c, p = ns.compile(function(x) return { math.sqrt(x[1]) + x[2], x[2] } end),
+      tape(function(x) return { math.sqrt(x[1]) + x[2], x[2] } end)
+    local J, K = c:jacobian(1, ns.vector { 0, 1 }), p:jacobian(1, ns.vector { 0, 1 })
+    for i = 1, 2 do assert.same(K[i]:totable(), J[i]:totable()) end
+    assert.same({ math.huge, 1 }, J[1]:totable())
+    assert.same({ 0, 1 }, J[2]:totable())
+  end)
+
+  it("have the values of random functions, and their derivatives", function()
+    math.randomseed(20240613)
+    local checked = 0
+    for k = 1, ex.count do
+      local e = ex.random()
+      local f = ex.compile(e.inputs, e.entries, e.outputs)
+      local good, want = pcall(f, ns.vector(e.x))
+      local c = tape(f)
+      local traced, got = pcall(c, ns.vector(e.x))
+      if good and traced then -- one may raise at the points of trial: an integer quotient by 0
+        checked = checked + 1
+        for i = 1, #want do assert.is_true(ex.same(want[i], got[i]), k) end
+        local dual, J = pcall(ns.jacobian, f, e.x)
+        local mine = c:jacobian(1, ns.vector(e.x))
+        for i = 1, dual and #want or 0 do
+          for j = 1, e.inputs do
+            if J[i][j] == J[i][j] then assert.is_true(ex.same(J[i][j], mine[i][j]), k) end
+          end
+        end
+      elseif good then
+        assert.matches("compile: value", got)
+      end
+    end
+    assert.is_true(checked > ex.count / 2, checked)
+  end)
+
+  it("are not without end", function()
+    local c = tape(function(_, x) return x end)
+    for _ = 1, 1000 do c({}, 1) end
+    local good, err = pcall(c, {}, 1)
+    assert.is_false(good)
+    assert.matches("compile: more than 1000 sets of sizes and objects: what changes from call to call must be numbers or "
+      .. "vectors$", err)
+    local many = {}
+    for i = 1, 41 do many[i] = i end
+    good, err = pcall(tape(function(...) return (...) end), table.unpack(many))
+    assert.is_false(good)
+    assert.matches("compile: expected at most 40 arguments, got 41$", err)
+    assert.equal(1, tape(function(...) return (...) end)(table.unpack(many, 1, 40)))
+  end)
+
+  it("go when the compiled function goes", function()
+    local weak = setmetatable({}, { __mode = "k" })
+    do
+      local object = { k = 2 }
+      weak[object] = true
+      assert.equal(6, ns.compile(function(o, x) return o.k * x end)(object, 3))
+    end
+    collectgarbage() collectgarbage()
+    assert.is_nil(next(weak))
+  end)
+end)

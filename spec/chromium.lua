@@ -1,0 +1,63 @@
+-- A headless Chromium for the specs of pages, driven by spec/browser.py; optional.
+local host = require "host"
+local html = require "nslua.html"
+local page = require "page"
+
+local chromium = {}
+
+-- The first of the programs that is there.
+local function find(...)
+  for _, name in ipairs { ... } do
+    local out = host.run("command -v " .. name)
+    if out ~= "" then return name end
+  end
+end
+
+local browser, python = find("chromium", "chromium-browser", "google-chrome"), find "python3"
+
+-- nil when pages can be looked at, else why not.
+chromium.missing = not browser and "needs chromium, which is not installed"
+  or not python and "needs python3, which is not installed" or nil
+
+local directory, input, output -- of the browser that runs
+
+local function start()
+  directory = host.new_directory()
+  assert(os.execute("mkfifo " .. directory .. "/out"))
+  input = assert(io.popen(("env -u LD_PRELOAD %s %s/spec/browser.py %s >%s/out 2>%s/err"):format(python,
+    host.quote(host.root), browser, directory, directory), "w"))
+  output = assert(io.open(directory .. "/out"))
+end
+
+-- Ends the browser, if one runs. To be called when the specs that use it are done.
+function chromium.close()
+  if not directory then return end
+  input:close()
+  output:close()
+  host.remove(directory)
+  directory = nil
+end
+
+-- Takes the steps (see browser.py) on the page of that path. Returns what the steps with eval gave, in order, and the
+-- summary { files =, outside = { addresses asked for }, errors = { messages } }.
+function chromium.drive(path, steps)
+  if not directory then start() end
+  input:write(html.json { page = path }, "\n")
+  for _, step in ipairs(steps) do input:write(html.json(step), "\n") end
+  input:write(html.json { ["end"] = true }, "\n")
+  input:flush()
+  local values = {}
+  while true do
+    local line = output:read "l"
+    if not line then
+      local err = host.read(directory .. "/err")
+      chromium.close()
+      error("browser.py: " .. err, 2)
+    end
+    local value = page.json(line)
+    if type(value) == "table" and value.files then return values, value end
+    values[#values + 1] = value
+  end
+end
+
+return chromium

@@ -1,0 +1,84 @@
+-- Deflated data, as gzip makes them, unpacked through an archive.
+local host = require "host"
+local ns = require "nslua"
+
+-- The deflate stream of a .gz file.
+local function deflated(bytes, level)
+  local directory = host.new_directory()
+  host.write(directory .. "/a", bytes)
+  os.execute(("gzip -n -%d %s/a"):format(level, directory))
+  local gz = host.read(directory .. "/a.gz")
+  host.remove(directory)
+  assert.equal("\31\139\8\0", gz:sub(1, 4))
+  local crc = ("<I4"):unpack(gz, #gz - 7)
+  return gz:sub(11, -9), crc
+end
+
+-- An archive of one part.
+local function archive(name, stream, crc, size, method)
+  local common = ("<I2I2I2I2I2I4I4I4I2I2"):pack(20, 0, method, 0, 0x21, crc, #stream, size, #name, 0)
+  local local_header = "PK\3\4" .. common .. name .. stream
+  local central = "PK\1\2" .. ("<I2"):pack(20) .. common .. ("<I2I2I2I4I4"):pack(0, 0, 0, 0, 0) .. name
+  return local_header .. central .. "PK\5\6" .. ("<I2I2I2I2I4I4I2"):pack(0, 0, 1, 1, #central, #local_header, 0)
+end
+
+local function npy(bytes)
+  local dictionary = ("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }"):format(#bytes)
+  return "\x93NUMPY\1\0" .. ("<I2"):pack(#dictionary) .. dictionary .. bytes
+end
+
+local function load(bytes)
+  local directory = host.new_directory()
+  host.write(directory .. "/a.npz", bytes)
+  local good, result = pcall(ns.load, directory .. "/a.npz")
+  host.remove(directory)
+  return good, result
+end
+
+local texts = {}
+setup(function()
+  local random, words, seed = {}, {}, 12345
+  for i = 1, 70000 do
+    seed = (seed * 1103515245 + 12345) % 2 ^ 31 // 1 | 0
+    random[i] = string.char(seed >> 16 & 255)
+    words[i] = ({ "lambda", "state", " ", "0.125", "\n" })[(seed >> 16) % 5 + 1]
+  end
+  texts = { "", "a", ("ab"):rep(3), ("\0"):rep(200000), table.concat(random), table.concat(words), ("x"):rep(258) .. "y" }
+end)
+
+describe("io.inflate", function()
+  it("unpacks what gzip packs, at every level: stored, fixed and dynamic blocks", function()
+    for k, text in ipairs(texts) do
+      for _, level in ipairs { 1, 6, 9 } do
+        local whole = npy(text)
+        local stream, crc = deflated(whole, level)
+        local good, result = load(archive("a.npy", stream, crc, #whole, 8))
+        assert.is_true(good, result)
+        assert.equal(#text, #result.a)
+        for i = 1, #text, math.max(1, #text // 500) do assert.equal(text:byte(i), result.a[i], ("text %d"):format(k)) end
+      end
+    end
+  end)
+
+  it("refuses damage of every kind", function()
+    local whole = npy(texts[6]:sub(1, 5000))
+    local stream, crc = deflated(whole, 9)
+    for at = 1, #stream, 11 do
+      local bad = stream:sub(1, at - 1) .. string.char(stream:byte(at) ~ (1 << at % 8)) .. stream:sub(at + 1)
+      local good, result = load(archive("a.npy", bad, crc, #whole, 8))
+      assert.is_false(good)
+      assert.matches("part 'a.npy' is damaged", result, 1, true)
+    end
+    for cut = 0, #stream - 1, 37 do assert.is_false((load(archive("a.npy", stream:sub(1, cut), crc, #whole, 8)))) end
+    assert.is_false((load(archive("a.npy", stream, crc, #whole - 1, 8))))
+    assert.is_false((load(archive("a.npy", stream, crc, #whole + 1, 8))))
+    assert.is_false((load(archive("a.npy", stream, crc ~ 1, #whole, 8))))
+  end)
+
+  it("refuses what no honest archive claims, and methods it does not know", function()
+    local _, result = load(archive("a.npy", "abc", 0, 4000000000, 8))
+    assert.matches("it claims an impossible size", result, 1, true)
+    _, result = load(archive("a.npy", "abc", 0, 3, 12))
+    assert.matches("part 'a.npy': method 12 of compression is not read", result, 1, true)
+  end)
+end)

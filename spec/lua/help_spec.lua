@@ -1,0 +1,220 @@
+-- help(x): every public name has a text, out of the reference.
+local help = require "nslua.help"
+local pages = require "nslua.help_pages"
+local ns = require "nslua"
+
+local function public_names()
+  local names = {}
+  for name, value in pairs(ns) do
+    names[#names + 1] = "ns." .. name
+    if type(value) == "table" then
+      for member in pairs(value) do
+        if type(member) == "string" then names[#names + 1] = ("ns.%s.%s"):format(name, member) end
+      end
+    end
+  end
+  return names
+end
+
+describe("help.text", function()
+  it("has a text for every public name", function()
+    local missing = {}
+    for _, name in ipairs(public_names()) do
+      local text = help.text(name)
+      if not text or not text:find(name:match "[%w_]+$", 1, true) then missing[#missing + 1] = name end
+    end
+    assert.equal("", table.concat(missing, " "))
+  end)
+
+  it("has a text for every function itself", function()
+    for name, value in pairs(ns) do
+      if type(value) == "function" then
+        local text, alias = help.text(value), false
+        for other, same in pairs(ns) do alias = alias or same == value and help.text(other) == text end
+        assert.is_true(text ~= nil and alias, name)
+      end
+    end
+  end)
+
+  it("knows objects by their class", function()
+    assert.equal(help.text "vector", help.text(ns.zeros(2)))
+    assert.equal(help.text "matrix", help.text(ns.eye(2)))
+    local ds = ns.LagrangianDS({ 0 }, { 0 })
+    local text = help.text(ds)
+    assert.equal(help.text "LagrangianDS", text)
+    assert.truthy(text:find(":computeMass([q])", 1, true))
+    assert.truthy(text:find("fInt(t, q, v, z, f)", 1, true))
+  end)
+
+  it("knows methods by their names, with and without the class", function()
+    assert.equal(1, (help.text("run"):find(help.text "TimeStepping:run", 1, true)))
+    assert.truthy(help.text("vector:dot"):find "^vector\n%* :dot%(w%)")
+    assert.truthy(help.text("setNames"):find("FirstOrderLinearTIDS, FirstOrderLinearDS", 1, true))
+    assert.is_nil((help.text "vector:run"))
+  end)
+
+  it("knows a method that is handed over", function()
+    assert.truthy(help.text(ns.zeros(1).argmax):find(":argmax()", 1, true))
+  end)
+
+  it("shows what belongs to a function after its first paragraph, and not the next function", function()
+    local text = help.text "solve_ivp"
+    assert.truthy(text:find("dense_output\n    true:", 1, true))
+    assert.truthy(text:find("t_events, a vector for each", 1, true))
+    assert.is_nil(text:find("ns.root", 1, true))
+  end)
+
+  it("shows a section by its heading, in any case of letters", function()
+    local text = help.text "half-planes"
+    assert.truthy(text:find "^Half%-planes\n")
+    assert.truthy(text:find("local p = ns.polygon.intersection", 1, true))
+  end)
+
+  it("lists a table of functions", function()
+    assert.truthy(help.text(ns.numerics):find("ns.numerics.lcp", 1, true))
+    assert.equal(help.text(ns.numerics), help.text "numerics")
+  end)
+
+  it("gives an overview that has every name", function()
+    local text = help.text()
+    for name in pairs(help.book().entries) do
+      assert.truthy(text:find(name, 1, true), name)
+    end
+  end)
+
+  it("keeps to the width", function()
+    for _, width in ipairs { 40, 80 } do
+      for line in help.text("Mechanical systems", width):gmatch "[^\n]+" do
+        local code = line:find "^    " and line:find "[=%(%-]"
+        local single = not line:gsub("^%s*%* ", ""):find "%S%s+%S" -- a word, with its bullet or without
+        assert.is_true(code ~= nil or single or utf8.len(line) <= width, line)
+      end
+    end
+  end)
+
+  it("shows no marks of Markdown", function()
+    for name in pairs(help.book().entries) do
+      local text = help.text(name)
+      assert.is_nil(text:find "`", name)
+      assert.is_nil(text:find "%]%(", name)
+    end
+  end)
+end)
+
+describe("what help says of the unknown", function()
+  local function second(x)
+    return select(2, help.text(x))
+  end
+
+  it("names what is near", function()
+    assert.is_nil((help.text "lagrangia"))
+    assert.truthy(second("lagrangia"):find("^help: there is no 'lagrangia'; it occurs in\n  Lagrangian"))
+    assert.truthy(second("Zeno accumulation") == "help: nothing is known of 'Zeno accumulation'; help() lists the names")
+    assert.truthy(second("broad phase") == "help: nothing is known of 'broad phase'; help() lists the names")
+  end)
+
+  it("names the type of a value", function()
+    assert.equal("help: nothing is known of this table; help() lists the names", second {})
+    assert.equal("help: nothing is known of this number; help() lists the names", second(3))
+    assert.equal("help: nothing is known of this function; help() lists the names", second(function() end))
+  end)
+end)
+
+describe("help(x)", function()
+  local lines, print_before
+
+  before_each(function()
+    lines, print_before = {}, print
+    rawset(_G, "print", function(...) lines[#lines + 1] = table.concat({ ... }, "\t") end)
+  end)
+  after_each(function() rawset(_G, "print", print_before) end)
+
+  it("prints, also as ns.help", function()
+    help "solve_ivp"
+    ns.help(ns.solve_ivp)
+    help "nonsense"
+    rawset(_G, "print", print_before)
+    assert.equal(help.text "solve_ivp", lines[1])
+    assert.equal(lines[1], lines[2])
+    assert.equal("help: nothing is known of 'nonsense'; help() lists the names", lines[3])
+  end)
+end)
+
+describe("help_pages", function()
+  local book = pages.parse [[
+# Page
+
+Some words.
+
+## Things
+
+| constructor | law |
+|---|---|
+| `ns.One(a [, b])` | a \ b |
+| `ns.Two{x=}` | `p | q` |
+
+`ns.three(x)` is told of
+in two lines.
+
+```lua
+ns.four()
+```
+
+### Methods of `One`, `Two`
+
+* `:go(n)`: goes on, see [there](other.md#place).
+* `:stop()`; **now**.
+]]
+
+  it("finds names, rows, items and methods", function()
+    assert.same({ "One", "Two", "three" }, book.names)
+    assert.truthy(book.methods.go and book.methods.stop)
+    assert.same({ "One", "Two" }, book.methods.go[1].block.section.classes)
+  end)
+
+  it("keeps a bar in code inside its cell", function()
+    assert.same({ "`ns.Two{x=}`", "`p | q`" }, book.entries.Two.block.cells)
+  end)
+
+  it("answers in plain text", function()
+    assert.equal("One, Two\n* :go(n): goes on, see there.", pages.answer(book, "go", 80))
+    assert.equal("One\n* :stop(); now.", pages.answer(book, "One:stop", 80))
+    assert.equal("ns.three(x) is told of in two lines.\n\n    ns.four()\n\n(help \"Things\" shows the section)",
+      pages.answer(book, "ns.three", 80))
+    assert.equal("ns.One(a [, b])\n    law: a \\ b\n\nns.three(x) is told of in two lines.\n\n" ..
+      "Methods of One:\n  :go(n)  :stop()\n\n(help \"Things\" shows the section)", pages.answer(book, "One", 80))
+    assert.is_nil(pages.answer(book, "four", 80))
+  end)
+
+  it("wraps words and keeps a list's texts whole", function()
+    assert.equal("- a b\n  c d", pages.wrap("a b c d", 5, "- ", "  "))
+    assert.equal("a b\nc d", pages.wrap({ "a b", "c d" }, 5, "", "", "  "))
+    assert.equal("λλ λλ", pages.wrap("λλ λλ", 5, "", ""))
+  end)
+end)
+
+describe("help_annotations", function()
+  local text = require "nslua.help_annotations".text(help.book(), ns)
+
+  it("is Lua, and has a field for every public name and a class for every class", function()
+    assert.truthy(load(text))
+    local missing = {}
+    for _, name in ipairs(public_names()) do
+      if not text:find("---@field " .. name:match "[%w_]+$" .. " ", 1, true) then missing[#missing + 1] = name end
+    end
+    assert.equal("", table.concat(missing, " "))
+    for class in pairs(help.book().of_class) do
+      assert.truthy(text:find("---@class nslua." .. class:gsub("%s", "_") .. ":", 1, true), class)
+    end
+  end)
+
+  it("takes arguments, options and results from the signatures", function()
+    assert.truthy(text:find("---@field TimeStepping fun(nsds: nslua.NonSmoothDynamicalSystem, grid: nslua.TimeDiscretisation, " ..
+      "integrator: any, problem?: any): nslua.TimeStepping", 1, true))
+    assert.truthy(text:find("---@field relation fun(self: any)", 1, true))
+    assert.truthy(text:find("---@field setNewtonTolerance fun(self: any, relative: number, absolute?: number)", 1, true))
+    assert.truthy(text:find("---@field replay fun(file: string, options?: any)", 1, true))
+    assert.truthy(text:find("---@field lcp fun(options: { M?: nslua.matrix|number[][], q?: number|nslua.vector|number[] })",
+      1, true))
+  end)
+end)

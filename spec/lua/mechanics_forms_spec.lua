@@ -1,0 +1,410 @@
+-- ns.mechanics: the equations as a LagrangianDS with constraints, as DAEs, and in independent coordinates.
+local ns = require "nslua"
+local sin, cos = math.sin, math.cos
+local g = 9.81
+
+local function fails(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.truthy(tostring(message):find(text, 1, true), message)
+end
+
+local function near(expected, got, tolerance)
+  assert.is_true((ns.vector(expected) - got):norm(math.huge) < tolerance, tostring(got))
+end
+
+-- A link of length 1 on a pin, from the level: theta'' = -3/2 g cos theta.
+local function link()
+  local sys = ns.mechanics.system { gravity = { 0, -g } }
+  local body = sys:free_body { mass = 0.1, inertia = 0.1 / 12 }
+  sys:pin(body, { -0.5, 0 }, sys.ground, nil, "pin")
+  return sys, body
+end
+
+local start = { 0.5, 0, 0 }
+
+local function exact(t)
+  local sol = ns.solve_ivp(function(_, y) return { y[2], -1.5 * g * cos(y[1]) } end, { 0, t }, { 0, 0 },
+    { method = "DOP853", rtol = 1e-13, atol = 1e-14 })
+  return sol.y[1][#sol.t], sol.y[2][#sol.t]
+end
+
+-- Two particles on rods, by angles: no constraints.
+local function double_pendulum()
+  local sys = ns.mechanics.system { coordinates = 2, gravity = { 0, -g } }
+  local function first(_, q) return { sin(q[1]), -cos(q[1]) } end
+  sys:particle { mass = 1, position = first }
+  sys:particle { mass = 1, position = function(t, q)
+    local x = first(t, q)
+    return { x[1] + sin(q[2]), x[2] - cos(q[2]) }
+  end }
+  return sys
+end
+
+local function run(ds, joints, make, T)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  nsds:insertDynamicalSystem(ds)
+  if joints then nsds:link(joints, ds) end
+  return make(nsds):run()
+end
+
+describe("ns.mechanics: lagrangian", function()
+  it("is the LagrangianDS that one would write", function()
+    local function written() return ns.LagrangianDS { q0 = { 0.5, -0.3 }, v0 = { 1, 2 },
+      mass = function(q)
+        local c = cos(q[1] - q[2])
+        return { { 2, c }, { c, 1 } }
+      end,
+      fInt = function(_, q, v)
+        local s = sin(q[1] - q[2])
+        return { s * v[2] ^ 2 + 2 * g * sin(q[1]), -s * v[1] ^ 2 + g * sin(q[2]) }
+      end }
+    end
+    local sys = double_pendulum()
+    local ds, joints = sys:lagrangian { q0 = { 0.5, -0.3 }, v0 = { 1, 2 }, name = "double" }
+    assert.equal("double", ds:name())
+    assert.is_nil(joints)
+    local function stepping(nsds)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-2), ns.MoreauJeanOSI(0.5))
+    end
+    local one, other = run(written(), nil, stepping, 1), run(ds, nil, stepping, 1)
+    assert.is_true((one.x - other.x):norm() < 1e-8)
+    local function by_events(nsds)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10, 1e-12))
+    end
+    one, other = run(written(), nil, by_events, 1), run(sys:lagrangian { q0 = { 0.5, -0.3 }, v0 = { 1, 2 } }, nil, by_events, 1)
+    assert.is_true((one.x - other.x):norm() < 1e-8)
+  end)
+
+  it("has its joints as one interaction; the theta scheme converges, the projection holds them", function()
+    local theta = exact(1)
+    local errors = {}
+    for i, h in ipairs { 4e-3, 2e-3 } do
+      local sys = link()
+      local ds, joints = sys:lagrangian { q0 = start }
+      local sol = run(ds, joints, function(nsds)
+        return ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5))
+      end, 1)
+      local q = sol.x[#sol]
+      errors[i] = math.abs(q[3] - theta)
+      near({ 0.5 * cos(q[3]), 0.5 * sin(q[3]) }, q(1, 2), 1e-9)
+    end
+    assert.is_true(errors[1] < 6e-2 and errors[1] / errors[2] > 1.8) -- of first order
+  end)
+
+  it("takes impacts beside the joints", function()
+    local sys = link()
+    local ds, joints = sys:lagrangian { q0 = start }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1.5)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(joints, ds)
+    local wall = ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1, 0, 0 } }, { 0 })) -- x >= 0
+    nsds:link(wall, ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI(1e-10, 1e-12))
+    local sol = simu:run()
+    for k = 1, #sol do assert.is_true(sol.x[k][1] > -1e-9) end
+    -- The first impact: at theta = -pi / 2, omega^2 = 3 g, and half of that goes on.
+    local impact = simu:events()[1]
+    local _, omega = exact(impact.t)
+    assert.near(-math.sqrt(3 * g), omega, 1e-7)
+  end)
+
+  it("refuses positions that move with the time, not constraints", function()
+    local sys = ns.mechanics.system { coordinates = 1 }
+    sys:particle { name = "cart", mass = 1, position = function(t, q) return { q[1] + sin(t), 0 } end }
+    fails("mechanics: lagrangian: particle 'cart' position depends on the time; a constraint may, a position may not (dae "
+      .. "and embedded take it)", sys.lagrangian, sys, { q0 = { 0 } })
+    local driven, body = link()
+    driven:constraint { f = function(t, q) return q[3] - 2 * t end }
+    assert.truthy(body)
+    local ds, joints = driven:lagrangian { q0 = start, v0 = { 0, 1, 2 } }
+    local sol = run(ds, joints, function(nsds)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI(1e-10, 1e-12))
+    end, 1)
+    near({ 0.5 * cos(2), 0.5 * sin(2), 2 }, sol.x[#sol](1, 3), 1e-9)
+  end)
+
+  it("gives Jacobians that simu:check() finds right", function()
+    local sys, body = link()
+    sys:spring { from = body, p1 = { 0.5, 0 }, p2 = { 1, 1 }, stiffness = 5, damping = 1 }
+    local ds, joints = sys:lagrangian { q0 = start, v0 = { 0, 1, 2 } }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(joints, ds)
+    local good, report = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5)):check()
+    assert.is_true(good, report)
+  end)
+end)
+
+describe("ns.mechanics: dae", function()
+  local theta, omega = exact(1)
+
+  local forms = {
+    ["index 3"] = { index = 3 }, ["index 2"] = { index = 2 }, ["index 1"] = { index = 1 },
+    ["index 2, stabilised"] = { index = 2, stabilised = true },
+    ["index 1, Baumgarte's terms"] = { index = 1, baumgarte = { 5, 5 } },
+  }
+  for name, form in pairs(forms) do
+    it("follows the motion: " .. name, function()
+      local sys = link()
+      local o = { q0 = start, rtol = 1e-8, atol = 1e-10 }
+      for key, value in pairs(form) do o[key] = value end
+      local sol = sys:solve_dae({ 0, 0.5, 1 }, o)
+      assert.is_true(sol.success)
+      assert.same({ 3, 3, 3, 2 }, { #sol.t, #sol.q, #sol.v, sol.lambda:cols() })
+      near({ 0.5 * cos(theta), 0.5 * sin(theta), theta }, sol.q[3], 1e-6)
+      assert.near(omega, sol.v[3][3], 1e-6)
+      local _, lambda = sys:accelerations(1, sol.q[3], sol.v[3])
+      near(lambda, sol.lambda[3], 1e-3)
+    end)
+  end
+
+  it("has the index that was asked for", function()
+    local sys = link()
+    for index, unknowns in pairs {
+      { 1, 1, 1, 1, 1, 1, 1, 1 }, { 1, 1, 1, 1, 1, 1, 2, 2 }, { 1, 1, 1, 2, 2, 2, 3, 3 } } do
+      local problem = sys:dae { q0 = start, index = index }
+      assert.same(unknowns, problem.index)
+      assert.equal(8, #problem.y0)
+      assert.is_true(problem.residual(0, problem.y0, problem.yd0):norm() < 1e-12)
+    end
+    assert.equal(10, #sys:dae { q0 = start, index = 2, stabilised = true }.y0)
+  end)
+
+  it("gives Jacobians that are those of the residual", function()
+    local sys, body = link()
+    sys:force { on = body, value = function(t, q, v) return { t * q[1] * v[2], -v[1] ^ 2 } end }
+    for name, form in pairs(forms) do
+      local o = { q0 = start }
+      for key, value in pairs(form) do o[key] = value end
+      local problem = sys:dae(o)
+      local n = #problem.y0
+      local y, yd = problem.y0 + ns.linspace(0.1, 0.5, n), problem.yd0 + ns.linspace(-0.2, 0.3, n)
+      if form.stabilised then y[9], y[10] = 0, 0 end -- mu, 0 but for errors: its product with the second derivatives is left out
+      local Fy, Fyd = problem.jacobian(0.3, y, yd)
+      for j = 1, n do
+        for which, J in pairs { y = Fy, yd = Fyd } do
+          local x = which == "y" and y or yd
+          local saved = x[j]
+          x[j] = saved + 1e-5
+          local up = problem.residual(0.3, y, yd)
+          x[j] = saved - 1e-5
+          local down = problem.residual(0.3, y, yd)
+          x[j] = saved
+          assert.is_true(((up - down) / 2e-5 - J:column(j)):norm(math.huge) < 2e-5, name .. which .. j)
+        end
+      end
+    end
+  end)
+
+  it("drifts as its index lets it: what is solved with Phi = 0 does not", function()
+    local function drift(form) -- the largest residual over the first and the last third of a run
+      local sys = link()
+      local o = { q0 = start, rtol = 1e-4, atol = 1e-6 }
+      for key, value in pairs(form) do o[key] = value end
+      local sol = sys:solve_dae(ns.linspace(0, 6, 31), o)
+      local worst = { 0, 0, 0 }
+      for k = 1, 31 do
+        local third = math.min(3, 1 + (k - 1) // 10)
+        worst[third] = math.max(worst[third], (sys:constraint_jacobian(0, sol.q[k])):norm(math.huge))
+      end
+      return worst[1], worst[3]
+    end
+    local early, late = drift { index = 1 }
+    assert.is_true(late > 4 * early and late > 1e-5)
+    for _, form in ipairs { { index = 3 }, { index = 2, stabilised = true }, { index = 1, baumgarte = { 10, 10 } } } do
+      assert.is_true(select(2, drift(form)) < late / 10)
+    end
+    assert.is_true(select(2, drift { index = 2 }) < late / 10)
+  end)
+
+  it("goes on where a multiplier passes through 0, and where a coordinate has no inertia of its own", function()
+    -- A four-bar linkage by three angles, of which the third moves no mass; its rod goes from pull to push.
+    local sys = ns.mechanics.system { coordinates = 3, gravity = { 0, -g } }
+    local function P2(_, q) return { 0.8 * cos(q[1]), 0.8 * sin(q[1]) } end
+    local function P3(t, q)
+      local x, b = P2(t, q), q[1] + q[2]
+      return { x[1] + 2 * cos(b), x[2] + 2 * sin(b) }
+    end
+    sys:particle { mass = 1, position = P2 }
+    sys:particle { mass = 1, position = P3 }
+    sys:constraint { f = function(t, q)
+      local x, c = P3(t, q), q[1] + q[2] + q[3]
+      return { x[1] + cos(c) - 2, x[2] + sin(c) }
+    end }
+    local q0 = sys:consistent(0, { 0.1745, 0.1148, -2.6421 })
+    local ts, last = ns.linspace(0, 1.2, 25), nil
+    for _, form in ipairs { { index = 2, stabilised = true }, { index = 1 }, { index = 3 } } do
+      local sol = sys:solve_dae(ts, { q0 = q0, rtol = 1e-7, atol = 1e-9, index = form.index, stabilised = form.stabilised })
+      assert.is_true(sol.success, sol.message)
+      local pulls, pushes = false, false
+      for k = 1, 25 do
+        local c = sol.q[k][1] + sol.q[k][2] + sol.q[k][3]
+        local along = sol.lambda[k][1] * cos(c) + sol.lambda[k][2] * sin(c) -- the rod can but push or pull along itself
+        assert.near(0, -sol.lambda[k][1] * sin(c) + sol.lambda[k][2] * cos(c), 1e-3)
+        pulls, pushes = pulls or along < 0, pushes or along > 0
+      end
+      assert.is_true(pulls and pushes)
+      assert.near(sys:energy(0, q0, { 0, 0, 0 }).total, sys:energy(1.2, sol.q[25], sol.v[25]).total, 1e-4)
+      if last then near(last, sol.q[25], 1e-5) end
+      last = sol.q[25]
+    end
+  end)
+
+  it("takes constraints of the time: the multiplier is the torque of a drive", function()
+    local sys = link()
+    sys:constraint { name = "drive", f = function(t, q) return q[3] - t ^ 2 end }
+    local sol = sys:solve_dae({ 0, 0.4, 0.8 }, { q0 = start, index = 2, rtol = 1e-9, atol = 1e-11 })
+    for k = 1, 3 do
+      local t = sol.t[k]
+      assert.near(t ^ 2, sol.q[k][3], 1e-8)
+      assert.near(0.1 / 3 * 2 + 0.1 * g * 0.5 * cos(t ^ 2), sol.lambda[k][3], 1e-6)
+    end
+  end)
+
+  it("works in space, with quaternions", function()
+    -- A body on a ball joint that turns about the vertical like a conical pendulum: a steady precession of a point mass.
+    local sys = ns.mechanics.system { gravity = { 0, 0, -g } }
+    local body = sys:free_body { mass = 1, inertia = ns.zeros(3, 3) + 1e-3 * ns.eye(3) }
+    sys:ball(body, { 0, 0, 1 }, sys.ground)
+    -- At angle a: (I + 1) of the transverse, w^2 (1 + I - I3) cos a = g without spin about its own axis but w itself.
+    local a = 0.6
+    local w = math.sqrt(g / cos(a))
+    local q = ns.vector { sin(a), 0, -cos(a), cos(a / 2), 0, -sin(a / 2), 0 }
+    local v = ns.vector { 0, w * sin(a), 0, 0, sin(a / 2) * w / 2, 0, cos(a / 2) * w / 2 }
+    local x, u = sys:consistent(0, q, v)
+    near(q, x, 1e-12)
+    near(v, u, 1e-12) -- a sphere's inertia: momentum along the vertical is constant
+    local sol = sys:solve_dae({ 0, 1 }, { q0 = q, v0 = v, index = 2, stabilised = true, rtol = 1e-9, atol = 1e-11 })
+    near({ sin(a) * cos(w), sin(a) * sin(w), -cos(a) }, sol.q[2](1, 3), 1e-6)
+    assert.near(1, sol.q[2](4, 7):norm(), 1e-9)
+    assert.near(sys:energy(0, q, v).total, sys:energy(1, sol.q[2], sol.v[2]).total, 1e-6)
+  end)
+
+  it("refuses what is none", function()
+    local sys = link()
+    fails("mechanics: dae: index: expected 1, 2 or 3, got 4", sys.dae, sys, { q0 = start, index = 4 })
+    fails("mechanics: dae: stabilised: is of index 2, got index 3", sys.dae, sys, { q0 = start, stabilised = true })
+    fails("mechanics: dae: baumgarte: is of index 1, got index 2", sys.dae, sys, { q0 = start, index = 2, baumgarte = { 1, 1 } })
+    fails("mechanics: dae: baumgarte: expected 2 numbers, got 1", sys.dae, sys, { q0 = start, index = 1, baumgarte = { 1 } })
+    fails("mechanics: dae: unknown option 'rtol' (known: baumgarte, index, q0, stabilised, t0, v0)", sys.dae, sys, { rtol = 1 })
+    fails("mechanics: dae: q0 is missing", sys.dae, sys, {})
+    fails("mechanics: solve_dae: t0: expected 0, the first of ts, got 1", sys.solve_dae, sys, { 0, 1 }, { q0 = start, t0 = 1 })
+    fails("mechanics: solve_dae: ts: expected at least one time", sys.solve_dae, sys, {}, { q0 = start })
+    fails("mechanics: solve_dae: rtol: expected a positive number, got -1", sys.solve_dae, sys, { 0, 1 }, { q0 = start, rtol = -1 })
+    fails("mechanics: solve_dae: atol: expected a positive number, got 0", sys.solve_dae, sys, { 0, 1 }, { q0 = start, atol = 0 })
+    fails("mechanics: solve_dae: atol: expected 8 numbers, got 2", sys.solve_dae, sys, { 0, 1 }, { q0 = start, atol = { 1, 1 } })
+    fails("mechanics: solve_dae: rtol: expected a positive number, got 'x'", sys.solve_dae, sys, { 0, 1 },
+      { q0 = start, rtol = "x" })
+  end)
+end)
+
+describe("ns.mechanics: embedded", function()
+  it("follows the motion to the tolerance of the integrator", function()
+    local theta, omega = exact(1)
+    local ode = link():embedded { q0 = start, independent = { 3 } }
+    local sol = ns.solve_ivp(ode.f, { 0, 1 }, ode.y0, { method = "DOP853", rtol = 1e-12, atol = 1e-13 })
+    local y = { sol.y[1][#sol.t], sol.y[2][#sol.t] }
+    near({ theta, omega }, ns.vector(y), 1e-10)
+    local q, v = ode:expand(1, y)
+    near({ 0.5 * cos(theta), 0.5 * sin(theta), theta }, q, 1e-10)
+    near({ -0.5 * sin(theta) * omega, 0.5 * cos(theta) * omega, omega }, v, 1e-9)
+  end)
+
+  it("is B' M B of the equations with all coordinates", function()
+    local sys, body = link()
+    sys:spring { from = body, p1 = { 0.5, 0 }, p2 = { 1, 1 }, stiffness = 5, damping = 1 }
+    sys:constraint { f = function(_, q) return q[3] end }
+    fails("mechanics: embedded: 3 equations leave none of 3 coordinates free", sys.embedded, sys, { q0 = start })
+    sys, body = link()
+    sys:spring { from = body, p1 = { 0.5, 0 }, p2 = { 1, 1 }, stiffness = 5, damping = 1 }
+    local q, v = sys:consistent(0, { 0.4, 0.2, 0.5 }, { 0, 1, 2 })
+    for _, j in ipairs { 1, 2, 3 } do
+      local ode = sys:embedded { q0 = q, v0 = v, independent = { j } }
+      local a = sys:accelerations(0, q, v)
+      near({ v[j], a[j] }, ode.f(0, { q[j], v[j] }), 1e-10)
+    end
+  end)
+
+  it("chooses the coordinates, two of four for a double pendulum of particles", function()
+    local sys = ns.mechanics.system { coordinates = 4, gravity = { 0, -g } }
+    local one = sys:particle { mass = 1, position = function(_, q) return { q[1], q[2] } end }
+    local other = sys:particle { mass = 1, position = function(_, q) return { q[3], q[4] } end }
+    sys:distance(one, nil, nil, nil, 1)
+    sys:distance(other, nil, one, nil, 1)
+    local q0 = { sin(0.5), -cos(0.5), sin(0.5) + sin(-0.3), -cos(0.5) - cos(-0.3) }
+    local ode = sys:embedded { q0 = q0 }
+    assert.equal(2, #ode.independent)
+    local angles = double_pendulum():embedded { q0 = { 0.5, -0.3 } }
+    assert.same({ 1, 2 }, angles.independent)
+    local o = { method = "DOP853", rtol = 1e-11, atol = 1e-12 }
+    local sol, ref = ns.solve_ivp(ode.f, { 0, 0.5 }, ode.y0, o), ns.solve_ivp(angles.f, { 0, 0.5 }, angles.y0, o)
+    local q = ode:expand(0.5, { sol.y[1][#sol.t], sol.y[2][#sol.t], sol.y[3][#sol.t], sol.y[4][#sol.t] })
+    local a, b = ref.y[1][#ref.t], ref.y[2][#ref.t]
+    near({ sin(a), -cos(a), sin(a) + sin(b), -cos(a) - cos(b) }, q, 1e-8)
+  end)
+
+  it("keeps to its branch, also when asked for other times than the last", function()
+    -- A crank of length 1 and a rod of length 2 to a slide on the line y = 0; the other branch has the rod point back.
+    local sys = ns.mechanics.system { coordinates = 3 }
+    sys:particle { mass = 1, position = function(_, q) return { cos(q[1]), sin(q[1]) } end }
+    local slide = sys:particle { mass = 1, position = function(_, q) return { cos(q[1]) + 2 * cos(q[2]), 0 } end }
+    sys:constraint { f = function(_, q) return { sin(q[1]) + 2 * sin(q[2]), cos(q[1]) + 2 * cos(q[2]) - q[3] } end }
+    assert.truthy(slide)
+    local ode = sys:embedded { q0 = { 0, 0, 3 }, v0 = { 4, -2, 0 }, independent = { 1 } }
+    for _, angle in ipairs { 0, 3, 40, 0.5, -9, 100 } do
+      local q = ode:expand(0, { angle, 4 })
+      local rod = -math.asin(sin(angle) / 2)
+      near({ angle, rod, cos(angle) + 2 * cos(rod) }, q, 1e-12)
+    end
+  end)
+
+  it("takes constraints of the time", function()
+    local sys = ns.mechanics.system { coordinates = 2, gravity = { 0, -g } } -- the support of a pendulum is driven
+    local cart = sys:particle { mass = 3, position = function(_, q) return { q[1], 0 } end }
+    sys:particle { mass = 1, position = function(_, q) return { q[1] + sin(q[2]), -cos(q[2]) } end }
+    sys:constraint { f = function(t, q) return q[1] - 0.2 * cos(3 * t) end }
+    assert.truthy(cart)
+    local ode = sys:embedded { q0 = { 0.2, 0.6 }, independent = { 2 } }
+    for _, t in ipairs { 0, 0.4, 1.7 } do
+      near({ 2, -g * sin(0.6) + 0.2 * 9 * cos(3 * t) * cos(0.6) }, ode.f(t, { 0.6, 2 }), 1e-11)
+    end
+  end)
+
+  it("names singular constraints, coordinates that do not determine the rest, and places that can not be", function()
+    local sys, body = link()
+    sys:pin(body, { -0.5, 0 }, sys.ground, nil, "the same pin")
+    fails("mechanics: t=0: equation 1 of constraint 'the same pin' depends on those before it", sys.embedded, sys, { q0 = start })
+    sys = ns.mechanics.system { coordinates = 3 }
+    sys:particle { mass = 1, position = function(_, q) return { q[1] + q[3], q[2] } end }
+    sys:constraint { name = "plane", f = function(_, q) return q[1] - q[2] end }
+    sys:constraint { name = "plane again", f = function(_, q) return 2 * q[1] - 2 * q[2] end }
+    local text = "mechanics: t=0: equation 1 of constraint 'plane again' depends on those before it: leave one of them out"
+    for _, form in ipairs { "embedded", "dae", "lagrangian" } do fails(text, sys[form], sys, { q0 = { 0, 0, 0 } }) end
+    fails(text, sys.consistent, sys, 0, { 0, 0, 0 })
+    fails(text, sys.accelerations, sys, 0, { 0, 0, 0 }, { 0, 0, 0 })
+    sys = link()
+    fails("mechanics: t=0: the constraints do not determine the dependent coordinates (2, 3): choose other independent ones",
+      sys.embedded, sys, { q0 = start, independent = { 1 } }) -- x is largest there
+    local ode = sys:embedded { q0 = { 0, 0.5, math.pi / 2 }, independent = { 1 } }
+    assert.equal("mechanics.embedded: coordinates 1 of 3 independent", tostring(ode))
+    fails("mechanics: t=0: the independent coordinates (1) lead no further: no dependent ones fulfil the constraints near " ..
+      "those before", ode.f, 0, { 0.7, 0 })
+    near({ 0, 1.5 * g * 0 }, ode.f(0, { 0, 0 }), 1e-12) -- and goes on
+    fails("mechanics: embedded: independent: expected a list of 1 coordinates (3 less 2 equations), got one of 2", sys.embedded,
+      sys, { q0 = start, independent = { 1, 3 } })
+    fails("mechanics: embedded: independent: expected different coordinates, 1..3, got 4", sys.embedded, sys,
+      { q0 = start, independent = { 4 } })
+    fails("mechanics: embedded: y: expected 2 numbers, got 1", ode.f, 0, { 0.1 })
+  end)
+
+  it("and every form refuse a start that is off the constraints, by name", function()
+    local sys = link()
+    for _, form in ipairs { "embedded", "dae", "lagrangian" } do
+      fails("mechanics: " .. form .. ": q0: equation 2 of constraint 'pin' has the residual 0.1 (system:consistent finds "
+        .. "coordinates without)", sys[form], sys, { q0 = { 0.5, 0.1, 0 } })
+      fails("mechanics: " .. form .. ": v0: equation 1 of constraint 'pin' has the rate 2 (system:consistent finds velocities "
+        .. "without)", sys[form], sys, { q0 = start, v0 = { 2, 0, 0 } })
+    end
+  end)
+end)

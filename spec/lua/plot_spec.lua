@@ -1,0 +1,579 @@
+-- ns.plot: what gnuplot is told, what it draws, and what is refused.
+local host = require "host"
+local models = require "bind.models"
+local ns = require "nslua"
+local plot = ns.plot
+local message = models.message
+
+local directory
+setup(function() directory = host.new_directory() end)
+teardown(function()
+  host.remove(directory)
+  plot.close()
+end)
+
+-- Width and height out of a PNG file.
+local function png_size(path)
+  local text = assert(host.read(path))
+  assert.equal("\137PNG\r\n\26\n", text:sub(1, 8))
+  assert.equal("IEND", text:sub(-8, -5))
+  return string.unpack(">I4I4", text, 17)
+end
+
+-- Red, green and blue of a pixel, counted from the upper left corner, as gnuplot reads the file.
+local function pixel(path, x, y)
+  local command = ('set table; plot "%s" binary filetype=png every 1:1:%d:%d:%d:%d using 1:2:3 with table'):format(path, x,
+    y, x, y)
+  local out = host.run("gnuplot -", command .. "\n")
+  local r, g, b = out:match "(%d+)%s+(%d+)%s+(%d+)%s*$"
+  return { tonumber(r), tonumber(g), tonumber(b) }
+end
+
+-- The lines of the commands that match a pattern.
+local function lines(fig, pattern)
+  local list = {}
+  for line in fig:commands():gmatch "[^\n]+" do
+    if line:find(pattern) then list[#list + 1] = line end
+  end
+  return list
+end
+
+local function has(fig, words) return fig:commands():find(words, 1, true) ~= nil end
+
+local function figure(options)
+  local fig = plot.figure(options)
+  return fig, fig:subplot(1, 1, 1)
+end
+
+describe("savefig", function()
+  local t = ns.linspace(0, 6, 50)
+
+  it("writes png, svg and pdf of the size that is asked for", function()
+    local fig, ax = figure { figsize = { 4, 3 }, dpi = 100 }
+    ax:plot(t, t:map(math.sin))
+    fig:savefig(directory .. "/a.png")
+    assert.same({ 400, 300 }, { (png_size(directory .. "/a.png")), (select(2, png_size(directory .. "/a.png"))) })
+    fig:savefig(directory .. "/b.PNG", { dpi = 200 })
+    assert.equal(800, (png_size(directory .. "/b.PNG")))
+    fig:savefig(directory .. "/a.svg"):savefig(directory .. "/a.pdf")
+    assert.matches("^<%?xml.*<svg.*</svg>%s*$", host.read(directory .. "/a.svg"))
+    local pdf = host.read(directory .. "/a.pdf")
+    assert.matches("^%%PDF%-1.*%%%%EOF%s*$", pdf)
+    assert.matches("/MediaBox %[ 0 0 288 216", pdf)
+  end)
+
+  it("takes any file name: none reaches gnuplot or a shell", function()
+    local fig, ax = figure()
+    ax:plot { 1, 2 }
+    for _, name in ipairs { "a b.svg", "'.svg", '".svg', "|touch x.svg", "`touch y`.svg", "$(touch z).svg", "é.svg",
+      "a\nb.svg" } do
+      fig:savefig(directory .. "/" .. name)
+      assert.matches("</svg>", host.read(directory .. "/" .. name))
+    end
+    for _, name in ipairs { "x", "y", "z", "x.svg" } do assert.is_nil(host.read(directory .. "/" .. name)) end
+    assert.is_nil(host.read "x.svg")
+  end)
+
+  it("says what is wrong with a name, and keeps an old file then", function()
+    local fig, ax = figure()
+    ax:plot { 1, 2 }
+    assert.equal("savefig: 'x.bmp': expected a name that ends in .png, .svg or .pdf", message(fig.savefig, fig, "x.bmp"))
+    assert.equal("savefig: file: expected a string, got nil", message(fig.savefig, fig))
+    assert.equal("savefig: cannot write '/nonexistent/x.png': No such file or directory",
+      message(fig.savefig, fig, "/nonexistent/x.png"))
+    assert.equal("savefig: unknown option 'dip' (known: dpi)", message(fig.savefig, fig, "x.png", { dip = 3 }))
+  end)
+
+  it("shows texts as they stand, whatever they hold", function()
+    local nasty = [[a_b^c{d}@e&f~g\h `touch x` "q" 'p' <b> %d $ ; system "touch y" | rm]]
+    local fig, ax = figure { title = nasty, figsize = { 14, 5 } }
+    ax:plot({ 1, 2, 3 }, { 1, 2, 3 }, { label = nasty }):legend():title(nasty):xlabel(nasty):ylabel(nasty)
+    ax:text(2, 2, nasty):xticks({ 1, 2, 3 }, { "a_b^{}@`%d", "50%", "" })
+    fig:savefig(directory .. "/n.svg")
+    local svg = host.read(directory .. "/n.svg")
+    local seen = {}
+    for body in svg:gmatch "<text>(.-)</text>" do
+      body = body:gsub("<.->", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"'):gsub("&amp;", "&")
+      seen[body] = (seen[body] or 0) + 1
+    end
+    assert.equal(6, seen[nasty])
+    assert.equal(1, seen["a_b^{}@`%d"])
+    assert.equal(1, seen["50%"])
+  end)
+
+  it("keeps commands out of texts with line ends", function()
+    local fig, ax = figure()
+    ax:plot({ 1, 2 }, { 1, 2 }):title("a\nset output '" .. directory .. "/evil'\nsystem 'touch " .. directory .. "/evil'")
+    fig:savefig(directory .. "/t.svg")
+    assert.is_nil(host.read(directory .. "/evil"))
+    assert.equal(0, #lines(fig, "evil'$"))
+  end)
+
+  it("draws what it is told: pixels", function()
+    local fig, ax = figure { figsize = { 3, 3 }, dpi = 100 }
+    ax:fill({ 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { color = "#FF0000", alpha = 1 }):axis "off":axis "tight"
+    fig:savefig(directory .. "/p.png")
+    assert.same({ 255, 0, 0 }, pixel(directory .. "/p.png", 150, 150))
+    assert.same({ 255, 255, 255 }, pixel(directory .. "/p.png", 1, 1))
+    fig, ax = figure { figsize = { 3, 3 }, dpi = 100 } -- of alpha 1/2, over white
+    ax:fill({ 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { color = "#FF0000", alpha = 0.5 }):axis "off"
+    fig:savefig(directory .. "/p.png")
+    local rgb = pixel(directory .. "/p.png", 150, 150)
+    assert.is_true(rgb[1] == 255 and math.abs(rgb[2] - 128) <= 4 and math.abs(rgb[3] - 128) <= 4)
+  end)
+
+  it("draws faces in space in front of each other by their depth", function()
+    local fig, ax = figure { figsize = { 3, 3 }, dpi = 100 }
+    local square = { { 0, 1 }, { 0, 1 } }
+    local rows = { { 0, 0 }, { 1, 1 } }
+    ax:surface(square, rows, { { 1, 1 }, { 1, 1 } }, { color = "#0000FF", edgecolor = "none", shade = false })
+    ax:surface(square, rows, { { 0, 0 }, { 0, 0 } }, { color = "#FF0000", edgecolor = "none", shade = false })
+    ax:view(90, -90)
+    fig:savefig(directory .. "/f.png")
+    assert.same({ 0, 0, 255 }, pixel(directory .. "/f.png", 150, 150))
+    ax:view(-90, -90)
+    fig:savefig(directory .. "/f.png")
+    assert.same({ 255, 0, 0 }, pixel(directory .. "/f.png", 150, 150))
+  end)
+
+  it("draws an empty figure, and one with nothing but gaps", function()
+    plot.figure():savefig(directory .. "/e.svg")
+    local fig, ax = figure()
+    ax:plot({}, {}):plot({ 0 / 0 }, { 1 }):semilogy({ 1, 2 }, { -1, 0 })
+    fig:savefig(directory .. "/g.svg")
+    assert.matches("</svg>", host.read(directory .. "/g.svg"))
+  end)
+
+  it("gives gnuplot's own words when it fails", function()
+    local gnuplot = require "nslua.plot_gnuplot"
+    assert.matches("^savefig: gnuplot: .*invalid command$", message(gnuplot.run, "savefig", "nonsense 3\n"))
+  end)
+
+  it("says how to install gnuplot where it is missing", function()
+    local code = [[local p = require "nslua".plot
+      p.plot { 1, 2 }
+      print(select(2, pcall(p.savefig, "x.png")))]]
+    local out = host.run(("PATH=/nonexistent %s -e %s"):format(host.quote(host.nslua), host.quote(code)))
+    assert.matches("savefig: gnuplot is not installed; pictures need it: apt install gnuplot-nox", out, 1, true)
+    assert.matches('Data can be saved without it: sol:save("run.csv")', out, 1, true)
+  end)
+end)
+
+describe("show", function()
+  it("draws with characters in a terminal", function()
+    local code = [[local p = require "nslua".plot
+      p.plot({ 0, 1, 2 }, { 0, 1, 0 }, { label = "$\\lambda_1$" })
+      p.legend() p.title "A title" p.xlabel "$t$"
+      p.show { terminal = "text", width = 60, height = 20 }]]
+    local out = host.nslua_run("-e " .. host.quote(code))
+    assert.matches("A title", out)
+    assert.matches("λ_1", out)
+    local count = 0
+    for line in out:gmatch "([^\n]*)\n" do
+      count = count + 1
+      assert.is_true(utf8.len(line) <= 60)
+    end
+    assert.is_true(count >= 20 and count <= 22)
+  end)
+
+  it("takes sixels, and the environment's word", function()
+    local code = 'local p = require "nslua".plot p.plot { 1, 2 } p.show()'
+    local out = host.run(("NSLUA_PLOT=sixel %s -e %s"):format(host.quote(host.nslua), host.quote(code)))
+    assert.matches("\27P.*\27\\", out)
+    out = host.run(("env -u DISPLAY -u WAYLAND_DISPLAY %s -e %s"):format(host.quote(host.nslua), host.quote(code)))
+    assert.matches("%*%*%*", out)
+  end)
+
+  it("refuses a terminal that is none, and windows where gnuplot has none", function()
+    local fig = plot.figure()
+    assert.equal("show: terminal: expected one of window, sixel, text, got 'x'", message(fig.show, fig, { terminal = "x" }))
+    if not require "nslua.plot_gnuplot".window() then
+      assert.equal('show: this gnuplot opens no windows: apt install gnuplot-qt, or show{terminal = "text"}',
+        message(fig.show, fig, { terminal = "window" }))
+    end
+  end)
+end)
+
+describe("plot", function()
+  it("takes y, x and y, formats, several curves, columns of a matrix", function()
+    local _, ax = figure()
+    ax:plot { 4, 5, 6 }
+    assert.equal(ns.vector { 1, 2, 3 }, ax.artists[1].columns[1])
+    ax:plot({ 1, 2 }, { 3, 4 }, "r--o", { 1, 2 }, { 5, 6 }, "k:")
+    assert.equal(3, #ax.artists)
+    assert.same({ "#D55E00", "#000000" }, { ax.artists[2].color, ax.artists[3].color })
+    ax:plot({ 0, 1 }, ns.matrix { { 1, 2, 3 }, { 4, 5, 6 } }, { label = { "a", "b", "c" } })
+    assert.equal(6, #ax.artists)
+    assert.equal(ns.vector { 3, 6 }, ax.artists[6].columns[2])
+    assert.equal("c", ax.artists[6].label)
+    ax:plot({ 0, 1 }, { { 1, 2 }, { 3, 4 } })
+    assert.equal(ns.vector { 2, 4 }, ax.artists[8].columns[2])
+  end)
+
+  it("thins long curves without a difference to the picture", function()
+    local n = 200000
+    local x = ns.linspace(0, 1, n)
+    local y = x:map(function(v) return math.sin(1000 * v) end)
+    y[77777], y[120000] = 50, 0 / 0
+    local fig, ax = figure { figsize = { 4, 3 } }
+    ax:plot(x, y)
+    local points, gaps, top = 0, 0, 0
+    for _, line in ipairs(lines(fig, "^[%d.e-]+ [%d.NaNe-]+$")) do
+      points = points + 1
+      if line:find "NaN" then gaps = gaps + 1 end
+      top = math.max(top, tonumber(line:match " (%S+)$") or 0)
+    end
+    assert.is_true(points < 15000)
+    assert.same({ 1, 50 }, { gaps, top })
+    fig, ax = figure { figsize = { 4, 3 } } -- a spiral that comes to rest
+    ax:plot(x:map(function(v) return math.exp(-100 * v) * math.cos(300 * v) end),
+      x:map(function(v) return math.exp(-100 * v) * math.sin(300 * v) end))
+    points = #lines(fig, "^[%d.e-]+ [%d.e-]+$")
+    assert.is_true(points > 500 and points < 20000)
+    fig, ax = figure { figsize = { 4, 3 } }
+    ax:plot({ 1, 2, 3 }, { 1, 1, 1 }) -- short ones are left alone
+    assert.equal(3, #lines(fig, "^%d 1$"))
+  end)
+
+  it("copies its data", function()
+    local fig, ax = figure()
+    local x = ns.vector { 1, 2, 3 }
+    ax:plot(x, x)
+    x[1] = 100
+    assert.equal(0, #lines(fig, "^100 100$"))
+    assert.equal(1, #lines(fig, "^1 1$"))
+  end)
+
+  it("takes the colours of Okabe and Ito in turn", function()
+    local _, ax = figure()
+    for _ = 1, 9 do ax:plot { 1, 2 } end
+    assert.same({ "#0072B2", "#D55E00", "#009E73" }, { ax.artists[1].color, ax.artists[2].color, ax.artists[3].color })
+    local seen = {}
+    for i = 1, 8 do
+      assert.is_nil(seen[ax.artists[i].color])
+      seen[ax.artists[i].color] = true
+    end
+    assert.equal(ax.artists[1].color, ax.artists[9].color)
+    for name, color in pairs { r = "#D55E00", C1 = "#D55E00", ["#abc"] = "#AABBCC", ["#a1B2c3"] = "#A1B2C3", grey = "#808080" } do
+      ax:plot({ 1 }, { 1 }, { color = name })
+      assert.equal(color, ax.artists[#ax.artists].color)
+    end
+    ax:plot({ 1 }, { 1 }, { color = { 1, 0.5, 0 } })
+    assert.equal("#FF7F00", ax.artists[#ax.artists].color)
+  end)
+
+  it("writes lines, dashes, markers, labels", function()
+    local fig, ax = figure()
+    ax:plot({ 1, 2 }, { 3, 4 }, "g--s", { label = "one", linewidth = 3 })
+    ax:plot({ 1, 2 }, { 3, 4 }, "o"):plot({ 1, 2 }, { 3, 4 }, ".-", { markevery = 5 })
+    ax:legend()
+    assert.truthy(has(fig, '$d1 using 1:2 with linespoints lt 1 lw 3 lc rgb "#009E73" dt (9,5) pt 5 ps 0.9 pi 1 title "one"'))
+    assert.truthy(has(fig, '$d2 using 1:2 with points lt 2'))
+    assert.truthy(has(fig, "pt 7 ps 0.45 pi 5 notitle"))
+    assert.equal(1, #lines(fig, "^set key inside"))
+    ax:plot({ 1, 2 }, { 3, 4 }, { alpha = 0.5, color = "k" })
+    assert.truthy(has(fig, 'lc rgb "#80000000"'))
+  end)
+
+  it("makes gaps of what is not finite, and of what is not above 0 on a logarithmic axis", function()
+    local fig, ax = figure()
+    ax:plot({ 1, 2, 3, 4 }, { 1, 0 / 0, 1 / 0, 2 })
+    assert.equal(2, #lines(fig, "^%d NaN$"))
+    assert.truthy(has(fig, "set yrange [0.95:2.05]"))
+    fig, ax = figure()
+    ax:semilogy({ 1, 2, 3 }, { 0.01, -1, 1000 })
+    assert.equal(1, #lines(fig, "^2 NaN$"))
+    assert.equal(1, #lines(fig, "^set logscale y 10$"))
+    assert.equal(0, #lines(fig, "^set logscale x"))
+    fig, ax = figure()
+    ax:loglog({ 1, 10 }, { 1, 10 })
+    assert.equal(2, #lines(fig, "^set logscale"))
+    fig, ax = figure()
+    ax:semilogx({ 1, 10 }, { 1, 10 })
+    assert.equal(1, #lines(fig, "^set logscale x"))
+  end)
+
+  it("refuses bad data by name", function()
+    local _, ax = figure()
+    local function refused(text, ...) assert.equal(text, message(ax.plot, ax, ...)) end
+    refused("plot: x has 2 elements, y has 3", { 1, 2 }, { 1, 2, 3 })
+    refused("plot: y[2]: expected a number, got 'a'", { 1, 2 }, { 1, "a" })
+    refused("plot: x: expected a vector or a table of numbers, got function", print, { 1 })
+    refused("plot: x has 3 elements, y has 2", { 1, 2, 3 }, ns.matrix { { 1, 2 }, { 3, 4 } })
+    refused("plot: expected x and y")
+    refused("plot: unknown option 'colr' (known: label, color, linestyle, linewidth, marker, markersize, markevery, "
+      .. "alpha, hollow)", { 1 }, { 1 }, { colr = "r" })
+    refused("plot: format 'rz': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "
+      .. "(* + . D ^ o p s v x)", { 1 }, { 1 }, "rz")
+    refused("plot: format 'rb': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "
+      .. "(* + . D ^ o p s v x)", { 1 }, { 1 }, "rb")
+    refused("plot: marker: expected one of * + . D ^ o p s v x none, got 'q'", { 1 }, { 1 }, { marker = "q" })
+    refused("plot: linestyle: expected one of - -- -. : none, got 'wavy'", { 1 }, { 1 }, { linestyle = "wavy" })
+    refused("plot: linewidth: expected a number, at least 0, got number -1", { 1 }, { 1 }, { linewidth = -1 })
+    refused("plot: markevery: expected a whole number, at least 1, got number 0", { 1 }, { 1 }, { markevery = 0 })
+    assert.matches("^plot: color: expected a name %(black .*\"#RRGGBB\", got 'nocolour'$",
+      message(ax.plot, ax, { 1 }, { 1 }, { color = "nocolour" }))
+    assert.equal(0, #ax.artists)
+  end)
+
+  it("blames the line of the caller", function()
+    local chunk = load("local p = ...\n\np.plot({ 1, 2 }, { 1 })", "=user.lua")
+    assert.equal("user.lua:3: plot: x has 2 elements, y has 1", select(2, pcall(chunk, plot)))
+  end)
+end)
+
+describe("other artists", function()
+  it("step: pre, post, mid", function()
+    local fig, ax = figure()
+    ax:step({ 1, 2, 3 }, { 1, 2, 3 }):step({ 1, 2, 3 }, { 1, 2, 3 }, { where = "post" }):step({ 1, 2 }, { 1, 2 },
+      { where = "mid" })
+    for _, words in ipairs { "with fsteps", "with steps", "with histeps" } do assert.truthy(has(fig, words)) end
+    assert.equal("step: where: expected one of pre, post, mid, got 'x'", message(ax.step, ax, { 1 }, { 1 }, { where = "x" }))
+    fig, ax = figure()
+    ax:step({ 1, 2, 3, 4, 5 }, { 1, 1, 1, 1, 2 }) -- a run of one height is one step
+    assert.equal(3, #lines(fig, "^%d %d$"))
+  end)
+
+  it("scatter: one colour, or one for each point", function()
+    local fig, ax = figure()
+    ax:scatter({ 1, 2, 3 }, { 1, 2, 3 }, { c = { 0, 5, 10 }, marker = "s" })
+    assert.truthy(has(fig, "using 1:2:3 with points lc rgb variable pt 5"))
+    assert.equal(1, #lines(fig, "^1 1 " .. tonumber("440154", 16) .. "$"))
+    assert.equal(1, #lines(fig, "^3 3 " .. tonumber("FDE725", 16) .. "$"))
+    assert.equal("scatter: x has 2 elements, c has 4", message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2, 3, 4 } }))
+    assert.equal("scatter: cmap: expected one of viridis, cividis, coolwarm, gray, got 'jet'",
+      message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2 }, cmap = "jet" }))
+  end)
+
+  it("fill: polygons; fill_between", function()
+    local fig, ax = figure()
+    ax:fill({ { 0, 0 }, { 1, 0 }, { 0, 1 } }, { color = "C2", edgecolor = "k", label = "T" }):fill_between({ 0, 1 }, { 0, 1 }, -1)
+    assert.truthy(has(fig, 'with filledcurves closed lt 1 fc rgb "#A6009E73"'))
+    assert.equal(3 - 1, #lines(fig, "^0 0$")) -- closed: the first point comes again
+    assert.truthy(has(fig, "using 1:2:3 with filledcurves"))
+    assert.equal("fill: expected at least 3 points, got 2", message(ax.fill, ax, { 1, 2 }, { 1, 2 }))
+    assert.equal("fill: y: expected finite numbers", message(ax.fill, ax, { 1, 2, 3 }, { 1, 2, 0 / 0 }))
+    assert.equal("fill_between: x has 2 elements, y2 has 3", message(ax.fill_between, ax, { 1, 2 }, { 1, 2 }, { 1, 2, 3 }))
+  end)
+
+  it("text, annotate, axhline, axvline", function()
+    local fig, ax = figure()
+    ax:plot({ 0, 1 }, { 0, 1 }):text(0.5, 0.25, "here", { align = "right", color = "r" }):axhline(2):axvline(0.5,
+      { linestyle = "--" })
+    ax:annotate("there", { xy = { 1, 1 }, xytext = { 0.5, 0.5 } })
+    assert.truthy(has(fig, 'set label "here" at 0.5,0.25 right front'))
+    assert.truthy(has(fig, "with vectors head filled"))
+    assert.equal(1, #lines(fig, "^0 2$"))
+    assert.equal("annotate: xy: expected a point {x, y}, got nil", message(ax.annotate, ax, "x"))
+    assert.equal("text: align: expected one of left, center, right, got 'x'", message(ax.text, ax, 0, 0, "s", { align = "x" }))
+    assert.equal("text: s: expected a text, got nil", message(ax.text, ax, 0, 0))
+    assert.equal("axhline: place: expected a number, got nil", message(ax.axhline, ax))
+  end)
+
+  it("quiver: the longest arrow as long as a mesh", function()
+    local _, ax = figure()
+    ax:quiver({ 0, 1, 2 }, { 0, 1, 2 }, function(x) return 10 * x, 0 end, { scale = 1 })
+    local arrows = ax.artists[1]
+    assert.equal(9, #arrows.columns[1])
+    assert.near(1, arrows.vectors[1]:max(), 1e-12)
+    assert.equal("quiver: x has 2 elements, u has 3", message(ax.quiver, ax, { 1, 2 }, { 1, 2 }, { 1, 2, 3 }, { 1, 2, 3 }))
+  end)
+end)
+
+describe("axes", function()
+  it("have limits: those of the data, with margins, or those given", function()
+    local fig, ax = figure()
+    ax:plot({ 0, 10 }, { 0, 1 })
+    assert.truthy(has(fig, "set xrange [0:10]") and has(fig, "set yrange [-0.05:1.05]"))
+    ax:xlim(2, 5):ylim { 3, -1 }
+    assert.truthy(has(fig, "set xrange [2:5]") and has(fig, "set yrange [3:-1]"))
+    assert.equal("xlim: limits: expected two numbers, the first not the second, got 1 and 1", message(ax.xlim, ax, 1, 1))
+    assert.equal("ylim: limits: expected two numbers, the first not the second, got table of 1", message(ax.ylim, ax, { 1 }))
+    ax:xscale "log":xlim(-1, 5)
+    assert.equal("xlim: expected numbers above 0 on a logarithmic axis, got -1 and 5", message(fig.commands, fig))
+    fig, ax = figure() -- a closed curve has margins on all sides
+    ax:plot({ 0, 10, 0 }, { 0, 1, 0 })
+    assert.truthy(has(fig, "set xrange [-0.5:10.5]"))
+  end)
+
+  it("widen a constant", function()
+    local fig, ax = figure()
+    ax:plot({ 0, 1 }, { 11.25, 11.25 + 2e-15 })
+    assert.truthy(has(fig, "set yrange [10.125:12.375]"))
+    fig, ax = figure()
+    ax:plot({ 0, 1 }, { 0, 0 })
+    assert.truthy(has(fig, "set yrange [-1:1]"))
+  end)
+
+  it("have one unit of one length when they are equal", function()
+    for _, kind in ipairs { "equal", "scaled" } do
+      local fig, ax = figure { figsize = { 8, 4 } }
+      ax:plot({ 0, 1, 0 }, { 0, 5, 0 }):axis(kind)
+      local text = fig:commands()
+      local function number(pattern) return tonumber(text:match(pattern)) end
+      local x0, x1 = text:match "set xrange %[(.-):(.-)%]"
+      local y0, y1 = text:match "set yrange %[(.-):(.-)%]"
+      local width = (number "rmargin at screen (%S+)" - number "lmargin at screen (%S+)") * 8
+      local height = (number "tmargin at screen (%S+)" - number "bmargin at screen (%S+)") * 4
+      assert.near(1, (x1 - x0) / width / ((y1 - y0) / height), 1e-3)
+    end
+  end)
+
+  it("have the panels of a column in one line, and spans", function()
+    local fig = plot.figure { title = "all" }
+    fig:subplot(3, 1, 1):plot({ 0, 1 }, { 0, 1 }):ylabel "a"
+    fig:subplot(3, 1, 2):plot({ 0, 1 }, { 0, -123456 }):title "second"
+    fig:subplot(3, 1, 3):plot({ 0, 1 }, { 0, 0.001 }):xlabel "t"
+    local left = lines(fig, "^set lmargin")
+    assert.equal(3, #left)
+    assert.is_true(left[1] == left[2] and left[2] == left[3])
+    local fig2 = plot.figure()
+    fig2:subplot(2, 2, { 3, 4 }):plot { 1, 2 }
+    fig2:subplot(2, 2, 1):plot { 1, 2 }
+    local l, r = lines(fig2, "^set lmargin"), lines(fig2, "^set rmargin")
+    assert.equal(l[1], l[2])
+    assert.not_equal(r[1], r[2])
+    assert.equal("subplot: i: expected a whole number from 1 to 4, got number 5", message(fig2.subplot, fig2, 2, 2, 5))
+    assert.equal("subplot: rows: expected a whole number from 1 to 50, got number 0", message(fig2.subplot, fig2, 0, 2, 1))
+    assert.is_true(fig2:subplot(2, 2, 1) == fig2.panels[2])
+    assert.equal("figure with 2 panels", tostring(fig2))
+  end)
+
+  it("have ticks that are round, with a power of ten taken out of large and small numbers", function()
+    local ticks = require "nslua.plot_ticks"
+    local function labels(...)
+      local words, list = {}, ticks.make(...)
+      for i, tick in ipairs(list) do words[i] = tick[2] end
+      return table.concat(words, " "), list.exponent
+    end
+    assert.equal("0 2 4 6 8 10", (labels(0, 10, 6)))
+    assert.equal("−1.0 −0.5 0 0.5 1.0", (labels(-1, 1, 5)))
+    assert.same({ "−3 −2 −1 0 1 2", -13 }, { labels(-3e-13, 2e-13, 7) })
+    assert.same({ "0 1 2 3", 6 }, { labels(0, 3e6, 4) })
+    assert.equal("0.1 1 10 100", (labels(0.1, 100, 6, true)))
+    assert.equal("$10^{−8}$ $10^{−6}$ $10^{−4}$ $10^{−2}$ $10^{0}$", (labels(1e-8, 1, 5, true)))
+    assert.equal("1 2 5", (labels(0.9, 8, 5, true)))
+    for _, range in ipairs { { 0, 1 }, { -7.3, 12.9 }, { 1e-9, 3e-9 }, { 1e15, 1e15 + 8 }, { -1e300, 1e300 } } do
+      local list = ticks.make(range[1], range[2], 6)
+      assert.is_true(#list >= 2 and #list <= 8)
+      for _, tick in ipairs(list) do assert.is_true(tick[1] >= range[1] - 1e-6 * math.abs(range[1]) and
+        tick[1] <= range[2] + 1e-6 * math.abs(range[2])) end
+    end
+    assert.same({}, ticks.make(0, 1 / 0, 5))
+  end)
+
+  it("have ticks as they are asked for", function()
+    local fig, ax = figure()
+    ax:plot({ 0, 1 }, { 0, 1 }):xticks({ 0, 0.5 }, { "$t_0$", "half" }):yticks {}
+    assert.truthy(has(fig, '0, "half" 0.5)'))
+    assert.equal(1, #lines(fig, "^unset ytics"))
+    assert.equal("xticks: 2 places and 1 labels", message(ax.xticks, ax, { 1, 2 }, { "a" }))
+  end)
+
+  it("take grid, axis, legend, set, and say what they do not know", function()
+    local fig, ax = figure()
+    ax:plot({ 0, 1, 2 }, { 0, 1, 2 }, { label = "a" })
+    assert.equal(1, #lines(fig, "^set grid"))
+    assert.equal(0, #lines(fig, "^set key"))
+    ax:set { grid = false, legend = { loc = "lower left", ncol = 2 }, title = "T", xlim = { 0, 1 }, xlabel = "X" }
+    assert.equal(0, #lines(fig, "^set grid"))
+    assert.equal(1, #lines(fig, "^set key inside bottom left Left .* maxcols 2"))
+    ax:xlim(0, 2):legend { "first" }
+    assert.truthy(has(fig, 'title "first"'))
+    assert.equal(1, #lines(fig, "^set key inside top left")) -- the corner where no point is
+    ax:legend { loc = "outside" }:axis "off"
+    assert.equal(1, #lines(fig, "^set key outside"))
+    assert.equal(1, #lines(fig, "^unset border"))
+    assert.matches("^legend: loc: expected one of best, .*got 'middle'$", message(ax.legend, ax, { loc = "middle" }))
+    assert.matches("^axis: expected one of equal, .* got 'x'$", message(ax.axis, ax, "x"))
+    assert.matches("^set: unknown option 'xlable' %(known: xlabel, ", message(ax.set, ax, { xlable = "x" }))
+    assert.equal('xscale: expected "log" or "linear", got \'x\'', message(ax.xscale, ax, "x"))
+    assert.equal("title: text: expected a text, got nil", message(ax.title, ax))
+  end)
+end)
+
+describe("the current figure", function()
+  it("is made when it is needed, and takes every method of axes", function()
+    plot.close()
+    plot.plot({ 1, 2 }, { 1, 2 })
+    plot.xlabel "t"
+    plot.grid(false)
+    local fig = plot.gcf()
+    assert.equal(1, #fig.panels)
+    assert.equal("t", plot.gca().names.x)
+    plot.subplot(2, 1, 2)
+    assert.equal(2, #fig.panels)
+    assert.is_true(plot.gca() == fig.panels[2])
+    plot.suptitle "S"
+    assert.equal("S", fig.heading)
+    for _, name in ipairs { "step", "scatter", "contour", "quiver", "streamplot", "fill", "fill_between", "surface",
+      "plot3D", "implicit", "semilogx", "semilogy", "loglog", "text", "annotate", "axhline", "axvline", "xlim", "ylim",
+      "zlim", "xlabel", "ylabel", "zlabel", "title", "legend", "axis", "view", "xticks", "yticks", "set" } do
+      assert.equal("function", type(plot[name]), name)
+    end
+    plot.close()
+    assert.is_false(plot.gcf() == fig)
+    assert.equal("close: expected a figure, got number 3", message(plot.close, 3))
+    assert.matches("^figure: figsize: expected {width, height} in inches, 1 to 100, got table of 1$",
+      message(plot.figure, { figsize = { 1 } }))
+  end)
+
+  it("is loaded at its first use alone", function()
+    local out = host.nslua_run("-e " .. host.quote [[
+      local ns = require "nslua"
+      print(package.loaded["nslua.plot"] == nil, type(ns.plot), type(ns.plot.plot), package.loaded["nslua.plot"] ~= nil)]])
+    assert.equal("true\ttable\tfunction\ttrue\n", out)
+    out = host.nslua_run("-e " .. host.quote [[
+      local names = {}
+      for name in pairs(require "nslua".plot) do names[name] = true end
+      print(names.plot, names.savefig)]])
+    assert.equal("true\ttrue\n", out)
+  end)
+end)
+
+describe("sol:plot", function()
+  local simu = models.relay(0.1)
+  local sol = simu:run()
+
+  it("draws states and multipliers in panels", function()
+    local fig = sol:plot { title = "A run" }
+    local names = {}
+    for _, axes in ipairs(fig.panels) do
+      for _, artist in ipairs(axes.artists) do names[#names + 1] = axes.names.y or artist.label end
+    end
+    assert.equal("$x_{1}$ $x_{2}$ $\\lambda_{1}$", table.concat(names, " "))
+    assert.equal("A run", fig.heading)
+    assert.equal("fsteps", fig.panels[#fig.panels].artists[1].steps)
+    assert.equal(sol.x1:copy(), fig.panels[1].artists[1].columns[2])
+    fig:savefig(directory .. "/sol.svg")
+  end)
+
+  it("draws the columns that are asked for", function()
+    assert.equal(1, #sol:plot({ "x1", "x2" }).panels)
+    assert.equal(2, #sol:plot({ { "x1" }, { "x2", "lambda1" } }).panels)
+    assert.equal(1, #sol:plot("y1").panels)
+    assert.equal("plot: there is no column 'foo' (known: t, x1, x2, lambda1, y1, newton_iterations)", message(sol.plot, sol,
+      "foo"))
+    assert.equal("plot: columns: expected a list of names, got number 3", message(sol.plot, sol, 3))
+    assert.equal("figure: unknown option 'tilte' (known: figsize, dpi, title)", message(sol.plot, sol, { tilte = "x" }))
+  end)
+
+  it("puts what is of one size together, coordinates and velocities apart", function()
+    local ball = ns.LagrangianLinearTIDS({ 1, 2 }, { 0, 0 }, ns.eye(2))
+    ball:setFExtPtr { -1, -2 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ball)
+    local run = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):run()
+    local fig = run:plot()
+    assert.equal(2, #fig.panels)
+    assert.same({ "$q_{1}$", "$q_{2}$" }, { fig.panels[1].artists[1].label, fig.panels[1].artists[2].label })
+    assert.same({ "$v_{1}$", "$v_{2}$" }, { fig.panels[2].artists[1].label, fig.panels[2].artists[2].label })
+  end)
+
+  it("takes the results of solve_ivp too", function()
+    local result = ns.solve_ivp(function(_, y) return { y[2], -y[1] } end, { 0, 1 }, { 1, 0 })
+    local fig = plot.solution(result)
+    assert.equal("$y_{2}$", fig.panels[1].artists[2].label)
+    assert.equal("solution: expected a solution with t and y, got number 3", message(plot.solution, 3))
+  end)
+end)

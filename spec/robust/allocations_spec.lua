@@ -1,0 +1,40 @@
+-- Allocations that fail, in every script: an error about memory, no crash, no leak, and the same results after it.
+local host = require "host"
+local short = require "robust.short"
+
+-- One place in so many, of about 3,000 in each script; the next script begins where the last one left off.
+local every = os.getenv "NSLUA_SOAK" and 5 or 500
+
+describe("an allocation that fails", function()
+  if host.sanitized then
+    pending "is not for a build with the sanitizers, which have an allocator of their own"
+    return
+  end
+
+  local command
+  setup(function()
+    local relative = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "")
+    local _, err, status = host.run(("cd %s && make -s BUILD=%s %s/robust/faults"):format(host.quote(host.root),
+      host.quote(relative), host.quote(relative)))
+    assert.equal("", err)
+    assert.equal(0, status)
+    command = ("LUA_PATH='lua/?.lua;lua/?/init.lua' LUA_CPATH=%s NSLUA_CORE=%s %s/robust/faults "):format(
+      host.quote(host.build .. "/lib/?.so"), host.quote(host.build .. "/lib/nslua/core.so"), host.quote(host.build))
+  end)
+
+  for i, run in ipairs(short) do
+    local name, arguments = table.unpack(run)
+    for m, mode in ipairs { "once", "twice", "onward" } do
+      if os.getenv "NSLUA_SOAK" or (i + m) % 3 == 0 then
+        it(("%s does no harm: %s %s"):format(mode, name, arguments), function()
+          local out, err, status = host.run(("%s %s %d %d scripts/%s.lua %s"):format(command, mode, every, 37 * i % every,
+            name, arguments))
+          assert.equal("", err)
+          assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on\n$", out)
+          assert.equal(0, status)
+          assert.is_true(tonumber(out:match "(%d+) tried") >= 5)
+        end)
+      end
+    end
+  end
+end)

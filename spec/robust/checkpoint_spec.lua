@@ -1,0 +1,57 @@
+-- Runs that are killed at any moment go on from their checkpoint, and end with the bits of a run that was not.
+local host = require "host"
+
+local runs = os.getenv "NSLUA_SOAK" and 100 or 3
+
+local script = [[
+local ns = require "nslua"
+local block = ns.class(ns.LagrangianDS, "block")
+function block:computeFInt(_, q, v, _, f)
+  f[1] = math.sin(q[1]) + 0.01 * v[1]
+  f[2] = 2 * q[2] ^ 3
+end
+local ds = block({ 1, 0.5 }, { 0, 0 }, { { 1, 0 }, { 0, 2 } })
+local nsds = ns.NonSmoothDynamicalSystem(0, 80)
+nsds:insertDynamicalSystem(ds)
+nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR { { 1, -0.5 } }), ds)
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJeanOSI(0.5))
+io.write "ready\n"
+io.flush()
+local sol = simu:run { checkpoint = arg[1], every = tonumber(arg[2]) or arg[2], resume = true, record = 1000 }
+print(simu:step(), ("%a %a %a %a"):format(ds:x()[1], ds:x()[2], ds:x()[3], ds:x()[4]), sol.status)
+]]
+
+describe("a run that is killed", function()
+  local directory, command
+  setup(function()
+    directory = host.new_directory()
+    host.write(directory .. "/script.lua", script)
+    command = ("%s %s/script.lua"):format(host.quote(host.nslua), directory)
+  end)
+  teardown(function() host.remove(directory) end)
+
+  local function run(name, every, kill)
+    local line = ("%s %s/%s %s"):format(command, directory, name, every)
+    return (host.run((kill and ("timeout -s KILL %s "):format(kill) or "") .. line))
+  end
+
+  it("ends with the same bits when it is taken up again", function()
+    local start = os.time()
+    local expected = run("whole", "1h")
+    assert.matches("^ready\n16000\t.*completed\n$", expected)
+    local state, killed = 12345, 0
+    for i = 1, runs do
+      local got
+      for _ = 1, 50 do
+        state = state * 1103515245 + 12345 & 0x7fffffff
+        got = run("state" .. i, 200, ("%.3f"):format(0.02 + 0.2 * state / 0x7fffffff))
+        if got == expected then break end
+        killed = killed + 1
+        assert.matches("^r?e?a?d?y?\n?$", got)
+      end
+      if got ~= expected then got = run("state" .. i, 200) end
+      assert.equal(expected, got)
+    end
+    assert.is_true(killed >= runs, ("killed %d times in %d s"):format(killed, os.time() - start))
+  end)
+end)

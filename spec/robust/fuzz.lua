@@ -1,0 +1,388 @@
+-- Random calls of the whole API: nslua spec/robust/fuzz.lua SEED COUNT [--only N,N,...] [--log].
+--
+-- Every class, method and function of the reference is called with arguments that fit the names of its parameters, or do
+-- not, with callbacks that do what callbacks should not. No call may end the process, and none may say that the
+-- module itself is at fault. Call number i depends on SEED and i alone, besides the objects that earlier calls made, so
+-- that a sequence that fails can be made shorter by leaving calls out (--only; fuzz_shrink.lua does it). --log tells of every
+-- call on stderr before it is made.
+local ns = require "nslua"
+local book = require "nslua.help".book()
+
+local seed, count = tonumber(arg[1]) or 1, tonumber(arg[2]) or 1000
+local only, log
+for i = 3, #arg do
+  if arg[i] == "--log" then log = true end
+  if arg[i] == "--only" then
+    only = {}
+    for n in arg[i + 1]:gmatch "%d+" do only[tonumber(n)] = true end
+  end
+end
+
+local random = math.random
+local directory = assert(os.getenv "NSLUA_FUZZ_DIRECTORY", "NSLUA_FUZZ_DIRECTORY names a directory for files")
+rawset(_G, "print", function() end)
+io.stdout:setvbuf "full"
+
+local function pick(list)
+  return list[random(#list)]
+end
+
+-- ---- objects that are there ----
+
+local pool, classes = {}, {} -- by class: a list of objects; the names of the classes that have any
+
+local function class_of(x)
+  local meta = type(x) == "userdata" and debug.getmetatable(x)
+  return meta and rawget(meta, "__name")
+end
+
+local function keep(x)
+  local class = class_of(x)
+  if not class then return end
+  if not pool[class] then
+    pool[class] = {}
+    classes[#classes + 1] = class
+  end
+  local list = pool[class]
+  list[#list < 6 and #list + 1 or random(#list)] = x
+end
+
+local function object(class)
+  return pool[class] and pick(pool[class])
+end
+
+local function any_object()
+  return #classes > 0 and object(pick(classes)) or nil
+end
+
+-- ---- callbacks ----
+
+local call_something -- a random call, from inside of a callback
+
+local deeds = {
+  function() error "raised by a callback" end,
+  function() error({}) end,
+  function() error(nil) end,
+  function() return 0 / 0 end,
+  function() return { 1, 2, 3, 4, 5, 6, 7 } end,
+  function() return "text", {}, print end,
+  function() collectgarbage() end,
+  function() coroutine.yield(1) end,
+  function() call_something() end,
+  function(...)
+    local out = select(select("#", ...), ...)
+    for i = 1, 9 do pcall(function() out[i] = 1 / 0 end) end
+  end,
+  function(...)
+    local x = select(random(select("#", ...)), ...)
+    pcall(function() x[random(-1, 3)] = pick { 0 / 0, "x", {}, 1e308 } end)
+  end,
+  function()
+    local x = any_object()
+    if x and random(4) == 1 then pcall(function() x:close() end) end
+  end,
+  function(...) return ... end,
+  function() return error end,
+}
+
+-- What a callback should do: fill its last argument, or return as many numbers.
+local function good_callback(...)
+  local n = select("#", ...)
+  local out = n > 0 and select(n, ...)
+  if type(out) == "userdata" then
+    pcall(function() for i = 1, #out do out[i] = type(out[i]) == "number" and 0.1 * i or out[i] end end)
+  else
+    return 0.5
+  end
+end
+
+local function callback()
+  local hostile, at, calls = random(3) == 1 and pick(deeds), random(5), 0
+  return function(...)
+    calls = calls + 1
+    if hostile and calls % at == 0 then return hostile(...) end
+    return good_callback(...)
+  end
+end
+
+-- ---- values ----
+
+local function small_vector(n)
+  local v = {}
+  for i = 1, n do v[i] = random() * 2 - 0.5 end
+  return v
+end
+
+local function small_matrix(n, m)
+  local A = {}
+  for i = 1, n do
+    A[i] = small_vector(m)
+    A[i][i] = i <= m and 2 or nil
+  end
+  return A
+end
+
+local function size() return pick { 1, 2, 2, 2, 3 } end
+
+local odd_numbers = { 0, -0.0, 1, -1, 0.5, 2, 3, 1e-300, 1e308, -1e308, 1 / 0, -1 / 0, 0 / 0, 2 ^ 53, 1 << 62, -7, 1e15, 17 }
+
+local odd = {
+  function() return nil end,
+  function() return pick(odd_numbers) end,
+  function() return pick { "", "text", "no\0thing", "1", ("x"):rep(3000), "../\n", "%s%n" } end,
+  function() return random(2) == 1 end,
+  function() return {} end,
+  function() return { 1, "x", 3 } end,
+  function() return { {}, { 1 } } end,
+  function() return { { 1, 2 }, { 3 } } end,
+  function() return setmetatable({}, { __index = function() error "index" end, __len = function() return 1e9 end }) end,
+  function() local t = {} t[1] = t return t end,
+  function() return { [1] = 1, [3] = 3, x = 0 / 0 } end,
+  function() return callback() end,
+  function() return coroutine.create(function() end) end,
+  function() return any_object() end,
+  function() return any_object() end,
+  function() return io.stderr end,
+  function() return ns.numerics end,
+  function() return { x0 = { 1 }, A = { { -1 } }, h = callback(), tolerance = "x" } end,
+}
+
+local function vector_value()
+  local v = small_vector(size())
+  return random(3) == 1 and ns.vector(v) or v
+end
+
+local function matrix_value()
+  local n = size()
+  local A = small_matrix(n, random(4) == 1 and size() or n)
+  local kind = random(6)
+  return kind == 1 and ns.matrix(A) or kind == 2 and ns.sparse(A) or kind == 3 and callback() or A
+end
+
+local makers = {}
+for names, make in pairs {
+  ["x x0 y y0 yd0 q q0 v v0 z w f0 ts points stiffness damping lambda r b q d"] = vector_value,
+  ["A B C D E F H K M J W mass inertia"] = matrix_value,
+  ["theta gamma et en e mu"] = function() return pick { 0, 0.5, 1, 0.3 } end,
+  ["t t0"] = function() return 0 end,
+  ["T"] = function() return pick { 0.5, 1 } end,
+  ["h"] = function() return pick { 0.1, 0.25 } end,
+  ["n m i j k rows cols dim"] = function() return pick { 1, 2, 3 } end,
+  ["file"] = function() return directory .. "/" .. pick { "a.csv", "a.npy", "a.state", "a.lua", "a.txt" } end,
+  ["name"] = function() return "name" .. random(4) end,
+  ["f g fun jac potential draw"] = callback,
+  ["flag"] = function() return random(2) == 1 end,
+  ["nsds"] = function() return object "NonSmoothDynamicalSystem" end,
+  ["grid td"] = function() return object "TimeDiscretisation" end,
+  ["integrator osi"] = function()
+    return object(pick { "EulerMoreauOSI", "MoreauJeanOSI", "SchatzmanPaoliOSI", "RungeKuttaOSI", "D1MinusLinearOSI" })
+  end,
+  ["problem osnspb"] = function() return object(pick { "LCP", "Relay", "MLCP", "FrictionContact", "GenericMechanical" }) end,
+  ["law"] = function()
+    return object(pick { "ComplementarityConditionNSL", "RelayNSL", "NewtonImpactNSL", "EqualityConditionNSL",
+      "NewtonImpactFrictionNSL" })
+  end,
+  ["relation"] = function()
+    return object(pick { "FirstOrderLinearTIR", "FirstOrderNonLinearR", "LagrangianLinearTIR", "LagrangianScleronomousR" })
+  end,
+  ["interaction"] = function() return object "Interaction" end,
+  ["ds ds2"] = function()
+    return object(pick { "FirstOrderLinearTIDS", "FirstOrderNonLinearDS", "LagrangianDS", "LagrangianLinearTIDS", "NewtonEulerDS" })
+  end,
+  ["residual"] = callback,
+  ["options"] = function() return {} end,
+} do
+  for name in names:gmatch "%S+" do makers[name] = make end
+end
+
+local function value_for(name)
+  if random(12) == 1 then return pick(odd)() end
+  local make = makers[name] or (name:find "^[Jj]ac" or name:find "^compute") and callback
+  if make then return make() end
+  return pick(odd)()
+end
+
+-- ---- calls ----
+
+-- The arguments of a signature "name(a, b [, c])" or "name{a=, b=}".
+local function arguments_for(signature)
+  local inside = signature:match "^[^({]*%((.*)%)$"
+  local options = signature:match "^[^({]*{(.*)}$"
+  local list, n = {}, 0
+  local function add(x)
+    n = n + 1
+    list[n] = x
+  end
+  if options then
+    local t = {}
+    for name in options:gmatch "([%a_][%w_]*)%s*=" do
+      if random(4) > 1 then t[name] = value_for(name) end
+    end
+    add(t)
+  else
+    for name in (inside or ""):gmatch "[%a_][%w_]*" do
+      if random(15) == 1 then break end
+      add(value_for(name))
+    end
+  end
+  if random(10) == 1 then add(pick(odd)()) end
+  return list, n
+end
+
+-- What is called: functions of the module, and methods by class. Programs and windows are not started.
+local functions, methods, left_out = {}, {}, { help = true, plot = true, animation = true, show = true }
+
+for _, name in ipairs(book.names) do
+  local entry, f = book.entries[name], ns
+  for part in name:gmatch "[^.]+" do f = type(f) == "table" and f[part] or nil end
+  if type(f) == "function" and not left_out[name:match "^%w+"] then
+    functions[#functions + 1] = { name = "ns." .. name, f = f, signature = entry.signature }
+  end
+end
+
+for name, list in pairs(book.methods) do
+  for _, method in ipairs(list) do
+    for _, class in ipairs(method.block.section.classes) do
+      methods[class] = methods[class] or {}
+      if not left_out[name] and not name:find "^animate" and not name:find "^html" then
+        table.insert(methods[class], { name = name, signature = method.signature })
+      end
+    end
+  end
+end
+for _, list in pairs(methods) do table.sort(list, function(a, b) return a.name < b.name end) end
+
+local constructors = {}
+for i, entry in ipairs(functions) do
+  local short = entry.name:match "^ns%.([%w_]+)$"
+  if short and (methods[short] or short == "EventDriven") then constructors[#constructors + 1] = functions[i] end
+end
+
+-- Calls that take long with large numbers, or wait.
+local function too_much(list, n)
+  for i = 1, n do
+    if type(list[i]) == "number" and math.abs(list[i]) > 1e4 and math.abs(list[i]) < 1e14 then return true end
+  end
+end
+
+local function describe(name, list, n)
+  local words = {}
+  for i = 1, n do
+    local good, text = pcall(tostring, list[i])
+    words[i] = (good and text or type(list[i])):sub(1, 60):gsub("%c", "?")
+  end
+  return ("%s(%s)"):format(name, table.concat(words, ", "))
+end
+
+-- What a message may not say.
+local function faulty(message)
+  return type(message) == "string" and
+    (message:find "internal error" or message:find "attempt to [%w ]+ field '%?'" or message:find "stack overflow %(C stack"
+    or message:find "invalid key to 'next'")
+end
+
+local depth = 0
+
+local function call(name, f, list, n)
+  if too_much(list, n) then return end
+  if log and depth == 1 then io.stderr:write("  ", describe(name, list, n), "\n") end
+  local results
+  local co = coroutine.create(function() return f(table.unpack(list, 1, n)) end)
+  results = table.pack(coroutine.resume(co))
+  if coroutine.status(co) == "suspended" then pcall(coroutine.close, co) end
+  if not results[1] and faulty(results[2]) then
+    io.stderr:write("fault: ", describe(name, list, n), ": ", results[2], "\n")
+    os.exit(70, false)
+  end
+  for i = 2, results.n do keep(results[i]) end
+end
+
+call_something = function()
+  if depth > 2 then return end
+  depth = depth + 1
+  local kind = random(10)
+  local x = kind > 4 and any_object()
+  local list = x and methods[class_of(x)]
+  if list and #list > 0 then
+    local method = pick(list)
+    local arguments, n = arguments_for(method.signature)
+    table.insert(arguments, 1, x)
+    call(class_of(x) .. ":" .. method.name, function(self, ...) return self[method.name](self, ...) end, arguments, n + 1)
+  elseif x then
+    call("operators of " .. class_of(x), function(a, i)
+      local y = pick { any_object() or 1, 2, "x" }
+      return pick { function() return a + y end, function() return a * y end, function() return a - 1 end, function() return #a end,
+        function() return a[i] end, function() a[i] = random() end, function() return a == y end, function() return a(i, 1) end,
+        function() return -a end, function() return a / 2 end, function() return a ^ 2 end, function() return tostring(a) end,
+        function() return ipairs(a)(a, 0) end, function() a.name = 1 end }()
+    end, { x, pick { 1, 2, 0, -1, 1.5, "x", "close", 1e9 } }, 2)
+  else
+    local entry = pick(kind == 1 and functions or constructors)
+    local arguments, n = arguments_for(entry.signature)
+    call(entry.name, entry.f, arguments, n)
+  end
+  depth = depth - 1
+end
+
+-- ---- the sequence ----
+
+-- Small models that work, so that later calls find something to work on.
+local models = {}
+
+function models.first_order()
+  local relation = ns.FirstOrderNonLinearR { h = callback(), g = callback() }
+  return ns.FirstOrderNonLinearDS({ 1, 0 }, callback()), relation, ns.RelayNSL(1), ns.EulerMoreauOSI(0.5)
+end
+
+function models.linear()
+  local ds = ns.FirstOrderLinearTIDS({ 1, 0 }, random(2) == 1 and { { -1, 0 }, { 1, -2 } } or ns.sparse { { -1, 0 }, { 1, -2 } })
+  return ds, ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 1 }, { 0 } }), ns.ComplementarityConditionNSL(1), ns.EulerMoreauOSI(1)
+end
+
+function models.mechanics()
+  local ds = ns.LagrangianDS { q0 = { 1, 0 }, v0 = { 0, 1 }, mass = callback(), fInt = callback() }
+  return ds, ns.LagrangianScleronomousR { h = callback() }, ns.NewtonImpactNSL(0.5), ns.MoreauJeanOSI(0.5)
+end
+
+function models.falling()
+  local ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+  ds:setFExtPtr { -9.81 }
+  local osi = pick { ns.MoreauJeanOSI, ns.SchatzmanPaoliOSI, ns.D1MinusLinearOSI, ns.RungeKuttaOSI, ns.MoreauJeanGOSI }
+  osi = (osi == ns.D1MinusLinearOSI or osi == ns.RungeKuttaOSI) and osi() or osi(0.5)
+  return ds, ns.LagrangianLinearTIR { { 1 } }, ns.NewtonImpactNSL(0.5), osi
+end
+
+function models.rigid()
+  local ds = ns.NewtonEulerDS({ 0, 0, 0.5, 1, 0, 0, 0 }, { 1, 0, 0, 0, 1, 0 }, 1, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } })
+  local relation = ns.NewtonEuler3DR { shape = "sphere_plane", R = 0.5, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }
+  return ds, relation, ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.MoreauJeanOSI(0.5)
+end
+
+local names = {}
+for name in pairs(models) do names[#names + 1] = name end
+table.sort(names)
+
+local function build()
+  local ds, relation, law, osi = models[pick(names)]()
+  local nsds, td = ns.NonSmoothDynamicalSystem(0, 1), ns.TimeDiscretisation(0, 0.1)
+  local inter = ns.Interaction(law, relation)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(inter, ds)
+  local simu = (class_of(osi) == "RungeKuttaOSI" and ns.EventDriven or ns.TimeStepping)(nsds, td, osi)
+  for _, x in ipairs { ds, relation, law, nsds, inter, osi, td, simu } do keep(x) end
+end
+
+for i = 1, count do
+  if not only or only[i] then
+    math.randomseed(seed, i)
+    if log then io.stderr:write(i, "\n") end
+    depth = 0
+    if i % 40 == 1 then pcall(build) else call_something() end
+    if random(50) == 1 then collectgarbage() end
+    if random(400) == 1 then
+      pool, classes = {}, {}
+      collectgarbage()
+    end
+  end
+end
+io.stderr:write(("%d calls\n"):format(count))

@@ -1,0 +1,59 @@
+-- Random calls of the API end no process; a sequence that does is made short.
+local host = require "host"
+
+-- A million calls take some minutes; a run is kept to so many, since the objects of one run are few.
+local soak = os.getenv "NSLUA_SOAK"
+local runs, calls = soak and 100 or 3, soak and 10000 or (host.sanitized and 1500 or 4000)
+
+describe("random calls of the API", function()
+  local directory
+  setup(function() directory = host.new_directory() end)
+  teardown(function() host.remove(directory) end)
+
+  local function fuzz(seed, count, rest)
+    return host.run(("cd %s && NSLUA_FUZZ_DIRECTORY=%s timeout 300 %s spec/robust/fuzz.lua %d %d %s"):format(
+      host.quote(host.root), directory, host.quote(host.nslua), seed, count, rest or ""))
+  end
+
+  -- A short list of the calls that is enough to fail: halves, quarters ... are left out as long as it still fails.
+  local function shrink(seed, count)
+    local list, chunk = {}, count // 2
+    for i = 1, count do list[i] = i end
+    local function bad(numbers)
+      local _, _, status = fuzz(seed, count, "--only " .. table.concat(numbers, ","))
+      return status ~= 0
+    end
+    if not bad(list) then return list end
+    while chunk >= 1 do
+      local at = 1
+      while at <= #list do
+        local shorter = table.move(list, 1, at - 1, 1, {})
+        table.move(list, at + chunk, #list, at, shorter)
+        if bad(shorter) then list = shorter else at = at + chunk end
+      end
+      chunk = chunk // 2
+    end
+    return list
+  end
+
+  for seed = 1, runs do
+    it("do no harm, from seed " .. seed, function()
+      local out, err, status = fuzz(seed, calls)
+      if status ~= 0 then
+        local list = table.concat(shrink(seed, calls), ",")
+        local _, log = fuzz(seed, calls, "--log --only " .. list)
+        error(("%s\nspec/robust/fuzz.lua %d %d --only %s\n%s"):format(status, seed, calls, list, log:sub(-3000)))
+      end
+      assert.equal("", out)
+      assert.equal(calls .. " calls\n", err)
+    end)
+  end
+
+  it("are the same every time", function()
+    local _, first = fuzz(7, 200, "--log")
+    local _, second = fuzz(7, 200, "--log")
+    local function plain(text) return (text:gsub("0x%x+", "0x")) end
+    assert.equal(plain(first), plain(second))
+    assert.is_true(#first > 5000)
+  end)
+end)

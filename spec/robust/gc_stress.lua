@@ -1,0 +1,11 @@
+-- A full collection at every return of a C function, up to a number of them, then at every hundredth; in the mode that the
+-- environment variable NSLUA_GC names: incremental or generational.
+local most, count = 3000, 0
+if os.getenv "NSLUA_GC" == "generational" then collectgarbage "generational" end
+local collect, getinfo = collectgarbage, debug.getinfo
+
+debug.sethook(function()
+  if getinfo(2, "S").what ~= "C" then return end
+  count = count + 1
+  if count <= most or count % 100 == 0 then collect() end
+end, "r")

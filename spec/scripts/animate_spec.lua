@@ -1,0 +1,131 @@
+-- --animate of the scripts: what is drawn obeys the laws of the system.
+local chromium = require "chromium"
+local host = require "host"
+local page = require "page"
+
+describe("--animate", function()
+  local directory
+  setup(function() directory = host.new_directory() end)
+  teardown(function()
+    chromium.close()
+    host.remove(directory)
+  end)
+
+  -- Runs the script; gives the record of its page and the path.
+  local function animate(name, arguments)
+    local path = ("%s/%s.html"):format(directory, name)
+    local out, err, status = host.nslua_run(("scripts/%s.lua %s --animate %s"):format(name, arguments, path))
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.truthy(out:find("\nwritten: an animation of %d+ frames to " .. path:gsub("%p", "%%%0") .. "\n$"))
+    return page.read(host.read(path)), path
+  end
+
+  -- All frames of a record, with their times.
+  local function frames(record)
+    local times, list = page.numbers(record.times), {}
+    for k = 1, #times do list[k] = page.frame(record, k) end
+    return list, times
+  end
+
+  local function of_kind(frame, kind)
+    local list = {}
+    for _, item in ipairs(frame) do
+      if item.op.kind == kind then list[#list + 1] = item end
+    end
+    return list
+  end
+
+  -- The page opens without an error, plays, and asks for nothing.
+  local function opens(path)
+    if chromium.missing then return end
+    local values, summary = chromium.drive(path, {
+      { size = { 390, 844, 2 }, touch = true }, { eval = "document.documentElement.scrollWidth <= innerWidth" },
+      { size = { 1600, 900, 1 } }, { key = " " }, { wait = 0.3 }, { eval = "nslua.page.time > nslua.page.start" },
+    })
+    assert.same({ true, true }, values)
+    assert.same({ files = 1, outside = {}, errors = {} }, summary)
+  end
+
+  it("of the four-bar linkage: bars of constant length that hang together", function()
+    local record, path = animate("four_bar", "--T 4 --points 101")
+    local list, times = frames(record)
+    assert.equal(101, #list)
+    assert.near(4, times[101], 1e-12)
+    for _, frame in ipairs(list) do
+      local bars = of_kind(frame, "line")
+      for i, length in ipairs { 0.8, 2, 1 } do
+        local x1, y1, x2, y2 = table.unpack(bars[i])
+        assert.near(length, math.sqrt((x2 - x1) ^ 2 + (y2 - y1) ^ 2), 1e-6)
+        local before = bars[i - 1] or { 0, 0, 0, 0 }
+        assert.near(before[3], x1, 1e-12)
+        assert.near(before[4], y1, 1e-12)
+      end
+      assert.same({ 2, 0 }, { bars[3][3], bars[3][4] })
+      assert.equal("coupler", of_kind(frame, "trace")[1].op.name)
+    end
+    opens(path)
+  end)
+
+  it("of the bouncing ball: above the floor, as high as the run says", function()
+    local record, path = animate("bouncing_ball", "--e 0.5 --T 3 --h 1e-3")
+    local list, times = frames(record)
+    local q = page.numbers(record.plot.panels[1].series[1].y)
+    for k, frame in ipairs(list) do
+      local ball = of_kind(frame, "circle")[1]
+      assert.near(q[k], ball[2] - ball[3], 1e-6)
+      assert.is_true(q[k] > -5e-3)
+      if times[k] < 0.45 then assert.near(1 - 9.81 / 2 * times[k] ^ 2, q[k], 2e-3) end
+    end
+    assert.near(3, times[#times], 1 / 60)
+    opens(path)
+  end)
+
+  it("of the disks: in the box, and not into each other", function()
+    local record, path = animate("disks_in_a_box", "--n 12 --T 0.6")
+    local list = frames(record)
+    local bound = 2 * 2e-3 * math.sqrt(2 * 9.81 * 0.33)
+    for _, frame in ipairs(list) do
+      local disks = of_kind(frame, "circle")
+      assert.equal(12, #disks)
+      for i, a in ipairs(disks) do
+        assert.is_true(a[2] - a[3] > -bound and a[1] - a[3] > -bound and a[1] + a[3] < 4.5 * 0.11 + bound)
+        for j = 1, i - 1 do
+          local b = disks[j]
+          assert.is_true(math.sqrt((a[1] - b[1]) ^ 2 + (a[2] - b[2]) ^ 2) > a[3] + b[3] - bound)
+        end
+      end
+    end
+    opens(path)
+  end)
+
+  for _, mode in ipairs { "engage", "disengage" } do
+    it("of the clutch: lambda where the graph meets the law, mode " .. mode, function()
+      local record, path = animate("clutch", "--h 0.5 --theta 0.5 --mode " .. mode)
+      assert.equal("step", record.parameter)
+      assert.equal(40, #record.values)
+      for k = 1, 40 do
+        local frame = page.frame(record, k)
+        local line, point = of_kind(frame, "line")[1], of_kind(frame, "point")[1]
+        local lambda, y = point[1], point[2]
+        local share = (lambda - line[1]) / (line[3] - line[1])
+        assert.near(line[2] + share * (line[4] - line[2]), y, 1e-5)
+        assert.is_true(lambda >= 0 and lambda <= 1)
+        if y > 1e-5 then assert.equal(0, lambda) elseif y < -1e-5 then assert.equal(1, lambda) end
+      end
+      opens(path)
+    end)
+  end
+
+  it("that can not be written is told, with status 1", function()
+    local _, err, status = host.nslua_run "scripts/clutch.lua --h 1 --animate /nonexistent/a.html"
+    assert.matches("cannot write '/nonexistent/a.html': No such file or directory", err, 1, true)
+    assert.equal(1, status)
+    _, err, status = host.nslua_run "scripts/clutch.lua --h 1 --animate a.txt"
+    assert.matches("interact: file: 'a.txt': expected a name that ends in .html, .gif or .mp4", err, 1, true)
+    assert.equal(1, status)
+    _, err, status = host.nslua_run "scripts/four_bar.lua --method all --animate a.html"
+    assert.matches("--animate goes with one method", err, 1, true)
+    assert.equal(1, status)
+  end)
+end)

@@ -1,0 +1,189 @@
+-- Animations as GIF and MP4: how many pictures, what is on them, texts that would do harm, programs that are missing.
+local host = require "host"
+local ns = require "nslua"
+
+local function has(program) return (host.run("command -v " .. program)) ~= "" end
+local missing = not has "gnuplot" and "needs gnuplot, which is not installed"
+  or not has "ffmpeg" and "needs ffmpeg, which is not installed" or nil
+
+local function test(name, f)
+  if missing then pending(("%s (%s)"):format(name, missing)) else it(name, f) end
+end
+
+-- Width, height, the number of pictures and their delays in 1/100 s, from the blocks of a GIF.
+local function read_gif(bytes)
+  assert.equal("GIF89a", bytes:sub(1, 6))
+  local width, height, flags = string.unpack("<I2I2B", bytes, 7)
+  local function table_size(bits) return bits & 128 ~= 0 and 3 * 2 ^ ((bits & 7) + 1) // 1 | 0 or 0 end
+  local at, count, delays = 14 + table_size(flags), 0, {}
+  local function skip_blocks()
+    while bytes:byte(at) > 0 do at = at + 1 + bytes:byte(at) end
+    at = at + 1
+  end
+  while bytes:byte(at) ~= 0x3b do
+    if bytes:byte(at) == 0x21 then
+      if bytes:byte(at + 1) == 0xf9 then delays[#delays + 1] = string.unpack("<I2", bytes, at + 4) end
+      at = at + 2
+    else
+      assert.equal(0x2c, bytes:byte(at))
+      count = count + 1
+      at = at + 11 + table_size(bytes:byte(at + 9))
+    end
+    skip_blocks()
+  end
+  return width, height, count, delays
+end
+
+describe("a film", function()
+  local directory
+  setup(function() directory = host.new_directory() end)
+  teardown(function() host.remove(directory) end)
+
+  -- A square that goes from left to right in two seconds, in a world of 8 by 4.
+  local function square(more)
+    local spec = { frames = 41, fps = 20, xlim = { -4, 4 }, ylim = { -2, 2 }, title = "Square", draw = function(k, c)
+      c:rectangle((k - 21) / 10, 0, 1, 1, { fill = "blue" })
+    end }
+    for key, value in pairs(more or {}) do spec[key] = value end
+    return ns.animation(spec)
+  end
+
+  -- The pictures of a film as rows of red, green and blue bytes: a function of picture, x, y (from 0, y down).
+  local function pixels(path, width, height)
+    local out = host.run(("ffmpeg -v error -i %s -f rawvideo -pix_fmt rgb24 -"):format(path))
+    local size = width * height * 3
+    return function(k, x, y)
+      return { out:byte((k - 1) * size + (y * width + x) * 3 + 1, (k - 1) * size + (y * width + x) * 3 + 3) }
+    end, #out // size
+  end
+
+  local function near(expected, got, by)
+    for i = 1, 3 do assert.near(expected[i], got[i], by) end
+  end
+
+  -- Where the square is on each picture: blue at its place, paper beside it.
+  local function look(path, count, fps)
+    local at, pictures = pixels(path, 320, 200)
+    assert.equal(count, pictures)
+    for k = 1, count do
+      local x = math.floor(160 + 308 / 8 * math.min((k - 1) / fps * 2 - 2, 2) + 0.5)
+      near({ 0, 0x72, 0xb2 }, at(k, x, 115), 40)
+      near({ 255, 255, 255 }, at(k, x - 60, 115), 40)
+      near({ 255, 255, 255 }, at(k, x, 150), 40)
+    end
+  end
+
+  test("as GIF shows the frames in real time", function()
+    local path = directory .. "/a.gif"
+    local animation = square()
+    assert.equal(animation, animation:save(path, { width = 320, height = 200, fps = 10 }))
+    local width, height, count, delays = read_gif(host.read(path))
+    assert.same({ 320, 200, 21 }, { width, height, count })
+    for k = 1, 20 do assert.equal(10, delays[k]) end
+    look(path, 21, 10)
+  end)
+
+  test("as GIF needs no ffmpeg", function()
+    local bin = directory .. "/bin"
+    os.execute(("mkdir %s && ln -s $(command -v gnuplot) %s/gnuplot"):format(bin, bin))
+    local path = directory .. "/b.gif"
+    local _, err, status = host.run(("PATH=%s %s -e %s"):format(bin, host.quote(host.nslua), host.quote(([[
+      local ns = require "nslua"
+      ns.animation { frames = 41, fps = 20, xlim = { -4, 4 }, ylim = { -2, 2 }, draw = function(k, c)
+        c:rectangle((k - 21) / 10, 0, 1, 1, { fill = "blue" })
+      end }:save("%s", { width = 320, height = 200, fps = 10 })]]):format(path))))
+    assert.equal("", err)
+    assert.equal(0, status)
+    local width, height, count, delays = read_gif(host.read(path))
+    assert.same({ 320, 200, 21, 10 }, { width, height, count, delays[1] })
+    look(path, 21, 10)
+  end)
+
+  test("as MP4 shows the frames in real time", function()
+    local path = directory .. "/a.mp4"
+    square { speed = 0.5 }:save(path, { width = 320, height = 200, fps = 5 })
+    look(path, 21, 10)
+    local out = host.run("ffprobe -v error -show_entries stream=avg_frame_rate,pix_fmt -of csv=p=0 " .. path)
+    assert.equal("yuv420p,5/1\n", out)
+    assert.is_nil(host.list(directory):find "part")
+  end)
+
+  test("draws every primitive, axes and traces too", function()
+    local path = directory .. "/all.gif"
+    ns.animation { frames = 3, fps = 10, xlabel = "x", ylabel = "y", title = "All", background = function(c)
+      c:ground(-2, -2, 2, -2)
+    end, draw = function(k, c)
+      c:line(0, 0, 1, 1, { dash = "dashed" })
+      c:polyline({ { 0, 0 }, { 1, 0.5 } }, { dash = "dotted", color = 2 })
+      c:polygon({ { 0, 0 }, { 1, 0 }, { 0, 1 } }, { fill = 3, alpha = 0.5 })
+      c:circle(1, 1, 0.5, { fill = "sky", angle = k })
+      c:arc(0, 0, 1, 0, 1)
+      c:point(0.5, 0.5)
+      c:text(0, 0, "λ", { valign = "top", bold = true, dx = 3 })
+      c:arrow(0, 0, 1, -1)
+      c:arrow(0, 0, 0, 0)
+      c:spring(-2, 0, 0, 0)
+      c:trace("a", k, 0)
+      c:trace("b", k, 1, { seconds = 0.2 })
+    end, file = path }
+    local _, _, count = read_gif(host.read(path))
+    assert.is_true(count >= 5)
+    ns.animation.interact { values = { 1, 2 }, fps = 5, draw = function(v, c) c:point(v, 0) end, file = path }
+    ns.animation { frames = 1, draw = function() end, file = path }
+  end)
+
+  test("takes texts for texts", function()
+    local mark = directory .. "/mark"
+    local texts = { "'; system(\"touch MARK\"); x = '", "`touch MARK`", "\n!touch MARK\n", "'.system('touch MARK').'",
+      "$(touch MARK)", "\\", "'", "''", "%d %s", "{/Symbol a}_b^c", "@x", "\"", "\\\"; system('touch MARK') #", "\xff", "λ\0" }
+    for i, text in ipairs(texts) do texts[i] = text:gsub("MARK", (mark:gsub("%%", "%%%%"))) end
+    local all = table.concat(texts, " ")
+    ns.animation { frames = texts, title = all, unit = all, xlabel = all, ylabel = all, draw = function(text, c)
+      c:text(0, 0, text)
+      c:trace(text, 0, 0)
+    end }:save(directory .. "/text.gif", { width = 100, height = 100, fps = 30 })
+    assert.is_nil(host.read(mark))
+    local _, _, count = read_gif(host.read(directory .. "/text.gif"))
+    assert.equal(#texts, count)
+    local odd = directory .. "/-y $(touch mark) 'a\".mp4"
+    square():save(odd, { width = 100, height = 100, fps = 2 })
+    assert.truthy(host.read(odd))
+    assert.is_nil(host.read(mark))
+  end)
+
+  it("is refused with what is wrong", function()
+    local animation = square()
+    local function refused(expected, ...) assert.equal(expected, select(2, pcall(animation.save, animation, ...))) end
+    refused("animation: file: 'a.png': expected a name that ends in .html, .gif or .mp4", "a.png")
+    refused("save: expected a table of options, got 3", "a.gif", 3)
+    refused("save: unknown option 'size' (known: fps, height, width)", "a.gif", { size = 3 })
+    refused("save: width: expected pixels, from 64 to 4096, got 10", "a.gif", { width = 10 })
+    refused("save: height: expected a positive number, got -1", "a.gif", { height = -1 })
+    refused("save: fps: expected a number, got 'x'", "a.gif", { fps = "x" })
+  end)
+
+  test("tells what can not be written or is too long, and leaves nothing behind", function()
+    local animation = square()
+    local function refused(expected, a, ...) assert.equal(expected, select(2, pcall(a.save, a, ...))) end
+    refused("cannot write '/nonexistent/a.mp4': No such file or directory", animation, "/nonexistent/a.mp4")
+    refused("cannot write '/nonexistent/a.gif': No such file or directory", animation, "/nonexistent/a.gif", { fps = 1 })
+    local slow = square { speed = 1e-6 }
+    local much = "save: %d pictures, at most 20000: take a larger speed for the animation or a lower fps"
+    refused(much:format(50000000), slow, directory .. "/c.gif")
+    local before = host.list(directory)
+    refused(much:format(60000000), slow, directory .. "/c.mp4")
+    assert.equal(before, host.list(directory))
+  end)
+
+  it("is told to need gnuplot, and ffmpeg, in a line", function()
+    local script = [[local a = require "nslua".animation { frames = 1, draw = function() end }
+      print(select(2, pcall(a.save, a, "/nonexistent/a.%s")))]]
+    local function message(path, ending)
+      return (host.run(("PATH=%s %s -e %s"):format(path, host.quote(host.nslua), host.quote(script:format(ending)))))
+    end
+    assert.equal("animation: '/nonexistent/a.gif': gnuplot is not installed; GIF and MP4 need it: " ..
+      "apt install gnuplot-nox (HTML does not)\n", message("/nonexistent", "gif"))
+    assert.equal("animation: '/nonexistent/a.mp4': ffmpeg is not installed; MP4 needs it: " ..
+      "apt install ffmpeg (GIF and HTML do not)\n", message("/nonexistent", "mp4"))
+  end)
+end)

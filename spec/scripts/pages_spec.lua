@@ -1,0 +1,295 @@
+-- The pages in a browser: clicks, keys, fingers, both schemes, and that nothing is loaded from elsewhere.
+local chromium = require "chromium"
+local host = require "host"
+local ns = require "nslua"
+
+local phone, wide = { 390, 844, 2 }, { 1600, 900, 1 }
+local player = "nslua.page."
+
+-- Declares a test that needs the browser.
+local function test(name, f)
+  if chromium.missing then
+    pending(("%s (%s)"):format(name, chromium.missing))
+  else
+    it(name, f)
+  end
+end
+
+describe("a page in the browser", function()
+  local directory, path
+  setup(function()
+    directory = host.new_directory()
+    path = directory .. "/page.html"
+  end)
+  teardown(function()
+    chromium.close()
+    host.remove(directory)
+  end)
+
+  -- Takes the steps; a string stands for an eval. The page must have no error and ask for nothing.
+  local function drive(steps)
+    for i, step in ipairs(steps) do
+      if type(step) == "string" then steps[i] = { eval = step } end
+    end
+    local values, summary = chromium.drive(path, steps)
+    assert.same({ files = 1, outside = {}, errors = {} }, summary)
+    return values
+  end
+
+  local function spin(more)
+    local spec = { file = path, frames = 101, fps = 25, title = "Spin", draw = function(k, c)
+      c:line(0, 0, math.cos(k / 10), math.sin(k / 10), { color = "blue", width = 6 })
+      c:circle(k / 50, 0, 0.5, { fill = "orange", angle = k / 10 })
+      c:trace("end", math.cos(k / 10), math.sin(k / 10))
+    end }
+    for key, value in pairs(more or {}) do spec[key] = value end
+    return ns.animation(spec)
+  end
+
+  -- The middle of an element, for a click.
+  local middle = [[(() => { const r = document.querySelector("%s").getBoundingClientRect();
+    return [r.x + r.width / 2, r.y + r.height / 2]; })()]]
+
+  test("plays in real time at a click, and pauses", function()
+    spin()
+    local at = drive({ { size = wide }, middle:format "button.main" })[1]
+    local v = drive {
+      { size = wide }, player .. "playing", { click = at },
+      player .. "playing", "document.querySelector('button.main').getAttribute('aria-label')",
+      [[(async () => { const wait = () => new Promise(requestAnimationFrame), p = nslua.page;
+        await wait(); const t = p.time, now = performance.now();
+        while (performance.now() - now < 1000) await wait();
+        return [p.time - t, (performance.now() - now) / 1000]; })()]],
+      { click = at }, player .. "playing", player .. "time", { wait = 0.2 }, player .. "time",
+    }
+    assert.is_false(v[1])
+    assert.is_true(v[2])
+    assert.equal("Pause", v[3])
+    assert.near(v[4][2], v[4][1], 0.15)
+    assert.is_false(v[5])
+    assert.equal(v[6], v[7])
+  end)
+
+  test("does what the keys say", function()
+    spin { loop = false }
+    local label = "document.querySelector('output.time').textContent"
+    local v = drive { { size = wide },
+      { key = "ArrowRight" }, player .. "time", { key = "ArrowRight", shift = true }, player .. "time", label,
+      { key = "ArrowLeft" }, player .. "time", { key = "End" }, player .. "time", { key = "ArrowRight" }, player .. "time",
+      { key = "Home" }, player .. "time", { key = "ArrowLeft" }, player .. "time",
+      { key = "ArrowUp" }, player .. "speed", { key = "ArrowDown" }, { key = "ArrowDown" }, player .. "speed",
+      { key = " " }, player .. "playing", { key = " " }, player .. "playing", { key = "l" }, player .. "loop",
+    }
+    assert.near(0.04, v[1], 1e-12)
+    assert.near(0.44, v[2], 1e-12)
+    assert.equal("t = 0.44 s", v[3])
+    assert.near(0.4, v[4], 1e-12)
+    assert.same({ 4, 4, 0, 0, 2, 0.5, true, false, true }, { table.unpack(v, 5) })
+  end)
+
+  test("goes round at the end, or stops there", function()
+    local watch = [[(async () => { const p = nslua.page; p.seek(3.8); p.play(); const now = performance.now();
+      while (performance.now() - now < 700) await new Promise(requestAnimationFrame);
+      return [p.time, p.playing]; })()]]
+    spin()
+    local v = drive { { size = wide }, watch, "document.querySelector('[aria-label=Loop]').click()", watch }
+    assert.is_true(v[1][1] < 1 and v[1][2])
+    assert.same({ 4, false }, v[3])
+  end)
+
+  test("is scrubbed by a drag of the slider", function()
+    spin()
+    local x, y = table.unpack(drive({ { size = wide }, middle:format ".scrub" })[1])
+    local v = drive { { size = wide }, { click = { x, y } }, player .. "time", { drag = { x, y, x + 2000, y } }, player .. "time",
+      "document.querySelector('.scrub').getAttribute('aria-valuetext')" }
+    assert.near(2, v[1], 0.1)
+    assert.equal(4, v[2])
+    assert.equal("t = 4.00 s", v[3])
+  end)
+
+  test("draws between two frames what lies between them, an angle the short way", function()
+    ns.animation { file = path, frames = 3, times = { 0, 1, 2 }, draw = function(k, c)
+      c:circle(10 * k, 0, 1, { angle = k == 2 and -3 or 3 })
+      if k == 3 then c:point(0, 0) end
+    end }
+    local at = "Array.from(nslua.page.scene.at(%d, %g).numbers.subarray(0, 4))"
+    local v = drive { { size = wide }, at:format(0, 0.25), at:format(1, 0.5), "nslua.page.scene.locate(0.25)" }
+    assert.near(12.5, v[1][1], 1e-6)
+    assert.near(3 + 0.25 * (2 * math.pi - 6), v[1][4], 1e-6)
+    assert.near(20, v[2][1], 1e-6) -- the next frame has another shape
+    assert.same({ k = 0, share = 0.25 }, v[3])
+    ns.animation { file = path, frames = 2, interpolate = false, draw = function(k, c) c:circle(10 * k, 0, 1) end }
+    assert.near(10, drive({ { size = wide }, at:format(0, 0.5) })[1][1], 1e-12)
+  end)
+
+  -- The colour of the pixel in the middle of the stage, by red, green and blue.
+  local pixel = [[(() => { const c = document.querySelector(".stage canvas");
+    return Array.from(c.getContext("2d").getImageData(c.width / 2, c.height / 2, 1, 1).data); })()]]
+
+  test("shows what was drawn where it was drawn, in both schemes, sharp and with equal scales", function()
+    ns.animation { file = path, frames = 2, xlim = { -4, 4 }, ylim = { -1, 1 }, draw = function(k, c)
+      c:rectangle(0, 0, 1, 1, { fill = k == 1 and "blue" or "#102030" })
+    end }
+    local scales = "[nslua.page.painter.sx, nslua.page.painter.sy, nslua.page.canvas.width / nslua.page.canvas.clientWidth]"
+    local v = drive { { size = wide }, pixel, { key = "End" }, pixel, { size = phone, dark = true, touch = true }, pixel, scales,
+      "document.documentElement.scrollWidth <= innerWidth" }
+    assert.same({ 0, 0x72, 0xb2, 255 }, v[1])
+    assert.same({ 0x10, 0x20, 0x30, 255 }, v[2])
+    assert.same({ 0x3f, 0x9b, 0xe0, 255 }, v[3])
+    assert.equal(v[4][1], v[4][2])
+    assert.near(2, v[4][3], 0.02)
+    assert.is_true(v[5])
+  end)
+
+  test("draws every primitive", function()
+    local draws = {
+      line = function(c) c:line(-1, 0, 1, 0, { width = 20 }) end,
+      polyline = function(c) c:polyline({ -1, 0, 1 }, { 0, 0, 0 }, { width = 20, color = 1 }) end,
+      polygon = function(c) c:polygon({ { -1, -1 }, { 1, -1 }, { 0, 2 } }, { fill = 1 }) end,
+      circle = function(c) c:circle(0, 0, 1, { fill = 1 }) end,
+      rectangle = function(c) c:rectangle(0, 0, 1, 1, { fill = 1, angle = 1 }) end,
+      arc = function(c) c:arc(-1, 0, 1, -0.5, 0.5, { width = 20 }) end,
+      point = function(c) c:point(0, 0, { size = 30 }) end,
+      text = function(c) c:text(0, 0, "█", { size = 60, align = "center" }) end,
+      arrow = function(c) c:arrow(-1, 0, 1, 0, { width = 20 }) end,
+      spring = function(c) c:spring(-1, 0, 1, 0, { width = 30, size = 4 }) end,
+      ground = function(c) c:ground(-1, 0, 1, 0, { width = 20 }) end,
+      trace = function(c, k) c:trace("a", k - 2, 0, { width = 20 }) end,
+    }
+    local names, steps = {}, {}
+    for name in pairs(draws) do names[#names + 1] = name end
+    table.sort(names)
+    ns.animation.interact { file = path, values = names, xlim = { -2, 2 }, ylim = { -2, 2 }, draw = function(name, c, k)
+      if name == "trace" then draws.trace(c, 1) else draws[name](c, k) end
+    end }
+    steps[1] = { size = wide }
+    for i = 1, #names do
+      steps[#steps + 1] = { eval = ("nslua.page.seek(nslua.page.scene.times[%d])"):format(i - 1) }
+      steps[#steps + 1] = { eval = pixel }
+    end
+    local v = drive(steps)
+    for i, name in ipairs(names) do
+      if name ~= "trace" then assert.equal(255, v[2 * i][4], name) end
+    end
+    ns.animation { file = path, frames = 3, xlim = { -2, 2 }, ylim = { -2, 2 }, draw = function(k, c) draws.trace(c, k) end }
+    v = drive { { size = wide }, pixel, { key = "End" }, pixel }
+    assert.equal(0, v[1][4])
+    assert.equal(255, v[2][4])
+  end)
+
+  test("of interact shows the values of a slider", function()
+    ns.animation.interact { file = path, parameter = "step </output>", values = { 1, 5, "last" }, draw = function(value, c)
+      c:text(0, 0, tostring(value))
+    end }
+    local label = "document.querySelector('output.time').textContent"
+    local x, y = table.unpack(drive({ { size = wide }, middle:format ".scrub" })[1])
+    local v = drive { { size = wide }, label, { key = "ArrowRight" }, label, { drag = { x, y, x + 2000, y } }, label }
+    assert.same({ "step </output> = 1", "step </output> = 5", "step </output> = last" }, v)
+  end)
+
+  test("never runs what a text says", function()
+    math.randomseed(3)
+    local pieces = { "</script>", "<script>boom()</script>", "<img src=x onerror=boom()>", "'", '"', "\\", "\u{2028}", "\u{2029}",
+      "<!--", "-->", "${boom()}", "`", "</title>", "\xff", "\0", "&lt;", "javascript:boom()", "a", "\n", "]]>", "</style>" }
+    for _ = 1, 4 do
+      local parts = {}
+      for i = 1, 30 do parts[i] = pieces[math.random(#pieces)] end
+      local text = table.concat(parts)
+      ns.animation { file = path, title = text, frames = 2, unit = text, xlabel = text, ylabel = text, draw = function(k, c)
+        c:text(0, 0, text)
+        c:trace(text, k, 0)
+      end, plot = { title = text, xlabel = text, panels = { { title = text, ylabel = text, { name = text, y = { 1, 2 } } } } } }
+      local v = drive { { size = wide },
+        "[document.scripts.length, document.images.length, document.styleSheets.length, document.body.childElementCount]",
+        "document.querySelector('h1').textContent", "nslua.page.scene.texts[0]",
+        "document.querySelector('.legend span').textContent" }
+      assert.same({ 2, 0, 1, 3 }, v[1])
+      local clean = require "nslua.html".utf8(text)
+      for i = 2, 4 do assert.equal(clean, v[i]) end
+    end
+  end)
+
+  describe("with plots", function()
+    local t, y, z = {}, {}, {}
+    for k = 1, 1001 do t[k], y[k], z[k] = (k - 1) / 100, math.sin(k / 50), k // 100 end
+    local function plot()
+      ns.animation.timeplot { file = path, t = t, panels = { { { name = "y", y = y }, { name = "z", y = z, step = true } },
+        { { name = "2 y", y = y } } } }
+    end
+    local view, shown = "nslua.page.plot.view", "Array.from(document.querySelectorAll('.legend output'), o => o.textContent)"
+
+    test("zooms with the wheel about the pointer, and back", function()
+      plot()
+      local time = "nslua.page.plot.timeAt(nslua.page.plot.panels[0], { clientX: 600 })"
+      local v = drive { { size = wide }, time, { wheel = { 600, 200, -240 } }, view, time, { key = "Home" }, view,
+        { drag = { 400, 200, 800, 200 } }, view, "document.querySelector('button.text').hidden",
+        { drag = { 400, 200, 600, 200 }, shift = true }, view, { wheel = { 600, 200, 5000 } }, { wheel = { 600, 200, 5000 } },
+        { wheel = { 600, 200, 5000 } }, { wheel = { 600, 200, 5000 } }, { wheel = { 600, 200, 5000 } }, view }
+      assert.near(v[1], v[3], 1e-9)
+      assert.is_true(v[2][2] - v[2][1] < 7 and v[2][1] < v[1] and v[1] < v[2][2])
+      assert.same({ 0, 10 }, v[4])
+      local length = v[5][2] - v[5][1]
+      assert.is_true(length > 2 and length < 3.5)
+      assert.is_false(v[6])
+      assert.near(length, v[7][2] - v[7][1], 1e-9)
+      assert.is_true(v[7][1] < v[5][1])
+      assert.same({ 0, 10 }, v[8])
+    end)
+
+    test("tells values under the pointer, of the nearest sample", function()
+      plot()
+      local v = drive { { size = wide }, shown, { move = { 800, 200 } }, shown, "nslua.page.plot.cursor",
+        { move = { 800, 5 } }, shown }
+      assert.same({ "", "", "" }, v[1])
+      local k = math.floor(v[3] * 100 + 0.5) + 1
+      local expected = ("%.5f"):format(y[k]):gsub("-", "−")
+      assert.equal(expected:sub(1, 6), v[2][1]:sub(1, #expected:sub(1, 6)))
+      assert.equal(z[math.floor(v[3] * 100) + 1], tonumber(v[2][2]))
+      assert.same({ "", "", "" }, v[4])
+    end)
+
+    test("hides and shows a curve by its legend", function()
+      plot()
+      local at = drive({ { size = wide }, middle:format ".legend:nth-of-type(2)" })[1]
+      local range = "nslua.page.plot.range(nslua.page.plot.panels[0])[1]"
+      local v = drive { { size = wide }, range, { click = at }, range,
+        "document.querySelectorAll('.legend')[1].getAttribute('aria-pressed')", { click = at }, range }
+      assert.is_true(v[1] > 10)
+      assert.is_true(v[2] < 1.2)
+      assert.equal("false", v[3])
+      assert.equal(v[1], v[4])
+    end)
+
+    test("zooms by two fingers, moves by one, on a phone that has room for it", function()
+      plot()
+      local v = drive { { size = phone, touch = true, dark = true }, { tap = { 200, 200 } }, shown,
+        { pinch = { 200, 200, 60, 240 } }, view, "document.documentElement.scrollWidth <= innerWidth" }
+      assert.is_true(v[1][1] ~= "")
+      assert.is_true(v[2][2] - v[2][1] < 4 and v[2][2] - v[2][1] > 1.5)
+      assert.is_true(v[3])
+    end)
+
+    test("moves the time of an animation that they stand beside", function()
+      spin { plot = { t = t, panels = { { { name = "y", y = y } } } } }
+      local x, y_ = table.unpack(drive({ { size = wide }, middle:format ".panel canvas" })[1])
+      local v = drive { { size = wide }, { click = { x, y_ } }, player .. "time", player .. "plot.cursor", { key = "Home" },
+        player .. "plot.cursor" }
+      assert.is_true(v[1] > 3)
+      assert.equal(v[1], v[2])
+      assert.equal(0, v[3])
+    end)
+
+    test("show many samples with their peaks", function()
+      local long, peaks = {}, {}
+      for k = 1, 100000 do long[k], peaks[k] = k, k == 70000 and 1000 or 0 end
+      ns.animation.timeplot { file = path, t = long, panels = { { { name = "peak", y = peaks, color = "#ff0000" } } } }
+      local v = drive { { size = wide }, [[(() => {
+        const c = document.querySelector(".panel canvas"), p = nslua.page.plot.panels[0];
+        const x = p.box.left + 0.7 * (p.box.right - p.box.left), y = (p.box.top + p.box.bottom) / 2;
+        const d = c.getContext("2d").getImageData(x - 3, y, 6, 1).data;
+        for (let i = 0; i < d.length; i += 4) if (d[i] > 200 && d[i + 1] < 60) return "red";
+        return "none"; })()]] }
+      assert.equal("red", v[1])
+    end)
+  end)
+end)

@@ -1,0 +1,68 @@
+-- --plot DIR of the scripts that have it: the pictures are there, of the size that they should have.
+local host = require "host"
+
+local directory
+setup(function() directory = host.new_directory() end)
+teardown(function() host.remove(directory) end)
+
+local function size_of(path)
+  local text = host.read(path)
+  if not text or text:sub(2, 4) ~= "PNG" or text:sub(-8, -5) ~= "IEND" then return nil end
+  return string.unpack(">I4I4", text, 17)
+end
+
+-- Arguments, and the pictures with their widths.
+local cases = {
+  { "clutch.lua --h 0.5", { constraint = 1050, run = 1050, sets = 1650 } },
+  { "clutch.lua --h 0.5 --mode disengage", { constraint = 1050, run = 1050, sets = 1650 } },
+  { "spiral.lua", { backward = 1650 } },
+  { "spiral.lua --form nsds --h 0.05", { backward = 1650 } },
+  { "spiral.lua --method forward", { forward = 1650 } },
+  { "spiral.lua --method adaptive", { adaptive = 1650 } },
+  { "spiral.lua --method portrait", { portrait = 900 } },
+  { "spiral.lua --method regions", { regions = 900 } },
+  { "hard_stop.lua", { run = 1050 } },
+  { "coulomb.lua", { run = 1050 } },
+  { "bouncing_ball.lua --T 4", { errors = 1050, run = 1050 } },
+  { "bouncing_ball.lua --T 1 --e 0 --osi SchatzmanPaoli", { errors = 1050, run = 1050 } },
+}
+
+describe("--plot", function()
+  for i, case in ipairs(cases) do
+    it("draws: " .. case[1], function()
+      local place = ("%s/%d/deep"):format(directory, i)
+      local out, err, status = host.nslua_run(("scripts/%s --plot %s"):format(case[1], place))
+      assert.equal("", err)
+      assert.equal(0, status)
+      local names = {}
+      for name, width in pairs(case[2]) do
+        names[#names + 1] = name .. ".png"
+        assert.equal(width, (size_of(place .. "/" .. name .. ".png")), name)
+        assert.matches("drawn: " .. place .. "/" .. name .. ".png\n", out, 1, true)
+      end
+      table.sort(names)
+      assert.equal(table.concat(names, " "), host.list(place))
+    end)
+  end
+
+  it("takes a directory of any name, and draws the same picture twice", function()
+    local place = directory .. "/a b'c|d"
+    for _ = 1, 2 do
+      local _, err, status = host.nslua_run("scripts/coulomb.lua --plot " .. host.quote(place .. "//"))
+      assert.same({ "", 0 }, { err, status })
+    end
+    assert.equal("run.png", host.list(place))
+  end)
+
+  it("says what is wrong, with status 1", function()
+    host.write(directory .. "/file", "")
+    local _, err, status = host.nslua_run(("scripts/coulomb.lua --plot %s/file/x"):format(directory))
+    assert.equal(("scripts/coulomb.lua: can not make the directory '%s/file/x': Not a directory\n"):format(directory), err)
+    assert.equal(1, status)
+    local tools = directory .. "/tools"
+    os.execute(("mkdir %s && ln -s $(command -v mkdir) %s/mkdir"):format(tools, tools))
+    _, err, status = host.run(("PATH=%s %s scripts/coulomb.lua --plot %s/p"):format(tools, host.quote(host.nslua), directory))
+    assert.matches("^scripts/coulomb.lua: gnuplot is not installed; pictures need it: apt install gnuplot%-nox", err)
+    assert.equal(1, status)
+  end)
+end)

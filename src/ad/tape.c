@@ -1,0 +1,455 @@
+/*
+** tape.c
+** Recording, closing and evaluating a tape.
+*/
+#include "ad/tape.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+
+enum { CHUNK = 8 };
+
+struct NsTape {
+  int inputs, constants, steps, outputs;
+  double *constant;
+  NsTapeStep *step;
+  int *output;
+  int nodes, room; /* while it is recorded: node k >= inputs is kind[k - inputs] */
+  int *kind;       /* a step (k >= 0) or a constant (-1 - k) */
+  int *table;      /* of hashes: node + 1; 0: empty */
+  int slots;
+  int room_steps, room_constants, room_outputs;
+  NsArena arena; /* workspace */
+  double *value, *dx, *dy, *partial;
+};
+
+/* ---- the operations ---- */
+
+static double lua_pow(double a, double b) {
+  return b == 2 ? a * a : pow(a, b);
+}
+
+static double lua_mod(double a, double b) {
+  return ns_dual_mod(a, b).value;
+}
+
+static double whole(double a) {
+  return a < 0 ? ceil(a) : floor(a);
+}
+
+static double part(double a) {
+  return a == whole(a) ? 0 : a - whole(a);
+}
+
+static NsSlope ns_dual_cpow(double x, double y) {
+  NsSlope slope = ns_dual_pow(x, y);
+  slope.value = pow(x, y);
+  return slope;
+}
+
+/* By x alone: the base is no operand. */
+static NsSlope ns_dual_log2(double x) {
+  NsSlope slope = ns_dual_logbase(x, 2);
+  slope.dy = 0;
+  return slope;
+}
+
+static NsCurve ns_curve_log2(double x, double y) {
+  (void)y;
+  return (NsCurve){.xx = ns_curve_logbase(x, 2).xx};
+}
+
+static NsSlope ns_dual_floor(double x) {
+  return (NsSlope){floor(x) + 0, 0, 0};
+}
+
+static NsSlope ns_dual_ceil(double x) {
+  return (NsSlope){ceil(x) + 0, 0, 0};
+}
+
+static NsSlope ns_dual_whole(double x) {
+  return (NsSlope){whole(x) + 0, 0, 0};
+}
+
+static NsSlope ns_dual_part(double x) {
+  return (NsSlope){part(x), 1, 0};
+}
+
+static NsSlope ns_dual_max(double x, double y) {
+  return x < y ? (NsSlope){y, 0, 1} : (NsSlope){x, 1, 0};
+}
+
+static NsSlope ns_dual_min(double x, double y) {
+  return y < x ? (NsSlope){y, 0, 1} : (NsSlope){x, 1, 0};
+}
+
+/* One of the two is set, by the number of operands. */
+typedef struct Operation {
+  const char *name;
+  int arity;
+  NsUnary unary;
+  NsBinary binary;
+  NsBend bend;
+} Operation;
+
+#define SLOPES_1(slope) .unary = slope
+#define SLOPES_2(slope) .binary = slope
+#define ENTRY(op, operands, value, slope, bent, by_a, by_b)                                                            \
+  {.name = #op, .arity = operands, SLOPES_##operands(slope), .bend = bent},
+static const Operation operations[] = {NS_TAPE_OPERATIONS(ENTRY)};
+#undef ENTRY
+
+const char *ns_tape_op_name(NsTapeOp op) {
+  return operations[op].name;
+}
+
+int ns_tape_op_arity(NsTapeOp op) {
+  return operations[op].arity;
+}
+
+/* ---- recording ---- */
+
+NsStatus ns_tape_new(NsTape **out, int inputs) {
+  NsTape *tape = *out = ns_alloc(1, sizeof *tape);
+  if (!tape) return NS_ENOMEM;
+  tape->inputs = tape->nodes = inputs;
+  return NS_OK;
+}
+
+void ns_tape_free(NsTape *tape) {
+  if (!tape) return;
+  ns_free(tape->constant);
+  ns_free(tape->step);
+  ns_free(tape->output);
+  ns_free(tape->kind);
+  ns_free(tape->table);
+  ns_arena_release(&tape->arena);
+  ns_free(tape);
+}
+
+/* Makes room for one more element of an array; false when there is no memory. */
+static bool grow(void **array, int *room, int used, size_t size) {
+  if (used < *room) return true;
+  if (*room > INT_MAX / 4) return false;
+  int more = *room ? 2 * *room : 64;
+  void *block = ns_resize(*array, (size_t)more, size);
+  if (!block) return false;
+  *array = block;
+  *room = more;
+  return true;
+}
+
+static uint64_t mix(uint64_t h) {
+  h ^= h >> 31;
+  h *= UINT64_C(0x9e3779b97f4a7c15);
+  return h ^ (h >> 29);
+}
+
+static uint64_t hash_constant(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return mix(bits + 1);
+}
+
+static uint64_t hash_step(const NsTapeStep *s) {
+  return mix(mix(mix((uint64_t)s->op + 2) + (uint64_t)s->a) + (uint64_t)s->b);
+}
+
+static uint64_t hash_node(const NsTape *tape, int node) {
+  int kind = tape->kind[node - tape->inputs];
+  return kind < 0 ? hash_constant(tape->constant[-1 - kind]) : hash_step(&tape->step[kind]);
+}
+
+static void put_in_table(NsTape *tape, int node) {
+  size_t mask = (size_t)tape->slots - 1, at = hash_node(tape, node) & mask;
+  while (tape->table[at]) at = (at + 1) & mask;
+  tape->table[at] = node + 1;
+}
+
+/* Keeps the table of hashes at most half full. */
+static bool grow_table(NsTape *tape) {
+  int used = tape->nodes - tape->inputs;
+  if (2 * (used + 1) <= tape->slots) return true;
+  int slots = tape->slots ? 2 * tape->slots : 128;
+  int *table = ns_alloc((size_t)slots, sizeof *table);
+  if (!table) return false;
+  ns_free(tape->table);
+  tape->table = table;
+  tape->slots = slots;
+  for (int node = tape->inputs; node < tape->nodes; node++) put_in_table(tape, node);
+  return true;
+}
+
+/* The node of this kind that is there already, or -1. A constant is told by its bits: -0 is not 0. */
+static int find(const NsTape *tape, uint64_t hash, const NsTapeStep *step, double constant) {
+  if (!tape->slots) return -1;
+  size_t mask = (size_t)tape->slots - 1;
+  for (size_t at = hash & mask; tape->table[at]; at = (at + 1) & mask) {
+    int node = tape->table[at] - 1, kind = tape->kind[node - tape->inputs];
+    if (step && kind >= 0) {
+      const NsTapeStep *s = &tape->step[kind];
+      if (s->op == step->op && s->a == step->a && s->b == step->b) return node;
+    } else if (!step && kind < 0 && memcmp(&tape->constant[-1 - kind], &constant, sizeof constant) == 0) {
+      return node;
+    }
+  }
+  return -1;
+}
+
+/* The next node is of this kind. */
+static int add_node(NsTape *tape, int kind) {
+  int node = tape->nodes;
+  tape->kind[node - tape->inputs] = kind;
+  put_in_table(tape, node);
+  tape->nodes++;
+  return node;
+}
+
+int ns_tape_constant(NsTape *tape, double value) {
+  int found = find(tape, hash_constant(value), NULL, value);
+  if (found >= 0) return found;
+  bool good = grow((void **)&tape->constant, &tape->room_constants, tape->constants, sizeof *tape->constant) &&
+              grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
+  if (!good) return -1;
+  tape->constant[tape->constants] = value;
+  return add_node(tape, -1 - tape->constants++);
+}
+
+int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
+  NsTapeStep step = {op, a, operations[op].arity == 2 ? b : a};
+  int found = find(tape, hash_step(&step), &step, 0);
+  if (found >= 0) return found;
+  bool good = grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
+              grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
+  if (!good) return -1;
+  tape->step[tape->steps] = step;
+  return add_node(tape, tape->steps++);
+}
+
+NsStatus ns_tape_output(NsTape *tape, int node) {
+  if (!grow((void **)&tape->output, &tape->room_outputs, tape->outputs, sizeof *tape->output)) return NS_ENOMEM;
+  tape->output[tape->outputs++] = node;
+  return NS_OK;
+}
+
+/* ---- closing ---- */
+
+/* Marks in `number` (by node) what the outputs need with 1. */
+static void mark(const NsTape *tape, int *number) {
+  for (int i = 0; i < tape->outputs; i++) number[tape->output[i]] = 1;
+  for (int node = tape->nodes - 1; node >= tape->inputs; node--) {
+    int kind = tape->kind[node - tape->inputs];
+    if (!number[node] || kind < 0) continue;
+    number[tape->step[kind].a] = number[tape->step[kind].b] = 1;
+  }
+}
+
+/* Replaces the marks by new numbers, and moves what is kept to the front of its array. */
+static void renumber(NsTape *tape, int *number) {
+  int constants = 0, steps = 0;
+  for (int node = tape->inputs; node < tape->nodes; node++) {
+    int kind = tape->kind[node - tape->inputs];
+    if (number[node] && kind < 0) {
+      tape->constant[constants] = tape->constant[-1 - kind];
+      number[node] = tape->inputs + constants++;
+    }
+  }
+  for (int node = 0; node < tape->inputs; node++) number[node] = node;
+  for (int node = tape->inputs; node < tape->nodes; node++) {
+    int kind = tape->kind[node - tape->inputs];
+    if (!number[node] || kind < 0) continue;
+    const NsTapeStep *s = &tape->step[kind];
+    tape->step[steps] = (NsTapeStep){s->op, number[s->a], number[s->b]};
+    number[node] = tape->inputs + constants + steps++;
+  }
+  for (int i = 0; i < tape->outputs; i++) tape->output[i] = number[tape->output[i]];
+  tape->constants = constants;
+  tape->steps = steps;
+  tape->nodes = tape->inputs + constants + steps;
+}
+
+NsStatus ns_tape_close(NsTape *tape) {
+  int *number = ns_alloc((size_t)tape->nodes, sizeof *number);
+  if (!number) return NS_ENOMEM;
+  mark(tape, number);
+  renumber(tape, number);
+  ns_free(number);
+  ns_free(tape->kind);
+  ns_free(tape->table);
+  tape->kind = tape->table = NULL;
+  tape->value = ns_arena_doubles(&tape->arena, tape->nodes);
+  tape->dx = ns_arena_doubles(&tape->arena, tape->steps);
+  tape->dy = ns_arena_doubles(&tape->arena, tape->steps);
+  tape->partial = ns_arena_matrix(&tape->arena, CHUNK, tape->nodes);
+  if (tape->arena.failed) return NS_ENOMEM;
+  if (tape->constants > 0)
+    memcpy(tape->value + tape->inputs, tape->constant, (size_t)tape->constants * sizeof *tape->value);
+  return NS_OK;
+}
+
+NsTapeView ns_tape_view(const NsTape *tape) {
+  return (NsTapeView){tape->inputs,   tape->constants, tape->steps, tape->outputs,
+                      tape->constant, tape->step,      tape->output};
+}
+
+/* ---- values ---- */
+
+static void take_inputs(NsTape *tape, const double *in) {
+  if (tape->inputs > 0) memcpy(tape->value, in, (size_t)tape->inputs * sizeof *in);
+}
+
+void ns_tape_value(NsTape *tape, const double *in, double *out) {
+  const double *v = tape->value;
+  double *to = tape->value + tape->inputs + tape->constants;
+  take_inputs(tape, in);
+  for (const NsTapeStep *s = tape->step, *end = s + tape->steps; s < end; s++, to++) {
+    double a = v[s->a], b = v[s->b];
+    switch (s->op) {
+#define CASE(op, operands, result, slope, bend, by_a, by_b) case NS_TAPE_##op: *to = result; break;
+      NS_TAPE_OPERATIONS(CASE)
+#undef CASE
+      case NS_TAPE_OPS: break;
+    }
+  }
+  for (int i = 0; i < tape->outputs; i++) out[i] = v[tape->output[i]];
+}
+
+/* Values and slopes of every step. Whether all slopes are finite. */
+static bool linearise(NsTape *tape, const double *in) {
+  const double *v = tape->value;
+  double *to = tape->value + tape->inputs + tape->constants;
+  bool finite = true;
+  take_inputs(tape, in);
+  for (int k = 0; k < tape->steps; k++) {
+    const NsTapeStep *s = &tape->step[k];
+    const Operation *o = &operations[s->op];
+    NsSlope slope = o->unary ? o->unary(v[s->a]) : o->binary(v[s->a], v[s->b]);
+    to[k] = slope.value;
+    tape->dx[k] = slope.dx;
+    tape->dy[k] = slope.dy;
+    finite = finite && isfinite(slope.dx) && isfinite(slope.dy);
+  }
+  return finite;
+}
+
+/* ---- derivatives ---- */
+
+/* dx x + dy y, a term with a partial of 0 being 0. */
+static void combine(double *restrict out, double dx, const double *x, double dy, const double *y) {
+  for (int k = 0; k < CHUNK; k++) {
+    double a = x[k] != 0 ? dx * x[k] : 0, b = y[k] != 0 ? dy * y[k] : 0;
+    out[k] = a + b;
+  }
+}
+
+/* Whether the operation is a step or a choice, whose slopes of 0 stand for operands without a part in it. */
+static bool chooses(NsTapeOp op) {
+  return op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE || op == NS_TAPE_IDIV || op == NS_TAPE_MAX ||
+         op == NS_TAPE_MIN;
+}
+
+static void choose(int n, double *out, double dx, const double *x, double dy, const double *y) {
+  for (int k = 0; k < n; k++) out[k] = (dx != 0 ? dx * x[k] : 0) + (dy != 0 ? dy * y[k] : 0);
+}
+
+/* One pass: the partials by the inputs first .. first + count - 1, count <= CHUNK; tape->partial is all 0 but for steps. */
+static void forward_pass(NsTape *tape, int first, int count) {
+  double *p = tape->partial, *to = p + (ptrdiff_t)CHUNK * (tape->inputs + tape->constants);
+  for (int k = 0; k < count; k++) p[(ptrdiff_t)CHUNK * (first + k) + k] = 1;
+  for (int k = 0; k < tape->steps; k++, to += CHUNK) {
+    const NsTapeStep *s = &tape->step[k];
+    const double *x = p + (ptrdiff_t)CHUNK * s->a, *y = p + (ptrdiff_t)CHUNK * s->b;
+    if (chooses(s->op)) choose(CHUNK, to, tape->dx[k], x, tape->dy[k], y);
+    else combine(to, tape->dx[k], x, tape->dy[k], y);
+  }
+}
+
+static void unseed(NsTape *tape, int first, int count) {
+  for (int k = 0; k < count; k++) tape->partial[(ptrdiff_t)CHUNK * (first + k) + k] = 0;
+}
+
+static void forward(NsTape *tape, int first, int count, double *jac) {
+  memset(tape->partial, 0, (size_t)CHUNK * (size_t)(tape->inputs + tape->constants) * sizeof(double));
+  for (int from = 0; from < count; from += CHUNK) {
+    int some = count - from < CHUNK ? count - from : CHUNK;
+    forward_pass(tape, first + from, some);
+    for (int i = 0; i < tape->outputs; i++)
+      for (int k = 0; k < some; k++)
+        jac[i + (ptrdiff_t)(from + k) * tape->outputs] = tape->partial[(ptrdiff_t)CHUNK * tape->output[i] + k];
+    unseed(tape, first + from, some);
+  }
+}
+
+/* One sweep for each output: the adjoints of every node, in tape->partial. */
+static void reverse(NsTape *tape, int first, int count, double *jac) {
+  int base = tape->inputs + tape->constants;
+  double *adjoint = tape->partial;
+  for (int i = 0; i < tape->outputs; i++) {
+    memset(adjoint, 0, (size_t)tape->nodes * sizeof *adjoint);
+    adjoint[tape->output[i]] = 1;
+    for (int k = tape->steps - 1; k >= 0; k--) {
+      double bar = adjoint[base + k];
+      const NsTapeStep *s = &tape->step[k];
+      if (bar == 0) continue;
+      adjoint[s->a] += bar * tape->dx[k];
+      if (operations[s->op].arity == 2) adjoint[s->b] += bar * tape->dy[k];
+    }
+    for (int k = 0; k < count; k++) jac[i + (ptrdiff_t)k * tape->outputs] = adjoint[first + k];
+  }
+}
+
+void ns_tape_forward(NsTape *tape, const double *in, int first, int count, double *jac) {
+  (void)linearise(tape, in);
+  forward(tape, first, count, jac);
+}
+
+bool ns_tape_reverse(NsTape *tape, const double *in, int first, int count, double *jac) {
+  bool finite = linearise(tape, in);
+  if (finite) reverse(tape, first, count, jac);
+  return finite;
+}
+
+void ns_tape_jacobian(NsTape *tape, const double *in, int first, int count, double *jac) {
+  bool finite = linearise(tape, in);
+  if (finite && 2 * tape->outputs < count / CHUNK) reverse(tape, first, count, jac);
+  else forward(tape, first, count, jac);
+}
+
+bool ns_tape_depends(NsTape *tape, int first, int count) {
+  double *marked = tape->partial;
+  bool any = false;
+  memset(marked, 0, (size_t)tape->nodes * sizeof *marked);
+  for (int i = first; i < first + count; i++) marked[i] = 1;
+  double *to = marked + tape->inputs + tape->constants;
+  for (int k = 0; k < tape->steps; k++) to[k] = fmax(marked[tape->step[k].a], marked[tape->step[k].b]);
+  for (int i = 0; i < tape->outputs; i++) any = any || marked[tape->output[i]] != 0;
+  return any;
+}
+
+void ns_tape_along(NsTape *tape, const double *in, const double *direction, double *first, double *second) {
+  const double *v = tape->value;
+  double *d = tape->partial, *to;
+  (void)linearise(tape, in);
+  memset(d, 0, 2 * (size_t)(tape->inputs + tape->constants) * sizeof *d);
+  for (int i = 0; i < tape->inputs; i++) d[2 * i] = direction[i];
+  to = d + 2 * (ptrdiff_t)(tape->inputs + tape->constants);
+  for (int k = 0; k < tape->steps; k++, to += 2) {
+    const NsTapeStep *s = &tape->step[k];
+    const double *x = d + 2 * (ptrdiff_t)s->a, *y = operations[s->op].arity == 2 ? d + 2 * (ptrdiff_t)s->b : NULL;
+    if (chooses(s->op)) {
+      choose(2, to, tape->dx[k], x, tape->dy[k], y);
+      continue;
+    }
+    ns_dual_combine(2, to, tape->dx[k], x, tape->dy[k], y);
+    ns_jet_bend(to, operations[s->op].bend, v[s->a], v[s->b], x, y);
+  }
+  for (int i = 0; i < tape->outputs; i++) {
+    first[i] = d[2 * (ptrdiff_t)tape->output[i]];
+    if (second) second[i] = d[2 * (ptrdiff_t)tape->output[i] + 1];
+  }
+}

@@ -1,0 +1,236 @@
+/*
+** tape_source.c
+** Writing a tape as C source.
+*/
+#include "ad/tape_source.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- text ---- */
+
+typedef struct Text {
+  char *text;
+  size_t length, room;
+  bool failed;
+} Text;
+
+static void put(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends at most 1000 characters, formatted as printf does. */
+static void put(Text *t, const char *format, ...) {
+  enum { MOST = 1001 };
+  va_list args;
+  if (t->failed) return;
+  if (t->room - t->length < MOST) {
+    size_t room = 2 * t->room + MOST;
+    char *text = ns_resize(t->text, room, 1);
+    t->failed = !text;
+    if (!text) return;
+    t->text = text;
+    t->room = room;
+  }
+  va_start(args, format);
+  t->length += (size_t)vsnprintf(t->text + t->length, MOST, format, args);
+  va_end(args);
+}
+
+/* ---- operations ---- */
+
+typedef struct Pattern {
+  const char *name, *value, *by_a, *by_b;
+} Pattern;
+
+#define ENTRY(op, operands, value, slope, bend, by_a, by_b) {#op, #value, by_a, by_b},
+static const Pattern patterns[] = {NS_TAPE_OPERATIONS(ENTRY)};
+#undef ENTRY
+
+/* What the operations need, for a compiler that was told to take no function for a built-in one. */
+static const char *const prelude[] = {
+    "double sin(double), cos(double), tan(double), asin(double), acos(double), atan2(double, double), exp(double);\n",
+    "double log(double), log2(double), log10(double), sinh(double), cosh(double), tanh(double), pow(double, double);\n",
+    "double hypot(double, double), fmod(double, double), nearbyint(double);\n",
+    "#if defined(__GNUC__) && !defined(__TINYC__)\n#define sqrt __builtin_sqrt\n#define fabs __builtin_fabs\n"
+    "#define floor __builtin_floor\n#define ceil __builtin_ceil\n#else\n"
+    "double sqrt(double), fabs(double), floor(double), ceil(double);\n#endif\n",
+    "static const double LN2 = 0.693147180559945309417232121458176568, LN10 = 2.302585092994045684017991454684364208;\n",
+    "static double lua_pow(double a, double b) { return b == 2 ? a * a : pow(a, b); }\n",
+    "static double lua_mod(double a, double b) {\n  double m = fmod(a, b);\n"
+    "  if (m > 0 ? b < 0 : m < 0 && b > 0) m += b;\n  return m;\n}\n",
+    "static double whole(double a) { return a < 0 ? ceil(a) : floor(a); }\n",
+    "static double part(double a) { return a == whole(a) ? 0 : a - whole(a); }\n",
+    "static double reciprocal(double a) { return a >= 0 ? 1 / a : 0 / (a - a); }\n",
+    "static double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : 0 * a; }\n",
+    "static double pow_by_base(double a, double b) {\n"
+    "  return b == 2 ? 2 * a : b == 0 ? 0 : b * pow(a, b - 1);\n}\n",
+    "static double pow_by_exponent(double a, double b, double v) {\n"
+    "  return a == 0 && b > 0 ? 0 : v * log(a);\n}\n",
+};
+
+static void put_prelude(Text *t) {
+  for (size_t i = 0; i < sizeof prelude / sizeof *prelude; i++) put(t, "%s", prelude[i]);
+  for (int op = 0; op < NS_TAPE_OPS; op++) {
+    const Pattern *p = &patterns[op];
+    put(t, "#define %s(a, b) (%s)\n#define %s_A(a, b, v) (%s)\n#define %s_B(a, b, v) (%s)\n", p->name, p->value,
+        p->name, p->by_a, p->name, p->by_b);
+  }
+}
+
+/* ---- values ---- */
+
+static void put_constant(Text *t, int node, double c) {
+  put(t, "  const double v%d = ", node);
+  if (isnan(c)) put(t, "0.0 / 0.0;\n");
+  else if (isinf(c)) put(t, "%s1.0 / 0.0;\n", c < 0 ? "-" : "");
+  else put(t, "%a;\n", c);
+}
+
+static void put_values(Text *t, const NsTapeView *tape) {
+  for (int i = 0; i < tape->inputs; i++) put(t, "  const double v%d = in[%d];\n", i, i);
+  for (int i = 0; i < tape->constants; i++) put_constant(t, tape->inputs + i, tape->constant[i]);
+  int node = tape->inputs + tape->constants;
+  for (int k = 0; k < tape->steps; k++, node++) {
+    const NsTapeStep *s = &tape->step[k];
+    put(t, "  const double v%d = %s(v%d, v%d);\n", node, patterns[s->op].name, s->a, s->b);
+  }
+}
+
+/* ---- derivatives ---- */
+
+/* A slope that is known beforehand to be 0, 1 or -1; 2: it is not. */
+static int known_slope(const char *slope) {
+  return strcmp(slope, "0") == 0 ? 0 : strcmp(slope, "1") == 0 ? 1 : strcmp(slope, "-1") == 0 ? -1 : 2;
+}
+
+/* What step k (its node; operands; whether they depend on input j) is differentiated by. */
+typedef struct Partial {
+  int node, operand, input, inputs;
+  char side;
+  const char *slope;
+} Partial;
+
+/* One term of a partial derivative: slope times the operand's partial. */
+static void put_term(Text *t, const Partial *p) {
+  int known = known_slope(p->slope);
+  bool seed = p->operand < p->inputs;
+  put(t, known == -1 ? " - " : " + ");
+  if (known == 2) put(t, "s%d%c", p->node, p->side);
+  if (known == 2 && !seed) put(t, " * ");
+  if (!seed) put(t, "d%d_%d", p->operand, p->input);
+  if (known != 2 && seed) put(t, "1");
+}
+
+/* depends[node * inputs + j]: whether the node's derivative by input j may be other than 0. */
+typedef struct Sparsity {
+  unsigned char *depends;
+  int inputs;
+} Sparsity;
+
+static bool depends(const Sparsity *s, int node, int j) {
+  return node < s->inputs ? node == j : s->depends[(size_t)node * (size_t)s->inputs + (size_t)j] != 0;
+}
+
+/* Whether an operand has any partial, which is when its slope is wanted. */
+static bool moves(const Sparsity *s, int node) {
+  for (int j = 0; j < s->inputs; j++)
+    if (depends(s, node, j)) return true;
+  return false;
+}
+
+/* Fills the sparsity; returns the number of partials. */
+static long find_sparsity(const NsTapeView *tape, Sparsity *sparsity) {
+  int node = tape->inputs + tape->constants;
+  long count = 0;
+  for (int k = 0; k < tape->steps; k++, node++) {
+    const NsTapeStep *s = &tape->step[k];
+    const Pattern *p = &patterns[s->op];
+    bool by_a = known_slope(p->by_a) != 0, by_b = known_slope(p->by_b) != 0;
+    unsigned char *row = sparsity->depends + (size_t)node * (size_t)tape->inputs;
+    for (int j = 0; j < tape->inputs; j++) {
+      row[j] = (by_a && depends(sparsity, s->a, j)) || (by_b && depends(sparsity, s->b, j));
+      count += row[j];
+    }
+  }
+  return count;
+}
+
+static void put_slopes(Text *t, const NsTapeStep *s, int node, const Sparsity *sparsity) {
+  const Pattern *p = &patterns[s->op];
+  if (known_slope(p->by_a) == 2 && moves(sparsity, s->a))
+    put(t, "  const double s%da = %s_A(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
+  if (known_slope(p->by_b) == 2 && moves(sparsity, s->b))
+    put(t, "  const double s%db = %s_B(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
+}
+
+static void put_partials(Text *t, const NsTapeView *tape, const Sparsity *sparsity) {
+  int node = tape->inputs + tape->constants;
+  for (int k = 0; k < tape->steps; k++, node++) {
+    const NsTapeStep *s = &tape->step[k];
+    const Pattern *p = &patterns[s->op];
+    put_slopes(t, s, node, sparsity);
+    for (int j = 0; j < tape->inputs; j++) {
+      if (!depends(sparsity, node, j)) continue;
+      Partial a = {node, s->a, j, tape->inputs, 'a', p->by_a}, b = {node, s->b, j, tape->inputs, 'b', p->by_b};
+      put(t, "  const double d%d_%d =", node, j);
+      if (known_slope(p->by_a) != 0 && depends(sparsity, s->a, j)) put_term(t, &a);
+      if (known_slope(p->by_b) != 0 && depends(sparsity, s->b, j)) put_term(t, &b);
+      put(t, ";\n");
+    }
+  }
+}
+
+static void put_entries(Text *t, const NsTapeView *tape, const Sparsity *sparsity) {
+  for (int j = 0; j < tape->inputs; j++)
+    for (int i = 0; i < tape->outputs; i++) {
+      int node = tape->output[i];
+      put(t, "  jac[%ld] = ", (long)i + (long)j * tape->outputs);
+      if (!depends(sparsity, node, j)) put(t, "0;\n");
+      else if (node < tape->inputs) put(t, "1;\n");
+      else put(t, "d%d_%d;\n", node, j);
+    }
+}
+
+/* Appends the Jacobian's function unless it is too long: false then. */
+static bool put_jacobian(Text *t, const NsTapeView *tape) {
+  size_t nodes = (size_t)(tape->inputs + tape->constants + tape->steps);
+  Sparsity sparsity = {NULL, tape->inputs};
+  if ((long)tape->inputs * tape->outputs > NS_TAPE_SOURCE_PARTIALS) return false;
+  sparsity.depends = ns_alloc(nodes * (size_t)tape->inputs, 1);
+  if (!sparsity.depends) return t->failed = true, false;
+  bool good = find_sparsity(tape, &sparsity) <= NS_TAPE_SOURCE_PARTIALS;
+  if (good) {
+    put(t, "void tape_jacobian(const double *in, double *jac) {\n  (void)in, (void)jac;\n");
+    put_values(t, tape);
+    put_partials(t, tape, &sparsity);
+    put_entries(t, tape, &sparsity);
+    put(t, "}\n");
+  }
+  ns_free(sparsity.depends);
+  return good;
+}
+
+NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian) {
+  NsTapeView view = ns_tape_view(tape);
+  Text text = {NULL, 0, 0, false};
+  *source = NULL;
+  *jacobian = false;
+  if (view.steps > NS_TAPE_SOURCE_STEPS || view.inputs + view.constants > NS_TAPE_SOURCE_STEPS ||
+      view.outputs > NS_TAPE_SOURCE_PARTIALS)
+    return NS_ESIZE;
+  put_prelude(&text);
+  put(&text, "void tape_value(const double *in, double *out) {\n  (void)in, (void)out;\n");
+  put_values(&text, &view);
+  for (int i = 0; i < view.outputs; i++) put(&text, "  out[%d] = v%d;\n", i, view.output[i]);
+  put(&text, "}\n");
+  *jacobian = put_jacobian(&text, &view);
+  if (text.failed) {
+    ns_free(text.text);
+    return NS_ENOMEM;
+  }
+  *source = text.text;
+  return NS_OK;
+}

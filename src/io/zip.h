@@ -1,0 +1,67 @@
+/*
+** zip.h
+** Archives of named parts (PKWARE's .ZIP, what NumPy's .npz is): written stored, read stored or deflated.
+*/
+#ifndef NS_IO_ZIP_H
+#define NS_IO_ZIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* ---- writing ---- */
+
+typedef struct NsZip NsZip;
+
+/* A piece of a part's contents. */
+typedef struct NsZipPiece {
+  const void *bytes;
+  size_t size;
+} NsZipPiece;
+
+/* Opens an archive; it appears under its name, whole, at the commit (see NsFile). NS_EIO, NS_ENOMEM. */
+NsStatus ns_zip_open(NsZip **zip, const char *path, NsError *err);
+
+/*
+** Appends a part made of `count` pieces. NS_ETOOLARGE when the archive would be larger than 4 GiB or hold more than
+** 65535 parts, NS_ENOMEM.
+*/
+NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, NsError *err);
+
+/* Writes the directory and gives the name; the archive is freed in every case. NS_EIO. */
+NsStatus ns_zip_commit(NsZip *zip, NsError *err);
+
+/* Drops what was written. NULL is ignored. */
+void ns_zip_abort(NsZip *zip);
+
+/* ---- reading ---- */
+
+/* A part of an archive in memory; name and data point into it. */
+typedef struct NsZipPart {
+  const char *name, *data;
+  size_t name_length, stored, size; /* bytes in the archive, bytes of the contents */
+  int method;                       /* 0 stored, 8 deflated */
+  uint32_t crc;
+} NsZipPart;
+
+/* A walk along the directory of an archive. */
+typedef struct NsZipReader {
+  const char *bytes;
+  size_t size, at;
+  int left; /* parts that have not come yet */
+} NsZipReader;
+
+/* Finds the directory of an archive. NS_EARG ("it is no .zip archive, or one that is cut off"). */
+NsStatus ns_zip_scan(NsZipReader *reader, const char *bytes, size_t size, NsError *err);
+
+/* The next part, while reader->left > 0. NS_EARG. */
+NsStatus ns_zip_next(NsZipReader *reader, NsZipPart *part, NsError *err);
+
+/* Copies a part's contents to `to` (part->size bytes) and compares the checksum. NS_EARG. */
+NsStatus ns_zip_read(const NsZipPart *part, char *to, NsError *err);
+
+/* The checksum of an archive's parts (CRC-32, reflected 0xEDB88320) of bytes that follow those with the checksum crc. */
+uint32_t ns_crc32(uint32_t crc, const void *bytes, size_t size);
+
+#endif
