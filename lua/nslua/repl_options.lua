@@ -20,10 +20,11 @@ return {
   { "h Jachq hDot dotJachq C z name", "LagrangianRheonomousR", "NewtonEulerR" },
   { "h Jachq dotJachq C z name", "LagrangianScleronomousR" },
   { "h z name shape R R1 R2 corner point normal", "NewtonEuler1DR", "NewtonEuler3DR" },
-  { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot potential z name", "NewtonEulerDS" },
+  { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot mExt mInt jacobianMIntq jacobianMIntv "
+    .. "potential z name", "NewtonEulerDS" },
   { "algebraic residual t y yd", "consistent" },
   { "nsds law reach", "contact.manager", "contact.space" },
-  { "algebraic_vars_idx atol consistent first_step_size index max_step_size max_steps rtol", "dae" },
+  { "algebraic_vars_idx atol consistent first_step_size index jacobian max_step_size max_steps rtol", "dae" },
   { "residual t y yd", "diagnose" },
   { "fprime args xtol maxfev full_output", "fsolve" },
   { "M q lower upper solver tolerance max_iterations omega z0", "numerics.box", "numerics.relay" },
@@ -39,5 +40,5 @@ return {
   { "rcond", "solve" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
-  { "every progress partial", ":run" },
+  { "every progress partial record checkpoint resume", ":run" },
 }
