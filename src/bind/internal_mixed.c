@@ -229,9 +229,10 @@ static int mixed_part(lua_State *L) {
   Given g = read_problem(L, c);
   int count = (int)number_field(L, "max_iterations", 1000), n = g.p.n;
   NsSolverInfo info = {.solver = methods[method]};
-  NsMixedView v = {g.p, kinds_of(&g.p), number_field(L, "tolerance", 1e-10), count,
-                   ns_arena_doubles(&c->arena, g.p.ngroups), ns_arena_doubles(&c->arena, n),
-                   ns_arena_doubles(&c->arena, n), ns_arena_doubles(&c->arena, n)};
+  NsMixedView v = {.p = g.p, .kinds = kinds_of(&g.p), .tolerance = number_field(L, "tolerance", 1e-10),
+                   .early = number_field(L, "early", 0) != 0, .max_iterations = count,
+                   .rho = ns_arena_doubles(&c->arena, g.p.ngroups), .explained = ns_arena_doubles(&c->arena, n),
+                   .size = ns_arena_doubles(&c->arena, n), .load = ns_arena_doubles(&c->arena, n)};
   if (c->arena.failed) return luaL_error(L, "not enough memory");
   bool exact = true;
   ns_mixed_prepare(&v);

@@ -201,8 +201,14 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
 
 /* ---- Newton ---- */
 
+/* Of the residual of a step: not less than that of the contacts' problem, whose answers move by as much. */
+static double relative_tolerance(const NsTimeStepping *ts) {
+  bool contacts = ns_osnsp_has_contacts(ts->problem);
+  return contacts ? fmax(ts->newton.rtol, ts->problem->options.tolerance) : ts->newton.rtol;
+}
+
 static bool converged(const NsTimeStepping *ts, const NsStepResidual *r) {
-  double tolerance = ts->newton.rtol;
+  double tolerance = relative_tolerance(ts);
   return r->state <= tolerance && r->output <= tolerance;
 }
 
@@ -250,7 +256,7 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   ns_fail(err, NS_ENOCONV,
           "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
           ts->newton.max_iterations, merit(r), state ? "dynamical system" : "interaction",
-          state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
+          state ? ts->nsds->ds[r->worst_ds]->name : inter->name, relative_tolerance(ts));
   return locate(ts, NS_ENOCONV, err);
 }
 

@@ -14,6 +14,7 @@
 #include "solvers/sparse_box.h"
 
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60, LARGE_STEPS = 15, ROUNDS = 25, LARGE_SWEEPS = 6000 };
+enum { COARSE_SWEEPS = 4000 };
 enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000 };
 
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
@@ -291,10 +292,28 @@ static bool rounds(NsMixed *s, const NsMixedView *v, Search *best, double *z, do
   return false;
 }
 
+/* Whether the guess is an answer already. */
+static bool good_guess(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  NsSolverInfo info = {.solver = "guess", .warm = true};
+  return consider(s, v, best, &info, z, w);
+}
+
+/* Sweeps for a tolerance that was chosen: each costs little, and they need not come to where Newton converges. */
+static bool coarse(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  NsSolverInfo info = {0};
+  int most = v->max_iterations > 0 && v->max_iterations < COARSE_SWEEPS ? v->max_iterations : COARSE_SWEEPS;
+  NsStatus status = ns_mixed_sweeps(&s->sweeps, v, most, z, w, &info);
+  if (status == NS_ENOMEM) best->verdict = status;
+  return consider(s, v, best, &info, z, w);
+}
+
 /* The methods in their order, until one has an answer. */
 static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   bool settled = false;
+  if (v->early && good_guess(s, v, best, z, w)) return true;
   if (large(v)) {
+    if (v->early && coarse(s, v, best, z, w)) return true;
+    if (ns_interrupted()) return false;
     if (newton(s, v, best, z, w) || ns_interrupted()) return best->least <= v->tolerance;
     if (v->kinds.dim == 2 && (interior(s, v, best, z, w) || rounds(s, v, best, z, w))) return true;
     if (!ns_interrupted() && sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
@@ -362,6 +381,7 @@ NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *g
   if (v.kinds.contacts == 0) return solve_rows(s, &v.p, guess, z, w, info);
   if (!finite_data(&v.p)) return refuse(given, NS_ENAN, z, w, info);
   if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
+  v.early = v.tolerance > contacts_tolerance;
   v.rho = s->rho;
   v.explained = s->explained;
   v.size = s->size;

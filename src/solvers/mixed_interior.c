@@ -219,6 +219,12 @@ static double advance(NsMixedInterior *s, const NsMixedView *v, int pairs, doubl
   return length;
 }
 
+/* Whether the point will do already, of a problem whose tolerance was chosen. */
+static bool within_tolerance(NsMixedInterior *s, const NsMixedView *v, double gap, double scale) {
+  if (!v->early || s->associated || s->weight > 0 || gap > v->tolerance * scale * scale) return false;
+  return ns_mixed_measure(v, s->z, s->step) <= v->tolerance;
+}
+
 /* Steps from s->z until the products are small. */
 static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *z, int *done) {
   double scale = scale_of(v);
@@ -230,6 +236,7 @@ static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *
     stalled = length > least_step ? 0 : stalled + 1;
     bool stuck = !(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED;
     if (stuck) return s->weight > 0 && gap <= near * scale * scale ? NS_OK : NS_ENOCONV;
+    if (within_tolerance(s, v, gap, scale)) return NS_OK;
     if (gap > near * scale * scale) continue;
     if (s->associated || gap <= (s->weight > 0 ? tiny : small) * scale * scale) return NS_OK;
     if (s->weight > 0) continue;

@@ -27,6 +27,7 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
   NsMixedKinds kinds;
   double tolerance;
+  bool early;          /* the tolerance was chosen: the first answer within it will do */
   int max_iterations;
   double *rho;         /* ngroups: steps of the natural map */
   double *explained;   /* n: |W| |z| + |q| as the data let expect it */
@@ -39,6 +40,11 @@ enum { NS_MIXED_DENSE = 600, NS_MIXED_SLOTS = 8 };
 
 static inline bool ns_mixed_equation(const NsMixedGroup *group) {
   return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
+}
+
+/* Whether products go by the columns of the sparse W, also where there is a dense one. */
+static inline bool ns_mixed_sparse(const NsMixedProblem *p) {
+  return p->sparse && (!p->W || p->n > NS_MIXED_DENSE_ROWS);
 }
 
 /* The entry (i, j) of W. */
@@ -102,8 +108,8 @@ typedef struct NsMixedNewton {
 /*
 ** Semismooth Newton on the natural map of rows and that of Alart and Curnier of contacts, at most `steps` from z, dense
 ** or, where a sparse W of more than NS_MIXED_DENSE_ROWS rows is given, by sparse factors; then z is the best point seen
-** and w its output. NS_OK when its measure is within tolerance, after as many steps as make it smaller; NS_ENOCONV,
-** NS_EMAXITER, NS_ENOMEM.
+** and w its output. NS_OK when its measure is within tolerance, after as many steps as make it smaller unless v->early;
+** NS_ENOCONV, NS_EMAXITER, NS_ENOMEM.
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991.
 */
 NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
@@ -137,7 +143,7 @@ typedef struct NsMixedInterior {
 ** Rows and contacts in the plane, sparse W: the complementarity problem in r_n, mu r_n + r_T, mu r_n - r_T >= 0 and u_n,
 ** u_T+, u_T- >= 0, u_T = u_T+ - u_T-, by Mehrotra's predictor and corrector without a feasible start, each step from
 ** W + D with D diagonal by groups, from z moved into the cones. z becomes a point near a solution, for Newton to finish.
-** NS_OK when it is measured within 1e-13, or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
+** NS_OK when it is measured within 1e-13 (v->early: within tolerance), or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
 ** NS_EINTR; NS_ESIZE for contacts in space or a dense W.
 ** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
 */

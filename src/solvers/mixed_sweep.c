@@ -38,7 +38,7 @@ static void prepare(NsMixedSweeps *s, const NsMixedView *v) {
 /* w += W_j d. */
 static void spread(const NsMixedProblem *p, int j, double d, double *w) {
   if (d == 0) return;
-  if (p->W) {
+  if (!ns_mixed_sparse(p)) {
     const double *column = p->W + (size_t)j * (size_t)p->n;
     for (int i = 0; i < p->n; i++) w[i] += column[i] * d;
     return;
