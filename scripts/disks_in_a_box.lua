@@ -1,15 +1,15 @@
--- Disks poured into a box, with Coulomb's friction and without rebound. Disk i has radius R_i, mass m_i = rho pi R_i^2
--- and coordinates q_i = (x, y, angle):
+-- Disks poured into a box, with Coulomb's friction and without rebound. Disk i has radius R_i, mass
+-- m_i = rho pi R_i^2 and coordinates q_i = (x, y, angle):
 --
 --   m_i x_i'' = F_x,   m_i y_i'' = -m_i g + F_y,   (m_i R_i^2 / 2) angle_i'' = R_i times the tangential forces,
 --   0 <= gap _|_ r_n >= 0,   u_n+ = 0 at an impact (restitution 0),
 --   r_t = -mu r_n sign(u_t) where a contact slips, |r_t| <= mu r_n where it does not,
 --
--- for each pair of disks, gap = |c_j - c_i| - R_i - R_j, and for each disk with the floor and the two walls. The disks
--- start at rest in loose rows above the floor, every other row moved sideways, radii between 0.8 R and R in a fixed
--- order, and fall. Contacts come and go with ns.contact.manager. The scheme of Moreau and Jean keeps contacts closed in
--- their velocities: a gap that is found closed may be overrun by the way of one step, so that gaps stay above
--- -2 h sqrt(2 g H), H the height from which the disks fall.
+-- for each pair of disks, gap = |c_j - c_i| - R_i - R_j, and for each disk with the floor and the two walls. The
+-- disks start at rest in loose rows above the floor, every other row moved sideways, radii between 0.8 R and R in a
+-- fixed order, and fall. Contacts come and go with ns.contact.manager. The scheme of Moreau and Jean keeps contacts
+-- closed in their velocities: a gap that is found closed may be overrun by the way of one step, so that gaps stay
+-- above -2 h sqrt(2 g H), H the height from which the disks fall.
 --
 -- At the end the contacts within reach are counted twice, among those that the manager has linked and by looking at
 -- all pairs.

@@ -1,6 +1,6 @@
--- The four-bar linkage: links of lengths la, lb, lc turn about P1 = (0, 0), P2, P3 and close the loop at P4 = (ln, 0);
--- P2 and P3 are particles of mass m under gravity. With the relative angles q1, q2, q3 (a = q1, b = q1 + q2,
--- c = q1 + q2 + q3, unit vectors e_a along a link and n_a across it), u1 = q1', the loop is
+-- The four-bar linkage: links of lengths la, lb, lc turn about P1 = (0, 0), P2, P3 and close the loop at
+-- P4 = (ln, 0); P2 and P3 are particles of mass m under gravity. With the relative angles q1, q2, q3 (a = q1,
+-- b = q1 + q2, c = q1 + q2 + q3, unit vectors e_a along a link and n_a across it), u1 = q1', the loop is
 --
 --   f_h = la e_a + lb e_b + lc e_c - (ln, 0) = 0,
 --
@@ -15,7 +15,8 @@
 -- --method ivp         these as an ordinary differential equation in (q1, q2, q3, u1): the loop opens slowly
 --          ivp_fsolve  the same with q2, q3 solved for from f_h at each evaluation
 --          dae         (q1' = u1, Kane's equation, f_h = 0) as a differential-algebraic equation of index 1
---          moreau      two particles with the bars as bilateral constraints, from their positions alone: the theta scheme
+--          moreau      two particles with the bars as bilateral constraints, from their positions alone: the theta
+--                      scheme, of first order in the energy
 --          events      the same two particles by the method of order 8, put back on the constraints after each step
 --
 -- The start is at rest with q1 = 10 degrees.
@@ -25,7 +26,8 @@ local options = require "nslua.options"
 
 local opt = options.parse(arg, {
   about = "A four-bar linkage by five methods. Without --csv nothing is written.",
-  { "method", default = "dae", choices = { "ivp", "ivp_fsolve", "dae", "moreau", "events" }, help = "see the header" },
+  { "method", default = "dae", choices = { "ivp", "ivp_fsolve", "dae", "moreau", "events" },
+    help = "see the header" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
@@ -87,7 +89,8 @@ local function rate(_, x)
 end
 
 local function integrate(f)
-  local sol = ns.solve_ivp(f, { 0, opt.T }, start, { t_eval = ts, rtol = opt.rtol, atol = opt.atol, method = "DOP853" })
+  local sol = ns.solve_ivp(f, { 0, opt.T }, start,
+    { t_eval = ts, rtol = opt.rtol, atol = opt.atol, method = "DOP853" })
   if not sol.success then error(sol.message, 0) end
   return function(k) return sol.y[1][k], sol.y[2][k], sol.y[3][k], sol.y[4][k] end, sol.nfev .. " evaluations"
 end
@@ -99,7 +102,7 @@ end
 function methods.ivp_fsolve()
   local guess = { start[2], start[3] }
   local function close(x)
-    local r = ns.fsolve(function(r, out) out[1], out[2] = loop(x[1], r[1], r[2]) end, { x[2], x[3] }, { xtol = 1e-14 })
+    local r = ns.fsolve(function(r) return { loop(x[1], r[1], r[2]) } end, { x[2], x[3] }, { xtol = 1e-14 })
     return r[1], r[2]
   end
   local at, work = integrate(function(t, x)
@@ -147,7 +150,8 @@ end
 
 -- Angles and speed from positions, the angles going on from the last ones without jumps.
 local function follow(simu, ds, every)
-  local rows, last = { { start[1], start[2], start[3], 0 } }, { start[1], start[1] + start[2], start[1] + start[2] + start[3] }
+  local rows = { { start[1], start[2], start[3], 0 } }
+  local last = { start[1], start[1] + start[2], start[1] + start[2] + start[3] }
   local function near(y, x, i)
     local angle = math.atan(y, x)
     last[i] = angle + 2 * math.pi * math.floor((last[i] - angle) / (2 * math.pi) + 0.5)
@@ -164,7 +168,9 @@ end
 function methods.moreau()
   local every = math.max(1, math.ceil(ts[2] / opt.h - 1e-9))
   local grid = ns.TimeDiscretisation(0, ts[2] / every)
-  local simu, ds = particles(function(nsds) return ns.TimeSteppingDirectProjection(nsds, grid, ns.MoreauJeanOSI(0.5)) end)
+  local simu, ds = particles(function(nsds)
+    return ns.TimeSteppingDirectProjection(nsds, grid, ns.MoreauJeanOSI(0.5))
+  end)
   return follow(simu, ds, every), simu:numberOfSteps() .. " steps"
 end
 

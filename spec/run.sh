@@ -29,12 +29,16 @@ case $build in
   ;;
 esac
 
-# run NAME COMMAND...: one busted run; its counts come from its closing line, its status counts too.
+# run NAME COMMAND...: one busted run, its output also in a log; count NAME adds up the log's closing line, and its status.
 run() {
   log=$build/spec-$1.log
   echo "== specs under $1"
   shift
-  { "$@" "$busted" --output=plainTerminal ${SPECS:-spec} 2>&1; echo $? >"$log.status"; } | tee "$log"
+  { "$@" "$busted" --output=plainTerminal $specs 2>&1; echo $? >"$log.status"; } | tee "$log"
+}
+
+count() {
+  log=$build/spec-$1.log
   status=$(cat "$log.status")
   counts=$(sed -n 's|^\([0-9]*\) success[a-z]* / \([0-9]*\) failures* / \([0-9]*\) errors* / .*|\1 \2 \3|p' "$log" | tail -n 1)
   set -- ${counts:-0 0 0}
@@ -47,13 +51,28 @@ run() {
   failed=$((failed + bad))
 }
 
-for host in ${HOSTS:-stock-lua nslua}; do
-  case $host in
-  stock-lua) SPECS=${SPECS:-$(ls -d spec/*/ spec/*_spec.lua | grep -v '^spec/scripts/')} \
-    run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua" ;;
-  *) run nslua "$build/bin/nslua" ;;
-  esac
-done
+under_stock_lua() { run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua"; }
+under_nslua() { run "${1:-nslua}" "$build/bin/nslua"; }
+
+without_scripts=$(ls -d spec/*/ spec/*_spec.lua | grep -v '^spec/scripts/')
+mkdir -p "$build"
+if [ -z "$SPECS" ] && [ -z "$HOSTS" ]; then # the scripts beside the rest: two processes at a time
+  (specs=spec/scripts; under_nslua scripts) >"$build/spec-beside.log" &
+  specs=$without_scripts
+  under_stock_lua
+  under_nslua
+  wait
+  cat "$build/spec-beside.log"
+  for name in stock-lua nslua scripts; do count $name; done
+else
+  for host in ${HOSTS:-stock-lua nslua}; do
+    case $host in
+    stock-lua) specs=${SPECS:-$without_scripts}; under_stock_lua ;;
+    *) specs=${SPECS:-spec}; under_nslua ;;
+    esac
+    count "$host"
+  done
+fi
 
 echo
 echo "$passed passed, $failed failed"

@@ -35,8 +35,8 @@ describe("interior points for contacts in the plane", function()
   it("solve the associated problem", function()
     math.randomseed(63)
     for _ = 1, 6 do
-      local mu, p = 0.4, nil
-      p = random_heap.problem(4, 3, mu)
+      local mu = 0.4
+      local p = random_heap.problem(4, 3, mu)
       p.sparse = true
       local r = internal.mixed_part(p, "associated").z
       local u, worst = p.W * r + p.q, 0

@@ -35,12 +35,15 @@ static int evaluate(void *context, int n, const double *x, double *f, double *J,
   return r->status == NS_OK && !r->not_finite ? 0 : -1;
 }
 
-/* Whether x is a root; f is known there, and was of the norm `start`. J (n x n) and move (n) are for its own use. */
-static NsStatus passes(Root *r, const NsRootOptions *o, const double *x, const double *f, double start, double *J,
-                       double *move, bool *good) {
+/*
+** Whether x is a root: f, known there, is 0 or `small` at most, or the Newton correction at most `limit` of x. J (n x n)
+** and move (n) are for its own use.
+*/
+static NsStatus passes(Root *r, const double *x, const double *f, double small, double limit, double *J, double *move,
+                       bool *good) {
   int n = r->equations->n;
   double norm = ns_dense_norm_fro(n, 1, f, 1, n), size = ns_dense_norm_fro(n, 1, x, 1, n);
-  *good = norm == 0 || norm <= 1e-10 * start;
+  *good = norm <= small;
   if (*good) return NS_OK;
   NsLu *lu;
   NsStatus status = ns_lu_new(&lu, n);
@@ -48,7 +51,7 @@ static NsStatus passes(Root *r, const NsRootOptions *o, const double *x, const d
   if (status == NS_OK && ns_lu_factor(lu, J, n) == NS_OK) {
     memcpy(move, f, (size_t)n * sizeof *move);
     ns_lu_solve(lu, 1, move, n);
-    *good = ns_dense_norm_fro(n, 1, move, 1, n) <= sqrt(o->xtol) * size;
+    *good = ns_dense_norm_fro(n, 1, move, 1, n) <= limit * size;
   }
   ns_lu_free(lu);
   return status;
@@ -88,10 +91,11 @@ static NsStatus conclude(Root *r, const NsRootOptions *o, int code, const double
     return ns_fail(r->err, NS_ENOCONV, "no way to a root: f is not finite beside the last x");
   if (code == 2)
     return ns_fail(r->err, NS_EMAXITER, "%d evaluations were not enough: |f| = %.3g", o->calls, info->residual);
-  NsStatus status = passes(r, o, x, f, start, J, move, &good);
+  bool converged = code == 1 || code == 3; /* 3: xtol is below rounding; without progress only an exact root will do */
+  NsStatus status = converged ? passes(r, x, f, 1e-10 * start, sqrt(o->xtol), J, move, &good)
+                              : passes(r, x, f, 0, fmax(o->xtol, 1e-13), J, move, &good);
   if (status != NS_OK) return status;
-  if (code == 1 && good) return NS_OK;
-  if (code == 3 && good) return NS_OK; /* xtol is below rounding: as exact as can be */
+  if (good) return NS_OK;
   return ns_fail(r->err, NS_ENOCONV, "no progress towards a root: |f| = %.3g", info->residual);
 }
 
