@@ -23,6 +23,7 @@ local opt = options.parse(arg, {
   { "columns", default = 0, min = 0, max = 1000, help = "disks in a row; 0: about the root of n" },
   { "R", default = 0.05, above = 0, help = "radius of the largest disk" },
   { "mu", default = 0.4, min = 0, help = "coefficient of friction" },
+  { "tolerance", default = 0, min = 0, max = 1e-2, help = "of the contacts' problems, relative to their largest force; 0: the default, 1e-10" },
   { "h", default = 2e-3, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 2, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
@@ -56,7 +57,8 @@ for _, line in ipairs { { { 0, 0 }, { 0, 1 } }, { { 0, 0 }, { 1, 0 } }, { { widt
   contacts:add_line(ns.contact.line(line[1], line[2]))
 end
 
-local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), ns.FrictionContact(2))
+local problem = opt.tolerance > 0 and ns.FrictionContact(2, { tolerance = opt.tolerance }) or ns.FrictionContact(2)
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), problem)
 contacts:update()
 
 -- Kinetic and potential energy, and the largest speed.

@@ -201,10 +201,14 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
 
 /* ---- Newton ---- */
 
-/* Of the residual of a step: not less than that of the contacts' problem, whose answers move by as much. */
+/*
+** Of the residual of a step. Where many contacts are solved to a tolerance that was chosen, their impulses move by as
+** much from one iterate to the next, and no more than that is asked for.
+*/
 static double relative_tolerance(const NsTimeStepping *ts) {
-  bool contacts = ns_osnsp_has_contacts(ts->problem);
-  return contacts ? fmax(ts->newton.rtol, ts->problem->options.tolerance) : ts->newton.rtol;
+  const NsOsnsp *problem = ts->problem;
+  bool many = problem->wide && ns_osnsp_has_contacts(problem);
+  return many ? fmax(ts->newton.rtol, problem->options.tolerance) : ts->newton.rtol;
 }
 
 static bool converged(const NsTimeStepping *ts, const NsStepResidual *r) {

@@ -137,6 +137,7 @@ typedef struct NsMixedInterior {
   double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
   bool associated;
   double weight;               /* of a proximal step; 0: none */
+  double extra;                /* added to W, in its own units */
 } NsMixedInterior;
 
 /*
@@ -215,11 +216,20 @@ typedef struct NsMixedSweeps {
   int capacity, groups;
   NsContact *contact; /* groups */
   double *block;      /* 9 groups */
+  double *before, *direction; /* capacity: of conjugate gradients */
 } NsMixedSweeps;
 
 /* Gauss-Seidel sweeps over the groups, forwards and backwards in turn, until the measure is within tolerance. */
 NsStatus ns_mixed_sweeps(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w,
                          NsSolverInfo *info);
+/*
+** Sweeps as the steps of a nonlinear conjugate gradient method: after each the point goes on along the directions of
+** those before, beta of Fletcher and Reeves, unless the sweep has changed more than the last. NS_OK when the measure is
+** within tolerance, before `least` sweeps within a tenth of it; NS_EMAXITER, NS_ENOCONV, NS_EINTR, NS_ENOMEM.
+** Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
+*/
+NsStatus ns_mixed_conjugate(NsMixedSweeps *sweeps, const NsMixedView *v, int least, int count, double *z, double *w,
+                            NsSolverInfo *info);
 void ns_mixed_sweeps_release(NsMixedSweeps *sweeps);
 
 #endif
