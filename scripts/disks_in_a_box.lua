@@ -58,7 +58,9 @@ for _, line in ipairs { { { 0, 0 }, { 0, 1 } }, { { 0, 0 }, { 1, 0 } }, { { widt
 end
 
 local problem = opt.tolerance > 0 and ns.FrictionContact(2, { tolerance = opt.tolerance }) or ns.FrictionContact(2)
-local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(0.5), problem)
+local osi = ns.MoreauJeanOSI(0.5)
+if os.getenv 'LI' then osi:setLinearlyImplicit(true) end
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), osi, problem)
 contacts:update()
 
 -- Kinetic and potential energy, and the largest speed.

@@ -158,7 +158,8 @@ static void solve_next(lua_State *L, Call *c) {
   NsSolverInfo info = {0};
   int repeats = (int)number_field(L, "repeats", 1);
   *ns_mixed_options(c->solver) =
-      (NsMixedOptions){number_field(L, "tolerance", 0), (int)number_field(L, "max_iterations", 0)};
+      (NsMixedOptions){number_field(L, "tolerance", 0), (int)number_field(L, "max_iterations", 0),
+                       number_field(L, "keep", 0) != 0};
   uint64_t allocations = ns_alloc_count();
   double start = now();
   for (int k = 0; k < repeats; k++)

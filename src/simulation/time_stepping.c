@@ -194,6 +194,7 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
   NsStatus status = ns_scheme_linearize(scheme, ts->progress.newton, err);
   ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
   if (status != NS_OK) return locate(ts, status, err);
+  ts->problem->again = ts->progress.newton > 1;
   status = ns_scheme_solve(scheme, ts->problem);
   ts->stats.solver_iterations += ts->problem->info.iterations;
   return status == NS_OK ? NS_OK : solver_failed(ts, err);
@@ -201,18 +202,8 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsError *err) {
 
 /* ---- Newton ---- */
 
-/*
-** Of the residual of a step. Where many contacts are solved to a tolerance that was chosen, their impulses move by as
-** much from one iterate to the next, and no more than that is asked for.
-*/
-static double relative_tolerance(const NsTimeStepping *ts) {
-  const NsOsnsp *problem = ts->problem;
-  bool many = problem->wide && ns_osnsp_has_contacts(problem);
-  return many ? fmax(ts->newton.rtol, problem->options.tolerance) : ts->newton.rtol;
-}
-
 static bool converged(const NsTimeStepping *ts, const NsStepResidual *r) {
-  double tolerance = relative_tolerance(ts);
+  double tolerance = ts->newton.rtol;
   return r->state <= tolerance && r->output <= tolerance;
 }
 
@@ -260,7 +251,7 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   ns_fail(err, NS_ENOCONV,
           "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
           ts->newton.max_iterations, merit(r), state ? "dynamical system" : "interaction",
-          state ? ts->nsds->ds[r->worst_ds]->name : inter->name, relative_tolerance(ts));
+          state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
   return locate(ts, NS_ENOCONV, err);
 }
 

@@ -307,7 +307,7 @@ static bool conjugate(NsMixed *s, const NsMixedView *v, Search *best, int most, 
 
 /* Heaps of many contacts: rounds of conjugate sweeps that go on where the last ended, and in the plane interior points. */
 static bool heap(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  static const int counts[] = {100, 400, 1500, 3000};
+  static const int counts[] = {100, 1000, 1500, 3000};
   size_t bytes = (size_t)v->p.n * sizeof *z;
   if (!v->early && newton(s, v, best, z, w)) return true;
   for (int k = v->early ? 1 : 0; k < 4 && !ns_interrupted(); k++) {
@@ -321,9 +321,16 @@ static bool heap(NsMixed *s, const NsMixedView *v, Search *best, double *z, doub
   return false;
 }
 
+/* Whether the guess is to be kept, as an iteration wants that settles. */
+static bool good_guess(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  NsSolverInfo info = {.solver = "guess", .warm = true};
+  return s->options.keep && v->tolerance > contacts_tolerance && consider(s, v, best, &info, z, w);
+}
+
 /* The methods in their order, until one has an answer. */
 static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   bool settled = false;
+  if (good_guess(s, v, best, z, w)) return true;
   if (large(v)) {
     if (heap(s, v, best, z, w)) return true;
     if (ns_interrupted()) return false;

@@ -30,6 +30,7 @@ typedef struct NsMixedProblem {
 typedef struct NsMixedOptions {
   double tolerance;   /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
   int max_iterations; /* sweeps; pivots or steps of the box solvers; 0: their own */
+  bool keep;          /* with a larger tolerance than that: a guess within it is the answer, bit for bit */
 } NsMixedOptions;
 
 typedef struct NsMixed NsMixed;
