@@ -221,7 +221,7 @@ static NsStatus solve_system(Call *c, const Given *g) {
 
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",  "newton",     "plane",  "embed", "sweeps",
-                                        "interior", "associated", "system", "proximal", NULL};
+                                        "interior", "associated", "system", "proximal", "conjugate", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
@@ -247,6 +247,9 @@ static int mixed_part(lua_State *L) {
     case 6: info.status = ns_mixed_associated(&c->interior, &v, g.z, &info); break;
     case 7: info.status = solve_system(c, &g); break;
     case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
+    case 9:
+      info.status = ns_mixed_conjugate(&c->sweeps, &v, (int)number_field(L, "least", 0), count, g.z, g.w, &info);
+      break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);
