@@ -14,7 +14,7 @@
 #include "solvers/sparse_box.h"
 
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60, LARGE_STEPS = 15, ROUNDS = 25, LARGE_SWEEPS = 6000 };
-enum { POLISHING = 20, INTERIOR_AFTER = 1 };
+enum { POLISHING = 20, HEAP_ROUNDS = 6, INTERIOR_AFTER = 1, LATER_SWEEPS = 1500 }; /* of heaps of many contacts */
 enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000 };
 
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
@@ -307,11 +307,11 @@ static bool conjugate(NsMixed *s, const NsMixedView *v, Search *best, int most, 
 
 /* Heaps of many contacts: rounds of conjugate sweeps that go on where the last ended, and in the plane interior points. */
 static bool heap(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  static const int counts[] = {100, 1000, 1500, 3000};
+  static const int counts[] = {100, 1000};
   size_t bytes = (size_t)v->p.n * sizeof *z;
   if (!v->early && newton(s, v, best, z, w)) return true;
-  for (int k = v->early ? 1 : 0; k < 4 && !ns_interrupted(); k++) {
-    if (conjugate(s, v, best, counts[k], z, w)) return true;
+  for (int k = v->early ? 1 : 0; k < HEAP_ROUNDS && !ns_interrupted(); k++) {
+    if (conjugate(s, v, best, k < 2 ? counts[k] : LATER_SWEEPS, z, w)) return true;
     memcpy(z, s->at, bytes);
     if (k != INTERIOR_AFTER || v->kinds.dim > 2 || ns_interrupted()) continue;
     memcpy(s->kept, s->at, bytes);

@@ -266,7 +266,8 @@ NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps,
   memcpy(w, newton->at, bytes);
   judge(newton, v, newton->at, &least, w);
   info->iterations = 0;
-  if (!(least <= (v->early ? v->tolerance : exact))) status = iterate(newton, v, steps, newton->at, w, &least, &info->iterations);
+  if (!(least <= (v->early ? v->tolerance : exact)))
+    status = iterate(newton, v, steps, newton->at, w, &least, &info->iterations);
   memcpy(z, newton->best, bytes);
   info->solver = "newton";
   info->warm = status == NS_OK && info->iterations <= 1;

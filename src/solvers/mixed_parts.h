@@ -27,7 +27,7 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
   NsMixedKinds kinds;
   double tolerance;
-  bool early;          /* the tolerance was chosen: the first answer within it will do */
+  bool early;          /* sparse, and the tolerance was chosen: the first answer within it will do */
   int max_iterations;
   double *rho;         /* ngroups: steps of the natural map */
   double *explained;   /* n: |W| |z| + |q| as the data let expect it */
@@ -144,7 +144,8 @@ typedef struct NsMixedInterior {
 ** Rows and contacts in the plane, sparse W: the complementarity problem in r_n, mu r_n + r_T, mu r_n - r_T >= 0 and u_n,
 ** u_T+, u_T- >= 0, u_T = u_T+ - u_T-, by Mehrotra's predictor and corrector without a feasible start, each step from
 ** W + D with D diagonal by groups, from z moved into the cones. z becomes a point near a solution, for Newton to finish.
-** NS_OK when it is measured within 1e-13 (v->early: within tolerance), or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
+** After short steps more is added to W for the step, up to 1e-3 of the contacts' own blocks. NS_OK when it is measured
+** within 1e-13 (v->early: within tolerance), or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
 ** NS_EINTR; NS_ESIZE for contacts in space or a dense W.
 ** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
 */
