@@ -1,6 +1,6 @@
 --
 -- bench_heap.lua
--- Disks poured into a box, with friction: steps while they land and when they have, and how they grow with the number.
+-- Disks poured into a box, with friction: steps while they land and when they have, and how they grow.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -33,7 +33,7 @@ local function pour(n, T)
   return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi, osnspb), contacts, osnspb, systems
 end
 
--- Of a run to rest: seconds of a step in the half in which the disks land and after, the slowest, and what is left moving.
+-- Of a run to rest: seconds of a step in the half in which the disks land and after, the slowest, and the speed left.
 local function measure(n)
   local T = 2.5 * math.sqrt(2 * 2.2 * R * math.sqrt(n) / g)
   local simu, contacts, osnspb, systems = pour(n, T)
@@ -51,8 +51,8 @@ local function measure(n)
   local fastest = 0
   for _, ds in ipairs(systems) do fastest = math.max(fastest, math.abs(ds:velocity()[2])) end
   local steps = simu:numberOfSteps()
-  return { landing = spent[1] / half, resting = spent[2] / (steps - half), slowest = slowest, steps = steps, rows = rows,
-           sweeps = sweeps / steps, fastest = fastest }
+  return { landing = spent[1] / half, resting = spent[2] / (steps - half), slowest = slowest, steps = steps,
+           rows = rows, sweeps = sweeps / steps, fastest = fastest }
 end
 
 local rows, before = {}, nil
@@ -63,8 +63,9 @@ for _, n in ipairs { 100, 300, 1000 } do
     local step = (m.landing + m.resting) / (before.landing + before.resting)
     exponent = ("%.2f"):format(math.log(step) / math.log(n / before.n))
   end
-  rows[#rows + 1] = { n, m.steps, m.rows, ("%.1f"):format(m.landing * 1e3), ("%.1f"):format(m.resting * 1e3),
-                      ("%.0f"):format(m.slowest * 1e3), ("%.0f"):format(m.sweeps), ("%.1e"):format(m.fastest), exponent }
+  rows[#rows + 1] = { n, m.steps, m.rows, ("%.1f"):format(m.landing * 1e3),
+                      ("%.1f"):format(m.resting * 1e3), ("%.0f"):format(m.slowest * 1e3), ("%.0f"):format(m.sweeps),
+                      ("%.1e"):format(m.fastest), exponent }
   before = { n = n, landing = m.landing, resting = m.resting }
 end
 common.table(("Disks poured into a box, milliseconds a step, contacts solved to %g"):format(tolerance), {

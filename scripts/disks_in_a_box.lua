@@ -13,8 +13,8 @@
 --
 -- From some hundred contacts on a heap is jammed: there are many sets of forces that hold it, and which disks slip is
 -- decided by little. The problem of a step is then solved to 1e-4 of its largest force, which is a velocity of about
--- 1e-4 g h times the height of the heap in disks, instead of 1e-10; and a step is the linearised one of Moreau, with the
--- directions of the contacts at q + h v, instead of Newton's iteration (--tolerance, --newton).
+-- 1e-4 g h times the height of the heap in disks, instead of 1e-10; and a step is the linearised one of Moreau, with
+-- the directions of the contacts at q + h v, instead of Newton's iteration (--tolerance, --newton).
 --
 -- At the end the vertical forces of the floor and the walls on the disks are compared with the weight.
 -- The contacts within reach are counted twice, among those that the manager has linked and by looking at
@@ -29,8 +29,10 @@ local opt = options.parse(arg, {
   { "columns", default = 0, min = 0, max = 1000, help = "disks in a row; 0: about the root of n" },
   { "R", default = 0.05, above = 0, help = "radius of the largest disk" },
   { "mu", default = 0.4, min = 0, help = "coefficient of friction" },
-  { "tolerance", default = 0, min = 0, max = 1e-2, help = "of the contacts' problems, relative to their largest force; 0: 1e-10, and 1e-4 above 100 disks" },
-  { "newton", default = "auto", choices = { "auto", "yes", "no" }, help = "iterate in a step; auto: up to 100 disks" },
+  { "tolerance", default = 0, min = 0, max = 1e-2,
+    help = "of the contacts' problems, relative to the largest force; 0: 1e-10, above 100 disks 1e-4" },
+  { "newton", default = "auto", choices = { "auto", "yes", "no" },
+    help = "iterate in a step; auto: up to 100 disks" },
   { "h", default = 2e-3, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 2, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
@@ -69,7 +71,8 @@ local many = opt.n > 100
 local tolerance = opt.tolerance > 0 and opt.tolerance or many and 1e-4 or nil
 local osi = ns.MoreauJeanOSI(0.5)
 osi:setLinearlyImplicit(opt.newton == "no" or opt.newton == "auto" and many)
-local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), osi, ns.FrictionContact(2, { tolerance = tolerance }))
+local problem = ns.FrictionContact(2, { tolerance = tolerance })
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), osi, problem)
 contacts:update()
 
 -- Kinetic and potential energy, and the largest speed.

@@ -139,7 +139,7 @@ describe("contact.manager", function()
 
   -- Newton's residual of a step is tested as strictly as ever: the impulses settle, being kept from iterate to iterate.
   it("lets a heap of many contacts come to rest with the tolerance that a script chooses", function()
-    local R, systems, weight = 0.1, {}, 0
+    local systems, weight = {}, 0
     for i = 0, 79 do
       systems[#systems + 1] = body({ 0.12 + 0.22 * (i % 8) + 0.02 * (i // 8 % 2), 0.11 + 0.22 * (i // 8), 0 }, { 0, 0, 0 }, 1,
         0.5 * R * R, { 0, -9.81, 0 })
