@@ -87,12 +87,19 @@ local function look()
   return kinetic, potential, fastest
 end
 
--- The contacts that carry an impulse, and the least gap.
+-- The contacts that carry an impulse, and the least gap. Views of y and lambda are taken once for each.
+local views = {}
 local function count()
   local closed, least = 0, math.huge
   for _, inter in ipairs(contacts:interactions()) do
-    least = math.min(least, inter:y(0)[1])
-    if inter:lambda(1)[1] > 0 then closed = closed + 1 end
+    local view = views[inter]
+    if not view then
+      view = { y = inter:y(0), lambda = inter:lambda(1) }
+      views[inter] = view
+    end
+    local gap = view.y[1]
+    if gap < least then least = gap end
+    if view.lambda[1] > 0 then closed = closed + 1 end
   end
   return closed, least
 end
