@@ -189,12 +189,12 @@ return function(ns)
     return relation
   end
 
-  -- Links the contact of a key unless it is; `make` gives its relation.
-  local function link(self, key, make, first, second)
-    if self.at[key] then return end
+  -- Links the contact of a key, which is not linked; `make` gives its relation, `name` names it.
+  local function link(self, key, name, make, first, second)
     local c = self.made[key]
     if not c then
-      c = { key = key, interaction = ns.Interaction(self.law, make(), key), first = first, second = second }
+      local interaction = ns.Interaction(self.law, make(), name)
+      c = { key = key, interaction = interaction, y = interaction:y(0), first = first, second = second }
       self.made[key] = c
     end
     self.nsds:link(c.interaction, c.first, c.second)
@@ -204,43 +204,73 @@ return function(ns)
 
   -- Unlinks the contacts whose gap has become larger than twice the reach.
   local function unlink_far(self)
-    local kept = {}
+    local kept, at, most = {}, self.at, 2 * self.reach
     for _, c in ipairs(self.active) do
-      if c.interaction:y(0)[1] > 2 * self.reach then
+      if c.y[1] > most then
         self.nsds:unlink(c.interaction)
-        self.at[c.key] = nil
+        at[c.key] = nil
       else
         kept[#kept + 1] = c
-        self.at[c.key] = #kept
+        at[c.key] = #kept
       end
     end
     self.active = kept
   end
 
+  -- Keys of contacts: of disks i and j, and of disk i and line l.
+  local function pair_key(i, j) return i << 32 | j end
+  local function line_key(i, l) return i << 32 | 1 << 31 | l end
+
+  -- The cell (i, j) of a grid as one number.
+  local function cell_of(i, j) return i << 32 ~ (j & 0xffffffff) end
+
   -- Disks by the cell of a grid in which their centre is; a cell is as wide as the largest disk and the reach.
   local function cells(self)
-    local widest = 0
+    local widest, grid = 0, {}
     for _, disk in ipairs(self.disks) do widest = math.max(widest, disk.R) end
-    local width, grid = 2 * widest + self.reach, {}
+    local width = 2 * widest + self.reach
     for i, disk in ipairs(self.disks) do
-      disk.x, disk.y = disk.q[1], disk.q[2]
-      disk.i, disk.j = floor(disk.x / width), floor(disk.y / width)
-      local row = grid[disk.i] or {}
-      grid[disk.i] = row
-      local cell = row[disk.j] or {}
-      row[disk.j] = cell
-      cell[#cell + 1] = i
+      local q = disk.q
+      local x, y = q[1], q[2]
+      disk.x, disk.y, disk.i, disk.j = x, y, floor(x / width), floor(y / width)
+      local key = cell_of(disk.i, disk.j)
+      local cell = grid[key]
+      if cell then cell[#cell + 1] = i else grid[key] = { i } end
     end
     return grid
   end
 
-  local function try_pair(self, i, j)
+  local function link_pair(self, i, j)
     local a, b = self.disks[i], self.disks[j]
-    local dx, dy, most = b.x - a.x, b.y - a.y, a.R + b.R + self.reach
-    if dx * dx + dy * dy > most * most then return end
-    link(self, ("disks %d %d"):format(i, j), function()
+    link(self, pair_key(i, j), ("disks %d %d"):format(i, j), function()
       return shared(self, ("%.17g %.17g"):format(a.R, b.R), function() return contact.disk_disk(a.R, b.R) end)
     end, a.ds, b.ds)
+  end
+
+  -- The pairs of disk i with later ones in a cell.
+  local function link_cell(self, i, cell)
+    local disks, at = self.disks, self.at
+    local a = disks[i]
+    local x, y, most = a.x, a.y, a.R + self.reach
+    for n = 1, #cell do
+      local j = cell[n]
+      if j > i then
+        local b = disks[j]
+        local dx, dy, far = b.x - x, b.y - y, most + b.R
+        if dx * dx + dy * dy <= far * far and not at[pair_key(i, j)] then link_pair(self, i, j) end
+      end
+    end
+  end
+
+  local function link_lines(self, i, disk)
+    for l, line in ipairs(self.lines) do
+      if line:distance(disk.x, disk.y) - disk.R <= self.reach and not self.at[line_key(i, l)] then
+        link(self, line_key(i, l), ("disk %d line %d"):format(i, l), function()
+          local name = ("%.17g line %d"):format(disk.R, l)
+          return shared(self, name, function() return contact.disk_line(disk.R, line) end)
+        end, disk.ds)
+      end
+    end
   end
 
   local function link_disks(self)
@@ -248,20 +278,11 @@ return function(ns)
     for i, disk in ipairs(self.disks) do
       for di = -1, 1 do
         for dj = -1, 1 do
-          local row = grid[disk.i + di]
-          for _, j in ipairs(row and row[disk.j + dj] or {}) do
-            if j > i then try_pair(self, i, j) end
-          end
+          local cell = grid[cell_of(disk.i + di, disk.j + dj)]
+          if cell then link_cell(self, i, cell) end
         end
       end
-      for l, line in ipairs(self.lines) do
-        if line:distance(disk.x, disk.y) - disk.R <= self.reach then
-          link(self, ("disk %d line %d"):format(i, l), function()
-            local name = ("%.17g line %d"):format(disk.R, l)
-            return shared(self, name, function() return contact.disk_line(disk.R, line) end)
-          end, disk.ds)
-        end
-      end
+      link_lines(self, i, disk)
     end
   end
 
@@ -271,8 +292,9 @@ return function(ns)
       for k, corner in ipairs(box.corners) do
         local x, y = box.q[1] + c * corner[1] - s * corner[2], box.q[2] + s * corner[1] + c * corner[2]
         for l, line in ipairs(self.lines) do
-          if line:distance(x, y) <= self.reach then
-            link(self, ("box %d corner %d line %d"):format(i, k, l), function()
+          local key = ("box %d corner %d line %d"):format(i, k, l)
+          if line:distance(x, y) <= self.reach and not self.at[key] then
+            link(self, key, key, function()
               return contact.corner_line(corner, line)
             end, box.ds)
           end

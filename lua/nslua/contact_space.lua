@@ -192,8 +192,9 @@ return function(ns, contact, parts)
   local function try_pair(self, i, j)
     local a, b = self.spheres[i], self.spheres[j]
     local dx, dy, dz, most = b.x - a.x, b.y - a.y, b.z - a.z, a.R + b.R + self.reach
-    if dx * dx + dy * dy + dz * dz > most * most then return end
-    link(self, ("spheres %d %d"):format(i, j), function()
+    local key = i << 32 | j
+    if dx * dx + dy * dy + dz * dz > most * most or self.at[key] then return end
+    link(self, key, ("spheres %d %d"):format(i, j), function()
       local name = ("%.17g %.17g %d"):format(a.R, b.R, #a.q)
       return shared(self, name, function() return contact.sphere_sphere(a.R, b.R, self.rows) end)
     end, a.ds, b.ds)
@@ -209,8 +210,9 @@ return function(ns, contact, parts)
         end
       end
       for l, plane in ipairs(self.planes) do
-        if plane:distance(s.x, s.y, s.z) - s.R <= self.reach then
-          link(self, ("sphere %d plane %d"):format(i, l), function()
+        local key = i << 32 | 1 << 31 | l
+        if plane:distance(s.x, s.y, s.z) - s.R <= self.reach and not self.at[key] then
+          link(self, key, ("sphere %d plane %d"):format(i, l), function()
             local name = ("%.17g plane %d %d"):format(s.R, l, #s.q)
             return shared(self, name, function() return contact.sphere_plane(s.R, plane, self.rows) end)
           end, s.ds)
@@ -224,8 +226,9 @@ return function(ns, contact, parts)
       for k, corner in ipairs(box.corners) do
         local x, y, z = place(box.q, corner)
         for l, plane in ipairs(self.planes) do
-          if plane:distance(x, y, z) <= self.reach then
-            link(self, ("box %d corner %d plane %d"):format(i, k, l), function()
+          local key = ("box %d corner %d plane %d"):format(i, k, l)
+          if plane:distance(x, y, z) <= self.reach and not self.at[key] then
+            link(self, key, key, function()
               return contact.corner_plane(corner, plane, self.rows)
             end, box.ds)
           end

@@ -137,6 +137,44 @@ describe("contact.manager", function()
     for _, ds in ipairs(systems) do assert.is_true(math.abs(ds:velocity()[2]) < 1e-6 and ds:q()[2] > 0.9 * R) end
   end)
 
+  -- Newton's residual of a step is tested as strictly as ever: the impulses settle, being kept from iterate to iterate.
+  it("lets a heap of many contacts come to rest with the tolerance that a script chooses", function()
+    local systems, weight = {}, 0
+    for i = 0, 79 do
+      systems[#systems + 1] = body({ 0.12 + 0.22 * (i % 8) + 0.02 * (i // 8 % 2), 0.11 + 0.22 * (i // 8), 0 }, { 0, 0, 0 }, 1,
+        0.5 * R * R, { 0, -9.81, 0 })
+      weight = weight + 9.81
+    end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1.2)
+    for _, ds in ipairs(systems) do nsds:insertDynamicalSystem(ds) end
+    local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.4, 2), reach = reach }
+    for _, ds in ipairs(systems) do contacts:add_disk(ds, R) end
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 1, 0 }))
+    contacts:add_line(ns.contact.line({ 1.8, 0 }, { -1, 0 }))
+    local osnspb = ns.FrictionContact(2, { tolerance = 1e-4 })
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 6e-3), ns.MoreauJeanOSI(0.5), osnspb)
+    contacts:update()
+    local most = 0
+    for _ in simu:steps() do
+      contacts:update()
+      local info = osnspb:info()
+      if info then assert.is_true(info.backward <= 1e-4) end
+      most = math.max(most, osnspb:size())
+    end
+    assert.is_true(most > 150) -- rows: those of the sparse methods
+    local force, fastest = 0, 0
+    for _, inter in ipairs(contacts:interactions()) do
+      local line, lambda = inter:name():match "line (%d)", inter:lambda(1)
+      if line == "1" then force = force + lambda[1] / 6e-3 end
+      if line == "2" then force = force - lambda[2] / 6e-3 end
+      if line == "3" then force = force + lambda[2] / 6e-3 end
+    end
+    for _, ds in ipairs(systems) do fastest = math.max(fastest, math.abs(ds:velocity()[2])) end
+    assert.is_true(fastest < 0.02, fastest)
+    assert.near(1, force / weight, 1e-2)
+  end)
+
   it("lets a box fall on its corners and a disk on a line, once each", function()
     local box = body({ 0, 1, 0.3 }, { 0, 0, 0 }, 1, 1 / 6, { 0, -9.81, 0 })
     local simu, nsds = simulate(3, 5e-3, { box })

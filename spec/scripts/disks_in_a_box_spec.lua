@@ -43,9 +43,37 @@ describe("scripts/disks_in_a_box.lua", function()
     assert.is_true(most > 75) -- of two rows each
   end)
 
+  -- What a heap at rest is: still, held by floor and walls, no deeper in itself than when it landed.
+  local function check_heap(arguments, n, settled)
+    local c, out = run(arguments)
+    local bound, support = tonumber(out:match "bound (%S+)"), tonumber(out:match "carry (%S+) of the weight")
+    local first, highest, middle = c.kinetic[1] + c.potential[1], 0, (settled + c.n) // 2
+    for i = 1, c.n do
+      highest = math.max(highest, c.kinetic[i])
+      assert.is_true(c.least_gap[i] >= bound)
+      assert.is_true(c.kinetic[i] + c.potential[i] <= first * (1 + 1e-6))
+    end
+    assert.is_true(c.kinetic[c.n] < 1e-5 * highest, ("%g of %g"):format(c.kinetic[c.n], highest))
+    assert.near(1, support, 1e-3)
+    assert.is_true(c.closed[c.n] >= n)
+    for i = settled, c.n do assert.is_true(c.kinetic[i] < 1e-3 * highest) end
+    assert.is_true(c.least_gap[c.n] >= c.least_gap[middle] - 1e-3 * 0.05) -- a thousandth of a radius
+    local linked, all = out:match "within reach: (%d+) of those linked, (%d+) of all pairs"
+    assert.equal(all, linked)
+  end
+
+  it("brings a jammed heap to rest", function() check_heap("--n 150 --h 4e-3 --T 1.6", 150, 250) end)
+
+  if os.getenv "NSLUA_SOAK" then
+    it("brings a thousand disks to rest", function() check_heap("--n 1000 --T 2", 1000, 700) end)
+  end
+
   it("refuses mistakes", function()
     local _, err, status = script "--n 0"
     assert.equal(1, status)
     assert.matches("--n: expected a number, at least 1 and at most 10000, got '0'", err, 1, true)
+    _, err, status = script "--newton perhaps"
+    assert.equal(1, status)
+    assert.matches("--newton: expected one of auto, yes, no, got 'perhaps'", err, 1, true)
   end)
 end)

@@ -98,6 +98,45 @@ describe("heaps in the plane", function()
     end
   end)
 
+  -- A tolerance that was chosen is what an answer passes, and all that it is asked for.
+  it("are solved to the tolerance that is chosen, each tolerance for its price", function()
+    math.randomseed(68)
+    local p = random_heap.problem(12, 20, 0.4)
+    p.sparse = true
+    local before = 0
+    for _, tolerance in ipairs { 1e-3, 1e-4, 1e-5, 1e-6 } do
+      p.tolerance = tolerance
+      local a = internal.mixed { p }[1]
+      assert.equal("NS_OK", a.status)
+      assert.is_true(a.backward <= tolerance)
+      assert.is_true(random_heap.breach(p, a.z) <= 1e3 * tolerance)
+      if a.solver == "conjugate_gauss_seidel" then
+        assert.is_true(a.backward > 1e-3 * tolerance and a.iterations >= before)
+        before = a.iterations
+      end
+    end
+    assert.is_true(before > 0)
+  end)
+
+  it("keep a guess within a tolerance that is chosen, bit for bit, when asked to", function()
+    math.randomseed(69)
+    local p = random_heap.problem(8, 12, 0.4)
+    p.sparse, p.tolerance = true, 1e-4
+    local a = internal.mixed { p }[1]
+    p.guess, p.keep = a.z, 1
+    for i = 1, p.n do p.q[i] = p.q[i] * (1 + 1e-9 * (i % 3)) end
+    local b = internal.mixed { p }[1]
+    assert.equal("guess", b.solver)
+    for i = 1, p.n do assert.equal(a.z[i], b.z[i]) end
+    p.tolerance = 1e-10 -- the guess is no answer now
+    b = internal.mixed { p }[1]
+    assert.equal("NS_OK", b.status)
+    assert.is_true(b.solver ~= "guess" and b.backward <= 1e-10)
+    p.tolerance = nil -- that of those who choose none: it is improved
+    p.guess = b.z
+    assert.is_true(internal.mixed { p }[1].solver ~= "guess")
+  end)
+
   it("give the same bits twice", function()
     math.randomseed(66)
     local p = random_heap.problem(8, 8, 0.3)

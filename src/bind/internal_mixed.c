@@ -158,7 +158,8 @@ static void solve_next(lua_State *L, Call *c) {
   NsSolverInfo info = {0};
   int repeats = (int)number_field(L, "repeats", 1);
   *ns_mixed_options(c->solver) =
-      (NsMixedOptions){number_field(L, "tolerance", 0), (int)number_field(L, "max_iterations", 0)};
+      (NsMixedOptions){number_field(L, "tolerance", 0), (int)number_field(L, "max_iterations", 0),
+                       number_field(L, "keep", 0) != 0};
   uint64_t allocations = ns_alloc_count();
   double start = now();
   for (int k = 0; k < repeats; k++)
@@ -220,7 +221,7 @@ static NsStatus solve_system(Call *c, const Given *g) {
 
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",  "newton",     "plane",  "embed", "sweeps",
-                                        "interior", "associated", "system", "proximal", NULL};
+                                        "interior", "associated", "system", "proximal", "conjugate", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
@@ -229,9 +230,10 @@ static int mixed_part(lua_State *L) {
   Given g = read_problem(L, c);
   int count = (int)number_field(L, "max_iterations", 1000), n = g.p.n;
   NsSolverInfo info = {.solver = methods[method]};
-  NsMixedView v = {g.p, kinds_of(&g.p), number_field(L, "tolerance", 1e-10), count,
-                   ns_arena_doubles(&c->arena, g.p.ngroups), ns_arena_doubles(&c->arena, n),
-                   ns_arena_doubles(&c->arena, n), ns_arena_doubles(&c->arena, n)};
+  NsMixedView v = {.p = g.p, .kinds = kinds_of(&g.p), .tolerance = number_field(L, "tolerance", 1e-10),
+                   .early = number_field(L, "early", 0) != 0, .max_iterations = count,
+                   .rho = ns_arena_doubles(&c->arena, g.p.ngroups), .explained = ns_arena_doubles(&c->arena, n),
+                   .size = ns_arena_doubles(&c->arena, n), .load = ns_arena_doubles(&c->arena, n)};
   if (c->arena.failed) return luaL_error(L, "not enough memory");
   bool exact = true;
   ns_mixed_prepare(&v);
@@ -245,6 +247,9 @@ static int mixed_part(lua_State *L) {
     case 6: info.status = ns_mixed_associated(&c->interior, &v, g.z, &info); break;
     case 7: info.status = solve_system(c, &g); break;
     case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
+    case 9:
+      info.status = ns_mixed_conjugate(&c->sweeps, &v, (int)number_field(L, "least", 0), count, g.z, g.w, &info);
+      break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);

@@ -201,6 +201,7 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
+  options->keep = problem->again;
   return ns_mixed_solve(problem->mixed, p, guess, problem->lambda, problem->y, &problem->info);
 }
 

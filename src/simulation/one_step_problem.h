@@ -62,6 +62,7 @@ typedef struct NsOsnsp {
   NsMixedGroup *groups; /* of its last problem: ngroups */
   int ngroups;
   bool wide;           /* that problem was sparse: M is NULL */
+  bool again;          /* the next problem is that of another iterate of the same step */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;

@@ -195,6 +195,7 @@ static NsStatus solve_linearised(NsTimeStepping *ts, bool full, NsError *err) {
   NsStatus status = ns_scheme_linearize(scheme, full, err);
   ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
   if (status != NS_OK) return locate(ts, status, err);
+  ts->problem->again = ts->progress.newton > 1;
   status = ns_scheme_solve(scheme, ts->problem);
   ts->stats.solver_iterations += ts->problem->info.iterations;
   return status == NS_OK ? NS_OK : solver_failed(ts, err);

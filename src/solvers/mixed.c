@@ -14,6 +14,7 @@
 #include "solvers/sparse_box.h"
 
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60, LARGE_STEPS = 15, ROUNDS = 25, LARGE_SWEEPS = 6000 };
+enum { POLISHING = 20, HEAP_ROUNDS = 6, INTERIOR_AFTER = 1, LATER_SWEEPS = 1500 }; /* of heaps of many contacts */
 enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000 };
 
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
@@ -25,7 +26,7 @@ struct NsMixed {
   NsMixedOptions options;
   NsArena arena;
   int capacity;                      /* rows that there is room for */
-  double *lower, *upper, *best, *rho, *explained, *size, *load, *at;
+  double *lower, *upper, *best, *rho, *explained, *size, *load, *at, *kept;
   NsArena matrix;
   int dense_capacity;
   double *dense;                     /* of a sparse problem */
@@ -109,7 +110,7 @@ static NsStatus refuse(const NsMixedProblem *p, NsStatus status, double *z, doub
 static NsStatus reserve(NsMixed *s, int n) {
   if (n <= s->capacity) return NS_OK;
   int wanted = n < 8 ? 8 : n + n / 2;
-  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at};
+  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at, &s->kept};
   ns_arena_release(&s->arena);
   s->capacity = 0;
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
@@ -291,12 +292,49 @@ static bool rounds(NsMixed *s, const NsMixedView *v, Search *best, double *z, do
   return false;
 }
 
+/* Conjugate sweeps, and Newton from where they end when that is near; s->at is where the sweeps ended. */
+static bool conjugate(NsMixed *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
+  NsSolverInfo info = {0};
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  int count = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
+  NsStatus status = ns_mixed_conjugate(&s->sweeps, v, v->early ? POLISHING : 0, count, z, w, &info);
+  if (status == NS_ENOMEM) best->verdict = status;
+  memcpy(s->at, z, bytes);
+  if (consider(s, v, best, &info, z, w)) return true;
+  memcpy(z, s->at, bytes);
+  return !ns_interrupted() && ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w);
+}
+
+/* Heaps of many contacts: rounds of conjugate sweeps that go on where the last ended, and in the plane interior points. */
+static bool heap(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  static const int counts[] = {100, 1000};
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  if (!v->early && newton(s, v, best, z, w)) return true;
+  for (int k = v->early ? 1 : 0; k < HEAP_ROUNDS && !ns_interrupted(); k++) {
+    if (conjugate(s, v, best, k < 2 ? counts[k] : LATER_SWEEPS, z, w)) return true;
+    memcpy(z, s->at, bytes);
+    if (k != INTERIOR_AFTER || v->kinds.dim > 2 || ns_interrupted()) continue;
+    memcpy(s->kept, s->at, bytes);
+    if (interior(s, v, best, z, w)) return true;
+    memcpy(z, s->kept, bytes);
+  }
+  return false;
+}
+
+/* Whether the guess is to be kept, as an iteration wants that settles. */
+static bool good_guess(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
+  NsSolverInfo info = {.solver = "guess", .warm = true};
+  return s->options.keep && v->tolerance > contacts_tolerance && consider(s, v, best, &info, z, w);
+}
+
 /* The methods in their order, until one has an answer. */
 static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   bool settled = false;
+  if (good_guess(s, v, best, z, w)) return true;
   if (large(v)) {
-    if (newton(s, v, best, z, w) || ns_interrupted()) return best->least <= v->tolerance;
-    if (v->kinds.dim == 2 && (interior(s, v, best, z, w) || rounds(s, v, best, z, w))) return true;
+    if (heap(s, v, best, z, w)) return true;
+    if (ns_interrupted()) return false;
+    if (v->kinds.dim == 2 && rounds(s, v, best, z, w)) return true;
     if (!ns_interrupted() && sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
     if (ns_interrupted()) return false;
   }
@@ -362,6 +400,7 @@ NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *g
   if (v.kinds.contacts == 0) return solve_rows(s, &v.p, guess, z, w, info);
   if (!finite_data(&v.p)) return refuse(given, NS_ENAN, z, w, info);
   if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
+  v.early = v.tolerance > contacts_tolerance && large(&v);
   v.rho = s->rho;
   v.explained = s->explained;
   v.size = s->size;

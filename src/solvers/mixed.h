@@ -30,6 +30,7 @@ typedef struct NsMixedProblem {
 typedef struct NsMixedOptions {
   double tolerance;   /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
   int max_iterations; /* sweeps; pivots or steps of the box solvers; 0: their own */
+  bool keep;          /* with a larger tolerance than that: a guess within it is the answer, bit for bit */
 } NsMixedOptions;
 
 typedef struct NsMixed NsMixed;
@@ -46,15 +47,19 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** the box solvers (default.h; sparse_box.h from 300 rows on), one contact alone is solved exactly (friction_local.h),
 ** contacts of one dimension go to the friction solvers (friction_default.h). Else, each when those before gave no
 ** answer:
-**   Newton steps from the guess (mixed_newton.c), up to 600 rows, any number sparse;
-**   given sparse with more than 150 rows, contacts in the plane: interior points and Newton from there, proximal rounds
-**   of them (mixed_interior.c), sweeps; contacts of one dimension alone as well;
+**   given sparse with more than 150 rows, contacts of one dimension alone as well: Newton steps from the guess
+**   (mixed_newton.c) unless a larger tolerance was chosen; conjugate sweeps (mixed_sweep.c) in rounds, Newton from where
+**   they come near; in the plane interior points (mixed_interior.c) after the second round, proximal rounds of them
+**   after the last; plain sweeps;
+**   Newton steps from the guess, up to 600 rows;
 **   with contacts in the plane, the complementarity problem of friction_lcp.h with the rows added, up to 150 unknowns;
 **   some Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand;
 **   the friction solvers, the problem embedded among those of contacts of one dimension (mixed_embed.c);
 **   many sweeps, in rounds with Newton steps.
 ** Makes room when a problem is larger than any before, when more than 8 contacts have another pattern, and for sparse
 ** problems; else allocates nothing. The same problems in the same order give the same bits.
+** With a tolerance above 1e-10 the sparse methods end at the first answer within it; conjugate sweeps, of which the
+** first few cost little, aim at a tenth of it for so long.
 ** NS_OK only when the answer is measured within tolerance: rows by their componentwise backward error (residual.h),
 ** contacts by the scaled natural residual of friction_residual.h, what q explains including what the rows do. Else z is
 ** the best candidate and the status NS_ENOSOL (proved), NS_ERAY, NS_EMAXITER, NS_ENOCONV, NS_ESINGULAR, NS_EINTR or

@@ -14,8 +14,8 @@ enum { STEPS = 60, STALLED = 6 };
 /* Of the mean product over its scale: zero, of a proximal step, worth measuring; a measure that is enough. */
 static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
 
-/* The way to the boundary; what is added to W, in its own units; a step that counts. */
-static const double fraction = 0.99, proximal = 1e-12, least_step = 1e-3;
+/* The way to the boundary; a step that counts; what is added to W, in its own units, and where steps are short. */
+static const double fraction = 0.99, least_step = 1e-3, proximal = 1e-12, first_extra = 1e-4, most_extra = 1e-3;
 
 /* The pairs x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0 of a group, w = T y; E and T by pairs. */
 typedef struct Pairs {
@@ -199,7 +199,7 @@ static void move(NsMixedInterior *s, const NsMixedView *v, double length) {
 
 /* Predictor and corrector; the length of the step, 0 when there is none. */
 static double advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap) {
-  double extra = proximal;
+  double extra = ns_larger(proximal, s->extra);
   while (factor(s, v, extra) != NS_OK)
     if ((extra *= 100) > 1) return 0;
   aim(s, v, 0, false);
@@ -219,17 +219,32 @@ static double advance(NsMixedInterior *s, const NsMixedView *v, int pairs, doubl
   return length;
 }
 
+/* More is added to W after a short step and less after a long one. */
+static void adapt(NsMixedInterior *s, double length) {
+  if (length < 0.2) s->extra = ns_smaller(ns_larger(10 * s->extra, first_extra), most_extra);
+  else if (length > 0.6) s->extra = s->extra > first_extra ? s->extra / 10 : 0;
+}
+
+/* Whether the point will do already, of a problem whose tolerance was chosen. */
+static bool within_tolerance(NsMixedInterior *s, const NsMixedView *v, double gap, double scale) {
+  if (!v->early || s->associated || s->weight > 0 || gap > v->tolerance * scale * scale) return false;
+  return ns_mixed_measure(v, s->z, s->step) <= v->tolerance;
+}
+
 /* Steps from s->z until the products are small. */
 static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *z, int *done) {
   double scale = scale_of(v);
   int pairs = begin(s, v, scale, z), stalled = 0;
   double gap = mean(s, v, pairs, 0);
+  s->extra = 0;
   for (*done = 0; *done < STEPS; ++*done) {
     if (ns_interrupted()) return NS_EINTR;
     double length = advance(s, v, pairs, &gap);
+    adapt(s, length);
     stalled = length > least_step ? 0 : stalled + 1;
     bool stuck = !(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED;
     if (stuck) return s->weight > 0 && gap <= near * scale * scale ? NS_OK : NS_ENOCONV;
+    if (within_tolerance(s, v, gap, scale)) return NS_OK;
     if (gap > near * scale * scale) continue;
     if (s->associated || gap <= (s->weight > 0 ? tiny : small) * scale * scale) return NS_OK;
     if (s->weight > 0) continue;

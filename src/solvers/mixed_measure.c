@@ -80,7 +80,7 @@ void ns_mixed_prepare(NsMixedView *v) {
 void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w) {
   size_t n = (size_t)p->n;
   memcpy(w, p->q, n * sizeof *w);
-  if (!p->W) {
+  if (ns_mixed_sparse(p)) {
     ns_sparse_gemv(1, p->sparse, z, 1, w);
     return;
   }
@@ -95,10 +95,11 @@ static void add_column(const NsMixedView *v, int j, double x, bool row, double *
   const NsMixedProblem *p = &v->p;
   double *size = v->size, *load = v->load;
   if (x == 0) return;
-  int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
-  const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+  bool sparse = ns_mixed_sparse(p);
+  int from = sparse ? p->sparse->colptr[j] : 0, to = sparse ? p->sparse->colptr[j + 1] : p->n;
+  const double *value = sparse ? p->sparse->value : p->W + (size_t)j * (size_t)p->n;
   for (int k = from; k < to; k++) {
-    int i = p->W ? k : p->sparse->row[k];
+    int i = sparse ? p->sparse->row[k] : k;
     double term = value[k] * x;
     w[i] += term;
     size[i] += fabs(term);

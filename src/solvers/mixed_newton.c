@@ -247,8 +247,8 @@ static NsStatus iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, 
     if (delta > 0 && merit < 0.1 * largest_of(recent)) delta--;
     recent[*done % MEMORY] = merit;
     idle = judge(newton, v, w, least, w_best) ? 0 : idle + 1;
-    if (*least <= exact || (*least <= settled && idle > 0) || (*least <= v->tolerance && idle >= PATIENCE))
-      return ++*done, NS_OK;
+    bool good = *least <= v->tolerance && (v->early || idle >= PATIENCE);
+    if (*least <= exact || (*least <= settled && idle > 0) || good) return ++*done, NS_OK;
   }
   return *least <= v->tolerance ? NS_OK : NS_EMAXITER;
 }
@@ -266,7 +266,8 @@ NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps,
   memcpy(w, newton->at, bytes);
   judge(newton, v, newton->at, &least, w);
   info->iterations = 0;
-  if (!(least <= exact)) status = iterate(newton, v, steps, newton->at, w, &least, &info->iterations);
+  if (!(least <= (v->early ? v->tolerance : exact)))
+    status = iterate(newton, v, steps, newton->at, w, &least, &info->iterations);
   memcpy(z, newton->best, bytes);
   info->solver = "newton";
   info->warm = status == NS_OK && info->iterations <= 1;

@@ -27,6 +27,7 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
   NsMixedKinds kinds;
   double tolerance;
+  bool early;          /* sparse, and the tolerance was chosen: the first answer within it will do */
   int max_iterations;
   double *rho;         /* ngroups: steps of the natural map */
   double *explained;   /* n: |W| |z| + |q| as the data let expect it */
@@ -39,6 +40,11 @@ enum { NS_MIXED_DENSE = 600, NS_MIXED_SLOTS = 8 };
 
 static inline bool ns_mixed_equation(const NsMixedGroup *group) {
   return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
+}
+
+/* Whether products go by the columns of the sparse W, also where there is a dense one. */
+static inline bool ns_mixed_sparse(const NsMixedProblem *p) {
+  return p->sparse && (!p->W || p->n > NS_MIXED_DENSE_ROWS);
 }
 
 /* The entry (i, j) of W. */
@@ -102,8 +108,8 @@ typedef struct NsMixedNewton {
 /*
 ** Semismooth Newton on the natural map of rows and that of Alart and Curnier of contacts, at most `steps` from z, dense
 ** or, where a sparse W of more than NS_MIXED_DENSE_ROWS rows is given, by sparse factors; then z is the best point seen
-** and w its output. NS_OK when its measure is within tolerance, after as many steps as make it smaller; NS_ENOCONV,
-** NS_EMAXITER, NS_ENOMEM.
+** and w its output. NS_OK when its measure is within tolerance, after as many steps as make it smaller unless v->early;
+** NS_ENOCONV, NS_EMAXITER, NS_ENOMEM.
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991.
 */
 NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
@@ -131,13 +137,15 @@ typedef struct NsMixedInterior {
   double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
   bool associated;
   double weight;               /* of a proximal step; 0: none */
+  double extra;                /* added to W, in its own units */
 } NsMixedInterior;
 
 /*
 ** Rows and contacts in the plane, sparse W: the complementarity problem in r_n, mu r_n + r_T, mu r_n - r_T >= 0 and u_n,
 ** u_T+, u_T- >= 0, u_T = u_T+ - u_T-, by Mehrotra's predictor and corrector without a feasible start, each step from
 ** W + D with D diagonal by groups, from z moved into the cones. z becomes a point near a solution, for Newton to finish.
-** NS_OK when it is measured within 1e-13, or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
+** After short steps more is added to W for the step, up to 1e-3 of the contacts' own blocks. NS_OK when it is measured
+** within 1e-13 (v->early: within tolerance), or the products are zero to rounding; NS_EMAXITER, NS_ENOCONV, NS_ENOMEM,
 ** NS_EINTR; NS_ESIZE for contacts in space or a dense W.
 ** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
 */
@@ -209,11 +217,20 @@ typedef struct NsMixedSweeps {
   int capacity, groups;
   NsContact *contact; /* groups */
   double *block;      /* 9 groups */
+  double *before, *direction; /* capacity: of conjugate gradients */
 } NsMixedSweeps;
 
 /* Gauss-Seidel sweeps over the groups, forwards and backwards in turn, until the measure is within tolerance. */
 NsStatus ns_mixed_sweeps(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w,
                          NsSolverInfo *info);
+/*
+** Sweeps as the steps of a nonlinear conjugate gradient method: after each the point goes on along the directions of
+** those before, beta of Fletcher and Reeves, unless the sweep has changed more than the last. NS_OK when the measure is
+** within tolerance, before `least` sweeps within a tenth of it; NS_EMAXITER, NS_ENOCONV, NS_EINTR, NS_ENOMEM.
+** Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
+*/
+NsStatus ns_mixed_conjugate(NsMixedSweeps *sweeps, const NsMixedView *v, int least, int count, double *z, double *w,
+                            NsSolverInfo *info);
 void ns_mixed_sweeps_release(NsMixedSweeps *sweeps);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** mixed_sweep.c
-** Gauss-Seidel sweeps over rows and contacts.
+** Gauss-Seidel sweeps over rows and contacts, plain and as the step of conjugate gradients.
 */
 #include <math.h>
 #include <string.h>
@@ -16,13 +16,17 @@ void ns_mixed_sweeps_release(NsMixedSweeps *s) {
   *s = (NsMixedSweeps){0};
 }
 
-static NsStatus reserve(NsMixedSweeps *s, int groups) {
-  if (groups <= s->groups) return NS_OK;
+static NsStatus reserve(NsMixedSweeps *s, int n, int groups) {
+  if (groups <= s->groups && n <= s->capacity) return NS_OK;
   ns_mixed_sweeps_release(s);
-  s->contact = ns_arena_take(&s->arena, (size_t)groups, sizeof *s->contact);
-  s->block = ns_arena_doubles(&s->arena, 9 * (ptrdiff_t)groups);
+  ptrdiff_t rows = n + n / 2, wanted = groups + groups / 2;
+  s->contact = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->contact);
+  s->block = ns_arena_doubles(&s->arena, 9 * wanted);
+  s->before = ns_arena_doubles(&s->arena, rows);
+  s->direction = ns_arena_doubles(&s->arena, rows);
   if (s->arena.failed) return ns_mixed_sweeps_release(s), NS_ENOMEM;
-  s->groups = groups;
+  s->groups = (int)wanted;
+  s->capacity = (int)rows;
   return NS_OK;
 }
 
@@ -38,7 +42,7 @@ static void prepare(NsMixedSweeps *s, const NsMixedView *v) {
 /* w += W_j d. */
 static void spread(const NsMixedProblem *p, int j, double d, double *w) {
   if (d == 0) return;
-  if (p->W) {
+  if (!ns_mixed_sparse(p)) {
     const double *column = p->W + (size_t)j * (size_t)p->n;
     for (int i = 0; i < p->n; i++) w[i] += column[i] * d;
     return;
@@ -78,14 +82,21 @@ static void sweep(const NsMixedSweeps *s, const NsMixedView *v, bool backwards, 
   }
 }
 
-NsStatus ns_mixed_sweeps(NsMixedSweeps *s, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
-  NsStatus status = reserve(s, v->p.ngroups);
+/* Room, the blocks, z within the bounds, and its output. */
+static NsStatus begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
+  NsStatus status = reserve(s, v->p.n, v->p.ngroups);
   if (status) return status;
-  info->solver = "gauss_seidel";
   prepare(s, v);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
     if (v->p.groups[g].dim == 1) z[row] = ns_box_clamp(z[row], v->p.groups[g].lower, v->p.groups[g].upper);
   ns_mixed_product(&v->p, z, w);
+  return NS_OK;
+}
+
+NsStatus ns_mixed_sweeps(NsMixedSweeps *s, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
+  NsStatus status = begin(s, v, z, w);
+  if (status) return status;
+  info->solver = "gauss_seidel";
   for (int k = 1; k <= count; k++) {
     if (ns_interrupted()) return NS_EINTR;
     sweep(s, v, k % 2 == 0, z, w);
@@ -93,6 +104,73 @@ NsStatus ns_mixed_sweeps(NsMixedSweeps *s, const NsMixedView *v, int count, doub
     if (k % MEASURE_EVERY && k < count) continue;
     double measure = ns_mixed_measure(v, z, w);
     if (measure <= v->tolerance) return NS_OK;
+    if (!(measure < INFINITY)) return NS_ENOCONV;
+  }
+  return NS_EMAXITER;
+}
+
+/* ---- conjugate gradients ---- */
+
+/* z into the bounds and cones: a normal force of at least 0, then the tangents cut to its friction. */
+static void admit(const NsMixedView *v, double *z) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    const NsMixedGroup *group = &v->p.groups[g];
+    double *r = z + row;
+    if (group->dim == 1) {
+      r[0] = ns_box_clamp(r[0], group->lower, group->upper);
+      continue;
+    }
+    r[0] = ns_larger(r[0], 0);
+    double length = group->dim == 2 ? fabs(r[1]) : sqrt(r[1] * r[1] + r[2] * r[2]), bound = group->mu * r[0];
+    for (int i = 1; i < group->dim && length > bound; i++) r[i] *= bound / length;
+  }
+}
+
+/* The square of what a sweep has changed, in the units of z w. */
+static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const double *z) {
+  double sum = 0;
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = row; i < row + v->p.groups[g].dim; i++) {
+      double d = z[i] - s->before[i];
+      sum += d * d / v->rho[g];
+    }
+  return sum;
+}
+
+/* From the sweep just made on along the conjugate direction, when sweeps have come to change less; returns their change. */
+static double conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
+  double now = change_of(s, v, z), beta = last > 0 ? now / last : 0;
+  if (!(beta <= 1)) {
+    memset(s->direction, 0, (size_t)v->p.n * sizeof *s->direction);
+    return 0;
+  }
+  for (int i = 0; i < v->p.n; i++) {
+    double d = z[i] - s->before[i];
+    z[i] += beta * s->direction[i];
+    s->direction[i] = beta * s->direction[i] + d;
+  }
+  admit(v, z);
+  ns_mixed_product(&v->p, z, w);
+  return now;
+}
+
+NsStatus ns_mixed_conjugate(NsMixedSweeps *s, const NsMixedView *v, int least, int count, double *z, double *w,
+                            NsSolverInfo *info) {
+  NsStatus status = begin(s, v, z, w);
+  if (status) return status;
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  double change = 0;
+  info->solver = "conjugate_gauss_seidel";
+  memset(s->direction, 0, bytes);
+  for (int k = 1; k <= count; k++) {
+    if (ns_interrupted()) return NS_EINTR;
+    memcpy(s->before, z, bytes);
+    sweep(s, v, false, z, w);
+    change = conjugate(s, v, change, z, w);
+    info->iterations = k;
+    if (k % MEASURE_EVERY && k < count) continue;
+    double measure = ns_mixed_measure(v, z, w);
+    if (measure <= (k < least ? 0.1 : 1) * v->tolerance) return NS_OK;
     if (!(measure < INFINITY)) return NS_ENOCONV;
   }
   return NS_EMAXITER;
