@@ -117,8 +117,8 @@ function options.parse(args, list)
   return result
 end
 
--- Writes rows of numbers and texts under a line of names as comma-separated values; numbers read back exactly. The file
--- appears whole or not at all; one that cannot be written ends the script with status 1.
+-- Writes rows of numbers and texts under a line of names as comma-separated values; numbers read back exactly. The
+-- file appears whole or not at all; one that cannot be written ends the script with status 1.
 function options.write_csv(path, names, rows)
   local lines = { table.concat(names, ",") }
   for k, row in ipairs(rows) do
