@@ -74,6 +74,11 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
+# Modules and preloaded libraries of the specs there: signals, disks that are full.
+$(BUILD)/robust/%.so: spec/robust/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
+
 -include $(OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch

@@ -81,8 +81,7 @@ static double seconds_of(const char *text) {
 static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   NsRunCheckpoints c = {NULL, 0, 10};
   if (lua_getfield(L, idx, "checkpoint") == LUA_TNIL) return lua_pop(L, 1), c;
-  if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, "run", "checkpoint", "a string", -1);
-  c.path = lua_tostring(L, -1); /* kept by the table of options */
+  c.path = nsl_path(L, -1, "run", "checkpoint"); /* kept by the table of options */
   lua_pop(L, 1);
   if (lua_getfield(L, idx, "every") == LUA_TSTRING) {
     c.seconds = seconds_of(lua_tostring(L, -1));

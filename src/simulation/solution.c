@@ -6,10 +6,11 @@
 
 #include "base/memory.h"
 
+/* Not zeroed: no row is read before it is written, and pages that no row has touched cost nothing. */
 static double *columns(long rows, int cols, bool *failed) {
   double *block = NULL;
   if (rows >= 0 && (cols == 0 || (size_t)rows <= SIZE_MAX / sizeof(double) / (size_t)cols))
-    block = ns_alloc((size_t)rows * (size_t)cols, sizeof(double));
+    block = ns_resize(NULL, (size_t)rows * (size_t)cols, sizeof(double));
   if (!block) *failed = true;
   return block;
 }

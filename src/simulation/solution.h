@@ -17,7 +17,10 @@ typedef struct NsSolution {
   double *iterations; /* capacity: Newton iterations of the step that led to the row; 0 in the first */
 } NsSolution;
 
-/* Room for `capacity` rows of a simulation. NS_ENOMEM. */
+/*
+** Room for `capacity` rows of a simulation, in no time however many they are: a system that hands out memory when it is
+** first written takes it row by row. NS_ENOMEM.
+*/
 NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity);
 void ns_solution_free(NsSolution *solution);
 
