@@ -123,6 +123,9 @@ uninstall:  ## takes away what install has put there
 	rm -rf $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(ROOT)/share/nslua
 
 ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
+docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
+	$(NSLUA) docs/gallery.lua
+
 annotations: all  ## library/nslua.lua: the API for editors
 	@mkdir -p library
 	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
@@ -157,4 +160,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench extras annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench docs extras annotations install uninstall clean help packages lint-packages
