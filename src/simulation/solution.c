@@ -52,6 +52,22 @@ static double *put(double *cell, long stride, const double *values, int n) {
   return cell;
 }
 
+int ns_solution_columns(const NsTimeStepping *ts) {
+  int count = 2;
+  for (int i = 0; i < ts->nsds->nds; i++) count += ts->nsds->ds[i]->n;
+  for (int i = 0; i < ts->nsds->ninteractions; i++) count += 2 * ts->nsds->interactions[i]->m;
+  return count;
+}
+
+void ns_solution_row(const NsTimeStepping *ts, double *row) {
+  const NsNsds *nsds = ts->nsds;
+  *row++ = ns_ts_time(ts);
+  for (int i = 0; i < nsds->nds; i++) row = put(row, 1, nsds->ds[i]->x, nsds->ds[i]->n);
+  for (int i = 0; i < nsds->ninteractions; i++) row = put(row, 1, nsds->interactions[i]->lambda, nsds->interactions[i]->m);
+  for (int i = 0; i < nsds->ninteractions; i++) row = put(row, 1, nsds->interactions[i]->y, nsds->interactions[i]->m);
+  *row = ts->k ? ts->newton_iterations : 0;
+}
+
 void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t) {
   if (s->rows == s->capacity) return;
   const NsNsds *nsds = ts->nsds;

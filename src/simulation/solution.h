@@ -24,6 +24,12 @@ typedef struct NsSolution {
 NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity);
 void ns_solution_free(NsSolution *solution);
 
+/* The numbers of a row: t, x, lambda, y, iterations. */
+int ns_solution_columns(const NsTimeStepping *ts);
+
+/* Fills row with those of the accepted state. */
+void ns_solution_row(const NsTimeStepping *ts, double *row);
+
 /* Appends the accepted state at time t; nothing when the room is used up. */
 void ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t);
 
