@@ -5,7 +5,8 @@
 --   sys:body { mass =, inertia =, position =, angle = }        -- in space: orientation, a rotation matrix
 --   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
 --   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
---   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
+--   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions (left
+--                                                              -- out: in solve_dae alone; false: nowhere)
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
 -- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
