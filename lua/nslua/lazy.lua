@@ -3,9 +3,9 @@
 --   ns.contact = lazy.table(function() return require "nslua.contact"(ns) end)
 --   lazy.functions(ns, "load save", function() return require "nslua.files"(ns, support) end)
 --
--- Such a table gets what was loaded, and its metatable, as soon as a key is asked for or set, pairs walks over it or it
--- is called; lazy.settle(t) does it for those who look with rawget and next. Such a function stays the same value: it
--- goes on, by a tail call, to the one that was loaded, so that the levels of errors count as if it were that one.
+-- Such a table gets what was loaded, and its metatable, as soon as a key is asked for or set, pairs walks over it or
+-- it is called; lazy.settle(t) does it for those who look with rawget and next. Such a function stays the same value:
+-- it goes on, by a tail call, to the one that was loaded, so that levels of errors count as if it were that one.
 
 local lazy = {}
 

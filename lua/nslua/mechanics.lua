@@ -5,8 +5,8 @@
 --   sys:body { mass =, inertia =, position =, angle = }        -- in space: orientation, a rotation matrix
 --   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
 --   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
---   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions (left
---                                                              -- out: in solve_dae alone; false: nowhere)
+--   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
+--                                                              -- (left out: in solve_dae alone; false: nowhere)
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
 -- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
@@ -139,8 +139,8 @@ return function(ns, motion)
     end
   end
 
-  -- Calls work(...) with the quantities as tapes, where they can be traced and nothing else was asked for, made for this
-  -- call alone: what the functions of (t, q) have captured stays as it is while it runs.
+  -- Calls work(...) with the quantities as tapes, where they can be traced and nothing else was asked for, made for
+  -- this call alone: what the functions of (t, q) have captured stays as it is while it runs.
   local function with_tapes(sys, work, ...)
     local groups, asked = { sys.moving, sys.held }, sys.moving.compile ~= nil
     if asked then return work(...) end
@@ -528,16 +528,17 @@ return function(ns, motion)
     return M
   end
 
-  -- The bodies together. Of free ones the mass matrix `mass` and the weight are constant. Of the others J' W J is the mass
-  -- and J' `pull` the weight, J the Jacobian of sys.moving, W diagonal with masses and, in the plane, inertias. What turns
-  -- in space is left over, `turning`.
+  -- The bodies together. Of free ones the mass matrix `mass` and the weight are constant. Of the others J' W J is the
+  -- mass and J' `pull` the weight, J the Jacobian of sys.moving, W diagonal with masses and, in the plane, inertias.
+  -- What turns in space is left over, `turning`.
   local function lumps(sys, t, q)
     local group, plane, d = sys.moving, sys.dimension == 2, sys.dimension
     if not group.f then prepare(group, t, q) end
     if group.lump then return group.lump end
-    local lump = { mass = ns.zeros(sys.n, sys.n), weight = ns.zeros(sys.n), pull = ns.zeros(group.size), turning = {} }
-    local at, values = {}, {}
-    local function add(row, m) at[#at + 1], values[#values + 1] = row, m end
+    local lump = { mass = ns.zeros(sys.n, sys.n), weight = ns.zeros(sys.n), turning = {} }
+    local at, diagonal = {}, {}
+    local function add(row, m) at[#at + 1], diagonal[#diagonal + 1] = row, m end
+    lump.pull = ns.zeros(group.size)
     for _, body in ipairs(sys.bodies) do
       local k, x, turn = body.coordinates, body.position, body.rotation
       for i = 1, d do
@@ -553,7 +554,7 @@ return function(ns, motion)
       elseif turn and plane then add(turn.at + 1, body.inertia)
       elseif turn then lump.turning[#lump.turning + 1] = body end
     end
-    lump.W = #at > 0 and ns.sparse { rows = group.size, cols = group.size, i = at, j = at, v = values }
+    lump.W = #at > 0 and ns.sparse { rows = group.size, cols = group.size, i = at, j = at, v = diagonal }
     group.lump = lump
     return lump
   end
@@ -605,13 +606,11 @@ return function(ns, motion)
 
   -- inertia: with the terms of the velocities.
   local function forces(sys, t, q, v, inertia)
-    local lump, h = lumps(sys, t, q), nil
+    local lump = lumps(sys, t, q)
+    local h, pull = lump.weight:copy(), lump.pull
     if lump.W then
-      local back, pull = slopes(sys.moving, t, q).J:transpose(), lump.pull
       if inertia then pull = pull - lump.W * line(sys.moving, t, q, 1, v).second end
-      h = lump.weight + back * pull
-    else
-      h = lump.weight:copy()
+      h = h + slopes(sys.moving, t, q).J:transpose() * pull
     end
     for _, body in ipairs(inertia and lump.turning or {}) do h = h - rotation_bias(body, t, q, v) end
     for _, action in ipairs(sys.actions) do h = h + act(sys, action, t, q, v) end
