@@ -36,7 +36,8 @@ local opt = options.parse(arg, {
     help = "see the header" },
   { "form", default = "written", choices = { "written", "positions" },
     help = "equations by hand, or by ns.mechanics" },
-  { "compile", default = "no", choices = { "no", "yes" }, help = "of positions: compiled once, or called" },
+  { "compile", default = "auto", choices = { "auto", "no", "yes" },
+    help = "positions as compiled functions: no, yes, or where the method does it by itself" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
@@ -207,7 +208,7 @@ local function linkage()
   P3:set_pos(P2, lb * B.x)
   P4:set_pos(P3, lc * C.x)
   local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 },
-    compile = opt.compile == "yes" }
+    compile = ({ yes = true, no = false })[opt.compile] }
   sys:particle { mass = m, position = P2 }
   sys:particle { mass = m, position = P3 }
   local gap = P4:pos_from(P1) - ln * N.x
