@@ -315,9 +315,9 @@ local function panels(method, rows)
       first = first or ax
       return ax:ylabel(label)
     end
-    local angles = panel(1, "angle [deg]")
-    for i = 1, 3 do angles:plot(t, column(rows, i + 1, degrees), { label = ("$q_%d$"):format(i) }) end
-    angles:legend { loc = "outside" }
+    local top = panel(1, "angle [deg]")
+    for i = 1, 3 do top:plot(t, column(rows, i + 1, degrees), { label = ("$q_%d$"):format(i) }) end
+    top:legend { loc = "outside" }
     panel(2, "$u_1$ [deg/s]"):plot(t, column(rows, 5, degrees))
     panel(3, "distance [m]"):plot(t, column(rows, 6), { label = "along $x$" })
       :plot(t, column(rows, 7), { label = "along $y$" }):legend { loc = "outside" }
@@ -329,13 +329,13 @@ local function panels(method, rows)
 end
 
 -- u1 of all methods, and how far each is from that of `dae`.
-local function comparison(runs, methods_)
+local function comparison(runs, list)
   return function(plot)
     local fig = plot.figure { figsize = { 9, 6.5 }, title = "Four-bar linkage: $u_1$ by five methods" }
     local above = fig:subplot(2, 1, 1):ylabel "$u_1$ [rad/s]"
     local below = fig:subplot(2, 1, 2, { sharex = above }):ylabel "away from dae [rad/s]":xlabel "$t$ [s]"
     below:yscale "log"
-    for i, method in ipairs(methods_) do
+    for i, method in ipairs(list) do
       local style = { label = method:gsub("_", " + "), color = ("C%d"):format(i - 1) }
       above:plot(column(runs[method], 1), column(runs[method], 5), style)
       if method ~= "dae" then

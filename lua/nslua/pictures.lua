@@ -6,7 +6,8 @@
 --     run = function(plot) return plot.figure() ... end,     -- DIR/run.png: functions that return a figure
 --   })
 --
--- The environment's NSLUA_DPI holds dots per inch (150). The directory is made when it is not there. What goes wrong ends the script with status 1 and a message.
+-- The environment's NSLUA_DPI holds dots per inch (150). The directory is made when it is not there. What goes
+-- wrong ends the script with status 1 and a message.
 
 local pictures = {}
 

@@ -18,6 +18,7 @@ function contour.levels(z, wanted)
   for i = 1, z:rows() do columns[i] = z:row(i) end
   local lo, hi = data.range(columns)
   if not lo then return nil end
+  if lo == hi then return { lo } end
   local list = {}
   for _, tick in ipairs(ticks.make(lo, hi, data.number("contour", "levels", wanted or 10, 1))) do
     if tick[1] > lo and tick[1] < hi then list[#list + 1] = tick[1] end

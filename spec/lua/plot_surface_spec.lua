@@ -180,6 +180,7 @@ describe("contour lines", function()
     end
     assert.same({ 1, 2, 3 }, contour.levels(Z, { 3, 1, 2 }))
     assert.is_nil(contour.levels(ns.matrix { { 0 / 0 } }))
+    assert.same({ 1 }, contour.levels(ns.ones(3, 3)))
     local ax = ns.plot.figure():subplot(1, 1, 1)
     assert.equal("contour: z has no finite number", message(ax.contour, ax, { 1, 2 }, { 1, 2 }, { { 0 / 0, 0 / 0 }, { 0 / 0,
       0 / 0 } }))
