@@ -73,7 +73,9 @@ return function(ns, System, core)
   -- ---- places and directions ----
 
   local function two_bodies(sys, one, other, who)
-    return take_body(sys, one, who .. ": first body"), take_body(sys, other, who .. ": second body")
+    one, other = take_body(sys, one, who .. ": first body"), take_body(sys, other, who .. ": second body")
+    if one == other then fail("%s: expected two bodies, got '%s' twice", who, one.name) end
+    return one, other
   end
 
   local function turning(body, who)
