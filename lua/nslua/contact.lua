@@ -368,6 +368,7 @@ return function(ns)
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     unlink_far = unlink_far, bad_place = bad_place,
-    said = said, check_nsds = check_nsds, check_self = check_self, check_new = check_new, count = Manager.count, interactions = Manager.interactions })
+    said = said, check_nsds = check_nsds, check_self = check_self, check_new = check_new, count = Manager.count,
+    interactions = Manager.interactions })
   return contact
 end

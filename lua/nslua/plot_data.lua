@@ -145,7 +145,8 @@ function data.pair(who, f, x, y)
   local pair = type(a) == "table" or core.isvector(a)
   if pair then a, b = a[1], a[2] end
   if type(a) ~= "number" or type(b) ~= "number" then
-    fail("%s: expected the function to return two numbers, got %s and %s at (%g, %g)", who, describe(a), describe(b), x, y)
+    fail("%s: expected the function to return two numbers, got %s and %s at (%g, %g)", who, describe(a),
+      describe(b), x, y)
   end
   return a, b
 end

@@ -266,28 +266,27 @@ describe("frames, points and Kane's equations refuse", function()
   end)
 
   it("check the arguments of what points and frames give", function()
-    local N, A = me.ReferenceFrame "N", me.ReferenceFrame "A"
-    A:orient_axis(N, me.coordinate(1), N.z)
-    local O, P = me.Point "O", me.Point "P"
-    P:set_pos(O, 2 * A.x)
-    fails("mechanics: vel: origin: expected a point, got mechanics.frame 'N'", P.vel, P, N, O)
-    fails("mechanics: vel: frame: expected a frame, got nil", P.vel, P, O)
-    local vel, acc = P:vel(O, N), P:acc(O, N)
+    local base, arm = me.ReferenceFrame "N", me.ReferenceFrame "A"
+    arm:orient_axis(base, me.coordinate(1), base.z)
+    local here, there = me.Point "O", me.Point "P"
+    there:set_pos(here, 2 * arm.x)
+    fails("mechanics: vel: origin: expected a point, got mechanics.frame 'N'", there.vel, there, base, here)
+    fails("mechanics: vel: frame: expected a frame, got nil", there.vel, there, here)
+    local vel, acc = there:vel(here, base), there:acc(here, base)
     fails("mechanics: vel of point 'P': t: expected a number, got nil", vel)
     fails("mechanics: vel of point 'P': v: expected a number, got nil", vel, 0, { 0 })
     fails("mechanics: vel of point 'P': v: expected 2 numbers, got 1", vel, 0, { 0, 0 }, { 1 })
     fails("mechanics: acc of point 'P': v': expected a number, got nil", acc, 0, { 0 }, { 1 })
-    fails("mechanics: partial_velocities of point 'P': q[1] is nan", P:partial_velocities(O, N), 0, { 0 / 0 })
-    fails("mechanics: ang_vel_in of frame 'A': v: expected a number, got nil", A:ang_vel_in(N), 0, { 0 })
-    fails("mechanics: ang_vel_in: expected a frame, got nil", A.ang_vel_in, A)
+    fails("mechanics: partial_velocities of point 'P': q[1] is nan", there:partial_velocities(here, base), 0, { 0 / 0 })
+    fails("mechanics: ang_vel_in of frame 'A': v: expected a number, got nil", arm:ang_vel_in(base), 0, { 0 })
+    fails("mechanics: ang_vel_in: expected a frame, got nil", arm.ang_vel_in, arm)
     near({ 0, 6, 0 }, vel(0, { 0 }, { 3 })) -- and go on
-    local B, Q = me.ReferenceFrame "B", me.Point "Q"
-    B:orient_axis(N, me.coordinate(5), N.z)
-    fails("mechanics: coordinate 5: q has 1 element", B:orientation_in(N), 0, { 1 })
-    Q:set_pos(O, me.coordinate(5) * N.x)
-    fails("coordinate 5: q has 1 element", (me.coordinate(5) * N.x):express(N), 0, { 1 })
+    local far = me.ReferenceFrame "B"
+    far:orient_axis(base, me.coordinate(5), base.z)
+    fails("mechanics: coordinate 5: q has 1 element", far:orientation_in(base), 0, { 1 })
+    fails("coordinate 5: q has 1 element", (me.coordinate(5) * base.x):express(base), 0, { 1 })
     fails("mechanics: express: expected the function of (t, q) to return a number, got nil",
-      ((function() end) * N.x):express(N), 0, { 1 })
-    fails("mechanics: vector /: division by 0", function() return N.x / 0 end)
+      ((function() end) * base.x):express(base), 0, { 1 })
+    fails("mechanics: vector /: division by 0", function() return base.x / 0 end)
   end)
 end)

@@ -511,7 +511,8 @@ describe("the current figure", function()
     plot.figure()
     for _, draw in ipairs { "quiver", "streamplot" } do
       local function field(f) return message(plot[draw], { 0, 1 }, { 0, 1 }, f) end
-      assert.truthy(field(function() end):find(draw .. ": expected the function to return two numbers, got nil and nil at (", 1, true))
+      local expected = draw .. ": expected the function to return two numbers, got "
+      assert.truthy(field(function() end):find(expected .. "nil and nil at (", 1, true))
       assert.truthy(field(function() return 1 end):find("return two numbers, got number 1 and nil at (", 1, true))
       assert.truthy(field(function() return { 1, "a" } end):find("return two numbers, got number 1 and 'a' at (", 1, true))
     end
