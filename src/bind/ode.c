@@ -264,7 +264,6 @@ static const NsStepperClass *read_method(lua_State *L) {
 static NslVector *read_y0(lua_State *L) {
   bool number = lua_type(L, Y0) == LUA_TNUMBER;
   NslVector *given = nsl_to_finite_vector(L, Y0, number ? 1 : -1, who, "y0"), *y0 = nsl_push_vector(L, given->n, "y0");
-  if (given->n == 0) luaL_error(L, "%s: y0: expected at least one component, got none", who);
   nsl_vector_read(given, y0->data);
   lua_replace(L, Y0);
   return y0;
