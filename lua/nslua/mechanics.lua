@@ -269,9 +269,15 @@ return function(ns, motion)
     end
   end
 
+  -- Equations that were made of a system hold its coordinates and constraints as they were then.
+  function core.check_open(sys, who)
+    if sys.made then fail("%s: it comes too late: %s has made equations of the system", who, sys.made) end
+  end
+
   local function add_body(sys, o, kind)
     local name = name_of(o, sys, kind)
     local who = ("%s '%s'"):format(kind, name)
+    core.check_open(sys, who)
     for _, other in ipairs(sys.bodies) do
       if other.name == name then fail("%s: there is a body of that name", who) end
     end

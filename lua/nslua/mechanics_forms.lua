@@ -48,6 +48,7 @@ return function(ns, System, core)
       if against then fail("%s: q0: constraint '%s': %s", who, joint.name, against) end
     end
     if m > 0 then core.check_rank(sys, t, select(2, constraint_jacobian(sys, t, q))) end
+    sys.made = who
     return t, q, v, m
   end
 

@@ -38,6 +38,7 @@ return function(ns, System, core)
     for _, other in ipairs(sys.joints) do
       if other.name == name then fail("constraint '%s': there is one of that name", name) end
     end
+    core.check_open(sys, ("constraint '%s'"):format(name))
     local joint = { name = name, x = quantity(sys.held, ("constraint '%s'"):format(name), f, rows) }
     sys.joints[#sys.joints + 1] = joint
     return joint

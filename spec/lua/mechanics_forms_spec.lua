@@ -399,6 +399,18 @@ describe("ns.mechanics: embedded", function()
     fails("mechanics: embedded: t: expected a number, got nil", ode.f, nil, { 0, 0 })
   end)
 
+  it("and every form close the system for bodies and constraints, whose equations they hold", function()
+    for _, form in ipairs { "embedded", "dae", "lagrangian" } do
+      local sys = link()
+      sys[form](sys, { q0 = start })
+      fails("mechanics: body 'late': it comes too late: " .. form .. " has made equations of the system", sys.free_body, sys,
+        { name = "late", mass = 1, inertia = 1 })
+      fails("mechanics: constraint 'late': it comes too late: " .. form .. " has made equations of the system", sys.constraint,
+        sys, { name = "late", f = function(_, q) return q[3] end })
+      sys[form](sys, { q0 = start }) -- and goes on
+    end
+  end)
+
   it("and every form name the argument of a start that is wrong", function()
     local sys = link()
     for _, form in ipairs { "embedded", "dae", "lagrangian" } do
