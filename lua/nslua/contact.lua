@@ -25,8 +25,17 @@ local sqrt, cos, sin, floor, huge = math.sqrt, math.cos, math.sin, math.floor, m
 
 -- ---- arguments ----
 
+local function said(text) return { text = text } end -- for describe: a text of ours
+
+local function describe(x)
+  if x ~= x then return "nan" end
+  if type(x) == "table" and rawget(x, "text") then return x.text end
+  if type(x) == "string" then return "'" .. x .. "'" end
+  return type(x) == "table" and getmetatable(x) == nil and "a table" or (tostring(x):gsub(": 0?x?%x+$", ""))
+end
+
 local function fail(who, what, expected, got, level)
-  error(("%s: %s: expected %s, got %s"):format(who, what, expected, got == nil and "nil" or tostring(got)), level + 1)
+  error(("%s: %s: expected %s, got %s"):format(who, what, expected, describe(got)), level + 1)
 end
 
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
@@ -38,7 +47,7 @@ end
 
 local function pair(who, what, v)
   if type(v) ~= "table" or not (finite(v[1]) and finite(v[2])) or v[3] ~= nil then
-    fail(who, what, "two finite numbers", type(v) == "table" and "another table" or v, 3)
+    fail(who, what, "two finite numbers", v, 3)
   end
   return v[1], v[2]
 end
@@ -59,12 +68,19 @@ function contact.line(point, normal)
   local px, py = pair("line", "point", point)
   local nx, ny = pair("line", "normal", normal)
   local length = sqrt(nx * nx + ny * ny)
-  if length == 0 then fail("line", "normal", "a direction", "zeros", 2) end
+  if length == 0 then fail("line", "normal", "a direction", said "zeros", 2) end
   return setmetatable({ px = px, py = py, nx = nx / length, ny = ny / length }, Line)
 end
 
+local function distance_of(line, x, y) return (x - line.px) * line.nx + (y - line.py) * line.ny end
+
 -- The distance of (x, y) from the line, negative behind it.
-function Line:distance(x, y) return (x - self.px) * self.nx + (y - self.py) * self.ny end
+function Line:distance(x, y)
+  check_line("distance", self)
+  if not finite(x) then fail("distance", "x", "a finite number", x, 2) end
+  if not finite(y) then fail("distance", "y", "a finite number", y, 2) end
+  return distance_of(self, x, y)
+end
 
 return function(ns)
   -- A disk of radius R and a line.
@@ -92,6 +108,7 @@ return function(ns)
       Jachq = function(q, _, C)
         local dx, dy = q[4] - q[1], q[5] - q[2]
         local d = sqrt(dx * dx + dy * dy)
+        if d == 0 then error("the centres of the disks coincide: there is no normal", 0) end
         local nx, ny = dx / d, dy / d
         C[1][1], C[1][2], C[1][4], C[1][5] = -nx, -ny, nx, ny
         C[2][1], C[2][2], C[2][3] = -ny, nx, R1 -- the tangent (ny, -nx)
@@ -128,6 +145,24 @@ return function(ns)
 
   local known = { nsds = true, law = true, reach = true }
 
+  local function check_nsds(who, nsds)
+    if getmetatable(nsds) ~= "NonSmoothDynamicalSystem" then
+      fail(who, "nsds", "a NonSmoothDynamicalSystem", nsds, 3)
+    end
+  end
+
+  local function check_self(who, self, kind)
+    if getmetatable(self) ~= kind then fail(who, "self", "a " .. kind.__name .. " and a colon", self, 3) end
+  end
+
+  -- Of each body one disk or sphere.
+  local function check_new(who, list, ds, noun)
+    if list[ds] then
+      error(("%s: ds: %s has a %s already"):format(who, (tostring(ds):gsub(" with.*", "")), noun), 3)
+    end
+    list[ds] = true
+  end
+
   function contact.manager(options)
     if type(options) ~= "table" then fail("manager", "options", "a table", options, 2) end
     for key in pairs(options) do
@@ -135,8 +170,11 @@ return function(ns)
         error(("manager: unknown option '%s' (known: nsds, law, reach)"):format(tostring(key)), 2)
       end
     end
-    if not options.nsds then fail("manager", "nsds", "a NonSmoothDynamicalSystem", nil, 2) end
-    if not options.law then fail("manager", "law", "a nonsmooth law", nil, 2) end
+    check_nsds("manager", options.nsds)
+    local good, size = pcall(function() return options.law:size() end)
+    if not good or size ~= 2 then
+      fail("manager", "law", "a nonsmooth law of size 2", good and said(("size %d"):format(size)) or options.law, 2)
+    end
     return setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
       disks = {}, lines = {}, boxes = {},
@@ -144,6 +182,7 @@ return function(ns)
       at = {},        -- a contact's key -> its place in `active`, while it is linked
       made = {},      -- a contact's key -> the contact, linked or not
       relations = {}, -- those that contacts share
+      given = {},     -- the bodies that have a disk
     }, Manager)
   end
 
@@ -155,17 +194,22 @@ return function(ns)
   end
 
   function Manager:add_disk(ds, R)
+    check_self("add_disk", self, Manager)
     local q = body("add_disk", ds)
-    self.disks[#self.disks + 1] = { ds = ds, q = q, R = positive("add_disk", "R", R) }
+    positive("add_disk", "R", R)
+    check_new("add_disk", self.given, ds, "disk")
+    self.disks[#self.disks + 1] = { ds = ds, q = q, R = R }
   end
 
   function Manager:add_box(ds, width, height)
+    check_self("add_box", self, Manager)
     local q = body("add_box", ds)
     local w, h = positive("add_box", "width", width) / 2, positive("add_box", "height", height) / 2
     self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = { { w, h }, { -w, h }, { -w, -h }, { w, -h } } }
   end
 
   function Manager:add_line(line)
+    check_self("add_line", self, Manager)
     check_line("add_line", line)
     self.lines[#self.lines + 1] = line
   end
@@ -221,6 +265,14 @@ return function(ns)
   local function pair_key(i, j) return i << 32 | j end
   local function line_key(i, l) return i << 32 | 1 << 31 | l end
 
+  -- A place that has no cell: not finite, or too far away.
+  local function bad_place(ds, ...)
+    local texts = { ... }
+    for i, x in ipairs(texts) do texts[i] = describe(x) end
+    error(("update: %s: expected a finite place near the others, got (%s)"):format(
+      (tostring(ds):gsub(" with.*", "")), table.concat(texts, ", ")), 0)
+  end
+
   -- The cell (i, j) of a grid as one number.
   local function cell_of(i, j) return i << 32 ~ (j & 0xffffffff) end
 
@@ -229,9 +281,11 @@ return function(ns)
     local widest, grid = 0, {}
     for _, disk in ipairs(self.disks) do widest = math.max(widest, disk.R) end
     local width = 2 * widest + self.reach
+    local most = 1e9 * width
     for i, disk in ipairs(self.disks) do
       local q = disk.q
       local x, y = q[1], q[2]
+      if not (x < most and x > -most and y < most and y > -most) then bad_place(disk.ds, x, y) end
       disk.x, disk.y, disk.i, disk.j = x, y, floor(x / width), floor(y / width)
       local key = cell_of(disk.i, disk.j)
       local cell = grid[key]
@@ -264,7 +318,7 @@ return function(ns)
 
   local function link_lines(self, i, disk)
     for l, line in ipairs(self.lines) do
-      if line:distance(disk.x, disk.y) - disk.R <= self.reach and not self.at[line_key(i, l)] then
+      if distance_of(line, disk.x, disk.y) - disk.R <= self.reach and not self.at[line_key(i, l)] then
         link(self, line_key(i, l), ("disk %d line %d"):format(i, l), function()
           local name = ("%.17g line %d"):format(disk.R, l)
           return shared(self, name, function() return contact.disk_line(disk.R, line) end)
@@ -293,7 +347,7 @@ return function(ns)
         local x, y = box.q[1] + c * corner[1] - s * corner[2], box.q[2] + s * corner[1] + c * corner[2]
         for l, line in ipairs(self.lines) do
           local key = ("box %d corner %d line %d"):format(i, k, l)
-          if line:distance(x, y) <= self.reach and not self.at[key] then
+          if distance_of(line, x, y) <= self.reach and not self.at[key] then
             link(self, key, key, function()
               return contact.corner_line(corner, line)
             end, box.ds)
@@ -305,6 +359,7 @@ return function(ns)
 
   -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
   function Manager:update()
+    check_self("update", self, Manager)
     unlink_far(self)
     link_disks(self)
     link_boxes(self)
@@ -312,6 +367,8 @@ return function(ns)
   end
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
-    unlink_far = unlink_far, count = Manager.count, interactions = Manager.interactions })
+    unlink_far = unlink_far, bad_place = bad_place,
+    said = said, check_nsds = check_nsds, check_self = check_self, check_new = check_new, count = Manager.count,
+    interactions = Manager.interactions })
   return contact
 end

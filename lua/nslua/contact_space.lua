@@ -22,8 +22,8 @@ Plane.__index = Plane
 Plane.__name = "plane"
 
 -- The distance of (x, y, z) from the plane, negative behind it.
-function Plane:distance(x, y, z)
-  local p, n = self.point, self.normal
+local function distance_of(plane, x, y, z)
+  local p, n = plane.point, plane.normal
   return (x - p[1]) * n[1] + (y - p[2]) * n[2] + (z - p[3]) * n[3]
 end
 
@@ -44,13 +44,21 @@ return function(ns, contact, parts)
 
   local function triple(who, what, v)
     if type(v) ~= "table" or not (finite(v[1]) and finite(v[2]) and finite(v[3])) or v[4] ~= nil then
-      fail(who, what, "three finite numbers", type(v) == "table" and "another table" or v, 3)
+      fail(who, what, "three finite numbers", v, 3)
     end
     return { v[1], v[2], v[3] }
   end
 
   local function check_plane(who, plane)
     if getmetatable(plane) ~= Plane then fail(who, "plane", "a plane", plane, 3) end
+  end
+
+  function Plane:distance(x, y, z)
+    check_plane("distance", self)
+    for name, value in pairs { x = x or false, y = y or false, z = z or false } do
+      if not finite(value) then fail("distance", name, "a finite number", value or nil, 2) end
+    end
+    return distance_of(self, x, y, z)
   end
 
   local function class_of(who, rows)
@@ -64,7 +72,7 @@ return function(ns, contact, parts)
   function contact.plane(point, normal)
     local p, n = triple("plane", "point", point), triple("plane", "normal", normal)
     local length = sqrt(n[1] * n[1] + n[2] * n[2] + n[3] * n[3])
-    if length == 0 then fail("plane", "normal", "a direction", "zeros", 2) end
+    if length == 0 then fail("plane", "normal", "a direction", parts.said "zeros", 2) end
     return setmetatable({ point = p, normal = { n[1] / length, n[2] / length, n[3] / length } }, Plane)
   end
 
@@ -134,15 +142,15 @@ return function(ns, contact, parts)
         error(("space: unknown option '%s' (known: nsds, law, reach)"):format(tostring(key)), 2)
       end
     end
-    if not options.nsds then fail("space", "nsds", "a NonSmoothDynamicalSystem", nil, 2) end
+    parts.check_nsds("space", options.nsds)
     local law = options.law
     local good, size = pcall(function() return law:size() end)
     if not good or (size ~= 1 and size ~= 3) then
-      fail("space", "law", "a nonsmooth law of size 1 or 3", good and "size " .. tostring(size) or law, 2)
+      fail("space", "law", "a nonsmooth law of size 1 or 3", good and parts.said("size " .. tostring(size)) or law, 2)
     end
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
-      spheres = {}, planes = {}, boxes = {},
+      spheres = {}, planes = {}, boxes = {}, given = {},
       active = {}, at = {}, made = {}, relations = {}, -- as in the plane
     }, Space)
   end
@@ -156,11 +164,15 @@ return function(ns, contact, parts)
   end
 
   function Space:add_sphere(ds, R)
+    parts.check_self("add_sphere", self, Space)
     local q = body("add_sphere", ds)
-    self.spheres[#self.spheres + 1] = { ds = ds, q = q, R = positive("add_sphere", "R", R) }
+    positive("add_sphere", "R", R)
+    parts.check_new("add_sphere", self.given, ds, "sphere")
+    self.spheres[#self.spheres + 1] = { ds = ds, q = q, R = R }
   end
 
   function Space:add_box(ds, lx, ly, lz)
+    parts.check_self("add_box", self, Space)
     local q = body("add_box", ds, true)
     for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
       positive("add_box", name, length or nil)
@@ -169,6 +181,7 @@ return function(ns, contact, parts)
   end
 
   function Space:add_plane(plane)
+    parts.check_self("add_plane", self, Space)
     check_plane("add_plane", plane)
     self.planes[#self.planes + 1] = plane
   end
@@ -178,8 +191,13 @@ return function(ns, contact, parts)
     local widest, grid = 0, {}
     for _, s in ipairs(self.spheres) do widest = math.max(widest, s.R) end
     local width = 2 * widest + self.reach
+    local most = 1e6 * width
     for i, s in ipairs(self.spheres) do
-      s.x, s.y, s.z = s.q[1], s.q[2], s.q[3]
+      local x, y, z = s.q[1], s.q[2], s.q[3]
+      if not (x < most and x > -most and y < most and y > -most and z < most and z > -most) then
+        parts.bad_place(s.ds, x, y, z)
+      end
+      s.x, s.y, s.z = x, y, z
       s.i, s.j, s.k = floor(s.x / width), floor(s.y / width), floor(s.z / width)
       local key = cell_of(s.i, s.j, s.k)
       local cell = grid[key] or {}
@@ -211,7 +229,7 @@ return function(ns, contact, parts)
       end
       for l, plane in ipairs(self.planes) do
         local key = i << 32 | 1 << 31 | l
-        if plane:distance(s.x, s.y, s.z) - s.R <= self.reach and not self.at[key] then
+        if distance_of(plane, s.x, s.y, s.z) - s.R <= self.reach and not self.at[key] then
           link(self, key, ("sphere %d plane %d"):format(i, l), function()
             local name = ("%.17g plane %d %d"):format(s.R, l, #s.q)
             return shared(self, name, function() return contact.sphere_plane(s.R, plane, self.rows) end)
@@ -227,7 +245,7 @@ return function(ns, contact, parts)
         local x, y, z = place(box.q, corner)
         for l, plane in ipairs(self.planes) do
           local key = ("box %d corner %d plane %d"):format(i, k, l)
-          if plane:distance(x, y, z) <= self.reach and not self.at[key] then
+          if distance_of(plane, x, y, z) <= self.reach and not self.at[key] then
             link(self, key, key, function()
               return contact.corner_plane(corner, plane, self.rows)
             end, box.ds)
@@ -239,6 +257,7 @@ return function(ns, contact, parts)
 
   -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
   function Space:update()
+    parts.check_self("update", self, Space)
     parts.unlink_far(self)
     link_spheres(self)
     link_boxes(self)

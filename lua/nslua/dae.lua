@@ -47,15 +47,22 @@ return function(ns, support)
   local function positive(value, who, name, otherwise)
     if value == nil then return otherwise end
     if type(value) ~= "number" or value ~= value or value <= 0 then
-      fail("%s: %s: expected a positive number, got %s", who, name, tostring(value))
+      fail("%s: %s: expected a positive number, got %s", who, name, value ~= value and "nan" or tostring(value))
     end
     return value
   end
 
+  local function describe(value)
+    if type(value) == "userdata" then return (tostring(value):gsub("\n.*", "")) end
+    return type(value) == "string" and "'" .. value .. "'" or type(value)
+  end
+
   local function list_of(value, n, who, name)
     local ok, vector = pcall(ns.vector, value)
-    if not ok then fail("%s: %s: expected a list of numbers, got %s", who, name, type(value)) end
-    if n and #vector ~= n then fail("%s: %s: expected %d numbers, got %d", who, name, n, #vector) end
+    if not ok then fail("%s: %s: expected a list of numbers, got %s", who, name, describe(value)) end
+    if n and #vector ~= n then
+      fail("%s: %s: expected %d numbers, got %d", who, name, n, #vector)
+    end
     for i = 1, #vector do
       if vector[i] ~= vector[i] or math.abs(vector[i]) == math.huge then
         fail("%s: %s[%d] is %s", who, name, i, vector[i] ~= vector[i] and "nan" or tostring(vector[i]))
@@ -166,28 +173,35 @@ return function(ns, support)
     return worst, value
   end
 
-  local function check_list(list, algebraic, n, who)
-    if not list then return end
+  -- The list of algebraic unknowns, which the option `what` gives, against what the equations say.
+  local function check_list(list, algebraic, n, who, what)
+    if list == nil then return end
+    if type(list) ~= "table" then
+      fail("%s: %s: expected a list of numbers of unknowns, got %s", who, what, describe(list))
+    end
     local listed = {}
     for _, i in ipairs(list) do
       if math.type(i) ~= "integer" or i < 1 or i > n then
-        fail("%s: algebraic_vars_idx: expected numbers of unknowns, 1..%d, got %s", who, n, tostring(i))
+        fail("%s: %s: expected numbers of unknowns, 1..%d, got %s", who, what, n, tostring(i))
       end
       listed[i] = true
       if not algebraic[i] then
-        fail("%s: algebraic_vars_idx lists unknown %d, whose derivative is in the equations", who, i)
+        fail("%s: %s lists unknown %d, whose derivative is in the equations", who, what, i)
       end
     end
     for i = 1, n do
       if algebraic[i] and not listed[i] then
-        fail("%s: algebraic_vars_idx: unknown %d is missing: its derivative is in no equation", who, i)
+        fail("%s: %s: unknown %d is missing: its derivative is in no equation", who, what, i)
       end
     end
   end
 
   local function check_index(index, n, who)
     if index == nil then return nil end
-    if type(index) ~= "table" or #index ~= n then fail("%s: index: expected a list of %d numbers", who, n) end
+    if type(index) ~= "table" or #index ~= n then
+      fail("%s: index: expected a list of %d numbers, one for each unknown, got %s", who, n,
+        type(index) == "table" and #index or describe(index))
+    end
     for i = 1, n do
       if index[i] ~= 1 and index[i] ~= 2 and index[i] ~= 3 then
         fail("%s: index[%d]: expected 1, 2 or 3, got %s", who, i, tostring(index[i]))
@@ -236,7 +250,7 @@ return function(ns, support)
     local solver = make(self, n, check_index(o.index, n, "dae"))
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
     local algebraic = without_derivative(Fyd)
-    check_list(o.algebraic_vars_idx, algebraic, n, "dae")
+    check_list(o.algebraic_vars_idx, algebraic, n, "dae", "algebraic_vars_idx")
     if o.consistent == "solve" or (solved and o.consistent == nil) then
       local good, more = support.consistent(solver, t, y, yd, algebraic)
       if not good then fail("dae: the start: %s", more) end
@@ -256,8 +270,16 @@ return function(ns, support)
     return solver, y, yd
   end
 
+  -- x0 of a system, which may have been closed.
+  local function start_of(ds)
+    local good, x0 = pcall(function() return ds:x0() end)
+    if not good then fail("dae: %s", (x0:gsub("^[^\n]-%.lua:%d+: ", ""))) end
+    return x0
+  end
+
   function Dae:solve(ts, y0, yd0)
-    if y0 == nil and self.system then y0 = self.system:x0() end
+    if getmetatable(self) ~= Dae then fail "dae: solve: expected a solver before it, as in dae:solve(ts, y0, yd0)" end
+    if y0 == nil and self.system then y0 = start_of(self.system) end
     ts, y0 = list_of(ts, nil, "dae", "ts"), list_of(y0, self.count, "dae", "y0")
     if #ts == 0 then fail "dae: ts: expected at least one time" end
     if #y0 == 0 then fail "dae: y0: expected at least one unknown" end
@@ -289,7 +311,7 @@ return function(ns, support)
   local function check_function(f, who, what, expected)
     local meta = getmetatable(f)
     if type(f) ~= "function" and meta ~= "compiled function" and not (type(meta) == "table" and meta.__call) then
-      fail("%s: %s: expected %s, got %s", who, what, expected or "a function", type(f))
+      fail("%s: %s: expected %s, got %s", who, what, expected or "a function", describe(f))
     end
   end
 
@@ -336,6 +358,10 @@ return function(ns, support)
     o = take_options(o, names, who)
     check_function(o.residual, who, "residual")
     local y = list_of(o.y, nil, who, "y")
+    if #y == 0 then fail("%s: y: expected at least one unknown", who) end
+    if o.t ~= nil and (type(o.t) ~= "number" or o.t - o.t ~= 0) then
+      fail("%s: t: expected a finite number, got %s", who, type(o.t) == "number" and "nan or inf" or describe(o.t))
+    end
     local yd = list_of(o.yd or ns.zeros(#y), #y, who, "yd")
     return support.new(#y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
   end
@@ -345,7 +371,7 @@ return function(ns, support)
     local solver, t, y, yd = take_problem(o, "consistent", names)
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
     local algebraic = without_derivative(Fyd)
-    check_list(o.algebraic, algebraic, #y, "consistent")
+    check_list(o.algebraic, algebraic, #y, "consistent", "algebraic")
     local good, more = support.consistent(solver, t, y, yd, algebraic)
     if not good then fail("consistent: %s", more) end
     return good, more

@@ -95,8 +95,12 @@ return function(ns, support)
     table.sort(names, function(a, b) return (a == "t") ~= (b == "t") and a == "t" or (a ~= "t" and b ~= "t" and
       a < b) end)
     for i, name in ipairs(names) do
-      arrays[i] = type(data[name]) == "table" and type(data[name][1]) == "table" and ns.matrix(data[name]) or
-        data[name]
+      arrays[i] = data[name]
+      if type(data[name]) == "table" and type(data[name][1]) == "table" then
+        local good, A = pcall(ns.matrix, data[name])
+        if not good then error(("save: %s: %s"):format(name, (A:gsub("^.-argument", "rows"))), 3) end
+        arrays[i] = A
+      end
     end
     return names, arrays
   end

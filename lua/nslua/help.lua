@@ -79,6 +79,9 @@ end
 -- ---- looking up ----
 
 local function width_of(width)
+  if width ~= nil and (math.type(width) ~= "integer" or width < 1) then
+    error("help: width: expected a number of characters, got " .. tostring(width), 3)
+  end
   return width or math.max(40, math.min(100, tonumber(os.getenv "COLUMNS") or 80))
 end
 

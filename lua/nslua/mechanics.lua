@@ -31,8 +31,12 @@ return function(ns, motion)
   local function fail(text, ...) error(("mechanics: " .. text):format(...), 0) end
 
   local function describe(value)
-    if type(value) == "number" or type(value) == "userdata" then return tostring(value) end
-    return type(value) == "string" and "'" .. value .. "'" or type(value)
+    local meta = getmetatable(value)
+    if type(value) == "number" then return value ~= value and "nan" or tostring(value) end
+    if type(value) == "string" then return "'" .. value .. "'" end
+    if meta == "matrix" then return ("a %d x %d matrix"):format(value:shape()) end
+    if type(value) == "userdata" or type(meta) == "table" and meta.__tostring then return tostring(value) end
+    return type(value)
   end
 
   local function take_options(o, who, names)
@@ -74,10 +78,15 @@ return function(ns, motion)
     local good, v = pcall(ns.vector, value)
     if type(value) == "number" and n == 1 then good, v = true, ns.vector { value } end
     if not good or type(value) == "number" and n ~= 1 then
-      fail("%s: %s: expected a list of %s numbers, got %s", who, what, n or "", describe(value))
+      fail("%s: %s: expected %s, got %s", who, what, n == 1 and "a number" or n and ("a list of %d numbers"):format(n)
+        or "a list of numbers", describe(value))
     end
-    if n and #v ~= n then fail("%s: %s: expected %d numbers, got %d", who, what, n, #v) end
-    if not v:isfinite() then fail("%s: %s: every number must be finite", who, what) end
+    if n and #v ~= n then
+      fail("%s: %s: expected %d number%s, got %d", who, what, n, n == 1 and "" or "s", #v)
+    end
+    for i = 1, v:isfinite() and 0 or #v do
+      if v[i] - v[i] ~= 0 then fail("%s: %s[%d] is %s", who, what, i, describe(v[i])) end
+    end
     return v
   end
 
@@ -85,7 +94,10 @@ return function(ns, motion)
 
   -- Calls one of motion's functions; an error that is a text gets the name of the quantity.
   local function guarded(x, work, ...)
+    if x.busy then fail "it asks the system for what depends on its own value" end
+    x.busy = true
     local good, a, b, c = pcall(work, x.f, ...)
+    x.busy = nil
     if good then return a, b, c end
     if type(a) ~= "string" then error(a, 0) end
     fail("%s: %s", x.name, (a:gsub("^mechanics: ", "")))
@@ -232,7 +244,8 @@ return function(ns, motion)
 
   function mechanics.system(o)
     o = take_options(o or {}, "system", "coordinates dimension gravity frame origin compile")
-    local dimension = o.dimension or (o.gravity and #o.gravity) or 2
+    local gravity = o.gravity and list(o.gravity, o.dimension, "system", "gravity")
+    local dimension = o.dimension or (gravity and #gravity) or 2
     if dimension ~= 2 and dimension ~= 3 then
       fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
     end
@@ -245,8 +258,13 @@ return function(ns, motion)
     if o.compile ~= nil and type(o.compile) ~= "boolean" then
       fail("system: compile: expected true or false, got %s", describe(o.compile))
     end
+    for _, what in ipairs { "frame", "origin" } do
+      if o[what] ~= nil and getmetatable(o[what]) ~= kinds[what] then
+        fail("system: %s: expected a %s, got %s", what, what == "frame" and "frame" or "point", describe(o[what]))
+      end
+    end
     sys.moving.compile, sys.held.compile = o.compile, o.compile
-    sys.gravity = o.gravity and list(o.gravity, dimension, "system", "gravity") or ns.zeros(dimension)
+    sys.gravity = gravity or ns.zeros(dimension)
     local fixed = dimension == 2 and function() return { 0, 0 } end or function() return { 0, 0, 0 } end
     sys.ground = setmetatable({ name = "ground", system = sys, place = fixed, turn = function()
       return dimension == 2 and 0 or { 1, 0, 0, 0, 1, 0, 0, 0, 1 }
@@ -263,7 +281,7 @@ return function(ns, motion)
   -- A function of (t, q) out of a function or an object with one (a point of a frame).
   local function placed(sys, value, who, what)
     local meta = getmetatable(value)
-    if meta ~= nil and (meta == kinds.Point or meta == kinds.Frame) then return value:in_system(sys) end
+    if meta ~= nil and (meta == kinds.origin or meta == kinds.frame) then return value:in_system(sys) end
     if not is_callable(value) then
       fail("%s: %s: expected a function of (t, q), got %s", who, what, describe(value))
     end
@@ -279,9 +297,15 @@ return function(ns, motion)
     end
   end
 
+  -- Equations that were made of a system hold its coordinates and constraints as they were then.
+  function core.check_open(sys, who)
+    if sys.made then fail("%s: it comes too late: %s has made equations of the system", who, sys.made) end
+  end
+
   local function add_body(sys, o, kind)
     local name = name_of(o, sys, kind)
     local who = ("%s '%s'"):format(kind, name)
+    core.check_open(sys, who)
     for _, other in ipairs(sys.bodies) do
       if other.name == name then fail("%s: there is a body of that name", who) end
     end
@@ -296,6 +320,7 @@ return function(ns, motion)
     if not good or I:rows() ~= 3 or I:cols() ~= 3 then
       fail("%s: inertia: expected a 3 x 3 matrix, got %s", who, describe(o.inertia))
     end
+    for i = 1, 3 do list(I:row(i), 3, who, ("inertia[%d]"):format(i)) end
     if (I - I:transpose()):norm() > 1e-12 * I:norm() or ns.eigvals(I):min() < -1e-12 * I:norm() then
       fail("%s: inertia: expected a symmetric matrix without negative eigenvalues", who)
     end
@@ -411,7 +436,7 @@ return function(ns, motion)
 
   local function evaluate_value(action, t, q, v)
     local result = action.value(t, q, v)
-    return list(result, action.count, action.who, "value")
+    return list(result, action.count, action.who, ("t=%.10g: value"):format(t))
   end
 
   -- value: components in the inertial axes, constant or f(t, q, v).
@@ -458,6 +483,7 @@ return function(ns, motion)
     local one, other = take_body(self, o.from, "spring: from"), take_body(self, o.to, "spring: to")
     local square = gap(one:point(o.p1), other:point(o.p2))
     local who = ("spring from '%s' to '%s'"):format(one.name, other.name)
+    if o.stiffness == nil and o.damping == nil then fail("%s: stiffness and damping are missing", who) end
     add_action(self, { kind = "spring", stiffness = number(o.stiffness or 0, who, "stiffness", 0),
       damping = number(o.damping or 0, who, "damping", 0), rest = number(o.length or 0, who, "length", 0),
       along = quantity(self.moving, who, function(t, q) return square(t, q) ^ 0.5 end, 1) })
@@ -483,11 +509,14 @@ return function(ns, motion)
     sys.settled = sys.n
   end
 
-  local function state(sys, q, v)
+  -- t, q and v (nil: none) as they were given, checked; who and level are for the names in errors: "0" of a start.
+  local function state(sys, t, q, v, who, level)
+    who, level = who or "system", level or ""
     if sys.n == 0 then fail "system: it has no coordinates" end
+    number(t, who, "t" .. level)
     fresh()
     settle(sys)
-    return list(q, sys.n, "system", "q"), v and list(v, sys.n, "system", "v")
+    return list(q, sys.n, who, "q" .. level), v and list(v, sys.n, who, "v" .. level)
   end
 
   -- The number of equations of all constraints.
@@ -585,7 +614,7 @@ return function(ns, motion)
 
   local function act(sys, action, t, q, v)
     if action.kind == "generalised" then
-      return list(action.value(t, q, v), sys.n, "generalised_force", "its value")
+      return list(action.value(t, q, v), sys.n, "generalised_force", ("t=%.10g: value"):format(t))
     end
     if action.kind == "torque" then
       local _, J = spinning(action.along, t, q)
@@ -699,44 +728,44 @@ return function(ns, motion)
     return { kinetic = kinetic, potential = potential, total = kinetic + potential }
   end
 
-  function System:mass(t, q) return mass(self, t, (state(self, q))) end
+  function System:mass(t, q) return mass(self, t, (state(self, t, q))) end
 
   -- Q: what forces, weights, springs and potentials give, without the inertial terms of forces().
   function System:generalised_forces(t, q, v)
-    q, v = state(self, q, v)
+    q, v = state(self, t, q, v or ns.zeros(self.n))
     return forces(self, t, q, v, false)
   end
 
   function System:forces(t, q, v)
-    q, v = state(self, q, v)
+    q, v = state(self, t, q, v or ns.zeros(self.n))
     return forces(self, t, q, v, true)
   end
 
   function System:constraint_jacobian(t, q)
-    local phi, Cq = constraint_jacobian(self, t, (state(self, q)))
+    local phi, Cq = constraint_jacobian(self, t, (state(self, t, q)))
     return phi:copy(), Cq:copy()
   end
 
   -- Phi, Phi' and gamma, at the velocities v.
   function System:constraint_rates(t, q, v)
-    q, v = state(self, q, v)
+    q, v = state(self, t, q, v or ns.zeros(self.n))
     local phi, rate, bend = constraint_along(self, t, q, 1, v)
     return phi:copy(), rate:copy(), bend:copy()
   end
 
   function System:accelerations(t, q, v)
-    q, v = state(self, q, v)
+    q, v = state(self, t, q, v or ns.zeros(self.n))
     return accelerations(self, t, q, v)
   end
 
   function System:energy(t, q, v)
-    q, v = state(self, q, v)
+    q, v = state(self, t, q, v or ns.zeros(self.n))
     return energy(self, t, q, v)
   end
 
   -- q and v on the constraints: q the nearest in steps of least norm, v the nearest in the kinetic energy.
   function System:consistent(t, q, v)
-    q, v = state(self, q, v or ns.zeros(self.n))
+    q, v = state(self, t, q, v or ns.zeros(self.n))
     for _ = 1, 50 do
       local phi, Cq = constraint_jacobian(self, t, q)
       if #phi == 0 then return q, v end
@@ -761,7 +790,7 @@ return function(ns, motion)
     mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
-    together = together, with_tapes = with_tapes, kinds = kinds } do
+    together = together, with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)

@@ -27,7 +27,7 @@ return function(ns, System, core)
   local function take_start(sys, o, who)
     local t = core.number(o.t0 or 0, who, "t0")
     if o.q0 == nil then fail("%s: q0 is missing", who) end
-    local q, v = state(sys, o.q0, o.v0 or ns.zeros(sys.n))
+    local q, v = state(sys, t, o.q0, o.v0 or ns.zeros(sys.n), who, "0")
     local m = core.count_rows(sys, t, q)
     local phi, rate = constraint_along(sys, t, q, 1, v)
     local row = 0
@@ -48,6 +48,7 @@ return function(ns, System, core)
       if against then fail("%s: q0: constraint '%s': %s", who, joint.name, against) end
     end
     if m > 0 then core.check_rank(sys, t, select(2, constraint_jacobian(sys, t, q))) end
+    sys.made = who
     return t, q, v, m
   end
 
@@ -490,7 +491,12 @@ return function(ns, System, core)
     end
     local M, transposed = mass(sys, t, q), B:transpose()
     local rest = forces(sys, t, q, v, true) - M * g
-    return ns.concatenate { y(k + 1, 2 * k), ns.solve(transposed * (M * B), transposed * rest) }
+    local good, x = pcall(ns.solve, transposed * (M * B), transposed * rest)
+    if not good then
+      fail("embedded: t=%.10g: no accelerations: an independent coordinate has no inertia (%s)", t,
+        (tostring(x):gsub("^.-:%d+: ", "")))
+    end
+    return ns.concatenate { y(k + 1, 2 * k), x }
   end
 
   function System:embedded(o)
@@ -503,7 +509,9 @@ return function(ns, System, core)
     ode.first = point_at(ode, t, q)
     ode.last = ode.first
     ode.y0 = ns.concatenate { pick(q, free), pick(v, free) }
-    ode.f = function(t1, y) return ode:rate(t1, ns.vector(y)) end
+    ode.f = function(t1, y)
+      return ode:rate(core.number(t1, "embedded", "t"), core.list(y, 2 * #free, "embedded", "y"))
+    end
     ode:rate(t, ode.y0)
     return ode
   end

@@ -36,7 +36,13 @@ return function(ns, mechanics, System, core)
     if type(x) == "number" then return function() return x end end
     if getmetatable(x) == Scalar then return x.f end
     if not is_callable(x) then fail("%s: expected a number or a function of (t, q), got %s", who, describe(x)) end
-    return x
+    return function(t, q)
+      local y = x(t, q)
+      if y == nil or type(y) == "string" or type(y) == "boolean" then
+        fail("%s: expected the function of (t, q) to return a number, got %s", who, describe(y))
+      end
+      return y
+    end
   end
 
   local function combine(operate)
@@ -63,7 +69,11 @@ return function(ns, mechanics, System, core)
     if math.type(k) ~= "integer" or k < 1 then
       fail("coordinate: expected a number from 1 on, got %s", describe(k))
     end
-    return scalar(function(_, q) return q[k] end)
+    return scalar(function(_, q)
+      local x = q[k]
+      if x == nil then fail("coordinate %d: q has %d element%s", k, #q, #q == 1 and "" or "s") end
+      return x
+    end)
   end
 
   -- ---- vectors: sums of components in frames ----
@@ -121,6 +131,7 @@ return function(ns, mechanics, System, core)
   function Vector.__unm(a) return -1 * a end
   function Vector.__sub(a, b) return a + -1 * check(b, Vector, "vector -") end
   function Vector.__div(a, b)
+    if b == 0 then fail "vector /: division by 0" end
     return 1 / (type(b) == "number" and b or scalar(function_of(b, "vector /"))) * a
   end
 
@@ -270,11 +281,22 @@ return function(ns, mechanics, System, core)
     end
   end
 
+  -- The arguments of a function of (t, q), (t, q, v) or (t, q, v, v'), checked; x has its name.
+  local function at(x, t, q, ...)
+    core.number(t, x.name, "t")
+    q = core.list(q, nil, x.name, "q")
+    local rates = { ... }
+    for k = 1, select("#", ...) do rates[k] = core.list(rates[k], #q, x.name, k == 1 and "v" or "v'") end
+    return t, q, table.unpack(rates)
+  end
+
   -- The angular velocity, in the axes of the other frame, as a function of (t, q, v).
   function Frame:ang_vel_in(frame)
-    local f = self:orientation_in(frame)
+    related(self, check(frame, Frame, "ang_vel_in"))
+    local x = { name = ("ang_vel_in of frame '%s'"):format(self.name), f = self:orientation_in(frame) }
     return function(t, q, v)
-      local R, D = motion.along(f, t, q, 9, 1, v)
+      t, q, v = at(x, t, q, v)
+      local R, D = core.guarded(x, motion.along, t, q, 9, 1, v)
       local function e(i, j) -- of D R'
         return D[3 * i - 2] * R[3 * j - 2] + D[3 * i - 1] * R[3 * j - 1] + D[3 * i] * R[3 * j]
       end
@@ -312,26 +334,40 @@ return function(ns, mechanics, System, core)
     return mine - theirs
   end
 
+  -- The function of (t, q) of the place of the point against origin in the frame, with its name.
+  local function place(self, origin, frame, who)
+    check(origin, Point, who .. ": origin")
+    check(frame, Frame, who .. ": frame")
+    return { name = ("%s of point '%s'"):format(who, self.name), f = self:pos_from(origin):express(frame) }
+  end
+
   -- These give functions: the velocity of the point against another one that is fixed in the frame, in the frame's
   -- axes; ...
   function Point:vel(origin, frame)
-    local f = self:pos_from(origin):express(frame)
-    return function(t, q, v) return (select(2, motion.along(f, t, q, 3, 1, v))) end
+    local x = place(self, origin, frame, "vel")
+    return function(t, q, v)
+      t, q, v = at(x, t, q, v)
+      return (select(2, core.guarded(x, motion.along, t, q, 3, 1, v)))
+    end
   end
 
   -- ... its acceleration, vd being v' ...
   function Point:acc(origin, frame)
-    local f = self:pos_from(origin):express(frame)
+    local x = place(self, origin, frame, "acc")
     return function(t, q, v, vd)
-      local _, J = motion.jacobian(f, t, q, 3)
-      return J * ns.vector(vd) + select(3, motion.along(f, t, q, 3, 1, v))
+      t, q, v, vd = at(x, t, q, v, vd)
+      local _, J = core.guarded(x, motion.jacobian, t, q, 3)
+      return J * vd + select(3, core.guarded(x, motion.along, t, q, 3, 1, v))
     end
   end
 
   -- ... and the matrix of its partial velocities by q'.
   function Point:partial_velocities(origin, frame)
-    local f = self:pos_from(origin):express(frame)
-    return function(t, q) return (select(2, motion.jacobian(f, t, q, 3))) end
+    local x = place(self, origin, frame, "partial_velocities")
+    return function(t, q)
+      t, q = at(x, t, q)
+      return (select(2, core.guarded(x, motion.jacobian, t, q, 3)))
+    end
   end
 
   -- What a system takes for a position or an orientation: frame and origin are those of the system.
@@ -349,7 +385,7 @@ return function(ns, mechanics, System, core)
 
   function Point:in_system(sys) return inertial(sys, self) end
   function Frame:in_system(sys) return inertial(sys, self) end
-  core.kinds.Point, core.kinds.Frame = Point, Frame
+  core.kinds.origin, core.kinds.frame = Point, Frame
 
   -- ---- Kane's equations ----
 
@@ -383,7 +419,7 @@ return function(ns, mechanics, System, core)
   local function kinematics(self, t, q, u)
     local n, nu = #q, #u
     if self.plain then return ns.eye(n), -1 * u, u, ns.eye(n) end
-    local g, J = motion.jacobian(self.fk, t, ns.concatenate { q, ns.zeros(n), u }, n)
+    local g, J = core.guarded(self.fk, motion.jacobian, t, ns.concatenate { q, ns.zeros(n), u }, n)
     local Mk = J:slice(1, n, n + 1, 2 * n):copy()
     local what = "the kinematical equations do not give q' (Mk is singular)"
     local v = solve(Mk, -1 * g, t, what)
@@ -395,7 +431,7 @@ return function(ns, mechanics, System, core)
     local n = #q
     if self.plain then return ns.zeros(n) end
     local z, direction = ns.concatenate { q, v, u }, ns.concatenate { v, ns.zeros(n + #u) }
-    local _, rate = motion.along(self.fk, t, z, n, 1, direction)
+    local _, rate = core.guarded(self.fk, motion.along, t, z, n, 1, direction)
     return solve(Mk, -1 * rate, t, "Mk is singular")
   end
 
@@ -407,7 +443,7 @@ return function(ns, mechanics, System, core)
     local A = #rate > 0 and Cq * Y or nil
     if self.fn then
       local z = ns.concatenate { q, ns.zeros(#q), u }
-      local values, J = motion.jacobian(self.fn, t, z, -1)
+      local values, J = core.guarded(self.fn, motion.jacobian, t, z, -1)
       local more = J:slice(1, #values, 2 * #q + 1, 2 * #q + #u):copy()
       A, rate = A and ns.vstack(A, more) or more, ns.concatenate { rate, values }
     end
@@ -415,7 +451,7 @@ return function(ns, mechanics, System, core)
   end
 
   local function with_zeros(self, u)
-    u = ns.vector(u)
+    u = core.list(u, nil, "kane", "u")
     if #u == #self.independent and #self.dependent > 0 then
       local all = ns.zeros(self.speeds)
       for k, j in ipairs(self.independent) do all[j] = u[k] end
@@ -432,7 +468,7 @@ return function(ns, mechanics, System, core)
 
   -- Mk, gk at (t, q, u), u of all speeds or of the independent ones.
   function Kane:eval_k(t, q, u)
-    q = core.state(self.sys, q)
+    q = core.state(self.sys, t, q)
     local Mk, gk = kinematics(self, t, q, with_zeros(self, u))
     return Mk, gk
   end
@@ -449,16 +485,33 @@ return function(ns, mechanics, System, core)
   end
 
   function Kane:eval_h(t, q, u)
-    q = core.state(self.sys, q)
+    q = core.state(self.sys, t, q)
     local Mhd, ghd = dependent_rows(self, t, q, with_zeros(self, u))
     return Mhd, ghd
+  end
+
+  -- Without dependent speeds, at the first evaluation: the equations must not restrict the speeds (that of a
+  -- quaternion's length does not when the kinematical equations keep it).
+  local function check_free(self, t, q, u)
+    if self.free then return end
+    local _, _, v, Y = kinematics(self, t, q, u)
+    local A, _, Cq = speed_rows(self, t, q, u, v, Y)
+    local count = 0
+    for i = 1, A and #A or 0 do
+      if A[i]:norm() > 1e-10 * (1 + Cq:norm() * Y:norm()) then count = count + 1 end
+    end
+    if count > 0 then fail("kane: dependent: expected %d speeds, one for each equation, got 0", count) end
+    self.free = true
   end
 
   local UNDETERMINED = "the constraints do not determine the dependent speeds: choose other ones"
 
   -- All speeds from the independent ones.
   local function complete(self, t, q, u)
-    if #self.dependent == 0 then return u end
+    if #self.dependent == 0 then
+      check_free(self, t, q, u)
+      return u
+    end
     local Mhd, ghd = dependent_rows(self, t, q, u)
     local r = solve(Mhd, -1 * ghd, t, UNDETERMINED)
     u = u:copy()
@@ -476,7 +529,7 @@ return function(ns, mechanics, System, core)
     local rest = #gamma > 0 and Cq * ybias + gamma or ns.zeros(0)
     if self.fn then
       local z, direction = ns.concatenate { q, v, u }, ns.concatenate { v, ns.zeros(#q + #u) }
-      rest = ns.concatenate { rest, (select(2, motion.along(self.fn, t, z, -1, 1, direction))) }
+      rest = ns.concatenate { rest, (select(2, core.guarded(self.fn, motion.along, t, z, -1, 1, direction))) }
     end
     local Ar = columns(A, self.dependent)
     local X = solve(Ar, -1 * columns(A, self.independent), t, UNDETERMINED)
@@ -501,18 +554,21 @@ return function(ns, mechanics, System, core)
 
   -- Md, gd.
   function Kane:eval_d(t, q, u)
-    q = core.state(self.sys, q)
+    q = core.state(self.sys, t, q)
     local Md, gd = dynamics(self, t, q, with_zeros(self, u))
     return Md, gd
   end
 
   -- All speeds at (t, q) from the independent ones.
   function Kane:all_speeds(t, q, u)
-    q = core.state(self.sys, q)
+    q = core.state(self.sys, t, q)
     return complete(self, t, q, with_zeros(self, u))
   end
 
   local function split_speeds(o, nu)
+    if o.dependent ~= nil and type(o.dependent) ~= "table" then
+      fail("kane: dependent: expected a list of speeds, got %s", describe(o.dependent))
+    end
     local seen, dependent, independent = {}, {}, {}
     for i, j in ipairs(o.dependent or {}) do
       if math.type(j) ~= "integer" or j < 1 or j > nu or seen[j] then
@@ -542,11 +598,11 @@ return function(ns, mechanics, System, core)
     end
     local dependent, independent = split_speeds(o, nu)
     local kane = setmetatable({ sys = self, speeds = nu, dependent = dependent, independent = independent,
-      plain = o.kinematics == nil, fk = o.kinematics and packed(o.kinematics, n),
-      fn = o.nonholonomic and packed(o.nonholonomic, n) }, Kane)
+      plain = o.kinematics == nil, fk = o.kinematics and { name = "kane: kinematics", f = packed(o.kinematics, n) },
+      fn = o.nonholonomic and { name = "kane: nonholonomic", f = packed(o.nonholonomic, n) } }, Kane)
     kane.f = function(t, x)
       x = core.list(x, n + #independent, "kane", "x")
-      local q = core.state(self, x(1, n))
+      local q = core.state(self, t, x(1, n))
       local Md, gd, v = dynamics(kane, t, q, with_zeros(kane, x(n + 1, #x)))
       return ns.concatenate { v, solve(Md, -1 * gd, t, "Md is singular: a speed moves no mass") }
     end

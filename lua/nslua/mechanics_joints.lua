@@ -38,6 +38,7 @@ return function(ns, System, core)
     for _, other in ipairs(sys.joints) do
       if other.name == name then fail("constraint '%s': there is one of that name", name) end
     end
+    core.check_open(sys, ("constraint '%s'"):format(name))
     local joint = { name = name, x = quantity(sys.held, ("constraint '%s'"):format(name), f, rows) }
     sys.joints[#sys.joints + 1] = joint
     return joint
@@ -73,7 +74,9 @@ return function(ns, System, core)
   -- ---- places and directions ----
 
   local function two_bodies(sys, one, other, who)
-    return take_body(sys, one, who .. ": first body"), take_body(sys, other, who .. ": second body")
+    one, other = take_body(sys, one, who .. ": first body"), take_body(sys, other, who .. ": second body")
+    if one == other then fail("%s: expected two bodies, got '%s' twice", who, one.name) end
+    return one, other
   end
 
   local function turning(body, who)

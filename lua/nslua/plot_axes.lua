@@ -256,8 +256,7 @@ local function field(who, x, y, u, v)
     u, v = X:copy(), X:copy()
     for i = 1, X:rows() do
       for j = 1, X:cols() do
-        local a, b = f(X[i][j], Y[i][j])
-        if type(a) ~= "number" then a, b = a[1], a[2] end
+        local a, b = data.pair(who, f, X[i][j], Y[i][j])
         u[i][j], v[i][j] = a, b
       end
     end

@@ -139,6 +139,18 @@ function data.grid(who, what, z, x, y)
   return result
 end
 
+-- The two numbers that a field f gives at (x, y), as two values or as a pair.
+function data.pair(who, f, x, y)
+  local a, b = f(x, y)
+  local pair = type(a) == "table" or core.isvector(a)
+  if pair then a, b = a[1], a[2] end
+  if type(a) ~= "number" or type(b) ~= "number" then
+    fail("%s: expected the function to return two numbers, got %s and %s at (%g, %g)", who, describe(a),
+      describe(b), x, y)
+  end
+  return a, b
+end
+
 -- Least and largest of the finite elements of columns (of those above 0); nil when there are none.
 function data.range(columns, positive)
   local lo, hi

@@ -4,6 +4,8 @@
 -- cells, from the border inwards, go both ways and end at the border, at a cell that is taken, or where the field
 -- vanishes. Steps have a fixed length, by the midpoint rule, so that a field with jumps does no harm.
 
+local data = require "nslua.plot_data"
+
 local stream = {}
 
 local NAN = 0 / 0
@@ -33,8 +35,7 @@ end
 -- The direction of the field at (a, b) of the unit square, of unit length there; nil where it vanishes.
 local function unit_field(f, x0, x1, y0, y1)
   return function(a, b)
-    local u, v = f(x0 + a * (x1 - x0), y0 + b * (y1 - y0))
-    if type(u) ~= "number" and u ~= nil then u, v = u[1], u[2] end
+    local u, v = data.pair("streamplot", f, x0 + a * (x1 - x0), y0 + b * (y1 - y0))
     u, v = u / (x1 - x0), v / (y1 - y0)
     local length = math.sqrt(u * u + v * v)
     if not (length > 0 and length < math.huge) then return nil end

@@ -43,6 +43,7 @@ end
 local function linear(lo, hi, count)
   local step = nice((hi - lo) / count)
   local first, last = ceil(lo / step - 1e-6), floor(hi / step + 1e-6)
+  if not (last - first < 1e4 and max(abs(first), abs(last)) < 2 ^ 52) then return {} end -- a range of rounding errors
   local size, exponent = max(abs(first), abs(last)) * step, 0
   if size >= 1e5 or (size < 1e-3 and size > 0) then exponent = floor(math.log(size, 10) + 1e-9) end
   local unit = 10.0 ^ exponent

@@ -108,6 +108,7 @@ describe("arrays", function()
     assert.equal("save: 'x.npz': expected a table of arrays by name, got one array; .npy holds one", message(ns.save, "x.npz",
       ns.eye(2)))
     assert.equal("save: a: expected a vector or a matrix, got string", message(ns.save, "x.npz", { a = "b" }))
+    assert.equal("save: a: rows[2]: expected 2 numbers, got 1", message(ns.save, "x.npz", { a = { { 1, 2 }, { 3 } } }))
     assert.equal("save: data: expected names as keys, got 1", message(ns.save, "x.npz", { { 1 }, { 2 } }))
     assert.equal("save: data: expected a vector, a matrix or a table of them by name, got nil", message(ns.save, "x.csv"))
     assert.equal("save: 'b': expected a column of 1 numbers", message(ns.save, path "x.csv", { a = { 1 }, b = { 1, 2 } }))

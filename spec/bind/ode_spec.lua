@@ -25,6 +25,8 @@ describe("solve_ivp", function()
     bad({ tol = 1 }, "solve_ivp: unknown option 'tol' (known: method, rtol, atol, t_eval, dense_output, events, " ..
       "max_step, first_step, max_steps, jac, args)")
     bad({ rtol = -1 }, "solve_ivp: rtol: expected 0 or more, got -1.0")
+    bad({ events = { function() return 1 end, dir = 1 } },
+      "solve_ivp: events: unknown option 'dir' of an event (known: direction, terminal)")
     bad({ rtol = "x" }, "solve_ivp: rtol: expected a")
     bad({ atol = { 1, -2 } }, "solve_ivp: atol[2]: expected 0 or more, got -2.0")
     bad({ atol = { 1, 2, 3 } }, "solve_ivp: atol: expected a vector of 2, got table of 3")

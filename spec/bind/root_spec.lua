@@ -39,6 +39,7 @@ describe("root and fsolve", function()
     end
     says("fsolve: f: expected a function, got nil", ns.fsolve, nil, 1)
     says("root: x0[1] is nan", ns.root, line, 0 / 0)
+    says("root: x0: expected at least one unknown, got none", ns.root, line, {})
     says("root: unknown option 'xtol' (known: jac, args, tol, maxfev)", ns.root, line, 0, { xtol = 1 })
     says("fsolve: unknown option 'jac' (known: fprime, args, xtol, maxfev, full_output)", ns.fsolve, line, 0, { jac = 1 })
     says("fsolve: xtol: expected 0 or more, got -1.0", ns.fsolve, line, 0, { xtol = -1 })

@@ -238,7 +238,7 @@ describe("contact.space", function()
     local c = ns.contact
     local wrong = {
       { "plane: point: expected three finite numbers, got nil", c.plane },
-      { "plane: point: expected three finite numbers, got another table", c.plane, { 0, 0 } },
+      { "plane: point: expected three finite numbers, got a table", c.plane, { 0, 0 } },
       { "plane: normal: expected a direction, got zeros", c.plane, { 0, 0, 0 }, { 0, 0, 0 } },
       { "sphere_plane: R: expected a positive number, got 0", c.sphere_plane, 0, plane },
       { "sphere_plane: plane: expected a plane, got 5", c.sphere_plane, 1, 5 },
@@ -261,5 +261,14 @@ describe("contact.space", function()
       { "add_plane: plane: expected a plane", space.add_plane, space, {} },
     }
     for _, case in ipairs(wrong) do assert.error_matches(function() case[2](table.unpack(case, 3, 7)) end, case[1]) end
+    assert.error_matches(function() c.plane({ 0, 0, 0 }, { 0, 0, 1 }):distance(1, 2) end,
+      "distance: z: expected a finite number, got nil")
+    assert.error_matches(function() c.space { nsds = 3, law = law, reach = 1 } end,
+      "space: nsds: expected a NonSmoothDynamicalSystem, got 3")
+    assert.error_matches(function() space.update() end, "update: self: expected a contact manager in space and a colon, got nil")
+    space:add_sphere(rigid, 0.5)
+    assert.error_matches(function() space:add_sphere(rigid, 0.5) end, "add_sphere: ds: .* has a sphere already")
+    rigid:q()[3] = 1 / 0
+    assert.error_matches(function() space:update() end, "update: .*: expected a finite place near the others, got %(.*inf%)")
   end)
 end)

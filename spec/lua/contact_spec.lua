@@ -207,8 +207,40 @@ describe("contact.manager", function()
       { "add_disk: ds: expected", manager.add_disk, manager, ns.FirstOrderLinearTIDS { 1 }, 1 },
       { "add_disk: R: expected a positive number", manager.add_disk, manager, body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), 0 },
       { "add_box: height: expected a positive number", manager.add_box, manager, body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), 1 },
-      { "add_line: line: expected a line", manager.add_line, manager, {} },
+      { "add_line: line: expected a line, got a table", manager.add_line, manager, {} },
+      { "corner_line: place: expected two finite numbers, got a table", ns.contact.corner_line, { 1, 0 / 0 }, line },
+      { "distance: x: expected a finite number, got nil", line.distance, line },
+      { "distance: y: expected a finite number, got 'a'", line.distance, line, 1, "a" },
+      { "distance: line: expected a line, got 1", line.distance, 1, 2 },
+      { "manager: nsds: expected a NonSmoothDynamicalSystem, got 3", ns.contact.manager, { nsds = 3, law = law, reach = 1 } },
+      { "manager: law: expected a nonsmooth law of size 2, got 3", ns.contact.manager, { nsds = nsds, law = 3, reach = 1 } },
+      { "manager: law: expected a nonsmooth law of size 2, got size 1", ns.contact.manager,
+        { nsds = nsds, law = ns.NewtonImpactNSL(0), reach = 1 } },
+      { "update: self: expected a contact manager and a colon, got nil", manager.update },
     }
     for _, case in ipairs(wrong) do assert.error_matches(function() case[2](table.unpack(case, 3, 6)) end, case[1]) end
+  end)
+
+  it("refuses a body that has a disk, and one that is nowhere, and goes on when that is mended", function()
+    local ds = body({ 0, 1, 0 }, { 0, 0, 0 }, 1, 1)
+    local _, nsds = simulate(1, 0.1, { ds })
+    local manager = ns.contact.manager { nsds = nsds, law = law, reach = 0.1 }
+    manager:add_disk(ds, 1)
+    manager:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    assert.error_matches(function() manager:add_disk(ds, 2) end, "add_disk: ds: .* has a disk already")
+    ds:q()[2] = 0 / 0
+    assert.error_matches(function() manager:update() end,
+      "^update: .*: expected a finite place near the others, got %(0.0, nan%)$")
+    ds:q()[2] = 1
+    assert.equal(1, manager:update())
+  end)
+
+  it("says that the centres of two disks coincide", function()
+    local relation = ns.contact.disk_disk(1, 1)
+    local one, two = body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1)
+    local simu, nsds = simulate(1, 0.1, { one, two })
+    nsds:link(ns.Interaction(law, relation), one, two)
+    assert.error_matches(function() simu:computeOneStep() end,
+      "relation 'two disks' computeJachq: .*the centres of the disks coincide: there is no normal")
   end)
 end)

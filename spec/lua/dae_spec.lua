@@ -52,7 +52,32 @@ describe("ns.dae", function()
     fails("dae: yd0: expected 1 numbers, got 2", solve, decay, { 1 }, { -1, 0 })
     local dae = ns.dae("radau", decay)
     fails("dae: ts: expected times that increase or decrease, got 0.5 after 1", dae.solve, dae, { 0, 1, 0.5 }, { 1 }, { -1 })
-    fails("dae: ts: expected a list of numbers, got string", dae.solve, dae, "now", { 1 }, { -1 })
+    fails("dae: ts: expected a list of numbers, got 'now'", dae.solve, dae, "now", { 1 }, { -1 })
+    fails("dae: solve: expected a solver before it, as in dae:solve(ts, y0, yd0)", dae.solve, { 0, 1 }, { 1 }, { -1 })
+    fails("dae: index: expected a list of 1 numbers, one for each unknown, got number", solve, decay, { 1 }, { -1 }, { index = 3 })
+    fails("dae: algebraic_vars_idx: expected a list of numbers of unknowns, got number", solve, decay, { 1 }, { -1 },
+      { algebraic_vars_idx = 1 })
+    fails("dae: rtol: expected a positive number, got nan", solve, decay, { 1 }, { -1 }, { rtol = 0 / 0 })
+    fails("dae: residual(t, y, yd, res) returned nothing and filled nothing", solve, function() end, { 1 }, { -1 })
+  end)
+
+  it("of a system that is closed says so", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local dae = ns.dae("radau", ds)
+    ds:close()
+    local _, message = pcall(dae.solve, dae, { 0, 1 })
+    assert.equal("dae: dynamical system 'FirstOrderLinearTIDS' is closed", message)
+  end)
+
+  it("and its helpers refuse bad arguments by their names", function()
+    fails("consistent: t: expected a finite number, got 'a'", ns.consistent, { residual = decay, y = { 1 }, t = "a" })
+    fails("consistent: algebraic: expected a list of numbers of unknowns, got '2'", ns.consistent,
+      { residual = square, y = { 1, 1 }, algebraic = "2" })
+    fails("consistent: algebraic lists unknown 1, whose derivative is in the equations", ns.consistent,
+      { residual = square, y = { 1, 1 }, algebraic = { 1 } })
+    fails("diagnose: y: expected at least one unknown", ns.diagnose, { residual = decay, y = {} })
+    fails("diagnose: t: expected a finite number, got nan or inf", ns.diagnose, { residual = decay, y = { 1 }, t = 1 / 0 })
+    fails("returned nothing and filled nothing", ns.diagnose, { residual = function() end, y = { 1 } })
   end)
 
   it("tells a start that does not fulfil the equations by the equation", function()
@@ -196,7 +221,7 @@ describe("ns.dae of a system of first order", function()
     nsds:link(ns.Interaction(ns.RelayNSL(1, 0, 1), ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })), ds)
     fails("dae: dynamical system 'ds 1' is linked to an interaction, whose input is not in the equations: simulate it by " ..
       "TimeStepping", ns.dae, "radau", ds)
-    fails("dae: residual: expected a function or a system of first order, got userdata", ns.dae, "radau",
+    fails("a function or a system of first order, got LagrangianDS with 1 degree of freedom", ns.dae, "radau",
       ns.LagrangianDS({ 1 }, { 0 }))
     local free = ns.FirstOrderNonLinearDS { x0 = { 1 }, name = "free", f = function() error "stop" end }
     fails("dae: jacobian: a dynamical system gives its own", ns.dae, "radau", free, { jacobian = function() end })

@@ -17,6 +17,13 @@ local function public_names()
 end
 
 describe("help.text", function()
+  it("refuses a width that is none", function()
+    for _, width in ipairs { 0, -5, 1.5, "wide" } do
+      assert.error_matches(function() help.text("lcp", width) end, "help: width: expected a number of characters, got " ..
+        tostring(width):gsub("%-", "%%-"))
+    end
+  end)
+
   it("has a text for every public name", function()
     local missing = {}
     for _, name in ipairs(public_names()) do

@@ -396,6 +396,31 @@ describe("ns.mechanics: embedded", function()
     fails("mechanics: embedded: independent: expected different coordinates, 1..3, got 4", sys.embedded, sys,
       { q0 = start, independent = { 4 } })
     fails("mechanics: embedded: y: expected 2 numbers, got 1", ode.f, 0, { 0.1 })
+    fails("mechanics: embedded: t: expected a number, got nil", ode.f, nil, { 0, 0 })
+  end)
+
+  it("and every form close the system for bodies and constraints, whose equations they hold", function()
+    for _, form in ipairs { "embedded", "dae", "lagrangian" } do
+      local sys = link()
+      sys[form](sys, { q0 = start })
+      fails("mechanics: body 'late': it comes too late: " .. form .. " has made equations of the system", sys.free_body, sys,
+        { name = "late", mass = 1, inertia = 1 })
+      fails("mechanics: constraint 'late': it comes too late: " .. form .. " has made equations of the system", sys.constraint,
+        sys, { name = "late", f = function(_, q) return q[3] end })
+      sys[form](sys, { q0 = start }) -- and goes on
+    end
+  end)
+
+  it("and every form name the argument of a start that is wrong", function()
+    local sys = link()
+    for _, form in ipairs { "embedded", "dae", "lagrangian" } do
+      fails("mechanics: " .. form .. ": q0: expected 3 numbers, got 2", sys[form], sys, { q0 = { 0.5, 0 } })
+      fails("mechanics: " .. form .. ": v0[3] is inf", sys[form], sys, { q0 = start, v0 = { 0, 0, math.huge } })
+    end
+    sys = ns.mechanics.system { coordinates = 2 }
+    sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
+    fails("mechanics: embedded: t=0: no accelerations: an independent coordinate has no inertia (solve: A is singular (row 2))",
+      sys.embedded, sys, { q0 = { 0, 0 } })
   end)
 
   it("and every form refuse a start that is off the constraints, by name", function()

@@ -252,5 +252,41 @@ describe("frames, points and Kane's equations refuse", function()
       return { xd[1] - u[1], xd[1] - u[2], xd[3] - u[3] }
     end }
     fails("mechanics: kane: t=0: the kinematical equations do not give q' (Mk is singular)", kane.eval_d, kane, 0, q, { 1 })
+    fails("mechanics: kane: dependent: expected a list of speeds, got '2'", sys.kane, sys, { dependent = "2" })
+    kane = sys:kane {} -- which the constraints would not hold in
+    fails("mechanics: kane: dependent: expected 2 speeds, one for each equation, got 0", kane.eval_d, kane, 0, q, { 1, 2, 3 })
+    fails("mechanics: kane: u: expected a list of numbers, got nil", kane.eval_d, kane, 0, q)
+    fails("mechanics: system: t: expected a number, got nil", kane.eval_k, kane)
+    kane = sys:kane { dependent = { 2, 3 }, kinematics = function() end }
+    fails("mechanics: kane: kinematics: f returned nothing and filled nothing", kane.eval_k, kane, 0, q, { 1, 2, 3 })
+    kane = sys:kane { dependent = { 2, 3 }, kinematics = function(_, _, xd, u) return { xd[1] - u[1] } end }
+    fails("mechanics: kane: kinematics: f: expected a vector of 3, got table of 1", kane.eval_k, kane, 0, q, { 1, 2, 3 })
+    kane = sys:kane { nonholonomic = function(_, _, _, u) return { u[1] + u[2] } end }
+    fails("mechanics: kane: dependent: expected 3 speeds, one for each equation, got 0", kane.eval_d, kane, 0, q, { 1, 2, 3 })
+  end)
+
+  it("check the arguments of what points and frames give", function()
+    local base, arm = me.ReferenceFrame "N", me.ReferenceFrame "A"
+    arm:orient_axis(base, me.coordinate(1), base.z)
+    local here, there = me.Point "O", me.Point "P"
+    there:set_pos(here, 2 * arm.x)
+    fails("mechanics: vel: origin: expected a point, got mechanics.frame 'N'", there.vel, there, base, here)
+    fails("mechanics: vel: frame: expected a frame, got nil", there.vel, there, here)
+    local vel, acc = there:vel(here, base), there:acc(here, base)
+    fails("mechanics: vel of point 'P': t: expected a number, got nil", vel)
+    fails("mechanics: vel of point 'P': v: expected a number, got nil", vel, 0, { 0 })
+    fails("mechanics: vel of point 'P': v: expected 2 numbers, got 1", vel, 0, { 0, 0 }, { 1 })
+    fails("mechanics: acc of point 'P': v': expected a number, got nil", acc, 0, { 0 }, { 1 })
+    fails("mechanics: partial_velocities of point 'P': q[1] is nan", there:partial_velocities(here, base), 0, { 0 / 0 })
+    fails("mechanics: ang_vel_in of frame 'A': v: expected a number, got nil", arm:ang_vel_in(base), 0, { 0 })
+    fails("mechanics: ang_vel_in: expected a frame, got nil", arm.ang_vel_in, arm)
+    near({ 0, 6, 0 }, vel(0, { 0 }, { 3 })) -- and go on
+    local far = me.ReferenceFrame "B"
+    far:orient_axis(base, me.coordinate(5), base.z)
+    fails("mechanics: coordinate 5: q has 1 element", far:orientation_in(base), 0, { 1 })
+    fails("coordinate 5: q has 1 element", (me.coordinate(5) * base.x):express(base), 0, { 1 })
+    fails("mechanics: express: expected the function of (t, q) to return a number, got nil",
+      ((function() end) * base.x):express(base), 0, { 1 })
+    fails("mechanics: vector /: division by 0", function() return base.x / 0 end)
   end)
 end)

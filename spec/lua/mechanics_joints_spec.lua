@@ -262,6 +262,10 @@ describe("ns.mechanics: constraints", function()
     fails("mechanics: weld: orientation: expected a 3 x 3 matrix, got 2", solid.weld, solid, body, nil, nil, nil,
       { orientation = 2 })
     fails("mechanics: gear: axis: expected a list of 3 numbers, got nil", solid.gear, solid, body, bar(solid), 2)
+    fails("mechanics: gear: expected two bodies, got 'ground' twice", solid.gear, solid, nil, solid.ground, 2)
+    for _, joint in ipairs { "pin", "ball", "weld" } do
+      fails(("mechanics: %s: expected two bodies, got '%s' twice"):format(joint, body.name), solid[joint], solid, body, nil, body)
+    end
     fails("mechanics: gear: ratio: expected a ratio of numbers of teeth, at most 1000, got 3.14159265358979", solid.gear, solid,
       body, nil, math.pi, { axis = { 0, 0, 1 } })
   end)

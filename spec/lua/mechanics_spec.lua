@@ -259,7 +259,34 @@ describe("ns.mechanics refuses", function()
     fails("mechanics: system: it has no coordinates", sys.mass, sys, 0, {})
     sys = double_pendulum()
     fails("mechanics: system: q: expected 2 numbers, got 3", sys.mass, sys, 0, { 1, 2, 3 })
-    fails("mechanics: system: v: every number must be finite", sys.forces, sys, 0, { 1, 2 }, { 0, 0 / 0 })
+    fails("mechanics: system: v[2] is nan", sys.forces, sys, 0, { 1, 2 }, { 0, 0 / 0 })
+    fails("mechanics: system: t: expected a number, got 'now'", sys.mass, sys, "now", { 1, 2 })
+    fails("mechanics: system: t: expected a number, got nan", sys.accelerations, sys, 0 / 0, { 1, 2 }, { 0, 0 })
+    fails("mechanics: system: gravity: expected a list of numbers, got -9.81", system, { gravity = -9.81 })
+    fails("mechanics: system: gravity: expected a list of 2 numbers, got -9.81", system, { gravity = -9.81, dimension = 2 })
+    fails("mechanics: system: frame: expected a frame, got 'N'", system, { frame = "N" })
+    local O, N = ns.mechanics.Point "O", ns.mechanics.ReferenceFrame "N"
+    fails("mechanics: system: frame: expected a frame, got mechanics.point 'O'", system, { frame = O, origin = N })
+    fails("mechanics: system: origin: expected a point, got mechanics.frame 'N'", system, { frame = N, origin = N })
+  end)
+
+  it("velocities that are left out, which are 0 then", function()
+    local sys = double_pendulum()
+    near(sys:forces(0, { 1, 2 }, { 0, 0 }), sys:forces(0, { 1, 2 }))
+  end)
+
+  it("a function that asks the system for what depends on its own value", function()
+    local sys = ns.mechanics.system {}
+    sys:free_body { mass = 1, inertia = 1 }
+    local ask = true
+    sys:constraint { name = "loop", f = function(_, q)
+      if ask then sys:constraint_jacobian(0, { 0, 0, 0 }) end
+      return q[1]
+    end }
+    fails("mechanics: constraint 'loop': it asks the system for what depends on its own value", sys.lagrangian, sys,
+      { q0 = { 0, 0, 0 } })
+    ask = false
+    assert.equal("LagrangianDS with 3 degrees of freedom", tostring((sys:lagrangian { q0 = { 0, 0, 0 } }))) -- and goes on
   end)
 
   it("bad bodies", function()
@@ -278,6 +305,9 @@ describe("ns.mechanics refuses", function()
     fails("mechanics: free_body: inertia: expected a 3 x 3 matrix, got 2", space.free_body, space, { mass = 1, inertia = 2 })
     fails("mechanics: free_body: inertia: expected a symmetric matrix without negative eigenvalues", space.free_body, space,
       { mass = 1, inertia = ns.diag { 1, -1, 1 } })
+    fails("mechanics: free_body: inertia[2][2] is nan", space.free_body, space, { mass = 1, inertia = ns.diag { 1, 0 / 0, 1 } })
+    fails("mechanics: free_body: inertia: expected a number, at least 0, got a 3 x 3 matrix", sys.free_body, sys,
+      { mass = 1, inertia = ns.eye(3) })
   end)
 
   it("bad forces", function()
@@ -292,7 +322,19 @@ describe("ns.mechanics refuses", function()
     fails("mechanics: spring from 'body 1' to 'ground': stiffness: expected a number, at least 0, got -3", sys.spring, sys,
       { from = link, to = nil, p2 = { 1, 0 }, stiffness = -3 })
     sys:force { on = link, value = function() return { 1 } end }
-    fails("mechanics: force on 'body 1': value: expected 2 numbers, got 1", sys.forces, sys, 0, { 0, 0, 0 }, { 0, 0, 0 })
+    fails("mechanics: force on 'body 1': t=0: value: expected 2 numbers, got 1", sys.forces, sys, 0, { 0, 0, 0 }, { 0, 0, 0 })
+    sys = ns.mechanics.system {}
+    link = sys:free_body { mass = 1, inertia = 1 }
+    fails("mechanics: torque: value: expected a number, got nil", sys.torque, sys, { on = link })
+    fails("mechanics: spring from 'body 1' to 'ground': stiffness and damping are missing", sys.spring, sys, { from = link })
+    local late = { 0, 0 / 0 }
+    sys:force { on = link, value = function(t) return t > 0.25 and late or { 0, 0 } end }
+    near({ 0, 0, 0 }, sys:forces(0, { 0, 0, 0 }, { 0, 0, 0 }))
+    fails("mechanics: force on 'body 1': t=0.5: value[2] is nan", sys.forces, sys, 0.5, { 0, 0, 0 }, { 0, 0, 0 })
+    late = { 0, 1 }
+    near({ 0, 1, 0 }, sys:forces(0.5, { 0, 0, 0 }, { 0, 0, 0 })) -- and goes on
+    sys:generalised_force(function() return { 1 } end)
+    fails("mechanics: generalised_force: t=0.5: value: expected 3 numbers, got 1", sys.forces, sys, 0.5, { 0, 0, 0 }, { 0, 0, 0 })
   end)
 
   it("functions that fail, naming the body, and values that are not finite", function()

@@ -460,6 +460,8 @@ describe("axes", function()
         tick[1] <= range[2] + 1e-6 * math.abs(range[2])) end
     end
     assert.same({}, ticks.make(0, 1 / 0, 5))
+    assert.same({}, ticks.make(1, 1, 5)) -- and comes back
+    assert.same({}, ticks.make(1, 1 + 2 ^ -52, 5))
   end)
 
   it("have ticks as they are asked for", function()
@@ -506,6 +508,14 @@ describe("the current figure", function()
     assert.is_true(plot.gca() == fig.panels[2])
     plot.suptitle "S"
     assert.equal("S", fig.heading)
+    plot.figure()
+    for _, draw in ipairs { "quiver", "streamplot" } do
+      local function field(f) return message(plot[draw], { 0, 1 }, { 0, 1 }, f) end
+      local expected = draw .. ": expected the function to return two numbers, got "
+      assert.truthy(field(function() end):find(expected .. "nil and nil at (", 1, true))
+      assert.truthy(field(function() return 1 end):find("return two numbers, got number 1 and nil at (", 1, true))
+      assert.truthy(field(function() return { 1, "a" } end):find("return two numbers, got number 1 and 'a' at (", 1, true))
+    end
     for _, name in ipairs { "step", "scatter", "contour", "quiver", "streamplot", "fill", "fill_between", "surface",
       "plot3D", "implicit", "semilogx", "semilogy", "loglog", "text", "annotate", "axhline", "axvline", "xlim", "ylim",
       "zlim", "xlabel", "ylabel", "zlabel", "title", "legend", "axis", "view", "xticks", "yticks", "set" } do

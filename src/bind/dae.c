@@ -64,12 +64,15 @@ static int run_residual(lua_State *L) {
   lua_getiuservalue(L, 1, USE_OUT);
   NslVector *out = nsl_test_vector(L, 2);
   memset(out->data, 0, (size_t)s->n * sizeof(double));
+  uint64_t before = *out->version;
   lua_getiuservalue(L, 1, USE_F);
   lua_pushnumber(L, s->t);
   push_filled(L, USE_Y, s->y);
   push_filled(L, USE_YD, s->yd);
   lua_pushvalue(L, 2);
   lua_call(L, 4, 1);
+  if (lua_isnil(L, 3) && *out->version == before)
+    luaL_error(L, "dae: residual(t, y, yd, res) returned nothing and filled nothing");
   if (lua_isnil(L, 3)) lua_settop(L, 2);
   NslVector *values = nsl_to_vector(L, -1, s->n, "dae", "residual");
   nsl_vector_alive(L, values);

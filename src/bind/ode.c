@@ -187,9 +187,18 @@ static void read_event(lua_State *L, int e, int *direction, long *terminal) {
   lua_settop(L, idx);
 }
 
+/* A misspelt direction or terminal would pass for a list of events with more in it. */
+static void check_list(lua_State *L) {
+  for (lua_pushnil(L); lua_next(L, EVENTS); lua_pop(L, 1)) {
+    if (lua_type(L, -2) == LUA_TSTRING)
+      luaL_error(L, "%s: events: unknown option '%s' of an event (known: direction, terminal)", who, lua_tostring(L, -2));
+  }
+}
+
 /* Pushes the list of functions, the directions, the ends. */
 static void read_events(lua_State *L, NsIvpOptions *o) {
   if (!lua_isnil(L, EVENTS)) make_list(L);
+  if (lua_istable(L, EVENTS)) check_list(L);
   lua_Integer count = lua_isnil(L, EVENTS) ? 0 : luaL_len(L, EVENTS);
   if (count > INT_MAX / 8) luaL_error(L, "%s: too many events", who);
   o->events = (int)count;

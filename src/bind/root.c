@@ -54,6 +54,7 @@ static NsRootOptions read_options(lua_State *L, const Names *names, int n) {
 static void read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
   bool number = lua_type(L, X0) == LUA_TNUMBER;
   NslVector *given = nsl_to_finite_vector(L, X0, number ? 1 : -1, names->who, "x0");
+  if (given->n == 0) luaL_error(L, "%s: x0: expected at least one unknown, got none", names->who);
   NslVector *x = nsl_push_vector(L, given->n, NULL);
   nsl_vector_read(given, x->data);
   lua_replace(L, X0);

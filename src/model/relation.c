@@ -142,8 +142,11 @@ static NsStatus evaluate(const NsRelation *rel, const NsFunction *f, const char 
                          double *out, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = ns_callback_status(f->value(f->context, at->t, args, out));
-  return status == NS_OK ? NS_OK
-                         : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+  if (status == NS_OK) return NS_OK;
+  if (rel->contact && rel->contact->shape == NS_CONTACT_SPHERE_SPHERE)
+    return ns_fail(err, status, "relation '%s': the centres of the spheres coincide, or are nan, at t=%g",
+                   name_of(rel), at->t);
+  return ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_output(const NsRelation *rel, const NsRelationPoint *at, double *y, NsError *err) {
