@@ -462,6 +462,12 @@ return function(ns, motion)
     return list(q, sys.n, "system", "q"), v and list(v, sys.n, "system", "v")
   end
 
+  -- The same, where v is needed.
+  local function moving(sys, q, v)
+    q, v = state(sys, q, v)
+    return q, v or fail("system: v: expected %d numbers, got nil", sys.n)
+  end
+
   -- The number of equations of all constraints.
   local function count_rows(sys, t, q)
     if #sys.joints == 0 then return 0 end
@@ -664,12 +670,12 @@ return function(ns, motion)
 
   -- Q: what forces, weights, springs and potentials give, without the inertial terms of forces().
   function System:generalised_forces(t, q, v)
-    q, v = state(self, q, v)
+    q, v = moving(self, q, v)
     return forces(self, t, q, v, false)
   end
 
   function System:forces(t, q, v)
-    q, v = state(self, q, v)
+    q, v = moving(self, q, v)
     return forces(self, t, q, v, true)
   end
 
@@ -680,18 +686,18 @@ return function(ns, motion)
 
   -- Phi, Phi' and gamma, at the velocities v.
   function System:constraint_rates(t, q, v)
-    q, v = state(self, q, v)
+    q, v = moving(self, q, v)
     local phi, rate, bend = constraint_along(self, t, q, 1, v)
     return phi:copy(), rate:copy(), bend:copy()
   end
 
   function System:accelerations(t, q, v)
-    q, v = state(self, q, v)
+    q, v = moving(self, q, v)
     return accelerations(self, t, q, v)
   end
 
   function System:energy(t, q, v)
-    q, v = state(self, q, v)
+    q, v = moving(self, q, v)
     return energy(self, t, q, v)
   end
 

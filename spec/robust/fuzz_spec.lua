@@ -11,8 +11,8 @@ describe("random calls of the API", function()
   teardown(function() host.remove(directory) end)
 
   local function fuzz(seed, count, rest)
-    return host.run(("cd %s && NSLUA_FUZZ_DIRECTORY=%s timeout 300 %s spec/robust/fuzz.lua %d %d %s"):format(
-      host.quote(host.root), directory, host.quote(host.nslua), seed, count, rest or ""))
+    return host.run(("cd %s && NSLUA_FUZZ_DIRECTORY=%s timeout 300 %s %s/spec/robust/fuzz.lua %d %d %s"):format(
+      directory, directory, host.quote(host.nslua), host.quote(host.root), seed, count, rest or ""))
   end
 
   -- A short list of the calls that is enough to fail: halves, quarters ... are left out as long as it still fails.
