@@ -495,6 +495,9 @@ for _, axis in ipairs { "x", "y", "z" } do
   Axes[tick_name] = function(self, places, labels)
     local list = {}
     places = column(tick_name, "places", places)
+    if labels ~= nil and type(labels) ~= "table" then
+      fail("%s: labels: expected a table, got %s", tick_name, data.describe(labels))
+    end
     if labels and #labels ~= #places then
       fail("%s: %d places and %d labels", tick_name, #places, #labels)
     end

@@ -506,6 +506,12 @@ end
 function gnuplot.commands(figure, terminal, w, h, dpi)
   local fw, fh = w * 72, h * 72
   local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb" }, Writer)
+  if not terminals[terminal] then
+    local known = {}
+    for name in pairs(terminals) do known[#known + 1] = name end
+    table.sort(known)
+    fail("commands: kind: expected one of %s, got %s", table.concat(known, ", "), data.describe(terminal))
+  end
   writer:line "set encoding utf8"
   writer:line(terminals[terminal](w, h, dpi, figure))
   writer:line "set multiplot"

@@ -6,6 +6,7 @@
 -- everywhere, so that neighbours fit; a tetrahedron whose corners differ in sign holds one or two triangles.
 
 local core = require "nslua.core"
+local data = require "nslua.plot_data"
 
 local surface = {}
 
@@ -103,7 +104,11 @@ local function sample(f, b, n)
     local z = b[5] + (b[6] - b[5]) * k / n
     for j = 0, n do
       local y = b[3] + (b[4] - b[3]) * j / n
-      for i = 0, n do values[(k * m + j) * m + i] = f(b[1] + (b[2] - b[1]) * i / n, y, z) end
+      for i = 0, n do
+        local value = f(b[1] + (b[2] - b[1]) * i / n, y, z)
+        if type(value) ~= "number" then data.fail("implicit: f: expected a number, got %s", data.describe(value)) end
+        values[(k * m + j) * m + i] = value
+      end
     end
   end
   return values

@@ -219,7 +219,7 @@ end
 -- polygon:contains(x, y [, margin]) or contains({x, y} [, margin]): whether the point satisfies every half-plane, as
 -- far as `margin` (default 0) outside; a negative margin asks for a distance to the boundary.
 function Polygon:contains(x, y, margin)
-  if type(x) ~= "number" then x, y, margin = x[1], x[2], y end
+  if type(x) == "table" or type(x) == "userdata" then x, y, margin = x[1], x[2], y end
   if type(x) ~= "number" or type(y) ~= "number" then error("contains: expected a point x, y", 2) end
   if #self.lines == 0 then return not self.empty end
   for _, line in ipairs(self.lines) do
@@ -233,6 +233,10 @@ end
 
 -- The part inside the rectangle [x0, x1] x [y0, y1]: to draw an unbounded one.
 function Polygon:clip(x0, x1, y0, y1)
+  for i, name in ipairs { "x0", "x1", "y0", "y1" } do
+    local v = ({ x0, x1, y0, y1 })[i]
+    if type(v) ~= "number" then error(("clip: %s: expected a number, got %s"):format(name, type(v)), 2) end
+  end
   local rows = {}
   for i, row in ipairs(self.rows) do rows[i] = { row.a, row.b, row.c } end
   for _, row in ipairs { { -1, 0, -x0 }, { 1, 0, x1 }, { 0, -1, -y0 }, { 0, 1, y1 } } do rows[#rows + 1] = row end

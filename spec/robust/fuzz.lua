@@ -36,7 +36,31 @@ local function class_of(x)
   return meta and rawget(meta, "__name")
 end
 
+-- Objects that are tables: figures, animations, frames, mechanisms, records of files, results.
+local tables = {}
+
+-- The methods of a table: functions in it and in what it inherits from.
+local function methods_of(x)
+  local found, seen = {}, {}
+  while type(x) == "table" and not seen[x] do
+    seen[x] = true
+    for name, f in next, x do
+      if type(name) == "string" and type(f) == "function" and not name:find "^__" then found[#found + 1] = name end
+    end
+    x = getmetatable(x)
+    x = type(x) == "table" and rawget(x, "__index")
+  end
+  table.sort(found)
+  return found
+end
+
+local function keep_table(x)
+  if #methods_of(x) == 0 and not getmetatable(x) then return end
+  tables[#tables < 8 and #tables + 1 or random(#tables)] = x
+end
+
 local function keep(x)
+  if type(x) == "table" and x ~= ns then return keep_table(x) end
   local class = class_of(x)
   if not class then return end
   if not pool[class] then
@@ -97,6 +121,7 @@ local function good_callback(...)
 end
 
 local function callback()
+  if random(20) == 1 and pool["compiled function"] then return object "compiled function" end
   local hostile, at, calls = random(3) == 1 and pick(deeds), random(5), 0
   return function(...)
     calls = calls + 1
@@ -142,6 +167,7 @@ local odd = {
   function() return coroutine.create(function() end) end,
   function() return any_object() end,
   function() return any_object() end,
+  function() return #tables > 0 and pick(tables) or nil end,
   function() return io.stderr end,
   function() return ns.numerics end,
   function() return { x0 = { 1 }, A = { { -1 } }, h = callback(), tolerance = "x" } end,
@@ -168,7 +194,7 @@ for names, make in pairs {
   ["T"] = function() return pick { 0.5, 1 } end,
   ["h"] = function() return pick { 0.1, 0.25 } end,
   ["n m i j k rows cols dim"] = function() return pick { 1, 2, 3 } end,
-  ["file"] = function() return directory .. "/" .. pick { "a.csv", "a.npy", "a.state", "a.lua", "a.txt" } end,
+  ["file"] = function() return directory .. "/" .. pick { "a.csv", "a.npy", "a.state", "a.lua", "a.txt", "a.npz", "a.html" } end,
   ["name"] = function() return "name" .. random(4) end,
   ["f g fun jac potential draw"] = callback,
   ["flag"] = function() return random(2) == 1 end,
@@ -189,7 +215,21 @@ for names, make in pairs {
   ["ds ds2"] = function()
     return object(pick { "FirstOrderLinearTIDS", "FirstOrderNonLinearDS", "LagrangianDS", "LagrangianLinearTIDS", "NewtonEulerDS" })
   end,
-  ["residual"] = callback,
+  ["residual position value kinetics kinematics nonholonomic angle"] = callback,
+  ["indices independent"] = function() return pick { 1, { 1 }, { 1, 2 }, { 2, 2 }, { 0 } } end,
+  ["bc"] = function() return object(pick { "BoundaryCondition", "FixedBC", "HarmonicBC" }) end,
+  ["data sol"] = function()
+    return pick { vector_value, matrix_value, function() return object "solution" end,
+      function() return { a = small_vector(3), b = small_vector(3) } end }()
+  end,
+  ["y1 y2 u places p1 p2 point direction gravity"] = function() return small_vector(2) end,
+  ["low high normal axis"] = function() return { 0, 0, 1 } end,
+  ["R R1 R2 lx ly lz frames length reach"] = function() return pick { 0.5, 1, 2 } end,
+  ["coordinates dimension speeds"] = function() return pick { 1, 2, 3 } end,
+  ["on from to one other frame origin parent figure line plane manager"] = function()
+    return #tables > 0 and pick(tables) or nil
+  end,
+  ["law2 panels levels labels"] = function() return { small_vector(2) } end,
   ["options"] = function() return {} end,
 } do
   for name in names:gmatch "%S+" do makers[name] = make end
@@ -213,16 +253,24 @@ local function arguments_for(signature)
     n = n + 1
     list[n] = x
   end
-  if options then
+  local function named(text)
     local t = {}
-    for name in options:gmatch "([%a_][%w_]*)%s*=" do
+    for name in text:gmatch "([%a_][%w_]*)%s*=" do
       if random(4) > 1 then t[name] = value_for(name) end
     end
-    add(t)
+    return t
+  end
+  if options then
+    add(named(options))
   else
-    for name in (inside or ""):gmatch "[%a_][%w_]*" do
+    for word in (inside or ""):gsub("{(.-)}", function(text) return "{" .. text:gsub("[^%w_=]+", ";") .. "}" end)
+      :gmatch "[%w_{=};]+" do
       if random(15) == 1 then break end
-      add(value_for(name))
+      if word:sub(1, 1) == "{" then
+        if random(3) == 1 then add(named(word)) end
+      else
+        add(value_for(word))
+      end
     end
   end
   if random(10) == 1 then add(pick(odd)()) end
@@ -230,12 +278,13 @@ local function arguments_for(signature)
 end
 
 -- What is called: functions of the module, and methods by class. Programs and windows are not started.
-local functions, methods, left_out = {}, {}, { help = true, plot = true, animation = true, show = true }
+local functions, methods, left_out = {}, {}, { help = true, show = true }
+local programs = { savefig = true, show = true, help = true }
 
 for _, name in ipairs(book.names) do
   local entry, f = book.entries[name], ns
   for part in name:gmatch "[^.]+" do f = type(f) == "table" and f[part] or nil end
-  if type(f) == "function" and not left_out[name:match "^%w+"] then
+  if type(f) == "function" and not left_out[name:match "^%w+"] and not programs[name:match "%w+$"] then
     functions[#functions + 1] = { name = "ns." .. name, f = f, signature = entry.signature }
   end
 end
@@ -244,13 +293,21 @@ for name, list in pairs(book.methods) do
   for _, method in ipairs(list) do
     for _, class in ipairs(method.block.section.classes) do
       methods[class] = methods[class] or {}
-      if not left_out[name] and not name:find "^animate" and not name:find "^html" then
+      if not left_out[name] and not name:find "^animate" and name ~= "plot" then
         table.insert(methods[class], { name = name, signature = method.signature })
       end
     end
   end
 end
 for _, list in pairs(methods) do table.sort(list, function(a, b) return a.name < b.name end) end
+
+-- What the list of names has not: a table that is called, parts of mechanics.
+for _, signature in ipairs { "ns.animation{frames=, draw=, file=, title=, fps=}", "ns.mechanics.system{coordinates=, gravity=}",
+  "ns.mechanics.Point(name)", "ns.mechanics.ReferenceFrame(name)", "ns.plot.gcf()", "ns.plot.gca()" } do
+  local f = ns
+  for part in signature:match "^ns%.([%w.]+)":gmatch "%w+" do f = f[part] end
+  functions[#functions + 1] = { name = signature:match "^[%w.]+", f = f, signature = signature }
+end
 
 local constructors = {}
 for i, entry in ipairs(functions) do
@@ -297,10 +354,31 @@ local function call(name, f, list, n)
   for i = 2, results.n do keep(results[i]) end
 end
 
+-- A method of an object that is a table, with anything.
+local function call_table()
+  local x = pick(tables)
+  local names = methods_of(x)
+  local name = #names > 0 and pick(names)
+  if not name or programs[name] then return end
+  local list, n = { x }, 1 + random(0, 3)
+  for i = 2, n do
+    list[i] = pick { vector_value, callback, small_vector, function() return random(3) end, pick(odd), function()
+      return { on = pick(tables), value = callback(), mass = 1, position = callback(), q0 = small_vector(2), f = callback(),
+        rows = 1, stiffness = 2, angle = callback(), inertia = 1 }
+    end }(2)
+  end
+  call("table:" .. name, function(self, ...) return self[name](self, ...) end, list, n)
+end
+
 call_something = function()
   if depth > 2 then return end
   depth = depth + 1
   local kind = random(10)
+  if kind == 2 and #tables > 0 then
+    call_table()
+    depth = depth - 1
+    return
+  end
   local x = kind > 4 and any_object()
   local list = x and methods[class_of(x)]
   if list and #list > 0 then
@@ -358,6 +436,32 @@ function models.rigid()
   return ds, relation, ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.MoreauJeanOSI(0.5)
 end
 
+function models.shaken()
+  local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, ns.eye(2), { { 9, -9 }, { -9, 9 } })
+  local bc = pick { function() return ns.FixedBC(1) end, function() return ns.HarmonicBC({ 1 }, 0, 2, 2, 0) end,
+    function() return ns.BoundaryCondition({ 1 }, callback()) end }()
+  ds:setBoundaryConditions(bc)
+  keep(bc)
+  return ds, ns.LagrangianLinearTIR { { 0, 1 } }, ns.NewtonImpactNSL(0.5), ns.MoreauJeanOSI(0.5)
+end
+
+function models.mechanism()
+  local sys = ns.mechanics.system { coordinates = 2, gravity = { 0, -9.81 } }
+  sys:particle { mass = 1, position = random(3) == 1 and callback() or function(_, q) return { q[1], q[2] } end }
+  sys:constraint { f = random(3) == 1 and callback() or function(_, q) return q[1] ^ 2 + q[2] ^ 2 - 1 end, name = "rod" }
+  keep(sys)
+  local ds, interaction = sys:lagrangian { q0 = { 1, 0 } }
+  local relation, law = interaction:relation(), interaction:nonSmoothLaw()
+  return ds, relation, law, ns.MoreauJeanOSI(0.5)
+end
+
+function models.compiled()
+  local f = ns.compile(function(_, x, out) out[1], out[2] = x[2], -math.sin(x[1]) end, { native = false })
+  keep(f)
+  return ns.FirstOrderNonLinearDS({ 1, 0 }, f), ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 1 }, { 0 } }), ns.RelayNSL(1),
+    ns.EulerMoreauOSI(0.5)
+end
+
 local names = {}
 for name in pairs(models) do names[#names + 1] = name end
 table.sort(names)
@@ -380,7 +484,7 @@ for i = 1, count do
     if i % 40 == 1 then pcall(build) else call_something() end
     if random(50) == 1 then collectgarbage() end
     if random(400) == 1 then
-      pool, classes = {}, {}
+      pool, classes, tables = {}, {}, {}
       collectgarbage()
     end
   end
