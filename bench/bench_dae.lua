@@ -1,7 +1,7 @@
 --
 -- bench_dae.lua
--- Differential-algebraic equations: Radau IIA beside IDA, from Lua with compiled residuals and by hand in C, at the same
--- tolerances and at the same error.
+-- Differential-algebraic equations: Radau IIA beside IDA, from Lua with compiled residuals and by hand in C, at the
+-- same tolerances and at the same error.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -40,8 +40,8 @@ local problems = {
       r[2] = yd[2] - 0.04 * y[1] + 1e4 * y[2] * y[3] + 3e7 * y[2] ^ 2
       r[3] = y[1] + y[2] + y[3] - 1
     end },
-  { name = "pendulum", ts = times(10, function(k) return 0.5 * k end), y0 = { 1, 0, 0, 0, 0 }, yd0 = { 0, 0, 0, -g, 0 },
-    atol = 1e-2, residual = function(_, y, yd, r) -- index 1
+  { name = "pendulum", ts = times(10, function(k) return 0.5 * k end), y0 = { 1, 0, 0, 0, 0 },
+    yd0 = { 0, 0, 0, -g, 0 }, atol = 1e-2, residual = function(_, y, yd, r) -- index 1
       r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
       r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
       r[5] = y[3] ^ 2 + y[4] ^ 2 - y[5] * (y[1] ^ 2 + y[2] ^ 2) - g * y[2]

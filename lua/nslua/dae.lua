@@ -320,8 +320,8 @@ return function(ns, support)
   local function ida()
     if not package.loaded["nslua.sundials"] and not package.searchpath("nslua.sundials", package.cpath) then
       fail("dae: kind 'ida' is in the module nslua.sundials, which is not here: it is built when the headers of "
-        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' solves "
-        .. "the same problems")
+        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' "
+        .. "solves the same problems")
     end
     local good, module = pcall(require, "nslua.sundials")
     if not good then fail("dae: kind 'ida': %s", module) end
@@ -330,7 +330,8 @@ return function(ns, support)
 
   function ns.dae(kind, residual, options)
     if kind ~= "radau" and kind ~= "ida" then
-      fail("dae: kind: expected 'radau' or 'ida', got %s", type(kind) == "string" and "'" .. kind .. "'" or type(kind))
+      fail("dae: kind: expected 'radau' or 'ida', got %s",
+        type(kind) == "string" and "'" .. kind .. "'" or type(kind))
     end
     local system = support.system(residual)
     if not system then check_function(residual, "dae", "residual", "a function or a system of first order") end
@@ -340,7 +341,8 @@ return function(ns, support)
     if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
       fail("dae: consistent: expected 'check', 'solve' or false, got %s", tostring(way))
     end
-    local dae = system and of_system(residual, options) or setmetatable({ residual = residual, options = options }, Dae)
+    local dae = system and of_system(residual, options)
+      or setmetatable({ residual = residual, options = options }, Dae)
     dae.method = kind == "ida" and ida() or nil
     return dae
   end
