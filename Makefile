@@ -87,6 +87,11 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
+# Modules and preloaded libraries of the specs there: signals, disks that are full.
+$(BUILD)/robust/%.so: spec/robust/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
+
 -include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
@@ -132,6 +137,9 @@ uninstall:  ## takes away what install has put there
 	rm -rf $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(ROOT)/share/nslua
 
 ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
+docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
+	$(NSLUA) docs/gallery.lua
+
 annotations: all  ## library/nslua.lua: the API for editors
 	@mkdir -p library
 	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
@@ -170,4 +178,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench extras sundials annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench docs extras sundials annotations install uninstall clean help packages lint-packages

@@ -239,16 +239,17 @@ local function draw_run(plot)
   return fig
 end
 
+-- From the first step on: the start need not fulfil it.
 local function draw_constraint(plot)
-  local values = {}
-  for i = 1, N do
+  local times, values = {}, {}
+  for i = 2, N do
     local row = data_plot[i]
-    values[i] = row[6] * row[5] + (1 - row[6]) * (C[1] * row[3] + C[2] * row[4])
+    times[i - 1] = row[1]
+    values[i - 1] = row[6] * row[5] + (1 - row[6]) * (C[1] * row[3] + C[2] * row[4])
   end
   local fig = plot.figure { figsize = { 7, 3.2 } }
-  fig:subplot(1, 1, 1):plot(column.t,
-    values):title "Constraint $\\lambda\\tau + (1 - \\lambda)(\\omega_1 - \\omega_2)$"
-    :xlabel "$t$"
+  fig:subplot(1, 1, 1):plot(times, values)
+    :title "Constraint $\\lambda\\tau + (1 - \\lambda)(\\omega_1 - \\omega_2)$":xlabel "$t$"
   return fig
 end
 

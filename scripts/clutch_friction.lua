@@ -13,12 +13,14 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A clutch with dry friction. Without --csv nothing is written.",
+  about = "A clutch with dry friction. Without --csv and --plot nothing is written.",
   { "mode", default = "engage", choices = { "engage", "disengage", "ramp" }, help = "what the pressure does" },
   { "alpha", default = 100, min = 0, help = "largest torque" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 
 local J1, J2, T1, T2 = 1, 1 / 4, 10, -10
@@ -62,3 +64,22 @@ if opt.csv then
   options.write_csv(opt.csv, { "t", "w1", "w2", "tau" }, rows)
   print(("\nwritten: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- Speeds, slip and torque; the bounds of the torque with it, between which the disks stick.
+pictures.draw(opt.plot, { [opt.mode] = function(plot)
+  local t, w1, w2, slip, torque, least, most = {}, {}, {}, {}, {}, {}, {}
+  for k, row in ipairs(rows) do
+    t[k], w1[k], w2[k], torque[k] = table.unpack(row)
+    slip[k], most[k] = w1[k] - w2[k], opt.alpha * pressure[opt.mode](row[1])
+    least[k] = -most[k]
+  end
+  local fig = plot.figure { figsize = { 7, 7.5 }, title = ("Friction clutch: %s, $\\alpha = %g$"):format(opt.mode,
+    opt.alpha) }
+  local top = fig:subplot(3, 1, 1):title "speeds"
+  top:plot(t, w1, { label = "$\\omega_1$" }):plot(t, w2, { label = "$\\omega_2$" }):legend()
+  fig:subplot(3, 1, 2, { sharex = top }):title "slip $\\omega_1 - \\omega_2$":plot(t, slip)
+  local below = fig:subplot(3, 1, 3, { sharex = top }):title "torque $\\tau$":xlabel "$t$"
+  below:fill_between(t, least, most, { color = "C4", alpha = 0.15, label = "where they stick" })
+  below:step(t, torque, { label = "$\\tau$" }):legend()
+  return fig
+end })

@@ -22,7 +22,7 @@ local options = require "nslua.options"
 local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A block stopped by dry friction. Without --csv nothing is written.",
+  about = "A block stopped by dry friction. Without --csv and --plot nothing is written.",
   { "form", default = "direct", choices = { "direct", "nsds" }, help = "how a step is stated" },
   { "mu", default = 10, min = 0, help = "coefficient of friction" },
   { "v0", default = 100, help = "velocity at the start" },

@@ -14,9 +14,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A double pendulum and a wall. Without --csv nothing is written.",
+  about = "A double pendulum and a wall. Without --csv and --plot nothing is written.",
   { "q1", default = 1.2, help = "upper angle at the start" },
   { "q2", default = 1.8, help = "lower angle at the start" },
   { "d", default = -0.4, help = "where the wall is; the pendulum is on its right", max = 1 },
@@ -24,6 +25,7 @@ local opt = options.parse(arg, {
   { "h", default = 1e-3, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 5, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 local m1, m2, l1, l2, g = 1, 1, 1, 0.8, 9.81
 local sin, cos = math.sin, math.cos
@@ -81,3 +83,29 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+local function column(j)
+  local values = {}
+  for i, row in ipairs(rows) do values[i] = row[j] end
+  return values
+end
+
+-- The paths of both masses and some of the poses; angles; energy, which falls at the impacts alone.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 11, 5.5 }, title = "A double pendulum and a wall" }, column(2)
+  local space = fig:subplot(2, 2, { 1, 3 })
+  local every = math.max(1, math.floor(#rows / 40))
+  for i = 1, #rows, every do
+    local row = rows[i]
+    space:plot({ 0, row[7], row[9] }, { 0, row[8], row[10] }, { color = "#C8CDD2", linewidth = 0.8 })
+  end
+  space:plot(column(7), column(8), { label = "upper mass" }):plot(column(9), column(10), { label = "lower mass" })
+  space:axvline(opt.d, { color = "k", linewidth = 2 }):axis "equal":xlabel "$x$":ylabel "$y$"
+  space:ylim(-1.1 * (l1 + l2), 0.6):legend { loc = "upper right" }
+  local above = fig:subplot(2, 2, 2):plot(t, column(3), { label = "$q_1$" }):plot(t, column(4), { label = "$q_2$" })
+  above:ylabel "angles":legend()
+  fig:subplot(2, 2, 4, { sharex = above }):plot(t, column(12)):ylabel "energy":xlabel "$t$"
+  return fig
+end })

@@ -28,14 +28,16 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A four-bar linkage by five methods, in two forms. Without --csv and --animate nothing is written.",
+  about = "A four-bar linkage by five methods, in two forms. Without --csv, --animate and --plot nothing is written.",
   { "method", default = "dae", choices = { "ivp", "ivp_fsolve", "dae", "moreau", "events", "all" },
     help = "see the header" },
   { "form", default = "written", choices = { "written", "positions" },
     help = "equations by hand, or by ns.mechanics" },
-  { "compile", default = "no", choices = { "no", "yes" }, help = "of positions: compiled once, or called" },
+  { "compile", default = "auto", choices = { "auto", "no", "yes" },
+    help = "positions as compiled functions: no, yes, or where the method does it by itself" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
@@ -43,6 +45,7 @@ local opt = options.parse(arg, {
   { "points", default = 600, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, angles, speed, closing error and energy there" },
   { "animate", value = "FILE", help = "write the linkage in motion there (.html, .gif, .mp4)" },
+  pictures.option,
 })
 
 local la, lb, lc, ln, m, g = 0.8, 2.0, 1.0, 2.0, 1.0, 9.81
@@ -205,7 +208,7 @@ local function linkage()
   P3:set_pos(P2, lb * B.x)
   P4:set_pos(P3, lc * C.x)
   local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 },
-    compile = opt.compile == "yes" }
+    compile = ({ yes = true, no = false })[opt.compile] }
   sys:particle { mass = m, position = P2 }
   sys:particle { mass = m, position = P3 }
   local gap = P4:pos_from(P1) - ln * N.x
@@ -294,12 +297,68 @@ local function run(method)
   return rows, work, worst, drift
 end
 
+-- ---- pictures ----
+
+local function column(rows, j, factor)
+  local values = {}
+  for k, row in ipairs(rows) do values[k] = row[j] * (factor or 1) end
+  return values
+end
+
+-- Angles, speed, what is left of the loop's closing, and of the energy, over time.
+local function panels(method, rows)
+  return function(plot)
+    local t, degrees, first = column(rows, 1), 180 / math.pi, nil
+    local fig = plot.figure { figsize = { 9, 8 }, title = ("Four-bar linkage: %s"):format(method:gsub("_", " + ")) }
+    local function panel(i, label)
+      local ax = fig:subplot(4, 1, i, { sharex = first })
+      first = first or ax
+      return ax:ylabel(label)
+    end
+    local angles = panel(1, "angle [deg]")
+    for i = 1, 3 do angles:plot(t, column(rows, i + 1, degrees), { label = ("$q_%d$"):format(i) }) end
+    angles:legend { loc = "outside" }
+    panel(2, "$u_1$ [deg/s]"):plot(t, column(rows, 5, degrees))
+    panel(3, "distance [m]"):plot(t, column(rows, 6), { label = "along $x$" })
+      :plot(t, column(rows, 7), { label = "along $y$" }):legend { loc = "outside" }
+    local change = {}
+    for k, row in ipairs(rows) do change[k] = row[8] - rows[1][8] end
+    panel(4, "$E - E_0$ [J]"):plot(t, change):xlabel "$t$ [s]"
+    return fig
+  end
+end
+
+-- u1 of all methods, and how far each is from that of `dae`.
+local function comparison(runs, methods_)
+  return function(plot)
+    local fig = plot.figure { figsize = { 9, 6.5 }, title = "Four-bar linkage: $u_1$ by five methods" }
+    local above = fig:subplot(2, 1, 1):ylabel "$u_1$ [rad/s]"
+    local below = fig:subplot(2, 1, 2, { sharex = above }):ylabel "away from dae [rad/s]":xlabel "$t$ [s]"
+    below:yscale "log"
+    for i, method in ipairs(methods_) do
+      local style = { label = method:gsub("_", " + "), color = ("C%d"):format(i - 1) }
+      above:plot(column(runs[method], 1), column(runs[method], 5), style)
+      if method ~= "dae" then
+        local away = {}
+        for k, row in ipairs(runs[method]) do away[k] = math.abs(row[5] - runs.dae[k][5]) end
+        below:plot(column(runs.dae, 1), away, style)
+      end
+    end
+    above:legend { loc = "outside" }
+    return fig
+  end
+end
+
 local function compare()
+  local runs, list, figures = {}, { "ivp", "ivp_fsolve", "dae", "moreau", "events" }, {}
   print(("%-10s  %-22s  %-7s  %-7s  at t = %g: q1, u1"):format("method", "work", "loop", "energy", opt.T))
-  for _, method in ipairs { "ivp", "ivp_fsolve", "dae", "moreau", "events" } do
+  for _, method in ipairs(list) do
     local rows, work, worst, drift = run(method)
+    runs[method], figures[method] = rows, panels(method, rows)
     print(("%-10s  %-22s  %.1e  %.1e  %.9f  %.9f"):format(method, work, worst, drift, rows[#rows][2], rows[#rows][5]))
   end
+  figures.comparison = comparison(runs, list)
+  pictures.draw(opt.plot, figures)
 end
 
 if opt.method == "all" then
@@ -352,3 +411,5 @@ if opt.animate then
   }
   print(("written: an animation of %d frames to %s"):format(#rows, opt.animate))
 end
+
+pictures.draw(opt.plot, { [opt.method] = panels(opt.method, rows) })

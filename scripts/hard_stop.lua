@@ -22,7 +22,7 @@ local options = require "nslua.options"
 local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "Two carts with hard stops. Without --csv nothing is written.",
+  about = "Two carts with hard stops. Without --csv and --plot nothing is written.",
   { "variant", default = "maths", choices = { "maths", "code" }, help = "which position drives the new velocity" },
   { "form", default = "direct", choices = { "direct", "nsds" }, help = "how a step is stated" },
   { "h", default = 0.1, min = 1e-5, max = 1, help = "length of a step" },

@@ -18,9 +18,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A link on a pin by the embedding technique. Without --csv nothing is written.",
+  about = "A link on a pin by the embedding technique. Without --csv, --animate and --plot nothing is written.",
   { "method", default = "embedding", choices = { "embedding", "positions", "dae3", "dae2", "dae1", "events" },
     help = "see the header" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
@@ -28,6 +29,8 @@ local opt = options.parse(arg, {
   { "T", default = 4, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 50, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, theta, omega, the centre, the energy and the error of the pin there" },
+  { "animate", value = "FILE", help = "write the link in motion there (.html, .gif, .mp4)" },
+  pictures.option,
 })
 
 local xA, m, l, g = 0, 0.1, 1, 9.81
@@ -145,3 +148,44 @@ if opt.csv then
   options.write_csv(opt.csv, { "t", "theta", "omega", "Rx", "Ry", "energy", "con_x", "con_y" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- the link in motion, and pictures ----
+
+local function column(j, factor)
+  local values = {}
+  for k, row in ipairs(rows) do values[k] = row[j] * (factor or 1) end
+  return values
+end
+
+if opt.animate then
+  ns.animation {
+    file = opt.animate, title = "A link on a pin", frames = rows, times = column(1),
+    background = function(canvas)
+      canvas:polyline(column(4), column(5), { color = "faint", width = 2 }) -- the path of the centre
+      canvas:ground(xA + 0.25 * l, 0.1 * l, xA - 0.25 * l, 0.1 * l, { color = "muted" })
+      canvas:polygon({ { xA, 0 }, { xA - 0.08 * l, 0.1 * l }, { xA + 0.08 * l, 0.1 * l } },
+        { fill = "faint", color = "muted" })
+    end,
+    draw = function(row, canvas)
+      local theta = row[2]
+      canvas:line(xA, 0, xA + l * math.cos(theta), l * math.sin(theta), { color = "blue", width = 10 })
+      canvas:point(row[4], row[5], { color = "orange", size = 12 })
+      canvas:point(xA, 0, { fill = "paper", color = "ink", size = 13 })
+    end,
+    plot = { panels = { { ylabel = "theta", { name = "angle in degrees", y = column(2, 180 / math.pi) } } } },
+  }
+  print(("written: an animation of %d frames to %s"):format(#rows, opt.animate))
+end
+
+pictures.draw(opt.plot, {
+  theta = function(plot)
+    local ax = plot.figure { figsize = { 7, 4 } }:subplot(1, 1, 1)
+    ax:plot(column(1), column(2, 180 / math.pi)):title "The independent coordinate $\\theta$"
+    return ax:xlabel "$t$ [s]":ylabel "angle [deg]".figure
+  end,
+  path = function(plot)
+    local ax = plot.figure { figsize = { 6, 4 } }:subplot(1, 1, 1)
+    ax:plot(column(4), column(5), "o", { markersize = 4 }):axis "equal":title "The path of the centre"
+    return ax:xlabel "$x$ [m]":ylabel "$y$ [m]".figure
+  end,
+})

@@ -20,14 +20,16 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "The woodpecker toy. Without --csv nothing is written.",
+  about = "The woodpecker toy. Without --csv and --plot nothing is written.",
   { "mu", default = 0.3, min = 0, help = "coefficient of friction" },
   { "e", default = 0.5, min = 0, max = 1, help = "restitution of the beak" },
   { "h", default = 1e-4, min = 1e-6, max = 1e-2, help = "length of a step" },
   { "T", default = 2, above = 0, max = 100, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
 local r_O, r_M, h_M, l_M, l_G, h_S, l_S = 2.5e-3, 3.1e-3, 5.8e-3, 1e-2, 1.5e-2, 2e-2, 2.01e-2
@@ -84,3 +86,26 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+local function column(j, factor)
+  local values = {}
+  for i, row in ipairs(rows) do values[i] = row[j] * (factor or 1) end
+  return values
+end
+
+-- Height and angles over time; the bird's angle and velocity in the last half second.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 11, 5.5 }, title = "The woodpecker toy" }, column(2)
+  local top = fig:subplot(3, 2, 1):plot(t, column(3, 1e3)):ylabel "height [mm]":xlim(0, opt.T)
+  fig:subplot(3, 2, 3, { sharex = top }):plot(t, column(4)):ylabel "sleeve $a$"
+  fig:subplot(3, 2, 5, { sharex = top }):plot(t, column(5)):ylabel "bird $b$":xlabel "$t$ [s]"
+  local b, rate = {}, {}
+  for _, row in ipairs(rows) do
+    if row[2] > opt.T - 0.5 then b[#b + 1], rate[#rate + 1] = row[5], row[8] end
+  end
+  fig:subplot(3, 2, { 2, 6 }):plot(b, rate, { linewidth = 0.7 }):xlabel "$b$":ylabel "$b'$ [1/s]"
+    :title "the limit cycle"
+  return fig
+end })

@@ -64,6 +64,15 @@ function host.run(command, input)
   return out, err, how == "exit" and code or how .. " " .. code
 end
 
+-- Builds what spec/robust needs besides, by the Makefile's rule: the path of `name` in the build directory.
+function host.make(name)
+  local relative = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "") .. "/" .. name
+  local _, err, status = host.run(("cd %s && make -s BUILD=%s %s"):format(host.quote(host.root),
+    host.quote(relative:sub(1, -#name - 2)), host.quote(relative)))
+  assert(status == 0, err)
+  return host.build .. "/" .. name
+end
+
 -- Runs the interpreter under test.
 function host.nslua_run(arguments, input)
   return host.run(host.quote(host.nslua) .. " " .. arguments, input)

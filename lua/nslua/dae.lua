@@ -27,6 +27,7 @@
 -- VII.
 
 return function(ns, support)
+  local public = {}
   local RANK = 1e-8 -- singular values below this part of the largest count as zero
 
   local function fail(text, ...) error(text:format(...), 0) end
@@ -328,7 +329,7 @@ return function(ns, support)
     return module.ida
   end
 
-  function ns.dae(kind, residual, options)
+  function public.dae(kind, residual, options)
     if kind ~= "radau" and kind ~= "ida" then
       fail("dae: kind: expected 'radau' or 'ida', got %s",
         type(kind) == "string" and "'" .. kind .. "'" or type(kind))
@@ -357,7 +358,7 @@ return function(ns, support)
     return support.new(#y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
   end
 
-  function ns.consistent(o)
+  function public.consistent(o)
     local names = { residual = true, t = true, y = true, yd = true, algebraic = true }
     local solver, t, y, yd = take_problem(o, "consistent", names)
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
@@ -368,7 +369,7 @@ return function(ns, support)
     return good, more
   end
 
-  function ns.diagnose(o)
+  function public.diagnose(o)
     local solver, t, y, yd = take_problem(o, "diagnose", { residual = true, t = true, y = true, yd = true })
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "diagnose")
     local algebraic, list = without_derivative(Fyd), {}
@@ -380,4 +381,6 @@ return function(ns, support)
     return { index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
       worst = worst > 0 and worst or nil, residual = F }
   end
+
+  return public
 end

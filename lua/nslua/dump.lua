@@ -23,17 +23,17 @@ local function options_of(record)
 end
 
 return function(ns)
-  local numerics = ns.numerics
+  local numerics, public = ns.numerics, {}
 
   -- The option table of numerics.box (of numerics.normal_cone when there are H and K, of numerics.generic_mechanical
   -- when there are contacts with friction), and all that the file says.
-  function numerics.load_dump(file)
+  function public.load_dump(file)
     local record = read(file)
     return options_of(record), record
   end
 
   -- Solves it again, with more options ({solver = "enumerate"}); the result of the function that takes it.
-  function numerics.replay(file, more)
+  function public.replay(file, more)
     local options = options_of(read(file))
     if more ~= nil and type(more) ~= "table" then
       error("replay: options: expected a table, got " .. type(more), 2)
@@ -42,4 +42,6 @@ return function(ns)
     if options.groups then return numerics.generic_mechanical(options) end
     return options.H and numerics.normal_cone(options) or numerics.box(options)
   end
+
+  return public
 end

@@ -76,6 +76,8 @@ local function call(f, ...)
 end
 
 return function(ns, support)
+  local public = {}
+
   local function is_array(x) return ns.isvector(x) or ns.ismatrix(x) end
 
   -- The names and arrays of a table: sorted, t first.
@@ -119,7 +121,7 @@ return function(ns, support)
   end
 
   -- save(file, data): .npy a vector or a matrix; .csv columns; .npz arrays by name.
-  function ns.save(file, data)
+  function public.save(file, data)
     local kind = kind_of("save", file)
     if type(data) == "userdata" and not is_array(data) and data.save then return data:save(file) end
     if kind == "npy" then
@@ -138,13 +140,15 @@ return function(ns, support)
 
   methods.save = function(self, file)
     check(self)
-    return ns.save(file, self)
+    return public.save(file, self)
   end
 
   -- load(file): .npy a vector or a matrix; .csv and .npz columns by name.
-  function ns.load(file)
+  function public.load(file)
     local kind = kind_of("load", file)
     if kind == "npy" then return (call(support.load_npy, file)) end
     return new_columns(call(support["load_" .. kind], file))
   end
+
+  return public
 end

@@ -243,7 +243,8 @@ local function show_entry(entry, width)
   end
   if block.kind == "row" then
     for _, other in ipairs(section.blocks) do
-      if other.kind ~= "code" and other.header ~= block.header then list[#list + 1] = other end
+      local another = other.kind == "row" and other.cells[1]:find "^`ns%."
+      if other.kind ~= "code" and other.header ~= block.header and not another then list[#list + 1] = other end
     end
   end
   return show_blocks(list, width)
@@ -320,6 +321,15 @@ local function entry_answer(book, name, width)
   return table.concat(parts, "\n\n")
 end
 
+-- The answers for the names that end in `.last`.
+local function member_answer(book, last, width)
+  local parts = {}
+  for _, name in ipairs(book.names) do
+    if name:match "%.([%w_]+)$" == last then parts[#parts + 1] = entry_answer(book, name, width) end
+  end
+  return #parts > 0 and table.concat(parts, "\n\n") or nil
+end
+
 --- What the book says of a name, or nil.
 function pages.answer(book, name, width)
   local short = name:gsub("^ns%.", "")
@@ -327,6 +337,7 @@ function pages.answer(book, name, width)
   local text = entry_answer(book, short, width)
   if not text and class and class ~= "" then text = method_answer(book, class, method, width) end
   if not text then text = method_answer(book, nil, short:gsub("^:", ""), width) end
+  if not text then text = member_answer(book, short, width) end
   if text then return text end
   for _, section in ipairs(book.sections) do
     if section.title:lower() == name:lower() then return show_section(book, section, width) end

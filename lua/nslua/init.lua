@@ -1,5 +1,6 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
 local core = require "nslua.core"
+local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, solution_methods = true, file_support = true, motion_support = true, versions = true }
@@ -10,16 +11,30 @@ for name, value in pairs(core) do
 end
 
 ns.class = require "nslua.class"(core)
-ns.numerics.model = require "nslua.model"(ns)
-ns.polygon = require "nslua.polygon"
-ns.contact = require "nslua.contact"(ns)
-ns.animation = require "nslua.animation_lazy"(core)
-require "nslua.dump"(ns)
-require "nslua.dae"(ns, core.dae_support)
-ns.mechanics = require "nslua.mechanics"(ns, core.motion_support)
+
+-- The rest is read when it is first used.
+local drawing -- what nslua.animation has for solutions
+ns.animation = lazy.table(function()
+  local animation
+  animation, drawing = require "nslua.animation"(core)
+  return animation
+end)
+ns.contact = lazy.table(function() return require "nslua.contact"(ns) end)
+ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end)
+ns.plot = lazy.table(function() return require "nslua.plot" end)
+ns.polygon = lazy.table(function() return require "nslua.polygon" end)
+lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
+lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)
+lazy.functions(ns.numerics, "load_dump replay", function() return require "nslua.dump"(ns) end)
+lazy.functions(ns.numerics, "model", function() return { model = require "nslua.model"(ns) } end)
+
+local animation, methods = ns.animation, core.solution_methods
+lazy.functions(methods, "plot", function() return { plot = require "nslua.plot".solution } end)
+lazy.functions(methods, "animate html", function()
+  lazy.settle(animation)
+  return drawing
+end)
 ns.help = function(...) return require "nslua.help"(...) end
-require "nslua.files"(ns, core.file_support)
-ns.plot = require "nslua.plot_lazy"(core.solution_methods)
 ns._VERSION = "nslua 0.1.0"
 
 return ns

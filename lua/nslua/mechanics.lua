@@ -6,6 +6,7 @@
 --   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
 --   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
 --   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
+--                                                              -- (left out: in solve_dae alone; false: nowhere)
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
 -- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
@@ -129,8 +130,25 @@ return function(ns, motion)
         functions[#functions + 1], rows[#rows + 1] = x.f, #y
       end
     end
-    group.f, group.size, group.slopes, group.line = together(functions, rows), size, nil, nil
+    group.f, group.size, group.slopes, group.line, group.lump = together(functions, rows), size, nil, nil, nil
     if group.compile and size > 0 then group.f = ns.compile(group.f) end
+    if group.tape and size > 0 then
+      local tape = ns.compile(group.f, { native = false })
+      if pcall(motion.values, tape, t, q, size) then group.f = tape end
+      core.shared, core.shared_q = nil, nil
+    end
+  end
+
+  -- Calls work(...) with the quantities as tapes, where they can be traced and nothing else was asked for, made for
+  -- this call alone: what the functions of (t, q) have captured stays as it is while it runs.
+  local function with_tapes(sys, work, ...)
+    local groups, asked = { sys.moving, sys.held }, sys.moving.compile ~= nil
+    if asked then return work(...) end
+    for _, group in ipairs(groups) do group.tape, group.f = true, nil end
+    local results = table.pack(pcall(work, ...))
+    for _, group in ipairs(groups) do group.tape, group.f = nil, nil end
+    if not results[1] then error(results[2], 0) end
+    return table.unpack(results, 2, results.n)
   end
 
   -- Calls one of motion's functions on a group; an error that is a text is looked for in the quantities one by one.
@@ -157,24 +175,27 @@ return function(ns, motion)
 
   local function at_point(last, t, q) return last and last.epoch == epoch and last.t == t and last.q == q end
 
-  -- Values, and the Jacobian by q: not to be written to.
-  local function jacobian(x, t, q)
-    if x.constant then return x.constant * q, x.constant end
-    local group = x.group
+  -- Values of all of a group, and their Jacobian by q: not to be written to.
+  local function slopes(group, t, q)
     if not group.f then prepare(group, t, q) end
     if not at_point(group.slopes, t, q) then
       local y, J = guarded_group(group, motion.jacobian, t, q)
       group.slopes = { epoch = epoch, t = t, q = q:copy(), y = y, J = J }
     end
-    local last, i, j = group.slopes, x.at + 1, x.at + x.rows
+    return group.slopes
+  end
+
+  -- The same of one quantity.
+  local function jacobian(x, t, q)
+    if x.constant then return x.constant * q, x.constant end
+    local last = slopes(x.group, t, q)
+    local i, j = x.at + 1, x.at + x.rows
     if not last[x] then last[x] = { last.y:slice(i, j), last.J:slice(i, j, 1, #q) } end
     return last[x][1], last[x][2]
   end
 
-  -- Values, first and second derivative along (tdot, v): not to be written to.
-  local function along(x, t, q, tdot, v)
-    if x.constant then return x.constant * q, x.constant * v, ns.zeros(x.rows) end
-    local group = x.group
+  -- Values of all of a group, their first and second derivative along (tdot, v): not to be written to.
+  local function line(group, t, q, tdot, v)
     if not group.f then prepare(group, t, q) end
     local last = group.line
     if not at_point(last, t, q) or last.tdot ~= tdot or last.v ~= v then
@@ -182,6 +203,13 @@ return function(ns, motion)
       last.y, last.first, last.second = guarded_group(group, motion.along, t, q, tdot, v)
       group.line = last
     end
+    return last
+  end
+
+  -- The same of one quantity.
+  local function along(x, t, q, tdot, v)
+    if x.constant then return x.constant * q, x.constant * v, ns.zeros(x.rows) end
+    local last = line(x.group, t, q, tdot, v)
     local i, j = x.at + 1, x.at + x.rows
     return last.y:slice(i, j), last.first:slice(i, j), last.second:slice(i, j)
   end
@@ -488,10 +516,9 @@ return function(ns, motion)
 
   local function add_mass(M, k, m) M[k][k] = M[k][k] + m end
 
-  -- Adds J' I J of the body's rotation to M; of a quaternion the inertia of its length too.
-  local function add_rotation(sys, body, M, t, q)
-    local _, J
-    if sys.dimension == 2 then _, J = jacobian(body.rotation, t, q) else _, J = spinning(body.rotation, t, q) end
+  -- Adds J' I J of the rotation of a body in space to M; of a quaternion the inertia of its length too.
+  local function add_rotation(body, M, t, q)
+    local _, J = spinning(body.rotation, t, q)
     M = M + J:transpose() * (body.inertia * J)
     local p = body.quaternion
     if not p then return M end
@@ -501,32 +528,51 @@ return function(ns, motion)
     return M
   end
 
-  local function mass(sys, t, q)
-    local M, plane = ns.zeros(sys.n, sys.n), sys.dimension == 2
+  -- The bodies together. Of free ones the mass matrix `mass` and the weight are constant. Of the others J' W J is the
+  -- mass and J' `pull` the weight, J the Jacobian of sys.moving, W diagonal with masses and, in the plane, inertias.
+  -- What turns in space is left over, `turning`.
+  local function lumps(sys, t, q)
+    local group, plane, d = sys.moving, sys.dimension == 2, sys.dimension
+    if not group.f then prepare(group, t, q) end
+    if group.lump then return group.lump end
+    local lump = { mass = ns.zeros(sys.n, sys.n), weight = ns.zeros(sys.n), turning = {} }
+    local at, diagonal = {}, {}
+    local function add(row, m) at[#at + 1], diagonal[#diagonal + 1] = row, m end
+    lump.pull = ns.zeros(group.size)
     for _, body in ipairs(sys.bodies) do
-      local k = body.coordinates
-      if k then
-        for i = 1, sys.dimension do add_mass(M, k[i], body.mass) end
-      else
-        local _, J = jacobian(body.position, t, q)
-        M = M + body.mass * (J:transpose() * J)
+      local k, x, turn = body.coordinates, body.position, body.rotation
+      for i = 1, d do
+        if k then
+          add_mass(lump.mass, k[i], body.mass)
+          lump.weight[k[i]] = body.mass * sys.gravity[i]
+        else
+          add(x.at + i, body.mass)
+          lump.pull[x.at + i] = body.mass * sys.gravity[i]
+        end
       end
-      if k and plane then
-        add_mass(M, k[3], body.inertia)
-      elseif body.rotation then
-        M = add_rotation(sys, body, M, t, q)
-      end
+      if k and plane then add_mass(lump.mass, k[3], body.inertia)
+      elseif turn and plane then add(turn.at + 1, body.inertia)
+      elseif turn then lump.turning[#lump.turning + 1] = body end
     end
+    lump.W = #at > 0 and ns.sparse { rows = group.size, cols = group.size, i = at, j = at, v = diagonal }
+    group.lump = lump
+    return lump
+  end
+
+  local function mass(sys, t, q)
+    local lump = lumps(sys, t, q)
+    local M = lump.mass:copy()
+    if lump.W then
+      local J = slopes(sys.moving, t, q).J
+      M = M + J:transpose() * (lump.W * J)
+    end
+    for _, body in ipairs(lump.turning) do M = add_rotation(body, M, t, q) end
     return M
   end
 
-  -- The inertial terms of a body's rotation that are left without accelerations.
-  local function rotation_bias(sys, body, t, q, v)
+  -- The inertial terms of a body's rotation in space that are left without accelerations.
+  local function rotation_bias(body, t, q, v)
     local R, first, second = along(body.rotation, t, q, 1, v)
-    if sys.dimension == 2 then
-      local _, J = jacobian(body.rotation, t, q)
-      return J:transpose() * (body.inertia * second)
-    end
     local _, J = spinning(body.rotation, t, q)
     local w, c = ns.vector(spin(R, first)), ns.vector(spin(R, second))
     local bias, p = J:transpose() * (body.inertia * c + w:cross(body.inertia * w)), body.quaternion
@@ -535,15 +581,6 @@ return function(ns, motion)
     for i = p + 1, p + 4 do square = square + v[i] ^ 2 end
     for i = p + 1, p + 4 do bias[i] = bias[i] + body.stretch * square * q[i] end
     return bias
-  end
-
-  -- The same of the whole body, less its weight: J' m (c - g).
-  local function body_bias(sys, body, t, q, v, g)
-    local _, J = jacobian(body.position, t, q)
-    local c = v and not body.coordinates and select(3, along(body.position, t, q, 1, v)) - g or -1 * g
-    local total = J:transpose() * (body.mass * c)
-    if not v or not body.rotation or body.rotation.constant then return total end
-    return total + rotation_bias(sys, body, t, q, v)
   end
 
   local function act(sys, action, t, q, v)
@@ -569,10 +606,13 @@ return function(ns, motion)
 
   -- inertia: with the terms of the velocities.
   local function forces(sys, t, q, v, inertia)
-    local h = ns.zeros(sys.n)
-    for _, body in ipairs(sys.bodies) do
-      if body.mass > 0 or body.rotation then h = h - body_bias(sys, body, t, q, inertia and v, sys.gravity) end
+    local lump = lumps(sys, t, q)
+    local h, pull = lump.weight:copy(), lump.pull
+    if lump.W then
+      if inertia then pull = pull - lump.W * line(sys.moving, t, q, 1, v).second end
+      h = h + slopes(sys.moving, t, q).J:transpose() * pull
     end
+    for _, body in ipairs(inertia and lump.turning or {}) do h = h - rotation_bias(body, t, q, v) end
     for _, action in ipairs(sys.actions) do h = h + act(sys, action, t, q, v) end
     return h
   end
@@ -580,8 +620,8 @@ return function(ns, motion)
   -- Phi, Phi_q of all constraints: not to be written to.
   local function constraint_jacobian(sys, t, q)
     if #sys.joints == 0 then return ns.zeros(0), ns.zeros(0, sys.n) end
-    jacobian(sys.held[1], t, q)
-    return sys.held.slopes.y, sys.held.slopes.J
+    local last = slopes(sys.held, t, q)
+    return last.y, last.J
   end
 
   local function constraint_values(sys, t, q)
@@ -593,8 +633,7 @@ return function(ns, motion)
   -- Phi, its first and second derivative along (tdot, v): not to be written to.
   local function constraint_along(sys, t, q, tdot, v)
     if #sys.joints == 0 then return ns.zeros(0), ns.zeros(0), ns.zeros(0) end
-    along(sys.held[1], t, q, tdot, v)
-    local last = sys.held.line
+    local last = line(sys.held, t, q, tdot, v)
     return last.y, last.first, last.second
   end
 
@@ -722,7 +761,7 @@ return function(ns, motion)
     mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
-    together = together, kinds = kinds } do
+    together = together, with_tapes = with_tapes, kinds = kinds } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)

@@ -127,12 +127,13 @@ return function(ns, System, core)
   local Parts = {}
   Parts.__index = Parts
 
-  -- q, v, lambda, mu of y (of yd: their derivatives).
+  local none = ns.zeros(0)
+
+  -- q, v, copied, lambda, mu of y (of yd: their derivatives).
   function Parts:split(y)
     local n, m = self.n, self.m
-    local none = ns.zeros(0)
-    return y(1, n):copy(), y(n + 1, 2 * n):copy(), m > 0 and y(2 * n + 1, 2 * n + m):copy() or none,
-      self.stabilised and m > 0 and y(2 * n + m + 1, 2 * n + 2 * m):copy() or none
+    return y:slice(1, n):copy(), y:slice(n + 1, 2 * n):copy(), m > 0 and y:slice(2 * n + 1, 2 * n + m) or none,
+      self.stabilised and m > 0 and y:slice(2 * n + m + 1, 2 * n + 2 * m) or none
   end
 
   -- The equations at y and yd given in parts, one vector.
@@ -288,7 +289,7 @@ return function(ns, System, core)
   end
 
   -- ts begins at t0. The result of ns.dae with q, v, lambda, a row for each time.
-  function System:solve_dae(ts, o)
+  local function solve_dae(self, ts, o)
     take_options(o, "solve_dae", FORM .. " rtol atol first_step_size max_step_size max_steps")
     ts = core.list(ts, nil, "solve_dae", "ts")
     if #ts == 0 then fail "solve_dae: ts: expected at least one time" end
@@ -304,6 +305,8 @@ return function(ns, System, core)
     result.lambda = m > 0 and y:slice(1, #y, 2 * n + 1, 2 * n + m) or nil
     return result
   end
+
+  function System:solve_dae(ts, o) return core.with_tapes(self, solve_dae, self, ts, o) end
 
   -- ---- the embedded form ----
 

@@ -117,24 +117,18 @@ function options.parse(args, list)
   return result
 end
 
--- Writes rows of numbers and texts under a line of names as comma-separated values; numbers read back exactly. A file
--- that can not be written ends the script with status 1.
+-- Writes rows of numbers and texts under a line of names as comma-separated values; numbers read back exactly. The
+-- file appears whole or not at all; one that cannot be written ends the script with status 1.
 function options.write_csv(path, names, rows)
-  local file, message = io.open(path, "w")
-  local good = file ~= nil
-  if file then
-    good, message = file:write(table.concat(names, ","), "\n")
-    for _, row in ipairs(rows) do
-      if not good then break end
-      local cells = {}
-      for i, cell in ipairs(row) do cells[i] = type(cell) == "string" and cell or ("%.17g"):format(cell) end
-      good, message = file:write(table.concat(cells, ","), "\n")
-    end
-    local closed, closing = file:close()
-    if good and not closed then good, message = false, closing end
+  local lines = { table.concat(names, ",") }
+  for k, row in ipairs(rows) do
+    local cells = {}
+    for i, cell in ipairs(row) do cells[i] = type(cell) == "string" and cell or ("%.17g"):format(cell) end
+    lines[k + 1] = table.concat(cells, ",")
   end
+  local good, message = pcall(require "nslua.core".process_support.save, path, table.concat(lines, "\n") .. "\n")
   if not good then
-    io.stderr:write(arg and arg[0] or "script", ": can not write '", path, "': ", tostring(message), "\n")
+    io.stderr:write(arg and arg[0] or "script", ": ", tostring(message), "\n")
     os.exit(1, true)
   end
 end

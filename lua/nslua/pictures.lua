@@ -6,7 +6,7 @@
 --     run = function(plot) return plot.figure() ... end,     -- DIR/run.png: functions that return a figure
 --   })
 --
--- The directory is made when it is not there. What goes wrong ends the script with status 1 and a message.
+-- The environment's NSLUA_DPI holds dots per inch (150). The directory is made when it is not there. What goes wrong ends the script with status 1 and a message.
 
 local pictures = {}
 
@@ -30,6 +30,7 @@ end
 -- Draws the figures that the functions in `list` return, by name, in the order of the names.
 function pictures.draw(directory, list)
   if not directory then return end
+  local dpi = tonumber(os.getenv "NSLUA_DPI")
   local plot, names = require "nslua.plot", {}
   for name in pairs(list) do names[#names + 1] = name end
   table.sort(names)
@@ -37,7 +38,7 @@ function pictures.draw(directory, list)
   for _, name in ipairs(names) do
     local file = directory:gsub("/+$", "") .. "/" .. name .. ".png"
     local fig = list[name](plot)
-    local good, message = pcall(fig.savefig, fig, file)
+    local good, message = pcall(fig.savefig, fig, file, { dpi = dpi })
     if not good then give_up((tostring(message):gsub("^.-savefig: ", ""))) end
     fig:close()
     print("drawn: " .. file)

@@ -1,7 +1,8 @@
 -- nslua.repl_complete: what the Tab key offers at the prompt: names, fields and methods, options in the table of a
 -- constructor, files inside strings. Looking runs no code of the user: fields are read without metamethods, but for
--- those of nslua's own objects.
+-- those of nslua's own objects; parts of nslua that are not read yet are read.
 
+local lazy = require "nslua.lazy"
 local source = require "nslua.repl_source"
 
 local complete = {}
@@ -24,7 +25,7 @@ local function field(value, key)
   if type(value) == "string" then return string[key] end
   for _ = 1, 20 do
     if type(value) ~= "table" then return nil end
-    local result = rawget(value, key)
+    local result = rawget(lazy.settle(value), key)
     if result ~= nil then return result end
     local meta = debug.getmetatable(value)
     value = type(meta) == "table" and rawget(meta, "__index")
@@ -40,7 +41,7 @@ end
 local function add_chain(names, t)
   for _ = 1, 20 do
     if type(t) ~= "table" then return end
-    add_keys(names, t)
+    add_keys(names, lazy.settle(t))
     local meta = debug.getmetatable(t)
     t = type(meta) == "table" and rawget(meta, "__index")
   end

@@ -40,5 +40,5 @@ return {
   { "rcond", "solve" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
-  { "every progress partial record checkpoint resume", ":run" },
+  { "every progress partial record checkpoint stream resume", ":run" },
 }

@@ -1,6 +1,8 @@
 -- nslua.repl_print: values as the prompt shows them. Tables are shown short, cycles and errors in __tostring do no
 -- harm, control characters never reach the terminal, nothing is wider than it is told.
 
+local lazy = require "nslua.lazy"
+
 local DEPTH, ITEMS, BUDGET = 3, 24, 300 -- of nested tables; of the items of a table; of items in all
 local SHORT = 44 -- characters of an item that stands beside others
 local LONG = 60 -- characters of a string inside a table
@@ -209,7 +211,7 @@ function render(value, state, depth, indent)
   if kind == "string" then return quoted(value) end
   if kind == "function" then return "<function>" end
   if kind == "table" then
-    local class = class_of(value)
+    local class = class_of(lazy.settle(value))
     if class ~= false then return (class or "") .. table_text(value, state, depth, indent) end
   end
   if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end

@@ -67,7 +67,7 @@ describe("run()", function()
   it("refuses wrong options", function()
     local simu = models.relay(0.01)
     assert.equal("run: options: expected a table, got number 3.0", message(simu.run, simu, 3))
-    assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, resume, progress, partial)",
+    assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial)",
       message(simu.run, simu, { foo = 1 }))
     assert.equal("run: every: expected 1 or more, got 0", message(simu.run, simu, { every = 0 }))
     assert.equal("run: every: expected an integer, got number 1.5", message(simu.run, simu, { every = 1.5 }))

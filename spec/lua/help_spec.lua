@@ -70,6 +70,13 @@ describe("help.text", function()
     assert.truthy(text:find("local p = ns.polygon.intersection", 1, true))
   end)
 
+  it("knows the functions of its tables by their last names too, one at a time", function()
+    local text = help.text "savefig"
+    assert.equal(help.text "ns.plot.savefig", text)
+    assert.is_nil(text:find("ns.plot.scatter", 1, true))
+    assert.truthy(text:find("(help \"Pictures\" shows the section)", 1, true))
+  end)
+
   it("lists a table of functions", function()
     assert.truthy(help.text(ns.numerics):find("ns.numerics.lcp", 1, true))
     assert.equal(help.text(ns.numerics), help.text "numerics")

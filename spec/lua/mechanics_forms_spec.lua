@@ -408,3 +408,73 @@ describe("ns.mechanics: embedded", function()
     end
   end)
 end)
+
+describe("ns.mechanics: solve_dae", function()
+  -- A pendulum of the given length in x and y, its position counted by `called`, through wrap.
+  local function pendulum(compile, wrap)
+    local sys, count = ns.mechanics.system { coordinates = 2, gravity = { 0, -g }, compile = compile }, { calls = 0 }
+    sys:particle { name = "bob", mass = 1, position = function(t, q)
+      count.calls = count.calls + 1
+      return wrap and wrap(t, q) or { q[1], q[2] }
+    end }
+    sys:constraint { name = "rod", f = function(_, q) return q[1] ^ 2 + q[2] ^ 2 - 1 end }
+    return sys, count
+  end
+
+  local function solve(sys, T)
+    local sol = sys:solve_dae({ 0, T }, { q0 = { 1, 0 }, index = 2, stabilised = true, rtol = 1e-9, atol = 1e-11 })
+    assert.equal("completed", sol.message)
+    return sol.q[2], sol.stats
+  end
+
+  it("makes tapes for its run: functions are called as often for a long one as for a short one", function()
+    local sys, count = pendulum()
+    local calls = {}
+    for i, T in ipairs { 0.1, 3 } do
+      count.calls = 0
+      solve(sys, T)
+      calls[i] = count.calls
+    end
+    assert.equal(calls[1], calls[2])
+    count.calls = 0
+    sys:mass(0, { 1, 0 })
+    assert.is_true(count.calls > 0) -- outside of it they are called
+  end)
+
+  it("calls them with compile = false, to the same end", function()
+    local sys, count = pendulum(false)
+    local plain, stats = solve(sys, 1)
+    assert.is_true(count.calls > stats.residuals)
+    near(plain, solve(pendulum(), 1), 1e-9)
+    near(plain, solve(pendulum(true), 1), 1e-9)
+  end)
+
+  it("calls what can not be traced: a branch on a coordinate", function()
+    local sys, count = pendulum(nil, function(_, q) return q[1] > 5 and { 0, 0 } or { q[1], q[2] } end)
+    near(solve(pendulum(false), 1), solve(sys, 1), 1e-12)
+    assert.is_true(count.calls > 1000)
+  end)
+
+  it("sees in each run what the functions have captured then", function()
+    local stretch = 1
+    local sys = pendulum(nil, function(_, q) return { stretch * q[1], stretch * q[2] } end)
+    local one = solve(sys, 1)
+    stretch = 2 -- an inertia four times as large, a weight twice: gravity is halved
+    near(solve(pendulum(false, function(_, q) return { 2 * q[1], 2 * q[2] } end), 1), solve(sys, 1), 1e-9)
+    stretch = 1
+    near(one, solve(sys, 1), 0 + 1e-15)
+  end)
+
+  it("names what fails, and leaves the system as it was", function()
+    local bad = true
+    local sys, count = pendulum(nil, function(_, q)
+      if bad then error("no position", 0) end
+      return { q[1], q[2] }
+    end)
+    fails("mechanics: particle 'bob' position: no position", sys.solve_dae, sys, { 0, 1 }, { q0 = { 1, 0 } })
+    bad, count.calls = false, 0
+    sys:mass(0, { 1, 0 })
+    assert.is_true(count.calls > 0)
+    near(solve(pendulum(), 1), solve(sys, 1), 1e-15)
+  end)
+end)

@@ -98,4 +98,27 @@ describe("Radau IIA on F(t, y, y') = 0", function()
       :solve({ 0, 1 }, { 0, 0 }, { 1, 0 })
     assert.truthy(solution.message:find("is singular: equation", 1, true), solution.message)
   end)
+
+  it("keeps Jacobians while Newton's method converges fast: one pair for linear equations", function()
+    local function residual(t, y, yd, r)
+      r[1] = yd[1] - y[2] + math.sin(3 * t)
+      r[2] = yd[2] + y[1] + 0.1 * y[2]
+      r[3] = y[3] - y[1] - y[2]
+    end
+    local _, solution = solve(residual, { 0, 5 }, { 1, 0, 1 }, { 0, -1, -1 }, { rtol = 1e-8, index = { 1, 1, 1 } })
+    assert.equal(1, solution.stats.jacobians)
+    assert.is_true(solution.stats.steps > 50)
+    _, solution = solve(pendulum(3), { 0, 2 }, start, slope, { rtol = 1e-9, atol = 1e-11 })
+    assert.is_true(solution.stats.jacobians < 0.9 * solution.stats.steps)
+    assert.is_true(solution.stats.jacobians > 10)
+  end)
+
+  it("takes fresh ones when equations change at once, and holds the tolerance", function()
+    -- y' = -k y with k from 1 to 1e4 at t = 1: y(1.001) = e^-1 e^-10
+    local function residual(t, y, yd, r) r[1] = yd[1] + (t < 1 and 1 or 1e4) * y[1] end
+    local y, solution = solve(residual, { 0, 1, 1.001 }, { 1 }, { -1 }, { rtol = 1e-8, atol = 1e-14 })
+    assert.near(math.exp(-1), y[2][1], 1e-8)
+    assert.near(math.exp(-11), y[3][1], 1e-7 * math.exp(-1))
+    assert.is_true(solution.stats.jacobians >= 2)
+  end)
 end)

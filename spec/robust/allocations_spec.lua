@@ -13,11 +13,7 @@ describe("an allocation that fails", function()
 
   local command
   setup(function()
-    local relative = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "")
-    local _, err, status = host.run(("cd %s && make -s BUILD=%s %s/robust/faults"):format(host.quote(host.root),
-      host.quote(relative), host.quote(relative)))
-    assert.equal("", err)
-    assert.equal(0, status)
+    host.make "robust/faults"
     command = ("LUA_PATH='lua/?.lua;lua/?/init.lua' LUA_CPATH=%s NSLUA_CORE=%s %s/robust/faults "):format(
       host.quote(host.build .. "/lib/?.so"), host.quote(host.build .. "/lib/nslua/core.so"), host.quote(host.build))
   end)

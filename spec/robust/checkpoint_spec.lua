@@ -17,7 +17,8 @@ nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR { { 1, 
 local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJeanOSI(0.5))
 io.write "ready\n"
 io.flush()
-local sol = simu:run { checkpoint = arg[1], every = tonumber(arg[2]) or arg[2], resume = true, record = 1000 }
+local sol = simu:run { checkpoint = arg[1], every = tonumber(arg[2]) or arg[2], resume = true, record = 10,
+  stream = arg[1] .. ".csv" }
 print(simu:step(), ("%a %a %a %a"):format(ds:x()[1], ds:x()[2], ds:x()[3], ds:x()[4]), sol.status)
 ]]
 
@@ -51,6 +52,7 @@ describe("a run that is killed", function()
       end
       if got ~= expected then got = run("state" .. i, 200) end
       assert.equal(expected, got)
+      assert.is_true(host.read(directory .. "/whole.csv") == host.read(("%s/state%d.csv"):format(directory, i)))
     end
     assert.is_true(killed >= runs, ("killed %d times in %d s"):format(killed, os.time() - start))
   end)

@@ -47,6 +47,24 @@ describe("--animate", function()
     assert.same({ files = 1, outside = {}, errors = {} }, summary)
   end
 
+  it("of a link on a pin: of constant length about the pin, its centre in the middle, a ceiling above it", function()
+    local record, path = animate("pinned_link", "--points 51")
+    local list = frames(record)
+    assert.equal(51, #list)
+    local lowest = 0
+    for _, frame in ipairs(list) do
+      local x1, y1, x2, y2 = table.unpack(of_kind(frame, "line")[1])
+      assert.same({ 0, 0 }, { x1, y1 })
+      assert.near(1, math.sqrt(x2 ^ 2 + y2 ^ 2), 1e-6)
+      local x, y = table.unpack(of_kind(frame, "point")[1])
+      assert.near(x2 / 2, x, 1e-6)
+      assert.near(y2 / 2, y, 1e-6)
+      lowest = math.min(lowest, y2)
+    end
+    assert.is_true(lowest < -0.98)
+    opens(path)
+  end)
+
   it("of the four-bar linkage: bars of constant length that hang together", function()
     local record, path = animate("four_bar", "--T 4 --points 101")
     local list, times = frames(record)

@@ -23,6 +23,15 @@ local cases = {
   { "spiral.lua --method regions", { regions = 900 } },
   { "hard_stop.lua", { run = 1050 } },
   { "coulomb.lua", { run = 1050 } },
+  { "clutch_friction.lua", { engage = 1050 } },
+  { "clutch_friction.lua --mode ramp --alpha 20", { ramp = 1050 } },
+  { "four_bar.lua --T 0.5", { dae = 1350 } },
+  { "four_bar.lua --T 0.5 --method moreau --form positions", { moreau = 1350 } },
+  { "four_bar.lua --T 0.5 --points 50 --method all",
+    { comparison = 1350, dae = 1350, events = 1350, ivp = 1350, ivp_fsolve = 1350, moreau = 1350 } },
+  { "pinned_link.lua", { path = 900, theta = 1050 } },
+  { "double_pendulum.lua --T 0.5", { run = 1650 } },
+  { "woodpecker.lua --T 0.2", { run = 1650 } },
   { "bouncing_ball.lua --T 4", { errors = 1050, run = 1050 } },
   { "bouncing_ball.lua --T 1 --e 0 --osi SchatzmanPaoli", { errors = 1050, run = 1050 } },
 }
@@ -52,6 +61,13 @@ describe("--plot", function()
       assert.same({ "", 0 }, { err, status })
     end
     assert.equal("run.png", host.list(place))
+  end)
+
+  it("draws as many dots per inch as the environment says", function()
+    local place = directory .. "/small"
+    local _, err, status = host.run(("NSLUA_DPI=50 %s scripts/coulomb.lua --plot %s"):format(host.quote(host.nslua), place))
+    assert.same({ "", 0 }, { err, status })
+    assert.equal(350, (size_of(place .. "/run.png")))
   end)
 
   it("says what is wrong, with status 1", function()

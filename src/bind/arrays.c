@@ -242,9 +242,14 @@ static int check_parts(lua_State *L, const char *who) {
 
 /* The grid of part i, converted in the table of parts. The table keeps it alive. */
 static NslGrid part(lua_State *L, int i, const char *who) {
+  NslGrid g;
+  if (lua_rawgeti(L, 1, i) == LUA_TUSERDATA && nsl_grid(L, -1, &g)) {
+    lua_pop(L, 1);
+    return g;
+  }
   const char *what = lua_pushfstring(L, "part %d", i);
-  lua_rawgeti(L, 1, i);
-  NslGrid g = to_grid(L, -1, who, what);
+  lua_insert(L, -2);
+  g = to_grid(L, -1, who, what);
   lua_rawseti(L, 1, i);
   lua_pop(L, 1);
   return g;

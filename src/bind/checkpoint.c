@@ -47,7 +47,7 @@ static const char *check_string(lua_State *L, int idx, const char *who, const ch
 
 int nsl_simulation_save(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "save_state");
-  Job job = {.path = check_string(L, 2, "save_state", "file")};
+  Job job = {.path = nsl_path(L, 2, "save_state", "file")};
   check_idle(L, self, "save_state");
   if (!lua_isnoneornil(L, 3)) {
     check_string(L, 3, "save_state", "note");
@@ -81,7 +81,7 @@ static int push_note(lua_State *L) {
 
 int nsl_simulation_load(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "load_state");
-  Job job = {.path = check_string(L, 2, "load_state", "file"), .any_constants = read_constants(L, 3)};
+  Job job = {.path = nsl_path(L, 2, "load_state", "file"), .any_constants = read_constants(L, 3)};
   check_idle(L, self, "load_state");
   run(L, self, load, &job, "load_state");
   bool previous = job.pieces.previous;

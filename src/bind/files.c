@@ -35,7 +35,7 @@ static int contents_gc(lua_State *L) {
 
 /* Pushes the contents of the file whose name is at 1. */
 static Contents *push_contents(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = nsl_path(L, 1, "load", "file");
   Contents *self = nsl_new(L, &contents_type, sizeof *self, 0);
   NsError err = {NS_OK, ""};
   if (ns_file_load(path, &self->bytes, &self->size, &err) != NS_OK) nsl_raise(L, &err);
@@ -117,7 +117,7 @@ static const double *flat(lua_State *L, int idx, ptrdiff_t *rows, ptrdiff_t *col
 
 /* save_npy(path, array) */
 static int save_npy(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = nsl_path(L, 1, "save", "file");
   ptrdiff_t rows, cols;
   NsError err = {NS_OK, ""};
   const double *data = flat(L, 2, &rows, &cols);
@@ -170,7 +170,7 @@ static NsStatus write_npz(const char *path, const Named *list, int count, NsErro
 
 /* save_npz(path, names, arrays) */
 static int save_npz(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = nsl_path(L, 1, "save", "file");
   int count;
   NsError err = {NS_OK, ""};
   Named *list = named_arrays(L, &count, ".npy");
@@ -182,7 +182,7 @@ static int save_npz(lua_State *L) {
 
 /* save_csv(path, names, columns) */
 static int save_csv(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = nsl_path(L, 1, "save", "file");
   int count;
   NsError err = {NS_OK, ""};
   Named *list = named_arrays(L, &count, "");

@@ -64,6 +64,9 @@ void nsl_internal_model(lua_State *L);
 */
 void nsl_internal_tape(lua_State *L);
 
+/* zlu(n, A, b): a complex system solved. */
+void nsl_internal_linalg(lua_State *L);
+
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);
 

@@ -190,9 +190,9 @@ static int osnsp_info(lua_State *L) {
 
 static int osnsp_dump(lua_State *L) {
   const NslOsnsp *self = nsl_check_osnsp(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "dump", "file", "a string", 2);
+  const char *path = nsl_path(L, 2, "dump", "file");
   NsError err = {NS_OK, ""};
-  return ns_osnsp_dump(self->problem, lua_tostring(L, 2), &err) == NS_OK ? 0 : nsl_raise(L, &err);
+  return ns_osnsp_dump(self->problem, path, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
 static int osnsp_close(lua_State *L) {

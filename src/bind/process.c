@@ -120,7 +120,7 @@ static int range(lua_State *L) {
 
 /* save(path, bytes): a file that appears whole or not at all. */
 static int save(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = nsl_path(L, 1, "save", "file");
   size_t size;
   const char *bytes = luaL_checklstring(L, 2, &size);
   NsError err = {NS_OK, ""};

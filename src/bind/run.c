@@ -2,6 +2,7 @@
 ** run.c
 ** simu:run{...}: the loop in C, with progress on a terminal and Ctrl-C.
 */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,8 @@ typedef struct Options {
   long every;
   bool progress, partial;
   NsRunCheckpoints checkpoints;
+  const char *stream; /* kept by the table of options; NULL */
+  bool resume;
 } Options;
 
 static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
@@ -81,8 +84,7 @@ static double seconds_of(const char *text) {
 static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   NsRunCheckpoints c = {NULL, 0, 10};
   if (lua_getfield(L, idx, "checkpoint") == LUA_TNIL) return lua_pop(L, 1), c;
-  if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, "run", "checkpoint", "a string", -1);
-  c.path = lua_tostring(L, -1); /* kept by the table of options */
+  c.path = nsl_path(L, -1, "run", "checkpoint"); /* kept by the table of options */
   lua_pop(L, 1);
   if (lua_getfield(L, idx, "every") == LUA_TSTRING) {
     c.seconds = seconds_of(lua_tostring(L, -1));
@@ -98,7 +100,7 @@ static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
 }
 
 static Options read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every", "record", "checkpoint", "resume", "progress", "partial", NULL};
+  static const char *const known[] = {"every", "record", "checkpoint", "stream", "resume", "progress", "partial", NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
@@ -106,6 +108,9 @@ static Options read_options(lua_State *L, int idx) {
   options.checkpoints = read_checkpoints(L, idx);
   if (!options.checkpoints.path) options.every = count(L, idx, "every", 1);
   options.every = count(L, idx, "record", options.every);
+  if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
+  lua_pop(L, 1);
+  options.resume = flag(L, idx, "resume", false);
   options.progress = flag(L, idx, "progress", options.progress);
   options.partial = flag(L, idx, "partial", false);
   return options;
@@ -156,7 +161,6 @@ static void push_failure(lua_State *L, NsError *err) {
 
 /* resume = true: goes on from the checkpoint, when there is one. */
 static void resume(lua_State *L, const char *path) {
-  if (!flag(L, 2, "resume", false)) return;
   if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
   if (!ns_checkpoint_exists(path)) return;
   lua_pushcfunction(L, nsl_simulation_load);
@@ -165,25 +169,54 @@ static void resume(lua_State *L, const char *path) {
   lua_call(L, 2, 0);
 }
 
+/* Leaves the names of the columns, in a userdata, above the solution at 3; the strings are anchored in its list. */
+static const char **push_names(lua_State *L, int ncols) {
+  lua_getiuservalue(L, 3, 1);
+  lua_getfield(L, -1, "names");
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
+  for (int c = 0; c < ncols; c++) {
+    lua_rawgeti(L, -2, c + 1);
+    names[c] = lua_tostring(L, -1);
+    lua_pop(L, 1);
+  }
+  return names;
+}
+
+/* Runs with the stream of the options, if there is one, which begins anew or, in a resumed run, goes on. */
+static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options,
+                              int ncols, const char *const *names, NsError *err) {
+  if (!options->stream) return ns_run(ts, solution, run, err);
+  double from = options->resume ? ns_ts_time(ts) : -INFINITY;
+  NsStatus status = ns_stream_open(&run->stream, options->stream, ncols, names, from, err);
+  if (status != NS_OK) return status;
+  status = ns_run(ts, solution, run, err);
+  NsStatus closed = ns_stream_close(run->stream, status == NS_OK ? err : NULL);
+  return status == NS_OK ? closed : status;
+}
+
 int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
   lua_settop(L, 2);
   Options options = read_options(L, 2);
-  if (lua_istable(L, 2)) resume(L, options.checkpoints.path);
+  if (options.resume) resume(L, options.checkpoints.path);
   NsSolution *solution = nsl_push_solution(L, 1, ns_run_rows(self->ts, options.every));
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
-  NsRunOptions run = {options.every, options.checkpoints, options.progress ? show : NULL, &progress};
+  NsRunOptions run = {options.every, options.checkpoints, NULL, NULL, options.progress ? show : NULL, &progress};
+  int ncols = ns_solution_columns(self->ts);
+  const char **names = options.stream ? push_names(L, ncols) : NULL;
+  if (options.stream) run.row = lua_newuserdatauv(L, (size_t)ncols * sizeof(double), 0);
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_listen(L, 1);
   nsl_guard_begin(&guard, L);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
-  NsStatus status = ns_run(self->ts, solution, &run, &err);
+  NsStatus status = run_streaming(self->ts, solution, &run, &options, ncols, names, &err);
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);
   nsl_advise(L, 1, &err);
   if (progress.shown > 0) fprintf(stderr, "\r\033[K");
+  lua_settop(L, 3);
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {
     lua_pushnil(L);

@@ -292,8 +292,7 @@ static bool ends_with(const char *path, const char *ending) {
 /* save(file): .csv with a header line, .npy (rows x columns, float64), .npz (an array for each column). */
 static int solution_save(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "save", "file", "a string", 2);
-  const char *path = lua_tostring(L, 2);
+  const char *path = nsl_path(L, 2, "save", "file");
   NsError err = {NS_OK, ""};
   NsStatus status;
   if (ends_with(path, ".csv"))

@@ -114,6 +114,14 @@ int nsl_bad(lua_State *L, const char *who, const char *what, const char *expecte
   return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, nsl_describe(L, idx));
 }
 
+const char *nsl_path(lua_State *L, int idx, const char *who, const char *what) {
+  size_t size;
+  if (lua_type(L, idx) != LUA_TSTRING) nsl_bad(L, who, what, "a string", idx);
+  const char *path = lua_tolstring(L, idx, &size);
+  if (strlen(path) != size) luaL_error(L, "%s: %s: expected the name of a file, got '%s' and a zero byte", who, what, path);
+  return path;
+}
+
 void nsl_at_most(lua_State *L, int most, const char *who) {
   int count = lua_gettop(L);
   if (count <= most) return;

@@ -69,6 +69,9 @@ const char *nsl_describe(lua_State *L, int idx);
 */
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
 
+/* The name of a file at idx: a string without a zero byte, at which the system would end it. Errors as of nsl_bad. */
+const char *nsl_path(lua_State *L, int idx, const char *who, const char *what);
+
 /* Raises "WHO: expected at most 2 arguments, got 3" when more came. */
 void nsl_at_most(lua_State *L, int most, const char *who);
 

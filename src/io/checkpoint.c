@@ -92,6 +92,7 @@ static NsStatus keep_previous(const char *path, NsError *err) {
     bool linked = link(path, link_name) == 0;
     if (rename(linked ? link_name : path, previous) != 0)
       status = ns_fail(err, NS_EIO, "cannot write '%s': %s", previous, strerror(errno));
+    unlink(link_name); /* there still after a failure, and when both are names of one file */
   }
   ns_free(previous);
   ns_free(link_name);

@@ -92,7 +92,10 @@ static int load(NsLu *lu, const double *A, int lda) {
     }
     if (sum > lu->norm) lu->norm = sum;
   }
-  for (int i = 0; i < n; i++) lu->weight[i] = lu->scale[i] > 0 ? 1 / fmax(lu->scale[i], DBL_MIN) : 0;
+  for (int i = 0; i < n; i++) {
+    double scale = lu->scale[i];
+    lu->weight[i] = scale >= DBL_MIN ? 1 / scale : scale > 0 ? 1 / DBL_MIN : 0;
+  }
   return check == 0;
 }
 

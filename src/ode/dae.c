@@ -12,35 +12,39 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "linalg/lu.h"
+#include "linalg/zlu.h"
+#include "ode/radau_iia.h"
 
 enum { STAGES = 3, MAX_NEWTON = 10, MAX_CONSISTENT = 50 };
 
-/* The nodes, the inverse of the coefficients' real eigenvalue, and the weights of the error estimate over it. */
-#define SQRT6 2.44948974278317809820
-static const double nodes[STAGES] = {(4 - SQRT6) / 10, (4 + SQRT6) / 10, 1};
-static const double coefficients[STAGES][STAGES] = {
-    {(88 - 7 * SQRT6) / 360, (296 - 169 * SQRT6) / 1800, (-2 + 3 * SQRT6) / 225},
-    {(296 + 169 * SQRT6) / 1800, (88 + 7 * SQRT6) / 360, (-2 - 3 * SQRT6) / 225},
-    {(16 - SQRT6) / 36, (16 + SQRT6) / 36, 1.0 / 9}};
-static const double GAMMA0 = 0.27488882959567736774782860359941;
-static const double weights[STAGES] = {-(13 + 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3, -1.0 / 3};
+static const double *const nodes = ns_radau_nodes, *const weights = ns_radau_estimate;
+static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BETA;
+
+/*
+** Newton's contraction up to which the Jacobians are kept for the next step; and, with Jacobians that were, the part of
+** the tolerance of the iterations that must do: they converge no faster than they were seen to.
+*/
+static const double KEEP = 3e-3, KEPT_LIMIT = 0.1;
 
 struct NsDae {
   NsDaeProblem problem;
   NsDaeState state;
   NsArena arena;
-  double inverse[STAGES][STAGES]; /* of the coefficients */
   double *y, *yd;
   double *Z, *dZ;        /* 3 n: the stages less y; corrections */
   double *stage, *slope; /* n: a stage and its derivative */
   double *Fy, *Fyd;      /* n x n */
-  double *big;           /* 3 n x 3 n */
-  double *small;         /* n x n: Fyd + h gamma0 Fy */
+  double *real;          /* n x n: MU Fyd + h Fy */
+  double *complex;       /* the same with ALPHA - i BETA */
+  double *change;        /* n complex numbers */
   double *scale, *error, *room; /* n */
   double *past;          /* 4 n: y at the start of the last step and its stages, for the prediction */
   double h_past, h_formed;
-  bool have_past, rejected, jacobian_fresh, newton_slow;
-  NsLu *lu_big, *lu_small;
+  double rate; /* of the last Newton iteration */
+  bool have_past, rejected;
+  bool jacobian_known, jacobian_fresh; /* there are Jacobians; they are those of the present point */
+  NsLu *lu_real;
+  NsZlu *lu_complex;
 };
 
 static void take_vectors(NsDae *dae) {
@@ -53,26 +57,11 @@ static void take_vectors(NsDae *dae) {
   dae->past = ns_arena_doubles(arena, (STAGES + 1) * (ptrdiff_t)n);
   dae->Fy = ns_arena_matrix(arena, n, n);
   dae->Fyd = ns_arena_matrix(arena, n, n);
-  dae->small = ns_arena_matrix(arena, n, n);
-  dae->big = ns_arena_matrix(arena, STAGES * (ptrdiff_t)n, STAGES * (ptrdiff_t)n);
+  dae->real = ns_arena_matrix(arena, n, n);
+  dae->complex = ns_arena_matrix(arena, 2 * (ptrdiff_t)n, n);
+  dae->change = ns_arena_matrix(arena, 2, n);
   dae->state.y = dae->y;
   dae->state.yd = dae->yd;
-}
-
-/* The inverse of the coefficients. */
-static NsStatus invert_coefficients(NsDae *dae) {
-  double A[STAGES * STAGES], I[STAGES * STAGES] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  NsLu *lu;
-  NsStatus status = ns_lu_new(&lu, STAGES);
-  if (status != NS_OK) return status;
-  for (int j = 0; j < STAGES; j++)
-    for (int i = 0; i < STAGES; i++) A[i + j * STAGES] = coefficients[i][j];
-  status = ns_lu_factor(lu, A, STAGES);
-  ns_lu_solve(lu, STAGES, I, STAGES);
-  ns_lu_free(lu);
-  for (int j = 0; j < STAGES; j++)
-    for (int i = 0; i < STAGES; i++) dae->inverse[i][j] = I[i + j * STAGES];
-  return status;
 }
 
 NsStatus ns_dae_new(NsDae **out, const NsDaeProblem *problem) {
@@ -81,9 +70,8 @@ NsStatus ns_dae_new(NsDae **out, const NsDaeProblem *problem) {
   if (!dae) return NS_ENOMEM;
   dae->problem = *problem;
   take_vectors(dae);
-  NsStatus status = dae->arena.failed ? NS_ENOMEM : invert_coefficients(dae);
-  if (status == NS_OK) status = ns_lu_new(&dae->lu_big, STAGES * problem->n);
-  if (status == NS_OK) status = ns_lu_new(&dae->lu_small, problem->n);
+  NsStatus status = dae->arena.failed ? NS_ENOMEM : ns_lu_new(&dae->lu_real, problem->n);
+  if (status == NS_OK) status = ns_zlu_new(&dae->lu_complex, problem->n);
   if (status != NS_OK) {
     ns_dae_free(dae);
     return NS_ENOMEM;
@@ -94,8 +82,8 @@ NsStatus ns_dae_new(NsDae **out, const NsDaeProblem *problem) {
 
 void ns_dae_free(NsDae *dae) {
   if (!dae) return;
-  ns_lu_free(dae->lu_big);
-  ns_lu_free(dae->lu_small);
+  ns_lu_free(dae->lu_real);
+  ns_zlu_free(dae->lu_complex);
   ns_arena_release(&dae->arena);
   ns_free(dae);
 }
@@ -109,7 +97,7 @@ void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, doubl
   dae->state = (NsDaeState){.t = t, .h_next = h_first, .y = dae->y, .yd = dae->yd};
   memcpy(dae->y, y, bytes);
   memcpy(dae->yd, yd, bytes);
-  dae->have_past = dae->rejected = dae->jacobian_fresh = false;
+  dae->have_past = dae->rejected = dae->jacobian_known = dae->jacobian_fresh = false;
   dae->h_formed = 0;
 }
 
@@ -174,26 +162,29 @@ static double norm(const NsDae *dae, int blocks, const double *v) {
   return n > 0 ? sqrt(sum / (n * blocks)) : 0;
 }
 
-/* The matrices of Newton's method in the stages, and of the error estimate, factored for h. */
+/*
+** The matrices of Newton's method in the stages, factored for h. By the eigenvectors of the method's matrix the 3 n
+** equations fall apart into n real and n complex ones; the error estimate has the matrix of the real ones.
+*/
 static NsStatus factor(NsDae *dae, double h, NsError *err) {
-  int n = dae->problem.n, N = STAGES * n;
+  int n = dae->problem.n;
   if (dae->h_formed == h) return NS_OK;
-  for (int b = 0; b < STAGES; b++)
-    for (int a = 0; a < STAGES; a++)
-      for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) {
-          size_t at = (size_t)i + (size_t)j * (size_t)n;
-          dae->big[a * n + i + (size_t)(b * n + j) * (size_t)N] =
-              dae->inverse[a][b] * dae->Fyd[at] + (a == b ? h * dae->Fy[at] : 0);
-        }
-  for (size_t k = 0; k < (size_t)n * (size_t)n; k++) dae->small[k] = dae->Fyd[k] + h * GAMMA0 * dae->Fy[k];
+  for (size_t k = 0; k < (size_t)n * (size_t)n; k++) {
+    double rest = h * dae->Fy[k];
+    dae->real[k] = MU * dae->Fyd[k] + rest;
+    dae->complex[2 * k] = ALPHA * dae->Fyd[k] + rest;
+    dae->complex[2 * k + 1] = -BETA * dae->Fyd[k];
+  }
   dae->state.factorizations++;
   dae->h_formed = 0;
-  NsStatus status = ns_lu_factor(dae->lu_big, dae->big, N);
-  if (status == NS_OK) status = ns_lu_factor(dae->lu_small, dae->small, n);
+  NsStatus status = ns_lu_factor(dae->lu_real, dae->real, n > 0 ? n : 1);
+  int row = ns_lu_singular_row(dae->lu_real);
+  if (status == NS_OK) {
+    status = ns_zlu_factor(dae->lu_complex, dae->complex);
+    row = ns_zlu_singular_row(dae->lu_complex);
+  }
   if (status == NS_OK) dae->h_formed = h;
   if (status != NS_ESINGULAR) return status;
-  int row = ns_lu_singular_row(dae->lu_big) % (n > 0 ? n : 1);
   return ns_fail(err, status,
                  "dF/dy' + h dF/dy is singular: equation %d depends on the others, or an unknown is in none (t=%.10g)",
                  row + 1, dae->state.t);
@@ -225,12 +216,27 @@ static void predict(NsDae *dae, double h) {
   }
 }
 
+/* Row a of the inverse of the method's matrix: the derivative at node a of the polynomial through 0 and the stages. */
+static void differentiate(int a, double *row) {
+  const double at[STAGES + 1] = {nodes[0], nodes[1], nodes[2], 0};
+  for (int b = 0; b < STAGES; b++) {
+    row[b] = b == a ? 0 : 1 / (at[b] - at[a]);
+    for (int k = 0; k <= STAGES; k++) {
+      if (k == a || k == b) continue;
+      if (b == a) row[b] += 1 / (at[a] - at[k]);
+      else row[b] *= (at[a] - at[k]) / (at[b] - at[k]);
+    }
+  }
+}
+
 /* slope = the derivative at stage a. */
 static void stage_slope(const NsDae *dae, int a, double h, double *slope) {
   int n = dae->problem.n;
+  double row[STAGES];
+  differentiate(a, row);
   for (int i = 0; i < n; i++) {
     double sum = 0;
-    for (int b = 0; b < STAGES; b++) sum += dae->inverse[a][b] * dae->Z[i + (size_t)b * (size_t)n];
+    for (int b = 0; b < STAGES; b++) sum += row[b] * dae->Z[i + (size_t)b * (size_t)n];
     slope[i] = sum / h;
   }
 }
@@ -248,21 +254,42 @@ static NsStatus stage_residuals(NsDae *dae, double h, NsError *err) {
   return NS_OK;
 }
 
+/* The corrections of the stages from their residuals in dZ, by the factors. */
+static void solve_stages(NsDae *dae) {
+  int n = dae->problem.n;
+  double *Z0 = dae->dZ, *Z1 = Z0 + n, *Z2 = Z1 + n, *w = dae->change;
+  for (int i = 0; i < n; i++) {
+    double a = Z0[i], b = Z1[i], c = Z2[i];
+    Z0[i] = ns_radau_mix(ns_radau_inverse_T[0], a, b, c);
+    w[2 * i] = ns_radau_mix(ns_radau_inverse_T[1], a, b, c);
+    w[2 * i + 1] = ns_radau_mix(ns_radau_inverse_T[2], a, b, c);
+  }
+  ns_lu_solve(dae->lu_real, 1, Z0, n > 0 ? n : 1);
+  ns_zlu_solve(dae->lu_complex, w);
+  for (int i = 0; i < n; i++) {
+    double a = Z0[i], b = w[2 * i], c = w[2 * i + 1];
+    Z0[i] = ns_radau_mix(ns_radau_T[0], a, b, c);
+    Z1[i] = ns_radau_mix(ns_radau_T[1], a, b, c);
+    Z2[i] = ns_radau_mix(ns_radau_T[2], a, b, c);
+  }
+}
+
 /* The stages of a step of length h; *iterations of Newton. NS_ENOCONV when they are not found. */
 static NsStatus find_stages(NsDae *dae, double h, int *iterations, NsError *err) {
   double limit = fmax(10 * DBL_EPSILON / dae->problem.rtol, fmin(0.03, sqrt(dae->problem.rtol)));
   double before = 0, eta = 1;
+  if (!dae->jacobian_fresh) limit *= KEPT_LIMIT;
   predict(dae, h);
   for (int k = 1; k <= MAX_NEWTON; k++) {
     NsStatus status = stage_residuals(dae, h, err);
     if (status != NS_OK) return status;
     *iterations = k;
-    ns_lu_solve(dae->lu_big, 1, dae->dZ, STAGES * dae->problem.n);
+    solve_stages(dae);
     double size = norm(dae, STAGES, dae->dZ), rate = before > 0 ? size / before : 0;
     if (!isfinite(size) || (k > 1 && rate >= 0.99 && size > limit)) return NS_ENOCONV;
     for (int i = 0; i < STAGES * dae->problem.n; i++) dae->Z[i] += dae->dZ[i];
     if (k > 1) eta = rate < 1 ? rate / (1 - rate) : 1;
-    dae->newton_slow = k > 1 && rate > 1e-3;
+    dae->rate = rate;
     if (eta * size <= limit || size == 0) return NS_OK;
     before = size;
   }
@@ -276,12 +303,12 @@ static double estimate(NsDae *dae, double h) {
   for (int i = 0; i < n; i++) {
     double sum = h * dae->yd[i];
     for (int a = 0; a < STAGES; a++) sum += weights[a] * dae->Z[i + (size_t)a * (size_t)n];
-    E[i] = GAMMA0 * sum;
+    E[i] = sum;
   }
   memset(dae->error, 0, (size_t)n * sizeof *dae->error);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) dae->error[i] += dae->Fyd[i + (size_t)j * (size_t)n] * E[j];
-  ns_lu_solve(dae->lu_small, 1, dae->error, n);
+  ns_lu_solve(dae->lu_real, 1, dae->error, n);
   double value = norm(dae, 1, dae->error);
   return isfinite(value) ? value : INFINITY;
 }
@@ -320,23 +347,28 @@ static NsStatus too_short(const NsDae *dae, NsStatus status, double h, NsError *
   return status == NS_ERETRY ? NS_ECALLBACK : status;
 }
 
-/* The Jacobians at the present point, when they are not. */
+/* The Jacobians at the present point. */
 static NsStatus refresh(NsDae *dae, NsError *err) {
-  if (dae->jacobian_fresh) return NS_OK;
   NsStatus status = jacobians(dae, dae->state.t, dae->y, dae->yd, err);
-  dae->jacobian_fresh = status == NS_OK;
+  dae->jacobian_known = dae->jacobian_fresh = status == NS_OK;
   dae->h_formed = 0;
   return status;
 }
 
-/* One try with length h: NS_OK and *error, or why there are no stages. */
+/*
+** One try with length h: NS_OK and *error, or why there are no stages. With Jacobians of an earlier step that do not do
+** it is made again with fresh ones.
+*/
 static NsStatus try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
   set_scale(dae, h);
-  NsStatus status = refresh(dae, err);
-  if (status == NS_OK) status = factor(dae, h, err);
-  if (status == NS_OK) status = find_stages(dae, h, iterations, err);
-  *error = status == NS_OK ? estimate(dae, h) : INFINITY;
-  return status;
+  for (;;) {
+    NsStatus status = dae->jacobian_known ? NS_OK : refresh(dae, err);
+    if (status == NS_OK) status = factor(dae, h, err);
+    if (status == NS_OK) status = find_stages(dae, h, iterations, err);
+    *error = status == NS_OK ? estimate(dae, h) : INFINITY;
+    if (status == NS_OK || !worth_shortening(status) || dae->jacobian_fresh) return status;
+    dae->jacobian_known = false;
+  }
 }
 
 /* One step towards t_stop. */
@@ -361,6 +393,7 @@ static NsStatus step(NsDae *dae, double t_stop, NsError *err) {
         if (fabs(taken) < h && factor_next < 1) dae->state.h_next = next;
         accept(dae, last ? t_stop : t + taken, taken);
         dae->jacobian_fresh = false;
+        dae->jacobian_known = dae->rate <= KEEP;
         return NS_OK;
       }
       h = next;
@@ -390,7 +423,7 @@ NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err) {
 static void take_columns(NsDae *dae, const bool *algebraic) {
   size_t n = (size_t)dae->problem.n;
   for (size_t j = 0; j < n; j++)
-    memcpy(dae->small + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->small);
+    memcpy(dae->real + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->real);
 }
 
 static double largest(const double *v, int n) {
@@ -402,21 +435,21 @@ static double largest(const double *v, int n) {
 NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *y, double *yd, NsError *err) {
   int n = dae->problem.n;
   double before = INFINITY;
-  dae->jacobian_fresh = false;
+  dae->jacobian_known = dae->jacobian_fresh = false;
   for (int k = 0; k < MAX_CONSISTENT; k++) {
     NsStatus status = residual(dae, t, y, yd, dae->room, err);
     if (status == NS_OK) status = jacobians(dae, t, y, yd, err);
     if (status != NS_OK) return status;
     take_columns(dae, algebraic);
     dae->h_formed = 0;
-    status = ns_lu_factor(dae->lu_small, dae->small, n);
+    status = ns_lu_factor(dae->lu_real, dae->real, n);
     if (status == NS_ESINGULAR)
       return ns_fail(err, status,
                      "equation %d does not determine an algebraic unknown or a derivative: the list of algebraic "
                      "unknowns is wrong, or the index is above 1",
-                     ns_lu_singular_row(dae->lu_small) + 1);
+                     ns_lu_singular_row(dae->lu_real) + 1);
     if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
-    ns_lu_solve(dae->lu_small, 1, dae->room, n);
+    ns_lu_solve(dae->lu_real, 1, dae->room, n);
     double size = 0;
     for (int i = 0; i < n; i++) {
       double *unknown = algebraic[i] ? &y[i] : &yd[i];

@@ -11,37 +11,23 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "linalg/lu.h"
+#include "linalg/zlu.h"
 #include "ode/control.h"
+#include "ode/radau_iia.h"
 
 enum { S = 3, POWER = 4, NEWTON_MOST = 6 };
 
-#define SQRT6 2.449489742783178098197284074705891
-
-static const double nodes[S] = {(4 - SQRT6) / 10, (4 + SQRT6) / 10, 1};
-static const double estimate[S] = {(-13 - 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3, -1.0 / 3};
-
-/* The eigenvalues of the inverse of the method's matrix: MU, and ALPHA -+ i BETA; T has the eigenvectors. */
-#define MU 3.637834252744495732208418513577775
-#define ALPHA 2.681082873627752133895790743211112
-#define BETA 3.050430199247410569426377624787569
-static const double T[S][S] = {
-  {0.09443876248897524, -0.14125529502095421, 0.03002919410514742},
-  {0.25021312296533332, 0.20412935229379994, -0.38294211275726192},
-  {1, 1, 0},
-};
-static const double inverse_T[S][S] = {
-  {4.17871859155190428, 0.32768282076106237, 0.52337644549944951},
-  {-4.17871859155190428, -0.32768282076106237, 0.47662355450055044},
-  {0.50287263494578682, -2.57192694985560522, 0.59603920482822492},
-};
+static const double *const nodes = ns_radau_nodes, *const estimate = ns_radau_estimate;
+static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BETA;
 
 typedef struct Radau {
   NsOdeProblem problem;
   NsStepperState state;
   NsArena arena;
-  NsLu *real, *complex;
+  NsLu *real;
+  NsZlu *complex;
   double *y_old, *y, *trial, *f, *f_new; /* f: the rate at the start of the step */
-  double *J, *system;                    /* n x n; 2 n x 2 n */
+  double *J, *system;                    /* n x n; the same, complex */
   double *W[S], *Z[S], *K[S], *rows[S];  /* Z[i] = stage i minus y */
   double *change, *mixed, *stage;        /* 2 n, n, n */
   double t_end, h_limit, lu_h, h_before, error_before;
@@ -55,7 +41,7 @@ static void destroy(void *self) {
   if (!self) return;
   Radau *r = self;
   ns_lu_free(r->real);
-  ns_lu_free(r->complex);
+  ns_zlu_free(r->complex);
   ns_arena_release(&r->arena);
   ns_free(r);
 }
@@ -69,7 +55,7 @@ static void take_arrays(Radau *r, int n) {
   }
   r->change = ns_arena_matrix(&r->arena, 2, n);
   r->J = ns_arena_matrix(&r->arena, n, n);
-  r->system = ns_arena_matrix(&r->arena, 2 * (ptrdiff_t)n, 2 * (ptrdiff_t)n);
+  r->system = ns_arena_matrix(&r->arena, 2 * (ptrdiff_t)n, n);
 }
 
 static NsStatus create(void **self, const NsOdeProblem *problem) {
@@ -79,7 +65,7 @@ static NsStatus create(void **self, const NsOdeProblem *problem) {
   r->problem = *problem;
   take_arrays(r, problem->n);
   NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_new(&r->real, problem->n);
-  if (status == NS_OK) status = ns_lu_new(&r->complex, 2 * problem->n);
+  if (status == NS_OK) status = ns_zlu_new(&r->complex, problem->n);
   if (status != NS_OK) {
     destroy(r);
     return status;
@@ -137,20 +123,19 @@ static NsStatus factor_real(Radau *r, double h) {
   return ns_lu_factor(r->real, r->system, n);
 }
 
-/* (ALPHA - i BETA) / h - J, as [A, B; -B, A] on real and imaginary parts. */
+/* (ALPHA - i BETA) / h - J. */
 static NsStatus factor_complex(Radau *r, double h) {
-  int n = r->problem.n, m = 2 * n;
-  for (int j = 0; j < n; j++) {
-    double *left = r->system + (ptrdiff_t)j * m, *right = r->system + (ptrdiff_t)(n + j) * m;
-    memset(left, 0, (size_t)m * sizeof *left);
-    memset(right, 0, (size_t)m * sizeof *right);
-    for (int i = 0; i < n; i++) left[i] = right[n + i] = -r->J[i + (ptrdiff_t)j * n];
-    left[j] += ALPHA / h;
-    right[n + j] += ALPHA / h;
-    left[n + j] = -BETA / h;
-    right[j] = BETA / h;
+  ptrdiff_t n = r->problem.n;
+  for (ptrdiff_t k = 0; k < n * n; k++) {
+    r->system[2 * k] = -r->J[k];
+    r->system[2 * k + 1] = 0;
   }
-  return ns_lu_factor(r->complex, r->system, m);
+  for (ptrdiff_t j = 0; j < n; j++) {
+    double *diagonal = r->system + 2 * (j + j * n);
+    diagonal[0] += ALPHA / h;
+    diagonal[1] = -BETA / h;
+  }
+  return ns_zlu_factor(r->complex, r->system);
 }
 
 /* The factors for the length h (with its sign), kept as long as neither h nor J changes. */
@@ -169,7 +154,7 @@ static NsStatus factor(Radau *r, double h) {
 static void transform_back(Radau *r) {
   for (int s = 0; s < S; s++)
     for (int i = 0; i < r->problem.n; i++)
-      r->Z[s][i] = T[s][0] * r->W[0][i] + T[s][1] * r->W[1][i] + T[s][2] * r->W[2][i];
+      r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
 }
 
 /* The stages to start from: the last step's polynomial gone on with, or y. */
@@ -185,7 +170,7 @@ static void predict(Radau *r, double h) {
   }
   for (int s = 0; s < S; s++)
     for (int i = 0; i < n; i++)
-      r->W[s][i] = inverse_T[s][0] * r->Z[0][i] + inverse_T[s][1] * r->Z[1][i] + inverse_T[s][2] * r->Z[2][i];
+      r->W[s][i] = ns_radau_mix(ns_radau_inverse_T[s], r->Z[0][i], r->Z[1][i], r->Z[2][i]);
 }
 
 /* K = the rates of the stages. */
@@ -201,23 +186,23 @@ static NsStatus stage_rates(Radau *r, double h, NsError *err) {
 /* One iteration from K: W moves, and the norm of its move is returned. */
 static double newton_move(Radau *r, double h) {
   int n = r->problem.n;
-  double sum = 0, *u = r->change, *v = r->change + n;
+  double sum = 0, *change = r->change;
   for (int i = 0; i < n; i++) {
     double g[S];
     for (int s = 0; s < S; s++)
-      g[s] = inverse_T[s][0] * r->K[0][i] + inverse_T[s][1] * r->K[1][i] + inverse_T[s][2] * r->K[2][i];
+      g[s] = ns_radau_mix(ns_radau_inverse_T[s], r->K[0][i], r->K[1][i], r->K[2][i]);
     double w1 = r->W[1][i], w2 = r->W[2][i];
     r->mixed[i] = g[0] - MU / h * r->W[0][i];
-    u[i] = g[1] - (ALPHA * w1 + BETA * w2) / h;
-    v[i] = g[2] - (ALPHA * w2 - BETA * w1) / h;
+    change[2 * i] = g[1] - (ALPHA * w1 + BETA * w2) / h;
+    change[2 * i + 1] = g[2] - (ALPHA * w2 - BETA * w1) / h;
   }
   ns_lu_solve(r->real, 1, r->mixed, n > 0 ? n : 1);
-  ns_lu_solve(r->complex, 1, r->change, n > 0 ? 2 * n : 1);
-  const double *moves[S] = {r->mixed, u, v};
+  ns_zlu_solve(r->complex, change);
   for (int s = 0; s < S; s++) {
-    double norm = ns_ode_norm(&r->problem, moves[s], r->y_old, r->y_old);
+    for (int i = 0; s > 0 && i < n; i++) r->mixed[i] = change[2 * i + s - 1];
+    double norm = ns_ode_norm(&r->problem, r->mixed, r->y_old, r->y_old);
     sum += norm * norm;
-    for (int i = 0; i < n; i++) r->W[s][i] += moves[s][i];
+    for (int i = 0; i < n; i++) r->W[s][i] += r->mixed[i];
   }
   return sqrt(sum / S);
 }

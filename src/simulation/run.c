@@ -28,18 +28,27 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Steps and time since the last checkpoint. */
+/* Steps since the last checkpoint, and when it was; without checkpoints, when the stream was flushed. */
 typedef struct Since {
   long steps;
   double time;
 } Since;
 
-/* Writes a checkpoint when one is due, or `at_once`, unless the last one has this state. */
-static NsStatus save(NsTimeStepping *ts, const NsRunCheckpoints *c, Since *since, bool at_once, NsError *err) {
-  if (!c->path || since->steps == 0) return NS_OK;
-  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (c->seconds > 0 && now() - since->time >= c->seconds);
+static void stream_row(const NsTimeStepping *ts, const NsRunOptions *options) {
+  if (!options->stream || (ts->k % options->every != 0 && ns_ts_has_next(ts))) return;
+  ns_solution_row(ts, options->row);
+  ns_stream_row(options->stream, options->row);
+}
+
+/* Flushes the stream and writes a checkpoint when it is time, or `at_once`, unless the last one has this state. */
+static NsStatus save(NsTimeStepping *ts, const NsRunOptions *options, Since *since, bool at_once, NsError *err) {
+  const NsRunCheckpoints *c = &options->checkpoints;
+  if ((!c->path && !options->stream) || since->steps == 0) return NS_OK;
+  double seconds = c->path ? c->seconds : 1;
+  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (seconds > 0 && now() - since->time >= seconds);
   if (!due) return NS_OK;
-  NsStatus status = ns_ts_save(ts, c->path, NULL, 0, err);
+  NsStatus status = options->stream ? ns_stream_flush(options->stream, err) : NS_OK;
+  if (status == NS_OK && c->path) status = ns_ts_save(ts, c->path, NULL, 0, err);
   *since = (Since){0, now()};
   return status;
 }
@@ -52,6 +61,7 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   if (status != NS_OK) return status;
   if (ts->computed) (void)ns_ts_next_step(ts, err);
   ns_solution_append(solution, ts, ns_ts_time(ts));
+  stream_row(ts, options);
   Since since = {0, now()};
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
@@ -59,9 +69,10 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
     if (status != NS_OK) break;
     since.steps++;
     if (++steps % options->every == 0 || !ns_ts_has_next(ts)) ns_solution_append(solution, ts, ns_ts_time(ts));
+    stream_row(ts, options);
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);
-    status = save(ts, &options->checkpoints, &since, false, err);
+    status = save(ts, options, &since, false, err);
   }
-  NsStatus saved = save(ts, &options->checkpoints, &since, true, status == NS_OK ? err : NULL);
+  NsStatus saved = save(ts, options, &since, true, status == NS_OK ? err : NULL);
   return status == NS_OK ? saved : status;
 }

@@ -5,6 +5,7 @@
 #ifndef NS_SIMULATION_RUN_H
 #define NS_SIMULATION_RUN_H
 
+#include "io/stream.h"
 #include "simulation/solution.h"
 
 /* Called between steps, now and then (after every step of a nonlinear model). */
@@ -20,6 +21,8 @@ typedef struct NsRunCheckpoints {
 typedef struct NsRunOptions {
   long every;      /* record each `every`-th step, and the last */
   NsRunCheckpoints checkpoints;
+  NsStream *stream; /* borrowed, NULL: none; gets the steps whose number is a multiple of `every`, and the last */
+  double *row;      /* of the stream: ns_solution_columns doubles */
   NsRunTick tick;  /* NULL: none */
   void *context;
 } NsRunOptions;
@@ -30,8 +33,9 @@ long ns_run_rows(const NsTimeStepping *ts, long every);
 /*
 ** Records the present state, then computes and records every step to the end. Stops at the first failure, with what
 ** has been accepted recorded. A raised interrupt flag ends it with NS_EINTR. A step that is computed but not taken
-** is taken first. With checkpoints, one is written at the end too, however the run ends; one that cannot be written is
-** a failure, NS_EIO.
+** is taken first. With checkpoints, one is written at the end too, however the run ends. The rows of the stream are
+** flushed before each checkpoint, so that what a later run cuts off is all that is not in it; without, once a second.
+** What cannot be written is a failure, NS_EIO.
 */
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
 

@@ -6,10 +6,11 @@
 
 #include "base/memory.h"
 
+/* Not zeroed: no row is read before it is written, and pages that no row has touched cost nothing. */
 static double *columns(long rows, int cols, bool *failed) {
   double *block = NULL;
   if (rows >= 0 && (cols == 0 || (size_t)rows <= SIZE_MAX / sizeof(double) / (size_t)cols))
-    block = ns_alloc((size_t)rows * (size_t)cols, sizeof(double));
+    block = ns_resize(NULL, (size_t)rows * (size_t)cols, sizeof(double));
   if (!block) *failed = true;
   return block;
 }
@@ -49,6 +50,22 @@ void ns_solution_free(NsSolution *s) {
 static double *put(double *cell, long stride, const double *values, int n) {
   for (int i = 0; i < n; i++, cell += stride) *cell = values[i];
   return cell;
+}
+
+int ns_solution_columns(const NsTimeStepping *ts) {
+  int count = 2;
+  for (int i = 0; i < ts->nsds->nds; i++) count += ts->nsds->ds[i]->n;
+  for (int i = 0; i < ts->nsds->ninteractions; i++) count += 2 * ts->nsds->interactions[i]->m;
+  return count;
+}
+
+void ns_solution_row(const NsTimeStepping *ts, double *row) {
+  const NsNsds *nsds = ts->nsds;
+  *row++ = ns_ts_time(ts);
+  for (int i = 0; i < nsds->nds; i++) row = put(row, 1, nsds->ds[i]->x, nsds->ds[i]->n);
+  for (int i = 0; i < nsds->ninteractions; i++) row = put(row, 1, nsds->interactions[i]->lambda, nsds->interactions[i]->m);
+  for (int i = 0; i < nsds->ninteractions; i++) row = put(row, 1, nsds->interactions[i]->y, nsds->interactions[i]->m);
+  *row = ts->k ? ts->newton_iterations : 0;
 }
 
 void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t) {

@@ -17,9 +17,18 @@ typedef struct NsSolution {
   double *iterations; /* capacity: Newton iterations of the step that led to the row; 0 in the first */
 } NsSolution;
 
-/* Room for `capacity` rows of a simulation. NS_ENOMEM. */
+/*
+** Room for `capacity` rows of a simulation, in no time however many they are: a system that hands out memory when it is
+** first written takes it row by row. NS_ENOMEM.
+*/
 NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity);
 void ns_solution_free(NsSolution *solution);
+
+/* The numbers of a row: t, x, lambda, y, iterations. */
+int ns_solution_columns(const NsTimeStepping *ts);
+
+/* Fills row with those of the accepted state. */
+void ns_solution_row(const NsTimeStepping *ts, double *row);
 
 /* Appends the accepted state at time t; nothing when the room is used up. */
 void ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t);

@@ -1,0 +1,55 @@
+/*
+** internal_linalg.c
+** Factorisations that only the engine uses, called from specs.
+*/
+#include "bind/internal.h"
+
+#include "base/memory.h"
+#include "linalg/zlu.h"
+
+/* Reads the numbers of the list at idx; the block is a userdata that is pushed. */
+static double *read_list(lua_State *L, int idx, size_t count) {
+  double *out = lua_newuserdatauv(L, (count + 1) * sizeof *out, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_rawgeti(L, idx, (lua_Integer)i + 1);
+    out[i] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+  return out;
+}
+
+/*
+** zlu(n, A, b): A x = b, with A and b lists of pairs of numbers, A by columns. x as such a list, and the allocations
+** made meanwhile; or nil, the status' name and the row (from 1).
+*/
+static int zlu(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1);
+  size_t count = n > 0 ? 2 * (size_t)n : 0;
+  NsZlu *lu = NULL;
+  double *A = read_list(L, 2, count * (size_t)(n > 0 ? n : 0)), *b = read_list(L, 3, count);
+  NsStatus status = ns_zlu_new(&lu, n);
+  size_t before = ns_alloc_count();
+  if (status == NS_OK) status = ns_zlu_factor(lu, A);
+  if (status == NS_OK) ns_zlu_solve(lu, b);
+  size_t made = ns_alloc_count() - before;
+  int row = lu ? ns_zlu_singular_row(lu) + 1 : 0;
+  ns_zlu_free(lu);
+  if (status != NS_OK) {
+    lua_pushnil(L);
+    lua_pushstring(L, ns_status_name(status));
+    lua_pushinteger(L, row);
+    return 3;
+  }
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushnumber(L, b[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_pushinteger(L, (lua_Integer)made);
+  return 2;
+}
+
+void nsl_internal_linalg(lua_State *L) {
+  static const luaL_Reg functions[] = {{"zlu", zlu}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

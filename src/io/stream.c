@@ -1,0 +1,169 @@
+/*
+** stream.c
+** The append-only writer and the search for where it goes on.
+*/
+#include "io/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/number.h"
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+struct NsStream {
+  char *path;
+  int fd, ncols, error; /* error: the first errno */
+  size_t used;
+  char buffer[BUFFER_BYTES];
+};
+
+static void write_out(NsStream *s) {
+  const char *at = s->buffer;
+  for (size_t left = s->used; left > 0 && !s->error;) {
+    ssize_t done = write(s->fd, at, left);
+    if (done < 0 && errno != EINTR) s->error = errno;
+    if (done > 0) at += done, left -= (size_t)done;
+  }
+  s->used = 0;
+}
+
+static void put(NsStream *s, const char *bytes, size_t size) {
+  for (size_t room; size > 0; bytes += room, size -= room) {
+    if (s->used == BUFFER_BYTES) write_out(s);
+    room = BUFFER_BYTES - s->used < size ? BUFFER_BYTES - s->used : size;
+    memcpy(s->buffer + s->used, bytes, room);
+    s->used += room;
+  }
+}
+
+/* ---- the first line ---- */
+
+static size_t name_length(const char *name) {
+  size_t length = strlen(name);
+  if (!strpbrk(name, ",\"\r\n")) return length;
+  for (const char *at = name; *at; at++) length += *at == '"';
+  return length + 2;
+}
+
+static char *put_name(char *at, const char *name) {
+  bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+  if (quoted) *at++ = '"';
+  for (; *name; *at++ = *name++)
+    if (*name == '"') *at++ = '"';
+  if (quoted) *at++ = '"';
+  return at;
+}
+
+/* The line of the names with its end, *size bytes; NULL when there is no memory. */
+static char *header_of(int ncols, const char *const *names, size_t *size) {
+  *size = 0;
+  for (int j = 0; j < ncols; j++) *size += name_length(names[j]) + 1;
+  char *line = ns_alloc(*size + 1, 1), *at = line;
+  for (int j = 0; line && j < ncols; j++) {
+    at = put_name(at, names[j]);
+    *at++ = j + 1 < ncols ? ',' : '\n';
+  }
+  return line;
+}
+
+/* ---- going on ---- */
+
+/* Whether the file begins with the header; *end: where its rows from `from` on begin, 0 for an empty file. */
+static bool find_end(FILE *in, const char *header, size_t size, double from, off_t *end) {
+  char *line = NULL;
+  size_t capacity = 0, at = 0;
+  bool same = true;
+  *end = 0;
+  for (int c; at < size && (c = getc(in)) != EOF; at++) same = same && c == header[at];
+  if (at == 0) return true;
+  if (!same || at < size) return false;
+  *end = (off_t)size;
+  for (ssize_t length; (length = getline(&line, &capacity, in)) > 0; *end += length) {
+    char *stop;
+    double first = strtod(line, &stop);
+    if (stop == line || line[length - 1] != '\n' || !(first < from)) break;
+  }
+  free(line);
+  return true;
+}
+
+/* Cuts what there is of the file at *end and goes there. */
+static NsStatus go_on(NsStream *s, const char *header, size_t size, double from, off_t *end, NsError *err) {
+  FILE *in = fopen(s->path, "re");
+  if (!in) return ns_fail(err, NS_EIO, "cannot read '%s': %s", s->path, strerror(errno));
+  bool same = find_end(in, header, size, from, end);
+  fclose(in);
+  if (!same) return ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", s->path);
+  if (ftruncate(s->fd, *end) == 0 && lseek(s->fd, *end, SEEK_SET) == *end) return NS_OK;
+  return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
+}
+
+static void destroy(NsStream *s) {
+  if (s->fd >= 0) close(s->fd);
+  ns_free(s->path);
+  ns_free(s);
+}
+
+static NsStatus prepare(NsStream *s, const char *header, size_t size, double from, NsError *err) {
+  bool anew = isinf(from) && from < 0;
+  off_t end = 0;
+  s->fd = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC | (anew ? O_TRUNC : 0), 0666);
+  if (s->fd < 0) return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
+  NsStatus status = anew ? NS_OK : go_on(s, header, size, from, &end, err);
+  if (status == NS_OK && end == 0) put(s, header, size);
+  return status;
+}
+
+NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char *const *names, double from,
+                        NsError *err) {
+  size_t size, length = strlen(path) + 1;
+  NsStream *s = ns_alloc(1, sizeof *s);
+  char *copy = ns_alloc(length, 1), *header = header_of(ncols, names, &size);
+  *out = NULL;
+  if (!s || !copy || !header) {
+    ns_free(s);
+    ns_free(copy);
+    ns_free(header);
+    return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
+  }
+  s->path = memcpy(copy, path, length);
+  s->fd = -1;
+  s->ncols = ncols;
+  NsStatus status = prepare(s, header, size, from, err);
+  ns_free(header);
+  if (status == NS_OK) *out = s;
+  else destroy(s);
+  return status;
+}
+
+/* ---- rows ---- */
+
+void ns_stream_row(NsStream *s, const double *row) {
+  char text[NS_NUMBER_TEXT + 1];
+  for (int j = 0; j < s->ncols; j++) {
+    size_t length = ns_number_format(text, row[j]);
+    text[length++] = j + 1 < s->ncols ? ',' : '\n';
+    put(s, text, length);
+  }
+}
+
+NsStatus ns_stream_flush(NsStream *s, NsError *err) {
+  write_out(s);
+  if (!s->error && fdatasync(s->fd) != 0 && errno != EINVAL && errno != ENOTSUP) s->error = errno;
+  return s->error ? ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(s->error)) : NS_OK;
+}
+
+NsStatus ns_stream_close(NsStream *s, NsError *err) {
+  if (!s) return NS_OK;
+  NsStatus status = ns_stream_flush(s, err);
+  destroy(s);
+  return status;
+}
