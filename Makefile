@@ -3,6 +3,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 LUA    ?= lua5.4
 , := ,
+hash := \#
 BUSTED ?= /usr/bin/busted
 
 # Debian packages: to build and test, to lint, peers to measure against.
@@ -12,6 +13,8 @@ LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Used where they are there: films, specs that look at pages in a browser.
 OPTIONAL    = gnuplot-nox ffmpeg chromium python3
+# For the module nslua.sundials; 1 GB with all that it depends on, so that it has a target of its own.
+SUNDIALS_NEEDS = libsundials-dev
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -37,7 +40,13 @@ LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapack
 LUA_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=liblua5.4.a 2>/dev/null))
 LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)--no-whole-archive,-llua5.4)
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -path 'src/repl/*' | sort)
+# Where the headers of SUNDIALS 6 are, nslua.sundials is built. The core never links it.
+SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
+                 '$(hash)endif' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/sundials.so)
+SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%/sundials.o,bind ode)
+SUNDIALS_LIBS := -lsundials_ida -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial
+
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name sundials.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.
@@ -49,13 +58,17 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) $(SUNDIALS)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
 %.so:
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(LIBS)
+
+$(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(SUNDIALS_LIBS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -79,7 +92,7 @@ $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -111,6 +124,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(EXTRAS:%=$(ROOT)/share/%)
 	install -m 755 $(NSLUA) $(DESTDIR)$(BINDIR)/nslua
 	install -m 755 $(BUILD)/public/core.so $(DESTDIR)$(LIBDIR)/nslua/core.so
+	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(DESTDIR)$(LIBDIR)/nslua/sundials.so)
 	cp -R lua/nslua/. $(DESTDIR)$(LUADIR)/nslua
 	cp docs/reference.md $(DESTDIR)$(LUADIR)/nslua/reference.md
 	chmod -R u=rwX,go=rX $(DESTDIR)$(LUADIR)/nslua
@@ -139,6 +153,10 @@ help:  ## this list
 extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
 	@$(call provide,$(OPTIONAL))
 
+sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)
+	@$(call provide,$(SUNDIALS_NEEDS))
+	@$(MAKE) --no-print-directory all
+
 packages:
 	@$(call provide,$(NEEDS))
 lint-packages:
@@ -160,4 +178,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench docs extras annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench docs extras sundials annotations install uninstall clean help packages lint-packages

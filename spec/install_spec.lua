@@ -25,6 +25,13 @@ describe("make install", function()
     end
   end)
 
+  it("has the optional module where it is built", function()
+    local built = host.read(host.build .. "/lib/nslua/sundials.so")
+    assert.equal(built, host.read(prefix .. "/lib/lua/5.4/nslua/sundials.so"))
+    local code = " -e 'print((pcall(require \"nslua\".dae, \"ida\", print)))'"
+    assert.equal(built and "true\n" or "false\n", (host.run("cd / && " .. prefix .. "/bin/nslua" .. code)))
+  end)
+
   it("has the scripts of pages, which are found from there", function()
     assert.truthy(host.read(prefix .. "/share/lua/5.4/nslua/web/player.js"))
     local code = 'local a = require "nslua".animation { frames = 1, draw = function() end } print(#a:html() > 30000)'

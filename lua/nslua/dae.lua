@@ -5,6 +5,8 @@
 --   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
 --   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
 --
+-- In place of "radau" stands "ida": SUNDIALS' IDA, where the module nslua.sundials is there, for index 1 and 2.
+--
 -- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers, or those
 -- that the option jacobian(t, y, yd) returns, dF/dy and dF/dyd. The method is Radau IIA of order 5 with steps
 -- chosen by rtol and atol, for index 1 to 3; it steps onto each time of ts. Options: rtol (1e-6), atol (1e-12, a
@@ -235,19 +237,20 @@ return function(ns, support)
     return rtol, atol
   end
 
-  local function make(self, n, index)
+  local function make(self, n, index, method)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
     return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jacobian,
       max_step = positive(o.max_step_size, "dae", "max_step_size", math.huge),
-      max_steps = positive(o.max_steps, "dae", "max_steps", 0) })
+      max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
 
   -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is
   -- asked for; solved: also when nothing was said of it.
   local function prepare(self, t, y, yd, solved)
     local o, n = self.options, #y
-    local solver = make(self, n, check_index(o.index, n, "dae"))
+    local by_index = check_index(o.index, n, "dae")
+    local solver = make(self, n, not self.method and by_index or nil)
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic_vars_idx, algebraic, n, "dae", "algebraic_vars_idx")
@@ -265,8 +268,9 @@ return function(ns, support)
     if o.index == nil then
       local index, unknowns = index_near(solver, t, y, yd)
       if index and index > 3 then fail("dae: the equations are of index %d; at most 3 is solved", index) end
-      if index and index > 1 then solver = make(self, n, unknowns) end
+      if index and index > 1 then by_index = unknowns end
     end
+    if self.method or by_index ~= o.index then solver = make(self, n, by_index, self.method) end
     return solver, y, yd
   end
 
@@ -291,7 +295,7 @@ return function(ns, support)
       end
     end
     local solver, y, yd = prepare(self, ts[1], y0, yd0, solved)
-    support.start(solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0))
+    support.start(solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0), ts[#ts])
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
     local errors
@@ -335,10 +339,22 @@ return function(ns, support)
     end }, Dae)
   end
 
+  -- The method of IDA, in a module of its own.
+  local function ida()
+    if not package.loaded["nslua.sundials"] and not package.searchpath("nslua.sundials", package.cpath) then
+      fail("dae: kind 'ida' is in the module nslua.sundials, which is not here: it is built when the headers of "
+        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' "
+        .. "solves the same problems")
+    end
+    local good, module = pcall(require, "nslua.sundials")
+    if not good then fail("dae: kind 'ida': %s", module) end
+    return module.ida
+  end
+
   function public.dae(kind, residual, options)
-    if kind == "ida" then fail "dae: kind 'ida' (SUNDIALS) is not in this build; 'radau' solves the same problems" end
-    if kind ~= "radau" then
-      fail("dae: kind: expected 'radau', got %s", type(kind) == "string" and "'" .. kind .. "'" or type(kind))
+    if kind ~= "radau" and kind ~= "ida" then
+      fail("dae: kind: expected 'radau' or 'ida', got %s",
+        type(kind) == "string" and "'" .. kind .. "'" or type(kind))
     end
     local system = support.system(residual)
     if not system then check_function(residual, "dae", "residual", "a function or a system of first order") end
@@ -348,8 +364,10 @@ return function(ns, support)
     if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
       fail("dae: consistent: expected 'check', 'solve' or false, got %s", tostring(way))
     end
-    if system then return of_system(residual, options) end
-    return setmetatable({ residual = residual, options = options }, Dae)
+    local dae = system and of_system(residual, options)
+      or setmetatable({ residual = residual, options = options }, Dae)
+    dae.method = kind == "ida" and ida() or nil
+    return dae
   end
 
   -- ---- ns.consistent, ns.diagnose ----

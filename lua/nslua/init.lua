@@ -2,8 +2,8 @@
 local core = require "nslua.core"
 local lazy = require "nslua.lazy"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true, process_support = true,
-  solution_methods = true, file_support = true, motion_support = true, versions = true }
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
+  process_support = true, solution_methods = true, file_support = true, motion_support = true, versions = true }
 
 local ns = {}
 for name, value in pairs(core) do

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/engine.h"
 #include "bind/ad.h"
 #include "bind/compile.h"
 #include "bind/ds.h"
@@ -15,6 +16,7 @@
 #include "bind/matrix.h"
 #include "bind/vector.h"
 #include "model/first_order_ds.h"
+#include "ode/dae_method.h"
 
 /*
 ** One solver. The residual and the vectors that it gets hang on the user values; F is what duals are compared with, at
@@ -26,7 +28,9 @@ typedef struct Solver {
   int at;       /* stack index of the solver itself then */
   int n;
   NsArena arena;
-  NsDae *dae;
+  NsDae *dae;                /* Radau IIA; NULL with a method */
+  const NsDaeMethod *method; /* of an optional module; NULL */
+  void *solver;              /* of the method */
   double *atol;
   int *index;
   double t, *y, *yd, *F, *Fy, *Fyd;
@@ -46,9 +50,22 @@ static Solver *check_solver(lua_State *L) {
 static int solver_gc(lua_State *L) {
   Solver *s = lua_touserdata(L, 1);
   ns_dae_free(s->dae);
+  if (s->method) s->method->release(s->solver);
   ns_arena_release(&s->arena);
   s->dae = NULL;
+  s->solver = NULL;
   return 0;
+}
+
+static const NsDaeState *state_of(const Solver *s) {
+  return s->method ? s->method->state(s->solver) : ns_dae_state(s->dae);
+}
+
+/* The solver at 1, of Radau IIA: what a method does not do. */
+static Solver *check_radau(lua_State *L) {
+  Solver *s = check_solver(L);
+  luaL_argcheck(L, s->dae, 1, "a solver of kind 'radau' expected");
+  return s;
 }
 
 /* ---- the residual; the protected parts have the solver at index 1 ---- */
@@ -225,7 +242,21 @@ static void take_trace(lua_State *L, Solver *s) {
   if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
 }
 
-/* new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=}). */
+/* Makes the engine's solver, Radau IIA or that of the method, which is the field `method` of the options at 3. */
+static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
+  lua_getfield(L, 3, "method");
+  const NsDaeMethod *method = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  NsStatus status = method ? method->make(&s->solver, problem) : ns_dae_new(&s->dae, problem);
+  if (status == NS_OK) s->method = method;
+  if (status == NS_EARG) luaL_error(L, "dae: index: kind '%s' solves index 1 and 2, 'radau' also 3", method->name);
+  if (status != NS_OK) luaL_error(L, "not enough memory");
+}
+
+/*
+** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=, method=
+** (of an optional module, or nil)}).
+*/
 static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
   Solver *s = nsl_new(L, &solver_type, sizeof *s, USES);
@@ -255,7 +286,7 @@ static int dae_new(lua_State *L) {
                           .index = indexed ? s->index : NULL,
                           .max_step = number(L, "max_step", INFINITY),
                           .max_steps = (long)number(L, "max_steps", 0)};
-  if (ns_dae_new(&s->dae, &problem) != NS_OK) return luaL_error(L, "not enough memory");
+  make_engine(L, s, &problem);
   lua_settop(L, 4);
   return 1;
 }
@@ -271,13 +302,18 @@ static void push_values(lua_State *L, int n, const double *v) {
   nsl_vector_write(nsl_push_vector(L, n, NULL), v);
 }
 
-/* start(solver, t, y, yd, first step). */
+/* start(solver, t, y, yd, first step, last time). */
 static int dae_start(lua_State *L) {
   Solver *s = check_solver(L);
+  NsError err = {NS_OK, ""};
+  lua_settop(L, 6);
+  double t = luaL_checknumber(L, 2), h_first = luaL_checknumber(L, 5), t_last = luaL_checknumber(L, 6);
   double *y = nsl_push_vector(L, s->n, NULL)->data, *yd = nsl_push_vector(L, s->n, NULL)->data;
   read_vector(L, 3, s->n, "y0", y);
   read_vector(L, 4, s->n, "yd0", yd);
-  ns_dae_start(s->dae, luaL_checknumber(L, 2), y, yd, luaL_checknumber(L, 5));
+  if (!s->method) ns_dae_start(s->dae, t, y, yd, h_first);
+  else if (s->method->start(s->solver, t, y, yd, h_first, t_last, &err) != NS_OK)
+    return luaL_error(L, "dae: %s", err.text);
   return 0;
 }
 
@@ -298,7 +334,7 @@ static bool run(lua_State *L, Solver *s, Work work, void *what) {
   NsStatus status = work(s, what, &err);
   bool interrupted = nsl_guard_end(&guard, L);
   nsl_leave(host, edge);
-  if (interrupted) luaL_error(L, "dae: interrupted (t=%f)", ns_dae_state(s->dae)->t);
+  if (interrupted) luaL_error(L, "dae: interrupted (t=%f)", state_of(s)->t);
   if (status == NS_ECALLBACK) nsl_raise_step(L, &err);
   if (status == NS_OK) return true;
   lua_pushstring(L, err.text[0] ? err.text : ns_status_message(status));
@@ -306,7 +342,8 @@ static bool run(lua_State *L, Solver *s, Work work, void *what) {
 }
 
 static NsStatus go_to(Solver *s, void *what, NsError *err) {
-  return ns_dae_go_to(s->dae, *(double *)what, err);
+  double t = *(double *)what;
+  return s->method ? s->method->go_to(s->solver, t, err) : ns_dae_go_to(s->dae, t, err);
 }
 
 /* go_to(solver, t): true, or false and why not. */
@@ -323,7 +360,7 @@ static int dae_go_to(lua_State *L) {
 /* state(solver): t, y, yd, copies. */
 static int dae_state(lua_State *L) {
   const Solver *s = check_solver(L);
-  const NsDaeState *state = ns_dae_state(s->dae);
+  const NsDaeState *state = state_of(s);
   lua_pushnumber(L, state->t);
   push_values(L, s->n, state->y);
   push_values(L, s->n, state->yd);
@@ -331,7 +368,7 @@ static int dae_state(lua_State *L) {
 }
 
 static int dae_stats(lua_State *L) {
-  const NsDaeState *state = ns_dae_state(check_solver(L)->dae);
+  const NsDaeState *state = state_of(check_solver(L));
   const struct {
     const char *name;
     long value;
@@ -374,7 +411,7 @@ static Point take_point(lua_State *L, const Solver *s) {
 
 /* evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and why not. */
 static int dae_evaluate(lua_State *L) {
-  Solver *s = check_solver(L);
+  Solver *s = check_radau(L);
   lua_settop(L, 4);
   Point p = take_point(L, s);
   p.F = nsl_push_vector(L, s->n, NULL)->data;
@@ -388,7 +425,7 @@ static int dae_evaluate(lua_State *L) {
 
 /* consistent(solver, t, y, yd, algebraic (list of booleans)): y, yd; or nil and why not. */
 static int dae_consistent(lua_State *L) {
-  Solver *s = check_solver(L);
+  Solver *s = check_radau(L);
   lua_settop(L, 5);
   bool *algebraic = lua_newuserdatauv(L, (size_t)s->n * sizeof *algebraic + 1, 0);
   for (int i = 0; i < s->n; i++) {
@@ -462,4 +499,6 @@ void nsl_open_dae(lua_State *L) {
   nsl_register_type(L, &solver_type, meta, NULL);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "dae_support");
+  lua_pushlightuserdata(L, (void *)ns_engine());
+  lua_setfield(L, -2, "engine");
 }

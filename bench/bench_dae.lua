@@ -1,0 +1,128 @@
+--
+-- bench_dae.lua
+-- Differential-algebraic equations: Radau IIA beside IDA, from Lua with compiled residuals and by hand in C, at the
+-- same tolerances and at the same error.
+--
+local ns = require "nslua"
+local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
+local common = dofile(directory .. "common.lua")
+local sin, cos = math.sin, math.cos
+local g = 9.81
+
+local function times(count, f)
+  local ts = { 0 }
+  for k = 1, count do ts[k + 1] = f(k) end
+  return ts
+end
+
+-- Linkage of scripts/four_bar.lua: q1' = u1, M u1' + rest = 0, the loop closed.
+local function four_bar(_, x, xd, res)
+  local la, lb, lc, ln = 0.8, 2, 1, 2
+  local u, a = x[4], x[1]
+  local b = a + x[2]
+  local c = b + x[3]
+  local beta, gamma = -la * sin(c - a) / (lb * sin(c - b)), -la * sin(b - a) / (lc * sin(b - c))
+  local wb, wc = beta * u, gamma * u
+  local rate = beta * ((wc - u) * cos(c - a) / sin(c - a) - (wc - wb) * cos(c - b) / sin(c - b))
+  local vx, vy = -la * sin(a) - lb * beta * sin(b), la * cos(a) + lb * beta * cos(b)
+  local dx = -la * u * cos(a) - lb * (beta * wb * cos(b) + rate * sin(b))
+  local dy = -la * u * sin(a) - lb * (beta * wb * sin(b) - rate * cos(b))
+  res[1] = xd[1] - u
+  res[2] = (la ^ 2 + vx ^ 2 + vy ^ 2) * xd[4] + (vx * dx + vy * dy) * u + g * (la * cos(a) + vy)
+  res[3] = la * cos(a) + lb * cos(b) + lc * cos(c) - ln
+  res[4] = la * sin(a) + lb * sin(b) + lc * sin(c)
+end
+
+local problems = {
+  { name = "robertson", ts = times(7, function(k) return 0.4 * 10.0 ^ (k - 1) end), y0 = { 1, 0, 0 },
+    yd0 = { -0.04, 0.04, 0 }, atol = 1e-6, residual = function(_, y, yd, r)
+      r[1] = yd[1] + 0.04 * y[1] - 1e4 * y[2] * y[3]
+      r[2] = yd[2] - 0.04 * y[1] + 1e4 * y[2] * y[3] + 3e7 * y[2] ^ 2
+      r[3] = y[1] + y[2] + y[3] - 1
+    end },
+  { name = "pendulum", ts = times(10, function(k) return 0.5 * k end), y0 = { 1, 0, 0, 0, 0 },
+    yd0 = { 0, 0, 0, -g, 0 }, atol = 1e-2, residual = function(_, y, yd, r) -- index 1
+      r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
+      r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
+      r[5] = y[3] ^ 2 + y[4] ^ 2 - y[5] * (y[1] ^ 2 + y[2] ^ 2) - g * y[2]
+    end },
+  { name = "four_bar", ts = times(10, function(k) return 0.5 * k end), atol = 1e-2,
+    y0 = { 0.1745329251994329576, 0.1147600367903035488, -2.642142839876820962, 0 }, yd0 = { 0, 0, 0, 0 },
+    residual = four_bar },
+}
+
+local function solve(kind, residual, p, rtol)
+  return ns.dae(kind, residual, { rtol = rtol, atol = p.atol * rtol, consistent = "solve" }):solve(p.ts, p.y0, p.yd0)
+end
+
+-- The largest error of at(k, i), against the largest value of unknown i.
+local function off(exact, n, at)
+  local most = 0
+  for i = 1, n do
+    local size = 0
+    for k = 2, #exact do size = math.max(size, math.abs(exact[k][i])) end
+    for k = 2, #exact do most = math.max(most, math.abs(at(k, i) - exact[k][i]) / size) end
+  end
+  return most
+end
+
+-- The time at an error, on the broken line through the points {time, error} in logarithms; nil beyond its ends.
+local function at_error(points, e)
+  for k = 2, #points do
+    local a, b = points[k - 1], points[k]
+    if a[2] >= e and e >= b[2] then
+      local s = math.log(a[2] / e) / math.log(a[2] / b[2])
+      return a[1] * (b[1] / a[1]) ^ s
+    end
+  end
+end
+
+local has_ida = pcall(ns.dae, "ida", four_bar)
+local flags = (os.getenv "CPPFLAGS" or "") .. " -O2"
+local program, no_program = common.compile("dae.c", "cc", flags, (os.getenv "LDFLAGS" or "") ..
+  " -lsundials_ida -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial -lm")
+
+-- {seconds, error, steps} of a run, nil when it fails.
+local function measure(kind, residual, p, rtol, exact)
+  local sol
+  local seconds = common.best(7, function() sol = solve(kind, residual, p, rtol) end)
+  local y = sol.values.y
+  return sol.success and { seconds, off(exact, #p.y0, function(k, i) return y[k][i] end), sol.stats.steps } or nil
+end
+
+local function measure_peer(p, rtol, exact)
+  local c = program and p.name ~= "four_bar" and common.peer(program, p.name, rtol) or {}
+  return c.time and { c.time, off(exact, #p.y0, function(k, i) return c[("y%d_%d"):format(k - 1, i)] end), c.steps }
+end
+
+local same, equal = {}, {}
+for _, p in ipairs(problems) do
+  local residual = ns.compile(p.residual)
+  local exact = solve("radau", residual, p, 1e-12).values.y
+  local radau, ida, peer = {}, {}, {}
+  for k = 2, 10 do
+    local rtol = 10.0 ^ -k
+    radau[#radau + 1] = measure("radau", residual, p, rtol, exact)
+    if has_ida then ida[#ida + 1] = measure("ida", residual, p, rtol, exact) end
+    peer[#peer + 1] = measure_peer(p, rtol, exact)
+  end
+  local function show(way) return way and ("%s %.0e"):format(common.us(way[1]), way[2]) or "-" end
+  for k = 3, 9, 2 do
+    local a, b, c = radau[k], ida[k], peer[k]
+    same[#same + 1] = { ("%s, %g"):format(p.name, 10.0 ^ -(k + 1)), show(a), show(b), show(c),
+      ("%s / %s / %s"):format(a and a[3] or "-", b and b[3] or "-", c and c[3] or "-") }
+  end
+  for k = 4, 8, 2 do
+    local e = 10.0 ^ -k
+    local a, b, c = at_error(radau, e), at_error(ida, e), at_error(peer, e)
+    equal[#equal + 1] = { ("%s, %g"):format(p.name, e), common.us(a), common.us(b), common.us(c), common.ratio(b, a),
+      common.ratio(c, a) }
+  end
+end
+common.table("dae, by the tolerance: microseconds in all and largest relative error", {
+  "", "radau", "ida", "IDA in C", "steps",
+}, same)
+common.table("dae, by the error: microseconds at an error, and ratios", {
+  "", "radau", "ida", "IDA in C", "ida / radau", "C / radau",
+}, equal)
+common.skipped(not has_ida and "nslua.sundials is not built (make sundials)" or nil, no_program)

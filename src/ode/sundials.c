@@ -1,0 +1,270 @@
+/*
+** sundials.c
+** IDA of SUNDIALS 6 on the problem of ode/dae.h.
+*/
+#include "ode/sundials.h"
+
+#include <float.h>
+#include <ida/ida.h>
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <string.h>
+#include <sundials/sundials_context.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+
+static const NsEngine *engine;
+
+typedef struct Ida {
+  NsDaeProblem problem;
+  NsDaeState state;
+  SUNContext context;
+  void *memory; /* IDA's */
+  N_Vector y, yd, atol, id;
+  SUNMatrix J;
+  SUNLinearSolver solver;
+  double *Fyd;     /* n x n */
+  double t_last;
+  NsError trouble; /* the last failure of the residual or its Jacobian */
+  double t_trouble;
+  bool failed; /* the last call of one of them did */
+} Ida;
+
+/* ---- the equations ---- */
+
+/* What IDA is told of how an evaluation at t ended: 0 good, 1 try a shorter step, -1 stop. */
+static int answer(Ida *ida, double t, NsStatus status) {
+  ida->failed = status != NS_OK;
+  if (ida->failed) ida->t_trouble = t;
+  return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
+}
+
+static NsStatus evaluate(Ida *ida, double t, const double *y, const double *yd, double *F) {
+  const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
+  const NsFunction *f = &ida->problem.residual;
+  int n = ida->problem.n;
+  ida->state.residuals++;
+  memset(F, 0, (size_t)n * sizeof *F);
+  NsStatus status = ns_callback_status(f->value(f->context, t, args, F));
+  if (status != NS_OK) return engine->fail(&ida->trouble, status, "the residual failed (t=%.10g)", t);
+  for (int i = 0; i < n; i++)
+    if (!isfinite(F[i])) return engine->fail(&ida->trouble, NS_ENAN, "residual[%d] is not finite (t=%.10g)", i + 1, t);
+  return NS_OK;
+}
+
+static int residual(sunrealtype t, N_Vector y, N_Vector yd, N_Vector F, void *context) {
+  return answer(context, t, evaluate(context, t, NV_DATA_S(y), NV_DATA_S(yd), NV_DATA_S(F)));
+}
+
+static NsStatus derivative(Ida *ida, double t, const double *y, const double *yd, int by, double *J) {
+  const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
+  const NsFunction *f = &ida->problem.residual;
+  size_t n = (size_t)ida->problem.n;
+  memset(J, 0, n * n * sizeof *J);
+  NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, J));
+  if (status != NS_OK) return engine->fail(&ida->trouble, status, "the residual's Jacobian failed (t=%.10g)", t);
+  for (size_t k = 0; k < n * n; k++)
+    if (!isfinite(J[k]))
+      return engine->fail(&ida->trouble, NS_ENAN, "dF/d%s[%zu][%zu] is not finite (t=%.10g)", by == 0 ? "y" : "yd",
+                          k % n + 1, k / n + 1, t);
+  return NS_OK;
+}
+
+/* J = dF/dy + c dF/dy', column-major. */
+static int jacobian(sunrealtype t, sunrealtype c, N_Vector y, N_Vector yd, N_Vector F, SUNMatrix J, void *context,
+                    N_Vector room1, N_Vector room2, N_Vector room3) {
+  (void)F, (void)room1, (void)room2, (void)room3;
+  Ida *ida = context;
+  size_t n = (size_t)ida->problem.n;
+  double *Fy = SM_DATA_D(J);
+  ida->state.jacobians++;
+  NsStatus status = derivative(ida, t, NV_DATA_S(y), NV_DATA_S(yd), 0, Fy);
+  if (status == NS_OK) status = derivative(ida, t, NV_DATA_S(y), NV_DATA_S(yd), 1, ida->Fyd);
+  for (size_t k = 0; k < n * n; k++) Fy[k] += c * ida->Fyd[k];
+  return answer(ida, t, status);
+}
+
+/* IDA would write its messages to stderr. */
+static void say_nothing(int code, const char *module, const char *function, char *message, void *context) {
+  (void)code, (void)module, (void)function, (void)message, (void)context;
+}
+
+/* ---- making ---- */
+
+static void ida_free(void *solver) {
+  Ida *ida = solver;
+  if (!ida) return;
+  if (ida->memory) IDAFree(&ida->memory);
+  if (ida->solver) SUNLinSolFree(ida->solver);
+  if (ida->J) SUNMatDestroy(ida->J);
+  N_Vector vectors[] = {ida->y, ida->yd, ida->atol, ida->id};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    if (vectors[i]) N_VDestroy(vectors[i]);
+  if (ida->context) SUNContext_Free(&ida->context);
+  engine->release(ida->Fyd);
+  engine->release(ida);
+}
+
+/* Everything that holds numbers. */
+static bool take_room(Ida *ida) {
+  int n = ida->problem.n;
+  ida->Fyd = engine->alloc((size_t)n * (size_t)n, sizeof *ida->Fyd);
+  if (!ida->Fyd || SUNContext_Create(NULL, &ida->context) != 0) return false;
+  N_Vector *vectors[] = {&ida->y, &ida->yd, &ida->atol, &ida->id};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    *vectors[i] = N_VNew_Serial(n, ida->context);
+    if (!*vectors[i]) return false;
+    N_VConst(0, *vectors[i]);
+  }
+  ida->J = SUNDenseMatrix(n, n, ida->context);
+  ida->memory = IDACreate(ida->context);
+  if (!ida->J || !ida->memory) return false;
+  ida->solver = SUNLinSol_Dense(ida->y, ida->J, ida->context);
+  return ida->solver != NULL;
+}
+
+/* Tolerances, linear solver and what is outside of the error test. */
+static bool set_up(Ida *ida) {
+  const NsDaeProblem *p = &ida->problem;
+  bool excluded = false;
+  for (int i = 0; i < p->n; i++) {
+    bool higher = p->index && p->index[i] > 1;
+    NV_Ith_S(ida->atol, i) = p->atol[i];
+    NV_Ith_S(ida->id, i) = higher ? 0 : 1;
+    excluded |= higher;
+  }
+  void *m = ida->memory;
+  return IDASetErrHandlerFn(m, say_nothing, NULL) == IDA_SUCCESS &&
+         IDAInit(m, residual, 0, ida->y, ida->yd) == IDA_SUCCESS &&
+         IDASVtolerances(m, p->rtol, ida->atol) == IDA_SUCCESS && IDASetUserData(m, ida) == IDA_SUCCESS &&
+         IDASetLinearSolver(m, ida->solver, ida->J) == IDA_SUCCESS && IDASetJacFn(m, jacobian) == IDA_SUCCESS &&
+         IDASetId(m, ida->id) == IDA_SUCCESS && IDASetSuppressAlg(m, excluded) == IDA_SUCCESS &&
+         IDASetMaxStep(m, isfinite(p->max_step) ? p->max_step : 0) == IDA_SUCCESS;
+}
+
+static NsStatus ida_new(void **out, const NsDaeProblem *problem) {
+  *out = NULL;
+  for (int i = 0; i < problem->n; i++)
+    if (problem->index && problem->index[i] > 2) return NS_EARG;
+  Ida *ida = engine->alloc(1, sizeof *ida);
+  if (!ida) return NS_ENOMEM;
+  ida->problem = *problem;
+  if (!take_room(ida) || !set_up(ida)) {
+    ida_free(ida);
+    return NS_ENOMEM;
+  }
+  ida->state.y = NV_DATA_S(ida->y);
+  ida->state.yd = NV_DATA_S(ida->yd);
+  *out = ida;
+  return NS_OK;
+}
+
+static const NsDaeState *ida_state(const void *solver) {
+  const Ida *ida = solver;
+  return &ida->state;
+}
+
+static NsStatus ida_start(void *solver, double t, const double *y, const double *yd, double h_first, double t_last,
+                          NsError *err) {
+  Ida *ida = solver;
+  size_t bytes = (size_t)ida->problem.n * sizeof *y;
+  memcpy(NV_DATA_S(ida->y), y, bytes);
+  memcpy(NV_DATA_S(ida->yd), yd, bytes);
+  ida->state = (NsDaeState){.t = t, .y = ida->state.y, .yd = ida->state.yd};
+  ida->t_last = t_last;
+  ida->trouble.status = NS_OK;
+  ida->failed = false;
+  if (IDAReInit(ida->memory, t, ida->y, ida->yd) == IDA_SUCCESS &&
+      IDASetInitStep(ida->memory, t_last < t ? -h_first : h_first) == IDA_SUCCESS &&
+      (t_last == t || IDASetStopTime(ida->memory, t_last) == IDA_SUCCESS))
+    return NS_OK;
+  return engine->fail(err, NS_EARG, "IDA cannot start (t=%.10g)", t);
+}
+
+/* ---- steps ---- */
+
+static void count(Ida *ida) {
+  void *m = ida->memory;
+  NsDaeState *s = &ida->state;
+  IDAGetNumSteps(m, &s->steps);
+  IDAGetNumErrTestFails(m, &s->rejected);
+  IDAGetNumNonlinSolvConvFails(m, &s->newton_failures);
+  IDAGetNumLinSolvSetups(m, &s->factorizations);
+  IDAGetCurrentStep(m, &s->h_next);
+}
+
+/* What the residual or its Jacobian said, as the reason of an end. */
+static NsStatus blame(const Ida *ida, NsError *err) {
+  if (err) *err = ida->trouble;
+  return ida->trouble.status == NS_ERETRY ? NS_ECALLBACK : ida->trouble.status;
+}
+
+/* Steps that hardly move the time: towards a failure of the residual, or else. */
+static NsStatus too_short(const Ida *ida, NsError *err) {
+  double t = ida->state.t;
+  if (ida->trouble.status != NS_OK && fabs(ida->t_trouble - t) <= 1e-8 * fabs(t)) return blame(ida, err);
+  return engine->fail(err, NS_ENOCONV, "IDA: steps become too short, %.3g (t=%.10g): a singularity of the solution?",
+                      fabs(ida->state.h_next), t);
+}
+
+/* IDA's flag in words. */
+static NsStatus ended(Ida *ida, int flag, NsError *err) {
+  double t = ida->state.t, h = 0;
+  IDAGetCurrentStep(ida->memory, &h);
+  if (ida->failed) return blame(ida, err);
+  sunindextype column = SUNLinSolLastFlag(ida->solver);
+  if ((flag == IDA_CONV_FAIL || flag == IDA_LSETUP_FAIL) && column > 0)
+    return engine->fail(err, NS_ESINGULAR,
+                        "IDA: dF/dy + c dF/dy' is singular: unknown %ld is in no equation, or in none that others "
+                        "do not determine (t=%.10g)", (long)column, t);
+  if (flag == IDA_ERR_FAIL)
+    return engine->fail(err, NS_ENOCONV,
+                        "IDA: the error stays above the tolerances at a step of %.3g (t=%.10g): an index above that "
+                        "given, or a discontinuity?", fabs(h), t);
+  if (flag == IDA_CONV_FAIL)
+    return engine->fail(err, NS_ENOCONV,
+                        "IDA: Newton does not converge at a step of %.3g (t=%.10g): inconsistent values, or an index "
+                        "above 1?", fabs(h), t);
+  if (flag == IDA_TOO_MUCH_ACC)
+    return engine->fail(err, NS_ENOCONV, "IDA: the tolerances ask for more than double precision can give (t=%.10g)", t);
+  return engine->fail(err, NS_ENOCONV, "IDA stops with its flag %d (t=%.10g)", flag, t);
+}
+
+static NsStatus go_on(Ida *ida, double t_stop, NsError *err) {
+  double sign = ida->t_last < ida->state.t ? -1 : 1, t = ida->state.t;
+  long first = ida->state.steps;
+  if (first > 0) IDAGetCurrentTime(ida->memory, &t);
+  while (sign * (t - t_stop) < 0) {
+    if (ida->problem.max_steps > 0 && ida->state.steps - first >= ida->problem.max_steps)
+      return engine->fail(err, NS_EMAXITER, "more than %ld steps (t=%.10g)", ida->problem.max_steps, ida->state.t);
+    if (engine->interrupted()) return engine->fail(err, NS_EINTR, "interrupted");
+    int flag = IDASolve(ida->memory, ida->t_last, &t, ida->y, ida->yd, IDA_ONE_STEP);
+    ida->state.t = t;
+    count(ida);
+    if (flag < 0) return ended(ida, flag, err);
+    if (fabs(ida->state.h_next) < 10 * DBL_EPSILON * fabs(t)) return too_short(ida, err);
+  }
+  return NS_OK;
+}
+
+static NsStatus ida_go_to(void *solver, double t_stop, NsError *err) {
+  Ida *ida = solver;
+  if (t_stop == ida->state.t) return NS_OK;
+  NsStatus status = go_on(ida, t_stop, err);
+  if (status != NS_OK) return status;
+  ida->state.t = t_stop;
+  int flag = IDAGetDky(ida->memory, t_stop, 0, ida->y);
+  if (flag == IDA_SUCCESS) flag = IDAGetDky(ida->memory, t_stop, 1, ida->yd);
+  return flag == IDA_SUCCESS ? NS_OK : engine->fail(err, NS_ENOCONV, "IDA stops with its flag %d (t=%.10g)", flag, t_stop);
+}
+
+const NsDaeMethod *ns_sundials_ida(const NsEngine *lent) {
+  static const NsDaeMethod method = {.name = "ida",
+                                     .make = ida_new,
+                                     .release = ida_free,
+                                     .state = ida_state,
+                                     .start = ida_start,
+                                     .go_to = ida_go_to};
+  engine = lent;
+  return &method;
+}

@@ -1,0 +1,24 @@
+/*
+** sundials.h
+** SUNDIALS behind the engine's interface; part of an optional module, not of the core.
+*/
+#ifndef NS_ODE_SUNDIALS_H
+#define NS_ODE_SUNDIALS_H
+
+#include "base/engine.h"
+#include "ode/dae_method.h"
+
+/*
+** IDA: BDF of order 1 to 5 in the form F(t, y, y') = 0, with steps and orders chosen by the tolerances, dense Jacobians
+** dF/dy + c dF/dy'. Between its steps y and y' are interpolated. Unknowns of index 2 are left out of the error test; an
+** index of 3 is NS_EARG. The residual and its Jacobians are looked through for nan and infinity before IDA gets them.
+** IDA's own workspace does not come from the engine's allocator; a step allocates nothing.
+** `engine` lends its functions from here on.
+**
+** Brenan, Campbell and Petzold, Numerical Solution of Initial-Value Problems in Differential-Algebraic Equations, 1996,
+** chapter 5; Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM Transactions
+** on Mathematical Software 31 (2005) 363-396.
+*/
+const NsDaeMethod *ns_sundials_ida(const NsEngine *engine);
+
+#endif
