@@ -140,17 +140,22 @@ local function make(ns)
     return array(out)
   end
 
-  -- model:parameter(v [, name]): a number, or an array for a list of them, that set changes.
-  function Model:parameter(v, name)
-    if is_list(v) then
+  -- A parameter, or an array of them for a list; a list may hold lists (rows), and no more.
+  local function parameter(self, v, name, depth)
+    if is_list(v) and depth < 2 then
       local out = {}
-      for i = 1, #v do out[i] = self:parameter(v[i], ("%s[%d]"):format(name or "parameter", i)) end
+      for i = 1, #v do out[i] = parameter(self, v[i], ("%s[%d]"):format(name, i), depth + 1) end
       return array(out)
     end
     local p = node(self, "parameter", 0)
-    p.name = name or "parameter"
+    p.name = name
     p.current = check_number(v, "parameter", p.name)
     return p
+  end
+
+  -- model:parameter(v [, name]): a number, or an array for a list of them, that set changes.
+  function Model:parameter(v, name)
+    return parameter(self, v, name or "parameter", 0)
   end
 
   -- model:apply(f, a, b, ...): f of expressions; f takes and returns numbers, and math functions may be used in it.

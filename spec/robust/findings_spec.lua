@@ -7,6 +7,15 @@ local function message(f, ...)
   return (tostring(err):gsub("^[^%s:]*_spec%.lua:%d+: ", ""))
 end
 
+describe("a list that holds itself", function()
+  it("is no parameter of a model", function()
+    local list = {}
+    list[1] = list
+    local model = ns.numerics.model()
+    assert.matches("parameter%[1%]%[1%]", message(model.parameter, model, list))
+  end)
+end)
+
 describe("a wrong argument is named", function()
   after_each(function() ns.plot.close() end)
 

@@ -184,7 +184,7 @@ static int method_tsolve(lua_State *L) {
 }
 
 static int method_solve(lua_State *L) {
-  int results;
+  int results = 0;
   check_band(L, 1);
   nsl_solve_band(L, &results);
   return results;

@@ -55,7 +55,7 @@ static void relax(const NsMixedSweeps *s, const NsMixedView *v, int g, int row, 
   const NsMixedGroup *group = &v->p.groups[g];
   const double *B = s->block + 9 * (size_t)g;
   int dim = group->dim;
-  double r[3], b[3];
+  double r[3], b[3] = {0};
   for (int i = 0; i < dim; i++) {
     r[i] = z[row + i];
     b[i] = w[row + i];
