@@ -30,6 +30,13 @@ return function(ns, motion)
 
   local function fail(text, ...) error(("mechanics: " .. text):format(...), 0) end
 
+  -- Whether A x = b can be solved, and x; what is not about the matrix is raised.
+  local function solvable(A, b)
+    local good, x = pcall(ns.solve, A, b)
+    if not good and tostring(x):find "not enough memory" then error(x, 0) end
+    return good, x
+  end
+
   local function describe(value)
     local meta = getmetatable(value)
     if type(value) == "number" then return value ~= value and "nan" or tostring(value) end
@@ -697,7 +704,7 @@ return function(ns, motion)
     local _, _, gamma = constraint_along(sys, t, q, 1, v)
     local m = #gamma
     local K = m == 0 and M or ns.block { { M, -1 * Cq:transpose() }, { Cq, 0 } }
-    local good, x = pcall(ns.solve, K, m == 0 and h or ns.concatenate { h, -1 * gamma })
+    local good, x = solvable(K, m == 0 and h or ns.concatenate { h, -1 * gamma })
     if not good then
       check_rank(sys, t, Cq)
       fail("t=%g: no accelerations: a coordinate has no inertia (%s)", t, (tostring(x):gsub("^.-:%d+: ", "")))
@@ -790,7 +797,7 @@ return function(ns, motion)
     mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
-    together = together, with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
+    together = together, solvable = solvable, with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)

@@ -385,7 +385,7 @@ return function(ns, System, core)
   end
 
   local function solve_dependent(self, t, q, A, b)
-    local good, x = pcall(ns.solve, A, b)
+    local good, x = core.solvable(A, b)
     if good then return x end
     core.check_rank(self.sys, t, select(2, constraint_jacobian(self.sys, t, q)))
     fail("t=%g: the constraints do not determine the dependent coordinates (%s): choose other independent ones", t,
@@ -491,7 +491,7 @@ return function(ns, System, core)
     end
     local M, transposed = mass(sys, t, q), B:transpose()
     local rest = forces(sys, t, q, v, true) - M * g
-    local good, x = pcall(ns.solve, transposed * (M * B), transposed * rest)
+    local good, x = core.solvable(transposed * (M * B), transposed * rest)
     if not good then
       fail("embedded: t=%.10g: no accelerations: an independent coordinate has no inertia (%s)", t,
         (tostring(x):gsub("^.-:%d+: ", "")))

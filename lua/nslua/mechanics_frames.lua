@@ -410,7 +410,7 @@ return function(ns, mechanics, System, core)
   end
 
   local function solve(A, b, t, what)
-    local good, x = pcall(ns.solve, A, b)
+    local good, x = core.solvable(A, b)
     if not good then fail("kane: t=%g: %s", t, what) end
     return x
   end

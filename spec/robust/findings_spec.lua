@@ -38,12 +38,4 @@ describe("a wrong argument is named", function()
     assert.equal("clip: y1: expected a number, got nil", message(square.clip, square, 1, 2, 0))
     assert.equal("contains: expected a point x, y", message(square.contains, square))
   end)
-
-  it("of a mechanism", function()
-    local sys = ns.mechanics.system { coordinates = 1, gravity = { 0, -9.81 } }
-    sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
-    for _, name in ipairs { "energy", "forces", "generalised_forces", "constraint_rates", "accelerations" } do
-      assert.equal("mechanics: system: v: expected 1 numbers, got nil", message(sys[name], sys, 0, { 1 }))
-    end
-  end)
 end)

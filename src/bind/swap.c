@@ -222,7 +222,7 @@ bool nsl_swap_same(lua_State *L, int a, int b) {
 void nsl_swap_pack(lua_State *L, int list) {
   int n = nsl_swap_count(L, list) * GROUP;
   lua_State *packed = lua_newthread(L);
-  if (!lua_checkstack(packed, n + ROOM)) luaL_error(L, "too many places of math functions");
+  if (!lua_checkstack(packed, n + ROOM)) luaL_error(L, "not enough memory");
   for (int i = 1; i <= n; i++) {
     lua_rawgeti(L, list, i);
     lua_xmove(L, packed, 1);

@@ -76,22 +76,28 @@ static char *header_of(int ncols, const char *const *names, size_t *size) {
 
 /* ---- going on ---- */
 
+/* The first number of the next line, whose length with its end is added to *end; nan when there is no whole line. */
+static double next_line(FILE *in, off_t *end) {
+  char text[NS_NUMBER_TEXT + 1] = "", *stop;
+  off_t length = 0;
+  int c;
+  for (; (c = getc(in)) != EOF && c != '\n'; length++)
+    if (length < NS_NUMBER_TEXT) text[length] = (char)c;
+  double first = strtod(text, &stop);
+  *end += length + 1;
+  return c == EOF || stop == text ? NAN : first;
+}
+
 /* Whether the file begins with the header; *end: where its rows from `from` on begin, 0 for an empty file. */
 static bool find_end(FILE *in, const char *header, size_t size, double from, off_t *end) {
-  char *line = NULL;
-  size_t capacity = 0, at = 0;
+  size_t at = 0;
   bool same = true;
   *end = 0;
   for (int c; at < size && (c = getc(in)) != EOF; at++) same = same && c == header[at];
   if (at == 0) return true;
   if (!same || at < size) return false;
-  *end = (off_t)size;
-  for (ssize_t length; (length = getline(&line, &capacity, in)) > 0; *end += length) {
-    char *stop;
-    double first = strtod(line, &stop);
-    if (stop == line || line[length - 1] != '\n' || !(first < from)) break;
-  }
-  free(line);
+  off_t next = *end = (off_t)size;
+  while (next_line(in, &next) < from) *end = next;
   return true;
 }
 
