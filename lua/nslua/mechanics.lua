@@ -37,6 +37,15 @@ return function(ns, motion)
     return good, x
   end
 
+  -- The columns of A whose numbers are in a list.
+  local function columns(A, numbers)
+    local out = ns.zeros(#A, #numbers)
+    for k, j in ipairs(numbers) do
+      for i = 1, #A do out[i][k] = A[i][j] end
+    end
+    return out
+  end
+
   local function describe(value)
     local meta = getmetatable(value)
     if type(value) == "number" then return value ~= value and "nan" or tostring(value) end
@@ -797,7 +806,7 @@ return function(ns, motion)
     mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
-    together = together, solvable = solvable, with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
+    together = together, solvable = solvable, columns = columns, with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)

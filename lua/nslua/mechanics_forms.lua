@@ -19,7 +19,7 @@
 -- Multibody Systems, 4th ed., chapter 5; Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16.
 
 return function(ns, System, core)
-  local fail, take_options, state = core.fail, core.take_options, core.state
+  local fail, take_options, state, columns = core.fail, core.take_options, core.state, core.columns
   local mass, forces = core.mass, core.forces
   local constraint_jacobian, constraint_along = core.constraint_jacobian, core.constraint_along
 
@@ -363,14 +363,6 @@ return function(ns, System, core)
   function Embedded:__tostring()
     return ("mechanics.embedded: coordinates %s of %d independent"):format(table.concat(self.independent, ", "),
       self.sys.n)
-  end
-
-  local function columns(A, list)
-    local out = ns.zeros(#A, #list)
-    for k, j in ipairs(list) do
-      for i = 1, #A do out[i][k] = A[i][j] end
-    end
-    return out
   end
 
   local function pick(v, list)

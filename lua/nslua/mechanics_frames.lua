@@ -21,6 +21,7 @@
 
 return function(ns, mechanics, System, core)
   local fail, describe, is_callable, motion = core.fail, core.describe, core.is_callable, core.motion
+  local columns = core.columns
   local sin, cos = math.sin, math.cos
 
   -- ---- scalars: functions of (t, q) with arithmetic ----
@@ -394,14 +395,6 @@ return function(ns, mechanics, System, core)
 
   function Kane:__tostring()
     return ("mechanics.kane: %d speeds, %d independent"):format(self.speeds, #self.independent)
-  end
-
-  local function columns(A, list)
-    local out = ns.zeros(#A, #list)
-    for k, j in ipairs(list) do
-      for i = 1, #A do out[i][k] = A[i][j] end
-    end
-    return out
   end
 
   -- A function f(t, q, qd, u) as one of (t, z), z = (q, qd, u).

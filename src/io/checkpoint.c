@@ -117,33 +117,11 @@ typedef struct Text {
   size_t size, at;
 } Text;
 
-static NsStatus read_stream(FILE *in, Text *text) {
-  size_t capacity = 0;
-  for (;;) {
-    if (text->size == capacity) {
-      capacity = capacity ? 2 * capacity : 1 << 16;
-      char *bytes = ns_resize(text->bytes, capacity, 1);
-      if (!bytes) return NS_ENOMEM;
-      text->bytes = bytes;
-    }
-    size_t done = fread(text->bytes + text->size, 1, capacity - text->size, in);
-    text->size += done;
-    if (done == 0) return ferror(in) ? NS_EIO : NS_OK;
-  }
-}
-
 static NsStatus read_file(const char *path, Text *text, NsError *err) {
   struct stat what;
   if (stat(path, &what) == 0 && !S_ISREG(what.st_mode))
     return ns_fail(err, NS_EIO, "cannot read '%s': it is no checkpoint", path);
-  errno = 0;
-  FILE *in = fopen(path, "rbe");
-  if (!in) return ns_fail(err, NS_EIO, "cannot read '%s': %s", path, strerror(errno));
-  NsStatus status = read_stream(in, text);
-  int error = errno;
-  fclose(in);
-  if (status == NS_EIO) return ns_fail(err, status, "cannot read '%s': %s", path, strerror(error));
-  return status == NS_OK ? status : ns_fail(err, status, "cannot read '%s': not enough memory", path);
+  return ns_file_load(path, &text->bytes, &text->size, err);
 }
 
 /* The next word; false at the end of the text. */
@@ -205,16 +183,15 @@ static NsStatus read_generation(const char *path, NsCheckpoint *pieces, NsError 
 NsStatus ns_checkpoint_read(const char *path, NsCheckpoint *pieces, NsError *err) {
   NsError again = {NS_OK, ""}, first = {NS_OK, ""};
   NsStatus status = read_generation(path, pieces, &first);
-  if (err && status != NS_OK) *err = first;
-  if (status != NS_EIO) return status;
+  if (status != NS_EIO) return status == NS_OK ? status : ns_fail(err, status, "%s", first.text);
   char *previous = joined(path, suffix);
   if (!previous) return ns_fail(err, NS_ENOMEM, "cannot read '%s': not enough memory", path);
   bool exists = access(previous, F_OK) == 0;
   status = read_generation(previous, pieces, &again);
   pieces->previous = true;
   ns_free(previous);
-  if (status == NS_OK || !exists) return status;
-  return ns_fail(err, status, "%.200s; %.200s", first.text, again.text);
+  if (status == NS_OK) return status;
+  return exists ? ns_fail(err, status, "%.200s; %.200s", first.text, again.text) : ns_fail(err, status, "%s", first.text);
 }
 
 bool ns_checkpoint_exists(const char *path) {

@@ -6,24 +6,39 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "io/file.h"
 #include "io/number.h"
 
-static void write_name(NsFile *file, const char *name) {
-  if (!strpbrk(name, ",\"\r\n")) {
-    ns_file_write(file, name, strlen(name));
-    return;
-  }
-  ns_file_write(file, "\"", 1);
-  for (; *name; name++) ns_file_write(file, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-  ns_file_write(file, "\"", 1);
+static bool needs_quotes(const char *name) {
+  return strpbrk(name, ",\"\r\n") != NULL;
 }
 
-static void write_header(NsFile *file, int ncols, const char *const *names) {
-  for (int j = 0; j < ncols; j++) {
-    write_name(file, names[j]);
-    ns_file_write(file, j + 1 < ncols ? "," : "\n", 1);
+static size_t name_length(const char *name) {
+  size_t length = strlen(name);
+  if (!needs_quotes(name)) return length;
+  for (const char *at = name; *at; at++) length += *at == '"';
+  return length + 2;
+}
+
+static char *put_name(char *at, const char *name) {
+  bool quoted = needs_quotes(name);
+  if (quoted) *at++ = '"';
+  for (; *name; *at++ = *name++)
+    if (*name == '"') *at++ = '"';
+  if (quoted) *at++ = '"';
+  return at;
+}
+
+char *ns_csv_header(int ncols, const char *const *names, size_t *size) {
+  *size = 0;
+  for (int j = 0; j < ncols; j++) *size += name_length(names[j]) + 1;
+  char *line = ns_alloc(*size + 1, 1), *at = line;
+  for (int j = 0; line && j < ncols; j++) {
+    at = put_name(at, names[j]);
+    *at++ = j + 1 < ncols ? ',' : '\n';
   }
+  return line;
 }
 
 static void write_number(NsFile *file, double x, char after) {
@@ -36,9 +51,13 @@ static void write_number(NsFile *file, double x, char after) {
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows,
                       const double *const *columns, const ptrdiff_t *strides, NsError *err) {
   NsFile *file;
+  size_t size;
+  char *header = ns_csv_header(ncols, names, &size);
+  if (!header) return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
   NsStatus status = ns_file_open(&file, path, err);
+  if (status == NS_OK) ns_file_write(file, header, size);
+  ns_free(header);
   if (status != NS_OK) return status;
-  write_header(file, ncols, names);
   for (ptrdiff_t i = 0; i < nrows; i++)
     for (int j = 0; j < ncols; j++)
       write_number(file, columns[j][i * (strides ? strides[j] : 1)], j + 1 < ncols ? ',' : '\n');

@@ -19,6 +19,12 @@
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows,
                       const double *const *columns, const ptrdiff_t *strides, NsError *err);
 
+/*
+** The line of the names with its end, as ns_csv_write begins a file: *size bytes, to be freed by ns_free; NULL when
+** there is no memory.
+*/
+char *ns_csv_header(int ncols, const char *const *names, size_t *size);
+
 /* A cell of a text in memory: its bytes, as they stand between commas or quotes. */
 typedef struct NsCsvCell {
   const char *text;

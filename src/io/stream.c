@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/csv.h"
 #include "io/number.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
@@ -42,36 +43,6 @@ static void put(NsStream *s, const char *bytes, size_t size) {
     memcpy(s->buffer + s->used, bytes, room);
     s->used += room;
   }
-}
-
-/* ---- the first line ---- */
-
-static size_t name_length(const char *name) {
-  size_t length = strlen(name);
-  if (!strpbrk(name, ",\"\r\n")) return length;
-  for (const char *at = name; *at; at++) length += *at == '"';
-  return length + 2;
-}
-
-static char *put_name(char *at, const char *name) {
-  bool quoted = strpbrk(name, ",\"\r\n") != NULL;
-  if (quoted) *at++ = '"';
-  for (; *name; *at++ = *name++)
-    if (*name == '"') *at++ = '"';
-  if (quoted) *at++ = '"';
-  return at;
-}
-
-/* The line of the names with its end, *size bytes; NULL when there is no memory. */
-static char *header_of(int ncols, const char *const *names, size_t *size) {
-  *size = 0;
-  for (int j = 0; j < ncols; j++) *size += name_length(names[j]) + 1;
-  char *line = ns_alloc(*size + 1, 1), *at = line;
-  for (int j = 0; line && j < ncols; j++) {
-    at = put_name(at, names[j]);
-    *at++ = j + 1 < ncols ? ',' : '\n';
-  }
-  return line;
 }
 
 /* ---- going on ---- */
@@ -132,7 +103,7 @@ NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char 
                         NsError *err) {
   size_t size, length = strlen(path) + 1;
   NsStream *s = ns_alloc(1, sizeof *s);
-  char *copy = ns_alloc(length, 1), *header = header_of(ncols, names, &size);
+  char *copy = ns_alloc(length, 1), *header = ns_csv_header(ncols, names, &size);
   *out = NULL;
   if (!s || !copy || !header) {
     ns_free(s);
