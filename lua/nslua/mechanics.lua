@@ -806,7 +806,8 @@ return function(ns, motion)
     mass = mass, forces = forces, along = along, constraint_jacobian = constraint_jacobian,
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
-    together = together, solvable = solvable, columns = columns, with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
+    together = together, solvable = solvable, columns = columns,
+    with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)
