@@ -145,9 +145,15 @@ return function(ns)
 
   local known = { nsds = true, law = true, reach = true }
 
-  local function check_nsds(who, nsds)
-    if getmetatable(nsds) ~= "NonSmoothDynamicalSystem" then
-      fail(who, "nsds", "a NonSmoothDynamicalSystem", nsds, 3)
+  local function check_options(who, options)
+    if type(options) ~= "table" then fail(who, "options", "a table", options, 3) end
+    for key in pairs(options) do
+      if not known[key] then
+        error(("%s: unknown option '%s' (known: nsds, law, reach)"):format(who, tostring(key)), 3)
+      end
+    end
+    if getmetatable(options.nsds) ~= "NonSmoothDynamicalSystem" then
+      fail(who, "nsds", "a NonSmoothDynamicalSystem", options.nsds, 3)
     end
   end
 
@@ -164,13 +170,7 @@ return function(ns)
   end
 
   function contact.manager(options)
-    if type(options) ~= "table" then fail("manager", "options", "a table", options, 2) end
-    for key in pairs(options) do
-      if not known[key] then
-        error(("manager: unknown option '%s' (known: nsds, law, reach)"):format(tostring(key)), 2)
-      end
-    end
-    check_nsds("manager", options.nsds)
+    check_options("manager", options)
     local good, size = pcall(function() return options.law:size() end)
     if not good or size ~= 2 then
       fail("manager", "law", "a nonsmooth law of size 2", good and said(("size %d"):format(size)) or options.law, 2)
@@ -368,7 +368,7 @@ return function(ns)
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     unlink_far = unlink_far, bad_place = bad_place,
-    said = said, check_nsds = check_nsds, check_self = check_self, check_new = check_new, count = Manager.count,
+    said = said, check_options = check_options, check_self = check_self, check_new = check_new, count = Manager.count,
     interactions = Manager.interactions })
   return contact
 end

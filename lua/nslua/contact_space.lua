@@ -133,16 +133,8 @@ return function(ns, contact, parts)
   Space.__index = Space
   Space.__name = "contact manager in space"
 
-  local known = { nsds = true, law = true, reach = true }
-
   function contact.space(options)
-    if type(options) ~= "table" then fail("space", "options", "a table", options, 2) end
-    for key in pairs(options) do
-      if not known[key] then
-        error(("space: unknown option '%s' (known: nsds, law, reach)"):format(tostring(key)), 2)
-      end
-    end
-    parts.check_nsds("space", options.nsds)
+    parts.check_options("space", options)
     local law = options.law
     local good, size = pcall(function() return law:size() end)
     if not good or (size ~= 1 and size ~= 3) then
