@@ -85,7 +85,7 @@ function Figure:subplot(rows, cols, i, options)
   if options.sharex then
     if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s",
       data.describe(options.sharex)) end
-    axes.share_x = options.sharex
+    axes.share_x = options.sharex.share_x or options.sharex
   end
   self.panels[#self.panels + 1] = axes
   self.current = axes
