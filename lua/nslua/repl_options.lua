@@ -1,5 +1,6 @@
 -- nslua.repl_options: the options that functions and methods of nslua take in a table, for the prompt to complete.
--- Each row: the options, then the names under `ns` that take them; ":name" is a method, of whatever object.
+-- Each row: the options, then the names under `ns` that take them; "class:name" is a method of the objects of that
+-- class (the __name of their metatables), ":name" one of whatever object.
 
 return {
   { "tolerance maxIterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",
@@ -40,5 +41,49 @@ return {
   { "rcond", "solve" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
+  { "file frames times unit plot title draw background speed loop interpolate xlim ylim aspect axes " ..
+    "xlabel ylabel fps", "animation" },
+  { "file parameter values title draw background speed loop interpolate xlim ylim aspect axes xlabel " ..
+    "ylabel fps", "animation.interact" },
+  { "file title xlabel t panels", "animation.timeplot", "solution:html" },
+  { "file rows unit plot title draw background speed loop interpolate xlim ylim aspect axes xlabel " ..
+    "ylabel fps", "solution:animate" },
+  { "width height fps", "animation:save" },
+  { "coordinates dimension gravity frame origin compile", "mechanics.system" },
+  { "name mass position", "mechanics.system:particle" },
+  { "name mass inertia position angle orientation", "mechanics.system:body" },
+  { "name mass inertia", "mechanics.system:free_body" },
+  { "on at value", "mechanics.system:force" },
+  { "on value", "mechanics.system:torque" },
+  { "from p1 to p2 stiffness damping length", "mechanics.system:spring" },
+  { "name f rows", "mechanics.system:constraint" },
+  { "q0 v0 t0 name", "mechanics.system:lagrangian" },
+  { "q0 v0 t0 index stabilised baumgarte", "mechanics.system:dae" },
+  { "q0 v0 t0 index stabilised baumgarte rtol atol first_step_size max_step_size max_steps",
+    "mechanics.system:solve_dae" },
+  { "q0 v0 t0 independent", "mechanics.system:embedded" },
+  { "speeds kinematics dependent nonholonomic", "mechanics.system:kane" },
+  { "figsize dpi title", "plot.figure", "plot.solution", "solution:plot", "columns:plot" },
+  { "projection sharex", "plot.subplot", "figure:subplot" },
+  { "dpi", "plot.savefig", "figure:savefig" },
+  { "terminal width height", "plot.show", "figure:show" },
+  { "label color linestyle linewidth marker markersize markevery alpha hollow", "plot.plot", "axes:plot",
+    "plot.semilogx", "axes:semilogx", "plot.semilogy", "axes:semilogy", "plot.loglog", "axes:loglog",
+    "plot.plot3D", "axes:plot3D" },
+  { "label color linestyle linewidth marker markersize markevery alpha hollow where", "plot.step", "axes:step" },
+  { "s c color marker cmap alpha label hollow", "plot.scatter", "axes:scatter" },
+  { "color alpha edgecolor linewidth label", "plot.fill", "axes:fill" },
+  { "color alpha label", "plot.fill_between", "axes:fill_between" },
+  { "levels color cmap linewidth linestyle label alpha", "plot.contour", "axes:contour" },
+  { "color scale linewidth label", "plot.quiver", "axes:quiver" },
+  { "color density linewidth label alpha", "plot.streamplot", "axes:streamplot" },
+  { "color align size rotation", "plot.text", "axes:text" },
+  { "xy xytext color align size", "plot.annotate", "axes:annotate" },
+  { "label color linestyle linewidth alpha", "plot.axhline", "axes:axhline", "plot.axvline", "axes:axvline" },
+  { "color cmap alpha edgecolor linewidth label shade", "plot.surface", "axes:surface" },
+  { "bounds n color cmap alpha edgecolor linewidth label shade", "plot.implicit", "axes:implicit" },
+  { "loc ncol labels", "plot.legend", "axes:legend" },
+  { "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis " ..
+    "legend", "plot.set", "axes:set" },
   { "every progress partial record checkpoint stream resume", ":run" },
 }
