@@ -49,6 +49,19 @@ local function run(ds, joints, make, T)
 end
 
 describe("ns.mechanics: lagrangian", function()
+  it("has joints that link with no other system", function()
+    local ds, joints = link():lagrangian { q0 = start }
+    local other = ns.LagrangianDS { q0 = ns.zeros(4), v0 = ns.zeros(4), name = "other" }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    nsds:insertDynamicalSystem(other)
+    local good, text = pcall(nsds.link, nsds, joints, other)
+    assert.is_false(good)
+    assert.equal("relation 'joints': expected 3 states, which its callbacks are written for, got 4 of dynamical system "
+      .. "'other'", text)
+    nsds:link(joints, ds)
+  end)
+
   it("is the LagrangianDS that one would write", function()
     local function written() return ns.LagrangianDS { q0 = { 0.5, -0.3 }, v0 = { 1, 2 },
       mass = function(q)
