@@ -251,11 +251,11 @@ static const Operand *leader(lua_State *L, const Operand *a, const Operand *b) {
 
 static void combine(const NslDualVector *out, int i, NsSlope s, NsBend bend, const Operand *a, int ia, const Operand *b,
                     int ib) {
-  double *e = out->e + i * out->step;
+  double *e = out->e + i * out->step, va = a->value[ia * a->step], vb = b->value[ib * b->step];
   const double *x = a->d ? a->d + ia * a->step : NULL, *y = b->d ? b->d + ib * b->step : NULL;
   e[0] = s.value;
-  ns_dual_combine(out->np, e + 1, s.dx, x, s.dy, y);
-  if (out->tag & NSL_JET) ns_jet_bend(e + 1, bend, a->value[ia * a->step], b->value[ib * b->step], x, y);
+  ns_dual_combine(out->np, e + 1, s.dx, ns_dual_partials(s.dx, va, out->np, x), s.dy, ns_dual_partials(s.dy, vb, out->np, y));
+  if (out->tag & NSL_JET) ns_jet_bend(e + 1, bend, va, vb, x, y);
 }
 
 static int elementwise(lua_State *L, NsBinary f, NsBend bend, const Operand *a, const Operand *b) {
@@ -452,15 +452,17 @@ static NslDual *push_result(lua_State *L, const NslDualVector *v) {
   return out;
 }
 
-static void add_partials(NslDual *out, double factor, const double *d) {
-  for (int k = 0; factor != 0 && k < out->np; k++) out->d[k] += d[k] != 0 ? factor * d[k] : 0;
+/* Adds slope times the partials of the operand e, its value and they. */
+static void add_partials(NslDual *out, double slope, const double *e) {
+  const double *d = ns_dual_partials(slope, e[0], out->np, e + 1);
+  for (int k = 0; d && k < out->np; k++) out->d[k] += d[k] != 0 ? slope * d[k] : 0;
 }
 
 static int method_sum(lua_State *L) {
   const NslDualVector *v = check(L, 1);
   call_plain(L, "sum", 0);
   NslDual *out = push_result(L, v);
-  for (int i = 0; i < v->n; i++) add_partials(out, 1, v->e + i * v->step + 1);
+  for (int i = 0; i < v->n; i++) add_partials(out, 1, v->e + i * v->step);
   return 1;
 }
 
@@ -477,9 +479,10 @@ static int method_dot(lua_State *L) {
   still_alive(L, 2);
   for (int i = 0; i < v->n; i++) {
     const double *e = v->e + i * v->step;
-    add_partials(out, w.value[i * w.step], e + 1);
-    if (w.d) add_partials(out, e[0], w.d + i * w.step);
-    if (w.d && (v->tag & NSL_JET)) out->d[1] += 2 * e[1] * w.d[i * w.step];
+    const double *f = w.value + i * w.step;
+    if (w.d || *f != 0) add_partials(out, *f, e);
+    if (w.d) add_partials(out, e[0], f);
+    if (w.d && (v->tag & NSL_JET) && e[1] != 0 && f[1] != 0) out->d[1] += 2 * e[1] * f[1];
   }
   return 1;
 }
@@ -508,7 +511,7 @@ static int method_norm(lua_State *L) {
   for (int i = 0; i < v->n; i++) {
     const double *e = v->e + i * v->step;
     double slope = p == 2 ? (out->value != 0 ? e[0] / out->value : 0) : ns_dual_abs(e[0]).dx;
-    if (p != HUGE_VAL || i == largest) add_partials(out, slope, e + 1);
+    if (p != HUGE_VAL || i == largest) add_partials(out, slope, e);
   }
   if (p == 2 && (v->tag & NSL_JET)) bend_norm(out, v);
   return 1;
