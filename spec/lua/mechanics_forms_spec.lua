@@ -1,17 +1,9 @@
 -- ns.mechanics: the equations as a LagrangianDS with constraints, as DAEs, and in independent coordinates.
 local ns = require "nslua"
+local expect = require "expect"
+local fails, near = expect.fails, expect.near
 local sin, cos = math.sin, math.cos
 local g = 9.81
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
-
-local function near(expected, got, tolerance)
-  assert.is_true((ns.vector(expected) - got):norm(math.huge) < tolerance, tostring(got))
-end
 
 -- A link of length 1 on a pin, from the level: theta'' = -3/2 g cos theta.
 local function link()
