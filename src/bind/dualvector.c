@@ -10,7 +10,11 @@
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
-const NslType nsl_dual_vector_type = {.name = "dual vector"};
+static const char *describe(lua_State *L, const void *object) {
+  return lua_pushfstring(L, "dual vector of %d", ((const NslDualVector *)object)->n);
+}
+
+const NslType nsl_dual_vector_type = {"dual vector", describe};
 
 enum { METHODS = NSL_DUAL_UPVALUES + 1 };
 
@@ -42,11 +46,6 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
 
 static const char *name_of(const NslDualVector *v) {
   return v->label ? v->label : "dual vector";
-}
-
-static const char *describe(lua_State *L, int idx) {
-  const NslDualVector *v = nsl_test_dual_vector(L, idx);
-  return v ? lua_pushfstring(L, "dual vector of %d", v->n) : nsl_describe(L, idx);
 }
 
 static NslDualVector *check(lua_State *L, int idx) {
@@ -96,29 +95,17 @@ void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx) {
     e[0] = lua_tonumber(L, idx);
     memset(e + 1, 0, (size_t)v->np * sizeof(double));
   } else {
-    luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, describe(L, idx));
+    luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, nsl_describe(L, idx));
   }
 }
 
 /* ---- elements ---- */
 
-static int bad_index(lua_State *L, const NslDualVector *v) {
-  const char *name = name_of(v);
-  if (!lua_isinteger(L, 2)) {
-    const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2))
-                                                    : describe(L, 2);
-    return luaL_error(L, "%s: index must be an integer, got %s", name, got);
-  }
-  if (v->n == 0) return luaL_error(L, "%s[%I]: the vector is empty", name, (LUAI_UACINT)lua_tointeger(L, 2));
-  return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), v->n);
-}
-
 /* The position from 0 of the index at stack index 2. */
 static int position(lua_State *L, const NslDualVector *v) {
-  int good = 0;
-  lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
-  if (!good || i >= (lua_Unsigned)v->n) bad_index(L, v);
-  return (int)i;
+  int i = nsl_index(L, v->n);
+  if (i < 0) nsl_bad_index(L, name_of(v), v->n);
+  return i;
 }
 
 /* Pushes the method called by the string at stack index 2; one of plain vectors that is missing here raises. */
@@ -310,7 +297,7 @@ static int product(lua_State *L, bool matrix_first) {
 }
 
 static int undefined(lua_State *L, char sign, const char *hint) {
-  const char *left = describe(L, 1), *right = describe(L, 2);
+  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
   return luaL_error(L, "%s %c %s: %s", left, sign, right, hint);
 }
 
@@ -339,7 +326,7 @@ int nsl_dual_vector_arithmetic(lua_State *L, const NslDualOp *op) {
 static void vector_argument(lua_State *L, int idx, uint64_t tag, int np, int n, const char *who, Operand *o) {
   if (lua_istable(L, idx)) {
     lua_Unsigned length = lua_rawlen(L, idx);
-    if (length != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, describe(L, idx));
+    if (length != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, nsl_describe(L, idx));
     NslDualVector *v = push_like(L, tag, np, n);
     for (int i = 0; i < n; i++) {
       lua_rawgeti(L, idx, i + 1);
@@ -350,7 +337,7 @@ static void vector_argument(lua_State *L, int idx, uint64_t tag, int np, int n, 
   }
   operand(L, idx, o);
   if (!is_vector(o) || o->n != n)
-    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, describe(L, idx));
+    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, nsl_describe(L, idx));
   if (o->d) nsl_same_tag(L, o->tag, tag);
 }
 
@@ -574,7 +561,7 @@ static int method_min(lua_State *L) {
 static int method_cross(lua_State *L) {
   const NslDualVector *v = check(L, 1);
   Operand a, b;
-  if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", describe(L, 1));
+  if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", nsl_describe(L, 1));
   lua_settop(L, 2);
   vector_argument(L, 2, v->tag, v->np, 3, "cross", &b);
   operand(L, 1, &a);
