@@ -474,22 +474,11 @@ static const luaL_Reg vector_methods[] = {
 };
 
 void nsl_vector_methods(lua_State *L) {
-  luaL_getmetatable(L, nsl_vector_type.name);
-  lua_getfield(L, -1, "__index");
-  lua_getupvalue(L, -1, 1);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  nsl_push_element_methods(L, &nsl_vector_type);
 }
 
 void nsl_open_vector(lua_State *L) {
-  nsl_register_type(L, &nsl_vector_type, vector_meta, vector_methods);
-  luaL_getmetatable(L, nsl_vector_type.name);
-  luaL_setfuncs(L, nsl_element_meta, 0);
-  lua_getfield(L, -1, "__index");
-  luaL_setfuncs(L, nsl_element_methods, 0);
-  lua_pushcclosure(L, vector_index, 1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  nsl_register_elements(L, &nsl_vector_type, vector_meta, vector_methods, vector_index);
   ns_linalg_init();
   lua_pushcfunction(L, new_vector);
   lua_setfield(L, -2, "vector");
