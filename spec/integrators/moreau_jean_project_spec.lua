@@ -375,11 +375,13 @@ describe("a simulation with the combined projection", function()
     end
     local simu, ds = start(1.2, 1e-13, 2)
     assert.truthy(message(simu.computeOneStep, simu)
-      :find("^TimeSteppingCombinedProjection: the projection did not converge in 2 iterations: violation [%d.e-]+, tolerance 1e%-13 %(t=0.1 step 1 newton %d+%)$"))
+      :find("^TimeSteppingCombinedProjection: the projection did not converge in 2 iterations: "
+      .. "violation [%d.e-]+, tolerance 1e%-13 %(t=0.1 step 1 newton %d+%)$"))
     assert.same({ 1.2, 0 }, ds:q():totable())
     simu, ds = start(1.001, 1e-5, 1)
     assert.truthy(message(simu.computeOneStep, simu)
-      :find("^TimeSteppingCombinedProjection: the combined projection did not converge in 1 iterations: violation [%d.e-]+, tolerance 1e%-05 %(t=0.1 step 1 newton %d+%)$"))
+      :find("^TimeSteppingCombinedProjection: the combined projection did not converge in 1 iterations: "
+      .. "violation [%d.e-]+, tolerance 1e%-05 %(t=0.1 step 1 newton %d+%)$"))
     assert.same({ 1.001, 0 }, ds:q():totable())
     simu:setConstraintTolerance(1e-6, 20)
     simu:computeOneStep()
