@@ -47,6 +47,22 @@ local function check_module()
   return whole
 end
 
+-- Modules that are built where their headers are: what each gives, and how to come by it.
+local modules = {
+  { "nslua.hdf5", "HDF5", ".h5 files", "sudo apt-get install libhdf5-dev, then make and make install" },
+  { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "sudo apt-get install libsundials-dev, then make and make install" },
+}
+
+local function check_modules()
+  for _, entry in ipairs(modules) do
+    local name, library, use, remedy = table.unpack(entry)
+    local place = package.searchpath(name, package.cpath)
+    local good, module = pcall(require, name)
+    if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
+    else say("missing", library, place and tostring(module):match "^[^\n]*" or ("for %s: %s"):format(use, remedy)) end
+  end
+end
+
 local function check_programs()
   for _, program in ipairs(programs) do
     local name, use, ask, package = table.unpack(program)
@@ -77,6 +93,7 @@ return function(host, version)
   found("Lua", version:match "Lua ([%d.]+)" or _VERSION)
   local good = check_module()
   check_prompt(host)
+  if good then check_modules() end
   check_programs()
   print(good and "all that nslua needs is there" or "nslua cannot run: see MISSING above")
   return good

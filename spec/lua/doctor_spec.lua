@@ -26,6 +26,29 @@ describe("nslua --doctor", function()
     assert.matches("\nall that nslua needs is there\n$", out)
   end)
 
+  it("names the modules that are built, and how to come by the others", function()
+    local out = doctor()
+    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5 files%)", sundials = "SUNDIALS     linked %(a second" } do
+      local there = package.searchpath("nslua." .. name, package.cpath)
+      assert.matches("\n  " .. (there and "found    " .. line or "missing  " .. line:match "^%S+"), out)
+    end
+    local lone = directory .. "/lone"
+    os.execute(("mkdir -p %s/bin %s/lib/lua/5.4/nslua %s/share/lua/5.4 && cp %s %s/bin && cp -R %s/lua/nslua %s/share/lua/5.4 && "
+      .. "cp %s/lib/nslua/core.so %s/lib/lua/5.4/nslua"):format(lone, lone, lone, host.nslua, lone, host.root, lone, host.build, lone))
+    local err, code
+    out, err, code = host.run(("XDG_STATE_HOME=%s LUA_CPATH='%s/lib/lua/5.4/?.so' %s/bin/nslua --doctor"):format(directory, lone, lone))
+    assert.equal("", err)
+    assert.equal(0, code)
+    assert.truthy(out:find("\n  missing  HDF5         for .h5 files: sudo apt-get install libhdf5-dev, then make and make install\n", 1,
+      true))
+    assert.truthy(out:find("\n  missing  SUNDIALS     for a second solver of DAEs: sudo apt-get install libsundials-dev, then make",
+      1, true))
+    host.write(lone .. "/lib/lua/5.4/nslua/hdf5.so", "no")
+    out, _, code = host.run(("XDG_STATE_HOME=%s LUA_CPATH='%s/lib/lua/5.4/?.so' %s/bin/nslua --doctor"):format(directory, lone, lone))
+    assert.equal(0, code)
+    assert.matches("\n  missing  HDF5         error loading module 'nslua.hdf5' from file", out)
+  end)
+
   it("names what is missing, and how to install it; optional programs are no failure", function()
     local out, err, code = doctor "PATH=/nowhere"
     assert.equal("", err)

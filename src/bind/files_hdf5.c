@@ -163,7 +163,7 @@ int nsl_save_h5(lua_State *L) {
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int count, nattributes;
   NsError err = {NS_OK, ""};
-  const NsHdf5Attribute *attributes = read_attributes(L, 4, &nattributes);
+  NsHdf5Attribute *attributes = read_attributes(L, 4, &nattributes);
   NslNamed *list = nsl_named_arrays(L, &count, "");
   NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)count * sizeof *arrays + 1, 0);
   for (int i = 0; i < count; i++) arrays[i] = (NsHdf5Array){list[i].name, list[i].rows, list[i].cols, list[i].data};

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,10 +25,15 @@ static NsStatus write_bytes(const char *path, char *bytes, size_t size, NsError 
   return status;
 }
 
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const NsHdf5Attribute *)a)->name, ((const NsHdf5Attribute *)b)->name);
+}
+
 NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count,
-                    const NsHdf5Attribute *attributes, int nattributes, NsError *err) {
+                    NsHdf5Attribute *attributes, int nattributes, NsError *err) {
   char *bytes;
   size_t size;
+  if (nattributes > 1) qsort(attributes, (size_t)nattributes, sizeof *attributes, by_name);
   NsStatus status = hdf5->pack(path, arrays, count, attributes, nattributes, false, &bytes, &size, err);
   return status == NS_OK ? write_bytes(path, bytes, size, err) : status;
 }

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "io/h5.h"
 
-enum { MAX_TEXT = 1 << 20, MAX_COUNT = 1 << 24, PATIENCE = 100, SECONDS = 5, BYTES_A_SECOND = 100000 };
+enum { MAX_TEXT = 1 << 20, MAX_COUNT = 1 << 24, PATIENCE = 100, SECONDS = 2, BYTES_A_SECOND = 100000 };
 
 /* ---- the child ---- */
 

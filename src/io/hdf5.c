@@ -28,16 +28,23 @@ void ns_hdf5_end(NsHdf5Quiet before) {
 
 enum { REASON = 256 };
 
-/* The innermost entry comes first. */
+/* The innermost entry comes first. Of one that quotes the system the quotation is all that matters. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *context) {
-  if (n == 0 && entry->desc) snprintf(context, REASON, "%s", entry->desc);
+  static const char quote[] = "error message = '";
+  char *reason = context;
+  if (n > 0 || !entry->desc) return 0;
+  const char *said = strstr(entry->desc, quote);
+  if (said) snprintf(reason, REASON, "%.*s", (int)strcspn(said + sizeof quote - 1, "'"), said + sizeof quote - 1);
+  else snprintf(reason, REASON, "HDF5 says: %s", entry->desc);
+  for (char *end = reason; *end; end++)
+    if (*end == '\n') *end = ' ';
   return 0;
 }
 
 NsStatus ns_hdf5_fail(NsError *err, const char *verb, const char *path) {
-  char reason[REASON] = "unknown failure";
+  char reason[REASON] = "HDF5 fails";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, reason);
-  return ns_hdf5_engine->fail(err, NS_EIO, "cannot %s '%s': HDF5 says: %s", verb, path, reason);
+  return ns_hdf5_engine->fail(err, NS_EIO, "cannot %s '%s': %s", verb, path, reason);
 }
 
 NsStatus ns_hdf5_memory(NsError *err, const char *verb, const char *path) {

@@ -3,6 +3,7 @@
 ** Rows appended to an HDF5 file that may be read meanwhile, and lasts when its writer is killed.
 */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,10 +92,21 @@ static void destroy(Appender *a) {
   ns_hdf5_engine->release(a);
 }
 
+/*
+** After a failure what is left goes to no file: it would fail again, and the library crashes at the end of the process when a
+** file could not be closed. The file stays as of its last flush.
+*/
+static void let_go(Appender *a) {
+  int fd = descriptor(a), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (fd >= 0 && nothing >= 0) dup2(nothing, fd);
+  if (nothing >= 0) close(nothing);
+}
+
 static NsStatus append_close(NsStream *stream, NsError *err) {
   Appender *a = (Appender *)stream;
   NsHdf5Quiet before = ns_hdf5_begin();
   commit_rows(a);
+  if (a->status != NS_OK) let_go(a);
   keep(a, H5Fclose(a->file) >= 0);
   ns_hdf5_end(before);
   NsStatus status = a->status == NS_OK ? NS_OK : ns_hdf5_engine->fail(err, a->status, "%s", a->trouble.text);

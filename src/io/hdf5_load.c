@@ -22,7 +22,7 @@ typedef struct Reader {
   const char *path;
   hid_t file;
   unsigned long long size;     /* bytes */
-  long long committed, needed; /* of a stream: its rows, and the bytes they need; -1: it is none */
+  long long committed;         /* of a stream: the rows that count; -1: it is none */
   NsHdf5Contents *contents;
   int room;
   NsError *err;
@@ -275,11 +275,12 @@ static NsStatus read_numbers(const Reader *r, hid_t dataset, hid_t space, NsHdf5
   hid_t memory = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
   bool good = memory >= 0 && (rank == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, zero, NULL, dims, NULL) >= 0);
   good = good && H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, rows ? rows : item->data) >= 0;
+  NsStatus status = good ? NS_OK : fail(r);
   if (memory >= 0) H5Sclose(memory);
   for (ptrdiff_t i = 0; rows && good && i < m; i++)
     for (ptrdiff_t j = 0; j < n; j++) item->data[i + j * m] = rows[i * n + j];
   ns_hdf5_engine->release(rows);
-  return good ? NS_OK : fail(r);
+  return status;
 }
 
 static NsStatus read_item(const Reader *r, hid_t dataset, NsHdf5Item *item) {
@@ -323,20 +324,26 @@ static NsStatus read_dataset(const Reader *r, NsHdf5Item *item) {
 
 /* ---- the file ---- */
 
+/* Whether this is the dataset that only a stream has, and no array of that name: two integers. */
+static bool is_commit(hid_t dataset) {
+  hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+  bool is = space >= 0 && type >= 0 && H5Tget_class(type) == H5T_INTEGER && H5Sget_simple_extent_npoints(space) == 2;
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
+  return is;
+}
+
 /* Whether the file is a stream, and what of it counts. */
 static NsStatus look_for_commit(Reader *r) {
   long long values[2] = {-1, 0};
-  r->committed = -1;
-  if (H5Lexists(r->file, NS_HDF5_COMMIT, H5P_DEFAULT) <= 0) return NS_OK;
-  hid_t dataset = H5Dopen2(r->file, NS_HDF5_COMMIT, H5P_DEFAULT), space = dataset >= 0 ? H5Dget_space(dataset) : -1;
-  bool ours = space >= 0 && H5Sget_simple_extent_npoints(space) == 2;
-  bool good = ours && H5Dread(dataset, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-  if (space >= 0) H5Sclose(space);
+  hid_t dataset = H5Lexists(r->file, NS_HDF5_COMMIT, H5P_DEFAULT) > 0 ? H5Dopen2(r->file, NS_HDF5_COMMIT, H5P_DEFAULT) : -1;
+  bool stream = dataset >= 0 && is_commit(dataset);
+  bool good = stream && H5Dread(dataset, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
   if (dataset >= 0) H5Dclose(dataset);
+  if (!stream) return NS_OK;
   if (!good || values[0] < 0 || values[1] < 0) return unreadable(r, "it is a stream that does not tell its rows");
   r->committed = values[0];
-  r->needed = values[1];
-  if (r->size < (unsigned long long)r->needed) return unreadable(r, "it is a stream that is cut off");
+  if (r->size < (unsigned long long)values[1]) return unreadable(r, "it is a stream that is cut off");
   return NS_OK;
 }
 

@@ -17,6 +17,7 @@ enum { CHUNK = 1 << 16, STREAM_CHUNK = 1024, ROOM = 1 << 16 };
 typedef struct Image {
   char *bytes;
   size_t size;
+  bool failed; /* there was no memory */
 } Image;
 
 static void *image_alloc(size_t size, H5FD_file_image_op_t op, void *context) {
@@ -24,17 +25,21 @@ static void *image_alloc(size_t size, H5FD_file_image_op_t op, void *context) {
   (void)op;
   image->bytes = ns_hdf5_engine->alloc(size, 1);
   image->size = image->bytes ? size : 0;
+  image->failed = !image->bytes;
   return image->bytes;
 }
 
 static void *image_resize(void *block, size_t size, H5FD_file_image_op_t op, void *context) {
   Image *image = context;
+  (void)op;
   if (!block) return image_alloc(size, op, context);
   char *bytes = ns_hdf5_engine->alloc(size, 1);
+  image->failed = !bytes;
   if (!bytes) return NULL;
   memcpy(bytes, block, size < image->size ? size : image->size);
   ns_hdf5_engine->release(block);
-  *image = (Image){bytes, size};
+  image->bytes = bytes;
+  image->size = size;
   return bytes;
 }
 
@@ -243,19 +248,20 @@ static NsStatus fill_file(hid_t file, const NsHdf5Array *arrays, int count, cons
 
 NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
                       bool stream, char **bytes, size_t *size, NsError *err) {
-  Image image = {NULL, 0};
+  Image image = {NULL, 0, false};
   size_t room = ROOM;
   for (int i = 0; i < count; i++)
     room += 1024 + (size_t)arrays[i].rows * (arrays[i].cols < 0 ? 1 : (size_t)arrays[i].cols) * sizeof(double);
   NsHdf5Quiet before = ns_hdf5_begin();
   hid_t file = create_file(&image, room);
   NsStatus status = file >= 0 ? fill_file(file, arrays, count, attributes, nattributes, stream) : NS_EIO;
-  if (status == NS_EIO) status = ns_hdf5_fail(err, "write", path);
-  if (status == NS_ENOMEM) status = ns_hdf5_memory(err, "write", path);
-  if (file >= 0 && H5Fclose(file) < 0 && status == NS_OK) status = ns_hdf5_fail(err, "write", path);
+  if (status == NS_EIO && !image.failed) status = ns_hdf5_fail(err, "write", path);
+  if (status == NS_ENOMEM || image.failed) status = ns_hdf5_memory(err, "write", path);
+  bool closed = file < 0 || H5Fclose(file) >= 0;
+  if (!closed && status == NS_OK) status = ns_hdf5_fail(err, "write", path);
   ns_hdf5_end(before);
   *bytes = status == NS_OK ? image.bytes : NULL;
   *size = status == NS_OK ? file_size(&image) : 0;
-  if (status != NS_OK) ns_hdf5_engine->release(image.bytes);
+  if (status != NS_OK && closed) ns_hdf5_engine->release(image.bytes); /* of one that is not, the library still holds it */
   return status;
 }
