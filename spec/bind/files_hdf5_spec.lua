@@ -23,6 +23,7 @@ describe("bind.files_hdf5", function()
     for _, name in ipairs(sol:names()) do assert.equal(hdf5.bits(npz[name]), hdf5.bits(run[name])) end
     local attributes, stats = run:attributes(), { status = "completed" }
     for name, value in pairs(sol.stats) do stats[name] = value end
+    stats.seconds = nil -- the same run gives the same file
     assert.same(stats, attributes)
     assert.equal("integer", math.type(attributes.rows))
     assert.same(attributes, ns.load(path "other.hdf5"):attributes())

@@ -2,7 +2,6 @@
 local hdf5 = require "hdf5"
 local host = require "host"
 local ns = require "nslua"
-local message = require "bind.models".message
 local it = hdf5.it
 
 describe("io.h5_load", function()
@@ -21,19 +20,38 @@ describe("io.h5_load", function()
     return r
   end
 
-  it("lives on when the library crashes", function() -- with 1.10.8 it does
-    local text = try("earliest", { [11388] = 0xf2, [24140] = 0xcf, [27678] = 0x84 })
-    if require "nslua.hdf5".version == "1.10.8" then
-      assert.equal(("cannot read '%s': it is damaged: HDF5 does not come through it"):format(name), text)
-    end
+  local damaged = "cannot read '%s': it is damaged: HDF5 does not come through it"
+  local endless = { [5875] = 0x26, [8569] = 0x3d, [15991] = 0xdc } -- for 1.10.8
+  local known = hdf5.here and require "nslua.hdf5".version == "1.10.8"
+
+  it("lives on when the library crashes, as 1.10.8 may here", function()
+    for _ = 1, 3 do try("earliest", { [11388] = 0xf2, [24140] = 0xcf, [27678] = 0x84 }) end
     assert.equal(8, #ns.load "spec/reference/hdf5_earliest.h5":names())
   end)
 
   it("lives on when the library does not come back", function()
-    local text = try("latest", { [5875] = 0x26, [8569] = 0x3d, [15991] = 0xdc })
-    if require "nslua.hdf5".version == "1.10.8" then
-      assert.equal(("cannot read '%s': it is damaged: HDF5 does not come through it"):format(name), text)
-    end
+    local text = try("latest", endless)
+    if known then assert.equal(damaged:format(name), text) end
+  end)
+
+  -- What ns.load of the endless file prints when a command with PID in it runs meanwhile.
+  local function disturbed(command)
+    host.write(name, hdf5.patch(host.read "spec/reference/hdf5_latest.h5", endless))
+    return (host.nslua_run("-", ([[
+      local ns = require "nslua"
+      ns.load "spec/reference/hdf5_latest.h5"
+      local pid = io.open "/proc/self/stat":read "n"
+      os.execute(("(sleep 0.3; %s) >/dev/null &"):gsub("PID", ("%%d"):format(pid)))
+      print(pcall(ns.load, "%s"))]]):format(command, name)))
+  end
+
+  it("tells of a crash", function()
+    assert.equal("false\t" .. damaged:format(name) .. "\n", disturbed "kill -SEGV $(ps -o pid= --ppid PID)")
+  end)
+
+  it("is broken off by an interrupt", function()
+    if not known then return pending "another library, which may come through the file" end
+    assert.equal("false\tinterrupted while '" .. name .. "' was read\n", disturbed "kill -INT PID")
   end)
 
   it("leaves no process, no descriptor and no output behind", function()
@@ -53,18 +71,5 @@ describe("io.h5_load", function()
     assert.equal("", err)
     assert.equal("once true\n", out)
     assert.equal(0, status)
-  end)
-
-  it("is broken off by an interrupt", function()
-    host.write(directory .. "/bad.h5", hdf5.patch(host.read "spec/reference/hdf5_latest.h5",
-      { [5875] = 0x26, [8569] = 0x3d, [15991] = 0xdc }))
-    local out = host.run(([[%s -e '
-      local ns = require "nslua"
-      ns.load "spec/reference/hdf5_latest.h5"
-      os.execute("(sleep 0.2; kill -INT " .. io.open "/proc/self/stat":read "n" .. ") &")
-      local start = os.time()
-      print(pcall(ns.load, "%s"))']]):format(host.quote(host.nslua), name))
-    assert.matches("^false\t.*'" .. name:gsub("%p", "%%%0") .. "'", out)
-    if require "nslua.hdf5".version == "1.10.8" then assert.matches("interrupted while '" .. name .. "' was read", out, 1, true) end
   end)
 end)

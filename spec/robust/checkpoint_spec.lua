@@ -49,17 +49,19 @@ describe("a run that is killed", function()
     return table.concat(parts)
   end
 
-  local function attack(ending)
+  -- Kills within `window` seconds.
+  local function attack(ending, window)
     local start = os.time()
-    local expected = run("whole", "1h", ending)
+    local kind = ending:sub(2)
+    local expected = run("whole_" .. kind, "1h", ending)
     assert.matches("^ready\n16000\t.*completed\n$", expected)
-    local whole = contents("whole", ending)
+    local whole = contents("whole_" .. kind, ending)
     local state, killed = 12345, 0
     for i = 1, runs do
-      local name, got = "state" .. i, nil
+      local name, got = kind .. i, nil
       for _ = 1, 50 do
         state = state * 1103515245 + 12345 & 0x7fffffff
-        got = run(name, 200, ending, ("%.3f"):format(0.02 + 0.2 * state / 0x7fffffff))
+        got = run(name, 200, ending, ("%.3f"):format(0.02 + window * state / 0x7fffffff))
         if got == expected then break end
         killed = killed + 1
         assert.matches("^r?e?a?d?y?\n?$", got)
@@ -72,6 +74,6 @@ describe("a run that is killed", function()
     assert.is_true(killed >= runs, ("killed %d times in %d s"):format(killed, os.time() - start))
   end
 
-  it("ends with the same bits when it is taken up again", function() attack ".csv" end)
-  hdf5.it("ends with the same bits when it is taken up again, a stream of HDF5 too", function() attack ".h5" end)
+  it("ends with the same bits when it is taken up again", function() attack(".csv", 0.2) end)
+  hdf5.it("ends with the same bits when it is taken up again, a stream of HDF5 too", function() attack(".h5", 0.5) end)
 end)

@@ -285,14 +285,12 @@ static NsStatus save_npz(lua_State *L, const NsSolution *s, const char *path, Ns
   return status;
 }
 
-/* An attribute of each number in stats. */
+/* An attribute of each count in stats: not of the time it took, so that the same run gives the same file. */
 static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int most) {
   int count = 0;
-  for (lua_pushnil(L); lua_next(L, stats) && count < most; lua_pop(L, 1))
-    list[count++] = (NsHdf5Attribute){.name = lua_tostring(L, -2),
-                                      .whole = lua_isinteger(L, -1),
-                                      .integer = lua_tointeger(L, -1),
-                                      .number = lua_tonumber(L, -1)};
+  for (lua_pushnil(L); lua_next(L, stats); lua_pop(L, 1))
+    if (lua_isinteger(L, -1) && count < most)
+      list[count++] = (NsHdf5Attribute){.name = lua_tostring(L, -2), .whole = true, .integer = lua_tointeger(L, -1)};
   return count;
 }
 
