@@ -45,7 +45,7 @@ LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)
 # Where the headers of SUNDIALS 6 are, nslua.sundials is built. The core never links it.
 SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
                  '$(hash)endif' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/sundials.so)
-SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%/sundials.o,bind ode)
+SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/borrow bind/sundials ode/sundials)
 SUNDIALS_LIBS := -lsundials_ida -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial
 
 # Where those of HDF5 1.10 or later are, not the parallel one, nslua.hdf5 is. Debian has several: its hdf5.pc may be the parallel one.
@@ -55,9 +55,9 @@ HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
 HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
                '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
                echo $(BUILD)/lib/nslua/hdf5.so)
-HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard src/bind/hdf5*.c src/io/hdf5*.c)))
+HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/borrow.c $(sort $(wildcard src/bind/hdf5*.c src/io/hdf5*.c)))
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name sundials.c ! -name 'hdf5*.c' ! -path 'src/repl/*' | sort)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name sundials.c ! -name 'hdf5*.c' ! -name borrow.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.
@@ -85,7 +85,7 @@ $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 $(BUILD)/lib/nslua/hdf5.so: $(HDF5_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
-$(HDF5_OBJ): CFLAGS_ALL += $(HDF5_CFLAGS)
+$(filter-out %/borrow.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -166,7 +166,7 @@ clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z0-9]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
 extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
 	@$(call provide,$(OPTIONAL))

@@ -59,7 +59,8 @@ local function check_modules()
     local place = package.searchpath(name, package.cpath)
     local good, module = pcall(require, name)
     if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
-    else say("missing", library, place and tostring(module):match "^[^\n]*" or ("for %s: %s"):format(use, remedy)) end
+    elseif place then say("missing", library, tostring(module):match "^[^\n]*")
+    else say("missing", library, ("for %s: %s"):format(use, remedy)) end
   end
 end
 

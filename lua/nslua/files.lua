@@ -1,4 +1,5 @@
--- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy, .npz and, by the module nslua.hdf5, .h5 files.
+-- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy, .npz and .h5 files
+-- (these by the module nslua.hdf5).
 --
 --   sol:save "run.npz"
 -- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run, run:plot(), run:save(file)

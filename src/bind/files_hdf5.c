@@ -135,6 +135,7 @@ int nsl_load_h5(lua_State *L) {
     lua_rawseti(L, names, count);
   }
   lua_setfield(L, extras, "unread");
+  hdf5->clear(&self->contents);
   return 3;
 }
 
