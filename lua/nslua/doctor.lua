@@ -47,20 +47,20 @@ local function check_module()
   return whole
 end
 
--- Modules that are built where their headers are: what each gives, and how to come by it.
+-- Modules that are built where their headers are: what each gives, and the package of the headers.
 local modules = {
-  { "nslua.hdf5", "HDF5", ".h5 files", "sudo apt-get install libhdf5-dev, then make and make install" },
-  { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "sudo apt-get install libsundials-dev, then make and make install" },
+  { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
+  { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },
 }
 
 local function check_modules()
   for _, entry in ipairs(modules) do
-    local name, library, use, remedy = table.unpack(entry)
+    local name, library, use, package_name = table.unpack(entry)
     local place = package.searchpath(name, package.cpath)
     local good, module = pcall(require, name)
     if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
     elseif place then say("missing", library, tostring(module):match "^[^\n]*")
-    else say("missing", library, ("for %s: %s"):format(use, remedy)) end
+    else say("missing", library, ("for %s: sudo apt-get install %s, then make and make install"):format(use, package_name)) end
   end
 end
 

@@ -45,7 +45,8 @@ describe("nslua --doctor", function()
     assert.equal(0, code)
     local remedy = "%s: sudo apt-get install %s, then make and make install\n"
     assert.truthy(out:find("\n  missing  HDF5         for " .. remedy:format(".h5 files", "libhdf5-dev"), 1, true))
-    assert.truthy(out:find("\n  missing  SUNDIALS     for " .. remedy:format("a second solver of DAEs", "libsundials-dev"), 1, true))
+    assert.truthy(out:find("\n  missing  SUNDIALS     for " .. remedy:format("a second solver of DAEs", "libsundials-dev"), 1,
+      true))
     host.write(lone .. "/lib/lua/5.4/nslua/hdf5.so", "no")
     out = lone_doctor()
     assert.matches("\n  missing  HDF5         error loading module 'nslua.hdf5' from file", out)
