@@ -60,7 +60,9 @@ local function check_modules()
     local good, module = pcall(require, name)
     if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
     elseif place then say("missing", library, tostring(module):match "^[^\n]*")
-    else say("missing", library, ("for %s: sudo apt-get install %s, then make and make install"):format(use, package_name)) end
+    else
+      say("missing", library, ("for %s: sudo apt-get install %s, then make and make install"):format(use, package_name))
+    end
   end
 end
 
