@@ -61,7 +61,8 @@ local function check_modules()
     if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
     elseif place then say("missing", library, tostring(module):match "^[^\n]*")
     else
-      say("missing", library, ("for %s: sudo apt-get install %s, then make and make install"):format(use, package_name))
+      local remedy = "for %s: sudo apt-get install %s, then make and make install"
+      say("missing", library, remedy:format(use, package_name))
     end
   end
 end
