@@ -339,18 +339,6 @@ return function(ns, support)
     end }, Dae)
   end
 
-  -- The method of IDA, in a module of its own.
-  local function ida()
-    if not package.loaded["nslua.sundials"] and not package.searchpath("nslua.sundials", package.cpath) then
-      fail("dae: kind 'ida' is in the module nslua.sundials, which is not here: it is built when the headers of "
-        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' "
-        .. "solves the same problems")
-    end
-    local good, module = pcall(require, "nslua.sundials")
-    if not good then fail("dae: kind 'ida': %s", module) end
-    return module.ida
-  end
-
   function public.dae(kind, residual, options)
     if kind ~= "radau" and kind ~= "ida" then
       fail("dae: kind: expected 'radau' or 'ida', got %s",
@@ -366,7 +354,7 @@ return function(ns, support)
     end
     local dae = system and of_system(residual, options)
       or setmetatable({ residual = residual, options = options }, Dae)
-    dae.method = kind == "ida" and ida() or nil
+    dae.method = kind == "ida" and support.sundials("dae", "kind 'ida'", "'radau' solves the same problems").ida or nil
     return dae
   end
 

@@ -14,6 +14,7 @@
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
+#include "bind/optional.h"
 #include "bind/vector.h"
 #include "model/first_order_ds.h"
 #include "ode/dae_method.h"
@@ -498,6 +499,7 @@ void nsl_open_dae(lua_State *L) {
                                        {"terms", dae_terms},       {NULL, NULL}};
   nsl_register_type(L, &solver_type, meta, NULL);
   luaL_newlib(L, functions);
+  nsl_open_optional(L);
   lua_setfield(L, -2, "dae_support");
   lua_pushlightuserdata(L, (void *)ns_engine());
   lua_setfield(L, -2, "engine");

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind/compile.h"
@@ -14,6 +15,7 @@
 #include "bind/host.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "bind/optional.h"
 
 static const char who[] = "solve_ivp";
 
@@ -251,13 +253,29 @@ static void read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
   }
 }
 
+/* The method of the optional module whose name stands at METHOD, or NULL. */
+static const NsStepperClass *find_optional(lua_State *L, const char *name) {
+  char what[32];
+  if (strcmp(name, "CVODE_BDF") != 0 && strcmp(name, "CVODE_Adams") != 0) return NULL;
+  snprintf(what, sizeof what, "method '%s'", name);
+  nsl_push_sundials(L, who, what, strcmp(name, "CVODE_BDF") == 0 ? "'BDF' and 'Radau' solve the same problems"
+                                                                : "'DOP853' solves the same problems");
+  lua_getfield(L, -1, name);
+  const NsStepperClass *method = lua_touserdata(L, -1);
+  lua_pop(L, 2);
+  return method;
+}
+
 static const NsStepperClass *read_method(lua_State *L) {
   if (lua_isnil(L, METHOD)) return ns_stepper_class("RK45");
-  const char *name = lua_type(L, METHOD) == LUA_TSTRING ? lua_tostring(L, METHOD) : NULL;
+  const char *name = lua_type(L, METHOD) == LUA_TSTRING ? lua_tostring(L, METHOD) : NULL, *names = ns_stepper_names();
   const NsStepperClass *method = name ? ns_stepper_class(name) : NULL;
-  if (!method && name) luaL_error(L, "%s: method: expected one of %s, got '%s'", who, ns_stepper_names(), name);
-  if (!method) luaL_error(L, "%s: method: expected one of %s, got %s", who, ns_stepper_names(), nsl_describe(L, METHOD));
-  return method;
+  if (!method && name) method = find_optional(L, name);
+  if (method) return method;
+  if (name) lua_pushfstring(L, "'%s'", name);
+  else lua_pushstring(L, nsl_describe(L, METHOD));
+  luaL_error(L, "%s: method: expected one of %s, CVODE_BDF, CVODE_Adams, got %s", who, names, lua_tostring(L, -1));
+  return NULL;
 }
 
 /* A copy of the start values replaces what stands at Y0. */
