@@ -5,7 +5,8 @@
 --   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
 --   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
 --
--- In place of "radau" stands "ida": SUNDIALS' IDA, where the module nslua.sundials is there, for index 1 and 2.
+-- In place of "radau" stands "ida": SUNDIALS' IDA, where the module nslua.sundials is there, for index 1 and 2, and 3
+-- when the option index lists it.
 --
 -- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers, or those
 -- that the option jacobian(t, y, yd) returns, dF/dy and dF/dyd. The method is Radau IIA of order 5 with steps
@@ -268,6 +269,10 @@ return function(ns, support)
     if o.index == nil then
       local index, unknowns = index_near(solver, t, y, yd)
       if index and index > 3 then fail("dae: the equations are of index %d; at most 3 is solved", index) end
+      if index == 3 and self.method then
+        fail("dae: index: the equations are of index 3, which kind 'ida' solves only when the option index asks for it "
+          .. "({ %s }), with errors far above the tolerances; 'radau' solves index 3", table.concat(unknowns, ", "))
+      end
       if index and index > 1 then by_index = unknowns end
     end
     if self.method or by_index ~= o.index then solver = make(self, n, by_index, self.method) end

@@ -92,6 +92,12 @@ describe("CVODE", function()
     assert.is_true(sol.nsteps < 3000)
   end)
 
+  test("takes no equations at all", each(function(method)
+    local sol = solve(method, function() return {} end, { 0, 1 }, {}, { dense_output = true })
+    assert.equal(1, sol.t[#sol.t])
+    assert.equal(0, #sol.sol(0.5))
+  end))
+
   test("takes a given Jacobian, compiled functions, arguments, tolerances of each unknown, 0 among them", each(function(method)
     local function f(_, y, k) return { -k * y[1], k * y[1] } end
     local options = { rtol = 1e-8, atol = { 1e-10, 0 }, args = { 2 } }

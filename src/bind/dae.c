@@ -250,7 +250,6 @@ static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
   lua_pop(L, 1);
   NsStatus status = method ? method->make(&s->solver, problem) : ns_dae_new(&s->dae, problem);
   if (status == NS_OK) s->method = method;
-  if (status == NS_EARG) luaL_error(L, "dae: index: kind '%s' solves index 1 and 2, 'radau' also 3", method->name);
   if (status != NS_OK) luaL_error(L, "not enough memory");
 }
 

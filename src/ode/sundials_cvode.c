@@ -16,6 +16,11 @@
 
 enum { BDF_ORDERS = 5, ADAMS_ORDERS = 12 };
 
+/* How many numbers CVODE gets: it takes no empty vectors, and without equations one stands for them. */
+static int length(int n) {
+  return n > 0 ? n : 1;
+}
+
 /* An absolute tolerance of 0 goes to CVODE as this: it takes no weight that is infinite. */
 static const double LEAST = 1e-150;
 
@@ -52,6 +57,7 @@ static int rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
   Cvode *c = context;
   const NsOdeProblem *p = &c->problem;
   double *f = NV_DATA_S(ydot);
+  f[0] = 0;
   NsStatus status = p->rate(p->context, t, NV_DATA_S(y), f, &c->trouble);
   for (int i = 0; i < p->n && status == NS_OK; i++)
     if (!isfinite(f[i]))
@@ -64,6 +70,7 @@ static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void 
   (void)ydot, (void)room1, (void)room2, (void)room3;
   Cvode *c = context;
   c->state.jacobians++;
+  SM_DATA_D(J)[0] = 0;
   return answer(c, t, c->problem.jacobian(c->problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
 }
 
@@ -91,9 +98,9 @@ static void destroy(void *self) {
 }
 
 static bool take_room(Cvode *c) {
-  int n = c->problem.n;
-  c->rows = engine->alloc((size_t)c->orders * (size_t)(n > 0 ? n : 1), sizeof *c->rows);
-  c->y_old = engine->alloc((size_t)(n > 0 ? n : 1), sizeof *c->y_old);
+  int n = length(c->problem.n);
+  c->rows = engine->alloc((size_t)c->orders * (size_t)n, sizeof *c->rows);
+  c->y_old = engine->alloc((size_t)n, sizeof *c->y_old);
   if (!c->rows || !c->y_old || SUNContext_Create(NULL, &c->context) != 0) return false;
   N_Vector *vectors[] = {&c->y, &c->atol, &c->derivative};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -101,14 +108,15 @@ static bool take_room(Cvode *c) {
     if (!*vectors[i]) return false;
     N_VConst(0, *vectors[i]);
   }
-  for (int i = 0; i < n; i++) NV_Ith_S(c->atol, i) = fmax(c->problem.atol[i], LEAST);
+  N_VConst(1, c->atol);
+  for (int i = 0; i < c->problem.n; i++) NV_Ith_S(c->atol, i) = fmax(c->problem.atol[i], LEAST);
   c->memory = CVodeCreate(c->orders == BDF_ORDERS ? CV_BDF : CV_ADAMS, c->context);
   return c->memory != NULL;
 }
 
 /* How the equation of a step is solved. */
 static bool take_solver(Cvode *c) {
-  int n = c->problem.n;
+  int n = length(c->problem.n);
   if (c->orders == ADAMS_ORDERS) {
     c->loop = SUNNonlinSol_FixedPoint(c->y, 0, c->context);
     return c->loop && CVodeSetNonlinearSolver(c->memory, c->loop) == CV_SUCCESS;
