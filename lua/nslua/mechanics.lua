@@ -23,11 +23,17 @@
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
 
+local where = require "nslua.where"
+where.ours()
+
 return function(ns, motion)
   local mechanics, core = {}, {} -- core: what the other files share
   local sin, cos = math.sin, math.cos
 
-  local function fail(text, ...) error(("mechanics: " .. text):format(...), 0) end
+  local function fail(text, ...) where.fail(("mechanics: " .. text):format(...)) end
+
+  -- What an error of this or another quantity says, to be raised again with a name before it.
+  local function said(message) return (where.bare(message, "mechanics"):gsub("^mechanics: ", "")) end
 
   function core.is_memory(message) return tostring(message):find "not enough memory" ~= nil end
 
@@ -117,7 +123,7 @@ return function(ns, motion)
     x.busy = nil
     if good then return a, b, c end
     if type(a) ~= "string" then error(a, 0) end
-    fail("%s: %s", x.name, (a:gsub("^mechanics: ", "")))
+    fail("%s: %s", x.name, said(a))
   end
 
   -- Quantities of a group are evaluated together: one pass with dual numbers for all of them.
@@ -172,7 +178,7 @@ return function(ns, motion)
     for _, x in ipairs(group) do
       if not x.constant then guarded(x, work, t, q, x.rows, ...) end
     end
-    fail("%s", (a:gsub("^mechanics: ", "")))
+    fail("%s", said(a))
   end
 
   local function values(x, t, q)

@@ -18,6 +18,8 @@
 -- Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., section VII.1; Shabana, Dynamics of
 -- Multibody Systems, 4th ed., chapter 5; Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16.
 
+require "nslua.where".ours()
+
 return function(ns, System, core)
   local fail, take_options, state, columns = core.fail, core.take_options, core.state, core.columns
   local mass, forces = core.mass, core.forces

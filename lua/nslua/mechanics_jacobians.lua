@@ -11,6 +11,8 @@
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapter 11.
 
+require "nslua.where".ours()
+
 return function(ns, core)
   local motion, spin = core.motion, core.spin
 
@@ -48,9 +50,9 @@ return function(ns, core)
     local m = action.count or sys.n
     local value = core.evaluate_value(action, sys, t, q, v)
     if action.constant then return value end
-    local good, _, by_q, by_v = pcall(motion.partials, action.value, t, q, v, m)
+    local good, first, by_q, by_v = pcall(motion.partials, action.value, t, q, v, m)
     if good then return value, by_q, by_v end
-    if core.is_memory(_) then error(_, 0) end
+    if core.is_memory(first) then error(first, 0) end
     by_q = differences(function(x) return core.evaluate_value(action, sys, t, x, v) end, q, m)
     by_v = differences(function(x) return core.evaluate_value(action, sys, t, q, x) end, v, m)
     return value, by_q, by_v
