@@ -320,7 +320,7 @@ static void store_along(lua_State *L, const Job *job, const NslDualVector *out) 
 static void store_jets(lua_State *L, const Job *job, const NslDualVector *out, int np) {
   for (int i = 0; i < job->nout; i++) {
     const double *d = out->e + i * out->step + 1;
-    for (int k = 0; k < np; k++)
+    for (int k = 0; k < np && job->jet.kind != NS_JET_SLOPES; k++)
       if (!isfinite(d[k])) bad_along(L, job, i, "higher", d[k]);
     memcpy(job->all + (ptrdiff_t)i * np, d, (size_t)np * sizeof *d);
   }
@@ -567,10 +567,10 @@ void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double 
   start(L, &job, function, self);
 }
 
-void nsl_dual_jets(lua_State *L, int function, double t, double tdot, const NslDualArg *arg, NsJet jet, const double *seed,
-                   const char *outlabel, int nout, const double *plain, double *all) {
-  Job job = {.has_time = true, .takes_out = true, .t = t, .nargs = 1, .nout = nout, .args = arg, .outlabel = outlabel,
-             .plain = plain, .tdot = tdot, .jet = jet, .seed = seed, .all = all};
+void nsl_dual_jets(lua_State *L, int function, double t, double tdot, int nargs, const NslDualArg *args, NsJet jet,
+                   const double *seed, const char *outlabel, int nout, const double *plain, double *all) {
+  Job job = {.has_time = true, .takes_out = true, .t = t, .nargs = nargs, .nout = nout, .args = args,
+             .outlabel = outlabel, .plain = plain, .tdot = tdot, .jet = jet, .seed = seed, .all = all};
   start(L, &job, function, 0);
 }
 

@@ -143,7 +143,7 @@ static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet 
 static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, const double *seed, double *all) {
   NslDualArg arg = {"q", 0, m->q->n, m->q->data, NULL};
   if (m->trace) trace_jets(L, m->trace, tdot, m->q->n, jet, seed, all);
-  else nsl_dual_jets(L, 1, m->t, tdot, &arg, jet, seed, "f", m->values->n, m->values->data, all);
+  else nsl_dual_jets(L, 1, m->t, tdot, 1, &arg, jet, seed, "f", m->values->n, m->values->data, all);
 }
 
 /* Columns first .. of J' and J'' from a pass with those variables. */
