@@ -52,7 +52,8 @@ local problems = {
 }
 
 local function solve(kind, residual, p, rtol)
-  return ns.dae(kind, residual, { rtol = rtol, atol = math.max(p.atol * rtol, 1e-14), consistent = "solve" }):solve(p.ts, p.y0, p.yd0)
+  return ns.dae(kind, residual, { rtol = rtol, atol = math.max(p.atol * rtol, 1e-14), consistent = "solve" })
+    :solve(p.ts, p.y0, p.yd0)
 end
 
 local has_ida = pcall(ns.dae, "ida", four_bar)
@@ -65,12 +66,14 @@ local function measure(kind, residual, p, rtol, exact)
   local sol
   local seconds = common.best(7, function() sol = solve(kind, residual, p, rtol) end)
   local y = sol.values.y
-  return sol.success and { seconds, common.off(exact, #p.y0, function(k, i) return y[k][i] end), sol.stats.steps } or nil
+  local off = common.off(exact, #p.y0, function(k, i) return y[k][i] end)
+  return sol.success and { seconds, off, sol.stats.steps } or nil
 end
 
 local function measure_peer(p, rtol, exact)
   local c = program and p.name ~= "four_bar" and common.peer(program, p.name, rtol) or {}
-  return c.time and { c.time, common.off(exact, #p.y0, function(k, i) return c[("y%d_%d"):format(k - 1, i)] end), c.steps }
+  if not c.time then return nil end
+  return { c.time, common.off(exact, #p.y0, function(k, i) return c[("y%d_%d"):format(k - 1, i)] end), c.steps }
 end
 
 local same, equal = {}, {}

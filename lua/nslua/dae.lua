@@ -284,8 +284,9 @@ return function(ns, support)
       local index, unknowns = index_near(solver, t, y, yd)
       if index and index > 3 then fail("dae: the equations are of index %d; at most 3 is solved", index) end
       if index == 3 and self.method then
-        fail("dae: index: the equations are of index 3, which kind 'ida' solves only when the option index asks for it "
-          .. "({ %s }), with errors far above the tolerances; 'radau' solves index 3", table.concat(unknowns, ", "))
+        fail("dae: index: the equations are of index 3, which kind 'ida' solves only when the option index asks for "
+          .. "it ({ %s }), with errors far above the tolerances; 'radau' solves index 3",
+          table.concat(unknowns, ", "))
       end
       if index and index > 1 then by_index = unknowns end
     end
@@ -314,7 +315,8 @@ return function(ns, support)
       end
     end
     local solver, y, yd = prepare(self, ts[1], y0, yd0, solved)
-    call(support.start, solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0), ts[#ts])
+    local first = positive(self.options.first_step_size, "dae", "first_step_size", 0)
+    call(support.start, solver, ts[1], y, yd, first, ts[#ts])
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
     local errors
@@ -373,7 +375,9 @@ return function(ns, support)
     end
     local dae = system and of_system(residual, options)
       or setmetatable({ residual = residual, options = options }, Dae)
-    dae.method = kind == "ida" and call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida or nil
+    if kind == "ida" then
+      dae.method = call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida
+    end
     return dae
   end
 

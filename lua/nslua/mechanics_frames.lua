@@ -120,7 +120,8 @@ return function(ns, mechanics, System, core)
     local factor, v = a, b
     if getmetatable(a) == Vector then factor, v = b, a end
     if getmetatable(factor) == Vector then
-      fail("vector *: expected a number or a function of (t, q), got %s (two vectors: dot or cross)", describe(factor))
+      fail("vector *: expected a number or a function of (t, q), got %s (two vectors: dot or cross)",
+        describe(factor))
     end
     function_of(factor, "vector *")
     local parts = {}
@@ -176,8 +177,8 @@ return function(ns, mechanics, System, core)
 
   local function related(a, b, who)
     if root_of(a) == root_of(b) then return end
-    fail("%s: frame '%s': expected one that frame '%s' is oriented to, got one of another tree (orient_axis joins them)", who,
-      b.name, a.name)
+    fail("%s: frame '%s': expected one that frame '%s' is oriented to, got one of another tree (orient_axis joins "
+      .. "them)", who, b.name, a.name)
   end
 
   -- The tables of matrices known at (t, q): that of all functions which are evaluated together, or a new one.
@@ -338,8 +339,8 @@ return function(ns, mechanics, System, core)
     local mine, top = chain(self)
     local theirs, other_top = chain(other)
     if top ~= other_top then
-      fail("pos_from: point '%s': expected one whose position from point '%s' is known, got none (set_pos joins them)",
-        other.name, self.name)
+      fail("pos_from: point '%s': expected one whose position from point '%s' is known, got none (set_pos joins "
+        .. "them)", other.name, self.name)
     end
     return mine - theirs
   end
@@ -585,7 +586,7 @@ return function(ns, mechanics, System, core)
     for j = 1, nu do
       if not seen[j] then independent[#independent + 1] = j end
     end
-    if #independent == 0 then 
+    if #independent == 0 then
       fail("kane: dependent: expected at most %d speeds, so that one is independent, got %d", nu - 1, #dependent)
     end
     return dependent, independent

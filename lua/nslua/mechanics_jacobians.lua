@@ -5,8 +5,8 @@
 --
 --   d(M a - h)/dq = sum_r w_r d2x_r/dq2 + J' dw/dq,   d(M a - h)/dv = J' dw/dv,
 --
--- and with q(s) = q + s v + s^2 / 2 a: dx'/dq = J', dx''/dq = J'', dx''/dv = 2 J', J' and J'' being the derivatives of J in
--- s: third derivatives of x, from one pass with numbers that carry them (ad/jet.h). Forces of (t, q, v) are
+-- and with q(s) = q + s v + s^2 / 2 a: dx'/dq = J', dx''/dq = J'', dx''/dv = 2 J', J' and J'' being the derivatives
+-- of J in s: third derivatives of x, from one pass with numbers that carry them (ad/jet.h). Forces of (t, q, v) are
 -- differentiated by dual numbers; those that these do not pass through, by central differences.
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapter 11.

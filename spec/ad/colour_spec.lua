@@ -93,7 +93,9 @@ describe("a Jacobian of known pattern", function()
     local f, y0 = chain(20)
     fails("solve_ivp: jac_sparsity[2][1]: expected an entry, since f[2] depends on y[1] at t=", solve, f, y0,
       { jac_sparsity = band(20, 1, 0) })
-    local function late(t, y) return { -1000 * (y[1] - math.cos(t)) + (t > 0.2 and 500 * y[2] ^ 3 or 0), -y[2] - 300 * y[2] ^ 3 } end
+    local function late(t, y)
+      return { -1000 * (y[1] - math.cos(t)) + (t > 0.2 and 500 * y[2] ^ 3 or 0), -y[2] - 300 * y[2] ^ 3 }
+    end
     fails("solve_ivp: jac_sparsity[1][2]: expected an entry, since f[1] depends on y[2] at t=0.", solve, late, { 1, 1 },
       { jac_sparsity = { { 1, 0 }, { 0, 1 } } })
   end)
