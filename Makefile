@@ -43,10 +43,12 @@ LUA_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=liblua5.4.a 2>/dev/nul
 LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)--no-whole-archive,-llua5.4)
 
 # Where the headers of SUNDIALS 6 are, nslua.sundials is built. The core never links it.
-SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
+SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)include <cvode/cvode.h>' \
+                 '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
                  '$(hash)endif' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/sundials.so)
-SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/borrow bind/sundials ode/sundials)
-SUNDIALS_LIBS := -lsundials_ida -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial
+SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/borrow bind/sundials ode/sundials ode/sundials_cvode)
+SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoint -lsundials_sunlinsoldense \
+                 -lsundials_sunmatrixdense -lsundials_nvecserial
 
 # Where those of HDF5 1.10 or later are, not the parallel one, nslua.hdf5 is. Debian has several: its hdf5.pc may be the parallel one.
 HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
@@ -57,7 +59,7 @@ HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VE
                echo $(BUILD)/lib/nslua/hdf5.so)
 HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/borrow.c $(sort $(wildcard src/bind/hdf5*.c src/io/hdf5*.c)))
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name sundials.c ! -name 'hdf5*.c' ! -name borrow.c ! -path 'src/repl/*' | sort)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name borrow.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.

@@ -52,29 +52,8 @@ local problems = {
 }
 
 local function solve(kind, residual, p, rtol)
-  return ns.dae(kind, residual, { rtol = rtol, atol = p.atol * rtol, consistent = "solve" }):solve(p.ts, p.y0, p.yd0)
-end
-
--- The largest error of at(k, i), against the largest value of unknown i.
-local function off(exact, n, at)
-  local most = 0
-  for i = 1, n do
-    local size = 0
-    for k = 2, #exact do size = math.max(size, math.abs(exact[k][i])) end
-    for k = 2, #exact do most = math.max(most, math.abs(at(k, i) - exact[k][i]) / size) end
-  end
-  return most
-end
-
--- The time at an error, on the broken line through the points {time, error} in logarithms; nil beyond its ends.
-local function at_error(points, e)
-  for k = 2, #points do
-    local a, b = points[k - 1], points[k]
-    if a[2] >= e and e >= b[2] then
-      local s = math.log(a[2] / e) / math.log(a[2] / b[2])
-      return a[1] * (b[1] / a[1]) ^ s
-    end
-  end
+  return ns.dae(kind, residual, { rtol = rtol, atol = math.max(p.atol * rtol, 1e-14), consistent = "solve" })
+    :solve(p.ts, p.y0, p.yd0)
 end
 
 local has_ida = pcall(ns.dae, "ida", four_bar)
@@ -87,12 +66,14 @@ local function measure(kind, residual, p, rtol, exact)
   local sol
   local seconds = common.best(7, function() sol = solve(kind, residual, p, rtol) end)
   local y = sol.values.y
-  return sol.success and { seconds, off(exact, #p.y0, function(k, i) return y[k][i] end), sol.stats.steps } or nil
+  local off = common.off(exact, #p.y0, function(k, i) return y[k][i] end)
+  return sol.success and { seconds, off, sol.stats.steps } or nil
 end
 
 local function measure_peer(p, rtol, exact)
   local c = program and p.name ~= "four_bar" and common.peer(program, p.name, rtol) or {}
-  return c.time and { c.time, off(exact, #p.y0, function(k, i) return c[("y%d_%d"):format(k - 1, i)] end), c.steps }
+  if not c.time then return nil end
+  return { c.time, common.off(exact, #p.y0, function(k, i) return c[("y%d_%d"):format(k - 1, i)] end), c.steps }
 end
 
 local same, equal = {}, {}
@@ -114,7 +95,7 @@ for _, p in ipairs(problems) do
   end
   for k = 4, 8, 2 do
     local e = 10.0 ^ -k
-    local a, b, c = at_error(radau, e), at_error(ida, e), at_error(peer, e)
+    local a, b, c = common.at_error(radau, e), common.at_error(ida, e), common.at_error(peer, e)
     equal[#equal + 1] = { ("%s, %g"):format(p.name, e), common.us(a), common.us(b), common.us(c), common.ratio(b, a),
       common.ratio(c, a) }
   end

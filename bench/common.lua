@@ -95,6 +95,30 @@ function common.table(title, head, rows)
   end
 end
 
+-- ---- errors ----
+
+-- The largest error of at(k, i), against the largest value of unknown i.
+function common.off(exact, n, at)
+  local most = 0
+  for i = 1, n do
+    local size = 0
+    for k = 2, #exact do size = math.max(size, math.abs(exact[k][i])) end
+    for k = 2, #exact do most = math.max(most, math.abs(at(k, i) - exact[k][i]) / size) end
+  end
+  return most
+end
+
+-- The time at an error, on the broken line through the points {time, error} in logarithms; nil beyond its ends.
+function common.at_error(points, e)
+  for k = 2, #points do
+    local a, b = points[k - 1], points[k]
+    if a[2] >= e and e >= b[2] then
+      local s = math.log(a[2] / e) / math.log(a[2] / b[2])
+      return a[1] * (b[1] / a[1]) ^ s
+    end
+  end
+end
+
 -- ---- peers ----
 
 local function quote(text)

@@ -37,7 +37,7 @@ local opt = options.parse(arg, {
   { "form", default = "written", choices = { "written", "positions" },
     help = "equations by hand, or by ns.mechanics" },
   { "compile", default = "auto", choices = { "auto", "no", "yes" },
-    help = "positions as compiled functions: no, yes, or where the method does it by itself" },
+    help = "positions as compiled functions: no, yes, or for dae alone" },
   { "rtol", default = 1e-10, min = 1e-13, max = 0.1, help = "relative tolerance" },
   { "atol", default = 1e-12, above = 0, help = "absolute tolerance" },
   { "h", default = 1e-3, min = 1e-5, max = 0.05, help = "length of a step of the theta scheme" },
@@ -197,7 +197,8 @@ end
 
 -- ---- from the positions: the same methods by ns.mechanics ----
 
-local function linkage()
+-- compile: unless the options say otherwise.
+local function linkage(compile)
   local me = ns.mechanics
   local N, A, B, C = me.ReferenceFrame "N", me.ReferenceFrame "A", me.ReferenceFrame "B", me.ReferenceFrame "C"
   A:orient_axis(N, me.coordinate(1), N.z)
@@ -208,7 +209,7 @@ local function linkage()
   P3:set_pos(P2, lb * B.x)
   P4:set_pos(P3, lc * C.x)
   local sys = me.system { coordinates = 3, frame = N, origin = P1, gravity = { 0, -g, 0 },
-    compile = ({ yes = true, no = false })[opt.compile] }
+    compile = opt.compile == "yes" or opt.compile == "auto" and compile or false }
   sys:particle { mass = m, position = P2 }
   sys:particle { mass = m, position = P3 }
   local gap = P4:pos_from(P1) - ln * N.x
@@ -232,7 +233,7 @@ function positions.ivp_fsolve()
 end
 
 function positions.dae()
-  local sys, q0 = linkage()
+  local sys, q0 = linkage(true)
   local sol = sys:solve_dae(ts, { q0 = q0, index = 2, stabilised = true, rtol = opt.rtol, atol = opt.atol })
   if not sol.success then error(sol.message, 0) end
   return function(k) return sol.q[k][1], sol.q[k][2], sol.q[k][3], sol.v[k][1] end, sol.stats.steps .. " steps"

@@ -82,7 +82,7 @@ static long run(const struct Problem *p, double rtol) {
   SUNLinearSolver solver = SUNLinSol_Dense(y, matrix, context);
   void *ida = IDACreate(context);
   IDAInit(ida, p->residual, 0, y, d);
-  IDASStolerances(ida, rtol, p->n == 3 ? 1e-6 * rtol : 1e-2 * rtol);
+  IDASStolerances(ida, rtol, fmax((p->n == 3 ? 1e-6 : 1e-2) * rtol, 1e-14));
   IDASetLinearSolver(ida, solver, matrix);
   IDASetJacFn(ida, p->jacobian);
   IDASetMaxNumSteps(ida, 1000000);

@@ -5,7 +5,8 @@
 --   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
 --   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
 --
--- In place of "radau" stands "ida": SUNDIALS' IDA, where the module nslua.sundials is there, for index 1 and 2.
+-- In place of "radau" stands "ida": SUNDIALS' IDA, where the module nslua.sundials is there, for index 1 and 2, and 3
+-- when the option index lists it.
 --
 -- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers, or those
 -- that the option jacobian(t, y, yd) returns, dF/dy and dF/dyd. The method is Radau IIA of order 5 with steps
@@ -26,11 +27,25 @@
 -- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II, chapter
 -- VII.
 
+local where = require "nslua.where"
+where.ours()
+
 return function(ns, support)
   local public = {}
   local RANK = 1e-8 -- singular values below this part of the largest count as zero
 
-  local function fail(text, ...) error(text:format(...), 0) end
+  local function fail(text, ...) where.fail(text:format(...)) end
+
+  -- Calls a function in C: what it says itself is raised with the user's place, what a callback raises as it is.
+  local function call(f, ...)
+    local results = table.pack(pcall(f, ...))
+    if results[1] then return table.unpack(results, 2, results.n) end
+    local message = results[2]
+    if type(message) ~= "string" then error(message, 0) end
+    message = where.bare(message, "dae")
+    if message:find "^dae: " then where.fail(message) end
+    error(message, 0)
+  end
 
   local function take_options(options, known, who)
     options = options or {}
@@ -74,7 +89,7 @@ return function(ns, support)
   end
 
   local function evaluate(solver, t, y, yd, who)
-    local F, Fy, Fyd = support.evaluate(solver, t, y, yd)
+    local F, Fy, Fyd = call(support.evaluate, solver, t, y, yd)
     if not F then fail("%s: %s", who, Fy) end
     return F, Fy, Fyd
   end
@@ -240,7 +255,7 @@ return function(ns, support)
   local function make(self, n, index, method)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
-    return support.new(n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jacobian,
+    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jacobian,
       max_step = positive(o.max_step_size, "dae", "max_step_size", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
@@ -255,7 +270,7 @@ return function(ns, support)
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic_vars_idx, algebraic, n, "dae", "algebraic_vars_idx")
     if o.consistent == "solve" or (solved and o.consistent == nil) then
-      local good, more = support.consistent(solver, t, y, yd, algebraic)
+      local good, more = call(support.consistent, solver, t, y, yd, algebraic)
       if not good then fail("dae: the start: %s", more) end
       y, yd = good, more
     elseif o.consistent ~= false then
@@ -268,6 +283,11 @@ return function(ns, support)
     if o.index == nil then
       local index, unknowns = index_near(solver, t, y, yd)
       if index and index > 3 then fail("dae: the equations are of index %d; at most 3 is solved", index) end
+      if index == 3 and self.method then
+        fail("dae: index: the equations are of index 3, which kind 'ida' solves only when the option index asks for "
+          .. "it ({ %s }), with errors far above the tolerances; 'radau' solves index 3",
+          table.concat(unknowns, ", "))
+      end
       if index and index > 1 then by_index = unknowns end
     end
     if self.method or by_index ~= o.index then solver = make(self, n, by_index, self.method) end
@@ -295,12 +315,13 @@ return function(ns, support)
       end
     end
     local solver, y, yd = prepare(self, ts[1], y0, yd0, solved)
-    support.start(solver, ts[1], y, yd, positive(self.options.first_step_size, "dae", "first_step_size", 0), ts[#ts])
+    local first = positive(self.options.first_step_size, "dae", "first_step_size", 0)
+    call(support.start, solver, ts[1], y, yd, first, ts[#ts])
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
     local errors
     for k = 2, #ts do
-      local good, why = support.go_to(solver, ts[k])
+      local good, why = call(support.go_to, solver, ts[k])
       local t, yk, ydk = support.state(solver)
       if not good then
         flag, message, errors = -1, why, { t = t, y = yk }
@@ -339,18 +360,6 @@ return function(ns, support)
     end }, Dae)
   end
 
-  -- The method of IDA, in a module of its own.
-  local function ida()
-    if not package.loaded["nslua.sundials"] and not package.searchpath("nslua.sundials", package.cpath) then
-      fail("dae: kind 'ida' is in the module nslua.sundials, which is not here: it is built when the headers of "
-        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' "
-        .. "solves the same problems")
-    end
-    local good, module = pcall(require, "nslua.sundials")
-    if not good then fail("dae: kind 'ida': %s", module) end
-    return module.ida
-  end
-
   function public.dae(kind, residual, options)
     if kind ~= "radau" and kind ~= "ida" then
       fail("dae: kind: expected 'radau' or 'ida', got %s",
@@ -366,7 +375,9 @@ return function(ns, support)
     end
     local dae = system and of_system(residual, options)
       or setmetatable({ residual = residual, options = options }, Dae)
-    dae.method = kind == "ida" and ida() or nil
+    if kind == "ida" then
+      dae.method = call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida
+    end
     return dae
   end
 
@@ -381,7 +392,7 @@ return function(ns, support)
       fail("%s: t: expected a finite number, got %s", who, type(o.t) == "number" and "nan or inf" or describe(o.t))
     end
     local yd = list_of(o.yd or ns.zeros(#y), #y, who, "yd")
-    return support.new(#y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
+    return call(support.new, #y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
   end
 
   function public.consistent(o)
@@ -390,7 +401,7 @@ return function(ns, support)
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic, algebraic, #y, "consistent", "algebraic")
-    local good, more = support.consistent(solver, t, y, yd, algebraic)
+    local good, more = call(support.consistent, solver, t, y, yd, algebraic)
     if not good then fail("consistent: %s", more) end
     return good, more
   end

@@ -3,17 +3,9 @@
 -- An expression is a tree with numbers, parameters and variables as leaves. Its `level` is 0 without variables, 1
 -- when it is affine in them, 2 otherwise. Returns a function that makes the module for the table ns.
 
-local ours = { [debug.getinfo(1, "S").source] = true } -- files whose frames are not the user's
-
--- Raises an error at the place in the user's code that led here.
-local function fail(message)
-  local depth, info = 2, debug.getinfo(2, "Sl")
-  while info and (ours[info.source] or info.currentline < 0) do
-    depth = depth + 1
-    info = debug.getinfo(depth, "Sl")
-  end
-  error(info and ("%s:%d: %s"):format(info.short_src, info.currentline, message) or message, 0)
-end
+local where = require "nslua.where"
+local fail = where.fail
+where.ours()
 
 local function make(ns)
   local Expression, Array = {}, {}
@@ -335,7 +327,7 @@ local function make(ns)
   return {
     Expression = Expression, is_expression = is_expression, is_array = is_array, is_list = is_list, array = array,
     describe = describe, level = level, node = node, combine = combine,
-    value = value, slopes = slopes, add_slopes = add_slopes, fail = fail, ours = ours,
+    value = value, slopes = slopes, add_slopes = add_slopes, fail = fail,
   }
 end
 

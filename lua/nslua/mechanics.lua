@@ -6,7 +6,6 @@
 --   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
 --   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
 --   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
---                                                              -- (left out: in solve_dae alone; false: nowhere)
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
 -- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
@@ -24,16 +23,24 @@
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
 
+local where = require "nslua.where"
+where.ours()
+
 return function(ns, motion)
   local mechanics, core = {}, {} -- core: what the other files share
   local sin, cos = math.sin, math.cos
 
-  local function fail(text, ...) error(("mechanics: " .. text):format(...), 0) end
+  local function fail(text, ...) where.fail(("mechanics: " .. text):format(...)) end
+
+  -- What an error of this or another quantity says, to be raised again with a name before it.
+  local function said(message) return (where.bare(message, "mechanics"):gsub("^mechanics: ", "")) end
+
+  function core.is_memory(message) return tostring(message):find "not enough memory" ~= nil end
 
   -- Whether A x = b can be solved, and x; what is not about the matrix is raised.
   local function solvable(A, b)
     local good, x = pcall(ns.solve, A, b)
-    if not good and tostring(x):find "not enough memory" then error(x, 0) end
+    if not good and core.is_memory(x) then error(x, 0) end
     return good, x
   end
 
@@ -116,7 +123,7 @@ return function(ns, motion)
     x.busy = nil
     if good then return a, b, c end
     if type(a) ~= "string" then error(a, 0) end
-    fail("%s: %s", x.name, (a:gsub("^mechanics: ", "")))
+    fail("%s: %s", x.name, said(a))
   end
 
   -- Quantities of a group are evaluated together: one pass with dual numbers for all of them.
@@ -160,23 +167,6 @@ return function(ns, motion)
     end
     group.f, group.size, group.slopes, group.line, group.lump = together(functions, rows), size, nil, nil, nil
     if group.compile and size > 0 then group.f = ns.compile(group.f) end
-    if group.tape and size > 0 then
-      local tape = ns.compile(group.f, { native = false })
-      if pcall(motion.values, tape, t, q, size) then group.f = tape end
-      core.shared, core.shared_q = nil, nil
-    end
-  end
-
-  -- Calls work(...) with the quantities as tapes, where they can be traced and nothing else was asked for, made for
-  -- this call alone: what the functions of (t, q) have captured stays as it is while it runs.
-  local function with_tapes(sys, work, ...)
-    local groups, asked = { sys.moving, sys.held }, sys.moving.compile ~= nil
-    if asked then return work(...) end
-    for _, group in ipairs(groups) do group.tape, group.f = true, nil end
-    local results = table.pack(pcall(work, ...))
-    for _, group in ipairs(groups) do group.tape, group.f = nil, nil end
-    if not results[1] then error(results[2], 0) end
-    return table.unpack(results, 2, results.n)
   end
 
   -- Calls one of motion's functions on a group; an error that is a text is looked for in the quantities one by one.
@@ -188,7 +178,7 @@ return function(ns, motion)
     for _, x in ipairs(group) do
       if not x.constant then guarded(x, work, t, q, x.rows, ...) end
     end
-    fail("%s", (a:gsub("^mechanics: ", "")))
+    fail("%s", said(a))
   end
 
   local function values(x, t, q)
@@ -450,9 +440,8 @@ return function(ns, motion)
     return function() return constant end
   end
 
-  local function evaluate_value(action, t, q, v)
-    local result = action.value(t, q, v)
-    return list(result, action.count, action.who, ("t=%.10g: value"):format(t))
+  local function evaluate_value(action, sys, t, q, v)
+    return list(action.value(t, q, v), action.count or sys.n, action.who, ("t=%.10g: value"):format(t))
   end
 
   -- value: components in the inertial axes, constant or f(t, q, v).
@@ -460,7 +449,7 @@ return function(ns, motion)
     take_options(o, "force", "on at value")
     local body = take_body(self, o.on, "force: on")
     add_action(self, { kind = "force", who = ("force on '%s'"):format(body.name), count = self.dimension,
-      value = value_of(o.value, self.dimension, "force"),
+      value = value_of(o.value, self.dimension, "force"), constant = not is_callable(o.value),
       along = quantity(self.moving, ("force on '%s': its point"):format(body.name), body:point(o.at),
         self.dimension) })
   end
@@ -472,7 +461,7 @@ return function(ns, motion)
     if not body.rotation then fail("torque: '%s' does not turn", body.name) end
     local n = self.dimension == 2 and 1 or 3
     add_action(self, { kind = self.dimension == 2 and "force" or "torque", who = ("torque on '%s'"):format(body.name),
-      count = n, value = value_of(o.value, n, "torque"), along = body.rotation })
+      count = n, value = value_of(o.value, n, "torque"), constant = not is_callable(o.value), along = body.rotation })
   end
 
   function System:generalised_force(f)
@@ -630,16 +619,16 @@ return function(ns, motion)
 
   local function act(sys, action, t, q, v)
     if action.kind == "generalised" then
-      return list(action.value(t, q, v), sys.n, "generalised_force", ("t=%.10g: value"):format(t))
+      return evaluate_value(action, sys, t, q, v)
     end
     if action.kind == "torque" then
       local _, J = spinning(action.along, t, q)
-      return J:transpose() * evaluate_value(action, t, q, v)
+      return J:transpose() * evaluate_value(action, sys, t, q, v)
     end
     local x, J = jacobian(action.along, t, q)
     local F
     if action.kind == "force" then
-      F = evaluate_value(action, t, q, v)
+      F = evaluate_value(action, sys, t, q, v)
     elseif action.kind == "potential" then
       F = ns.vector { -1 }
     else
@@ -807,10 +796,12 @@ return function(ns, motion)
     constraint_values = constraint_values, constraint_along = constraint_along,
     count_rows = count_rows, check_rank = check_rank, motion = motion,
     together = together, solvable = solvable, columns = columns,
-    with_tapes = with_tapes, kinds = kinds, guarded = guarded } do
+    kinds = kinds, guarded = guarded, guarded_group = guarded_group, evaluate_value = evaluate_value, lumps = lumps,
+    slopes = slopes, line = line, spin = spin } do
     core[name] = f
   end
   require "nslua.mechanics_joints"(ns, System, core)
+  require "nslua.mechanics_jacobians"(ns, core)
   require "nslua.mechanics_forms"(ns, System, core)
   require "nslua.mechanics_frames"(ns, mechanics, System, core)
   return mechanics

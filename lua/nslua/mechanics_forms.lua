@@ -18,6 +18,8 @@
 -- Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., section VII.1; Shabana, Dynamics of
 -- Multibody Systems, 4th ed., chapter 5; Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16.
 
+require "nslua.where".ours()
+
 return function(ns, System, core)
   local fail, take_options, state, columns = core.fail, core.take_options, core.state, core.columns
   local mass, forces = core.mass, core.forces
@@ -50,22 +52,6 @@ return function(ns, System, core)
     if m > 0 then core.check_rank(sys, t, select(2, constraint_jacobian(sys, t, q))) end
     sys.made = who
     return t, q, v, m
-  end
-
-  local STEP = 1e-7 -- of differences: Newton's methods alone use them
-
-  -- One-sided differences of f(x), m values, by x.
-  local function differences(f, x, m)
-    local n = #x
-    local J, base = ns.zeros(m, n), f(x)
-    for j = 1, n do
-      local saved = x[j]
-      x[j] = saved + STEP * math.max(1, math.abs(saved))
-      local step, moved = x[j] - saved, f(x)
-      x[j] = saved
-      for i = 1, m do J[i][j] = (moved[i] - base[i]) / step end
-    end
-    return J
   end
 
   -- ---- LagrangianDS ----
@@ -109,12 +95,12 @@ return function(ns, System, core)
       end,
       fInt = function(t, q, v) return rest(t, q, v) end,
       jacobianFIntq = function(t, q, v)
-        v = ns.vector(v)
-        return differences(function(x) return rest(t, x, v) end, ns.vector(q), n)
+        core.fresh()
+        return (core.stiffness(self, t, ns.vector(q), ns.vector(v), ns.zeros(n)))
       end,
       jacobianFIntqDot = function(t, q, v)
-        q = ns.vector(q)
-        return differences(function(x) return rest(t, q, x) end, ns.vector(v), n)
+        core.fresh()
+        return select(2, core.stiffness(self, t, ns.vector(q), ns.vector(v), ns.zeros(n)))
       end,
       potential = function(q) return self:energy(t0, ns.vector(q), ns.zeros(n)).potential end,
     }
@@ -159,58 +145,41 @@ return function(ns, System, core)
     end
   end
 
-  -- The terms of dF/dy that need differences: of M vd - h - Phi_q' lambda by q, and of h by v.
-  function Parts:stiffness(t, q, v, lambda, vd)
-    local sys, n, m = self.sys, self.n, self.m
-    local by_q = differences(function(x)
-      local r = mass(sys, t, x) * vd - forces(sys, t, x, v, true)
-      return m > 0 and r - select(2, constraint_jacobian(sys, t, x)):transpose() * lambda or r
-    end, q, n)
-    return by_q, differences(function(x) return -1 * forces(sys, t, q, x, true) end, v, n)
+  -- The derivatives by q and v of the last equations: of Phi', or of Phi'' with Baumgarte's terms.
+  function Parts:constraint_stiffness(t, q, v, vd, Cq)
+    local _, J1, J2 = core.twist(self.sys.held, t, q, v, vd)
+    if self.index == 2 then return J1, Cq end
+    return J2 + 2 * self.a * J1 + self.b ^ 2 * Cq, 2 * J1 + 2 * self.a * Cq
   end
 
-  -- The same of Phi', and of the equations of index 1.
-  function Parts:constraint_stiffness(t, q, v, vd)
-    local sys, m = self.sys, self.m
-    if self.index == 2 then
-      return differences(function(x) return (select(2, constraint_along(sys, t, x, 1, v))) end, q, m)
-    end
-    local by_q = differences(function(x)
-      local phi, rate, gamma = constraint_along(sys, t, x, 1, v)
-      return select(2, constraint_jacobian(sys, t, x)) * vd + gamma + 2 * self.a * rate + self.b ^ 2 * phi
-    end, q, m)
-    return by_q, differences(function(x)
-      local _, rate, gamma = constraint_along(sys, t, q, 1, x)
-      return gamma + 2 * self.a * rate
-    end, v, m)
-  end
-
-  -- dF/dy and dF/dyd: the blocks that decide are exact, the others differences.
+  -- dF/dy and dF/dyd.
   function Parts:jacobian(t, y, yd)
-    local n, m = self.n, self.m
+    local sys, n, m = self.sys, self.n, self.m
     local size = #y
-    local q, v, lambda = self:split(y)
+    local q, v, lambda, mu = self:split(y)
     local _, vd = self:split(yd)
     local Fy, Fyd = ns.zeros(size, size), ns.zeros(size, size)
     place(Fyd, ns.eye(n), 0, 0)
-    place(Fyd, mass(self.sys, t, q), n, n)
+    place(Fyd, mass(sys, t, q), n, n)
     place(Fy, -1 * ns.eye(n), 0, n)
-    local by_q, by_v = self:stiffness(t, q, v, lambda, vd)
+    local by_q, by_v = core.stiffness(sys, t, q, v, vd)
+    if m > 0 then by_q = by_q - core.bowl(sys.held, t, q, lambda) end
     place(Fy, by_q, n, 0)
     place(Fy, by_v, n, n)
     if m == 0 then return Fy, Fyd end
-    local _, Cq = constraint_jacobian(self.sys, t, q)
+    local _, Cq = constraint_jacobian(sys, t, q)
     local back = -1 * Cq:transpose()
     place(Fy, back, n, 2 * n)
     if self.index == 3 then
       place(Fy, Cq, 2 * n, 0)
       return Fy, Fyd
     end
-    by_q, by_v = self:constraint_stiffness(t, q, v, vd)
+    by_q, by_v = self:constraint_stiffness(t, q, v, vd, Cq)
     place(Fy, by_q, 2 * n, 0)
-    place(Fy, by_v or Cq, 2 * n, n)
+    place(Fy, by_v, 2 * n, n)
     if self.index == 1 then place(Fyd, Cq, 2 * n, n) end
     if self.stabilised then
+      place(Fy, -1 * core.bowl(sys.held, t, q, mu), 0, 0)
       place(Fy, back, 0, 2 * n + m)
       place(Fy, Cq, 2 * n + m, 0)
     end
@@ -290,7 +259,7 @@ return function(ns, System, core)
   end
 
   -- ts begins at t0. The result of ns.dae with q, v, lambda, a row for each time.
-  local function solve_dae(self, ts, o)
+  function System:solve_dae(ts, o)
     take_options(o, "solve_dae", FORM .. " rtol atol first_step_size max_step_size max_steps")
     ts = core.list(ts, nil, "solve_dae", "ts")
     if #ts == 0 then fail "solve_dae: ts: expected at least one time" end
@@ -306,8 +275,6 @@ return function(ns, System, core)
     result.lambda = m > 0 and y:slice(1, #y, 2 * n + 1, 2 * n + m) or nil
     return result
   end
-
-  function System:solve_dae(ts, o) return core.with_tapes(self, solve_dae, self, ts, o) end
 
   -- ---- the embedded form ----
 

@@ -19,6 +19,8 @@
 --
 -- Kane and Levinson, Dynamics: Theory and Applications, 1985, chapters 2 and 6.
 
+require "nslua.where".ours()
+
 return function(ns, mechanics, System, core)
   local fail, describe, is_callable, motion = core.fail, core.describe, core.is_callable, core.motion
   local columns = core.columns
@@ -117,7 +119,10 @@ return function(ns, mechanics, System, core)
   function Vector.__mul(a, b)
     local factor, v = a, b
     if getmetatable(a) == Vector then factor, v = b, a end
-    if getmetatable(factor) == Vector then fail "vector *: say dot or cross for two vectors" end
+    if getmetatable(factor) == Vector then
+      fail("vector *: expected a number or a function of (t, q), got %s (two vectors: dot or cross)",
+        describe(factor))
+    end
     function_of(factor, "vector *")
     local parts = {}
     for i, part in ipairs(v.parts) do
@@ -132,7 +137,7 @@ return function(ns, mechanics, System, core)
   function Vector.__unm(a) return -1 * a end
   function Vector.__sub(a, b) return a + -1 * check(b, Vector, "vector -") end
   function Vector.__div(a, b)
-    if b == 0 then fail "vector /: division by 0" end
+    if b == 0 then fail("vector /: expected a divisor other than 0, got %s", describe(b)) end
     return 1 / (type(b) == "number" and b or scalar(function_of(b, "vector /"))) * a
   end
 
@@ -170,8 +175,10 @@ return function(ns, mechanics, System, core)
     return frame
   end
 
-  local function related(a, b)
-    if root_of(a) ~= root_of(b) then fail("frames '%s' and '%s' are not oriented to each other", a.name, b.name) end
+  local function related(a, b, who)
+    if root_of(a) == root_of(b) then return end
+    fail("%s: frame '%s': expected one that frame '%s' is oriented to, got one of another tree (orient_axis joins "
+      .. "them)", who, b.name, a.name)
   end
 
   -- The tables of matrices known at (t, q): that of all functions which are evaluated together, or a new one.
@@ -184,7 +191,7 @@ return function(ns, mechanics, System, core)
     check(frame, Frame, "express")
     local terms = {}
     for i, part in ipairs(self.parts) do
-      related(part.frame, frame)
+      related(part.frame, frame, "express")
       terms[i] = { frame = part.frame, axis = part.axis, factor = function_of(part.factor or 1, "express") }
     end
     return function(t, q)
@@ -274,7 +281,7 @@ return function(ns, mechanics, System, core)
 
   -- The matrix of the frame's axes in those of another, by rows, as a function of (t, q).
   function Frame:orientation_in(frame)
-    related(self, check(frame, Frame, "orientation_in"))
+    related(self, check(frame, Frame, "orientation_in"), "orientation_in")
     local x, y, z = self.x:express(frame), self.y:express(frame), self.z:express(frame)
     return function(t, q)
       local a, b, c = x(t, q), y(t, q), z(t, q)
@@ -293,7 +300,7 @@ return function(ns, mechanics, System, core)
 
   -- The angular velocity, in the axes of the other frame, as a function of (t, q, v).
   function Frame:ang_vel_in(frame)
-    related(self, check(frame, Frame, "ang_vel_in"))
+    related(self, check(frame, Frame, "ang_vel_in"), "ang_vel_in")
     local x = { name = ("ang_vel_in of frame '%s'"):format(self.name), f = self:orientation_in(frame) }
     return function(t, q, v)
       t, q, v = at(x, t, q, v)
@@ -331,7 +338,10 @@ return function(ns, mechanics, System, core)
     check(other, Point, "pos_from")
     local mine, top = chain(self)
     local theirs, other_top = chain(other)
-    if top ~= other_top then fail("points '%s' and '%s' have no position to each other", self.name, other.name) end
+    if top ~= other_top then
+      fail("pos_from: point '%s': expected one whose position from point '%s' is known, got none (set_pos joins "
+        .. "them)", other.name, self.name)
+    end
     return mine - theirs
   end
 
@@ -373,9 +383,13 @@ return function(ns, mechanics, System, core)
 
   -- What a system takes for a position or an orientation: frame and origin are those of the system.
   local function inertial(sys, value)
-    if not sys.frame then fail "system: frame is missing: positions by points and frames need frame and origin" end
+    if not sys.frame then
+      fail("system: frame: expected a frame, which '%s' as a position or orientation needs, got nil", value.name)
+    end
     if getmetatable(value) == Frame then return value:orientation_in(sys.frame) end
-    if not sys.origin then fail "system: origin is missing: positions by points need frame and origin" end
+    if not sys.origin then
+      fail("system: origin: expected a point, which '%s' as a position needs, got nil", value.name)
+    end
     local f = value:pos_from(sys.origin):express(sys.frame)
     if sys.dimension == 3 then return f end
     return function(t, q)
@@ -572,7 +586,9 @@ return function(ns, mechanics, System, core)
     for j = 1, nu do
       if not seen[j] then independent[#independent + 1] = j end
     end
-    if #independent == 0 then fail "kane: dependent: no speed is left" end
+    if #independent == 0 then
+      fail("kane: dependent: expected at most %d speeds, so that one is independent, got %d", nu - 1, #dependent)
+    end
     return dependent, independent
   end
 

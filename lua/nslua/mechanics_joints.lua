@@ -17,6 +17,8 @@
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapters 3 and 9.
 
+require "nslua.where".ours()
+
 return function(ns, System, core)
   local fail, describe, take_options = core.fail, core.describe, core.take_options
   local list, number, is_callable = core.list, core.number, core.is_callable

@@ -29,7 +29,7 @@ local function make(ns)
   local array, describe, level, node = expression.array, expression.describe, expression.level, expression.node
   local combine, value, slopes = expression.combine, expression.value, expression.slopes
   local is_array, add_slopes, fail = expression.is_array, expression.add_slopes, expression.fail
-  expression.ours[debug.getinfo(1, "S").source] = true
+  require "nslua.where".ours()
   local Model = {}
   Model.__index, Model.__name = Model, "model"
 

@@ -1,8 +1,9 @@
--- Second derivatives along a line by jets, against differences of first derivatives and against identities.
+-- Second derivatives along a line by jets, and third ones, against differences of first derivatives and against identities.
 local ns = require "nslua"
 local internal = require "nslua.internal"
 local duals = require "bind.duals"
 local fails, overflowing = duals.fails, duals.overflowing
+local motion = require "nslua.core".motion_support
 
 -- The first and second derivative along w of f(x), a table of values.
 local function along(f, x, w)
@@ -17,12 +18,13 @@ local function of_number(f, x)
   return first[1], second[1]
 end
 
--- Central differences of the exact first derivative, Richardson's table over h, h/2, h/4, h/8.
-local function differences(f, x, h)
+-- Central differences of the exact first (order 1) or second derivative, Richardson's table over h, h/2, h/4, h/8.
+local function differences(f, x, h, order)
   local row = {}
+  local function exact(at) return (select(order or 1, of_number(f, at))) end
   for i = 0, 3 do
     local s = h / 2 ^ i
-    local new = { ((of_number(f, x + s)) - (of_number(f, x - s))) / (2 * s) }
+    local new = { (exact(x + s) - exact(x - s)) / (2 * s) }
     for k = 1, i do new[k + 1] = new[k] + (new[k] - row[k]) / (4 ^ k - 1) end
     row = new
   end
@@ -33,32 +35,33 @@ local everywhere = { -7.3, -2, -0.6, 0.3, 1, 1.7, 2, 5.25 }
 local inside = { -0.9, -0.5, 0.2, 0.7 }
 local positive = { 0.3, 1, 2, 7.7 }
 
+local cases = {
+  { "sin", math.sin, everywhere }, { "cos", math.cos, everywhere }, { "tan", math.tan, { -1, -0.2, 0.4, 1.2 } },
+  { "asin", math.asin, inside }, { "acos", math.acos, inside }, { "atan", math.atan, everywhere },
+  { "exp", math.exp, everywhere }, { "log", math.log, positive }, { "sqrt", math.sqrt, positive },
+  { "log 2", function(x) return math.log(x, 2) end, positive },
+  { "log 3.5", function(x) return math.log(x, 3.5) end, positive },
+  { "log base x", function(x) return math.log(5, x) end, { 0.3, 2, 7.7 } },
+  { "log x base x + 1", function(x) return math.log(x, x + 1) end, positive },
+  { "atan(x, 2)", function(x) return math.atan(x, 2) end, everywhere },
+  { "atan(2, x)", function(x) return math.atan(2, x) end, everywhere },
+  { "atan(x, x^2)", function(x) return math.atan(x, x * x) end, everywhere },
+  { "abs", function(x) return math.abs(x) * x end, everywhere },
+  { "fmod", function(x) return math.fmod(x, 3) ^ 2 end, everywhere },
+  { "x^2", function(x) return x ^ 2 end, everywhere }, { "x^3", function(x) return x ^ 3 end, everywhere },
+  { "x^1", function(x) return x ^ 1 end, everywhere }, { "x^0", function(x) return x ^ 0 end, everywhere },
+  { "x^-1.5", function(x) return x ^ -1.5 end, positive }, { "2^x", function(x) return 2 ^ x end, everywhere },
+  { "x^x", function(x) return x ^ x end, positive }, { "x*x", function(x) return x * x end, everywhere },
+  { "1/x", function(x) return 1 / x end, positive }, { "x/(1+x^2)", function(x) return x / (1 + x * x) end, everywhere },
+  { "-x - x", function(x) return -x * (x - 3) end, everywhere },
+  { "max", function(x) return math.max(x * x, x) end, { -2, 0.3, 1.7 } },
+}
+for _, name in ipairs { "cosh", "sinh", "tanh", "log10" } do
+  if math[name] then cases[#cases + 1] = { name, math[name], positive } end
+end
+
 describe("jets", function()
   it("have the second derivative of every function", function()
-    local cases = {
-      { "sin", math.sin, everywhere }, { "cos", math.cos, everywhere }, { "tan", math.tan, { -1, -0.2, 0.4, 1.2 } },
-      { "asin", math.asin, inside }, { "acos", math.acos, inside }, { "atan", math.atan, everywhere },
-      { "exp", math.exp, everywhere }, { "log", math.log, positive }, { "sqrt", math.sqrt, positive },
-      { "log 2", function(x) return math.log(x, 2) end, positive },
-      { "log 3.5", function(x) return math.log(x, 3.5) end, positive },
-      { "log base x", function(x) return math.log(5, x) end, { 0.3, 2, 7.7 } },
-      { "log x base x + 1", function(x) return math.log(x, x + 1) end, positive },
-      { "atan(x, 2)", function(x) return math.atan(x, 2) end, everywhere },
-      { "atan(2, x)", function(x) return math.atan(2, x) end, everywhere },
-      { "atan(x, x^2)", function(x) return math.atan(x, x * x) end, everywhere },
-      { "abs", function(x) return math.abs(x) * x end, everywhere },
-      { "fmod", function(x) return math.fmod(x, 3) ^ 2 end, everywhere },
-      { "x^2", function(x) return x ^ 2 end, everywhere }, { "x^3", function(x) return x ^ 3 end, everywhere },
-      { "x^1", function(x) return x ^ 1 end, everywhere }, { "x^0", function(x) return x ^ 0 end, everywhere },
-      { "x^-1.5", function(x) return x ^ -1.5 end, positive }, { "2^x", function(x) return 2 ^ x end, everywhere },
-      { "x^x", function(x) return x ^ x end, positive }, { "x*x", function(x) return x * x end, everywhere },
-      { "1/x", function(x) return 1 / x end, positive }, { "x/(1+x^2)", function(x) return x / (1 + x * x) end, everywhere },
-      { "-x - x", function(x) return -x * (x - 3) end, everywhere },
-      { "max", function(x) return math.max(x * x, x) end, { -2, 0.3, 1.7 } },
-    }
-    for _, name in ipairs { "cosh", "sinh", "tanh", "log10" } do
-      if math[name] then cases[#cases + 1] = { name, math[name], positive } end
-    end
     for _, case in ipairs(cases) do
       for _, x in ipairs(case[3]) do
         local _, second = of_number(case[2], x)
@@ -85,6 +88,21 @@ describe("jets", function()
     -- x y at y = 0: the slope by x is 0, and still the product bends.
     local _, second = along(function(v) return { v[1] * v[2] } end, { 5, 0 }, { 2, 3 })
     assert.equal(12, second[1])
+  end)
+
+  it("have the third derivative of every function, plain and on tapes", function()
+    for _, case in ipairs(cases) do
+      local f = function(_, q) return { case[2](q[1]) } end
+      local good, tape = pcall(ns.compile, f, { native = false })
+      for _, x in ipairs(case[3]) do
+        local expected = differences(case[2], x, 0.02 * math.min(1, math.abs(x)), 2)
+        for _, g in ipairs { f, good and case[1] ~= "max" and tape or nil } do
+          local _, _, J2 = motion.twist(g, 0, { x }, 1, 0, { 1 }, { 0 })
+          assert.is_true(math.abs(J2[1][1] - expected) <= 1e-7 * math.max(1, math.abs(expected)),
+            ("%s at %g: expected %.12g, got %.12g"):format(case[1], x, expected, J2[1][1]))
+        end
+      end
+    end
   end)
 
   it("have the first derivative that duals have", function()

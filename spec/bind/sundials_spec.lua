@@ -44,7 +44,7 @@ describe("nslua.sundials", function()
 
   test("refuses a core of another version", function()
     local open = assert(package.loadlib(here, "luaopen_nslua_sundials"))
-    local text = "nslua.sundials: nslua.core has no functions of version 1 for it: build and install both anew"
+    local text = "nslua.sundials: nslua.core has no functions of version 2 for it: build and install both anew"
     with(package.loaded, "nslua.core", {}, function() fails(text, open) end)
     with(package.loaded, "nslua.core", { engine = 3 }, function() fails(text, open) end)
     assert.equal("userdata", type(open().ida))

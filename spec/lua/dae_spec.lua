@@ -65,7 +65,7 @@ describe("ns.dae", function()
     local dae = ns.dae("radau", ds)
     ds:close()
     local _, message = pcall(dae.solve, dae, { 0, 1 })
-    assert.equal("dae: dynamical system 'FirstOrderLinearTIDS' is closed", message)
+    assert.equal("spec/lua/dae_spec.lua:67: dae: dynamical system 'FirstOrderLinearTIDS' is closed", message)
   end)
 
   it("and its helpers refuse bad arguments by their names", function()

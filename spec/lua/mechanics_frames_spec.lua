@@ -208,19 +208,23 @@ describe("frames, points and Kane's equations refuse", function()
     fails("mechanics: set_pos: point 'P' has a position already", P.set_pos, P, O, N.x)
     fails("mechanics: set_pos: point 'O' would be placed from itself", O.set_pos, O, P, N.x)
     fails("mechanics: set_pos: expected a vector, got 3", O.set_pos, O, me.Point "Q", 3)
-    fails("mechanics: points 'P' and 'Q' have no position to each other", P.pos_from, P, me.Point "Q")
-    fails("mechanics: frames 'B' and 'N' are not oriented to each other", B.x.express, B.x, N)
-    fails("mechanics: vector *: say dot or cross for two vectors", function() return N.x * N.y end)
+    fails("mechanics: pos_from: point 'Q': expected one whose position from point 'P' is known, got none (set_pos joins "
+      .. "them)", P.pos_from, P, me.Point "Q")
+    fails("mechanics: express: frame 'N': expected one that frame 'B' is oriented to, got one of another tree "
+      .. "(orient_axis joins them)", B.x.express, B.x, N)
+    fails("mechanics: vector *: expected a number or a function of (t, q), got mechanics.vector 1 N.y (two vectors: "
+      .. "dot or cross)", function() return N.x * N.y end)
     fails("mechanics: vector +: expected a vector, got 3", function() return N.x + 3 end)
   end)
 
   it("systems without frame and origin", function()
     local bare = me.system { coordinates = 1, dimension = 3 }
     bare:particle { name = "P", mass = 1, position = function() return { 0, 0, 0 } end }
-    fails("mechanics: system: frame is missing: positions by points and frames need frame and origin", bare.particle, bare,
+    fails("mechanics: system: frame: expected a frame, which 'P' as a position or orientation needs, got nil", bare.particle, bare,
       { mass = 1, position = P })
     local half = me.system { coordinates = 1, dimension = 3, frame = N }
-    fails("mechanics: system: origin is missing", half.particle, half, { mass = 1, position = P })
+    fails("mechanics: system: origin: expected a point, which 'P' as a position needs, got nil", half.particle, half,
+      { mass = 1, position = P })
   end)
 
   it("speeds that do not fit", function()
@@ -230,7 +234,8 @@ describe("frames, points and Kane's equations refuse", function()
     fails("mechanics: kane: speeds: expected a number up to that of the coordinates, 3, got 2", sys.kane, sys, { speeds = 2 })
     fails("mechanics: kane: kinematics: expected a function of (t, q, qd, u), got 3", sys.kane, sys, { kinematics = 3 })
     fails("mechanics: kane: dependent: expected different speeds, 1..3, got 4", sys.kane, sys, { dependent = { 4 } })
-    fails("mechanics: kane: dependent: no speed is left", sys.kane, sys, { dependent = { 1, 2, 3 } })
+    fails("mechanics: kane: dependent: expected at most 2 speeds, so that one is independent, got 3", sys.kane, sys,
+      { dependent = { 1, 2, 3 } })
     local kane = sys:kane { dependent = { 3 } }
     fails("mechanics: kane: dependent: expected 2 speeds, one for each equation, got 1", kane.eval_d, kane, 0, q, { 1, 2 })
     kane = sys:kane { dependent = { 2, 3 } }
@@ -275,6 +280,6 @@ describe("frames, points and Kane's equations refuse", function()
     fails("coordinate 5: q has 1 element", (me.coordinate(5) * base.x):express(base), 0, { 1 })
     fails("mechanics: express: expected the function of (t, q) to return a number, got nil",
       ((function() end) * base.x):express(base), 0, { 1 })
-    fails("mechanics: vector /: division by 0", function() return base.x / 0 end)
+    fails("mechanics: vector /: expected a divisor other than 0, got 0", function() return base.x / 0 end)
   end)
 end)

@@ -8,9 +8,9 @@ describe("methods", function()
     local named = ns.solve_ivp(p.oscillator, { 0, 5 }, { 1, 0 }, { method = "RK45" })
     assert.equal(plain.nfev, named.nfev)
     assert.has_error(function() ns.solve_ivp(p.oscillator, { 0, 5 }, { 1, 0 }, { method = "Euler" }) end,
-      "solve_ivp: method: expected one of RK45, DOP853, Radau, BDF, got 'Euler'")
+      "solve_ivp: method: expected one of RK45, DOP853, Radau, BDF, CVODE_BDF, CVODE_Adams, got 'Euler'")
     assert.has_error(function() ns.solve_ivp(p.oscillator, { 0, 5 }, { 1, 0 }, { method = 5 }) end,
-      "solve_ivp: method: expected one of RK45, DOP853, Radau, BDF, got number 5.0")
+      "solve_ivp: method: expected one of RK45, DOP853, Radau, BDF, CVODE_BDF, CVODE_Adams, got number 5.0")
   end)
 
   it("agree, and the one of order 8 needs the fewest evaluations when much is asked for", function()

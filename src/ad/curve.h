@@ -1,6 +1,6 @@
 /*
 ** curve.h
-** Second derivatives of the operations on dual numbers: jets of second order along one line.
+** Second and third derivatives of the operations on dual numbers: jets of second order along one line.
 */
 #ifndef NS_AD_CURVE_H
 #define NS_AD_CURVE_H
@@ -14,6 +14,17 @@ typedef struct NsCurve {
 
 /* Those of an operation at its operands; NULL stands for one whose second derivatives are all 0. */
 typedef NsCurve (*NsBend)(double x, double y);
+
+/* The third derivatives: by x three times, by x twice and y, by x and y twice, by y three times. */
+typedef struct NsTwist {
+  double xxx, xxy, xyy, yyy;
+} NsTwist;
+
+/*
+** The third derivatives of the operation whose second ones `bend` gives (NULL, or one of this file), where those are
+** not constant; nan of an operation of another file.
+*/
+NsTwist ns_curve_twist(NsBend bend, double x, double y);
 
 /*
 ** out[1] += the curvature term of a jet: x and y (NULL: constant) and out hold a first and a second derivative along
@@ -40,6 +51,7 @@ NsCurve ns_curve_cosh(double x, double y);
 NsCurve ns_curve_sinh(double x, double y);
 NsCurve ns_curve_tanh(double x, double y);
 NsCurve ns_curve_log10(double x, double y);
+NsCurve ns_curve_log2(double x, double y);
 
 /* atan2(y, x), the first operand being y, as ns_dual_atan; of one operand, and log(x, base). */
 NsCurve ns_curve_atan(double y, double x);

@@ -59,11 +59,6 @@ static NsSlope ns_dual_log2(double x) {
   return slope;
 }
 
-static NsCurve ns_curve_log2(double x, double y) {
-  (void)y;
-  return (NsCurve){.xx = ns_curve_logbase(x, 2).xx};
-}
-
 static NsSlope ns_dual_floor(double x) {
   return (NsSlope){floor(x) + 0, 0, 0};
 }
@@ -451,5 +446,20 @@ void ns_tape_along(NsTape *tape, const double *in, const double *direction, doub
   for (int i = 0; i < tape->outputs; i++) {
     first[i] = d[2 * (ptrdiff_t)tape->output[i]];
     if (second) second[i] = d[2 * (ptrdiff_t)tape->output[i] + 1];
+  }
+}
+
+void ns_tape_jet(NsTape *tape, NsJet jet, const double *in, double *room) {
+  const double *v = tape->value;
+  ptrdiff_t np = ns_jet_size(jet);
+  double *to = room + np * (tape->inputs + tape->constants);
+  (void)linearise(tape, in);
+  if (tape->constants > 0) memset(room + np * tape->inputs, 0, (size_t)np * (size_t)tape->constants * sizeof *room);
+  for (int k = 0; k < tape->steps; k++, to += np) {
+    const NsTapeStep *s = &tape->step[k];
+    const double *x = room + np * s->a, *y = operations[s->op].arity == 2 ? room + np * s->b : NULL;
+    ns_dual_combine((int)np, to, tape->dx[k], partials_of(s->op, tape->dx[k], v[s->a], (int)np, x), tape->dy[k],
+                    partials_of(s->op, tape->dy[k], v[s->b], (int)np, y));
+    ns_jet_add(jet, to, operations[s->op].bend, v[s->a], v[s->b], x, y);
   }
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "ad/curve.h"
+#include "ad/jet.h"
 #include "base/status.h"
 
 /*
@@ -124,6 +124,12 @@ bool ns_tape_depends(NsTape *tape, int first, int count);
 ** Walther, chapter 13.
 */
 void ns_tape_along(NsTape *tape, const double *in, const double *direction, double *first, double *second);
+
+/*
+** The same with numbers of any kind of ad/jet.h: room holds ns_jet_size(jet) derivatives of each node, one node after
+** the other; those of the inputs are given, the rest is computed.
+*/
+void ns_tape_jet(NsTape *tape, NsJet jet, const double *in, double *room);
 
 /* NULL is ignored. */
 void ns_tape_free(NsTape *tape);

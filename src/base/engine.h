@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /* Grows by one with each change of NsEngine, or of a struct that a module and the core hand to each other. */
-enum { NS_ENGINE_VERSION = 1 };
+enum { NS_ENGINE_VERSION = 2 };
 
 /* The functions of base/memory.h, base/error.h and base/interrupt.h, those of the core that has loaded the module. */
 typedef struct NsEngine {

@@ -39,6 +39,9 @@ typedef struct Job {
   const double *plain;
   const double *const *directions;
   double tdot, *first, *second; /* along a line: one pass, of first or second order */
+  NsJet jet;                    /* with `seed`, the derivatives of the argument's elements: one pass of this kind */
+  const double *seed;
+  double *all; /* the derivatives of the values then */
 } Job;
 
 enum { JOB = 1, ENTRY, FUNCTION, SELF, PASSED };
@@ -135,6 +138,16 @@ static void push_directed(lua_State *L, Taken *taken, int kept, uint64_t tag, co
   }
 }
 
+/* Pushes the values of an argument with the derivatives that the job gives them. */
+static void push_jets(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, int np) {
+  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
+  v->readonly = true;
+  for (int i = 0; i < arg->n; i++) {
+    v->e[i * v->step] = arg->value[i];
+    memcpy(v->e + i * v->step + 1, job->seed + (ptrdiff_t)i * np, (size_t)np * sizeof *v->e);
+  }
+}
+
 /* Pushes the time, a dual where it moves. */
 static void push_time(lua_State *L, const Job *job, int room, uint64_t tag, int np) {
   if (job->tdot == 0) {
@@ -162,6 +175,8 @@ static int push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, 
     const NslDualArg *arg = &job->args[a];
     if (arg->pass) {
       lua_pushvalue(L, passed++);
+    } else if (job->seed) {
+      push_jets(L, job, taken, kept, tag, arg, np);
     } else if (job->first && job->directions[a]) {
       push_directed(L, taken, kept, tag, arg, job->directions[a], np);
     } else if (!job->first && arg->jacobian) {
@@ -302,6 +317,20 @@ static void store_along(lua_State *L, const Job *job, const NslDualVector *out) 
   }
 }
 
+static void store_jets(lua_State *L, const Job *job, const NslDualVector *out, int np) {
+  for (int i = 0; i < job->nout; i++) {
+    const double *d = out->e + i * out->step + 1;
+    for (int k = 0; k < np && job->jet.kind != NS_JET_SLOPES; k++)
+      if (!isfinite(d[k])) bad_along(L, job, i, "higher", d[k]);
+    memcpy(job->all + (ptrdiff_t)i * np, d, (size_t)np * sizeof *d);
+  }
+}
+
+/* What the partials of a pass are. */
+static NsJetKind kind_of(const Job *job) {
+  return job->seed ? job->jet.kind : job->second ? NS_JET_LINE : NS_JET_SLOPES;
+}
+
 static uint64_t new_tag(lua_State *L, int room) {
   lua_rawgeti(L, room, LAST_TAG);
   lua_Integer tag = lua_tointeger(L, -1) + 1;
@@ -313,7 +342,7 @@ static uint64_t new_tag(lua_State *L, int room) {
 
 static void one_pass(lua_State *L, const Job *job, int room, int first, int np) {
   int top = lua_gettop(L), kept = top + 2, out = top + 3, count = job->nargs;
-  uint64_t tag = new_tag(L, room) | (job->second ? NSL_JET : 0);
+  uint64_t tag = new_tag(L, room) | (uint64_t)kind_of(job) << NSL_JET_SHIFT;
   Taken taken = {0, {NULL}};
   lua_rawgeti(L, room, DUAL_VECTOR_META);
   push_kept(L, ENTRY);
@@ -329,7 +358,8 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
   if (job->rows) take_rows(L, job, out, given);
   else take_result(L, job, out);
   check_values(L, job, v);
-  if (job->first) store_along(L, job, v);
+  if (job->seed) store_jets(L, job, v, np);
+  else if (job->first) store_along(L, job, v);
   else store_partials(L, job, v, first, np);
   give_back(&taken);
   lua_settop(L, top);
@@ -341,6 +371,7 @@ static int passes(lua_State *L) {
   luaL_checkstack(L, job->nargs + 12, "arguments of a callback");
   push_room(L);
   int room = lua_gettop(L);
+  if (job->seed) one_pass(L, job, room, 0, ns_jet_size(job->jet));
   if (job->first) one_pass(L, job, room, 0, job->second ? 2 : 1);
   for (int first = 0; first < job->variables; first += CHUNK) {
     int rest = job->variables - first;
@@ -520,7 +551,8 @@ void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, dou
 
 void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
                                const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, rows, args, outlabel, plain, NULL, 0, NULL, NULL};
+  Job job = {.self = self != 0, .has_time = has_time, .takes_out = true, .t = t, .nargs = nargs, .nout = nout,
+             .rows = rows, .args = args, .outlabel = outlabel, .plain = plain};
   for (int a = 0; a < nargs; a++)
     if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
   start(L, &job, function, self);
@@ -529,8 +561,17 @@ void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_ti
 void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
                     const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
                     const double *plain, double *first, double *second) {
-  Job job = {self != 0, has_time, true, t, nargs, nout, 0, 0, args, outlabel, plain, directions, tdot, first, second};
+  Job job = {.self = self != 0, .has_time = has_time, .takes_out = true, .t = t, .nargs = nargs, .nout = nout,
+             .args = args, .outlabel = outlabel, .plain = plain, .directions = directions, .tdot = tdot, .first = first,
+             .second = second};
   start(L, &job, function, self);
+}
+
+void nsl_dual_jets(lua_State *L, int function, double t, double tdot, int nargs, const NslDualArg *args, NsJet jet,
+                   const double *seed, const char *outlabel, int nout, const double *plain, double *all) {
+  Job job = {.has_time = true, .takes_out = true, .t = t, .nargs = nargs, .nout = nout, .args = args,
+             .outlabel = outlabel, .plain = plain, .tdot = tdot, .jet = jet, .seed = seed, .all = all};
+  start(L, &job, function, 0);
 }
 
 /* ---- jacobian, gradient and hessian ---- */
@@ -582,7 +623,8 @@ static const NslVector *take_x(lua_State *L, const char *who) {
 static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
                           const double *plain, bool takes_out) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  Job job = {false, false, takes_out, 0, 1, nout, x->n, 0, &arg, outlabel, plain, NULL, 0, NULL, NULL};
+  Job job = {.takes_out = takes_out, .nargs = 1, .nout = nout, .variables = x->n, .args = &arg, .outlabel = outlabel,
+             .plain = plain};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);
@@ -623,7 +665,8 @@ static double second_along(lua_State *L, const NslVector *x, double *direction, 
   const double *directions[] = {direction};
   double first, second;
   direction[i] = direction[j] = 1;
-  Job job = {false, false, false, 0, 1, 1, 0, 0, &arg, "f", &plain, directions, 0, &first, &second};
+  Job job = {.nargs = 1, .nout = 1, .args = &arg, .outlabel = "f", .plain = &plain, .directions = directions,
+             .first = &first, .second = &second};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);

@@ -5,6 +5,7 @@
 #ifndef NSL_BIND_AD_H
 #define NSL_BIND_AD_H
 
+#include "ad/jet.h"
 #include "bind/support.h"
 
 /*
@@ -51,6 +52,14 @@ void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_ti
 void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
                     const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
                     const double *plain, double *first, double *second);
+
+/*
+** The same in numbers of any kind of ad/jet.h, in one pass of f(t, args, out): seed has those ns_jet_size(jet) derivatives
+** of each element of the one argument that is not passed as it is, one element after the other, and all gets those of each
+** value, which of the kind SLOPES may be nan or infinite. The first derivative of t is tdot.
+*/
+void nsl_dual_jets(lua_State *L, int function, double t, double tdot, int nargs, const NslDualArg *args, NsJet jet,
+                   const double *seed, const char *outlabel, int nout, const double *plain, double *all);
 
 void nsl_open_ad(lua_State *L);
 

@@ -14,6 +14,7 @@
 #include "bind/guard.h"
 #include "bind/host.h"
 #include "bind/matrix.h"
+#include "bind/optional.h"
 #include "bind/vector.h"
 #include "model/first_order_ds.h"
 #include "ode/dae_method.h"
@@ -249,7 +250,6 @@ static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
   lua_pop(L, 1);
   NsStatus status = method ? method->make(&s->solver, problem) : ns_dae_new(&s->dae, problem);
   if (status == NS_OK) s->method = method;
-  if (status == NS_EARG) luaL_error(L, "dae: index: kind '%s' solves index 1 and 2, 'radau' also 3", method->name);
   if (status != NS_OK) luaL_error(L, "not enough memory");
 }
 
@@ -498,6 +498,7 @@ void nsl_open_dae(lua_State *L) {
                                        {"terms", dae_terms},       {NULL, NULL}};
   nsl_register_type(L, &solver_type, meta, NULL);
   luaL_newlib(L, functions);
+  nsl_open_optional(L);
   lua_setfield(L, -2, "dae_support");
   lua_pushlightuserdata(L, (void *)ns_engine());
   lua_setfield(L, -2, "engine");

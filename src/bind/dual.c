@@ -35,7 +35,16 @@ void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope sl
   out->value = slope.value;
   ns_dual_combine(any->np, out->d, slope.dx, x ? ns_dual_partials(slope.dx, x->value, x->np, x->d) : NULL, slope.dy,
                   y ? ns_dual_partials(slope.dy, y->value, y->np, y->d) : NULL);
-  if (any->tag & NSL_JET) ns_jet_bend(out->d, bend, a, b, x ? x->d : NULL, y ? y->d : NULL);
+  nsl_jet_add(any->tag, any->np, out->d, bend, a, b, x ? x->d : NULL, y ? y->d : NULL);
+}
+
+NsJet nsl_jet_of(uint64_t tag, int np) {
+  NsJet jet = {(NsJetKind)(tag >> NSL_JET_SHIFT), np};
+  if (jet.kind == NS_JET_LINE) jet.variables = 0;
+  if (jet.kind == NS_JET_TWIST) jet.variables = (np - 2) / 3;
+  if (jet.kind == NS_JET_BOWL)
+    for (jet.variables = 0; ns_jet_size(jet) < np;) jet.variables++;
+  return jet;
 }
 
 static bool is_grid(lua_State *L, int idx) {

@@ -5,16 +5,14 @@
 #ifndef NSL_BIND_DUAL_H
 #define NSL_BIND_DUAL_H
 
-#include "ad/curve.h"
-#include "ad/dual.h"
+#include "ad/jet.h"
 #include "bind/support.h"
 
 /*
 ** A number with np partials. `tag` tells one evaluation from another: duals of two do not mix, since their partials
-** are by different variables. Immutable. With a tag that has the bit NSL_JET it is a jet: np is 2, and d holds its
-** first and its second derivative along a line.
+** are by different variables. Immutable. The two highest bits of the tag tell what of ad/jet.h the partials are.
 */
-#define NSL_JET ((uint64_t)1 << 63)
+enum { NSL_JET_SHIFT = 62 };
 
 typedef struct NslDual {
   NslHead head;
@@ -41,6 +39,15 @@ typedef struct NslDualVector {
 } NslDualVector;
 
 extern const NslType nsl_dual_type, nsl_dual_vector_type;
+
+/* What np partials under a tag are. */
+NsJet nsl_jet_of(uint64_t tag, int np);
+
+/* ns_jet_add on them; does nothing where they are of first order. */
+static inline void nsl_jet_add(uint64_t tag, int np, double *out, NsBend bend, double vx, double vy, const double *x,
+                               const double *y) {
+  if (tag >> NSL_JET_SHIFT) ns_jet_add(nsl_jet_of(tag, np), out, bend, vx, vy, x, y);
+}
 
 /*
 ** Every function of these files is a closure on the two metatables (upvalues 1 and 2), so that a dual is made

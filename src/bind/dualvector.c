@@ -242,7 +242,7 @@ static void combine(const NslDualVector *out, int i, NsSlope s, NsBend bend, con
   const double *x = a->d ? a->d + ia * a->step : NULL, *y = b->d ? b->d + ib * b->step : NULL;
   e[0] = s.value;
   ns_dual_combine(out->np, e + 1, s.dx, ns_dual_partials(s.dx, va, out->np, x), s.dy, ns_dual_partials(s.dy, vb, out->np, y));
-  if (out->tag & NSL_JET) ns_jet_bend(e + 1, bend, va, vb, x, y);
+  nsl_jet_add(out->tag, out->np, e + 1, bend, va, vb, x, y);
 }
 
 static int elementwise(lua_State *L, NsBinary f, NsBend bend, const Operand *a, const Operand *b) {
@@ -469,16 +469,28 @@ static int method_dot(lua_State *L) {
     const double *f = w.value + i * w.step;
     if (w.d || *f != 0) add_partials(out, *f, e);
     if (w.d) add_partials(out, e[0], f);
-    if (w.d && (v->tag & NSL_JET) && e[1] != 0 && f[1] != 0) out->d[1] += 2 * e[1] * f[1];
+    nsl_jet_add(v->tag, v->np, out->d, ns_curve_mul, e[0], *f, e + 1, w.d ? f + 1 : NULL);
   }
   return 1;
 }
 
-/* The curvature term of |v|: (|v'|^2 - |v|'^2) / |v|; at v = 0 there is none. */
-static void bend_norm(NslDual *out, const NslDualVector *v) {
-  double sum = 0;
-  for (int i = 0; i < v->n; i++) sum += v->e[i * v->step + 1] * v->e[i * v->step + 1];
-  if (sum != 0) out->d[1] += (sum - out->d[0] * out->d[0]) / out->value;
+/* The terms of higher order in |v|, those of the root of a sum of squares; at v = 0 there are none. */
+static void bend_norm(lua_State *L, NslDual *out, const NslDualVector *v) {
+  NslDual *sum = nsl_push_dual(L, lua_upvalueindex(NSL_DUAL_META), v->tag, v->np);
+  memset(sum->d, 0, (size_t)v->np * sizeof *sum->d);
+  double r = out->value;
+  if (r == 0) {
+    lua_pop(L, 1);
+    return;
+  }
+  for (int i = 0; i < v->n; i++) {
+    const double *e = v->e + i * v->step;
+    nsl_jet_add(v->tag, v->np, sum->d, ns_curve_mul, e[0], e[0], e + 1, e + 1);
+  }
+  for (int k = 0; k < v->np; k++) out->d[k] += sum->d[k] != 0 ? 0.5 / r * sum->d[k] : 0;
+  for (int i = 0; i < v->n; i++) add_partials(sum, 2 * v->e[i * v->step], v->e + i * v->step);
+  nsl_jet_add(v->tag, v->np, out->d, ns_curve_sqrt, r * r, 0, sum->d, NULL);
+  lua_pop(L, 1);
 }
 
 /*
@@ -500,7 +512,7 @@ static int method_norm(lua_State *L) {
     double slope = p == 2 ? (out->value != 0 ? e[0] / out->value : 0) : ns_dual_abs(e[0]).dx;
     if (p != HUGE_VAL || i == largest) add_partials(out, slope, e);
   }
-  if (p == 2 && (v->tag & NSL_JET)) bend_norm(out, v);
+  if (p == 2 && v->tag >> NSL_JET_SHIFT) bend_norm(L, out, v);
   return 1;
 }
 

@@ -2,6 +2,7 @@
 ** kinematics.c
 ** Functions of the time and the coordinates, with their derivatives: the hidden table motion_support, for mechanics.
 */
+#include <math.h>
 #include <string.h>
 
 #include "bind/ad.h"
@@ -112,6 +113,137 @@ static int motion_along(lua_State *L) {
   return 3;
 }
 
+/* ---- higher derivatives ---- */
+
+/* How many variables go in one pass; those of a bowl in two blocks. */
+enum { VARIABLES = 16, BLOCK = VARIABLES / 2 };
+
+static double *push_room(lua_State *L, ptrdiff_t count) {
+  return lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
+}
+
+/* The same on a tape, all = the derivatives of its values. */
+static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet jet, const double *seed, double *all) {
+  if (!trace->tape) luaL_error(L, "f: the state is closing");
+  NsTapeView view = ns_tape_view(trace->tape);
+  ptrdiff_t np = ns_jet_size(jet);
+  size_t bytes = (size_t)np * sizeof(double);
+  double *room = push_room(L, np * (view.inputs + view.constants + view.steps));
+  memset(room, 0, (size_t)view.inputs * bytes);
+  room[0] = tdot;
+  memcpy(room + np, seed, (size_t)n * bytes);
+  ns_tape_jet(trace->tape, jet, trace->in, room);
+  for (int i = 0; i < view.outputs; i++) memcpy(all + i * np, room + np * view.output[i], bytes);
+  lua_pop(L, 1);
+  for (ptrdiff_t k = 0; k < np * view.outputs; k++)
+    if (!isfinite(all[k])) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(k / np) + 1);
+}
+
+/* all = the derivatives of the values of f, at stack index 1, from those of q. */
+static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, const double *seed, double *all) {
+  NslDualArg arg = {"q", 0, m->q->n, m->q->data, NULL};
+  if (m->trace) trace_jets(L, m->trace, tdot, m->q->n, jet, seed, all);
+  else nsl_dual_jets(L, 1, m->t, tdot, 1, &arg, jet, seed, "f", m->values->n, m->values->data, all);
+}
+
+/* Columns first .. of J' and J'' from a pass with those variables. */
+static void take_twist(const double *all, int np, int first, NslMatrix *J1, NslMatrix *J2) {
+  for (int i = 0; i < J1->rows; i++) {
+    for (int k = 0; 2 + 3 * k < np; k++) {
+      const double *d = all + (ptrdiff_t)i * np + 2 + 3 * (ptrdiff_t)k;
+      J1->data[i + (first + k) * J1->ld] = d[1];
+      J2->data[i + (first + k) * J2->ld] = d[2];
+    }
+  }
+}
+
+/*
+** twist(f, t, q, rows, tdot, v, a): with q(s) = q + s v + s^2 / 2 a, the second derivative in s of f(t + s tdot, q(s)), and
+** the first and second one of its Jacobian by q.
+*/
+static int motion_twist(lua_State *L) {
+  lua_settop(L, 7);
+  double tdot = luaL_checknumber(L, 5);
+  Motion m = evaluate(L);
+  int n = m.q->n, rows = m.values->n, most = 2 + 3 * VARIABLES;
+  const NslVector *v = take_copy(L, 6, n, "v"), *a = take_copy(L, 7, n, "a");
+  double *seed = push_room(L, (ptrdiff_t)n * most), *all = push_room(L, (ptrdiff_t)rows * most);
+  NslVector *second = nsl_push_vector(L, rows, NULL);
+  NslMatrix *J1 = nsl_push_matrix(L, rows, n, NULL), *J2 = nsl_push_matrix(L, rows, n, NULL);
+  for (int first = 0; first < n && rows > 0; first += VARIABLES) {
+    NsJet jet = {NS_JET_TWIST, n - first < VARIABLES ? n - first : VARIABLES};
+    int np = ns_jet_size(jet);
+    memset(seed, 0, (size_t)n * (size_t)np * sizeof *seed);
+    for (int i = 0; i < n; i++) {
+      double *d = seed + (ptrdiff_t)i * np;
+      d[0] = v->data[i];
+      d[1] = a->data[i];
+      if (i >= first && i < first + jet.variables) d[2 + 3 * (i - first)] = 1;
+    }
+    find_jets(L, &m, tdot, jet, seed, all);
+    for (int i = 0; i < rows; i++) second->data[i] = all[(ptrdiff_t)i * np + 1];
+    take_twist(all, np, first, J1, J2);
+  }
+  return 3;
+}
+
+/* One pass of motion_bowl with the variables of two blocks, H its sum with the weights w. */
+static void one_bowl(lua_State *L, const Motion *m, const int *number, int variables, double *seed, double *all,
+                     const double *w, NslMatrix *H) {
+  NsJet jet = {NS_JET_BOWL, variables};
+  int np = ns_jet_size(jet);
+  memset(seed, 0, (size_t)m->q->n * (size_t)np * sizeof *seed);
+  for (int k = 0; k < variables; k++) seed[(ptrdiff_t)number[k] * np + k] = 1;
+  find_jets(L, m, 0, jet, seed, all);
+  for (int j = 0; j < variables; j++) {
+    for (int i = 0; i <= j; i++) {
+      double sum = 0;
+      for (int r = 0; r < m->values->n; r++) sum += w[r] * all[(ptrdiff_t)r * np + ns_jet_pair(jet, i, j)];
+      H->data[number[i] + number[j] * H->ld] = H->data[number[j] + number[i] * H->ld] = sum;
+    }
+  }
+}
+
+/* The variables of block b, appended to `number`. */
+static int add_block(int *number, int count, int b, int n) {
+  for (int k = b * BLOCK; k < n && k < (b + 1) * BLOCK; k++) number[count++] = k;
+  return count;
+}
+
+/* bowl(f, t, q, rows, w): the matrix of the second derivatives of w . f by q. */
+static int motion_bowl(lua_State *L) {
+  lua_settop(L, 5);
+  Motion m = evaluate(L);
+  int n = m.q->n, rows = m.values->n, blocks = (n + BLOCK - 1) / BLOCK, number[VARIABLES];
+  ptrdiff_t most = ns_jet_size((NsJet){NS_JET_BOWL, n < VARIABLES ? n : VARIABLES});
+  const NslVector *w = take_copy(L, 5, rows, "w");
+  double *seed = push_room(L, n * most), *all = push_room(L, rows * most);
+  NslMatrix *H = nsl_push_matrix(L, n, n, NULL);
+  for (int b = 0; b < blocks && rows > 0; b++) {
+    for (int c = b + 1; c < blocks || (blocks == 1 && c == 1); c++) {
+      int count = add_block(number, add_block(number, 0, b, n), c, n);
+      one_bowl(L, &m, number, count, seed, all, w->data, H);
+    }
+  }
+  return 1;
+}
+
+/* partials(f, t, q, v, rows): the values of f(t, q, v, out), and their derivatives by q and by v. */
+static int motion_partials(lua_State *L) {
+  lua_settop(L, 5);
+  double t = luaL_checknumber(L, 2);
+  int rows = (int)luaL_checkinteger(L, 5);
+  const NslVector *q = take_copy(L, 3, -1, "q"), *v = take_copy(L, 4, -1, "v");
+  for (int i = 1; i <= 4; i++) lua_pushvalue(L, i);
+  lua_call(L, 3, 1);
+  bool number = lua_type(L, -1) == LUA_TNUMBER;
+  const NslVector *values = take_copy(L, lua_gettop(L), number ? 1 : rows, "f");
+  NslMatrix *Jq = nsl_push_matrix(L, rows, q->n, NULL), *Jv = nsl_push_matrix(L, rows, v->n, NULL);
+  NslDualArg args[] = {{"q", 0, q->n, q->data, Jq->data}, {"v", 0, v->n, v->data, Jv->data}};
+  nsl_dual_jacobians(L, 1, 0, true, t, 2, args, "f", rows, values->data);
+  return 3;
+}
+
 /* plain(f): the function that was compiled; any other f itself. */
 static int motion_plain(lua_State *L) {
   luaL_checkany(L, 1);
@@ -122,6 +254,7 @@ static int motion_plain(lua_State *L) {
 void nsl_open_kinematics(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"values", motion_values}, {"jacobian", motion_jacobian}, {"along", motion_along}, {"plain", motion_plain},
+      {"twist", motion_twist},   {"bowl", motion_bowl},         {"partials", motion_partials},
       {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "motion_support");

@@ -7,24 +7,29 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "ad/colour.h"
 #include "bind/compile.h"
 #include "bind/guard.h"
 #include "bind/host.h"
+#include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "bind/optional.h"
 
 static const char who[] = "solve_ivp";
 
 /* The stack of solve_ivp. */
 enum {
   F = 1, SPAN, Y0, OPTIONS, METHOD, RTOL, ATOL, T_EVAL, DENSE_OUTPUT, EVENTS, MAX_STEP, FIRST_STEP, MAX_STEPS, JAC, ARGS,
-  Y, OUT, PLAIN, EVENT_LIST, DIRECTIONS, TERMINALS, DENSE
+  SPARSITY, Y, OUT, PLAIN, EVENT_LIST, DIRECTIONS, TERMINALS, DENSE
 };
 
 static const char *const known[] = {"method",   "rtol",       "atol",      "t_eval", "dense_output", "events",
-                                    "max_step", "first_step", "max_steps", "jac",    "args",         NULL};
+                                    "max_step", "first_step", "max_steps", "jac",    "args",         "jac_sparsity", NULL};
 
 /* Lays the options out on the stack, from METHOD on in the order of `known`. */
 static void lay_out(lua_State *L) {
@@ -224,6 +229,76 @@ bool nsl_ode_returns(lua_State *L, int idx, int inputs) {
   return !ar.isvararg && ar.nparams <= inputs;
 }
 
+/* ---- the pattern of the Jacobian ---- */
+
+/* Counts (row NULL), or notes, the entries of each column of the matrix at SPARSITY; how many there are. */
+static int list_entries(lua_State *L, int n, int *colptr, int *row) {
+  const NsSparse *sparse = nsl_test_sparse(L, SPARSITY);
+  const NslMatrix *dense = sparse ? NULL : nsl_test_matrix(L, SPARSITY);
+  int count = 0;
+  for (int j = 0; j < n; j++) {
+    colptr[j] = count;
+    if (sparse) {
+      for (int e = sparse->colptr[j]; e < sparse->colptr[j + 1]; e++, count++)
+        if (row) row[count] = sparse->row[e];
+      continue;
+    }
+    for (int i = 0; i < n; i++) {
+      if (dense->data[i + (ptrdiff_t)j * dense->ld] == 0) continue;
+      if (row) row[count] = i;
+      count++;
+    }
+  }
+  return colptr[n] = count;
+}
+
+/* Takes what stands at SPARSITY, a matrix, its rows, or a sparse matrix, n x n. */
+static void take_sparsity(lua_State *L, int n) {
+  const NsSparse *sparse = nsl_test_sparse(L, SPARSITY);
+  if (sparse) {
+    if (sparse->rows != n || sparse->cols != n)
+      luaL_error(L, "%s: jac_sparsity: expected a %d x %d matrix, got a %d x %d one", who, n, n, sparse->rows, sparse->cols);
+    return;
+  }
+  nsl_push_matrix_copy(L, nsl_to_finite_matrix(L, SPARSITY, n, n, who, "jac_sparsity"));
+  lua_replace(L, SPARSITY);
+}
+
+static void *push_block(lua_State *L, size_t count, size_t size) {
+  return lua_newuserdatauv(L, count * size + 1, 0);
+}
+
+/* A direction in which no entries cancel by chance. */
+static void choose_direction(int n, double *w) {
+  uint64_t seed = 1;
+  for (int i = 0; i < n; i++) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    w[i] = 0.5 + (double)(seed >> 40) / (1 << 24);
+  }
+}
+
+/* The pattern in option jac_sparsity; NULL: none is given. It is pushed, and stays. */
+static const NslPattern *read_pattern(lua_State *L, int n) {
+  if (lua_isnil(L, SPARSITY)) return NULL;
+  take_sparsity(L, n);
+  luaL_checkstack(L, 16, who);
+  size_t count = (size_t)n;
+  NslPattern *p = push_block(L, 1, sizeof *p);
+  p->colptr = push_block(L, count + 1, sizeof *p->colptr);
+  p->row = push_block(L, (size_t)list_entries(L, n, p->colptr, NULL), sizeof *p->row);
+  list_entries(L, n, p->colptr, p->row);
+  p->colour = push_block(L, count, sizeof *p->colour);
+  p->colours = ns_colour_columns(n, n, p->colptr, p->row, p->colour, push_block(L, count * count, 1));
+  lua_pop(L, 1);
+  p->seed = push_block(L, count * NSL_ODE_COLOURS, sizeof *p->seed);
+  p->all = push_block(L, count * NSL_ODE_COLOURS, sizeof *p->all);
+  p->direction = push_block(L, 3 * count, sizeof *p->direction);
+  p->along = p->direction + n;
+  p->sum = p->along + n;
+  choose_direction(n, p->direction);
+  return p;
+}
+
 static int read_args(lua_State *L) {
   if (lua_isnil(L, ARGS)) return 0;
   if (!lua_istable(L, ARGS)) nsl_bad(L, who, "args", "a list", ARGS);
@@ -251,13 +326,29 @@ static void read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
   }
 }
 
+/* The method of the optional module whose name stands at METHOD, or NULL. */
+static const NsStepperClass *find_optional(lua_State *L, const char *name) {
+  char what[32];
+  if (strcmp(name, "CVODE_BDF") != 0 && strcmp(name, "CVODE_Adams") != 0) return NULL;
+  snprintf(what, sizeof what, "method '%s'", name);
+  nsl_push_sundials(L, who, what, strcmp(name, "CVODE_BDF") == 0 ? "'BDF' and 'Radau' solve the same problems"
+                                                                : "'DOP853' solves the same problems");
+  lua_getfield(L, -1, name);
+  const NsStepperClass *method = lua_touserdata(L, -1);
+  lua_pop(L, 2);
+  return method;
+}
+
 static const NsStepperClass *read_method(lua_State *L) {
   if (lua_isnil(L, METHOD)) return ns_stepper_class("RK45");
-  const char *name = lua_type(L, METHOD) == LUA_TSTRING ? lua_tostring(L, METHOD) : NULL;
+  const char *name = lua_type(L, METHOD) == LUA_TSTRING ? lua_tostring(L, METHOD) : NULL, *names = ns_stepper_names();
   const NsStepperClass *method = name ? ns_stepper_class(name) : NULL;
-  if (!method && name) luaL_error(L, "%s: method: expected one of %s, got '%s'", who, ns_stepper_names(), name);
-  if (!method) luaL_error(L, "%s: method: expected one of %s, got %s", who, ns_stepper_names(), nsl_describe(L, METHOD));
-  return method;
+  if (!method && name) method = find_optional(L, name);
+  if (method) return method;
+  if (name) lua_pushfstring(L, "'%s'", name);
+  else lua_pushstring(L, nsl_describe(L, METHOD));
+  luaL_error(L, "%s: method: expected one of %s, CVODE_BDF, CVODE_Adams, got %s", who, names, lua_tostring(L, -1));
+  return NULL;
 }
 
 /* A copy of the start values replaces what stands at Y0. */
@@ -292,6 +383,7 @@ static int solve_ivp(lua_State *L) {
   read_events(L, &o);
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
   luaL_checkstack(L, NSL_ODE_ARGS + 16, who);
+  ode.pattern = read_pattern(L, y0->n);
   nsl_ode_compile(&ode, o.t0, o.y0);
   NsError err = {NS_OK, ""};
   NslGuard guard;

@@ -8,7 +8,18 @@
 #include "bind/vector.h"
 #include "ode/ivp.h"
 
-enum { NSL_ODE_ARGS = 32 };
+enum { NSL_ODE_ARGS = 32, NSL_ODE_COLOURS = 32 };
+
+/*
+** Where df/dy may have entries: those of column j are row[colptr[j]] .. row[colptr[j + 1] - 1], and columns of one colour
+** share no row. A pass takes NSL_ODE_COLOURS colours at most: seed and all (n times that many) are for it.
+*/
+typedef struct NslPattern {
+  int colours;
+  int *colptr, *row, *colour;
+  double *seed, *all;
+  double *direction, *along, *sum; /* n: for the check that nothing was left out */
+} NslPattern;
 
 /*
 ** A solve that runs. Callbacks and the vectors they are given stand in the stack frame of the C function that runs it,
@@ -21,6 +32,7 @@ typedef struct NslOde {
   int y, out;               /* of the vectors */
   NslVector *at, *rate;     /* those vectors */
   const double *matrix;     /* jac is this constant matrix, n x n; NULL */
+  const NslPattern *pattern; /* of df/dy by dual numbers; NULL: dense */
   bool timeless;            /* no t is passed: equations f(x) = 0 */
   const char *who, *value, *derivative; /* for messages: "solve_ivp", "f(t, y)", "jac(t, y)" */
   bool returns;             /* f has no parameter for an output: it must return */

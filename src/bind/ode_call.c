@@ -2,6 +2,7 @@
 ** ode_call.c
 ** The callbacks of solve_ivp and root: called with numbers, and with dual numbers for a Jacobian.
 */
+#include <math.h>
 #include <string.h>
 
 #include "bind/ad.h"
@@ -207,11 +208,75 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
 
 /* ---- Jacobians ---- */
 
+/* ---- a Jacobian of known pattern; `differentiate` has laid out the stack ---- */
+
+/* The columns of the colours from `first` on, as many as go in a pass. */
+static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int first) {
+  const NslPattern *p = ode->pattern;
+  int n = ode->n, np = p->colours - first < NSL_ODE_COLOURS ? p->colours - first : NSL_ODE_COLOURS;
+  memset(p->seed, 0, (size_t)n * (size_t)np * sizeof *p->seed);
+  for (int j = 0; j < n; j++)
+    if (p->colour[j] >= first && p->colour[j] < first + np) p->seed[(ptrdiff_t)j * np + p->colour[j] - first] = 1;
+  nsl_dual_jets(L, 2, ode->t, 0, 1 + ode->nargs, args, (NsJet){NS_JET_SLOPES, np}, p->seed, "f", n, ode->plain, p->all);
+  for (int j = 0; j < n; j++) {
+    int k = p->colour[j] - first;
+    for (int e = p->colptr[j]; k >= 0 && k < np && e < p->colptr[j + 1]; e++)
+      ode->J[p->row[e] + (ptrdiff_t)j * n] = p->all[(ptrdiff_t)p->row[e] * np + k];
+  }
+}
+
+static bool has_entry(const NslPattern *p, int i, int j) {
+  for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
+    if (p->row[e] == i) return true;
+  return false;
+}
+
+/* Names an entry that the pattern leaves out, from the whole Jacobian. */
+static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
+  int n = ode->n;
+  args[0].jacobian = ode->J;
+  nsl_dual_jacobians(L, 2, 0, true, ode->t, 1 + ode->nargs, args, "f", n, ode->plain);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++)
+      if (ode->J[i + (ptrdiff_t)j * n] != 0 && !has_entry(ode->pattern, i, j))
+        luaL_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none",
+                   ode->who, i + 1, j + 1, i + 1, j + 1, ode->t);
+}
+
+/* The derivative in one direction must be that of the Jacobian found. */
+static void check_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
+  const NslPattern *p = ode->pattern;
+  const double *directions[1 + NSL_ODE_ARGS] = {p->direction};
+  int n = ode->n;
+  nsl_dual_along(L, 2, 0, true, ode->t, 0, 1 + ode->nargs, args, directions, "f", n, ode->plain, p->along, NULL);
+  memset(p->sum, 0, (size_t)n * sizeof *p->sum);
+  for (int j = 0; j < n; j++) {
+    for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+      double part = ode->J[p->row[e] + (ptrdiff_t)j * n] * p->direction[j];
+      p->along[p->row[e]] -= part;
+      p->sum[p->row[e]] += fabs(part);
+    }
+  }
+  for (int i = 0; i < n; i++)
+    if (fabs(p->along[i]) > 1e-10 * p->sum[i]) {
+      name_missing(L, ode, args);
+      return;
+    }
+}
+
+static void differentiate_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
+  memset(ode->J, 0, (size_t)ode->n * (size_t)ode->n * sizeof *ode->J);
+  for (int first = 0; first < ode->pattern->colours; first += NSL_ODE_COLOURS) take_colours(L, ode, args, first);
+  nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
+  check_pattern(L, ode, args);
+}
+
 /* By dual numbers. Arguments: the NslOde, f, the arguments. */
 static int differentiate(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
   NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
   for (int i = 1; i <= ode->nargs; i++) args[i] = (NslDualArg){.label = "args", .pass = 2 + i};
+  if (ode->pattern) return differentiate_pattern(L, ode, args), 0;
   nsl_dual_jacobians(L, 2, 0, !ode->timeless, ode->t, 1 + ode->nargs, args, "f", ode->n, ode->plain);
   return 0;
 }

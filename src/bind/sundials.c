@@ -1,6 +1,6 @@
 /*
 ** sundials.c
-** luaopen_nslua_sundials: the optional module, which gives ns.dae the method of IDA.
+** luaopen_nslua_sundials: the optional module, which gives ns.dae the method of IDA and ns.solve_ivp those of CVODE.
 */
 #include "ode/sundials.h"
 
@@ -9,12 +9,18 @@
 
 #include "bind/borrow.h"
 #include "bind/support.h"
+#include "ode/sundials_cvode.h"
 
 NSL_EXPORT int luaopen_nslua_sundials(lua_State *L) {
   luaL_checkversion(L);
-  const NsDaeMethod *method = ns_sundials_ida(nsl_borrow(L, "nslua.sundials"));
+  static const char *const methods[] = {"CVODE_BDF", "CVODE_Adams"};
+  const NsEngine *engine = nsl_borrow(L, "nslua.sundials");
   lua_newtable(L);
-  lua_pushlightuserdata(L, (void *)method);
+  lua_pushlightuserdata(L, (void *)ns_sundials_ida(engine));
   lua_setfield(L, -2, "ida");
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    lua_pushlightuserdata(L, (void *)ns_sundials_cvode(engine, methods[i]));
+    lua_setfield(L, -2, methods[i]);
+  }
   return 1;
 }

@@ -9,8 +9,7 @@
 
 /*
 ** Each function has the contract of its namesake in ode/dae.h, but for these: start says t_last, the last time that
-** go_to will be asked for, past which nothing is evaluated, and may fail (NS_EARG with a message); of the problem's
-** index a method may take a part only (NS_EARG of make). The table lives as long as the process.
+** go_to will be asked for, past which nothing is evaluated, and may fail (NS_EARG with a message). The table lives as long as the process.
 */
 typedef struct NsDaeMethod {
   const char *name;

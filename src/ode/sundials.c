@@ -144,8 +144,6 @@ static bool set_up(Ida *ida) {
 
 static NsStatus ida_new(void **out, const NsDaeProblem *problem) {
   *out = NULL;
-  for (int i = 0; i < problem->n; i++)
-    if (problem->index && problem->index[i] > 2) return NS_EARG;
   Ida *ida = engine->alloc(1, sizeof *ida);
   if (!ida) return NS_ENOMEM;
   ida->problem = *problem;

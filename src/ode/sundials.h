@@ -10,8 +10,8 @@
 
 /*
 ** IDA: BDF of order 1 to 5 in the form F(t, y, y') = 0, with steps and orders chosen by the tolerances, dense Jacobians
-** dF/dy + c dF/dy'. Between its steps y and y' are interpolated. Unknowns of index 2 are left out of the error test; an
-** index of 3 is NS_EARG. The residual and its Jacobians are looked through for nan and infinity before IDA gets them.
+** dF/dy + c dF/dy'. Between its steps y and y' are interpolated. Unknowns of index 2 and 3 are left out of the error test; of
+** index 3 the errors of the others stay far above the tolerances, and Newton's method fails now and then. The residual and its Jacobians are looked through for nan and infinity before IDA gets them.
 ** IDA's own workspace does not come from the engine's allocator; a step allocates nothing.
 ** `engine` lends its functions from here on.
 **

@@ -1,0 +1,305 @@
+/*
+** sundials_cvode.c
+** CVODE of SUNDIALS 6 behind the face of ode/stepper.h.
+*/
+#include "ode/sundials_cvode.h"
+
+#include <cvode/cvode.h>
+#include <float.h>
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <string.h>
+#include <sundials/sundials_context.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+enum { BDF_ORDERS = 5, ADAMS_ORDERS = 12 };
+
+/* How many numbers CVODE gets: it takes no empty vectors, and without equations one stands for them. */
+static int length(int n) {
+  return n > 0 ? n : 1;
+}
+
+/* An absolute tolerance of 0 goes to CVODE as this: it takes no weight that is infinite. */
+static const double LEAST = 1e-150;
+
+static const NsEngine *engine;
+
+typedef struct Cvode {
+  NsOdeProblem problem;
+  NsStepperState state;
+  SUNContext context;
+  void *memory; /* CVODE's */
+  N_Vector y, atol, derivative;
+  SUNMatrix J;             /* BDF */
+  SUNLinearSolver linear;  /* BDF */
+  SUNNonlinearSolver loop; /* Adams */
+  double *rows;            /* orders x n */
+  double *y_old;
+  int orders;
+  double h_limit, t_end, way; /* way: the sign of the direction */
+  NsError trouble;            /* the last failure of the rate or its Jacobian */
+  double t_trouble;
+  bool failed; /* the last call of one of them did */
+} Cvode;
+
+/* ---- the equations ---- */
+
+/* What CVODE is told of how an evaluation at t ended: 0 good, 1 try a shorter step, -1 stop. */
+static int answer(Cvode *c, double t, NsStatus status) {
+  c->failed = status != NS_OK;
+  if (c->failed) c->trouble.status = status, c->t_trouble = t;
+  return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
+}
+
+static int rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
+  Cvode *c = context;
+  const NsOdeProblem *p = &c->problem;
+  double *f = NV_DATA_S(ydot);
+  f[0] = 0;
+  NsStatus status = p->rate(p->context, t, NV_DATA_S(y), f, &c->trouble);
+  for (int i = 0; i < p->n && status == NS_OK; i++)
+    if (!isfinite(f[i]))
+      status = engine->fail(&c->trouble, NS_ENAN, "the derivative of y[%d] is not finite (t=%.10g)", i + 1, t);
+  return answer(c, t, status);
+}
+
+static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *context, N_Vector room1, N_Vector room2,
+                    N_Vector room3) {
+  (void)ydot, (void)room1, (void)room2, (void)room3;
+  Cvode *c = context;
+  c->state.jacobians++;
+  SM_DATA_D(J)[0] = 0;
+  return answer(c, t, c->problem.jacobian(c->problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
+}
+
+/* CVODE would write its messages to stderr. */
+static void say_nothing(int code, const char *module, const char *function, char *message, void *context) {
+  (void)code, (void)module, (void)function, (void)message, (void)context;
+}
+
+/* ---- making ---- */
+
+static void destroy(void *self) {
+  Cvode *c = self;
+  if (!c) return;
+  if (c->memory) CVodeFree(&c->memory);
+  if (c->loop) SUNNonlinSolFree(c->loop);
+  if (c->linear) SUNLinSolFree(c->linear);
+  if (c->J) SUNMatDestroy(c->J);
+  N_Vector vectors[] = {c->y, c->atol, c->derivative};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    if (vectors[i]) N_VDestroy(vectors[i]);
+  if (c->context) SUNContext_Free(&c->context);
+  engine->release(c->rows);
+  engine->release(c->y_old);
+  engine->release(c);
+}
+
+static bool take_room(Cvode *c) {
+  int n = length(c->problem.n);
+  c->rows = engine->alloc((size_t)c->orders * (size_t)n, sizeof *c->rows);
+  c->y_old = engine->alloc((size_t)n, sizeof *c->y_old);
+  if (!c->rows || !c->y_old || SUNContext_Create(NULL, &c->context) != 0) return false;
+  N_Vector *vectors[] = {&c->y, &c->atol, &c->derivative};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    *vectors[i] = N_VNew_Serial(n, c->context);
+    if (!*vectors[i]) return false;
+    N_VConst(0, *vectors[i]);
+  }
+  N_VConst(1, c->atol);
+  for (int i = 0; i < c->problem.n; i++) NV_Ith_S(c->atol, i) = fmax(c->problem.atol[i], LEAST);
+  c->memory = CVodeCreate(c->orders == BDF_ORDERS ? CV_BDF : CV_ADAMS, c->context);
+  return c->memory != NULL;
+}
+
+/* How the equation of a step is solved. */
+static bool take_solver(Cvode *c) {
+  int n = length(c->problem.n);
+  if (c->orders == ADAMS_ORDERS) {
+    c->loop = SUNNonlinSol_FixedPoint(c->y, 0, c->context);
+    return c->loop && CVodeSetNonlinearSolver(c->memory, c->loop) == CV_SUCCESS;
+  }
+  c->J = SUNDenseMatrix(n, n, c->context);
+  if (c->J) c->linear = SUNLinSol_Dense(c->y, c->J, c->context);
+  return c->linear && CVodeSetLinearSolver(c->memory, c->linear, c->J) == CV_SUCCESS &&
+         CVodeSetJacFn(c->memory, jacobian) == CV_SUCCESS;
+}
+
+static bool set_up(Cvode *c) {
+  void *m = c->memory;
+  return CVodeSetErrHandlerFn(m, say_nothing, NULL) == CV_SUCCESS && CVodeInit(m, rate, 0, c->y) == CV_SUCCESS &&
+         CVodeSVtolerances(m, c->problem.rtol, c->atol) == CV_SUCCESS && CVodeSetUserData(m, c) == CV_SUCCESS &&
+         CVodeSetMaxHnilWarns(m, -1) == CV_SUCCESS && take_solver(c);
+}
+
+static NsStatus create(void **self, const NsOdeProblem *problem, int orders) {
+  *self = NULL;
+  Cvode *c = engine->alloc(1, sizeof *c);
+  if (!c) return NS_ENOMEM;
+  c->problem = *problem;
+  c->orders = orders;
+  if (!take_room(c) || !set_up(c)) {
+    destroy(c);
+    return NS_ENOMEM;
+  }
+  *self = c;
+  return NS_OK;
+}
+
+static NsStatus create_bdf(void **self, const NsOdeProblem *problem) {
+  return create(self, problem, BDF_ORDERS);
+}
+
+static NsStatus create_adams(void **self, const NsOdeProblem *problem) {
+  return create(self, problem, ADAMS_ORDERS);
+}
+
+static void start(void *self, double t, const double *y, double t_end, double h_first) {
+  Cvode *c = self;
+  size_t bytes = (size_t)c->problem.n * sizeof *y;
+  c->way = t_end < t ? -1 : 1;
+  c->t_end = t_end;
+  c->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
+  memmove(NV_DATA_S(c->y), y, bytes);
+  memcpy(c->y_old, NV_DATA_S(c->y), bytes);
+  c->h_limit = INFINITY;
+  c->trouble.status = NS_OK;
+  c->failed = false;
+  CVodeReInit(c->memory, t, c->y);
+  CVodeSetInitStep(c->memory, c->way * h_first);
+  CVodeSetMaxStep(c->memory, 0);
+  CVodeSetStopTime(c->memory, t_end);
+}
+
+static void limit(void *self, double h_most) {
+  Cvode *c = self;
+  if (h_most == c->h_limit) return;
+  c->h_limit = h_most;
+  CVodeSetMaxStep(c->memory, isfinite(h_most) ? h_most : 0);
+}
+
+static void look(const void *self, NsStepperState *state) {
+  const Cvode *c = self;
+  *state = c->state;
+  state->y_old = c->y_old;
+  state->y = NV_DATA_S(c->y);
+}
+
+/* ---- steps ---- */
+
+static void count(Cvode *c) {
+  void *m = c->memory;
+  NsStepperState *s = &c->state;
+  double h = 0;
+  CVodeGetNumSteps(m, &s->steps);
+  CVodeGetNumRhsEvals(m, &s->evaluations);
+  CVodeGetNumErrTestFails(m, &s->rejected);
+  if (c->linear) CVodeGetNumLinSolvSetups(m, &s->factorizations);
+  CVodeGetCurrentStep(m, &h);
+  s->h_next = fabs(h);
+}
+
+/* The shortest step at t, as in ode/control.h. */
+static double least(double t) {
+  return 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
+}
+
+/* What the rate or its Jacobian said, as the reason of an end. */
+static NsStatus blame(const Cvode *c, NsError *err) {
+  if (err) *err = c->trouble;
+  return c->trouble.status == NS_ERETRY ? NS_ECALLBACK : c->trouble.status;
+}
+
+/* Steps that hardly move the time: towards a failure of the rate, or else. */
+static NsStatus too_short(const Cvode *c, NsError *err) {
+  double t = c->state.t;
+  if (c->trouble.status != NS_OK && fabs(c->t_trouble - t) <= 1e-8 * fabs(t)) return blame(c, err);
+  return engine->fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", least(t), t);
+}
+
+/* CVODE's flag in words; what the rate or its Jacobian said comes first. */
+static NsStatus ended(const Cvode *c, int flag, NsError *err) {
+  double t = c->state.t, h = c->state.h_next;
+  if (c->failed) return blame(c, err);
+  if (flag == CV_ERR_FAILURE)
+    return engine->fail(err, NS_ENOCONV, "CVODE: the error stays above the tolerances at a step of %.3g (t=%.10g)", h, t);
+  if (flag == CV_CONV_FAILURE || flag == CV_LSETUP_FAIL)
+    return engine->fail(err, NS_ENOCONV, "CVODE: the iteration does not converge at a step of %.3g (t=%.10g)", h, t);
+  if (flag == CV_TOO_MUCH_ACC)
+    return engine->fail(err, NS_ENOCONV, "CVODE: the tolerances ask for more than double precision can give (t=%.10g)", t);
+  if (flag == CV_TOO_CLOSE)
+    return engine->fail(err, NS_ENOCONV, "CVODE: the end is too close to start (t=%.10g)", t);
+  return engine->fail(err, NS_ENOCONV, "CVODE stops with its flag %d (t=%.10g)", flag, t);
+}
+
+static NsStatus step(void *self, NsError *err) {
+  Cvode *c = self;
+  size_t bytes = (size_t)c->problem.n * sizeof *c->y_old;
+  double t = c->state.t, t_new = t;
+  memcpy(c->y_old, NV_DATA_S(c->y), bytes);
+  int flag = CVode(c->memory, c->t_end, c->y, &t_new, CV_ONE_STEP);
+  count(c);
+  if (flag < 0) {
+    memcpy(NV_DATA_S(c->y), c->y_old, bytes);
+    return ended(c, flag, err);
+  }
+  c->state.t_old = t;
+  c->state.t = t_new;
+  return flag != CV_TSTOP_RETURN && c->state.h_next < least(t_new) ? too_short(c, err) : NS_OK;
+}
+
+/* ---- dense output ---- */
+
+/*
+** e: a polynomial of degree q in u, by rising powers. Divided by (u + 1) and u in turn, the remainders are its
+** coefficients in the basis 1, u + 1, (u + 1) u, (u + 1)^2 u, ...: with u = x - 1 those of ns_dense_at but for signs. The
+** first one is that of y_old.
+*/
+static void take_rows(int q, double *e, int n, double *rows) {
+  for (int k = 0; k <= q; k++) {
+    if (k % 2 == 0)
+      for (int j = q - k - 1; j >= 0; j--) e[j] -= e[j + 1];
+    double remainder = e[0];
+    memmove(e, e + 1, (size_t)(q - k) * sizeof *e);
+    if (k > 0) rows[(ptrdiff_t)(k - 1) * n] = k / 2 % 2 == 0 ? remainder : -remainder;
+  }
+}
+
+/* The polynomial about t of the last step, its derivatives times powers of the length. */
+static NsStatus interpolate(void *self, NsError *err) {
+  Cvode *c = self;
+  int n = c->problem.n, q = 1;
+  const double *y = NV_DATA_S(c->y), *d = NV_DATA_S(c->derivative);
+  double h = c->state.t - c->state.t_old, factor = 1;
+  CVodeGetLastOrder(c->memory, &q);
+  memset(c->rows, 0, (size_t)c->orders * (size_t)n * sizeof *c->rows);
+  for (int k = 1; k <= q; k++) {
+    factor *= h / k;
+    if (CVodeGetDky(c->memory, c->state.t, k, c->derivative) != CV_SUCCESS)
+      return engine->fail(err, NS_ENOCONV, "CVODE has no derivative of order %d (t=%.10g)", k, c->state.t);
+    for (int i = 0; i < n; i++) c->rows[i + (ptrdiff_t)(k - 1) * n] = factor * d[i];
+  }
+  for (int i = 0; i < n; i++) {
+    double e[ADAMS_ORDERS + 1] = {y[i]};
+    for (int k = 1; k <= q; k++) e[k] = c->rows[i + (ptrdiff_t)(k - 1) * n];
+    take_rows(q, e, n, c->rows + i);
+    c->rows[i] = y[i] - c->y_old[i];
+  }
+  return NS_OK;
+}
+
+static const double *row(const void *self, int i) {
+  const Cvode *c = self;
+  return c->rows + (ptrdiff_t)i * c->problem.n;
+}
+
+const NsStepperClass *ns_sundials_cvode(const NsEngine *lent, const char *name) {
+  static const NsStepperClass bdf = {"CVODE_BDF", BDF_ORDERS, true, create_bdf, destroy, start,
+                                     limit,       step,       interpolate, row, look};
+  static const NsStepperClass adams = {"CVODE_Adams", ADAMS_ORDERS, false, create_adams, destroy, start,
+                                       limit,         step,         interpolate, row, look};
+  engine = lent;
+  return strcmp(name, bdf.name) == 0 ? &bdf : strcmp(name, adams.name) == 0 ? &adams : NULL;
+}
