@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "solvers/active.h"
 #include "solvers/enumerate.h"
@@ -40,7 +41,6 @@ struct NsBox {
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* what is left without the components that stand alone */
   double *shifted;      /* M of a proximal step */
-  int steps;            /* pivots of one */
   double *M, *q, *lower, *upper, *z, *w, *near;
   int *keep;
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
@@ -519,29 +519,40 @@ static Outcome all_sets(NsBox *b, const NsBoxProblem *p) {
   return out;
 }
 
-/* Solves the fair problem with M + shift I and q - shift z, from the active set of z = b->y, which becomes the solution. */
+/* Solves p from the active set in b->set with repairs; the solution is in b->z. */
+static bool repaired(NsBox *b, const NsBoxProblem *p) {
+  double backward;
+  for (int k = 0; k <= REPAIRS; k++) {
+    NsStatus status = ns_active_try(b->active, p, b->set, 1e-12, scaled_growth, b->z, b->v, &backward);
+    if (status != NS_ENOCONV) return status == NS_OK;
+    if (ns_active_repair(b->active, p, b->z, b->v, false, b->set) == 0) return false;
+  }
+  return false;
+}
+
+/* Moves b->y, z, to the solution of the fair problem with M + shift I and q - shift z. */
 static NsStatus proximal_step(NsBox *b, const NsBoxProblem *fair, double shift) {
   NsBoxProblem near = {fair->n, b->shifted, fair->n, b->w, fair->lower, fair->upper};
-  double backward;
-  for (int i = 0; i < fair->n; i++) b->w[i] = fair->q[i] - shift * b->y[i];
-  ns_active_of_point(&near, b->y, b->set);
-  for (int k = 0; k < 2; k++) {
-    for (int repairs = 0; repairs <= REPAIRS; repairs++) {
-      NsStatus status = ns_active_try(b->active, &near, b->set, 1e-12, scaled_growth, b->z, b->v, &backward);
-      if (status == NS_OK) return memcpy(b->y, b->z, (size_t)fair->n * sizeof *b->y), NS_OK;
-      if (status != NS_ENOCONV || ns_active_repair(b->active, &near, b->z, b->v, false, b->set) == 0) break;
-    }
-    if (k > 0) break;
-    NsStatus status = ns_principal_solve(&b->principal, &near, NS_PRINCIPAL_MIXED, 20 * fair->n, b->active->block, b->z,
-                                         b->set, &b->steps);
-    if (status) return status;
+  int n = fair->n, pivots;
+  for (int i = 0; i < n; i++) {
+    b->shifted[i + (size_t)i * (size_t)n] = fair->M[i + (size_t)i * (size_t)fair->ldm] + shift;
+    b->w[i] = fair->q[i] - shift * b->y[i];
   }
-  return NS_ENOCONV;
+  ns_active_of_point(&near, b->y, b->set);
+  if (!repaired(b, &near)) {
+    NsStatus status = ns_principal_solve(&b->principal, &near, NS_PRINCIPAL_MIXED, PIVOTS_PER_VARIABLE * n,
+                                         b->active->block, b->z, b->set, &pivots);
+    if (status) return status;
+    if (!repaired(b, &near)) return NS_ENOCONV;
+  }
+  memcpy(b->y, b->z, (size_t)n * sizeof *b->y);
+  return ns_interrupted() ? NS_EINTR : NS_OK;
 }
 
 /*
 ** The proximal point method: each step's matrix M + shift I is regular where M is singular, and positive definite
-** where M is monotone. Rockafellar, Monotone operators and the proximal point algorithm, SIAM J. Control Optim. 14, 1976.
+** where M is monotone. Rockafellar, Monotone operators and the proximal point algorithm, SIAM J. Control Optim. 14,
+** 1976.
 */
 static Outcome proximal(NsBox *b, const NsBoxProblem *p) {
   const NsBoxProblem *fair = fair_problem(b, p);
@@ -553,12 +564,12 @@ static Outcome proximal(NsBox *b, const NsBoxProblem *p) {
     b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
     memcpy(b->shifted + i * n, fair->M + i * (size_t)fair->ldm, n * sizeof *fair->M);
   }
-  for (; out.iterations < PROXIMAL_STEPS; out.iterations++, shift = ns_larger(0.1 * shift, 1e-7)) {
-    for (size_t i = 0; i < n; i++) b->shifted[i + i * n] = fair->M[i + i * (size_t)fair->ldm] + shift;
+  for (; out.iterations < PROXIMAL_STEPS && !good_enough(b); shift = ns_larger(0.1 * shift, 1e-7)) {
     NsStatus status = proximal_step(b, fair, shift);
-    if (status) return out.status = status == NS_EINTR ? status : NS_ENOCONV, out;
+    if (status == NS_EINTR) out.status = status;
+    if (status) return out;
+    out.iterations++;
     consider_scaled(b, p, b->y);
-    if (good_enough(b)) return out.status = NS_OK, out;
   }
   if (b->best <= b->options.tolerance) out.status = NS_OK;
   return out;

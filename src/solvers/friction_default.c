@@ -185,7 +185,7 @@ static double spread(int i, double irrational) {
   return fmod((i + 1) * irrational, 1);
 }
 
-/* A point where the contacts are pressed up to `most` hard: all alike for variant 0, else each by another part of that. */
+/* A point where contacts are pressed up to `most` hard: all alike for variant 0, else each by another part of it. */
 static void press(NsFrictionSolver *s, const NsFriction *p, double most, int variant) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
