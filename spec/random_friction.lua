@@ -57,6 +57,73 @@ function M.kinds.rank_deficient(dim, nc)
   return { W = W, q = q, mu = friction(nc, 0.1, 0.8), solvable = true }
 end
 
+-- Rows of three at a contact with normal F[1], for a body that touches with its point `arm`; sign -1: the second body.
+local function add_contact(H, row, body, F, arm, sign)
+  for k = 1, 3 do
+    local f, at = F[k], 6 * (body - 1)
+    local moment = { arm[2] * f[3] - arm[3] * f[2], arm[3] * f[1] - arm[1] * f[3], arm[1] * f[2] - arm[2] * f[1] }
+    for j = 1, 3 do
+      H[row + k][at + j] = H[row + k][at + j] + sign * f[j]
+      H[row + k][at + 3 + j] = H[row + k][at + 3 + j] + sign * moment[j]
+    end
+  end
+end
+
+-- Masses and velocities of bodies in space, `decades` of ten between the heaviest and the lightest.
+local function bodies_in_space(count, decades)
+  local mass, v = {}, {}
+  for k = 0, count - 1 do
+    local m = 10 ^ (decades * (random() - 0.5))
+    for j = 1, 6 do mass[6 * k + j], v[6 * k + j] = j > 3 and 0.1 * m or m, normal() end
+  end
+  return mass, v
+end
+
+-- Boxes on top of each other, four corners each: hyperstatic.
+function M.stack(count, decades, mu)
+  local mass, v = bodies_in_space(count, decades)
+  local H, F = zeros(12 * count, 6 * count), { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }
+  for b = 1, count do
+    for c = 0, 3 do
+      local x, y, row = c % 2 - 0.5, c // 2 - 0.5, 12 * (b - 1) + 3 * c
+      add_contact(H, row, b, F, { x, y, -0.5 }, 1)
+      if b > 1 then add_contact(H, row, b - 1, F, { x, y, 0.5 }, -1) end
+    end
+    v[6 * b - 3] = v[6 * b - 3] - 1
+  end
+  local W, q = delassus(H, mass, v)
+  return { W = W, q = q, mu = friction(4 * count, mu, mu), dim = 3, nc = 4 * count, solvable = true }
+end
+
+local function frame()
+  local n, t = { normal(), normal(), normal() }, { normal(), normal(), normal() }
+  local length, dot = sqrt(n[1] ^ 2 + n[2] ^ 2 + n[3] ^ 2), 0
+  for k = 1, 3 do n[k] = n[k] / length end
+  for k = 1, 3 do dot = dot + n[k] * t[k] end
+  for k = 1, 3 do t[k] = t[k] - dot * n[k] end
+  length = sqrt(t[1] ^ 2 + t[2] ^ 2 + t[3] ^ 2)
+  for k = 1, 3 do t[k] = t[k] / length end
+  return { n, t, { n[2] * t[3] - n[3] * t[2], n[3] * t[1] - n[1] * t[3], n[1] * t[2] - n[2] * t[1] } }
+end
+
+-- Balls that touch each other and walls in any direction, so rough that they wedge.
+function M.wedged(nc, count, decades, mu)
+  local mass, v = bodies_in_space(count, decades)
+  local H = zeros(3 * nc, 6 * count)
+  for c = 1, nc do
+    local F, a, b = frame(), random(count), random(count)
+    local function arm(sign)
+      local p = {}
+      for k = 1, 3 do p[k] = -0.5 * sign * F[1][k] + 0.1 * normal() end
+      return p
+    end
+    add_contact(H, 3 * c - 3, a, F, arm(1), 1)
+    if a ~= b and random() > 0.3 then add_contact(H, 3 * c - 3, b, F, arm(-1), -1) end
+  end
+  local W, q = delassus(H, mass, v)
+  return { W = W, q = q, mu = friction(nc, mu, mu), dim = 3, nc = nc, solvable = true }
+end
+
 function M.kinds.frictionless(dim, nc)
   local W, q = dense(dim, nc, dim * nc)
   return { W = W, q = q, mu = friction(nc, 0, 0), solvable = true }

@@ -19,6 +19,10 @@ local cases = {
   { "cam_follower", 1e-9, states = "q v" },
   { "ball2d_friction", 1e-9 },
   { "rocking_block", 1e-9, nonlinear = true },
+  { "bead_column", 1e-12 },
+  { "coupled_relays", 1e-11 },
+  { "three_stops", 1e-12 },
+  { "rolling_into_wall", 1e-11 },
   { "simple_pendulum", 1e-7, nonlinear = true },
   { "simple_pendulum", 1e-7, nonlinear = true, variant = "jacobians" },
 }

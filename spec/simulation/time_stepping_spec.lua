@@ -342,6 +342,63 @@ describe("TimeStepping: Newton", function()
   end)
 end)
 
+describe("TimeStepping: the last iterate", function()
+  -- A gene that another one switches on, held at a threshold by a relay.
+  local function gene(tolerance)
+    local ds = ns.FirstOrderNonLinearDS({ 2, 1 }, function(_, x, _, f)
+      f[1], f[2] = 5 * x[2] ^ 3 / (1 + x[2] ^ 3) - x[1], 0.2 * x[1] - 0.7 * x[2]
+    end)
+    local relation = ns.FirstOrderLinearTIR { C = { { 1, 0.5 } }, B = { { 0 }, { 2 } }, e = { -3 } }
+    local simu = simulation { systems = { ds }, links = { { ns.RelayNSL(1, -1, 1), relation, ds } }, T = 10, h = 1e-2,
+      theta = 0.5 }
+    if tolerance then simu:setNewtonTolerance(tolerance) end
+    return simu:run(), simu
+  end
+
+  it("is polished: multipliers at rest in a switch are not 1 / h times as wrong as the states", function()
+    local usual, tight = gene(), gene(1e-14)
+    local held = 0
+    for k = 2, #usual do
+      if math.abs(tight.lambda1[k]) < 0.99 then held = held + 1 end
+      assert.near(tight.lambda1[k], usual.lambda1[k], 1e-10)
+      assert.near(tight.x1[k], usual.x1[k], 1e-11)
+    end
+    assert.is_true(held > 100)
+  end)
+
+  it("costs at most one iteration more", function()
+    local _, simu = gene()
+    assert.is_true(simu:stats().max_newton_iterations <= 3)
+  end)
+
+  -- One step of x' = lambda - x^2 - 3 with x + x^2 / 10 - 1 >= 0; call `bad` of the gap's Jacobian is wrong.
+  local function step(bad)
+    local calls = 0
+    local ds = ns.FirstOrderNonLinearDS({ 3 }, function(_, x, _, f) f[1] = -x[1] ^ 2 - 3 end)
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[1] + 0.1 * x[1] ^ 2 - 1 end,
+      g = function(_, _, lambda, _, r) r[1] = lambda[1] end,
+      Jachx = function(_, x, _, _, C)
+        calls = calls + 1
+        C[1][1] = calls == bad and 0 or 1 + 0.2 * x[1]
+      end,
+    }
+    local simu = simulation { systems = { ds }, links = { { ns.ComplementarityConditionNSL(1), relation, ds } }, T = 1,
+      h = 1 }
+    simu:computeOneStep()
+    return ds:x()[1], simu:stats().newton_iterations, calls
+  end
+
+  it("is found again where polishing it fails", function()
+    local x, iterations, calls = step()
+    local again, all = step(calls)
+    assert.is_true(iterations > 2)
+    assert.equal(2 * iterations - 1, all)
+    assert.near(x, again, 1e-9)
+    assert.near(0, again + 0.1 * again ^ 2 - 1, 1e-9)
+  end)
+end)
+
 describe("TimeStepping: callbacks", function()
   it("are not called for what is preset", function()
     local calls = { Jachx = 0, Jacglambda = 0, Jachlambda = 0, Jacgx = 0 }

@@ -215,6 +215,130 @@ describe("wrong data", function()
   end)
 end)
 
+-- Problems that have a solution and that paths of pivots do not find one of.
+describe("where paths of pivots fail", function()
+  local function signed() return math.random() * 2 - 1 end
+  local function zeros(n) return boxes.matrix(n, function() return 0 end) end
+
+  -- q with which z, w solve the problem; w_i is above 0 where a bounded z_i is at 0.
+  local function planted(M, free)
+    local z, q = {}, {}
+    for i = 1, #M do z[i] = i <= free and signed() or math.max(0, signed()) end
+    for i = 1, #M do
+      q[i] = i > free and z[i] == 0 and math.random() or 0
+      for j = 1, #M do q[i] = q[i] - M[i][j] * z[j] end
+    end
+    return q
+  end
+
+  local function bounded(M, q, free)
+    local p = { M = M, q = q, lower = {}, upper = {} }
+    for i = 1, #M do p.lower[i], p.upper[i] = i <= free and -inf or 0, inf end
+    return p
+  end
+
+  local function solved(p)
+    local a = solve(p, "default")
+    assert.equal("NS_OK", a.status)
+    assert.is_true(boxes.violation(p, a.z) <= 1e-11)
+    return a
+  end
+
+  -- M = [H G' B'; -G 0 0; -B 0 0], the last row of G being the first one again.
+  local function saddle(n, equations, rows)
+    local size = n + equations + rows
+    local M = zeros(size)
+    for i = 1, n do
+      for j = 1, i do
+        local h = i == j and n or signed()
+        M[i][j], M[j][i] = h, h
+      end
+    end
+    for k = n + 1, size do
+      for j = 1, n do
+        local again = k == n + equations
+        M[k][j] = again and M[n + 1][j] or signed()
+        M[j][k] = -M[k][j]
+      end
+    end
+    return M
+  end
+
+  it("an equation that stands there twice does no harm, and one that contradicts another is told", function()
+    math.randomseed(31)
+    for _, n in ipairs { 4, 9, 30 } do
+      local free = n + n // 2
+      local M = saddle(n, n // 2, n)
+      local p = bounded(M, planted(M, free), free)
+      solved(p)
+      p.q[free] = p.q[free] + 1
+      assert.are_not.equal("NS_OK", solve(p, "default").status)
+    end
+  end)
+
+  it("free variables need not be unique", function()
+    math.randomseed(32)
+    for _, m in ipairs { 4, 12, 40 } do
+      local free = m + m // 3
+      local M = zeros(free + m)
+      for i = 1, free do
+        for j = free + 1, free + m do
+          M[i][j] = signed()
+          M[j][i] = -M[i][j]
+        end
+      end
+      for i = free + 1, free + m do M[i][i] = 1 end
+      solved(bounded(M, planted(M, free), free))
+    end
+  end)
+
+  -- Bodies on a line, some of them a million times as heavy as others, and more contacts than bodies.
+  local function chain(n)
+    local bodies, mass, speed, H = n // 3, {}, {}, {}
+    for k = 1, bodies do mass[k], speed[k] = 10 ^ (6 * math.random() - 3), signed() end
+    for i = 1, n do
+      local a, b = math.random(bodies), math.random(bodies)
+      H[i] = { [a] = 1 }
+      if a ~= b then H[i][b] = -1 end
+    end
+    local q = {}
+    local M = boxes.matrix(n, function(i, j)
+      local sum = 0
+      for k, h in pairs(H[i]) do sum = sum + h * (H[j][k] or 0) / mass[k] end
+      return sum
+    end)
+    for i = 1, n do
+      q[i] = 0
+      for k, h in pairs(H[i]) do q[i] = q[i] + h * speed[k] end
+    end
+    return { M = M, q = q }
+  end
+
+  it("masses far apart and more contacts than they can tell apart", function()
+    math.randomseed(33)
+    local names = {}
+    for _, n in ipairs { 60, 90, 150, 250 } do
+      local a = solved(chain(n))
+      names[#names + 1] = a.solver
+    end
+    local all = table.concat(names, " ")
+    assert.truthy(all:find "newton" or all:find "proximal", all)
+  end)
+
+  it("games of two players", function()
+    math.randomseed(34)
+    local n, M = 20, zeros(20)
+    for i = 1, n do
+      for j = 1, n do
+        if (i <= n // 2) ~= (j <= n // 2) then M[i][j] = 0.1 + math.random() end
+      end
+    end
+    local q = {}
+    for i = 1, n do q[i] = -1 end
+    solved { M = M, q = q }
+  end)
+end)
+
 describe("special cases", function()
   it("solves nothing, equations and fixed variables", function()
     assert.equal("NS_OK", box { M = {}, q = {} }.status)

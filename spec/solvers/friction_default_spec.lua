@@ -37,6 +37,28 @@ describe("the chain of friction solvers on published problems", function()
   end
 end)
 
+describe("the chain of friction solvers", function()
+  local function check(p, seed)
+    local a = solve(p)
+    assert.is_true(a.success, seed .. ": " .. a.message)
+    assert.is_true(random_friction.residual(p, a.r) <= 1.01e-8)
+  end
+
+  it("solves stacks of boxes whose masses are far apart", function()
+    for seed = 1, 6 do
+      math.randomseed(seed)
+      check(random_friction.stack(5, 6, 0.8), seed)
+    end
+  end)
+
+  it("solves heaps of rough bodies that wedge", function()
+    for seed = 1, 8 do
+      math.randomseed(seed)
+      check(random_friction.wedged(20, 7, seed % 2 == 0 and 6 or 0, seed % 4 < 2 and 5 or 1), seed)
+    end
+  end)
+end)
+
 -- NSLUA_RANDOM problems in all, a few of each kind when it is not set.
 local campaign = tonumber(os.getenv "NSLUA_RANDOM" or "") or 0
 

@@ -12,6 +12,9 @@
 
 enum { MAX_HALVINGS = 10 };
 
+/* Of the tolerance: what Newton's last iterate may leave without another iteration; see worth_polishing. */
+static const double polished = 1e-3;
+
 const char *ns_simulation_name(NsSimulationKind kind) {
   static const char *const names[] = {
 #define X(code, name) name,
@@ -296,10 +299,37 @@ static bool slow(const NsTimeStepping *ts, double earlier, double now) {
   return !(now * now <= ts->newton.rtol * earlier);
 }
 
+/*
+** Whether an iterate that passes is worth one more iteration: in the scheme of first order, where multipliers have an
+** error of that of the state over h, and when the first one has not come far below the tolerance.
+*/
+static bool worth_polishing(const NsTimeStepping *ts) {
+  return ts->scheme.euler_moreau && merit(&ts->residual) > polished * ts->newton.rtol;
+}
+
+/*
+** One more iteration from an iterate that passed. NS_ENOCONV when it spoiled it, or failed where another path may not:
+** the iterate is lost then.
+*/
+static NsStatus polish(NsTimeStepping *ts, NsError *err) {
+  NsError unheard = {NS_OK, ""};
+  NsFailure failure = ts->failure;
+  ts->progress.newton = ++ts->newton_iterations;
+  ts->stats.newton_iterations++;
+  NsStatus status = solve_linearised(ts, false, &unheard);
+  if (status == NS_OK) status = move(ts, false, INFINITY, &unheard);
+  if (status == NS_OK && converged(ts, &ts->residual)) return NS_OK;
+  ts->spoiled = status == NS_OK || worth_retrying(status);
+  if (ts->spoiled) ts->failure = failure;
+  else if (err) *err = unheard;
+  return ts->spoiled ? NS_ENOCONV : status;
+}
+
 /* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
-static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
+static NsStatus newton_once(NsTimeStepping *ts, bool damped, bool polishing, NsError *err) {
   NsScheme *scheme = &ts->scheme;
   double earlier = INFINITY, before = INFINITY;
+  ts->spoiled = false;
   ts->progress.newton = 1;
   NsStatus status = ns_scheme_evaluate(scheme, err);
   for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
@@ -310,6 +340,7 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
     if (status == NS_OK) status = move(ts, damped, before, err);
     if (status != NS_OK) break;
     if (converged(ts, &ts->residual)) {
+      if (polishing && worth_polishing(ts) && (status = polish(ts, err)) != NS_OK) return status;
       status = ns_scheme_complete(scheme, err);
       return status == NS_OK ? NS_OK : locate(ts, status, err);
     }
@@ -317,6 +348,14 @@ static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
     before = merit(&ts->residual);
   }
   return status == NS_OK ? not_converged(ts, err) : status;
+}
+
+/* The same with the iterate that passed polished; without that where polishing fails. */
+static NsStatus newton(NsTimeStepping *ts, bool damped, NsError *err) {
+  NsStatus status = newton_once(ts, damped, true, err);
+  if (status != NS_ENOCONV || !ts->spoiled) return status;
+  ns_scheme_restart(&ts->scheme);
+  return newton_once(ts, damped, false, err);
 }
 
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */

@@ -89,6 +89,7 @@ typedef struct NsTimeStepping {
   NsStepResidual residual;
   NsProgress progress;
   NsFailure failure; /* of the last step that was computed */
+  bool spoiled;      /* whether polishing lost the iterate */
   NsTimeSteppingStats stats;
 
   NsScheme scheme; /* made by ns_ts_prepare */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "solvers/active.h"
 #include "solvers/enumerate.h"
@@ -22,6 +23,7 @@
 #include "solvers/scale.h"
 
 enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
+enum { PROXIMAL_STEPS = 60 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -38,6 +40,7 @@ struct NsBox {
   double *rho;              /* step lengths of the natural map */
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* what is left without the components that stand alone */
+  double *shifted;      /* M of a proximal step */
   double *M, *q, *lower, *upper, *z, *w, *near;
   int *keep;
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
@@ -66,6 +69,7 @@ static void take_vectors(NsBox *b, int n) {
                         &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
   b->M = ns_arena_matrix(&b->arena, n, n);
+  b->shifted = ns_arena_matrix(&b->arena, n, n);
   b->keep = ns_arena_ints(&b->arena, n);
   b->set = ns_arena_take(&b->arena, (size_t)n, 1);
   b->trial = ns_arena_take(&b->arena, (size_t)n, 1);
@@ -326,11 +330,14 @@ static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
   return !start->upper || any_finite;
 }
 
-static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p) {
+enum { STARTS = sizeof starts / sizeof *starts };
+
+/* The paths from starts `first` to `last` - 1. */
+static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p, int first, int last) {
   const NsBoxProblem *fair = fair_problem(b, p);
   Outcome out = {NS_ENOCONV, 0, "pivot", false};
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
-  for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+  for (int k = first; k < last; k++) {
     int pivots;
     if (k > 0 && !start_matters(p, &starts[k])) continue;
     NsStatus status = ns_pivot_path(b->pivot, fair, &starts[k], limit, b->y, b->trial, &pivots);
@@ -512,7 +519,103 @@ static Outcome all_sets(NsBox *b, const NsBoxProblem *p) {
   return out;
 }
 
-/* The rest of the chain after the guess failed. The status of a failure is the one that says most. */
+/* Solves p from the active set in b->set with repairs; the solution is in b->z. */
+static bool repaired(NsBox *b, const NsBoxProblem *p) {
+  double backward;
+  for (int k = 0; k <= REPAIRS; k++) {
+    NsStatus status = ns_active_try(b->active, p, b->set, 1e-12, scaled_growth, b->z, b->v, &backward);
+    if (status != NS_ENOCONV) return status == NS_OK;
+    if (ns_active_repair(b->active, p, b->z, b->v, false, b->set) == 0) return false;
+  }
+  return false;
+}
+
+/* Moves b->y, z, to the solution of the fair problem with M + shift I and q - shift z. */
+static NsStatus proximal_step(NsBox *b, const NsBoxProblem *fair, double shift) {
+  NsBoxProblem near = {fair->n, b->shifted, fair->n, b->w, fair->lower, fair->upper};
+  int n = fair->n, pivots;
+  for (int i = 0; i < n; i++) {
+    b->shifted[i + (size_t)i * (size_t)n] = fair->M[i + (size_t)i * (size_t)fair->ldm] + shift;
+    b->w[i] = fair->q[i] - shift * b->y[i];
+  }
+  ns_active_of_point(&near, b->y, b->set);
+  if (!repaired(b, &near)) {
+    NsStatus status = ns_principal_solve(&b->principal, &near, NS_PRINCIPAL_MIXED, PIVOTS_PER_VARIABLE * n,
+                                         b->active->block, b->z, b->set, &pivots);
+    if (status) return status;
+    if (!repaired(b, &near)) return NS_ENOCONV;
+  }
+  memcpy(b->y, b->z, (size_t)n * sizeof *b->y);
+  return ns_interrupted() ? NS_EINTR : NS_OK;
+}
+
+/*
+** The proximal point method: each step's matrix M + shift I is regular where M is singular, and positive definite
+** where M is monotone. Rockafellar, Monotone operators and the proximal point algorithm, SIAM J. Control Optim. 14,
+** 1976.
+*/
+static Outcome proximal(NsBox *b, const NsBoxProblem *p) {
+  const NsBoxProblem *fair = fair_problem(b, p);
+  Outcome out = {NS_ENOCONV, 0, "proximal", false};
+  size_t n = (size_t)fair->n;
+  double shift = 1e-2;
+  for (size_t i = 0; i < n; i++) {
+    double near = fair == p ? b->near[i] : ldexp(b->near[i], -b->scaled.col[i]);
+    b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
+    memcpy(b->shifted + i * n, fair->M + i * (size_t)fair->ldm, n * sizeof *fair->M);
+  }
+  for (; out.iterations < PROXIMAL_STEPS && !good_enough(b); shift = ns_larger(0.1 * shift, 1e-7)) {
+    NsStatus status = proximal_step(b, fair, shift);
+    if (status == NS_EINTR) out.status = status;
+    if (status) return out;
+    out.iterations++;
+    consider_scaled(b, p, b->y);
+  }
+  if (b->best <= b->options.tolerance) out.status = NS_OK;
+  return out;
+}
+
+/*
+** Where paths of pivots have no answer: free variables whose equations depend on each other, singular matrices with
+** entries far apart, matrices that are not monotone. An answer that passes the tolerance alone is kept as the best.
+*/
+static Outcome smooth_methods(NsBox *b, const NsBoxProblem *p) {
+  static const NsBoxMethod methods[] = {NS_BOX_NEWTON_MIN, NS_BOX_NEWTON_FB, NS_BOX_INTERIOR};
+  for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+    Outcome out = iterative(b, p, methods[k], 1e-12);
+    if (good_enough(b) || out.status == NS_EINTR) return out;
+  }
+  Outcome last = proximal(b, p);
+  if (last.status == NS_OK && !good_enough(b)) last.status = NS_ENOCONV;
+  return last;
+}
+
+/* All paths, sweeps, all active sets. The status of a failure is the one that says most. */
+static Outcome small_from_scratch(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = pivot_paths(b, p, 0, STARTS), other = out;
+  if (out.status == NS_OK || out.status == NS_EINTR) return out;
+  if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
+  if (other.status == NS_OK || other.status == NS_EINTR) return other;
+  other = all_sets(b, p);
+  if (other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR) return other;
+  if (p->n > 2) other = smooth_methods(b, p);
+  return other.status == NS_OK || other.status == NS_EINTR ? other : out;
+}
+
+/* One path, the smooth methods, the other paths, sweeps. */
+static Outcome large_from_scratch(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = pivot_paths(b, p, 0, 1);
+  if (out.status == NS_OK || out.status == NS_EINTR) return out;
+  Outcome other = smooth_methods(b, p);
+  if (other.status == NS_OK || other.status == NS_EINTR) return other;
+  if (b->best <= b->options.tolerance) return other.status = NS_OK, other;
+  other = pivot_paths(b, p, 1, STARTS);
+  if (other.status == NS_OK || other.status == NS_EINTR) return other;
+  other = sweeps(b, p);
+  return other.status == NS_OK || other.status == NS_EINTR ? other : out;
+}
+
+/* The rest of the chain after the guess failed. */
 static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "", false};
   if (p->n == 2) {
@@ -523,14 +626,7 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
     out = principal_short(b, p);
     if (out.status == NS_OK || out.status == NS_EINTR) return out;
   }
-  out = pivot_paths(b, p);
-  if (out.status == NS_OK || out.status == NS_EINTR) return out;
-  Outcome other = out;
-  if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
-  if (other.status == NS_OK || other.status == NS_EINTR) return other;
-  if (p->n > ENUMERATE_LAST) return out;
-  other = all_sets(b, p);
-  return other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR ? other : out;
+  return p->n <= ENUMERATE_LAST ? small_from_scratch(b, p) : large_from_scratch(b, p);
 }
 
 static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
@@ -550,7 +646,7 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
   b->best = INFINITY;
   if (p->n == 0) return (Outcome){NS_OK, 0, "closed form", true};
   switch (b->options.method) {
-    case NS_BOX_PIVOT: out = pivot_paths(b, p); break;
+    case NS_BOX_PIVOT: out = pivot_paths(b, p, 0, STARTS); break;
     case NS_BOX_PGS: out = sweeps(b, p); break;
     case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
     case NS_BOX_NEWTON_MIN:

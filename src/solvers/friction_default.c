@@ -21,10 +21,15 @@ enum {
   SWEEPS = 20000,
   NEWTON_STEPS = 200,
   GRADIENTS = 20000,
+  MOST_GRADIENTS = 60000,
   FIRST_SWEEPS = 6,
   FIRST_MOST = 100,
   ROUND_NEWTON = 40,
   SMALL = 120,       /* unknowns of a problem that is polished to rounding */
+  PRESSED_ROUND = 3,
+  PRESSED = 600,       /* most unknowns for Newton from all points, and from uneven ones */
+  PRESSED_SMALL = 300,
+  VARIANTS = 5,
   LCP_CONTACTS = 100,
   LCP_AT_ONCE = 4,
   LCP_LATE = 4,
@@ -35,9 +40,13 @@ enum {
 /* A measure that needs no polish; the work of a gradient step in sweeps. */
 static const double exact = 1e-15, gradient_cost = 1.6;
 
+/* How hard contacts are pressed where Newton starts; see newton_from_pressed. */
+enum { PRESSES = 6 };
+static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
+
 /* What the next round of the chain may spend, and what was spent. */
 typedef struct Shares {
-  double sweeps, gradients, spent;
+  double sweeps, gradients, spent, climbed;
   int total;
 } Shares;
 
@@ -171,6 +180,49 @@ static bool newton_aside(NsFrictionSolver *s, const NsFriction *p, double spent)
   return false;
 }
 
+/* Between 0 and 1, spread evenly over the i: the fractional part of (i + 1) times an irrational number. */
+static double spread(int i, double irrational) {
+  return fmod((i + 1) * irrational, 1);
+}
+
+/* A point where contacts are pressed up to `most` hard: all alike for variant 0, else each by another part of it. */
+static void press(NsFrictionSolver *s, const NsFriction *p, double most, int variant) {
+  int d = p->dim;
+  for (int i = 0; i < p->nc; i++) {
+    double *x = s->x + (size_t)i * (size_t)d, part = variant > 0 ? spread(i, 0.6180339887498949 * variant) : 1;
+    double wide = variant > 0 ? ns_smaller(p->mu[i], 2) : 0;
+    x[0] = most * part;
+    for (int k = 1; k < d; k++)
+      x[k] = wide * x[0] * (spread(i, (k == 1 ? 0.4142135623730951 : 0.7320508075688772) * variant) - 0.5);
+  }
+}
+
+/*
+** Newton from a point where every contact is pressed, `times` as hard as the largest impulse that would stop a
+** contact alone: from zero most contacts seem open, and rough ones, which wedge, are not found closed again.
+*/
+static bool newton_from_pressed(NsFrictionSolver *s, const NsFriction *p, double times, int variant, int steps) {
+  double size = 0;
+  for (int k = 0; k < p->dim * p->nc; k++) size = ns_larger(size, s->rho[k / p->dim] * fabs(p->q[k]));
+  press(s, p, times * size, variant);
+  return newton(s, p, steps);
+}
+
+/* One of these points in each round from the third on, for as much work as was done so far. */
+static bool pressed_aside(NsFrictionSolver *s, const NsFriction *p, int round, double spent) {
+  double share = spent / ns_friction_newton_cost(s->newton);
+  if (round < PRESSED_ROUND || round >= PRESSED_ROUND + PRESSES || share < 20) return false;
+  return newton_from_pressed(s, p, pressed[round - PRESSED_ROUND], 0, share < NEWTON_STEPS ? (int)share : NEWTON_STEPS);
+}
+
+/* All of them, then points pressed unevenly, more of them the smaller the problem is. */
+static bool all_pressed(NsFrictionSolver *s, const NsFriction *p) {
+  int n = p->dim * p->nc, variants = n <= PRESSED_SMALL ? VARIANTS + VARIANTS * 90 / n : 0;
+  for (int k = 0; n <= PRESSED && k < PRESSES * (1 + variants) && !ns_interrupted(); k++)
+    if (newton_from_pressed(s, p, pressed[k % PRESSES], k / PRESSES, NEWTON_STEPS)) return true;
+  return false;
+}
+
 /*
 ** Follows the solution from little friction to that of the problem, each stage from the answer of the one before.
 ** For contacts so rough that no method finds its way from zero.
@@ -202,7 +254,8 @@ static bool pivots_due(const NsFrictionSolver *s, int round) {
 /* Sweeps and gradients in turn; what reduced the residual more for its work gets more of the next round. */
 static bool first_order_round(NsFrictionSolver *s, const NsFriction *p, Shares *f, int limit) {
   double start = s->least;
-  int count = (int)ns_smaller(f->sweeps, limit - f->total), steps = (int)f->gradients;
+  int count = (int)ns_smaller(f->sweeps, limit - f->total), steps = (int)ns_smaller(f->gradients, GRADIENTS);
+  f->climbed += steps;
   if (sweeps(s, p, count, &f->total)) return true;
   restart_from_best(s);
   double between = s->least;
@@ -232,11 +285,13 @@ static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
   int limit = s->options.max_iterations > 0 ? s->options.max_iterations : SWEEPS;
   bool small = s->dim * s->nc <= SMALL;
   double cost = ns_friction_newton_cost(s->newton);
-  Shares f = {small ? ns_larger(FIRST_SWEEPS, ns_smaller(cost, FIRST_MOST)) : FIRST_MOST, FIRST_MOST, 0, 0};
-  for (int round = 0; f.total < limit && !ns_interrupted(); round++) {
+  Shares f = {small ? ns_larger(FIRST_SWEEPS, ns_smaller(cost, FIRST_MOST)) : FIRST_MOST, FIRST_MOST, 0, 0, 0};
+  for (int round = 0; f.total < limit && f.climbed < MOST_GRADIENTS && !ns_interrupted(); round++) {
     if (small ? small_round(s, p, &f, limit) : first_order_round(s, p, &f, limit)) return true;
     restart_from_best(s);
     if (!small && newton_aside(s, p, f.spent)) return true;
+    if (pressed_aside(s, p, round, f.spent)) return true;
+    restart_from_best(s);
     if (!pivots_due(s, round) || ns_interrupted()) continue;
     NsStatus box;
     if (pivots(s, p, &box)) return true;
@@ -246,7 +301,8 @@ static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
   }
   if (ns_interrupted()) return false;
   if (gradients(s, p, GRADIENTS) || newton(s, p, NEWTON_STEPS)) return true;
-  return !ns_interrupted() && roughen(s, p);
+  if (ns_interrupted() || roughen(s, p)) return !ns_interrupted();
+  return all_pressed(s, p);
 }
 
 static bool run(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
