@@ -6,13 +6,14 @@ LUA    ?= lua5.4
 hash := \#
 BUSTED ?= /usr/bin/busted
 
-# Debian packages: to build and test, to lint, peers to measure against.
+# Debian packages: to build and test, to lint, peers to measure against. Those of gnuplot exclude each other: any will do.
+GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libcminpack-dev libedit-dev lua-busted tmux gnuplot-nox
+              libcminpack-dev libedit-dev lua-busted tmux $(GNUPLOT)
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Used where they are there: films, specs that look at pages in a browser.
-OPTIONAL    = gnuplot-nox ffmpeg chromium python3
+OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
 # For the module nslua.sundials; 1 GB with all that it depends on, so that it has a target of its own.
 SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
