@@ -208,6 +208,8 @@ function Figure:close()
   if current == self then current = nil end
 end
 
+require "nslua.where".methods(Figure, "a figure", "fig")
+
 -- ---- the current figure and axes ----
 
 function plot.gca() return plot.gcf():gca() end

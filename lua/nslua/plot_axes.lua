@@ -583,4 +583,6 @@ for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "
   Axes["set_" .. name] = Axes[name]
 end
 
+require "nslua.where".methods(Axes, "axes", "ax")
+
 return Axes

@@ -23,7 +23,7 @@ local fail = data.fail
 function data.describe(x)
   if core.isvector(x) then return ("vector of %d"):format(#x) end
   if core.ismatrix(x) then return ("matrix of %d x %d"):format(x:rows(), x:cols()) end
-  if type(x) == "number" then return "number " .. tostring(x) end
+  if type(x) == "number" then return x ~= x and "nan" or "number " .. tostring(x) end
   if type(x) == "string" then return ("'%s'"):format(x) end
   if type(x) == "table" then return ("table of %d"):format(#x) end
   return type(x)

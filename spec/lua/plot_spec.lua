@@ -528,6 +528,27 @@ describe("axes", function()
   end)
 end)
 
+describe("a point in place of the colon", function()
+  it("is said, at the line of the caller", function()
+    local fig, ax = plot.subplots()
+    local function said(f) return (select(2, pcall(f))) end
+    assert.matches("^%S+plot_spec.lua:%d+: plot: expected axes before a colon, as in ax:plot%(%.%.%.%)$",
+      said(function() ax.plot({ 1, 2 }, { 1, 2 }) end))
+    assert.matches("^%S+plot_spec.lua:%d+: set_title: expected axes before a colon, as in ax:set_title%(%.%.%.%)$",
+      said(function() ax.set_title "T" end))
+    assert.matches("^%S+plot_spec.lua:%d+: show: expected a figure before a colon, as in fig:show%(%.%.%.%)$",
+      said(function() fig.show() end))
+    assert.matches("subplot: expected a figure before a colon", said(function() fig.subplot(2, 1, 1) end))
+  end)
+
+  it("and a format or a number that is none", function()
+    local v, ax = { 1, 2 }, plot.figure():subplot(1, 1, 1)
+    assert.equal("plot3D: format: expected a string, got number 3", message(ax.plot3D, ax, v, v, v, 3))
+    ax = plot.figure():subplot(1, 1, 1)
+    assert.equal("axhline: options: expected a table, got nan", message(ax.axhline, ax, 1, 0 / 0))
+  end)
+end)
+
 describe("matplotlib's names", function()
   it("subplots: a figure and its axes, one, a list, or a list of rows", function()
     local fig, ax = plot.subplots()
