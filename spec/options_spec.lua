@@ -42,7 +42,7 @@ describe("nslua.options", function()
     refused("--film: expected a name that ends in .html, .gif or .mp4, got 'a.xyz'", "--film", "a.xyz")
     refused("--film: expected a name that ends in .html, .gif or .mp4, got 'gif'", "--film", "gif")
     refused("--page: expected a name that ends in .html, got 'a.gif'", "--page=a.gif")
-    refused("--film: cannot write '/nowhere/at all/a.gif': there is no directory '/nowhere/at all/'", "--film",
+    refused("--film: cannot write '/nowhere/at all/a.gif': No such file or directory", "--film",
       "/nowhere/at all/a.gif")
   end)
 

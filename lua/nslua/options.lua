@@ -86,12 +86,13 @@ function options.help(script, list)
   return table.concat(lines, "\n")
 end
 
--- The directory of a file to be written, when it is not there.
-local function missing_directory(file)
+-- Why there is no directory for a file to be written; nil when there is.
+local function no_directory(file)
   local directory = file:match "^(.*/)[^/]*$"
-  local found = not directory or io.open(directory)
-  if found and directory then found:close() end
-  return not found and directory or nil
+  if not directory then return nil end
+  local found, message = io.open(directory)
+  if not found then return message:match ": ([^:]*)$" or message end
+  found:close()
 end
 
 -- The options in `args` by name, or nil and a message; `help` is true when --help is among them.
@@ -115,8 +116,8 @@ function options.read(args, list)
     if not text or text == "" then return nil, ("--%s: expected a value (%s)"):format(name, value_name(option)) end
     local value = convert(option, text)
     if value == nil then return nil, ("--%s: expected %s, got '%s'"):format(name, expected(option), text) end
-    local missing = option.endings and missing_directory(value)
-    if missing then return nil, ("--%s: cannot write '%s': there is no directory '%s'"):format(name, value, missing) end
+    local reason = option.endings and no_directory(value)
+    if reason then return nil, ("--%s: cannot write '%s': %s"):format(name, value, reason) end
     result[name] = value
     i = i + 1
   end

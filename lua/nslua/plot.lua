@@ -98,7 +98,7 @@ function Figure:subplot(rows, cols, i, options)
   return axes
 end
 
--- subplots(rows, cols [, {sharex = true, figsize =, dpi =, title =}]): a new figure with all of its panels, and these:
+-- subplots(rows, cols [, {sharex = true, figsize =, dpi =, title =}]): a new figure with all its panels, and these:
 -- one panel alone, a list of those of one row or column, or a list of rows.
 function plot.subplots(rows, cols, options)
   if type(rows) == "table" then rows, options = nil, rows end

@@ -21,7 +21,7 @@ end
 -- A text without the place that `fail` put before it; `who` is what the message itself begins with.
 function where.bare(message, who) return (message:gsub("^[^\n]-:%d+: (" .. who .. ": )", "%1", 1)) end
 
--- Lets the methods of a class, whose table is the metatable of its objects, refuse what is none of them: fig.show() and
+-- Lets the methods of a class, whose table is the metatable of its objects, refuse what is none of them: fig.show(),
 -- ax.plot(t, x), a point in place of the colon. `noun` says what was expected, `name` stands for it in the example.
 function where.methods(class, noun, name)
   for key, method in pairs(class) do
