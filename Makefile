@@ -5,6 +5,7 @@ LUA    ?= lua5.4
 , := ,
 hash := \#
 BUSTED ?= /usr/bin/busted
+GCOV   ?= gcov
 
 # Debian packages: to build and test, to lint, peers to measure against.
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
@@ -20,6 +21,11 @@ SUNDIALS_NEEDS = libsundials-dev
 ifneq ($(findstring asan,$(BUILD)),)
 SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
 OPT ?= -O1 -g
+endif
+# One whose name holds "cov" counts the lines and branches that are run.
+ifneq ($(findstring cov,$(notdir $(BUILD))),)
+SAN ?= --coverage -fprofile-abs-path
+OPT ?= -O0 -g
 endif
 SAN ?=
 OPT ?= -O2 -g
@@ -110,6 +116,12 @@ soak: packages  ## the long campaigns: 20,000 random problems, long runs of simu
 	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
 	  sh spec/run.sh $(BUILD)
 
+coverage: packages  ## the lines and branches of the C sources that the specs run (gcc and its gcov)
+	@$(MAKE) --no-print-directory BUILD=build-cov all
+	@find build-cov -name '*.gcda' -delete
+	@status=0; HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
+	  $(LUA) spec/coverage.lua build-cov $(GCOV) && exit $$status
+
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL)" WARN="$(WARN)" sh spec/lint.sh
 
@@ -178,4 +190,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench docs extras sundials annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage lint bench docs extras sundials annotations install uninstall clean help packages lint-packages
