@@ -833,3 +833,42 @@ describe("MoreauJeanOSI's Newton iteration", function()
     assert.is_true(jets(0.1) > 0)
   end)
 end)
+
+describe("numbers of mechanics that overflow", function()
+  it("are told, and the state stays", function()
+    local stiff = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 1.7e308 } })
+    local fast = ns.LagrangianLinearTIDS({ 0 }, { 1.7e308 }, { { 1 } })
+    fast:setFExtPtr { 1.7e308 }
+    local cases = {
+      { stiff, 10, "dynamical system 'ds 1': W = M - h theta dF/dv - h^2 theta^2 dF/dq is not finite (t=10 step 1" },
+      { fast, 1, "dynamical system 'ds 1': v[1] became inf (t=1 step 1 newton 1)" },
+    }
+    for _, case in ipairs(cases) do
+      local ds, h, text = table.unpack(case)
+      local simu, q = simulate { systems = { ds }, T = h, h = h, osi = ns.MoreauJeanOSI(1) }, ds:q()[1]
+      local good, err = pcall(simu.computeOneStep, simu)
+      assert.is_false(good)
+      assert.truthy(err:find(text, 1, true), err)
+      assert.equal(q, ds:q()[1])
+    end
+  end)
+end)
+
+describe("a constraint without a force", function()
+  -- Its output, 1e-3, does not foretell an impulse: the first iterate goes on as in the last steps, and is taken back.
+  it("leaves free motion beside it as it is", function()
+    local function swing(held)
+      local ds = ns.LagrangianDS(held and { 1, 1e-3 } or { 1 }, held and { 0, 0 } or { 0 }, ns.eye(held and 2 or 1))
+      ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = q[1] ^ 3 end)
+      local links = held and { { ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianLinearTIR { { 0, 1 } }), ds } }
+      local simu = simulate { systems = { ds }, links = links, T = 5, h = 0.05 }
+      simu:run()
+      return ds
+    end
+    local free, held = swing(false), swing(true)
+    assert.near(free:q()[1], held:q()[1], 1e-9) -- Newton's tolerance
+    assert.near(free:velocity()[1], held:velocity()[1], 1e-9)
+    assert.equal(1e-3, held:q()[2])
+    assert.equal(0, held:velocity()[2])
+  end)
+end)

@@ -238,28 +238,12 @@ void ns_euler_moreau_free(NsEulerMoreau *em) {
   ns_free(em);
 }
 
-int ns_euler_moreau_states(const NsEulerMoreau *em) {
-  return em->N;
-}
-
-int ns_euler_moreau_multipliers(const NsEulerMoreau *em) {
-  return em->m;
-}
-
 bool ns_euler_moreau_linear(const NsEulerMoreau *em) {
   return em->linear;
 }
 
-int ns_euler_moreau_row(const NsEulerMoreau *em, int interaction) {
-  return em->edges[interaction].row;
-}
-
 const double *ns_euler_moreau_matrix(const NsEulerMoreau *em) {
   return em->matrix;
-}
-
-const double *ns_euler_moreau_lambda(const NsEulerMoreau *em) {
-  return em->lambda;
 }
 
 const double *ns_euler_moreau_guess(const NsEulerMoreau *em) {

@@ -106,10 +106,6 @@ int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em) {
   return em->N;
 }
 
-int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em) {
-  return em->m;
-}
-
 const NsSparse *ns_euler_moreau_sparse_matrix(const NsEulerMoreauSparse *em, long *formed) {
   *formed = em->formed;
   return em->matrix;

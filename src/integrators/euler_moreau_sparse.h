@@ -25,9 +25,8 @@ bool ns_euler_moreau_sparse_suits(const NsNsds *nsds);
 NsStatus ns_euler_moreau_sparse_new(NsEulerMoreauSparse **em, NsNsds *nsds);
 void ns_euler_moreau_sparse_free(NsEulerMoreauSparse *em);
 
-/* Sizes N and m. */
+/* The number of states, N. */
 int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em);
-int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em);
 
 /*
 ** Begins a step at the memories of every object, as ns_euler_moreau_begin does, and forms the problem. The matrix is
