@@ -149,14 +149,16 @@ describe("constraints that can not hold", function()
     return err
   end
 
-  it("are told: two places at once, two that pull apart, one that no place fulfils", function()
-    local function moving(a, b)
-      return ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - a - b * t ^ 2 end }
+  it("are told: two that part, at once or by and by, one that no place fulfils", function()
+    local function moving(a, power)
+      return ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - 1 - a * t ^ power end }
     end
-    assert.matches("interaction 'wall %d' contradicts the other constraints that act", failing { moving(1, 0), moving(1.1, 0) })
     assert.matches("EventDriven: the forces of 'wall 1' and others have no accepted solution: singular matrix (t=0 step 1)",
-      failing { moving(1, 1), moving(1, -1) }, 1, true)
-    local nowhere = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = (q[1] - 1.5) ^ 2 + 1 end }
+      failing { moving(1, 2), moving(-1, 2) }, 1, true)
+    assert.matches("interaction 'wall %d' contradicts the other constraints that act", failing { moving(1, 3), moving(-1, 3) })
+    local nowhere = ns.LagrangianRheonomousR { h = function(t, q, _, y)
+      y[1] = t < 0.05 and q[1] - 1 or 0.9 * (q[1] - 1.5) ^ 2 + 1 + t
+    end }
     assert.matches("interaction 'wall 1': the constraint can not be kept: y = %S+ after %d+ projections", failing { nowhere })
   end)
 end)
