@@ -145,6 +145,28 @@ local cases = {
   ["rod"] = function() return rod(ns.MoreauJeanOSI(0.5)) end,
   ["rod, projected"] = function() return rod(ns.MoreauJeanOSI(0.5), ns.TimeSteppingDirectProjection) end,
   ["rod, combined projection"] = function() return rod(ns.MoreauJeanOSI(0.5), ns.TimeSteppingCombinedProjection) end,
+  ["a mass that depends on the place, its energy"] = function()
+    local ds = ns.LagrangianDS { q0 = { 1 }, v0 = { 0.5 }, mass = function(q, _, M) M[1][1] = 1 + q[1] ^ 2 end, fExt = { -1 } }
+    local simu = ns.TimeStepping(graph(0.03, { ds }, {}), ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5))
+    local energy = simu:energy().total + ds:computeKineticEnergy()
+    return ("%a "):format(energy) .. rows_of(simu)
+  end,
+  ["a polygon of many sides"] = function()
+    local H, K = {}, {}
+    for k = 1, 300 do H[k], K[k] = { math.cos(k), math.sin(k) }, -1 end
+    local law = ns.NormalConeNSL(2, H, K)
+    return numbers_of(law:H()[300]) .. numbers_of(law:K())
+  end,
+  ["many constraints, projected"] = function()
+    local n = 152
+    local C = ns.eye(n)
+    local ds = ns.LagrangianDS { q0 = 0.01 * ns.ones(n), v0 = ns.zeros(n), mass = ns.eye(n), fExt = ns.ones(n),
+      fInt = function(_, q, _, _, f) f[1] = q[1] ^ 3 end,
+      jacobianFIntq = function(_, q, _, _, J) J[1][1] = 3 * q[1] ^ 2 end, jacobianFIntqDot = ns.zeros(n, n) }
+    local held = ns.Interaction(ns.EqualityConditionNSL(n), ns.LagrangianLinearTIR(C))
+    return rows_of(ns.TimeSteppingDirectProjection(graph(0.01, { ds }, { { held, ds } }), ns.TimeDiscretisation(0, 0.01),
+      ns.MoreauJeanOSI(0.5)))
+  end,
   ["brick"] = function() return brick(2) end,
   ["ball with friction"] = function() return brick(3) end,
   ["a grid of points, a clone, a reset"] = function()

@@ -117,6 +117,12 @@ describe("mcp", function()
     assert.near(1, r.z[1], 1e-12)
     r = mcp { F = function(z, f) f[1] = math.atan(z[1]) end, z0 = { 40 }, lower = -inf }
     assert.near(0, r.z[1], 1e-12)
+    -- Newton's first step ends at 0, where F is and its derivative is not
+    for _, solver in ipairs { "josephy-newton", "semismooth" } do
+      r = mcp { F = function(z, f) f[1] = math.sqrt(z[1]) - 0.5 end, z0 = { 1 }, solver = solver }
+      assert.is_true(r.success, r.message)
+      assert.near(0.25, r.z[1], 1e-12)
+    end
   end)
 
   it("does not mind the units of equations and unknowns", function()
