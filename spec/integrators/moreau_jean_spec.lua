@@ -858,7 +858,8 @@ describe("a contact without a force, open by rounding", function()
   -- No impulse is foretold, so that the first iterate goes on as in the last steps; the contact takes part all the same.
   it("leaves free motion beside it as it is", function()
     local function swing(touching)
-      local ds = ns.LagrangianDS(touching and { 1, 1 + 2 ^ -52 } or { 1 }, touching and { 0, 0 } or { 0 }, ns.eye(touching and 2 or 1))
+      local n = touching and 2 or 1
+      local ds = ns.LagrangianDS(touching and { 1, 1 + 2 ^ -52 } or { 1 }, ns.zeros(n), ns.eye(n))
       ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = q[1] ^ 3 end)
       local links = touching and { { impact(0.5, { 0, 1 }, { -1 }), ds } }
       local simu = simulate { systems = { ds }, links = links, T = 5, h = 0.05 }
@@ -870,5 +871,28 @@ describe("a contact without a force, open by rounding", function()
     assert.near(free:velocity()[1], touching:velocity()[1], 1e-9)
     assert.equal(1 + 2 ^ -52, touching:q()[2])
     assert.equal(0, touching:velocity()[2])
+  end)
+end)
+
+describe("a constraint that is curved", function()
+  it("does not concern a system that is not under it", function()
+    local function oscillator()
+      local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+      ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = 9 * q[1] ^ 3 end)
+      return ds
+    end
+    local function pendulum()
+      local ds = ns.LagrangianDS({ 1, 0 }, { 0, 0 }, ns.eye(2))
+      ds:setFExtPtr { 0, -9.81 }
+      return ds, ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
+        h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end })
+    end
+    local alone, beside, swinging, rod = oscillator(), oscillator(), pendulum()
+    local single, single_rod = pendulum()
+    simulate { systems = { alone }, T = 1, h = 0.05 }:run()
+    simulate { systems = { single }, links = { { single_rod, single } }, T = 1, h = 0.05 }:run()
+    simulate { systems = { beside, swinging }, links = { { rod, swinging } }, T = 1, h = 0.05 }:run()
+    assert.near(alone:q()[1], beside:q()[1], 1e-9)
+    for i = 1, 2 do assert.near(single:q()[i], swinging:q()[i], 1e-9) end
   end)
 end)

@@ -140,6 +140,10 @@ describe("IDA that can not go on", function()
       { 0, 0.25, 2 }, { 1 }, { 0 }, { rtol = 1e-8 })
   end)
 
+  test("says so when times are too close to each other", function()
+    ends("IDA stops with its flag -22 (t=1)", 1, function(_, _, yd, r) r[1] = yd[1] - 1 end, { 1, 1 + 2 ^ -52 }, { 0 }, { 1 })
+  end)
+
   test("says which residual is nan, where", function()
     local solution = ends("residual[2] is not finite (t=0.5", 2, function(t, y, yd, r)
       r[1], r[2] = yd[1] - 1, y[2] - (t > 0.5 and 0 / 0 or 1)

@@ -89,9 +89,8 @@ end
 
 -- A brick of two contacts with friction, which slides.
 local function brick(dim)
-  local mu, law = 0.3, nil
-  law = ns.NewtonImpactFrictionNSL(0, 0, mu, dim)
-  local ds, systems, links = nil, {}, {}
+  local law, links = ns.NewtonImpactFrictionNSL(0, 0, 0.3, dim), {}
+  local ds
   if dim == 2 then
     ds = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 1, 0, 0 }, ns.eye(3))
     ds:setFExtPtr { 0, -9.81, 0 }
@@ -104,8 +103,7 @@ local function brick(dim)
     links[1] = { ns.Interaction(law, ns.NewtonEuler3DR { shape = "sphere_plane", R = 0.5, point = { 0, 0, 0 },
       normal = { 0, 0, 1 } }), ds }
   end
-  systems[1] = ds
-  return rows_of(ns.TimeStepping(graph(0.05, systems, links), ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5)))
+  return rows_of(ns.TimeStepping(graph(0.05, { ds }, links), ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5)))
 end
 
 local function random_lcp(n)
