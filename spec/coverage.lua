@@ -81,8 +81,9 @@ local function count(source, out)
   return sum
 end
 
+-- Rounded down: 100 % is all.
 local function percent(part, whole)
-  return whole == 0 and "     -" or ("%5.1f%%"):format(100 * part / whole)
+  return whole == 0 and "     -" or ("%5.1f%%"):format(1000 * part // whole / 10)
 end
 
 local function print_row(name, sum)
