@@ -5,6 +5,7 @@ LUA    ?= lua5.4
 , := ,
 hash := \#
 BUSTED ?= /usr/bin/busted
+GCOV   ?= gcov
 
 # Debian packages: to build and test, to lint, peers to measure against. Those of gnuplot exclude each other: any will do.
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
@@ -23,6 +24,11 @@ HDF5_NEEDS = libhdf5-dev
 ifneq ($(findstring asan,$(BUILD)),)
 SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
 OPT ?= -O1 -g
+endif
+# One whose name holds "cov" counts the lines and branches that are run.
+ifneq ($(findstring cov,$(notdir $(BUILD))),)
+SAN ?= --coverage -fprofile-abs-path
+OPT ?= -O0 -g
 endif
 SAN ?=
 OPT ?= -O2 -g
@@ -130,6 +136,12 @@ soak: packages  ## the long campaigns: 20,000 random problems, long runs of simu
 	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
 	  sh spec/run.sh $(BUILD)
 
+coverage: packages  ## the lines and branches of the C sources that the specs run (gcc and its gcov)
+	@$(MAKE) --no-print-directory BUILD=build-cov all
+	@find build-cov -name '*.gcda' -delete
+	@status=0; HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
+	  $(LUA) spec/coverage.lua build-cov $(GCOV) && exit $$status
+
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
@@ -203,4 +215,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages

@@ -293,3 +293,21 @@ describe("coupling", function()
     assert.same({ 5, 12 }, ds:r():totable())
   end)
 end)
+
+describe("numbers of the theta scheme that overflow", function()
+  it("are told, and the state stays", function()
+    local cases = {
+      { 1, { { -1.7e308 } }, nil, 10, "dynamical system 'ds 1': W = M - h theta df/dx - h gamma dg/dx is not finite (t=10 step 1" },
+      { 1.7e308, { { 0 } }, { 1.7e308 }, 1, "dynamical system 'ds 1': x[1] became inf (t=1 step 1 newton 1)" },
+    }
+    for _, case in ipairs(cases) do
+      local x0, A, b, h, text = table.unpack(case, 1, 5)
+      local ds = ns.FirstOrderLinearTIDS({ x0 }, A, b)
+      local simu = simulation { systems = { ds }, T = 10 * h, h = h }
+      local good, err = pcall(simu.computeOneStep, simu)
+      assert.is_false(good)
+      assert.truthy(err:find(text, 1, true), err)
+      assert.equal(x0, ds:x()[1])
+    end
+  end)
+end)

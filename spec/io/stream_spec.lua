@@ -80,6 +80,14 @@ describe("io.stream", function()
     end
   end)
 
+  it("goes on with no file that can not be cut", function()
+    local simu = make()
+    simu:run { checkpoint = state, partial = true }
+    assert.error_matches(function()
+      make { T = 3 }:run { checkpoint = state, resume = true, stream = "/dev/null" }
+    end, "cannot write '/dev/null': Invalid argument", 1, true)
+  end)
+
   it("says what it can not write, and the run stops there", function()
     local simu = make()
     assert.error_matches(function() simu:run { stream = directory .. "/none/a.csv" } end,
