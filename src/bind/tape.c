@@ -78,11 +78,14 @@ double *nsl_trace_input(NslTrace *trace, int arg) {
   return trace->in + trace->offset[arg];
 }
 
-void nsl_trace_value(NslTrace *trace, double *out) {
-  if (!out) out = trace->out;
-  if (trace->native && *trace->open) trace->native(trace->in, out);
-  else if (trace->tape) ns_tape_value(trace->tape, trace->in, out);
+void nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
+  if (trace->native && *trace->open) trace->native(in, out);
+  else if (trace->tape) ns_tape_value(trace->tape, in, out);
   else for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
+}
+
+void nsl_trace_value(NslTrace *trace, double *out) {
+  nsl_trace_value_at(trace, trace->in, out ? out : trace->out);
 }
 
 static bool all_finite(const double *x, size_t n) {

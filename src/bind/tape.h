@@ -88,8 +88,12 @@ void nsl_trace_clear_last(NslTrace *trace);
 /* Where the inputs of an argument (from 0) begin in `in`. */
 double *nsl_trace_input(NslTrace *trace, int arg);
 
-/* out (NULL: trace->out) = the values at trace->in. No Lua runs, nothing is allocated. nan when the state is closed. */
+/*
+** out (NULL: trace->out) = the values at trace->in; at `in`, which leaves trace->in alone. No Lua runs, nothing is allocated.
+** nan when the state is closed.
+*/
 void nsl_trace_value(NslTrace *trace, double *out);
+void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 
 /* jac = the derivatives by an argument at trace->in: column-major, one row for each value. Whether they are finite. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
