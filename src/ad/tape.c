@@ -516,6 +516,29 @@ bool ns_tape_depends(NsTape *tape, int first, int count) {
   return any;
 }
 
+/* How a node depends on the inputs in question: not at all, nor on others; on others alone; linearly; otherwise. */
+enum { FIXED, FREE, LINEAR, CURVED };
+
+static double dependence(NsTapeOp op, double a, double b) {
+  double most = fmax(a, b);
+  bool sum = op == NS_TAPE_ADD || op == NS_TAPE_SUB || op == NS_TAPE_NEG;
+  bool scaled = (op == NS_TAPE_MUL && fmin(a, b) == FIXED) || (op == NS_TAPE_DIV && b == FIXED);
+  return most <= FREE || sum || scaled ? most : CURVED;
+}
+
+bool ns_tape_constant_slopes(NsTape *tape, int first, int count) {
+  double *how = tape->partial, *to = how + tape->inputs + tape->constants;
+  bool constant = true;
+  for (int i = 0; i < tape->inputs; i++) how[i] = i >= first && i < first + count ? LINEAR : FREE;
+  for (int i = 0; i < tape->constants; i++) how[tape->inputs + i] = FIXED;
+  for (int k = 0; k < tape->steps; k++) {
+    const NsTapeStep *s = &tape->step[k];
+    to[k] = dependence(s->op, how[s->a], how[s->b]);
+  }
+  for (int i = 0; i < tape->outputs; i++) constant = constant && how[tape->output[i]] != CURVED;
+  return constant;
+}
+
 void ns_tape_along(NsTape *tape, const double *in, const double *direction, double *first, double *second) {
   const double *v = tape->value;
   double *d = tape->partial, *to;

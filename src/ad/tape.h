@@ -122,6 +122,9 @@ bool ns_tape_reverse(NsTape *tape, const double *in, int first, int count, doubl
 */
 bool ns_tape_depends(NsTape *tape, int first, int count);
 
+/* Whether the derivatives by those inputs are the same at every point: the outputs are linear in them, with constant factors. */
+bool ns_tape_constant_slopes(NsTape *tape, int first, int count);
+
 /*
 ** The first and (NULL: not wanted) second derivatives in s, at s = 0, of the outputs at in + s direction. Griewank and
 ** Walther, chapter 13.

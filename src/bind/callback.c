@@ -325,10 +325,8 @@ static void set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *a
   if (cb->timed) *in++ = at->t;
   for (int a = 0; a < cb->inputs; a++) {
     char letter = cb->letter[a];
-    const double *z = at->z ? at->z : cb->callee->z->data, *from = letter == 'x' ? at->x : letter == 'z' ? z : at->lambda;
-    int n = cb->count[a];
-    for (int i = 0; i < n; i++) in[i] = from[i];
-    in += n;
+    const double *from = letter == 'x' ? at->x : letter != 'z' ? at->lambda : at->z ? at->z : cb->callee->z->data;
+    for (const double *end = from + cb->count[a]; from < end;) *in++ = *from++;
   }
   if (trace->touched) nsl_trace_clear_last(trace);
 }

@@ -150,7 +150,7 @@ static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double 
   NslCallback *cb = &callee->callbacks[f->value];
   NslTrace *trace = cb->trace;
   int arg = cb->argument[by];
-  if (!trace || arg < 0 || trace->moves[arg]) trace = nsl_callback_trace(callee, f->value, at);
+  if (!trace || arg < 0 || !nsl_trace_jacobian_known(trace, arg)) trace = nsl_callback_trace(callee, f->value, at);
   if (!trace) return -1;
   arg = cb->argument[by];
   if (arg < 0) return 0;
