@@ -383,11 +383,13 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
 /* Evaluates the trace of a compiled callback; nothing filled and nothing returned stands for zeros. */
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
-  NslTrace *trace = nsl_callback_trace(callee, slot, at);
+  NslTrace *trace = cb->trace;
+  if (trace) set_inputs(cb, trace, at);
+  else trace = nsl_callback_trace(callee, slot, at);
   if (!trace) return -1;
   cb->silent = trace->outputs == 0;
   if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
-  nsl_trace_value(trace, out);
+  else nsl_trace_value_at(trace, trace->in, out);
   for (int i = 0; i < cb->entries; i++)
     if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
   return 0;
