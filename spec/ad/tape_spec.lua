@@ -190,8 +190,8 @@ describe("tape", function()
     end
   end
 
-  local points = { { 0.3, 1.7 }, { -2.5, 4 }, { 1.5, 1.5 }, { 0.0, 0.0 }, { -0.0, 0.0 }, { 0.0, -0.0 }, { -0.0, -0.0 }, { 1e-310, 3 },
-    { 1e200, -1e200 }, { 123456.75, -9e8 } }
+  local points = { { 0.3, 1.7 }, { -2.5, 4 }, { 1.5, 1.5 }, { 0.0, 0.0 }, { -0.0, 0.0 }, { 0.0, -0.0 }, { -0.0, -0.0 },
+    { 1e-310, 3 }, { 1e200, -1e200 }, { 123456.75, -9e8 } }
 
   it("takes an operation that another gives to the last bit from there", function()
     simplified(5, { { "SUB", 1, 2 }, { "SUB", 2, 1 }, { "SIN", 3 }, { "SIN", 4 }, { "COS", 3 }, { "COS", 4 } }, points)
@@ -199,6 +199,7 @@ describe("tape", function()
       { "ADD", 2, 3 } }, points)
     simplified(2, { { 1.0 }, { "MUL", 1, 3 }, { "MUL", 3, 2 }, { "DIV", 1, 3 }, { -1.0 }, { "MUL", 1, 7 }, { "DIV", 2, 7 },
       { "MUL", 7, 2 } }, points)
+    simplified(2, { { -1.0 }, { 1.0 }, { "MUL", 3, 4 }, { "MUL", 4, 3 }, { "DIV", 4, 3 }, { "DIV", 3, 3 }, { "MUL", 3, 3 } }, points)
     simplified(2, { { "ADD", 1, 2 }, { "ADD", 2, 1 }, { "MUL", 1, 2 }, { "MUL", 2, 1 } }, points)
     simplified(6, { { "NEG", 1 }, { "NEG", 2 }, { "ADD", 1, 4 }, { "SUB", 1, 4 }, { "ADD", 3, 2 }, { "SUB", 3, 2 },
       { "ADD", 2, 1 } }, points)

@@ -268,10 +268,13 @@ static void order(NsTapeStep *s) {
 /* x * 1, x / 1, x * -1, x / -1; x / 2^k is a product. The node when it is there already, else -1 and maybe another step. */
 static int simplify_scaling(NsTape *tape, NsTapeStep *s) {
   double a = s->op == NS_TAPE_MUL ? constant_of(tape, s->a) : NAN, b = constant_of(tape, s->b);
-  int exponent, x = fabs(a) == 1 ? s->b : s->a;
-  if (a == 1 || b == 1) return x;
-  if (a == -1 || b == -1) {
-    *s = (NsTapeStep){NS_TAPE_NEG, x, x};
+  int exponent;
+  if (a == 1) return s->b;
+  if (b == 1) return s->a;
+  if (a == -1) {
+    *s = (NsTapeStep){NS_TAPE_NEG, s->b, s->b};
+  } else if (b == -1) {
+    *s = (NsTapeStep){NS_TAPE_NEG, s->a, s->a};
   } else if (s->op == NS_TAPE_DIV && fabs(frexp(b, &exponent)) == 0.5 && abs(exponent) < 1000) {
     int c = ns_tape_constant(tape, 1 / b);
     if (c >= 0) *s = (NsTapeStep){NS_TAPE_MUL, s->a, c};

@@ -26,7 +26,7 @@ typedef struct Cluster {
   double *W;       /* n x n */
   double *factors_of; /* n x n: the W that lu has the factors of */
   bool changes;    /* a callback enters W: it is formed anew at each iteration */
-  uint64_t key;    /* what `fixed` was formed from */
+  uint64_t key;    /* what `fixed` was formed from; 0: nothing that holds */
   bool factored;
   int *edges;      /* the interactions that touch it */
   int nedges;
@@ -600,6 +600,7 @@ NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
   bool same = same_weights(em);
   if (em->linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
   em->matrix_formed = false;
+  for (int c = 0; !same && c < em->nclusters; c++) em->clusters[c].key = 0;
   const double *x_output = output_state(em);
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
@@ -608,7 +609,7 @@ NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
   for (int c = 0; c < em->nclusters; c++) {
     Cluster *cluster = &em->clusters[c];
     uint64_t key = cluster_key(em, c);
-    bool fresh = !same || cluster->key != key;
+    bool fresh = cluster->key != key;
     if (!fresh && cluster->factored && !cluster->changes) continue;
     cluster->key = 0;
     NsStatus status = factor_cluster(em, c, fresh, err);
