@@ -199,7 +199,8 @@ describe("tape", function()
       { "ADD", 2, 3 } }, points)
     simplified(2, { { 1.0 }, { "MUL", 1, 3 }, { "MUL", 3, 2 }, { "DIV", 1, 3 }, { -1.0 }, { "MUL", 1, 7 }, { "DIV", 2, 7 },
       { "MUL", 7, 2 } }, points)
-    simplified(2, { { -1.0 }, { 1.0 }, { "MUL", 3, 4 }, { "MUL", 4, 3 }, { "DIV", 4, 3 }, { "DIV", 3, 3 }, { "MUL", 3, 3 } }, points)
+    simplified(2, { { -1.0 }, { 1.0 }, { "MUL", 3, 4 }, { "MUL", 4, 3 }, { "DIV", 4, 3 }, { "DIV", 3, 3 }, { "MUL", 3, 3 } },
+      points)
     simplified(2, { { "ADD", 1, 2 }, { "ADD", 2, 1 }, { "MUL", 1, 2 }, { "MUL", 2, 1 } }, points)
     simplified(6, { { "NEG", 1 }, { "NEG", 2 }, { "ADD", 1, 4 }, { "SUB", 1, 4 }, { "ADD", 3, 2 }, { "SUB", 3, 2 },
       { "ADD", 2, 1 } }, points)
