@@ -15,6 +15,8 @@ BENCH_NEEDS = python3-siconos python3-scipy
 OPTIONAL    = gnuplot-nox ffmpeg chromium python3
 # For the module nslua.sundials; 1 GB with all that it depends on, so that it has a target of its own.
 SUNDIALS_NEEDS = libsundials-dev
+# For the module nslua.hdf5.
+HDF5_NEEDS = libhdf5-dev
 
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
@@ -43,10 +45,19 @@ LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)
 # Where the headers of SUNDIALS 6 are, nslua.sundials is built. The core never links it.
 SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
                  '$(hash)endif' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/sundials.so)
-SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%/sundials.o,bind ode)
+SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/borrow bind/sundials ode/sundials)
 SUNDIALS_LIBS := -lsundials_ida -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name sundials.c ! -path 'src/repl/*' | sort)
+# Where those of HDF5 1.10 or later are, not the parallel one, nslua.hdf5 is. Debian has several: its hdf5.pc may be the parallel one.
+HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
+               echo -I/usr/include/hdf5/serial; })
+HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
+HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
+               '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
+               echo $(BUILD)/lib/nslua/hdf5.so)
+HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/borrow.c $(sort $(wildcard src/bind/hdf5*.c src/io/hdf5*.c)))
+
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name sundials.c ! -name 'hdf5*.c' ! -name borrow.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.
@@ -58,7 +69,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA) $(SUNDIALS)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
@@ -69,6 +80,12 @@ $(BUILD)/public/core.so: $(PUBLIC)
 $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(SUNDIALS_LIBS)
+
+# The library registers what is to run at the end of the process: it stays loaded.
+$(BUILD)/lib/nslua/hdf5.so: $(HDF5_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
+$(filter-out %/borrow.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -92,7 +109,7 @@ $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -111,7 +128,7 @@ soak: packages  ## the long campaigns: 20,000 random problems, long runs of simu
 	  sh spec/run.sh $(BUILD)
 
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
-	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL)" WARN="$(WARN)" sh spec/lint.sh
+	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
 bench: packages  ## side by side with peers
 	@$(MAKE) --no-print-directory all
@@ -125,6 +142,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -m 755 $(NSLUA) $(DESTDIR)$(BINDIR)/nslua
 	install -m 755 $(BUILD)/public/core.so $(DESTDIR)$(LIBDIR)/nslua/core.so
 	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(DESTDIR)$(LIBDIR)/nslua/sundials.so)
+	$(if $(HDF5),install -m 755 $(HDF5) $(DESTDIR)$(LIBDIR)/nslua/hdf5.so)
 	cp -R lua/nslua/. $(DESTDIR)$(LUADIR)/nslua
 	cp docs/reference.md $(DESTDIR)$(LUADIR)/nslua/reference.md
 	chmod -R u=rwX,go=rX $(DESTDIR)$(LUADIR)/nslua
@@ -148,13 +166,17 @@ clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z0-9]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
 extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
 	@$(call provide,$(OPTIONAL))
 
 sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)
 	@$(call provide,$(SUNDIALS_NEEDS))
+	@$(MAKE) --no-print-directory all
+
+hdf5:  ## installs HDF5 and builds the module of .h5 files
+	@$(call provide,$(HDF5_NEEDS))
 	@$(MAKE) --no-print-directory all
 
 packages:
@@ -178,4 +200,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench docs extras sundials annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages

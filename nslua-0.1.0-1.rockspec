@@ -8,6 +8,7 @@ description = {
   license = "MIT",
 }
 dependencies = { "lua ~> 5.4" }
+-- Used where they are there: SUNDIALS 6 (ida/ida.h), HDF5 1.10 (hdf5.h).
 external_dependencies = {
   LAPACKE = { header = "lapacke.h" },
   OPENBLAS = { header = "cblas.h" },

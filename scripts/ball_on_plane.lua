@@ -15,9 +15,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A ball that slides and then rolls. Without --csv nothing is written.",
+  about = "A ball that slides and then rolls. Without --csv and --plot nothing is written.",
   { "v", default = 2, help = "velocity at the start, in x" },
   { "spin", default = 0, help = "R times the angular velocity about y at the start" },
   { "side", default = 0, help = "R times the angular velocity about x at the start" },
@@ -26,6 +27,7 @@ local opt = options.parse(arg, {
   { "h", default = 1e-3, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 1, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 local m, g, R, v0 = 1, 9.81, opt.R, opt.v
 local I = 2 / 5 * m * R ^ 2
@@ -59,3 +61,20 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- Velocity and R w_y, which meet where the ball begins to roll; friction within its bounds; energy.
+pictures.draw(opt.plot, { run = function(plot)
+  local t, vx, spin, bound = pictures.column(rows, 2), pictures.column(rows, 6), {}, {}
+  for i, row in ipairs(rows) do spin[i], bound[i] = row[6] - row[9], opt.mu * row[11] end
+  local fig = plot.figure { figsize = { 7, 6.5 }, title = ("A ball on a plane, $\\mu = %g$"):format(opt.mu) }
+  local top = fig:subplot(3, 1, 1):plot(t, vx, { label = "$v_x$" }):plot(t, spin, { label = "$R\\omega_y$" })
+  top:ylabel "velocity [m/s]":xlim(0, opt.T):legend()
+  if rolls then top:axvline(rolls, { linestyle = ":" }) end
+  fig:subplot(3, 1, 2, { sharex = top }):fill_between(t, bound, pictures.column(rows, 11, -opt.mu),
+    { color = "C4", alpha = 0.2, label = "within $\\mu r_n$" }):plot(t, pictures.column(rows, 12), { color = "C0" })
+    :ylabel "friction [N]":legend { loc = "lower right" }
+  fig:subplot(3, 1, 3, { sharex = top }):plot(t, pictures.column(rows, 14)):ylabel "energy [J]":xlabel "$t$ [s]"
+  return fig
+end })

@@ -176,13 +176,13 @@ end
 
 -- How far the heights are from the exact ones.
 local function draw_errors(plot)
-  local ax = plot.figure { figsize = { 7, 3.6 } }:subplot(1, 1, 1)
+  local ax = plot.figure { figsize = { 9, 3.8 } }:subplot(1, 1, 1)
   for _, name in ipairs(names) do
     local height, errors, t = exact_height(), {}, column(runs[name], 2)
     for i, q in ipairs(column(runs[name], 3)) do errors[i] = math.abs(q - height(t[i])) end
     ax:semilogy(t, errors, { label = name, linewidth = 0.9 })
   end
-  ax:xlabel "$t$":title "Error of the height":legend()
+  ax:xlabel "$t$":title "Error of the height":legend { loc = "outside" }
   return ax.figure
 end
 

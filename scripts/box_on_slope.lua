@@ -16,9 +16,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A box on an inclined plane. Without --csv nothing is written.",
+  about = "A box on an inclined plane. Without --csv, --animate and --plot nothing is written.",
   { "alpha", default = 20, min = 0, max = 80, help = "angle of the plane, in degrees" },
   { "mu", default = 0.5, min = 0, help = "coefficient of friction" },
   { "b", default = 1, above = 0, help = "edges of the base" },
@@ -27,6 +28,8 @@ local opt = options.parse(arg, {
   { "h", default = 1e-3, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 0.5, above = 0, max = 100, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
+  pictures.option,
 })
 local m, g, b, c = 1, 9.81, opt.b, opt.c
 local alpha = math.rad(opt.alpha)
@@ -82,3 +85,59 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The center (x, z) of a row, and the angle of the box in that plane.
+local function place(row)
+  return row[3] * cos + row[4] * sin, row[4] * cos - row[3] * sin, -(alpha + row[8])
+end
+
+local function outline(row)
+  local x, z, angle = place(row)
+  local co, si, px, pz = math.cos(angle), math.sin(angle), {}, {}
+  for i, at in ipairs { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 }, { -1, -1 } } do
+    local u, w = at[1] * b / 2, at[2] * c / 2
+    px[i], pz[i] = x + co * u - si * w, z + si * u + co * w
+  end
+  return px, pz
+end
+
+-- The ends of the plane's line: before the box at the start, and behind it at the end.
+local function slope()
+  local first, final = -b, last[3] + math.max(b, c)
+  return first * cos, -first * sin, final * cos, -final * sin
+end
+
+-- The box at six times; velocity, tilt and the forces of the plane.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 11, 5.5 },
+    title = ("A box on a slope: $\\alpha = %g$°, $\\mu = %g$"):format(opt.alpha, opt.mu) }, pictures.column(rows, 2)
+  local x0, z0, x1, z1 = slope()
+  local space = fig:subplot(3, 2, { 1, 5 }):axis "equal":xlabel "$x$":ylabel "$z$"
+  space:plot({ x0, x1 }, { z0, z1 }, "k", { linewidth = 2 })
+  for _, row in ipairs(pictures.frames(rows, 5 / opt.T)) do
+    local x, z = outline(row)
+    space:fill(x, z, { color = "C0", alpha = 0.15, edgecolor = "C0" })
+  end
+  local top = fig:subplot(3, 2, 2):plot(t, pictures.column(rows, 6)):ylabel "velocity":xlim(0, opt.T)
+  fig:subplot(3, 2, 4, { sharex = top }):plot(t, pictures.column(rows, 8, 180 / math.pi)):ylabel "tilt [deg]"
+  fig:subplot(3, 2, 6, { sharex = top }):plot(t, pictures.column(rows, 10, opt.mu), "--", { label = "$\\mu$ normal" })
+    :plot(t, pictures.column(rows, 11, -1), { label = "friction, up" }):ylabel "force":xlabel "$t$"
+    :legend { loc = "lower left" }
+  return fig
+end })
+
+pictures.animate(opt.animate, function()
+  return {
+    frames = pictures.frames(rows, 60), title = "A box on a slope",
+    background = function(canvas) canvas:ground(slope()) end,
+    draw = function(row, canvas)
+      local x, z, angle = place(row)
+      canvas:rectangle(x, z, b, c, { angle = angle, fill = "orange", color = "ink" })
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "velocity", { name = "v", y = pictures.column(rows, 6) } },
+      { ylabel = "tilt", { name = "tilt in degrees", y = pictures.column(rows, 8, 180 / math.pi) } } } },
+  }
+end)

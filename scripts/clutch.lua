@@ -212,7 +212,8 @@ local function draw_sets(plot)
   end
   local function lines(ax)
     ax:plot3D({ -1, 1 }, { 0, 0 }, { 0, 0 }, "b", { linewidth = 3, label = "engaged: $\\Delta\\omega = 0$" })
-    ax:plot3D({ 0, 0 }, { -1, 1 }, { 1, 1 }, "r", { linewidth = 3, label = "free: $\\tau = 0$" }):legend()
+    ax:plot3D({ 0, 0 }, { -1, 1 }, { 1, 1 }, "r", { linewidth = 3, label = "free: $\\tau = 0$" })
+    ax:legend { loc = "upper left" }
   end
   lines(panel(1, "The two constraints"))
   local ax = panel(2, "The set between them, $\\lambda\\tau + (1 - \\lambda)\\Delta\\omega = 0$")
@@ -248,7 +249,7 @@ local function draw_constraint(plot)
     values[i - 1] = row[6] * row[5] + (1 - row[6]) * (C[1] * row[3] + C[2] * row[4])
   end
   local fig = plot.figure { figsize = { 7, 3.2 } }
-  fig:subplot(1, 1, 1):plot(times, values)
+  fig:subplot(1, 1, 1):plot(times, values):xlim(0, T)
     :title "Constraint $\\lambda\\tau + (1 - \\lambda)(\\omega_1 - \\omega_2)$":xlabel "$t$"
   return fig
 end

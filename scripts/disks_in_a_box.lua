@@ -22,9 +22,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "Disks poured into a box. Without --csv and --animate nothing is written.",
+  about = "Disks poured into a box. Without --csv, --animate and --plot nothing is written.",
   { "n", default = 40, min = 1, max = 10000, help = "number of disks" },
   { "columns", default = 0, min = 0, max = 1000, help = "disks in a row; 0: about the root of n" },
   { "R", default = 0.05, above = 0, help = "radius of the largest disk" },
@@ -38,6 +39,7 @@ local opt = options.parse(arg, {
   { "csv", value = "FILE", help = "write every step there" },
   { "animate", value = "FILE", help = "write the disks in motion there (.html, .gif, .mp4)" },
   { "times", default = 0, min = 0, max = 1, help = "1: print how long the steps took" },
+  pictures.option,
 })
 opt.n, opt.columns = math.floor(opt.n), math.floor(opt.columns)
 local g, density = 9.81, 1000
@@ -195,3 +197,73 @@ if opt.animate then
   }
   print(("written: an animation of %d frames to %s"):format(#frames, opt.animate))
 end
+
+-- ---- pictures ----
+
+-- The lines from each disk that is pressed to what presses it, with the force: { x0, y0, x1, y1, force }.
+local function chains()
+  local list = {}
+  for _, inter in ipairs(contacts:interactions()) do
+    local force = inter:lambda(1)[1] / opt.h
+    local i, j = inter:name():match "disks (%d+) (%d+)"
+    local d = disks[tonumber(i or inter:name():match "disk (%d+)")]
+    if force > 0 and j then
+      local other = disks[tonumber(j)]
+      list[#list + 1] = { d.q[1], d.q[2], other.q[1], other.q[2], force }
+    elseif force > 0 then
+      local n = normals[tonumber(inter:name():match "line (%d)")]
+      list[#list + 1] = { d.q[1], d.q[2], d.q[1] - d.R * n[1], d.q[2] - d.R * n[2], force }
+    end
+  end
+  return list
+end
+
+local NAN = 0 / 0
+
+-- The outlines of all disks with a radius each, as one curve.
+local function outlines()
+  local x, y = {}, {}
+  local function put(a, b) x[#x + 1], y[#y + 1] = a, b end
+  for _, d in ipairs(disks) do
+    put(d.q[1], d.q[2])
+    for k = 0, 36 do
+      local angle = d.q[3] + k * math.pi / 18
+      put(d.q[1] + d.R * math.cos(angle), d.q[2] + d.R * math.sin(angle))
+    end
+    put(NAN, NAN)
+  end
+  return x, y
+end
+
+-- Draws the chains in six widths: as wide as the force is large.
+local function draw_chains(ax)
+  local list, largest = chains(), 0
+  for _, chain in ipairs(list) do largest = math.max(largest, chain[5]) end
+  for class = 1, 6 do
+    local x, y = {}, {}
+    for _, chain in ipairs(list) do
+      if math.ceil(6 * chain[5] / largest) == class then
+        table.move({ chain[1], chain[3], NAN }, 1, 3, #x + 1, x)
+        table.move({ chain[2], chain[4], NAN }, 1, 3, #y + 1, y)
+      end
+    end
+    if #x > 0 then ax:plot(x, y, { color = "C1", linewidth = class }) end
+  end
+end
+
+-- The heap at the end with the forces in it; energy and contacts over time.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 11, 5.5 }, title = ("%d disks in a box, $\\mu = %g$"):format(opt.n, opt.mu) },
+    pictures.column(rows, 2)
+  local heap, highest = fig:subplot(2, 2, { 1, 3 }), 0
+  for _, d in ipairs(disks) do highest = math.max(highest, d.q[2] + d.R) end
+  local x, y = outlines()
+  heap:plot(x, y, { color = "#9AA5AF", linewidth = 0.8 })
+  draw_chains(heap)
+  heap:plot({ 0, 0, width, width }, { highest, 0, 0, highest }, "k", { linewidth = 2 }):axis "equal"
+    :title(("at $t = %g$: forces between the disks"):format(opt.T))
+  local above = fig:subplot(2, 2, 2):plot(t, pictures.column(rows, 3), { label = "kinetic" })
+  above:plot(t, pictures.column(rows, 4), { label = "potential" }):ylabel "energy":legend()
+  fig:subplot(2, 2, 4, { sharex = above }):plot(t, pictures.column(rows, 7)):ylabel "closed contacts":xlabel "$t$"
+  return fig
+end })

@@ -17,7 +17,7 @@ local options = require "nslua.options"
 local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A double pendulum and a wall. Without --csv and --plot nothing is written.",
+  about = "A double pendulum and a wall. Without --csv, --animate and --plot nothing is written.",
   { "q1", default = 1.2, help = "upper angle at the start" },
   { "q2", default = 1.8, help = "lower angle at the start" },
   { "d", default = -0.4, help = "where the wall is; the pendulum is on its right", max = 1 },
@@ -25,6 +25,7 @@ local opt = options.parse(arg, {
   { "h", default = 1e-3, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 5, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
   pictures.option,
 })
 local m1, m2, l1, l2, g = 1, 1, 1, 0.8, 9.81
@@ -109,3 +110,21 @@ pictures.draw(opt.plot, { run = function(plot)
   fig:subplot(2, 2, 4, { sharex = above }):plot(t, column(12)):ylabel "energy":xlabel "$t$"
   return fig
 end })
+
+pictures.animate(opt.animate, function()
+  return {
+    frames = pictures.frames(rows, 60), title = "A double pendulum and a wall",
+    background = function(canvas) canvas:ground(opt.d, -1.1 * (l1 + l2), opt.d, 0.3) end,
+    draw = function(row, canvas)
+      canvas:trace("lower", row[9], row[10], { color = "orange", width = 2, seconds = 1.5 })
+      canvas:line(0, 0, row[7], row[8], { color = "blue", width = 5 })
+      canvas:line(row[7], row[8], row[9], row[10], { color = "sky", width = 5 })
+      canvas:point(0, 0, { fill = "paper", color = "ink", size = 11 })
+      canvas:point(row[7], row[8], { fill = "blue", color = "ink", size = 20 })
+      canvas:point(row[9], row[10], { fill = "orange", color = "ink", size = 20 })
+    end,
+    plot = { t = column(2), panels = {
+      { ylabel = "angles", { name = "q1", y = column(3) }, { name = "q2", y = column(4) } },
+      { ylabel = "energy", { name = "energy", y = column(12) } } } },
+  }
+end)

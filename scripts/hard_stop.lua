@@ -22,13 +22,14 @@ local options = require "nslua.options"
 local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "Two carts with hard stops. Without --csv and --plot nothing is written.",
+  about = "Two carts with hard stops. Without --csv, --animate and --plot nothing is written.",
   { "variant", default = "maths", choices = { "maths", "code" }, help = "which position drives the new velocity" },
   { "form", default = "direct", choices = { "direct", "nsds" }, help = "how a step is stated" },
   { "h", default = 0.1, min = 1e-5, max = 1, help = "length of a step" },
   { "T", default = 10, above = 0, max = 1000, help = "end of the run" },
   { "every", default = 1, min = 1, help = "write each so many steps" },
   { "csv", value = "FILE", help = "write the run there" },
+  pictures.motion,
   pictures.option,
 })
 local h, N, every = opt.h, math.floor(opt.T / opt.h + 0.5), opt.every // 1
@@ -125,3 +126,30 @@ pictures.draw(opt.plot, {
     return fig
   end,
 })
+
+-- The carts and their springs, the wall at 0: carts touch when x1 = x2, so that the second is drawn its width further.
+pictures.animate(opt.animate, function()
+  local wide = 0.8 -- of a cart
+  return {
+    frames = pictures.frames(rows, 60), title = "Two carts with hard stops",
+    background = function(canvas)
+      canvas:ground(0, 0, 0, 1.2)
+      canvas:ground(0, 0, x0[2] + 2.2 * wide + 0.6, 0)
+    end,
+    draw = function(row, canvas)
+      local first, second = row[3], row[4] + wide
+      canvas:spring(0, 0.55, first, 0.55, { color = "muted" })
+      canvas:spring(first + wide, 0.55, second, 0.55, { color = "muted" })
+      canvas:rectangle(first + wide / 2, 0.4, wide, 0.6, { fill = "blue", color = "ink" })
+      canvas:rectangle(second + wide / 2, 0.4, wide, 0.6, { fill = "orange", color = "ink" })
+      for _, left in ipairs { first, second } do
+        canvas:circle(left + 0.2 * wide, 0.08, 0.08, { fill = "muted" })
+        canvas:circle(left + 0.8 * wide, 0.08, 0.08, { fill = "muted" })
+      end
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "positions", { name = "x1", y = pictures.column(rows, 3) }, { name = "x2", y = pictures.column(rows, 4) } },
+      { ylabel = "forces", { name = "wall", y = pictures.column(rows, 7), step = true },
+        { name = "carts", y = pictures.column(rows, 8), step = true } } } },
+  }
+end)

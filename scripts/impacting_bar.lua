@@ -11,14 +11,16 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "An elastic bar and a rigid wall. Without --csv nothing is written.",
+  about = "An elastic bar and a rigid wall. Without --csv and --plot nothing is written.",
   { "N", default = 100, min = 1, max = 10000, help = "number of elements" },
   { "theta", default = 0.5, min = 0.5, max = 1, help = "weight of the end of a step" },
   { "h", default = 1e-3, min = 1e-7, max = 1, help = "length of a step" },
   { "T", default = 4, above = 0, max = 100, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 local N = opt.N // 1
 local L, E, rho, v0, gap = 1, 1, 1, 0.1, 0.05
@@ -37,12 +39,19 @@ nsds:insertDynamicalSystem(bar)
 nsds:link(wall, bar)
 local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJeanOSI(opt.theta), ns.LCP())
 
+local points = {} -- nodes whose ways are drawn
+for i = 0, math.min(N, 10) do points[i + 1] = 1 + math.floor(i * N / math.min(N, 10) + 0.5) end
+local ways = {}
 local rows, first_contact, last_contact, impulse = {}, nil, nil, 0
 local function record(k, t, p)
   local q, v = bar:q(), bar:velocity()
   local mean, energy = 0, simu:energy()
   for i = 1, N + 1 do mean = mean + inside[i] * v[i] / N end
   rows[#rows + 1] = { k, t, gap + q[1], q[N + 1], v[1], v[N + 1], mean, p / opt.h, energy.total, energy.impacts }
+  if not opt.plot then return end
+  local way = {}
+  for i, node in ipairs(points) do way[i] = q[node] end
+  ways[#ways + 1] = way
 end
 record(0, 0, 0)
 for k, t in simu:steps() do
@@ -66,3 +75,25 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The ways of eleven points of the bar, which the wave reaches one after the other; velocities; the wall's force.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 11, 6 }, title = ("An elastic bar and a wall, %d elements"):format(N) },
+    pictures.column(rows, 2)
+  local space = fig:subplot(3, 2, { 1, 5 }):xlabel "$t$":ylabel "position, wall at 0"
+  for i = 1, #points do
+    local way = {}
+    for k, w in ipairs(ways) do way[k] = gap + (points[i] - 1) * l + w[i] end
+    space:plot(t, way, { color = "C0", linewidth = 1 })
+  end
+  space:axhline(0, { color = "k", linewidth = 2 })
+  local top = fig:subplot(3, 2, 2):plot(t, pictures.column(rows, 5), { label = "at the wall", linewidth = 1 })
+  top:plot(t, pictures.column(rows, 6), { label = "free end", linewidth = 1 })
+    :plot(t, pictures.column(rows, 7), "k--", { label = "mean" }):ylabel "velocity":legend { loc = "lower right" }
+  fig:subplot(3, 2, 4, { sharex = top }):plot(t, pictures.column(rows, 8), { linewidth = 1 }):ylabel "force"
+    :axhline(rho * math.sqrt(E / rho) * v0, { linestyle = "--" })
+  fig:subplot(3, 2, 6, { sharex = top }):plot(t, pictures.column(rows, 9)):ylabel "energy":xlabel "$t$"
+  return fig
+end })

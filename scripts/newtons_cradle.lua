@@ -16,15 +16,18 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "Beads that hand on an impact. Without --csv nothing is written.",
+  about = "Beads that hand on an impact. Without --csv, --animate and --plot nothing is written.",
   { "N", default = 5, min = 2, max = 100, help = "number of beads" },
   { "gap", default = 0.01, min = 0, max = 1, help = "between the beads that are at rest" },
   { "e", default = 1, min = 0, max = 1, help = "restitution" },
   { "h", default = 1e-3, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 0.2, above = 0, max = 100, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
+  pictures.option,
 })
 local N, r, m = opt.N // 1, 0.05, 1
 
@@ -71,3 +74,38 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The ways of the beads and their velocities; up to seven are named.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 7, 6.5 },
+    title = ("%d beads, gap %g, $e = %g$"):format(N, opt.gap, opt.e) }, pictures.column(rows, 2)
+  local above = fig:subplot(2, 1, 1):ylabel "position":xlim(0, opt.T)
+  local below = fig:subplot(2, 1, 2, { sharex = above }):ylabel "velocity":xlabel "$t$"
+  for i = 1, N do
+    local style = N <= 7 and { label = ("%d"):format(i) } or { linewidth = 0.8 }
+    local low, high = pictures.column(rows, 2 + i), pictures.column(rows, 2 + i)
+    for k = 1, #low do low[k], high[k] = low[k] - r, high[k] + r end
+    above:fill_between(t, low, high, { color = ("C%d"):format(i - 1), alpha = 0.3 })
+    above:plot(t, pictures.column(rows, 2 + i), { color = ("C%d"):format(i - 1), linewidth = 1 })
+    style.color = ("C%d"):format(i - 1)
+    below:plot(t, pictures.column(rows, 2 + N + i), style)
+  end
+  if N <= 7 then below:legend { loc = "center right" } end
+  return fig
+end })
+
+pictures.animate(opt.animate, function()
+  local speed, series = opt.T / 4, {}
+  for i = 1, N do series[i] = { name = "v" .. i, y = pictures.column(rows, 2 + N + i), step = true } end
+  series.ylabel = "velocity"
+  return {
+    frames = pictures.frames(rows, 60 / speed), title = ("%d beads in a row"):format(N), speed = speed,
+    background = function(canvas) canvas:ground(-0.2, -r, (N + 1) * (2 * r + opt.gap), -r) end,
+    draw = function(row, canvas)
+      for i = 1, N do canvas:circle(row[2 + i], 0, r, { fill = (i - 1) % 5 + 1, color = "ink", width = 1.5 }) end
+    end,
+    plot = { t = pictures.column(rows, 2), panels = { series } },
+  }
+end)

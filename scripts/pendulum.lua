@@ -11,9 +11,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A pendulum and a wall. Without --csv nothing is written.",
+  about = "A pendulum and a wall. Without --csv, --animate and --plot nothing is written.",
   { "q0", default = 1, above = 0, max = 3, help = "angle at the start" },
   { "e", default = 0.9, min = 0, max = 1, help = "restitution" },
   { "newton", default = "full", choices = { "full", "one" }, help = "Newton iterations of a step" },
@@ -21,6 +22,8 @@ local opt = options.parse(arg, {
   { "h", default = 5e-4, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 5, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
+  pictures.option,
 })
 local sin, cos = math.sin, math.cos
 
@@ -65,3 +68,32 @@ if opt.csv then
   options.write_csv(opt.csv, { "row", "t", "q", "w", "x", "y", "vx" }, rows)
   print(("\nwritten: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The angle and the energy over time, and the plane of angle and velocity.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t, energy = plot.figure { figsize = { 11, 5 }, title = ("A pendulum and a wall, $e = %g$"):format(opt.e) },
+    pictures.column(rows, 2), {}
+  for i, row in ipairs(rows) do energy[i] = row[4] ^ 2 / 2 + 10 * (1 - cos(row[3])) end
+  local above = fig:subplot(2, 2, 1):plot(t, pictures.column(rows, 3)):ylabel "angle $q$"
+  fig:subplot(2, 2, 3, { sharex = above }):plot(t, energy):ylabel "energy":xlabel "$t$"
+  fig:subplot(2, 2, { 2, 4 }):plot(pictures.column(rows, 3), pictures.column(rows, 4)):axvline(0, { color = "k" })
+    :xlabel "$q$":ylabel "$q'$"
+  return fig
+end })
+
+pictures.animate(opt.animate, function()
+  return {
+    frames = pictures.frames(rows, 60), title = ("A pendulum and a wall, e = %g"):format(opt.e),
+    background = function(canvas) canvas:ground(0, 0, 0, -1.2) end,
+    draw = function(row, canvas)
+      canvas:line(0, 0, row[5], row[6], { width = 4, color = "blue" })
+      canvas:point(row[5], row[6], { size = 24, fill = "orange", color = "ink" })
+      canvas:point(0, 0, { size = 12, fill = "paper", color = "ink" })
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "angle", { name = "q", y = pictures.column(rows, 3) } },
+      { ylabel = "velocity", { name = "w", y = pictures.column(rows, 4) } } } },
+  }
+end)

@@ -14,9 +14,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A pendulum as a differential-algebraic equation. Without --csv nothing is written.",
+  about = "A pendulum as a differential-algebraic equation. Without --csv and --plot nothing is written.",
   { "form", default = "all", choices = { "all", "3", "2", "1", "ggl", "baumgarte", "written" },
     help = "see the header" },
   { "a", default = 10, min = 0, help = "of Baumgarte's terms" },
@@ -25,6 +26,7 @@ local opt = options.parse(arg, {
   { "T", default = 10, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 101, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, x, y, u, v, lambda, C, C' and the energy there" },
+  pictures.option,
 })
 local l, m, g = 1, 1, 9.81
 local ts = ns.linspace(0, opt.T, math.floor(opt.points))
@@ -67,15 +69,37 @@ local function run(name)
   return rows, sol.stats.steps, most
 end
 
+-- |C|, |C'| and the change of the energy of all forms; what is below 1e-17 is drawn there.
+local function draw_drift(plot, forms, runs)
+  local fig, top = plot.figure { figsize = { 9, 7.5 }, title = "What the forms of a pendulum keep" }, nil
+  for i, name in ipairs { "$|C|$", "$|C'|$", "$|E - E_0|$" } do
+    local ax = fig:subplot(3, 1, i, { sharex = top }):ylabel(name)
+    top = top or ax
+    for k, form in ipairs(forms) do
+      local values = {}
+      for j, row in ipairs(runs[form]) do values[j] = math.max(math.abs(row[6 + i]), 1e-17) end
+      local label = tonumber(form) and "index " .. form or form == "ggl" and "stabilised" or form
+      ax:semilogy(pictures.column(runs[form], 1), values,
+        { label = label, color = ("C%d"):format(k - 1), linewidth = 1.2, linestyle = form == "written" and "--" or "-" })
+    end
+    if i == 1 then ax:legend { loc = "outside" } end
+    if i == 3 then ax:xlabel "$t$" end
+  end
+  return fig
+end
+
 if opt.form == "all" then
   if opt.csv then error("--csv goes with one form", 0) end
   print(("form       steps  C        C'       energy   at t = %g: x, lambda"):format(opt.T))
-  for _, name in ipairs { "3", "2", "1", "ggl", "baumgarte", "written" } do
+  local forms, runs = { "3", "2", "1", "ggl", "baumgarte", "written" }, {}
+  for _, name in ipairs(forms) do
     local rows, steps, most = run(name)
     local last = rows[#rows]
+    runs[name] = rows
     print(("%-9s  %5d  %.1e  %.1e  %.1e  %.9f  %.7f"):format(name, steps, most[1], most[2], most[3], last[2],
       last[6]))
   end
+  pictures.draw(opt.plot, { drift = function(plot) return draw_drift(plot, forms, runs) end })
   return
 end
 local rows, steps, most = run(opt.form)
@@ -86,3 +110,21 @@ if opt.csv then
   options.write_csv(opt.csv, { "t", "x", "y", "u", "v", "lambda", "C", "rate", "energy" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+pictures.draw(opt.plot, { [opt.form == "written" and "written" or "form_" .. opt.form] = function(plot)
+  local fig = plot.figure { figsize = { 7, 8.5 }, title = "A pendulum as a DAE, form " .. opt.form }
+  local top
+  local function panel(i, name)
+    local ax = fig:subplot(4, 1, i, { sharex = top }):ylabel(name)
+    top = top or ax
+    return ax
+  end
+  local t, column = pictures.column(rows, 1), function(j) return pictures.column(rows, j) end
+  panel(1, "position"):plot(t, column(2), { label = "$x$" }):plot(t, column(3), { label = "$y$" }):legend()
+  panel(2, "force of the rod"):plot(t, column(6))
+  panel(3, "$C$ and $C'$"):plot(t, column(7), { label = "$C$" }):plot(t, column(8), { label = "$C'$" }):legend()
+  panel(4, "energy"):plot(t, column(9)):xlabel "$t$"
+  return fig
+end })

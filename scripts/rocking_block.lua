@@ -12,9 +12,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A block that falls and rocks. Without --csv nothing is written.",
+  about = "A block that falls and rocks. Without --csv, --animate and --plot nothing is written.",
   { "e", default = 0.5, min = 0, max = 1, help = "restitution" },
   { "a", default = 0.2, min = -1, max = 1, help = "angle at the start" },
   { "y", default = 1, min = 0.3, help = "height of the center at the start" },
@@ -24,6 +25,8 @@ local opt = options.parse(arg, {
   { "h", default = 1e-2, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 1.99, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
+  pictures.option,
 })
 local sin, cos = math.sin, math.cos
 local Lb, Hb, m, g = 0.2, 0.1, 1, 9.81
@@ -72,3 +75,49 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The points of the block's outline.
+local function outline(row)
+  local x, y, c, s = row[3], row[4], cos(row[5]), sin(row[5])
+  local points = {}
+  for i, at in ipairs { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 }, { -1, -1 } } do
+    local a, b = at[1] * Lb / 2, at[2] * Hb / 2
+    points[i] = { x + c * a - s * b, y + s * a + c * b }
+  end
+  return points
+end
+
+-- The block at some times; its height and its angle.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 7, 7.5 }, title = ("A block that falls and rocks, $e = %g$"):format(opt.e) },
+    pictures.column(rows, 2)
+  local space = fig:subplot(4, 1, { 1, 2 }):axis "equal":axhline(0, { color = "k", linewidth = 2 })
+  local drift = opt.vx ~= 0 and 0 or 0.35 -- side by side, when it does not move sideways itself
+  for i, row in ipairs(pictures.frames(rows, 8 / opt.T)) do
+    local x, y = {}, {}
+    for k, p in ipairs(outline(row)) do x[k], y[k] = p[1] + drift * (i - 1), p[2] end
+    space:fill(x, y, { color = "C0", alpha = 0.25, edgecolor = "C0" })
+  end
+  space:xlabel(drift > 0 and "$x$, moved on with time" or "$x$"):ylabel "$y$"
+  local top = fig:subplot(4, 1, 3):plot(t, pictures.column(rows, 4)):ylabel "height $y$"
+  fig:subplot(4, 1, 4, { sharex = top }):plot(t, pictures.column(rows, 5)):ylabel "angle $a$":xlabel "$t$"
+  return fig
+end })
+
+pictures.animate(opt.animate, function()
+  local last_x = rows[#rows][3]
+  return {
+    frames = pictures.frames(rows, 60), title = ("A block that falls and rocks, e = %g"):format(opt.e), speed = 0.5,
+    background = function(canvas)
+      canvas:ground(math.min(0, last_x) - 0.6, 0, math.max(0, last_x) + 0.6, 0)
+    end,
+    draw = function(row, canvas)
+      canvas:rectangle(row[3], row[4], Lb, Hb, { angle = row[5], fill = "orange", color = "ink" })
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "height", { name = "y", y = pictures.column(rows, 4) } },
+      { ylabel = "angle", { name = "a", y = pictures.column(rows, 5) } } } },
+  }
+end)

@@ -22,9 +22,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A slider-crank mechanism with clearance. Without --csv nothing is written.",
+  about = "A slider-crank mechanism with clearance. Without --csv, --animate and --plot nothing is written.",
   { "c", default = 1e-3, above = 0, max = 0.1, help = "clearance on each side, in m" },
   { "q3", default = 0, min = -0.5, max = 0.5, help = "angle of the slider at the start" },
   { "e", default = 0.4, min = 0, max = 1, help = "restitution" },
@@ -33,6 +34,8 @@ local opt = options.parse(arg, {
   { "h", default = 1e-5, min = 1e-8, max = 1e-3, help = "length of a step" },
   { "T", default = 0.05, above = 0, max = 100, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
+  pictures.option,
 })
 local l1, l2, a, b, c, g = 0.153, 0.306, 0.05, 0.025, opt.c, 9.81
 local m1, m2, m3, J1, J2, J3 = 0.038, 0.038, 0.076, 7.4e-5, 5.9e-4, 2.7e-6
@@ -105,3 +108,58 @@ if opt.csv then
   options.write_csv(opt.csv, names, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The slider in its guide: its height, its angle, and the impulses at the corners; the energy.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, top = plot.figure { figsize = { 9, 8 }, title = ("Slider-crank, clearance %g mm"):format(1e3 * c) }, nil
+  local t = pictures.column(rows, 2, 1e3)
+  local function panel(i, name)
+    local ax = fig:subplot(4, 1, i, { sharex = top }):ylabel(name)
+    top = top or ax
+    return ax
+  end
+  panel(1, "height [mm]"):axhline(1e3 * c):axhline(-1e3 * c):plot(t, pictures.column(rows, 10, 1e3))
+    :ylim(-1.2e3 * c, 1.2e3 * c)
+  panel(2, "angle [deg]"):plot(t, pictures.column(rows, 5, 180 / math.pi))
+  local force = panel(3, "force [kN]")
+  for i, name in ipairs { "upper left", "upper right", "lower left", "lower right" } do
+    force:plot(t, pictures.column(rows, 10 + 3 * i, 1e-3 / opt.h), { label = name, linewidth = 1 })
+  end
+  force:legend { loc = "outside" }
+  panel(4, "energy [J]"):plot(t, pictures.column(rows, 11)):xlabel "$t$ [ms]"
+  return fig
+end })
+
+pictures.animate(opt.animate, function()
+  local speed = 0.01
+  return {
+    frames = pictures.frames(rows, 60 / speed), title = "A slider-crank mechanism with clearance", speed = speed,
+    background = function(canvas)
+      local from, to = l2 - l1 - 2 * a, l1 + l2 + 2 * a
+      canvas:ground(from, -b - c, to, -b - c)
+      canvas:ground(to, b + c, from, b + c)
+    end,
+    draw = function(row, canvas)
+      local x1, y1 = l1 * cos(row[3]), l1 * sin(row[3])
+      canvas:circle(0, 0, l1, { color = "faint", dash = "dotted" })
+      canvas:rectangle(row[9], row[10], 2 * a, 2 * b, { angle = row[5], fill = "sky", color = "ink" })
+      canvas:line(0, 0, x1, y1, { color = "blue", width = 7 })
+      canvas:line(x1, y1, row[9], row[10], { color = "green", width = 5 })
+      for _, p in ipairs { { 0, 0 }, { x1, y1 }, { row[9], row[10] } } do
+        canvas:point(p[1], p[2], { fill = "paper", color = "ink", size = 11 })
+      end
+      for i, at in ipairs { { -1, 1 }, { 1, 1 }, { -1, -1 }, { 1, -1 } } do -- a mark where a corner is pressed
+        local u, w = at[1] * a, at[2] * b
+        if row[10 + 3 * i] > 0 then
+          canvas:point(row[9] + u * cos(row[5]) - w * sin(row[5]), row[10] + u * sin(row[5]) + w * cos(row[5]),
+            { color = "vermillion", size = 14 })
+        end
+      end
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "height", { name = "height in mm", y = pictures.column(rows, 10, 1e3) } },
+      { ylabel = "angle", { name = "angle in degrees", y = pictures.column(rows, 5, 180 / math.pi) } } } },
+  }
+end)

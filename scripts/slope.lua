@@ -13,9 +13,10 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A particle on a slope. Without --csv nothing is written.",
+  about = "A particle on a slope. Without --csv and --plot nothing is written.",
   { "alpha", default = 30, min = 0, max = 89, help = "angle of the slope, in degrees" },
   { "mu", default = 0.3, min = 0, help = "coefficient of friction" },
   { "down", default = 0, help = "velocity down the slope at the start" },
@@ -23,6 +24,7 @@ local opt = options.parse(arg, {
   { "h", default = 1e-2, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 2, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.option,
 })
 local m, g = 2, 9.81
 local sin, cos = math.sin(math.rad(opt.alpha)), math.cos(math.rad(opt.alpha))
@@ -57,3 +59,28 @@ if opt.csv then
   options.write_csv(opt.csv, { "k", "t", "gap", "s", "c", "vn", "vs", "vc", "rn", "rs", "rc" }, rows)
   print(("written: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+-- The path in the plane of the slope, seen from above it; velocities; friction within mu times the normal force.
+pictures.draw(opt.plot, { run = function(plot)
+  local column = function(j) return pictures.column(rows, j) end
+  local fig, t = plot.figure { figsize = { 11, 5 },
+    title = ("A particle on a slope: $\\alpha = %g$°, $\\mu = %.4g$"):format(opt.alpha, opt.mu) }, column(2)
+  local down = pictures.column(rows, 4, -1)
+  fig:subplot(2, 2, { 1, 3 }):plot(column(5), down):scatter({ 0 }, { 0 }, { c = "k", label = "start" })
+    :axis "equal":xlabel "across":ylabel "up the slope":title "path":legend()
+  local speed, friction, bound = {}, {}, {}
+  for i, row in ipairs(rows) do
+    speed[i] = math.sqrt(row[7] ^ 2 + row[8] ^ 2)
+    if i > 1 then
+      friction[i - 1], bound[i - 1] = math.sqrt(row[10] ^ 2 + row[11] ^ 2), opt.mu * row[9]
+    end
+  end
+  local above = fig:subplot(2, 2, 2):plot(t, column(7), { label = "down" }):plot(t, column(8), { label = "across" })
+  above:plot(t, speed, "k--", { label = "speed" }):ylabel "velocity":legend()
+  fig:subplot(2, 2, 4, { sharex = above }):plot({ table.unpack(t, 2) }, friction, { label = "friction" })
+    :plot({ table.unpack(t, 2) }, bound, "k--", { label = "$\\mu r_n$" }):ylabel "force":xlabel "$t$"
+    :ylim(0, math.max(1, 1.2 * bound[1])):legend { loc = "lower right" }
+  return fig
+end })

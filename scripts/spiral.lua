@@ -75,11 +75,15 @@ function methods.forward()
   return { "k", "t", "x1_double", "x2_double" }, rows
 end
 
-function methods.adaptive()
-  local sol = ns.solve_ivp(function(_, x, f)
+local function adaptive_way()
+  return ns.solve_ivp(function(_, x, f)
     local s1, s2 = sign(x[1]), sign(x[2])
     f[1], f[2] = 2 * s2 - s1, -2 * s1 - s2
   end, { 0, T }, x0, { method = "RK45", rtol = 1e-3, atol = 1e-6 })
+end
+
+function methods.adaptive()
+  local sol = adaptive_way()
   local rows, before = {}, 0
   for k = 1, #sol.t do
     rows[k] = { k - 1, sol.t[k], sol.y[1][k], sol.y[2][k] }
@@ -212,8 +216,8 @@ local function field(x1, x2)
   return f[1], f[2]
 end
 
-local function plane(plot, title, reach)
-  local ax = plot.figure { figsize = { 6, 6 } }:subplot(1, 1, 1)
+local function plane(plot, title, reach, width)
+  local ax = plot.figure { figsize = { width, 6 } }:subplot(1, 1, 1)
   return ax:title(title):xlabel "$x_1$":ylabel "$x_2$":axis "equal":xlim(-reach, reach):ylim(-reach, reach)
 end
 
@@ -239,14 +243,14 @@ local function trajectory(plot)
 end
 
 local function portrait(plot)
-  local ax = plane(plot, "$x' = A$ sign$(x)$", 2)
+  local ax = plane(plot, "$x' = A$ sign$(x)$", 2, 6)
   ax:streamplot({ -2, 2 }, { -2, 2 }, field, { color = "C0" }):axhline(0):axvline(0)
   return ax.figure
 end
 
--- The nine regions with the steps of backward Euler over them.
+-- The nine regions, the steps of backward Euler over them, and the way of the method with steps of its own choice.
 local function nine_regions(plot)
-  local ax = plane(plot, ("Regions of backward Euler, $h = %g$"):format(h), 1.5)
+  local ax = plane(plot, ("Regions of backward Euler, $h = %g$"):format(h), 1.5, 8)
   local colors = { "C4", "C0", "C1", "C2", "C3" } -- the four strips stay white
   for i, u in ipairs { { "free", "free" }, { 1, 1 }, { -1, 1 }, { -1, -1 }, { 1, -1 } } do
     local p = region(u[1], u[2]):clip(-1.5, 1.5, -1.5, 1.5)
@@ -259,7 +263,9 @@ local function nine_regions(plot)
     local x = step()
     x1[k + 1], x2[k + 1] = x[1], x[2]
   end
-  ax:plot(x1, x2, "k-o", { label = "time stepping", markersize = 4 }):legend { loc = "upper right" }
+  local way = adaptive_way()
+  ax:plot(way.y[1], way.y[2], { label = "RK45", color = "#606060", linestyle = "--", linewidth = 1.2 })
+  ax:plot(x1, x2, "k-o", { label = "time stepping", markersize = 4 }):legend { loc = "outside" }
   return ax.figure
 end
 

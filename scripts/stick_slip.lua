@@ -14,15 +14,18 @@
 
 local ns = require "nslua"
 local options = require "nslua.options"
+local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "A block on a belt that sticks and slips. Without --csv nothing is written.",
+  about = "A block on a belt that sticks and slips. Without --csv, --animate and --plot nothing is written.",
   { "mu_s", default = 0.5, min = 0, help = "coefficient of friction while it sticks" },
   { "mu_d", default = 0.3, min = 0, help = "coefficient of friction while it slips" },
   { "V", default = 0.1, min = 0, help = "velocity of the belt" },
   { "h", default = 1e-3, min = 1e-6, max = 0.1, help = "length of a step" },
   { "T", default = 3, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
+  pictures.option,
 })
 local m, k, g, V = 1, 100, 9.81, opt.V
 local REST = 1e-10 -- a slower slip is none
@@ -57,3 +60,64 @@ if opt.csv then
   options.write_csv(opt.csv, { "k", "t", "x", "v", "f", "N", "state" }, rows)
   print(("\nwritten: %d rows to %s"):format(#rows, opt.csv))
 end
+
+-- ---- pictures ----
+
+local column = function(j) return pictures.column(rows, j) end
+
+-- The times at which it begins to stick and to slip, in pairs.
+local function sticking()
+  local spans, since = {}, 0
+  for _, change in ipairs(changes) do
+    if change[3] == "slip" then spans[#spans + 1] = { since, change[1] } else since = change[1] end
+  end
+  if rows[#rows][7] == "stick" then spans[#spans + 1] = { since, rows[#rows][2] } end
+  return spans
+end
+
+-- Position and friction over time, shaded while it sticks; the cycle in the plane of x and v.
+pictures.draw(opt.plot, { run = function(plot)
+  local fig, t = plot.figure { figsize = { 11, 5 }, title = "A block on a belt" }, column(2)
+  local function panel(i, y, name, above)
+    local low, high = math.huge, -math.huge
+    for _, value in ipairs(y) do low, high = math.min(low, value), math.max(high, value) end
+    local margin = math.max(0.1 * (high - low), 1e-12)
+    low, high = low - margin, high + margin
+    local ax = fig:subplot(2, 2, i, { sharex = above }):ylabel(name):xlim(0, opt.T)
+    for k, span in ipairs(sticking()) do
+      ax:fill_between(span, { low, low }, high, { color = "C4", alpha = 0.25, label = k == 1 and "it sticks" or nil })
+    end
+    return ax:plot(t, y, { color = "C0" }):ylim(low, high)
+  end
+  local above = panel(1, column(3), "$x$"):legend { loc = "lower right" }
+  panel(3, column(5), "friction", above):xlabel "$t$"
+  fig:subplot(2, 2, { 2, 4 }):plot(column(3), column(4)):axhline(V, { linestyle = "--" }):axhline(0)
+    :xlabel "$x$":ylabel "$v$":title "the cycle; dashed: the belt's velocity"
+  return fig
+end })
+
+-- The block on the belt, whose marks go with it; the picture is ten times as wide as the motion asks for.
+pictures.animate(opt.animate, function()
+  local mean = 0
+  for _, row in ipairs(rows) do mean = mean + row[3] / #rows end
+  local size = math.max(V, 0.1)
+  return {
+    frames = pictures.frames(rows, 60), title = "A block on a belt",
+    xlim = { mean - size, mean + size },
+    background = function(canvas)
+      canvas:ground(mean - size, -0.1 * size, mean - size, 0.5 * size)
+    end,
+    draw = function(row, canvas)
+      local wide = 0.3 * size
+      canvas:line(mean - size, 0, mean + size, 0, { width = 5, color = "muted" })
+      for i = -4, 4 do -- marks that go round
+        local at = (V * row[2] + i * size / 4.5 + size) % (2 * size) + mean - size
+        canvas:line(at, -0.02 * size, at, -0.09 * size, { width = 3, color = "muted" })
+      end
+      canvas:spring(mean - size, wide / 2, row[3] - wide / 2, wide / 2, { color = "green" })
+      canvas:rectangle(row[3], wide / 2, wide, wide, { fill = row[7] == "stick" and "orange" or "sky", color = "ink" })
+    end,
+    plot = { t = column(2), panels = {
+      { ylabel = "x", { name = "x", y = column(3) } }, { ylabel = "v", { name = "v", y = column(4) } } } },
+  }
+end)

@@ -23,12 +23,13 @@ local options = require "nslua.options"
 local pictures = require "nslua.pictures"
 
 local opt = options.parse(arg, {
-  about = "The woodpecker toy. Without --csv and --plot nothing is written.",
+  about = "The woodpecker toy. Without --csv, --animate and --plot nothing is written.",
   { "mu", default = 0.3, min = 0, help = "coefficient of friction" },
   { "e", default = 0.5, min = 0, max = 1, help = "restitution of the beak" },
   { "h", default = 1e-4, min = 1e-6, max = 1e-2, help = "length of a step" },
   { "T", default = 2, above = 0, max = 100, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
+  pictures.motion,
   pictures.option,
 })
 local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
@@ -109,3 +110,41 @@ pictures.draw(opt.plot, { run = function(plot)
     :title "the limit cycle"
   return fig
 end })
+
+-- In the plane of pole and bird, which is looked at from the height of the sleeve: marks, 10 mm apart, go by on the
+-- pole. Angles are drawn as they are; the bird's shape is free.
+pictures.animate(opt.animate, function()
+  local speed = 0.2
+  local function turned(x, y, angle, u, w) -- (u, w) of a body at (x, y)
+    return { x + u * math.cos(angle) - w * math.sin(angle), y + u * math.sin(angle) + w * math.cos(angle) }
+  end
+  local function body(x, y, angle, points)
+    local list = {}
+    for i, p in ipairs(points) do list[i] = turned(x, y, angle, p[1], p[2]) end
+    return list
+  end
+  local R, r, H = 1e3 * r_O, 1e3 * r_M, 1e3 * h_M
+  return {
+    frames = pictures.frames(rows, 60 / speed), title = "The woodpecker toy", speed = speed,
+    xlim = { -25, 55 }, ylim = { -30, 30 },
+    background = function(canvas) canvas:rectangle(0, 0, 2 * R, 80, { fill = "faint", color = "muted" }) end,
+    draw = function(row, canvas)
+      local a, b, first = row[4], row[5], -1e3 * row[3] % 10 - 40
+      for mark = first, first + 70, 10 do canvas:line(-R, mark, R, mark, { color = "muted" }) end
+      for _, side in ipairs { -1, 1 } do -- the sleeve, cut
+        canvas:polygon(body(0, 0, a, { { side * r, -H }, { side * r, H }, { side * (r + 2), H }, { side * (r + 2), -H } }),
+          { fill = "blue", color = "ink" })
+      end
+      local joint = turned(0, 0, a, 1e3 * l_M, 0)
+      local bird = turned(joint[1], joint[2], b, 1e3 * l_G, 0)
+      local edge = turned(0, 0, a, r + 2, 0)
+      canvas:line(edge[1], edge[2], joint[1], joint[2], { color = "blue", width = 4 })
+      canvas:spring(joint[1], joint[2], bird[1], bird[2], { color = "green" })
+      canvas:polygon(body(bird[1], bird[2], b, { { -3, -16 }, { 6, -14 }, { 8, 4 }, { 4, 16 }, { 1e3 * (-l_S), 1e3 * h_S },
+        { -4, 12 } }), { fill = "orange", color = "ink" })
+    end,
+    plot = { t = column(2), panels = {
+      { ylabel = "height", { name = "height in mm", y = column(3, 1e3) } },
+      { ylabel = "angles", { name = "sleeve a", y = column(4) }, { name = "bird b", y = column(5) } } } },
+  }
+end)

@@ -51,6 +51,19 @@ function columns.error(mine, reference)
   return worst
 end
 
+-- A reference file whose rows are those of `mine` of the numbers (from 0) in its column `row`, all of whose columns are, in
+-- their order: the same within the tolerance of columns.error.
+function columns.expect_rows(mine, path, tolerance)
+  local reference = columns.read(path)
+  assert(table.concat(reference.names, " ") == table.concat(mine.names, " "), "other columns")
+  for _, name in ipairs(reference.names) do
+    local list = {}
+    for i = 1, reference.n do list[i] = mine[name][reference.row[i] + 1] end
+    local e = columns.error(list, reference[name])
+    if e > tolerance then error(("%s, %s: error %g, expected at most %g"):format(path, name, e, tolerance), 2) end
+  end
+end
+
 -- A reference file with steps in its column k: each of its columns `names` (a name, or mine = theirs) is that of `mine` at
 -- the same steps (its first column) within the tolerance of columns.error. The start, step 0, may be absent. Returns the
 -- number of rows compared.

@@ -55,10 +55,10 @@ local function trimmed(text)
   return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
 end
 
-local kinds = { csv = true, npy = true, npz = true, lua = true, png = true, svg = true, pdf = true, html = true }
+local kinds = { csv = true, npy = true, npz = true, h5 = true, lua = true, png = true, svg = true, pdf = true, html = true }
 
 local function into(directory, source)
-  return (source:gsub('"([%w_]+%.(%l+))"', function(name, kind)
+  return (source:gsub('"([%w_]+%.(%l+%d?))"', function(name, kind)
     return kinds[kind] and ('"%s/%s"'):format(directory, name)
   end))
 end

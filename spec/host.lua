@@ -73,6 +73,17 @@ function host.make(name)
   return host.build .. "/" .. name
 end
 
+-- Compiles spec/native/NAME.c: the path of the library, in a directory to be removed, and that.
+function host.compile(name)
+  local directory = host.new_directory()
+  local library = ("%s/%s.so"):format(directory, name)
+  local source = ("%s/spec/native/%s.c"):format(host.root, name)
+  local _, err, status = host.run(("%s -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Werror -shared -fPIC -o %s %s -lm")
+    :format(os.getenv "CC" or "cc", host.quote(library), host.quote(source)))
+  assert(status == 0 and err == "", err)
+  return library, directory
+end
+
 -- Runs the interpreter under test.
 function host.nslua_run(arguments, input)
   return host.run(host.quote(host.nslua) .. " " .. arguments, input)

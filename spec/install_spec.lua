@@ -32,6 +32,15 @@ describe("make install", function()
     assert.equal(built and "true\n" or "false\n", (host.run("cd / && " .. prefix .. "/bin/nslua" .. code)))
   end)
 
+  it("has the module of HDF5 files where it is built", function()
+    assert.equal(host.read(host.build .. "/lib/nslua/hdf5.so"), host.read(prefix .. "/lib/lua/5.4/nslua/hdf5.so"))
+    local code = (" -e 'local ns = require \"nslua\" ns.save(\"%s/a.h5\", { x = { 7 } }) print(ns.load \"%s/a.h5\".x)'"):format(
+      directory, directory)
+    local out, err = host.run("cd / && " .. prefix .. "/bin/nslua" .. code)
+    if require "hdf5".here then assert.equal("[7]\n", out)
+    else assert.matches("which is not here", err) end
+  end)
+
   it("has the scripts of pages, which are found from there", function()
     assert.truthy(host.read(prefix .. "/share/lua/5.4/nslua/web/player.js"))
     local code = 'local a = require "nslua".animation { frames = 1, draw = function() end } print(#a:html() > 30000)'

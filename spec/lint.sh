@@ -42,6 +42,8 @@ grep -v '^src/linalg/' "$code" | grep -E '#[ ]*include.*(lapack|cblas|klu|umfpac
   report "linear algebra libraries outside src/linalg"
 grep -v '^src/ode/sundials\.c:' "$code" | grep -E '#[ ]*include.*<(ida|cvode|nvector|sun)' |
   report "SUNDIALS outside src/ode/sundials.c"
+grep -v -E '^src/io/hdf5[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(hdf5|H5)' |
+  report "HDF5 outside src/io/hdf5*.c"
 grep -v '^src/io/' "$code" | calls 'fopen|freopen|fdopen|open|openat|creat|mkstemp|tmpfile|dlopen' |
   report "files opened outside src/io"
 engine | calls '(v|f|vf|d)?printf|puts|fputs|putchar|putc|fputc|perror|exit|_exit|quick_exit|abort|raise|assert|setjmp|longjmp|siglongjmp' |
@@ -70,6 +72,11 @@ sources=$(find src -name '*.c' | sort)
 if ! echo '#include <ida/ida.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of SUNDIALS, src/ode/sundials.c is not compiled"
   sources=$(echo "$sources" | grep -v '^src/ode/sundials\.c$')
+fi
+# shellcheck disable=SC2086
+if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
+  echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
+  sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
 for compiler in "$cc" clang; do
   command -v "$compiler" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }

@@ -20,6 +20,14 @@ function models.simulation(o)
   return ns.TimeStepping(nsds, td, osi, o.problem), interactions
 end
 
+-- A simulation by MoreauJeanOSI(0.5) of systems of mechanics with links { interaction, ds [, ds2] }, and its graph.
+function models.moving(T, h, systems, links)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  for _, ds in ipairs(systems) do nsds:insertDynamicalSystem(ds) end
+  for _, link in ipairs(links or {}) do nsds:link(table.unpack(link)) end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), nsds
+end
+
 -- The rows of a solution as one flat list of numbers, to compare runs bit for bit.
 function models.numbers(sol)
   local list = {}

@@ -47,6 +47,26 @@ local function check_module()
   return whole
 end
 
+-- Modules that are built where their headers are: what each gives, and the package of the headers.
+local modules = {
+  { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
+  { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },
+}
+
+local function check_modules()
+  for _, entry in ipairs(modules) do
+    local name, library, use, package_name = table.unpack(entry)
+    local place = package.searchpath(name, package.cpath)
+    local good, module = pcall(require, name)
+    if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
+    elseif place then say("missing", library, tostring(module):match "^[^\n]*")
+    else
+      local remedy = "for %s: sudo apt-get install %s, then make and make install"
+      say("missing", library, remedy:format(use, package_name))
+    end
+  end
+end
+
 local function check_programs()
   for _, program in ipairs(programs) do
     local name, use, ask, package = table.unpack(program)
@@ -77,6 +97,7 @@ return function(host, version)
   found("Lua", version:match "Lua ([%d.]+)" or _VERSION)
   local good = check_module()
   check_prompt(host)
+  if good then check_modules() end
   check_programs()
   print(good and "all that nslua needs is there" or "nslua cannot run: see MISSING above")
   return good

@@ -1,4 +1,5 @@
--- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy and .npz files.
+-- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy, .npz and .h5 files
+-- (these by the module nslua.hdf5).
 --
 --   sol:save "run.npz"
 -- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run, run:plot(), run:save(file)
@@ -8,7 +9,8 @@
 local Columns = {}
 Columns.__name = "columns"
 
-local fields = setmetatable({}, { __mode = "k" }) -- what a record holds: names, arrays by name, rows
+-- What a record holds: names, arrays by name, rows; attributes by name, and by its name why something was not read.
+local fields = setmetatable({}, { __mode = "k" })
 
 local methods = {}
 
@@ -21,10 +23,24 @@ end
 -- :names(): of all columns, in the order of the file.
 function methods.names(self) return table.move(check(self).names, 1, #check(self).names, 1, {}) end
 
+-- Raises for what is in the file and could not be read.
+local function check_read(record, name, level)
+  local reason = record.unread[name]
+  if reason then error(("column: '%s' was not read: %s"):format(name, reason), level + 1) end
+end
+
+-- :attributes(): numbers and texts by name, of a .h5 file; of others none.
+function methods.attributes(self)
+  local copy = {}
+  for name, value in pairs(check(self).attributes) do copy[name] = value end
+  return copy
+end
+
 -- :column(name or number); an unknown one raises.
 function methods.column(self, name)
   local record = check(self)
   local found = record.arrays[math.type(name) == "integer" and record.names[name] or name]
+  if found == nil then check_read(record, name, 2) end
   if found == nil then
     error(("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(record.names, ", ", 1,
       math.min(#record.names, 24))), 2)
@@ -38,6 +54,7 @@ function Columns:__index(key)
   local record = fields[self]
   local found = record.arrays[key]
   if found ~= nil then return found end
+  check_read(record, key, 2)
   return methods[key]
 end
 
@@ -49,30 +66,31 @@ function Columns:__tostring()
   return ("columns (%d rows): %s"):format(record.rows, table.concat(record.names, ", "))
 end
 
-local function new_columns(names, arrays)
+local function new_columns(names, arrays, extras)
   local self, by_name, rows = {}, {}, 0
   for i, name in ipairs(names) do
     if by_name[name] == nil then by_name[name] = arrays[i] end
     rows = math.max(rows, #arrays[i])
   end
-  fields[self] = { names = names, arrays = by_name, rows = rows }
+  fields[self] = { names = names, arrays = by_name, rows = rows, attributes = extras and extras.attributes or {},
+    unread = extras and extras.unread or {} }
   return setmetatable(self, Columns)
 end
 
 local function kind_of(who, file)
   if type(file) ~= "string" then error(("%s: file: expected a string, got %s"):format(who, type(file)), 3) end
-  local kind = file:match "%.(%a+)$"
-  if kind ~= "csv" and kind ~= "npy" and kind ~= "npz" then
-    error(("%s: '%s': expected a name that ends in .csv, .npy or .npz"):format(who, file), 3)
+  local kind = file:match "%.(%w+)$"
+  if kind ~= "csv" and kind ~= "npy" and kind ~= "npz" and kind ~= "h5" and kind ~= "hdf5" then
+    error(("%s: '%s': expected a name that ends in .csv, .npy, .npz or .h5"):format(who, file), 3)
   end
-  return kind
+  return kind == "hdf5" and "h5" or kind
 end
 
 -- What f returns; its error blames the caller of ns.load or ns.save.
 local function call(f, ...)
-  local good, first, second = pcall(f, ...)
+  local good, first, second, third = pcall(f, ...)
   if not good then error(first, 3) end
-  return first, second
+  return first, second, third
 end
 
 return function(ns, support)
@@ -124,7 +142,7 @@ return function(ns, support)
     return sorted(data)
   end
 
-  -- save(file, data): .npy a vector or a matrix; .csv columns; .npz arrays by name.
+  -- save(file, data): .npy a vector or a matrix; .csv columns; .npz and .h5 arrays by name.
   function public.save(file, data)
     local kind = kind_of("save", file)
     if type(data) == "userdata" and not is_array(data) and data.save then return data:save(file) end
@@ -136,10 +154,11 @@ return function(ns, support)
       end
       return (call(support.save_npy, file, data))
     end
-    if kind == "npz" and is_array(data) then
+    if (kind == "npz" or kind == "h5") and is_array(data) then
       error(("save: '%s': expected a table of arrays by name, got one array; .npy holds one"):format(file), 2)
     end
-    return (call(support["save_" .. kind], file, parts_of(data)))
+    local names, arrays = parts_of(data)
+    return (call(support["save_" .. kind], file, names, arrays, fields[data] and fields[data].attributes))
   end
 
   methods.save = function(self, file)
@@ -147,7 +166,7 @@ return function(ns, support)
     return public.save(file, self)
   end
 
-  -- load(file): .npy a vector or a matrix; .csv and .npz columns by name.
+  -- load(file): .npy a vector or a matrix; .csv, .npz and .h5 columns by name.
   function public.load(file)
     local kind = kind_of("load", file)
     if kind == "npy" then return (call(support.load_npy, file)) end

@@ -119,7 +119,7 @@ return function(ns, System, core)
       potential = function(q) return self:energy(t0, ns.vector(q), ns.zeros(n)).potential end,
     }
     if m == 0 then return ds end
-    local relation = ns.LagrangianRheonomousR { h = all_constraints(self) }
+    local relation = ns.LagrangianRheonomousR { h = all_constraints(self), states = n, name = "joints" }
     return ds, ns.Interaction(ns.EqualityConditionNSL(m), relation, "joints")
   end
 

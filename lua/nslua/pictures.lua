@@ -1,10 +1,15 @@
--- nslua.pictures: the option --plot DIR of a script.
+-- nslua.pictures: the options --plot DIR and --animate FILE of a script.
 --
 --   local pictures = require "nslua.pictures"
---   local opt = options.parse(arg, { ..., pictures.option })
+--   local opt = options.parse(arg, { ..., pictures.motion, pictures.option })
 --   pictures.draw(opt.plot, {                                -- nothing without --plot
 --     run = function(plot) return plot.figure() ... end,     -- DIR/run.png: functions that return a figure
 --   })
+--   pictures.animate(opt.animate, function()                 -- nothing without --animate
+--     return { frames = pictures.frames(rows, 60), draw = ... } -- what ns.animation takes, without file and times
+--   end)
+--
+-- Rows are those of a run, { k, t, ... }: the time is second.
 --
 -- The environment's NSLUA_DPI holds dots per inch (150). The directory is made when it is not there. What goes
 -- wrong ends the script with status 1 and a message.
@@ -12,6 +17,7 @@
 local pictures = {}
 
 pictures.option = { "plot", value = "DIR", help = "draw pictures into this directory (needs gnuplot)" }
+pictures.motion = { "animate", value = "FILE", help = "write the motion there (.html, .gif, .mp4)" }
 
 local function give_up(message)
   io.stderr:write(arg and arg[0] or "script", ": ", message, "\n")
@@ -44,6 +50,36 @@ function pictures.draw(directory, list)
     fig:close()
     print("drawn: " .. file)
   end
+end
+
+-- Column j of rows, times a factor.
+function pictures.column(rows, j, factor)
+  local values = {}
+  for i, row in ipairs(rows) do values[i] = row[j] * (factor or 1) end
+  return values
+end
+
+-- The rows that are nearest to the times t0, t0 + 1 / rate, ..., each once.
+function pictures.frames(rows, rate)
+  local list, count = {}, 0
+  for i, row in ipairs(rows) do
+    local later, from_start = rows[i + 1], row[2] - rows[1][2]
+    local half = later and (later[2] - row[2]) / 2 or 0
+    if count <= (from_start + half) * rate then
+      list[#list + 1] = row
+      count = math.floor((from_start + half) * rate) + 1
+    end
+  end
+  return list
+end
+
+-- Writes the animation that `make` gives, at the times of its frames, and tells of it.
+function pictures.animate(file, make)
+  if not file then return end
+  local spec = make()
+  spec.file, spec.times = file, pictures.column(spec.frames, 2)
+  require "nslua".animation(spec)
+  print(("written: an animation of %d frames to %s"):format(#spec.frames, file))
 end
 
 return pictures

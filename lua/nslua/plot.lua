@@ -85,7 +85,7 @@ function Figure:subplot(rows, cols, i, options)
   if options.sharex then
     if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s",
       data.describe(options.sharex)) end
-    axes.share_x = options.sharex
+    axes.share_x = options.sharex.share_x or options.sharex
   end
   self.panels[#self.panels + 1] = axes
   self.current = axes
@@ -143,28 +143,32 @@ local function terminal_of(wanted)
   if wanted ~= nil and wanted ~= "window" and wanted ~= "sixel" and wanted ~= "text" then
     fail("show: terminal: expected one of window, sixel, text, got %s", data.describe(wanted))
   end
-  if wanted == "sixel" then return "sixel" end
-  if wanted == "text" then return "dumb" end
+  if wanted == "sixel" then return "sixel", true end
+  if wanted == "text" then return "dumb", true end
   local display = os.getenv "DISPLAY" or os.getenv "WAYLAND_DISPLAY"
   local found = (wanted == "window" or (display and display ~= "")) and gnuplot.window() or nil
   if wanted == "window" and not found then
     fail "show: this gnuplot opens no windows: apt install gnuplot-qt, or show{terminal = \"text\"}"
   end
-  return found or "dumb"
+  return found or "dumb", wanted ~= nil
 end
 
 -- show([{terminal = "window" | "sixel" | "text", width =, height =}]): in a window where there is a display and
 -- gnuplot can, else as text in the terminal. The environment's NSLUA_PLOT says which when nothing is asked for.
 function Figure:show(options)
   options = data.options("show", options, "terminal width height")
-  local terminal = terminal_of(options.terminal)
+  local terminal, asked = terminal_of(options.terminal)
   local rows = 1
   for _, axes in ipairs(self.panels) do rows = math.max(rows, axes.rows) end
   self.columns = options.width and whole("show", "width", options.width, 20, 1000) or
     math.min(math.tointeger(tonumber(os.getenv "COLUMNS")) or 79, 120)
   self.lines = options.height and whole("show", "height", options.height, 5, 1000) or math.min(24 * rows,
     24 + 10 * rows)
-  local out = gnuplot.run("show", commands(self, terminal, 100))
+  local good, out = not asked and terminal ~= "dumb", nil
+  if good then good, out = pcall(gnuplot.run, "show", commands(self, terminal, 100)) end
+  if not good then -- asked for, or a DISPLAY that nothing serves
+    out = gnuplot.run("show", commands(self, asked and terminal or "dumb", 100))
+  end
   out = out:gsub("^\f", "")
   if out ~= "" then io.stdout:write(out, out:sub(-1) == "\n" and "" or "\n") end
   io.stdout:flush()

@@ -331,7 +331,7 @@ local function write_legend(w, p)
   if loc == "best" then
     local lines = math.ceil(count / columns)
     loc = p.axes.three_d and "upper right" or
-      best_spot(p, (words + 3.6) * columns * EM / (p.x1 - p.x0), (1.35 * lines + 0.6) * EM / (p.y1 - p.y0))
+      best_spot(p, (words + 4) * columns * EM / (p.x1 - p.x0), (1.35 * lines + 1.2) * EM / (p.y1 - p.y0))
   end
   local place = loc == "outside" and "outside right top Left" or "inside " .. spots[loc]
   if loc ~= "outside" then place = place .. " Left" end

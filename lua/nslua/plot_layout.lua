@@ -100,6 +100,18 @@ local function place_in_grid(axes)
   return r0, r1, min(c0, c1), max(c0, c1)
 end
 
+-- Whether the panel leaves the numbers of its x axis to another one, below it with the same axis.
+local function is_bare(axes, panels)
+  if axes.bare_x or axes.names.x then return axes.bare_x end
+  local _, r1, c0, c1 = place_in_grid(axes)
+  for _, other in ipairs(panels) do
+    local r, _, d0, d1 = place_in_grid(other)
+    local same = (other.share_x or other) == (axes.share_x or axes) and other.rows == axes.rows and other.cols == axes.cols
+    if same and r > r1 and d0 == c0 and d1 == c1 then return true end
+  end
+  return false
+end
+
 -- Cuts `total` into n cells with the margins before and after each; gives the starts and the inner length.
 local function cut(total, n, before, after)
   local free = total
@@ -162,7 +174,7 @@ end
 function layout.panels(figure, w, h)
   local panels, grids, order = {}, {}, {}
   for i, axes in ipairs(figure.panels) do
-    local p = { axes = axes, limits = {}, bare_x = axes.bare_x, fw = w, fh = h }
+    local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels), fw = w, fh = h }
     for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
     if axes.share_x then p.limits.x = limits_of(axes.share_x, "x") end
     make_ticks(p)

@@ -124,18 +124,29 @@ end
 
 -- ---- options ----
 
-local by_function -- function or constructor -> options, as a text; made at first need
-
+-- The options of rows, as texts, by function or constructor, and by "class:method". Parts of nslua that are not read
+-- yet are passed over: what is called was found, so that its part has been read.
 local function option_lists(ns)
   local lists = {}
   for _, row in ipairs(require "nslua.repl_options") do
     for k = 2, #row do
       local value = ns
       for name in row[k]:gmatch "[^.]+" do value = type(value) == "table" and rawget(value, name) or nil end
-      lists[row[k]:sub(1, 1) == ":" and row[k] or value or false] = row[1]
+      lists[row[k]:find ":" and row[k] or value or false] = row[1]
     end
   end
   return lists
+end
+
+-- The options of what a path leads to.
+local function options_of(session, path, method)
+  local value = value_of(session, path) -- first: it reads the part in which that is
+  local lists = option_lists(require "nslua")
+  if not method then return lists[value or 0] end
+  local name = table.remove(path)
+  local meta = debug.getmetatable(value_of(session, path))
+  local class = type(meta) == "table" and rawget(meta, "__name")
+  return lists[("%s:%s"):format(class, name)] or lists[":" .. name]
 end
 
 -- The innermost bracket that is open after the tokens, and the one around it: their places.
@@ -164,8 +175,7 @@ local function options_at(tokens, session)
   if before and before.text == "(" or before and before.text == "," then callee = outer and outer - 1 or 0 end
   local path, method = path_to(tokens, callee)
   if not path then return nil end
-  by_function = by_function or option_lists(require "nslua")
-  local list = by_function[method and ":" .. path[#path] or value_of(session, path) or 0]
+  local list = options_of(session, path, method)
   if not list then return nil end
   local names = {}
   for name in list:gmatch "%S+" do names[name] = true end

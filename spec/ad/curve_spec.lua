@@ -1,7 +1,8 @@
 -- Second derivatives along a line by jets, against differences of first derivatives and against identities.
 local ns = require "nslua"
 local internal = require "nslua.internal"
-local fails = require "bind.duals".fails
+local duals = require "bind.duals"
+local fails, overflowing = duals.fails, duals.overflowing
 
 -- The first and second derivative along w of f(x), a table of values.
 local function along(f, x, w)
@@ -66,6 +67,24 @@ describe("jets", function()
           ("%s at %g: expected %.12g, got %.12g"):format(case[1], x, expected, second))
       end
     end
+  end)
+
+  it("are finite where an operation overflows and the value does not", function()
+    for _, case in ipairs(overflowing) do
+      local what, f, x, slope = table.unpack(case)
+      local first, second = of_number(f, x)
+      assert.equal(slope, first, what)
+      assert.equal(0, second, what)
+      local relation = ns.LagrangianScleronomousR { h = ns.compile(function(q, _, y) y[1] = f(q[1]) end, { native = false }) }
+      local ds, nsds = ns.LagrangianDS({ x }, { 0 }), ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), relation), ds)
+      local bias = internal.relation_bias(relation, 0, ns.vector { x }, ns.vector { 1 })
+      assert.equal(0, bias[1], what)
+    end
+    -- x y at y = 0: the slope by x is 0, and still the product bends.
+    local _, second = along(function(v) return { v[1] * v[2] } end, { 5, 0 }, { 2, 3 })
+    assert.equal(12, second[1])
   end)
 
   it("have the first derivative that duals have", function()

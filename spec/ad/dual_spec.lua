@@ -1,5 +1,8 @@
 local ns = require "nslua"
 
+local overflowing = require "bind.duals".overflowing
+local traces = require "bind.traces"
+
 local huge, nan = math.huge, 0 / 0
 
 local function same(a, b) return a == b or (a ~= a and b ~= b) end
@@ -143,6 +146,41 @@ describe("dual numbers: edges", function()
   it("atan of large and small operands does not overflow", function()
     close(1 / 2e200, d(function(x) return math.atan(x, 1e200) end, 1e200) , 1e-215, "atan")
     assert.is_true(d(function(x) return math.atan(x, 1e-200) end, 0) == 1e200)
+  end)
+  it("an operation that overflows leaves a finite value its slope", function()
+    for _, case in ipairs(overflowing) do
+      local what, f, x, slope = table.unpack(case)
+      assert.is_true(math.abs(f(x)) < huge, what)
+      assert.equal(slope, d(f, x), what)
+      assert.equal(slope, ns.gradient(ns.compile(function(v) return f(v[1]) end, { native = false }), { x })[1], what)
+      assert.equal(slope, ns.gradient(traces.native(function(v) return f(v[1]) end), { x })[1], what)
+    end
+  end)
+  it("and so it is with vectors", function()
+    local function each(v)
+      local e = v:map(math.exp)
+      local small = e ^ -1
+      return { small[1], v:div(e)[1], small:dot(v), (v + small):sum(), v:div(1 + e):norm(1), v:cross(v:div(e))[2],
+        (1 / e[1] * v)[1], small:max() }
+    end
+    local x = { 800, 801, 802 }
+    local J = ns.jacobian(each, x)
+    assert.same({ 0, 0, 0, 3, 0, 0, 0, 0 }, (J * ns.vector { 1, 1, 1 }):totable())
+    assert.same({ 1, 1, 1 }, J[4]:totable())
+  end)
+  it("a slope of 0 at 0 hides no infinite one", function()
+    for _, f in ipairs {
+      function(v) return math.sqrt(v[1]) ^ 2 end,
+      function(v) return math.sqrt(v[1]) * math.sqrt(v[1]) end,
+      function(v) local w = v:map(math.sqrt) return w:dot(w) end,
+      function(v) local w = v:map(math.sqrt) w[2] = 1 return w:norm() end,
+      function(v) return v[1] * (5 + math.atan(v[1], v[1])) end,
+    } do
+      local good, err = pcall(ns.gradient, f, { 0, 0 })
+      assert.is_false(good)
+      assert.matches("the derivative by x%[1%] is nan", err)
+    end
+    assert.equal(2, d(function(x) return x * (2 + math.sqrt(x)) end, 0))
   end)
   it("huge and nan as constants", function()
     assert.equal(1, d(function(x) return math.min(x, huge) end, 4))

@@ -1,12 +1,7 @@
 local ns = require "nslua"
+local message = require "expect".message
 
 local vec, mat = ns.vector, ns.matrix
-
-local function message(f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  return (tostring(err):gsub("^[^:]*:%d+: ", ""))
-end
 
 describe("array constructors", function()
   it("zeros, ones, full", function()

@@ -167,6 +167,39 @@ describe("a callback that fails", function()
     assert.same(reference, models.advance((families[3].make(R))))
   end)
 
+  it("may not return what would be lost", function()
+    local C, f = models.NonLinearR.Jachx, {}
+    local cases = {
+      { "h", function(_, x) return x[1], x[2] end, "several values returned: expected one (a list of them), or y filled" },
+      { "h", function(_, x) return nil, x[2] end, "several values returned: expected one (a list of them), or y filled" },
+      { "h", function(_, x, _, _, y) y[1] = x[2] return x[1] end,
+        "it fills y and returns number 1.0 too: expected one or the other" },
+      { "g", function(_, x, _, _, r) r[2] = 1 return x end,
+        "it fills r and returns vector of 2 too: expected one or the other" },
+      { "Jachx", function(t, x, l, z, J) C(t, x, l, z, J) return true end,
+        "it fills C and returns boolean too: expected one or the other" },
+    }
+    for _, case in ipairs(cases) do
+      for key, value in pairs(models.NonLinearR) do f[key] = value end
+      f[case[1]] = case[2]
+      local err = models.failure(models.advance, (families[3].make(f)), 1)
+      assert.matches("relation 'friction' compute" .. case[1] .. ": t=", err, 1, true)
+      assert.equal(case[3], err:sub(-#case[3]))
+    end
+  end)
+
+  it("may return its output, filled", function()
+    local reference = models.advance((families[3].make(models.NonLinearR)))
+    local R = {}
+    for key, value in pairs(models.NonLinearR) do
+      R[key] = type(value) ~= "function" and value or function(...)
+        value(...)
+        return (select(-1, ...))
+      end
+    end
+    assert.same(reference, models.advance((families[3].make(R))))
+  end)
+
   it("gets its output zeroed at every call", function()
     local seen = {}
     local R = models.faulty(models.NonLinearR)

@@ -1,13 +1,8 @@
 -- What vectors and matrices share: arithmetic, reductions, maps, element by element.
 local ns = require "nslua"
+local message = require "expect".message
 
 local vec, inf, nan = ns.vector, math.huge, 0 / 0
-
-local function message(f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  return (tostring(err):gsub("^[^:]*:%d+: ", ""))
-end
 
 local function same(expected, v)
   assert.equal(#expected, #v)

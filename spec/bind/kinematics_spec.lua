@@ -1,13 +1,8 @@
 -- The functions of mechanics: values, Jacobians and derivatives along lines of f(t, q).
 local ns = require "nslua"
+local fails = require "expect".fails
 local motion = require "nslua.core".motion_support
 local sin, cos = math.sin, math.cos
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
 
 local function f(t, q) return { q[1] ^ 2 * sin(q[2]), t ^ 3 * q[1] } end
 

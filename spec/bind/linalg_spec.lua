@@ -1,12 +1,6 @@
 -- The dense functions as methods, positions in messages, arguments of every form.
 local ns = require "nslua"
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  message = tostring(message)
-  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
-end
+local fails = require "expect".fails
 
 describe("linear algebra in Lua", function()
   local A = ns.matrix{{4, 1}, {1, 3}}

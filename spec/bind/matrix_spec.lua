@@ -1,13 +1,8 @@
 local ns = require "nslua"
+local message = require "expect".message
 local internal = require "nslua.internal"
 
 local mat, vec, inf, nan = ns.matrix, ns.vector, math.huge, 0 / 0
-
-local function message(f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  return (tostring(err):gsub("^[^:]*:%d+: ", ""))
-end
 
 local function set(v, i, x) v[i] = x end
 local function get(v, i) return v[i] end

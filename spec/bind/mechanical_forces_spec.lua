@@ -189,17 +189,8 @@ describe("what a mechanical system computes", function()
 end)
 
 describe("native callbacks of mechanical systems", function()
-  local directory, library
-
-  setup(function()
-    directory = host.new_directory()
-    library = directory .. "/mechanics.so"
-    local command = ("%s -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Werror -shared -fPIC -o %s %s -lm")
-      :format(os.getenv "CC" or "cc", host.quote(library), host.quote(host.root .. "/spec/native/mechanics.c"))
-    local _, err, code = host.run(command)
-    assert.equal("", err)
-    assert.equal(0, code)
-  end)
+  local library, directory
+  setup(function() library, directory = host.compile "mechanics" end)
   teardown(function() host.remove(directory) end)
 
   it("give the same as those in Lua", function()

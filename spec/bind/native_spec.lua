@@ -5,17 +5,8 @@ local models = require "bind.models"
 local message = models.message
 
 describe("native callbacks", function()
-  local directory, library
-
-  setup(function()
-    directory = host.new_directory()
-    library = directory .. "/callbacks.so"
-    local command = ("%s -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Werror -shared -fPIC -o %s %s -lm")
-      :format(os.getenv "CC" or "cc", host.quote(library), host.quote(host.root .. "/spec/native/callbacks.c"))
-    local _, err, code = host.run(command)
-    assert.equal("", err)
-    assert.equal(0, code)
-  end)
+  local library, directory
+  setup(function() library, directory = host.compile "callbacks" end)
   teardown(function() host.remove(directory) end)
 
   -- Sets the native functions on an object: names by setter.

@@ -52,6 +52,64 @@ describe("NonSmoothDynamicalSystem", function()
     assert.equal(1, nsds:numberOfInteractions())
   end)
 
+  it("refuses a relation whose callbacks are written for another number of states", function()
+    local makers = {
+      [ns.FirstOrderLinearTIDS] = { "FirstOrderType1R", "FirstOrderType2R", "FirstOrderNonLinearR" },
+      [function(x) return ns.LagrangianDS(x, x) end] = { "LagrangianScleronomousR", "LagrangianRheonomousR" },
+      [function(x) return ns.LagrangianLinearTIDS(x, x, ns.eye(#x)) end] = { "LagrangianCompliantR", "NewtonEulerR" },
+    }
+    for make, names in pairs(makers) do
+      for _, name in ipairs(names) do
+        local nsds, one, two = new(), make { 1, 2, 3 }, make { 1, 2 }
+        two:setName "cart"
+        nsds:insertDynamicalSystem(one)
+        nsds:insertDynamicalSystem(two)
+        local first_order = name:find "FirstOrder"
+        local function link(states, ...)
+          local relation = ns[name] { h = print, g = first_order and print, states = states, name = "belt" }
+          return message(nsds.link, nsds, ns.Interaction(ns.EqualityConditionNSL(1), relation), ...)
+        end
+        local text = "relation 'belt': expected %d state%s, which its callbacks are written for, got %d of dynamical system"
+        assert.equal(text:format(2, "s", 3) .. " 'ds 1'", link(2, one))
+        assert.equal(text:format(1, "", 2) .. " 'cart'", link(1, two))
+        assert.equal(text:format(3, "s", 5) .. "s 'cart' and 'ds 1'", link(3, two, one))
+        assert.equal(0, nsds:numberOfInteractions())
+        nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), ns[name] { h = print, g = first_order and print,
+          states = 5 }), one, two)
+        nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), ns[name] { h = print, g = first_order and print,
+          states = 3 }), one)
+        assert.equal(2, nsds:numberOfInteractions())
+      end
+    end
+    assert.equal("LagrangianRheonomousR: states: expected a positive number, got 0",
+      message(ns.LagrangianRheonomousR, { h = print, states = 0 }))
+    assert.equal("LagrangianRheonomousR: states: expected an integer, got number 1.5",
+      message(ns.LagrangianRheonomousR, { h = print, states = 1.5 }))
+  end)
+
+  it("links an interaction after a link of it that failed", function()
+    local nsds = new()
+    local one, two, three = ns.FirstOrderLinearTIDS { 1, 2 }, ns.FirstOrderLinearTIDS { 1 }, ns.FirstOrderLinearTIDS { 1 }
+    for i, ds in ipairs { one, two, three } do
+      ds:setz(i == 3 and { 7, 8, 9, 10 } or { i })
+      nsds:insertDynamicalSystem(ds)
+    end
+    local function relation(columns)
+      return ns.FirstOrderLinearTIR { C = ns.zeros(1, columns), B = ns.zeros(columns, 1) }
+    end
+    local alone = ns.Interaction(ns.RelayNSL(1), relation(2))
+    assert.matches("got 1 x 2", message(nsds.link, nsds, alone, one, two))
+    nsds:link(alone, one)
+    local both = ns.Interaction(ns.RelayNSL(1), ns.FirstOrderNonLinearR {
+      C = { { 0, 0 } }, B = { { 0 }, { 0 } }, h = function(_, _, _, z, y) y[1] = #z + z[5] end, states = 2,
+    })
+    assert.matches("got 3 of dynamical systems", message(nsds.link, nsds, both, one, two))
+    nsds:link(both, two, three)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), ns.Relay())
+    simu:initialize()
+    assert.equal(5 + 10, both:y(0)[1])
+  end)
+
   it("unlinks an interaction between steps, and links it anew", function()
     local ball = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
     ball:setFExtPtr { -1 }

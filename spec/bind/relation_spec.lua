@@ -5,6 +5,8 @@ local message = models.message
 
 local nan = 0 / 0
 
+local sizes_differ = "relation 'r': %s: expected %s for %s and 2 states of dynamical system 'ds 1', got %s"
+
 describe("relations", function()
   it("that are linear refuse wrong arguments", function()
     for _, name in ipairs { "FirstOrderLinearTIR", "FirstOrderLinearR" } do
@@ -34,9 +36,9 @@ describe("relations", function()
 
   it("that are nonlinear refuse wrong arguments and list their options", function()
     local known = {
-      FirstOrderType1R = "h, g, Jachx, Jacglambda, C, B, z, name",
-      FirstOrderType2R = "h, g, Jachx, Jacglambda, Jachlambda, C, D, B, z, name",
-      FirstOrderNonLinearR = "h, g, Jachx, Jacglambda, Jachlambda, Jacgx, C, D, B, K, z, name",
+      FirstOrderType1R = "h, g, Jachx, Jacglambda, C, B, states, z, name",
+      FirstOrderType2R = "h, g, Jachx, Jacglambda, Jachlambda, C, D, B, states, z, name",
+      FirstOrderNonLinearR = "h, g, Jachx, Jacglambda, Jachlambda, Jacgx, C, D, B, K, states, z, name",
     }
     for name, list in pairs(known) do
       local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
@@ -70,16 +72,16 @@ describe("relations", function()
     assert.equal("relation 'clutch': computeg is missing (or set B)",
       link(ns.FirstOrderNonLinearR { name = "clutch", h = print }))
     local C, B = { { 1, 2 } }, { { 1 }, { 2 } }
-    local function sizes(text, options, size)
+    local function sizes(letter, wanted, multipliers, got, options, size)
       options.name = "r"
-      assert.equal("relation 'r': " .. text, link(ns.FirstOrderLinearTIR(options), size))
+      assert.equal(sizes_differ:format(letter, wanted, multipliers, got), link(ns.FirstOrderLinearTIR(options), size))
     end
-    sizes("C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 1", { C = { { 1 } }, B = B })
-    sizes("B: expected 2 x 1 for 1 multiplier and 2 states, got 1 x 1", { C = C, B = { { 1 } } })
-    sizes("D: expected 1 x 1 for 1 multiplier and 2 states, got 2 x 2", { C = C, B = B, D = ns.eye(2) })
-    sizes("e: expected 1 x 1 for 1 multiplier and 2 states, got 2 x 1", { C = C, B = B, e = { 1, 2 } })
-    sizes("F: expected 1 x 0 for 1 multiplier and 2 states, got 1 x 1", { C = C, B = B, F = { { 1 } } })
-    sizes("C: expected 2 x 2 for 2 multipliers and 2 states, got 1 x 2", { C = C, B = B }, 2)
+    sizes("C", "1 x 2", "1 multiplier", "1 x 1", { C = { { 1 } }, B = B })
+    sizes("B", "2 x 1", "1 multiplier", "1 x 1", { C = C, B = { { 1 } } })
+    sizes("D", "1 x 1", "1 multiplier", "2 x 2", { C = C, B = B, D = ns.eye(2) })
+    sizes("e", "1 x 1", "1 multiplier", "2 x 1", { C = C, B = B, e = { 1, 2 } })
+    sizes("F", "1 x 0", "1 multiplier", "1 x 1", { C = C, B = B, F = { { 1 } } })
+    sizes("C", "2 x 2", "2 multipliers", "1 x 2", { C = C, B = B }, 2)
     local r = ns.FirstOrderLinearTIR { C = { { 1 } }, B = B }
     link(r)
     r:setCPtr(C)
@@ -168,13 +170,14 @@ describe("relations", function()
 
   it("of mechanics that are nonlinear refuse wrong arguments and list their options", function()
     local known = {
-      LagrangianScleronomousR = { "h, Jachq, dotJachq, C, z, name", 3, "h, Jachq, dotJachq",
+      LagrangianScleronomousR = { "h, Jachq, dotJachq, C, states, z, name", 3, "h, Jachq, dotJachq",
         { "g", "hDot", "Jachx", "Jachlambda" } },
-      LagrangianRheonomousR = { "h, Jachq, hDot, dotJachq, C, z, name", 4, "h, Jachq, hDot, dotJachq",
+      LagrangianRheonomousR = { "h, Jachq, hDot, dotJachq, C, states, z, name", 4, "h, Jachq, hDot, dotJachq",
         { "g", "Jachx", "Jachlambda" } },
-      NewtonEulerR = { "h, Jachq, hDot, dotJachq, C, z, name", 4, "h, Jachq, hDot, dotJachq",
+      NewtonEulerR = { "h, Jachq, hDot, dotJachq, C, states, z, name", 4, "h, Jachq, hDot, dotJachq",
         { "g", "Jachx", "Jachlambda" } },
-      LagrangianCompliantR = { "h, Jachq, Jachlambda, C, D, z, name", 3, "h, Jachq, Jachlambda", { "g", "hDot", "Jachx" } },
+      LagrangianCompliantR = { "h, Jachq, Jachlambda, C, D, states, z, name", 3, "h, Jachq, Jachlambda",
+        { "g", "hDot", "Jachx" } },
     }
     for name, o in pairs(known) do
       local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
@@ -238,19 +241,19 @@ describe("relations", function()
       assert.equal(("relation '%s': computeh is missing (or set C)"):format(name), link(ns[name]()))
     end
     assert.equal("relation 'LagrangianCompliantR': computeh is missing (or set C)", link(ns.LagrangianCompliantR(), closed))
-    local function sizes(text, relation, law)
+    local function sizes(letter, wanted, multipliers, got, relation, law)
       relation:setName "r"
-      assert.equal("relation 'r': " .. text, link(relation, law))
+      assert.equal(sizes_differ:format(letter, wanted, multipliers, got), link(relation, law))
     end
-    sizes("C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 1", ns.LagrangianLinearTIR { { 1 } })
-    sizes("C: expected 2 x 2 for 2 multipliers and 2 states, got 1 x 2", ns.LagrangianLinearTIR { { 1, 2 } },
+    sizes("C", "1 x 2", "1 multiplier", "1 x 1", ns.LagrangianLinearTIR { { 1 } })
+    sizes("C", "2 x 2", "2 multipliers", "1 x 2", ns.LagrangianLinearTIR { { 1, 2 } },
       ns.NewtonImpactFrictionNSL(0, 0, 0, 2))
-    sizes("e: expected 1 x 1 for 1 multiplier and 2 states, got 2 x 1", ns.LagrangianLinearTIR({ { 1, 2 } }, { 1, 2 }))
-    sizes("F: expected 1 x 0 for 1 multiplier and 2 states, got 1 x 1",
+    sizes("e", "1 x 1", "1 multiplier", "2 x 1", ns.LagrangianLinearTIR({ { 1, 2 } }, { 1, 2 }))
+    sizes("F", "1 x 0", "1 multiplier", "1 x 1",
       ns.LagrangianLinearTIR({ { 1, 2 } }, { { 1 } }, { 1 }))
-    sizes("D: expected 1 x 1 for 1 multiplier and 2 states, got 1 x 2",
+    sizes("D", "1 x 1", "1 multiplier", "1 x 2",
       ns.LagrangianCompliantLinearTIR({ { 1, 2 } }, { { 1, 2 } }), closed)
-    sizes("C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 3",
+    sizes("C", "1 x 2", "1 multiplier", "1 x 3",
       ns.LagrangianScleronomousR { h = print, C = { { 1, 2, 3 } } })
   end)
 

@@ -1,12 +1,6 @@
 -- What a user of sparse matrices meets: messages, printing, lifetime.
 local ns = require "nslua"
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  message = tostring(message)
-  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
-end
+local fails = require "expect".fails
 
 local function triplets(i, j, v)
   return ns.sparse{rows = 5, cols = 4, i = i, j = j, v = v}

@@ -1,13 +1,8 @@
 -- The optional module: how it is found, what it asks of the core; that bad input is told as for Radau IIA.
 local ns = require "nslua"
+local fails = require "expect".fails
 local here = package.searchpath("nslua.sundials", package.cpath)
 local test = here and it or function(name) pending(name .. " (nslua.sundials is not built: make sundials)") end
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(message:find(text, 1, true), message)
-end
 
 local function decay(_, y, yd, r) r[1] = yd[1] + y[1] end
 

@@ -1,11 +1,6 @@
 local ns = require "nslua"
+local message = require "expect".message
 local internal = require "nslua.internal"
-
-local function message(f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  return (tostring(err):gsub("^[^:]*:%d+: ", ""))
-end
 
 describe("assigning to an object that has no fields", function()
   it("names the setter, or says that there is no such field", function()

@@ -40,6 +40,68 @@ describe("TimeStepping", function()
     assert.equal("completed", simu:run().status)
   end)
 
+  it("is called in messages what it was made as", function()
+    local oscillator = function() return ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }) end
+    local osis = { TimeStepping = ns.MoreauJeanOSI, TimeSteppingDirectProjection = ns.MoreauJeanOSI,
+      TimeSteppingCombinedProjection = ns.MoreauJeanOSI, EventDriven = ns.RungeKuttaOSI }
+    for name, osi in pairs(osis) do
+      local function make(t0, h, nsds, problem)
+        return ns[name](nsds, ns.TimeDiscretisation(t0, h), osi(name ~= "EventDriven" and 0.5 or nil), problem)
+      end
+      local function new(ds)
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        if ds then nsds:insertDynamicalSystem(ds) end
+        return nsds
+      end
+      local function check(text, ...) assert.equal(text:gsub("NAME", name), message(...)) end
+      check("NAME: the TimeDiscretisation starts at 1, the NonSmoothDynamicalSystem at 0", make, 1, 0.1, new())
+      check("NAME: no step of h = 2 fits into [t0, T] = [0, 1]", make, 0, 2, new())
+      local other = name == "EventDriven" and ns.MoreauJeanOSI(0.5) or ns.RungeKuttaOSI()
+      check(name == "EventDriven" and "NAME: it goes with a RungeKuttaOSI, got a MoreauJeanOSI"
+        or name == "TimeStepping" and "NAME: a RungeKuttaOSI goes with EventDriven"
+        or "NAME: it goes with a MoreauJeanOSI, got a RungeKuttaOSI", ns[name], new(), ns.TimeDiscretisation(0, 0.1), other)
+      local most = name:find "Projection" and 6 or 4
+      check(("NAME: expected at most %d arguments, got 7"):format(most), ns[name], 1, 2, 3, 4, 5, 6, 7)
+      local simu = make(0, 0.5, new())
+      check("NAME: the NonSmoothDynamicalSystem is empty", simu.computeOneStep, simu)
+      local ds = oscillator()
+      simu = make(0, 0.5, new(ds))
+      assert.equal(name .. ": step 0 of 2, t = 0.0", tostring(simu))
+      check("NAME: the GenericMechanical belongs to another simulation already", make, 0, 0.5, simu:nsds(), simu:osnspb())
+      check("NAME: nextStep: the step from t=0 has not been computed", simu.nextStep, simu)
+      for _ = 1, 2 do
+        simu:computeOneStep()
+        simu:nextStep()
+      end
+      check("NAME: the end of the time interval is reached (t=1, step 2)", simu.computeOneStep, simu)
+      check("NAME: dynamical system 'ds 1' is not at its initial state any more: reset() the simulation that moved it, or "
+        .. "work on a clone() of that", make, 0, 0.5, simu:nsds())
+      if name ~= "EventDriven" then
+        check("events: a NAME with a MoreauJeanOSI has none; EventDriven locates them", simu.events, simu)
+      end
+      check("bad argument #1 to 'x0' (dynamical system expected, got NAME)", function() ds.x0(simu) end)
+      assert.equal(name, tostring(simu:clone()):match "^%w+")
+      simu:close()
+      assert.equal(name .. " (closed)", tostring(simu))
+      check("NAME is closed", simu.step, simu)
+    end
+    assert.equal("bad argument #1 to 'step' (simulation expected, got Relay)", message(function()
+      models.relay().step(ns.Relay())
+    end))
+  end)
+
+  it("names itself where Newton does not converge", function()
+    for _, name in ipairs { "TimeStepping", "TimeSteppingDirectProjection" } do
+      local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+      ds:setComputeFIntFunction(function(_, q, v, _, f) f[1] = 50 * math.sin(30 * q[1]) + v[1] ^ 3 end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local simu = ns[name](nsds, ns.TimeDiscretisation(0, 0.5), ns.MoreauJeanOSI(1))
+      simu:setNewtonMaxIteration(1)
+      assert.matches("^" .. name .. ": Newton did not converge in 1 iterations: ", message(simu.computeOneStep, simu))
+    end
+  end)
+
   it("has a one-step problem of its own, until it is closed", function()
     local simu = models.relay(0.05)
     local copy = { simu:nsds(), simu:timeDiscretisation(), simu:osi(), simu:osnspb() }

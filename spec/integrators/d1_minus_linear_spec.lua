@@ -125,4 +125,23 @@ describe("D1MinusLinearOSI", function()
     assert.is_false(ok)
     assert.truthy(message:find("D1MinusLinearOSI: interaction 'rub' has a RelayNSL; it takes NewtonImpactNSL", 1, true), message)
   end)
+
+  it("names itself where constraints do not hold at the start, and where they contradict each other", function()
+    local function held(...)
+      local ds, nsds = ns.LagrangianDS({ 0, -1.1 }, { 0, 0 }), ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      for i, h in ipairs { ... } do
+        nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianRheonomousR { h = h }, "rod " .. i), ds)
+      end
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.D1MinusLinearOSI())
+      local good, message = pcall(simu.computeOneStep, simu)
+      assert.is_false(good)
+      assert.same({ 0, -1.1 }, ds:q():totable())
+      return message
+    end
+    assert.equal("D1MinusLinearOSI: interaction 'rod 1': the constraint does not hold at the start: y = 0.21 (t=0.1 step 1)",
+      held(function(_, q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end))
+    assert.matches("^D1MinusLinearOSI: the forces of 'rod 1' and others have no accepted solution: ",
+      held(function(_, q, _, y) y[1] = q[1] end, function(t, q, _, y) y[1] = q[1] - t * t end))
+  end)
 end)

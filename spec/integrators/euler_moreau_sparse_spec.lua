@@ -221,7 +221,8 @@ describe("the sparse one-step problem", function()
     assert.equal("FirstOrderLinearTIDS: A: expected a 2 x 2 matrix, got 3 x 3 sparse matrix",
       message(ds.setAPtr, ds, ns.speye(3)))
     assert.equal(ns.eye(2), ns.matrix(ds:A():tomatrix()))
-    assert.equal("relation 'FirstOrderLinearTIR': C: expected 24 x 24 for 24 multipliers and 24 states, got 2 x 2",
+    assert.equal("relation 'FirstOrderLinearTIR': C: expected 24 x 24 for 24 multipliers and 24 states of dynamical "
+      .. "system 'ladder', got 2 x 2",
       message(function() ladder(sparse, { C = ns.speye(2) }) end))
   end)
 

@@ -85,6 +85,13 @@ describe("io.process", function()
     assert.equal(0, status)
   end)
 
+  it("gives the program a process group of its own, so that keys of the terminal are not its concern", function()
+    local result = process.run { "sh", "-c", "ps -o pgid= -p $$; ps -o pgid= -p $PPID; echo $$" }
+    local group, ours, id = result.out:match "(%d+)%s+(%d+)%s+(%d+)"
+    assert.equal(id, group)
+    assert.not_equal(ours, group)
+  end)
+
   it("is stopped by a SIGINT, and the program with it", function()
     local directory = host.new_directory()
     local code = ([[local p = require "nslua.core".process_support

@@ -1,34 +1,10 @@
 -- LU through ns.solve, ns.lu, ns.det, ns.rcond, ns.inv.
 local ns = require "nslua"
+local fails = require "expect".fails
+local matrices = require "linalg.matrices"
+local random, random_vector, eye = matrices.random, matrices.random_vector, matrices.eye
 
 local EPS = 2.220446049250313e-16
-
-local function random(m, n)
-  local A = ns.matrix(m, n)
-  for i = 1, m do
-    for j = 1, n do A[i][j] = 2 * math.random() - 1 end
-  end
-  return A
-end
-
-local function random_vector(n)
-  local t = {}
-  for i = 1, n do t[i] = 2 * math.random() - 1 end
-  return ns.vector(t)
-end
-
-local function eye(n)
-  local A = ns.matrix(n, n)
-  for i = 1, n do A[i][i] = 1 end
-  return A
-end
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  message = tostring(message)
-  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
-end
 
 -- Gauss with complete row pivoting, in Lua: an independent determinant.
 local function lua_det(A)

@@ -1,5 +1,7 @@
 -- KLU behind A:solve and A:lu.
 local ns = require "nslua"
+local fails = require "expect".fails
+local random_vector = require "linalg.matrices".random_vector
 
 local function random(n, density)
   local A = ns.matrix(n, n)
@@ -12,21 +14,8 @@ local function random(n, density)
   return A
 end
 
-local function random_vector(n)
-  local t = {}
-  for k = 1, n do t[k] = 2 * math.random() - 1 end
-  return ns.vector(t)
-end
-
 local function tridiagonal(n)
   return ns.spdiags({-1, 2.5, -1.2}, {-1, 0, 1}, n)
-end
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  message = tostring(message)
-  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
 end
 
 describe("sparse LU", function()

@@ -1,5 +1,6 @@
 -- nslua.contact in space: laws of motion of spheres and boxes, and contacts that come and go.
 local ns = require "nslua"
+local simulate = require "models".moving
 
 local g = 9.81
 
@@ -11,13 +12,6 @@ local function ball(position, velocity, R, force, m)
   local ds = ns.NewtonEulerDS(q0, v0, m, 0.4 * m * R * R * ns.eye(3))
   ds:setFExtPtr(force or { 0, 0, -m * g })
   return ds
-end
-
-local function simulate(T, h, systems, links)
-  local nsds = ns.NonSmoothDynamicalSystem(0, T)
-  for _, ds in ipairs(systems) do nsds:insertDynamicalSystem(ds) end
-  for _, link in ipairs(links or {}) do nsds:link(table.unpack(link)) end
-  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), nsds
 end
 
 local function friction(mu, en) return ns.NewtonImpactFrictionNSL(en or 0, 0, mu, 3) end

@@ -1,17 +1,11 @@
 -- nslua.contact: geometry against its definition, and contacts that come and go.
 local ns = require "nslua"
+local simulate = require "models".moving
 
 local function body(q0, v0, m, I, force)
   local ds = ns.LagrangianLinearTIDS(q0, v0, ns.diag { m, m, I })
   ds:setFExtPtr(force or { 0, 0, 0 })
   return ds
-end
-
-local function simulate(T, h, systems, links)
-  local nsds = ns.NonSmoothDynamicalSystem(0, T)
-  for _, ds in ipairs(systems) do nsds:insertDynamicalSystem(ds) end
-  for _, link in ipairs(links or {}) do nsds:link(table.unpack(link)) end
-  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), nsds
 end
 
 local law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2)

@@ -26,6 +26,32 @@ describe("nslua --doctor", function()
     assert.matches("\nall that nslua needs is there\n$", out)
   end)
 
+  it("names the modules that are built, and how to come by the others", function()
+    local out = doctor()
+    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5 files%)", sundials = "SUNDIALS     linked %(a second" } do
+      local there = package.searchpath("nslua." .. name, package.cpath)
+      assert.matches("\n  " .. (there and "found    " .. line or "missing  " .. line:match "^%S+"), out)
+    end
+    local lone = directory .. "/lone"
+    os.execute((("mkdir -p LONE/bin LONE/lib/lua/5.4/nslua LONE/share/lua/5.4 && cp %s LONE/bin && "
+      .. "cp -R %s/lua/nslua LONE/share/lua/5.4 && cp %s/lib/nslua/core.so LONE/lib/lua/5.4/nslua"):format(host.nslua, host.root,
+      host.build):gsub("LONE", lone)))
+    local function lone_doctor()
+      return host.run(("XDG_STATE_HOME=%s LUA_CPATH='%s/lib/lua/5.4/?.so' %s/bin/nslua --doctor"):format(directory, lone, lone))
+    end
+    local err, code
+    out, err, code = lone_doctor()
+    assert.equal("", err)
+    assert.equal(0, code)
+    local remedy = "%s: sudo apt-get install %s, then make and make install\n"
+    assert.truthy(out:find("\n  missing  HDF5         for " .. remedy:format(".h5 files", "libhdf5-dev"), 1, true))
+    assert.truthy(out:find("\n  missing  SUNDIALS     for " .. remedy:format("a second solver of DAEs", "libsundials-dev"), 1,
+      true))
+    host.write(lone .. "/lib/lua/5.4/nslua/hdf5.so", "no")
+    out = lone_doctor()
+    assert.matches("\n  missing  HDF5         error loading module 'nslua.hdf5' from file", out)
+  end)
+
   it("names what is missing, and how to install it; optional programs are no failure", function()
     local out, err, code = doctor "PATH=/nowhere"
     assert.equal("", err)

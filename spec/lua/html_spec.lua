@@ -70,7 +70,7 @@ describe("a text in a page", function()
 end)
 
 describe("a page", function()
-  local text = html.page { title = "A", kind = "animation", record = {}, scripts = { "scene", "painter", "timeplot", "player" } }
+  local text = html.page { title = "A", kind = "animation", record = {}, scripts = { "scene", "painter", "stage", "timeplot", "player" } }
 
   it("needs nothing but itself", function()
     assert.matches("default%-src 'none'", text)

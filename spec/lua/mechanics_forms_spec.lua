@@ -1,17 +1,9 @@
 -- ns.mechanics: the equations as a LagrangianDS with constraints, as DAEs, and in independent coordinates.
 local ns = require "nslua"
+local expect = require "expect"
+local fails, near = expect.fails, expect.near
 local sin, cos = math.sin, math.cos
 local g = 9.81
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
-
-local function near(expected, got, tolerance)
-  assert.is_true((ns.vector(expected) - got):norm(math.huge) < tolerance, tostring(got))
-end
 
 -- A link of length 1 on a pin, from the level: theta'' = -3/2 g cos theta.
 local function link()
@@ -49,6 +41,19 @@ local function run(ds, joints, make, T)
 end
 
 describe("ns.mechanics: lagrangian", function()
+  it("has joints that link with no other system", function()
+    local ds, joints = link():lagrangian { q0 = start }
+    local other = ns.LagrangianDS { q0 = ns.zeros(4), v0 = ns.zeros(4), name = "other" }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    nsds:insertDynamicalSystem(other)
+    local good, text = pcall(nsds.link, nsds, joints, other)
+    assert.is_false(good)
+    assert.equal("relation 'joints': expected 3 states, which its callbacks are written for, got 4 of dynamical system "
+      .. "'other'", text)
+    nsds:link(joints, ds)
+  end)
+
   it("is the LagrangianDS that one would write", function()
     local function written() return ns.LagrangianDS { q0 = { 0.5, -0.3 }, v0 = { 1, 2 },
       mass = function(q)

@@ -1,22 +1,10 @@
 -- ns.mechanics: frames, points and Kane's equations.
 local ns = require "nslua"
+local expect = require "expect"
+local fails, near, near_matrix = expect.fails, expect.near, expect.near_matrix
 local me = ns.mechanics
 local sin, cos = math.sin, math.cos
 local g = 9.81
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
-
-local function near(expected, got, tolerance)
-  assert.is_true((ns.vector(expected) - got):norm(math.huge) < (tolerance or 1e-12), tostring(got))
-end
-
-local function near_matrix(expected, got, tolerance)
-  assert.is_true((ns.matrix(expected) - got):norm() < (tolerance or 1e-12), tostring(got))
-end
 
 describe("frames", function()
   it("turn about an axis: Rodrigues' formula", function()

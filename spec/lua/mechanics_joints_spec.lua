@@ -1,13 +1,8 @@
 -- ns.mechanics: constraints and joints, in the plane and in space.
 local ns = require "nslua"
+local fails = require "expect".fails
 local sin, cos = math.sin, math.cos
 local g = 9.81
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
 
 local function plane() return ns.mechanics.system { gravity = { 0, -g } } end
 local function space() return ns.mechanics.system { gravity = { 0, 0, -g } } end

@@ -1,21 +1,9 @@
 -- ns.mechanics: systems from positions: masses, forces, inertial terms, accelerations, energy.
 local ns = require "nslua"
+local expect = require "expect"
+local fails, near, near_matrix = expect.fails, expect.near, expect.near_matrix
 local sin, cos = math.sin, math.cos
 local g = 9.81
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
-
-local function near(expected, got, tolerance)
-  assert.is_true((ns.vector(expected) - got):norm(math.huge) < (tolerance or 1e-12), tostring(got))
-end
-
-local function near_matrix(expected, got, tolerance)
-  assert.is_true((ns.matrix(expected) - got):norm() < (tolerance or 1e-12), tostring(got))
-end
 
 -- Two particles on massless rods, relative angles from the vertical.
 local function double_pendulum()

@@ -184,6 +184,40 @@ describe("show", function()
     assert.matches("%*%*%*", out)
   end)
 
+  it("draws text where nothing serves the display", function()
+    local code = 'local p = require "nslua".plot p.plot { 1, 2 } p.show()'
+    local out, err, status = host.run(("DISPLAY=:987 %s -e %s"):format(host.quote(host.nslua), host.quote(code)))
+    assert.same({ "", 0 }, { err, status })
+    assert.matches("%*%*%*", out)
+  end)
+
+  local has_server = host.run("command -v Xvfb && command -v xwininfo"):find "xwininfo"
+  local missing = not has_server and "needs Xvfb and xwininfo" or
+    not require "nslua.plot_gnuplot".window() and "needs a gnuplot with windows"
+  if missing then
+    it("opens a window that stays", function() pending(missing) end)
+  else
+    it("opens a window that stays", function()
+      -- a gnuplot that tells its process group, to end it by
+      local tools = directory .. "/window"
+      local real = host.run("command -v gnuplot"):match "[^\n]+"
+      os.execute("mkdir " .. tools)
+      host.write(tools .. "/gnuplot", ("#!/bin/sh\necho $$ >%s/group\nexec %s \"$@\"\n"):format(tools, real))
+      os.execute("chmod +x " .. tools .. "/gnuplot")
+      host.write(tools .. "/show", ([[
+        exec 3>number; Xvfb -displayfd 3 -screen 0 800x600x24 >log 2>&1 & server=$!
+        for i in $(seq 100); do [ -s number ] && break; sleep 0.05; done
+        export DISPLAY=:$(cat number) PATH="$PWD:$PATH"
+        (cd %s && exec %s -e 'local p = require "nslua".plot p.plot { 1, 2 } p.show()')
+        echo "left with $?"
+        for i in $(seq 100); do xwininfo -root -tree | grep -q '"nslua"' && echo there && break; sleep 0.05; done
+        sleep 0.3; xwininfo -root -tree | grep -q '"nslua"' && echo still there
+        kill -- -$(cat group); kill $server]]):format(host.quote(host.root), host.quote(host.nslua)))
+      local out = host.run(("cd %s && env -u WAYLAND_DISPLAY sh show"):format(tools))
+      assert.equal("left with 0\nthere\nstill there\n", out)
+    end)
+  end
+
   it("refuses a terminal that is none, and windows where gnuplot has none", function()
     local fig = plot.figure()
     assert.equal("show: terminal: expected one of window, sixel, text, got 'x'", message(fig.show, fig, { terminal = "x" }))

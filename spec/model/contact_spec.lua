@@ -277,13 +277,16 @@ describe("NewtonEuler1DR and NewtonEuler3DR", function()
     local function link(law, relation, ...) return message(nsds.link, nsds, ns.Interaction(law, relation), ...) end
     assert.equal("relation 'NewtonEuler3DR': a NewtonEuler3DR goes with a law of size 3, got 1",
       link(ns.NewtonImpactNSL(0), relation_of("sphere_plane", 3), one))
-    assert.equal("relation 'NewtonEuler3DR': sphere_plane: expected 7 coordinates of one body, or 3 of a particle, got 14",
+    assert.equal("relation 'NewtonEuler3DR': sphere_plane: expected 7 coordinates of one body, or 3 of a particle, got 14 " ..
+      "of dynamical systems 'ds 1' and 'ds 2'",
       link(friction, relation_of("sphere_plane", 3), one, two))
-    assert.equal("relation 'NewtonEuler3DR': sphere_sphere: expected 14 coordinates of two bodies, or 6 of particles, got 7",
+    assert.equal("relation 'NewtonEuler3DR': sphere_sphere: expected 14 coordinates of two bodies, or 6 of particles, got 7 " ..
+      "of dynamical system 'ds 1'",
       link(friction, relation_of("sphere_sphere", 3), one))
-    assert.equal("relation 'NewtonEuler3DR': corner_plane: expected 7 coordinates of one body, got 3",
+    assert.equal("relation 'NewtonEuler3DR': corner_plane: expected 7 coordinates of one body, got 3 of dynamical system 'ds 4'",
       link(friction, relation_of("corner_plane", 3), particle))
-    assert.equal("relation 'NewtonEuler3DR': computeh: expected 7 coordinates (14 of two bodies), or 3 (6) of particles, got 10",
+    assert.equal("relation 'NewtonEuler3DR': computeh: expected 7 coordinates (14 of two bodies), or 3 (6) of particles, got 10 " ..
+      "of dynamical systems 'ds 1' and 'ds 4'",
       link(friction, ns.NewtonEuler3DR { h = print }, one, particle))
     assert.equal("link: a NewtonEuler3DR goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system " ..
       "'flat' is neither", link(friction, relation_of("sphere_plane", 3), flat))

@@ -167,17 +167,8 @@ describe("the derivative of a relation by the time", function()
 end)
 
 describe("native relations", function()
-  local directory, library
-
-  setup(function()
-    directory = host.new_directory()
-    library = directory .. "/relations.so"
-    local command = ("%s -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Werror -shared -fPIC -o %s %s -lm")
-      :format(os.getenv "CC" or "cc", host.quote(library), host.quote(host.root .. "/spec/native/relations.c"))
-    local _, err, code = host.run(command)
-    assert.equal("", err)
-    assert.equal(0, code)
-  end)
+  local library, directory
+  setup(function() library, directory = host.compile "relations" end)
   teardown(function() host.remove(directory) end)
 
   it("have them by differences, or of computeDotJachq", function()

@@ -90,6 +90,6 @@ describe("relations", function()
   it("refuse sizes that do not fit, with both", function()
     assert.error_matches(function() at(ns.FirstOrderLinearTIR({ { 1, 2, 3 } }, { { 1 }, { 2 } }), { 1, 2 },
       { 0 }) end,
-      "C: expected 1 x 2 for 1 multiplier and 2 states, got 1 x 3", 1, true)
+      "C: expected 1 x 2 for 1 multiplier and 2 states of dynamical system 'ds 1', got 1 x 3", 1, true)
   end)
 end)

@@ -152,8 +152,14 @@ describe("Ctrl-C at the prompt", function()
     stops("s:reset() s:computeOneStep()", "interrupted!")
     terminal:line("s:reset() stuck = nil print 'up' sol = s:run { progress = false, every = 100000, partial = true }", "\nup")
     terminal:send "<C-c>"
-    terminal:wait "%^C\n?> *$"
+    terminal:wait "%^C\n> *$"
     terminal:line("sol.status", "\ninterrupted\n")
+    terminal:line("print 'up' or s:run { progress = false, every = 100000, partial = true }", "\nup")
+    terminal:send "<C-c>"
+    terminal:wait "%^C\nsolution %(interrupted%)"
+    terminal:line("print 'up' while true do end", "\nup")
+    terminal:send "<C-c>"
+    terminal:wait "%^C\nstdin:1: interrupted!"
   end)
 
   it("stops loops around runs that fail, when pressed twice", function()

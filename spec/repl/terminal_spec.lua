@@ -201,6 +201,21 @@ describe("the prompt on a terminal", function()
       terminal:wait ">> h = print, Jacglambda = *$"
     end)
 
+    it("knows those of pictures and of a solution's methods", function()
+      terminal:line("d = ns.FirstOrderLinearTIDS { 1 } n = ns.NonSmoothDynamicalSystem(0, 1) n:insertDynamicalSystem(d)",
+        "\n> *$")
+      terminal:line("s = ns.TimeStepping(n, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1), ns.Relay()) sol = s:run()",
+        "\n> *$")
+      terminal:clear()
+      terminal:send("sol:animate { back", "<Tab>")
+      terminal:wait "{ background = *$"
+      terminal:send("f, interp", "<Tab>")
+      terminal:wait "f, interpolate = *$"
+      fresh()
+      terminal:send("ns.plot.plot(t, x, { line", "<Tab>")
+      terminal:wait "\nlinestyle +linewidth\n> ns.plot.plot%(t, x, { line$"
+    end)
+
     it("names files inside strings, closes those strings", function()
       terminal:send("io.open('da", "<Tab>")
       terminal:wait "> io.open%('data$"

@@ -1,5 +1,7 @@
 -- Runs that are killed at any moment go on from their checkpoint, and end with the bits of a run that was not.
+local hdf5 = require "hdf5"
 local host = require "host"
+local ns = require "nslua"
 
 local runs = os.getenv "NSLUA_SOAK" and 100 or 3
 
@@ -18,7 +20,7 @@ local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJean
 io.write "ready\n"
 io.flush()
 local sol = simu:run { checkpoint = arg[1], every = tonumber(arg[2]) or arg[2], resume = true, record = 10,
-  stream = arg[1] .. ".csv" }
+  stream = arg[1] .. arg[3] }
 print(simu:step(), ("%a %a %a %a"):format(ds:x()[1], ds:x()[2], ds:x()[3], ds:x()[4]), sol.status)
 ]]
 
@@ -31,29 +33,47 @@ describe("a run that is killed", function()
   end)
   teardown(function() host.remove(directory) end)
 
-  local function run(name, every, kill)
-    local line = ("%s %s/%s %s"):format(command, directory, name, every)
+  local function run(name, every, ending, kill)
+    local line = ("%s %s/%s %s %s"):format(command, directory, name, every, ending)
     return (host.run((kill and ("timeout -s KILL %s "):format(kill) or "") .. line))
   end
 
-  it("ends with the same bits when it is taken up again", function()
+  -- All that is in the stream of a run; of a killed one, that it can be read.
+  local function contents(name, ending)
+    local file = ("%s/%s%s"):format(directory, name, ending)
+    if ending == ".csv" then return host.read(file) end
+    local good, record = pcall(ns.load, file)
+    if not good then return assert.matches("No such file or directory", record) end
+    local parts = {}
+    for i, column in ipairs(record:names()) do parts[i] = column .. hdf5.bits(record:column(i)) end
+    return table.concat(parts)
+  end
+
+  -- Kills within `window` seconds.
+  local function attack(ending, window)
     local start = os.time()
-    local expected = run("whole", "1h")
+    local kind = ending:sub(2)
+    local expected = run("whole_" .. kind, "1h", ending)
     assert.matches("^ready\n16000\t.*completed\n$", expected)
+    local whole = contents("whole_" .. kind, ending)
     local state, killed = 12345, 0
     for i = 1, runs do
-      local got
+      local name, got = kind .. i, nil
       for _ = 1, 50 do
         state = state * 1103515245 + 12345 & 0x7fffffff
-        got = run("state" .. i, 200, ("%.3f"):format(0.02 + 0.2 * state / 0x7fffffff))
+        got = run(name, 200, ending, ("%.3f"):format(0.02 + window * state / 0x7fffffff))
         if got == expected then break end
         killed = killed + 1
         assert.matches("^r?e?a?d?y?\n?$", got)
+        contents(name, ending)
       end
-      if got ~= expected then got = run("state" .. i, 200) end
+      if got ~= expected then got = run(name, 200, ending) end
       assert.equal(expected, got)
-      assert.is_true(host.read(directory .. "/whole.csv") == host.read(("%s/state%d.csv"):format(directory, i)))
+      assert.is_true(whole == contents(name, ending))
     end
     assert.is_true(killed >= runs, ("killed %d times in %d s"):format(killed, os.time() - start))
-  end)
+  end
+
+  it("ends with the same bits when it is taken up again", function() attack(".csv", 0.2) end)
+  hdf5.it("ends with the same bits when it is taken up again, a stream of HDF5 too", function() attack(".h5", 0.5) end)
 end)

@@ -12,6 +12,8 @@ local kinds = { "open", "write", "full", "sync", "close", "rename", "link" }
 local reasons = { open = "Permission denied", write = "Input/output error", full = "No space left on device",
   sync = "Input/output error", close = "No space left on device", rename = "Permission denied" }
 
+if require "hdf5".here then writers.hdf5 = "h5" end
+
 local names = {}
 for name in pairs(writers) do names[#names + 1] = name end
 table.sort(names)

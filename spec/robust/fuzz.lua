@@ -194,7 +194,9 @@ for names, make in pairs {
   ["T"] = function() return pick { 0.5, 1 } end,
   ["h"] = function() return pick { 0.1, 0.25 } end,
   ["n m i j k rows cols dim"] = function() return pick { 1, 2, 3 } end,
-  ["file"] = function() return directory .. "/" .. pick { "a.csv", "a.npy", "a.state", "a.lua", "a.txt", "a.npz", "a.html" } end,
+  ["file"] = function()
+    return directory .. "/" .. pick { "a.csv", "a.npy", "a.state", "a.lua", "a.txt", "a.npz", "a.h5", "a.html" }
+  end,
   ["name"] = function() return "name" .. random(4) end,
   ["f g fun jac potential draw"] = callback,
   ["flag"] = function() return random(2) == 1 end,

@@ -17,7 +17,7 @@ local writers = {}
 local function save_solution()
   simulation(version * 2):run():save(file)
 end
-writers.csv, writers.npy, writers.npz = save_solution, save_solution, save_solution
+writers.csv, writers.npy, writers.npz, writers.hdf5 = save_solution, save_solution, save_solution, save_solution
 
 function writers.table()
   ns.save(file, { a = ns.linspace(0, version, 20000), b = ns.linspace(1, 2, 20000) })

@@ -117,6 +117,138 @@ describe("--animate", function()
     opens(path)
   end)
 
+  it("of the pendulum: on its rod, not behind the wall", function()
+    local record, path = animate("pendulum", "--T 2")
+    local list, times = frames(record)
+    assert.near(121, #list, 1)
+    local closest = 1
+    for k, frame in ipairs(list) do
+      local _, _, x, y = table.unpack(of_kind(frame, "line")[1])
+      assert.near(1, math.sqrt(x ^ 2 + y ^ 2), 1e-6)
+      assert.is_true(x > -1e-2)
+      closest = math.min(closest, x)
+      assert.near((k - 1) / 60, times[k], 5e-4)
+    end
+    assert.is_true(closest < 0.05)
+    opens(path)
+  end)
+
+  it("of the double pendulum: two rods that hang together, right of the wall", function()
+    local record, path = animate("double_pendulum", "--T 1")
+    for _, frame in ipairs((frames(record))) do
+      local rods = of_kind(frame, "line")
+      for i, length in ipairs { 1, 0.8 } do
+        local x1, y1, x2, y2 = table.unpack(rods[i])
+        assert.near(length, math.sqrt((x2 - x1) ^ 2 + (y2 - y1) ^ 2), 1e-6)
+      end
+      assert.same({ rods[1][3], rods[1][4] }, { rods[2][1], rods[2][2] })
+      assert.is_true(rods[2][3] > -0.4 - 1e-2)
+    end
+    opens(path)
+  end)
+
+  it("of the beads: in their order, and not into each other", function()
+    local record, path = animate("newtons_cradle", "")
+    local list = frames(record)
+    for _, frame in ipairs(list) do
+      local beads = of_kind(frame, "circle")
+      for i = 2, 5 do assert.is_true(beads[i][1] - beads[i - 1][1] > 0.1 - 2e-3) end
+    end
+    assert.is_true(of_kind(list[#list], "circle")[5][1] > 0.5)
+    opens(path)
+  end)
+
+  -- The corners of a rectangle (x, y, width, height, angle).
+  local function corners(box)
+    local list, c, s = {}, math.cos(box[5]), math.sin(box[5])
+    for i, at in ipairs { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 } } do
+      local a, b = at[1] * box[3] / 2, at[2] * box[4] / 2
+      list[i] = { box[1] + c * a - s * b, box[2] + s * a + c * b }
+    end
+    return list
+  end
+
+  it("of the block: above the floor with all its corners, which it touches", function()
+    local record, path = animate("rocking_block", "--h 1e-3 --T 1.2")
+    local lowest = 1
+    for _, frame in ipairs((frames(record))) do
+      for _, corner in ipairs(corners(of_kind(frame, "rectangle")[1])) do
+        assert.is_true(corner[2] > -0.01)
+        lowest = math.min(lowest, corner[2])
+      end
+    end
+    assert.near(0, lowest, 0.01)
+    opens(path)
+  end)
+
+  it("of the box: on the slope, while it slides and while it tips", function()
+    for _, arguments in ipairs { "--alpha 25 --push 1", "--alpha 25 --mu 2 --c 3 --T 0.8" } do
+      local record, path = animate("box_on_slope", arguments)
+      local sin, cos = math.sin(math.rad(25)), math.cos(math.rad(25))
+      for _, frame in ipairs((frames(record))) do
+        local least = 1
+        for _, p in ipairs(corners(of_kind(frame, "rectangle")[1])) do least = math.min(least, p[1] * sin + p[2] * cos) end
+        assert.near(0, least, 5e-3)
+      end
+      opens(path)
+    end
+  end)
+
+  it("of the slider-crank: bars of constant length, the slider within its clearance", function()
+    local record, path = animate("slider_crank", "--T 0.02 --q3 0.01")
+    local pressed = 0
+    for _, frame in ipairs((frames(record))) do
+      local bars, points = of_kind(frame, "line"), of_kind(frame, "point")
+      for i, length in ipairs { 0.153, 0.306 } do
+        local x1, y1, x2, y2 = table.unpack(bars[i])
+        assert.near(length, math.sqrt((x2 - x1) ^ 2 + (y2 - y1) ^ 2), 1e-6)
+      end
+      for _, p in ipairs(corners(of_kind(frame, "rectangle")[1])) do assert.is_true(math.abs(p[2]) < 0.026 + 2e-5) end
+      for i = 4, #points do -- the marks of corners that are pressed stand at a wall
+        pressed = pressed + 1
+        assert.near(0.026, math.abs(points[i][2]), 2e-5)
+      end
+    end
+    assert.is_true(pressed > 5)
+    opens(path)
+  end)
+
+  it("of the block on the belt: the spring ends at the block", function()
+    local record, path = animate("stick_slip", "--h 5e-3")
+    local list, times = frames(record)
+    for k, frame in ipairs(list) do
+      local spring, block = of_kind(frame, "spring")[1], of_kind(frame, "rectangle")[1]
+      assert.near(block[1] - block[3] / 2, spring[3], 1e-6)
+      if times[k] < 0.48 then assert.near(0.1 * times[k], block[1], 1e-6) end -- it sticks
+    end
+    opens(path)
+  end)
+
+  it("of the carts: not into each other, nor into the wall", function()
+    local record, path = animate("hard_stop", "--T 4")
+    for _, frame in ipairs((frames(record))) do
+      local one, two = table.unpack(of_kind(frame, "rectangle"))
+      assert.is_true(one[1] - one[3] / 2 > -1e-6)
+      assert.is_true(two[1] - two[3] / 2 >= one[1] + one[3] / 2 - 1e-6)
+    end
+    opens(path)
+  end)
+
+  it("of the woodpecker: bird and sleeve on a spring, marks that go up as it goes down", function()
+    local record, path = animate("woodpecker", "--T 0.3")
+    local list = frames(record)
+    for k, frame in ipairs(list) do
+      local spring, marks = of_kind(frame, "spring")[1], of_kind(frame, "line")
+      local a = math.atan(spring[2], spring[1])
+      assert.near(10, math.sqrt(spring[1] ^ 2 + spring[2] ^ 2), 1e-4)
+      assert.near(15, math.sqrt((spring[3] - spring[1]) ^ 2 + (spring[4] - spring[2]) ^ 2), 1e-4)
+      assert.is_true(math.abs(a) <= 0.11)
+      local down = page.numbers(record.plot.panels[1].series[1].y)
+      assert.is_true(marks[1][2] >= -40 and marks[1][2] < -30 and down[k] < 1)
+    end
+    opens(path)
+  end)
+
   for _, mode in ipairs { "engage", "disengage" } do
     it("of the clutch: lambda where the graph meets the law, mode " .. mode, function()
       local record, path = animate("clutch", "--h 0.5 --theta 0.5 --mode " .. mode)

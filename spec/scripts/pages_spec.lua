@@ -122,6 +122,41 @@ describe("a page in the browser", function()
     assert.near(10, drive({ { size = wide }, at:format(0, 0.5) })[1][1], 1e-12)
   end)
 
+  local world_at = "nslua.page.painter.world_of(%g - document.querySelector('.stage canvas').getBoundingClientRect().left,"
+    .. " %g - document.querySelector('.stage canvas').getBoundingClientRect().top)"
+  local scale, place = "nslua.page.painter.view?.scale ?? 1", "document.querySelector('.place').textContent"
+
+  test("tells the coordinates under the pointer, and zooms about it, and back", function()
+    spin()
+    local at = world_at:format(700, 300)
+    local v = drive { { size = wide }, { move = { 700, 300 } }, place, at, { wheel = { 700, 300, -300 } }, at, scale, place,
+      { drag = { 700, 300, 600, 340 } }, world_at:format(600, 340), scale, player .. "playing", { key = "0" }, scale, at,
+      { wheel = { 700, 300, -300 } }, { wheel = { 700, 300, 5000 } }, { wheel = { 700, 300, 5000 } }, scale, at }
+    local x, y = v[1]:gsub("−", "-"):match "^(%S+), (%S+)$"
+    assert.near(v[2][1], tonumber(x), 0.02)
+    assert.near(v[2][2], tonumber(y), 0.02)
+    assert.is_true(v[4] > 1.5 and v[4] < 2.2)
+    for i = 1, 2 do
+      for _, k in ipairs { 3, 6 } do assert.near(v[2][i], v[k][i], 1e-9) end -- zoomed, and dragged along
+      for _, k in ipairs { 10, 12 } do assert.near(v[2][i], v[k][i], 1e-9) end -- all is shown again
+    end
+    assert.equal(v[4], v[7])
+    assert.is_false(v[8]) -- a drag is no click
+    assert.same({ 1, 1 }, { v[9], v[11] })
+    assert.is_true(#v[5] >= #v[1])
+  end)
+
+  test("zooms by two fingers on a phone, and moves by one", function()
+    spin()
+    local v = drive { { size = phone, touch = true }, { pinch = { 200, 250, 60, 180 } }, scale, world_at:format(200, 250),
+      player .. "playing", { tap = { 200, 250 } }, player .. "playing", { key = "Escape" }, scale, world_at:format(200, 250) }
+    assert.near(3, v[1], 0.4)
+    for i = 1, 2 do assert.near(v[6][i], v[2][i], 0.1) end
+    assert.is_false(v[3])
+    assert.is_true(v[4])
+    assert.equal(1, v[5])
+  end)
+
   -- The colour of the pixel in the middle of the stage, by red, green and blue.
   local pixel = [[(() => { const c = document.querySelector(".stage canvas");
     return Array.from(c.getContext("2d").getImageData(c.width / 2, c.height / 2, 1, 1).data); })()]]

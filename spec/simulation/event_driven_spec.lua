@@ -1,13 +1,8 @@
 -- Event-driven simulation: the loop, its options, its errors; accuracy of what happens in between.
 local ns = require "nslua"
+local fails = require "expect".fails
 local events = require "simulation.events"
 local g = events.g
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(message:find(text, 1, true), message)
-end
 
 describe("EventDriven", function()
   it("locates every bounce of a ball, down to the last", function()

@@ -4,15 +4,7 @@ local random_friction = methods.random_friction
 
 describe("friction by first_order alone", function()
   local shares = { full_rank = 0.9, tower = 0.9, rank_deficient = 0.9, frictionless = 1 }
-  for dim = 2, 3 do
-    for _, kind in ipairs(methods.random_friction.names) do
-      if shares[kind] then
-        it(("solves %dD %s problems"):format(dim, kind), function()
-          methods.check_share("first_order", "first order", dim, kind, shares[kind])
-        end)
-      end
-    end
-  end
+  methods.check_shares(it, "first_order", "first order", { 2, 3 }, shares)
 
   it("stops at its limit with its best iterate", function()
     math.randomseed(3)

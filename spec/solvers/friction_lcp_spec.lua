@@ -5,15 +5,7 @@ local random_friction = methods.random_friction
 
 describe("friction by lcp alone", function()
   local shares = { full_rank = 1, tower = 1, frictionless = 1, huge_mu = 0.9, nearly_open = 1 }
-  for dim = 2, 2 do
-    for _, kind in ipairs(methods.random_friction.names) do
-      if shares[kind] then
-        it(("solves %dD %s problems"):format(dim, kind), function()
-          methods.check_share("lcp", "lcp", dim, kind, shares[kind])
-        end)
-      end
-    end
-  end
+  methods.check_shares(it, "lcp", "lcp", { 2 }, shares)
 
   it("is refused in space", function()
     local ok, message = pcall(ns.numerics.fc3d, { W = ns.eye(3), q = { -1, 0, 0 }, mu = 1, solver = "lcp" })

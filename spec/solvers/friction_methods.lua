@@ -28,4 +28,17 @@ function methods.check_share(solver, name, dim, kind, share)
   assert.is_true(solved >= share * count, solved .. " of " .. count)
 end
 
+-- A test for each kind of `shares`, in each of the dimensions; `it` as busted has it.
+function methods.check_shares(it, solver, name, dims, shares)
+  for _, dim in ipairs(dims) do
+    for _, kind in ipairs(random_friction.names) do
+      if shares[kind] then
+        it(("solves %dD %s problems"):format(dim, kind), function()
+          methods.check_share(solver, name, dim, kind, shares[kind])
+        end)
+      end
+    end
+  end
+end
+
 return methods

@@ -4,15 +4,7 @@ local random_friction = methods.random_friction
 
 describe("friction by newton alone", function()
   local shares = { full_rank = 0.9, tower = 0.7, frictionless = 1, nearly_open = 0.9, badly_scaled = 0.9 }
-  for dim = 2, 3 do
-    for _, kind in ipairs(methods.random_friction.names) do
-      if shares[kind] then
-        it(("solves %dD %s problems"):format(dim, kind), function()
-          methods.check_share("newton", "newton", dim, kind, shares[kind])
-        end)
-      end
-    end
-  end
+  methods.check_shares(it, "newton", "newton", { 2, 3 }, shares)
 end)
 
 describe("Newton", function()

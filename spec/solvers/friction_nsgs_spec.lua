@@ -4,15 +4,7 @@ local random_friction = methods.random_friction
 
 describe("friction by nsgs alone", function()
   local shares = { full_rank = 1, tower = 1, rank_deficient = 0.9, frictionless = 1, nearly_open = 1, badly_scaled = 1 }
-  for dim = 2, 3 do
-    for _, kind in ipairs(methods.random_friction.names) do
-      if shares[kind] then
-        it(("solves %dD %s problems"):format(dim, kind), function()
-          methods.check_share("nsgs", "nsgs", dim, kind, shares[kind])
-        end)
-      end
-    end
-  end
+  methods.check_shares(it, "nsgs", "nsgs", { 2, 3 }, shares)
 end)
 
 describe("Gauss-Seidel", function()

@@ -4,16 +4,8 @@ local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 
 describe("embed for rows and contacts", function()
-  local kinds = {
-    "joints_plane", "joints_space", "motors_plane", "motors_space", "stops_plane", "stops_space", "both", "all",
-  }
-  for _, kind in ipairs(kinds) do
-    it(("solves %s"):format(kind), function()
-      parts.check_share("embed", kind, "regular", 1)
-      parts.check_share("embed", kind, "redundant", 0.8)
-      parts.check_share("embed", kind, "saddle", 0.8)
-    end)
-  end
+  parts.check_shares(it, "embed", "joints_plane joints_space motors_plane motors_space stops_plane stops_space both all",
+    { regular = 1, redundant = 0.8, saddle = 0.8 })
 
   it("puts a row exactly at its bounds", function()
     local W = { { 1, 0, 0, 0, 0, 0 }, { 0, 1, 0, 0, 0, 0 }, { 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 2, 0, 0 },

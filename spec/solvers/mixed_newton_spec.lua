@@ -4,16 +4,8 @@ local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 
 describe("newton for rows and contacts", function()
-  local kinds = {
-    "joints_plane", "joints_space", "motors_plane", "motors_space", "stops_space", "both", "all",
-  }
-  for _, kind in ipairs(kinds) do
-    it(("solves %s"):format(kind), function()
-      parts.check_share("newton", kind, "regular", 1)
-      parts.check_share("newton", kind, "redundant", 0.8)
-      parts.check_share("newton", kind, "saddle", 0.8)
-    end)
-  end
+  parts.check_shares(it, "newton", "joints_plane joints_space motors_plane motors_space stops_space both all",
+    { regular = 1, redundant = 0.8, saddle = 0.8 })
 
   it("needs a step when the modes are those of the guess", function()
     math.randomseed(52)

@@ -21,4 +21,13 @@ function parts.check_share(method, kind, matrix, share, groups)
   assert.is_true(solved >= share * count, solved .. " of " .. count)
 end
 
+-- A test for each kind, of the share of problems that each kind of matrix is to have solved; `it` as busted has it.
+function parts.check_shares(it, method, kinds, shares)
+  for kind in kinds:gmatch "%S+" do
+    it("solves " .. kind, function()
+      for matrix, share in pairs(shares) do parts.check_share(method, kind, matrix, share) end
+    end)
+  end
+end
+
 return parts

@@ -4,16 +4,8 @@ local internal = require "nslua.internal"
 local parts = require "solvers.mixed_parts"
 
 describe("plane for rows and contacts", function()
-  local kinds = {
-    "joints_plane", "stops_plane", "motors_plane", "plane",
-  }
-  for _, kind in ipairs(kinds) do
-    it(("solves %s"):format(kind), function()
-      parts.check_share("plane", kind, "regular", 1)
-      parts.check_share("plane", kind, "redundant", 0.8)
-      parts.check_share("plane", kind, "saddle", 0.8)
-    end)
-  end
+  parts.check_shares(it, "plane", "joints_plane stops_plane motors_plane plane",
+    { regular = 1, redundant = 0.8, saddle = 0.8 })
 
   it("says that there is no solution", function()
     local a = internal.mixed_part({ W = { { 0, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, q = { -1, 0, 1 },

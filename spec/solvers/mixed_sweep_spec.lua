@@ -5,15 +5,8 @@ local parts = require "solvers.mixed_parts"
 local random_heap = require "random_heap"
 
 describe("sweeps for rows and contacts", function()
-  local kinds = {
-    "joints_plane", "joints_space", "motors_plane", "motors_space", "stops_space", "both", "all",
-  }
-  for _, kind in ipairs(kinds) do
-    it(("solves %s"):format(kind), function()
-      parts.check_share("sweeps", kind, "regular", 1)
-      parts.check_share("sweeps", kind, "redundant", 0.5)
-    end)
-  end
+  parts.check_shares(it, "sweeps", "joints_plane joints_space motors_plane motors_space stops_space both all",
+    { regular = 1, redundant = 0.5 })
 
   it("goes on from the guess, and takes a sparse matrix", function()
     math.randomseed(54)

@@ -1,15 +1,7 @@
 local ns = require "nslua"
+local matrix = require "solvers.boxes".matrix
 local uniqueness = ns.numerics.uniqueness
 local inf = math.huge
-
-local function matrix(n, f)
-  local M = {}
-  for i = 1, n do
-    M[i] = {}
-    for j = 1, n do M[i][j] = f(i, j) end
-  end
-  return M
-end
 
 -- The principal minors of an integer matrix, exactly (fractions of integers by Bareiss).
 local function minor(M, index)

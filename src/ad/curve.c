@@ -4,17 +4,15 @@
 */
 #include "ad/curve.h"
 
-#include <stddef.h>
-
 #define LN10 2.302585092994045684017991454684364208
 
 void ns_jet_bend(double *out, NsBend bend, double vx, double vy, const double *x, const double *y) {
   double dx = x ? x[0] : 0, dy = y ? y[0] : 0;
   if (!bend || (dx == 0 && dy == 0)) return;
   NsCurve c = bend(vx, vy);
-  if (dx != 0) out[1] += c.xx * dx * dx;
-  if (dx != 0 && dy != 0) out[1] += 2 * c.xy * dx * dy;
-  if (dy != 0) out[1] += c.yy * dy * dy;
+  if (dx != 0 && c.xx != 0) out[1] += c.xx * dx * dx;
+  if (dx != 0 && dy != 0 && c.xy != 0) out[1] += 2 * c.xy * dx * dy;
+  if (dy != 0 && c.yy != 0) out[1] += c.yy * dy * dy;
 }
 
 NsCurve ns_curve_mul(double x, double y) {
@@ -29,8 +27,9 @@ NsCurve ns_curve_div(double x, double y) {
 NsCurve ns_curve_pow(double x, double y) {
   double lx = log(x), slope = y == 0 ? 0 : y * pow(x, y - 1);
   double xx = y == 0 || y == 1 ? 0 : y == 2 ? 2 : y * (y - 1) * pow(x, y - 2);
-  double xy = x == 0 && y > 1 ? 0 : pow(x, y - 1) + slope * lx;
-  double yy = x == 0 && y > 0 ? 0 : pow(x, y) * lx * lx;
+  double value = pow(x, y);
+  double xy = (x == 0 && y > 1) || (isinf(x) && y < 0) ? 0 : pow(x, y - 1) + slope * lx;
+  double yy = value == 0 && x >= 0 ? 0 : value * lx * lx;
   return (NsCurve){xx, xy, yy};
 }
 
@@ -97,6 +96,7 @@ NsCurve ns_curve_log10(double x, double y) {
 
 NsCurve ns_curve_atan(double y, double x) {
   double r = hypot(x, y), c = x / r, s = y / r, mixed = (s * s - c * c) / r / r;
+  if (isinf(r)) return (NsCurve){0, 0, 0};
   return (NsCurve){-2 * c * s / r / r, mixed, 2 * c * s / r / r};
 }
 
@@ -108,5 +108,5 @@ NsCurve ns_curve_atan_one(double y, double x) {
 /* log(x) / log(b): with l = log b, by b: -log x / (b l^2), by b twice: log x (l + 2) / (b^2 l^3). */
 NsCurve ns_curve_logbase(double x, double base) {
   double l = log(base), lx = log(x);
-  return (NsCurve){ns_curve_log(x, 0).xx / l, -1 / (x * base * l * l), lx * (l + 2) / (base * base * l * l * l)};
+  return (NsCurve){ns_curve_log(x, 0).xx / l, -1 / (x * base * l * l), lx / (base * l) / (base * l) * (1 + 2 / l)};
 }

@@ -20,7 +20,7 @@ NsSlope ns_dual_pow(double x, double y) {
   if (y == 2) return (NsSlope){x * x, 2 * x, x != 0 ? x * x * log(x) : 0};
   double value = pow(x, y);
   double dx = y == 0 ? 0 : y * pow(x, y - 1);
-  double dy = x == 0 && y > 0 ? 0 : value * log(x);
+  double dy = value == 0 && x >= 0 ? 0 : value * log(x);
   return (NsSlope){value, dx, dy};
 }
 
@@ -85,6 +85,7 @@ NsSlope ns_dual_abs(double x) {
 
 NsSlope ns_dual_atan(double y, double x) {
   double r = hypot(x, y);
+  if (isinf(r)) return (NsSlope){atan2(y, x), 0, 0};
   return (NsSlope){atan2(y, x), x / r / r, -(y / r) / r};
 }
 

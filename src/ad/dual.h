@@ -6,6 +6,7 @@
 #define NS_AD_DUAL_H
 
 #include <math.h>
+#include <stddef.h>
 
 /*
 ** What an operation of one or two operands gives: its value and the derivative by each operand. The value comes
@@ -26,6 +27,19 @@ typedef NsSlope (*NsBinary)(double x, double y);
 ** the factor: sqrt(0) spoils the derivative by the variables that it depends on, and no others. out may be x or y.
 */
 void ns_dual_combine(int n, double *out, double dx, const double *x, double dy, const double *y);
+
+/*
+** The partials (n) of an operand that count, by its value and the slope by it: none, NULL, where the slope is 0 and the
+** operand, or with it a partial, has overflowed: 1/(1 + exp(x)) is flat for a large x, and its derivative 0, not 0
+** times infinity. At an operand of 0 such a product may have another limit, as in sqrt(x)^2, and a partial that is nan
+** stays one.
+*/
+static inline const double *ns_dual_partials(double slope, double value, int n, const double *partials) {
+  if (slope != 0 || !partials || value == 0) return partials;
+  for (int k = 0; k < n && !isinf(value); k++)
+    if (isnan(partials[k])) return partials;
+  return NULL;
+}
 
 static inline NsSlope ns_dual_add(double x, double y) {
   return (NsSlope){x + y, 1, 1};
@@ -50,7 +64,7 @@ static inline NsSlope ns_dual_neg(double x) {
 
 /*
 ** x^y. By x: y x^(y-1), which is 0 for y = 0 and, at x = 0, 0 for y > 1, 1 for y = 1 and infinite below. By y: x^y
-** log x, which is 0 for x = 0 < y and nan for x < 0 (where x^y exists for whole y only).
+** log x, which is 0 where x^y is but for a negative x (where x^y exists for whole y only): there it is nan.
 */
 NsSlope ns_dual_pow(double x, double y);
 

@@ -441,19 +441,22 @@ static bool chooses(NsTapeOp op) {
          op == NS_TAPE_MIN || op == NS_TAPE_MIRROR;
 }
 
-static void choose(int n, double *out, double dx, const double *x, double dy, const double *y) {
-  for (int k = 0; k < n; k++) out[k] = (dx != 0 ? dx * x[k] : 0) + (dy != 0 ? dy * y[k] : 0);
+/* The partials (n) of an operand of a step that count, or NULL. */
+static const double *partials_of(NsTapeOp op, double slope, double value, int n, const double *partials) {
+  return slope == 0 && chooses(op) ? NULL : ns_dual_partials(slope, value, n, partials);
 }
 
 /* One pass: the partials by the inputs first .. first + count - 1, count <= CHUNK; tape->partial is all 0 but for steps. */
 static void forward_pass(NsTape *tape, int first, int count) {
+  static const double none[CHUNK];
+  const double *v = tape->value;
   double *p = tape->partial, *to = p + (ptrdiff_t)CHUNK * (tape->inputs + tape->constants);
   for (int k = 0; k < count; k++) p[(ptrdiff_t)CHUNK * (first + k) + k] = 1;
   for (int k = 0; k < tape->steps; k++, to += CHUNK) {
     const NsTapeStep *s = &tape->step[k];
-    const double *x = p + (ptrdiff_t)CHUNK * s->a, *y = p + (ptrdiff_t)CHUNK * s->b;
-    if (chooses(s->op)) choose(CHUNK, to, tape->dx[k], x, tape->dy[k], y);
-    else combine(to, tape->dx[k], x, tape->dy[k], y);
+    const double *x = partials_of(s->op, tape->dx[k], v[s->a], CHUNK, p + (ptrdiff_t)CHUNK * s->a);
+    const double *y = partials_of(s->op, tape->dy[k], v[s->b], CHUNK, p + (ptrdiff_t)CHUNK * s->b);
+    combine(to, tape->dx[k], x ? x : none, tape->dy[k], y ? y : none);
   }
 }
 
@@ -552,11 +555,8 @@ void ns_tape_along(NsTape *tape, const double *in, const double *direction, doub
   for (int k = 0; k < tape->steps; k++, to += 2) {
     const NsTapeStep *s = &tape->step[k];
     const double *x = d + 2 * (ptrdiff_t)s->a, *y = operations[s->op].arity == 2 ? d + 2 * (ptrdiff_t)s->b : NULL;
-    if (chooses(s->op)) {
-      choose(2, to, tape->dx[k], x, tape->dy[k], y);
-      continue;
-    }
-    ns_dual_combine(2, to, tape->dx[k], x, tape->dy[k], y);
+    ns_dual_combine(2, to, tape->dx[k], partials_of(s->op, tape->dx[k], v[s->a], 2, x), tape->dy[k],
+                    partials_of(s->op, tape->dy[k], v[s->b], 2, y));
     ns_jet_bend(to, operations[s->op].bend, v[s->a], v[s->b], x, y);
   }
   for (int i = 0; i < tape->outputs; i++) {

@@ -194,9 +194,18 @@ static int push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *a
   return count;
 }
 
-/* Assigns what the callback returned to its output. Arguments: output, value. */
+/*
+** Assigns what the callback returned to its output. Arguments: output, value, a second value (nil: none), whether the
+** callback filled the output. What would be lost is refused: more values than one, and a value beside a filled output.
+*/
 static int assign_returned(lua_State *L) {
   NslVector *v = nsl_test_vector(L, 1);
+  const char *label = v ? v->label : nsl_test_matrix(L, 1)->label;
+  if (!lua_isnil(L, 3))
+    return luaL_error(L, "several values returned: expected one (a list of them), or %s filled", label);
+  if (lua_rawequal(L, 1, 2)) return 0;
+  if (lua_toboolean(L, 4))
+    return luaL_error(L, "it fills %s and returns %s too: expected one or the other", label, nsl_describe(L, 2));
   if (v) {
     NslVector *from = nsl_to_vector(L, 2, v->n, "return value", v->label);
     for (int i = 0; i < v->n; i++) v->data[i] = from->data[i * from->stride];
@@ -240,13 +249,16 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   nargs += push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
   uint64_t version = output_version(cb);
-  if (lua_pcall(L, nargs, 1, top + 1) != LUA_OK) return failed(L, host, before, top);
-  cb->silent = lua_isnil(L, -1) && output_version(cb) == version;
-  if (!lua_isnil(L, -1)) {
+  if (lua_pcall(L, nargs, 2, top + 1) != LUA_OK) return failed(L, host, before, top);
+  bool returned = !lua_isnil(L, -2) || !lua_isnil(L, -1), filled = output_version(cb) != version;
+  cb->silent = !returned && !filled;
+  if (returned) {
     lua_pushcfunction(L, assign_returned);
     lua_rawgeti(L, sheet, nsl_output_place(slot));
-    lua_pushvalue(L, -3);
-    if (lua_pcall(L, 2, 0, top + 1) != LUA_OK) return failed(L, host, before, top);
+    lua_pushvalue(L, -4);
+    lua_pushvalue(L, -4);
+    lua_pushboolean(L, filled);
+    if (lua_pcall(L, 4, 0, top + 1) != LUA_OK) return failed(L, host, before, top);
   }
   lua_settop(L, top);
   host->running = before;

@@ -107,7 +107,7 @@ static int clone(lua_State *L) {
   lua_getiuservalue(L, 1, NSL_TS_OSNSP);
   nsl_clone_osnsp(L, -1);
   lua_remove(L, -2);
-  construct(L, ns_integrator_locates_events(self->ts->integrator) ? "EventDriven" : "TimeStepping", 4);
+  construct(L, ns_simulation_name(self->ts->kind), 4);
   NslTimeStepping *copy = nsl_check_simulation(L, -1);
   copy_state(L, self->ts, copy->ts);
   copy->verbose = self->verbose;

@@ -33,7 +33,8 @@ void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope sl
   if (x && y) nsl_same_tag(L, x->tag, y->tag);
   NslDual *out = nsl_push_dual(L, lua_upvalueindex(NSL_DUAL_META), any->tag, any->np);
   out->value = slope.value;
-  ns_dual_combine(any->np, out->d, slope.dx, x ? x->d : NULL, slope.dy, y ? y->d : NULL);
+  ns_dual_combine(any->np, out->d, slope.dx, x ? ns_dual_partials(slope.dx, x->value, x->np, x->d) : NULL, slope.dy,
+                  y ? ns_dual_partials(slope.dy, y->value, y->np, y->d) : NULL);
   if (any->tag & NSL_JET) ns_jet_bend(out->d, bend, a, b, x ? x->d : NULL, y ? y->d : NULL);
 }
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "bind/swap.h"
+
 /*
 ** Upvalues of a replacement, after the metatables: the original, which of its kind it is, and whether it met a
 ** dual.
@@ -62,17 +64,8 @@ static bool any_dual(lua_State *L) {
   return false;
 }
 
-/*
-** Calls the original with the arguments on the stack; in this very frame where it can be: errors then read as its
-** own.
-*/
 static int original(lua_State *L) {
-  if (!lua_getupvalue(L, lua_upvalueindex(ORIGINAL), 1)) return lua_tocfunction(L, lua_upvalueindex(ORIGINAL))(L);
-  lua_pop(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(ORIGINAL));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return nsl_swap_call_original(L, ORIGINAL);
 }
 
 static void mark_used(lua_State *L) {

@@ -10,7 +10,11 @@
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
-const NslType nsl_dual_vector_type = {.name = "dual vector"};
+static const char *describe(lua_State *L, const void *object) {
+  return lua_pushfstring(L, "dual vector of %d", ((const NslDualVector *)object)->n);
+}
+
+const NslType nsl_dual_vector_type = {"dual vector", describe};
 
 enum { METHODS = NSL_DUAL_UPVALUES + 1 };
 
@@ -42,11 +46,6 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
 
 static const char *name_of(const NslDualVector *v) {
   return v->label ? v->label : "dual vector";
-}
-
-static const char *describe(lua_State *L, int idx) {
-  const NslDualVector *v = nsl_test_dual_vector(L, idx);
-  return v ? lua_pushfstring(L, "dual vector of %d", v->n) : nsl_describe(L, idx);
 }
 
 static NslDualVector *check(lua_State *L, int idx) {
@@ -96,29 +95,17 @@ void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx) {
     e[0] = lua_tonumber(L, idx);
     memset(e + 1, 0, (size_t)v->np * sizeof(double));
   } else {
-    luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, describe(L, idx));
+    luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, nsl_describe(L, idx));
   }
 }
 
 /* ---- elements ---- */
 
-static int bad_index(lua_State *L, const NslDualVector *v) {
-  const char *name = name_of(v);
-  if (!lua_isinteger(L, 2)) {
-    const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2))
-                                                    : describe(L, 2);
-    return luaL_error(L, "%s: index must be an integer, got %s", name, got);
-  }
-  if (v->n == 0) return luaL_error(L, "%s[%I]: the vector is empty", name, (LUAI_UACINT)lua_tointeger(L, 2));
-  return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), v->n);
-}
-
 /* The position from 0 of the index at stack index 2. */
 static int position(lua_State *L, const NslDualVector *v) {
-  int good = 0;
-  lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
-  if (!good || i >= (lua_Unsigned)v->n) bad_index(L, v);
-  return (int)i;
+  int i = nsl_index(L, v->n);
+  if (i < 0) nsl_bad_index(L, name_of(v), v->n);
+  return i;
 }
 
 /* Pushes the method called by the string at stack index 2; one of plain vectors that is missing here raises. */
@@ -251,11 +238,11 @@ static const Operand *leader(lua_State *L, const Operand *a, const Operand *b) {
 
 static void combine(const NslDualVector *out, int i, NsSlope s, NsBend bend, const Operand *a, int ia, const Operand *b,
                     int ib) {
-  double *e = out->e + i * out->step;
+  double *e = out->e + i * out->step, va = a->value[ia * a->step], vb = b->value[ib * b->step];
   const double *x = a->d ? a->d + ia * a->step : NULL, *y = b->d ? b->d + ib * b->step : NULL;
   e[0] = s.value;
-  ns_dual_combine(out->np, e + 1, s.dx, x, s.dy, y);
-  if (out->tag & NSL_JET) ns_jet_bend(e + 1, bend, a->value[ia * a->step], b->value[ib * b->step], x, y);
+  ns_dual_combine(out->np, e + 1, s.dx, ns_dual_partials(s.dx, va, out->np, x), s.dy, ns_dual_partials(s.dy, vb, out->np, y));
+  if (out->tag & NSL_JET) ns_jet_bend(e + 1, bend, va, vb, x, y);
 }
 
 static int elementwise(lua_State *L, NsBinary f, NsBend bend, const Operand *a, const Operand *b) {
@@ -310,7 +297,7 @@ static int product(lua_State *L, bool matrix_first) {
 }
 
 static int undefined(lua_State *L, char sign, const char *hint) {
-  const char *left = describe(L, 1), *right = describe(L, 2);
+  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
   return luaL_error(L, "%s %c %s: %s", left, sign, right, hint);
 }
 
@@ -339,7 +326,7 @@ int nsl_dual_vector_arithmetic(lua_State *L, const NslDualOp *op) {
 static void vector_argument(lua_State *L, int idx, uint64_t tag, int np, int n, const char *who, Operand *o) {
   if (lua_istable(L, idx)) {
     lua_Unsigned length = lua_rawlen(L, idx);
-    if (length != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, describe(L, idx));
+    if (length != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, nsl_describe(L, idx));
     NslDualVector *v = push_like(L, tag, np, n);
     for (int i = 0; i < n; i++) {
       lua_rawgeti(L, idx, i + 1);
@@ -350,7 +337,7 @@ static void vector_argument(lua_State *L, int idx, uint64_t tag, int np, int n, 
   }
   operand(L, idx, o);
   if (!is_vector(o) || o->n != n)
-    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, describe(L, idx));
+    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, nsl_describe(L, idx));
   if (o->d) nsl_same_tag(L, o->tag, tag);
 }
 
@@ -452,15 +439,17 @@ static NslDual *push_result(lua_State *L, const NslDualVector *v) {
   return out;
 }
 
-static void add_partials(NslDual *out, double factor, const double *d) {
-  for (int k = 0; factor != 0 && k < out->np; k++) out->d[k] += d[k] != 0 ? factor * d[k] : 0;
+/* Adds slope times the partials of the operand e, its value and they. */
+static void add_partials(NslDual *out, double slope, const double *e) {
+  const double *d = ns_dual_partials(slope, e[0], out->np, e + 1);
+  for (int k = 0; d && k < out->np; k++) out->d[k] += d[k] != 0 ? slope * d[k] : 0;
 }
 
 static int method_sum(lua_State *L) {
   const NslDualVector *v = check(L, 1);
   call_plain(L, "sum", 0);
   NslDual *out = push_result(L, v);
-  for (int i = 0; i < v->n; i++) add_partials(out, 1, v->e + i * v->step + 1);
+  for (int i = 0; i < v->n; i++) add_partials(out, 1, v->e + i * v->step);
   return 1;
 }
 
@@ -477,9 +466,10 @@ static int method_dot(lua_State *L) {
   still_alive(L, 2);
   for (int i = 0; i < v->n; i++) {
     const double *e = v->e + i * v->step;
-    add_partials(out, w.value[i * w.step], e + 1);
-    if (w.d) add_partials(out, e[0], w.d + i * w.step);
-    if (w.d && (v->tag & NSL_JET)) out->d[1] += 2 * e[1] * w.d[i * w.step];
+    const double *f = w.value + i * w.step;
+    if (w.d || *f != 0) add_partials(out, *f, e);
+    if (w.d) add_partials(out, e[0], f);
+    if (w.d && (v->tag & NSL_JET) && e[1] != 0 && f[1] != 0) out->d[1] += 2 * e[1] * f[1];
   }
   return 1;
 }
@@ -508,7 +498,7 @@ static int method_norm(lua_State *L) {
   for (int i = 0; i < v->n; i++) {
     const double *e = v->e + i * v->step;
     double slope = p == 2 ? (out->value != 0 ? e[0] / out->value : 0) : ns_dual_abs(e[0]).dx;
-    if (p != HUGE_VAL || i == largest) add_partials(out, slope, e + 1);
+    if (p != HUGE_VAL || i == largest) add_partials(out, slope, e);
   }
   if (p == 2 && (v->tag & NSL_JET)) bend_norm(out, v);
   return 1;
@@ -571,7 +561,7 @@ static int method_min(lua_State *L) {
 static int method_cross(lua_State *L) {
   const NslDualVector *v = check(L, 1);
   Operand a, b;
-  if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", describe(L, 1));
+  if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", nsl_describe(L, 1));
   lua_settop(L, 2);
   vector_argument(L, 2, v->tag, v->np, 3, "cross", &b);
   operand(L, 1, &a);

@@ -364,14 +364,34 @@ int nsl_format_number(char *to, double value) {
   return snprintf(to, 32, "%.6g", value);
 }
 
-const luaL_Reg nsl_element_meta[] = {
+static const luaL_Reg shared_meta[] = {
     {"__add", meta_add}, {"__sub", meta_sub}, {"__mul", meta_mul}, {"__div", meta_div},
     {"__pow", meta_pow}, {"__unm", meta_unm}, {"__eq", meta_eq},   {NULL, NULL},
 };
 
-const luaL_Reg nsl_element_methods[] = {
+static const luaL_Reg shared_methods[] = {
     {"abs", method_abs},       {"mul", method_mul},       {"div", method_div},           {"sum", method_sum},
     {"max", method_max},       {"min", method_min},       {"argmax", method_argmax},     {"argmin", method_argmin},
     {"map", method_map},       {"fill", method_fill},     {"isfinite", method_isfinite}, {"reshape", method_reshape},
     {NULL, NULL},
 };
+
+void nsl_push_element_methods(lua_State *L, const NslType *type) {
+  luaL_getmetatable(L, type->name);
+  lua_getfield(L, -1, "__index");
+  lua_getupvalue(L, -1, 1);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods,
+                           lua_CFunction index) {
+  nsl_register_type(L, type, meta, methods);
+  luaL_getmetatable(L, type->name);
+  luaL_setfuncs(L, shared_meta, 0);
+  lua_getfield(L, -1, "__index");
+  luaL_setfuncs(L, shared_methods, 0);
+  lua_pushcclosure(L, index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

@@ -23,11 +23,15 @@ bool nsl_grid(lua_State *L, int idx, NslGrid *grid);
 double *nsl_push_like(lua_State *L, const NslGrid *grid);
 
 /*
-** Metamethods (__add ... __pow, __unm) and methods of both types. An operand that is no number, vector or matrix gets
-** its own metamethod called when it has one of that name.
+** Registers a type of elements: with its own metamethods and methods and those of both types (__add ... __pow, __unm; an
+** operand that is no number, vector or matrix gets its own metamethod called when it has one of that name). `index` becomes a
+** closure on the table of methods.
 */
-extern const luaL_Reg nsl_element_meta[];
-extern const luaL_Reg nsl_element_methods[];
+void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods,
+                           lua_CFunction index);
+
+/* Pushes the table of methods of such a type. */
+void nsl_push_element_methods(lua_State *L, const NslType *type);
 
 /* Copies the elements, read row by row, into a contiguous column-major rows x cols array, filled row by row. */
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);

@@ -1,6 +1,6 @@
 /*
 ** files.c
-** ns.load and ns.save below their Lua part: .csv, .npy, .npz.
+** ns.load and ns.save below their Lua part: .csv, .npy, .npz; .h5 is in files_hdf5.c.
 */
 #include "bind/files.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bind/files_hdf5.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
 #include "io/csv.h"
@@ -125,18 +126,10 @@ static int save_npy(lua_State *L) {
   return 0;
 }
 
-/* An array to be saved under a name. */
-typedef struct Named {
-  const char *name;
-  const double *data;
-  ptrdiff_t rows, cols;
-} Named;
-
-/* The names at 2 (tables of texts) and arrays at 3, copied; what is pushed anchors them. */
-static Named *named_arrays(lua_State *L, int *count, const char *ending) {
+NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending) {
   lua_Integer n = luaL_len(L, 2);
   luaL_argcheck(L, n <= 65535 && n == luaL_len(L, 3), 3, "expected an array for each name");
-  Named *list = lua_newuserdatauv(L, (size_t)n * sizeof *list + 1, 0);
+  NslNamed *list = lua_newuserdatauv(L, (size_t)n * sizeof *list + 1, 0);
   lua_createtable(L, (int)n * 2, 0);
   int anchors = lua_gettop(L);
   for (lua_Integer i = 0; i < n; i++) {
@@ -152,7 +145,7 @@ static Named *named_arrays(lua_State *L, int *count, const char *ending) {
   return list;
 }
 
-static NsStatus write_npz(const char *path, const Named *list, int count, NsError *err) {
+static NsStatus write_npz(const char *path, const NslNamed *list, int count, NsError *err) {
   NsZip *zip;
   NsStatus status = ns_zip_open(&zip, path, err);
   if (status != NS_OK) return status;
@@ -173,7 +166,7 @@ static int save_npz(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   int count;
   NsError err = {NS_OK, ""};
-  Named *list = named_arrays(L, &count, ".npy");
+  NslNamed *list = nsl_named_arrays(L, &count, ".npy");
   if (write_npz(path, list, count, &err) != NS_OK) return nsl_raise(L, &err);
   return 0;
 }
@@ -185,7 +178,7 @@ static int save_csv(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   int count;
   NsError err = {NS_OK, ""};
-  Named *list = named_arrays(L, &count, "");
+  NslNamed *list = nsl_named_arrays(L, &count, "");
   const char **names = lua_newuserdatauv(L, (size_t)count * sizeof *names + 1, 0);
   const double **columns = lua_newuserdatauv(L, (size_t)count * sizeof *columns + 1, 0);
   for (int i = 0; i < count; i++) {
@@ -292,8 +285,8 @@ static int load_csv(lua_State *L) {
 
 void nsl_open_files(lua_State *L) {
   static const luaL_Reg functions[] = {{"load_csv", load_csv}, {"load_npy", load_npy}, {"load_npz", load_npz},
-                                       {"save_csv", save_csv}, {"save_npy", save_npy}, {"save_npz", save_npz},
-                                       {NULL, NULL}};
+                                       {"load_h5", nsl_load_h5}, {"save_csv", save_csv}, {"save_npy", save_npy},
+                                       {"save_npz", save_npz}, {"save_h5", nsl_save_h5}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", contents_gc}, {NULL, NULL}};
   nsl_register_type(L, &contents_type, meta, NULL);
   luaL_newlib(L, functions);

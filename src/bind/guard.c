@@ -56,6 +56,7 @@ static bool again(void) {
 ** coroutine (of which only nslua's interpreter can tell). A second signal is the host's.
 */
 static void on_signal(int signal_number) {
+  if (&nsi_interpreter) nsi_interpreter.told();
   if (again() || ns_interrupted()) {
     sigaction(signal_number, &host_action, NULL);
     raise(signal_number);

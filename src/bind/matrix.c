@@ -574,22 +574,11 @@ static const luaL_Reg matrix_methods[] = {
 };
 
 void nsl_matrix_methods(lua_State *L) {
-  luaL_getmetatable(L, nsl_matrix_type.name);
-  lua_getfield(L, -1, "__index");
-  lua_getupvalue(L, -1, 1);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  nsl_push_element_methods(L, &nsl_matrix_type);
 }
 
 void nsl_open_matrix(lua_State *L) {
-  nsl_register_type(L, &nsl_matrix_type, matrix_meta, matrix_methods);
-  luaL_getmetatable(L, nsl_matrix_type.name);
-  luaL_setfuncs(L, nsl_element_meta, 0);
-  lua_getfield(L, -1, "__index");
-  luaL_setfuncs(L, nsl_element_methods, 0);
-  lua_pushcclosure(L, matrix_index, 1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  nsl_register_elements(L, &nsl_matrix_type, matrix_meta, matrix_methods, matrix_index);
   lua_pushcfunction(L, new_matrix);
   lua_setfield(L, -2, "matrix");
 }

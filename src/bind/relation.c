@@ -2,6 +2,7 @@
 ** relation.c
 ** The relations of first order and of mechanics.
 */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -252,17 +253,17 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
 }
 
 static const char *const linear_keys[] = {"C", "D", "B", "F", "e", "z", "name", NULL};
-static const char *const type1_keys[] = {"h", "g", "Jachx", "Jacglambda", "C", "B", "z", "name", NULL};
+static const char *const type1_keys[] = {"h", "g", "Jachx", "Jacglambda", "C", "B", "states", "z", "name", NULL};
 static const char *const type2_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "C",
-                                         "D", "B", "z",     "name",       NULL};
+                                         "D", "B", "states", "z",     "name",       NULL};
 static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "Jacgx", "C",
-                                             "D", "B", "K",     "z",          "name",       NULL};
+                                             "D", "B", "K",     "states", "z",          "name",       NULL};
 
 static const char *const lagrangian_keys[] = {"C", "F", "e", "z", "name", NULL};
 static const char *const compliant_linear_keys[] = {"C", "D", "F", "e", "z", "name", NULL};
-static const char *const scleronomous_keys[] = {"h", "Jachq", "dotJachq", "C", "z", "name", NULL};
-static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "dotJachq", "C", "z", "name", NULL};
-static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "z", "name", NULL};
+static const char *const scleronomous_keys[] = {"h", "Jachq", "dotJachq", "C", "states", "z", "name", NULL};
+static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "dotJachq", "C", "states", "z", "name", NULL};
+static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "states", "z", "name", NULL};
 
 static const char *const contact_keys[] = {"h",  "z",      "name",  "shape",  "R", "R1",
                                            "R2", "corner", "point", "normal", NULL};
@@ -331,6 +332,15 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
   self->relation->h = ns_contact_function(contact);
 }
 
+/* How many states the callbacks are written for, of all systems that will be linked together. */
+static void apply_states(lua_State *L, int options, NslRelation *self) {
+  const char *who = self->callee.head.type->name;
+  if (lua_getfield(L, options, "states") == LUA_TNIL) return;
+  lua_Integer states = nsl_integer(L, lua_gettop(L), who, "states");
+  if (states < 1 || states > INT_MAX) luaL_error(L, "%s: states: expected a positive number, got %I", who, states);
+  self->relation->states = (int)states;
+}
+
 static void apply_options(lua_State *L, int options, NslRelation *self) {
   int self_idx = lua_gettop(L);
   NslCallee *callee = &self->callee;
@@ -344,6 +354,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
     if (lua_getfield(L, options, letters[i]) != LUA_TNIL)
       set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
   apply_shape(L, options, self);
+  apply_states(L, options, self);
   for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
       if (!nsl_is_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
@@ -440,6 +451,7 @@ void nsl_clone_relation(lua_State *L, int idx) {
   NslRelation *to = new_relation(L, from->relation->kind);
   int copy = lua_gettop(L);
   memcpy(to->relation->name, from->relation->name, NS_NAME_SIZE);
+  to->relation->states = from->relation->states;
   if (from->relation->contact) {
     *to->relation->contact = *from->relation->contact;
     if (from->relation->contact->shape != NS_CONTACT_USER) to->relation->h = ns_contact_function(to->relation->contact);

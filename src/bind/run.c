@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bind/files_hdf5.h"
 #include "bind/guard.h"
 #include "bind/simulation.h"
 #include "io/checkpoint.h"
@@ -47,6 +48,7 @@ typedef struct Options {
   bool progress, partial;
   NsRunCheckpoints checkpoints;
   const char *stream; /* kept by the table of options; NULL */
+  const NsHdf5 *hdf5; /* of a stream that is a .h5 file; else NULL */
   bool resume;
 } Options;
 
@@ -110,6 +112,7 @@ static Options read_options(lua_State *L, int idx) {
   options.every = count(L, idx, "record", options.every);
   if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
   lua_pop(L, 1);
+  if (options.stream && nsl_is_hdf5(options.stream)) options.hdf5 = nsl_hdf5(L, "run: stream", options.stream);
   options.resume = flag(L, idx, "resume", false);
   options.progress = flag(L, idx, "progress", options.progress);
   options.partial = flag(L, idx, "partial", false);
@@ -187,7 +190,8 @@ static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOpt
                               int ncols, const char *const *names, NsError *err) {
   if (!options->stream) return ns_run(ts, solution, run, err);
   double from = options->resume ? ns_ts_time(ts) : -INFINITY;
-  NsStatus status = ns_stream_open(&run->stream, options->stream, ncols, names, from, err);
+  NsStatus status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, from, err)
+                                  : ns_stream_open(&run->stream, options->stream, ncols, names, from, err);
   if (status != NS_OK) return status;
   status = ns_run(ts, solution, run, err);
   NsStatus closed = ns_stream_close(run->stream, status == NS_OK ? err : NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bind/files_hdf5.h"
 #include "bind/linalg.h"
 #include "bind/simulation.h"
 #include "io/csv.h"
@@ -284,25 +285,63 @@ static NsStatus save_npz(lua_State *L, const NsSolution *s, const char *path, Ns
   return status;
 }
 
+/* An attribute of each count in stats: not of the time it took, so that the same run gives the same file. */
+static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int most) {
+  int count = 0;
+  for (lua_pushnil(L); lua_next(L, stats); lua_pop(L, 1))
+    if (lua_isinteger(L, -1) && count < most)
+      list[count++] = (NsHdf5Attribute){.name = lua_tostring(L, -2), .whole = true, .integer = lua_tointeger(L, -1)};
+  return count;
+}
+
+enum { ATTRIBUTES = 16 };
+
+/* A dataset for each column; status, message and what stats holds as attributes. */
+static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+  const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
+  int ncols = count_columns(s), nattributes = 0;
+  NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)ncols * sizeof *arrays, 0);
+  NsHdf5Attribute attributes[ATTRIBUTES + 2];
+  lua_settop(L, 3);
+  lua_getiuservalue(L, 1, 1);
+  if (lua_getfield(L, 4, "stats") == LUA_TTABLE) nattributes = stats_attributes(L, 5, attributes, ATTRIBUTES);
+  static const char *const texts[] = {"status", "message"};
+  lua_settop(L, 5);
+  for (int i = 0; i < 2; i++)
+    if (lua_getfield(L, 4, texts[i]) == LUA_TSTRING)
+      attributes[nattributes++] = (NsHdf5Attribute){.name = texts[i], .text = lua_tostring(L, -1)};
+  lua_settop(L, 7);
+  lua_getfield(L, 4, "names");
+  for (int c = 0; c < ncols; c++) {
+    lua_rawgeti(L, 8, c + 1);
+    arrays[c] = (NsHdf5Array){lua_tostring(L, -1), s->rows, -1, column(s, c)}; /* the name is anchored in the list */
+    lua_pop(L, 1);
+  }
+  return ns_h5_save(hdf5, path, arrays, ncols, attributes, nattributes, err);
+}
+
 static bool ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
-/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz (an array for each column). */
+/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz and .h5 (an array for each column). */
 static int solution_save(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   const char *path = nsl_path(L, 2, "save", "file");
   NsError err = {NS_OK, ""};
   NsStatus status;
+  lua_settop(L, 2);
   if (ends_with(path, ".csv"))
     status = save_csv(L, self->solution, path, &err);
   else if (ends_with(path, ".npy"))
     status = save_npy(self->solution, path, &err);
   else if (ends_with(path, ".npz"))
     status = save_npz(L, self->solution, path, &err);
+  else if (nsl_is_hdf5(path))
+    status = save_h5(L, self->solution, path, &err);
   else
-    return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy or .npz", path);
+    return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz or .h5", path);
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 

@@ -7,24 +7,12 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "bind/borrow.h"
 #include "bind/support.h"
-
-/* The core's functions; raises when there are none of this version. */
-static const NsEngine *borrow(lua_State *L) {
-  const NsEngine *engine = NULL;
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "nslua.core");
-  lua_call(L, 1, 1);
-  if (lua_istable(L, -1) && lua_getfield(L, -1, "engine") == LUA_TLIGHTUSERDATA) engine = lua_touserdata(L, -1);
-  if (!engine || engine->version != NS_ENGINE_VERSION)
-    luaL_error(L, "nslua.sundials: nslua.core has no functions of version %d for it: build and install both anew",
-               NS_ENGINE_VERSION);
-  return engine;
-}
 
 NSL_EXPORT int luaopen_nslua_sundials(lua_State *L) {
   luaL_checkversion(L);
-  const NsDaeMethod *method = ns_sundials_ida(borrow(L));
+  const NsDaeMethod *method = ns_sundials_ida(nsl_borrow(L, "nslua.sundials"));
   lua_newtable(L);
   lua_pushlightuserdata(L, (void *)method);
   lua_setfield(L, -2, "ida");

@@ -274,3 +274,15 @@ void nsl_swap_out(lua_State *packed, const unsigned char *done) {
   for (int i = 0; i < n; i++)
     if (done[i]) exchange(packed, i, REPLACEMENT, ORIGINAL);
 }
+
+/* ---- replacements ---- */
+
+int nsl_swap_call_original(lua_State *L, int original) {
+  int function = lua_upvalueindex(original);
+  if (!lua_getupvalue(L, function, 1)) return lua_tocfunction(L, function)(L);
+  lua_pop(L, 1);
+  lua_pushvalue(L, function);
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}

@@ -42,4 +42,10 @@ int nsl_swap_packed_count(lua_State *packed);
 void nsl_swap_in(lua_State *packed, unsigned char *done);
 void nsl_swap_out(lua_State *packed, const unsigned char *done);
 
+/*
+** From a replacement that has the original in its upvalue number `original`: calls that with the arguments on the stack,
+** in this very frame where it can be (errors then read as its own); the results, as a function returns them.
+*/
+int nsl_swap_call_original(lua_State *L, int original);
+
 #endif

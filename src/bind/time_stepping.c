@@ -8,10 +8,21 @@
 #include "bind/linalg.h"
 #include "bind/simulation.h"
 
-static const NslType ts_type = {.name = "TimeStepping"};
+/* What an object is called; they all have the metatable of the first. */
+static const NslType types[NS_SIMULATION_KINDS] = {
+#define X(code, name) [code] = {name, NULL},
+    NS_SIMULATION_LIST(X)
+#undef X
+};
 
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
-  return nsl_check(L, idx, &ts_type);
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < types || head->type >= types + NS_SIMULATION_KINDS) {
+    const char *message = lua_pushfstring(L, "simulation expected, got %s", nsl_describe(L, idx));
+    luaL_argerror(L, idx, message);
+  }
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return (NslTimeStepping *)head;
 }
 
 static NsTimeStepping *engine(lua_State *L) {
@@ -86,17 +97,12 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
-/* The loop with a step of `name`'s kind; without a one-step problem one that takes every law. */
-static int make(lua_State *L, const char *name, bool event_driven) {
-  nsl_at_most(L, 4, name);
+/* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
+static int make(lua_State *L, NsSimulationKind kind) {
   lua_settop(L, 4);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
-  if (ns_integrator_locates_events(&osi->integrator) && !event_driven)
-    luaL_error(L, "TimeStepping: a RungeKuttaOSI goes with EventDriven");
-  if (event_driven && !ns_integrator_locates_events(&osi->integrator))
-    luaL_error(L, "EventDriven: it goes with a RungeKuttaOSI, got a %s", osi->head.type->name);
   if (lua_isnil(L, 4)) {
     bool mechanics = osi->integrator.kind != NS_EULER_MOREAU;
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
@@ -104,7 +110,8 @@ static int make(lua_State *L, const char *name, bool event_driven) {
     lua_replace(L, 4);
   }
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
-  NslTimeStepping *self = nsl_new(L, &ts_type, sizeof *self, NSL_TS_USERVALUES);
+  NslTimeStepping *self = nsl_new(L, &types[NS_TIME_STEPPING], sizeof *self, NSL_TS_USERVALUES);
+  self->head.type = &types[kind];
   for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
     lua_pushvalue(L, i);
     lua_setiuservalue(L, 5, i);
@@ -113,41 +120,36 @@ static int make(lua_State *L, const char *name, bool event_driven) {
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
-  if (ns_ts_new(&self->ts, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK)
+    nsl_raise(L, &err);
   return 1;
 }
 
-/* TimeStepping(nsds, td, osi [, osnspb]). */
+/* (nsds, td, osi [, osnspb]). */
 static int new_ts(lua_State *L) {
-  return make(L, ts_type.name, false);
+  nsl_at_most(L, 4, types[NS_TIME_STEPPING].name);
+  return make(L, NS_TIME_STEPPING);
 }
 
-/* EventDriven(nsds, td, osi [, osnspb]): the same loop, its step from event to event. */
 static int new_event_driven(lua_State *L) {
-  return make(L, "EventDriven", true);
+  nsl_at_most(L, 4, types[NS_EVENT_DRIVEN].name);
+  return make(L, NS_EVENT_DRIVEN);
 }
 
 /*
-** (nsds, td, osi [, osnspb [, osnspb_pos [, level]]]): TimeStepping that projects the coordinates. The last two are
-** checked, and not needed: the coordinates' problem is solved by its own solver, on the level of positions.
+** (nsds, td, osi [, osnspb [, osnspb_pos [, level]]]). The last two are checked, and not needed: the coordinates'
+** problem is solved by its own solver, on the level of positions.
 */
-static int new_projecting(lua_State *L, const char *name, bool combined) {
-  const NslOsi *osi = nsl_check_osi(L, 3);
+static int new_projecting(lua_State *L, NsSimulationKind kind) {
+  const char *name = types[kind].name;
   nsl_at_most(L, 6, name);
-  if (osi->integrator.kind != NS_MOREAU_JEAN)
-    luaL_error(L, "%s: it goes with a MoreauJeanOSI, got a %s", name, osi->head.type->name);
   if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
   if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, name, "level");
-  lua_settop(L, 4);
-  new_ts(L);
-  NslTimeStepping *self = lua_touserdata(L, -1);
-  self->ts->projection.on = true;
-  self->ts->projection.combined = combined;
-  return 1;
+  return make(L, kind);
 }
 
-static int new_direct(lua_State *L) { return new_projecting(L, "TimeSteppingDirectProjection", false); }
-static int new_combined(lua_State *L) { return new_projecting(L, "TimeSteppingCombinedProjection", true); }
+static int new_direct(lua_State *L) { return new_projecting(L, NS_DIRECT_PROJECTION); }
+static int new_combined(lua_State *L) { return new_projecting(L, NS_COMBINED_PROJECTION); }
 
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
@@ -371,7 +373,7 @@ static int ts_energy(lua_State *L) {
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
   if (!ns_integrator_has_events(ts->integrator))
-    luaL_error(L, "events: a TimeStepping with a %s has none; EventDriven locates them",
+    luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ns_simulation_name(ts->kind),
                ns_integrator_name(ts->integrator->kind));
   lua_createtable(L, (int)ts->log.count, 0);
   for (long i = 0; i < ts->log.count; i++) {
@@ -440,8 +442,8 @@ static int ts_gc(lua_State *L) {
 
 static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
-  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", ts_type.name), 1;
-  const char *name = ns_integrator_locates_events(self->ts->integrator) ? "EventDriven" : ts_type.name;
+  const char *name = self->head.type->name;
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
   lua_pushfstring(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
                   (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
   return 1;
@@ -500,17 +502,16 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
 static const luaL_Reg meta[] = {{"__gc", ts_gc}, {"__close", ts_close}, {"__tostring", ts_tostring}, {NULL, NULL}};
 
 void nsl_open_time_stepping(lua_State *L) {
-  nsl_register_type(L, &ts_type, meta, methods);
-  lua_pushvalue(L, -1);
-  lua_pushcclosure(L, new_ts, 1);
-  lua_setfield(L, -2, "TimeStepping");
-  lua_pushvalue(L, -1);
-  lua_pushcclosure(L, new_direct, 1);
-  lua_setfield(L, -2, "TimeSteppingDirectProjection");
-  lua_pushvalue(L, -1);
-  lua_pushcclosure(L, new_combined, 1);
-  lua_setfield(L, -2, "TimeSteppingCombinedProjection");
-  lua_pushvalue(L, -1);
-  lua_pushcclosure(L, new_event_driven, 1);
-  lua_setfield(L, -2, "EventDriven");
+  static const lua_CFunction makers[NS_SIMULATION_KINDS] = {
+      [NS_TIME_STEPPING] = new_ts,
+      [NS_DIRECT_PROJECTION] = new_direct,
+      [NS_COMBINED_PROJECTION] = new_combined,
+      [NS_EVENT_DRIVEN] = new_event_driven,
+  };
+  nsl_register_type(L, &types[NS_TIME_STEPPING], meta, methods);
+  for (int kind = 0; kind < NS_SIMULATION_KINDS; kind++) {
+    lua_pushvalue(L, -1);
+    lua_pushcclosure(L, makers[kind], 1);
+    lua_setfield(L, -2, types[kind].name);
+  }
 }

@@ -4,6 +4,7 @@
 */
 #include <math.h>
 
+#include "bind/swap.h"
 #include "bind/trace.h"
 
 #define PI 3.141592653589793238462643383279502884
@@ -17,14 +18,8 @@ static bool any_traced(lua_State *L) {
   return false;
 }
 
-/* Calls the original with the arguments on the stack. */
 static int original(lua_State *L) {
-  if (!lua_getupvalue(L, lua_upvalueindex(ORIGINAL), 1)) return lua_tocfunction(L, lua_upvalueindex(ORIGINAL))(L);
-  lua_pop(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(ORIGINAL));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return nsl_swap_call_original(L, ORIGINAL);
 }
 
 static int node(lua_State *L, int arg) {

@@ -9,7 +9,11 @@
 #include "bind/trace.h"
 #include "bind/vector.h"
 
-const NslType nsl_traced_vector_type = {.name = "traced vector"};
+static const char *describe(lua_State *L, const void *object) {
+  return lua_pushfstring(L, "traced vector of %d", ((const NslTracedVector *)object)->n);
+}
+
+const NslType nsl_traced_vector_type = {"traced vector", describe};
 const NslType nsl_traced_matrix_type = {.name = "traced matrix"};
 
 enum { METHODS = NSL_TRACE_UPVALUES + 1 };
@@ -86,35 +90,22 @@ static NslTracedVector *check_writable(lua_State *L, int idx) {
   return v;
 }
 
-static const char *describe(lua_State *L, int idx) {
-  const NslTracedVector *v = nsl_test_traced_vector(L, idx);
-  if (v) return lua_pushfstring(L, "traced vector of %d", v->n);
-  return nsl_test_traced(L, idx) ? "traced value" : nsl_describe(L, idx);
-}
-
 /* Stores the number at idx into element i (from 0). */
 static void store(lua_State *L, NslTracedVector *v, int i, int idx) {
   int node = nsl_traced_node(L, idx);
-  if (node < 0) luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, describe(L, idx));
+  if (node < 0) luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, nsl_describe(L, idx));
   v->node[i * v->step] = node;
   *v->written = true;
 }
 
 /* ---- elements ---- */
 
-static int bad_index(lua_State *L, const char *name, int n) {
-  if (nsl_test_traced(L, 2)) return nsl_untraceable(L, "an element chosen by");
-  if (!lua_isinteger(L, 2)) return luaL_error(L, "%s: index must be an integer, got %s", name, describe(L, 2));
-  if (n == 0) return luaL_error(L, "%s[%I]: the vector is empty", name, (LUAI_UACINT)lua_tointeger(L, 2));
-  return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), n);
-}
-
 /* The position from 0 of the index at stack index 2. */
 static int position(lua_State *L, const char *name, int n) {
-  int good = 0;
-  lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
-  if (!good || i >= (lua_Unsigned)n) bad_index(L, name, n);
-  return (int)i;
+  int i = nsl_index(L, n);
+  if (i < 0 && nsl_test_traced(L, 2)) nsl_untraceable(L, "an element chosen by");
+  if (i < 0) nsl_bad_index(L, name, n);
+  return i;
 }
 
 /* Pushes the method called by the string at stack index 2; one of plain vectors that is missing here raises. */
@@ -231,7 +222,7 @@ static int product(lua_State *L, bool matrix_first) {
   nsl_matrix_alive(L, m);
   int rows = matrix_first ? m->rows : m->cols, cols = matrix_first ? m->cols : m->rows;
   if (cols != v.n)
-    return luaL_error(L, "%s * %s: sizes do not match", describe(L, 1), describe(L, 2));
+    return luaL_error(L, "%s * %s: sizes do not match", nsl_describe(L, 1), nsl_describe(L, 2));
   NslTracedVector *out = push_result(L, rows);
   for (int i = 0; i < rows; i++) {
     int sum = -1;
@@ -247,7 +238,7 @@ static int product(lua_State *L, bool matrix_first) {
 }
 
 static int undefined(lua_State *L, const char *sign, const char *hint) {
-  return luaL_error(L, "%s %s %s: %s", describe(L, 1), sign, describe(L, 2), hint);
+  return luaL_error(L, "%s %s %s: %s", nsl_describe(L, 1), sign, nsl_describe(L, 2), hint);
 }
 
 /* x^2 is x * x, as in Lua. */
@@ -334,7 +325,7 @@ static Operand vector_argument(lua_State *L, int idx, int n, const char *who) {
   }
   Operand o = operand(L, idx);
   if (!is_vector(&o) || o.n != n)
-    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, describe(L, idx));
+    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, nsl_describe(L, idx));
   return o;
 }
 
@@ -490,7 +481,7 @@ static int method_min(lua_State *L) {
 
 static int method_cross(lua_State *L) {
   const NslTracedVector *v = check(L, 1);
-  if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", describe(L, 1));
+  if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", nsl_describe(L, 1));
   lua_settop(L, 2);
   Operand b = vector_argument(L, 2, 3, "cross"), a = operand(L, 1);
   NslTracedVector *out = push_result(L, 3);

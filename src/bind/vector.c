@@ -104,17 +104,20 @@ void nsl_vector_writable(lua_State *L, const NslVector *v) {
   if (v->readonly) luaL_error(L, "%s is read-only", v->label ? v->label : "vector");
 }
 
-/* Raises what is wrong with the index at stack index 2 of the vector at 1. */
-static int bad_index(lua_State *L, const NslVector *v) {
-  nsl_vector_alive(L, v);
-  const char *name = nsl_vector_name(L, 1);
+int nsl_bad_index(lua_State *L, const char *name, int n) {
   if (!lua_isinteger(L, 2)) {
     const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2))
                                                     : nsl_describe(L, 2);
     return luaL_error(L, "%s: index must be an integer, got %s", name, got);
   }
-  if (v->n == 0) return luaL_error(L, "%s[%I]: the vector is empty", name, (LUAI_UACINT)lua_tointeger(L, 2));
-  return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), v->n);
+  if (n == 0) return luaL_error(L, "%s[%I]: the vector is empty", name, (LUAI_UACINT)lua_tointeger(L, 2));
+  return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), n);
+}
+
+/* Raises what is wrong with the index at stack index 2 of the vector at 1. */
+static int bad_index(lua_State *L, const NslVector *v) {
+  nsl_vector_alive(L, v);
+  return nsl_bad_index(L, nsl_vector_name(L, 1), v->n);
 }
 
 int nsl_position(lua_State *L, int arg, int n, const char *label, const char *what) {
@@ -471,22 +474,11 @@ static const luaL_Reg vector_methods[] = {
 };
 
 void nsl_vector_methods(lua_State *L) {
-  luaL_getmetatable(L, nsl_vector_type.name);
-  lua_getfield(L, -1, "__index");
-  lua_getupvalue(L, -1, 1);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  nsl_push_element_methods(L, &nsl_vector_type);
 }
 
 void nsl_open_vector(lua_State *L) {
-  nsl_register_type(L, &nsl_vector_type, vector_meta, vector_methods);
-  luaL_getmetatable(L, nsl_vector_type.name);
-  luaL_setfuncs(L, nsl_element_meta, 0);
-  lua_getfield(L, -1, "__index");
-  luaL_setfuncs(L, nsl_element_methods, 0);
-  lua_pushcclosure(L, vector_index, 1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  nsl_register_elements(L, &nsl_vector_type, vector_meta, vector_methods, vector_index);
   ns_linalg_init();
   lua_pushcfunction(L, new_vector);
   lua_setfield(L, -2, "vector");

@@ -81,6 +81,16 @@ void nsl_vector_writable(lua_State *L, const NslVector *v);
 /* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix C, or "vector". Pushes the string. */
 const char *nsl_vector_name(lua_State *L, int idx);
 
+/* The position from 0 of the index at stack index 2 of a vector of n; -1 when it is none: nsl_bad_index says why. */
+static inline int nsl_index(lua_State *L, int n) {
+  int good = 0;
+  lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
+  return good && i < (lua_Unsigned)n ? (int)i : -1;
+}
+
+/* Raises "NAME[4]: index out of range 1..3", or that the index at stack index 2 is no integer, or the vector empty. */
+int nsl_bad_index(lua_State *L, const char *name, int n);
+
 /*
 ** An index from 1, or from -1 at the end, as an index from 0; raises "LABEL: WHAT index K out of range 1..n".
 */

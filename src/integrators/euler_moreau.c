@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/edges.h"
 
 /* A dynamical system in the stack. */
 typedef struct Node {
@@ -28,8 +29,7 @@ typedef struct Cluster {
   bool changes;    /* a callback enters W: it is formed anew at each iteration */
   uint64_t key;    /* what `fixed` was formed from; 0: nothing that holds */
   bool factored;
-  int *edges;      /* the interactions that touch it */
-  int nedges;
+  NsEdges edges;   /* the interactions that touch it */
 } Cluster;
 
 /* The states of one system within an interaction's x. */
@@ -140,11 +140,10 @@ static void lay_out_states(NsEulerMoreau *em) {
   }
 }
 
-static void touch(NsEulerMoreau *em, Edge *edge, int cluster) {
+static void touch(Edge *edge, int cluster) {
   for (int i = 0; i < edge->ntouched; i++)
     if (edge->touched[i] == cluster) return;
   edge->touched[edge->ntouched++] = cluster;
-  em->clusters[cluster].nedges++;
 }
 
 static void lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter) {
@@ -160,7 +159,7 @@ static void lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter) {
     int node = inter->ds[p]->index;
     edge->parts[p] = (Part){node, at};
     at += inter->ds[p]->n;
-    touch(em, edge, em->nodes[node].cluster);
+    touch(edge, em->nodes[node].cluster);
     if (ns_relation_has_K(relation)) em->clusters[em->nodes[node].cluster].changes = true;
   }
 }
@@ -177,20 +176,16 @@ static void allocate_edge(NsEulerMoreau *em, Edge *edge) {
   for (int i = 0; i < edge->ntouched; i++) edge->X[i] = ns_arena_matrix(arena, em->clusters[edge->touched[i]].n, m);
 }
 
-static void allocate_clusters(NsEulerMoreau *em) {
+/* of_system: the cluster of each system. */
+static void allocate_clusters(NsEulerMoreau *em, const int *of_system) {
+  const NsEdges *edges = ns_edges_of(&em->arena, em->nsds, of_system, em->nclusters);
   for (int c = 0; c < em->nclusters; c++) {
     Cluster *cluster = &em->clusters[c];
     double **matrices[] = {&cluster->fixed, &cluster->W, &cluster->factors_of};
     for (int i = 0; i < 3; i++) *matrices[i] = ns_arena_matrix(&em->arena, cluster->n, cluster->n);
-    cluster->edges = ns_arena_ints(&em->arena, cluster->nedges);
     if (ns_lu_new(&cluster->lu, cluster->n) != NS_OK) em->arena.failed = true;
-    cluster->nedges = 0;
+    if (edges) cluster->edges = edges[c];
   }
-  for (int e = 0; e < em->nsds->ninteractions && !em->arena.failed; e++)
-    for (int i = 0; i < em->edges[e].ntouched; i++) {
-      Cluster *cluster = &em->clusters[em->edges[e].touched[i]];
-      cluster->edges[cluster->nedges++] = e;
-    }
 }
 
 static void allocate_vectors(NsEulerMoreau *em) {
@@ -212,10 +207,10 @@ NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
   em->nodes = ns_arena_take(&em->arena, (size_t)nsds->nds, sizeof *em->nodes);
   em->clusters = ns_arena_take(&em->arena, (size_t)nsds->nds, sizeof *em->clusters);
   em->edges = ns_arena_take(&em->arena, (size_t)nsds->ninteractions, sizeof *em->edges);
-  int *parent = ns_arena_ints(&em->arena, nsds->nds);
+  int *room = ns_arena_ints(&em->arena, nsds->nds);
   if (!em->arena.failed) {
     for (int i = 0; i < nsds->nds; i++) em->nodes[i].ds = (NsFirstOrderDs *)nsds->ds[i];
-    find_clusters(em, parent);
+    find_clusters(em, room);
     chain_nodes(em);
     lay_out_states(em);
     for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(em, &em->edges[e], nsds->interactions[e]);
@@ -224,7 +219,8 @@ NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
       if (!ns_first_order_linear(em->nodes[i].ds))
         em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->base.n, em->nodes[i].ds->base.n);
     for (int e = 0; e < nsds->ninteractions; e++) allocate_edge(em, &em->edges[e]);
-    allocate_clusters(em);
+    for (int i = 0; i < nsds->nds; i++) room[i] = em->nodes[i].cluster;
+    allocate_clusters(em, room);
   }
   if (em->arena.failed) {
     ns_euler_moreau_free(em);
@@ -241,28 +237,12 @@ void ns_euler_moreau_free(NsEulerMoreau *em) {
   ns_free(em);
 }
 
-int ns_euler_moreau_states(const NsEulerMoreau *em) {
-  return em->N;
-}
-
-int ns_euler_moreau_multipliers(const NsEulerMoreau *em) {
-  return em->m;
-}
-
 bool ns_euler_moreau_linear(const NsEulerMoreau *em) {
   return em->linear;
 }
 
-int ns_euler_moreau_row(const NsEulerMoreau *em, int interaction) {
-  return em->edges[interaction].row;
-}
-
 const double *ns_euler_moreau_matrix(const NsEulerMoreau *em) {
   return em->matrix;
-}
-
-const double *ns_euler_moreau_lambda(const NsEulerMoreau *em) {
-  return em->lambda;
 }
 
 const double *ns_euler_moreau_guess(const NsEulerMoreau *em) {
@@ -502,7 +482,7 @@ static NsStatus form_cluster(NsEulerMoreau *em, Cluster *cluster, bool fresh, Ns
     NsStatus status = add_slope(em, &em->nodes[i], err);
     if (status != NS_OK) return status;
   }
-  for (int i = 0; i < cluster->nedges; i++) add_K(em, &em->edges[cluster->edges[i]]);
+  for (int i = 0; i < cluster->edges.count; i++) add_K(em, &em->edges[cluster->edges.of[i]]);
   return NS_OK;
 }
 
@@ -566,9 +546,9 @@ static void form_matrix(NsEulerMoreau *em) {
   memset(em->matrix, 0, (size_t)em->m * (size_t)em->m * sizeof(double));
   for (int c = 0; c < em->nclusters; c++) {
     const Cluster *cluster = &em->clusters[c];
-    for (int a = 0; a < cluster->nedges; a++)
-      for (int b = 0; b < cluster->nedges; b++)
-        add_coupling(em, &em->edges[cluster->edges[a]], &em->edges[cluster->edges[b]], c, factor);
+    for (int a = 0; a < cluster->edges.count; a++)
+      for (int b = 0; b < cluster->edges.count; b++)
+        add_coupling(em, &em->edges[cluster->edges.of[a]], &em->edges[cluster->edges.of[b]], c, factor);
   }
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];

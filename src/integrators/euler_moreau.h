@@ -32,13 +32,8 @@ typedef struct NsEulerMoreau NsEulerMoreau;
 NsStatus ns_euler_moreau_new(NsEulerMoreau **em, NsNsds *nsds);
 void ns_euler_moreau_free(NsEulerMoreau *em);
 
-/* Sizes N and m, and whether every system and relation is linear (one iteration is then exact). */
-int ns_euler_moreau_states(const NsEulerMoreau *em);
-int ns_euler_moreau_multipliers(const NsEulerMoreau *em);
+/* Whether every system and relation is linear (one iteration is then exact). */
 bool ns_euler_moreau_linear(const NsEulerMoreau *em);
-
-/* The position of interaction i's first multiplier in the stacked vectors. */
-int ns_euler_moreau_row(const NsEulerMoreau *em, int interaction);
 
 /*
 ** Begins a step of length h from t_k to t_next (t_k + h to rounding) at the memories of every object, evaluates what
@@ -81,9 +76,6 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
 ** atol, in the units of x or y, counts as 0.
 */
 NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
-
-/* The iterate's stacked lambda. */
-const double *ns_euler_moreau_lambda(const NsEulerMoreau *em);
 
 /*
 ** Where the solver of the one-step problem should start: lambda_k, moved into the law's set, then the last iterate.

@@ -106,29 +106,8 @@ int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em) {
   return em->N;
 }
 
-int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em) {
-  return em->m;
-}
-
-const NsSparse *ns_euler_moreau_sparse_matrix(const NsEulerMoreauSparse *em, long *formed) {
-  *formed = em->formed;
-  return em->matrix;
-}
-
-const double *ns_euler_moreau_sparse_q(const NsEulerMoreauSparse *em) {
-  return em->q;
-}
-
-const double *ns_euler_moreau_sparse_lower(const NsEulerMoreauSparse *em) {
-  return em->lower;
-}
-
-const double *ns_euler_moreau_sparse_upper(const NsEulerMoreauSparse *em) {
-  return em->upper;
-}
-
-const double *ns_euler_moreau_sparse_guess(const NsEulerMoreauSparse *em) {
-  return em->guess;
+NsSparseStep ns_euler_moreau_sparse_problem(const NsEulerMoreauSparse *em) {
+  return (NsSparseStep){em->matrix, em->formed, em->q, em->lower, em->upper, em->guess};
 }
 
 /* ---- the matrix ---- */

@@ -7,6 +7,7 @@
 
 #include "integrators/euler_moreau.h"
 #include "linalg/sparse.h"
+#include "integrators/triplets.h"
 
 /*
 ** With dx = x - x_k the step is the box problem of order N + m
@@ -25,9 +26,8 @@ bool ns_euler_moreau_sparse_suits(const NsNsds *nsds);
 NsStatus ns_euler_moreau_sparse_new(NsEulerMoreauSparse **em, NsNsds *nsds);
 void ns_euler_moreau_sparse_free(NsEulerMoreauSparse *em);
 
-/* Sizes N and m. */
+/* N. */
 int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em);
-int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em);
 
 /*
 ** Begins a step at the memories of every object, as ns_euler_moreau_begin does, and forms the problem. The matrix is
@@ -36,15 +36,8 @@ int ns_euler_moreau_sparse_multipliers(const NsEulerMoreauSparse *em);
 NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k,
                                       double t_next, double h, NsError *err);
 
-/*
-** The problem (order N + m): the matrix with a number that changes with it, q, bounds, and where a solver should
-** start.
-*/
-const NsSparse *ns_euler_moreau_sparse_matrix(const NsEulerMoreauSparse *em, long *formed);
-const double *ns_euler_moreau_sparse_q(const NsEulerMoreauSparse *em);
-const double *ns_euler_moreau_sparse_lower(const NsEulerMoreauSparse *em);
-const double *ns_euler_moreau_sparse_upper(const NsEulerMoreauSparse *em);
-const double *ns_euler_moreau_sparse_guess(const NsEulerMoreauSparse *em);
+/* The problem, of order N + m. */
+NsSparseStep ns_euler_moreau_sparse_problem(const NsEulerMoreauSparse *em);
 
 /*
 ** Accepts a solution z (N + m): writes x, r, y and lambda of every object. NS_ENAN, nothing written, when a state is

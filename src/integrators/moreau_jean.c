@@ -62,7 +62,6 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
                                 .at = at,
                                 .H = ns_arena_matrix(arena, edge->m, node->ds->nv),
                                 .X = ns_arena_matrix(arena, node->ds->nv, edge->m)};
-    node->nedges++;
   }
   if (mj->curves && ns_mj_can_curve(edge)) ns_mj_take_curve(edge, arena);
 }
@@ -74,16 +73,8 @@ static bool has_friction(const NsNsds *nsds) {
 }
 
 static void join(NsMoreauJean *mj) {
-  for (int i = 0; i < mj->nsds->nds; i++) {
-    NsMjNode *node = &mj->nodes[i];
-    node->edges = ns_arena_ints(&mj->arena, node->nedges);
-    node->nedges = 0;
-  }
-  for (int e = 0; e < mj->nsds->ninteractions && !mj->arena.failed; e++)
-    for (int p = 0; p < mj->edges[e].nparts; p++) {
-      NsMjNode *node = &mj->nodes[mj->edges[e].parts[p].node];
-      node->edges[node->nedges++] = e;
-    }
+  const NsEdges *edges = ns_edges_of(&mj->arena, mj->nsds, NULL, mj->nsds->nds);
+  for (int i = 0; edges && i < mj->nsds->nds; i++) mj->nodes[i].edges = edges[i];
 }
 
 static void take_vectors(NsMoreauJean *mj) {

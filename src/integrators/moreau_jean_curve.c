@@ -69,16 +69,16 @@ void ns_mj_curve(NsMoreauJean *mj) {
 
 bool ns_mj_curved(const NsMoreauJean *mj, const NsMjNode *node) {
   if (!mj->curved) return false;
-  for (int x = 0; x < node->nedges; x++)
-    if (mj->edges[node->edges[x]].curved) return true;
+  for (int x = 0; x < node->edges.count; x++)
+    if (mj->edges[node->edges.of[x]].curved) return true;
   return false;
 }
 
 void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node) {
   double a = mj->h * mj->options.theta;
   size_t n = (size_t)node->ds->nv;
-  for (int x = 0; x < node->nedges; x++) {
-    const NsMjEdge *edge = &mj->edges[node->edges[x]];
+  for (int x = 0; x < node->edges.count; x++) {
+    const NsMjEdge *edge = &mj->edges[node->edges.of[x]];
     if (!edge->curved) continue;
     const NsMjPart *part = ns_mj_part_of(edge, (int)(node - mj->nodes));
     size_t m = (size_t)edge->m, nx = (size_t)edge->inter->nx, at = (size_t)part->at;

@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_MOREAU_JEAN_PARTS_H
 #define NS_INTEGRATORS_MOREAU_JEAN_PARTS_H
 
+#include "integrators/edges.h"
 #include "integrators/moreau_jean.h"
 #include "integrators/triplets.h"
 
@@ -22,8 +23,7 @@ typedef struct NsMjNode {
   NsLu *lu;
   uint64_t key;  /* what W was formed from */
   bool factored, fresh; /* fresh: in this linearisation */
-  int *edges;    /* interactions that touch it */
-  int nedges;
+  NsEdges edges; /* interactions that touch it */
 } NsMjNode;
 
 /* One system within an interaction. */

@@ -121,10 +121,10 @@ const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node) {
 static void put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    for (int x = 0; x < node->nedges; x++) {
-      const NsMjEdge *a = &mj->edges[node->edges[x]];
-      for (int y = 0; a->active >= 0 && y < node->nedges; y++) {
-        const NsMjEdge *b = &mj->edges[node->edges[y]];
+    for (int x = 0; x < node->edges.count; x++) {
+      const NsMjEdge *a = &mj->edges[node->edges.of[x]];
+      for (int y = 0; a->active >= 0 && y < node->edges.count; y++) {
+        const NsMjEdge *b = &mj->edges[node->edges.of[y]];
         if (b->active >= 0) ns_mj_put_coupling(mj, a, ns_mj_part_of(a, d), a->m, b, ns_mj_part_of(b, d), b->m, sink);
       }
     }

@@ -57,13 +57,15 @@ static void number_positions(NsMoreauJean *mj) {
 }
 
 static void put_positions(const NsMoreauJean *mj, const NsMjSink *sink) {
-  for (int d = 0; d < mj->nsds->nds; d++)
-    for (int x = 0; x < mj->nodes[d].nedges; x++)
-      for (int y = 0; y < mj->nodes[d].nedges; y++) {
-        const NsMjEdge *a = &mj->edges[mj->nodes[d].edges[x]], *b = &mj->edges[mj->nodes[d].edges[y]];
+  for (int d = 0; d < mj->nsds->nds; d++) {
+    const NsEdges *edges = &mj->nodes[d].edges;
+    for (int x = 0; x < edges->count; x++)
+      for (int y = 0; y < edges->count; y++) {
+        const NsMjEdge *a = &mj->edges[edges->of[x]], *b = &mj->edges[edges->of[y]];
         if (a->active < 0 || b->active < 0) continue;
         ns_mj_put_coupling(mj, a, ns_mj_part_of(a, d), constrained_rows(a), b, ns_mj_part_of(b, d), constrained_rows(b), sink);
       }
+  }
 }
 
 static void put_sparse_positions(const void *context, NsTriplets *t) {

@@ -6,6 +6,7 @@
 #define NS_INTEGRATORS_MOREAU_JEAN_SPARSE_H
 
 #include "integrators/moreau_jean.h"
+#include "integrators/triplets.h"
 
 /*
 ** With dv = v - v_k the step is the box problem of order N + m
@@ -38,13 +39,7 @@ int ns_moreau_jean_sparse_states(const NsMoreauJeanSparse *mj);
 NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanOptions *options, double t_k,
                                      double t_next, double h, NsError *err);
 
-/* The problem (order N + m), with a number that changes with the matrix. */
-typedef struct NsSparseStep {
-  const NsSparse *matrix;
-  long formed;
-  const double *q, *lower, *upper, *guess;
-} NsSparseStep;
-
+/* The problem, of order N + m. */
 NsSparseStep ns_moreau_jean_sparse_problem(const NsMoreauJeanSparse *mj);
 
 /*

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/edges.h"
 #include "integrators/triplets.h"
 
 enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS };
@@ -25,7 +26,7 @@ typedef struct Node {
   NsLu *lu;
   uint64_t key;
   bool factored, factored_first;
-  int *edges, nedges;
+  NsEdges edges; /* interactions that touch it */
 } Node;
 
 /* One system within an interaction: m x n blocks of H, X = W^-1 H(q_k)' (n x m). */
@@ -125,22 +126,14 @@ static void lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter)
   edge->H = ns_arena_matrix(arena, edge->m, inter->nx);
   edge->x = ns_arena_doubles(arena, inter->nx);
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
-    Node *node = &sp->nodes[inter->ds[p]->index];
+    const Node *node = &sp->nodes[inter->ds[p]->index];
     edge->parts[p] = (Part){inter->ds[p]->index, at, ns_arena_matrix(arena, node->n, edge->m)};
-    node->nedges++;
   }
 }
 
 static void join(NsSchatzmanPaoli *sp) {
-  for (int i = 0; i < sp->nsds->nds; i++) {
-    sp->nodes[i].edges = ns_arena_ints(&sp->arena, sp->nodes[i].nedges);
-    sp->nodes[i].nedges = 0;
-  }
-  for (int e = 0; e < sp->nsds->ninteractions && !sp->arena.failed; e++)
-    for (int p = 0; p < sp->edges[e].nparts; p++) {
-      Node *node = &sp->nodes[sp->edges[e].parts[p].node];
-      node->edges[node->nedges++] = e;
-    }
+  const NsEdges *edges = ns_edges_of(&sp->arena, sp->nsds, NULL, sp->nsds->nds);
+  for (int i = 0; edges && i < sp->nsds->nds; i++) sp->nodes[i].edges = edges[i];
 }
 
 static void take_vectors(NsSchatzmanPaoli *sp) {
@@ -444,9 +437,9 @@ static void put_all(const void *context, NsTriplets *triplets) {
   const NsSchatzmanPaoli *sp = context;
   for (int d = 0; d < sp->nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
-    for (int x = 0; x < node->nedges; x++)
-      for (int y = 0; y < node->nedges; y++)
-        put_coupling(sp, &sp->edges[node->edges[x]], &sp->edges[node->edges[y]], d, triplets);
+    for (int x = 0; x < node->edges.count; x++)
+      for (int y = 0; y < node->edges.count; y++)
+        put_coupling(sp, &sp->edges[node->edges.of[x]], &sp->edges[node->edges.of[y]], d, triplets);
   }
 }
 

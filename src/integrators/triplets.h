@@ -1,11 +1,18 @@
 /*
 ** triplets.h
-** A sparse matrix of a step, out of the coefficients of a model.
+** A sparse problem of a step, its matrix out of the coefficients of a model.
 */
 #ifndef NS_INTEGRATORS_TRIPLETS_H
 #define NS_INTEGRATORS_TRIPLETS_H
 
 #include "model/coef.h"
+
+/* The box problem of a step: its matrix, with a number that changes with it; q, bounds, and where a solver should start. */
+typedef struct NsSparseStep {
+  const NsSparse *matrix;
+  long formed;
+  const double *q, *lower, *upper, *guess;
+} NsSparseStep;
 
 /* Triplets being collected; while i is NULL they are only counted. */
 typedef struct NsTriplets {

@@ -69,7 +69,10 @@ static bool set_nonblocking(int fd) {
 
 /* ---- start ---- */
 
-/* The program starts with the signal mask `mask` and with SIGPIPE and SIGINT as they are by default. */
+/*
+** The program starts with the signal mask `mask`, with SIGPIPE and SIGINT as they are by default, and in a process group
+** of its own.
+*/
 static int spawn_with(pid_t *pid, const char *const *argv, posix_spawn_file_actions_t *actions,
                       posix_spawnattr_t *attributes, const sigset_t *mask) {
   sigset_t defaults;
@@ -78,7 +81,8 @@ static int spawn_with(pid_t *pid, const char *const *argv, posix_spawn_file_acti
   sigaddset(&defaults, SIGINT);
   posix_spawnattr_setsigdefault(attributes, &defaults);
   posix_spawnattr_setsigmask(attributes, mask);
-  posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(attributes, 0);
+  posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   return posix_spawnp(pid, argv[0], actions, attributes, (char *const *)argv, environ);
 }
 

@@ -23,7 +23,8 @@ typedef struct NsProcessOutput {
 ** Runs argv[0] (looked up on the PATH; argv ends in NULL), feeds it `size` bytes and waits until it has ended. What it
 ** leaves running, a window that persists, is not waited for. Arguments reach the program as they are: no shell reads
 ** them. A program that stops reading its input does no harm (no SIGPIPE). The engine's interrupt flag is polled every
-** 20 ms: the program is then killed. An exit status that is not 0 is no failure of this function.
+** 20 ms: the program is then killed. It has a process group of its own: Ctrl-C at a terminal reaches it in this way
+** alone, and a window that persists not at all. An exit status that is not 0 is no failure of this function.
 ** NS_EIO ("cannot run 'X': reason"; `missing` is set when it is not there), NS_ENOMEM, NS_EINTR.
 */
 NsStatus ns_process_run(const char *const *argv, const char *input, size_t size, NsProcessOutput *output, NsError *err);

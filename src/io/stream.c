@@ -19,14 +19,15 @@
 
 enum { BUFFER_BYTES = 1 << 16 };
 
-struct NsStream {
+typedef struct CsvStream {
+  NsStream stream;
   char *path;
   int fd, ncols, error; /* error: the first errno */
   size_t used;
   char buffer[BUFFER_BYTES];
-};
+} CsvStream;
 
-static void write_out(NsStream *s) {
+static void write_out(CsvStream *s) {
   const char *at = s->buffer;
   for (size_t left = s->used; left > 0 && !s->error;) {
     ssize_t done = write(s->fd, at, left);
@@ -36,7 +37,7 @@ static void write_out(NsStream *s) {
   s->used = 0;
 }
 
-static void put(NsStream *s, const char *bytes, size_t size) {
+static void put(CsvStream *s, const char *bytes, size_t size) {
   for (size_t room; size > 0; bytes += room, size -= room) {
     if (s->used == BUFFER_BYTES) write_out(s);
     room = BUFFER_BYTES - s->used < size ? BUFFER_BYTES - s->used : size;
@@ -73,7 +74,7 @@ static bool find_end(FILE *in, const char *header, size_t size, double from, off
 }
 
 /* Cuts what there is of the file at *end and goes there. */
-static NsStatus go_on(NsStream *s, const char *header, size_t size, double from, off_t *end, NsError *err) {
+static NsStatus go_on(CsvStream *s, const char *header, size_t size, double from, off_t *end, NsError *err) {
   FILE *in = fopen(s->path, "re");
   if (!in) return ns_fail(err, NS_EIO, "cannot read '%s': %s", s->path, strerror(errno));
   bool same = find_end(in, header, size, from, end);
@@ -83,13 +84,13 @@ static NsStatus go_on(NsStream *s, const char *header, size_t size, double from,
   return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
 }
 
-static void destroy(NsStream *s) {
+static void destroy(CsvStream *s) {
   if (s->fd >= 0) close(s->fd);
   ns_free(s->path);
   ns_free(s);
 }
 
-static NsStatus prepare(NsStream *s, const char *header, size_t size, double from, NsError *err) {
+static NsStatus prepare(CsvStream *s, const char *header, size_t size, double from, NsError *err) {
   bool anew = isinf(from) && from < 0;
   off_t end = 0;
   s->fd = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC | (anew ? O_TRUNC : 0), 0666);
@@ -99,31 +100,10 @@ static NsStatus prepare(NsStream *s, const char *header, size_t size, double fro
   return status;
 }
 
-NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char *const *names, double from,
-                        NsError *err) {
-  size_t size, length = strlen(path) + 1;
-  NsStream *s = ns_alloc(1, sizeof *s);
-  char *copy = ns_alloc(length, 1), *header = ns_csv_header(ncols, names, &size);
-  *out = NULL;
-  if (!s || !copy || !header) {
-    ns_free(s);
-    ns_free(copy);
-    ns_free(header);
-    return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
-  }
-  s->path = memcpy(copy, path, length);
-  s->fd = -1;
-  s->ncols = ncols;
-  NsStatus status = prepare(s, header, size, from, err);
-  ns_free(header);
-  if (status == NS_OK) *out = s;
-  else destroy(s);
-  return status;
-}
-
 /* ---- rows ---- */
 
-void ns_stream_row(NsStream *s, const double *row) {
+static void csv_row(NsStream *stream, const double *row) {
+  CsvStream *s = (CsvStream *)stream;
   char text[NS_NUMBER_TEXT + 1];
   for (int j = 0; j < s->ncols; j++) {
     size_t length = ns_number_format(text, row[j]);
@@ -132,15 +112,55 @@ void ns_stream_row(NsStream *s, const double *row) {
   }
 }
 
-NsStatus ns_stream_flush(NsStream *s, NsError *err) {
+static NsStatus csv_flush(NsStream *stream, NsError *err) {
+  CsvStream *s = (CsvStream *)stream;
   write_out(s);
   if (!s->error && fdatasync(s->fd) != 0 && errno != EINVAL && errno != ENOTSUP) s->error = errno;
   return s->error ? ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(s->error)) : NS_OK;
 }
 
-NsStatus ns_stream_close(NsStream *s, NsError *err) {
-  if (!s) return NS_OK;
-  NsStatus status = ns_stream_flush(s, err);
-  destroy(s);
+static NsStatus csv_close(NsStream *stream, NsError *err) {
+  NsStatus status = csv_flush(stream, err);
+  destroy((CsvStream *)stream);
   return status;
+}
+
+/* ---- opening ---- */
+
+NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char *const *names, double from,
+                        NsError *err) {
+  size_t size, length = strlen(path) + 1;
+  static const NsStreamMethod method = {csv_row, csv_flush, csv_close};
+  CsvStream *s = ns_alloc(1, sizeof *s);
+  char *copy = ns_alloc(length, 1), *header = ns_csv_header(ncols, names, &size);
+  *out = NULL;
+  if (!s || !copy || !header) {
+    ns_free(s);
+    ns_free(copy);
+    ns_free(header);
+    return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
+  }
+  s->stream.method = &method;
+  s->path = memcpy(copy, path, length);
+  s->fd = -1;
+  s->ncols = ncols;
+  NsStatus status = prepare(s, header, size, from, err);
+  ns_free(header);
+  if (status == NS_OK) *out = &s->stream;
+  else destroy(s);
+  return status;
+}
+
+/* ---- any format ---- */
+
+void ns_stream_row(NsStream *stream, const double *row) {
+  stream->method->row(stream, row);
+}
+
+NsStatus ns_stream_flush(NsStream *stream, NsError *err) {
+  return stream->method->flush(stream, err);
+}
+
+NsStatus ns_stream_close(NsStream *stream, NsError *err) {
+  return stream ? stream->method->close(stream, err) : NS_OK;
 }

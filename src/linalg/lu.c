@@ -240,19 +240,6 @@ double ns_lu_rcond(NsLu *lu) {
   return rcond;
 }
 
-double ns_lu_logdet(const NsLu *lu, int *sign) {
-  double sum = 0;
-  *sign = 1;
-  for (int k = 0; k < lu->n; k++) {
-    double u = lu->a[k + (size_t)k * (size_t)lu->n];
-    if (u == 0) return *sign = 0, -INFINITY;
-    if (u < 0) *sign = -*sign;
-    if (lu->pivot[k] != k + 1) *sign = -*sign;
-    sum += log(fabs(u));
-  }
-  return sum;
-}
-
 double ns_lu_det(const NsLu *lu) {
   double mantissa = 1;
   long exponent = 0;

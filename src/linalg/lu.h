@@ -53,9 +53,6 @@ void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb);
 /* Reciprocal condition number of A in the 1-norm, estimated (LAPACK dgecon); 0 when singular. Allocates nothing. */
 double ns_lu_rcond(NsLu *lu);
 
-/* Sign and logarithm of |det A|: *sign is -1, 0 or 1, the value returned log|det|. */
-double ns_lu_logdet(const NsLu *lu, int *sign);
-
 /* The determinant, 1 when n is 0; it may overflow to an infinity. Needs a good factorisation. */
 double ns_lu_det(const NsLu *lu);
 

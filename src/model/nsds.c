@@ -69,10 +69,12 @@ static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const
   return NS_OK;
 }
 
-/* Two systems with parameters of their own: room for both, one after the other. */
+/* Two systems with parameters of their own: room for both, one after the other. A link that failed may have left some. */
 static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *second) {
+  ns_free(inter->z_pair);
+  inter->z_pair = NULL;
   inter->nz = inter->relation->z ? inter->relation->nz : first->nz + (second ? second->nz : 0);
-  if (!second || inter->relation->z || inter->nz == 0 || inter->z_pair) return NS_OK;
+  if (!second || inter->relation->z || inter->nz == 0) return NS_OK;
   inter->z_pair = ns_alloc((size_t)inter->nz, sizeof(double));
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
@@ -115,6 +117,14 @@ static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, cons
   return NS_OK;
 }
 
+/* Links the relation to the states of both systems together. */
+static NsStatus link_relation(NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
+  char whose[2 * NS_NAME_SIZE + sizeof "dynamical systems '' and ''"];
+  if (second) snprintf(whose, sizeof whose, "dynamical systems '%s' and '%s'", first->name, second->name);
+  else snprintf(whose, sizeof whose, "dynamical system '%s'", first->name);
+  return ns_relation_link(inter->relation, first->nx + (second ? second->nx : 0), inter->m, inter->nz, whose, err);
+}
+
 NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second,
                       NsError *err) {
   NsStatus status = check_link(nsds, inter, first, second, err);
@@ -127,13 +137,12 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *sec
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   nsds->interactions = array;
   if (prepare_z(inter, first, second) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  int nx = first->nx + (second ? second->nx : 0);
-  status = ns_relation_link(inter->relation, nx, inter->m, inter->nz, err);
+  status = link_relation(inter, first, second, err);
   if (status != NS_OK) return status;
   inter->ds[0] = first;
   inter->ds[1] = second;
   inter->nds = second ? 2 : 1;
-  inter->nx = nx;
+  inter->nx = inter->relation->nx;
   inter->owner = nsds;
   ns_interaction_gather_z(inter);
   nsds->interactions[nsds->ninteractions++] = inter;

@@ -72,14 +72,15 @@ static const char *plural(int count) {
 }
 
 static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols,
-                     NsError *err) {
+                     const char *whose, NsError *err) {
   if (!ns_coef_given(coef) || (coef->rows == rows && coef->cols == cols)) return NS_OK;
-  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multiplier%s and %d state%s, got %d x %d",
+  return ns_fail(err, NS_ESIZE,
+                 "relation '%s': %s: expected %d x %d for %d multiplier%s and %d state%s of %s, got %d x %d",
                  name_of(relation), what, rows, cols, relation->m, plural(relation->m), relation->nx,
-                 plural(relation->nx), coef->rows, coef->cols);
+                 plural(relation->nx), whose, coef->rows, coef->cols);
 }
 
-static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
+static NsStatus check_sizes(const NsRelation *rel, int nz, const char *whose, NsError *err) {
   const struct {
     const char *what;
     const NsCoef *coef;
@@ -88,36 +89,39 @@ static NsStatus check_sizes(const NsRelation *rel, int nz, NsError *err) {
                 {"K", &rel->K, rel->nx, rel->nx}, {"F", &rel->F, rel->m, nz},       {"e", &rel->e, rel->m, 1}};
   NsStatus status = NS_OK;
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == NS_OK; i++)
-    status = fits(rel, wanted[i].what, wanted[i].coef, wanted[i].rows, wanted[i].cols, err);
+    status = fits(rel, wanted[i].what, wanted[i].coef, wanted[i].rows, wanted[i].cols, whose, err);
   return status;
 }
 
 /* Whether a contact goes with so many coordinates and rows. */
-static NsStatus check_contact(const NsRelation *rel, int nx, int m, NsError *err) {
+static NsStatus check_contact(const NsRelation *rel, int nx, int m, const char *whose, NsError *err) {
   const char *what;
   if (m != rel->contact->rows)
     return ns_fail(err, NS_ESIZE, "relation '%s': a %s goes with a law of size %d, got %d", name_of(rel),
                    kinds[rel->kind].name, rel->contact->rows, m);
   if (ns_contact_fits(rel->contact, nx, &what)) return NS_OK;
-  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d", name_of(rel),
-                 ns_contact_shape_name(rel->contact->shape), what, nx);
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d of %s", name_of(rel),
+                 ns_contact_shape_name(rel->contact->shape), what, nx, whose);
 }
 
-NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, NsError *err) {
+NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *whose, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
     return ns_fail(err, NS_ESIZE,
                    "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
                    name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
+  if (rel->states && rel->states != nx)
+    return ns_fail(err, NS_ESIZE, "relation '%s': expected %d state%s, which its callbacks are written for, got %d of %s",
+                   name_of(rel), rel->states, plural(rel->states), nx, whose);
   if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
     return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
   if (ns_relation_family(rel) == NS_FIRST_ORDER && !rel->g.value && !ns_coef_given(&rel->B))
     return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", name_of(rel));
-  if (rel->contact && check_contact(rel, nx, m, err) != NS_OK) return NS_ESIZE;
+  if (rel->contact && check_contact(rel, nx, m, whose, err) != NS_OK) return NS_ESIZE;
   if (rel->contact) rel->contact->nx = nx;
   rel->nx = nx;
   rel->m = m;
-  NsStatus status = check_sizes(rel, nz, err);
+  NsStatus status = check_sizes(rel, nz, whose, err);
   if (status != NS_OK) rel->nx = old_nx, rel->m = old_m;
   return status;
 }

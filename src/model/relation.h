@@ -45,6 +45,7 @@ typedef struct NsRelation {
   NsRelationKind kind;
   char name[NS_NAME_SIZE];
   int nx, m;  /* -1 until linked */
+  int states; /* the number of states that its callbacks are written for; 0: not told */
   NsCoef C, D, B, K, F, e;
   NsFunction h; /* args: x (nx), lambda (m), z; value: m */
   NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
@@ -79,11 +80,12 @@ bool ns_relation_has_K(const NsRelation *relation);
 bool ns_relation_linear(const NsRelation *relation);
 
 /*
-** Fixes nx and m. NS_ESIZE with both numbers when a given coefficient disagrees, or when the relation is already
-** linked with other sizes, or a contact goes with other ones; NS_EARG when there is neither a callback nor a
-** coefficient for y or for r.
+** Fixes nx and m, of the system or systems that `whose` names ("dynamical system 'ds 1'"). NS_ESIZE with both numbers
+** when a given coefficient disagrees, or what its callbacks are written for, or when the relation is already linked
+** with other sizes, or a contact goes with other ones; NS_EARG when there is neither a callback nor a coefficient for y
+** or for r.
 */
-NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, NsError *err);
+NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, const char *whose, NsError *err);
 
 /* Brings the coefficients up to date for time t. */
 NsStatus ns_relation_update(NsRelation *relation, double t, const double *z, NsError *err);

@@ -105,7 +105,9 @@ static int door_width(lua_State *L) {
 static int door_evaluate(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   luaL_checkany(L, 2);
+  nsi_stop_arrived();
   bool good = nsi_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1) == LUA_OK;
+  if (nsi_stop_arrived() && terminal) putchar('\n'); /* the terminal has shown ^C */
   lua_pushboolean(L, good);
   lua_replace(L, 1);
   return lua_gettop(L);

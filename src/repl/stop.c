@@ -16,6 +16,7 @@ enum { FIRST_PATIENCE = 1 << 14, PROMPT_PATIENCE = 2 /* seconds */ };
 static lua_State *volatile running_thread;
 static volatile sig_atomic_t waiting; /* a SIGINT has not been obeyed yet */
 static volatile sig_atomic_t prompt;
+static volatile sig_atomic_t arrived; /* a SIGINT, here or in a run */
 static time_t since;
 static int patience; /* instructions until the hook raises again */
 static void (*volatile raise_flag)(void);
@@ -45,6 +46,7 @@ static void hook_at_once(lua_State *L) {
 static void on_interrupt(int signal_number) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  arrived = 1;
   if (waiting && (!prompt || now.tv_sec - since >= PROMPT_PATIENCE)) {
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -76,6 +78,12 @@ static void obeyed(lua_State *L) {
 void nsi_stop_prompt(bool on) {
   prompt = on;
   set_handler(on ? ignore : SIG_DFL, NULL);
+}
+
+bool nsi_stop_arrived(void) {
+  bool was = arrived;
+  arrived = 0;
+  return was;
 }
 
 void nsi_stop_close(void) {
@@ -195,9 +203,13 @@ static void rearm(lua_State *L) {
   if (waiting) hook_at_once(L);
 }
 
+static void told(void) {
+  arrived = 1;
+}
+
 static void listen_to(void (*raise_it)(void), void (*clear_it)(void)) {
   raise_flag = raise_it;
   clear_flag = clear_it;
 }
 
-__attribute__((visibility("default"))) const NsiInterpreter nsi_interpreter = {running, prompted, rearm, listen_to};
+__attribute__((visibility("default"))) const NsiInterpreter nsi_interpreter = {running, prompted, rearm, listen_to, told};

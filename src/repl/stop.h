@@ -24,6 +24,9 @@ int nsi_pcall(lua_State *L, int nargs, int nresults, int handler);
 /* Under a prompt a second SIGINT is more patient, and one that comes between two calls does nothing. */
 void nsi_stop_prompt(bool on);
 
+/* Whether a SIGINT came, to a call or to a run in it, since this was asked last. */
+bool nsi_stop_arrived(void);
+
 /* Gives SIGINT its default meaning; to be called before the state is closed. */
 void nsi_stop_close(void);
 

@@ -138,7 +138,9 @@ static void describe_time(Text *text, const NsTimeStepping *ts) {
   hash_numbers(&hash, &osi->schatzman_paoli.theta, 1);
   hash_numbers(&hash, &osi->events.rtol, 1);
   hash_numbers(&hash, &osi->events.atol, 1);
-  const char *projection = !ts->projection.on ? "" : ts->projection.combined ? " with the combined projection" : " with projection";
+  const char *projection = ts->kind == NS_DIRECT_PROJECTION     ? " with projection"
+                           : ts->kind == NS_COMBINED_PROJECTION ? " with the combined projection"
+                                                                : "";
   add_line(text, "%s%s, weights %016" PRIx64, ns_integrator_name(osi->kind), projection, hash);
   hash = HASH_START;
   if (grid->points) hash_numbers(&hash, grid->points, (int)grid->npoints);

@@ -20,6 +20,10 @@ const char *ns_event_name(NsEventKind kind) {
   return names[kind];
 }
 
+const char *ns_ed_name(const NsEventDriven *ed) {
+  return ed->options.fixed ? "D1MinusLinearOSI" : "EventDriven";
+}
+
 NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
@@ -154,8 +158,8 @@ static NsStatus check_start(NsEventDriven *ed, NsError *err) {
     double y = ed->now->y[i], closed = ed->options.tolerance + ed->now->rounding[i];
     if (ed->rows[i].unilateral && y > closed) ed->rows[i].state = ROW_OPEN;
     if (!ed->rows[i].unilateral && fabs(y) > 1e-6)
-      return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the constraint does not hold at the start: y = %.6g",
-                     ns_ed_row_name(ed, i), y);
+      return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g",
+                     ns_ed_name(ed), ns_ed_row_name(ed, i), y);
     if (ed->rows[i].unilateral && y < -1e-6 && !ed->options.fixed)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);

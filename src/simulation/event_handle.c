@@ -107,7 +107,7 @@ static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
   if (status == NS_OK) status = ns_osnsp_solve_mixed(ed->problem, &problem, ed->z);
   if (status == NS_OK && n > 0) memcpy(ed->z, ed->problem->lambda, (size_t)n * sizeof *ed->z);
   if (status == NS_OK) return status;
-  return ns_fail(err, status, "EventDriven: the %s of '%s'%s have no accepted solution: %s", what,
+  return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
                  n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
 }
 

@@ -81,6 +81,9 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
 /* Impacts, rest and forces at ed->t; the state and what acts are those after it. */
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err);
 
+/* What scripts made, for messages: EventDriven, or the integrator with steps of fixed length. */
+const char *ns_ed_name(const NsEventDriven *ed);
+
 /* What messages call a row: the name of its interaction. */
 const char *ns_ed_row_name(const NsEventDriven *ed, int row);
 

@@ -70,13 +70,7 @@ NsStatus ns_scheme_sparse_begin(NsScheme *scheme, const NsIntegrator *integrator
 
 NsSparseStep ns_scheme_sparse_problem(const NsScheme *scheme) {
   if (scheme->moreau_jean_sparse) return ns_moreau_jean_sparse_problem(scheme->moreau_jean_sparse);
-  const NsEulerMoreauSparse *em = scheme->euler_moreau_sparse;
-  NsSparseStep step = {.q = ns_euler_moreau_sparse_q(em),
-                       .lower = ns_euler_moreau_sparse_lower(em),
-                       .upper = ns_euler_moreau_sparse_upper(em),
-                       .guess = ns_euler_moreau_sparse_guess(em)};
-  step.matrix = ns_euler_moreau_sparse_matrix(em, &step.formed);
-  return step;
+  return ns_euler_moreau_sparse_problem(scheme->euler_moreau_sparse);
 }
 
 NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAccount *account, NsError *err) {

@@ -12,38 +12,73 @@
 
 enum { MAX_HALVINGS = 10 };
 
-NsStatus ns_ts_new(NsTimeStepping **out, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
-                   NsOsnsp *problem, NsError *err) {
-  *out = NULL;
-  if (fabs(grid->t0 - nsds->t0) > 1e-9 * ns_time_grid_step(grid, 0))
-    return ns_fail(err, NS_EARG,
-                   "TimeStepping: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", grid->t0,
-                   nsds->t0);
+const char *ns_simulation_name(NsSimulationKind kind) {
+  static const char *const names[] = {
+#define X(code, name) name,
+      NS_SIMULATION_LIST(X)
+#undef X
+  };
+  return names[kind];
+}
+
+static const char *name_of(const NsTimeStepping *ts) {
+  return ns_simulation_name(ts->kind);
+}
+
+static bool projects(const NsTimeStepping *ts) {
+  return ts->kind == NS_DIRECT_PROJECTION || ts->kind == NS_COMBINED_PROJECTION;
+}
+
+/* ---- making ---- */
+
+static NsStatus goes_with(NsSimulationKind kind, const NsIntegrator *integrator, NsError *err) {
+  const char *who = ns_simulation_name(kind), *got = ns_integrator_name(integrator->kind);
+  bool locates = ns_integrator_locates_events(integrator);
+  if (kind == NS_EVENT_DRIVEN)
+    return locates ? NS_OK : ns_fail(err, NS_EARG, "%s: it goes with a RungeKuttaOSI, got a %s", who, got);
+  if (kind != NS_TIME_STEPPING && integrator->kind != NS_MOREAU_JEAN)
+    return ns_fail(err, NS_EARG, "%s: it goes with a MoreauJeanOSI, got a %s", who, got);
+  return locates ? ns_fail(err, NS_EARG, "%s: a %s goes with EventDriven", who, got) : NS_OK;
+}
+
+/* Whether grid, systems and one-step problem are free for a simulation. */
+static NsStatus check_parts(const char *who, const NsNsds *nsds, const NsTimeGrid *grid, const NsOsnsp *problem,
+                            NsError *err) {
+  double h = ns_time_grid_step(grid, 0);
+  if (fabs(grid->t0 - nsds->t0) > 1e-9 * h)
+    return ns_fail(err, NS_EARG, "%s: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", who,
+                   grid->t0, nsds->t0);
   if (ns_time_grid_steps(grid, nsds->T) == 0)
-    return ns_fail(err, NS_EARG, "TimeStepping: no step of h = %g fits into [t0, T] = [%g, %g]",
-                   ns_time_grid_step(grid, 0), nsds->t0, nsds->T);
+    return ns_fail(err, NS_EARG, "%s: no step of h = %g fits into [t0, T] = [%g, %g]", who, h, nsds->t0, nsds->T);
   if (problem->owner)
-    return ns_fail(err, NS_EARG, "TimeStepping: the %s belongs to another simulation already",
-                   ns_osnsp_name(problem->kind));
+    return ns_fail(err, NS_EARG, "%s: the %s belongs to another simulation already", who, ns_osnsp_name(problem->kind));
   for (int i = 0; i < nsds->nds; i++)
     if (nsds->ds[i]->moved)
-      return ns_fail(
-          err, NS_EARG,
-          "TimeStepping: dynamical system '%s' is not at its initial state any more: reset() the simulation "
-          "that moved it, or work on a clone() of that",
-          nsds->ds[i]->name);
-  NsStatus status = ns_integrator_accepts(integrator, nsds, err);
+      return ns_fail(err, NS_EARG,
+                     "%s: dynamical system '%s' is not at its initial state any more: reset() the simulation that moved "
+                     "it, or work on a clone() of that",
+                     who, nsds->ds[i]->name);
+  return NS_OK;
+}
+
+NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
+                   NsOsnsp *problem, NsError *err) {
+  *out = NULL;
+  NsStatus status = goes_with(kind, integrator, err);
+  if (status == NS_OK) status = check_parts(ns_simulation_name(kind), nsds, grid, problem, err);
+  if (status == NS_OK) status = ns_integrator_accepts(integrator, nsds, err);
   if (status == NS_OK) status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
   if (!ts) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ts->kind = kind;
   ts->nsds = nsds;
   ts->grid = grid;
   ts->integrator = integrator;
   ts->problem = problem;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .atol = 1e-14, .max_substeps = 1};
-  ts->projection = (NsProjectionOptions){.on = false, .tolerance = 1e-10, .max_iterations = 20};
+  ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
   problem->owner = ts;
   return NS_OK;
 }
@@ -84,7 +119,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsScheme scheme;
   NsStatus status = ns_integrator_accepts(ts->integrator, ts->nsds, err);
   if (status != NS_OK) return status;
-  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds, ts->projection.on, &ts->progress.t);
+  status = ns_scheme_new(&scheme, ts->integrator, ts->nsds, projects(ts), &ts->progress.t);
   if (status == NS_OK) status = ns_snapshot_reserve(&ts->rollback, ns_nsds_visit, ts->nsds);
   if (status != NS_OK) ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status == NS_OK) status = ns_osnsp_prepare(ts->problem, ts->nsds, ns_scheme_sparse_states(&scheme), err);
@@ -94,7 +129,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   }
   ns_scheme_free(&ts->scheme);
   ts->scheme = scheme;
-  if (ts->projection.combined) ns_moreau_jean_combine(scheme.moreau_jean);
+  if (ts->kind == NS_COMBINED_PROJECTION) ns_moreau_jean_combine(scheme.moreau_jean);
   ts->ready = true;
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
@@ -131,7 +166,7 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
 }
 
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "TimeStepping: the NonSmoothDynamicalSystem is empty");
+  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", name_of(ts));
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
   if (!ts->ready || ts->graph_version != ts->nsds->version) {
@@ -250,7 +285,7 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   bool state = r->state >= r->output;
   const NsInteraction *inter = state ? NULL : ts->nsds->interactions[r->worst_interaction];
   ns_fail(err, NS_ENOCONV,
-          "TimeStepping: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
+          "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g", name_of(ts),
           ts->newton.max_iterations, merit(r), state ? "dynamical system" : "interaction",
           state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
   return locate(ts, NS_ENOCONV, err);
@@ -359,13 +394,12 @@ static NsStatus project(NsTimeStepping *ts, NsError *err) {
     const NsMixedProblem *positions;
     if (i == ts->projection.max_iterations)
       return locate(ts, ns_fail(err, NS_ENOCONV,
-                                "TimeStepping: the projection did not converge in %d iterations: violation %.3g, "
-                                "tolerance %.3g",
-                                i, ns_moreau_jean_violation(mj), ts->projection.tolerance), err);
+                                "%s: the projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
+                                name_of(ts), i, ns_moreau_jean_violation(mj), ts->projection.tolerance), err);
     NsStatus status = ns_moreau_jean_positions(mj, &positions, err);
     if (status == NS_OK) status = ns_osnsp_solve_positions(ts->problem, positions);
     if (status == NS_OK) status = ns_moreau_jean_shift(mj, ts->problem->shift, err);
-    else ns_fail(err, status, "TimeStepping: the problem of the projection has no solution: %s",
+    else ns_fail(err, status, "%s: the problem of the projection has no solution: %s", name_of(ts),
                  ns_status_message(status));
     if (status != NS_OK) return locate(ts, status, err);
   }
@@ -378,7 +412,7 @@ static NsStatus solve_step(NsTimeStepping *ts, NsError *err) {
 
 static NsStatus not_combined(NsTimeStepping *ts, NsError *err) {
   ns_fail(err, NS_ENOCONV,
-          "TimeStepping: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
+          "%s: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g", name_of(ts),
           ts->projection.max_iterations, ns_moreau_jean_violation(ts->scheme.moreau_jean), ts->projection.tolerance);
   return locate(ts, NS_ENOCONV, err);
 }
@@ -406,8 +440,7 @@ static NsStatus combine(NsTimeStepping *ts, NsError *err) {
 }
 
 static NsStatus commit(NsTimeStepping *ts, NsError *err) {
-  bool projects = ts->projection.on && ts->scheme.moreau_jean;
-  NsStatus status = !projects ? NS_OK : ts->projection.combined ? combine(ts, err) : project(ts, err);
+  NsStatus status = !projects(ts) ? NS_OK : ts->kind == NS_COMBINED_PROJECTION ? combine(ts, err) : project(ts, err);
   if (status != NS_OK) return status;
   return ns_scheme_commit(&ts->scheme, ts->accounting ? &ts->energy : NULL, err);
 }
@@ -471,7 +504,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->busy)
     return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
   if (!ns_ts_has_next(ts))
-    return ns_fail(err, NS_EEND, "TimeStepping: the end of the time interval is reached (t=%g, step %ld)",
+    return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", name_of(ts),
                    ns_ts_time(ts), ts->k);
   ts->nsds->busy = true;
   ts->failure = NS_FAILED_ELSEWHERE;
@@ -496,7 +529,8 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
 
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->computed)
-    return ns_fail(err, NS_EARG, "TimeStepping: nextStep: the step from t=%g has not been computed", ns_ts_time(ts));
+    return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", name_of(ts),
+                   ns_ts_time(ts));
   ts->computed = false;
   ts->log.kept = ts->log.count;
   ts->k++;

@@ -19,10 +19,25 @@ typedef struct NsNewtonOptions {
   int max_substeps; /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
 } NsNewtonOptions;
 
-/* The projection of mechanical coordinates on the constraints at the end of each step. */
+/*
+** X(code, name): what scripts make. Two project the mechanical coordinates on the constraints at the end of each step, the
+** combined one finding the velocities again with the shift.
+*/
+#define NS_SIMULATION_LIST(X)                                 \
+  X(NS_TIME_STEPPING, "TimeStepping")                         \
+  X(NS_DIRECT_PROJECTION, "TimeSteppingDirectProjection")     \
+  X(NS_COMBINED_PROJECTION, "TimeSteppingCombinedProjection") \
+  X(NS_EVENT_DRIVEN, "EventDriven")
+
+typedef enum NsSimulationKind {
+#define X(code, name) code,
+  NS_SIMULATION_LIST(X)
+#undef X
+  NS_SIMULATION_KINDS
+} NsSimulationKind;
+
+/* When the projection is done. */
 typedef struct NsProjectionOptions {
-  bool on;
-  bool combined;    /* the velocities are found again with the shift */
   double tolerance; /* of y, in its units; 1e-10 */
   int max_iterations;
 } NsProjectionOptions;
@@ -57,6 +72,7 @@ typedef struct NsTimeSteppingStats {
 ** ns_ts_prepare, anew when the graph has changed.
 */
 typedef struct NsTimeStepping {
+  NsSimulationKind kind;
   NsNsds *nsds;
   NsTimeGrid *grid;
   NsIntegrator *integrator;
@@ -86,13 +102,15 @@ typedef struct NsTimeStepping {
 } NsTimeStepping;
 
 /*
-** Borrows everything. NS_EARG when the grid does not start at the NSDS's t0, no step of it fits into [t0, T], a
-** system has been moved from its initial state by a simulation or is not one for the integrator, or the one-step
-** problem has another simulation or does not take a law; NS_ENOMEM.
+** Borrows everything. An EventDriven takes an integrator that locates events, the others one that does not; those that
+** project take a MoreauJeanOSI. NS_EARG when the integrator is another one, the grid does not start at the NSDS's t0, no
+** step of it fits into [t0, T], a system has been moved from its initial state by a simulation or is not one for the
+** integrator, or the one-step problem has another simulation or does not take a law; NS_ENOMEM.
 */
-NsStatus ns_ts_new(NsTimeStepping **ts, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
+NsStatus ns_ts_new(NsTimeStepping **ts, NsSimulationKind kind, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
                    NsOsnsp *problem, NsError *err);
 
+const char *ns_simulation_name(NsSimulationKind kind);
 /*
 ** Frees the workspace and the object; gives the one-step problem back only if it is still there (`problem` not
 ** NULL).

@@ -5,6 +5,7 @@ nslua.Painter = class {
   constructor(scene, world) {
     this.scene = scene;
     this.world = world;
+    this.view = null; /* { x, y, scale }: the world's point in the middle, and how much larger than all */
   }
 
   /* The map of the world's rectangle into width x height, with room for axes. */
@@ -16,16 +17,18 @@ nslua.Painter = class {
     const w = Math.max(width - left - right, 10), h = Math.max(height - top - bottom, 10);
     let sx = w / (x1 - x0), sy = h / (y1 - y0);
     if (equal) sx = sy = Math.min(sx, sy);
-    this.sx = sx;
-    this.sy = sy;
-    this.ox = left + w / 2 - sx * (x0 + x1) / 2;
-    this.oy = top + h / 2 + sy * (y0 + y1) / 2;
+    const { x, y, scale } = this.view ?? { x: (x0 + x1) / 2, y: (y0 + y1) / 2, scale: 1 };
+    this.sx = scale * sx;
+    this.sy = scale * sy;
+    this.ox = left + w / 2 - this.sx * x;
+    this.oy = top + h / 2 + this.sy * y;
     this.frame = { left, top, right: left + w, bottom: top + h };
     this.unit = nslua.clamp(Math.sqrt(width * height) / 620, 0.72, 1.6); /* of line widths and letters */
   }
 
   x(x) { return this.ox + this.sx * x; }
   y(y) { return this.oy - this.sy * y; }
+  world_of(px, py) { return [(px - this.ox) / this.sx, (this.oy - py) / this.sy]; }
 
   /* The frame at k + share. */
   paint(context, width, height, k, share) {

@@ -1,6 +1,6 @@
 /*
 ** player.js: the page of an animation: the stage, the controls, the clock. Space plays, the arrows go a frame (with
-** shift ten) or change the speed, Home and End go to the ends, L switches the loop.
+** shift ten) or change the speed, Home and End go to the ends, L switches the loop, 0 shows all of a zoomed picture.
 */
 nslua.icons = {
   play: "M8 5L19 12 8 19z",
@@ -176,7 +176,7 @@ nslua.Player = class {
       this.pause();
       this.seekShare(Number(this.scrub.value));
     });
-    this.canvas.addEventListener("click", () => this.toggle());
+    this.view = new nslua.Stage(this.stage, this.canvas, this.painter, () => this.paint(), () => this.toggle());
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -193,6 +193,7 @@ nslua.Player = class {
       " ": () => this.toggle(), ArrowLeft: () => this.step(-count), ArrowRight: () => this.step(count),
       ArrowUp: () => this.setSpeed(selectedIndex + 1), ArrowDown: () => this.setSpeed(selectedIndex - 1),
       Home: () => this.seek(this.start), End: () => this.seek(this.end), l: () => this.setLoop(!this.loop),
+      "0": () => this.view.showAll(), Escape: () => this.view.showAll(),
     };
     if (!keys[event.key]) return;
     event.preventDefault();

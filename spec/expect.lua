@@ -1,0 +1,30 @@
+-- What specs expect of errors and of numbers.
+local assert = require "luassert"
+local ns = require "nslua"
+
+local expect = {}
+
+-- f(...) raises, and the text of the error holds `text`.
+function expect.fails(text, f, ...)
+  local good, err = pcall(f, ...)
+  assert.is_false(good, text)
+  assert.is_truthy(tostring(err):find(text, 1, true), ("expected '%s', got '%s'"):format(text, tostring(err)))
+end
+
+-- The text of the error of f(...), without a position in front.
+function expect.message(f, ...)
+  local good, err = pcall(f, ...)
+  assert.is_false(good)
+  return (tostring(err):gsub("^[^:]*:%d+: ", ""))
+end
+
+-- Vectors, and matrices, that are the same but for the tolerance (1e-12).
+function expect.near(expected, got, tolerance)
+  assert.is_true((ns.vector(expected) - got):norm(math.huge) < (tolerance or 1e-12), tostring(got))
+end
+
+function expect.near_matrix(expected, got, tolerance)
+  assert.is_true((ns.matrix(expected) - got):norm() < (tolerance or 1e-12), tostring(got))
+end
+
+return expect

@@ -1,0 +1,267 @@
+/*
+** hdf5_pack.c
+** The bytes of an HDF5 file, made in memory.
+*/
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/hdf5_parts.h"
+
+enum { CHUNK = 1 << 16, STREAM_CHUNK = 1024, ROOM = 1 << 16 };
+
+/* ---- memory of the file ---- */
+
+/* What the library's driver for files in memory works in. It stays after the file is closed. */
+typedef struct Image {
+  char *bytes;
+  size_t size;
+  bool failed; /* there was no memory */
+} Image;
+
+static void *image_alloc(size_t size, H5FD_file_image_op_t op, void *context) {
+  Image *image = context;
+  (void)op;
+  image->bytes = ns_hdf5_engine->alloc(size, 1);
+  image->size = image->bytes ? size : 0;
+  image->failed = !image->bytes;
+  return image->bytes;
+}
+
+static void *image_resize(void *block, size_t size, H5FD_file_image_op_t op, void *context) {
+  Image *image = context;
+  (void)op;
+  if (!block) return image_alloc(size, op, context);
+  char *bytes = ns_hdf5_engine->alloc(size, 1);
+  image->failed = !bytes;
+  if (!bytes) return NULL;
+  memcpy(bytes, block, size < image->size ? size : image->size);
+  ns_hdf5_engine->release(block);
+  image->bytes = bytes;
+  image->size = size;
+  return bytes;
+}
+
+static herr_t image_free(void *block, H5FD_file_image_op_t op, void *context) {
+  (void)block, (void)op, (void)context;
+  return 0;
+}
+
+static void *context_copy(void *context) {
+  return context;
+}
+
+static herr_t context_free(void *context) {
+  (void)context;
+  return 0;
+}
+
+static hid_t memory_access(Image *image, size_t increment) {
+  H5FD_file_image_callbacks_t calls = {image_alloc, NULL,         image_resize, image_free,
+                                       context_copy, context_free, image};
+  hid_t access = ns_hdf5_access();
+  if (access < 0) return access;
+  if (H5Pset_fapl_core(access, increment, false) >= 0 && H5Pset_file_image_callbacks(access, &calls) >= 0) return access;
+  H5Pclose(access);
+  return -1;
+}
+
+/* The length that the superblock (version 3) tells, of an image that the driver has made longer. */
+static size_t file_size(const Image *image) {
+  uint64_t end = 0;
+  for (int i = 0; i < 8 && image->size >= 36; i++) end |= (uint64_t)(unsigned char)image->bytes[28 + i] << (8 * i);
+  return end < image->size ? (size_t)end : image->size;
+}
+
+/* ---- attributes ---- */
+
+static bool write_attribute(hid_t at, const NsHdf5Attribute *attribute) {
+  const char *text = attribute->text;
+  size_t length = text ? strlen(text) : 0;
+  hid_t type = text ? H5Tcopy(H5T_C_S1) : H5Tcopy(attribute->whole ? H5T_NATIVE_LLONG : H5T_NATIVE_DOUBLE);
+  hid_t space = H5Screate(H5S_SCALAR);
+  bool good = type >= 0 && space >= 0;
+  if (good && text)
+    good = H5Tset_size(type, length ? length : 1) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
+           H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0;
+  hid_t created = good ? H5Acreate2(at, attribute->name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+  const void *from = text ? (const void *)text : attribute->whole ? (const void *)&attribute->integer : &attribute->number;
+  good = created >= 0 && H5Awrite(created, type, from) >= 0;
+  if (created >= 0) good = H5Aclose(created) >= 0 && good;
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  return good;
+}
+
+/* ---- names ---- */
+
+/* Whether HDF5 gives the name back as it is: its parts between slashes are neither empty nor ".". */
+static bool well_formed(const char *name) {
+  for (const char *part = name;; part++) {
+    size_t length = strcspn(part, "/");
+    if (length == 0 || (length == 1 && *part == '.')) return false;
+    part += length;
+    if (!*part) return true;
+  }
+}
+
+/* The name of a link for `name`, in `link` (strlen(name) + 24 bytes): `flat`, without slashes; from 2 on with its number. */
+static void link_name(const char *name, bool flat, int number, char *link) {
+  char *end = link;
+  for (const char *c = name; *c; c++) *end++ = flat && *c == '/' ? '_' : *c;
+  if (flat && (end == link || (end == link + 1 && *link == '.'))) end = link, *end++ = '_';
+  *end = '\0';
+  if (number > 1) snprintf(end, 16, "~%d", number);
+}
+
+static bool is_group(hid_t file, const char *path) {
+  hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
+  if (group >= 0) H5Gclose(group);
+  return group >= 0;
+}
+
+/* Whether something is at the path, or what is no group at a part of it. */
+static bool taken(hid_t file, char *path) {
+  for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    bool there = H5Lexists(file, path, H5P_DEFAULT) > 0, group = there && is_group(file, path);
+    *slash = '/';
+    if (!there) return false;
+    if (!group) return true;
+  }
+  return H5Lexists(file, path, H5P_DEFAULT) > 0;
+}
+
+/* The name of the link for an array: its own, else one without slashes, else one with a number. */
+static void choose_link(hid_t file, const char *name, char *link) {
+  link_name(name, !well_formed(name), 1, link);
+  for (int number = 1; taken(file, link); number++) link_name(name, true, number, link);
+}
+
+/* ---- datasets ---- */
+
+/* Properties of the links: groups on the way are made, names are UTF-8. */
+static hid_t link_properties(void) {
+  hid_t links = H5Pcreate(H5P_LINK_CREATE);
+  if (links < 0) return links;
+  if (H5Pset_create_intermediate_group(links, 1) >= 0 && H5Pset_char_encoding(links, H5T_CSET_UTF8) >= 0) return links;
+  H5Pclose(links);
+  return -1;
+}
+
+/* Sets chunks, checksums, or what a stream needs. Without elements there is nothing to be set. */
+static bool set_layout(hid_t make, int rank, const hsize_t *dims, bool stream) {
+  const double nothing = NAN;
+  hsize_t chunk[2] = {STREAM_CHUNK, 1};
+  if (H5Pset_obj_track_times(make, false) < 0) return false;
+  if (stream) return H5Pset_chunk(make, 1, chunk) >= 0 && H5Pset_fill_value(make, H5T_NATIVE_DOUBLE, &nothing) >= 0;
+  if (dims[0] == 0 || (rank == 2 && dims[1] == 0)) return true;
+  chunk[1] = rank == 2 && dims[1] < CHUNK ? dims[1] : rank == 2 ? CHUNK : 1;
+  hsize_t fit = CHUNK / chunk[1];
+  chunk[0] = dims[0] < fit ? dims[0] : fit;
+  return H5Pset_chunk(make, rank, chunk) >= 0 && H5Pset_fletcher32(make) >= 0;
+}
+
+static hid_t create_dataset(hid_t file, const char *link, const NsHdf5Array *array, bool stream) {
+  static const hsize_t unlimited[1] = {H5S_UNLIMITED};
+  hsize_t dims[2] = {(hsize_t)array->rows, array->cols < 0 ? 1 : (hsize_t)array->cols};
+  int rank = array->cols < 0 ? 1 : 2;
+  hid_t space = H5Screate_simple(rank, dims, stream ? unlimited : NULL), make = H5Pcreate(H5P_DATASET_CREATE);
+  hid_t links = link_properties(), dataset = -1;
+  if (space >= 0 && make >= 0 && links >= 0 && set_layout(make, rank, dims, stream))
+    dataset = H5Dcreate2(file, link, H5T_IEEE_F64LE, space, links, make, H5P_DEFAULT);
+  if (links >= 0) H5Pclose(links);
+  if (make >= 0) H5Pclose(make);
+  if (space >= 0) H5Sclose(space);
+  return dataset;
+}
+
+/* Row by row; NS_EIO when the library fails. */
+static NsStatus write_numbers(hid_t dataset, const NsHdf5Array *array) {
+  ptrdiff_t m = array->rows, n = array->cols;
+  if (m == 0 || n == 0) return NS_OK;
+  if (n < 0) return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0 ? NS_EIO : NS_OK;
+  double *rows = ns_hdf5_engine->alloc((size_t)m * (size_t)n, sizeof *rows);
+  if (!rows) return NS_ENOMEM;
+  for (ptrdiff_t i = 0; i < m; i++)
+    for (ptrdiff_t j = 0; j < n; j++) rows[i * n + j] = array->data[i + j * m];
+  herr_t written = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows);
+  ns_hdf5_engine->release(rows);
+  return written < 0 ? NS_EIO : NS_OK;
+}
+
+static NsStatus add_array(hid_t file, const NsHdf5Array *array, long position, bool stream) {
+  char *link = ns_hdf5_engine->alloc(strlen(array->name) + 24, 1);
+  if (!link) return NS_ENOMEM;
+  choose_link(file, array->name, link);
+  hid_t dataset = create_dataset(file, link, array, stream);
+  NsHdf5Attribute name = {.name = NS_HDF5_NAME, .text = array->name};
+  NsHdf5Attribute place = {.name = NS_HDF5_POSITION, .whole = true, .integer = position};
+  bool renamed = strcmp(link, array->name) != 0;
+  ns_hdf5_engine->release(link);
+  NsStatus status = dataset >= 0 ? write_numbers(dataset, array) : NS_EIO;
+  if (status == NS_OK && renamed && !write_attribute(dataset, &name)) status = NS_EIO;
+  if (status == NS_OK && position >= 0 && !write_attribute(dataset, &place)) status = NS_EIO;
+  if (dataset >= 0 && H5Dclose(dataset) < 0 && status == NS_OK) status = NS_EIO;
+  return status;
+}
+
+/* The rows of a stream that count; the bytes of the file are told by the first flush. */
+static NsStatus add_commit(hid_t file, ptrdiff_t rows) {
+  const hsize_t two = 2;
+  const long long values[2] = {rows, 0};
+  hid_t space = H5Screate_simple(1, &two, NULL), make = H5Pcreate(H5P_DATASET_CREATE);
+  bool good = space >= 0 && make >= 0 && H5Pset_obj_track_times(make, false) >= 0;
+  hid_t dataset = good ? H5Dcreate2(file, NS_HDF5_COMMIT, H5T_STD_I64LE, space, H5P_DEFAULT, make, H5P_DEFAULT) : -1;
+  good = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+  if (dataset >= 0) good = H5Dclose(dataset) >= 0 && good;
+  if (make >= 0) H5Pclose(make);
+  if (space >= 0) H5Sclose(space);
+  return good ? NS_OK : NS_EIO;
+}
+
+/* ---- the file ---- */
+
+/* A file in memory whose root group knows in which order its links came. */
+static hid_t create_file(Image *image, size_t size) {
+  hid_t access = memory_access(image, size), make = H5Pcreate(H5P_FILE_CREATE), file = -1;
+  bool good = access >= 0 && make >= 0 && H5Pset_obj_track_times(make, false) >= 0 &&
+              H5Pset_link_creation_order(make, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0;
+  if (good) file = H5Fcreate("nslua", H5F_ACC_TRUNC, make, access);
+  if (make >= 0) H5Pclose(make);
+  if (access >= 0) H5Pclose(access);
+  return file;
+}
+
+static NsStatus fill_file(hid_t file, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
+                          bool stream) {
+  bool groups = false;
+  NsStatus status = NS_OK;
+  for (int i = 0; i < count; i++) groups = groups || strchr(arrays[i].name, '/');
+  if (stream) status = add_commit(file, count > 0 ? arrays[0].rows : 0);
+  for (int i = 0; i < count && status == NS_OK; i++) status = add_array(file, &arrays[i], groups ? i : -1, stream);
+  for (int i = 0; i < nattributes && status == NS_OK; i++)
+    if (!write_attribute(file, &attributes[i])) status = NS_EIO;
+  return status;
+}
+
+NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
+                      bool stream, char **bytes, size_t *size, NsError *err) {
+  Image image = {NULL, 0, false};
+  size_t room = ROOM;
+  for (int i = 0; i < count; i++)
+    room += 1024 + (size_t)arrays[i].rows * (arrays[i].cols < 0 ? 1 : (size_t)arrays[i].cols) * sizeof(double);
+  NsHdf5Quiet before = ns_hdf5_begin();
+  hid_t file = create_file(&image, room);
+  NsStatus status = file >= 0 ? fill_file(file, arrays, count, attributes, nattributes, stream) : NS_EIO;
+  if (status == NS_EIO && !image.failed) status = ns_hdf5_fail(err, "write", path);
+  if (status == NS_ENOMEM || image.failed) status = ns_hdf5_memory(err, "write", path);
+  bool closed = file < 0 || H5Fclose(file) >= 0;
+  if (!closed && status == NS_OK) status = ns_hdf5_fail(err, "write", path);
+  ns_hdf5_end(before);
+  *bytes = status == NS_OK ? image.bytes : NULL;
+  *size = status == NS_OK ? file_size(&image) : 0;
+  if (status != NS_OK && closed) ns_hdf5_engine->release(image.bytes); /* of one that is not, the library still holds it */
+  return status;
+}
