@@ -16,6 +16,11 @@ OPTIONAL    = gnuplot-nox ffmpeg chromium python3
 # For the module nslua.sundials; 1 GB with all that it depends on, so that it has a target of its own.
 SUNDIALS_NEEDS = libsundials-dev
 
+# For fuzzing the readers of files, and for building with both compilers.
+FUZZ_NEEDS   = clang libclang-rt-14-dev
+FUZZ_SECONDS ?= 60
+BUILDS_NEEDS = clang
+
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
 SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
@@ -87,6 +92,13 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
+# The readers of files under bytes of any kind, without a fuzzer: see fuzz_files.c.
+FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/inflate io/checkpoint io/stream io/file io/number \
+           base/memory base/error base/status)
+$(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
+
 # Modules and preloaded libraries of the specs there: signals, disks that are full.
 $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
@@ -109,6 +121,15 @@ soak: packages  ## the long campaigns: 20,000 random problems, long runs of simu
 	@$(MAKE) --no-print-directory all
 	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
 	  sh spec/run.sh $(BUILD)
+
+fuzz: packages  ## libFuzzer (clang) on the readers of files, FUZZ_SECONDS=60 each
+	@$(call provide,$(FUZZ_NEEDS))
+	@$(MAKE) --no-print-directory all
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh spec/robust/fuzz.sh $(BUILD)
+
+builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
+	@$(call provide,$(BUILDS_NEEDS))
+	@sh spec/builds.sh
 
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL)" WARN="$(WARN)" sh spec/lint.sh
@@ -178,4 +199,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench docs extras sundials annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak fuzz builds lint bench docs extras sundials annotations install uninstall clean help packages lint-packages
