@@ -138,6 +138,8 @@ return function(ns, motion)
         local y = f(t, q, part)
         if type(y) == "number" or type(y) == "userdata" and not pcall(length, y) then
           part[1] = y
+        elseif y ~= nil and type(y) ~= "table" and type(y) ~= "userdata" then
+          fail("a function of (t, q): expected numbers, or its last argument filled, got %s", describe(y))
         elseif y ~= nil and not rawequal(y, part) then
           for i = 1, rows[k] do part[i] = y[i] end
         end
@@ -260,10 +262,13 @@ return function(ns, motion)
 
   function mechanics.system(o)
     o = take_options(o or {}, "system", "coordinates dimension gravity frame origin compile")
-    local gravity = o.gravity and list(o.gravity, o.dimension, "system", "gravity")
-    local dimension = o.dimension or (gravity and #gravity) or 2
-    if dimension ~= 2 and dimension ~= 3 then
-      fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
+    local dimension, gravity = o.dimension, nil
+    for _ = 1, 2 do -- as given, then as gravity has it
+      if dimension ~= nil and dimension ~= 2 and dimension ~= 3 then
+        fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
+      end
+      gravity = gravity or o.gravity and list(o.gravity, dimension, "system", "gravity")
+      dimension = dimension or (gravity and #gravity) or 2
     end
     local n = o.coordinates or 0
     if math.type(n) ~= "integer" or n < 0 then

@@ -32,10 +32,50 @@ describe("a wrong argument is named", function()
     assert.equal("implicit: f: expected a number, got table of 0", message(ns.plot.implicit, function() return {} end))
   end)
 
+  it("of a format, a solution, a list of pictures", function()
+    ns.plot.subplot(1, 1, 1, { projection = "3d" })
+    assert.equal("plot3D: format: expected a string, got number 3", message(ns.plot.plot3D, { 1, 2 }, { 1, 2 }, { 1, 2 }, 3))
+    assert.matches("solution: expected a solution with t and y, got ", message(ns.plot.solution, ns.RelayNSL(1)), 1, true)
+    assert.matches("interact: values: expected a list that is not empty, got ",
+      message(ns.animation.interact, { values = ns.RelayNSL(1), draw = print }), 1, true)
+  end)
+
+  it("of a mechanical system", function()
+    local mechanics = ns.mechanics
+    assert.equal("mechanics: system: dimension: expected 2 or 3, got table",
+      message(mechanics.system, { dimension = {}, gravity = { 0, -9.81 } }))
+    assert.equal("mechanics: system: gravity: expected 3 numbers, got 2",
+      message(mechanics.system, { dimension = 3, gravity = { 0, -9.81 } }))
+    assert.equal("mechanics: system: dimension: expected 2 or 3, got 4", message(mechanics.system, { gravity = { 0, 0, 0, 1 } }))
+    local q1, N = mechanics.coordinate(2), mechanics.ReferenceFrame "N"
+    for _, q in ipairs { 3, true, print, io.stderr } do
+      assert.matches("mechanics: scalar: q: expected a vector, got ", message(q1, 0, q), 1, true)
+    end
+    assert.equal("mechanics: scalar: q: expected a vector, got nil", message(q1, 0))
+    assert.equal("mechanics: coordinate 2: q has 1 element", message(q1, 0, ns.vector { 1 }))
+    assert.equal("mechanics: in_system: expected a system, got nil", message(N.in_system, N))
+    local system = mechanics.system { coordinates = 2 }
+    system:generalised_force(function() return { 0, 0 } end)
+    system:particle { mass = 1, position = function(_, q) return { q[1], q[2] } end }
+    assert.equal("mechanics: solve_dae: t0: expected 0, the first of ts, got table",
+      message(system.solve_dae, system, { 0, 1 }, { q0 = { 0, 0 }, t0 = {} }))
+  end)
+
+  it("of an optimisation model", function()
+    local model = ns.numerics.model()
+    assert.equal("variable: name: expected a string, got table", message(model.variable, model, { name = {} }))
+    assert.equal("variables: name: expected a string, got boolean", message(model.variables, model, 2, { name = true }))
+    assert.equal("parameter: name: expected a string, got 3", message(model.parameter, model, 1, 3))
+  end)
+
   it("of a polygon", function()
     local square = ns.polygon.intersection { { 1, 0, 1 }, { -1, 0, 0 }, { 0, 1, 1 }, { 0, -1, 0 } }
     assert.equal("clip: x1: expected a number, got table", message(square.clip, square, 1, {}, 0, 1))
     assert.equal("clip: y1: expected a number, got nil", message(square.clip, square, 1, 2, 0))
     assert.equal("contains: expected a point x, y", message(square.contains, square))
+    assert.equal("contains: expected a point x, y", message(square.contains, square, ns.vector { 1 }))
+    assert.equal("contains: margin: expected a number, got table", message(square.contains, square, 0, 0, {}))
+    assert.equal("intersection: k: expected a vector of right-hand sides, got userdata",
+      message(ns.polygon.intersection, { { 1, 0 } }, io.stderr))
   end)
 end)
