@@ -24,6 +24,7 @@ describe("a wrong argument is named", function()
     assert.equal("commands: kind: expected one of aqua, dumb, pdf, png, qt, sixel, svg, wxt, x11, got 'x'",
       message(figure.commands, figure, "x"))
     local axes = ns.plot.gca()
+    assert.equal("legend: labels: expected a table, got number 3", message(axes.legend, axes, { labels = 3 }))
     axes:plot({ 1, 2 }, { 1, 2 })
     assert.equal("xticks: labels: expected a table, got number 3", message(axes.xticks, axes, { 1, 2 }, 3))
   end)
@@ -59,6 +60,41 @@ describe("a wrong argument is named", function()
     system:particle { mass = 1, position = function(_, q) return { q[1], q[2] } end }
     assert.equal("mechanics: solve_dae: t0: expected 0, the first of ts, got table",
       message(system.solve_dae, system, { 0, 1 }, { q0 = { 0, 0 }, t0 = {} }))
+  end)
+
+  it("of a body whose place or angle goes missing, whichever evaluation it is", function()
+    local function forces(place_after, angle_after, method)
+      local system, places, angles = ns.mechanics.system { coordinates = 2 }, 0, 0
+      local body = system:body { mass = 1, inertia = 1, name = "b", position = function(_, q)
+        places = places + 1
+        if places > place_after then return nil end
+        return { q[1], q[2] }
+      end, angle = function(_, q)
+        angles = angles + 1
+        if angles > angle_after then return nil end
+        return q[1]
+      end }
+      system:spring { from = body, to = system.ground, p1 = { 1, 0 }, stiffness = 1 }
+      local good, err = pcall(system[method], system, 0, { 0, 0 }, { 0, 0 })
+      return good, not good and tostring(err) or ""
+    end
+    for _, method in ipairs { "generalised_forces", "energy" } do
+      local failed, last = 0, false
+      for after = 0, 20 do
+        for _, text in ipairs { "position", "angle" } do
+          local far = 1000
+          local good, err = forces(text == "position" and after or far, text == "angle" and after or far, method)
+          if not good then
+            failed = failed + 1
+            assert.matches("^mechanics: .*body 'b':? " .. text, err)
+            assert.is_nil(err:find("attempt to", 1, true), err)
+          end
+          last = good
+        end
+      end
+      assert.is_true(failed > 2)
+      assert.is_true(last)
+    end
   end)
 
   it("of an optimisation model", function()

@@ -523,7 +523,7 @@ local function endless(x)
   return steps and tonumber(steps) > 1000
 end
 
-local depth = 0
+local depth, made, good_calls = 0, 0, 0
 
 local function call(name, f, list, n)
   if too_much(list, n) or endless(list[1]) then return end
@@ -533,6 +533,8 @@ local function call(name, f, list, n)
   debug.sethook(co, function() error "too long" end, "", 1e7)
   results = table.pack(coroutine.resume(co))
   if coroutine.status(co) == "suspended" then pcall(coroutine.close, co) end
+  made = made + 1
+  good_calls = good_calls + (results[1] and 1 or 0)
   if not results[1] and faulty(results[2]) then
     io.stderr:write("fault: ", describe(name, list, n), ": ", results[2], "\n")
     os.exit(70, false)
@@ -704,4 +706,4 @@ for i = 1, count do
     end
   end
 end
-io.stderr:write(("%d calls\n"):format(count))
+io.stderr:write(("%d calls, %d with those from inside of callbacks, %d without an error\n"):format(count, made, good_calls))
