@@ -57,12 +57,18 @@ def siconos():
         dyn = sk.FirstOrderLinearTIDS([1.0], [[0.0 if fault == "singular" else -1.0]])
         if fault == "singular":
             dyn.setMPtr([[0.0]])
+        if fault == "dae":  # x2 = x1, with other values at the start
+            dyn = sk.FirstOrderLinearTIDS([1.0, 5.0], [[-1.0, 0.0], [-1.0, 1.0]])
+            dyn.setMPtr([[1.0, 0.0], [0.0, 0.0]])
         law, relation = sk.RelayNSL(1, -1.0, 1.0), Relation()
         osi, problem = sk.EulerMoreauOSI(1.0), sk.Relay()
         if fault == "newton":
             law, problem = sk.EqualityConditionNSL(1), sk.MLCP()
         if fault in ("unsolvable", "singular", "interrupt"):
             relation = sk.FirstOrderLinearTIR([[0.0 if fault == "unsolvable" else 1.0]], [[1.0]])
+        if fault == "dae":
+            relation = sk.FirstOrderLinearTIR([[0.0, 0.0]], [[0.0], [0.0]])
+            relation.setDPtr([[1.0]])
         if fault == "unsolvable":
             relation.setDPtr([[-1.0]])
             relation.setePtr([-1.0])

@@ -39,14 +39,18 @@ end
 -- Objects that are tables: figures, animations, frames, mechanisms, records of files, results.
 local tables = {}
 
--- The methods of a table: functions in it and in what it inherits from.
+-- The methods of a table: functions in what it inherits from, and those in itself that the reference tells of.
+local fields = { f = true, residual = true, jacobian = true }
+
 local function methods_of(x)
   local found, seen, meta = {}, {}, getmetatable(x)
-  if type(meta) == "table" and meta.__name == "mechanics.scalar" then return found end -- has a function in a field
+  local own = type(meta) == "table" and x
+  if own and meta.__name == "mechanics.scalar" then return found end
   while type(x) == "table" and not seen[x] do
     seen[x] = true
     for name, f in next, x do
       local public = type(name) == "string" and type(f) == "function" and not name:find "^__" and name ~= "new"
+        and (x ~= own or fields[name] or book.methods[name])
       if public then found[#found + 1] = name end
     end
     x = getmetatable(x)
@@ -357,8 +361,8 @@ local fitting = {
   ["ns.numerics.fc2d"] = function() return { W = square(4), q = small_vector(4), mu = pick { 0, 0.3, { 0.3, 0.5 } } } end,
   ["ns.numerics.fc3d"] = function() return { W = square(6), q = small_vector(6), mu = pick { 0, 0.3, { 0.3, 0.5 } } } end,
   ["ns.numerics.generic_mechanical"] = function()
-    return { W = square(4), q = small_vector(4), groups = { { kind = pick { "impact", "complementarity", "x" }, size = 1 },
-      { kind = "friction", size = 3, mu = 0.3 } } }
+    return { W = square(4), q = small_vector(4), groups = { { dim = 1, lower = pick { 0, -1 }, upper = pick { 1, 1 / 0 } },
+      { dim = 3, mu = pick { 0, 0.3 } } } }
   end,
   ["ns.numerics.normal_cone"] = function()
     return { M = square(2), q = small_vector(2), H = { { 1, 0 }, { 0, 1 }, { 1, 1 } }, K = small_vector(3) }
@@ -379,7 +383,51 @@ local fitting = {
   ["ns.NewtonEulerDS"] = function()
     return { 0, 0, 0.5, 1, 0, 0, 0 }, small_vector(6), pick { 1, 2 }, ns.eye(3)
   end,
-  ["ns.NormalConeNSL"] = function() return 2, { { 1, 0 }, { 0, 1 }, { -1, -1 } }, { 0, 0, 1 } end,
+  ["ns.NormalConeNSL"] = function() return 2, { { 1, 0 }, { 0, 1 }, { -1, -1 } }, { 0, 0, -1 } end,
+  ["ns.TimeSteppingCombinedProjection"] = function()
+    return object "NonSmoothDynamicalSystem", object "TimeDiscretisation", object "MoreauJeanOSI"
+  end,
+  ["ns.concatenate"] = function() return vector_value(), vector_value() end,
+  ["ns.dot"] = function() return small_vector(2), small_vector(2) end,
+  ["ns.linspace"] = function() return 0, 1, random(5) end,
+  ["ns.full"] = function() return 2, 2, 0.5 end,
+  ["ns.ones"] = function() return random(3), random(3) end,
+  ["ns.spdiags"] = function() return { small_vector(3), small_vector(3) }, { 0, 1 }, 3 end,
+  ["ns.fsolve"] = function() return callback(), small_vector(size()) end,
+  ["ns.consistent"] = function()
+    return { residual = callback(), t = 0, y = small_vector(2), yd = small_vector(2), algebraic = { 2 } }
+  end,
+  ["ns.contact.plane"] = function() return { 0, 0, 0 }, { 0, 0, 1 } end,
+  ["ns.contact.line"] = function() return { 0, 0 }, { 0, 1 } end,
+  ["ns.contact.walls"] = function() return { 0, 0 }, { 1, 1 } end,
+  ["ns.contact.disk_line"] = function() return 0.5, of_kind "line" end,
+  ["ns.contact.sphere_plane"] = function() return 0.5, of_kind "plane" end,
+  ["ns.animation.timeplot"] = function() return { t = { 0, 1, 2 }, panels = { { small_vector(3) } } } end,
+  ["ns.animation.interact"] = function() return { values = { 1, 2 }, draw = callback() } end,
+  [":xlim"] = function() return pick { 0, -1 }, pick { 1, 2 } end,
+  [":axis"] = function() return pick { "equal", "tight", "off", "on", "auto", { 0, 1, 0, 1 } } end,
+  [":xscale"] = function() return pick { "log", "linear" } end,
+  [":view"] = function() return 30, 45 end,
+  [":text"] = function() return 0.5, 0.5, "text", some_options { "color", "size" } end,
+  [":annotate"] = function() return "text", { xy = { 0, 0 }, xytext = { 1, 1 } } end,
+  [":clip"] = function() return 0, 1, 0, 1 end,
+  [":scatter"] = function() return { 1, 2 }, small_vector(2), some_options { "s", "c", "marker" } end,
+  [":quiver"] = function() return { 1, 2 }, { 1, 2 }, square(2), square(2) end,
+  [":contour"] = function() return { 1, 2 }, { 1, 2 }, square(2), some_options { "levels" } end,
+  [":surface"] = function() return { 1, 2 }, { 1, 2 }, square(2), some_options { "cmap" } end,
+  [":plot3D"] = function() return { 1, 2 }, { 1, 2 }, small_vector(2), some_options { "label", "color" } end,
+  [":streamplot"] = function() return { 0, 1 }, { 0, 1 }, callback() end,
+  [":fill"] = function() return { 0, 1, 1 }, { 0, 1, 0 }, some_options { "color", "alpha" } end,
+  [":xticks"] = function() return { 0, 1 }, pick { { "a", "b" }, { "a" } } end,
+  [":free_body"] = function() return { mass = 1, inertia = pick { 1, square(3) }, name = "free" } end,
+  [":pos_from"] = function() return of_kind "oint" end,
+  [":vel"] = function() return of_kind "oint", of_kind "frame" end,
+  [":orientation_in"] = function() return of_kind "frame" end,
+  [":distance"] = function() return of_kind "body", of_kind "body", 1 end,
+  [":gear"] = function() return of_kind "body", of_kind "body", 2 end,
+  [":slider"] = function() return of_kind "body", of_kind "body", { 0, 0 }, { 1, 0 } end,
+  [":energy"] = function() return 0, small_vector(2), small_vector(2) end,
+  [":html"] = function() return {} end,
   ["ns.HarmonicBC"] = function() return { 1 }, 0, 1, 2, 0 end,
   ["ns.EventDriven"] = function()
     return object "NonSmoothDynamicalSystem", object "TimeDiscretisation", object(pick { "RungeKuttaOSI", "D1MinusLinearOSI" })
@@ -408,14 +456,22 @@ local fitting = {
   [":solve_dae"] = function() return { q0 = small_vector(2), T = 0.1, index = random(3) } end,
   [":consistent"] = function() return 0, small_vector(2), small_vector(2) end,
   [":pin"] = function() return of_kind "body", of_kind "body", { 0, 0 }, { 0, 0 } end,
+  [":acc"] = function() return of_kind "oint", of_kind "frame" end,
   [":solve"] = function() return some_options { "solver", "tolerance", "max_iterations", "warm" } end,
 }
+
+for same, as in pairs { [":ylim"] = ":xlim", [":zlim"] = ":xlim", [":yscale"] = ":xscale", [":zscale"] = ":xscale",
+  [":yticks"] = ":xticks", [":ang_vel_in"] = ":orientation_in", [":ang_acc_in"] = ":orientation_in",
+  [":partial_velocities"] = ":vel", [":weld"] = ":pin", [":ball"] = ":pin", [":accelerations"] = ":energy",
+  [":generalised_forces"] = ":energy", [":eval_k"] = ":energy", [":eval_h"] = ":energy", [":eval_d"] = ":energy" } do
+  fitting[same] = fitting[as]
+end
 
 -- ---- calls ----
 
 -- The arguments of a signature "name(a, b [, c])" or "name{a=, b=}".
 local function arguments_for(signature, who)
-  local fit = who and random(4) > 1 and (fitting[who] or fitting[who:match ":[%w_]+$" or ""])
+  local fit = who and random(4) > 1 and (fitting[who] or fitting[":" .. who:match "[%w_]+$"])
   if fit then
     local list = table.pack(fit())
     if random(8) == 1 then list[random(math.max(1, list.n))] = pick(odd)() end
@@ -664,6 +720,8 @@ end
 
 function models.mechanism()
   local sys = ns.mechanics.system { coordinates = 2, gravity = { 0, -9.81 } }
+  keep(sys:body { mass = 1, inertia = 1, position = function(_, q) return { q[2], 0 } end, angle = callback() })
+  keep(sys.ground)
   sys:particle { mass = 1, position = random(3) == 1 and callback() or function(_, q) return { q[1], q[2] } end }
   sys:constraint { f = random(3) == 1 and callback() or function(_, q) return q[1] ^ 2 + q[2] ^ 2 - 1 end, name = "rod" }
   keep(sys)
@@ -702,6 +760,7 @@ for i = 1, count do
     if random(50) == 1 then collectgarbage() end
     if random(400) == 1 then
       pool, classes, tables, kinds = {}, {}, {}, {}
+      pcall(ns.plot.close)
       collectgarbage()
     end
   end
