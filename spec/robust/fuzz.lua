@@ -77,12 +77,12 @@ end
 
 local function of_kind(pattern)
   local found = {}
-  for kind, list in pairs(kinds) do
-    if kind:find(pattern) then found[#found + 1] = kind .. "\0" .. random(#list) end
+  for kind in pairs(kinds) do
+    if kind:find(pattern) then found[#found + 1] = kind end
   end
-  table.sort(found)
-  local kind, i = (found[random(math.max(1, #found))] or ""):match "^(.*)%z(%d+)$"
-  return kind and kinds[kind][tonumber(i)] or #tables > 0 and pick(tables) or nil
+  table.sort(found) -- pairs has another order in each process
+  if #found > 0 then return pick(kinds[pick(found)]) end
+  return #tables > 0 and pick(tables) or nil
 end
 
 local keep
@@ -333,7 +333,7 @@ local function problem(matrix, names)
     local n = random(4)
     local options = some_options { "tolerance", "solver", "max_iterations" }
     options[matrix] = random(4) == 1 and ns.sparse(square(n)) or square(n)
-    for name, make in pairs(names) do options[name] = make(n) end
+    for _, name in ipairs { "q", "lower", "upper" } do options[name] = names[name] and names[name](n) end
     if random(6) == 1 then options[pick { matrix, "q", "upper", "mu" }] = pick(odd)() end
     return options
   end
