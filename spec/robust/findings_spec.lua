@@ -16,6 +16,36 @@ describe("a list that holds itself", function()
   end)
 end)
 
+describe("parameters of another size", function()
+  -- The system is in no interaction, so that z may change its size; steps are made again with halves of their length.
+  it("are part of the state that a step goes back to", function()
+    local fail = false
+    local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f)
+      f[1] = -x[1] + (z and #z > 0 and z[#z] or 0)
+      if fail then f[1] = 0 / 0 end
+    end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+    simu:setMaxSubsteps(4)
+    local x = 1
+    for k = 1, 9 do
+      local z = ns.zeros(k % 3 * 400)
+      if #z > 0 then z[#z] = k end
+      ds:setz(z)
+      fail = true
+      assert.has_error(function() simu:computeOneStep() end)
+      assert.near(x, ds:x()[1], 1e-12)
+      assert.equal(#z, #ds:z())
+      fail = false
+      simu:computeOneStep()
+      simu:nextStep()
+      x = (x + 0.1 * (#z > 0 and k or 0)) / 1.1
+      assert.near(x, ds:x()[1], 1e-12)
+    end
+  end)
+end)
+
 describe("a wrong argument is named", function()
   after_each(function() ns.plot.close() end)
 

@@ -124,7 +124,7 @@ local deeds = {
   function() return 0 / 0 end,
   function() return { 1, 2, 3, 4, 5, 6, 7 } end,
   function() return "text", {}, print end,
-  function() collectgarbage() end,
+  function() collectgarbage(random(50) == 1 and "collect" or "step") end,
   function() coroutine.yield(1) end,
   function() call_something() end,
   function(...)
@@ -159,6 +159,7 @@ local function callback()
   local hostile, at, calls = random(3) == 1 and pick(deeds), random(5), 0
   return function(...)
     calls = calls + 1
+    if calls > 20000 then error "called too often" end
     if hostile and calls % at == 0 then return hostile(...) end
     return good_callback(...)
   end
@@ -221,7 +222,7 @@ end
 
 local makers = {}
 for names, make in pairs {
-  ["x x0 y y0 yd0 q q0 v v0 z w f0 ts points stiffness damping lambda r b q d"] = vector_value,
+  ["x x0 y y0 yd0 q q0 v v0 z w f0 ts points stiffness damping lambda r b d"] = vector_value,
   ["A B C D E F H K M J W mass inertia"] = matrix_value,
   ["theta gamma et en e mu"] = function() return pick { 0, 0.5, 1, 0.3 } end,
   ["t t0"] = function() return 0 end,
@@ -270,12 +271,12 @@ for names, make in pairs {
   ["kind which what full"] = function()
     return pick { "fro", "inf", 1, 2, "full", "radau", "ida", "equal", "tight", "log", "linear", "disk", "sphere", "aqua" }
   end,
-  ["p x1 x2 a1 a2 value ratio scale alpha start stop step elevation azimuth phi omega lb ub margin density linewidth dpi fps"]
+  ["p x1 x2 a1 a2 ratio scale alpha start stop step elevation azimuth phi omega lb ub margin density linewidth dpi fps"]
     = function() return pick { 0.25, 0.5, 1, 2, -1 } end,
   ["rtol atol tol tolerance relative absolute rcond contact"] = function() return pick { 1e-3, 1e-6, 1e-9 } end,
   ["upper"] = function() return pick { 1, 1 / 0, small_vector(2) } end,
   ["lower"] = function() return pick { 0, -1, -1 / 0, { -1, -1 } } end,
-  ["Jachq dotJachq Jacglambda Jachlambda Jachx Jacgx hDot jacobianfx jacobian potential V"] = callback,
+  ["Jachq dotJachq Jacglambda Jachlambda Jachx Jacgx hDot jacobianfx jacobian V"] = callback,
   ["cmap"] = function() return pick { "viridis", "gray" } end,
   ["marker loc align"] = function() return pick { "o", "x", "best", "left", "center" } end,
   ["width height figsize size ncol"] = function() return pick { 3, 8, 200 } end,
@@ -305,7 +306,10 @@ for names, make in pairs {
   ["plane line"] = function() return of_kind "plane" or of_kind "line" end,
   ["xy xytext c"] = function() return { 0.5, 0.25 } end,
 } do
-  for name in names:gmatch "%S+" do makers[name] = make end
+  for name in names:gmatch "%S+" do
+    assert(not makers[name], name) -- else the order of pairs would decide
+    makers[name] = make
+  end
 end
 
 local function value_for(name)
