@@ -20,6 +20,11 @@ SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
 HDF5_NEEDS = libhdf5-dev
 
+# For fuzzing the readers of files, and for building with both compilers.
+FUZZ_NEEDS   = clang libclang-rt-14-dev
+FUZZ_SECONDS ?= 60
+BUILDS_NEEDS = clang
+
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
 SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
@@ -113,6 +118,13 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
+# The readers of files under bytes of any kind, without a fuzzer: see fuzz_files.c.
+FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/inflate io/checkpoint io/stream io/file io/number \
+           base/memory base/error base/status)
+$(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
+
 # Modules and preloaded libraries of the specs there: signals, disks that are full.
 $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
@@ -141,6 +153,15 @@ coverage: packages  ## the lines and branches of the C sources that the specs ru
 	@find build-cov -name '*.gcda' -delete
 	@status=0; HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
 	  $(LUA) spec/coverage.lua build-cov $(GCOV) && exit $$status
+
+fuzz: packages  ## libFuzzer (clang) on the readers of files, FUZZ_SECONDS=60 each
+	@$(call provide,$(FUZZ_NEEDS))
+	@$(MAKE) --no-print-directory all
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh spec/robust/fuzz.sh $(BUILD)
+
+builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
+	@$(call provide,$(BUILDS_NEEDS))
+	@sh spec/builds.sh
 
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
@@ -215,4 +236,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
