@@ -116,7 +116,7 @@ describe("a wrong argument is named", function()
           local good, err = forces(text == "position" and after or far, text == "angle" and after or far, method)
           if not good then
             failed = failed + 1
-            assert.matches("^mechanics: .*body 'b':? " .. text, err)
+            assert.matches("mechanics: .*body 'b':? " .. text, err)
             assert.is_nil(err:find("attempt to", 1, true), err)
           end
           last = good
