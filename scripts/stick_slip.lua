@@ -84,8 +84,8 @@ pictures.draw(opt.plot, { run = function(plot)
     local margin = math.max(0.1 * (high - low), 1e-12)
     low, high = low - margin, high + margin
     local ax = fig:subplot(2, 2, i, { sharex = above }):ylabel(name):xlim(0, opt.T)
-    for nth, span in ipairs(sticking()) do
-      ax:fill_between(span, { low, low }, high, { color = "C4", alpha = 0.25, label = nth == 1 and "it sticks" or nil })
+    for j, span in ipairs(sticking()) do
+      ax:fill_between(span, { low, low }, high, { color = "C4", alpha = 0.25, label = j == 1 and "it sticks" or nil })
     end
     return ax:plot(t, y, { color = "C0" }):ylim(low, high)
   end
