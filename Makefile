@@ -5,6 +5,7 @@ LUA    ?= lua5.4
 , := ,
 hash := \#
 BUSTED ?= /usr/bin/busted
+GCOV   ?= gcov
 
 # Debian packages: to build and test, to lint, peers to measure against. Those of gnuplot exclude each other: any will do.
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
@@ -19,10 +20,20 @@ SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
 HDF5_NEEDS = libhdf5-dev
 
+# For fuzzing the readers of files, and for building with both compilers.
+FUZZ_NEEDS   = clang libclang-rt-14-dev
+FUZZ_SECONDS ?= 60
+BUILDS_NEEDS = clang
+
 # A build directory whose name holds "asan" is built with the sanitizers.
 ifneq ($(findstring asan,$(BUILD)),)
 SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
 OPT ?= -O1 -g
+endif
+# One whose name holds "cov" counts the lines and branches that are run.
+ifneq ($(findstring cov,$(notdir $(BUILD))),)
+SAN ?= --coverage -fprofile-abs-path
+OPT ?= -O0 -g
 endif
 SAN ?=
 OPT ?= -O2 -g
@@ -35,7 +46,7 @@ CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
-CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fvisibility=hidden $(CFLAGS)
+CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fno-plt -fvisibility=hidden $(CFLAGS)
 LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl
 
 # The interpreter holds Lua itself, with its symbols exported for C modules, as the stock lua5.4 does: it then needs no
@@ -107,6 +118,13 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
+# The readers of files under bytes of any kind, without a fuzzer: see fuzz_files.c.
+FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/inflate io/checkpoint io/stream io/file io/number \
+           base/memory base/error base/status)
+$(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
+
 # Modules and preloaded libraries of the specs there: signals, disks that are full.
 $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
@@ -129,6 +147,21 @@ soak: packages  ## the long campaigns: 20,000 random problems, long runs of simu
 	@$(MAKE) --no-print-directory all
 	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
 	  sh spec/run.sh $(BUILD)
+
+coverage: packages  ## the lines and branches of the C sources that the specs run (gcc and its gcov)
+	@$(MAKE) --no-print-directory BUILD=build-cov all
+	@find build-cov -name '*.gcda' -delete
+	@status=0; HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
+	  $(LUA) spec/coverage.lua build-cov $(GCOV) && exit $$status
+
+fuzz: packages  ## libFuzzer (clang) on the readers of files, FUZZ_SECONDS=60 each
+	@$(call provide,$(FUZZ_NEEDS))
+	@$(MAKE) --no-print-directory all
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh spec/robust/fuzz.sh $(BUILD)
+
+builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
+	@$(call provide,$(BUILDS_NEEDS))
+	@sh spec/builds.sh
 
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
@@ -203,4 +236,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages

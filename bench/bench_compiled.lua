@@ -104,7 +104,8 @@ local scipy, no_scipy = common.scipy "ode.py"
 rows = {}
 for _, case in ipairs {
   { "four_bar", "four_bar", "RK45", 1e-6 }, { "four_bar", "four_bar", "DOP853", 1e-10 },
-  { "four_bar", "four_bar", "Radau", 1e-6 }, { "pinned", "embedded", "RK45", 1e-6 },
+  { "four_bar", "four_bar", "Radau", 1e-6 }, { "four_bar", "kane", "RK45", 1e-6 },
+  { "four_bar", "kane", "DOP853", 1e-10 }, { "pinned", "embedded", "RK45", 1e-6 },
   { "pinned", "pinned", "RK45", 1e-6 }, { "pinned", "pinned", "DOP853", 1e-10 },
   { "pinned", "pinned", "Radau", 1e-6 },
   { "pendulum", "pendulum", "DOP853", 1e-10 }, { "oscillator", "oscillator", "Radau", 1e-6 },

@@ -254,7 +254,8 @@ end
 
 -- The heap at the end with the forces in it; energy and contacts over time.
 pictures.draw(opt.plot, { run = function(plot)
-  local fig, t = plot.figure { figsize = { 11, 5.5 }, title = ("%d disks in a box, $\\mu = %g$"):format(opt.n, opt.mu) },
+  local title = ("%d disks in a box, $\\mu = %g$"):format(opt.n, opt.mu)
+  local fig, t = plot.figure { figsize = { 11, 5.5 }, title = title },
     pictures.column(rows, 2)
   local heap, highest = fig:subplot(2, 2, { 1, 3 }), 0
   for _, d in ipairs(disks) do highest = math.max(highest, d.q[2] + d.R) end

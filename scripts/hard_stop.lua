@@ -127,7 +127,7 @@ pictures.draw(opt.plot, {
   end,
 })
 
--- The carts and their springs, the wall at 0: carts touch when x1 = x2, so that the second is drawn its width further.
+-- The carts and their springs, the wall at 0: carts touch when x1 = x2, the second is drawn its width further.
 pictures.animate(opt.animate, function()
   local wide = 0.8 -- of a cart
   return {
@@ -148,7 +148,8 @@ pictures.animate(opt.animate, function()
       end
     end,
     plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "positions", { name = "x1", y = pictures.column(rows, 3) }, { name = "x2", y = pictures.column(rows, 4) } },
+      { ylabel = "positions", { name = "x1", y = pictures.column(rows, 3) },
+        { name = "x2", y = pictures.column(rows, 4) } },
       { ylabel = "forces", { name = "wall", y = pictures.column(rows, 7), step = true },
         { name = "carts", y = pictures.column(rows, 8), step = true } } } },
   }

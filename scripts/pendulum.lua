@@ -73,7 +73,8 @@ end
 
 -- The angle and the energy over time, and the plane of angle and velocity.
 pictures.draw(opt.plot, { run = function(plot)
-  local fig, t, energy = plot.figure { figsize = { 11, 5 }, title = ("A pendulum and a wall, $e = %g$"):format(opt.e) },
+  local title = ("A pendulum and a wall, $e = %g$"):format(opt.e)
+  local fig, t, energy = plot.figure { figsize = { 11, 5 }, title = title },
     pictures.column(rows, 2), {}
   for i, row in ipairs(rows) do energy[i] = row[4] ^ 2 / 2 + 10 * (1 - cos(row[3])) end
   local above = fig:subplot(2, 2, 1):plot(t, pictures.column(rows, 3)):ylabel "angle $q$"

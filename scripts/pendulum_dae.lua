@@ -80,7 +80,8 @@ local function draw_drift(plot, forms, runs)
       for j, row in ipairs(runs[form]) do values[j] = math.max(math.abs(row[6 + i]), 1e-17) end
       local label = tonumber(form) and "index " .. form or form == "ggl" and "stabilised" or form
       ax:semilogy(pictures.column(runs[form], 1), values,
-        { label = label, color = ("C%d"):format(k - 1), linewidth = 1.2, linestyle = form == "written" and "--" or "-" })
+        { label = label, color = ("C%d"):format(k - 1), linewidth = 1.2,
+          linestyle = form == "written" and "--" or "-" })
     end
     if i == 1 then ax:legend { loc = "outside" } end
     if i == 3 then ax:xlabel "$t$" end

@@ -91,7 +91,8 @@ end
 
 -- The block at some times; its height and its angle.
 pictures.draw(opt.plot, { run = function(plot)
-  local fig, t = plot.figure { figsize = { 7, 7.5 }, title = ("A block that falls and rocks, $e = %g$"):format(opt.e) },
+  local title = ("A block that falls and rocks, $e = %g$"):format(opt.e)
+  local fig, t = plot.figure { figsize = { 7, 7.5 }, title = title },
     pictures.column(rows, 2)
   local space = fig:subplot(4, 1, { 1, 2 }):axis "equal":axhline(0, { color = "k", linewidth = 2 })
   local drift = opt.vx ~= 0 and 0 or 0.35 -- side by side, when it does not move sideways itself

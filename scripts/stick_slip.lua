@@ -84,8 +84,8 @@ pictures.draw(opt.plot, { run = function(plot)
     local margin = math.max(0.1 * (high - low), 1e-12)
     low, high = low - margin, high + margin
     local ax = fig:subplot(2, 2, i, { sharex = above }):ylabel(name):xlim(0, opt.T)
-    for k, span in ipairs(sticking()) do
-      ax:fill_between(span, { low, low }, high, { color = "C4", alpha = 0.25, label = k == 1 and "it sticks" or nil })
+    for j, span in ipairs(sticking()) do
+      ax:fill_between(span, { low, low }, high, { color = "C4", alpha = 0.25, label = j == 1 and "it sticks" or nil })
     end
     return ax:plot(t, y, { color = "C0" }):ylim(low, high)
   end
@@ -115,7 +115,8 @@ pictures.animate(opt.animate, function()
         canvas:line(at, -0.02 * size, at, -0.09 * size, { width = 3, color = "muted" })
       end
       canvas:spring(mean - size, wide / 2, row[3] - wide / 2, wide / 2, { color = "green" })
-      canvas:rectangle(row[3], wide / 2, wide, wide, { fill = row[7] == "stick" and "orange" or "sky", color = "ink" })
+      local fill = row[7] == "stick" and "orange" or "sky"
+      canvas:rectangle(row[3], wide / 2, wide, wide, { fill = fill, color = "ink" })
     end,
     plot = { t = column(2), panels = {
       { ylabel = "x", { name = "x", y = column(3) } }, { ylabel = "v", { name = "v", y = column(4) } } } },

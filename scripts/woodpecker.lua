@@ -132,7 +132,8 @@ pictures.animate(opt.animate, function()
       local a, b, first = row[4], row[5], -1e3 * row[3] % 10 - 40
       for mark = first, first + 70, 10 do canvas:line(-R, mark, R, mark, { color = "muted" }) end
       for _, side in ipairs { -1, 1 } do -- the sleeve, cut
-        canvas:polygon(body(0, 0, a, { { side * r, -H }, { side * r, H }, { side * (r + 2), H }, { side * (r + 2), -H } }),
+        canvas:polygon(body(0, 0, a,
+          { { side * r, -H }, { side * r, H }, { side * (r + 2), H }, { side * (r + 2), -H } }),
           { fill = "blue", color = "ink" })
       end
       local joint = turned(0, 0, a, 1e3 * l_M, 0)
@@ -140,8 +141,8 @@ pictures.animate(opt.animate, function()
       local edge = turned(0, 0, a, r + 2, 0)
       canvas:line(edge[1], edge[2], joint[1], joint[2], { color = "blue", width = 4 })
       canvas:spring(joint[1], joint[2], bird[1], bird[2], { color = "green" })
-      canvas:polygon(body(bird[1], bird[2], b, { { -3, -16 }, { 6, -14 }, { 8, 4 }, { 4, 16 }, { 1e3 * (-l_S), 1e3 * h_S },
-        { -4, 12 } }), { fill = "orange", color = "ink" })
+      local outline = { { -3, -16 }, { 6, -14 }, { 8, 4 }, { 4, 16 }, { 1e3 * (-l_S), 1e3 * h_S }, { -4, 12 } }
+      canvas:polygon(body(bird[1], bird[2], b, outline), { fill = "orange", color = "ink" })
     end,
     plot = { t = column(2), panels = {
       { ylabel = "height", { name = "height in mm", y = column(3, 1e3) } },

@@ -86,6 +86,23 @@ def four_bar(t, x):
     return [u1, (beta - 1) * u1, (gamma - beta) * u1, -rest / mass]
 
 
+# The same as a notebook evaluates it that takes Mk, gk, Md and gd for arrays and solves with them.
+def kane(t, x):
+    q1, q2, q3, u1 = x
+    a, b, c = q1, q1 + q2, q1 + q2 + q3
+    sa, sb, sc, ca, cb, cc = np.sin(a), np.sin(b), np.sin(c), np.cos(a), np.cos(b), np.cos(c)
+    Mk = np.array([[-1, 0, 0], [-la * sa - lb * sb - lc * sc, -lb * sb - lc * sc, -lc * sc],
+                   [la * ca + lb * cb + lc * cc, lb * cb + lc * cc, lc * cc]])
+    qd = -np.linalg.solve(Mk, np.array([u1, 0, 0]))
+    beta, wb, wc = -la * np.sin(c - a) / (lb * np.sin(c - b)), qd[0] + qd[1], qd[0] + qd[1] + qd[2]
+    rate = beta * ((wc - u1) * np.cos(c - a) / np.sin(c - a) - (wc - wb) * np.cos(c - b) / np.sin(c - b))
+    vx, vy = -la * sa - lb * beta * sb, la * ca + lb * beta * cb
+    dx, dy = -la * u1 * ca - lb * (beta * wb * cb + rate * sb), -la * u1 * sa - lb * (beta * wb * sb - rate * cb)
+    Md = np.array([[-la ** 2 - vx ** 2 - vy ** 2]])
+    gd = np.array([-(vx * dx + vy * dy) * u1 - 9.81 * (la * ca + vy)])
+    return np.concatenate((qd, -np.linalg.solve(Md, gd)))
+
+
 def closed():
     def loop(r):
         b, c = np.pi / 18 + r[0], np.pi / 18 + r[0] + r[1]
@@ -99,6 +116,7 @@ problems = {
     "pinned": (pinned, 4, [0, 0]),
     "embedded": (embedded, 4, [0, 0]),
     "four_bar": (four_bar, 30, [np.pi / 18, *closed(), 0]),
+    "kane": (kane, 30, [np.pi / 18, *closed(), 0]),
     "lorenz": (lorenz, 10, [1, 1, 1]),
     "pendulum": (pendulum, 5, [1, 0.5, 0, 0]),
     "vdp": (vdp, 3000, [2, 0]),

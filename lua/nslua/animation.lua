@@ -74,7 +74,9 @@ local function limits(spec, who, name)
   return pair
 end
 
-local function is_list(value) return type(value) == "table" or type(value) == "userdata" end
+local function is_list(value)
+  return type(value) == "table" or type(value) == "userdata" and pcall(function() return #value end)
+end
 
 -- The list of what draw gets, from a number of frames or a list.
 local function frame_list(frames)

@@ -147,6 +147,8 @@ return function(ns, motion)
         local y = f(t, q, part)
         if type(y) == "number" or type(y) == "userdata" and not pcall(length, y) then
           part[1] = y
+        elseif y ~= nil and type(y) ~= "table" and type(y) ~= "userdata" then
+          fail("a function of (t, q): expected numbers, or its last argument filled, got %s", describe(y))
         elseif y ~= nil and not rawequal(y, part) then
           for i = 1, rows[k] do part[i] = y[i] end
         end
@@ -252,10 +254,13 @@ return function(ns, motion)
 
   function mechanics.system(o)
     o = take_options(o or {}, "system", "coordinates dimension gravity frame origin compile")
-    local gravity = o.gravity and list(o.gravity, o.dimension, "system", "gravity")
-    local dimension = o.dimension or (gravity and #gravity) or 2
-    if dimension ~= 2 and dimension ~= 3 then
-      fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
+    local dimension, gravity = o.dimension, nil
+    for _ = 1, 2 do -- as given, then as gravity has it
+      if dimension ~= nil and dimension ~= 2 and dimension ~= 3 then
+        fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
+      end
+      gravity = gravity or o.gravity and list(o.gravity, dimension, "system", "gravity")
+      dimension = dimension or (gravity and #gravity) or 2
     end
     local n = o.coordinates or 0
     if math.type(n) ~= "integer" or n < 0 then
@@ -400,23 +405,38 @@ return function(ns, motion)
   end
 
   -- The function (t, q) of the place of a point that is fixed in the body at p (the body's axes).
+  local function numbers_of(x, n, name, what)
+    if type(x) ~= "table" and type(x) ~= "userdata" or not pcall(length, x) or #x < n then
+      fail("body '%s': %s: expected %d numbers, got %s", name, what, n, describe(x))
+    end
+    return x
+  end
+
+  local function angle_of(x, name)
+    if type(x) == "table" then x = x[1] end
+    if type(x) ~= "number" and type(x) ~= "userdata" then
+      fail("body '%s': angle: expected a number, got %s", name, describe(x))
+    end
+    return x
+  end
+
   function Body:point(p)
     local dimension = self.system.dimension
     p = p == nil and ns.zeros(dimension) or list(p, dimension, ("body '%s'"):format(self.name), "point")
-    local a, b, place, turn = p[1], p[2], self.place, self.turn
+    local a, b, turn, name = p[1], p[2], self.turn, self.name
+    local function place(t, q) return numbers_of(self.place(t, q), dimension, name, "position") end
     if a == 0 and b == 0 and (dimension == 2 or p[3] == 0) then return place end
     if not turn then fail("particle '%s' has no other points", self.name) end
     if dimension == 2 then
       return function(t, q)
-        local x, angle = place(t, q), turn(t, q)
-        if type(angle) == "table" then angle = angle[1] end
+        local x, angle = place(t, q), angle_of(turn(t, q), name)
         local co, si = cos(angle), sin(angle)
         return { x[1] + co * a - si * b, x[2] + si * a + co * b }
       end
     end
     local c = p[3]
     return function(t, q)
-      local x, R = place(t, q), turn(t, q)
+      local x, R = place(t, q), numbers_of(turn(t, q), 9, name, "orientation")
       return { x[1] + R[1] * a + R[2] * b + R[3] * c, x[2] + R[4] * a + R[5] * b + R[6] * c,
         x[3] + R[7] * a + R[8] * b + R[9] * c }
     end

@@ -263,7 +263,9 @@ return function(ns, System, core)
     take_options(o, "solve_dae", FORM .. " rtol atol first_step_size max_step_size max_steps")
     ts = core.list(ts, nil, "solve_dae", "ts")
     if #ts == 0 then fail "solve_dae: ts: expected at least one time" end
-    if o.t0 and o.t0 ~= ts[1] then fail("solve_dae: t0: expected %g, the first of ts, got %g", ts[1], o.t0) end
+    if o.t0 and o.t0 ~= ts[1] then
+      fail("solve_dae: t0: expected %g, the first of ts, got %s", ts[1], core.describe(o.t0))
+    end
     local problem = make_dae(self, { q0 = o.q0, v0 = o.v0, t0 = ts[1], index = o.index, stabilised = o.stabilised,
       baumgarte = o.baumgarte })
     local solver = ns.dae("radau", problem.residual, { jacobian = problem.jacobian, index = problem.index,

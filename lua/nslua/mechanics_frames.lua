@@ -33,7 +33,12 @@ return function(ns, mechanics, System, core)
 
   local function scalar(f) return setmetatable({ f = f }, Scalar) end
 
-  function Scalar:__call(t, q) return self.f(t, q) end
+  local function length(q) return #q end
+
+  function Scalar:__call(t, q)
+    if type(q) == "number" or not pcall(length, q) then fail("scalar: q: expected a vector, got %s", describe(q)) end
+    return self.f(t, q)
+  end
 
   local function function_of(x, who)
     if type(x) == "number" then return function() return x end end
@@ -73,9 +78,8 @@ return function(ns, mechanics, System, core)
       fail("coordinate: expected a number from 1 on, got %s", describe(k))
     end
     return scalar(function(_, q)
-      local x = q[k]
-      if x == nil then fail("coordinate %d: q has %d element%s", k, #q, #q == 1 and "" or "s") end
-      return x
+      if k > #q then fail("coordinate %d: q has %d element%s", k, #q, #q == 1 and "" or "s") end
+      return q[k]
     end)
   end
 
@@ -383,6 +387,7 @@ return function(ns, mechanics, System, core)
 
   -- What a system takes for a position or an orientation: frame and origin are those of the system.
   local function inertial(sys, value)
+    if getmetatable(sys) ~= System then fail("in_system: expected a system, got %s", describe(sys)) end
     if not sys.frame then
       fail("system: frame: expected a frame, which '%s' as a position or orientation needs, got nil", value.name)
     end

@@ -102,6 +102,13 @@ local function make(ns)
 
   local variable_options = { "lower", "upper", "start", "name" }
 
+  local function check_name(name, who)
+    if name ~= nil and type(name) ~= "string" then
+      fail(("%s: name: expected a string, got %s"):format(who, describe(name)))
+    end
+    return name
+  end
+
   local function add_variable(model, lower, upper, start, name, who)
     lower, upper = lower or -huge, upper or huge
     local index = #model.list + 1
@@ -117,12 +124,13 @@ local function make(ns)
   -- model:variable{lower =, upper =, start =, name =}: all may be left out; without bounds the variable is free.
   function Model:variable(options)
     local o = check_options(options, "variable", variable_options)
-    return add_variable(self, o.lower, o.upper, o.start, o.name, "variable")
+    return add_variable(self, o.lower, o.upper, o.start, check_name(o.name, "variable"), "variable")
   end
 
   -- model:variables(n, {...}): an array of n; bounds and start are numbers or lists of n.
   function Model:variables(n, options)
     local o = check_options(options, "variables", variable_options)
+    check_name(o.name, "variables")
     if math.type(n) ~= "integer" or n < 1 then
       fail(("variables: expected a number of 1 or more, got %s"):format(describe(n)))
     end
@@ -155,7 +163,7 @@ local function make(ns)
 
   -- model:parameter(v [, name]): a number, or an array for a list of them, that set changes.
   function Model:parameter(v, name)
-    return parameter(self, v, name or "parameter", 0)
+    return parameter(self, v, check_name(name, "parameter") or "parameter", 0)
   end
 
   -- model:apply(f, a, b, ...): f of expressions; f takes and returns numbers, and math functions may be used in it.

@@ -240,6 +240,9 @@ end
 local function columns_of(sol)
   local names, columns = {}, {}
   local meta = getmetatable(sol)
+  if type(sol) == "userdata" and not pcall(function() return sol:names() end) then
+    fail("solution: expected a solution with t and y, got %s", data.describe(sol))
+  end
   if type(sol) == "userdata" or type(meta) == "table" and meta.__name == "columns" then
     local all = sol:names()
     columns.t = sol:column(#all > 0 and (sol.t and "t" or all[1]) or "t")

@@ -539,7 +539,10 @@ function Axes:legend(options)
     fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
       .. "lower left, lower center, center right, center left, got '%s'", tostring(loc))
   end
-  if options.labels then
+  if options.labels ~= nil then
+    if type(options.labels) ~= "table" then
+      fail("legend: labels: expected a table, got %s", data.describe(options.labels))
+    end
     local k = 0
     for _, artist in ipairs(self.artists) do
       if artist.kind ~= "text" and options.labels[k + 1] then

@@ -106,7 +106,8 @@ local function is_bare(axes, panels)
   local _, r1, c0, c1 = place_in_grid(axes)
   for _, other in ipairs(panels) do
     local r, _, d0, d1 = place_in_grid(other)
-    local same = (other.share_x or other) == (axes.share_x or axes) and other.rows == axes.rows and other.cols == axes.cols
+    local same = (other.share_x or other) == (axes.share_x or axes) and other.rows == axes.rows
+      and other.cols == axes.cols
     if same and r > r1 and d0 == c0 and d1 == c1 then return true end
   end
   return false

@@ -47,6 +47,9 @@ local function read_rows(H, k)
     for i = 1, #H do rows[i] = check_row(H[i], i) end
     return rows
   end
+  if type(k) ~= "table" and not (type(k) == "userdata" and pcall(function() return #k end)) then
+    error(("intersection: k: expected a vector of right-hand sides, got %s"):format(type(k)), 3)
+  end
   if #H ~= #k then error(("intersection: %d rows and %d right-hand sides"):format(#H, #k), 3) end
   for i = 1, #H do
     if #H[i] ~= 2 then error(("intersection: H: expected rows of 2, got one of %d"):format(#H[i]), 3) end
@@ -219,7 +222,14 @@ end
 -- polygon:contains(x, y [, margin]) or contains({x, y} [, margin]): whether the point satisfies every half-plane, as
 -- far as `margin` (default 0) outside; a negative margin asks for a distance to the boundary.
 function Polygon:contains(x, y, margin)
-  if type(x) == "table" or type(x) == "userdata" then x, y, margin = x[1], x[2], y end
+  if type(x) == "table" or type(x) == "userdata" then
+    local good, x1, x2 = pcall(function() return x[1], x[2] end)
+    if not good then error("contains: expected a point x, y", 2) end
+    x, y, margin = x1, x2, y
+  end
+  if margin ~= nil and type(margin) ~= "number" then
+    error(("contains: margin: expected a number, got %s"):format(type(margin)), 2)
+  end
   if type(x) ~= "number" or type(y) ~= "number" then error("contains: expected a point x, y", 2) end
   if #self.lines == 0 then return not self.empty end
   for _, line in ipairs(self.lines) do

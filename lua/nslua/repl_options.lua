@@ -39,7 +39,7 @@ return {
   { "lower upper", "numerics.uniqueness" },
   { "jac args tol maxfev", "root" },
   { "rcond", "solve" },
-  { "method rtol atol t_eval dense_output events max_step first_step max_steps jac args", "solve_ivp" },
+  { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
   { "file frames times unit plot title draw background speed loop interpolate xlim ylim aspect axes " ..
     "xlabel ylabel fps", "animation" },

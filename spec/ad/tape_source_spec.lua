@@ -66,6 +66,30 @@ describe("source of a tape", function()
     end
   end)
 
+  it("calls for a sine and a cosine at once, also where one of them is a derivative", function()
+    local function calls(entries, outputs)
+      local source = internal.tape_source(2, entries, outputs)
+      local value, jacobian = source:match "(void tape_value.-\n}\n)(void tape_jacobian.*)"
+      local count = {}
+      for i, text in ipairs { value, jacobian } do
+        count[2 * i - 1] = select(2, text:gsub("sine_cosine%(", ""))
+        count[2 * i] = select(2, text:gsub("SIN%(", "")) + select(2, text:gsub("COS%(", ""))
+      end
+      return count
+    end
+    local both = { { "ADD", 1, 2 }, { "COS", 3 }, { "SIN", 3 } }
+    assert.same({ 1, 0, 1, 0 }, calls(both, { 4, 5 }))
+    assert.same({ 0, 1, 1, 0 }, calls({ { "SIN", 1 } }, { 3 }))
+    assert.same({ 0, 1, 0, 1 }, calls({ { 0.5 }, { "SIN", 3 } }, { 4 })) -- of a constant, by nothing
+    local mirrored = { { "SUB", 1, 2 }, { "SUB", 2, 1 }, { "SIN", 3 }, { "SIN", 4 }, { "COS", 4 } }
+    assert.same({ 0, 2, 2, 0 }, calls({ { "SIN", 1 }, { "COS", 2 } }, { 3, 4 }))
+    local xs = { { 0.3, 0.75 }, { 2, 2 }, { 0, -0.0 }, { -0.0, 0 }, { 1e22, -3 }, { 1e-310, 1 }, { 7e5, 0.1 } }
+    for _, program in ipairs(programs) do
+      compare({ inputs = 2, entries = both, outputs = { 4, 5 }, xs = xs }, program)
+      compare({ inputs = 2, entries = mirrored, outputs = { 5, 6, 7 }, xs = xs }, program)
+    end
+  end)
+
   it("has every constant to the last bit, those that are not finite too", function()
     local entries, outputs = {}, {}
     for i, c in ipairs { 0.1, -0.0, 0.0, 1 / 3, 1e308, 4.9e-324, math.pi, math.huge, -math.huge, 0 / 0, -2^53 } do

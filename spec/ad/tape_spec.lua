@@ -170,6 +170,71 @@ describe("tape", function()
     assert.equal(-math.huge, 1 / t.value[2])
   end)
 
+  -- Values to the last bit with the signs of zeros, and derivatives, beside Lua's; the number of operations.
+  local function simplified(steps, entries, points)
+    local outputs = {}
+    for i = 1, #entries do outputs[i] = 2 + i end
+    for _, x in ipairs(points) do
+      local e = { inputs = 2, entries = entries, outputs = outputs, x = x }
+      local plain, t = values_of(e), tape(e)
+      assert.equal(steps, t.steps)
+      for i, v in ipairs(plain) do
+        local what = ("value %d at %g, %g"):format(i, x[1], x[2])
+        assert.is_true(ex.same(v, t.value[i]), what)
+        assert.is_true(ex.same(1 / v, 1 / t.value[i]), what)
+      end
+      local J = ns.jacobian((ex.compile(2, entries, outputs)), x)
+      for i = 1, #entries do
+        for j = 1, 2 do assert.is_true(ex.same(J[i][j], t.forward[i][j]), ("derivative %d by %d"):format(i, j)) end
+      end
+    end
+  end
+
+  local points = { { 0.3, 1.7 }, { -2.5, 4 }, { 1.5, 1.5 }, { 0.0, 0.0 }, { -0.0, 0.0 }, { 0.0, -0.0 }, { -0.0, -0.0 },
+    { 1e-310, 3 }, { 1e200, -1e200 }, { 123456.75, -9e8 } }
+
+  it("takes an operation that another gives to the last bit from there", function()
+    simplified(5, { { "SUB", 1, 2 }, { "SUB", 2, 1 }, { "SIN", 3 }, { "SIN", 4 }, { "COS", 3 }, { "COS", 4 } }, points)
+    simplified(5, { { "NEG", 1 }, { "SIN", 1 }, { "SIN", 3 }, { "COS", 3 }, { "COS", 1 }, { "NEG", 3 }, { "SIN", 8 },
+      { "ADD", 2, 3 } }, points)
+    simplified(2, { { 1.0 }, { "MUL", 1, 3 }, { "MUL", 3, 2 }, { "DIV", 1, 3 }, { -1.0 }, { "MUL", 1, 7 }, { "DIV", 2, 7 },
+      { "MUL", 7, 2 } }, points)
+    simplified(2, { { -1.0 }, { 1.0 }, { "MUL", 3, 4 }, { "MUL", 4, 3 }, { "DIV", 4, 3 }, { "DIV", 3, 3 }, { "MUL", 3, 3 } },
+      points)
+    simplified(2, { { "ADD", 1, 2 }, { "ADD", 2, 1 }, { "MUL", 1, 2 }, { "MUL", 2, 1 } }, points)
+    simplified(6, { { "NEG", 1 }, { "NEG", 2 }, { "ADD", 1, 4 }, { "SUB", 1, 4 }, { "ADD", 3, 2 }, { "SUB", 3, 2 },
+      { "ADD", 2, 1 } }, points)
+    simplified(4, { { 8.0 }, { "DIV", 1, 3 }, { 0.125 }, { "MUL", 5, 1 }, { -0.25 }, { "DIV", 2, 7 }, { 3.0 }, { "DIV", 1, 9 },
+      { 0.0 }, { "ADD", 1, 11 } }, points)
+  end)
+
+  it("tells where derivatives are the same everywhere", function()
+    local function told(entries, from, count)
+      return tape({ inputs = 3, entries = entries, outputs = { 3 + #entries }, x = { 0, 0, 0 } }, nil, from, count).constant_slopes
+    end
+    assert.is_true(told({ { "SUB", 1, 2 }, { 3.0 }, { "MUL", 5, 4 }, { "DIV", 6, 5 }, { "NEG", 7 } }, 1, 3))
+    assert.is_false(told({ { "MUL", 1, 2 } }, 1, 1))
+    assert.is_true(told({ { "MUL", 1, 2 } }, 3, 1))
+    assert.is_true(told({ { "SIN", 2 }, { "ADD", 4, 1 } }, 1, 1))
+    assert.is_false(told({ { "SIN", 2 }, { "ADD", 4, 1 } }, 1, 2))
+    assert.is_false(told({ { 2.0 }, { "DIV", 4, 1 } }, 1, 1))
+    assert.is_false(told({ { "MAX", 1, 2 } }, 1, 2))
+    local constant = 0
+    for _ = 1, ex.count do
+      local e = ex.random { names = { "ADD", "SUB", "MUL", "DIV", "NEG", "SIN" }, entries = math.random(1, 6) }
+      local t = tape(e)
+      for _ = 1, t.constant_slopes and 3 or 0 do
+        constant = constant + 1
+        for i = 1, e.inputs do e.x[i] = math.random() * 4 - 2 end
+        local there = tape(e)
+        for i = 1, #e.outputs do
+          for j = 1, e.inputs do assert.is_true(ex.same(t.forward[i][j], there.forward[i][j])) end
+        end
+      end
+    end
+    assert.is_true(constant > ex.count / 20, constant)
+  end)
+
   it("holds thousands of operations, and a tape of none", function()
     local entries = { { "SIN", 1 } }
     for i = 2, 5000 do entries[i] = { i % 2 == 0 and "COS" or "SIN", i } end

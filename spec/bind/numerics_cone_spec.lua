@@ -57,6 +57,16 @@ describe("numerics.normal_cone", function()
     end
   end)
 
+  it("sweeps where the diagonal is positive, and says where it is not", function()
+    local square = { H = { { 1, 0 }, { 0, 1 } }, K = { 0, 2 }, solver = "pgs" }
+    local r = cone(with(square))
+    assert.is_true(r.success)
+    assert.equal("pgs", r.solver)
+    assert.near(3, r.z[1], 1e-10)
+    assert.near(2, r.z[2], 1e-10)
+    says("solver 'pgs' needs a positive diagonal, which the problem in its rows has not", { solver = "pgs" })
+  end)
+
   it("tells that the set is empty", function()
     local r = cone(with { H = { { 1, 0 }, { -1, 0 } }, K = { 1, 0 } })
     assert.is_false(r.success)

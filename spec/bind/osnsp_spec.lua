@@ -193,6 +193,17 @@ describe("FrictionContact and GenericMechanical", function()
     assert.equal(1, #problem:solutions().isolated)
   end)
 
+  it("tell that an empty one has its solution: no contact is closed", function()
+    local ball, problem = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }), ns.LCP()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ball)
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }), ball)
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5), problem):computeOneStep()
+    local u = problem:uniqueness()
+    assert.same({ "for every q", true, true, "there is nothing to solve" }, { u.unique, u.P, u.positive_definite, u.reason })
+    assert.equal(0, #problem:solutions().rays)
+  end)
+
   it("write groups to a file, which replays to the same", function()
     local directory = host.new_directory()
     local file = directory .. "/problem.lua"

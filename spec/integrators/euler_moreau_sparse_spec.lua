@@ -326,3 +326,25 @@ describe("the sparse one-step problem", function()
     end
   end)
 end)
+
+describe("sparse equations of the states without a solution", function()
+  local function step(x0, A, b, h, theta)
+    local ds = ns.FirstOrderLinearTIDS(x0, ns.sparse(A), b)
+    local nsds = ns.NonSmoothDynamicalSystem(0, h)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.EulerMoreauOSI(theta))
+    local text = message(simu.computeOneStep, simu)
+    assert.equal(x0[1], ds:x()[1])
+    return text
+  end
+
+  it("are told: they overflow, are singular, give no numbers", function()
+    assert.matches("dynamical system 'ds 1': x[1] became inf (t=1 step 1", step({ 1.7e308 }, { { 0 } }, { 1.7e308 }, 1, 1), 1, true)
+    assert.matches("the sparse equations of the states have no accepted solution: did not converge (residual 1) (t=0.1 step 1",
+      step({ 1, 1 }, { { 10, 0 }, { 0, 1 } }, nil, 0.1, 1), 1, true)
+    assert.matches("the sparse equations of the states have no accepted solution: not a finite number (residual inf)",
+      step({ 1.7e308 }, { { 1.5 } }, nil, 1, 0), 1, true)
+    assert.matches("the sparse one-step problem: not a finite number (t=10 step 1)",
+      step({ 1 }, { { -1.7e308 } }, nil, 10, 1), 1, true)
+  end)
+end)

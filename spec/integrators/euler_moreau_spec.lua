@@ -53,6 +53,65 @@ describe("the theta scheme", function()
     assert.equal(8, simu:stats().newton_iterations)
   end)
 
+  it("keeps the factors while W is the same, and forms W anew when an entry of it changes", function()
+    -- W = 1 - h A + h lambda, where lambda is 1 until x comes to 0 and -1 after.
+    local A = ns.matrix { { -3 } }
+    local ds = ns.FirstOrderLinearTIDS { x0 = { -1 }, A = A, b = { 14 } }
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[1] end,
+      g = function(_, x, lambda, _, r) r[1] = -lambda[1] * (x[1] + 10) end,
+    }
+    local simu, interactions = simulation { systems = { ds }, h = 0.01, T = 2, links = { { ns.RelayNSL(1, -1, 1), relation, ds } } }
+    local seen, formed, lambda = 0, {}, 0
+    for k in simu:steps() do
+      local now, count = interactions[1]:lambda_(0)[1], simu:stats().factorizations
+      if count > seen then formed[#formed + 1] = k end
+      assert.is_true(count > seen or now == lambda)
+      lambda, seen = now, count
+      if k == 150 then A[1][1] = -5 end
+    end
+    assert.equal(-1, lambda)
+    assert.equal(1, formed[1])
+    assert.equal(151, formed[#formed])
+    assert.is_true(#formed <= 4, #formed)
+    assert.is_true(seen < 10, seen)
+  end)
+
+  it("forms W for the new length of a step, also when a callback fails on the way", function()
+    local function run(step)
+      local fails = false
+      local ds = ns.FirstOrderLinearTIDS { x0 = { -1 }, A = { { -3 } }, b = { 14 } }
+      local relation = ns.FirstOrderNonLinearR {
+        h = function(_, x, _, _, y) y[1] = x[1] end,
+        g = function(_, x, lambda, _, r) r[1] = -lambda[1] * (x[1] + 10) end,
+        Jacgx = function(_, _, lambda, _, K)
+          if fails then error "no Jacobian" end
+          K[1][1] = -lambda[1]
+        end,
+      }
+      local simu = simulation { systems = { ds }, T = 1, grid = { 0, 0.1, 0.2, 0.25, 0.3, 1 },
+        links = { { ns.RelayNSL(1, -1, 1), relation, ds } } }
+      local xs = {}
+      while simu:hasNextEvent() do
+        fails = simu:step() == step
+        local good, err = pcall(simu.computeOneStep, simu)
+        assert.equal(not fails, good)
+        if fails then assert.matches("no Jacobian", err) end
+        fails = false
+        if not good then simu:computeOneStep() end
+        simu:nextStep()
+        xs[#xs + 1] = ds:x()[1]
+      end
+      return xs, simu:stats().newton_iterations
+    end
+    local plain, iterations = run()
+    for step = 0, 4 do
+      local xs, count = run(step)
+      assert.same(plain, xs)
+      assert.is_true(count <= iterations + 1, step)
+    end
+  end)
+
   it("is exact where the trapezoid is: x' = t", function()
     local ds = ns.FirstOrderLinearDS({ 0 }, { { 0 } }, function(t, _, b) b[1] = t end)
     simulation { systems = { ds }, h = 0.125, T = 4, theta = 0.5 }:run()
@@ -291,5 +350,23 @@ describe("coupling", function()
     assert.near(5, ds:x()[1], 1e-7)
     assert.near(6, ds:x()[2], 1e-7)
     assert.same({ 5, 12 }, ds:r():totable())
+  end)
+end)
+
+describe("numbers of the theta scheme that overflow", function()
+  it("are told, and the state stays", function()
+    local cases = {
+      { 1, { { -1.7e308 } }, nil, 10, "dynamical system 'ds 1': W = M - h theta df/dx - h gamma dg/dx is not finite (t=10 step 1" },
+      { 1.7e308, { { 0 } }, { 1.7e308 }, 1, "dynamical system 'ds 1': x[1] became inf (t=1 step 1 newton 1)" },
+    }
+    for _, case in ipairs(cases) do
+      local x0, A, b, h, text = table.unpack(case, 1, 5)
+      local ds = ns.FirstOrderLinearTIDS({ x0 }, A, b)
+      local simu = simulation { systems = { ds }, T = 10 * h, h = h }
+      local good, err = pcall(simu.computeOneStep, simu)
+      assert.is_false(good)
+      assert.truthy(err:find(text, 1, true), err)
+      assert.equal(x0, ds:x()[1])
+    end
   end)
 end)

@@ -388,3 +388,53 @@ describe("a simulation with the combined projection", function()
     assert.near(1, ds:q():norm() ^ 2, 1e-6)
   end)
 end)
+
+describe("the direct projection", function()
+  it("has its share in the account of energies, of a mass that depends on the place too", function()
+    local function lost(h)
+      local ds = ns.LagrangianDS { q0 = { 1, 0 }, v0 = { 0, 1 }, mass = function(q, _, M)
+        M[1][1], M[2][2] = 1 + 0.5 * q[1] ^ 2, 1
+      end, fGyr = function(q, v, _, f) f[1] = 0.5 * q[1] * v[1] ^ 2 end, fExt = { 0, -9.81 } }
+      local rod = equation(function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end)
+      local simu = simulate(direct, { systems = { ds }, links = { { rod, ds } }, T = 1, h = h, tolerance = 1e-12 })
+      local before = simu:energy().total
+      for _ in simu:steps() do
+        assert.near(0, ds:q()[1] ^ 2 + ds:q()[2] ^ 2 - 1, 1e-11)
+        assert.near(0, imbalance(simu, before), 1e-11)
+      end
+      local e = simu:energy()
+      return math.abs(e.total - before), math.abs(e.numerical)
+    end
+    local total, numerical = lost(0.01)
+    local half_total, half_numerical = lost(0.005)
+    assert.near(1, math.log(total / half_total, 2), 0.15)
+    assert.is_true(half_numerical < 0.6 * numerical and numerical < 1e-3)
+  end)
+
+  -- One system of many pendulums has a sparse problem: each goes as it does alone.
+  it("takes many constraints at once", function()
+    local n, h, T = 152, 0.02, 0.06
+    local q0, v0, f = {}, {}, {}
+    for k = 1, n do
+      q0[2 * k - 1], q0[2 * k] = math.cos(k), math.sin(k)
+      v0[2 * k - 1], v0[2 * k] = 0, 0
+      f[2 * k - 1], f[2 * k] = 0, -9.81
+    end
+    local ds = ns.LagrangianDS { q0 = q0, v0 = v0, mass = ns.eye(2 * n), fExt = f }
+    local rods = ns.Interaction(ns.EqualityConditionNSL(n), ns.LagrangianScleronomousR {
+      h = function(q, _, y) for k = 1, n do y[k] = q[2 * k - 1] ^ 2 + q[2 * k] ^ 2 - 1 end end,
+      Jachq = function(q, _, C)
+        for k = 1, n do C[k][2 * k - 1], C[k][2 * k] = 2 * q[2 * k - 1], 2 * q[2 * k] end
+      end })
+    local simu = simulate(direct, { systems = { ds }, links = { { rods, ds } }, T = T, h = h, tolerance = 1e-12 })
+    simu:run()
+    assert.is_nil(simu:osnspb():M())
+    for k = 1, n, 23 do
+      local one = ns.LagrangianDS({ math.cos(k), math.sin(k) }, { 0, 0 }, ns.eye(2))
+      one:setFExtPtr { 0, -9.81 }
+      local rod = equation(function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end)
+      simulate(direct, { systems = { one }, links = { { rod, one } }, T = T, h = h, tolerance = 1e-12 }):run()
+      for i = 1, 2 do assert.near(one:q()[i], ds:q()[2 * k - 2 + i], 1e-9) end
+    end
+  end)
+end)

@@ -833,3 +833,66 @@ describe("MoreauJeanOSI's Newton iteration", function()
     assert.is_true(jets(0.1) > 0)
   end)
 end)
+
+describe("numbers of mechanics that overflow", function()
+  it("are told, and the state stays", function()
+    local stiff = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 1.7e308 } })
+    local fast = ns.LagrangianLinearTIDS({ 0 }, { 1.7e308 }, { { 1 } })
+    fast:setFExtPtr { 1.7e308 }
+    local cases = {
+      { stiff, 10, "dynamical system 'ds 1': W = M - h theta dF/dv - h^2 theta^2 dF/dq is not finite (t=10 step 1" },
+      { fast, 1, "dynamical system 'ds 1': v[1] became inf (t=1 step 1 newton 1)" },
+    }
+    for _, case in ipairs(cases) do
+      local ds, h, text = table.unpack(case)
+      local simu, q = simulate { systems = { ds }, T = h, h = h, osi = ns.MoreauJeanOSI(1) }, ds:q()[1]
+      local good, err = pcall(simu.computeOneStep, simu)
+      assert.is_false(good)
+      assert.truthy(err:find(text, 1, true), err)
+      assert.equal(q, ds:q()[1])
+    end
+  end)
+end)
+
+describe("a contact without a force, open by rounding", function()
+  -- No impulse is foretold, so that the first iterate goes on as in the last steps; the contact takes part all the same.
+  it("leaves free motion beside it as it is", function()
+    local function swing(touching)
+      local n = touching and 2 or 1
+      local ds = ns.LagrangianDS(touching and { 1, 1 + 2 ^ -52 } or { 1 }, ns.zeros(n), ns.eye(n))
+      ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = q[1] ^ 3 end)
+      local links = touching and { { impact(0.5, { 0, 1 }, { -1 }), ds } }
+      local simu = simulate { systems = { ds }, links = links, T = 5, h = 0.05 }
+      simu:run()
+      return ds
+    end
+    local free, touching = swing(false), swing(true)
+    assert.near(free:q()[1], touching:q()[1], 1e-9) -- Newton's tolerance
+    assert.near(free:velocity()[1], touching:velocity()[1], 1e-9)
+    assert.equal(1 + 2 ^ -52, touching:q()[2])
+    assert.equal(0, touching:velocity()[2])
+  end)
+end)
+
+describe("a constraint that is curved", function()
+  it("does not concern a system that is not under it", function()
+    local function oscillator()
+      local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+      ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = 9 * q[1] ^ 3 end)
+      return ds
+    end
+    local function pendulum()
+      local ds = ns.LagrangianDS({ 1, 0 }, { 0, 0 }, ns.eye(2))
+      ds:setFExtPtr { 0, -9.81 }
+      return ds, ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
+        h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end })
+    end
+    local alone, beside, swinging, rod = oscillator(), oscillator(), pendulum()
+    local single, single_rod = pendulum()
+    simulate { systems = { alone }, T = 1, h = 0.05 }:run()
+    simulate { systems = { single }, links = { { single_rod, single } }, T = 1, h = 0.05 }:run()
+    simulate { systems = { beside, swinging }, links = { { rod, swinging } }, T = 1, h = 0.05 }:run()
+    assert.near(alone:q()[1], beside:q()[1], 1e-9)
+    for i = 1, 2 do assert.near(single:q()[i], swinging:q()[i], 1e-9) end
+  end)
+end)

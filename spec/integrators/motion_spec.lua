@@ -118,3 +118,47 @@ describe("motion under constraints", function()
     assert.equal(0, ds:q()[1])
   end)
 end)
+
+describe("the account of energies", function()
+  it("has the work of the dampers: what is lost between two times, apart from impacts", function()
+    local function fall(c)
+      local ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 2 } }, { { 9 } }, c and { { c } })
+      ds:setFExtPtr { -3 }
+      local simu = events.simulation { systems = { ds }, T = 5, h = 0.5,
+        links = { { ns.NewtonImpactNSL(0.6), ns.LagrangianLinearTIR({ { 1 } }, { 0.4 }), "stop", ds } } }
+      local start = simu:energy().total
+      simu:run()
+      local e = simu:energy()
+      assert.is_true(e.impacts < -1)
+      assert.near(e.total - start, e.damping + e.impacts, 1e-9)
+      return e.damping
+    end
+    assert.equal(0, fall(nil))
+    assert.is_true(fall(0.7) < -1)
+  end)
+end)
+
+describe("constraints that can not hold", function()
+  local function failing(relations)
+    local ds, links = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } }), {}
+    for i, relation in ipairs(relations) do links[i] = { ns.EqualityConditionNSL(1), relation, "wall " .. i, ds } end
+    local simu = events.simulation { systems = { ds }, links = links, T = 1, h = 0.1 }
+    local good, err = pcall(simu.computeOneStep, simu)
+    assert.is_false(good)
+    assert.equal(1, ds:q()[1])
+    return err
+  end
+
+  it("are told: two that part, at once or by and by, one that no place fulfils", function()
+    local function moving(a, power)
+      return ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - 1 - a * t ^ power end }
+    end
+    assert.matches("EventDriven: the forces of 'wall 1' and others have no accepted solution: singular matrix (t=0 step 1)",
+      failing { moving(1, 2), moving(-1, 2) }, 1, true)
+    assert.matches("interaction 'wall %d' contradicts the other constraints that act", failing { moving(1, 3), moving(-1, 3) })
+    local nowhere = ns.LagrangianRheonomousR { h = function(t, q, _, y)
+      y[1] = t < 0.05 and q[1] - 1 or 0.9 * (q[1] - 1.5) ^ 2 + 1 + t
+    end }
+    assert.matches("interaction 'wall 1': the constraint can not be kept: y = %S+ after %d+ projections", failing { nowhere })
+  end)
+end)

@@ -486,3 +486,13 @@ describe("SchatzmanPaoliOSI", function()
       message(ns.TimeSteppingDirectProjection, nsds, ns.TimeDiscretisation(0, 0.1), osi))
   end)
 end)
+
+describe("coordinates that overflow", function()
+  it("are told, and the state stays", function()
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 1.7e308 }, { { 1 } })
+    ds:setFExtPtr { 1.7e308 }
+    local simu = simulate { systems = { ds }, T = 1, h = 1 }
+    assert.matches("dynamical system 'ds 1': q[1] became inf (t=1 step 1", message(simu.computeOneStep, simu), 1, true)
+    assert.equal(0, ds:q()[1])
+  end)
+end)

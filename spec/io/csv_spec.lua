@@ -63,8 +63,30 @@ describe("io.csv", function()
   it("quotes a name that needs it", function()
     local names = { "plain", "a,b", 'say "x"', "two\nlines", "" }
     write(path, names, { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } })
-    assert.equal('plain,"a,b","say ""x""","two\nlines",\n1,2,3,4,5\n', host.read(path))
+    assert.equal('plain,"a,b","say ""x""","two\nlines",""\n1,2,3,4,5\n', host.read(path))
     assert.same(names, parse(host.read(path))[1])
+  end)
+
+  it("quotes a name that would else be a comment, a mark, an empty line or a number", function()
+    local ns = require "nslua"
+    for _, name in ipairs { "#x", "\xef\xbb\xbft", "", "1", " -2.5e3", "nan", "Inf" } do
+      ns.save(path, { [name] = { 1, 2 } })
+      assert.equal('"' .. name .. '"\n1\n2\n', host.read(path))
+      local back = ns.load(path)
+      assert.same({ name }, back:names())
+      assert.equal(ns.vector { 1, 2 }, back:column(name))
+    end
+    ns.save(path, { t = { 0 }, ["1e"] = { 1 }, ["0x1"] = { 2 } })
+    assert.equal("t,0x1,1e\n0,2,1\n", host.read(path))
+  end)
+
+  it("writes no name that holds a zero byte", function()
+    local ns = require "nslua"
+    for _, kind in ipairs { "csv", "npz" } do
+      assert.error_matches(function() ns.save(directory .. "/b." .. kind, { ["a\0b"] = { 1 } }) end,
+        "save: 'a': a name cannot hold a zero byte", 1, true)
+    end
+    assert.equal("", host.list(directory))
   end)
 
   it("writes a header alone when there are no rows", function()

@@ -1,6 +1,8 @@
 local host = require "host"
 
-local open = require("nslua.internal").file_open
+require "nslua"
+local internal = require "nslua.internal"
+local open = internal.file_open
 
 describe("io.file", function()
   local directory
@@ -55,6 +57,15 @@ describe("io.file", function()
     file:print(text:sub(1, 1024))
     file:commit()
     assert.is_true(host.read(path) == text .. "y" .. text:sub(1, 1024))
+  end)
+
+  it("does not appear when a long text found no memory", function()
+    local path, text = directory .. "/a.txt", ("x"):rep(70000)
+    local file = open(path)
+    assert.same({ true, true }, { internal.failing(0, false, file.print, file, text) })
+    file:print "y"
+    assert.error_matches(function() file:commit() end, "cannot write '" .. path .. "': Cannot allocate memory", 1, true)
+    assert.equal("", host.list(directory))
   end)
 
   it("writes two files of one name without mixing them", function()

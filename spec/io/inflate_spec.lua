@@ -39,7 +39,7 @@ local texts = {}
 setup(function()
   local random, words, seed = {}, {}, 12345
   for i = 1, 70000 do
-    seed = (seed * 1103515245 + 12345) % 2 ^ 31 // 1 | 0
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff
     random[i] = string.char(seed >> 16 & 255)
     words[i] = ({ "lambda", "state", " ", "0.125", "\n" })[(seed >> 16) % 5 + 1]
   end
@@ -48,16 +48,39 @@ end)
 
 describe("io.inflate", function()
   it("unpacks what gzip packs, at every level: stored, fixed and dynamic blocks", function()
+    local blocks = {} -- kinds of the first ones
     for k, text in ipairs(texts) do
       for _, level in ipairs { 1, 6, 9 } do
         local whole = npy(text)
         local stream, crc = deflated(whole, level)
+        blocks[stream:byte() >> 1 & 3] = true
         local good, result = load(archive("a.npy", stream, crc, #whole, 8))
         assert.is_true(good, result)
         assert.equal(#text, #result.a)
         for i = 1, #text, math.max(1, #text // 500) do assert.equal(text:byte(i), result.a[i], ("text %d"):format(k)) end
       end
     end
+    assert.same({ [0] = true, true, true }, blocks)
+  end)
+
+  it("refuses stored blocks that are damaged", function()
+    local whole = npy("a stored block")
+    local crc = ({ deflated(whole, 9) })[2]
+    local function stored(length, complement, bytes)
+      return load(archive("a.npy", "\1" .. ("<I2I2"):pack(length, complement) .. bytes, crc, #whole, 8))
+    end
+    local good, read = stored(#whole, #whole ~ 0xffff, whole)
+    assert.is_true(good, read)
+    assert.equal(14, #read.a)
+    local n = #whole
+    for _, bad in ipairs { { n, n, whole }, { n, n ~ 0xffff, whole:sub(2) }, { n + 1, (n + 1) ~ 0xffff, whole .. "x" } } do
+      local fine, result = stored(table.unpack(bad))
+      assert.is_false(fine)
+      assert.matches("part 'a.npy' is damaged", result, 1, true)
+    end
+    local fine, result = load(archive("a.npy", "\1\0\0", crc, #whole, 8))
+    assert.is_false(fine)
+    assert.matches("part 'a.npy' is damaged", result, 1, true)
   end)
 
   it("refuses damage of every kind", function()

@@ -107,6 +107,19 @@ describe("io.process", function()
     host.remove(directory)
   end)
 
+  it("says so when there are no descriptors left for its pipes", function()
+    local code = [[require "nslua" local p = require "nslua.core".process_support
+      for _ = 1, 3 do print(p.run { "true" }) end]]
+    local told, free = 0, 0
+    for most = 5, 16 do -- the first pipe fails, the second one, the third one, moving up their ends; or nothing does
+      local out = host.run(("ulimit -n %d; %s -e %s"):format(most, host.quote(host.nslua), host.quote(code)))
+      local failed = select(2, out:gsub("nil\tcannot run 'true': Too many open files", ""))
+      assert.is_true(failed == 0 or failed == 3, out)
+      told, free = told + failed, free + select(2, out:gsub("table:", ""))
+    end
+    assert.is_true(told >= 9 and free >= 3, ("%d told, %d free"):format(told, free))
+  end)
+
   it("refuses what are no arguments", function()
     assert.has_error(function() process.run { "a", 1 } end, "run: argument 2: expected a string")
     assert.has_error(function() process.run { "a\0b" } end, "run: argument 1: it holds a zero byte")

@@ -69,6 +69,18 @@ describe("io.stream", function()
     assert.equal(whole(2), host.read(path))
   end)
 
+  it("goes on after the last line that begins with a number, whatever numbers look like elsewhere", function()
+    local full = whole(2)
+    for _, last in ipairs { "0x1p-4,1,2,0\n", "0.1e,1,2,0\n", "0.1 s,1,2,0\n", ("0"):rep(60) .. "\n" } do
+      make { T = 1 }:run { stream = path, checkpoint = state }
+      host.write(path, host.read(path):match "^[^\n]*\n[^\n]*\n" .. last)
+      make():run { stream = path, checkpoint = state, resume = true }
+      local text = host.read(path)
+      assert.is_nil(text:find(last, 1, true))
+      assert.equal(full:match "^[^\n]*\n[^\n]*\n", text:match "^[^\n]*\n[^\n]*\n")
+    end
+  end)
+
   it("does not go on with a file of other columns", function()
     for _, text in ipairs { "t,x\n0,1\n", "t", 't,"a,""b""",c,newton_iterationS\n' } do
       host.write(path, text)
@@ -78,6 +90,14 @@ describe("io.stream", function()
       assert.equal(text, host.read(path))
       assert.equal(0, simu:step())
     end
+  end)
+
+  it("goes on with no file that can not be cut", function()
+    local simu = make()
+    simu:run { checkpoint = state, partial = true }
+    assert.error_matches(function()
+      make { T = 3 }:run { checkpoint = state, resume = true, stream = "/dev/null" }
+    end, "cannot write '/dev/null': Invalid argument", 1, true)
   end)
 
   it("says what it can not write, and the run stops there", function()

@@ -43,6 +43,12 @@ describe("io.zip", function()
     assert.equal(22, #host.read(directory .. "/e.npz"))
   end)
 
+  it("does not write what the format can not hold", function()
+    local _, err = pcall(ns.save, directory .. "/a.npz", { [("n"):rep(70000)] = { 1 } })
+    assert.matches("an archive of more than 4 GiB, 65535 parts or 65535 bytes of a name is not written", err, 1, true)
+    assert.equal("", host.list(directory))
+  end)
+
   it("leaves the old file when it cannot write the new one", function()
     ns.save(directory .. "/a.npz", { one = { 1 } })
     local before = host.read(directory .. "/a.npz")

@@ -70,7 +70,8 @@ describe("a text in a page", function()
 end)
 
 describe("a page", function()
-  local text = html.page { title = "A", kind = "animation", record = {}, scripts = { "scene", "painter", "stage", "timeplot", "player" } }
+  local scripts = { "scene", "painter", "stage", "timeplot", "player" }
+  local text = html.page { title = "A", kind = "animation", record = {}, scripts = scripts }
 
   it("needs nothing but itself", function()
     assert.matches("default%-src 'none'", text)

@@ -99,6 +99,15 @@ describe("Radau IIA on F(t, y, y') = 0", function()
     assert.truthy(solution.message:find("is singular: equation", 1, true), solution.message)
   end)
 
+  it("says where steps become too short", function()
+    local solution = ns.dae("radau", function(_, y, yd, r) -- y[2] ends in a fold at t = 1/5
+      r[1], r[2] = yd[1] - 1, y[2] ^ 3 - 3 * y[2] + 10 * y[1]
+    end):solve({ 0, 0.1, 2 }, { 0, 3 ^ 0.5 }, { 1, -10 / 6 })
+    assert.equal(-1, solution.flag)
+    assert.matches("^steps become too short, %S+ %(t=0.2%): Newton does not converge", solution.message)
+    assert.equal(2, #solution.values.t)
+  end)
+
   it("keeps Jacobians while Newton's method converges fast: one pair for linear equations", function()
     local function residual(t, y, yd, r)
       r[1] = yd[1] - y[2] + math.sin(3 * t)

@@ -108,6 +108,20 @@ describe("events", function()
     end
   end)
 
+  it("of one step are in the order of the integration, backward too", function()
+    -- many roots in the few long steps of a straight line
+    local function at(a) return function(t) return t - a end end
+    local list = { at(0.7), at(0.2), at(0.9), at(0.4), { at(0.3), terminal = true } }
+    for _, way in ipairs { { 0, 1 }, { 1, 0 } } do
+      local sol = ns.solve_ivp(function() return { 1 } end, way, { 0 }, { events = list, first_step = 1 })
+      assert.equal(1, sol.status)
+      assert.near(0.3, sol.t[#sol.t], 1e-14)
+      local seen = {}
+      for i, times in ipairs(sol.t_events) do seen[i] = #times end
+      assert.same(way[1] == 0 and { 0, 1, 0, 0, 1 } or { 1, 0, 1, 1, 1 }, seen)
+    end
+  end)
+
   it("that are nan or no numbers are told with their number and time", function()
     local sol = cosine { first, function(t) return t > 1 and 0 / 0 or 1 end }
     assert.equal(-1, sol.status)

@@ -147,6 +147,18 @@ describe("IDA that can not go on", function()
     ends("more than 3 steps (t=", 1, explode, { 0, 0.9 }, { 1 }, { 1 }, { max_steps = 3 })
   end)
 
+  test("says at which step the error or Newton's method does not get small enough", function()
+    ends("IDA: Newton does not converge at a step of", 2, function(_, y, yd, r) -- y[2] ends in a fold
+      r[1], r[2] = yd[1] - 1, y[2] ^ 3 - 3 * y[2] + 10 * y[1]
+    end, { 0, 0.1, 2 }, { 0, 3 ^ 0.5 }, { 1, -10 / 6 })
+    ends("IDA: the error stays above the tolerances at a step of", 2, function(t, y, _, r) r[1] = y[1] - (t < 0.5 and 1 or 2) end,
+      { 0, 0.25, 2 }, { 1 }, { 0 }, { rtol = 1e-8 })
+  end)
+
+  test("says so when times are too close to each other", function()
+    ends("IDA stops with its flag -22 (t=1)", 1, function(_, _, yd, r) r[1] = yd[1] - 1 end, { 1, 1 + 2 ^ -52 }, { 0 }, { 1 })
+  end)
+
   test("says which residual is nan, where", function()
     local solution = ends("residual[2] is not finite (t=0.5", 2, function(t, y, yd, r)
       r[1], r[2] = yd[1] - 1, y[2] - (t > 0.5 and 0 / 0 or 1)

@@ -18,17 +18,24 @@ describe("an allocation that fails", function()
       host.quote(host.build .. "/lib/?.so"), host.quote(host.build .. "/lib/nslua/core.so"), host.quote(host.build))
   end)
 
+  local function attack(mode, step, first, script)
+    local out, err, status = host.run(("%s %s %d %d %s"):format(command, mode, step, first, script))
+    assert.equal("", err)
+    assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on\n$", out)
+    assert.equal(0, status)
+    assert.is_true(tonumber(out:match "(%d+) tried") >= 4, out)
+  end
+
+  it("does no harm while the module is opened", function()
+    attack("twice", os.getenv "NSLUA_SOAK" and 1 or 3, 0, "spec/robust/opening.lua")
+  end)
+
   for i, run in ipairs(short) do
     local name, arguments = table.unpack(run)
     for m, mode in ipairs { "once", "twice", "onward" } do
       if os.getenv "NSLUA_SOAK" or (i + m) % 3 == 0 then
         it(("%s does no harm: %s %s"):format(mode, name, arguments), function()
-          local out, err, status = host.run(("%s %s %d %d scripts/%s.lua %s"):format(command, mode, every, 37 * i % every,
-            name, arguments))
-          assert.equal("", err)
-          assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on\n$", out)
-          assert.equal(0, status)
-          assert.is_true(tonumber(out:match "(%d+) tried") >= 4, out)
+          attack(mode, every, 37 * i % every, ("scripts/%s.lua %s"):format(name, arguments))
         end)
       end
     end

@@ -214,7 +214,7 @@ static void teach(char **argv) {
   if (printed != lesson->output) _exit(4);
   lua_close(L);
   lesson->held = held;
-  _exit(0);
+  exit(0);
 }
 
 static const char *verdict_of(char **argv, bool *went_on) {
@@ -249,9 +249,9 @@ static void suffer(char **argv) {
   if (verdict) {
     printf("allocation %ld: %s\n", fail_at, verdict);
     fflush(stdout);
-    _exit(2);
+    exit(2);
   }
-  _exit(went_on ? 1 : 0);
+  exit(went_on ? 1 : 0);
 }
 
 /* The exit status of a child that does `work`, negative when it crashed. */

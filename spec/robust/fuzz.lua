@@ -39,13 +39,19 @@ end
 -- Objects that are tables: figures, animations, frames, mechanisms, records of files, results.
 local tables = {}
 
--- The methods of a table: functions in it and in what it inherits from.
+-- The methods of a table: functions in what it inherits from, and those in itself that the reference tells of.
+local fields = { f = true, residual = true, jacobian = true }
+
 local function methods_of(x)
-  local found, seen = {}, {}
+  local found, seen, meta = {}, {}, getmetatable(x)
+  local own = type(meta) == "table" and x
+  if own and meta.__name == "mechanics.scalar" then return found end
   while type(x) == "table" and not seen[x] do
     seen[x] = true
     for name, f in next, x do
-      if type(name) == "string" and type(f) == "function" and not name:find "^__" then found[#found + 1] = name end
+      local public = type(name) == "string" and type(f) == "function" and not name:find "^__" and name ~= "new"
+        and (x ~= own or fields[name] or book.methods[name])
+      if public then found[#found + 1] = name end
     end
     x = getmetatable(x)
     x = type(x) == "table" and rawget(x, "__index")
@@ -54,13 +60,41 @@ local function methods_of(x)
   return found
 end
 
+-- Tables by what they say they are: "mechanics.frame", "axes", ...
+local kinds = {}
+
 local function keep_table(x)
   if #methods_of(x) == 0 and not getmetatable(x) then return end
   tables[#tables < 8 and #tables + 1 or random(#tables)] = x
+  local good, text = pcall(tostring, x)
+  local kind = good and text:match "^[%a_.]+"
+  if kind and not text:find "^table: " then
+    local list = kinds[kind] or {}
+    kinds[kind] = list
+    list[#list < 4 and #list + 1 or random(#list)] = x
+  end
 end
 
-local function keep(x)
-  if type(x) == "table" and x ~= ns then return keep_table(x) end
+local function of_kind(pattern)
+  local found = {}
+  for kind in pairs(kinds) do
+    if kind:find(pattern) then found[#found + 1] = kind end
+  end
+  table.sort(found) -- pairs has another order in each process
+  if #found > 0 then return pick(kinds[pick(found)]) end
+  return #tables > 0 and pick(tables) or nil
+end
+
+local keep
+function keep(x)
+  if type(x) == "table" and x ~= ns then
+    keep_table(x)
+    for i = 1, 3 do
+      local element = rawget(x, i)
+      if class_of(element) then keep(element) elseif type(element) == "table" then keep_table(element) end
+    end
+    return
+  end
   local class = class_of(x)
   if not class then return end
   if not pool[class] then
@@ -90,7 +124,7 @@ local deeds = {
   function() return 0 / 0 end,
   function() return { 1, 2, 3, 4, 5, 6, 7 } end,
   function() return "text", {}, print end,
-  function() collectgarbage() end,
+  function() collectgarbage(random(50) == 1 and "collect" or "step") end,
   function() coroutine.yield(1) end,
   function() call_something() end,
   function(...)
@@ -125,6 +159,7 @@ local function callback()
   local hostile, at, calls = random(3) == 1 and pick(deeds), random(5), 0
   return function(...)
     calls = calls + 1
+    if calls > 20000 then error "called too often" end
     if hostile and calls % at == 0 then return hostile(...) end
     return good_callback(...)
   end
@@ -187,7 +222,7 @@ end
 
 local makers = {}
 for names, make in pairs {
-  ["x x0 y y0 yd0 q q0 v v0 z w f0 ts points stiffness damping lambda r b q d"] = vector_value,
+  ["x x0 y y0 yd0 q q0 v v0 z w f0 ts points stiffness damping lambda r b d"] = vector_value,
   ["A B C D E F H K M J W mass inertia"] = matrix_value,
   ["theta gamma et en e mu"] = function() return pick { 0, 0.5, 1, 0.3 } end,
   ["t t0"] = function() return 0 end,
@@ -224,17 +259,59 @@ for names, make in pairs {
     return pick { vector_value, matrix_value, function() return object "solution" end,
       function() return { a = small_vector(3), b = small_vector(3) } end }()
   end,
-  ["y1 y2 u places p1 p2 point direction gravity"] = function() return small_vector(2) end,
+  ["y1 y2 u places p1 p2 direction gravity"] = function() return small_vector(2) end,
   ["low high normal axis"] = function() return { 0, 0, 1 } end,
-  ["R R1 R2 lx ly lz frames length reach"] = function() return pick { 0.5, 1, 2 } end,
+  ["R R1 R2 lx ly lz frames length reach tf"] = function() return pick { 0.5, 1, 2 } end,
   ["coordinates dimension speeds"] = function() return pick { 1, 2, 3 } end,
-  ["on from to one other frame origin parent figure line plane manager"] = function()
+  ["from to figure manager"] = function()
     return #tables > 0 and pick(tables) or nil
   end,
   ["law2 panels levels labels"] = function() return { small_vector(2) } end,
   ["options"] = function() return {} end,
+  ["s label title xlabel ylabel zlabel note xlim_label text"] = function() return "text " .. random(3) end,
+  ["style format color edgecolor"] = function() return pick { "k--", "o", "red", "sky", "C1", "r.-", "none" } end,
+  ["kind which what full"] = function()
+    return pick { "fro", "inf", 1, 2, "full", "radau", "ida", "equal", "tight", "log", "linear", "disk", "sphere", "aqua" }
+  end,
+  ["p x1 x2 a1 a2 ratio scale alpha start stop step elevation azimuth phi omega lb ub margin density linewidth dpi fps"]
+    = function() return pick { 0.25, 0.5, 1, 2, -1 } end,
+  ["rtol atol tol tolerance relative absolute rcond contact"] = function() return pick { 1e-3, 1e-6, 1e-9 } end,
+  ["upper"] = function() return pick { 1, 1 / 0, small_vector(2) } end,
+  ["lower"] = function() return pick { 0, -1, -1 / 0, { -1, -1 } } end,
+  ["Jachq dotJachq Jacglambda Jachlambda Jachx Jacgx hDot jacobianfx jacobian V"] = callback,
+  ["cmap"] = function() return pick { "viridis", "gray" } end,
+  ["marker loc align"] = function() return pick { "o", "x", "best", "left", "center" } end,
+  ["width height figsize size ncol"] = function() return pick { 3, 8, 200 } end,
+  ["solver"] = function()
+    return pick { "default", "lemke", "pivot", "psor", "pgs", "enumerate", "principal", "newton_min", "newton_fb", "nsgs",
+      "interior" }
+  end,
+  ["checkpoint stream"] = function() return directory .. "/" .. pick { "run.state", "run.csv" } end,
+  ["resume progress partial warm consistent stabilised constants native compile shade sharex"] = function()
+    return random(2) == 1
+  end,
+  ["every record max_steps max_iterations iterations number level index kl ku i1 i2 j1 j2 w1"] = function()
+    return random(0, 4)
+  end,
+  ["max_step_size first_step_size"] = function() return pick { 0.1, 0.5 } end,
+  ["offsets"] = function() return pick { { 0 }, { -1, 0, 1 } } end,
+  ["bands"] = function() return { small_vector(3), small_vector(3), small_vector(3) } end,
+  ["bounds"] = function() return { -1, 1, -1, 1 } end,
+  ["base"] = function()
+    return pick { ns.FirstOrderNonLinearR, ns.FirstOrderNonLinearDS, ns.LagrangianDS, ns.LagrangianScleronomousR }
+  end,
+  ["frame parent"] = function() return of_kind "frame" end,
+  ["origin point at"] = function() return random(2) == 1 and of_kind "oint" or small_vector(2) end,
+  ["on one other body"] = function() return of_kind "body" end,
+  ["vector"] = function() return random(2) == 1 and of_kind "vector" or small_vector(3) end,
+  ["axes"] = function() return of_kind "axes" end,
+  ["plane line"] = function() return of_kind "plane" or of_kind "line" end,
+  ["xy xytext c"] = function() return { 0.5, 0.25 } end,
 } do
-  for name in names:gmatch "%S+" do makers[name] = make end
+  for name in names:gmatch "%S+" do
+    assert(not makers[name], name) -- else the order of pairs would decide
+    makers[name] = make
+  end
 end
 
 local function value_for(name)
@@ -244,10 +321,168 @@ local function value_for(name)
   return pick(odd)()
 end
 
+-- ---- arguments that fit together ----
+
+local function square(n) return small_matrix(n, n) end
+
+local function some_options(list)
+  local options = {}
+  for _, name in ipairs(list) do
+    if random(4) == 1 then options[name] = makers[name] and makers[name]() or random(0, 3) end
+  end
+  return options
+end
+
+-- A problem of `n` rows under these names, with some options and now and then a wrong entry.
+local function problem(matrix, names)
+  return function()
+    local n = random(4)
+    local options = some_options { "tolerance", "solver", "max_iterations" }
+    options[matrix] = random(4) == 1 and ns.sparse(square(n)) or square(n)
+    for _, name in ipairs { "q", "lower", "upper" } do options[name] = names[name] and names[name](n) end
+    if random(6) == 1 then options[pick { matrix, "q", "upper", "mu" }] = pick(odd)() end
+    return options
+  end
+end
+
+local function numbers_below(x)
+  return function(n)
+    local v = small_vector(n)
+    for i = 1, n do v[i] = v[i] + x end
+    return v
+  end
+end
+
+local fitting = {
+  ["ns.numerics.lcp"] = problem("M", { q = small_vector }),
+  ["ns.numerics.box"] = problem("M", { q = small_vector, lower = numbers_below(-2), upper = numbers_below(2) }),
+  ["ns.numerics.relay"] = problem("M", { q = small_vector, lower = numbers_below(-2), upper = numbers_below(2) }),
+  ["ns.numerics.solutions"] = problem("M", { q = small_vector, lower = numbers_below(-2), upper = numbers_below(2) }),
+  ["ns.numerics.uniqueness"] = problem("M", { q = small_vector, lower = numbers_below(-2), upper = numbers_below(2) }),
+  ["ns.numerics.mlcp"] = function()
+    local n, m = random(0, 2), random(2)
+    return { A = square(n), B = square(m), C = small_matrix(n, m), D = small_matrix(m, n), a = small_vector(n),
+      b = small_vector(m) }
+  end,
+  ["ns.numerics.fc2d"] = function() return { W = square(4), q = small_vector(4), mu = pick { 0, 0.3, { 0.3, 0.5 } } } end,
+  ["ns.numerics.fc3d"] = function() return { W = square(6), q = small_vector(6), mu = pick { 0, 0.3, { 0.3, 0.5 } } } end,
+  ["ns.numerics.generic_mechanical"] = function()
+    return { W = square(4), q = small_vector(4), groups = { { dim = 1, lower = pick { 0, -1 }, upper = pick { 1, 1 / 0 } },
+      { dim = 3, mu = pick { 0, 0.3 } } } }
+  end,
+  ["ns.numerics.normal_cone"] = function()
+    return { M = square(2), q = small_vector(2), H = { { 1, 0 }, { 0, 1 }, { 1, 1 } }, K = small_vector(3) }
+  end,
+  ["ns.numerics.mcp"] = function() return { F = callback(), z0 = small_vector(2), lower = 0, upper = pick { 1, 1 / 0 } } end,
+  ["ns.solve_ivp"] = function()
+    local options = some_options { "rtol", "atol", "max_step_size" }
+    options.method = pick { "RK45", "DOP853", "Radau", "BDF", "x" }
+    options.events = random(4) == 1 and callback() or nil
+    return callback(), { 0, pick { 0.5, 1 } }, small_vector(size()), options
+  end,
+  ["ns.dae"] = function()
+    return pick { "radau", "ida" }, callback(), some_options { "rtol", "atol", "max_steps", "jacobian", "index" }
+  end,
+  ["ns.root"] = function() return callback(), small_vector(size()) end,
+  ["ns.gradient"] = function() return function(x) return x[1] * x[1] end, small_vector(2) end,
+  ["ns.hessian"] = function() return function(x) return x[1] * x[1] * x[1] end, small_vector(2) end,
+  ["ns.NewtonEulerDS"] = function()
+    return { 0, 0, 0.5, 1, 0, 0, 0 }, small_vector(6), pick { 1, 2 }, ns.eye(3)
+  end,
+  ["ns.NormalConeNSL"] = function() return 2, { { 1, 0 }, { 0, 1 }, { -1, -1 } }, { 0, 0, -1 } end,
+  ["ns.TimeSteppingCombinedProjection"] = function()
+    return object "NonSmoothDynamicalSystem", object "TimeDiscretisation", object "MoreauJeanOSI"
+  end,
+  ["ns.concatenate"] = function() return vector_value(), vector_value() end,
+  ["ns.dot"] = function() return small_vector(2), small_vector(2) end,
+  ["ns.linspace"] = function() return 0, 1, random(5) end,
+  ["ns.full"] = function() return 2, 2, 0.5 end,
+  ["ns.ones"] = function() return random(3), random(3) end,
+  ["ns.spdiags"] = function() return { small_vector(3), small_vector(3) }, { 0, 1 }, 3 end,
+  ["ns.fsolve"] = function() return callback(), small_vector(size()) end,
+  ["ns.consistent"] = function()
+    return { residual = callback(), t = 0, y = small_vector(2), yd = small_vector(2), algebraic = { 2 } }
+  end,
+  ["ns.contact.plane"] = function() return { 0, 0, 0 }, { 0, 0, 1 } end,
+  ["ns.contact.line"] = function() return { 0, 0 }, { 0, 1 } end,
+  ["ns.contact.walls"] = function() return { 0, 0 }, { 1, 1 } end,
+  ["ns.contact.disk_line"] = function() return 0.5, of_kind "line" end,
+  ["ns.contact.sphere_plane"] = function() return 0.5, of_kind "plane" end,
+  ["ns.animation.timeplot"] = function() return { t = { 0, 1, 2 }, panels = { { small_vector(3) } } } end,
+  ["ns.animation.interact"] = function() return { values = { 1, 2 }, draw = callback() } end,
+  [":xlim"] = function() return pick { 0, -1 }, pick { 1, 2 } end,
+  [":axis"] = function() return pick { "equal", "tight", "off", "on", "auto", { 0, 1, 0, 1 } } end,
+  [":xscale"] = function() return pick { "log", "linear" } end,
+  [":view"] = function() return 30, 45 end,
+  [":text"] = function() return 0.5, 0.5, "text", some_options { "color", "size" } end,
+  [":annotate"] = function() return "text", { xy = { 0, 0 }, xytext = { 1, 1 } } end,
+  [":clip"] = function() return 0, 1, 0, 1 end,
+  [":scatter"] = function() return { 1, 2 }, small_vector(2), some_options { "s", "c", "marker" } end,
+  [":quiver"] = function() return { 1, 2 }, { 1, 2 }, square(2), square(2) end,
+  [":contour"] = function() return { 1, 2 }, { 1, 2 }, square(2), some_options { "levels" } end,
+  [":surface"] = function() return { 1, 2 }, { 1, 2 }, square(2), some_options { "cmap" } end,
+  [":plot3D"] = function() return { 1, 2 }, { 1, 2 }, small_vector(2), some_options { "label", "color" } end,
+  [":streamplot"] = function() return { 0, 1 }, { 0, 1 }, callback() end,
+  [":fill"] = function() return { 0, 1, 1 }, { 0, 1, 0 }, some_options { "color", "alpha" } end,
+  [":xticks"] = function() return { 0, 1 }, pick { { "a", "b" }, { "a" } } end,
+  [":free_body"] = function() return { mass = 1, inertia = pick { 1, square(3) }, name = "free" } end,
+  [":pos_from"] = function() return of_kind "oint" end,
+  [":vel"] = function() return of_kind "oint", of_kind "frame" end,
+  [":orientation_in"] = function() return of_kind "frame" end,
+  [":distance"] = function() return of_kind "body", of_kind "body", 1 end,
+  [":gear"] = function() return of_kind "body", of_kind "body", 2 end,
+  [":slider"] = function() return of_kind "body", of_kind "body", { 0, 0 }, { 1, 0 } end,
+  [":energy"] = function() return 0, small_vector(2), small_vector(2) end,
+  [":html"] = function() return {} end,
+  ["ns.HarmonicBC"] = function() return { 1 }, 0, 1, 2, 0 end,
+  ["ns.EventDriven"] = function()
+    return object "NonSmoothDynamicalSystem", object "TimeDiscretisation", object(pick { "RungeKuttaOSI", "D1MinusLinearOSI" })
+  end,
+  ["ns.block"] = function() return { { matrix_value(), matrix_value() } } end,
+  ["ns.vstack"] = function() return matrix_value(), matrix_value() end,
+  ["ns.hstack"] = function() return matrix_value(), matrix_value() end,
+  ["ns.sparse"] = function() return { 1, 2, 2 }, { 1, 1, random(2) }, small_vector(3), 2, 2 end,
+  ["ns.numerics.load_dump"] = function() return directory .. "/a.lua" end,
+  ["ns.numerics.replay"] = function() return directory .. "/a.lua", some_options { "solver" } end,
+  [":dump"] = function() return directory .. "/a.lua" end,
+  [":setNames"] = function() return { "a", "b", random(3) == 1 and "c" or nil } end,
+  [":setMaxEvents"] = function() return pick { 1, 1000 } end,
+  [":setName"] = function() return "name" .. random(3) end,
+  [":set_pos"] = function() return of_kind "oint", of_kind "vector" or of_kind "oint" end,
+  [":orient_axis"] = function() return of_kind "frame", pick { callback(), 0.5 }, { 0, 0, 1 } end,
+  [":particle"] = function() return { mass = 1, position = callback(), name = "p" } end,
+  [":body"] = function() return { mass = 1, inertia = 1, position = callback(), angle = callback() } end,
+  [":constraint"] = function() return { f = callback(), rows = 1 } end,
+  [":force"] = function() return { on = of_kind "body", value = callback() } end,
+  [":torque"] = function() return { on = of_kind "body", value = callback() } end,
+  [":spring"] = function() return { from = of_kind "body", to = of_kind "body", stiffness = 2, damping = 0.1, length = 1 } end,
+  [":lagrangian"] = function() return { q0 = small_vector(2), v0 = random(2) == 1 and small_vector(2) or nil } end,
+  [":embedded"] = function() return { q0 = small_vector(2), independent = { 1 } } end,
+  [":dae"] = function() return { q0 = small_vector(2), index = random(0, 3), stabilised = random(2) == 1 } end,
+  [":solve_dae"] = function() return { q0 = small_vector(2), T = 0.1, index = random(3) } end,
+  [":consistent"] = function() return 0, small_vector(2), small_vector(2) end,
+  [":pin"] = function() return of_kind "body", of_kind "body", { 0, 0 }, { 0, 0 } end,
+  [":acc"] = function() return of_kind "oint", of_kind "frame" end,
+  [":solve"] = function() return some_options { "solver", "tolerance", "max_iterations", "warm" } end,
+}
+
+for same, as in pairs { [":ylim"] = ":xlim", [":zlim"] = ":xlim", [":yscale"] = ":xscale", [":zscale"] = ":xscale",
+  [":yticks"] = ":xticks", [":ang_vel_in"] = ":orientation_in", [":ang_acc_in"] = ":orientation_in",
+  [":partial_velocities"] = ":vel", [":weld"] = ":pin", [":ball"] = ":pin", [":accelerations"] = ":energy",
+  [":generalised_forces"] = ":energy", [":eval_k"] = ":energy", [":eval_h"] = ":energy", [":eval_d"] = ":energy" } do
+  fitting[same] = fitting[as]
+end
+
 -- ---- calls ----
 
 -- The arguments of a signature "name(a, b [, c])" or "name{a=, b=}".
-local function arguments_for(signature)
+local function arguments_for(signature, who)
+  local fit = who and random(4) > 1 and (fitting[who] or fitting[":" .. who:match "[%w_]+$"])
+  if fit then
+    local list = table.pack(fit())
+    if random(8) == 1 then list[random(math.max(1, list.n))] = pick(odd)() end
+    return list, math.max(1, list.n)
+  end
   local inside = signature:match "^[^({]*%((.*)%)$"
   local options = signature:match "^[^({]*{(.*)}$"
   local list, n = {}, 0
@@ -333,27 +568,59 @@ local function describe(name, list, n)
   return ("%s(%s)"):format(name, table.concat(words, ", "))
 end
 
--- What a message may not say.
+-- What a message may not say: that the module's own Lua code stumbled over a value.
 local function faulty(message)
-  return type(message) == "string" and
-    (message:find "internal error" or message:find "attempt to [%w ]+ field '%?'" or message:find "stack overflow %(C stack"
-    or message:find "invalid key to 'next'")
+  if type(message) ~= "string" then return false end
+  local place = message:match "^[^\n]-lua/nslua/[%w_]+%.lua:%d+: ([^\n]*)"
+  return place and (place:find "attempt to [^y]" or place:find "bad argument " or place:find "index out of range")
+    or message:find "internal error" or message:find "attempt to [%w ]+ field '%?'" or message:find "stack overflow %(C stack"
+    or message:find "invalid key to 'next'"
 end
 
-local depth = 0
+-- A simulation of more steps than there is patience for.
+local function endless(x)
+  local class = class_of(x)
+  local good, text = pcall(tostring, x)
+  local steps = (class == "TimeStepping" or class == "EventDriven") and good and text:match "of (%d+)"
+  return steps and tonumber(steps) > 1000
+end
+
+local depth, made, good_calls = 0, 0, 0
 
 local function call(name, f, list, n)
-  if too_much(list, n) then return end
+  if too_much(list, n) or endless(list[1]) then return end
   if log and depth == 1 then io.stderr:write("  ", describe(name, list, n), "\n") end
   local results
   local co = coroutine.create(function() return f(table.unpack(list, 1, n)) end)
+  debug.sethook(co, function() error "too long" end, "", 1e7)
   results = table.pack(coroutine.resume(co))
   if coroutine.status(co) == "suspended" then pcall(coroutine.close, co) end
+  made = made + 1
+  good_calls = good_calls + (results[1] and 1 or 0)
   if not results[1] and faulty(results[2]) then
     io.stderr:write("fault: ", describe(name, list, n), ": ", results[2], "\n")
     os.exit(70, false)
   end
   for i = 2, results.n do keep(results[i]) end
+  return results[1]
+end
+
+-- A step that fails leaves the simulation where it was.
+local function call_step(simu)
+  local function place()
+    local good, k = pcall(simu.step, simu)
+    return good and k
+  end
+  local before = place()
+  if call("TimeStepping:computeOneStep", simu.computeOneStep, { simu }, 1) == false then
+    local after = place()
+    if before and after and before ~= after then
+      io.stderr:write(("fault: a step that failed went from %s to %s\n"):format(before, after))
+      os.exit(70, false)
+    end
+  elseif random(3) > 1 then
+    call("TimeStepping:nextStep", simu.nextStep, { simu }, 1)
+  end
 end
 
 -- A method of an object that is a table, with anything.
@@ -362,12 +629,16 @@ local function call_table()
   local names = methods_of(x)
   local name = #names > 0 and pick(names)
   if not name or programs[name] then return end
-  local list, n = { x }, 1 + random(0, 3)
-  for i = 2, n do
-    list[i] = pick { vector_value, callback, small_vector, function() return random(3) end, pick(odd), function()
-      return { on = pick(tables), value = callback(), mass = 1, position = callback(), q0 = small_vector(2), f = callback(),
-        rows = 1, stiffness = 2, angle = callback(), inertia = 1 }
-    end }(2)
+  local known, list, n = book.methods[name]
+  if known and random(5) > 1 then
+    list, n = arguments_for(pick(known).signature, ":" .. name)
+    table.insert(list, 1, x)
+    n = n + 1
+  else
+    list, n = { x }, 1 + random(0, 3)
+    for i = 2, n do
+      list[i] = pick { vector_value, callback, function() return random(3) end, pick(odd), function() return of_kind "" end }()
+    end
   end
   call("table:" .. name, function(self, ...) return self[name](self, ...) end, list, n)
 end
@@ -381,11 +652,17 @@ call_something = function()
     depth = depth - 1
     return
   end
+  local simu = kind == 3 and object "TimeStepping"
+  if simu then
+    for _ = 1, random(4) do call_step(simu) end
+    depth = depth - 1
+    return
+  end
   local x = kind > 4 and any_object()
   local list = x and methods[class_of(x)]
   if list and #list > 0 then
     local method = pick(list)
-    local arguments, n = arguments_for(method.signature)
+    local arguments, n = arguments_for(method.signature, ":" .. method.name)
     table.insert(arguments, 1, x)
     call(class_of(x) .. ":" .. method.name, function(self, ...) return self[method.name](self, ...) end, arguments, n + 1)
   elseif x then
@@ -398,7 +675,7 @@ call_something = function()
     end, { x, pick { 1, 2, 0, -1, 1.5, "x", "close", 1e9 } }, 2)
   else
     local entry = pick(kind == 1 and functions or constructors)
-    local arguments, n = arguments_for(entry.signature)
+    local arguments, n = arguments_for(entry.signature, entry.name)
     call(entry.name, entry.f, arguments, n)
   end
   depth = depth - 1
@@ -449,6 +726,8 @@ end
 
 function models.mechanism()
   local sys = ns.mechanics.system { coordinates = 2, gravity = { 0, -9.81 } }
+  keep(sys:body { mass = 1, inertia = 1, position = function(_, q) return { q[2], 0 } end, angle = callback() })
+  keep(sys.ground)
   sys:particle { mass = 1, position = random(3) == 1 and callback() or function(_, q) return { q[1], q[2] } end }
   sys:constraint { f = random(3) == 1 and callback() or function(_, q) return q[1] ^ 2 + q[2] ^ 2 - 1 end, name = "rod" }
   keep(sys)
@@ -486,9 +765,10 @@ for i = 1, count do
     if i % 40 == 1 then pcall(build) else call_something() end
     if random(50) == 1 then collectgarbage() end
     if random(400) == 1 then
-      pool, classes, tables = {}, {}, {}
+      pool, classes, tables, kinds = {}, {}, {}, {}
+      pcall(ns.plot.close)
       collectgarbage()
     end
   end
 end
-io.stderr:write(("%d calls\n"):format(count))
+io.stderr:write(("%d calls, %d with those from inside of callbacks, %d without an error\n"):format(count, made, good_calls))

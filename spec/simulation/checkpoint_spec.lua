@@ -63,6 +63,26 @@ describe("a run that goes on from a checkpoint is that which was not stopped", f
     end)
   end
 
+  it("in a polygon, and that of another one is refused", function()
+    local function polygon(corner)
+      local ds = ns.FirstOrderLinearTIDS({ 2, -1 }, { { 0, 1 }, { -1, 0 } })
+      local law = ns.NormalConeNSL(2, { { 1, 1 }, { -1, 1 }, { 1, -1 }, { -1, -1 } }, { -corner, -1, -1, -1 })
+      return (models.simulation { systems = { ds }, T = 2, h = 0.05, problem = ns.AVI(),
+        links = { { law, ns.FirstOrderLinearTIR(ns.eye(2), ns.eye(2)), ds } } })
+    end
+    check(polygon(1), polygon(1))
+    local simu = polygon(1)
+    simu:computeOneStep()
+    simu:nextStep()
+    simu:save_state(file "polygon")
+    local other = polygon(1.5)
+    local good, err = pcall(other.load_state, other, file "polygon")
+    assert.is_false(good)
+    assert.matches("is of another model: it has \"", err, 1, true)
+    other:load_state(file "polygon", { constants = false })
+    assert.equal(1, other:step())
+  end)
+
   local function ball(osi)
     local ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
     ds:setFExtPtr { -9.81 }

@@ -286,6 +286,22 @@ describe("TimeStepping: Newton", function()
     assert.near(0.4, simu:startingTime(), 1e-15)
   end)
 
+  it("raises at once what a part raises that no smaller one would mend", function()
+    local function make(bad)
+      local ds = ns.FirstOrderNonLinearDS({ 1 }, function(t, x, _, f)
+        if bad and math.abs(t - 0.1) < 1e-9 then error("out of order", 0) end
+        f[1] = t > 0.19 and -1e3 * math.atan(1e3 * (x[1] - 0.7)) - 1e6 * (x[1] > 0.9 and 1 or -1) or -x[1]
+      end)
+      local simu = simulation { systems = { ds }, T = 0.2, h = 0.2, theta = 1 }
+      simu:setMaxSubsteps(16)
+      return simu, ds
+    end
+    assert.error_matches(function() make(false):computeOneStep() end, "did not converge")
+    local simu, ds = make(true)
+    assert.error_matches(function() simu:computeOneStep() end, "computef: t=0.1 step 1 newton 1: out of order")
+    assert.equal(1, ds:x()[1])
+  end)
+
   it("takes parts that are the steps of a finer grid, inputs and multipliers carried from one to the next", function()
     local function make(grid)
       local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = x[1] * x[1] end)

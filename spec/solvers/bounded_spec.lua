@@ -100,3 +100,13 @@ describe("the sign of a minor", function()
     assert.equal(1, (internal.minor_sign { M = { { 5 } }, index = {} }))
   end)
 end)
+
+describe("a minor that no floating-point number tells from zero", function()
+  it("has the sign of its integer, 1 or -1", function()
+    local a = 2 ^ 27
+    local minus, plus = { { a + 1, a }, { a, a - 1 } }, { { a, a - 1 }, { a + 1, a } }
+    assert.equal(-1, (internal.minor_sign { M = minus, index = { 1, 2 } }))
+    assert.equal(1, (internal.minor_sign { M = plus, index = { 1, 2 } }))
+    assert.equal(0, (internal.minor_sign { M = { { a, a - 1 }, { a, a - 1 } }, index = { 1, 2 } }))
+  end)
+end)

@@ -1,5 +1,5 @@
 -- The interior-point method for contacts in the plane, alone and in the chain.
-require "nslua"
+local ns = require "nslua"
 local internal = require "nslua.internal"
 local random_heap = require "random_heap"
 local random_mixed = require "random_mixed"
@@ -144,5 +144,51 @@ describe("heaps in the plane", function()
     local a, b = internal.mixed { p }[1], internal.mixed { p }[1]
     assert.equal("NS_OK", a.status)
     for i = 1, p.n do assert.equal(a.z[i], b.z[i]) end
+  end)
+end)
+
+describe("heaps of many contacts with rows among them", function()
+  -- Sums of some contacts' rows are rows of their own, between bounds or equations.
+  local function with_rows(p, count)
+    local T, extra, groups = ns.zeros(count, p.n), ns.zeros(count), { table.unpack(p.groups) }
+    for i = 1, count do
+      for _ = 1, 3 do T[i][math.random(p.n)] = math.random(-2, 2) end
+      groups[#groups + 1] = i % 3 == 0 and {} or { lower = -0.1, upper = i % 3 == 1 and 0.2 or nil }
+      extra[i] = math.random() - 0.5
+    end
+    local WT = p.W * T:transpose()
+    return { W = ns.block { { p.W, WT }, { WT:transpose(), T * WT + 0.5 * ns.eye(count) } },
+      q = ns.concatenate { p.q, T * p.q + extra }, groups = groups, contacts = p.groups, n = p.n + count }
+  end
+
+  local function solve(p, tolerance, most)
+    return ns.numerics.generic_mechanical { W = ns.sparse(p.W), q = p.q, groups = p.groups, tolerance = tolerance,
+      max_iterations = most }
+  end
+
+  it("are solved, also where sweeps are few", function()
+    math.randomseed(71)
+    for _, most in ipairs { 3, 1000 } do
+      local p = with_rows(random_heap.problem(12, 7, 0.5), 20)
+      local r = solve(p, 1e-10, most)
+      assert.is_true(r.success, r.message)
+      assert.is_true(random_heap.breach({ W = p.W, q = p.q, groups = p.contacts }, r.z) <= 1e-7)
+      local w = p.W * r.z + p.q
+      for i = p.n - 19, p.n do
+        local group = p.groups[#p.groups - p.n + i]
+        local lower, upper = group.lower or -math.huge, group.upper or math.huge
+        assert.near(r.z[i], math.max(lower, math.min(upper, r.z[i] - w[i])), 1e-7)
+      end
+    end
+  end)
+
+  it("give the best point where no method comes below the tolerance", function()
+    math.randomseed(7)
+    local p = with_rows(random_heap.problem(12, 7, 0.5), 20)
+    local r = solve(p, 1e-18, 5)
+    assert.is_false(r.success)
+    assert.equal("iteration limit", r.status)
+    assert.is_true(r.backward <= 1e-12, ("%g"):format(r.backward))
+    assert.is_true(random_heap.breach({ W = p.W, q = p.q, groups = p.contacts }, r.z) <= 1e-7)
   end)
 end)

@@ -106,6 +106,11 @@ describe("normal_cone", function()
     local r = cone(o)
     verify(o, r)
     assert.same({ 0, 1 }, { r.z[1], r.z[2] })
+    -- 0.1 + 0.2 <= z <= 0.3, where 0.1 + 0.2 is above 0.3 by its rounding alone
+    r = cone { M = { { 1 } }, q = { -1 }, H = { { 1 }, { -1 } }, K = { 0.1 + 0.2, -0.3 } }
+    assert.is_true(r.success, r.message)
+    assert.near(0.3, r.z[1], 1e-15)
+    assert.equal("no solution", cone({ M = { { 1 } }, q = { -1 }, H = { { 1 }, { -1 } }, K = { 0.3 + 1e-14, -0.3 } }).status)
   end)
 
   it("says when the polyhedron is empty or the problem has no solution", function()

@@ -113,6 +113,24 @@ describe("solutions", function()
     assert.equal(2, #r.faces[1].directions)
   end)
 
+  it("gives rays in the units of the problem", function()
+    -- w1 = 1e-6 (z2 - 1), w2 = 1e10 (z2 - 1) + 1e4 z1 - 1e4 z3, w3 = 0
+    local r = solutions { M = { { 0, 1e-6, 0 }, { 1e4, 1e10, -1e4 }, { 0, 0, 0 } }, q = { -1e-6, -1e10, 0 } }
+    assert.is_true(r.complete)
+    assert.is_true(#r.rays > 0)
+    for _, ray in ipairs(r.rays) do
+      for _, t in ipairs { 0, 1, 1000 } do
+        local z, w = {}, {}
+        for j = 1, 3 do z[j] = ray.from[j] + t * ray.direction[j] end
+        w[1], w[2], w[3] = 1e-6 * (z[2] - 1), 1e10 * (z[2] - 1) + 1e4 * (z[1] - z[3]), 0
+        for j = 1, 3 do
+          assert.is_true(z[j] >= 0)
+          assert.near(0, math.min(z[j], w[j] / 1e10), 1e-9)
+        end
+      end
+    end
+  end)
+
   it("finds the solutions of a skew-symmetric problem with data of any scale", function()
     local o = { M = { { 0, 1e-9 }, { -1e-9, 0 } }, q = { 0, 0 }, lower = 0, upper = 1e6 }
     local points, segments = count(o)

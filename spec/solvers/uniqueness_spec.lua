@@ -126,6 +126,13 @@ describe("uniqueness", function()
     end
     r = uniqueness(matrix(30, function(i, j) return i == j and (i == 30 and 0 or 1) or 0 end))
     assert.equal("no", r.unique)
+    -- twice ones less the identity: the eigenvalue -1 of multiplicity 19, 39 of multiplicity 1
+    r = uniqueness(matrix(20, function(i, j) return i == j and 1 or 2 end))
+    assert.same({ false, "no", "not a P-matrix: the determinant is not positive" }, { r.P, r.unique, r.reason })
+    local free = {}
+    for i = 1, 101 do free[i] = i < 3 and -inf or 0 end
+    r = uniqueness(matrix(101, function(i, j) return i == j and 1 or (i + 3 * j) % 7 - 1 end), { lower = free })
+    assert.same({ "unknown", "too large to look at every principal minor, and no simple test decides" }, { r.unique, r.reason })
   end)
 
   it("does not decide by rounding", function()

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -81,6 +82,10 @@ static NsSlope ns_dual_max(double x, double y) {
 
 static NsSlope ns_dual_min(double x, double y) {
   return y < x ? (NsSlope){y, 0, 1} : (NsSlope){x, 1, 0};
+}
+
+static NsSlope ns_dual_mirror(double x, double y) {
+  return (NsSlope){x != 0 ? -y : x, 0, -1};
 }
 
 /* One of the two is set, by the number of operands. */
@@ -215,9 +220,92 @@ int ns_tape_constant(NsTape *tape, double value) {
   return add_node(tape, -1 - tape->constants++);
 }
 
+/* ---- operations that others give ---- */
+
+static int find_step(const NsTape *tape, NsTapeOp op, int a, int b) {
+  NsTapeStep step = {op, a, b};
+  return find(tape, hash_step(&step), &step, 0);
+}
+
+/* The operation that a node is, NULL for an input or a constant. */
+static const NsTapeStep *step_of(const NsTape *tape, int node) {
+  int kind = node < tape->inputs ? -1 : tape->kind[node - tape->inputs];
+  return kind < 0 ? NULL : &tape->step[kind];
+}
+
+/* The value of a constant, nan for another node. */
+static double constant_of(const NsTape *tape, int node) {
+  int kind = node < tape->inputs ? 0 : tape->kind[node - tape->inputs];
+  return kind < 0 ? tape->constant[-1 - kind] : NAN;
+}
+
+/* The node whose negative this one is, -1 when it is none. */
+static int negated(const NsTape *tape, int node) {
+  const NsTapeStep *s = step_of(tape, node);
+  return s && s->op == NS_TAPE_NEG ? s->a : -1;
+}
+
+/* A recorded node of the same size and the other sign, zeros aside; -1: none is known. */
+static int opposite(const NsTape *tape, int node) {
+  const NsTapeStep *s = step_of(tape, node);
+  if (s && s->op == NS_TAPE_NEG) return s->a;
+  int found = find_step(tape, NS_TAPE_NEG, node, node);
+  return found < 0 && s && s->op == NS_TAPE_SUB ? find_step(tape, NS_TAPE_SUB, s->b, s->a) : found;
+}
+
+/* Sums and products with the smaller node first: they are the same the other way round. */
+static void order(NsTapeStep *s) {
+  int a = s->a < s->b ? s->a : s->b;
+  s->b = s->a < s->b ? s->b : s->a;
+  s->a = a;
+}
+
+/* x * 1, x / 1, x * -1, x / -1; x / 2^k is a product. The node when it is there already, else -1 and maybe another step. */
+static int simplify_scaling(NsTape *tape, NsTapeStep *s) {
+  double a = s->op == NS_TAPE_MUL ? constant_of(tape, s->a) : NAN, b = constant_of(tape, s->b);
+  int exponent;
+  if (a == 1) return s->b;
+  if (b == 1) return s->a;
+  if (a == -1) {
+    *s = (NsTapeStep){NS_TAPE_NEG, s->b, s->b};
+  } else if (b == -1) {
+    *s = (NsTapeStep){NS_TAPE_NEG, s->a, s->a};
+  } else if (s->op == NS_TAPE_DIV && fabs(frexp(b, &exponent)) == 0.5 && abs(exponent) < 1000) {
+    int c = ns_tape_constant(tape, 1 / b);
+    if (c >= 0) *s = (NsTapeStep){NS_TAPE_MUL, s->a, c};
+  }
+  return -1;
+}
+
+/* x + -y and -y + x are x - y, x - -y is x + y. */
+static void simplify_sum(const NsTape *tape, NsTapeStep *s) {
+  int a = negated(tape, s->a), b = negated(tape, s->b);
+  if (b >= 0) *s = (NsTapeStep){s->op == NS_TAPE_ADD ? NS_TAPE_SUB : NS_TAPE_ADD, s->a, b};
+  else if (a >= 0 && s->op == NS_TAPE_ADD) *s = (NsTapeStep){NS_TAPE_SUB, s->b, a};
+}
+
+/* A sine or cosine whose value at the opposite node is there. */
+static int simplify_turn(const NsTape *tape, NsTapeStep *s) {
+  int minus = opposite(tape, s->a), there = minus < 0 ? -1 : find_step(tape, s->op, minus, minus);
+  if (there < 0 || s->op == NS_TAPE_COS) return there;
+  *s = (NsTapeStep){NS_TAPE_MIRROR, s->a, there};
+  return -1;
+}
+
+/* The node that has the value of the step to the last bit; -1 when there is none, and the step may be a simpler one. */
+static int simplify(NsTape *tape, NsTapeStep *s) {
+  int found = -1;
+  if (s->op == NS_TAPE_NEG) found = negated(tape, s->a);
+  if (s->op == NS_TAPE_MUL || s->op == NS_TAPE_DIV) found = simplify_scaling(tape, s);
+  if (s->op == NS_TAPE_ADD || s->op == NS_TAPE_SUB) simplify_sum(tape, s);
+  if (s->op == NS_TAPE_SIN || s->op == NS_TAPE_COS) found = simplify_turn(tape, s);
+  if (s->op == NS_TAPE_ADD || s->op == NS_TAPE_MUL) order(s);
+  return found >= 0 ? found : find_step(tape, s->op, s->a, s->b);
+}
+
 int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
   NsTapeStep step = {op, a, operations[op].arity == 2 ? b : a};
-  int found = find(tape, hash_step(&step), &step, 0);
+  int found = simplify(tape, &step);
   if (found >= 0) return found;
   bool good = grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
               grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
@@ -345,7 +433,7 @@ static void combine(double *restrict out, double dx, const double *x, double dy,
 /* Whether the operation is a step or a choice, whose slopes of 0 stand for operands without a part in it. */
 static bool chooses(NsTapeOp op) {
   return op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE || op == NS_TAPE_IDIV || op == NS_TAPE_MAX ||
-         op == NS_TAPE_MIN;
+         op == NS_TAPE_MIN || op == NS_TAPE_MIRROR;
 }
 
 /* The partials (n) of an operand of a step that count, or NULL. */
@@ -427,6 +515,29 @@ bool ns_tape_depends(NsTape *tape, int first, int count) {
   for (int k = 0; k < tape->steps; k++) to[k] = fmax(marked[tape->step[k].a], marked[tape->step[k].b]);
   for (int i = 0; i < tape->outputs; i++) any = any || marked[tape->output[i]] != 0;
   return any;
+}
+
+/* How a node depends on the inputs in question: not at all, nor on others; on others alone; linearly; otherwise. */
+enum { FIXED, FREE, LINEAR, CURVED };
+
+static double dependence(NsTapeOp op, double a, double b) {
+  double most = fmax(a, b);
+  bool sum = op == NS_TAPE_ADD || op == NS_TAPE_SUB || op == NS_TAPE_NEG;
+  bool scaled = (op == NS_TAPE_MUL && fmin(a, b) == FIXED) || (op == NS_TAPE_DIV && b == FIXED);
+  return most <= FREE || sum || scaled ? most : CURVED;
+}
+
+bool ns_tape_constant_slopes(NsTape *tape, int first, int count) {
+  double *how = tape->partial, *to = how + tape->inputs + tape->constants;
+  bool constant = true;
+  for (int i = 0; i < tape->inputs; i++) how[i] = i >= first && i < first + count ? LINEAR : FREE;
+  for (int i = 0; i < tape->constants; i++) how[tape->inputs + i] = FIXED;
+  for (int k = 0; k < tape->steps; k++) {
+    const NsTapeStep *s = &tape->step[k];
+    to[k] = dependence(s->op, how[s->a], how[s->b]);
+  }
+  for (int i = 0; i < tape->outputs; i++) constant = constant && how[tape->output[i]] != CURVED;
+  return constant;
 }
 
 void ns_tape_along(NsTape *tape, const double *in, const double *direction, double *first, double *second) {

@@ -14,8 +14,8 @@
 ** The operations: name, number of operands, value, slopes, second derivatives, and in C the value and the derivatives by a
 ** and by b out of the operands a, b and the value v. Each value is the expression that Lua 5.4 evaluates (see
 ** ad/dual.h). floor, ceil and the whole part are numbers that Lua has as integers: there is no -0 among them. They and
-** the whole quotient are steps, max and min choose: an operand that a slope of 0 goes with adds nothing to their partials,
-** also where its own do not exist.
+** the whole quotient are steps, max, min and mirror choose: an operand that a slope of 0 goes with adds nothing to their
+** partials, also where its own do not exist. mirror is an odd function at a, b its value at -a: a zero keeps the sign of a.
 */
 #define NS_TAPE_OPERATIONS(X)                                                                                          \
   X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                        \
@@ -49,7 +49,8 @@
   X(WHOLE, 1, whole(a) + 0, ns_dual_whole, NULL, "0", "0")                                                                 \
   X(PART, 1, part(a), ns_dual_part, NULL, "1", "0")                                                                    \
   X(MAX, 2, a < b ? b : a, ns_dual_max, NULL, "!(a < b)", "a < b")                                                     \
-  X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")
+  X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")                                                     \
+  X(MIRROR, 2, a != 0 ? -b : a, ns_dual_mirror, NULL, "0", "-1")
 
 typedef enum NsTapeOp {
 #define NS_TAPE_NAME(name, arity, value, slope, bend, by_a, by_b) NS_TAPE_##name,
@@ -66,8 +67,10 @@ typedef struct NsTapeStep {
 
 /*
 ** A tape is recorded, then closed, then evaluated. While it is recorded, a node is an input (0 .. inputs - 1), a constant
-** or an operation; equal operations on equal nodes are one node. Closed, it holds what its outputs need: nodes are
-** the inputs, then the constants, then the operations in order. It carries its own workspace: one evaluation at a time.
+** or an operation; equal operations on equal nodes are one node, and an operation that another gives to the last bit is not
+** recorded again: x * 1, a product or sum the other way round, x / 2^k, x + -y, cos(b - a) after cos(a - b), and sin(b - a),
+** which is a mirror then. Closed, it holds what its outputs need: nodes are the inputs, then the constants, then the
+** operations in order. It carries its own workspace: one evaluation at a time.
 */
 typedef struct NsTape NsTape;
 
@@ -118,6 +121,9 @@ bool ns_tape_reverse(NsTape *tape, const double *in, int first, int count, doubl
 ** are 0 everywhere.
 */
 bool ns_tape_depends(NsTape *tape, int first, int count);
+
+/* Whether the derivatives by those inputs are the same at every point: the outputs are linear in them, with constant factors. */
+bool ns_tape_constant_slopes(NsTape *tape, int first, int count);
 
 /*
 ** The first and (NULL: not wanted) second derivatives in s, at s = 0, of the outputs at in + s direction. Griewank and

@@ -58,6 +58,8 @@ static const char *const prelude[] = {
     "#define floor __builtin_floor\n#define ceil __builtin_ceil\n#else\n"
     "double sqrt(double), fabs(double), floor(double), ceil(double);\n#endif\n",
     "static const double LN2 = 0.693147180559945309417232121458176568, LN10 = 2.302585092994045684017991454684364208;\n",
+    "#ifdef __linux__\nvoid sincos(double, double *, double *);\n#define sine_cosine sincos\n#else\n"
+    "static void sine_cosine(double a, double *s, double *c) {\n  *s = sin(a);\n  *c = cos(a);\n}\n#endif\n",
     "static double lua_pow(double a, double b) { return b == 2 ? a * a : pow(a, b); }\n",
     "static double lua_mod(double a, double b) {\n  double m = fmod(a, b);\n"
     "  if (m > 0 ? b < 0 : m < 0 && b > 0) m += b;\n  return m;\n}\n",
@@ -89,14 +91,40 @@ static void put_constant(Text *t, int node, double c) {
   else put(t, "%a;\n", c);
 }
 
-static void put_values(Text *t, const NsTapeView *tape) {
+/*
+** What is wanted of each node: its sine, its cosine, together, since one call that gives both costs little more than one. The
+** slope of one is the other.
+*/
+enum { SINE = 1, COSINE = 2, BOTH = SINE | COSINE, WRITTEN = 4 };
+
+static unsigned char turn_of(NsTapeOp op) {
+  return op == NS_TAPE_SIN ? SINE : op == NS_TAPE_COS ? COSINE : 0;
+}
+
+/* The sine and cosine of node a, before the first of the two is named. */
+static void put_both(Text *t, int a, unsigned char *turns) {
+  if (*turns & WRITTEN) return;
+  put(t, "  double sine%d, cosine%d;\n  sine_cosine(v%d, &sine%d, &cosine%d);\n", a, a, a, a, a);
+  *turns |= WRITTEN;
+}
+
+static void put_step(Text *t, const NsTapeStep *s, int node, unsigned char *turns) {
+  unsigned char turn = turn_of(s->op);
+  if (turn && (turns[s->a] & BOTH) == BOTH) {
+    put_both(t, s->a, &turns[s->a]);
+    put(t, "  const double v%d = %s%d;\n", node, turn == SINE ? "sine" : "cosine", s->a);
+  } else {
+    put(t, "  const double v%d = %s(v%d, v%d);\n", node, patterns[s->op].name, s->a, s->b);
+  }
+}
+
+/* turns (nodes): 0, or what derivatives want. */
+static void put_values(Text *t, const NsTapeView *tape, unsigned char *turns) {
   for (int i = 0; i < tape->inputs; i++) put(t, "  const double v%d = in[%d];\n", i, i);
   for (int i = 0; i < tape->constants; i++) put_constant(t, tape->inputs + i, tape->constant[i]);
   int node = tape->inputs + tape->constants;
-  for (int k = 0; k < tape->steps; k++, node++) {
-    const NsTapeStep *s = &tape->step[k];
-    put(t, "  const double v%d = %s(v%d, v%d);\n", node, patterns[s->op].name, s->a, s->b);
-  }
+  for (int k = 0; k < tape->steps; k++) turns[tape->step[k].a] |= turn_of(tape->step[k].op);
+  for (int k = 0; k < tape->steps; k++) put_step(t, &tape->step[k], node + k, turns);
 }
 
 /* ---- derivatives ---- */
@@ -160,6 +188,11 @@ static long find_sparsity(const NsTapeView *tape, Sparsity *sparsity) {
 
 static void put_slopes(Text *t, const NsTapeStep *s, int node, const Sparsity *sparsity) {
   const Pattern *p = &patterns[s->op];
+  if (turn_of(s->op)) {
+    bool sine = s->op == NS_TAPE_SIN;
+    if (moves(sparsity, s->a)) put(t, "  const double s%da = %s%d;\n", node, sine ? "cosine" : "-sine", s->a);
+    return;
+  }
   if (known_slope(p->by_a) == 2 && moves(sparsity, s->a))
     put(t, "  const double s%da = %s_A(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
   if (known_slope(p->by_b) == 2 && moves(sparsity, s->b))
@@ -194,8 +227,16 @@ static void put_entries(Text *t, const NsTapeView *tape, const Sparsity *sparsit
     }
 }
 
-/* Appends the Jacobian's function unless it is too long: false then. */
-static bool put_jacobian(Text *t, const NsTapeView *tape) {
+/* Slopes of sines are cosines, and the other way round. */
+static void want_turns(const NsTapeView *tape, const Sparsity *sparsity, unsigned char *turns) {
+  for (int k = 0; k < tape->steps; k++) {
+    const NsTapeStep *s = &tape->step[k];
+    if (turn_of(s->op) && moves(sparsity, s->a)) turns[s->a] = BOTH;
+  }
+}
+
+/* Appends the Jacobian's function unless it is too long: false then. turns (nodes): all 0. */
+static bool put_jacobian(Text *t, const NsTapeView *tape, unsigned char *turns) {
   size_t nodes = (size_t)(tape->inputs + tape->constants + tape->steps);
   Sparsity sparsity = {NULL, tape->inputs};
   if ((long)tape->inputs * tape->outputs > NS_TAPE_SOURCE_PARTIALS) return false;
@@ -204,7 +245,8 @@ static bool put_jacobian(Text *t, const NsTapeView *tape) {
   bool good = find_sparsity(tape, &sparsity) <= NS_TAPE_SOURCE_PARTIALS;
   if (good) {
     put(t, "void tape_jacobian(const double *in, double *jac) {\n  (void)in, (void)jac;\n");
-    put_values(t, tape);
+    want_turns(tape, &sparsity, turns);
+    put_values(t, tape, turns);
     put_partials(t, tape, &sparsity);
     put_entries(t, tape, &sparsity);
     put(t, "}\n");
@@ -221,12 +263,16 @@ NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian) {
   if (view.steps > NS_TAPE_SOURCE_STEPS || view.inputs + view.constants > NS_TAPE_SOURCE_STEPS ||
       view.outputs > NS_TAPE_SOURCE_PARTIALS)
     return NS_ESIZE;
+  size_t nodes = (size_t)(view.inputs + view.constants + view.steps);
+  unsigned char *turns = ns_alloc(2 * nodes, 1);
+  if (!turns) return NS_ENOMEM;
   put_prelude(&text);
   put(&text, "void tape_value(const double *in, double *out) {\n  (void)in, (void)out;\n");
-  put_values(&text, &view);
+  put_values(&text, &view, turns);
   for (int i = 0; i < view.outputs; i++) put(&text, "  out[%d] = v%d;\n", i, view.output[i]);
   put(&text, "}\n");
-  *jacobian = put_jacobian(&text, &view);
+  *jacobian = put_jacobian(&text, &view, turns + nodes);
+  ns_free(turns);
   if (text.failed) {
     ns_free(text.text);
     return NS_ENOMEM;

@@ -337,10 +337,8 @@ static void set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *a
   if (cb->timed) *in++ = at->t;
   for (int a = 0; a < cb->inputs; a++) {
     char letter = cb->letter[a];
-    const double *z = at->z ? at->z : cb->callee->z->data, *from = letter == 'x' ? at->x : letter == 'z' ? z : at->lambda;
-    int n = cb->count[a];
-    for (int i = 0; i < n; i++) in[i] = from[i];
-    in += n;
+    const double *from = letter == 'x' ? at->x : letter != 'z' ? at->lambda : at->z ? at->z : cb->callee->z->data;
+    for (const double *end = from + cb->count[a]; from < end;) *in++ = *from++;
   }
   if (trace->touched) nsl_trace_clear_last(trace);
 }
@@ -397,11 +395,13 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
 /* Evaluates the trace of a compiled callback; nothing filled and nothing returned stands for zeros. */
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
-  NslTrace *trace = nsl_callback_trace(callee, slot, at);
+  NslTrace *trace = cb->trace;
+  if (trace) set_inputs(cb, trace, at);
+  else trace = nsl_callback_trace(callee, slot, at);
   if (!trace) return -1;
   cb->silent = trace->outputs == 0;
   if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
-  nsl_trace_value(trace, out);
+  else nsl_trace_value_at(trace, trace->in, out);
   for (int i = 0; i < cb->entries; i++)
     if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
   return 0;

@@ -33,8 +33,11 @@ bool nsl_ds_linked(const NslDs *self) {
 
 void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
+  NsNsds *nsds = (NsNsds *)self->callee.nsds;
+  int before = self->ds->nz;
   nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, nsl_ds_linked(self), shared);
   nsl_callee_size(L, idx, self->callee.n, self->callee.m, self->ds->nz);
+  if (nsds && self->ds->nz != before) nsds->version++; /* room for the state of another size */
 }
 
 void nsl_clone_ds(lua_State *L, int idx) {

@@ -134,7 +134,10 @@ NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending) {
   int anchors = lua_gettop(L);
   for (lua_Integer i = 0; i < n; i++) {
     lua_rawgeti(L, 2, i + 1);
-    list[i].name = lua_pushfstring(L, "%s%s", luaL_checkstring(L, -1), ending);
+    size_t length;
+    const char *name = luaL_checklstring(L, -1, &length);
+    if (strlen(name) != length) luaL_error(L, "save: '%s': a name cannot hold a zero byte", name);
+    list[i].name = lua_pushfstring(L, "%s%s", name, ending);
     lua_rawseti(L, anchors, 2 * i + 1);
     lua_rawgeti(L, 3, i + 1);
     list[i].data = flat(L, lua_gettop(L), &list[i].rows, &list[i].cols);

@@ -144,13 +144,19 @@ static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *j
   return nsl_callback_protected(cb, raise_derivative, &bad);
 }
 
+/* Whether the value of a compiled callback is known not to depend on an argument. */
+static bool stays(const NslFunction *f, int by) {
+  const NslCallback *cb = &f->callee->callbacks[f->value];
+  return cb->trace && cb->argument[by] >= 0 && !cb->trace->moves[cb->argument[by]];
+}
+
 /* The exact Jacobian of a compiled callback, from its trace. */
 static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
   NslTrace *trace = cb->trace;
   int arg = cb->argument[by];
-  if (!trace || arg < 0 || trace->moves[arg]) trace = nsl_callback_trace(callee, f->value, at);
+  if (!trace || arg < 0 || !nsl_trace_jacobian_known(trace, arg)) trace = nsl_callback_trace(callee, f->value, at);
   if (!trace) return -1;
   arg = cb->argument[by];
   if (arg < 0) return 0;
@@ -309,7 +315,7 @@ static int function_jacobian(void *context, double t, const double *const *args,
   int slot = f->by[by];
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
-  if (nsl_has_trace(&f->callee->callbacks[f->value])) return compiled_jacobian(f, by, &at, jac);
+  if (nsl_has_trace(&f->callee->callbacks[f->value])) return stays(f, by) ? 0 : compiled_jacobian(f, by, &at, jac);
   bool matrix = f->callee->callbacks[f->value].slot->cols != '1';
   if (matrix && by == 0 && f->callee->callbacks[f->value].backing != NSL_LIBRARY) {
     int failed = differentiate_matrix(f, &at, jac);

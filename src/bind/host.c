@@ -78,6 +78,7 @@ static void push_weak(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
+/* The host is set when all that goes with it is there: an opening that lacked memory is made again from the start. */
 void nsl_open_host(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &host_key) == LUA_TUSERDATA) {
     lua_pop(L, 1);
@@ -87,11 +88,11 @@ void nsl_open_host(lua_State *L) {
   NslHost *host = lua_newuserdatauv(L, sizeof *host, 0);
   *host = (NslHost){0};
   push_weak(L);
-  host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
-  if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
-  push_weak(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
+  push_weak(L);
+  host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
+  if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
 }

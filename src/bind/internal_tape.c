@@ -86,7 +86,8 @@ static void set_along(lua_State *L, NsTape *tape, const double *in, const double
 
 /*
 ** tape(inputs, entries, outputs, x, direction, from, count): {value, jacobian, forward, reverse (nil: not finite), first,
-** second, steps, constants, allocations (while it was evaluated)}. Jacobians are those by the inputs from .. from + count - 1.
+** second, steps, constants, constant_slopes, allocations (while it was evaluated)}. Jacobians are those by the inputs
+** from .. from + count - 1.
 */
 static int tape(lua_State *L) {
   NsTape *t = push_tape(L);
@@ -115,6 +116,8 @@ static int tape(lua_State *L) {
   lua_setfield(L, result, "steps");
   lua_pushinteger(L, view.constants);
   lua_setfield(L, result, "constants");
+  lua_pushboolean(L, ns_tape_constant_slopes(t, from, count));
+  lua_setfield(L, result, "constant_slopes");
   return 1;
 }
 

@@ -87,6 +87,9 @@ static int normal_cone(lua_State *L) {
   ns_polyhedron_solve(c->work, &p, guessed ? guess : NULL, z, w, mu, &info);
   double seconds = nsl_numerics_now() - start;
   if (nsl_guard_end(&guard, L)) return luaL_error(L, "normal_cone: interrupted");
+  if (info.status == NS_EARG)
+    return luaL_error(L, "normal_cone: solver '%s' needs a positive diagonal, which the problem in its rows has not",
+                      info.solver);
   lua_newtable(L);
   nsl_set_status(L, info.status, "normal_cone");
   nsl_set_vector(L, "z", p.n, z);

@@ -215,7 +215,6 @@ static void read_data(lua_State *L, Call *c) {
   lua_setiuservalue(L, c->at, USE_OUT);
 }
 
-/* Calls J at the start, to see whether it gives a sparse matrix. */
 static int look_at_J(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   c->in = c->start;
@@ -224,18 +223,26 @@ static int look_at_J(lua_State *L) {
   return 0;
 }
 
+/* Calls J at the start, to see whether it gives a sparse matrix; whether it came through. */
+static bool try_J(lua_State *L, Call *c) {
+  lua_pushcfunction(L, look_at_J);
+  lua_pushvalue(L, c->at);
+  bool good = lua_pcall(L, 1, 0, 0) == LUA_OK;
+  if (!good) lua_pop(L, 1);
+  return good;
+}
+
 /*
 ** J may fill an output of n x n, which for a large sparse problem would be a waste: it gets one only when it returned
 ** nothing, or failed, without.
 */
 static void find_kind(lua_State *L, Call *c) {
   if (!c->has_J) return;
-  lua_pushcfunction(L, look_at_J);
-  lua_pushvalue(L, c->at);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  bool good = try_J(L, c);
   if (c->sparse) return;
   nsl_push_matrix(L, c->n, c->n, "J");
   lua_setiuservalue(L, c->at, USE_JOUT);
+  if (!good) try_J(L, c);
 }
 
 static int solve(lua_State *L, Call *c, NsMcpInfo *info) {

@@ -110,12 +110,17 @@ static void take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
   }
 }
 
-/* The inputs of a trace at (t, y); those of the last argument of f are 0. */
-static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
+/* The inputs of every trace at (t, y); those of the last argument of f are 0. */
+static const double *inputs_at(NslOde *ode, double t, const double *y) {
   double *in = ode->inputs;
   if (!ode->timeless) *in++ = t;
-  memcpy(in, y, (size_t)ode->n * sizeof *y);
-  memcpy(trace->in, ode->inputs, (size_t)trace->inputs * sizeof *in);
+  for (int i = 0; i < ode->n; i++) in[i] = y[i];
+  return ode->inputs;
+}
+
+/* The same as the trace's own. */
+static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
+  memcpy(trace->in, inputs_at(ode, t, y), (size_t)trace->inputs * sizeof *y);
 }
 
 /* Takes the trace of f; args has room for one more. */
@@ -188,13 +193,9 @@ static NsStatus compiled_jacobian(NslOde *ode, double t, const double *y, double
 
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NslOde *ode = context;
+  if (ode->trace) return nsl_trace_value_at(ode->trace, inputs_at(ode, t, y), ydot), NS_OK;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  if (ode->trace) {
-    set_inputs(ode, ode->trace, t, y);
-    nsl_trace_value(ode->trace, ydot);
-    return NS_OK;
-  }
   lua_pushcfunction(L, explain);
   lua_pushvalue(L, ode->f);
   int count = push_arguments(ode, t, y);
@@ -335,8 +336,7 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   lua_State *L = ode->L;
   int top = lua_gettop(L);
   if (ode->event_trace && ode->event_trace[event]) {
-    set_inputs(ode, ode->event_trace[event], t, y);
-    nsl_trace_value(ode->event_trace[event], g);
+    nsl_trace_value_at(ode->event_trace[event], inputs_at(ode, t, y), g);
     return NS_OK;
   }
   lua_pushcfunction(L, explain);

@@ -31,6 +31,7 @@ typedef struct NslTimeStepping {
   NslHead head;
   NslHost *host;
   NsTimeStepping *ts;
+  const NslHead *parts[NSL_TS_USERVALUES]; /* the user values, which keep them */
   uint64_t class_version; /* the host's, when the callbacks were looked up last */
   bool verbose;
 } NslTimeStepping;

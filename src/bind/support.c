@@ -74,10 +74,10 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
   lua_pop(L, 1);
 }
 
+/* A light userdata has no length, what has a length and no address is none at all. */
 NslHead *nsl_head(lua_State *L, int idx) {
-  if (lua_type(L, idx) != LUA_TUSERDATA || lua_rawlen(L, idx) < sizeof(NslHead)) return NULL;
   NslHead *head = lua_touserdata(L, idx);
-  return head->magic == NSL_MAGIC ? head : NULL;
+  return head && lua_rawlen(L, idx) >= sizeof *head && head->magic == NSL_MAGIC ? head : NULL;
 }
 
 void *nsl_test(lua_State *L, int idx, const NslType *type) {

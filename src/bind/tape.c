@@ -78,11 +78,14 @@ double *nsl_trace_input(NslTrace *trace, int arg) {
   return trace->in + trace->offset[arg];
 }
 
-void nsl_trace_value(NslTrace *trace, double *out) {
-  if (!out) out = trace->out;
-  if (trace->native && *trace->open) trace->native(trace->in, out);
-  else if (trace->tape) ns_tape_value(trace->tape, trace->in, out);
+void nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
+  if (trace->native && *trace->open) trace->native(in, out);
+  else if (trace->tape) ns_tape_value(trace->tape, in, out);
   else for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
+}
+
+void nsl_trace_value(NslTrace *trace, double *out) {
+  nsl_trace_value_at(trace, trace->in, out ? out : trace->out);
 }
 
 static bool all_finite(const double *x, size_t n) {
@@ -100,6 +103,10 @@ static void find_jacobian(NslTrace *trace) {
   trace->jac_known = true;
 }
 
+bool nsl_trace_jacobian_known(const NslTrace *trace, int arg) {
+  return !trace->moves[arg] || (trace->constant[arg] && trace->jac_known);
+}
+
 /* Native code does not look at partials that are 0: where that matters something is not finite, and the tape is asked. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   int first = trace->offset[arg], count = nsl_trace_size(&trace->args[arg]);
@@ -108,7 +115,7 @@ bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   if (!trace->tape) return false;
   if (!trace->moves[arg]) return memset(jac, 0, entries * sizeof *jac), true;
   if (trace->native_jacobian && *trace->open) {
-    find_jacobian(trace);
+    if (!nsl_trace_jacobian_known(trace, arg)) find_jacobian(trace);
     memcpy(jac, trace->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
     if (all_finite(jac, entries)) return true;
   }
@@ -159,6 +166,7 @@ void nsl_trace_close(lua_State *L, NslTrace *trace, int at) {
   trace->out = trace->direction + trace->inputs;
   for (int a = 0; a < trace->nargs; a++) {
     trace->moves[a] = ns_tape_depends(trace->tape, trace->offset[a], nsl_trace_size(&trace->args[a]));
+    trace->constant[a] = ns_tape_constant_slopes(trace->tape, trace->offset[a], nsl_trace_size(&trace->args[a]));
   }
 }
 

@@ -37,6 +37,7 @@ typedef struct NslTrace {
   NslTraceArg args[NSL_TRACE_ARGS];
   int offset[NSL_TRACE_ARGS]; /* where the inputs of each begin */
   bool moves[NSL_TRACE_ARGS]; /* whether a value depends on the argument */
+  bool constant[NSL_TRACE_ARGS]; /* whether the derivatives by the argument are the same everywhere */
   bool touched;               /* the inputs of the last argument may be other than 0 */
   NslTraceResult result;
   int rows;           /* of NSL_RESULT_ROWS */
@@ -88,11 +89,18 @@ void nsl_trace_clear_last(NslTrace *trace);
 /* Where the inputs of an argument (from 0) begin in `in`. */
 double *nsl_trace_input(NslTrace *trace, int arg);
 
-/* out (NULL: trace->out) = the values at trace->in. No Lua runs, nothing is allocated. nan when the state is closed. */
+/*
+** out (NULL: trace->out) = the values at trace->in; at `in`, which leaves trace->in alone. No Lua runs, nothing is allocated.
+** nan when the state is closed.
+*/
 void nsl_trace_value(NslTrace *trace, double *out);
+void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 
 /* jac = the derivatives by an argument at trace->in: column-major, one row for each value. Whether they are finite. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
+
+/* Whether these derivatives are known wherever trace->in is. */
+bool nsl_trace_jacobian_known(const NslTrace *trace, int arg);
 
 /*
 ** The derivatives along the line on which the number `time` (an argument; -1: none) moves by tdot and the vector `arg` by w

@@ -33,13 +33,9 @@ static NsTimeStepping *engine(lua_State *L) {
 ** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
 ** safety.
 */
-static void check_parts(lua_State *L, int idx) {
-  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
-    lua_getiuservalue(L, idx, i);
-    const NslHead *head = lua_touserdata(L, -1);
-    if (head->closed) luaL_error(L, "%s is closed", head->type->name);
-    lua_pop(L, 1);
-  }
+static void check_parts(lua_State *L, const NslTimeStepping *self) {
+  for (int i = 0; i < NSL_TS_USERVALUES; i++)
+    if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
 /* Looks the methods of one list of the graph up again. */
@@ -61,7 +57,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   idx = lua_absindex(L, idx);
   NslTimeStepping *self = nsl_check_simulation(L, idx);
   if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
-  check_parts(L, idx);
+  check_parts(L, self);
   if (self->class_version != self->host->class_version) {
     lua_getiuservalue(L, idx, NSL_TS_NSDS);
     find_methods(L, lua_gettop(L), "ds", false);
@@ -88,11 +84,9 @@ static void tell(void *context, const NsNewtonReport *r) {
 
 void nsl_listen(lua_State *L, int idx) {
   NslTimeStepping *self = lua_touserdata(L, idx);
-  lua_getiuservalue(L, idx, NSL_TS_OSNSP);
-  const NslOsnsp *osnsp = lua_touserdata(L, -1);
+  const NslOsnsp *osnsp = (const NslOsnsp *)self->parts[NSL_TS_OSNSP - 1];
   self->ts->listener = self->verbose || osnsp->verbose ? tell : NULL;
   self->ts->listener_context = self;
-  lua_pop(L, 1);
 }
 
 /* Roughly the bytes of the workspace that the steps will need: W, its factors and the one-step problem. */
@@ -121,6 +115,7 @@ static int make(lua_State *L, NsSimulationKind kind) {
   for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
     lua_pushvalue(L, i);
     lua_setiuservalue(L, 5, i);
+    self->parts[i - 1] = lua_touserdata(L, i);
   }
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);

@@ -23,9 +23,11 @@ typedef struct Node {
 typedef struct Cluster {
   int offset, n, first; /* first: its first system */
   NsLu *lu;
+  double *fixed;   /* n x n: what the linear systems give to W */
   double *W;       /* n x n */
+  double *factors_of; /* n x n: the W that lu has the factors of */
   bool changes;    /* a callback enters W: it is formed anew at each iteration */
-  uint64_t key;    /* what W was formed from, when it does not change by itself */
+  uint64_t key;    /* what `fixed` was formed from; 0: nothing that holds */
   bool factored;
   NsEdges edges;   /* the interactions that touch it */
 } Cluster;
@@ -179,7 +181,8 @@ static void allocate_clusters(NsEulerMoreau *em, const int *of_system) {
   const NsEdges *edges = ns_edges_of(&em->arena, em->nsds, of_system, em->nclusters);
   for (int c = 0; c < em->nclusters; c++) {
     Cluster *cluster = &em->clusters[c];
-    cluster->W = ns_arena_matrix(&em->arena, cluster->n, cluster->n);
+    double **matrices[] = {&cluster->fixed, &cluster->W, &cluster->factors_of};
+    for (int i = 0; i < 3; i++) *matrices[i] = ns_arena_matrix(&em->arena, cluster->n, cluster->n);
     if (ns_lu_new(&cluster->lu, cluster->n) != NS_OK) em->arena.failed = true;
     if (edges) cluster->edges = edges[c];
   }
@@ -396,20 +399,25 @@ static void add_block(double *to, int ldto, const double *from, int ldfrom, int 
     for (int i = 0; i < rows; i++) to[i + (size_t)j * (size_t)ldto] += factor * from[i + (size_t)j * (size_t)ldfrom];
 }
 
-/* The diagonal block of a system: M - h theta f_x. */
-static NsStatus add_system(NsEulerMoreau *em, Node *node, NsError *err) {
+/* What of the diagonal block M - h theta f_x of a system stays as it is: all of it when the system is linear. */
+static void add_fixed(NsEulerMoreau *em, const Node *node) {
   Cluster *cluster = &em->clusters[node->cluster];
   NsFirstOrderDs *ds = node->ds;
-  int n = ds->base.n, at = node->offset - cluster->offset;
-  double *block = cluster->W + at + (size_t)at * (size_t)cluster->n, wf = em->h * em->options.theta;
+  int at = node->offset - cluster->offset;
+  double *block = cluster->fixed + at + (size_t)at * (size_t)cluster->n;
   ns_coef_add_to(&ds->M, 1, block, cluster->n);
-  for (int i = 0; !ns_coef_given(&ds->M) && i < n; i++) block[i + (size_t)i * (size_t)cluster->n] += 1;
-  if (!node->J) {
-    ns_coef_add_to(&ds->A, -wf, block, cluster->n);
-    return NS_OK;
-  }
-  NsStatus status = ns_first_order_jacobian(ds, em->t, em->x + node->offset, node->J, err);
-  if (status == NS_OK) add_block(block, cluster->n, node->J, n, n, n, -wf);
+  for (int i = 0; !ns_coef_given(&ds->M) && i < ds->base.n; i++) block[i + (size_t)i * (size_t)cluster->n] += 1;
+  if (!node->J) ns_coef_add_to(&ds->A, -em->h * em->options.theta, block, cluster->n);
+}
+
+/* - h theta f_x of a system that is not linear. */
+static NsStatus add_slope(NsEulerMoreau *em, Node *node, NsError *err) {
+  if (!node->J) return NS_OK;
+  Cluster *cluster = &em->clusters[node->cluster];
+  int n = node->ds->base.n, at = node->offset - cluster->offset;
+  NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->offset, node->J, err);
+  if (status == NS_OK)
+    add_block(cluster->W + at + (size_t)at * (size_t)cluster->n, cluster->n, node->J, n, n, n, -em->h * em->options.theta);
   return status;
 }
 
@@ -464,19 +472,34 @@ static NsStatus singular(const NsEulerMoreau *em, int c, NsStatus status, NsErro
                  worst->ds->base.name, row - worst->offset + 1, em->h);
 }
 
-/* Forms and factors W of one cluster. */
-static NsStatus factor_cluster(NsEulerMoreau *em, int c, NsError *err) {
-  Cluster *cluster = &em->clusters[c];
-  memset(cluster->W, 0, (size_t)cluster->n * (size_t)cluster->n * sizeof(double));
-  cluster->factored = false;
+/* W of one cluster; fresh: what is fixed of it as well. */
+static NsStatus form_cluster(NsEulerMoreau *em, Cluster *cluster, bool fresh, NsError *err) {
+  size_t bytes = (size_t)cluster->n * (size_t)cluster->n * sizeof(double);
+  if (fresh) memset(cluster->fixed, 0, bytes);
+  for (int i = cluster->first; fresh && i >= 0; i = em->nodes[i].next) add_fixed(em, &em->nodes[i]);
+  memcpy(cluster->W, cluster->fixed, bytes);
   for (int i = cluster->first; i >= 0; i = em->nodes[i].next) {
-    NsStatus status = add_system(em, &em->nodes[i], err);
+    NsStatus status = add_slope(em, &em->nodes[i], err);
     if (status != NS_OK) return status;
   }
   for (int i = 0; i < cluster->edges.count; i++) add_K(em, &em->edges[cluster->edges.of[i]]);
+  return NS_OK;
+}
+
+/* Forms W of one cluster, and factors it unless it is the one that the factors are of. */
+static NsStatus factor_cluster(NsEulerMoreau *em, int c, bool fresh, NsError *err) {
+  Cluster *cluster = &em->clusters[c];
+  NsStatus status = form_cluster(em, cluster, fresh, err);
+  size_t bytes = (size_t)cluster->n * (size_t)cluster->n * sizeof(double);
+  if (status == NS_OK && cluster->factored && memcmp(cluster->W, cluster->factors_of, bytes) == 0) return NS_OK;
+  cluster->factored = false;
+  if (status != NS_OK) return status;
   em->factorizations++;
-  NsStatus status = ns_lu_factor(cluster->lu, cluster->W, cluster->n);
+  status = ns_lu_factor(cluster->lu, cluster->W, cluster->n);
   if (status != NS_OK) return singular(em, c, status, err);
+  double *formed = cluster->W;
+  cluster->W = cluster->factors_of;
+  cluster->factors_of = formed;
   cluster->factored = true;
   return NS_OK;
 }
@@ -557,6 +580,7 @@ NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
   bool same = same_weights(em);
   if (em->linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
   em->matrix_formed = false;
+  for (int c = 0; !same && c < em->nclusters; c++) em->clusters[c].key = 0;
   const double *x_output = output_state(em);
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
@@ -565,8 +589,10 @@ NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
   for (int c = 0; c < em->nclusters; c++) {
     Cluster *cluster = &em->clusters[c];
     uint64_t key = cluster_key(em, c);
-    if (same && cluster->factored && !cluster->changes && cluster->key == key) continue;
-    NsStatus status = factor_cluster(em, c, err);
+    bool fresh = cluster->key != key;
+    if (!fresh && cluster->factored && !cluster->changes) continue;
+    cluster->key = 0;
+    NsStatus status = factor_cluster(em, c, fresh, err);
     if (status != NS_OK) return status;
     cluster->key = key;
   }

@@ -26,7 +26,7 @@ bool ns_euler_moreau_sparse_suits(const NsNsds *nsds);
 NsStatus ns_euler_moreau_sparse_new(NsEulerMoreauSparse **em, NsNsds *nsds);
 void ns_euler_moreau_sparse_free(NsEulerMoreauSparse *em);
 
-/* N. */
+/* The number of states, N. */
 int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em);
 
 /*

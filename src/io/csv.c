@@ -10,8 +10,13 @@
 #include "io/file.h"
 #include "io/number.h"
 
+#define MARK "\xef\xbb\xbf" /* the byte order mark of UTF-8 */
+
+/* Names that would not be read back as such: a comment, a byte order mark, an empty line, a row of numbers. */
 static bool needs_quotes(const char *name) {
-  return strpbrk(name, ",\"\r\n") != NULL;
+  double x;
+  return strpbrk(name, ",\"\r\n") || *name == '#' || *name == MARK[0] || *name == '\0' ||
+         ns_number_parse(name, strlen(name), &x);
 }
 
 static size_t name_length(const char *name) {
@@ -68,7 +73,7 @@ NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptr
 
 NsCsvReader ns_csv_reader(const char *text, size_t size) {
   NsCsvReader reader = {.at = text, .end = text + size, .line = 1, .row = 1};
-  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) reader.at += 3; /* a byte order mark */
+  if (size >= 3 && memcmp(text, MARK, 3) == 0) reader.at += 3;
   return reader;
 }
 

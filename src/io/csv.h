@@ -13,7 +13,8 @@
 /*
 ** Writes a header line of ncols names and nrows lines of numbers; element i of column j is
 ** columns[j][i * strides[j]] (strides NULL: all 1). Numbers are written as ns_number_format does and read back
-** exactly; names are quoted when they hold a comma, a quote or a line end. The file appears whole or not at all.
+** exactly; names are quoted when they hold a comma, a quote or a line end, or would else be read as something other than names.
+** The file appears whole or not at all.
 ** NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows,

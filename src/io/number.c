@@ -122,11 +122,10 @@ static char *put_decimal(char *out, uint64_t digits, int power, int precision) {
 
 static char *put_scaled(char *out, const Scaled *s) {
   static const unsigned units[] = {100, 10, 1};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0;; i++) {
     uint64_t digits = round_to(s, units[i]);
     if (i == 2 || reads_back(s, digits, units[i])) return put_decimal(out, digits, s->power - (2 - i), 15 + i);
   }
-  return out;
 }
 
 /* The three precisions tried one by one. */

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,14 +49,17 @@ static void put(CsvStream *s, const char *bytes, size_t size) {
 
 /* The first number of the next line, whose length with its end is added to *end; nan when there is no whole line. */
 static double next_line(FILE *in, off_t *end) {
-  char text[NS_NUMBER_TEXT + 1] = "", *stop;
-  off_t length = 0;
+  char text[NS_NUMBER_TEXT + 1];
+  size_t length = 0;
+  bool first = true;
+  double x;
   int c;
-  for (; (c = getc(in)) != EOF && c != '\n'; length++)
-    if (length < NS_NUMBER_TEXT) text[length] = (char)c;
-  double first = strtod(text, &stop);
-  *end += length + 1;
-  return c == EOF || stop == text ? NAN : first;
+  for (; (c = getc(in)) != EOF && c != '\n'; ++*end) {
+    first = first && c != ',';
+    if (first && length < sizeof text) text[length++] = (char)c;
+  }
+  ++*end;
+  return c == EOF || length == sizeof text || !ns_number_parse(text, length, &x) ? NAN : x;
 }
 
 /* Whether the file begins with the header; *end: where its rows from `from` on begin, 0 for an empty file. */

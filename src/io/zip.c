@@ -116,7 +116,7 @@ NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int 
     size += pieces[i].size;
   }
   if (length > UINT16_MAX || zip->count == UINT16_MAX || zip->offset + size + zip->used + 2 * length > UINT32_MAX - 1024)
-    return ns_fail(err, NS_ETOOLARGE, "an archive larger than 4 GiB or of more than 65535 parts is not written");
+    return ns_fail(err, NS_ETOOLARGE, "an archive of more than 4 GiB, 65535 parts or 65535 bytes of a name is not written");
   if (!list_part(zip, name, length, crc, (uint32_t)size)) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(header, "PK\x03\x04", 4);
   put_common(header + 4, crc, (uint32_t)size, length);

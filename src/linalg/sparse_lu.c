@@ -25,22 +25,16 @@ struct NsSparseLu {
 
 static const double growth_limit = 1e6;
 
+/* The matrices are valid, so that what else can fail is memory. */
 static NsStatus status_of(const klu_common *common) {
-  switch (common->status) {
-    case KLU_OK: return NS_OK;
-    case KLU_SINGULAR: return NS_ESINGULAR;
-    case KLU_OUT_OF_MEMORY: return NS_ENOMEM;
-    case KLU_TOO_LARGE: return NS_ETOOLARGE;
-    default: return NS_EARG;
-  }
+  if (common->status == KLU_OK) return NS_OK;
+  return common->status == KLU_SINGULAR ? NS_ESINGULAR : common->status == KLU_TOO_LARGE ? NS_ETOOLARGE : NS_ENOMEM;
 }
 
 static NsStatus analyse(NsSparseLu *lu) {
   if (!klu_defaults(&lu->common)) return NS_EARG;
   lu->symbolic = klu_analyze(lu->n, lu->A->colptr, lu->A->row, &lu->common);
-  if (lu->symbolic) return NS_OK;
-  NsStatus status = status_of(&lu->common);
-  return status ? status : NS_ENOMEM;
+  return lu->symbolic ? NS_OK : status_of(&lu->common);
 }
 
 NsStatus ns_sparse_lu_new(NsSparseLu **out, const NsSparse *A) {

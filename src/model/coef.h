@@ -68,6 +68,11 @@ void ns_coef_clear(NsCoef *coef);
 */
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err);
 
+/* Whether ns_coef_update has nothing to do: not given, sparse, or constant with a source that was not written since. */
+static inline bool ns_coef_settled(const NsCoef *coef) {
+  return !coef->value || (!coef->function.value && (!coef->source.version || *coef->source.version == coef->seen));
+}
+
 /* block (leading dimension ld) += factor * the coefficient; nothing when absent. */
 void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld);
 

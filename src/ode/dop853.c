@@ -10,19 +10,10 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "ode/control.h"
 
 /* The 12 stages, the derivative at the end (12) and the three of the dense output; its polynomials beyond the cubic. */
-enum { STAGES = 12, ALL_STAGES = 16, DENSE = 7, DENSE_ROWS = DENSE - 3, ROW_TERMS = 12 };
-
-typedef struct Term {
-  int stage;
-  double a;
-} Term;
-
-typedef struct Row {
-  int terms;
-  Term term[ROW_TERMS];
-} Row;
+enum { STAGES = 12, ALL_STAGES = 16, DENSE = 7, DENSE_ROWS = DENSE - 3 };
 
 static const double nodes[ALL_STAGES] = {0.0,
                                          0.526001519587677318785587544488e-01,
@@ -42,7 +33,7 @@ static const double nodes[ALL_STAGES] = {0.0,
                                          0.777777777777777777777777777778};
 
 /* Row 12 are the weights of the solution. */
-static const Row stages[ALL_STAGES] = {
+static const NsOdeRow stages[ALL_STAGES] = {
   {0, {{0, 0}}},
   {1, {{0, 5.26001519587677318785587544488e-2}}},
   {2, {{0, 1.97250569845378994544595329183e-2}, {1, 5.91751709536136983633785987549e-2}}},
@@ -91,7 +82,7 @@ static const Row stages[ALL_STAGES] = {
 };
 
 /* The embedded formulas, as differences from the solution: of order 5, and of order 3 (beside the weights). */
-static const Row fifth = {8,
+static const NsOdeRow fifth = {8,
                           {{0, 0.1312004499419488073250102996e-1},
                            {5, -0.1225156446376204440720569753e1},
                            {6, -0.4957589496572501915214079952},
@@ -100,12 +91,12 @@ static const Row fifth = {8,
                            {9, 0.3341791187130174790297318841},
                            {10, 0.8192320648511571246570742613e-1},
                            {11, -0.2235530786388629525884427845e-1}}};
-static const Row third = {3,
+static const NsOdeRow third = {3,
                           {{0, 0.244094488188976377952755905512},
                            {8, 0.733846688281611857341361741547},
                            {11, 0.220588235294117647058823529412e-1}}};
 
-static const Row dense_rows[4] = {
+static const NsOdeRow dense_rows[4] = {
   {12, {{0, -0.84289382761090128651353491142e1}, {5, 0.56671495351937776962531783590},
        {6, -0.30689499459498916912797304727e1}, {7, 0.23846676565120698287728149680e1},
        {8, 0.21170345824450282767155149946e1}, {9, -0.87139158377797299206789907490},
@@ -193,27 +184,17 @@ void ns_dop853_limit(NsDop853 *rk, double h_most) {
 /* ---- stages ---- */
 
 static NsStatus rate(NsDop853 *rk, double t, const double *y, double *ydot, NsError *err) {
-  rk->state.evaluations++;
-  NsStatus status = rk->problem.rate(rk->problem.context, t, y, ydot, err);
-  for (int i = 0; i < rk->problem.n && status == NS_OK; i++)
-    if (!isfinite(ydot[i])) return ns_fail(err, NS_ENAN, "the derivative of y[%d] is not finite (t=%.10g)", i + 1, t);
-  return status;
+  return ns_ode_rate(&rk->problem, t, y, ydot, &rk->state.evaluations, err);
 }
 
 /* sum (n) = the terms of a row. */
-static void combine(const NsDop853 *rk, const Row *row, double *sum) {
-  int n = rk->problem.n;
-  memset(sum, 0, (size_t)n * sizeof *sum);
-  for (int k = 0; k < row->terms; k++) {
-    const double *K = rk->K[row->term[k].stage], a = row->term[k].a;
-    for (int i = 0; i < n; i++) sum[i] += a * K[i];
-  }
+static void combine(const NsDop853 *rk, const NsOdeRow *row, double *sum) {
+  ns_ode_combine(rk->problem.n, row, rk->K, sum);
 }
 
 /* K[stage], from (t_old, y_old) with the length h; `at` gets the argument. */
 static NsStatus take_stage(NsDop853 *rk, int stage, double h, double *at, NsError *err) {
-  combine(rk, &stages[stage], at);
-  for (int i = 0; i < rk->problem.n; i++) at[i] = rk->y_old[i] + h * at[i];
+  ns_ode_point(rk->problem.n, &stages[stage], rk->K, rk->y_old, h, at);
   return rate(rk, rk->state.t_old + nodes[stage] * h, at, rk->K[stage], err);
 }
 
@@ -229,7 +210,7 @@ static NsStatus take_stages(NsDop853 *rk, double h, NsError *err) {
 /* ---- step control ---- */
 
 static double scale(const NsDop853 *rk, int i, double a, double b) {
-  return rk->problem.atol[i] + rk->problem.rtol * fmax(fabs(a), fabs(b));
+  return rk->problem.atol[i] + rk->problem.rtol * ns_ode_larger(fabs(a), fabs(b));
 }
 
 /* The estimated error of the trial over what is accepted: the fifth-order one, damped by the third-order one. */

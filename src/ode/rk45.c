@@ -16,23 +16,24 @@ enum { STAGES = 7, ROWS = 4, POWER = 5 };
 static const double nodes[STAGES] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
 
 /* Row 6 are the weights of the solution. */
-static const double stages[STAGES][STAGES - 1] = {
-  {0},
-  {1.0 / 5},
-  {3.0 / 40, 9.0 / 40},
-  {44.0 / 45, -56.0 / 15, 32.0 / 9},
-  {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-  {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-  {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
+static const NsOdeRow stages[STAGES] = {
+  {0, {{0, 0}}},
+  {1, {{0, 1.0 / 5}}},
+  {2, {{0, 3.0 / 40}, {1, 9.0 / 40}}},
+  {3, {{0, 44.0 / 45}, {1, -56.0 / 15}, {2, 32.0 / 9}}},
+  {4, {{0, 19372.0 / 6561}, {1, -25360.0 / 2187}, {2, 64448.0 / 6561}, {3, -212.0 / 729}}},
+  {5, {{0, 9017.0 / 3168}, {1, -355.0 / 33}, {2, 46732.0 / 5247}, {3, 49.0 / 176}, {4, -5103.0 / 18656}}},
+  {5, {{0, 35.0 / 384}, {2, 500.0 / 1113}, {3, 125.0 / 192}, {4, -2187.0 / 6784}, {5, 11.0 / 84}}},
 };
 
 /* The solution minus the one of order 4; the last term of the dense output. */
-static const double difference[STAGES] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
-                                          -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-static const double last_row[STAGES] = {-12715105075.0 / 11282082432, 0,
-                                        87487479700.0 / 32700410799,  -10690763975.0 / 1880347072,
-                                        701980252875.0 / 199316789632, -1453857185.0 / 822651844,
-                                        69997945.0 / 29380423};
+static const NsOdeRow difference = {6,
+                                    {{0, 71.0 / 57600}, {2, -71.0 / 16695}, {3, 71.0 / 1920}, {4, -17253.0 / 339200},
+                                     {5, 22.0 / 525}, {6, -1.0 / 40}}};
+static const NsOdeRow last_row = {6,
+                                  {{0, -12715105075.0 / 11282082432}, {2, 87487479700.0 / 32700410799},
+                                   {3, -10690763975.0 / 1880347072}, {4, 701980252875.0 / 199316789632},
+                                   {5, -1453857185.0 / 822651844}, {6, 69997945.0 / 29380423}}};
 
 typedef struct Rk45 {
   NsOdeProblem problem;
@@ -90,19 +91,10 @@ static void look(const void *self, NsStepperState *state) {
 
 /* ---- a step ---- */
 
-/* sum (n) = the first `count` stages, weighted. */
-static void combine(const Rk45 *rk, const double *weights, int count, double *sum) {
-  int n = rk->problem.n;
-  memset(sum, 0, (size_t)n * sizeof *sum);
-  for (int s = 0; s < count; s++)
-    for (int i = 0; i < n && weights[s] != 0; i++) sum[i] += weights[s] * rk->K[s][i];
-}
-
 /* From (t_old, y_old), K[0] known: the solution after h into `trial`, and K[6] there. */
 static NsStatus take_stages(Rk45 *rk, double h, NsError *err) {
   for (int s = 1; s < STAGES; s++) {
-    combine(rk, stages[s], s, rk->trial);
-    for (int i = 0; i < rk->problem.n; i++) rk->trial[i] = rk->y_old[i] + h * rk->trial[i];
+    ns_ode_point(rk->problem.n, &stages[s], rk->K, rk->y_old, h, rk->trial);
     NsStatus status = ns_ode_rate(&rk->problem, rk->state.t_old + nodes[s] * h, rk->trial, rk->K[s],
                                   &rk->state.evaluations, err);
     if (status != NS_OK) return status;
@@ -111,7 +103,7 @@ static NsStatus take_stages(Rk45 *rk, double h, NsError *err) {
 }
 
 static double error_norm(Rk45 *rk, double h) {
-  combine(rk, difference, STAGES, rk->sum);
+  ns_ode_combine(rk->problem.n, &difference, rk->K, rk->sum);
   return fabs(h) * ns_ode_norm(&rk->problem, rk->sum, rk->y_old, rk->trial);
 }
 
@@ -174,7 +166,7 @@ static NsStatus interpolate(void *self, NsError *err) {
   (void)err;
   Rk45 *rk = self;
   double h = rk->state.t - rk->state.t_old;
-  combine(rk, last_row, STAGES, rk->F[3]);
+  ns_ode_combine(rk->problem.n, &last_row, rk->K, rk->F[3]);
   for (int i = 0; i < rk->problem.n; i++) {
     double dy = rk->y[i] - rk->y_old[i], slope = h * rk->K[0][i];
     rk->F[0][i] = dy;

@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "simulation/event_parts.h"
 
+enum { MAX_SMOOTH_STEPS = 100000 }; /* from one event to the next or to the end of a step of the grid */
+
 const char *ns_event_name(NsEventKind kind) {
   static const char *const names[] = {
 #define X(code, name) name,
@@ -211,8 +213,11 @@ static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
   if (status != NS_OK) return status;
   limit_step(ed);
   int row = -1;
-  for (;;) {
+  for (int steps = 0;; steps++) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
+    if (steps == MAX_SMOOTH_STEPS)
+      return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)",
+                     steps, ed->t);
     status = ns_dop853_step(ed->rk, err);
     if (status == NS_OK) status = ns_ed_search(ed, &row, err);
     if (status == NS_OK) status = take_state(ed, err);

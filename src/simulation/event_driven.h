@@ -82,7 +82,7 @@ void ns_event_driven_free(NsEventDriven *ed);
 /*
 ** From the memories at t_k through all events to t_next, accepted on success: q, v, y, ydot of every object are those
 ** of t_next, lambda the forces there, p the sum of the impulses of the impacts. The problem (borrowed) solves for
-** impulses and forces. NS_ENOCONV (step length, a constraint that can not be kept), NS_EMAXITER (too many events),
+** impulses and forces. NS_ENOCONV (step length, a constraint that can not be kept), NS_EMAXITER (too many events, or steps of the integrator between two),
 ** NS_ENOSOL and other statuses of the problem, what callbacks raise. The events are appended to the log, whose
 ** events after `kept` are forgotten first.
 */

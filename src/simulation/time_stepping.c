@@ -218,11 +218,14 @@ static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
             ns_osnsp_name(ts->problem->kind));
     return locate(ts, NS_EARG, err);
   }
-  ns_fail(err, info->status,
-          "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
-          ns_osnsp_name(ts->problem->kind), ns_status_message(info->status), ts->problem->m,
-          ts->problem->m == 1 ? "" : "s", first ? first->name : "?", ts->nsds->ninteractions > 1 ? " on" : "",
-          info->residual);
+  if (first)
+    ns_fail(err, info->status,
+            "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
+            ns_osnsp_name(ts->problem->kind), ns_status_message(info->status), ts->problem->m,
+            ts->problem->m == 1 ? "" : "s", first->name, ts->nsds->ninteractions > 1 ? " on" : "", info->residual);
+  else
+    ns_fail(err, info->status, "the sparse equations of the states have no accepted solution: %s (residual %.3g)",
+            ns_status_message(info->status), info->residual);
   return locate(ts, info->status, err);
 }
 
