@@ -37,7 +37,8 @@ local opt = options.parse(arg, {
   { "theta", default = 0.5, min = 0.5, max = 1, help = "weight of the end of a step" },
   { "osi", default = names[1], choices = names, help = "the integrator whose run is told and written" },
   { "csv", value = "FILE", help = "write every step there" },
-  { "animate", value = "FILE", help = "write the ball in motion there (.html, .gif, .mp4)" },
+  { "animate", value = "FILE", help = "write the ball in motion there (.html, .gif, .mp4)",
+    endings = { "html", "gif", "mp4" } },
   pictures.option,
 })
 local m, g = 1, 9.81

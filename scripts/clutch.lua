@@ -31,7 +31,8 @@ local opt = options.parse(arg, {
   { "gamma", default = 1, above = 0, max = 1, help = "weight of the new input r" },
   { "h", default = 0.05, min = 1e-5, max = 5, help = "length of a step" },
   { "csv", value = "FILE", help = "write every step there" },
-  { "animate", value = "FILE", help = "write the graph of y(lambda) over the law there (.html, .gif, .mp4)" },
+  { "animate", value = "FILE", help = "write the graph of y(lambda) over the law there (.html, .gif, .mp4)",
+    endings = { "html", "gif", "mp4" } },
   pictures.option,
 })
 local sign = opt.mode == "engage" and -1 or 1 -- of y = +-c

@@ -37,7 +37,8 @@ local opt = options.parse(arg, {
   { "h", default = 2e-3, min = 1e-6, max = 1, help = "length of a step" },
   { "T", default = 2, above = 0, max = 1000, help = "end of the run" },
   { "csv", value = "FILE", help = "write every step there" },
-  { "animate", value = "FILE", help = "write the disks in motion there (.html, .gif, .mp4)" },
+  { "animate", value = "FILE", help = "write the disks in motion there (.html, .gif, .mp4)",
+    endings = { "html", "gif", "mp4" } },
   { "times", default = 0, min = 0, max = 1, help = "1: print how long the steps took" },
   pictures.option,
 })

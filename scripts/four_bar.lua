@@ -44,7 +44,8 @@ local opt = options.parse(arg, {
   { "T", default = 30, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 600, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, angles, speed, closing error and energy there" },
-  { "animate", value = "FILE", help = "write the linkage in motion there (.html, .gif, .mp4)" },
+  { "animate", value = "FILE", help = "write the linkage in motion there (.html, .gif, .mp4)",
+    endings = { "html", "gif", "mp4" } },
   pictures.option,
 })
 

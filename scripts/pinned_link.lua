@@ -29,7 +29,8 @@ local opt = options.parse(arg, {
   { "T", default = 4, above = 0, max = 1000, help = "end of the run" },
   { "points", default = 50, min = 2, max = 1e6, help = "number of times, equally spaced from 0 to T" },
   { "csv", value = "FILE", help = "write t, theta, omega, the centre, the energy and the error of the pin there" },
-  { "animate", value = "FILE", help = "write the link in motion there (.html, .gif, .mp4)" },
+  { "animate", value = "FILE", help = "write the link in motion there (.html, .gif, .mp4)",
+    endings = { "html", "gif", "mp4" } },
   pictures.option,
 })
 

@@ -35,6 +35,17 @@ describe("nslua.options", function()
     refused("unexpected argument 'x'", "x")
   end)
 
+  it("takes names of files by their ending, where there is a directory for them", function()
+    local film = { { "film", endings = { "html", "gif", "mp4" } }, { "page", endings = { "html" } } }
+    assert.same({ film = "a.gif", page = "./b.html" }, options.read({ "--film", "a.gif", "--page", "./b.html" }, film))
+    local function refused(message, ...) assert.equal(message, select(2, options.read({ ... }, film))) end
+    refused("--film: expected a name that ends in .html, .gif or .mp4, got 'a.xyz'", "--film", "a.xyz")
+    refused("--film: expected a name that ends in .html, .gif or .mp4, got 'gif'", "--film", "gif")
+    refused("--page: expected a name that ends in .html, got 'a.gif'", "--page=a.gif")
+    refused("--film: cannot write '/nowhere/at all/a.gif': No such file or directory", "--film",
+      "/nowhere/at all/a.gif")
+  end)
+
   it("words its help", function()
     assert.equal("usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]", options.usage("s", list))
     assert.equal([[

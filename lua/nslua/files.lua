@@ -61,6 +61,16 @@ end
 function Columns:__newindex(key) error(("columns: %s: a record cannot be assigned to"):format(tostring(key)), 2) end
 function Columns:__len() return fields[self].rows end
 
+-- pairs(run): the columns by name, in the order of the file.
+function Columns:__pairs()
+  local record, i = fields[self], 0
+  return function()
+    i = i + 1
+    local name = record.names[i]
+    if name ~= nil then return name, record.arrays[name] end
+  end
+end
+
 function Columns:__tostring()
   local record = fields[self]
   return ("columns (%d rows): %s"):format(record.rows, table.concat(record.names, ", "))
@@ -104,6 +114,9 @@ return function(ns, support)
     for name, array in pairs(data) do
       if type(name) ~= "string" then
         error(("save: data: expected names as keys, got %s"):format(tostring(name)), 3)
+      end
+      if name:find("\0", 1, true) then
+        error(("save: data: expected names without a zero byte, got %q"):format(name), 3)
       end
       if not is_array(array) and type(array) ~= "table" then
         error(("save: %s: expected a vector or a matrix, got %s"):format(name, type(array)), 3)
@@ -152,18 +165,19 @@ return function(ns, support)
         error(("save: '%s': expected a vector or a matrix, got %s; .npz holds arrays by name"):format(file,
           type(data)), 2)
       end
-      return (call(support.save_npy, file, data))
+      call(support.save_npy, file, data)
+      return
     end
     if (kind == "npz" or kind == "h5") and is_array(data) then
       error(("save: '%s': expected a table of arrays by name, got one array; .npy holds one"):format(file), 2)
     end
     local names, arrays = parts_of(data)
-    return (call(support["save_" .. kind], file, names, arrays, fields[data] and fields[data].attributes))
+    call(support["save_" .. kind], file, names, arrays, fields[data] and fields[data].attributes)
   end
 
   methods.save = function(self, file)
     check(self)
-    return public.save(file, self)
+    public.save(file, self)
   end
 
   -- load(file): .npy a vector or a matrix; .csv, .npz and .h5 columns by name.

@@ -63,7 +63,9 @@ return function(ns, motion)
   end
 
   local function take_options(o, who, names)
-    if type(o) ~= "table" then fail("%s: expected an option table, got %s", who, type(o)) end
+    if type(o) ~= "table" or rawget(o, "system") ~= nil then -- a body is no table of options
+      fail("%s: expected an option table, got %s", who, type(o) == "table" and describe(o) or type(o))
+    end
     local known = {}
     for name in names:gmatch "%S+" do known[#known + 1], known[name] = name, true end
     for key in pairs(o) do
@@ -790,7 +792,7 @@ return function(ns, motion)
 
   -- q and v on the constraints: q the nearest in steps of least norm, v the nearest in the kinetic energy.
   function System:consistent(t, q, v)
-    q, v = state(self, t, q, v or ns.zeros(self.n))
+    q, v = state(self, t, q, v or ns.zeros(self.n), "consistent")
     for _ = 1, 50 do
       local phi, Cq = constraint_jacobian(self, t, q)
       if #phi == 0 then return q, v end

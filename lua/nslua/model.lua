@@ -498,6 +498,8 @@ local function make(ns)
     return ("model of %d variables, %d conditions"):format(#model.list, n + #model.equations)
   end
 
+  require "nslua.where".methods(Model, "a model", "model")
+
   return function(...)
     if select("#", ...) > 0 then fail("model: no arguments expected") end
     return setmetatable({ list = {}, condition = {}, equations = {}, passes = 0 }, Model)

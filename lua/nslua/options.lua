@@ -10,8 +10,9 @@
 --   print(opt.mode, opt.theta, opt.csv)
 --
 -- Each option takes a value: --theta 0.5 or --theta=0.5. One whose default is a number, or with bounds, takes a
--- number (min, max: inclusive; above: exclusive); one with choices takes one of them; any other takes a text. One
--- without a default may stay nil. --help prints the list and ends the script; a mistake prints a message and the
+-- number (min, max: inclusive; above: exclusive); one with choices takes one of them; one with endings, { "html" },
+-- the name of a file that ends in one of them, in a directory that is there; any other takes a text. One without a
+-- default may stay nil. --help prints the list and ends the script; a mistake prints a message and the
 -- usage line on the error output and ends it with status 1.
 
 local options = {}
@@ -28,6 +29,11 @@ end
 
 local function expected(option)
   if option.choices then return "one of " .. table.concat(option.choices, ", ") end
+  if option.endings then
+    local list, n = option.endings, #option.endings
+    local head = table.concat(list, ", .", 1, math.max(n - 1, 1))
+    return "a name that ends in ." .. head .. (n > 1 and " or ." .. list[n] or "")
+  end
   local bounds = {}
   if option.above then bounds[#bounds + 1] = ("above %g"):format(option.above) end
   if option.min then bounds[#bounds + 1] = ("at least %g"):format(option.min) end
@@ -40,6 +46,10 @@ local function convert(option, text)
   if option.choices then
     for _, choice in ipairs(option.choices) do
       if choice == text then return text end
+    end
+  elseif option.endings then
+    for _, ending in ipairs(option.endings) do
+      if text:sub(-#ending - 1) == "." .. ending then return text end
     end
   elseif is_number(option) then
     local number = tonumber(text)
@@ -76,6 +86,15 @@ function options.help(script, list)
   return table.concat(lines, "\n")
 end
 
+-- Why there is no directory for a file to be written; nil when there is.
+local function no_directory(file)
+  local directory = file:match "^(.*/)[^/]*$"
+  if not directory then return nil end
+  local found, message = io.open(directory)
+  if not found then return message:match ": ([^:]*)$" or message end
+  found:close()
+end
+
 -- The options in `args` by name, or nil and a message; `help` is true when --help is among them.
 function options.read(args, list)
   local known, result, i = {}, {}, 1
@@ -97,6 +116,8 @@ function options.read(args, list)
     if not text or text == "" then return nil, ("--%s: expected a value (%s)"):format(name, value_name(option)) end
     local value = convert(option, text)
     if value == nil then return nil, ("--%s: expected %s, got '%s'"):format(name, expected(option), text) end
+    local reason = option.endings and no_directory(value)
+    if reason then return nil, ("--%s: cannot write '%s': %s"):format(name, value, reason) end
     result[name] = value
     i = i + 1
   end

@@ -17,7 +17,8 @@
 local pictures = {}
 
 pictures.option = { "plot", value = "DIR", help = "draw pictures into this directory (needs gnuplot)" }
-pictures.motion = { "animate", value = "FILE", help = "write the motion there (.html, .gif, .mp4)" }
+pictures.motion = { "animate", value = "FILE", help = "write the motion there (.html, .gif, .mp4)",
+  endings = { "html", "gif", "mp4" } }
 
 local function give_up(message)
   io.stderr:write(arg and arg[0] or "script", ": ", message, "\n")

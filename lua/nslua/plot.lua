@@ -63,33 +63,60 @@ local function whole(who, what, x, least, most)
   return k
 end
 
+local function check_subplot(options)
+  options = data.options("subplot", options, "projection sharex")
+  if options.projection ~= nil and options.projection ~= "3d" then
+    fail("subplot: projection: expected \"3d\", got %s", data.describe(options.projection))
+  end
+  if options.sharex and getmetatable(options.sharex) ~= Axes then
+    fail("subplot: sharex: expected axes, got %s", data.describe(options.sharex))
+  end
+  return options
+end
+
 -- subplot(rows, cols, i [, {projection = "3d", sharex = axes}]): the panel number i, counted along rows; i = {i, j}:
 -- the panels from i to j together. One that is there already is taken again.
 function Figure:subplot(rows, cols, i, options)
-  options = data.options("subplot", options, "projection sharex")
+  options = check_subplot(options)
   rows, cols, i = rows or 1, cols or 1, i or 1
   rows, cols = whole("subplot", "rows", rows, 1, 50), whole("subplot", "cols", cols, 1, 50)
   local first = whole("subplot", "i", type(i) == "table" and i[1] or i, 1, rows * cols)
   local last = whole("subplot", "i", type(i) == "table" and i[2] or i, first, rows * cols)
   for _, axes in ipairs(self.panels) do
     if axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
+      if options.projection then axes:in_space "subplot" end
+      if options.sharex and options.sharex ~= axes then axes.share_x = options.sharex.share_x or options.sharex end
       self.current = axes
       return axes
     end
   end
   local axes = Axes.new(self, rows, cols, first, last)
-  if options.projection ~= nil and options.projection ~= "3d" then
-    fail("subplot: projection: expected \"3d\", got %s", data.describe(options.projection))
-  end
   axes.three_d = options.projection == "3d"
-  if options.sharex then
-    if getmetatable(options.sharex) ~= Axes then fail("subplot: sharex: expected axes, got %s",
-      data.describe(options.sharex)) end
-    axes.share_x = options.sharex.share_x or options.sharex
-  end
+  if options.sharex then axes.share_x = options.sharex.share_x or options.sharex end
   self.panels[#self.panels + 1] = axes
   self.current = axes
   return axes
+end
+
+-- subplots(rows, cols [, {sharex = true, figsize =, dpi =, title =}]): a new figure with all its panels, and these:
+-- one panel alone, a list of those of one row or column, or a list of rows.
+function plot.subplots(rows, cols, options)
+  if type(rows) == "table" then rows, options = nil, rows end
+  options = data.options("subplots", options, "sharex figsize dpi title")
+  if options.sharex ~= nil and type(options.sharex) ~= "boolean" then
+    fail("subplots: sharex: expected a boolean, got %s", data.describe(options.sharex))
+  end
+  rows, cols = whole("subplots", "rows", rows or 1, 1, 50), whole("subplots", "cols", cols or 1, 1, 50)
+  local fig = plot.figure { figsize = options.figsize, dpi = options.dpi, title = options.title }
+  local all, flat = {}, {}
+  for k = 1, rows * cols do
+    local i, j = (k - 1) // cols + 1, (k - 1) % cols + 1
+    all[i] = all[i] or {}
+    flat[k] = fig:subplot(rows, cols, k, { sharex = options.sharex and i > 1 and all[1][j] or nil })
+    all[i][j] = flat[k]
+  end
+  if rows > 1 and cols > 1 then return fig, all end
+  return fig, #flat > 1 and flat or flat[1]
 end
 
 -- The current axes; the only panel when there is none yet.
@@ -181,6 +208,8 @@ function Figure:close()
   if current == self then current = nil end
 end
 
+require "nslua.where".methods(Figure, "a figure", "fig")
+
 -- ---- the current figure and axes ----
 
 function plot.gca() return plot.gcf():gca() end
@@ -197,8 +226,8 @@ function plot.close(fig)
 end
 
 for name, method in pairs(Axes) do
-  if type(method) == "function" and not name:find "^_" and not plot[name] and name ~= "new" and
-    name ~= "colormap" then
+  if type(method) == "function" and not name:find "^_" and not name:find "^set_" and not plot[name] and
+    name ~= "new" and name ~= "colormap" and name ~= "in_space" then
     plot[name] = function(...) return method(plot.gca(), ...) end
   end
 end

@@ -69,6 +69,11 @@ local function to_3d(self, who)
   self.three_d = true
 end
 
+-- These axes from now on hold curves in space; raises when there are curves in the plane.
+function Axes:in_space(who)
+  if not self.three_d then to_3d(self, who) end
+end
+
 local function in_plane(self, who)
   if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
 end
@@ -103,7 +108,7 @@ end
 local function curves_of(self, who, arguments, kind)
   local n, options = arguments.n, {}
   if n > 0 and data.is_options(arguments[n]) then options, n = arguments[n], n - 1 end
-  data.options(who, options, kind == "step" and LINE .. " where" or LINE)
+  options = data.options(who, options, kind == "step" and LINE .. " where" or LINE)
   if n == 0 then fail("%s: expected x and y", who) end
   local i, made = 1, {}
   while i <= n do
@@ -573,5 +578,14 @@ function Axes:set(options)
   for key, value in pairs(data.options("set", options, known)) do self[key](self, value) end
   return self
 end
+
+-- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.
+Axes.set_aspect = Axes.axis
+for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "zlim", "xscale", "yscale", "zscale",
+  "xticks", "yticks", "zticks" } do
+  Axes["set_" .. name] = Axes[name]
+end
+
+require "nslua.where".methods(Axes, "axes", "ax")
 
 return Axes

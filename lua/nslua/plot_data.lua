@@ -23,7 +23,7 @@ local fail = data.fail
 function data.describe(x)
   if core.isvector(x) then return ("vector of %d"):format(#x) end
   if core.ismatrix(x) then return ("matrix of %d x %d"):format(x:rows(), x:cols()) end
-  if type(x) == "number" then return "number " .. tostring(x) end
+  if type(x) == "number" then return x ~= x and "nan" or "number " .. tostring(x) end
   if type(x) == "string" then return ("'%s'"):format(x) end
   if type(x) == "table" then return ("table of %d"):format(#x) end
   return type(x)
@@ -36,16 +36,24 @@ function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil
 end
 
--- The options, {} for nil; a name that is not in the list `known` (words) raises.
+-- matplotlib's short names of options.
+local short = { lw = "linewidth", ls = "linestyle", c = "color", ms = "markersize", ec = "edgecolor" }
+
+-- The options by their full names, {} for nil; a name that is not in the list `known` (words) raises.
 function data.options(who, options, known)
   if options == nil then return {} end
   if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, describe(options)) end
-  for key in pairs(options) do
-    if not (" " .. known .. " "):find(" " .. tostring(key) .. " ", 1, true) then
-      fail("%s: unknown option '%s' (known: %s)", who, tostring(key), known:gsub(" ", ", "))
+  local full, words = {}, " " .. known .. " "
+  local function has(name) return words:find(" " .. tostring(name) .. " ", 1, true) end
+  for key, value in pairs(options) do
+    local name = not has(key) and short[key] or key
+    if not has(name) then fail("%s: unknown option '%s' (known: %s)", who, tostring(key), known:gsub(" ", ", ")) end
+    if name ~= key and options[name] ~= nil then
+      fail("%s: %s and %s are one option; both are given", who, key, name)
     end
+    full[name] = value
   end
-  return options
+  return full
 end
 
 -- A copy of a vector or a table of numbers as a vector. NaN and infinity are gaps.

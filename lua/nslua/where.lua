@@ -21,6 +21,21 @@ end
 -- A text without the place that `fail` put before it; `who` is what the message itself begins with.
 function where.bare(message, who) return (message:gsub("^[^\n]-:%d+: (" .. who .. ": )", "%1", 1)) end
 
+-- Lets the methods of a class, whose table is the metatable of its objects, refuse what is none of them: fig.show(),
+-- ax.plot(t, x), a point in place of the colon. `noun` says what was expected, `name` stands for it in the example.
+function where.methods(class, noun, name)
+  for key, method in pairs(class) do
+    if type(method) == "function" and not key:find "^__" and key ~= "new" then
+      class[key] = function(self, ...)
+        if getmetatable(self) ~= class then
+          where.fail(("%s: expected %s before a colon, as in %s:%s(...)"):format(key, noun, name, key))
+        end
+        return method(self, ...)
+      end
+    end
+  end
+end
+
 where.ours()
 
 return where

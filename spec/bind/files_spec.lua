@@ -51,6 +51,15 @@ describe("a run", function()
     for j, name in ipairs(sol:names()) do assert.is_true(bits(A:column(j)) == bits(sol:column(name))) end
   end)
 
+  it("goes through pairs, in the order of the file", function()
+    local file = os.tmpname() .. ".csv"
+    assert.equal(0, select("#", ns.save(file, { t = { 0, 1 }, b = { 2, 3 }, a = { 4, 5 } })))
+    local seen = {}
+    for name, column in pairs(ns.load(file)) do seen[#seen + 1] = name .. column[2] end
+    os.remove(file)
+    assert.same({ "t1.0", "a5.0", "b3.0" }, seen)
+  end)
+
   it("is a record: what is not in it is said", function()
     sol:save(path "run.csv")
     local run = ns.load(path "run.csv")
@@ -109,6 +118,8 @@ describe("arrays", function()
       ns.eye(2)))
     assert.equal("save: a: expected a vector or a matrix, got string", message(ns.save, "x.npz", { a = "b" }))
     assert.equal("save: a: rows[2]: expected 2 numbers, got 1", message(ns.save, "x.npz", { a = { { 1, 2 }, { 3 } } }))
+    assert.equal([[save: data: expected names without a zero byte, got "a\0b"]], message(ns.save, "x.npz",
+      { ["a\0b"] = { 1 } }))
     assert.equal("save: data: expected names as keys, got 1", message(ns.save, "x.npz", { { 1 }, { 2 } }))
     assert.equal("save: data: expected a vector, a matrix or a table of them by name, got nil", message(ns.save, "x.csv"))
     assert.equal("save: 'b': expected a column of 1 numbers", message(ns.save, path "x.csv", { a = { 1 }, b = { 1, 2 } }))

@@ -83,6 +83,8 @@ describe("NonSmoothDynamicalSystem", function()
     end
     assert.equal("LagrangianRheonomousR: states: expected a positive number, got 0",
       message(ns.LagrangianRheonomousR, { h = print, states = 0 }))
+    assert.equal("LagrangianRheonomousR: states: expected at most 2147483647, got 1000000000000",
+      message(ns.LagrangianRheonomousR, { h = print, states = 1000000000000 }))
     assert.equal("LagrangianRheonomousR: states: expected an integer, got number 1.5",
       message(ns.LagrangianRheonomousR, { h = print, states = 1.5 }))
   end)

@@ -67,6 +67,11 @@ describe("run()", function()
   it("refuses wrong options", function()
     local simu = models.relay(0.01)
     assert.equal("run: options: expected a table, got number 3.0", message(simu.run, simu, 3))
+    assert.equal("run: stream: 'a.npz': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)",
+      message(simu.run, simu, { stream = "a.npz" }))
+    assert.equal("run: stream: 'a.csv' is the file of the checkpoint", message(simu.run, simu, { stream = "a.csv",
+      checkpoint = "a.csv" }))
+    assert.is_nil(io.open "a.csv")
     assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial)",
       message(simu.run, simu, { foo = 1 }))
     assert.equal("run: every: expected 1 or more, got 0", message(simu.run, simu, { every = 0 }))

@@ -237,6 +237,10 @@ describe("ns.mechanics refuses", function()
 
   it("bad systems", function()
     fails("mechanics: system: expected an option table, got number", ns.mechanics.system, 3)
+    local other = ns.mechanics.system {}
+    local arm = other:free_body { mass = 1, inertia = 1, name = "arm" }
+    fails("mechanics: torque: expected an option table, got mechanics.body 'arm'", other.torque, other, arm, 2)
+    fails("mechanics: consistent: t: expected a number, got table", other.consistent, other, { q0 = { 0, 0, 0 } })
     fails("mechanics: system: unknown option 'n' (known: compile, coordinates, dimension, frame, gravity, origin)", system,
       { n = 2 })
     fails("mechanics: system: dimension: expected 2 or 3, got 4", system, { dimension = 4 })

@@ -528,6 +528,79 @@ describe("axes", function()
   end)
 end)
 
+describe("a point in place of the colon", function()
+  it("is said, at the line of the caller", function()
+    local fig, ax = plot.subplots()
+    local function said(f) return (select(2, pcall(f))) end
+    assert.matches("^%S+plot_spec.lua:%d+: plot: expected axes before a colon, as in ax:plot%(%.%.%.%)$",
+      said(function() ax.plot({ 1, 2 }, { 1, 2 }) end))
+    assert.matches("^%S+plot_spec.lua:%d+: set_title: expected axes before a colon, as in ax:set_title%(%.%.%.%)$",
+      said(function() ax.set_title "T" end))
+    assert.matches("^%S+plot_spec.lua:%d+: show: expected a figure before a colon, as in fig:show%(%.%.%.%)$",
+      said(function() fig.show() end))
+    assert.matches("subplot: expected a figure before a colon", said(function() fig.subplot(2, 1, 1) end))
+  end)
+
+  it("and a format or a number that is none", function()
+    local v, ax = { 1, 2 }, plot.figure():subplot(1, 1, 1)
+    assert.equal("plot3D: format: expected a string, got number 3", message(ax.plot3D, ax, v, v, v, 3))
+    ax = plot.figure():subplot(1, 1, 1)
+    assert.equal("axhline: options: expected a table, got nan", message(ax.axhline, ax, 1, 0 / 0))
+  end)
+end)
+
+describe("matplotlib's names", function()
+  it("subplots: a figure and its axes, one, a list, or a list of rows", function()
+    local fig, ax = plot.subplots()
+    assert.equal("axes 1 of 1 x 1 with 0 artists", tostring(ax))
+    assert.equal(fig, plot.gcf())
+    local column, row, all
+    fig, column = plot.subplots(3, 1, { sharex = true, figsize = { 4, 3 }, title = "T" })
+    assert.same({ 3, 4, "T" }, { #column, fig.size[1], fig.heading })
+    assert.equal(column[1], column[3].share_x)
+    assert.is_nil(column[1].share_x)
+    fig, row = plot.subplots(1, 2)
+    assert.equal(fig:subplot(1, 2, 2), row[2])
+    fig, all = plot.subplots(2, 2, { sharex = true })
+    assert.same({ 2, 2 }, { #all, #all[1] })
+    assert.equal(fig:subplot(2, 2, 3), all[2][1])
+    assert.equal(all[1][2], all[2][2].share_x)
+    assert.equal("subplots: cols: expected a whole number from 1 to 50, got number 0", message(plot.subplots, 2, 0))
+    assert.equal("subplots: sharex: expected a boolean, got number 1", message(plot.subplots, { sharex = 1 }))
+    assert.matches("^subplots: unknown option 'sharey' %(known: sharex, ", message(plot.subplots, 2, 2, { sharey = true }))
+  end)
+
+  it("set_xlabel and the like, and the short names of options", function()
+    local fig, ax = plot.subplots()
+    ax:plot({ 1, 2 }, { 3, 4 }, { lw = 3, c = "#123456", ls = "--", ms = 9 })
+    local short = fig:commands()
+    ax.artists, ax.used_colors = {}, 0
+    ax:plot({ 1, 2 }, { 3, 4 }, { linewidth = 3, color = "#123456", linestyle = "--", markersize = 9 })
+    assert.equal(short, fig:commands())
+    ax:set_xlabel "X":set_ylabel "Y":set_title "T":set_xlim(0, 1):set_ylim { 2, 3 }:set_yscale "log":set_aspect "equal"
+    assert.same({ "X", "Y", "T", "equal", true }, { ax.names.x, ax.names.y, ax.heading, ax.aspect, ax.logs.y })
+    assert.same({ x = { 0, 1 }, y = { 2, 3 } }, ax.limits)
+    assert.is_nil(plot.set_xlabel)
+    local options = { lw = 1, linewidth = 2 }
+    assert.equal("plot: lw and linewidth are one option; both are given", message(ax.plot, ax, { 1, 2 }, options))
+    assert.same({ lw = 1, linewidth = 2 }, options)
+    assert.matches("^legend: unknown option 'lw' ", message(ax.legend, ax, { lw = 1 }))
+  end)
+
+  it("a panel that is there takes the options of subplot too, or refuses them", function()
+    local fig, axes = plot.subplots(3, 1)
+    assert.equal("subplot: projection: expected \"3d\", got 'polar'", message(fig.subplot, fig, 3, 1, 1,
+      { projection = "polar" }))
+    assert.equal("subplot: sharex: expected axes, got number 3", message(fig.subplot, fig, 3, 1, 1, { sharex = 3 }))
+    assert.equal(axes[1], fig:subplot(3, 1, 2, { sharex = axes[1] }).share_x)
+    assert.is_true(fig:subplot(3, 1, 3, { projection = "3d" }).three_d)
+    axes[1]:plot { 1, 2 }
+    assert.equal("subplot: these axes hold curves in the plane already", message(fig.subplot, fig, 3, 1, 1,
+      { projection = "3d" }))
+    assert.is_falsy(axes[1].three_d)
+  end)
+end)
+
 describe("the current figure", function()
   it("is made when it is needed, and takes every method of axes", function()
     plot.close()

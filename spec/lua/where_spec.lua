@@ -37,6 +37,17 @@ describe("an error of a module in Lua", function()
     end
   end)
 
+  it("says what a method was called on when a point took the colon's place", function()
+    local line, text = line_of(function() ns.numerics.model().solve() end)
+    assert.equal(here() - 1, line)
+    assert.equal("solve: expected a model before a colon, as in model:solve(...)", text)
+    text = select(2, line_of(function()
+      ns.animation { frames = 1, draw = function(_, paper) paper.circle(0, 0, 1) end }
+    end))
+    assert.matches("^animation: draw at frame 1: .*where_spec.lua:%d+: circle: expected a canvas before a colon, as in "
+      .. "canvas:circle%(%.%.%.%)$", text)
+  end)
+
   it("names the line that called it: ns.dae, ns.consistent, ns.diagnose, also what its functions in C say", function()
     local calls = {
       function() return ns.dae("euler", decay), 0 end,

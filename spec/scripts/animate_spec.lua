@@ -272,7 +272,7 @@ describe("--animate", function()
     assert.matches("cannot write '/nonexistent/a.html': No such file or directory", err, 1, true)
     assert.equal(1, status)
     _, err, status = host.nslua_run "scripts/clutch.lua --h 1 --animate a.txt"
-    assert.matches("interact: file: 'a.txt': expected a name that ends in .html, .gif or .mp4", err, 1, true)
+    assert.matches("--animate: expected a name that ends in .html, .gif or .mp4, got 'a.txt'", err, 1, true)
     assert.equal(1, status)
     _, err, status = host.nslua_run "scripts/four_bar.lua --method all --animate a.html"
     assert.matches("--animate goes with one method", err, 1, true)

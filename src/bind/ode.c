@@ -35,6 +35,7 @@ static const char *const known[] = {"method",   "rtol",       "atol",      "t_ev
 static void lay_out(lua_State *L) {
   lua_settop(L, OPTIONS);
   if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS)) nsl_bad(L, who, "options", "a table", OPTIONS);
+  if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
   if (lua_istable(L, OPTIONS)) nsl_check_options(L, OPTIONS, who, known);
   for (int i = 0; known[i]; i++) {
     if (lua_istable(L, OPTIONS)) lua_getfield(L, OPTIONS, known[i]);

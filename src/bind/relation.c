@@ -337,7 +337,8 @@ static void apply_states(lua_State *L, int options, NslRelation *self) {
   const char *who = self->callee.head.type->name;
   if (lua_getfield(L, options, "states") == LUA_TNIL) return;
   lua_Integer states = nsl_integer(L, lua_gettop(L), who, "states");
-  if (states < 1 || states > INT_MAX) luaL_error(L, "%s: states: expected a positive number, got %I", who, states);
+  if (states < 1) luaL_error(L, "%s: states: expected a positive number, got %I", who, states);
+  if (states > INT_MAX) luaL_error(L, "%s: states: expected at most %d, got %I", who, INT_MAX, states);
   self->relation->states = (int)states;
 }
 

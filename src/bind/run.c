@@ -101,6 +101,15 @@ static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   return c;
 }
 
+/* Raises for a stream that would not be read as what it is, or that goes over the checkpoint. */
+static void check_stream(lua_State *L, const Options *options) {
+  const char *stream = options->stream, *ending = strrchr(stream, '.');
+  if (ending && (strcmp(ending, ".npy") == 0 || strcmp(ending, ".npz") == 0))
+    luaL_error(L, "run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)", stream);
+  if (options->checkpoints.path && strcmp(options->checkpoints.path, stream) == 0)
+    luaL_error(L, "run: stream: '%s' is the file of the checkpoint", stream);
+}
+
 static Options read_options(lua_State *L, int idx) {
   static const char *const known[] = {"every", "record", "checkpoint", "stream", "resume", "progress", "partial", NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
@@ -112,6 +121,7 @@ static Options read_options(lua_State *L, int idx) {
   options.every = count(L, idx, "record", options.every);
   if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
   lua_pop(L, 1);
+  if (options.stream) check_stream(L, &options);
   if (options.stream && nsl_is_hdf5(options.stream)) options.hdf5 = nsl_hdf5(L, "run: stream", options.stream);
   options.resume = flag(L, idx, "resume", false);
   options.progress = flag(L, idx, "progress", options.progress);
