@@ -24,9 +24,10 @@
 --   ns.diagnose { residual = F, t = 0, y = y0, yd = yd0 }   --> { index, unknowns (index of each), algebraic }
 --
 -- Brenan, Campbell and Petzold, Numerical Solution of Initial-Value Problems in Differential-Algebraic Equations,
--- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II, chapter
--- VII.
+-- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II,
+-- chapter VII.
 
+local result_meta = require "nslua.core".result_meta
 local where = require "nslua.where"
 where.ours()
 
@@ -329,8 +330,8 @@ return function(ns, support)
       end
       t_rows[k], y_rows[k], yd_rows[k] = t, yk:totable(), ydk:totable()
     end
-    return { values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) }, flag = flag,
-      success = flag == 0, message = message, errors = errors, stats = support.stats(solver) }
+    return setmetatable({ values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) },
+      flag = flag, success = flag == 0, message = message, errors = errors, stats = support.stats(solver) }, result_meta)
   end
 
   local function check_function(f, who, what, expected)

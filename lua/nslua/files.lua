@@ -6,6 +6,8 @@
 --   ns.save("A.npy", A)                -- a vector or a matrix
 --   ns.save("both.npz", { A = A, b = b })
 
+local results = require "nslua.results"
+
 local Columns = {}
 Columns.__name = "columns"
 
@@ -143,6 +145,8 @@ return function(ns, support)
       for i, name in ipairs(names) do arrays[i] = fields[data].arrays[name] end
       return names, arrays
     end
+    local names, arrays = results.columns(data)
+    if names then return names, arrays end
     if ns.isvector(data) then return { "c1" }, { data } end
     if ns.ismatrix(data) then
       local names, arrays = {}, {}

@@ -3,7 +3,7 @@ local core = require "nslua.core"
 local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
-  process_support = true, solution_methods = true, file_support = true, motion_support = true, versions = true }
+  process_support = true, solution_methods = true, result_meta = true, file_support = true, motion_support = true, versions = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -34,6 +34,10 @@ lazy.functions(methods, "animate html", function()
   lazy.settle(animation)
   return drawing
 end)
+local result_methods = {}
+lazy.functions(result_methods, "names column plot save", function() return require "nslua.results".methods end)
+lazy.functions(core.result_meta, "__tostring", function() return require "nslua.results" end)
+core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 

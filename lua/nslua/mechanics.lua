@@ -8,8 +8,8 @@
 --   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
--- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of motion
--- are
+-- With x(t, q) the positions and (J, c) = (dx/dq, the second derivative of x along (1, v)), the equations of
+-- motion are
 --
 --   M(q) v' = h(t, q, v) + Phi_q' lambda,   M = sum J' m J,   h = sum J' (F - m c),   Phi(t, q) = 0,
 --

@@ -9,8 +9,7 @@
 --   ax:plot(x, y):xlabel "x":grid(true)
 --   fig:savefig "picture.pdf"   fig:show()
 --
--- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current
--- axes.
+-- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current axes.
 -- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
 -- plot_data, plot_contour, plot_stream, plot_surface.
 
@@ -18,6 +17,7 @@ local Axes = require "nslua.plot_axes"
 local core = require "nslua.core"
 local data = require "nslua.plot_data"
 local gnuplot = require "nslua.plot_gnuplot"
+local results = require "nslua.results"
 
 local fail = data.fail
 
@@ -234,8 +234,7 @@ end
 
 -- ---- solutions ----
 
--- The columns of a recorded run, of a file that ns.load has read, or of the table that solve_ivp and dae give: their
--- names
+-- The columns of a recorded run, of a file that ns.load has read, or of the result of solve_ivp and dae: their names
 -- but for the first one's, which is the time, and the columns by name (t: the time).
 local function columns_of(sol)
   local names, columns = {}, {}
@@ -252,11 +251,11 @@ local function columns_of(sol)
         columns[name] = sol:column(name)
       end
     end
-  elseif type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
-    columns.t = sol.t
-    for i = 1, sol.y:rows() do
-      names[i] = "y" .. i
-      columns["y" .. i] = sol.y[i]
+  elseif results.columns(sol) or type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
+    local all, arrays = results.split(sol)
+    for i, name in ipairs(all) do
+      if i > 1 and not name:find "^ydot" then names[#names + 1] = name end
+      columns[name] = arrays[i]
     end
     return names, columns, true
   else
@@ -331,10 +330,8 @@ local function asked_panels(who, asked, columns, names)
 end
 
 -- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which
--- is
--- returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all states
--- and
--- multipliers, in panels of what is of one size.
+-- is returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all
+-- states and multipliers, in panels of what is of one size.
 function plot.solution(sol, asked, options)
   if data.is_options(asked) then asked, options = nil, asked end
   if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or #asked == 0) then

@@ -1,8 +1,7 @@
 -- nslua.plot_layout: where the panels of a figure are, their limits and ticks.
 --
--- Panels of a column have their edges in one line, whatever their labels: the room for words is reckoned from the
--- words
--- themselves. Lengths are in pixels of 1/72 inch.
+-- Panels of a column have their edges in one line, whatever their labels: the room for words is reckoned from
+-- the words themselves. Lengths are in pixels of 1/72 inch.
 
 local core = require "nslua.core"
 local data = require "nslua.plot_data"

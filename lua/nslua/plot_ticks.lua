@@ -93,9 +93,8 @@ local function logarithmic(lo, hi, count)
   return result
 end
 
--- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied by
--- that
--- power of ten; `minor`: places between them.
+-- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied
+-- by that power of ten; `minor`: places between them.
 function ticks.make(lo, hi, count, log)
   if not (lo > -huge and hi < huge and hi - lo < huge) then return {} end
   return (log and logarithmic or linear)(lo, hi, count)

@@ -61,6 +61,9 @@ bool nsl_ode_returns(lua_State *L, int idx, int inputs);
 /* Pushes an empty result for n equations: an object that owns it. */
 NsIvp *nsl_push_dense(lua_State *L, int n, int rows, int events);
 
+/* The metatable of what solve_ivp and ns.dae return. */
+#define NSL_RESULT "nslua.result"
+
 /* Pushes the table that solve_ivp returns, from the object at `dense`. */
 void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events);
 

@@ -110,6 +110,7 @@ void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
   lua_setfield(L, result, "message");
   lua_pushboolean(L, ivp->end != NS_IVP_FAILED);
   lua_setfield(L, result, "success");
+  luaL_setmetatable(L, NSL_RESULT);
 }
 
 void nsl_open_ode_dense(lua_State *L) {
@@ -117,4 +118,6 @@ void nsl_open_ode_dense(lua_State *L) {
       {"__call", dense_call}, {"__gc", dense_close}, {"__close", dense_close}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"close", dense_close}, {NULL, NULL}};
   nsl_register_type(L, &dense_type, meta, methods);
+  luaL_newmetatable(L, NSL_RESULT);
+  lua_setfield(L, -2, "result_meta"); /* its methods are written in Lua */
 }

@@ -1,0 +1,71 @@
+-- nslua.results: what the results of ns.solve_ivp and of ns.dae have beside their fields.
+--
+--   sol:plot(), sol:plot({ "y1" }, options), sol:save "sol.csv", sol:names(), sol:column "y1"
+--
+-- Their columns are t, y1 ..., and ydot1 ... of a DAE. A field comes before a method of its name.
+local core = require "nslua.core"
+
+local meta = core.result_meta
+local results = { methods = {} }
+
+-- The names and arrays of the columns of a table that has the fields of a result.
+function results.split(sol)
+  local names, arrays = { "t" }, { (sol.values or sol).t }
+  local function add(stem, matrix, by_rows)
+    for i = 1, by_rows and matrix:rows() or matrix:cols() do
+      names[#names + 1] = stem .. i
+      arrays[#names] = by_rows and matrix[i] or matrix:column(i)
+    end
+  end
+  if sol.values then
+    add("y", sol.values.y)
+    add("ydot", sol.values.ydot)
+  else
+    add("y", sol.y, true)
+  end
+  return names, arrays
+end
+
+-- The same of a result; of something else nothing.
+function results.columns(sol)
+  if type(sol) == "table" and getmetatable(sol) == meta then return results.split(sol) end
+end
+
+local function check(sol, method)
+  local names, arrays = results.columns(sol)
+  if not names then
+    error(("%s: expected a result before a colon, as in sol:%s(...), got %s"):format(method, method, type(sol)), 3)
+  end
+  return names, arrays
+end
+
+function results.methods.names(self) return (check(self, "names")) end
+
+function results.methods.column(self, name)
+  local names, arrays = check(self, "column")
+  for i, known in ipairs(names) do
+    if name == known or name == i then return arrays[i] end
+  end
+  error(("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
+    math.min(#names, 24))), 2)
+end
+
+function results.methods.plot(self, ...)
+  check(self, "plot")
+  return require "nslua.plot".solution(self, ...)
+end
+
+function results.methods.save(self, file)
+  check(self, "save")
+  require "nslua".save(file, self)
+end
+
+function results.__tostring(self)
+  local names, arrays = results.columns(self)
+  local t, n = arrays[1], 0
+  for _, name in ipairs(names) do n = n + (name:match "^y%d+$" and 1 or 0) end
+  return ("solution (%s): %d time%s%s, %d unknown%s"):format(self.message, #t, #t == 1 and "" or "s",
+    #t > 0 and (", t = %s .. %s"):format(t[1], t[#t]) or "", n, n == 1 and "" or "s")
+end
+
+return results
