@@ -331,7 +331,8 @@ return function(ns, support)
       t_rows[k], y_rows[k], yd_rows[k] = t, yk:totable(), ydk:totable()
     end
     return setmetatable({ values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) },
-      flag = flag, success = flag == 0, message = message, errors = errors, stats = support.stats(solver) }, result_meta)
+      flag = flag, success = flag == 0, message = message, errors = errors, stats = support.stats(solver) },
+      result_meta)
   end
 
   local function check_function(f, who, what, expected)

@@ -140,16 +140,15 @@ return function(ns, support)
 
   -- Names and arrays of what is to be saved: columns, a table by name, the columns of a matrix.
   local function parts_of(data)
-    if fields[data] then
-      local names, arrays = methods.names(data), {}
-      for i, name in ipairs(names) do arrays[i] = fields[data].arrays[name] end
-      return names, arrays
-    end
     local names, arrays = results.columns(data)
+    if fields[data] then
+      names, arrays = methods.names(data), {}
+      for i, name in ipairs(names) do arrays[i] = fields[data].arrays[name] end
+    end
     if names then return names, arrays end
     if ns.isvector(data) then return { "c1" }, { data } end
     if ns.ismatrix(data) then
-      local names, arrays = {}, {}
+      names, arrays = {}, {}
       for j = 1, data:cols() do names[j], arrays[j] = "c" .. j, data:column(j) end
       return names, arrays
     end

@@ -3,7 +3,8 @@ local core = require "nslua.core"
 local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
-  process_support = true, solution_methods = true, result_meta = true, file_support = true, motion_support = true, versions = true }
+  process_support = true, solution_methods = true, result_meta = true,
+  file_support = true, motion_support = true, versions = true }
 
 local ns = {}
 for name, value in pairs(core) do

@@ -9,7 +9,8 @@
 --   ax:plot(x, y):xlabel "x":grid(true)
 --   fig:savefig "picture.pdf"   fig:show()
 --
--- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too, of the current axes.
+-- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too,
+-- of the current axes.
 -- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
 -- plot_data, plot_contour, plot_stream, plot_surface.
 

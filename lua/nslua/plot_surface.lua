@@ -1,8 +1,9 @@
 -- nslua.plot_surface: faces of surfaces in space.
 --
 -- A face is a flat list of coordinates { x1, y1, z1, x2, y2, z2, ... } of 3 or 4 corners in a cycle.
--- Implicit surfaces are found by marching tetrahedra: each cube of a grid is cut into six tetrahedra around its diagonal, the same way
--- everywhere, so that neighbours fit; a tetrahedron whose corners differ in sign holds one or two triangles.
+-- Implicit surfaces are found by marching tetrahedra: each cube of a grid is cut into six tetrahedra around its
+-- diagonal, the same way everywhere, so that neighbours fit; a tetrahedron whose corners differ in sign holds one
+-- or two triangles.
 
 local core = require "nslua.core"
 local data = require "nslua.plot_data"
