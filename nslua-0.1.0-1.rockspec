@@ -8,10 +8,9 @@ description = {
   license = "MIT",
 }
 dependencies = { "lua ~> 5.4" }
--- Used where they are there: SUNDIALS 6 (ida/ida.h), HDF5 1.10 (hdf5.h).
+-- OpenBLAS is not named: LuaRocks does not look where Debian has its header. Used where they are there: SUNDIALS 6 (ida/ida.h), HDF5 1.10 (hdf5.h).
 external_dependencies = {
   LAPACKE = { header = "lapacke.h" },
-  OPENBLAS = { header = "cblas.h" },
   KLU = { header = "suitesparse/klu.h" },
   CMINPACK = { header = "cminpack-1/cminpack.h" },
   EDITLINE = { header = "editline/readline.h" },
