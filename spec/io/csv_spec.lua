@@ -1,5 +1,6 @@
 local host = require "host"
 
+require "nslua"
 local write = require("nslua.internal").csv_write
 
 -- An independent reader: fields by line, quotes honoured.

@@ -1,5 +1,6 @@
 local host = require "host"
 
+require "nslua"
 local symbol = require("nslua.internal").library_symbol
 
 describe("io.library", function()

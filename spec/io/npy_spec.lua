@@ -1,5 +1,6 @@
 local host = require "host"
 
+require "nslua"
 local write = require("nslua.internal").npy_write
 
 -- An independent reader of version 1.0 files of doubles.

@@ -1,3 +1,4 @@
+require "nslua"
 local format = require("nslua.internal").number_format
 
 -- The definition: integers, then the shortest of three precisions that reads back.

@@ -1,4 +1,5 @@
 -- The loop over the steps: what is recorded, how it ends, going backward.
+require "nslua"
 local internal = require "nslua.internal"
 local ns = require "nslua"
 local p = require "ode.problems"

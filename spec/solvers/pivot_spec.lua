@@ -1,3 +1,4 @@
+require "nslua"
 local box = require("nslua.internal").box
 local boxes = dofile "spec/solvers/boxes.lua"
 
