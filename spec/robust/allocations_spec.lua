@@ -3,7 +3,8 @@ local host = require "host"
 local short = require "robust.short"
 
 -- One place in so many, of 1,000 and more in each script; the next script begins where the last one left off.
-local every = os.getenv "NSLUA_SOAK" and 5 or 200
+local soak = os.getenv "NSLUA_SOAK"
+local every = soak and 5 or 200
 
 describe("an allocation that fails", function()
   if host.sanitized then
@@ -24,16 +25,17 @@ describe("an allocation that fails", function()
     assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on\n$", out)
     assert.equal(0, status)
     assert.is_true(tonumber(out:match "(%d+) tried") >= 4, out)
+    if soak then print(("%s, %s: %s"):format(script, mode, (out:gsub("\n$", "")))) end
   end
 
   it("does no harm while the module is opened", function()
-    attack("twice", os.getenv "NSLUA_SOAK" and 1 or 3, 0, "spec/robust/opening.lua")
+    attack("twice", soak and 1 or 3, 0, "spec/robust/opening.lua")
   end)
 
   for i, run in ipairs(short) do
     local name, arguments = table.unpack(run)
     for m, mode in ipairs { "once", "twice", "onward" } do
-      if os.getenv "NSLUA_SOAK" or (i + m) % 3 == 0 then
+      if soak or (i + m) % 3 == 0 then
         it(("%s does no harm: %s %s"):format(mode, name, arguments), function()
           attack(mode, every, 37 * i % every, ("scripts/%s.lua %s"):format(name, arguments))
         end)

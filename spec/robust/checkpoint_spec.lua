@@ -3,7 +3,8 @@ local hdf5 = require "hdf5"
 local host = require "host"
 local ns = require "nslua"
 
-local runs = os.getenv "NSLUA_SOAK" and 100 or 3
+local soak = os.getenv "NSLUA_SOAK"
+local runs = soak and 100 or 3
 
 local script = [[
 local ns = require "nslua"
@@ -71,6 +72,7 @@ describe("a run that is killed", function()
       assert.equal(expected, got)
       assert.is_true(whole == contents(name, ending))
     end
+    if soak then print(("%s: %d runs, killed %d times"):format(ending, runs, killed)) end
     assert.is_true(killed >= runs, ("killed %d times in %d s"):format(killed, os.time() - start))
   end
 

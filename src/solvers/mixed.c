@@ -386,7 +386,8 @@ static NsStatus solve_contacts(NsMixed *s, const NsMixedView *v, const double *g
     memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
     best.least = ns_mixed_measure(v, z, w);
   }
-  return conclude(v, best.least, best.verdict, z, w, info);
+  /* Memory that failed is told although another method had an answer: it would differ from the usual one. */
+  return conclude(v, best.verdict == NS_ENOMEM ? INFINITY : best.least, best.verdict, z, w, info);
 }
 
 NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *guess, double *z, double *w,
