@@ -60,6 +60,8 @@ describe("io.hdf5_pack", function()
 
   it("gives the same bytes for the same contents", function()
     ns.save(path "one.h5", { t = { 1, 2 }, ["g/x"] = ns.eye(3) })
+    local second = os.time()
+    while os.time() == second do end -- no time of day is in the file
     ns.load(path "one.h5"):save(path "two.h5")
     assert.is_true(host.read(path "one.h5") == host.read(path "two.h5"))
   end)

@@ -141,13 +141,28 @@ static void choose_link(hid_t file, const char *name, char *link) {
 
 /* ---- datasets ---- */
 
-/* Properties of the links: groups on the way are made, names are UTF-8. */
+/* Properties of the links: names are UTF-8. */
 static hid_t link_properties(void) {
   hid_t links = H5Pcreate(H5P_LINK_CREATE);
-  if (links < 0) return links;
-  if (H5Pset_create_intermediate_group(links, 1) >= 0 && H5Pset_char_encoding(links, H5T_CSET_UTF8) >= 0) return links;
+  if (links < 0 || H5Pset_char_encoding(links, H5T_CSET_UTF8) >= 0) return links;
   H5Pclose(links);
   return -1;
+}
+
+/* Makes the groups on the way to a link; the library's own way to do so would write the time of day into them. */
+static bool make_groups(hid_t file, char *link, hid_t links) {
+  hid_t make = H5Pcreate(H5P_GROUP_CREATE);
+  bool good = make >= 0 && H5Pset_obj_track_times(make, false) >= 0;
+  for (char *slash = strchr(link, '/'); good && slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (H5Lexists(file, link, H5P_DEFAULT) == 0) {
+      hid_t group = H5Gcreate2(file, link, links, make, H5P_DEFAULT);
+      good = group >= 0 && H5Gclose(group) >= 0;
+    }
+    *slash = '/';
+  }
+  if (make >= 0) H5Pclose(make);
+  return good;
 }
 
 /* Sets chunks, checksums, or what a stream needs. Without elements there is nothing to be set. */
@@ -163,13 +178,14 @@ static bool set_layout(hid_t make, int rank, const hsize_t *dims, bool stream) {
   return H5Pset_chunk(make, rank, chunk) >= 0 && H5Pset_fletcher32(make) >= 0;
 }
 
-static hid_t create_dataset(hid_t file, const char *link, const NsHdf5Array *array, bool stream) {
+static hid_t create_dataset(hid_t file, char *link, const NsHdf5Array *array, bool stream) {
   static const hsize_t unlimited[1] = {H5S_UNLIMITED};
   hsize_t dims[2] = {(hsize_t)array->rows, array->cols < 0 ? 1 : (hsize_t)array->cols};
   int rank = array->cols < 0 ? 1 : 2;
   hid_t space = H5Screate_simple(rank, dims, stream ? unlimited : NULL), make = H5Pcreate(H5P_DATASET_CREATE);
   hid_t links = link_properties(), dataset = -1;
-  if (space >= 0 && make >= 0 && links >= 0 && set_layout(make, rank, dims, stream))
+  bool good = space >= 0 && make >= 0 && links >= 0 && set_layout(make, rank, dims, stream);
+  if (good && make_groups(file, link, links))
     dataset = H5Dcreate2(file, link, H5T_IEEE_F64LE, space, links, make, H5P_DEFAULT);
   if (links >= 0) H5Pclose(links);
   if (make >= 0) H5Pclose(make);
