@@ -39,7 +39,7 @@ return function(ns, motion)
 
   -- Whether A x = b can be solved, and x; what is not about the matrix is raised.
   local function solvable(A, b)
-    local good, x = pcall(ns.solve, A, b)
+    local good, x = where.try(ns.solve, A, b)
     if not good and core.is_memory(x) then error(x, 0) end
     return good, x
   end
@@ -100,7 +100,7 @@ return function(ns, motion)
 
   -- A vector of n finite numbers, copied.
   local function list(value, n, who, what)
-    local good, v = pcall(ns.vector, value)
+    local good, v = where.try(ns.vector, value)
     if type(value) == "number" and n == 1 then good, v = true, ns.vector { value } end
     if not good or type(value) == "number" and n ~= 1 then
       fail("%s: %s: expected %s, got %s", who, what, n == 1 and "a number" or n and ("a list of %d numbers"):format(n)
@@ -145,7 +145,7 @@ return function(ns, motion)
       for k, f in ipairs(functions) do
         local part = out:slice(row + 1, row + rows[k])
         local y = f(t, q, part)
-        if type(y) == "number" or type(y) == "userdata" and not pcall(length, y) then
+        if type(y) == "number" or type(y) == "userdata" and not where.try(length, y) then
           part[1] = y
         elseif y ~= nil and type(y) ~= "table" and type(y) ~= "userdata" then
           fail("a function of (t, q): expected numbers, or its last argument filled, got %s", describe(y))
@@ -329,7 +329,7 @@ return function(ns, motion)
 
   local function take_inertia(sys, o, who)
     if sys.dimension == 2 then return number(o.inertia, who, "inertia", 0) end
-    local good, I = pcall(ns.matrix, o.inertia)
+    local good, I = where.try(ns.matrix, o.inertia)
     if not good or I:rows() ~= 3 or I:cols() ~= 3 then
       fail("%s: inertia: expected a 3 x 3 matrix, got %s", who, describe(o.inertia))
     end
@@ -406,7 +406,7 @@ return function(ns, motion)
 
   -- The function (t, q) of the place of a point that is fixed in the body at p (the body's axes).
   local function numbers_of(x, n, name, what)
-    if type(x) ~= "table" and type(x) ~= "userdata" or not pcall(length, x) or #x < n then
+    if type(x) ~= "table" and type(x) ~= "userdata" or not where.try(length, x) or #x < n then
       fail("body '%s': %s: expected %d numbers, got %s", name, what, n, describe(x))
     end
     return x

@@ -19,7 +19,8 @@
 --
 -- Kane and Levinson, Dynamics: Theory and Applications, 1985, chapters 2 and 6.
 
-require "nslua.where".ours()
+local where = require "nslua.where"
+where.ours()
 
 return function(ns, mechanics, System, core)
   local fail, describe, is_callable, motion = core.fail, core.describe, core.is_callable, core.motion
@@ -36,7 +37,9 @@ return function(ns, mechanics, System, core)
   local function length(q) return #q end
 
   function Scalar:__call(t, q)
-    if type(q) == "number" or not pcall(length, q) then fail("scalar: q: expected a vector, got %s", describe(q)) end
+    if type(q) == "number" or not where.try(length, q) then
+      fail("scalar: q: expected a vector, got %s", describe(q))
+    end
     return self.f(t, q)
   end
 

@@ -17,7 +17,8 @@
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapters 3 and 9.
 
-require "nslua.where".ours()
+local where = require "nslua.where"
+where.ours()
 
 return function(ns, System, core)
   local fail, describe, take_options = core.fail, core.describe, core.take_options
@@ -148,7 +149,7 @@ return function(ns, System, core)
   -- The columns of the orientation of the other body in axes of the first (the identity when not given).
   local function columns_of(orientation, who)
     if orientation == nil then orientation = ns.eye(3) end
-    local good, R = pcall(ns.matrix, orientation)
+    local good, R = where.try(ns.matrix, orientation)
     if not good or #R ~= 3 or R:cols() ~= 3 then
       fail("%s: orientation: expected a 3 x 3 matrix, got %s", who, describe(orientation))
     end

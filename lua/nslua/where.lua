@@ -18,6 +18,14 @@ function where.fail(message)
   error(info and ("%s:%d: %s"):format(info.short_src, info.currentline, message) or message, 0)
 end
 
+local function passed(good, first, ...)
+  if not good and type(first) == "string" and first:find("not enough memory", 1, true) then error(first, 0) end
+  return good, first, ...
+end
+
+-- pcall for what asks whether something fits: that memory ran out is no answer, and raised.
+function where.try(f, ...) return passed(pcall(f, ...)) end
+
 -- A text without the place that `fail` put before it; `who` is what the message itself begins with.
 function where.bare(message, who) return (message:gsub("^[^\n]-:%d+: (" .. who .. ": )", "%1", 1)) end
 

@@ -98,4 +98,11 @@ describe("an error of a module in Lua", function()
     assert.equal("a.lua:12: boom", where.bare("a.lua:12: boom", "dae"))
     assert.equal("line\n a.lua:1: dae: x", where.bare("line\n a.lua:1: dae: x", "dae"))
   end)
+
+  it("no answer is taken from a call that ran out of memory", function()
+    local function short() error "not enough memory" end
+    assert.is_false(pcall(where.try, short))
+    assert.is_false((where.try(error, "not a vector")))
+    assert.same({ true, 1, 2 }, { where.try(function(...) return ... end, 1, 2) })
+  end)
 end)
