@@ -86,7 +86,7 @@ describe("io.process", function()
   end)
 
   it("gives the program a process group of its own, so that keys of the terminal are not its concern", function()
-    local result = process.run { "sh", "-c", "ps -o pgid= -p $$; ps -o pgid= -p $PPID; echo $$" }
+    local result = process.run { "sh", "-c", "cut -d\" \" -f5 /proc/$$/stat /proc/$PPID/stat; echo $$" }
     local group, ours, id = result.out:match "(%d+)%s+(%d+)%s+(%d+)"
     assert.equal(id, group)
     assert.not_equal(ours, group)
