@@ -6,31 +6,13 @@
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
-local sin, cos = math.sin, math.cos
+local four_bar = dofile(directory .. "../spec/four_bar.lua").residual
 local g = 9.81
 
 local function times(count, f)
   local ts = { 0 }
   for k = 1, count do ts[k + 1] = f(k) end
   return ts
-end
-
--- Linkage of scripts/four_bar.lua: q1' = u1, M u1' + rest = 0, the loop closed.
-local function four_bar(_, x, xd, res)
-  local la, lb, lc, ln = 0.8, 2, 1, 2
-  local u, a = x[4], x[1]
-  local b = a + x[2]
-  local c = b + x[3]
-  local beta, gamma = -la * sin(c - a) / (lb * sin(c - b)), -la * sin(b - a) / (lc * sin(b - c))
-  local wb, wc = beta * u, gamma * u
-  local rate = beta * ((wc - u) * cos(c - a) / sin(c - a) - (wc - wb) * cos(c - b) / sin(c - b))
-  local vx, vy = -la * sin(a) - lb * beta * sin(b), la * cos(a) + lb * beta * cos(b)
-  local dx = -la * u * cos(a) - lb * (beta * wb * cos(b) + rate * sin(b))
-  local dy = -la * u * sin(a) - lb * (beta * wb * sin(b) - rate * cos(b))
-  res[1] = xd[1] - u
-  res[2] = (la ^ 2 + vx ^ 2 + vy ^ 2) * xd[4] + (vx * dx + vy * dy) * u + g * (la * cos(a) + vy)
-  res[3] = la * cos(a) + lb * cos(b) + lc * cos(c) - ln
-  res[4] = la * sin(a) + lb * sin(b) + lc * sin(c)
 end
 
 local problems = {

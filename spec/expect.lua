@@ -18,6 +18,15 @@ function expect.message(f, ...)
   return (tostring(err):gsub("^[^:]*:%d+: ", ""))
 end
 
+-- f() with a field of a table changed, put back after; what f raises is raised.
+function expect.with(at, key, value, f)
+  local old = at[key]
+  at[key] = value
+  local results = table.pack(pcall(f))
+  at[key] = old
+  assert(table.unpack(results, 1, results.n))
+end
+
 -- Vectors, and matrices, that are the same but for the tolerance (1e-12).
 function expect.near(expected, got, tolerance)
   assert.is_true((ns.vector(expected) - got):norm(math.huge) < (tolerance or 1e-12), tostring(got))

@@ -20,6 +20,17 @@ function models.simulation(o)
   return ns.TimeStepping(nsds, td, osi, o.problem), interactions
 end
 
+-- A simulation of x1' = -x1, x2' = -2 x2 from (1, 2), with names for the two; o: names, T (2), fail: when f raises.
+function models.two_decays(names, o)
+  o = o or {}
+  local ds = ns.FirstOrderNonLinearDS({ 1, 2 }, function(t, x, _, f)
+    if o.fail and t > o.fail then error "stop here" end
+    f[1], f[2] = -x[1], -2 * x[2]
+  end)
+  ds:setNames(o.names or names)
+  return (models.simulation { systems = { ds }, T = o.T or 2 })
+end
+
 -- A simulation by MoreauJeanOSI(0.5) of systems of mechanics with links { interaction, ds [, ds2] }, and its graph.
 function models.moving(T, h, systems, links)
   local nsds = ns.NonSmoothDynamicalSystem(0, T)

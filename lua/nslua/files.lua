@@ -42,10 +42,9 @@ end
 function methods.column(self, name)
   local record = check(self)
   local found = record.arrays[math.type(name) == "integer" and record.names[name] or name]
-  if found == nil then check_read(record, name, 2) end
   if found == nil then
-    error(("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(record.names, ", ", 1,
-      math.min(#record.names, 24))), 2)
+    check_read(record, name, 2)
+    error(results.unknown(name, record.names), 2)
   end
   return found
 end

@@ -31,6 +31,12 @@ function results.columns(sol)
   if type(sol) == "table" and getmetatable(sol) == meta then return results.split(sol) end
 end
 
+-- What is said of a column that is not among the names.
+function results.unknown(name, names)
+  return ("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
+    math.min(#names, 24)))
+end
+
 local function check(sol, method)
   local names, arrays = results.columns(sol)
   if not names then
@@ -46,8 +52,7 @@ function results.methods.column(self, name)
   for i, known in ipairs(names) do
     if name == known or name == i then return arrays[i] end
   end
-  error(("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
-    math.min(#names, 24))), 2)
+  error(results.unknown(name, names), 2)
 end
 
 function results.methods.plot(self, ...)

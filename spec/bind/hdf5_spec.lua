@@ -4,15 +4,7 @@ local host = require "host"
 local ns = require "nslua"
 local message = require "bind.models".message
 local simulation = require "models".simulation
-
--- f() with a field of a table changed, put back after.
-local function with(at, key, value, f)
-  local old = at[key]
-  at[key] = value
-  local results = table.pack(pcall(f))
-  at[key] = old
-  assert(table.unpack(results, 1, results.n))
-end
+local with = require "expect".with
 
 local function make()
   return (simulation { systems = { ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }) } })

@@ -1,19 +1,11 @@
 -- The optional module: how it is found, what it asks of the core; that bad input is told as for Radau IIA.
 local ns = require "nslua"
-local fails = require "expect".fails
+local expect = require "expect"
+local fails, with = expect.fails, expect.with
 local here = package.searchpath("nslua.sundials", package.cpath)
 local test = here and it or function(name) pending(name .. " (nslua.sundials is not built: make sundials)") end
 
 local function decay(_, y, yd, r) r[1] = yd[1] + y[1] end
-
--- f() with a field of a table changed, put back after.
-local function with(at, key, value, f)
-  local old = at[key]
-  at[key] = value
-  local results = table.pack(pcall(f))
-  at[key] = old
-  assert(table.unpack(results, 1, results.n))
-end
 
 describe("nslua.sundials", function()
   it("is not needed: where it is absent, kind 'ida' says how to get it", function()

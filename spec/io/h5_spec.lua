@@ -4,7 +4,7 @@ local host = require "host"
 local ns = require "nslua"
 local it = hdf5.it
 local message = require "bind.models".message
-local simulation = require "models".simulation
+local models = require "models"
 
 describe("io.h5", function()
   local directory, path, state
@@ -14,15 +14,7 @@ describe("io.h5", function()
   end)
   after_each(function() host.remove(directory) end)
 
-  local function make(o)
-    o = o or {}
-    local ds = ns.FirstOrderNonLinearDS({ 1, 2 }, function(t, x, _, f)
-      if o.fail and t > o.fail then error "stop here" end
-      f[1], f[2] = -x[1], -2 * x[2]
-    end)
-    ds:setNames(o.names or { "a", "g/b" })
-    return (simulation { systems = { ds }, T = o.T or 2 })
-  end
+  local function make(o) return models.two_decays({ "a", "g/b" }, o) end
 
   -- The bytes of all columns of a file.
   local function columns(file)

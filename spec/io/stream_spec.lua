@@ -1,7 +1,7 @@
 -- Rows written to a file as a run goes on: run{stream=}.
 local ns = require "nslua"
 local host = require "host"
-local simulation = require "models".simulation
+local models = require "models"
 
 describe("io.stream", function()
   local directory, path, state
@@ -12,15 +12,7 @@ describe("io.stream", function()
   end)
   after_each(function() host.remove(directory) end)
 
-  local function make(o)
-    o = o or {}
-    local ds = ns.FirstOrderNonLinearDS({ 1, 2 }, function(t, x, _, f)
-      if o.fail and t > o.fail then error "stop here" end
-      f[1], f[2] = -x[1], -2 * x[2]
-    end)
-    ds:setNames(o.names or { 'a,"b"', "c" })
-    return (simulation { systems = { ds }, T = o.T or 2 })
-  end
+  local function make(o) return models.two_decays({ 'a,"b"', "c" }, o) end
 
   local function whole(T, record)
     local file = directory .. "/whole.csv"
@@ -38,7 +30,7 @@ describe("io.stream", function()
 
   it("writes more than a buffer", function()
     local ds = ns.FirstOrderLinearTIDS(ns.linspace(0, 1, 300), -1 * ns.eye(300))
-    local simu = simulation { systems = { ds }, T = 10 }
+    local simu = models.simulation { systems = { ds }, T = 10 }
     local sol = simu:run { stream = path }
     sol:save(directory .. "/whole.csv")
     assert.is_true(#host.read(path) > 300000)

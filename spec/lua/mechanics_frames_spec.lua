@@ -2,6 +2,7 @@
 local ns = require "nslua"
 local expect = require "expect"
 local fails, near, near_matrix = expect.fails, expect.near, expect.near_matrix
+local linkage = require "four_bar"
 local me = ns.mechanics
 local sin, cos = math.sin, math.cos
 local g = 9.81
@@ -81,14 +82,8 @@ end
 
 -- Kane's equation of the linkage by hand: Md, gd.
 local function by_hand(q, u1)
-  local a, b, c = q[1], q[1] + q[2], q[1] + q[2] + q[3]
-  local beta, gamma = -la * sin(c - a) / (lb * sin(c - b)), -la * sin(b - a) / (lc * sin(b - c))
-  local wb, wc = beta * u1, gamma * u1
-  local rate = beta * ((wc - u1) * cos(c - a) / sin(c - a) - (wc - wb) * cos(c - b) / sin(c - b))
-  local vx, vy = -la * sin(a) - lb * beta * sin(b), la * cos(a) + lb * beta * cos(b)
-  local dx = -la * u1 * cos(a) - lb * (beta * wb * cos(b) + rate * sin(b))
-  local dy = -la * u1 * sin(a) - lb * (beta * wb * sin(b) - rate * cos(b))
-  return -m * (la ^ 2 + vx ^ 2 + vy ^ 2), -m * (vx * dx + vy * dy) * u1 - m * g * (la * cos(a) + vy), beta, gamma
+  local mass, rest, beta, gamma = linkage.kane(q[1], q[1] + q[2], q[1] + q[2] + q[3], u1)
+  return -mass, -rest, beta, gamma
 end
 
 describe("Kane's equations", function()

@@ -6,9 +6,6 @@
 
 #include <stddef.h>
 
-#define LN2 0.693147180559945309417232121458176568
-#define LN10 2.302585092994045684017991454684364208
-
 void ns_jet_bend(double *out, NsBend bend, double vx, double vy, const double *x, const double *y) {
   double dx = x ? x[0] : 0, dy = y ? y[0] : 0;
   if (!bend || (dx == 0 && dy == 0)) return;
@@ -94,11 +91,11 @@ NsCurve ns_curve_tanh(double x, double y) {
 }
 
 NsCurve ns_curve_log10(double x, double y) {
-  return (NsCurve){ns_curve_log(x, y).xx / LN10, 0, 0};
+  return (NsCurve){ns_curve_log(x, y).xx / M_LN10, 0, 0};
 }
 
 NsCurve ns_curve_log2(double x, double y) {
-  return (NsCurve){ns_curve_log(x, y).xx / LN2, 0, 0};
+  return (NsCurve){ns_curve_log(x, y).xx / M_LN2, 0, 0};
 }
 
 NsCurve ns_curve_atan(double y, double x) {
@@ -176,11 +173,11 @@ static NsTwist twist_log(double x, double y) {
 }
 
 static NsTwist twist_log2(double x, double y) {
-  return (NsTwist){twist_log(x, y).xxx / LN2, 0, 0, 0};
+  return (NsTwist){twist_log(x, y).xxx / M_LN2, 0, 0, 0};
 }
 
 static NsTwist twist_log10(double x, double y) {
-  return (NsTwist){twist_log(x, y).xxx / LN10, 0, 0, 0};
+  return (NsTwist){twist_log(x, y).xxx / M_LN10, 0, 0, 0};
 }
 
 static NsTwist twist_sqrt(double x, double y) {

@@ -5,9 +5,6 @@
 #include "ad/dual.h"
 
 #define PI 3.141592653589793238462643383279502884
-#define LN2 0.693147180559945309417232121458176568
-#define LN10 2.302585092994045684017991454684364208
-
 void ns_dual_combine(int n, double *out, double dx, const double *x, double dy, const double *y) {
   for (int k = 0; k < n; k++) {
     double a = x && x[k] != 0 ? dx * x[k] : 0;
@@ -93,10 +90,10 @@ NsSlope ns_dual_logbase(double x, double base) {
   double lb = log(base), value, dx;
   if (base == 2) {
     value = log2(x);
-    dx = reciprocal(x) / LN2;
+    dx = reciprocal(x) / M_LN2;
   } else if (base == 10) {
     value = log10(x);
-    dx = reciprocal(x) / LN10;
+    dx = reciprocal(x) / M_LN10;
   } else {
     value = log(x) / lb;
     dx = reciprocal(x) / lb;
@@ -131,7 +128,7 @@ NsSlope ns_dual_tanh(double x) {
 }
 
 NsSlope ns_dual_log10(double x) {
-  return (NsSlope){log10(x), reciprocal(x) / LN10, 0};
+  return (NsSlope){log10(x), reciprocal(x) / M_LN10, 0};
 }
 
 NsSlope ns_dual_ldexp(double x, int e) {

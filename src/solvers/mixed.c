@@ -185,9 +185,11 @@ typedef struct Search {
   bool fresh; /* z is s->best, and w its output */
 } Search;
 
-/* Takes z as a candidate, or goes back to the best one. True when it is good enough. */
-static bool consider(NsMixed *s, const NsMixedView *v, Search *best, const NsSolverInfo *info, double *z, double *w) {
+/* Takes z, of a method that ended with `status`, as a candidate, or goes back to the best one. True when it is good enough. */
+static bool consider(NsMixed *s, const NsMixedView *v, Search *best, NsStatus status, const NsSolverInfo *info, double *z,
+                     double *w) {
   size_t bytes = (size_t)v->p.n * sizeof *z;
+  if (status == NS_ENOMEM) best->verdict = status;
   double measure = ns_mixed_measure(v, z, w);
   best->fresh = measure < best->least;
   if (best->fresh) {
@@ -210,8 +212,7 @@ static bool newton(NsMixed *s, const NsMixedView *v, Search *best, double *z, do
   if (!large(v) && (!v->p.W || v->p.n > NS_MIXED_DENSE)) return false;
   NsMixedNewton *method = large(v) ? &s->large : &s->newton;
   NsStatus status = ns_mixed_newton(method, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
-  if (status == NS_ENOMEM) best->verdict = status;
-  return consider(s, v, best, &info, z, w);
+  return consider(s, v, best, status, &info, z, w);
 }
 
 /* As a box problem; *settled: there is no solution. */
@@ -219,9 +220,9 @@ static bool plane(NsMixed *s, const NsMixedView *v, Search *best, bool *settled,
   NsSolverInfo info = {0};
   if (v->kinds.dim != 2 || !v->p.W || v->p.n + v->kinds.contacts > PLANE_UNKNOWNS) return false;
   NsStatus status = ns_mixed_plane(&s->plane, v, z, &info);
-  if (status == NS_ENOSOL || status == NS_ERAY || status == NS_ENOMEM) best->verdict = status;
+  if (status == NS_ENOSOL || status == NS_ERAY) best->verdict = status;
   *settled = status == NS_ENOSOL;
-  return consider(s, v, best, &info, z, w);
+  return consider(s, v, best, status, &info, z, w);
 }
 
 static bool embed(NsMixed *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
@@ -230,10 +231,10 @@ static bool embed(NsMixed *s, const NsMixedView *v, Search *best, bool *settled,
   bool exact;
   if (!v->kinds.uniform && !v->max_iterations) some.max_iterations = EMBEDDED_SWEEPS;
   NsStatus status = ns_mixed_embed(&s->embed, &some, z, &exact, &info);
-  if (status == NS_ENOMEM || status == NS_ETOOLARGE) best->verdict = status;
+  if (status == NS_ETOOLARGE) best->verdict = status;
   if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
   *settled = status == NS_ENOSOL && exact;
-  return consider(s, v, best, &info, z, w);
+  return consider(s, v, best, status, &info, z, w);
 }
 
 /* Sweeps in rounds of growing length, `most` in all, Newton from where each ends. */
@@ -244,11 +245,10 @@ static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, int most, dou
     NsSolverInfo info = {0};
     if (count > limit - done) count = limit - done;
     NsStatus status = ns_mixed_sweeps(&s->sweeps, v, count, s->at, w, &info);
-    if (status == NS_ENOMEM) best->verdict = status;
     memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
     done += count;
     info.iterations += done - count;
-    if (consider(s, v, best, &info, z, w)) return true;
+    if (consider(s, v, best, status, &info, z, w)) return true;
     if (status != NS_EMAXITER) return false;
     memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
     if (newton(s, v, best, z, w)) return true;
@@ -260,9 +260,8 @@ static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, int most, dou
 static bool interior(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {.solver = "interior_point"};
   NsStatus status = ns_mixed_interior(&s->interior, v, z, &info);
-  if (status == NS_ENOMEM) best->verdict = status;
   memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  if (consider(s, v, best, &info, z, w)) return true;
+  if (consider(s, v, best, status, &info, z, w)) return true;
   memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
   return newton(s, v, best, z, w);
 }
@@ -284,7 +283,7 @@ static bool rounds(NsMixed *s, const NsMixedView *v, Search *best, double *z, do
     if (!status) memcpy(s->at, z, bytes);
     memcpy(z, s->at, bytes);
     if (status) continue;
-    if (consider(s, v, best, &info, z, w)) return true;
+    if (consider(s, v, best, status, &info, z, w)) return true;
     memcpy(z, s->at, bytes);
     if (ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w)) return true;
     memcpy(z, s->at, bytes);
@@ -298,9 +297,8 @@ static bool conjugate(NsMixed *s, const NsMixedView *v, Search *best, int most, 
   size_t bytes = (size_t)v->p.n * sizeof *z;
   int count = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
   NsStatus status = ns_mixed_conjugate(&s->sweeps, v, v->early ? POLISHING : 0, count, z, w, &info);
-  if (status == NS_ENOMEM) best->verdict = status;
   memcpy(s->at, z, bytes);
-  if (consider(s, v, best, &info, z, w)) return true;
+  if (consider(s, v, best, status, &info, z, w)) return true;
   memcpy(z, s->at, bytes);
   return !ns_interrupted() && ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w);
 }
@@ -324,7 +322,7 @@ static bool heap(NsMixed *s, const NsMixedView *v, Search *best, double *z, doub
 /* Whether the guess is to be kept, as an iteration wants that settles. */
 static bool good_guess(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {.solver = "guess", .warm = true};
-  return s->options.keep && v->tolerance > contacts_tolerance && consider(s, v, best, &info, z, w);
+  return s->options.keep && v->tolerance > contacts_tolerance && consider(s, v, best, NS_OK, &info, z, w);
 }
 
 /* The methods in their order, until one has an answer. */
