@@ -67,6 +67,11 @@ awk -F: '
     else if (from != to && level[to] >= level[from]) print $1 ":" $2 ": " from " includes " to
   }' "$code" | report "layering"
 
+for file in $(find src -mindepth 2 -name '*.c' ! -name 'internal*' | sort); do
+  spec=spec/${file#src/}
+  [ -f "${spec%.c}_spec.lua" ] || echo "$file"
+done | report "a C file without its spec"
+
 sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086
 if ! echo '#include <ida/ida.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then

@@ -48,12 +48,4 @@ describe("nslua.hdf5", function()
     assert.equal("false\ntrue\n", (host.nslua_run(" -e " .. host.quote(code))))
   end)
 
-  hdf5.it("refuses a core of another version", function()
-    local open = assert(package.loadlib(hdf5.here, "luaopen_nslua_hdf5"))
-    local text = "nslua.hdf5: nslua.core has no functions of version 2 for it: build and install both anew"
-    with(package.loaded, "nslua.core", {}, function() assert.matches(text, message(open), 1, true) end)
-    with(package.loaded, "nslua.core", { engine = 3 }, function() assert.matches(text, message(open), 1, true) end)
-    assert.equal("userdata", type(open().functions))
-    assert.matches("^%d+%.%d+%.%d+$", open().version)
-  end)
 end)

@@ -34,14 +34,6 @@ describe("nslua.sundials", function()
     assert.equal("false\ntrue\n", (host.nslua_run(" -e " .. host.quote(code))))
   end)
 
-  test("refuses a core of another version", function()
-    local open = assert(package.loadlib(here, "luaopen_nslua_sundials"))
-    local text = "nslua.sundials: nslua.core has no functions of version 2 for it: build and install both anew"
-    with(package.loaded, "nslua.core", {}, function() fails(text, open) end)
-    with(package.loaded, "nslua.core", { engine = 3 }, function() fails(text, open) end)
-    assert.equal("userdata", type(open().ida))
-  end)
-
   test("tells bad input as Radau IIA does", function()
     local function solve(residual, y0, yd0, options) return ns.dae("ida", residual, options):solve({ 0, 0.1 }, y0, yd0) end
     local function square(_, y, yd, r) r[1], r[2] = yd[1] + y[2], y[2] - y[1] ^ 2 end

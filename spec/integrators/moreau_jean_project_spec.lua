@@ -1,6 +1,7 @@
 -- Constraints on coordinates at the end of a step: the direct projection, and the combined one, whose velocities fit.
 local ns = require "nslua"
 local message = require("bind.models").message
+local imbalance = require "moving".imbalance
 
 local plain, direct, combined = ns.TimeStepping, ns.TimeSteppingDirectProjection, ns.TimeSteppingCombinedProjection
 
@@ -11,12 +12,6 @@ local function simulate(make, o)
   local simu = make(nsds, ns.TimeDiscretisation(0, o.h), ns.MoreauJeanOSI(o.theta or 0.5))
   if o.tolerance and make ~= plain then simu:setConstraintTolerance(o.tolerance) end
   return simu
-end
-
--- What is left of the account: 0 but for rounding.
-local function imbalance(simu, before)
-  local e = simu:energy()
-  return math.abs(e.total - before - e.forces - e.damping - e.impacts - e.friction - e.boundary - e.numerical)
 end
 
 local function equation(h) return ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR { h = h }) end

@@ -1,27 +1,7 @@
 -- The theta scheme of mechanics, seen through TimeStepping: order, impacts, constraints, friction, energy, errors.
 local ns = require "nslua"
-
-local function simulate(o)
-  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
-  for _, ds in ipairs(o.systems) do nsds:insertDynamicalSystem(ds) end
-  for _, link in ipairs(o.links or {}) do nsds:link(table.unpack(link)) end
-  local make = o.projection and ns.TimeSteppingDirectProjection or ns.TimeStepping
-  return make(nsds, ns.TimeDiscretisation(0, o.h), o.osi or ns.MoreauJeanOSI(0.5), o.problem)
-end
-
--- What is left of the account: 0 but for rounding.
-local function imbalance(simu, before)
-  local e = simu:energy()
-  return math.abs(e.total - before - e.forces - e.damping - e.impacts - e.friction - e.numerical)
-end
-
-local function impact(e, row, offset) return ns.Interaction(ns.NewtonImpactNSL(e), ns.LagrangianLinearTIR({ row }, offset)) end
-
-local function ball(q0, v0, g)
-  local ds = ns.LagrangianLinearTIDS({ q0 }, { v0 or 0 }, { { 1 } })
-  ds:setFExtPtr { -(g or 9.81) }
-  return ds
-end
+local moving = require "moving"
+local simulate, imbalance, impact, ball = moving.simulate, moving.imbalance, moving.impact, moving.ball
 
 local function pendulum_rod(h, projection, T)
   local ds = ns.LagrangianDS({ 1, 0 }, { 0, 0 }, ns.eye(2))
@@ -200,17 +180,6 @@ describe("MoreauJeanOSI with impacts", function()
     assert.near(0.3, body:velocity()[1], 1e-15)
   end)
 
-  it("forecasts by gamma: a contact may penetrate by a step before it acts, or not", function()
-    for gamma, lowest in pairs { [0] = -0.01, [0.5] = 0.01, [1] = 0.01 } do
-      local ds, low = ball(0.05, -1, 0), 1
-      local simu = simulate {
-        systems = { ds }, links = { { impact(1, { 1 }), ds } }, T = 0.5, h = 0.02, osi = ns.MoreauJeanOSI(0.5, gamma),
-      }
-      for _ in simu:steps() do low = math.min(low, ds:q()[1]) end
-      assert.near(lowest, low, 1e-12)
-    end
-  end)
-
   it("takes coefficients and forces that change between steps", function()
     local ds, law, force = ball(1, 0), ns.NewtonImpactNSL(1), ns.vector { -9.81 }
     ds:setFExtPtr(force)
@@ -222,60 +191,6 @@ describe("MoreauJeanOSI with impacts", function()
     end
     assert.near(4, ds:velocity()[1], 0.041) -- at rest at t = 2, then lifted
     assert.near(2, ds:q()[1], 0.05)
-  end)
-
-  it("does not let rounding open a contact at rest", function()
-    for _, gap in ipairs { 0, 3e-22, 1e-17 } do
-      local ds = ball(gap)
-      local floor = impact(0.5, { 1 })
-      local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 0.1, h = 1e-3 }
-      for _ in simu:steps() do
-        assert.near(9.81e-3, floor:lambda()[1], 1e-15)
-        assert.equal(0, ds:velocity()[1])
-      end
-    end
-  end)
-
-  it("does not let rounding that piles up open a contact", function() -- a body that slides down along an oblique plane
-    local s, c, g = math.sin(math.pi / 6), math.cos(math.pi / 6), 9.81
-    for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5) } do
-      local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { c, -s }, ns.eye(2))
-      ds:setFExtPtr { -g * c * s, -g * c * c } -- normal to the plane
-      local plane = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { s, c } })
-      local simu = simulate { systems = { ds }, links = { { plane, ds } }, T = 20, h = 1e-3, osi = osi }
-      for _ in simu:steps() do assert.is_true(plane:lambda()[1] > 0) end
-    end
-  end)
-
-  it("lets a contact go that is pulled away", function()
-    local ds = ball(0)
-    local floor = impact(0, { 1 })
-    local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 0.2, h = 1e-2 }
-    for k in simu:steps() do
-      if k == 10 then ds:setFExtPtr { 1 } end
-    end
-    assert.near(0.1, ds:velocity()[1], 1e-12)
-    assert.is_true(ds:q()[1] > 0)
-  end)
-
-  it("lets a gap that matters close first", function()
-    local ds = ball(1e-6)
-    local floor = impact(0, { 1 })
-    local simu = simulate { systems = { ds }, links = { { floor, ds } }, T = 0.1, h = 1e-3 }
-    simu:computeOneStep()
-    assert.equal(0, floor:lambda()[1])
-    assert.near(-9.81e-3, ds:velocity()[1], 1e-15)
-  end)
-
-  it("lets only those of an interaction's contacts act that are closed", function()
-    local ds = ns.LagrangianLinearTIDS({ 0, 1 }, { 0, 0 }, ns.eye(2))
-    ds:setFExtPtr { -1, -1 }
-    local floors = ns.Interaction(ns.NewtonImpactNSL(2, 0), ns.LagrangianLinearTIR(ns.eye(2)))
-    local simu = simulate { systems = { ds }, links = { { floors, ds } }, T = 0.1, h = 1e-2 }
-    simu:computeOneStep()
-    assert.near(1e-2, floors:lambda()[1], 1e-15)
-    assert.equal(0, floors:lambda()[2])
-    assert.near(-1e-2, ds:velocity()[2], 1e-15)
   end)
 
   it("follows a floor that moves, with and without a given hDot", function()
@@ -446,21 +361,6 @@ describe("MoreauJeanOSI as a simulation", function()
     local ds = ball(1)
     return simulate { systems = { ds }, links = { { impact(0.9, { 1 }), ds } }, T = 2, h = 5e-3 }, ds
   end
-
-  it("closes the account of the energy to rounding", function()
-    for _, theta in ipairs { 0.5, 0.7, 1 } do
-      local ds = ns.LagrangianLinearTIDS({ 0.4 }, { 0.4 }, { { 1.221 } }, { { 1430 } }, { { 0.8 } })
-      ds:setFExtPtr { 3 }
-      local simu = simulate {
-        systems = { ds }, links = { { impact(0.8, { 1 }), ds } }, T = 0.5, h = 1e-3, osi = ns.MoreauJeanOSI(theta),
-      }
-      local before = simu:energy().total
-      for _ in simu:steps() do assert.is_true(imbalance(simu, before) < 1e-12 * before) end
-      local e = simu:energy()
-      assert.is_true(e.impacts < 0 and e.damping < 0)
-      if theta == 0.5 then assert.is_true(math.abs(e.numerical) < 1e-12 * before) else assert.is_true(e.numerical < 0) end
-    end
-  end)
 
   it("gives the same bits after a reset, in a clone, and when a step is computed twice", function()
     local simu, ds = bouncing()
@@ -703,57 +603,9 @@ describe("MoreauJeanOSI starts Newton where the motion goes on", function()
   end)
 end)
 
-describe("MoreauJeanOSI's Newton iteration", function()
-  -- The largest residual after k = 1, 2, ... iterations of the first step.
-  local function residuals(make, count)
-    local out = {}
-    for k = 1, count do
-      local simu = make()
-      simu:setNewtonMaxIteration(k)
-      simu:setNewtonTolerance(1e-16)
-      pcall(simu.computeOneStep, simu)
-      local state, output = simu:newtonResidual()
-      out[k] = math.max(state, output or 0)
-    end
-    return out
-  end
-
-  -- A point on a circle, whose radius may change; constant mass or one that varies.
-  local function circle(h, varies, moves)
-    local ds = ns.LagrangianDS {
-      q0 = { 1, 0 }, v0 = { 0, -1.5 },
-      mass = varies and function(q, _, M)
-        M[1][1], M[1][2], M[2][1], M[2][2] = 1 + q[1] ^ 2, 0.3 * q[1] * q[2], 0.3 * q[1] * q[2], 1 + q[2] ^ 2 / 2
-      end or nil,
-    }
-    ds:setFExtPtr { 0, -9.81 }
-    local relation
-    if moves then
-      relation = ns.LagrangianRheonomousR {
-        h = function(t, q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - (1 + 0.1 * math.sin(t * q[1])) ^ 2 end,
-      }
-    else
-      relation = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end }
-    end
-    return simulate { systems = { ds }, links = { { ns.Interaction(ns.EqualityConditionNSL(1), relation), ds } }, T = 1, h = h }
-  end
-
-  for _, varies in ipairs { false, true } do
-    for _, moves in ipairs { false, true } do
-      local kind = (moves and "moving" or "fixed") .. (varies and " circle with a mass that varies" or " circle")
-      it("converges quadratically on a " .. kind, function()
-        local r = residuals(function() return circle(0.2, varies, moves) end, 5)
-        assert.is_true(r[2] < 0.1 and r[2] > 1e-3, "r2 " .. r[2])
-        for k = 3, 4 do
-          assert.is_true(r[k] < r[k - 1] ^ 2 and r[k] > 1e-12, ("r%d %g after %g"):format(k, r[k], r[k - 1]))
-        end
-        assert.is_true(r[5] < 1e-14, "r5 " .. r[5])
-      end)
-    end
-  end
-
+describe("MoreauJeanOSI with a mass that varies", function()
   it("converges quadratically with a mass that varies alone", function()
-    local r = residuals(function()
+    local r = moving.residuals(function()
       local ds = ns.LagrangianDS { q0 = { 1 }, v0 = { 4 }, mass = function(q, _, M) M[1][1] = 1 + q[1] ^ 2 end,
         fGyr = function(q, v, _, f) f[1] = q[1] * v[1] ^ 2 end }
       return simulate { systems = { ds }, T = 1, h = 0.1 }
@@ -793,7 +645,7 @@ describe("MoreauJeanOSI's Newton iteration", function()
           fGyr = function(q, v, _, f) f[1], f[2] = q[1] * v[1] ^ 2, 2 * q[2] * v[2] ^ 2 end }
         return simulate { systems = { ds }, T = 1, h = 0.05 }, ds
       end
-      local r = residuals(make, 4)
+      local r = moving.residuals(make, 4)
       assert.is_true(r[3] < 3 * r[2] ^ 2 and r[4] < 1e-9, ("%s: %g, %g, %g"):format(form, r[2], r[3], r[4]))
       local simu, ds = make()
       duals = 0
@@ -802,35 +654,6 @@ describe("MoreauJeanOSI's Newton iteration", function()
       first = first or ds:q()[1]
       assert.near(first, ds:q()[1], 1e-9)
     end
-  end)
-
-  it("ends at the solution that the plain iteration has", function()
-    local simu = circle(0.05, true, true)
-    simu:computeOneStep()
-    local ds = simu:nsds():dynamicalSystem(1)
-    local q, v = ds:q(), ds:velocity()
-    local radius = 1 + 0.1 * math.sin(0.05 * q[1])
-    local slope = 0.2 * radius * math.cos(0.05 * q[1]) -- of radius^2 by the phase
-    -- u = H v + dh/dt = 0 with H = 2 q - slope (t, 0)
-    assert.near(0, 2 * q:dot(v) - slope * (0.05 * v[1] + q[1]), 1e-9)
-  end)
-
-  it("takes second derivatives where it is slow alone", function()
-    local function jets(h)
-      local ds, count = ns.LagrangianDS({ 1, 0 }, { 0, -1.5 }, ns.eye(2)), 0
-      ds:setFExtPtr { 0, -9.81 }
-      local rod = ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
-        h = function(q, _, y)
-          if type(q[1]) == "userdata" then count = count + 1 end
-          y[1] = q[1] ^ 2 + q[2] ^ 2 - 1
-        end,
-        Jachq = function(q, _, C) C[1][1], C[1][2] = 2 * q[1], 2 * q[2] end,
-      })
-      simulate({ systems = { ds }, links = { { rod, ds } }, T = 10 * h, h = h }):run()
-      return count
-    end
-    assert.equal(0, jets(1e-5))
-    assert.is_true(jets(0.1) > 0)
   end)
 end)
 
@@ -851,48 +674,5 @@ describe("numbers of mechanics that overflow", function()
       assert.truthy(err:find(text, 1, true), err)
       assert.equal(q, ds:q()[1])
     end
-  end)
-end)
-
-describe("a contact without a force, open by rounding", function()
-  -- No impulse is foretold, so that the first iterate goes on as in the last steps; the contact takes part all the same.
-  it("leaves free motion beside it as it is", function()
-    local function swing(touching)
-      local n = touching and 2 or 1
-      local ds = ns.LagrangianDS(touching and { 1, 1 + 2 ^ -52 } or { 1 }, ns.zeros(n), ns.eye(n))
-      ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = q[1] ^ 3 end)
-      local links = touching and { { impact(0.5, { 0, 1 }, { -1 }), ds } }
-      local simu = simulate { systems = { ds }, links = links, T = 5, h = 0.05 }
-      simu:run()
-      return ds
-    end
-    local free, touching = swing(false), swing(true)
-    assert.near(free:q()[1], touching:q()[1], 1e-9) -- Newton's tolerance
-    assert.near(free:velocity()[1], touching:velocity()[1], 1e-9)
-    assert.equal(1 + 2 ^ -52, touching:q()[2])
-    assert.equal(0, touching:velocity()[2])
-  end)
-end)
-
-describe("a constraint that is curved", function()
-  it("does not concern a system that is not under it", function()
-    local function oscillator()
-      local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
-      ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = 9 * q[1] ^ 3 end)
-      return ds
-    end
-    local function pendulum()
-      local ds = ns.LagrangianDS({ 1, 0 }, { 0, 0 }, ns.eye(2))
-      ds:setFExtPtr { 0, -9.81 }
-      return ds, ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
-        h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end })
-    end
-    local alone, beside, swinging, rod = oscillator(), oscillator(), pendulum()
-    local single, single_rod = pendulum()
-    simulate { systems = { alone }, T = 1, h = 0.05 }:run()
-    simulate { systems = { single }, links = { { single_rod, single } }, T = 1, h = 0.05 }:run()
-    simulate { systems = { beside, swinging }, links = { { rod, swinging } }, T = 1, h = 0.05 }:run()
-    assert.near(alone:q()[1], beside:q()[1], 1e-9)
-    for i = 1, 2 do assert.near(single:q()[i], swinging:q()[i], 1e-9) end
   end)
 end)

@@ -236,29 +236,4 @@ describe("load_state refuses", function()
     assert.error_matches(function() simulation { name = "pot" }:load_state(file "refused", { constants = false }) end,
       "is of another model", 1, true)
   end)
-
-  it("wrong arguments", function()
-    local simu = simulation()
-    assert.error_matches(function() simu:load_state(3) end, "load_state: file: expected a string, got number", 1, true)
-    assert.error_matches(function() simu:load_state("x", 3) end, "load_state: options: expected a table", 1, true)
-    assert.error_matches(function() simu:load_state("x", { constant = 1 }) end, "constant", 1, true)
-    assert.error_matches(function() simu:load_state("x", { constants = 1 }) end,
-      "load_state: constants: expected a boolean, got number", 1, true)
-    assert.error_matches(function() simu:save_state() end, "save_state: file: expected a string, got no value", 1, true)
-    assert.error_matches(function() simu:save_state("x", {}) end, "save_state: note: expected a string, got table", 1, true)
-  end)
-
-  it("to work inside of a callback", function()
-    local simu, message
-    local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f)
-      f[1] = -x[1]
-      for _, name in ipairs { "save_state", "load_state" } do
-        message = select(2, pcall(simu[name], simu, file "inside"))
-        assert(message:find(name .. ": a step is being computed (called from inside a callback?)", 1, true), message)
-      end
-    end)
-    simu = models.simulation { systems = { ds } }
-    simu:computeOneStep()
-    assert.truthy(message)
-  end)
 end)

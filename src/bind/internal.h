@@ -53,7 +53,7 @@ void nsl_internal_ad(lua_State *L);
 
 /*
 ** relation_bias(relation, t, q, qdot [, lambda]) and relation_rate(...): ns_relation_add_bias and ns_relation_add_rate of
-** a linked relation.
+** a linked relation. triplets(n, pieces): a matrix out of coefficients, as ns_triplets_form makes it.
 */
 void nsl_internal_model(lua_State *L);
 

@@ -1,11 +1,14 @@
 /*
 ** internal_model.c
-** For the specs alone: the derivatives of a relation's output along a motion, and its second ones.
+** For the specs alone: the derivatives of a relation's output along a motion, and its second ones; a step's matrix out of
+** coefficients.
 */
 #include "bind/internal.h"
 
+#include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "integrators/triplets.h"
 
 typedef NsStatus (*Derivative)(const NsRelation *, const NsRelationPoint *, const double *, double *, double *,
                                NsError *);
@@ -62,6 +65,73 @@ static int relation_second(lua_State *L) {
   return good ? 2 : (lua_pushnil(L), 1);
 }
 
+/* One of the pieces of triplets(), and where its numbers lie. */
+typedef struct Piece {
+  NsCoef coef;
+  NsRectangle part;
+  double factor;
+  int row, col;
+  bool transposed;
+} Piece;
+
+typedef struct Pieces {
+  const Piece *of;
+  int count;
+} Pieces;
+
+static void put_pieces(const void *context, NsTriplets *t) {
+  const Pieces *all = context;
+  for (int i = 0; i < all->count; i++) {
+    const Piece *p = &all->of[i];
+    ns_triplets_put_coef(t, &p->coef, p->factor, p->part, p->row, p->col, p->transposed);
+  }
+}
+
+static double field(lua_State *L, const char *name) {
+  lua_getfield(L, -1, name);
+  double x = luaL_optnumber(L, -1, 0);
+  lua_pop(L, 1);
+  return x;
+}
+
+/* Reads the piece on top of the stack: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
+static void read_piece(lua_State *L, Piece *p) {
+  *p = (Piece){.factor = field(L, "factor"), .row = (int)field(L, "row"), .col = (int)field(L, "col")};
+  lua_getfield(L, -1, "transposed");
+  p->transposed = lua_toboolean(L, -1);
+  lua_getfield(L, -2, "part");
+  p->part = (NsRectangle){(int)field(L, "row"), (int)field(L, "rows"), (int)field(L, "col"), (int)field(L, "cols")};
+  lua_getfield(L, -3, "coef");
+  p->coef.sparse = lua_isnil(L, -1) ? NULL : nsl_test_sparse(L, -1);
+  if (!p->coef.sparse && !lua_isnil(L, -1)) {
+    NslMatrix *m = nsl_to_matrix(L, lua_gettop(L), -1, -1, "triplets", "coef");
+    p->coef.value = m->data;
+    p->coef.rows = m->rows;
+    p->coef.cols = m->cols;
+  }
+  lua_pop(L, 3);
+}
+
+/* triplets(n, pieces): the sparse n x n matrix of all of them, and how many triplets there were. */
+static int triplets(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1), count = (int)luaL_len(L, 2);
+  Piece *of = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *of, 0);
+  for (int i = 0; i < count; i++) {
+    lua_rawgeti(L, 2, i + 1);
+    read_piece(L, &of[i]);
+    lua_pop(L, 1);
+  }
+  Pieces all = {of, count};
+  NsTriplets counted = {0};
+  NsSparse *matrix = NULL;
+  put_pieces(&all, &counted);
+  if (ns_triplets_form(&matrix, n, put_pieces, &all) != NS_OK) return luaL_error(L, "not enough memory");
+  nsl_push_sparse(L, matrix);
+  ns_sparse_free(matrix);
+  lua_pushinteger(L, (lua_Integer)counted.count);
+  return 2;
+}
+
 void nsl_internal_model(lua_State *L) {
   lua_pushcfunction(L, relation_bias);
   lua_setfield(L, -2, "relation_bias");
@@ -69,4 +139,6 @@ void nsl_internal_model(lua_State *L) {
   lua_setfield(L, -2, "relation_rate");
   lua_pushcfunction(L, relation_second);
   lua_setfield(L, -2, "relation_second");
+  lua_pushcfunction(L, triplets);
+  lua_setfield(L, -2, "triplets");
 }
