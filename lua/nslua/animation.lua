@@ -17,6 +17,7 @@
 local canvas = require "nslua.canvas"
 local html = require "nslua.html"
 local timeplot = require "nslua.timeplot"
+local where = require "nslua.where"
 
 local show, finite = canvas.show, canvas.finite
 
@@ -75,7 +76,7 @@ local function limits(spec, who, name)
 end
 
 local function is_list(value)
-  return type(value) == "table" or type(value) == "userdata" and pcall(function() return #value end)
+  return type(value) == "table" or type(value) == "userdata" and where.try(function() return #value end)
 end
 
 -- The list of what draw gets, from a number of frames or a list.
@@ -111,12 +112,12 @@ end
 -- ---- drawing ----
 
 -- Calls f; a message that it raises is told with its frame.
-local function draw_frame(paper, who, where, f, ...)
+local function draw_frame(paper, who, place, f, ...)
   paper:begin()
   local good, message = pcall(f, ...)
   if not good then
     if type(message) ~= "string" then error(message, 0) end
-    fail("%s: %s: %s", who, where, message)
+    fail("%s: %s: %s", who, place, message)
   end
   paper:finish()
 end

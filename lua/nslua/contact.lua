@@ -19,6 +19,8 @@
 --
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
+local where = require "nslua.where"
+
 local contact = {}
 
 local sqrt, cos, sin, floor, huge = math.sqrt, math.cos, math.sin, math.floor, math.huge
@@ -171,7 +173,7 @@ return function(ns)
 
   function contact.manager(options)
     check_options("manager", options)
-    local good, size = pcall(function() return options.law:size() end)
+    local good, size = where.try(function() return options.law:size() end)
     if not good or size ~= 2 then
       fail("manager", "law", "a nonsmooth law of size 2", good and said(("size %d"):format(size)) or options.law, 2)
     end
@@ -187,7 +189,7 @@ return function(ns)
   end
 
   local function body(who, ds)
-    if type(ds) ~= "userdata" or not pcall(ds.q, ds) or #ds:q() ~= 3 then
+    if type(ds) ~= "userdata" or not where.try(ds.q, ds) or #ds:q() ~= 3 then
       fail(who, "ds", "a mechanical system with the coordinates (x, y, angle)", ds, 3)
     end
     return ds:q()

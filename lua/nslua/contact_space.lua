@@ -13,6 +13,8 @@
 -- with 1 as the last argument NewtonEuler1DR, with the gap alone, for NewtonImpactNSL. They are evaluated in C. The
 -- manager takes what its law needs; it works as the one in the plane.
 
+local where = require "nslua.where"
+
 local sqrt, floor, huge, tointeger = math.sqrt, math.floor, math.huge, math.tointeger
 
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
@@ -136,7 +138,7 @@ return function(ns, contact, parts)
   function contact.space(options)
     parts.check_options("space", options)
     local law = options.law
-    local good, size = pcall(function() return law:size() end)
+    local good, size = where.try(function() return law:size() end)
     if not good or (size ~= 1 and size ~= 3) then
       fail("space", "law", "a nonsmooth law of size 1 or 3", good and parts.said("size " .. tostring(size)) or law, 2)
     end
@@ -148,7 +150,7 @@ return function(ns, contact, parts)
   end
 
   local function body(who, ds, turns)
-    local good, n = pcall(function() return #ds:q() end)
+    local good, n = where.try(function() return #ds:q() end)
     if type(ds) ~= "userdata" or not good or not (n == 7 or (n == 3 and not turns)) then
       fail(who, "ds", turns and "a NewtonEulerDS" or "a NewtonEulerDS or a particle", ds, 3)
     end

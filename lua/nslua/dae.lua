@@ -76,7 +76,7 @@ return function(ns, support)
   end
 
   local function list_of(value, n, who, name)
-    local ok, vector = pcall(ns.vector, value)
+    local ok, vector = where.try(ns.vector, value)
     if not ok then fail("%s: %s: expected a list of numbers, got %s", who, name, describe(value)) end
     if n and #vector ~= n then
       fail("%s: %s: expected %d numbers, got %d", who, name, n, #vector)
@@ -172,7 +172,7 @@ return function(ns, support)
       end
       return w
     end
-    local good, F, Fy, Fyd = pcall(support.evaluate, solver, t, moved(y), moved(yd))
+    local good, F, Fy, Fyd = where.try(support.evaluate, solver, t, moved(y), moved(yd))
     if good and F then return index_of(Fy, Fyd) end
     return index_of(select(2, evaluate(solver, t, y, yd, "dae")))
   end

@@ -35,14 +35,8 @@ return function(ns, motion)
   -- What an error of this or another quantity says, to be raised again with a name before it.
   local function said(message) return (where.bare(message, "mechanics"):gsub("^mechanics: ", "")) end
 
-  function core.is_memory(message) return tostring(message):find "not enough memory" ~= nil end
-
-  -- Whether A x = b can be solved, and x; what is not about the matrix is raised.
-  local function solvable(A, b)
-    local good, x = where.try(ns.solve, A, b)
-    if not good and core.is_memory(x) then error(x, 0) end
-    return good, x
-  end
+  -- Whether A x = b can be solved, and x.
+  local function solvable(A, b) return where.try(ns.solve, A, b) end
 
   -- The columns of A whose numbers are in a list.
   local function columns(A, numbers)

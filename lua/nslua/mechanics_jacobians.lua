@@ -11,7 +11,8 @@
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapter 11.
 
-require "nslua.where".ours()
+local where = require "nslua.where"
+where.ours()
 
 return function(ns, core)
   local motion, spin = core.motion, core.spin
@@ -50,9 +51,8 @@ return function(ns, core)
     local m = action.count or sys.n
     local value = core.evaluate_value(action, sys, t, q, v)
     if action.constant then return value end
-    local good, first, by_q, by_v = pcall(motion.partials, action.value, t, q, v, m)
+    local good, _, by_q, by_v = where.try(motion.partials, action.value, t, q, v, m)
     if good then return value, by_q, by_v end
-    if core.is_memory(first) then error(first, 0) end
     by_q = differences(function(x) return core.evaluate_value(action, sys, t, x, v) end, q, m)
     by_v = differences(function(x) return core.evaluate_value(action, sys, t, q, x) end, v, m)
     return value, by_q, by_v

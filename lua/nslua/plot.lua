@@ -19,6 +19,7 @@ local core = require "nslua.core"
 local data = require "nslua.plot_data"
 local gnuplot = require "nslua.plot_gnuplot"
 local results = require "nslua.results"
+local where = require "nslua.where"
 
 local fail = data.fail
 
@@ -209,7 +210,7 @@ function Figure:close()
   if current == self then current = nil end
 end
 
-require "nslua.where".methods(Figure, "a figure", "fig")
+where.methods(Figure, "a figure", "fig")
 
 -- ---- the current figure and axes ----
 
@@ -240,7 +241,7 @@ end
 local function columns_of(sol)
   local names, columns = {}, {}
   local meta = getmetatable(sol)
-  if type(sol) == "userdata" and not pcall(function() return sol:names() end) then
+  if type(sol) == "userdata" and not where.try(function() return sol:names() end) then
     fail("solution: expected a solution with t and y, got %s", data.describe(sol))
   end
   if type(sol) == "userdata" or type(meta) == "table" and meta.__name == "columns" then

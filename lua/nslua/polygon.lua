@@ -15,6 +15,8 @@
 --   bounded, empty
 -- Each line is cut by all other half-planes (n^2 operations). Places closer than 1e-12 of the data's size are one.
 
+local where = require "nslua.where"
+
 local polygon = {}
 
 local Polygon = {}
@@ -47,7 +49,7 @@ local function read_rows(H, k)
     for i = 1, #H do rows[i] = check_row(H[i], i) end
     return rows
   end
-  if type(k) ~= "table" and not (type(k) == "userdata" and pcall(function() return #k end)) then
+  if type(k) ~= "table" and not (type(k) == "userdata" and where.try(function() return #k end)) then
     error(("intersection: k: expected a vector of right-hand sides, got %s"):format(type(k)), 3)
   end
   if #H ~= #k then error(("intersection: %d rows and %d right-hand sides"):format(#H, #k), 3) end
@@ -223,7 +225,7 @@ end
 -- far as `margin` (default 0) outside; a negative margin asks for a distance to the boundary.
 function Polygon:contains(x, y, margin)
   if type(x) == "table" or type(x) == "userdata" then
-    local good, x1, x2 = pcall(function() return x[1], x[2] end)
+    local good, x1, x2 = where.try(function() return x[1], x[2] end)
     if not good then error("contains: expected a point x, y", 2) end
     x, y, margin = x1, x2, y
   end

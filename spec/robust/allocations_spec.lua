@@ -22,9 +22,10 @@ describe("an allocation that fails", function()
   local function attack(mode, step, first, script)
     local out, err, status = host.run(("%s %s %d %d %s"):format(command, mode, step, first, script))
     assert.equal("", err)
-    assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on\n$", out)
+    assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on, %d+ lost a finaliser\n$", out)
     assert.equal(0, status)
     assert.is_true(tonumber(out:match "(%d+) tried") >= 4, out)
+    assert.is_true(tonumber(out:match "(%d+) lost") <= 2, out)
     if soak then print(("%s, %s: %s"):format(script, mode, (out:gsub("\n$", "")))) end
   end
 

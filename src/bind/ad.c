@@ -368,7 +368,7 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
 /* Every pass of a job; called protected, while the math functions take duals. */
 static int passes(lua_State *L) {
   const Job *job = lua_touserdata(L, JOB);
-  luaL_checkstack(L, job->nargs + 12, "arguments of a callback");
+  nsl_need_stack(L, job->nargs + 12);
   push_room(L);
   int room = lua_gettop(L);
   if (job->seed) one_pass(L, job, room, 0, ns_jet_size(job->jet));
@@ -499,7 +499,7 @@ static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bo
 */
 static void run(lua_State *L, Job *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, packed = last + 4;
-  luaL_checkstack(L, last - first + 20, "callback");
+  nsl_need_stack(L, last - first + 20);
   push_room(L);
   push_cached(L, room, first, job->self ? first + 1 : first);
   bool known = lua_rawgeti(L, entry, ALL_PLACES) != LUA_TNIL, good;
@@ -530,7 +530,7 @@ static void run(lua_State *L, Job *job, int first) {
 
 /* Runs a job on the function and self at these stack indices. */
 static void start(lua_State *L, Job *job, int function, int self) {
-  luaL_checkstack(L, job->nargs + 4, "arguments of a callback");
+  nsl_need_stack(L, job->nargs + 4);
   function = lua_absindex(L, function);
   if (self) self = lua_absindex(L, self);
   int top = lua_gettop(L);

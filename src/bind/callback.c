@@ -124,7 +124,7 @@ int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argumen
   int top = lua_gettop(L);
   host->running = cb;
   if (!lua_checkstack(L, 8)) {
-    lua_pushliteral(L, "stack overflow");
+    nsl_push_no_stack(L);
     return failed(L, host, before, top);
   }
   lua_pushcfunction(L, explain);
@@ -235,7 +235,7 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   int top = lua_gettop(L);
   host->running = cb;
   if (!lua_checkstack(L, 16)) {
-    lua_pushliteral(L, "stack overflow");
+    nsl_push_no_stack(L);
     return failed(L, host, before, top);
   }
   lua_pushcfunction(L, explain);

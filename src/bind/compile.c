@@ -62,7 +62,7 @@ static void finish(lua_State *L, int compiled, NslTrace *trace, int at, int firs
 
 /* Pushes the function and the objects of arguments; returns the stack index of the last. */
 static int push_function(lua_State *L, int compiled, int nargs, const NslTraceArg *args) {
-  luaL_checkstack(L, nargs + 30, "arguments of a callback");
+  nsl_need_stack(L, nargs + 30);
   lua_getiuservalue(L, compiled, FUNCTION);
   for (int a = 0; a < nargs; a++)
     if (!nsl_trace_is_input(&args[a])) lua_pushvalue(L, args[a].index);
@@ -73,7 +73,7 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
   if (lua_rawlen(L, list) >= MOST_TRACES)
     luaL_error(L, "compile: more than %d sets of sizes and objects: what changes from call to call must be numbers or "
                   "vectors", MOST_TRACES);
-  luaL_checkstack(L, 8, "compile");
+  nsl_need_stack(L, 8);
   NslTrace *trace = nsl_push_trace(L, nargs, args);
   int at = lua_gettop(L), first = at + 1, last = push_function(L, compiled, nargs, args);
   nsl_trace_record(L, trace, first, last);
@@ -84,7 +84,7 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
 }
 
 NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args) {
-  luaL_checkstack(L, 12, "compile");
+  nsl_need_stack(L, 12);
   idx = lua_absindex(L, idx);
   int top = lua_gettop(L), list = top + 1;
   NslTrace *trace = NULL;
@@ -105,7 +105,7 @@ NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args) {
 void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const NslTraceArg *args) {
   int top = lua_gettop(L);
   if (trace->checked) return;
-  luaL_checkstack(L, nargs + 12, "compile");
+  nsl_need_stack(L, nargs + 12);
   int last = push_function(L, lua_absindex(L, idx), nargs, args);
   nsl_trace_probe_here(L, trace, top + 1, last);
   trace->checked = true;
@@ -150,7 +150,7 @@ static void fill_last(lua_State *L, const NslTrace *trace, int idx) {
 }
 
 static int push_numbers(lua_State *L, const NslTrace *trace) {
-  luaL_checkstack(L, trace->outputs, "results of a compiled function");
+  nsl_need_stack(L, trace->outputs);
   for (int i = 0; i < trace->outputs; i++) lua_pushnumber(L, trace->out[i]);
   return trace->outputs;
 }

@@ -130,7 +130,11 @@ static int run_duals(lua_State *L) {
 static int protect(Solver *s, lua_CFunction part) {
   lua_State *L = s->L;
   int top = lua_gettop(L), code = 0;
-  if (!lua_checkstack(L, 8)) return -1;
+  if (!lua_checkstack(L, 8)) {
+    nsl_push_no_stack(L);
+    nsl_keep_error(L);
+    return -1;
+  }
   lua_pushcfunction(L, part);
   lua_pushvalue(L, s->at);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) {

@@ -51,7 +51,7 @@ static void push_module(lua_State *L, const char *who, const char *path) {
 
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 8, who);
+  nsl_need_stack(L, 8);
   push_module(L, who, path);
   lua_getfield(L, -1, "functions");
   const NsHdf5 *hdf5 = lua_touserdata(L, -1);

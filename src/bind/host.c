@@ -10,7 +10,7 @@
 #include "bind/interpreter.h"
 
 /* Addresses used as registry keys. */
-static const char host_key, objects_key, error_key;
+static const char host_key, objects_key, error_key, no_stack_key;
 
 NslHost *nsl_host(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &host_key);
@@ -48,6 +48,10 @@ void nsl_remember_object(lua_State *L, int idx) {
 /* The registry's slot exists from the start (false), so that setting it needs no memory. */
 void nsl_keep_error(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
+}
+
+void nsl_push_no_stack(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &no_stack_key);
 }
 
 bool nsl_forget_error(lua_State *L, const char *part) {
@@ -91,6 +95,8 @@ void nsl_open_host(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
+  lua_pushliteral(L, NSL_NO_STACK);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &no_stack_key);
   push_weak(L);
   host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);

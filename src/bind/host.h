@@ -43,6 +43,12 @@ void nsl_remember_object(lua_State *L, int idx);
 /* Keeps the value on top of the stack (popped) as what the next nsl_raise_callback raises. Raises nothing itself. */
 void nsl_keep_error(lua_State *L);
 
+/*
+** Pushes NSL_NO_STACK for an error of a callback that finds no room on the stack: without an allocation, into the slots
+** that Lua keeps in reserve.
+*/
+void nsl_push_no_stack(lua_State *L);
+
 /* Forgets the error that is kept when it is a text with this part in it; whether it did. */
 bool nsl_forget_error(lua_State *L, const char *part);
 

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/guard.h"
 #include "bind/ad.h"
+#include "bind/guard.h"
+#include "bind/host.h"
 #include "bind/linalg.h"
 #include "bind/numerics_common.h"
 #include "solvers/mcp.h"
@@ -120,7 +121,12 @@ static int protect(Call *c, lua_CFunction part, const double *in, double *out) {
   int top = lua_gettop(L), code = 0;
   c->in = in;
   c->out = out;
-  if (!lua_checkstack(L, 8)) return c->failed = true, -1;
+  if (!lua_checkstack(L, 8)) {
+    nsl_push_no_stack(L);
+    lua_setiuservalue(L, c->at, USE_ERROR);
+    c->failed = true;
+    return -1;
+  }
   lua_pushcfunction(L, part);
   lua_pushvalue(L, c->at);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) {

@@ -282,7 +282,7 @@ static void choose_direction(int n, double *w) {
 static const NslPattern *read_pattern(lua_State *L, int n) {
   if (lua_isnil(L, SPARSITY)) return NULL;
   take_sparsity(L, n);
-  luaL_checkstack(L, 16, who);
+  nsl_need_stack(L, 16);
   size_t count = (size_t)n;
   NslPattern *p = push_block(L, 1, sizeof *p);
   p->colptr = push_block(L, count + 1, sizeof *p->colptr);
@@ -383,7 +383,7 @@ static int solve_ivp(lua_State *L) {
   read_callbacks(L, &ode, y0);
   read_events(L, &o);
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
-  luaL_checkstack(L, NSL_ODE_ARGS + 16, who);
+  nsl_need_stack(L, NSL_ODE_ARGS + 16);
   ode.pattern = read_pattern(L, y0->n);
   nsl_ode_compile(&ode, o.t0, o.y0);
   NsError err = {NS_OK, ""};

@@ -154,7 +154,7 @@ void nsl_ode_compile(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
   NslTraceArg args[NSL_TRACE_ARGS];
   int events = ode->events ? (int)lua_rawlen(L, ode->events) : 0, any = nsl_is_compiled(L, ode->f);
-  luaL_checkstack(L, ode->nargs + 24, ode->who);
+  nsl_need_stack(L, ode->nargs + 24);
   for (int e = 1; e <= events; e++, lua_pop(L, 1)) lua_rawgeti(L, ode->events, e), any |= nsl_is_compiled(L, -1);
   if (!any) return;
   int nargs = list_arguments(ode, args);

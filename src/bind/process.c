@@ -80,7 +80,7 @@ static int run(lua_State *L) {
 static int rows(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   int count = (int)luaL_len(L, 1);
-  luaL_checkstack(L, count + 4, "too many columns");
+  nsl_need_stack(L, count + 4);
   for (int j = 1; j <= count; j++) lua_rawgeti(L, 1, j);
   NslVector **columns = lua_newuserdatauv(L, (size_t)count * sizeof *columns + 1, 0);
   for (int j = 0; j < count; j++) {

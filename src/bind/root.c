@@ -86,7 +86,7 @@ static NsStatus solve(lua_State *L, const Names *names, NsRootInfo *info, NsErro
   nsl_ode_compile(&ode, 0, nsl_check_vector(L, X0)->data);
   NsOdeProblem equations = {.n = ode.n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
   NslVector *x = nsl_check_vector(L, X0), *f = nsl_check_vector(L, VALUES);
-  luaL_checkstack(L, NSL_ODE_ARGS + 16, names->who);
+  nsl_need_stack(L, NSL_ODE_ARGS + 16);
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   NsStatus status = ns_root_solve(&equations, &options, x->data, f->data, info, err);

@@ -238,7 +238,7 @@ static NsStatus save_csv(lua_State *L, const NsSolution *s, const char *path, Ns
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, "names");
   int list = lua_gettop(L);
-  luaL_checkstack(L, 2, "too many columns");
+  nsl_need_stack(L, 2);
   for (int c = 0; c < ncols; c++) {
     columns[c] = column(s, c);
     lua_rawgeti(L, list, c + 1);

@@ -172,11 +172,15 @@ int nsl_display(lua_State *L, int first) {
   return 0;
 }
 
+void nsl_need_stack(lua_State *L, int n) {
+  if (!lua_checkstack(L, n)) luaL_error(L, NSL_NO_STACK);
+}
+
 int nsl_display_object(lua_State *L, const NslDisplayed *fields) {
   lua_settop(L, 1);
   luaL_tolstring(L, 1, NULL);
   for (; fields && fields->label; fields++) {
-    luaL_checkstack(L, 4, "too many fields");
+    nsl_need_stack(L, 4);
     lua_pushstring(L, fields->label);
     lua_pushcfunction(L, fields->get);
     lua_pushvalue(L, 1);

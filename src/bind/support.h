@@ -69,6 +69,12 @@ const char *nsl_describe(lua_State *L, int idx);
 */
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
 
+/* What is said when Lua's stack has no room for more values. */
+#define NSL_NO_STACK "not enough memory for the stack"
+
+/* Makes room for n more values on the stack; raises NSL_NO_STACK. */
+void nsl_need_stack(lua_State *L, int n);
+
 /* The name of a file at idx: a string without a zero byte, at which the system would end it. Errors as of nsl_bad. */
 const char *nsl_path(lua_State *L, int idx, const char *who, const char *what);
 

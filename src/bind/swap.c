@@ -157,7 +157,7 @@ static void pass_over_packages(lua_State *L, Walk *w) {
 }
 
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far) {
-  luaL_checkstack(L, 20, "places of math functions");
+  nsl_need_stack(L, 20);
   int top = lua_gettop(L);
   Walk w = {.map = map, .inverse = inverse, .list = top + 1, .visited = top + 2, .queue = top + 3,
             .most = far ? far_bounds : near_bounds};
@@ -222,7 +222,7 @@ bool nsl_swap_same(lua_State *L, int a, int b) {
 void nsl_swap_pack(lua_State *L, int list) {
   int n = nsl_swap_count(L, list) * GROUP;
   lua_State *packed = lua_newthread(L);
-  if (!lua_checkstack(packed, n + ROOM)) luaL_error(L, "not enough memory");
+  if (!lua_checkstack(packed, n + ROOM)) luaL_error(L, NSL_NO_STACK);
   for (int i = 1; i <= n; i++) {
     lua_rawgeti(L, list, i);
     lua_xmove(L, packed, 1);

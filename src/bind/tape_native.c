@@ -102,7 +102,7 @@ void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *pr
   int top = lua_gettop(L);
   bool jacobian;
   NsError err = {NS_OK, ""};
-  luaL_checkstack(L, 16, "compile");
+  nsl_need_stack(L, 16);
   NsStatus status = push_source(L, trace, &jacobian, &err);
   if (status == NS_OK) {
     const Code *code = push_code(L, program, &err);

@@ -91,7 +91,7 @@ static int probe_once(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
   int first = lua_gettop(L) + 2, object = FUNCTION_PROBED + 1, p = (int)lua_tointeger(L, 2);
   const double *in = trace->in;
-  luaL_checkstack(L, 2 * trace->nargs + 12, "arguments of a callback");
+  nsl_need_stack(L, 2 * trace->nargs + 12);
   lua_pushvalue(L, FUNCTION_PROBED);
   for (int a = 0; a < trace->nargs; a++) {
     if (nsl_trace_is_input(&trace->args[a])) push_plain(L, &trace->args[a], in);
@@ -132,7 +132,7 @@ void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
                          ? trace->inputs - nsl_trace_size(&trace->args[trace->nargs - 1]) : trace->inputs;
   int top = lua_gettop(L);
   bool any = false;
-  luaL_checkstack(L, last - first + 8, "arguments of a callback");
+  nsl_need_stack(L, last - first + 8);
   for (int p = 0; p < PROBES; p++) {
     for (int k = 0; k < trace->inputs; k++) trace->in[k] = k < outputs_from ? probe_value(p, k) : 0;
     lua_settop(L, top);
@@ -144,7 +144,7 @@ void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
 }
 
 void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last) {
-  luaL_checkstack(L, last - first + 8, "arguments of a callback");
+  nsl_need_stack(L, last - first + 8);
   if (!compare(L, trace, HERE, first, last)) lua_error(L);
   lua_pop(L, 1);
 }

@@ -27,7 +27,7 @@ enum { JOB = 1, TRACED_FUNCTION, FIRST_OBJECT };
 /* Pushes the traced arguments; returns the stack index of the last. base: of the tracer. */
 static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) {
   int node = 0, object = FIRST_OBJECT;
-  luaL_checkstack(L, trace->nargs + 8, "arguments of a callback");
+  nsl_need_stack(L, trace->nargs + 8);
   for (int a = 0; a < trace->nargs; a++) {
     const NslTraceArg *arg = &trace->args[a];
     bool last = a == trace->nargs - 1;
@@ -256,7 +256,7 @@ static int explain(lua_State *L, int idx) {
 void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
   Job job = {trace, nsl_push_tracer(L), "the callback"};
   int top = lua_gettop(L);
-  luaL_checkstack(L, last - first + 24, "callback");
+  nsl_need_stack(L, last - first + 24);
   bool good = false;
   for (int far = 0; far < 2 && !good; far++) {
     if (far && !strstr(error_text(L), "got traced value")) break;

@@ -139,7 +139,7 @@ static void make(lua_State *L) {
 }
 
 NslTracer *nsl_push_tracer(lua_State *L) {
-  luaL_checkstack(L, 12, "trace");
+  nsl_need_stack(L, 12);
   int base = lua_gettop(L) + 1;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) {
     lua_pop(L, 1);
