@@ -122,3 +122,50 @@ describe("arithmetic", function()
     end
   end)
 end)
+
+describe("ipairs", function()
+  local function square(x)
+    local sum = 0
+    for i, e in ipairs(x) do sum = sum + i * e ^ 2 end
+    return sum
+  end
+
+  it("goes over vectors, views, rows of matrices, and those without elements", function()
+    local v, list = ns.vector { 4, 5, 6 }, {}
+    for i, e in ipairs(v) do list[#list + 1] = i * 10 + e end
+    assert.same({ 14, 25, 36 }, list)
+    assert.equal(4 + 2 * 25 + 3 * 36 + 12, square(v) + square(ns.vector(0)))
+    assert.equal(36 + 2 * 16, square(v(3, 1, -2)))
+    local rows = {}
+    for i, row in ipairs(ns.matrix { { 1, 2 }, { 3, 4 } }) do rows[i] = row:totable() end
+    assert.same({ { 1, 2 }, { 3, 4 } }, rows)
+  end)
+
+  it("goes over what callbacks get, for derivatives and for traces too", function()
+    assert.equal(ns.vector { 2, 12 }, ns.gradient(square, { 1, 3 }))
+    assert.equal(ns.matrix { { 2, 0 }, { 0, 4 } }, ns.hessian(square, { 1, 3 }))
+    assert.equal(1 + 2 * 9, ns.compile(square)({ 1, 3 }))
+    local doubled = ns.compile(function(A)
+      local sum = 0
+      for _, row in ipairs(A) do
+        for _, e in ipairs(row) do sum = sum + 2 * e end
+      end
+      return sum
+    end)
+    assert.equal(20, doubled(ns.matrix { { 1, 2 }, { 3, 4 } }))
+  end)
+
+  it("leaves an index that is too large an error everywhere else, and a closed vector one", function()
+    local v = ns.vector { 1 }
+    assert.error_matches(function() return v[2] end, "vector[2]: index out of range 1..1", 1, true)
+    assert.error_matches(function() for _ in ipairs(v) do local _ = v[2] end end, "vector[2]: index out of range", 1, true)
+    assert.error_matches(function() return ns.matrix { { 1 } }[2] end, "row index out of range 1..1", 1, true)
+    local iterate = ipairs {}
+    assert.error_matches(function() return iterate(v, 1.5) end, "number has no integer representation", 1, true)
+    assert.error_matches(function() return iterate(v, 2) end, "vector[3]: index out of range 1..1", 1, true)
+    local owner = require "nslua.internal".owner()
+    local view = owner:vector(2, "x")
+    owner:close()
+    assert.has_error(function() for _ in ipairs(view) do end end)
+  end)
+end)

@@ -122,6 +122,7 @@ static int find_method(lua_State *L) {
 static int meta_index(lua_State *L) {
   const NslDualVector *v = check(L, 1);
   if (lua_type(L, 2) == LUA_TSTRING) return find_method(L);
+  if (nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
   nsl_push_dual_element(L, lua_upvalueindex(NSL_DUAL_META), v, position(L, v));
   return 1;
 }

@@ -159,12 +159,18 @@ static inline bool push_known_row(lua_State *L, const NslMatrix *m, int i) {
   return true;
 }
 
+static int not_there(lua_State *L, const NslMatrix *m) {
+  if (is_dead(m) || !nsl_ipairs_ends(L, m->rows)) return bad_row(L, m);
+  lua_pushnil(L);
+  return 1;
+}
+
 static int matrix_index(lua_State *L) {
   NslMatrix *m = self_matrix(L);
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
-    if (!good || i >= (lua_Unsigned)m->rows || is_dead(m)) return bad_row(L, m);
+    if (!good || i >= (lua_Unsigned)m->rows || is_dead(m)) return not_there(L, m);
     if (!push_known_row(L, m, (int)i)) nsl_push_row(L, 1, (int)i);
     return 1;
   }

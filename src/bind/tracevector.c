@@ -118,6 +118,7 @@ static int find_method(lua_State *L, const char *type) {
 static int meta_index(lua_State *L) {
   const NslTracedVector *v = check(L, 1);
   if (lua_type(L, 2) == LUA_TSTRING) return find_method(L, "traced vector");
+  if (nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
   nsl_push_traced(L, lua_upvalueindex(NSL_TRACER), v->node[position(L, name_of(v), v->n) * v->step]);
   return 1;
 }
@@ -541,6 +542,7 @@ static const char *matrix_name(const NslTracedMatrix *m) {
 static int matrix_index(lua_State *L) {
   NslTracedMatrix *m = check_matrix(L);
   if (lua_type(L, 2) == LUA_TSTRING) return find_method(L, "traced matrix");
+  if (nsl_ipairs_ends(L, m->rows)) return lua_pushnil(L), 1;
   push_row(L, m, position(L, matrix_name(m), m->rows));
   return 1;
 }

@@ -115,6 +115,26 @@ int nsl_bad_index(lua_State *L, const char *name, int n) {
 }
 
 /* Raises what is wrong with the index at stack index 2 of the vector at 1. */
+static const char ipairs_key; /* of its iterator in the registry */
+
+bool nsl_ipairs_ends(lua_State *L, int n) {
+  lua_Debug reader;
+  if (!lua_isinteger(L, 2) || lua_tointeger(L, 2) != (lua_Integer)n + 1 || !lua_getstack(L, 1, &reader)) return false;
+  lua_getinfo(L, "f", &reader);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &ipairs_key);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
+static void keep_ipairs(lua_State *L) {
+  if (lua_getglobal(L, "ipairs") == LUA_TFUNCTION) {
+    lua_newtable(L);
+    lua_call(L, 1, 1);
+  }
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &ipairs_key);
+}
+
 static int bad_index(lua_State *L, const NslVector *v) {
   nsl_vector_alive(L, v);
   return nsl_bad_index(L, nsl_vector_name(L, 1), v->n);
@@ -149,12 +169,18 @@ static inline NslVector *self_vector(lua_State *L) {
   return nsl_check_vector(L, 1);
 }
 
+static int not_there(lua_State *L, const NslVector *v) {
+  if (is_dead(v) || !nsl_ipairs_ends(L, v->n)) return bad_index(L, v);
+  lua_pushnil(L);
+  return 1;
+}
+
 static int vector_index(lua_State *L) {
   NslVector *v = self_vector(L);
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
-    if (!good || i >= (lua_Unsigned)v->n || is_dead(v)) return bad_index(L, v);
+    if (!good || i >= (lua_Unsigned)v->n || is_dead(v)) return not_there(L, v);
     lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]);
     return 1;
   }
@@ -479,6 +505,7 @@ void nsl_vector_methods(lua_State *L) {
 
 void nsl_open_vector(lua_State *L) {
   nsl_register_elements(L, &nsl_vector_type, vector_meta, vector_methods, vector_index);
+  keep_ipairs(L);
   ns_linalg_init();
   lua_pushcfunction(L, new_vector);
   lua_setfield(L, -2, "vector");

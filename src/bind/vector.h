@@ -88,6 +88,12 @@ static inline int nsl_index(lua_State *L, int n) {
   return good && i < (lua_Unsigned)n ? (int)i : -1;
 }
 
+/*
+** Whether the element at stack index 2, of n, is the one at which the iterator of ipairs looks for the end: n + 1, which
+** is nil for it alone. For metamethods of reading.
+*/
+bool nsl_ipairs_ends(lua_State *L, int n);
+
 /* Raises "NAME[4]: index out of range 1..3", or that the index at stack index 2 is no integer, or the vector empty. */
 int nsl_bad_index(lua_State *L, const char *name, int n);
 
