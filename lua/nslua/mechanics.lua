@@ -464,6 +464,7 @@ return function(ns, motion)
   function System:force(o)
     take_options(o, "force", "on at value")
     local body = take_body(self, o.on, "force: on")
+    if body == self.ground then fail("force: on: expected a body that moves, got the ground") end
     add_action(self, { kind = "force", who = ("force on '%s'"):format(body.name), count = self.dimension,
       value = value_of(o.value, self.dimension, "force"), constant = not is_callable(o.value),
       along = quantity(self.moving, ("force on '%s': its point"):format(body.name), body:point(o.at),
@@ -502,6 +503,7 @@ return function(ns, motion)
   function System:spring(o)
     take_options(o, "spring", "from p1 to p2 stiffness damping length")
     local one, other = take_body(self, o.from, "spring: from"), take_body(self, o.to, "spring: to")
+    if one == other then fail("spring: expected two bodies, got '%s' at both ends", one.name) end
     local square = gap(one:point(o.p1), other:point(o.p2))
     local who = ("spring from '%s' to '%s'"):format(one.name, other.name)
     if o.stiffness == nil and o.damping == nil then fail("%s: stiffness and damping are missing", who) end

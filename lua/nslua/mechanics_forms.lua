@@ -470,9 +470,9 @@ return function(ns, System, core)
     ode.first = point_at(ode, t, q)
     ode.last = ode.first
     ode.y0 = ns.concatenate { pick(q, free), pick(v, free) }
-    ode.f = function(t1, y)
+    ode.f = core.differentiable(function(t1, y)
       return ode:rate(core.number(t1, "embedded", "t"), core.list(y, 2 * #free, "embedded", "y"))
-    end
+    end)
     ode:rate(t, ode.y0)
     return ode
   end

@@ -617,12 +617,12 @@ return function(ns, mechanics, System, core)
     local kane = setmetatable({ sys = self, speeds = nu, dependent = dependent, independent = independent,
       plain = o.kinematics == nil, fk = o.kinematics and { name = "kane: kinematics", f = packed(o.kinematics, n) },
       fn = o.nonholonomic and { name = "kane: nonholonomic", f = packed(o.nonholonomic, n) } }, Kane)
-    kane.f = function(t, x)
+    kane.f = core.differentiable(function(t, x)
       x = core.list(x, n + #independent, "kane", "x")
       local q = core.state(self, t, x(1, n))
       local Md, gd, v = dynamics(kane, t, q, with_zeros(kane, x(n + 1, #x)))
       return ns.concatenate { v, solve(Md, -1 * gd, t, "Md is singular: a speed moves no mass") }
-    end
+    end)
     return kane
   end
 end

@@ -46,6 +46,17 @@ return function(ns, core)
     return J
   end
 
+  -- f(t, y), which gives a vector, as a function that takes y as dual numbers too: they get the derivatives of f by
+  -- central differences, so that methods which need Jacobians can be used.
+  function core.differentiable(f)
+    return function(t, y)
+      local values = motion.dual_values(y)
+      if not values then return f(t, y) end
+      local rate = f(t, values)
+      return rate + differences(function(x) return f(t, x) end, values, #rate) * (y - values)
+    end
+  end
+
   -- The value of a force, m numbers, and its derivatives by q and v; nil where it is constant.
   local function value_of(action, sys, t, q, v)
     local m = action.count or sys.n

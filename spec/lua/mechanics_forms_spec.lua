@@ -411,6 +411,44 @@ describe("ns.mechanics: dae", function()
 end)
 
 describe("ns.mechanics: embedded", function()
+  -- A cart on a rail with a pendulum, whose coordinates on the rail are 0 but for rounding.
+  local function cart()
+    local sys = ns.mechanics.system { gravity = { 0, -g } }
+    local base, rod = sys:free_body { mass = 2, inertia = 1 }, sys:free_body { mass = 1, inertia = 0.64 / 12 }
+    sys:slider(nil, { 0, 0 }, { 1, 0 }, base, { 0, 0 })
+    sys:pin(base, { 0, 0 }, rod, { 0, 0.4 })
+    return sys, { 0.1, 0, 0, 0.1 + 0.4 * sin(1), -0.4 * cos(1), 1 }
+  end
+
+  it("is solved where coordinates are 0, explicitly and implicitly, as Kane's form is", function()
+    local sys, q0 = cart()
+    local ode = sys:embedded { q0 = q0, independent = { 1, 6 } }
+    local exact = ns.solve_ivp(ode.f, { 0, 3 }, ode.y0, { method = "DOP853", rtol = 1e-10, atol = 1e-12 })
+    assert.is_true(exact.success)
+    local finals = exact.y:column(-1)
+    for _, method in ipairs { "Radau", "BDF", "RK45" } do
+      near(finals, ns.solve_ivp(ode.f, { 0, 3 }, ode.y0, { method = method, rtol = 1e-7, atol = 1e-9 }).y:column(-1), 1e-4)
+    end
+    local kane = cart():kane { dependent = { 2, 3, 4, 5 } }
+    local x0 = ns.concatenate { ns.vector(q0), ns.zeros(2) }
+    for _, method in ipairs { "DOP853", "BDF" } do
+      local x = ns.solve_ivp(kane.f, { 0, 3 }, x0, { method = method, rtol = 1e-7, atol = 1e-9 }).y:column(-1)
+      near(finals, ns.vector { x[1], x[6], x[7], x[8] }, 1e-4)
+    end
+  end)
+
+  it("has derivatives of first order alone", function()
+    local sys, q0 = cart()
+    local ode = sys:embedded { q0 = q0, independent = { 1, 6 } }
+    local J = ns.jacobian(function(y) return ode.f(0, y) end, ode.y0)
+    for j = 1, 4 do
+      local up, down = ode.y0:copy(), ode.y0:copy()
+      up[j], down[j] = up[j] + 1e-5, down[j] - 1e-5
+      near((ode.f(0, up) - ode.f(0, down)) / 2e-5, J:column(j), 1e-6)
+    end
+    fails("dual vector: this does not propagate second derivatives", ns.hessian, function(y) return ode.f(0, y)[3] end, ode.y0)
+  end)
+
   it("follows the motion to the tolerance of the integrator", function()
     local theta, omega = exact(1)
     local ode = link():embedded { q0 = start, independent = { 3 } }

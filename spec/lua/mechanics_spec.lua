@@ -308,6 +308,8 @@ describe("ns.mechanics refuses", function()
     local link, far = sys:free_body { mass = 1, inertia = 1 }, other:free_body { name = "far", mass = 1, inertia = 1 }
     fails("mechanics: force: on: body 'far' is of another system", sys.force, sys, { on = far, value = { 0, 1 } })
     fails("mechanics: force: on: expected a body, got 'link'", sys.force, sys, { on = "link", value = { 0, 1 } })
+    fails("mechanics: force: on: expected a body that moves, got the ground", sys.force, sys, { value = { 0, 1 } })
+    fails("mechanics: spring: expected two bodies, got 'ground' at both ends", sys.spring, sys, { stiffness = 3 })
     fails("mechanics: force: value: expected 2 numbers, got 3", sys.force, sys, { on = link, value = { 0, 1, 2 } })
     fails("mechanics: potential: expected a function of (t, q), got 3", sys.potential, sys, 3)
     fails("mechanics: generalised_force: expected a function of (t, q, v), got nil", sys.generalised_force, sys)

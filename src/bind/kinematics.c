@@ -7,6 +7,7 @@
 
 #include "bind/ad.h"
 #include "bind/compile.h"
+#include "bind/dual.h"
 #include "bind/matrix.h"
 #include "bind/vector.h"
 
@@ -251,10 +252,24 @@ static int motion_plain(lua_State *L) {
   return 1;
 }
 
+/*
+** dual_values(y): the values of a dual vector as a plain one; nil for anything else. Of jets there are none: whoever asks
+** can give first derivatives alone.
+*/
+static int motion_dual_values(lua_State *L) {
+  const NslDualVector *y = nsl_test_dual_vector(L, 1);
+  if (!y) return lua_pushnil(L), 1;
+  if (y->tag >> NSL_JET_SHIFT) return luaL_error(L, "dual vector: this does not propagate second derivatives");
+  NslVector *out = nsl_push_vector(L, y->n, NULL);
+  for (int i = 0; i < y->n; i++) out->data[i] = y->e[i * y->step];
+  return 1;
+}
+
 void nsl_open_kinematics(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"values", motion_values}, {"jacobian", motion_jacobian}, {"along", motion_along}, {"plain", motion_plain},
       {"twist", motion_twist},   {"bowl", motion_bowl},         {"partials", motion_partials},
+      {"dual_values", motion_dual_values},
       {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "motion_support");

@@ -19,19 +19,26 @@ typedef struct Root {
   const NsOdeProblem *equations;
   NsError *err;
   NsStatus status; /* of the equations */
-  bool not_finite; /* the run was given up since f is not finite somewhere */
+  bool not_finite; /* the run was given up since f, or the x of a step, is not finite */
 } Root;
 
-/* MINPACK's callback. A value that is not finite ends its run. */
+static bool is_finite(int n, const double *v) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(v[i])) return false;
+  return true;
+}
+
+/* MINPACK's callback. A value that is not finite ends its run; so does an x, which underflow can bring about near 0. */
 static int evaluate(void *context, int n, const double *x, double *f, double *J, int ld, int what) {
   Root *r = context;
   const NsOdeProblem *e = r->equations;
   (void)ld; /* n */
   if (ns_interrupted()) return r->status = ns_fail(r->err, NS_EINTR, "interrupted"), -1;
+  r->not_finite = r->not_finite || !is_finite(n, x);
+  if (r->not_finite) return -1;
   if (what == 2) memset(J, 0, (size_t)n * (size_t)n * sizeof *J);
   r->status = what == 1 ? e->rate(e->context, 0, x, f, r->err) : e->jacobian(e->context, 0, x, J, r->err);
-  for (int i = 0; i < n && what == 1 && r->status == NS_OK; i++)
-    r->not_finite = r->not_finite || !isfinite(f[i]);
+  r->not_finite = what == 1 && r->status == NS_OK && !is_finite(n, f);
   return r->status == NS_OK && !r->not_finite ? 0 : -1;
 }
 
@@ -87,15 +94,15 @@ static NsStatus conclude(Root *r, const NsRootOptions *o, int code, const double
   bool good = false;
   if (arena->failed) return NS_ENOMEM;
   info->residual = ns_dense_norm_fro(n, 1, f, 1, n);
-  if (r->not_finite)
-    return ns_fail(r->err, NS_ENOCONV, "no way to a root: f is not finite beside the last x");
   if (code == 2)
     return ns_fail(r->err, NS_EMAXITER, "%d evaluations were not enough: |f| = %.3g", o->calls, info->residual);
-  bool converged = code == 1 || code == 3; /* 3: xtol is below rounding; without progress only an exact root will do */
+  bool converged = code == 1 || code == 3, stuck = r->not_finite; /* 3: xtol is below rounding */
+  r->not_finite = false;
   NsStatus status = converged ? passes(r, x, f, 1e-10 * start, sqrt(o->xtol), J, move, &good)
                               : passes(r, x, f, 0, fmax(o->xtol, 1e-13), J, move, &good);
   if (status != NS_OK) return status;
   if (good) return NS_OK;
+  if (stuck) return ns_fail(r->err, NS_ENOCONV, "no way to a root: f is not finite beside the last x");
   return ns_fail(r->err, NS_ENOCONV, "no progress towards a root: |f| = %.3g", info->residual);
 }
 
