@@ -2,6 +2,8 @@
 -- function of the doors (src/repl/doors.h) and of the interpreter's version, which tells whether all that is needed
 -- is there.
 
+local _ENV = require "nslua.env"()
+
 local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2"
 
 -- Programs that nslua can do without: what each gives, how it is asked for its version, and the package.

@@ -1,4 +1,5 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
+local _ENV = require "nslua.env"()
 local core = require "nslua.core"
 local lazy = require "nslua.lazy"
 

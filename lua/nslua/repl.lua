@@ -1,6 +1,7 @@
 -- nslua.repl: the prompt. Returns a function of the doors to the terminal (src/repl/doors.h) and of a script to run
 -- first, or nil. Without a terminal it reads standard input, which is how a session is put on a pipe.
 
+local _ENV = require "nslua.env"()
 local printer = require "nslua.repl_print"
 local session_of = require "nslua.repl_session"
 local source = require "nslua.repl_source"

@@ -412,7 +412,7 @@ end)
 
 describe("ns.mechanics: embedded", function()
   -- A cart on a rail with a pendulum, whose coordinates on the rail are 0 but for rounding.
-  local function cart()
+  local function trolley()
     local sys = ns.mechanics.system { gravity = { 0, -g } }
     local base, rod = sys:free_body { mass = 2, inertia = 1 }, sys:free_body { mass = 1, inertia = 0.64 / 12 }
     sys:slider(nil, { 0, 0 }, { 1, 0 }, base, { 0, 0 })
@@ -421,15 +421,15 @@ describe("ns.mechanics: embedded", function()
   end
 
   it("is solved where coordinates are 0, explicitly and implicitly, as Kane's form is", function()
-    local sys, q0 = cart()
+    local sys, q0 = trolley()
     local ode = sys:embedded { q0 = q0, independent = { 1, 6 } }
-    local exact = ns.solve_ivp(ode.f, { 0, 3 }, ode.y0, { method = "DOP853", rtol = 1e-10, atol = 1e-12 })
-    assert.is_true(exact.success)
-    local finals = exact.y:column(-1)
+    local sol = ns.solve_ivp(ode.f, { 0, 3 }, ode.y0, { method = "DOP853", rtol = 1e-10, atol = 1e-12 })
+    assert.is_true(sol.success)
+    local finals = sol.y:column(-1)
     for _, method in ipairs { "Radau", "BDF", "RK45" } do
       near(finals, ns.solve_ivp(ode.f, { 0, 3 }, ode.y0, { method = method, rtol = 1e-7, atol = 1e-9 }).y:column(-1), 1e-4)
     end
-    local kane = cart():kane { dependent = { 2, 3, 4, 5 } }
+    local kane = trolley():kane { dependent = { 2, 3, 4, 5 } }
     local x0 = ns.concatenate { ns.vector(q0), ns.zeros(2) }
     for _, method in ipairs { "DOP853", "BDF" } do
       local x = ns.solve_ivp(kane.f, { 0, 3 }, x0, { method = method, rtol = 1e-7, atol = 1e-9 }).y:column(-1)
@@ -438,7 +438,7 @@ describe("ns.mechanics: embedded", function()
   end)
 
   it("has derivatives of first order alone", function()
-    local sys, q0 = cart()
+    local sys, q0 = trolley()
     local ode = sys:embedded { q0 = q0, independent = { 1, 6 } }
     local J = ns.jacobian(function(y) return ode.f(0, y) end, ode.y0)
     for j = 1, 4 do
