@@ -353,6 +353,56 @@ describe("coupling", function()
   end)
 end)
 
+-- The super-twisting algorithm: where x1 comes near 0 the derivative of its root is nearly infinite, and W^-1 rho small
+-- whatever rho is.
+describe("a derivative that is nearly infinite", function()
+  local function twist(theta, h)
+    local ds = ns.FirstOrderLinearDS({ 1, -0.5 }, { { 0, 1 }, { 0, 0 } }, function(t, _, b) b[2] = 0.5 * math.cos(2 * t) end)
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[1] end,
+      g = function(_, x, lambda, _, r) r[1], r[2] = 1.5 * math.sqrt(abs(x[1])) * lambda[1], 1.1 * lambda[1] end,
+    }
+    local simu, links = simulation { systems = { ds }, links = { { ns.RelayNSL(1, -1, 1), relation, ds } }, T = 4, h = h,
+      theta = theta }
+    return simu, ds, links[1]
+  end
+
+  it("does not let a step pass that violates its equations or its law", function()
+    for _, theta in ipairs { 0.3, 0.5, 0.75, 1 } do
+      local h = 0.01
+      local simu, ds, link = twist(theta, h)
+      local x1, x2 = 1, -0.5
+      for k, t in simu:steps() do
+        local x, lambda = ds:x(), link:lambda()[1]
+        local b = theta * 0.5 * math.cos(2 * t) + (1 - theta) * 0.5 * math.cos(2 * (t - h))
+        local r1 = 1.5 * math.sqrt(abs(x[1])) * lambda
+        local place = ("theta %g step %d"):format(theta, k)
+        assert.is_true(abs(x[1] - x1 - h * (theta * x[2] + (1 - theta) * x2) - h * r1) < 1e-9, place)
+        assert.is_true(abs(x[2] - x2 - h * b - h * 1.1 * lambda) < 1e-9, place)
+        assert.is_true(abs(x[1]) < 1e-9 or lambda == (x[1] > 0 and -1 or 1), place)
+        x1, x2 = x[1], x[2]
+      end
+    end
+  end)
+
+  it("is told where the iterations run out", function()
+    local function make()
+      local ds = ns.FirstOrderNonLinearDS({ 1e-24, 1 }, function(_, x, _, f)
+        f[1], f[2] = 1 - (x[1] > 0 and 1 or -1) * math.sqrt(abs(x[1])), 0
+      end)
+      return simulation { systems = { ds }, T = 0.01, h = 0.01 }, ds
+    end
+    local simu = make()
+    simu:setNewtonMaxIteration(1)
+    assert.error_matches(function() simu:run() end,
+      "Newton did not converge in 1 iterations: relative residual 1 of dynamical system 'ds 1', tolerance 1e-05 (t=0.01", 1, true)
+    local whole, ds = make()
+    whole:run()
+    local root = (math.sqrt(0.01 ^ 2 + 0.04) - 0.01) / 2 -- x + h sqrt(x) = h
+    assert.near(root ^ 2, ds:x()[1], 1e-14)
+  end)
+end)
+
 describe("numbers of the theta scheme that overflow", function()
   it("are told, and the state stays", function()
     local cases = {

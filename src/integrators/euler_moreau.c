@@ -705,6 +705,39 @@ static void state_residual(NsEulerMoreau *em, double atol, NsStepResidual *resid
   }
 }
 
+/* The largest |M_ij| of a row; 1 without M. */
+static double row_of_mass(const NsCoef *M, int i) {
+  double most = 0;
+  if (!ns_coef_given(M)) return 1;
+  for (int j = 0; M->value && j < M->cols; j++) most = fmax(most, fabs(M->value[i + (size_t)j * (size_t)M->rows]));
+  return most;
+}
+
+/* The largest term of row i, but for those of M. */
+static double term(const NsEulerMoreau *em, int i) {
+  double f = em->h * em->options.theta * em->f[i], r = em->h * em->weight_r * em->r[i];
+  return fmax(fmax(fabs(f), fabs(r)), fabs(em->known[i]));
+}
+
+/*
+** W^-1 rho is small whatever rho is where a derivative is nearly infinite, as that of a root is beside 0. In a row with a
+** derivative rho must be small against its terms, too, or else be next to nothing among those of the whole system.
+*/
+static void equation_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
+  const double nothing = 1e-8;
+  for (int d = 0; d < em->nsds->nds; d++) {
+    const Node *node = &em->nodes[d];
+    int n = node->ds->base.n, o = node->offset;
+    double size = fmax(largest(em->x + o, n), largest(em->x_k + o, n));
+    for (int i = o; i < o + n; i++) size = fmax(size, term(em, i));
+    for (int i = o; i < o + n; i++) {
+      double rho = fabs(em->rho[i]), mass = rho > atol + nothing * size ? row_of_mass(&node->ds->M, i - o) : 0;
+      double scale = fmax(mass * fmax(fabs(em->x[i]), fabs(em->x_k[i])), term(em, i));
+      if (mass > 0 && rho / scale > residual->equation) residual->equation = rho / scale, residual->violated_ds = d;
+    }
+  }
+}
+
 /* The scale of y_i is that of the terms it is made of: |y_i|, and C_i x, D_i lambda. */
 static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsStepResidual *residual) {
   for (int e = 0; e < em->nsds->ninteractions; e++) {
@@ -726,6 +759,7 @@ static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsS
 NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol) {
   NsStepResidual residual = {0};
   state_residual(em, atol, &residual);
+  equation_residual(em, atol, &residual);
   output_residual(em, y, atol, &residual);
   return residual;
 }

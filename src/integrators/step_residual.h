@@ -9,7 +9,9 @@
 typedef struct NsStepResidual {
   double state;          /* largest |W^-1 rho| over the scale of its system's state */
   double output;         /* largest difference of the law's output from what the one-step problem gave, over its scale */
+  double equation;       /* largest |rho_i| over the terms of that row, where it has a derivative; 0 in mechanics */
   int worst_ds;          /* the system with the largest state residual */
+  int violated_ds;       /* the system with the largest `equation` */
   int worst_interaction; /* the interaction with the largest output residual */
 } NsStepResidual;
 

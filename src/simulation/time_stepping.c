@@ -244,9 +244,14 @@ static NsStatus solve_linearised(NsTimeStepping *ts, bool full, NsError *err) {
 
 /* ---- Newton ---- */
 
+/* What an equation may be off by, in its terms. */
+static double violation(const NsTimeStepping *ts) {
+  return fmax(1e-5, 1e5 * ts->newton.rtol);
+}
+
 static bool converged(const NsTimeStepping *ts, const NsStepResidual *r) {
   double tolerance = ts->newton.rtol;
-  return r->state <= tolerance && r->output <= tolerance;
+  return r->state <= tolerance && r->output <= tolerance && r->equation <= violation(ts);
 }
 
 static double merit(const NsStepResidual *r) {
@@ -288,12 +293,13 @@ static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *er
 static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_NEWTON;
   const NsStepResidual *r = &ts->residual;
-  bool state = r->state >= r->output;
+  bool violated = merit(r) <= ts->newton.rtol, state = violated || r->state >= r->output;
   const NsInteraction *inter = state ? NULL : ts->nsds->interactions[r->worst_interaction];
   ns_fail(err, NS_ENOCONV,
           "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g", name_of(ts),
-          ts->newton.max_iterations, merit(r), state ? "dynamical system" : "interaction",
-          state ? ts->nsds->ds[r->worst_ds]->name : inter->name, ts->newton.rtol);
+          ts->newton.max_iterations, violated ? r->equation : merit(r), state ? "dynamical system" : "interaction",
+          state ? ts->nsds->ds[violated ? r->violated_ds : r->worst_ds]->name : inter->name,
+          violated ? violation(ts) : ts->newton.rtol);
   return locate(ts, NS_ENOCONV, err);
 }
 
