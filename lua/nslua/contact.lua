@@ -20,6 +20,7 @@
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
 local where = require "nslua.where"
+where.ours()
 
 local contact = {}
 
@@ -243,7 +244,7 @@ return function(ns)
       c = { key = key, interaction = interaction, y = interaction:y(0), first = first, second = second }
       self.made[key] = c
     end
-    self.nsds:link(c.interaction, c.first, c.second)
+    where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
     self.active[#self.active + 1] = c
     self.at[key] = #self.active
   end

@@ -37,16 +37,7 @@ return function(ns, support)
 
   local function fail(text, ...) where.fail(text:format(...)) end
 
-  -- Calls a function in C: what it says itself is raised with the user's place, what a callback raises as it is.
-  local function call(f, ...)
-    local results = table.pack(pcall(f, ...))
-    if results[1] then return table.unpack(results, 2, results.n) end
-    local message = results[2]
-    if type(message) ~= "string" then error(message, 0) end
-    message = where.bare(message, "dae")
-    if message:find "^dae: " then where.fail(message) end
-    error(message, 0)
-  end
+  local function call(f, ...) return where.call("dae", f, ...) end
 
   local function take_options(options, known, who)
     options = options or {}

@@ -1,5 +1,8 @@
 -- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, on its own.
 
+local where = require "nslua.where"
+where.ours()
+
 local function vector(x) return type(x) == "table" and (#x == 0 or type(x[1]) == "number") end
 
 -- The table of the file; anything but a table constructor of numbers and strings fails.
@@ -39,8 +42,8 @@ return function(ns)
       error("replay: options: expected a table, got " .. type(more), 2)
     end
     for key, value in pairs(more or {}) do options[key] = value end
-    if options.groups then return numerics.generic_mechanical(options) end
-    return options.H and numerics.normal_cone(options) or numerics.box(options)
+    local who = options.groups and "generic_mechanical" or options.H and "normal_cone" or "box"
+    return where.call(who, numerics[who], options)
   end
 
   return public

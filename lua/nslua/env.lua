@@ -1,8 +1,8 @@
 -- nslua.env: the globals as they were when nslua was first loaded, for its files. A script may call a variable
 -- of its own `type` or `load`, and files that are read later do not see it.
 --
--- Returns a function of a table for _ENV, and sees to it that `require` loads the files of nslua with it: they need not ask for it,
--- but for those that may be the first (init.lua, repl.lua, doctor.lua).
+-- Returns a function of a table for _ENV, and sees to it that `require` loads the files of nslua with it: they need
+-- not ask for it, but for those that may be the first (init.lua, repl.lua, doctor.lua).
 
 local env, write = {}, print
 for name, value in pairs(_G) do env[name] = value end

@@ -29,7 +29,8 @@ local function make(ns)
   local array, describe, level, node = expression.array, expression.describe, expression.level, expression.node
   local combine, value, slopes = expression.combine, expression.value, expression.slopes
   local is_array, add_slopes, fail = expression.is_array, expression.add_slopes, expression.fail
-  require "nslua.where".ours()
+  local where = require "nslua.where"
+  where.ours()
   local Model = {}
   Model.__index, Model.__name = Model, "model"
 
@@ -435,11 +436,11 @@ local function make(ns)
     local result
     if plan.affine then
       call.M, call.q, call.z0 = A, q, any and z0 or nil
-      result = ns.numerics.box(call)
+      result = where.call("box", ns.numerics.box, call)
     else
       call.F, call.J = functions(self, plan, A, q)
       call.z0 = z0
-      result = ns.numerics.mcp(call)
+      result = where.call("mcp", ns.numerics.mcp, call)
     end
     self.failure = not result.success and ("%s (%s)"):format(result.status, result.message) or nil
     if result.success then self.solution, self.slacks = result.z:copy(), result.w:copy() end

@@ -315,6 +315,7 @@ function Axes:streamplot(x, y, u, v, options)
     f = stream.interpolate(x, y, u, v)
   end
   local density = number("streamplot", "density", options.density or 1, 0.1)
+  if density > 20 then fail("streamplot: density: expected a number, at most 20, got %s", data.describe(density)) end
   local artist = line_style(self, "streamplot", options)
   local px, py, arrows = stream.lines(f, x[1], x[#x], y[1], y[#y], density)
   artist.kind, artist.columns = "line", { core.vector(px), core.vector(py) }

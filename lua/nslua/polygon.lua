@@ -60,11 +60,19 @@ local function read_rows(H, k)
   return rows
 end
 
+-- The same half-plane with numbers whose squares and products are no nearer to the ends of their range.
+local function scaled(row)
+  local most = math.max(math.abs(row.a), math.abs(row.b))
+  if most == 0 or most > 1e-70 and most < 1e70 then return row end
+  return { a = row.a / most, b = row.b / most, c = row.c / most }
+end
+
 -- Lines with unit normals (nx, ny) at distance d. Rows 0 x + 0 y <= b are left out; false when one of them can't
 -- hold.
 local function normalise(rows)
   local lines = {}
   for i, row in ipairs(rows) do
+    row = scaled(row)
     local length = math.sqrt(row.a * row.a + row.b * row.b)
     if length == 0 and row.c < 0 then return false end
     if length > 0 and row.c < huge then

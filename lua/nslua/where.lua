@@ -29,6 +29,18 @@ function where.try(f, ...) return passed(pcall(f, ...)) end
 -- A text without the place that `fail` put before it; `who` is what the message itself begins with.
 function where.bare(message, who) return (message:gsub("^[^\n]-:%d+: (" .. who .. ": )", "%1", 1)) end
 
+local function told(who, good, first, ...)
+  if good then return first, ... end
+  if type(first) ~= "string" then error(first, 0) end
+  local message = where.bare(first, who)
+  if message:find("^" .. who .. ": ") then where.fail(message) end
+  error(message, 0)
+end
+
+-- Calls a function in C: what it says itself, "WHO: ...", is raised with the user's place, what a callback raises as
+-- it is.
+function where.call(who, f, ...) return told(who, pcall(f, ...)) end
+
 -- Lets the methods of a class, whose table is the metatable of its objects, refuse what is none of them: fig.show(),
 -- ax.plot(t, x), a point in place of the colon. `noun` says what was expected, `name` stands for it in the example.
 function where.methods(class, noun, name)

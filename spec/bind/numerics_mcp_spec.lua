@@ -103,6 +103,8 @@ describe("numerics.mcp", function()
     fails("mcp: J: expected a function, got table", { F = F, J = {}, z0 = { 1 } })
     fails("mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of variables)",
       { F = F })
+    fails("mcp: F returned nothing: return the values, or fill the last argument", { F = function() end, z0 = { 1 } })
+    fails("mcp: J returned nothing: return the matrix, or fill the last argument", { F = F, J = function() end, z0 = { 1 } })
     fails("mcp: z0: the problem is empty", { F = F, z0 = {} })
     fails("mcp: z0[2] is nan", { F = F, z0 = { 1, 0 / 0 } })
     fails("mcp: lower: expected a vector of 2, got", { F = F, z0 = { 1, 1 }, lower = { 1 } })

@@ -216,6 +216,11 @@ describe("streamlines", function()
     end
   end)
 
+  it("have a density that ends in reasonable time", function()
+    local text = select(2, pcall(ns.plot.streamplot, { 0, 1 }, { 0, 1 }, function() return 1, 0 end, { density = 30 }))
+    assert.truthy(text:find("streamplot: density: expected a number, at most 20, got number 30", 1, true), text)
+  end)
+
   it("are more with a higher density, and reach every quarter", function()
     local few, many = #(stream.lines(rotation, -1, 1, -1, 1, 0.5)), #(stream.lines(rotation, -1, 1, -1, 1, 2))
     assert.is_true(many > 2 * few)

@@ -211,4 +211,12 @@ describe("ns.polygon.intersection", function()
       assert.is_truthy(message:find(case[2], 1, true), message)
     end
   end)
+
+  it("is the same whatever the size of a row's numbers", function()
+    for _, scale in ipairs { 1e155, 1e-170, 1e300, 3e-308 } do
+      local p = intersection { { scale, 0, scale }, { -1, 0, 0 }, { 0, 1, 1 }, { 0, -1, 0 } }
+      assert.equal("polygon (0, 0) (1, 0) (1, 1) (0, 1)", tostring(p))
+      assert.is_true(p.bounded and p:contains(0.5, 1) and not p:contains(1.01, 0.5))
+    end
+  end)
 end)

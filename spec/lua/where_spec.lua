@@ -37,6 +37,40 @@ describe("an error of a module in Lua", function()
     end
   end)
 
+  it("names the line that called what calls a function in C", function()
+    local model = ns.numerics.model()
+    local x = model:variable { name = "x", lower = 0 }
+    model:complements(x - 1, x)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), reach = 0.5 }
+    local inside
+    local ds = ns.LagrangianDS { q0 = { 0, 1, 0 }, v0 = { 0, 0, 0 }, mass = ns.eye(3), fInt = function() inside() end }
+    nsds:insertDynamicalSystem(ds)
+    contacts:add_disk(ds, 0.9)
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.MoreauJeanOSI(0.5))
+    local file = os.tmpname()
+    local handle = io.open(file, "w")
+    handle:write "return { M = { { 1, 2 } }, q = { 1 }, lower = { 0 }, upper = { 1 } }"
+    handle:close()
+    local function update() contacts:update() end
+    local calls = {
+      { function() model:solve { tolerance = 0 } end, "box: tolerance: expected a number between 0 and 1, got 0" },
+      { function() ns.numerics.replay(file) end, "box: M: expected a square matrix, got 1 x 2 matrix" },
+      { update, "link: a step is being computed (called from inside a callback?)", function()
+        inside = update
+        simu:computeOneStep()
+      end },
+    }
+    for _, case in ipairs(calls) do
+      local call, text, run = table.unpack(case)
+      local line, rest = line_of(run or call)
+      assert.equal(debug.getinfo(call, "S").linedefined, line)
+      assert.truthy(rest:find(text, 1, true), rest)
+    end
+    os.remove(file)
+  end)
+
   it("says what a method was called on when a point took the colon's place", function()
     local line, text = line_of(function() ns.numerics.model().solve() end)
     assert.equal(here() - 1, line)

@@ -135,8 +135,9 @@ static int f_diag(lua_State *L) {
 static int f_linspace(lua_State *L) {
   double a = nsl_finite(L, 1, "linspace", "start"), b = nsl_finite(L, 2, "linspace", "stop");
   lua_Integer n = lua_isnoneornil(L, 3) ? 50 : nsl_integer(L, 3, "linspace", "n");
+  if (n < 0) return luaL_error(L, "linspace: n: expected 0 or more, got %I", (LUAI_UACINT)n);
   NslVector *v = nsl_push_vector(L, n, NULL);
-  double step = v->n > 1 ? (b - a) / (v->n - 1) : 0;
+  double way = b - a, last = v->n - 1, step = v->n < 2 ? 0 : isfinite(way) ? way / last : b / last - a / last;
   for (int i = 0; i < v->n; i++) v->data[i] = a + i * step;
   if (v->n > 1) v->data[v->n - 1] = b;
   return 1;

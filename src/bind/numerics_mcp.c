@@ -54,10 +54,13 @@ static int run_F(lua_State *L) {
   lua_getiuservalue(L, 1, USE_OUT);
   NslVector *out = nsl_test_vector(L, 2);
   memset(out->data, 0, (size_t)c->n * sizeof(double));
+  uint64_t version = *out->version;
   lua_getiuservalue(L, 1, USE_F);
   push_z(L, c);
   lua_pushvalue(L, 2);
   lua_call(L, 2, 1);
+  if (lua_isnil(L, 3) && *out->version == version)
+    luaL_error(L, "mcp: F returned nothing: return the values, or fill the last argument");
   if (lua_isnil(L, 3)) lua_settop(L, 2);
   NslVector *values = nsl_to_vector(L, -1, c->n, "mcp", "F");
   nsl_vector_alive(L, values);
@@ -71,10 +74,13 @@ static void call_J(lua_State *L, const Call *c) {
   lua_getiuservalue(L, 1, USE_JOUT);
   NslMatrix *out = nsl_test_matrix(L, 2);
   if (out) memset(out->data, 0, (size_t)c->n * (size_t)c->n * sizeof(double));
+  uint64_t version = out ? *out->version : 0;
   lua_getiuservalue(L, 1, USE_J);
   push_z(L, c);
   lua_pushvalue(L, 2);
   lua_call(L, 2, 1);
+  if (lua_isnil(L, 3) && out && *out->version == version)
+    luaL_error(L, "mcp: J returned nothing: return the matrix, or fill the last argument");
   if (lua_isnil(L, 3)) lua_settop(L, 2);
 }
 
