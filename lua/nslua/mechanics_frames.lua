@@ -430,6 +430,16 @@ return function(ns, mechanics, System, core)
     return x
   end
 
+  -- What solves linear equations fulfils them; once seen at some speed that is enough.
+  local function check_linear(self, t, q, u, v, g)
+    if self.linear or v:norm() == 0 then return end
+    local left = core.guarded(self.fk, motion.values, t, ns.concatenate { q, v, u }, #q):norm()
+    if left > 1e-8 * (g:norm() + v:norm()) then
+      fail("kane: kinematics: expected equations that are linear in qd: the residual of their solution is %.3g", left)
+    end
+    self.linear = true
+  end
+
   -- Mk, gk, and v = q', Y = dv/du at (q, u).
   local function kinematics(self, t, q, u)
     local n, nu = #q, #u
@@ -438,6 +448,7 @@ return function(ns, mechanics, System, core)
     local Mk = J:slice(1, n, n + 1, 2 * n):copy()
     local what = "the kinematical equations do not give q' (Mk is singular)"
     local v = solve(Mk, -1 * g, t, what)
+    check_linear(self, t, q, u, v, g)
     return Mk, g, v, solve(Mk, -1 * J:slice(1, n, 2 * n + 1, 2 * n + nu), t, what)
   end
 

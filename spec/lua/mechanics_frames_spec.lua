@@ -240,6 +240,11 @@ describe("frames, points and Kane's equations refuse", function()
       return { xd[1] - u[1], xd[1] - u[2], xd[3] - u[3] }
     end }
     fails("mechanics: kane: t=0: the kinematical equations do not give q' (Mk is singular)", kane.eval_d, kane, 0, q, { 1 })
+    local body = ns.mechanics.system {}
+    body:free_body { mass = 1, inertia = 1 }
+    kane = body:kane { kinematics = function(_, _, xd, u) return { xd[1] + xd[1] ^ 2 - u[1], xd[2] - u[2], xd[3] - u[3] } end }
+    fails("mechanics: kane: kinematics: expected equations that are linear in qd: the residual of their solution is 1", kane.f, 0,
+      { 0, 0, 0, 1, 0, 0 })
     fails("mechanics: kane: dependent: expected a list of speeds, got '2'", sys.kane, sys, { dependent = "2" })
     kane = sys:kane {} -- which the constraints would not hold in
     fails("mechanics: kane: dependent: expected 2 speeds, one for each equation, got 0", kane.eval_d, kane, 0, q, { 1, 2, 3 })

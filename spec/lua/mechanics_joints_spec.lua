@@ -254,6 +254,12 @@ describe("ns.mechanics: constraints", function()
     fails("mechanics: pin: axis is missing (a ball joint leaves the axis free)", solid.pin, solid, body)
     fails("mechanics: weld: orientation: expected a rotation matrix", solid.weld, solid, body, nil, nil, nil,
       { orientation = ns.diag { 1, 1, 2 } })
+    for _, R in ipairs { { 2, 0, 0, 0, 3, 0, 0, 0, 1 }, { -1, 0, 0, 0, 1, 0, 0, 0, 1 } } do
+      local one_turn = ns.mechanics.system { gravity = { 0, 0, -9.81 }, coordinates = 1 }
+      one_turn:body { mass = 1, inertia = ns.eye(3), position = function(_, q) return { q[1], 0, 0 } end,
+        orientation = function() return { { R[1], R[2], R[3] }, { R[4], R[5], R[6] }, { R[7], R[8], R[9] } } end }
+      fails("mechanics: dae: the orientation of 'body 1' is no rotation matrix at t0, q0", one_turn.dae, one_turn, { q0 = { 0 } })
+    end
     fails("mechanics: weld: orientation: expected a 3 x 3 matrix, got 2", solid.weld, solid, body, nil, nil, nil,
       { orientation = 2 })
     fails("mechanics: gear: axis: expected a list of 3 numbers, got nil", solid.gear, solid, body, bar(solid), 2)
