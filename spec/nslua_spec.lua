@@ -124,6 +124,29 @@ describe("nslua", function()
       assert.matches("fails.lua:3: in main chunk", err)
     end)
 
+    it("shows one traceback for calls of solvers within each other, here and at the prompt", function()
+      local path = script("nested.lua", [[
+        local ns = require "nslua"
+        local function inner(x)
+          if x[1] > 0.5 then error "boom" end
+          return { x[1] - 1 }
+        end
+        ns.solve_ivp(function(t) return ns.fsolve(inner, { t }) end, { 0, 1 }, { 0 })
+      ]])
+      local _, err, code = run(path)
+      local _, traces = err:gsub("stack traceback:", "")
+      assert.equal(1, code)
+      assert.equal(1, traces)
+      assert.matches("^nslua: [^\n]*nested.lua:3: boom\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
+      assert.matches("nested.lua:6: in main chunk\n\t%[C%]: in %?\n$", err)
+      _, err = run("-i", ("dofile %q\n"):format(path))
+      assert.matches("^[^\n]*nested.lua:3: boom\nstack traceback:\n.-nested.lua:6: in main chunk\n.-stdin:1: in main chunk\n$",
+        err)
+      assert.is_nil(err:find("evaluate", 1, true))
+      _, traces = err:gsub("stack traceback:", "")
+      assert.equal(1, traces)
+    end)
+
     it("shows error objects by __tostring, else by their type", function()
       local _, err, code = run [[-e 'error(setmetatable({}, { __tostring = function() return "I am it" end }))']]
       assert.equal("nslua: I am it\n", err)

@@ -38,12 +38,13 @@ local function text_of(err)
   return ("(error object is a %s value)"):format(type(err))
 end
 
--- The message handler: the message with a traceback that ends where the user's code does. `state.below` lines at
--- its end are the prompt's own.
+-- The message handler: the message with a traceback, its own if it has one, that ends where the user's code does.
+-- `state.below` lines at its end are the prompt's own.
 local function explain(state, err)
   if state.failed then state.failed() end
-  local lines = {}
-  for line in debug.traceback(text_of(err), 3):gmatch "[^\n]*" do lines[#lines + 1] = line end
+  local lines, text = {}, text_of(err)
+  if not text:find("\nstack traceback:\n", 1, true) then text = debug.traceback(text, 3) end
+  for line in text:gmatch "[^\n]*" do lines[#lines + 1] = line end
   if lines[#lines]:find "^\t" and #lines > state.below then
     for _ = 1, state.below do lines[#lines] = nil end
   end
