@@ -311,6 +311,26 @@ m
       assert.matches("\n> the sine\n> the sine\n> named simu:run\n", out)
     end)
 
+    it("tells of variables and of their methods, and of all names for ns", function()
+      local setup = "sys = ns.mechanics.system { gravity = { 0, -9.81 } }\n"
+      local function says(input, expected)
+        local out = repl(setup .. input .. "\n"):gsub("^[> ]*", "")
+        assert.equal(expected, out:sub(1, #expected), input)
+      end
+      says("?sys:pin", "mechanics.system\n* Joints, between points p1")
+      says("?sys", "ns.mechanics.system{")
+      says("b = sys:free_body { mass = 1, inertia = 1 }\n?b", "What particle, body and free_body of a system give")
+      says("b = sys:free_body { mass = 1, inertia = 1 }\nhelp(b)", "What particle, body and free_body of a system give")
+      says("local b = 4\n?b", "there is no help about b, a number of yours; ?:b tells of the methods of that name\n")
+      says("b = 4\n?:b", "FirstOrderLinearTIDS, FirstOrderLinearDS, FirstOrderNonLinearDS\n* :M(), :A(), :b()")
+      says("mine = ns.mechanics.ReferenceFrame 'N'.x.parts\n?mine", "there is no help about mine, a table of yours\n")
+      says("?b", "FirstOrderLinearTIDS, FirstOrderLinearDS, FirstOrderNonLinearDS\n* :M(), :A(), :b()")
+      says("?load", "* ns.load(file)")
+      says("?thing:argmax", "vector, matrix\n")
+      for _, line in ipairs { "?ns", "help(ns)", "ns.help()" } do says(line, 'help(name), help(object), help "Section"') end
+      assert.matches("\n  %?ns +all names", (repl "help()\n"))
+    end)
+
     it("refuses a command that it does not know", function()
       local _, err = repl ":nope\n"
       assert.equal("unknown command ':nope' (known: :help, :quit, :time; ?x for help about x)\n", err)
