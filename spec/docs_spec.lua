@@ -222,15 +222,15 @@ end
 -- The sections of the reference that name a class in their heading, and the items in them that begin with other classes,
 -- "Of `A`: ": a list of { title, classes, methods }.
 local function sections()
-  local list, section, item = {}, nil, nil
-  local function add(title, classes)
-    list[#list + 1] = { title = title, classes = classes, methods = {} }
+  local list, section = {}, nil
+  local function add(title, names)
+    list[#list + 1] = { title = title, classes = names, methods = {} }
     return list[#list]
   end
   for line in texts["docs/reference.md"]:gsub("\n  (%S)", " %1"):gmatch "[^\n]*" do
     local title, own = line:match "^#+ (.*)$", line:match "^%* Of (`[^:]*`): "
     if title then section = add(title, names_in(title)) end
-    item = own and add(section.title, names_in(own)) or section
+    local item = own and add(section.title, names_in(own)) or section
     for name in (item and line or ""):gmatch "`:([%w_]+)" do item.methods[name] = true end
   end
   return list

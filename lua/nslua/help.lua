@@ -1,8 +1,8 @@
 -- nslua.help: answers to help(x) out of the reference, docs/reference.md, which an installation has beside this file.
 --
 -- help(x) prints, help.text(x [, width]) returns a text, or nil and a text of what is near. x is a name ("solve_ivp",
--- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object; nil
--- or ns itself: the index of names.
+-- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
+-- nil or ns itself: the index of names.
 local pages = require "nslua.help_pages"
 
 local help = {}

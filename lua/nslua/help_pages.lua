@@ -1,8 +1,8 @@
 -- nslua.help_pages: the reference, a page of Markdown, taken apart into sections, blocks and names; shown as text.
 --
 -- A block is a paragraph, an item of a list, a row of a table or a piece of code. It tells of the names in its code
--- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, or of those that it begins
--- with, "Of `A`, `B` and `C`: `:method()`", else `object:method`.
+-- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, or of those that it
+-- begins with, "Of `A`, `B` and `C`: `:method()`", else `object:method`.
 local pages = {}
 
 -- ---- reading ----
@@ -101,7 +101,7 @@ local STARTS = 4 -- the weight of a name at the start of its block
 
 -- The classes that a block of methods tells of.
 local function classes_of(block)
-  local own = block.kind == "item" and block[1]:match "^Of (`[^:]*`): `?:?"
+  local own = block.kind == "item" and block[1]:match "^Of (`[^:]*`): "
   if not own then return block.section.classes end
   local classes = {}
   for name in own:gmatch "`([^`]+)`" do classes[#classes + 1] = name end
@@ -371,7 +371,9 @@ function pages.answer(book, name, width)
   if not text and class and class ~= "" then
     text = method_answer(book, class, method, width)
     local object = short:find(":", 1, true) and not book.of_class[class] -- the name of a variable
-    if not text and object then text = method_answer(book, nil, method, width) or member_answer(book, method, width) end
+    if not text and object then
+      text = method_answer(book, nil, method, width) or member_answer(book, method, width)
+    end
   end
   if not text then text = method_answer(book, nil, short:gsub("^:", ""), width) end
   if not text then text = member_answer(book, short, width) end

@@ -8,7 +8,7 @@ _ is the last value. A chunk that is not whole yet goes on at >>.
 A local of a line is kept for the lines that follow, before a global of its
 name (functions made elsewhere do not see it); one with <close> is not.
   ?             this page          ?x, help(x)   about x: ?ns.fsolve, ?simu:run
-  ?ns           all names, by the sections of the reference; ?Laws shows a section
+  ?ns           all names, section by section; ?Laws shows a section
   :time CHUNK   runs it and says how long it took
   :quit         leaves, as Ctrl-D does
   Tab           names, fields, methods after ":", options inside the table of

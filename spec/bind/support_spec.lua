@@ -87,7 +87,7 @@ describe("the binding's shared words", function()
     says("sum", "vector or matrix", "no value", "object", function() local _ = ns.zeros(2).sum() + 1 end)
     says("dot", "vector", "table of 1", "object", function() local _ = ns.zeros(1).dot { 1 } + 1 end)
     assert.equal("bad argument #1 to 'Interaction' (nonsmooth law expected, got number 1.0)",
-      message(function() local _ = ns.Interaction(1), 2 end))
+      message(function() return ns.Interaction(1), 2 end))
     assert.matches("FirstOrderLinearTIDS'? with 1 state$", tostring(ds))
     assert.matches("^bad argument #1 to '[^']+' %(dynamical system expected, got no value%)$", message(ds.x))
   end)

@@ -100,7 +100,8 @@ describe("help.text", function()
   end)
 
   it("tells of an entry without the rows around it", function()
-    assert.truthy(help.text "NewtonImpactFrictionNSL":find("Newton's impact law for the normal, as ns.NewtonImpactNSL(en)", 1, true))
+    local friction = help.text "NewtonImpactFrictionNSL"
+    assert.truthy(friction:find("Newton's impact law for the normal, as ns.NewtonImpactNSL(en)", 1, true))
     assert.truthy(help.text "FirstOrderLinearR":find("C x + D lambda + F z + e", 1, true))
     assert.truthy(help.text "FixedBC":find("velocities that are 0", 1, true))
     assert.truthy(help.text "FirstOrderLinearTIDS:setA":find(":setA(A), :setb(b): copy", 1, true))

@@ -10,7 +10,7 @@
 NslDs *nsl_check_ds(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   if (!head || !(nsl_is_first_order(head->type) || nsl_is_mechanical(head->type)))
-    nsl_wrong_type(L, idx, "dynamical system", "ds");
+    return nsl_wrong_type(L, idx, "dynamical system", "ds"), NULL;
   NslDs *self = (NslDs *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;

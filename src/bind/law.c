@@ -19,7 +19,7 @@ static const NslType types[KINDS] = {
 NslLaw *nsl_check_law(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   if (!head || head->type < types || head->type >= types + KINDS)
-    nsl_wrong_type(L, idx, "nonsmooth law", "law");
+    return nsl_wrong_type(L, idx, "nonsmooth law", "law"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslLaw *)head;
 }

@@ -17,7 +17,7 @@ static const NslType types[NS_OSNSP_KINDS] = {
 NslOsnsp *nsl_check_osnsp(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   if (!head || head->type < types || head->type >= types + NS_OSNSP_KINDS)
-    nsl_wrong_type(L, idx, "one-step problem", "problem");
+    return nsl_wrong_type(L, idx, "one-step problem", "problem"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslOsnsp *)head;
 }

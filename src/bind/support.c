@@ -107,7 +107,7 @@ int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self
 
 void *nsl_check(lua_State *L, int idx, const NslType *type) {
   NslHead *head = nsl_test(L, idx, type);
-  if (!head) nsl_wrong_type(L, idx, type->name, "object");
+  if (!head) return nsl_wrong_type(L, idx, type->name, "object"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", type->name);
   return head;
 }

@@ -18,7 +18,7 @@ static const NslType types[NS_SIMULATION_KINDS] = {
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   if (!head || head->type < types || head->type >= types + NS_SIMULATION_KINDS)
-    nsl_wrong_type(L, idx, "simulation", "simu");
+    return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslTimeStepping *)head;
 }
