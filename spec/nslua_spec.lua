@@ -124,6 +124,29 @@ describe("nslua", function()
       assert.matches("fails.lua:3: in main chunk", err)
     end)
 
+    it("shows one traceback for calls of solvers within each other, here and at the prompt", function()
+      local path = script("nested.lua", [[
+        local ns = require "nslua"
+        local function inner(x)
+          if x[1] > 0.5 then error "boom" end
+          return { x[1] - 1 }
+        end
+        ns.solve_ivp(function(t) return ns.fsolve(inner, { t }) end, { 0, 1 }, { 0 })
+      ]])
+      local _, err, code = run(path)
+      local _, traces = err:gsub("stack traceback:", "")
+      assert.equal(1, code)
+      assert.equal(1, traces)
+      assert.matches("^nslua: [^\n]*nested.lua:3: boom\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
+      assert.matches("nested.lua:6: in main chunk\n\t%[C%]: in %?\n$", err)
+      _, err = run("-i", ("dofile %q\n"):format(path))
+      assert.matches("^[^\n]*nested.lua:3: boom\nstack traceback:\n.-nested.lua:6: in main chunk\n.-stdin:1: in main chunk\n$",
+        err)
+      assert.is_nil(err:find("evaluate", 1, true))
+      _, traces = err:gsub("stack traceback:", "")
+      assert.equal(1, traces)
+    end)
+
     it("shows error objects by __tostring, else by their type", function()
       local _, err, code = run [[-e 'error(setmetatable({}, { __tostring = function() return "I am it" end }))']]
       assert.equal("nslua: I am it\n", err)
@@ -286,6 +309,26 @@ m
       ]])
       local out = run("-i " .. directory .. "/fakehelp.lua", "?math.sin\nhelp(sin)\n?simu:run\n")
       assert.matches("\n> the sine\n> the sine\n> named simu:run\n", out)
+    end)
+
+    it("tells of variables and of their methods, and of all names for ns", function()
+      local setup = "sys = ns.mechanics.system { gravity = { 0, -9.81 } }\n"
+      local function says(input, expected)
+        local out = repl(setup .. input .. "\n"):gsub("^[> ]*", "")
+        assert.equal(expected, out:sub(1, #expected), input)
+      end
+      says("?sys:pin", "mechanics.system\n* Joints, between points p1")
+      says("?sys", "ns.mechanics.system{")
+      says("b = sys:free_body { mass = 1, inertia = 1 }\n?b", "What particle, body and free_body of a system give")
+      says("b = sys:free_body { mass = 1, inertia = 1 }\nhelp(b)", "What particle, body and free_body of a system give")
+      says("local b = 4\n?b", "there is no help about b, a number of yours; ?:b tells of the methods of that name\n")
+      says("b = 4\n?:b", "FirstOrderLinearTIDS, FirstOrderLinearDS, FirstOrderNonLinearDS\n* :M(), :A(), :b()")
+      says("mine = ns.mechanics.ReferenceFrame 'N'.x.parts\n?mine", "there is no help about mine, a table of yours\n")
+      says("?b", "FirstOrderLinearTIDS, FirstOrderLinearDS, FirstOrderNonLinearDS\n* :M(), :A(), :b()")
+      says("?load", "* ns.load(file)")
+      says("?thing:argmax", "vector, matrix\n")
+      for _, line in ipairs { "?ns", "help(ns)", "ns.help()" } do says(line, 'help(name), help(object), help "Section"') end
+      assert.matches("\n  %?ns +all names", (repl "help()\n"))
     end)
 
     it("refuses a command that it does not know", function()

@@ -32,6 +32,7 @@ static int add_traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (!message && luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
   if (!message) message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  if (strstr(message, "\nstack traceback:\n")) return lua_pushstring(L, message), 1; /* of a call further in */
   luaL_traceback(L, L, message, 2); /* from above nsi_pcall's handler */
   return 1;
 }

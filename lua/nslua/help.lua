@@ -1,7 +1,8 @@
 -- nslua.help: answers to help(x) out of the reference, docs/reference.md, which an installation has beside this file.
 --
 -- help(x) prints, help.text(x [, width]) returns a text, or nil and a text of what is near. x is a name ("solve_ivp",
--- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object.
+-- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
+-- nil or ns itself: the index of names.
 local pages = require "nslua.help_pages"
 
 local help = {}
@@ -101,9 +102,9 @@ local function near(b, word)
 end
 
 local function not_found(b, x, name, width)
-  if not name then return ("help: nothing is known of this %s; help() lists the names"):format(type(x)) end
+  if not name then return ("help: nothing is known of this %s; ns.help() lists the names"):format(type(x)) end
   local found = near(b, name)
-  if #found == 0 then return ("help: nothing is known of '%s'; help() lists the names"):format(name) end
+  if #found == 0 then return ("help: nothing is known of '%s'; ns.help() lists the names"):format(name) end
   local lines = pages.wrap(table.move(found, 1, math.min(#found, 24), 1, {}), width, "  ", "  ", "  ")
   return ("help: there is no '%s'; it occurs in\n%s"):format(name, lines)
 end
@@ -113,7 +114,7 @@ function help.text(x, width)
   ns = ns or require "nslua"
   local b = help.book()
   width = width_of(width)
-  if x == nil then return pages.overview(b, width) end
+  if x == nil or x == ns or x == "ns" then return pages.overview(b, width) end
   local name = name_of(x)
   local text = name and pages.answer(b, name, width)
   if text then return text end

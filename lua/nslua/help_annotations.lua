@@ -111,7 +111,8 @@ end
 
 local function add_field(book, lines, name, value)
   local entry, last = book.entries[name], name:match "([%w_]+)$"
-  local result = results[last] or book.of_class[last] and class_name(last)
+  local class = book.of_class[last] and last or book.of_class[name] and name
+  local result = results[last] or class and class_name(class)
   local kind = type(value) == "function" and type_of(entry.signature, nil, result) or "any"
   if type(value) == "string" then kind = "string" end
   local block = entry.block

@@ -1,7 +1,8 @@
 -- nslua.help_pages: the reference, a page of Markdown, taken apart into sections, blocks and names; shown as text.
 --
 -- A block is a paragraph, an item of a list, a row of a table or a piece of code. It tells of the names in its code
--- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, else `object:method`.
+-- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, or of those that it
+-- begins with, "Of `A`, `B` and `C`: `:method()`", else `object:method`.
 local pages = {}
 
 -- ---- reading ----
@@ -96,10 +97,23 @@ local function spans(text)
   end
 end
 
--- How much a span looks like the place where its name is told of: at the start of a row or an item, with arguments.
+local STARTS = 4 -- the weight of a name at the start of its block
+
+-- The classes that a block of methods tells of.
+local function classes_of(block)
+  local own = block.kind == "item" and block[1]:match "^Of (`[^:]*`): "
+  if not own then return block.section.classes end
+  local classes = {}
+  for name in own:gmatch "`([^`]+)`" do classes[#classes + 1] = name end
+  return classes
+end
+
+-- How much a span looks like the place where its name is told of: at the start of a row or an item, with arguments;
+-- what tells of a method only mentions it.
 local function weight(block, span)
+  if block.kind == "item" and block[1]:find "^`:" then return 0 end
   local has_arguments = span.code:find "[%({]" and 2 or 0
-  local starts = span.at <= 3 and 4 or 0
+  local starts = span.at <= 3 and STARTS or 0
   local kind = block.kind == "row" and 2 or block.kind == "item" and 1 or 0
   return starts + has_arguments + kind
 end
@@ -119,7 +133,8 @@ local function add_method(book, name, block, span)
   for _, known in ipairs(list) do
     if known.block == block then return end
   end
-  list[#list + 1] = { name = name, block = block, signature = span.code, receiver = span.code:match "^([%a_]+):" }
+  list[#list + 1] = { name = name, block = block, signature = span.code, receiver = span.code:match "^([%a_]+):",
+    classes = classes_of(block) }
 end
 
 local function read_names(book, block)
@@ -250,12 +265,20 @@ local function show_entry(entry, width)
   return show_blocks(list, width)
 end
 
+local function is_in(name, list)
+  for _, other in ipairs(list) do
+    if other == name then return true end
+  end
+  return false
+end
+
 -- The signatures of the methods that the sections of a class tell of.
 local function show_methods(book, class, width)
   local list, seen = {}, {}
   for _, section in ipairs(book.of_class[class] or {}) do
     for _, block in ipairs(section.blocks) do
-      for _, span in ipairs(block[1] and block.kind ~= "code" and spans(block[1]) or {}) do
+      local fits = block[1] and block.kind ~= "code" and is_in(class, classes_of(block))
+      for _, span in ipairs(fits and spans(block[1]) or {}) do
         local name = span.code:match "^:([%w_]+)"
         if name and not seen[name] then seen[name], list[#list + 1] = true, span.code end
       end
@@ -263,6 +286,17 @@ local function show_methods(book, class, width)
   end
   if #list == 0 then return nil end
   return "Methods of " .. class .. ":\n" .. pages.wrap(list, width, "  ", "  ", "  ")
+end
+
+-- The paragraphs of the sections on the methods of a class.
+local function show_class(book, class, width)
+  local list = {}
+  for _, section in ipairs(book.of_class[class]) do
+    for _, block in ipairs(section.blocks) do
+      if block.kind == "paragraph" and not block[1]:find "^`ns%." then list[#list + 1] = block end
+    end
+  end
+  return #list > 0 and show_blocks(list, width) or nil
 end
 
 local function show_section(book, section, width)
@@ -287,9 +321,8 @@ end
 local function method_answer(book, class, method, width)
   local parts = {}
   for _, found in ipairs(book.methods[method] or {}) do
-    local classes, fits = found.block.section.classes, class == nil or found.receiver == class
-    for _, name in ipairs(classes) do fits = fits or name == class end
-    if fits then
+    local classes = found.classes
+    if class == nil or found.receiver == class or is_in(class, classes) then
       local receiver = #classes > 0 and class or found.receiver or found.block.section.title
       local of = class and receiver or #classes > 0 and table.concat(classes, ", ") or receiver
       parts[#parts + 1] = pages.wrap(of, width, "", "") .. "\n" .. show(found.block, width)
@@ -310,12 +343,12 @@ local function show_room(book, room, width)
 end
 
 local function entry_answer(book, name, width)
-  local room = show_room(book, name, width)
-  if room then return room end
-  local entry, methods = book.entries[name], show_methods(book, name, width)
+  local room, entry, methods = show_room(book, name, width), book.entries[name], show_methods(book, name, width)
+  if room and not (entry and entry.weight >= STARTS) then return room end
   if not entry and not methods then return nil end
   local parts = {}
-  if entry then parts[1] = show_entry(entry, width) end
+  parts[1] = entry and show_entry(entry, width) or not entry and show_class(book, name, width) or nil
+  parts[#parts + 1] = room
   parts[#parts + 1] = methods
   parts[#parts + 1] = where((entry and entry.block or book.of_class[name][1].blocks[1]).section)
   return table.concat(parts, "\n\n")
@@ -335,7 +368,13 @@ function pages.answer(book, name, width)
   local short = name:gsub("^ns%.", "")
   local class, method = short:match "^(.-)[:.]([%a_][%w_]*)$"
   local text = entry_answer(book, short, width)
-  if not text and class and class ~= "" then text = method_answer(book, class, method, width) end
+  if not text and class and class ~= "" then
+    text = method_answer(book, class, method, width)
+    local object = short:find(":", 1, true) and not book.of_class[class] -- the name of a variable
+    if not text and object then
+      text = method_answer(book, nil, method, width) or member_answer(book, method, width)
+    end
+  end
   if not text then text = method_answer(book, nil, short:gsub("^:", ""), width) end
   if not text then text = member_answer(book, short, width) end
   if text then return text end

@@ -39,12 +39,13 @@ local function text_of(err)
   return ("(error object is a %s value)"):format(type(err))
 end
 
--- The message handler: the message with a traceback that ends where the user's code does. `state.below` lines at
--- its end are the prompt's own.
+-- The message handler: the message with a traceback, its own if it has one, that ends where the user's code does.
+-- `state.below` lines at its end are the prompt's own.
 local function explain(state, err)
   if state.failed then state.failed() end
-  local lines = {}
-  for line in debug.traceback(text_of(err), 3):gmatch "[^\n]*" do lines[#lines + 1] = line end
+  local lines, text = {}, text_of(err)
+  if not text:find("\nstack traceback:\n", 1, true) then text = debug.traceback(text, 3) end
+  for line in text:gmatch "[^\n]*" do lines[#lines + 1] = line end
   if lines[#lines]:find "^\t" and #lines > state.below then
     for _ = 1, state.below do lines[#lines] = nil end
   end
@@ -72,7 +73,10 @@ local function preload(state)
   state.loaded = true
   local help = require "nslua.repl_help"
   local function offer(name, value)
-    if rawget(_G, name) == nil then rawset(_G, name, value) end
+    if rawget(_G, name) == nil then
+      rawset(_G, name, value)
+      state.given[name] = value
+    end
   end
   offer("help", state.help)
   for _, name in ipairs(help.functions) do offer(name, math[name]) end
@@ -113,24 +117,40 @@ end
 
 -- ---- help ----
 
--- Prints the text about a value, or about the name of one.
-local function print_help(value, name)
+-- Prints the text about a value, or about the name of one; `method`: what it is called as a method of its class.
+local function print_help(value, name, method)
   local help = require "nslua.repl_help"
   if value == nil and name == nil then return print(help.page) end
-  local text, message = help.text(value, name)
+  local text, message = help.text(value, name, method)
   print(text or message or ("there is no help about %s"):format(name or printer.value(value)))
+end
+
+-- The same for a variable of the user: its name alone stands for nothing else.
+local function print_help_about(name, value)
+  local help = require "nslua.repl_help"
+  local text, message = help.text(value)
+  print(text or message or help.about_variable(name, value))
+end
+
+-- The value of an expression, nil when there is none.
+local function value_of(state, expression)
+  local chunk = load("return " .. expression, "=stdin", "t", state.session.env)
+  local good, value = pcall(chunk or error)
+  return good and value or nil
 end
 
 local function help_command(state, what)
   what = what:gsub("%s+$", "")
   if what == "" then return print_help() end
-  local chunk = load("return " .. what:gsub(":([%a_][%w_]*)$", ".%1"), "=stdin", "t", state.session.env)
-  local value
-  if chunk then
-    local good, values = pcall(function() return table.pack(chunk()) end)
-    if good then value = values[1] end
+  local value = value_of(state, (what:gsub(":([%a_][%w_]*)$", ".%1")))
+  if what:find "^[%a_][%w_]*$" and value ~= nil and state.given[what] ~= value then
+    evaluate(state, print_help_about, what, value)
+    return
   end
-  evaluate(state, print_help, value, what)
+  local object, method = what:match "^(.+)[.:]([%a_][%w_]*)$"
+  object = object and value_of(state, object)
+  method = object ~= nil and require "nslua.repl_help".method(object, method) or nil
+  evaluate(state, print_help, value, what, method)
 end
 
 -- ---- lines ----
@@ -232,7 +252,8 @@ local function open_terminal(state)
 end
 
 return function(host, script)
-  local state = { host = host, session = session_of(), readline = plain_readline, help = print_help }
+  local state = { host = host, session = session_of(), readline = plain_readline, help = print_help, given = {} }
+  for name, value in next, _G do state.given[name] = value end -- what is no variable of the user
   state.explain = function(err) return explain(state, err) end
   if script then run_script(state, script) end
   if host.terminal then

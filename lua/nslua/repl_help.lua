@@ -8,6 +8,7 @@ _ is the last value. A chunk that is not whole yet goes on at >>.
 A local of a line is kept for the lines that follow, before a global of its
 name (functions made elsewhere do not see it); one with <close> is not.
   ?             this page          ?x, help(x)   about x: ?ns.fsolve, ?simu:run
+  ?ns           all names, section by section; ?Laws shows a section
   :time CHUNK   runs it and says how long it took
   :quit         leaves, as Ctrl-D does
   Tab           names, fields, methods after ":", options inside the table of
@@ -22,13 +23,32 @@ help.names = { "vector", "matrix", "zeros", "ones", "eye", "diag", "linspace" }
 help.functions = { "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "abs", "floor", "ceil", "max",
   "min", "pi" }
 
--- The text for a value, or for the name of one; nil when there is none, nil and a message without texts at all.
-function help.text(value, name)
+local function class_of(object)
+  local meta = debug.getmetatable(object)
+  return type(meta) == "table" and type(rawget(meta, "__name")) == "string" and meta.__name or nil
+end
+
+--- The name of a method by its object's class, "TimeStepping:run"; nil for objects of no class.
+function help.method(object, name)
+  local class = type(object) ~= "string" and class_of(object)
+  return class and class .. ":" .. name or nil
+end
+
+--- What is said of a variable of the user that no text is about, though there may be methods of its name.
+function help.about_variable(name, value)
+  local good, texts = pcall(require, "nslua.help")
+  local methods = good and texts.text(":" .. name) and ("; ?:%s tells of the methods of that name"):format(name) or ""
+  return ("there is no help about %s, a %s of yours%s"):format(name, class_of(value) or type(value), methods)
+end
+
+--- The text for a method by its class, for a value, or for the name of one; nil when there is none, nil and a message
+--- without texts at all.
+function help.text(value, name, method)
   local good, texts = pcall(require, "nslua.help")
   if not good then
     return nil, "there are no help texts: the module nslua.help is not installed; see docs/reference.md"
   end
-  local text = value ~= nil and texts.text(value) or nil
+  local text = method and texts.text(method) or value ~= nil and texts.text(value) or nil
   return text or name and texts.text(name) or nil
 end
 

@@ -82,8 +82,9 @@ describe("dynamical systems", function()
       column = { "newton_iterations", "lambda1", "y1", "y12" },
     } do
       for _, name in ipairs(names) do
-        assert.equal(("setNames: names[1]: '%s' is a %s of solutions"):format(name, what),
+        assert.equal(("setNames: names[1]: '%s' is a %s of solutions; choose another, such as '%s_1'"):format(name, what, name),
           message(ds.setNames, ds, { name, "v" }))
+        ds:setNames { name .. "_1", "v" }
       end
     end
     ds:setNames { "yaw", "lambda_1" }

@@ -47,6 +47,8 @@ describe("coefficients and callbacks of mechanical systems", function()
     assert.equal("setComputeFGyrFunction: a NewtonEulerDS has no fGyr callback",
       message(body.setComputeFGyrFunction, body, print))
     assert.equal("setMExtPtr: a LagrangianDS has no external moment", message(ds.setMExtPtr, ds, { 1, 2, 3 }))
+    assert.equal("setIsMextExpressedInInertialFrame: a LagrangianDS has no external moment",
+      message(ds.setIsMextExpressedInInertialFrame, ds, true))
     assert.equal("setComputeFIntFunction: callback: expected a function, or a library and a symbol, got number 3.0",
       message(ds.setComputeFIntFunction, ds, 3))
     assert.equal("class: computeMass: no callback of a LagrangianLinearTIDS (known: computeFExt, computePotential)",

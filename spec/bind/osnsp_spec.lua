@@ -69,6 +69,51 @@ describe("one-step problems", function()
       .. "simu:check%(%) compares the given Jacobians with the exact ones$", message(simu.computeOneStep, simu))
   end)
 
+  local function stepping(problem, A, B, law)
+    local ds, nsds = ns.FirstOrderLinearTIDS({ 1 }, A), ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(law, ns.FirstOrderLinearTIR({ { 1 } }, B)), ds)
+    return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), problem)
+  end
+
+  -- x' = -x - 20 lambda, y = x, so that M is negative.
+  local function negative(problem, law, sparse)
+    local A = { { -1 } }
+    return stepping(problem, sparse and ns.sparse(A) or A, { { -20 } }, law)
+  end
+
+  it("whose solver needs a positive diagonal say so, by the name that was given", function()
+    local places = " (t=0.1 step 1 newton 1)"
+    for _, name in ipairs { "pgs", "psor" } do
+      local text = (": solver '%s' needs a positive diagonal of "):format(name)
+      local function says(what, problem, law, sparse)
+        local simu = negative(problem, law, sparse)
+        assert.equal(what .. places, message(simu.computeOneStep, simu))
+        assert.equal(what .. places, message(simu:clone().computeOneStep, simu))
+      end
+      says("Relay" .. text .. "M", ns.Relay { solver = name }, ns.RelayNSL(1))
+      says("Relay" .. text .. "the sparse problem in states and multipliers", ns.Relay { solver = name },
+        ns.RelayNSL(1), true)
+      says("AVI" .. text .. "the problem in the rows of H", ns.AVI { solver = name },
+        ns.NormalConeNSL(1, { { 1 }, { -1 } }, { -1, -1 }))
+      assert.equal(("Relay of size 0, solver '%s'"):format(name), tostring(ns.Relay { solver = name }))
+    end
+    assert.equal(11, #negative(ns.Relay { solver = "lemke" }, ns.RelayNSL(1)):run())
+  end)
+
+  it("take every solver by its names", function()
+    local takes = { LCP = ns.ComplementarityConditionNSL(1), Relay = ns.RelayNSL(1), MLCP = ns.RelayNSL(1),
+      Equality = ns.EqualityConditionNSL(1), AVI = ns.RelayNSL(1) }
+    local used = { lemke = "pivot", psor = "pgs", default = "closed form" }
+    for kind, law in pairs(takes) do
+      for name in ("default lemke pivot psor pgs enumerate principal newton_min newton_fb interior"):gmatch "%S+" do
+        local problem = ns[kind] { solver = name }
+        stepping(problem, { { -1 } }, { { 1 } }, law):run()
+        assert.equal(used[name] or name, problem:info().solver)
+      end
+    end
+  end)
+
   it("without solution stop the step, and can be written to a file", function()
     local directory = host.new_directory()
     local file = directory .. "/problem.lua"

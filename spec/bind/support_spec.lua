@@ -71,6 +71,27 @@ describe("the binding's shared words", function()
     assert.equal("internal.Owner is closed", message(o.version, o))
   end)
 
+  it("tell of the colon where a method was called with a point", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local colon = "bad argument #1 to '%s' (%s expected, got %s; call it with a colon, %s:%s(...))"
+    local function says(name, expected, got, self, f)
+      assert.equal(colon:format(name, expected, got, self, name), message(f))
+    end
+    says("setbPtr", "dynamical system", "table of 1", "ds", function() ds.setbPtr { 1 } end)
+    says("x", "dynamical system", "no value", "ds", function() local _ = ds.x() + 1 end)
+    says("lb", "nonsmooth law", "no value", "law", function() local _ = ns.RelayNSL(1).lb()[1] end)
+    says("setC", "relation", "table of 1", "relation", function() ns.FirstOrderLinearTIR({ 1 }, { 1 }).setC { 1 } end)
+    says("setTheta", "integrator", "number 1.0", "osi", function() ns.EulerMoreauOSI(1).setTheta(1) end)
+    says("setSolver", "one-step problem", "string", "problem", function() ns.LCP().setSolver "pgs" end)
+    says("display", "boundary condition", "no value", "bc", function() ns.FixedBC(1).display() end)
+    says("sum", "vector or matrix", "no value", "object", function() local _ = ns.zeros(2).sum() + 1 end)
+    says("dot", "vector", "table of 1", "object", function() local _ = ns.zeros(1).dot { 1 } + 1 end)
+    assert.equal("bad argument #1 to 'Interaction' (nonsmooth law expected, got number 1.0)",
+      message(function() return ns.Interaction(1), 2 end))
+    assert.matches("FirstOrderLinearTIDS'? with 1 state$", tostring(ds))
+    assert.matches("^bad argument #1 to '[^']+' %(dynamical system expected, got no value%)$", message(ds.x))
+  end)
+
   it("hide metatables", function()
     assert.equal("vector", getmetatable(ns.vector(1)))
     assert.equal("matrix", getmetatable(ns.matrix(1, 1)))

@@ -79,15 +79,15 @@ describe("TimeStepping", function()
       if name ~= "EventDriven" then
         check("events: a NAME with a MoreauJeanOSI has none; EventDriven locates them", simu.events, simu)
       end
-      check("bad argument #1 to 'x0' (dynamical system expected, got NAME)", function() ds.x0(simu) end)
+      check("bad argument #1 to 'x0' (dynamical system expected, got NAME; call it with a colon, ds:x0(...))",
+        function() ds.x0(simu) end)
       assert.equal(name, tostring(simu:clone()):match "^%w+")
       simu:close()
       assert.equal(name .. " (closed)", tostring(simu))
       check("NAME is closed", simu.step, simu)
     end
-    assert.equal("bad argument #1 to 'step' (simulation expected, got Relay)", message(function()
-      models.relay().step(ns.Relay())
-    end))
+    assert.equal("bad argument #1 to 'step' (simulation expected, got Relay; call it with a colon, simu:step(...))",
+      message(function() models.relay().step(ns.Relay()) end))
   end)
 
   it("names itself where Newton does not converge", function()

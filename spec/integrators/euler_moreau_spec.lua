@@ -403,6 +403,33 @@ describe("a derivative that is nearly infinite", function()
   end)
 end)
 
+describe("the order of a system with a relation", function()
+  -- A spring of stiffness 40 as a relation, y = 40 x1 + lambda = 0: x1 = cos(sqrt(40) t).
+  local function error_of(h, theta, gamma, in_relation)
+    local ds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { 0, 0 } })
+    local spring = ns.FirstOrderLinearTIR({ { 40, 0 } }, { { 1 } }, nil, nil, { { 0 }, { 1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), spring), ds)
+    local osi = ns.EulerMoreauOSI(theta, gamma)
+    osi:setUseGammaForRelation(in_relation)
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi):run()
+    return math.abs(ds:x()[1] - math.cos(2 * math.sqrt(40)))
+  end
+
+  local function order_of(...)
+    return math.log(error_of(2e-3, ...) / error_of(1e-3, ...), 2)
+  end
+
+  it("is 1 with gamma = 1, for theta = 1/2 too, and 2 with both 1/2 and gamma in the relation", function()
+    assert.near(1, order_of(1, 1, false), 0.1)
+    assert.near(1, order_of(0.5, 1, false), 0.1)
+    assert.near(1, order_of(0.5, 0.5, false), 0.2)
+    assert.near(2, order_of(0.5, 0.5, true), 0.1)
+    assert.is_true(error_of(1e-3, 0.5, 0.5, false) < error_of(1e-3, 0.5, 1, false) / 30)
+  end)
+end)
+
 describe("numbers of the theta scheme that overflow", function()
   it("are told, and the state stays", function()
     local cases = {

@@ -197,8 +197,10 @@ describe("sol:animate", function()
 
   it("names what is wrong", function()
     assert.matches("^animate: unknown option 'frames' %(known: ", message(sol.animate, sol, { frames = 3 }))
-    assert.equal("setNames: names[1]: 'animate' is a method of solutions", message(ds.setNames, ds, { "animate", "b" }))
-    assert.equal("setNames: names[2]: 'html' is a method of solutions", message(ds.setNames, ds, { "a", "html" }))
+    assert.equal("setNames: names[1]: 'animate' is a method of solutions; choose another, such as 'animate_1'",
+      message(ds.setNames, ds, { "animate", "b" }))
+    assert.equal("setNames: names[2]: 'html' is a method of solutions; choose another, such as 'html_2'",
+      message(ds.setNames, ds, { "a", "html" }))
     local closed = models.relay(0.1):run()
     local animate = closed.animate
     closed:close()

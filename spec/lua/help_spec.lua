@@ -89,6 +89,61 @@ describe("help.text", function()
     assert.equal(help.text(ns.numerics), help.text "numerics")
   end)
 
+  it("lists the methods that a class has, and no others", function()
+    local relay, friction = help.text "RelayNSL", help.text(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3))
+    assert.truthy(relay:find(":setLb(value)", 1, true))
+    for _, method in ipairs { ":e()", ":mu()", ":setMu(mu)", ":H()" } do assert.is_nil(relay:find(method, 1, true)) end
+    assert.truthy(friction:find(":setMu(mu)", 1, true))
+    assert.is_nil(friction:find(":H()", 1, true))
+    assert.is_nil((help.text "RelayNSL:mu"))
+    assert.truthy(help.text("NormalConeNSL:H"):find "^NormalConeNSL\n%* Of NormalConeNSL: :H%(%)")
+  end)
+
+  it("tells of an entry without the rows around it", function()
+    local friction = help.text "NewtonImpactFrictionNSL"
+    assert.truthy(friction:find("Newton's impact law for the normal, as ns.NewtonImpactNSL(en)", 1, true))
+    assert.truthy(help.text "FirstOrderLinearR":find("C x + D lambda + F z + e", 1, true))
+    assert.truthy(help.text "FixedBC":find("velocities that are 0", 1, true))
+    assert.truthy(help.text "FirstOrderLinearTIDS:setA":find(":setA(A), :setb(b): copy", 1, true))
+    for name, entry in pairs(help.book().entries) do
+      for i, cell in ipairs(entry.block.cells or {}) do
+        assert.is_nil(i > 1 and cell:find "^the same" or nil, name)
+      end
+    end
+  end)
+
+  it("knows load and save, under Files, and a solution, under Simulation", function()
+    local load = help.text "load"
+    assert.truthy(load:find "^%* ns.load%(file%): what a file of such an ending holds")
+    assert.truthy(load:find('(help "Files" shows the section)', 1, true))
+    assert.equal(load, help.text(ns.load))
+    assert.truthy(help.text():find("\nFiles\n  load  save\n", 1, true))
+    local text = help.text "solution"
+    assert.truthy(text:find("^run gives it"))
+    assert.truthy(text:find('(help "Simulation" shows the section)', 1, true))
+  end)
+
+  it("knows the objects of mechanics and their methods", function()
+    local sys = ns.mechanics.system { gravity = { 0, -9.81 } }
+    local text = help.text(sys)
+    assert.truthy(text:find("^ns.mechanics.system{"))
+    assert.truthy(text:find(":pin(one, p1, other, p2 [, o])", 1, true))
+    assert.truthy(help.text "mechanics.system:pin":find "^mechanics.system\n%* Joints")
+    assert.truthy(help.text(sys.ground):find "^What particle, body and free_body of a system give")
+    assert.truthy(help.text(ns.mechanics):find "^ns.mechanics makes the equations")
+    assert.truthy(help.text(ns.mechanics):find("ns.mechanics.Point", 1, true))
+  end)
+
+  it("takes what stands before a colon for a variable when it is no class", function()
+    assert.truthy(help.text "thing:argmax":find(":argmax()", 1, true))
+    assert.is_nil((help.text "thing:nothing"))
+  end)
+
+  it("gives the index for ns", function()
+    assert.equal(help.text(), help.text(ns))
+    assert.equal(help.text(), help.text "ns")
+  end)
+
   it("gives an overview that has every name", function()
     local text = help.text()
     for name in pairs(help.book().entries) do
@@ -123,14 +178,14 @@ describe("what help says of the unknown", function()
   it("names what is near", function()
     assert.is_nil((help.text "lagrangia"))
     assert.truthy(second("lagrangia"):find("^help: there is no 'lagrangia'; it occurs in\n  Lagrangian"))
-    assert.truthy(second("Zeno accumulation") == "help: nothing is known of 'Zeno accumulation'; help() lists the names")
-    assert.truthy(second("broad phase") == "help: nothing is known of 'broad phase'; help() lists the names")
+    assert.truthy(second("Zeno accumulation") == "help: nothing is known of 'Zeno accumulation'; ns.help() lists the names")
+    assert.truthy(second("broad phase") == "help: nothing is known of 'broad phase'; ns.help() lists the names")
   end)
 
   it("names the type of a value", function()
-    assert.equal("help: nothing is known of this table; help() lists the names", second {})
-    assert.equal("help: nothing is known of this number; help() lists the names", second(3))
-    assert.equal("help: nothing is known of this function; help() lists the names", second(function() end))
+    assert.equal("help: nothing is known of this table; ns.help() lists the names", second {})
+    assert.equal("help: nothing is known of this number; ns.help() lists the names", second(3))
+    assert.equal("help: nothing is known of this function; ns.help() lists the names", second(function() end))
   end)
 end)
 
@@ -150,7 +205,7 @@ describe("help(x)", function()
     rawset(_G, "print", print_before)
     assert.equal(help.text "solve_ivp", lines[1])
     assert.equal(lines[1], lines[2])
-    assert.equal("help: nothing is known of 'nonsense'; help() lists the names", lines[3])
+    assert.equal("help: nothing is known of 'nonsense'; ns.help() lists the names", lines[3])
   end)
 end)
 
@@ -178,12 +233,15 @@ ns.four()
 
 * `:go(n)`: goes on, see [there](other.md#place).
 * `:stop()`; **now**.
+* Of `Two`: `:rest()`, after
+  `ns.three(x)`.
 ]]
 
   it("finds names, rows, items and methods", function()
     assert.same({ "One", "Two", "three" }, book.names)
     assert.truthy(book.methods.go and book.methods.stop)
-    assert.same({ "One", "Two" }, book.methods.go[1].block.section.classes)
+    assert.same({ "One", "Two" }, book.methods.go[1].classes)
+    assert.same({ "Two" }, book.methods.rest[1].classes)
   end)
 
   it("keeps a bar in code inside its cell", function()
@@ -197,6 +255,8 @@ ns.four()
       pages.answer(book, "ns.three", 80))
     assert.equal("ns.One(a [, b])\n    law: a \\ b\n\nns.three(x) is told of in two lines.\n\n" ..
       "Methods of One:\n  :go(n)  :stop()\n\n(help \"Things\" shows the section)", pages.answer(book, "One", 80))
+    assert.truthy(pages.answer(book, "Two", 80):find("Methods of Two:\n  :go(n)  :stop()  :rest()", 1, true))
+    assert.is_nil(pages.answer(book, "One:rest", 80))
     assert.is_nil(pages.answer(book, "four", 80))
   end)
 

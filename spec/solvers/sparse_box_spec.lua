@@ -116,10 +116,12 @@ describe("sparse boxes", function()
 
   it("tell which methods take them", function()
     local M, q = chain(3)
-    local ok, message = pcall(ns.numerics.lcp, { M = M, q = q, solver = "lemke" })
-    assert.is_false(ok)
-    assert.truthy(message:find("lcp: M: solver 'lemke' takes no sparse matrix", 1, true))
-    ok, message = pcall(ns.numerics.lcp, { M = ns.sparse { rows = 1, cols = 2, i = {}, j = {}, v = {} }, q = { 1 } })
+    for _, name in ipairs { "lemke", "pivot" } do
+      local ok, message = pcall(ns.numerics.lcp, { M = M, q = q, solver = name })
+      assert.is_false(ok)
+      assert.truthy(message:find(("lcp: M: solver '%s' takes no sparse matrix"):format(name), 1, true))
+    end
+    local ok, message = pcall(ns.numerics.lcp, { M = ns.sparse { rows = 1, cols = 2, i = {}, j = {}, v = {} }, q = { 1 } })
     assert.is_false(ok)
     assert.truthy(message:find("lcp: M: expected a square matrix", 1, true), message)
   end)

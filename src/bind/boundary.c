@@ -49,7 +49,7 @@ static NslBoundary *test(lua_State *L, int idx) {
 
 static NslBoundary *check(lua_State *L, int idx) {
   NslBoundary *self = test(L, idx);
-  if (!self) luaL_argerror(L, idx, lua_pushfstring(L, "boundary condition expected, got %s", nsl_describe(L, idx)));
+  if (!self) nsl_wrong_type(L, idx, "boundary condition", "bc");
   else if (self->callee.head.closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
 }

@@ -9,10 +9,8 @@
 
 NslDs *nsl_check_ds(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || !(nsl_is_first_order(head->type) || nsl_is_mechanical(head->type))) {
-    const char *message = lua_pushfstring(L, "dynamical system expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head || !(nsl_is_first_order(head->type) || nsl_is_mechanical(head->type)))
+    return nsl_wrong_type(L, idx, "dynamical system", "ds"), NULL;
   NslDs *self = (NslDs *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
@@ -158,7 +156,8 @@ static const char *meaning_in_solution(const char *name) {
 /* Refuses the name on top, number i of those in the list at 3, when it clashes. */
 static void check_state_name(lua_State *L, int i) {
   const char *name = lua_tostring(L, -1), *meaning = meaning_in_solution(name);
-  if (meaning) luaL_error(L, "setNames: names[%d]: '%s' is %s", i, name, meaning);
+  if (meaning)
+    luaL_error(L, "setNames: names[%d]: '%s' is %s; choose another, such as '%s_%d'", i, name, meaning, name, i);
   for (int j = 1; j < i; j++) {
     lua_rawgeti(L, 3, j);
     if (lua_rawequal(L, -1, -2)) luaL_error(L, "setNames: names[%d]: '%s' is names[%d] already", i, name, j);

@@ -51,10 +51,7 @@ double *nsl_push_like(lua_State *L, const NslGrid *grid) {
 
 static NslGrid check_grid(lua_State *L, int idx) {
   NslGrid grid = {0};
-  if (!nsl_grid(L, idx, &grid)) {
-    const char *message = lua_pushfstring(L, "vector or matrix expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!nsl_grid(L, idx, &grid)) nsl_wrong_type(L, idx, "vector or matrix", "object");
   return grid;
 }
 

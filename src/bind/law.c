@@ -18,10 +18,8 @@ static const NslType types[KINDS] = {
 
 NslLaw *nsl_check_law(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + KINDS) {
-    const char *message = lua_pushfstring(L, "nonsmooth law expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head || head->type < types || head->type >= types + KINDS)
+    return nsl_wrong_type(L, idx, "nonsmooth law", "law"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslLaw *)head;
 }

@@ -239,11 +239,17 @@ static int set_force(lua_State *L, const char *what, bool shared) {
   return 0;
 }
 
-static int set_moment(lua_State *L, const char *what) {
-  const NslDs *self = nsl_check_idle_mechanical(L, what);
-  lua_settop(L, 2);
+/* The rigid body at 1, to change what is about its external moment. */
+static NslDs *check_body(lua_State *L, const char *what) {
+  NslDs *self = nsl_check_idle_mechanical(L, what);
   if (nsl_mechanical(self)->kind != NS_NEWTON_EULER)
     luaL_error(L, "%s: a %s has no external moment", what, self->callee.head.type->name);
+  return self;
+}
+
+static int set_moment(lua_State *L, const char *what) {
+  check_body(L, what);
+  lua_settop(L, 2);
   if (nsl_is_callback(L, 2) || nsl_push_flat(L, 2, -1, what, "moment")->n != 3) nsl_bad(L, what, "moment", "a vector of 3", 2);
   lua_settop(L, 2);
   nsl_set_moment(L, 1, 2, what);
@@ -265,7 +271,7 @@ static int set_mext_ptr(lua_State *L) { return set_moment(L, "setMExtPtr"); }
 static int set_mext(lua_State *L) { return set_moment(L, "setMExt"); }
 
 static int set_moment_inertial(lua_State *L) {
-  NslDs *self = nsl_check_idle_mechanical(L, "setIsMextExpressedInInertialFrame");
+  NslDs *self = check_body(L, "setIsMextExpressedInInertialFrame");
   if (!lua_isboolean(L, 2)) nsl_bad(L, "setIsMextExpressedInInertialFrame", "flag", "a boolean", 2);
   nsl_mechanical(self)->moment_inertial = lua_toboolean(L, 2);
   return 0;

@@ -21,7 +21,7 @@
 /* One call: a userdata owns what the engine allocated, so that any error frees it. */
 typedef struct Call {
   NslHead head;
-  const char *who;
+  const char *who, *solver; /* the solver by the name that was given */
   NsArena arena;
   NsBox *box;
   NsSparseBox *sparse_box;
@@ -60,7 +60,9 @@ static Call *new_call(lua_State *L, const char *who) {
 }
 
 static void read_options(lua_State *L, Call *c) {
-  c->options.method = nsl_box_methods[nsl_numerics_solver(L, c->who, nsl_box_solvers)];
+  int solver = nsl_numerics_solver(L, c->who, nsl_box_solvers);
+  c->solver = nsl_box_solvers[solver];
+  c->options.method = nsl_box_methods[solver];
   c->options.tolerance = nsl_numerics_number(L, c->who, "tolerance", 0, 1, 1e-11);
   c->options.max_iterations = nsl_numerics_count(L, c->who, "max_iterations", 1, 0);
   c->options.omega = nsl_numerics_number(L, c->who, "omega", 0, 2, 1);
@@ -119,15 +121,11 @@ static void need_bound(lua_State *L, const Call *c, const char *name, double *to
 
 /* ---- the answer ---- */
 
-static const char *solver_name(const Call *c) {
-  return nsl_box_solver_name(c->options.method);
-}
-
 /* Failures that say something about the call rather than about the problem are errors. */
 static void raise_bad_call(lua_State *L, const Call *c, NsStatus status) {
   if (status == NS_ETOOLARGE)
-    luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, solver_name(c), c->n);
-  if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs a positive diagonal of M", c->who, solver_name(c));
+    luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, c->solver, c->n);
+  if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs a positive diagonal of M", c->who, c->solver);
 }
 
 static double largest(int n, const double *x, double so_far) {
@@ -190,7 +188,7 @@ static void push_solutions(lua_State *L, const Call *c) {
 static int solve_sparse(lua_State *L, Call *c) {
   NsSolverInfo info = {0};
   NsStatus status = ns_sparse_box_new(&c->sparse_box, c->sparse, &c->options);
-  if (status == NS_EARG) return luaL_error(L, "%s: M: solver '%s' takes no sparse matrix", c->who, solver_name(c));
+  if (status == NS_EARG) return luaL_error(L, "%s: M: solver '%s' takes no sparse matrix", c->who, c->solver);
   if (status) return nsl_raise_status(L, status, c->who);
   NslGuard guard;
   nsl_guard_begin(&guard, L);

@@ -19,12 +19,6 @@ const NsBoxMethod nsl_box_methods[] = {NS_BOX_DEFAULT,   NS_BOX_PIVOT,     NS_BO
                                        NS_BOX_PGS,       NS_BOX_ENUMERATE, NS_BOX_PRINCIPAL, NS_BOX_NEWTON_MIN,
                                        NS_BOX_NEWTON_FB, NS_BOX_INTERIOR};
 
-const char *nsl_box_solver_name(NsBoxMethod method) {
-  int k = 0;
-  while (nsl_box_solvers[k] && nsl_box_methods[k] != method) k++;
-  return nsl_box_solvers[k];
-}
-
 void nsl_numerics_options(lua_State *L, const char *who, const char *const *known) {
   lua_settop(L, 1);
   if (!lua_istable(L, 1)) nsl_bad(L, who, "options", "one table", 1);

@@ -21,10 +21,9 @@ int nsl_numerics_count(lua_State *L, const char *who, const char *name, int leas
 /* The index of the option `solver` in the list `known` (ends with NULL); 0 when it is absent. */
 int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known);
 
-/* The names of the methods for box problems (ends with NULL), what they name, and the first name of a method. */
+/* The names of the methods for box problems (ends with NULL) and what they name. */
 extern const char *const nsl_box_solvers[];
 extern const NsBoxMethod nsl_box_methods[];
-const char *nsl_box_solver_name(NsBoxMethod method);
 
 /* Whether option `name` is there: then its n finite numbers are in `to`. */
 bool nsl_numerics_vector(lua_State *L, const char *who, const char *name, int n, double *to);

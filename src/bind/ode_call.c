@@ -14,9 +14,9 @@
 /* How many elements of a table are on the stack at a time. */
 enum { AT_ONCE = 8 };
 
-/* Adds the traceback to an error text; other objects stay. */
+/* Adds the traceback to an error text that has none from a call further in; other objects stay. */
 static int explain(lua_State *L) {
-  if (lua_type(L, 1) != LUA_TSTRING) return 1;
+  if (lua_type(L, 1) != LUA_TSTRING || strstr(lua_tostring(L, 1), "\nstack traceback:\n")) return 1;
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
   return 1;
 }

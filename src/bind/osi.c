@@ -13,10 +13,8 @@ enum { KINDS = NS_INTEGRATOR_KINDS };
 
 NslOsi *nsl_check_osi(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + KINDS) {
-    const char *message = lua_pushfstring(L, "integrator expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head || head->type < types || head->type >= types + KINDS)
+    return nsl_wrong_type(L, idx, "integrator", "osi"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslOsi *)head;
 }

@@ -16,10 +16,8 @@ static const NslType types[NS_OSNSP_KINDS] = {
 
 NslOsnsp *nsl_check_osnsp(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_OSNSP_KINDS) {
-    const char *message = lua_pushfstring(L, "one-step problem expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head || head->type < types || head->type >= types + NS_OSNSP_KINDS)
+    return nsl_wrong_type(L, idx, "one-step problem", "problem"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslOsnsp *)head;
 }
@@ -54,6 +52,7 @@ static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
   for (int i = 0; nsl_box_solvers[i]; i++)
     if (strcmp(nsl_box_solvers[i], wanted) == 0) {
       self->problem->options.method = nsl_box_methods[i];
+      self->problem->asked = nsl_box_solvers[i];
       return;
     }
   luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, push_solvers(L));
@@ -104,6 +103,7 @@ void nsl_clone_osnsp(lua_State *L, int idx) {
   NslOsnsp *to = nsl_new(L, from->head.type, sizeof *to, 0);
   if (ns_osnsp_new(&to->problem, from->problem->kind) != NS_OK) luaL_error(L, "not enough memory");
   to->problem->options = from->problem->options;
+  to->problem->asked = from->problem->asked;
   to->problem->dim = from->problem->dim;
   to->verbose = from->verbose;
 }
@@ -212,7 +212,7 @@ static int osnsp_tostring(lua_State *L) {
   NslOsnsp *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m,
-                  nsl_box_solver_name(self->problem->options.method));
+                  self->problem->asked ? self->problem->asked : nsl_box_solvers[0]);
   return 1;
 }
 

@@ -191,10 +191,8 @@ static const NslType types[NS_RELATION_KINDS] = {
 
 NslRelation *nsl_check_relation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_RELATION_KINDS) {
-    const char *message = lua_pushfstring(L, "relation expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head || head->type < types || head->type >= types + NS_RELATION_KINDS)
+    return nsl_wrong_type(L, idx, "relation", "relation"), NULL;
   NslRelation *self = (NslRelation *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;

@@ -85,12 +85,29 @@ void *nsl_test(lua_State *L, int idx, const NslType *type) {
   return head && head->type == type ? head : NULL;
 }
 
+/* The name of the C function that runs, when it was called with a point and is no function of ns; else NULL. */
+static const char *method_after_point(lua_State *L) {
+  lua_Debug call;
+  if (!lua_getstack(L, 0, &call) || !lua_getinfo(L, "nf", &call)) return NULL;
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  bool field = strcmp(call.namewhat, "field") == 0;
+  if (field && lua_getfield(L, -1, "nslua.core") == LUA_TTABLE) {
+    lua_getfield(L, -1, call.name);
+    field = !lua_rawequal(L, -1, -4);
+  }
+  return field ? call.name : NULL;
+}
+
+int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self) {
+  const char *message = lua_pushfstring(L, "%s expected, got %s", expected, nsl_describe(L, idx));
+  const char *method = idx == 1 ? method_after_point(L) : NULL;
+  if (method) message = lua_pushfstring(L, "%s; call it with a colon, %s:%s(...)", message, self, method);
+  return luaL_argerror(L, idx, message);
+}
+
 void *nsl_check(lua_State *L, int idx, const NslType *type) {
   NslHead *head = nsl_test(L, idx, type);
-  if (!head) {
-    const char *message = lua_pushfstring(L, "%s expected, got %s", type->name, nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head) return nsl_wrong_type(L, idx, type->name, "object"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", type->name);
   return head;
 }

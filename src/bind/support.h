@@ -60,6 +60,12 @@ NslHead *nsl_head(lua_State *L, int idx);
 /* The open object at idx; raises "bad argument" naming the type expected and what came, or "... is closed". */
 void *nsl_check(lua_State *L, int idx, const NslType *type);
 
+/*
+** Raises "bad argument #1 to 'dot' (vector expected, got table of 3)", and for argument 1 of a method that was called
+** with a point "...; call it with a colon, SELF:dot(...))".
+*/
+int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self);
+
 /* What stands at idx, for messages: "nil", "string", "vector of 3", "RelayNSL". Pushes and returns the string. */
 const char *nsl_describe(lua_State *L, int idx);
 

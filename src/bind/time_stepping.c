@@ -17,10 +17,8 @@ static const NslType types[NS_SIMULATION_KINDS] = {
 
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_SIMULATION_KINDS) {
-    const char *message = lua_pushfstring(L, "simulation expected, got %s", nsl_describe(L, idx));
-    luaL_argerror(L, idx, message);
-  }
+  if (!head || head->type < types || head->type >= types + NS_SIMULATION_KINDS)
+    return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslTimeStepping *)head;
 }

@@ -44,6 +44,7 @@ typedef enum NsOsnspKind {
 typedef struct NsOsnsp {
   NsOsnspKind kind;
   NsBoxOptions options;
+  const char *asked; /* the name by which options.method was asked for, static; NULL: nobody has */
   int dim; /* FrictionContact: of its contacts; 0: any */
   NsBox *solver;
   int m, capacity; /* rows of the last problem (in mechanics, of those that took part), and at most */

@@ -207,17 +207,28 @@ static const NsInteraction *interaction_of_row(const NsTimeStepping *ts, int row
   return NULL;
 }
 
+/* NS_EARG when the solver that was asked for is not one for the problem's matrix; NS_OK, nothing said, when it is. */
+static NsStatus wrong_solver(const NsTimeStepping *ts, NsError *err) {
+  const NsOsnsp *problem = ts->problem;
+  const char *kind = ns_osnsp_name(problem->kind), *asked = problem->asked ? problem->asked : "default";
+  bool sparse = ns_scheme_sparse_states(&ts->scheme) >= 0;
+  if (problem->options.method == NS_BOX_PGS)
+    return ns_fail(err, NS_EARG, "%s: solver '%s' needs a positive diagonal of %s", kind, asked,
+                   sparse                ? "the sparse problem in states and multipliers"
+                   : problem->polyhedron ? "the problem in the rows of H"
+                                         : "M");
+  if (!sparse) return NS_OK;
+  return ns_fail(err, NS_EARG,
+                 "%s: solver '%s' takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
+                 "'interior'",
+                 kind, asked);
+}
+
 static NsStatus solver_failed(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_PROBLEM;
   const NsSolverInfo *info = &ts->problem->info;
   const NsInteraction *first = interaction_of_row(ts, 0);
-  if (info->status == NS_EARG && ns_scheme_sparse_states(&ts->scheme) >= 0) {
-    ns_fail(err, NS_EARG,
-            "%s: this solver takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
-            "'interior'",
-            ns_osnsp_name(ts->problem->kind));
-    return locate(ts, NS_EARG, err);
-  }
+  if (info->status == NS_EARG && wrong_solver(ts, err) != NS_OK) return locate(ts, NS_EARG, err);
   if (first)
     ns_fail(err, info->status,
             "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
