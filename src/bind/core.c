@@ -20,6 +20,7 @@
 #include "bind/ode.h"
 #include "bind/process.h"
 #include "bind/simulation.h"
+#include "bind/thin.h"
 #include "bind/vector.h"
 
 /* Each opener gets the module table on top of the stack and leaves it there. */
@@ -59,6 +60,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_root,
     nsl_open_dae,
     nsl_open_process,
+    nsl_open_thin,
     nsl_open_files,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
