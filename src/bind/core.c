@@ -19,6 +19,7 @@
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
 #include "bind/process.h"
+#include "bind/samples.h"
 #include "bind/simulation.h"
 #include "bind/thin.h"
 #include "bind/vector.h"
@@ -28,6 +29,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_arrays,
+    nsl_open_samples,
     nsl_open_linalg,
     nsl_open_versions,
     nsl_open_sparse,

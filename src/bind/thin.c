@@ -40,11 +40,18 @@ static double unit_of(const Axis *axis, double x) {
   return floor(fmin(fmax(place(axis, x), -1), axis->length));
 }
 
+/* The check made again after what may have run a finaliser. */
+static void still_alive(lua_State *L, const Curve *c) {
+  nsl_vector_alive(L, c->x);
+  nsl_vector_alive(L, c->y);
+}
+
 /* The curve of the vectors at 1 and 2, with room for all its points. */
 static Curve check_curve(lua_State *L, const char *who) {
   Curve c = {nsl_to_vector(L, 1, -1, who, "x"), NULL, NULL, 0};
   c.y = nsl_to_vector(L, 2, c.x->n, who, "y");
   c.kept = lua_newuserdatauv(L, (size_t)c.x->n * sizeof *c.kept + 1, 0);
+  still_alive(L, &c);
   return c;
 }
 
@@ -54,6 +61,7 @@ static void keep(Curve *c, int i) {
 
 static int push_kept(lua_State *L, const Curve *c) {
   NslVector *u = nsl_push_vector(L, c->count, NULL), *v = nsl_push_vector(L, c->count, NULL);
+  still_alive(L, c);
   for (int k = 0; k < c->count; k++) {
     u->data[k] = element(c->x, c->kept[k]);
     v->data[k] = element(c->y, c->kept[k]);
@@ -175,6 +183,7 @@ static int corners(lua_State *L) {
     if (!same(c.y, c.kept[k], c.kept[k + 1])) size += s.where == 'i' ? 2 : 1;
   }
   s.u = nsl_push_vector(L, size, NULL), s.v = nsl_push_vector(L, size, NULL);
+  still_alive(L, &c);
   for (int k = 0; k < c.count; k++) {
     put(&s, element(c.x, c.kept[k]), element(c.y, c.kept[k]));
     if (k + 1 < c.count && !same(c.y, c.kept[k], c.kept[k + 1])) put_step(&s, k);
