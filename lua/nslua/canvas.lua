@@ -4,16 +4,9 @@
 -- shape share it, and share the numbers that do not change. Coordinates are those of the world, y upwards; widths of
 -- lines and sizes of letters and points are pixels.
 
-local canvas = {}
+local colours = require "nslua.plot_style"
 
--- The palette of Okabe and Ito, which colour-blind people tell apart, in the order for curves; and four greys.
-canvas.palette = { "blue", "vermillion", "green", "orange", "purple", "sky", "yellow" }
-local greys = { "ink", "muted", "faint", "paper" }
-
-local known_colours = {}
-for _, list in ipairs { canvas.palette, greys } do
-  for _, name in ipairs(list) do known_colours[name] = true end
-end
+local canvas = { palette = colours.palette }
 
 local function fail(text, ...) error(text:format(...), 0) end
 
@@ -33,14 +26,11 @@ local function finite(value, who, name)
 end
 canvas.finite = finite
 
--- A colour: a name, a number of the palette (going round), or "#rrggbb".
+-- A colour by its name on a page or as "#RRGGBB".
 local function colour(value, who, name)
-  if math.type(value) == "integer" and value >= 1 then return canvas.palette[(value - 1) % #canvas.palette + 1] end
-  if type(value) == "string" then
-    if known_colours[value] or value:find "^#%x%x%x%x%x%x$" then return value end
-  end
-  fail("%s: %s: expected a number of the palette, '#rrggbb', %s or %s, got %s", who, name,
-    table.concat(canvas.palette, ", "), table.concat(greys, ", "), show(value))
+  local found = value ~= nil and colours.page_color(value)
+  if found then return found end
+  fail("%s: %s: expected %s, got %s", who, name, colours.page_colors(), show(value))
 end
 canvas.colour = colour
 

@@ -2,7 +2,8 @@
 -- (these by the module nslua.hdf5).
 --
 --   sol:save "run.npz"
--- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run, run:plot(), run:save(file)
+-- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run
+--                                    -- run:plot(), run:html(file), run:save(file)
 --   ns.save("A.npy", A)                -- a vector or a matrix
 --   ns.save("both.npz", { A = A, b = b })
 
@@ -49,7 +50,7 @@ function methods.column(self, name)
   return found
 end
 
-function methods.plot(self, ...) return require "nslua.plot".solution(self, ...) end
+results.give(methods, check)
 
 function Columns:__index(key)
   local record = fields[self]

@@ -2,18 +2,15 @@
 -- ffmpeg by gnuplot alone, with rough edges). Does what painter.js does on a page: everything becomes polygons, lines
 -- and labels, in pixels. Both programs get their data through pipes; no shell takes part.
 
-local film = {}
+local colours = require "nslua.plot_style"
 
-local colours = {
-  ink = 0x1d2430, muted = 0x667085, faint = 0xd3d8e0, paper = 0xffffff, grid = 0xe9ecf0, blue = 0x0072b2,
-  vermillion = 0xd55e00, green = 0x009e73, orange = 0xe69f00, purple = 0xcc79a7, sky = 0x56b4e9, yellow = 0xcdb900,
-}
+local film = {}
 
 local function fail(text, ...) error(text:format(...), 0) end
 
 -- "#rrggbb" of a colour; see-through ones as they look on paper.
 local function rgb(name, alpha)
-  local value, mixed = colours[name] or tonumber(name:sub(2), 16), 0
+  local value, mixed = tonumber((colours.page[name] or name):sub(2), 16), 0
   for shift = 16, 0, -8 do
     local part = value >> shift & 255
     mixed = mixed << 8 | math.floor(255 + alpha * (part - 255) + 0.5)

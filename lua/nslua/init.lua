@@ -4,7 +4,7 @@ local core = require "nslua.core"
 local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
-  process_support = true, solution_methods = true, result_meta = true,
+  process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   file_support = true, motion_support = true, versions = true }
 
 local ns = {}
@@ -37,7 +37,7 @@ lazy.functions(methods, "animate html", function()
   return drawing
 end)
 local result_methods = {}
-lazy.functions(result_methods, "names column plot save", function() return require "nslua.results".methods end)
+lazy.functions(result_methods, "names column plot html save", function() return require "nslua.results".methods end)
 lazy.functions(core.result_meta, "__tostring", function() return require "nslua.results" end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 ns.help = function(...) return require "nslua.help"(...) end

@@ -236,36 +236,6 @@ end
 
 -- ---- solutions ----
 
--- The columns of a recorded run, of a file that ns.load has read, or of the result of solve_ivp and dae: their names
--- but for the first one's, which is the time, and the columns by name (t: the time).
-local function columns_of(sol)
-  local names, columns = {}, {}
-  local meta = getmetatable(sol)
-  if type(sol) == "userdata" and not where.try(function() return sol:names() end) then
-    fail("solution: expected a solution with t and y, got %s", data.describe(sol))
-  end
-  if type(sol) == "userdata" or type(meta) == "table" and meta.__name == "columns" then
-    local all = sol:names()
-    columns.t = sol:column(#all > 0 and (sol.t and "t" or all[1]) or "t")
-    for _, name in ipairs(all) do
-      if not columns[name] and core.isvector(sol:column(name)) and name ~= all[1] then
-        names[#names + 1] = name
-        columns[name] = sol:column(name)
-      end
-    end
-  elseif results.columns(sol) or type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
-    local all, arrays = results.split(sol)
-    for i, name in ipairs(all) do
-      if i > 1 and not name:find "^ydot" then names[#names + 1] = name end
-      columns[name] = arrays[i]
-    end
-    return names, columns, true
-  else
-    fail("solution: expected a solution with t and y, got %s", data.describe(sol))
-  end
-  return names, columns
-end
-
 -- "$x_{1}$" for x1; other names stand as they are.
 local function pretty(name)
   local stem, number = name:match "^(%a+)(%d+)$"
@@ -298,7 +268,8 @@ local function grouped(names, columns)
   return groups
 end
 
--- The panels when nothing is asked for: coordinates, velocities, other states, multipliers; of an ODE's result all.
+-- The panels when nothing is asked for: coordinates, velocities, other states, multipliers; all of an ODE's result,
+-- and where there is nothing of these.
 local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
   for _, name in ipairs(names) do
@@ -314,18 +285,44 @@ local function default_panels(names, columns, all)
       if #panels < 8 then panels[#panels + 1] = group end
     end
   end
-  return panels
+  return #panels == 0 and #names > 0 and not all and default_panels(names, columns, true) or panels
 end
 
-local function asked_panels(who, asked, columns, names)
+local OPTIONS = "figsize dpi title"
+
+-- Columns and options apart: the options may stand in the table with the names, or alone.
+local function split_arguments(asked, options)
+  if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or next(asked) == nil) then
+    fail("plot: columns: expected a list of names, got %s", data.describe(asked))
+  end
+  local names, own = asked, {}
+  if type(asked) == "table" then
+    names = {}
+    for key, value in pairs(asked) do
+      if math.type(key) == "integer" then names[key] = value else own[key] = value end
+    end
+  end
+  if next(own) ~= nil and options ~= nil then
+    fail "plot: options: expected in one table, got some with the columns and some after them"
+  end
+  if type(names) == "table" and next(names) == nil then names = nil end
+  return names, data.options("plot", options or own, OPTIONS)
+end
+
+-- The panels that are asked for, of the columns that are there.
+local function asked_panels(asked, columns, names)
   if type(asked) == "string" then asked = { asked } end
   local panels = type(asked[1]) == "table" and asked or { asked }
-  for _, panel in ipairs(panels) do
-    for _, name in ipairs(panel) do
-      if not columns[name] then
-        fail("%s: there is no column '%s' (known: %s)", who, tostring(name), "t, " .. table.concat(names, ", ", 1,
-          math.min(#names, 24)))
+  local known = "t, " .. table.concat(names, ", ", 1, math.min(#names, 24))
+  for i, panel in ipairs(panels) do
+    if type(panel) ~= "table" or #panel == 0 then
+      fail("plot: columns[%d]: expected a list of names, got %s", i, data.describe(panel))
+    end
+    for key, name in pairs(panel) do
+      if math.type(key) ~= "integer" then
+        fail("plot: columns[%d]: %s: expected names alone; options stand beside the panels", i, tostring(key))
       end
+      if not columns[name] then fail("plot: there is no column '%s' (known: %s)", tostring(name), known) end
     end
   end
   return panels
@@ -333,14 +330,12 @@ end
 
 -- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which
 -- is returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all
--- states and multipliers, in panels of what is of one size.
+-- states and multipliers, in panels of what is of one size. The options may stand in the table of columns too.
 function plot.solution(sol, asked, options)
-  if data.is_options(asked) then asked, options = nil, asked end
-  if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or #asked == 0) then
-    fail("plot: columns: expected a list of names, got %s", data.describe(asked))
-  end
-  local names, columns, all = columns_of(sol)
-  local panels = asked and asked_panels("plot", asked, columns, names) or default_panels(names, columns, all)
+  asked, options = split_arguments(asked, options)
+  local names, columns, all = results.over_time(sol)
+  if not names then fail("solution: expected a solution with t and y, got %s", data.describe(sol)) end
+  local panels = asked and asked_panels(asked, columns, names) or default_panels(names, columns, all)
   local fig, first = plot.figure(options), nil
   for i, panel in ipairs(panels) do
     local axes = fig:subplot(#panels, 1, i, { sharex = first })

@@ -130,14 +130,14 @@ function Axes:plot(...)
   return self
 end
 
-local steps = { pre = "fsteps", post = "steps", mid = "histeps" }
+local steps = { pre = true, post = true, mid = true }
 
 -- step(x, y, ..., {where = "pre"}): pre: y[i] up to x[i]; post: y[i] from x[i] on; mid: around it.
 function Axes:step(...)
   in_plane(self, "step")
   local made, options = curves_of(self, "step", table.pack(...), "step")
-  local where = steps[options.where or "pre"]
-  if not where then fail("step: where: expected one of pre, post, mid, got '%s'", tostring(options.where)) end
+  local where = options.where or "pre"
+  if not steps[where] then fail("step: where: expected one of pre, post, mid, got '%s'", tostring(where)) end
   for _, artist in ipairs(made) do artist.steps = where end
   return self
 end

@@ -169,12 +169,7 @@ function data.range(columns, positive)
   return lo, hi
 end
 
--- Whether no element is below the one before, or a gap.
-function data.rises(column)
-  for i = 2, #column do
-    if column[i] < column[i - 1] or column[i] ~= column[i] then return false end
-  end
-  return true
-end
+-- Whether all elements of a vector are finite and none is below the one before.
+data.rises = core.thin_support.rises
 
 return data

@@ -10,7 +10,7 @@ local layout = require "nslua.plot_layout"
 local style = require "nslua.plot_style"
 local text = require "nslua.plot_text"
 
-local process = core.process_support
+local process, thin = core.process_support, core.thin_support
 local fail = data.fail
 local max, min, floor = math.max, math.min, math.floor
 
@@ -98,96 +98,70 @@ local function point_part(a)
   return ("pt %d ps %s"):format(a.hollow and m[2] or m[1], number(a.markersize / 6 * m[3]))
 end
 
--- The columns that gnuplot is to draw; on a logarithmic axis what is not above 0 is a gap.
+-- What a logarithmic axis does not show is a gap.
+local function shown(column, log)
+  return log and column:map(function(x) return x > 0 and x or 0 / 0 end) or column
+end
+
+-- The columns that gnuplot is to draw.
 local function rows_of(axes, columns)
   local list = {}
-  for i, c in ipairs(columns) do
-    local log = axes.logs[i == 1 and "x" or i == 2 and "y" or "z"]
-    list[i] = log and c:map(function(x) return x > 0 and x or 0 / 0 end) or c
-  end
+  for i, c in ipairs(columns) do list[i] = shown(c, axes.logs[i == 1 and "x" or i == 2 and "y" or "z"]) end
   return process.rows(list)
 end
 
-local MANY, FINE = 4000, 0.1 -- points that are left alone; pixels (of 1/72 inch) that nobody tells apart
+local MANY, FINE = 4000, 0.1 -- points that are left alone; of 1/72 inch what nobody tells apart
 
--- The places of elements on the paper.
-local function on_paper(l, log, length)
-  local a, b = l[1], l[2]
-  if log then return function(v) return math.log(v / a) / math.log(b / a) * length end end
-  return function(v) return (v - a) / (b - a) * length end
-end
-
--- Of a curve that goes to the right: first, least, largest and last of what falls on one vertical line.
-local function keep_by_columns(n, px, y)
-  local kept, from = {}, 1
-  while from <= n do
-    local to, column, low, high = from, px(from) // FINE, from, from
-    while to < n and px(to + 1) // FINE == column and y[to + 1] == y[to + 1] do
-      to = to + 1
-      if y[to] < y[low] then low = to end
-      if y[to] > y[high] then high = to end
-    end
-    local before = 0
-    for _, i in ipairs { from, math.min(low, high), math.max(low, high), to } do
-      if i > before then kept[#kept + 1], before = i, i end
-    end
-    from = to + 1
-  end
-  return kept
-end
-
--- Of any other: what is away from the last one that was kept; gaps, and the last.
-local function keep_by_distance(n, px, py)
-  local kept, x, y = {}, 0 / 0, 0 / 0
-  for i = 1, n do
-    local u, v = px(i), py(i)
-    if not (math.abs(u - x) < FINE and math.abs(v - y) < FINE) or i == n then kept[#kept + 1], x, y = i, u, v end
-  end
-  return kept
+-- The axes of a panel as thin_support takes them: one after the other.
+local function axes_of(w, axes, p)
+  local l, logs = p.limits, axes.logs
+  return l.x[1], l.x[2], (p.x1 - p.x0) / w.fine, logs.x or false, l.y[1], l.y[2], (p.y1 - p.y0) / w.fine, logs.y
 end
 
 -- The columns of a long curve without the points that make no difference to the picture.
-local function thinned(a, axes, p)
-  local x, y = a.columns[1], a.columns[2]
-  if #x <= MANY or a.marker or axes.three_d then return a.columns end
-  local fx, fy = on_paper(p.limits.x, axes.logs.x, p.x1 - p.x0), on_paper(p.limits.y, axes.logs.y, p.y1 - p.y0)
-  local function px(i) return fx(x[i]) end
-  local kept = data.rises(x) and x:isfinite() and keep_by_columns(#x, px, y) or
-    keep_by_distance(#x, px, function(i) return fy(y[i]) end)
-  local u, v = core.vector(#kept), core.vector(#kept)
-  for k, i in ipairs(kept) do u[k], v[k] = x[i], y[i] end
-  return { u, v }
+local function thinned(w, columns, axes, p)
+  if #columns[1] <= MANY or axes.three_d then return columns end
+  local x, y = columns[1], shown(columns[2], axes.logs.y)
+  local u, v = thin.columns(x, y, axes_of(w, axes, p))
+  return { thin.distance(u or x, v or y, axes_of(w, axes, p)) }
 end
 
 -- Writers of artists: each returns plotting elements "$d1 using 1:2 with ...", without titles.
 local elements = {}
 
+local NARROW = 4 -- steps of so many 1/72 inch on average are drawn as they are, narrower ones without exact corners
+
+-- What is to be drawn by lines. Steps are the line through their corners: gnuplot's own are many pieces; and in a PNG
+-- it puts a line that is upright or level on whole dots, by which flanks of narrow steps would get teeth.
+local function path_of(w, a, axes, p)
+  if not a.steps then return a.columns end
+  local x, y = a.columns[1], shown(a.columns[2], axes.logs.y)
+  local u, v = thin.corners(x, y, a.steps)
+  if #u * NARROW > 2 * (p.x1 - p.x0) then u, v = thin.corners(x, y, a.steps, axes_of(w, axes, p)) end
+  return { u, v }
+end
+
 function elements.line(w, axes, a, k, p)
-  local name = w:block(rows_of(axes, thinned(a, axes, p)))
-  local using = name .. (axes.three_d and " using 1:2:3" or " using 1:2")
-  local list, drawn = {}, a.dash and a.linewidth > 0
+  local using = axes.three_d and " using 1:2:3" or " using 1:2"
+  local drawn, list = a.dash and a.linewidth > 0, {}
   local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(a))
-  if drawn and a.marker and not a.steps and not a.hollow then
-    return { ("%s with linespoints %s %s pi %d"):format(using, line_part(a, k), points, a.markevery or 1) }
+  local marked = a.marker and w:block(rows_of(axes, a.columns)) .. using
+  if drawn and marked and not a.steps and not a.hollow then
+    return { ("%s with linespoints %s %s pi %d"):format(marked, line_part(a, k), points, a.markevery or 1) }
   end
-  if drawn then list[1] = ("%s with %s %s"):format(using, a.steps or "lines", line_part(a, k)) end
-  if a.marker then
+  if drawn then
+    local name = w:block(rows_of(axes, thinned(w, path_of(w, a, axes, p), axes, p)))
+    list[1] = ("%s%s with lines %s"):format(name, using, line_part(a, k))
+  end
+  if marked then
     local every = a.markevery and (" every " .. a.markevery) or ""
-    list[#list + 1] = ('%s%s with points lt %d lc rgb "%s" lw %s %s'):format(using, every, k,
+    list[#list + 1] = ('%s%s with points lt %d lc rgb "%s" lw %s %s'):format(marked, every, k,
       transparent(a.color, a.alpha), number(a.hollow and 1.2 or 0.7), points)
   end
   return list
 end
 
--- Steps of one height in a row are one step.
-function elements.step(w, axes, a, k, p)
-  local x, y, u, v = a.columns[1], a.columns[2], {}, {}
-  for i = 1, #x do
-    local inside = i > 1 and i < #x and y[i] == y[i - 1] and y[i] == y[i + 1]
-    if a.marker or a.steps == "histeps" or not inside then u[#u + 1], v[#v + 1] = x[i], y[i] end
-  end
-  return elements.line(w, axes, setmetatable({ columns = { core.vector(u), core.vector(v) } }, { __index = a }), k, p)
-end
+elements.step = elements.line
 
 function elements.scatter(w, axes, a, k)
   if not a.values then
@@ -506,6 +480,7 @@ end
 function gnuplot.commands(figure, terminal, w, h, dpi)
   local fw, fh = w * 72, h * 72
   local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb" }, Writer)
+  writer.fine = min(FINE, 36 / dpi) -- at most half a dot
   if not terminals[terminal] then
     local known = {}
     for name in pairs(terminals) do known[#known + 1] = name end

@@ -1,8 +1,7 @@
--- nslua.plot_style: colours, format strings, markers, dashes.
+-- nslua.plot_style: the colours of pictures, animations and time plots; format strings, markers, dashes.
 --
 -- The colours in the order in which curves take them are those of Okabe and Ito (2008), which people with
--- colour-blind
--- eyes tell apart. The letters of format strings, "r--o", stand for their nearest ones among these.
+-- colour-blind eyes tell apart. The letters of format strings, "r--o", stand for their nearest ones among these.
 
 local data = require "nslua.plot_data"
 
@@ -43,9 +42,8 @@ local function list_of(set)
   return table.concat(keys, " ")
 end
 
--- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1. `who` is for
--- messages.
-function style.color(who, c)
+-- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1; nil of others.
+local function value_of(c)
   local found
   if type(c) == "table" then
     found = #c == 3
@@ -56,9 +54,44 @@ function style.color(who, c)
     found = letters[c] or names[c] or long or (short and "#" .. short:gsub("%x", "%0%0")) or
       (index and style.cycle[index % #style.cycle + 1])
   end
-  if found then return (found:upper()) end
-  fail("%s: color: expected a name (%s), a letter (%s), \"C0\" to \"C9\" or \"#RRGGBB\", got %s", who, list_of(names),
-    list_of(letters), data.describe(c))
+  return found and found:upper() or nil
+end
+
+-- "#RRGGBB" of a colour. `who` is for messages.
+function style.color(who, c)
+  local found = value_of(c)
+  if found then return found end
+  fail("%s: color: expected a name (%s), a letter (%s), \"C0\" to \"C9\", \"#RRGGBB\" or {r, g, b}, got %s", who,
+    list_of(names), list_of(letters), data.describe(c))
+end
+
+-- The colours of pages and films by name: `palette` in the order for curves, and greys. web/style.css has their
+-- values for a light and a dark scheme; these are the light ones, which films have.
+style.palette = { "blue", "vermillion", "green", "orange", "purple", "sky", "yellow" }
+style.page = {
+  ink = "#1D2430", muted = "#667085", faint = "#D3D8E0", paper = "#FFFFFF", grid = "#E9ECF0", blue = letters.b,
+  vermillion = letters.r, green = letters.g, orange = letters.y, purple = letters.m, sky = letters.c,
+  yellow = "#CDB900",
+}
+
+-- The names of a page for the same colours of a picture: what is black is to be seen on a dark page too.
+local on_page = { ["#000000"] = "ink", ["#FFFFFF"] = "paper" }
+for _, name in ipairs(style.palette) do on_page[style.page[name]] = name end
+
+-- A colour on a page, nil when it is none: its name there, which goes with the scheme, of a number of the palette
+-- (going round) and of any name or letter that has one; else "#RRGGBB".
+function style.page_color(c)
+  if math.type(c) == "integer" and c >= 1 then return style.palette[(c - 1) % #style.palette + 1] end
+  if style.page[c] and c ~= "grid" then return c end
+  local value = value_of(c)
+  local named = type(c) == "string" and c:sub(1, 1) ~= "#"
+  return named and on_page[value] or value
+end
+
+-- What is said of the colours that a page takes.
+function style.page_colors()
+  return ("a name (ink muted faint paper %s), a letter (%s), \"C0\" to \"C9\", a number of the palette, " ..
+    "\"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
 end
 
 -- The dashes of "--", "dashed" ...; nil for no line.

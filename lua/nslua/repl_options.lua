@@ -45,7 +45,7 @@ return {
     "xlabel ylabel fps", "animation" },
   { "file parameter values title draw background speed loop interpolate xlim ylim aspect axes xlabel " ..
     "ylabel fps", "animation.interact" },
-  { "file title xlabel t panels", "animation.timeplot", "solution:html" },
+  { "file title xlabel t panels points", "animation.timeplot", "solution:html" },
   { "file rows unit plot title draw background speed loop interpolate xlim ylim aspect axes xlabel " ..
     "ylabel fps", "solution:animate" },
   { "width height fps", "animation:save" },

@@ -1,9 +1,11 @@
--- nslua.results: what the results of ns.solve_ivp and of ns.dae have beside their fields.
+-- nslua.results: what has columns over a time: recorded runs, the results of ns.solve_ivp and of ns.dae, and what
+-- ns.load has read.
 --
---   sol:plot(), sol:plot({ "y1" }, options), sol:save "sol.csv", sol:names(), sol:column "y1"
+--   sol:plot(), sol:plot({ "y1" }, options), sol:html "sol.html", sol:save "sol.csv", sol:names(), sol:column "y1"
 --
--- Their columns are t, y1 ..., and ydot1 ... of a DAE. A field comes before a method of its name.
+-- The columns of a result are t, y1 ..., and ydot1 ... of a DAE. A field comes before a method of its name.
 local core = require "nslua.core"
+local where = require "nslua.where"
 
 local meta = core.result_meta
 local results = { methods = {} }
@@ -31,6 +33,35 @@ function results.columns(sol)
   if type(sol) == "table" and getmetatable(sol) == meta then return results.split(sol) end
 end
 
+-- The names of the columns over the time, without the time's own; the columns by name, t being the time; whether it
+-- is the result of solve_ivp or dae, whose derivatives have columns but are not among the names. Nothing when sol is
+-- nothing of these.
+function results.over_time(sol)
+  local names, columns = {}, {}
+  local meta_of = getmetatable(sol)
+  if results.columns(sol) or type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
+    local all, arrays = results.split(sol)
+    for i, name in ipairs(all) do
+      if i > 1 and not name:find "^ydot" then names[#names + 1] = name end
+      columns[name] = arrays[i]
+    end
+    return names, columns, true
+  end
+  local loaded = type(sol) == "table" and type(meta_of) == "table" and meta_of.__name == "columns"
+  local good, all = loaded or type(sol) == "userdata", nil
+  if good then good, all = where.try(function() return sol:names() end) end
+  if not good then return nil end
+  local time = #all > 0 and not sol.t and all[1] or "t"
+  for _, name in ipairs(all) do
+    local column = sol:column(name)
+    if name ~= time and not columns[name] and core.isvector(column) then
+      names[#names + 1], columns[name] = name, column
+    end
+  end
+  columns.t = sol:column(time)
+  return names, columns, false
+end
+
 -- What is said of a column that is not among the names.
 function results.unknown(name, names)
   return ("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
@@ -55,10 +86,20 @@ function results.methods.column(self, name)
   error(results.unknown(name, names), 2)
 end
 
-function results.methods.plot(self, ...)
-  check(self, "plot")
-  return require "nslua.plot".solution(self, ...)
+-- Gives the methods of all that has columns over a time; check_self(self, name) raises when self is not that.
+function results.give(methods, check_self)
+  function methods.plot(self, ...)
+    check_self(self, "plot")
+    return require "nslua.plot".solution(self, ...)
+  end
+
+  function methods.html(self, ...)
+    check_self(self, "html")
+    return core.solution_methods.html(self, ...)
+  end
 end
+
+results.give(results.methods, check)
 
 function results.methods.save(self, file)
   check(self, "save")

@@ -7,15 +7,18 @@
 --
 -- A series has name, y, t (default: that of the plot), step (true: the value holds until the next one), color. A
 -- value that is not finite is a gap. Without panels, a solution has one for each stem of its names: w1 and w2 go
--- together.
+-- together. Of a longer series the page has about `points` points, by columns as narrow as these allow.
 
 local canvas = require "nslua.canvas"
+local core = require "nslua.core"
 local html = require "nslua.html"
+local results = require "nslua.results"
 
-local show = canvas.show
+local show, thin = canvas.show, core.thin_support
 local timeplot = {}
 
 local MOST = 14 -- series in a panel that was not asked for
+local POINTS = 40000 -- of a series, when nothing is asked for
 
 local function fail(text, ...) error(text:format(...), 0) end
 
@@ -36,7 +39,9 @@ end
 
 local function is_list(value) return type(value) == "table" or type(value) == "userdata" end
 
+-- A list of numbers as a vector.
 local function numbers(list, who, name)
+  if core.isvector(list) then return list end
   if not is_list(list) then fail("%s: %s: expected a list of numbers, got %s", who, name, show(list)) end
   local copy = {}
   for i = 1, #list do
@@ -45,20 +50,32 @@ local function numbers(list, who, name)
     end
     copy[i] = list[i]
   end
-  return copy
+  return core.vector(copy)
 end
 
 -- Numbers of an axis: finite, not decreasing.
 local function axis(list, who, name)
   local t = numbers(list, who, name)
   if #t == 0 then fail("%s: %s: expected numbers, got none", who, name) end
+  if thin.rises(t) then return t end
   for i = 1, #t do
-    canvas.finite(t[i], who, ("%s[%d]"):format(name, i))
-    if i > 1 and t[i] < t[i - 1] then
-      fail("%s: %s: expected numbers that do not decrease, got %s after %s", who, name, t[i], t[i - 1])
+    canvas.finite(list[i], who, ("%s[%d]"):format(name, i))
+    if i > 1 and list[i] < list[i - 1] then
+      fail("%s: %s: expected numbers that do not decrease, got %s after %s", who, name, list[i], list[i - 1])
     end
   end
-  return t
+end
+
+-- A series of at most about `most` points that looks the same; its columns are as narrow as these allow.
+local function thinned(t, y, most)
+  if #t <= most then return t, y end
+  local count, u, v = most // 5, nil, nil
+  repeat
+    local p, q = thin.columns(t, y, t[1], t[#t], count, false)
+    if u and #p > most then break end
+    u, v, count = p, q, 2 * count
+  until count > 2 ^ 40
+  return u, v
 end
 
 local function is_multiplier(name) return name:find "^lambda%d*$" ~= nil end
@@ -66,8 +83,8 @@ local function is_multiplier(name) return name:find "^lambda%d*$" ~= nil end
 -- The panels of a solution whose columns nobody has chosen.
 local function default_panels(solution)
   local panels, by_stem = {}, {}
-  for _, name in ipairs(solution:names()) do
-    if name ~= "t" and name ~= "newton_iterations" then
+  for _, name in ipairs((results.over_time(solution))) do
+    if name ~= "newton_iterations" then
       local stem = name:gsub("%d+$", "")
       local panel = by_stem[stem]
       if not panel then
@@ -83,14 +100,23 @@ local function default_panels(solution)
   return panels
 end
 
--- The axes that are there already, so that each is written once.
-local function axis_number(record, list, who, name)
-  for i, known in ipairs(record.axis_lists) do
-    if rawequal(known, list) then return i - 1 end
-  end
-  record.axis_lists[#record.axis_lists + 1] = list
-  record.axes[#record.axes + 1] = html.numbers(axis(list, who, name), "f8")
+-- The number of an axis in the record; one that is there already is not written again.
+local function axis_number(record, t)
+  local known = record.axis_lists[t]
+  if known then return known end
+  record.axes[#record.axes + 1] = html.numbers(t:totable(), "f8")
+  record.axis_lists[t] = #record.axes - 1
   return #record.axes - 1
+end
+
+-- The axis of a list of times as a vector, checked once.
+local function times_of(record, list, who)
+  local known = record.checked[list]
+  if not known then
+    known = axis(list, who, "t")
+    record.checked[list] = known
+  end
+  return known
 end
 
 local function make_series(record, item, who, solution, t, number)
@@ -108,9 +134,11 @@ local function make_series(record, item, who, solution, t, number)
   if item.step ~= nil and type(item.step) ~= "boolean" then
     fail("%s: step: expected true or false, got %s", who, show(item.step))
   end
+  local kept_t, kept_y = thinned(times_of(record, times, who), y, record.points)
   return {
-    name = text(item.name, who, "name", ("y%d"):format(number)), y = html.numbers(y, "f8"), step = item.step or false,
-    axis = axis_number(record, times, who, "t"), color = canvas.colour(item.color or number, who, "color"),
+    name = text(item.name, who, "name", ("y%d"):format(number)), y = html.numbers(kept_y:totable(), "f8"),
+    step = item.step or false, axis = axis_number(record, kept_t),
+    color = canvas.colour(item.color or number, who, "color"),
     dash = number > #canvas.palette and item.color == nil,
   }
 end
@@ -126,22 +154,30 @@ local function make_panel(record, spec, who, solution, t)
   return panel
 end
 
+local function points_of(spec, who)
+  local points = spec.points or POINTS
+  if type(points) ~= "number" or points ~= points or points < 100 then
+    fail("%s: points: expected a number, at least 100 (math.huge for all), got %s", who, show(points))
+  end
+  return points
+end
+
 -- The record of a plot for its page. `t`: the times of an animation that it stands beside.
 function timeplot.record(spec, who, solution, t)
   if spec == true and solution then spec = {} end
-  check_keys(spec, who, "file title xlabel t panels")
+  check_keys(spec, who, "file title xlabel t panels points")
   if #spec > 0 then fail("%s: expected panels = {...}, got an unnamed value", who) end
-  local record = { axes = {}, axis_lists = {}, panels = {} }
+  local record = { axes = {}, axis_lists = {}, checked = {}, panels = {}, points = points_of(spec, who) }
   record.title, record.xlabel = text(spec.title, who, "title", "Time plot"), text(spec.xlabel, who, "xlabel", "t")
   local panels = spec.panels or solution and default_panels(solution)
   if type(panels) ~= "table" or #panels == 0 then
     fail("%s: panels: expected a list that is not empty, got %s", who, show(panels))
   end
-  local times = spec.t or solution and solution.t or t
+  local times = spec.t or solution and select(2, results.over_time(solution)).t or t
   for i, panel in ipairs(panels) do
     record.panels[i] = make_panel(record, panel, ("%s: panel %d"):format(who, i), solution, times)
   end
-  record.axis_lists = nil
+  record.axis_lists, record.checked, record.points = nil, nil, nil
   return record
 end
 

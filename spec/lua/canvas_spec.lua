@@ -49,7 +49,7 @@ describe("a canvas", function()
       { op = { kind = "line", color = "blue", width = 3, dash = "dashed" }, 1, 2, 3, 4 },
       { op = { kind = "polyline" }, 1, 2, 3, 4, 5, 6 },
       { op = { kind = "polyline", color = "vermillion" }, 1, 2, 3, 4 },
-      { op = { kind = "polygon", fill = "#12aBcD" }, 0, 0, 1, 0, 0, 1 },
+      { op = { kind = "polygon", fill = "#12ABCD" }, 0, 0, 1, 0, 0, 1 },
       { op = { kind = "circle" }, 1, 2, 0.5 },
       { op = { kind = "circle", turned = true }, 1, 2, 0.5, 0.25 },
       { op = { kind = "rectangle", fill = "blue" }, 1, 2, 3, 4, 0.5 },
@@ -62,6 +62,37 @@ describe("a canvas", function()
       { op = { kind = "ground" }, 0, 0, 4, 0 },
     }, page.frame(record, 0))
     assert.same({ "hello" }, record.texts)
+  end)
+
+  it("takes the colours that ns.plot takes, by the names that go with the scheme where they have one", function()
+    local style = require "nslua.plot_style"
+    local function colour_of(value)
+      return packed(recorded(function(c) c:line(0, 0, 1, 1, { color = value }) end)).ops[1].color
+    end
+    for given, expected in pairs { red = "vermillion", r = "vermillion", C1 = "vermillion", k = "ink", black = "ink",
+      white = "paper", C0 = "blue", c = "sky", cyan = "sky", C3 = "purple", muted = "muted", yellow = "yellow",
+      gray = "#808080", C7 = "#B8A600", ["#abc"] = "#AABBCC", ["#d55e00"] = "#D55E00", ["#000000"] = "#000000" } do
+      assert.equal(expected, colour_of(given), given)
+    end
+    assert.equal("#FF0000", colour_of { 1, 0, 0 })
+    assert.equal("#D55E00", colour_of { 0xd5 / 255, 0x5e / 255, 0 })
+    local all = "black blue cyan darkgray grey lightgray magenta orange pink purple sky white yellow b c g k m r w y C9"
+    for name in all:gmatch "%S+" do
+      local found = colour_of(name)
+      local value = style.page[found] or found
+      if found ~= "ink" and found ~= "yellow" then assert.equal(style.color("line", name), value, name) end
+    end
+  end)
+
+  it("has colours by name as the pages have them on paper", function()
+    local style = require "nslua.plot_style"
+    local directory = assert(package.searchpath("nslua.html", package.path)):match "^(.*)html%.lua$"
+    local file = assert(io.open(directory .. "web/style.css"))
+    local light = file:read "a":match ":root {(.-)}"
+    file:close()
+    for name, value in pairs(style.page) do
+      assert.equal(value:lower(), light:match("%-%-" .. name .. ": (#%x+);"), name)
+    end
   end)
 
   it("gives back every frame, whatever its shape", function()
@@ -149,8 +180,14 @@ describe("a canvas", function()
     refused("trace: name: expected a string, got 1", function(c) c:trace(1, 0, 0) end)
     refused("line: style: expected a table, got 'red'", function(c) c:line(0, 0, 1, 1, "red") end)
     refused("line: unknown style 'fill' (known: alpha, color, dash, width)", function(c) c:line(0, 0, 1, 1, { fill = 1 }) end)
-    refused("line: color: expected a number of the palette, '#rrggbb', blue, vermillion, green, orange, purple, sky, yellow " ..
-      "or ink, muted, faint, paper, got 'red;}'", function(c) c:line(0, 0, 1, 1, { color = "red;}" }) end)
+    local colours = "expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray green grey " ..
+      "lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
+      "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got "
+    for shown, value in pairs { ["'red;}'"] = "red;}", ["'grid'"] = "grid", ["'#12345'"] = "#12345", ["0"] = 0,
+      ["table"] = { 1, 2, 0 }, boolean = false } do
+      refused("line: color: " .. colours .. shown, function(c) c:line(0, 0, 1, 1, { color = value }) end)
+      refused("circle: fill: " .. colours .. shown, function(c) c:circle(0, 0, 1, { fill = value }) end)
+    end
     refused("line: width: expected a positive number, got 0", function(c) c:line(0, 0, 1, 1, { width = 0 }) end)
     refused("line: dash: expected one of dashed, dotted, got 'x'", function(c) c:line(0, 0, 1, 1, { dash = "x" }) end)
     refused("line: alpha: expected a number from 0 to 1, got 2", function(c) c:line(0, 0, 1, 1, { alpha = 2 }) end)

@@ -29,6 +29,20 @@ local function pixel(path, x, y)
   return { tonumber(r), tonumber(g), tonumber(b) }
 end
 
+-- Of how many pixels two PNG files of one size differ, by more than a tenth of all that is possible.
+local function differences(first, second)
+  local function pixels(path)
+    local list = {}
+    local out = host.run("gnuplot -", ('set table; plot "%s" binary filetype=png using ($1+$2+$3) with table\n'):format(path))
+    for x in out:gmatch "%S+" do list[#list + 1] = tonumber(x) end
+    return list
+  end
+  local a, b, count = pixels(first), pixels(second), 0
+  assert(#a == #b and #a > 10000)
+  for i = 1, #a do count = count + (math.abs(a[i] - b[i]) > 76 and 1 or 0) end
+  return count
+end
+
 -- The lines of the commands that match a pattern.
 local function lines(fig, pattern)
   local list = {}
@@ -292,6 +306,9 @@ describe("plot", function()
       ax:plot({ 1 }, { 1 }, { color = name })
       assert.equal(color, ax.artists[#ax.artists].color)
     end
+    assert.equal("plot: color: expected a name (black blue cyan darkgray darkgrey gray green grey lightgray lightgrey magenta " ..
+      "orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), \"C0\" to \"C9\", \"#RRGGBB\" or " ..
+      "{r, g, b}, got table of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
     ax:plot({ 1 }, { 1 }, { color = { 1, 0.5, 0 } })
     assert.equal("#FF7F00", ax.artists[#ax.artists].color)
   end)
@@ -345,7 +362,7 @@ describe("plot", function()
     refused("plot: linestyle: expected one of - -- -. : none, got 'wavy'", { 1 }, { 1 }, { linestyle = "wavy" })
     refused("plot: linewidth: expected a number, at least 0, got number -1", { 1 }, { 1 }, { linewidth = -1 })
     refused("plot: markevery: expected a whole number, at least 1, got number 0", { 1 }, { 1 }, { markevery = 0 })
-    assert.matches("^plot: color: expected a name %(black .*\"#RRGGBB\", got 'nocolour'$",
+    assert.matches("^plot: color: expected a name %(black .*\"#RRGGBB\" or {r, g, b}, got 'nocolour'$",
       message(ax.plot, ax, { 1 }, { 1 }, { color = "nocolour" }))
     assert.equal(0, #ax.artists)
   end)
@@ -361,11 +378,33 @@ describe("other artists", function()
     local fig, ax = figure()
     ax:step({ 1, 2, 3 }, { 1, 2, 3 }):step({ 1, 2, 3 }, { 1, 2, 3 }, { where = "post" }):step({ 1, 2 }, { 1, 2 },
       { where = "mid" })
-    for _, words in ipairs { "with fsteps", "with steps", "with histeps" } do assert.truthy(has(fig, words)) end
+    assert.same({ "1 1", "1 2", "2 2", "2 3", "3 3", "1 1", "2 1", "2 2", "3 2", "3 3", "1 1", "1.5 1", "1.5 2", "2 2" },
+      lines(fig, "^[%d.]+ %d$"))
     assert.equal("step: where: expected one of pre, post, mid, got 'x'", message(ax.step, ax, { 1 }, { 1 }, { where = "x" }))
     fig, ax = figure()
     ax:step({ 1, 2, 3, 4, 5 }, { 1, 1, 1, 1, 2 }) -- a run of one height is one step
-    assert.equal(3, #lines(fig, "^%d %d$"))
+    assert.same({ "1 1", "4 1", "4 2", "5 2" }, lines(fig, "^%d %d$"))
+    fig, ax = figure()
+    ax:step({ 1, 2, 3 }, { 1, 0 / 0, 2 }, "o-"):step({ 1, 2, 3 }, { -1, 1, 2 }):semilogy({}, {})
+    assert.equal(3, #lines(fig, "with lines lt"))
+    assert.equal(1, #lines(fig, "with points lt"))
+    assert.same({ "1 1", "2 NaN", "3 2", "1 1", "1 NaN", "2 NaN", "2 2", "3 2", "1 NaN", "1 1", "2 1", "2 2", "3 2" },
+      lines(fig, "^%d [%dN]"))
+  end)
+
+  it("step: narrow steps look as the curve that they follow", function()
+    for _, n in ipairs { 1001, 2001, 20001 } do
+      local t = ns.linspace(0, 1, n)
+      local y = t:map(function(x) return math.max(0, math.sin(30 * x)) end)
+      for _, kind in ipairs { "step", "plot" } do
+        local fig, ax = figure { figsize = { 3, 2 }, dpi = 150 }
+        ax[kind](ax, t + (kind == "step" and 0.5 / n or 0), y)
+        ax:xlim(0, 1)
+        fig:savefig(directory .. "/" .. kind .. ".png")
+      end
+      local count = differences(directory .. "/step.png", directory .. "/plot.png")
+      assert.is_true(count < 1500, ("%d steps: %d"):format(n, count)) -- with teeth 4000
+    end
   end)
 
   it("scatter: one colour, or one for each point", function()
@@ -660,7 +699,7 @@ describe("sol:plot", function()
     end
     assert.equal("$x_{1}$ $x_{2}$ $\\lambda_{1}$", table.concat(names, " "))
     assert.equal("A run", fig.heading)
-    assert.equal("fsteps", fig.panels[#fig.panels].artists[1].steps)
+    assert.equal("pre", fig.panels[#fig.panels].artists[1].steps)
     assert.equal(sol.x1:copy(), fig.panels[1].artists[1].columns[2])
     fig:savefig(directory .. "/sol.svg")
   end)
@@ -672,7 +711,35 @@ describe("sol:plot", function()
     assert.equal("plot: there is no column 'foo' (known: t, x1, x2, lambda1, y1, newton_iterations)", message(sol.plot, sol,
       "foo"))
     assert.equal("plot: columns: expected a list of names, got number 3", message(sol.plot, sol, 3))
-    assert.equal("figure: unknown option 'tilte' (known: figsize, dpi, title)", message(sol.plot, sol, { tilte = "x" }))
+    assert.equal("plot: columns: expected a list of names, got table of 0", message(sol.plot, sol, {}))
+    assert.equal("plot: columns[2]: expected a list of names, got 'x2'", message(sol.plot, sol, { { "x1" }, "x2" }))
+    assert.equal("plot: columns[1]: expected a list of names, got table of 0", message(sol.plot, sol, { {} }))
+  end)
+
+  it("takes options beside the names, before or after them", function()
+    for _, fig in ipairs { sol:plot { "x1", title = "x", figsize = { 2, 2 } },
+      sol:plot({ "x1" }, { title = "x", figsize = { 2, 2 } }),
+      sol:plot { { "x1" }, title = "x", figsize = { 2, 2 } } } do
+      assert.equal("x", fig.heading)
+      assert.same({ 2, 2 }, fig.size)
+      assert.equal(1, #fig.panels)
+    end
+    local unknown = "plot: unknown option 'titel' (known: figsize, dpi, title)"
+    assert.equal(unknown, message(sol.plot, sol, { titel = "x" }))
+    assert.equal(unknown, message(sol.plot, sol, { "x1", titel = "x" }))
+    assert.equal(unknown, message(sol.plot, sol, { "x1" }, { titel = "x" }))
+    assert.equal("plot: columns[1]: title: expected names alone; options stand beside the panels",
+      message(sol.plot, sol, { { "x1", title = "x" } }))
+    assert.equal("plot: options: expected in one table, got some with the columns and some after them",
+      message(sol.plot, sol, { "x1", title = "x" }, { dpi = 100 }))
+    assert.equal("plot: options: expected a table, got number 3", message(sol.plot, sol, { "x1" }, 3))
+  end)
+
+  it("draws all columns of a loaded run that has no others than y", function()
+    local file = directory .. "/run.csv"
+    ns.solve_ivp(function(_, y) return { y[2], -y[1] } end, { 0, 1 }, { 1, 0 }):save(file)
+    local fig = ns.load(file):plot()
+    assert.same({ "$y_{1}$", "$y_{2}$" }, { fig.panels[1].artists[1].label, fig.panels[1].artists[2].label })
   end)
 
   it("puts what is of one size together, coordinates and velocities apart", function()

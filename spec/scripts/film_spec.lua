@@ -132,6 +132,16 @@ describe("a film", function()
     ns.animation { frames = 1, draw = function() end, file = path }
   end)
 
+  test("shows the colours that ns.plot takes", function()
+    local path, colours = directory .. "/colours.gif", { "red", "black", "gray", "C0", "white", { 1, 0, 0 } }
+    ns.animation { frames = colours, fps = 10, xlim = { -4, 4 }, ylim = { -2, 2 }, draw = function(colour, c)
+      c:rectangle(0, 0, 2, 2, { fill = colour })
+    end }:save(path, { width = 320, height = 200, fps = 10 })
+    local at = pixels(path, 320, 200)
+    for k, rgb in ipairs { { 0xd5, 0x5e, 0 }, { 0x1d, 0x24, 0x30 }, { 128, 128, 128 }, { 0, 0x72, 0xb2 }, { 255, 255, 255 },
+      { 255, 0, 0 } } do near(rgb, at(k, 160, 100), 8) end
+  end)
+
   test("takes texts for texts", function()
     local mark = directory .. "/mark"
     local texts = { "'; system(\"touch MARK\"); x = '", "`touch MARK`", "\n!touch MARK\n", "'.system('touch MARK').'",

@@ -176,6 +176,20 @@ describe("a page in the browser", function()
     assert.is_true(v[5])
   end)
 
+  test("shows the colours that ns.plot takes", function()
+    local colours, steps = { "red", "black", "gray", "k", "C0", "white", { 1, 0, 0 } }, { { size = wide } }
+    ns.animation { file = path, frames = colours, xlim = { -2, 2 }, ylim = { -1, 1 }, draw = function(colour, c)
+      c:rectangle(0, 0, 1, 1, { fill = colour })
+    end }
+    for i = 1, #colours do
+      steps[#steps + 1] = { eval = ("nslua.page.seek(nslua.page.scene.times[%d])"):format(i - 1) }
+      steps[#steps + 1] = { eval = pixel }
+    end
+    local v, seen = drive(steps), {}
+    for i = 1, #colours do seen[i] = ("%02x%02x%02x"):format(v[2 * i][1] // 1 | 0, v[2 * i][2] // 1 | 0, v[2 * i][3] // 1 | 0) end
+    assert.same({ "d55e00", "1d2430", "808080", "1d2430", "0072b2", "ffffff", "ff0000" }, seen)
+  end)
+
   test("draws every primitive", function()
     local draws = {
       line = function(c) c:line(-1, 0, 1, 0, { width = 20 }) end,

@@ -19,7 +19,9 @@
 #include "bind/numerics_friction.h"
 #include "bind/ode.h"
 #include "bind/process.h"
+#include "bind/samples.h"
 #include "bind/simulation.h"
+#include "bind/thin.h"
 #include "bind/vector.h"
 
 /* Each opener gets the module table on top of the stack and leaves it there. */
@@ -27,6 +29,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_arrays,
+    nsl_open_samples,
     nsl_open_linalg,
     nsl_open_versions,
     nsl_open_sparse,
@@ -59,6 +62,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_root,
     nsl_open_dae,
     nsl_open_process,
+    nsl_open_thin,
     nsl_open_files,
 #ifdef NSL_INTERNAL
     nsl_open_internal,

@@ -260,6 +260,15 @@ static int method_sum(lua_State *L) {
   return 1;
 }
 
+static int method_mean(lua_State *L) {
+  NslGrid g = check_grid(L, 1);
+  if (!lua_isnoneornil(L, 2)) return luaL_error(L, "mean: expected no argument, got %s", nsl_describe(L, 2));
+  if (g.rows == 0 || g.cols == 0) return luaL_error(L, "mean: the %s is empty", g.vector ? "vector" : "matrix");
+  method_sum(L);
+  lua_pushnumber(L, lua_tonumber(L, -1) / ((double)g.rows * g.cols));
+  return 1;
+}
+
 /* Position (column-major) of the first largest element of factor * g; of the first nan when there is one. */
 static ptrdiff_t extreme(lua_State *L, const NslGrid *g, double factor, const char *name, double *value) {
   ptrdiff_t best = -1, at = 0;
@@ -370,7 +379,7 @@ static const luaL_Reg shared_methods[] = {
     {"abs", method_abs},       {"mul", method_mul},       {"div", method_div},           {"sum", method_sum},
     {"max", method_max},       {"min", method_min},       {"argmax", method_argmax},     {"argmin", method_argmin},
     {"map", method_map},       {"fill", method_fill},     {"isfinite", method_isfinite}, {"reshape", method_reshape},
-    {NULL, NULL},
+    {"mean", method_mean},     {NULL, NULL},
 };
 
 void nsl_push_element_methods(lua_State *L, const NslType *type) {

@@ -1,0 +1,120 @@
+-- Vectors as samples: mean, cumsum, diff, sort; trapz and interp.
+local ns = require "nslua"
+local models = require "bind.models"
+local message = models.message
+
+local vec = ns.vector
+local NAN, INF = 0 / 0, 1 / 0
+
+describe("vector methods of samples", function()
+  local v = vec { 3, 1, 2 }
+  local view = vec { 3, 9, 1, 9, 2 }(1, 5, 2)
+
+  it("mean: of all elements, of matrices too", function()
+    assert.equal(2, v:mean())
+    assert.equal(2, view:mean())
+    assert.equal(2.5, ns.matrix { { 1, 2 }, { 3, 4 } }:mean())
+    assert.is_true(vec { 1, NAN }:mean() ~= vec { 1, NAN }:mean())
+    assert.equal("mean: the vector is empty", message(v.mean, vec(0)))
+    assert.equal("mean: the matrix is empty", message(v.mean, ns.matrix(0, 2)))
+    assert.equal("mean: expected no argument, got number 1.0", message(v.mean, v, 1))
+  end)
+
+  it("cumsum: of the first one, two, ...", function()
+    assert.equal(vec { 3, 4, 6 }, v:cumsum())
+    assert.equal(vec { 3, 4, 6 }, view:cumsum())
+    assert.equal(vec(0), vec(0):cumsum())
+    assert.equal("cumsum: expected no argument, got number 1.0", message(v.cumsum, v, 1))
+  end)
+
+  it("diff: what each adds to the one before", function()
+    assert.equal(vec { -2, 1 }, v:diff())
+    assert.equal(vec { -2, 1 }, view:diff())
+    assert.same({ 0, 0 }, { #vec(1):diff(), #vec(0):diff() })
+    local x = vec { 5, -7, 0.5, 1e3 }
+    assert.equal(x, ns.concatenate { vec { x[1] }, x:diff() }:cumsum())
+    assert.equal("diff: expected no argument, got number 2.0", message(v.diff, v, 2))
+  end)
+
+  it("sort: a copy, nan at the end", function()
+    assert.equal(vec { 1, 2, 3 }, v:sort())
+    assert.equal(vec { 1, 2, 3 }, view:sort())
+    assert.equal(vec { 3, 1, 2 }, v)
+    assert.equal("[-inf, -1, 0, 2, inf, nan, nan]", tostring(vec { NAN, 2, INF, -1, NAN, -INF, 0 }:sort()))
+    math.randomseed(7)
+    local list = {}
+    for i = 1, 1000 do list[i] = math.random(-50, 50) end
+    local sorted = vec(list):sort()
+    table.sort(list)
+    assert.same(list, sorted:totable())
+    assert.equal("sort: expected no argument, got function", message(v.sort, v, print))
+  end)
+
+  it("are of vectors, and of no others", function()
+    assert.is_nil(ns.matrix(2, 2).cumsum)
+    assert.matches("vector expected, got table", message(v.sort, { 1 }))
+    local _, text = pcall(ns.jacobian, function(x) return vec { x:mean() } end, { 1, 2 })
+    assert.matches("dual vector: 'mean' does not propagate derivatives; give the Jacobian callback", text, 1, true)
+  end)
+end)
+
+describe("ns.trapz", function()
+  it("integrates over unit steps, steps of dx, or places x", function()
+    assert.equal(4, ns.trapz { 1, 2, 3 })
+    assert.equal(8, ns.trapz({ 1, 2, 3 }, 2))
+    assert.equal(6.5, ns.trapz({ 1, 2, 3 }, { 0, 1, 3 }))
+    assert.equal(-6.5, ns.trapz(vec { 3, 2, 1 }, vec { 3, 1, 0 }))
+    assert.same({ 0, 0 }, { ns.trapz {}, ns.trapz({ 5 }, { 1 }) })
+    local t = ns.linspace(0, math.pi, 2001)
+    assert.near(2, ns.trapz(t:map(math.sin), t), 1e-6)
+    assert.equal(ns.trapz { 3, 1, 2 }, ns.trapz(vec { 3, 9, 1, 9, 2 }(1, 5, 2)))
+  end)
+
+  it("names what is wrong", function()
+    assert.equal("trapz: y: expected a vector, got nil", message(ns.trapz))
+    assert.equal("trapz: x: expected a vector of 3, got table of 2", message(ns.trapz, { 1, 2, 3 }, { 1, 2 }))
+    assert.equal("trapz: x: expected a vector of 3, got string", message(ns.trapz, { 1, 2, 3 }, "x"))
+    assert.equal("trapz: expected at most 2 arguments, got 3", message(ns.trapz, { 1 }, { 1 }, 1))
+  end)
+end)
+
+describe("ns.interp", function()
+  local xp, fp = { 1, 2, 3 }, { 10, 20, 40 }
+
+  it("goes along the line through the points, at its ends on", function()
+    assert.equal(30, ns.interp(2.5, xp, fp))
+    assert.equal(vec { 10, 10, 15, 20, 40, 40 }, ns.interp({ 0, 1, 1.5, 2, 3, 9 }, xp, fp))
+    assert.equal(vec { 10, 15, 20, 40 }, ns.interp(vec { 1, 0, 1.5, 0, 2, 0, INF }(1, 7, 2), vec(xp), vec(fp)))
+    assert.same({ 7, 7 }, { ns.interp(-1, { 0 }, { 7 }), ns.interp(1, { 0 }, { 7 }) })
+    assert.is_true(ns.interp(NAN, xp, fp) ~= ns.interp(NAN, xp, fp))
+    assert.equal(vec(0), ns.interp({}, xp, fp))
+  end)
+
+  it("gives the points back, and a straight line in between", function()
+    local x = ns.linspace(-3, 5, 57)
+    local y = x:map(math.exp)
+    assert.equal(y, ns.interp(x, x, y))
+    local fine = ns.linspace(-3, 5, 401)
+    local line = ns.interp(fine, x, x * 2 + 1)
+    for i = 1, #fine do assert.near(2 * fine[i] + 1, line[i], 1e-13) end
+  end)
+
+  it("takes the last of equal places, and infinite values", function()
+    assert.same({ 5, 0, 2.5 }, { ns.interp(1, { 0, 1, 1, 2 }, { 1, 2, 5, 0 }), ns.interp(2, { 0, 1, 1, 2 }, { 1, 2, 5, 0 }),
+      ns.interp(1.5, { 0, 1, 1, 2 }, { 1, 2, 5, 0 }) })
+    assert.same({ INF, INF, 3 }, { ns.interp(0.5, { 0, 1 }, { INF, INF }), ns.interp(0.5, { 0, 1 }, { 0, INF }),
+      ns.interp(0, { 0, INF }, { 3, 3 }) })
+  end)
+
+  it("names what is wrong", function()
+    local function refused(expected, ...) assert.equal("interp: " .. expected, message(ns.interp, ...)) end
+    refused("x: expected a number or a vector, got nil", nil, xp, fp)
+    refused("x: expected a number or a vector, got string", "1", xp, fp)
+    refused("xp: expected a vector, got nil", 1)
+    refused("fp: expected a vector of 3, got table of 2", 1, xp, { 1, 2 })
+    refused("xp: expected at least one number, got none", 1, {}, {})
+    refused("xp[2]: expected numbers that do not fall, got 0.0 after 1.0", 1, { 1, 0 }, { 1, 2 })
+    refused("xp[2]: expected a number, got nan", 1, { 1, NAN }, { 1, 2 })
+    refused("expected at most 3 arguments, got 4", 1, xp, fp, 0)
+  end)
+end)
