@@ -198,10 +198,11 @@ static const char **push_names(lua_State *L, int ncols) {
 /* Runs with the stream of the options, if there is one, which begins anew or, in a resumed run, goes on. */
 static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options,
                               int ncols, const char *const *names, NsError *err) {
-  if (!options->stream) return ns_run(ts, solution, run, err);
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK || !options->stream) return status == NS_OK ? ns_run(ts, solution, run, err) : status;
   double from = options->resume ? ns_ts_time(ts) : -INFINITY;
-  NsStatus status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, from, err)
-                                  : ns_stream_open(&run->stream, options->stream, ncols, names, from, err);
+  status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, from, err)
+                         : ns_stream_open(&run->stream, options->stream, ncols, names, from, err);
   if (status != NS_OK) return status;
   status = ns_run(ts, solution, run, err);
   NsStatus closed = ns_stream_close(run->stream, status == NS_OK ? err : NULL);

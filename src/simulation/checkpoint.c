@@ -303,6 +303,7 @@ static NsStatus take_state(NsTimeStepping *ts, const NsCheckpoint *pieces, const
   if (bad) return ns_fail(err, NS_EARG, "'%s' is of another model: its state is longer", path);
   reader = (Reader){pieces->state, size};
   walk(ts, take, &reader);
+  ns_ts_own(ts);
   ns_event_log_clear(&ts->log);
   ts->log = log;
   for (int i = 0; i < ts->nsds->nds; i++) ts->nsds->ds[i]->x_version++;

@@ -55,8 +55,10 @@ static NsStatus save(NsTimeStepping *ts, const NsRunOptions *options, Since *sin
 
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
   if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK) return status;
   ts->nsds->busy = true;
-  NsStatus status = ns_ts_prepare(ts, err);
+  status = ns_ts_prepare(ts, err);
   ts->nsds->busy = false;
   if (status != NS_OK) return status;
   if (ts->computed) (void)ns_ts_next_step(ts, err);
