@@ -414,7 +414,7 @@ static size_t resume(const char *path, double from) {
   static const char header[] = "t,x\n";
   NsStream *stream;
   NsError err = {NS_OK, ""};
-  NsStatus status = ns_stream_open(&stream, path, 2, names, from, &err);
+  NsStatus status = ns_stream_open(&stream, path, 2, names, (NsStreamPlace){from, -INFINITY}, &err);
   if (status != NS_OK) {
     CHECK(status == NS_EARG && strstr(err.text, "its columns are others"));
     return 0;

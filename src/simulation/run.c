@@ -4,6 +4,7 @@
 */
 #include "simulation/run.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "base/interrupt.h"
@@ -14,6 +15,11 @@ enum { TICK_EVERY = 16 };
 long ns_run_rows(const NsTimeStepping *ts, long every) {
   long left = ns_ts_steps(ts) - ts->k;
   return left / every + 2 + (left % every != 0);
+}
+
+NsStreamPlace ns_run_place(const NsTimeStepping *ts, long k, bool computed, long every) {
+  if (computed) k++;
+  return (NsStreamPlace){ns_time_grid_at(ts->grid, k), k > 0 ? ns_time_grid_at(ts->grid, (k - 1) / every * every) : -INFINITY};
 }
 
 static NsStatus one_step(NsTimeStepping *ts, NsError *err) {
