@@ -132,7 +132,8 @@ static bool measure(const char *bytes, size_t size, int *cols, size_t *cells) {
   *cols = 0;
   for (*cells = 0; ns_csv_next(&reader, &cell); ++*cells) {
     CHECK(cell.text >= bytes && cell.length <= size && cell.text + cell.length <= bytes + size && *cells <= size);
-    CHECK(reader.row <= reader.line);
+    CHECK(reader.row <= cell.line && cell.line <= reader.line && (!cell.open || (cell.quoted && cell.ends_row)));
+    even = even && !cell.open;
     j++;
     if (!cell.ends_row) continue;
     if (*cols == 0) *cols = j;
