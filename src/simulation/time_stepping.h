@@ -149,7 +149,7 @@ void ns_ts_own(NsTimeStepping *ts);
 ** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}.
 ** Called again before ns_ts_next_step it computes the same step anew, from the state at t_k. On failure every object
 ** keeps the state it had before the call and err tells the time, the step and the iteration. NS_EEND, NS_EBUSY,
-** NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
+** NS_EARG (ns_ts_claim), NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
 */
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 
