@@ -14,8 +14,8 @@
 --
 -- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become more than twice that.
 -- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
--- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again. Boxes touch lines alone,
--- with their four corners.
+-- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again; so is one that a script
+-- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners.
 --
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
@@ -85,7 +85,7 @@ function Line:distance(x, y)
   return distance_of(self, x, y)
 end
 
-return function(ns)
+return function(ns, graph)
   -- A disk of radius R and a line.
   function contact.disk_line(R, line)
     positive("disk_line", "R", R)
@@ -244,9 +244,26 @@ return function(ns)
       c = { key = key, interaction = interaction, y = interaction:y(0), first = first, second = second }
       self.made[key] = c
     end
-    where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
+    if not graph.linked(self.nsds, c.interaction) then
+      where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
+    end
     self.active[#self.active + 1] = c
     self.at[key] = #self.active
+  end
+
+  -- Forgets the contacts that someone else has unlinked; looked for only when the graph is not what update() left.
+  local function forget_unlinked(self)
+    if graph.version(self.nsds) == self.version then return end
+    local kept, at = {}, self.at
+    for _, c in ipairs(self.active) do
+      if graph.linked(self.nsds, c.interaction) then
+        kept[#kept + 1] = c
+        at[c.key] = #kept
+      else
+        at[c.key] = nil
+      end
+    end
+    self.active = kept
   end
 
   -- Unlinks the contacts whose gap has become larger than twice the reach.
@@ -363,14 +380,16 @@ return function(ns)
   -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
   function Manager:update()
     check_self("update", self, Manager)
+    forget_unlinked(self)
     unlink_far(self)
     link_disks(self)
     link_boxes(self)
+    self.version = graph.version(self.nsds)
     return #self.active
   end
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
-    unlink_far = unlink_far, bad_place = bad_place,
+    forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
     said = said, check_options = check_options, check_self = check_self, check_new = check_new, count = Manager.count,
     interactions = Manager.interactions })
   return contact

@@ -252,9 +252,11 @@ return function(ns, contact, parts)
   -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
   function Space:update()
     parts.check_self("update", self, Space)
+    parts.forget_unlinked(self)
     parts.unlink_far(self)
     link_spheres(self)
     link_boxes(self)
+    self.version = parts.version(self.nsds)
     return #self.active
   end
 end

@@ -5,7 +5,7 @@ local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
-  file_support = true, motion_support = true, versions = true }
+  file_support = true, graph_support = true, motion_support = true, versions = true }
 
 local ns = {}
 for name, value in pairs(core) do
@@ -21,7 +21,7 @@ ns.animation = lazy.table(function()
   animation, drawing = require "nslua.animation"(core)
   return animation
 end)
-ns.contact = lazy.table(function() return require "nslua.contact"(ns) end)
+ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end)
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end)
 ns.plot = lazy.table(function() return require "nslua.plot" end)
 ns.polygon = lazy.table(function() return require "nslua.polygon" end)

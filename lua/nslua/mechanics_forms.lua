@@ -84,6 +84,14 @@ return function(ns, System, core)
     end
   end
 
+  -- Refuses coordinates without inertia: no force of a constraint takes its place in the equations of a LagrangianDS.
+  local function check_inertia(sys, t, q)
+    local good, x = core.solvable(mass(sys, t, q), ns.zeros(sys.n))
+    if good then return end
+    fail("lagrangian: t=%g: no accelerations: a coordinate has no inertia (%s)", t,
+      (tostring(x):gsub("^.-:%d+: ", "")))
+  end
+
   -- One function of the time, coordinates and output for all constraints.
   local function all_constraints(sys)
     local functions, rows = {}, {}
@@ -96,6 +104,7 @@ return function(ns, System, core)
     take_options(o, "lagrangian", "q0 v0 t0 name")
     local t0, q0, v0, m = take_start(self, o, "lagrangian")
     refuse_moving(self, t0, q0)
+    check_inertia(self, t0, q0)
     local n = self.n
     local function rest(t, q, v)
       core.fresh()

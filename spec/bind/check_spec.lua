@@ -197,6 +197,42 @@ describe("check()", function()
     assert.equal("dynamical system 'top' JacobianFIntq[6][7]: given 3, exact 2 (t=0)", report_of(body(3)))
   end)
 
+  it("tells the entries of a mass matrix that is not symmetric or not positive on the diagonal", function()
+    local function report_of(ds)
+      ds:setName "arm"
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local good, report = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):check()
+      assert.equal(report == nil, good)
+      return report
+    end
+    local function linear(M) return ns.LagrangianLinearTIDS(ns.zeros(#M), ns.zeros(#M), M) end
+    local function varying(mass) return ns.LagrangianDS { q0 = { 0, 2 }, v0 = { 0, 0 }, mass = mass } end
+    local skew = "dynamical system 'arm' mass[1][2]: expected 0 as in mass[2][1] (a mass matrix is symmetric), got 5 (t=0)"
+    local negative = "dynamical system 'arm' mass[2][2]: expected a positive number, got -1 (t=0)"
+    local opposite = "dynamical system 'arm' mass[1][2]: expected 5 as in mass[2][1] (a mass matrix is symmetric), got 0 (t=0)"
+    assert.equal(skew, report_of(linear { { 1, 5 }, { 0, 1 } }))
+    assert.equal(opposite, report_of(linear { { 1, 0 }, { 5, 1 } }))
+    assert.equal(negative, report_of(linear { { 1, 0 }, { 0, -1 } }))
+    assert.equal(negative .. "\n" .. skew, report_of(linear { { 1, 5 }, { 0, -1 } }))
+    assert.equal(negative:gsub("%-1", "0"), report_of(linear { { 1, 0 }, { 0, 0 } }))
+    assert.equal(skew, report_of(linear(ns.sparse { { 1, 5 }, { 0, 1 } })))
+    assert.equal(negative .. "\n" .. opposite, report_of(linear(ns.sparse { { 1, 0 }, { 5, -1 } })))
+    assert.equal(skew, report_of(varying(function() return { { 1, 5 }, { 0, 1 } } end)))
+    -- where it shows at other coordinates alone
+    assert.matches("^dynamical system 'arm' mass%[1%]%[2%]: expected 0 as in mass%[2%]%[1%] .*, got 0%.%d+ %(t=0%)$",
+      report_of(varying(function(q) return { { 1, q[1] }, { 0, 1 } } end)))
+    assert.is_nil(report_of(linear { { 1e3, 1e-13 }, { 0, 1e3 } })) -- rounding
+    assert.is_nil(report_of(linear { { 1, 0.5 }, { 0.5, 1 } }))
+    assert.is_nil(report_of(linear(ns.sparse { { 2, 0.5 }, { 0.5, 1 } })))
+    assert.is_nil(report_of(ns.LagrangianDS({ 1, 1 }, { 0, 0 })))
+    assert.is_nil(report_of(varying(function(q)
+      return q[1] > 0 and error "not here" or { { 1, 0.5 }, { 0.5, 1 } }
+    end)))
+    local list = report_of(linear(-1 * ns.eye(30)))
+    assert.equal(20, select(2, list:gsub("expected a positive number", "")))
+  end)
+
   it("finds wrong Jacobians of the relations of mechanics", function()
     local function report(class, options)
       local ds, nsds = ns.LagrangianDS({ 1, 0.5 }, { 0.2, 0.1 }), ns.NonSmoothDynamicalSystem(0, 1)

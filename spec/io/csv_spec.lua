@@ -126,14 +126,43 @@ describe("the reader of io.csv", function()
     assert.same({ "a", "", "b c", 'd"e', "f,g", "h\ni", "" }, names 'a,,b c,"d""e","f,g","h\ni",\n')
     assert.same({ "a", "b" }, names "a,b")
     assert.same({ "a", "b" }, names "a,b\r\n")
-    assert.same({ "a", "b\n" }, names 'a,"b\n')
+    assert.same({ "a", "b\n", "c\r", "d\r\n" }, names 'a,"b\n","c\r","d\r\n"\r')
+    assert.same({ "a", "b" }, names "#c\r\ra,b\r#d\r1,2")
     assert.same({ "a", "b" }, names 'a,"b"x\n')
     assert.same({ "a" }, names "#c\n\n\r\n#d\na")
   end)
 
+  local load_csv = require "nslua.core".file_support.load_csv
+
+  it("takes \\n, \\r\\n and \\r for a line end, also in one file", function()
+    for _, text in ipairs { "a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4\r\n", "a,b\r1,2\r3,4\r", "a,b\r1,2\r\n3,4",
+      "a,b\r\r1,2\n\r3,4\r\r\n", 'a,b\r"1x",2\r3,4\r' } do
+      host.write(path, text)
+      local run = ns.load(path)
+      assert.same({ "a", "b" }, run:names())
+      assert.equal(2, #run)
+      if not text:find "x" then assert.equal(ns.vector { 1, 3 }, run.a) end
+      assert.equal(ns.vector { 2, 4 }, run.b)
+    end
+  end)
+
   it("counts lines over quoted line ends and comments", function()
-    host.write(path, '#c\n"a\nb",c\n\n1,2\n"x\ny"\n')
-    assert.has_error(function() require "nslua.core".file_support.load_csv(path) end,
-      ("cannot read '%s': line 6: expected 2 cells, got 1"):format(path))
+    for _, ending in ipairs { "\n", "\r\n", "\r" } do
+      host.write(path, (('#c\n"a\nb",c\n\n1,2\n"x\ny"\n'):gsub("\n", ending)))
+      assert.has_error(function() load_csv(path) end, ("cannot read '%s': line 6: expected 2 cells, got 1"):format(path))
+    end
+  end)
+
+  it("refuses a quote that does not end", function()
+    local function refused(line, text)
+      host.write(path, text)
+      assert.has_error(function() load_csv(path) end,
+        ("cannot read '%s': line %d: a quote begins there that does not end"):format(path, line))
+    end
+    refused(2, 'a,b\n1,"x\n2,3\n')
+    refused(3, 'a,b\r1,2\r3,"')
+    refused(1, '"a""')
+    refused(4, 'a,"b\nc\nd"\n1,"')
+    refused(2, 'a,b\n"1","2\n')
   end)
 end)

@@ -74,6 +74,30 @@ describe("io.h5", function()
     assert.equal(whole(2), columns(path))
   end)
 
+  it("does not go on with a file that lacks rows", function()
+    local short = directory .. "/short.h5"
+    make { T = 0.5 }:run { stream = short }
+    make { T = 1 }:run { stream = path, checkpoint = state }
+    local function refused(text, reason)
+      if text then host.write(path, text) else os.remove(path) end
+      local before, simu = host.list(directory), make()
+      assert.error_matches(function() simu:run { stream = path, checkpoint = state, resume = true } end,
+        ("cannot go on with '%s' at t=1, where the checkpoint is: %s"):format(path, reason), 1, true)
+      assert.is_true(text == host.read(path))
+      assert.equal(before, host.list(directory))
+      assert.equal(0, simu:step())
+    end
+    refused(nil, "there is no such file, the rows up to t=0.9 are missing")
+    refused(host.read(short), "its last row before is at t=0.5, the one at t=0.9 is missing")
+  end)
+
+  it("goes over no file of the checkpoint", function()
+    local simu, checkpoint = make(), directory .. "/./run.h5"
+    assert.error_matches(function() simu:run { stream = path, checkpoint = checkpoint } end,
+      ("run: stream: '%s' is a file of the checkpoint '%s', which would replace it"):format(path, checkpoint), 1, true)
+    assert.equal("", host.list(directory))
+  end)
+
   it("does not go on with a file of other columns, or with what is no such file", function()
     local function refused(text)
       local before, simu = host.read(path), make()

@@ -202,6 +202,24 @@ describe("contact.space", function()
     end
   end)
 
+  it("links again what is near when a script has unlinked it, and only that", function()
+    local near, far = ball({ 0, 0, 0.1 }, nil, 0.1), ball({ 1, 0, 0.1 }, nil, 0.1)
+    local simu, nsds = simulate(0.1, 0.01, { near, far })
+    local contacts = ns.contact.space { nsds = nsds, law = friction(0.5), reach = 0.03 }
+    contacts:add_sphere(near, 0.1)
+    contacts:add_sphere(far, 0.1)
+    contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    assert.equal(2, contacts:update())
+    for _, inter in ipairs(contacts:interactions()) do nsds:unlink(inter) end
+    far:q()[3] = 5
+    assert.equal(1, contacts:update())
+    assert.equal(1, contacts:count())
+    assert.equal(1, nsds:numberOfInteractions())
+    assert.equal("sphere 1 plane 1", contacts:interactions()[1]:name())
+    simu:run()
+    assert.near(0.1, near:q()[3], 1e-12)
+  end)
+
   it("has particles, and boxes with their corners", function()
     local particle = ns.LagrangianLinearTIDS({ 0, 0, 0.5 }, { 1, 0, 0 }, ns.eye(3))
     particle:setFExtPtr { 0, 0, -g }

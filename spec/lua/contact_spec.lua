@@ -121,6 +121,37 @@ describe("contact.manager", function()
     end
   end)
 
+  it("links again what is near when a script has unlinked it, and takes what a script has linked", function()
+    local one, two = body({ 0, R, 0 }, { 0, 0, 0 }, 1, 1), body({ 1, R, 0 }, { 0, 0, 0 }, 1, 1)
+    local simu, nsds = simulate(0.1, 0.01, { one, two })
+    local contacts = ns.contact.manager { nsds = nsds, law = law, reach = reach }
+    contacts:add_disk(one, R)
+    contacts:add_disk(two, R)
+    contacts:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    local function check(count)
+      assert.equal(count, contacts:update())
+      assert.equal(count, contacts:count())
+      assert.equal(count, nsds:numberOfInteractions())
+    end
+    check(2)
+    local first, second = table.unpack(contacts:interactions())
+    nsds:unlink(first)
+    check(2)
+    assert.equal(first, contacts:interactions()[2])
+    nsds:unlink(second)
+    two:q()[2] = 5 -- far now
+    check(1)
+    nsds:link(second, two)
+    two:q()[2] = R
+    check(2)
+    for _, inter in ipairs(contacts:interactions()) do nsds:unlink(inter) end
+    check(2)
+    one:q()[2] = 5
+    simu:computeOneStep() -- which finds the gap
+    simu:nextStep()
+    check(1)
+  end)
+
   it("lets a heap come to rest without sinking in", function()
     local simu, _, contacts, systems = heap(12, 2.6)
     contacts:update()

@@ -570,6 +570,16 @@ describe("ns.mechanics: embedded", function()
     sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
     fails("mechanics: embedded: t=0: no accelerations: an independent coordinate has no inertia (solve: A is singular (row 2))",
       sys.embedded, sys, { q0 = { 0, 0 } })
+    fails("mechanics: t=0: no accelerations: a coordinate has no inertia (solve: A is singular (row 2))",
+      sys.dae, sys, { q0 = { 0, 0 } })
+    fails("mechanics: lagrangian: t=0: no accelerations: a coordinate has no inertia (solve: A is singular (row 2))",
+      sys.lagrangian, sys, { q0 = { 0, 0 } })
+    sys = ns.mechanics.system { coordinates = 2 }
+    sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
+    sys:constraint { f = function(_, q) return { q[2] - q[1] } end } -- a DAE may have such a coordinate
+    sys:dae { q0 = { 0, 0 } }
+    fails("mechanics: lagrangian: t=0: no accelerations: a coordinate has no inertia (solve: A is singular (row 2))",
+      sys.lagrangian, sys, { q0 = { 0, 0 } })
   end)
 
   it("and every form refuse a start that is off the constraints, by name", function()

@@ -132,7 +132,8 @@ static bool measure(const char *bytes, size_t size, int *cols, size_t *cells) {
   *cols = 0;
   for (*cells = 0; ns_csv_next(&reader, &cell); ++*cells) {
     CHECK(cell.text >= bytes && cell.length <= size && cell.text + cell.length <= bytes + size && *cells <= size);
-    CHECK(reader.row <= reader.line);
+    CHECK(reader.row <= cell.line && cell.line <= reader.line && (!cell.open || (cell.quoted && cell.ends_row)));
+    even = even && !cell.open;
     j++;
     if (!cell.ends_row) continue;
     if (*cols == 0) *cols = j;
@@ -414,7 +415,7 @@ static size_t resume(const char *path, double from) {
   static const char header[] = "t,x\n";
   NsStream *stream;
   NsError err = {NS_OK, ""};
-  NsStatus status = ns_stream_open(&stream, path, 2, names, from, &err);
+  NsStatus status = ns_stream_open(&stream, path, 2, names, (NsStreamPlace){from, -INFINITY}, &err);
   if (status != NS_OK) {
     CHECK(status == NS_EARG && strstr(err.text, "its columns are others"));
     return 0;

@@ -142,6 +142,26 @@ describe("EventDriven", function()
     fails("events: a TimeStepping with a MoreauJeanOSI has none; EventDriven locates them", simu.events, simu)
   end)
 
+  it("refuses a negative restitution, also one that comes later; time stepping takes it", function()
+    fails("RungeKuttaOSI: interaction 'floor' has the restitution -1; where impacts are located it is 0 or more", events.ball,
+      { e = -1 })
+    local simu, ball, floor = events.ball { e = 0.5, H = 1, h = 0.1, T = 1 }
+    simu:computeOneStep()
+    simu:nextStep()
+    local x = ball:x():totable()
+    floor:nonSmoothLaw():setE(-0.5)
+    fails("EventDriven: interaction 'floor' has the restitution -0.5; where impacts are located it is 0 or more", simu.run, simu)
+    assert.same(x, ball:x():totable())
+    floor:nonSmoothLaw():setE(0)
+    simu:run()
+    assert.near(0, ball:q()[1], 1e-12)
+    ball = ns.LagrangianLinearTIDS({ 1 }, { -1 }, { { 1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ball)
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(-0.5), ns.LagrangianLinearTIR { { 1 } }), ball)
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.D1MinusLinearOSI()):run()
+  end)
+
   it("says where bodies overlap at the start, and keeps the state", function()
     local simu, ball = events.ball { H = -0.5, e = 0 }
     fails("EventDriven: interaction 'floor': the bodies overlap at the start: y = -0.5 (t=0.1 step 1)", simu.computeOneStep,

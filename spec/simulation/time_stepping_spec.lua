@@ -1,3 +1,4 @@
+local host = require "host"
 local ns = require "nslua"
 local models = require "models"
 local simulation = models.simulation
@@ -51,6 +52,99 @@ describe("TimeStepping: the loop", function()
       sol.lambda1[k + 1] }) end
     assert.equal("completed", sol.status)
     assert.is_nil(sol.message)
+  end)
+
+  describe("on a model that another simulation moves", function()
+    local start = "%s: dynamical system 'ds 1' is not at its initial state any more: reset() the simulation that moved it, or "
+      .. "work on a clone() of that"
+    local after = "%s: another simulation has moved or reset the systems since t=0.1 (step 1) of this one: reset() it, or work "
+      .. "on a clone() of the other"
+
+    local function refused(simu, text, name)
+      for _, try in ipairs { simu.computeOneStep, simu.run, function() for _ in simu:steps() do end end } do
+        local good, message = pcall(try, simu)
+        assert.is_false(good)
+        assert.matches(text:format(name or "TimeStepping"), message, 1, true)
+      end
+    end
+
+    local function two(second, osi)
+      local ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)),
+        ns[second or "TimeStepping"](nsds, ns.TimeDiscretisation(0, 0.2), osi or ns.MoreauJeanOSI(1)), ds
+    end
+
+    it("does not begin", function()
+      local a, b = two()
+      a:run()
+      refused(b, start)
+      assert.equal(0, b:step())
+      a, b = two()
+      a:computeOneStep() -- computed, not taken
+      refused(b, start)
+      a:nextStep()
+      refused(b, start)
+      a:run()
+      a, b = two("EventDriven", ns.RungeKuttaOSI())
+      a:computeOneStep()
+      refused(b, start, "EventDriven")
+      refused(b:clone(), start, "EventDriven")
+    end)
+
+    it("begins after a reset, with the bits of a simulation of its own", function()
+      local _, alone = two()
+      local bits = models.numbers(alone:run())
+      for _, reset in ipairs { function(a) a:reset() end, function(_, b) b:reset() end,
+        function(_, _, ds) ds:resetToInitialState() end } do
+        local a, b, ds = two()
+        a:run()
+        reset(a, b, ds)
+        assert.same(bits, models.numbers(b:run()))
+      end
+    end)
+
+    it("does not go on from the state of the other", function()
+      local a, b = two()
+      a:computeOneStep()
+      a:nextStep()
+      b:reset()
+      refused(a, after)
+      b:run()
+      refused(a, after)
+      refused(a:clone(), after)
+      a:reset()
+      a:run()
+      assert.equal(10, a:step())
+    end)
+
+    it("goes on from a checkpoint of its own", function()
+      local file, a, b, ds = os.tmpname(), two()
+      a:computeOneStep()
+      a:nextStep()
+      a:save_state(file)
+      local x = ds:x():totable()
+      a:reset()
+      b:run()
+      a:load_state(file)
+      os.remove(file)
+      assert.same(x, ds:x():totable())
+      a:run()
+      local alone, _, other = two()
+      alone:run()
+      assert.same(other:x():totable(), ds:x():totable())
+    end)
+
+    it("leaves the file of a stream as it is", function()
+      local directory, a, b = host.new_directory(), two()
+      local file = directory .. "/run.csv"
+      a:run { stream = file }
+      local before = host.read(file)
+      assert.is_false(pcall(b.run, b, { stream = file }))
+      assert.equal(before, host.read(file))
+      host.remove(directory)
+    end)
   end)
 
   it("says when there is no next step, and when none is computed", function()

@@ -1,8 +1,9 @@
 /*
 ** check.c
-** simu:check(): given Jacobians against exact ones, entry by entry.
+** simu:check(): given Jacobians against exact ones, entry by entry; callbacks that give nothing; mass matrices.
 */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -295,9 +296,87 @@ static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, doub
   return status;
 }
 
+/* ---- mass matrices ---- */
+
+/* A mass matrix: constant and sparse, or nv x nv numbers. */
+typedef struct Mass {
+  lua_State *L;
+  int lines, n, complaints;
+  NslCallee *callee;
+  const NsSparse *sparse; /* NULL: dense */
+  const double *dense;
+} Mass;
+
+static double mass_entry(const Mass *M, int i, int j) {
+  return M->sparse ? ns_sparse_get(M->sparse, i, j) : M->dense[i + (size_t)j * (size_t)M->n];
+}
+
+__attribute__((format(printf, 2, 3))) static void complain_mass(Mass *M, const char *format, ...) {
+  char line[256];
+  va_list args;
+  if (M->complaints++ >= MOST_ENTRIES) return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  lua_pushfstring(M->L, "%s %s", nsl_callee_title(M->L, M->callee), line);
+  lua_rawseti(M->L, M->lines, (lua_Integer)lua_rawlen(M->L, M->lines) + 1);
+  lua_pop(M->L, 1);
+}
+
+static void check_diagonal(Mass *M, double t) {
+  for (int i = 0; i < M->n; i++) {
+    double m = mass_entry(M, i, i);
+    if (!(m > 0)) complain_mass(M, "mass[%d][%d]: expected a positive number, got %.10g (t=%g)", i + 1, i + 1, m, t);
+  }
+}
+
+/* Compares one element with the opposite one, in the scale of both rows. */
+static void check_opposite(Mass *M, double t, int i, int j) {
+  double a = mass_entry(M, i, j), b = mass_entry(M, j, i);
+  double scale = fmax(fmax(fabs(a), fabs(b)), sqrt(fabs(mass_entry(M, i, i) * mass_entry(M, j, j))));
+  if (fabs(a - b) > 1e-9 * scale)
+    complain_mass(M, "mass[%d][%d]: expected %.10g as in mass[%d][%d] (a mass matrix is symmetric), got %.10g (t=%g)", i + 1,
+                  j + 1, b, j + 1, i + 1, a, t);
+}
+
+/* Each pair of opposite elements is told once, by the one above the diagonal. */
+static void check_symmetry(Mass *M, double t) {
+  const NsSparse *A = M->sparse;
+  for (int j = 0; j < M->n; j++) {
+    for (int i = 0; !A && i < j; i++) check_opposite(M, t, i, j);
+    for (int k = A ? A->colptr[j] : 0; A && k < A->colptr[j + 1]; k++) {
+      int i = A->row[k];
+      if (i < j) check_opposite(M, t, i, j);
+      else if (i > j && ns_sparse_get(A, j, i) == 0) check_opposite(M, t, j, i);
+    }
+  }
+}
+
+/* The diagonal at the state alone: elsewhere may be where the system does not go. */
+static NsStatus check_mass(lua_State *L, int lines, NslDs *handle, double t, NsError *err) {
+  const NsMechanicalDs *ds = (const NsMechanicalDs *)handle->ds;
+  Mass M = {.L = L, .lines = lines, .n = ds->nv, .callee = &handle->callee, .sparse = ds->mass.sparse};
+  bool varies = ds->mass_function.value != NULL;
+  if (!varies && !ns_coef_given(&ds->mass)) return NS_OK;
+  size_t n = (size_t)ds->nv;
+  double *q = scratch(L, (size_t)ds->nq), *dense = scratch(L, M.sparse ? 0 : n * n);
+  M.dense = dense;
+  NsStatus status = M.sparse ? NS_OK : ns_mechanical_mass(ds, t, ds->q, dense, err);
+  if (status == NS_OK) check_diagonal(&M, t);
+  if (status == NS_OK) check_symmetry(&M, t);
+  for (int trial = 1; status == NS_OK && varies && trial < POINTS && M.complaints == 0; trial++) {
+    NsError unheard;
+    move(q, ds->q, ds->nq, trial);
+    if (ns_mechanical_mass(ds, t, q, dense, &unheard) == NS_OK) check_symmetry(&M, t);
+  }
+  lua_pop(L, 2);
+  return status;
+}
+
 static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
   const NsDs *ds = handle->ds;
   NsStatus status = check_ds_values(L, lines, handle, t, T, err);
+  if (status == NS_OK && ds->family == NS_MECHANICS) status = check_mass(L, lines, handle, t, err);
   if (status != NS_OK || !ds_jacobian_given(handle)) return status;
   size_t n = (size_t)ds->n;
   double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n), *room = scratch(L, n * n);

@@ -84,6 +84,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   }
   ns_snapshot_free(&snapshot);
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
+  if (from->nsds->driver == from->number) ns_ts_own(to);
   to->newton = from->newton;
   to->projection = from->projection;
 }

@@ -212,6 +212,8 @@ static Survey survey(lua_State *L, const Contents *contents) {
   NsCsvCell cell;
   double x;
   for (int j = 1; ns_csv_next(&reader, &cell); j++) {
+    if (cell.open)
+      luaL_error(L, "cannot read '%s': line %I: a quote begins there that does not end", lua_tostring(L, 1), (lua_Integer)cell.line);
     if (s.rows == 0) s.header = s.header || !is_number(&cell, &x) || cell.length == 0;
     if (!cell.ends_row) continue;
     if (s.rows == 0) s.cols = j;

@@ -239,6 +239,19 @@ static int nsds_display(lua_State *L) {
   return nsl_display(L, 2);
 }
 
+/* version(nsds): a number that each change of the graph makes larger. */
+static int graph_version(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)nsl_check_nsds(L, 1)->nsds->version);
+  return 1;
+}
+
+/* linked(nsds, interaction): whether it is linked there. */
+static int graph_linked(lua_State *L) {
+  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  lua_pushboolean(L, nsl_check_interaction(L, 2)->interaction->owner == nsds);
+  return 1;
+}
+
 static const luaL_Reg methods[] = {{"display", nsds_display},
                                    {"insertDynamicalSystem", nsds_insert},
                                    {"link", nsds_link},
@@ -259,6 +272,9 @@ static const luaL_Reg meta[] = {
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {NULL, NULL}};
   nsl_register_type(L, &nsds_type, meta, methods);
   luaL_setfuncs(L, functions, 0);
+  luaL_newlib(L, graph); /* hidden: for lua/nslua/contact.lua */
+  lua_setfield(L, -2, "graph_support");
 }

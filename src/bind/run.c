@@ -13,6 +13,7 @@
 #include "bind/guard.h"
 #include "bind/simulation.h"
 #include "io/checkpoint.h"
+#include "simulation/checkpoint.h"
 #include "simulation/run.h"
 
 /* ---- progress ---- */
@@ -49,7 +50,7 @@ typedef struct Options {
   NsRunCheckpoints checkpoints;
   const char *stream; /* kept by the table of options; NULL */
   const NsHdf5 *hdf5; /* of a stream that is a .h5 file; else NULL */
-  bool resume;
+  bool resume, resumed; /* as told; from a checkpoint that there was */
 } Options;
 
 static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
@@ -106,8 +107,10 @@ static void check_stream(lua_State *L, const Options *options) {
   const char *stream = options->stream, *ending = strrchr(stream, '.');
   if (ending && (strcmp(ending, ".npy") == 0 || strcmp(ending, ".npz") == 0))
     luaL_error(L, "run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)", stream);
-  if (options->checkpoints.path && strcmp(options->checkpoints.path, stream) == 0)
-    luaL_error(L, "run: stream: '%s' is the file of the checkpoint", stream);
+  const char *checkpoint = options->checkpoints.path;
+  if (!checkpoint || !ns_checkpoint_replaces(checkpoint, stream)) return;
+  if (strcmp(checkpoint, stream) == 0) luaL_error(L, "run: stream: '%s' is the file of the checkpoint", stream);
+  luaL_error(L, "run: stream: '%s' is a file of the checkpoint '%s', which would replace it", stream, checkpoint);
 }
 
 static Options read_options(lua_State *L, int idx) {
@@ -172,16 +175,6 @@ static void push_failure(lua_State *L, NsError *err) {
   lua_pcall(L, 1, 0, 0);
 }
 
-/* resume = true: goes on from the checkpoint, when there is one. */
-static void resume(lua_State *L, const char *path) {
-  if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
-  if (!ns_checkpoint_exists(path)) return;
-  lua_pushcfunction(L, nsl_simulation_load);
-  lua_pushvalue(L, 1);
-  lua_pushstring(L, path);
-  lua_call(L, 2, 0);
-}
-
 /* Leaves the names of the columns, in a userdata, above the solution at 3; the strings are anchored in its list. */
 static const char **push_names(lua_State *L, int ncols) {
   lua_getiuservalue(L, 3, 1);
@@ -195,13 +188,48 @@ static const char **push_names(lua_State *L, int ncols) {
   return names;
 }
 
+/*
+** Raises when the stream does not go on from the checkpoint, before anything has changed; of a checkpoint that is not taken over
+** the loading tells.
+*/
+static void check_rows(lua_State *L, const NslTimeStepping *self, const Options *options) {
+  NsError err = {NS_OK, ""};
+  long k;
+  bool computed;
+  if (ns_ts_peek(self->ts, options->checkpoints.path, &k, &computed, &err) != NS_OK) return;
+  nsl_push_solution(L, 1, 1);
+  int ncols = ns_solution_columns(self->ts);
+  const char **names = push_names(L, ncols);
+  NsStreamPlace place = ns_run_place(self->ts, k, computed, options->every);
+  NsStatus status = options->hdf5 ? ns_h5_check(options->hdf5, options->stream, ncols, names, place, &err)
+                                  : ns_stream_check(options->stream, ncols, names, place, &err);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+  lua_settop(L, 2);
+}
+
+/* resume = true: goes on from the checkpoint, when there is one. */
+static void resume(lua_State *L, const NslTimeStepping *self, Options *options) {
+  const char *path = options->checkpoints.path;
+  if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
+  if (!ns_checkpoint_exists(path)) return;
+  if (options->stream) check_rows(L, self, options);
+  lua_pushcfunction(L, nsl_simulation_load);
+  lua_pushvalue(L, 1);
+  lua_pushstring(L, path);
+  lua_call(L, 2, 0);
+  options->resumed = true;
+}
+
 /* Runs with the stream of the options, if there is one, which begins anew or, in a resumed run, goes on. */
 static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options,
                               int ncols, const char *const *names, NsError *err) {
-  if (!options->stream) return ns_run(ts, solution, run, err);
-  double from = options->resume ? ns_ts_time(ts) : -INFINITY;
-  NsStatus status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, from, err)
-                                  : ns_stream_open(&run->stream, options->stream, ncols, names, from, err);
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK || !options->stream) return status == NS_OK ? ns_run(ts, solution, run, err) : status;
+  NsStreamPlace place = {-INFINITY, -INFINITY};
+  if (options->resume) place = ns_run_place(ts, ts->k, ts->computed, options->every);
+  if (!options->resumed) place.last = -INFINITY;
+  status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, place, err)
+                         : ns_stream_open(&run->stream, options->stream, ncols, names, place, err);
   if (status != NS_OK) return status;
   status = ns_run(ts, solution, run, err);
   NsStatus closed = ns_stream_close(run->stream, status == NS_OK ? err : NULL);
@@ -212,7 +240,7 @@ int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
   lua_settop(L, 2);
   Options options = read_options(L, 2);
-  if (options.resume) resume(L, options.checkpoints.path);
+  if (options.resume) resume(L, self, &options);
   NsSolution *solution = nsl_push_solution(L, 1, ns_run_rows(self->ts, options.every));
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);

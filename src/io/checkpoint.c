@@ -15,7 +15,7 @@
 #include "io/file.h"
 
 static const char magic[] = "nslua checkpoint 1\n";
-static const char suffix[] = ".previous";
+static const char suffix[] = ".previous", link_suffix[] = ".previous.tmp";
 
 enum { MAGIC_BYTES = sizeof magic - 1, WORD_BYTES = sizeof(uint64_t), PIECES = 3 };
 
@@ -84,7 +84,7 @@ static NsStatus keep_previous(const char *path, NsError *err) {
   NsStatus status = read_generation(path, &present, &ignored);
   ns_checkpoint_clear(&present);
   if (status == NS_EIO) return NS_OK;
-  char *previous = joined(path, suffix), *link_name = joined(path, ".previous.tmp");
+  char *previous = joined(path, suffix), *link_name = joined(path, link_suffix);
   if (status != NS_OK || !previous || !link_name) {
     status = ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
   } else {
@@ -199,6 +199,15 @@ bool ns_checkpoint_exists(const char *path) {
   bool exists = access(path, F_OK) == 0 || (previous && access(previous, F_OK) == 0);
   ns_free(previous);
   return exists;
+}
+
+bool ns_checkpoint_replaces(const char *path, const char *other) {
+  char *previous = joined(path, suffix), *link_name = joined(path, link_suffix);
+  bool replaces = ns_file_same(path, other) || (previous && ns_file_same(previous, other)) ||
+                  (link_name && ns_file_same(link_name, other));
+  ns_free(previous);
+  ns_free(link_name);
+  return replaces;
 }
 
 void ns_checkpoint_clear(NsCheckpoint *pieces) {

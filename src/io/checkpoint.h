@@ -34,6 +34,12 @@ NsStatus ns_checkpoint_read(const char *path, NsCheckpoint *pieces, NsError *err
 /* Whether there is a file at PATH or PATH.previous. */
 bool ns_checkpoint_exists(const char *path);
 
+/*
+** Whether `other` names a file that checkpoints at PATH replace or remove: PATH, or one that they keep beside it. (The temporary
+** file of the writer is none: it takes a name that is free.)
+*/
+bool ns_checkpoint_replaces(const char *path, const char *other);
+
 void ns_checkpoint_clear(NsCheckpoint *pieces);
 
 #endif

@@ -77,11 +77,20 @@ NsCsvReader ns_csv_reader(const char *text, size_t size) {
   return reader;
 }
 
+static bool at_line_end(const NsCsvReader *r) {
+  return r->at < r->end && (*r->at == '\n' || *r->at == '\r');
+}
+
+/* Passes a line end, which is \n, \r\n or \r. */
+static void pass_line_end(NsCsvReader *r) {
+  r->at += r->at + 1 < r->end && r->at[0] == '\r' && r->at[1] == '\n' ? 2 : 1;
+  r->line++;
+}
+
 static void skip_lines(NsCsvReader *r) {
-  while (r->at < r->end && (*r->at == '\n' || *r->at == '\r' || *r->at == '#')) {
-    while (r->at < r->end && *r->at != '\n') r->at++;
-    if (r->at < r->end) r->at++;
-    r->line++;
+  while (at_line_end(r) || (r->at < r->end && *r->at == '#')) {
+    while (r->at < r->end && !at_line_end(r)) r->at++;
+    if (r->at < r->end) pass_line_end(r);
   }
 }
 
@@ -89,34 +98,37 @@ static void skip_lines(NsCsvReader *r) {
 static void take_quoted(NsCsvReader *r, NsCsvCell *cell) {
   cell->quoted = true;
   cell->text = ++r->at;
-  for (; r->at < r->end; r->at++) {
-    if (*r->at == '\n') r->line++;
-    if (*r->at != '"') continue;
-    if (r->at + 1 < r->end && r->at[1] == '"') r->at++;
-    else break;
+  while (r->at < r->end) {
+    if (at_line_end(r)) {
+      pass_line_end(r);
+      continue;
+    }
+    if (*r->at == '"' && !(r->at + 1 < r->end && r->at[1] == '"')) break;
+    r->at += *r->at == '"' ? 2 : 1;
   }
   cell->length = (size_t)(r->at - cell->text);
-  if (r->at < r->end) r->at++;
+  cell->open = r->at == r->end;
+  if (!cell->open) r->at++;
 }
 
 /* Passes what ends a cell: a comma, a line end, the end of the text. */
 static void pass_end(NsCsvReader *r, NsCsvCell *cell) {
-  while (r->at < r->end && *r->at != ',' && *r->at != '\n') r->at++; /* \r, or what follows a quote */
-  cell->ends_row = r->at == r->end || *r->at == '\n';
-  if (r->at < r->end && *r->at == '\n') r->line++;
-  if (r->at < r->end) r->at++;
+  while (r->at < r->end && *r->at != ',' && !at_line_end(r)) r->at++; /* what follows a quote */
+  cell->ends_row = r->at == r->end || *r->at != ',';
+  if (at_line_end(r)) pass_line_end(r);
+  else if (r->at < r->end) r->at++;
   r->in_row = !cell->ends_row;
 }
 
 bool ns_csv_next(NsCsvReader *r, NsCsvCell *cell) {
   if (!r->in_row) skip_lines(r);
   if (!r->in_row && r->at >= r->end) return false;
-  *cell = (NsCsvCell){.text = r->at};
+  *cell = (NsCsvCell){.text = r->at, .line = r->line};
   if (!r->in_row) r->row = r->line;
   if (r->at < r->end && *r->at == '"') {
     take_quoted(r, cell);
   } else {
-    while (r->at < r->end && *r->at != ',' && *r->at != '\n' && *r->at != '\r') r->at++;
+    while (r->at < r->end && *r->at != ',' && !at_line_end(r)) r->at++;
     cell->length = (size_t)(r->at - cell->text);
   }
   pass_end(r, cell);

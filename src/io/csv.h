@@ -31,7 +31,9 @@ typedef struct NsCsvCell {
   const char *text;
   size_t length;
   bool quoted;  /* it stood in quotes: "" in it means " */
+  bool open;    /* its quotes do not end: it goes to the end of the text */
   bool ends_row;
+  long line;    /* where it begins, from 1 */
 } NsCsvCell;
 
 /* Where a reader of such a text stands. */
@@ -45,8 +47,8 @@ typedef struct NsCsvReader {
 NsCsvReader ns_csv_reader(const char *text, size_t size);
 
 /*
-** The next cell, false at the end. Lines end with \n or \r\n; empty lines and lines that begin with # are passed over. A
-** quoted cell may hold commas and line ends; one whose quotes do not end goes to the end of the text.
+** The next cell, false at the end. Lines end with \n, \r\n or \r; empty lines and lines that begin with # are passed over. A
+** quoted cell may hold commas and line ends.
 */
 bool ns_csv_next(NsCsvReader *reader, NsCsvCell *cell);
 

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 
 #include "base/memory.h"
 
-enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100, SUFFIX_BYTES = 48 };
+enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100, SUFFIX_BYTES = 48, MOST_LINKS = 40 };
 
 struct NsFile {
   char *path;      /* as the caller wrote it, for messages */
@@ -234,4 +233,48 @@ NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err
   ns_free(*bytes);
   *bytes = NULL;
   return ns_fail(err, error == ENOMEM ? NS_ENOMEM : NS_EIO, "cannot read '%s': %s", path, strerror(error));
+}
+
+/* ---- names ---- */
+
+/* Puts in the place of a path what symbolic links lead to, be it there or not; false when it is too long or has no end. */
+static bool follow(char path[PATH_MAX]) {
+  char target[PATH_MAX];
+  for (int i = 0; i < MOST_LINKS; i++) {
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0) return true;
+    const char *slash = strrchr(path, '/');
+    size_t directory = length > 0 && *target == '/' ? 0 : slash ? (size_t)(slash - path) + 1 : 0;
+    if (directory + (size_t)length >= PATH_MAX) return false;
+    memcpy(path + directory, target, (size_t)length);
+    path[directory + (size_t)length] = '\0';
+  }
+  return false;
+}
+
+/* The last name of a path, and what is known of the directory that it is in. */
+static bool find_directory(const char path[PATH_MAX], struct stat *info, const char **name) {
+  char directory[PATH_MAX + 2];
+  const char *slash = strrchr(path, '/');
+  size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+  memcpy(directory, path, length);
+  memcpy(directory + length, ".", 2);
+  *name = path + length;
+  return stat(directory, info) == 0;
+}
+
+bool ns_file_same(const char *a, const char *b) {
+  struct stat one, other;
+  char first[PATH_MAX], second[PATH_MAX];
+  const char *name, *second_name;
+  bool exists = stat(a, &one) == 0, other_exists = stat(b, &other) == 0;
+  if (strcmp(a, b) == 0) return true;
+  if (!exists && !other_exists) {
+    if (strlen(a) >= PATH_MAX || strlen(b) >= PATH_MAX) return false;
+    if (!follow(strcpy(first, a)) || !follow(strcpy(second, b))) return false;
+    exists = find_directory(first, &one, &name);
+    other_exists = find_directory(second, &other, &second_name);
+    if (exists && strcmp(name, second_name) != 0) return false;
+  }
+  return exists && other_exists && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }

@@ -6,6 +6,7 @@
 #ifndef NS_IO_FILE_H
 #define NS_IO_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -37,6 +38,12 @@ void ns_file_advance(NsFile *file, size_t size);
 
 /* Writes what is left, syncs, renames. NS_EIO removes the temporary file. `file` is freed in every case. */
 NsStatus ns_file_commit(NsFile *file, NsError *err);
+
+/*
+** Whether two paths name one file: by device and inode where it is there; where neither is, by the directory and the name that
+** symbolic links lead to. False where a directory is not there, for paths that differ.
+*/
+bool ns_file_same(const char *a, const char *b);
 
 /* Drops the file and what was written; the old contents stay. NULL is ignored. */
 void ns_file_abort(NsFile *file);

@@ -49,32 +49,50 @@ static bool same_columns(const NsHdf5Contents *found, int ncols, const char *con
   return same;
 }
 
-/* Makes the file of a stream with the rows of `found` before `from`; without rows where nothing was found. */
-static NsStatus begin_file(const NsHdf5 *hdf5, const NsHdf5Contents *found, const char *path, int ncols,
-                           const char *const *names, double from, NsError *err) {
+/* Reads the file that is gone on with, empty when it is not there, and counts the rows that stay. */
+static NsStatus find_rows(const NsHdf5 *hdf5, const char *path, int ncols, const char *const *names, NsStreamPlace place,
+                          NsHdf5Contents *found, ptrdiff_t *rows, NsError *err) {
+  *rows = 0;
+  bool exists = access(path, F_OK) == 0 || errno != ENOENT;
+  NsStatus status = exists ? ns_h5_load(hdf5, path, found, err) : NS_OK;
+  if (status == NS_OK && exists && !same_columns(found, ncols, names))
+    status = ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", path);
+  if (status != NS_OK) return status;
+  const double *t = found->count > 0 ? found->items[0].data : NULL;
+  while (t && *rows < found->items[0].rows && t[*rows] < place.from) ++*rows;
+  return ns_stream_missing(path, place, exists, *rows > 0 ? t[*rows - 1] : NAN, err);
+}
+
+NsStatus ns_h5_check(const NsHdf5 *hdf5, const char *path, int ncols, const char *const *names, NsStreamPlace place,
+                     NsError *err) {
+  NsHdf5Contents found = {0};
+  ptrdiff_t rows;
+  if (ns_stream_anew(place)) return NS_OK;
+  NsStatus status = find_rows(hdf5, path, ncols, names, place, &found, &rows, err);
+  hdf5->clear(&found);
+  return status;
+}
+
+/* Makes the file of a stream with the first rows of `found`; without rows where nothing was found. */
+static NsStatus begin_file(const NsHdf5 *hdf5, const NsHdf5Contents *found, ptrdiff_t rows, const char *path, int ncols,
+                           const char *const *names, NsError *err) {
   NsHdf5Array *arrays = ns_alloc((size_t)ncols, sizeof *arrays);
   char *bytes;
   size_t size;
-  ptrdiff_t rows = 0;
   if (!arrays) return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
-  if (found->count > 0)
-    while (rows < found->items[0].rows && found->items[0].data[rows] < from) rows++;
   for (int c = 0; c < ncols; c++) arrays[c] = (NsHdf5Array){names[c], rows, -1, found->count > 0 ? found->items[c].data : NULL};
   NsStatus status = hdf5->pack(path, arrays, ncols, NULL, 0, true, &bytes, &size, err);
   ns_free(arrays);
   return status == NS_OK ? write_bytes(path, bytes, size, err) : status;
 }
 
-NsStatus ns_h5_stream(const NsHdf5 *hdf5, NsStream **stream, const char *path, int ncols, const char *const *names, double from,
-                      NsError *err) {
+NsStatus ns_h5_stream(const NsHdf5 *hdf5, NsStream **stream, const char *path, int ncols, const char *const *names,
+                      NsStreamPlace place, NsError *err) {
   NsHdf5Contents found = {0};
-  NsStatus status = NS_OK;
-  bool anew = (isinf(from) && from < 0) || (access(path, F_OK) != 0 && errno == ENOENT);
+  ptrdiff_t rows = 0;
   *stream = NULL;
-  if (!anew) status = ns_h5_load(hdf5, path, &found, err);
-  if (status == NS_OK && !anew && !same_columns(&found, ncols, names))
-    status = ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", path);
-  if (status == NS_OK) status = begin_file(hdf5, &found, path, ncols, names, from, err);
-  if (!anew) hdf5->clear(&found);
+  NsStatus status = ns_stream_anew(place) ? NS_OK : find_rows(hdf5, path, ncols, names, place, &found, &rows, err);
+  if (status == NS_OK) status = begin_file(hdf5, &found, rows, path, ncols, names, err);
+  hdf5->clear(&found);
   return status == NS_OK ? hdf5->append(stream, path, ncols, err) : status;
 }

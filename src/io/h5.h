@@ -20,12 +20,15 @@ NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arr
 */
 NsStatus ns_h5_load(const NsHdf5 *hdf5, const char *path, NsHdf5Contents *contents, NsError *err);
 
+/* ns_stream_check for a file of HDF5. */
+NsStatus ns_h5_check(const NsHdf5 *hdf5, const char *path, int ncols, const char *const *names, NsStreamPlace place,
+                     NsError *err);
+
 /*
-** Opens a stream of ncols columns of these names. With `from` = -INFINITY the file is made anew; else one that is there is gone
-** on with, its rows whose first number is `from` or above taken away: the rows before go to a new file that takes its place.
-** NS_EARG when its columns are others, NS_EIO, NS_ENOMEM. *stream is NULL on failure.
+** ns_stream_open for a file of HDF5: the rows of the one that is gone on with go to a new file that takes its place. NS_EARG when
+** its columns are others or rows are missing, NS_EIO, NS_ENOMEM. *stream is NULL on failure.
 */
-NsStatus ns_h5_stream(const NsHdf5 *hdf5, NsStream **stream, const char *path, int ncols, const char *const *names, double from,
-                      NsError *err);
+NsStatus ns_h5_stream(const NsHdf5 *hdf5, NsStream **stream, const char *path, int ncols, const char *const *names,
+                      NsStreamPlace place, NsError *err);
 
 #endif

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,28 +61,59 @@ static double next_line(FILE *in, off_t *end) {
   return c == EOF || length == sizeof text || !ns_number_parse(text, length, &x) ? NAN : x;
 }
 
-/* Whether the file begins with the header; *end: where its rows from `from` on begin, 0 for an empty file. */
-static bool find_end(FILE *in, const char *header, size_t size, double from, off_t *end) {
+/*
+** Whether the file begins with the header, or is empty; *end: where its rows from `from` on begin, 0 in an empty file; *last:
+** the first number of the row before, nan when there is none.
+*/
+static bool find_end(FILE *in, const char *header, size_t size, double from, off_t *end, double *last) {
   size_t at = 0;
   bool same = true;
   *end = 0;
+  *last = NAN;
   for (int c; at < size && (c = getc(in)) != EOF; at++) same = same && c == header[at];
   if (at == 0) return true;
   if (!same || at < size) return false;
   off_t next = *end = (off_t)size;
-  while (next_line(in, &next) < from) *end = next;
+  for (double x; (x = next_line(in, &next)) < from; *end = next) *last = x;
   return true;
 }
 
-/* Cuts what there is of the file at *end and goes there. */
-static NsStatus go_on(CsvStream *s, const char *header, size_t size, double from, off_t *end, NsError *err) {
-  FILE *in = fopen(s->path, "re");
-  if (!in) return ns_fail(err, NS_EIO, "cannot read '%s': %s", s->path, strerror(errno));
-  bool same = find_end(in, header, size, from, end);
-  fclose(in);
-  if (!same) return ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", s->path);
-  if (ftruncate(s->fd, *end) == 0 && lseek(s->fd, *end, SEEK_SET) == *end) return NS_OK;
-  return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
+bool ns_stream_anew(NsStreamPlace place) {
+  return isinf(place.from) && place.from < 0;
+}
+
+NsStatus ns_stream_missing(const char *path, NsStreamPlace place, bool exists, double found, NsError *err) {
+  static const char before[] = "cannot go on with '%s' at t=%.10g, where the checkpoint is: ";
+  NsError start;
+  if (found >= place.last || (isinf(place.last) && place.last < 0)) return NS_OK;
+  (void)ns_fail(&start, NS_EARG, before, path, place.from);
+  if (isnan(found))
+    return ns_fail(err, NS_EARG, "%s%s, the rows up to t=%.10g are missing", start.text,
+                   exists ? "it has no row before" : "there is no such file", place.last);
+  return ns_fail(err, NS_EARG, "%sits last row before is at t=%.10g, the one at t=%.10g is missing", start.text, found,
+                 place.last);
+}
+
+/* Where a file that is gone on with is to be cut: *end. */
+static NsStatus find_place(const char *path, const char *header, size_t size, NsStreamPlace place, off_t *end, NsError *err) {
+  FILE *in = fopen(path, "re");
+  double last = NAN;
+  *end = 0;
+  if (!in && errno != ENOENT) return ns_fail(err, NS_EIO, "cannot read '%s': %s", path, strerror(errno));
+  bool same = !in || find_end(in, header, size, place.from, end, &last);
+  if (in) fclose(in);
+  if (!same) return ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", path);
+  return ns_stream_missing(path, place, in != NULL, last, err);
+}
+
+NsStatus ns_stream_check(const char *path, int ncols, const char *const *names, NsStreamPlace place, NsError *err) {
+  size_t size;
+  off_t end;
+  char *header = ns_csv_header(ncols, names, &size);
+  if (!header) return ns_fail(err, NS_ENOMEM, "cannot read '%s': not enough memory", path);
+  NsStatus status = ns_stream_anew(place) ? NS_OK : find_place(path, header, size, place, &end, err);
+  ns_free(header);
+  return status;
 }
 
 static void destroy(CsvStream *s) {
@@ -92,14 +122,16 @@ static void destroy(CsvStream *s) {
   ns_free(s);
 }
 
-static NsStatus prepare(CsvStream *s, const char *header, size_t size, double from, NsError *err) {
-  bool anew = isinf(from) && from < 0;
+static NsStatus prepare(CsvStream *s, const char *header, size_t size, NsStreamPlace place, NsError *err) {
+  bool anew = ns_stream_anew(place);
   off_t end = 0;
+  NsStatus status = anew ? NS_OK : find_place(s->path, header, size, place, &end, err);
+  if (status != NS_OK) return status;
   s->fd = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC | (anew ? O_TRUNC : 0), 0666);
-  if (s->fd < 0) return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
-  NsStatus status = anew ? NS_OK : go_on(s, header, size, from, &end, err);
-  if (status == NS_OK && end == 0) put(s, header, size);
-  return status;
+  if (s->fd < 0 || (!anew && (ftruncate(s->fd, end) != 0 || lseek(s->fd, end, SEEK_SET) != end)))
+    return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
+  if (end == 0) put(s, header, size);
+  return NS_OK;
 }
 
 /* ---- rows ---- */
@@ -129,7 +161,7 @@ static NsStatus csv_close(NsStream *stream, NsError *err) {
 
 /* ---- opening ---- */
 
-NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char *const *names, double from,
+NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char *const *names, NsStreamPlace place,
                         NsError *err) {
   size_t size, length = strlen(path) + 1;
   static const NsStreamMethod method = {csv_row, csv_flush, csv_close};
@@ -146,7 +178,7 @@ NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char 
   s->path = memcpy(copy, path, length);
   s->fd = -1;
   s->ncols = ncols;
-  NsStatus status = prepare(s, header, size, from, err);
+  NsStatus status = prepare(s, header, size, place, err);
   ns_free(header);
   if (status == NS_OK) *out = &s->stream;
   else destroy(s);

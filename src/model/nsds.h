@@ -16,6 +16,8 @@ typedef struct NsNsds {
   int ds_capacity, interaction_capacity;
   uint64_t version; /* counts the changes of the graph */
   bool busy;        /* a step is being computed: nothing of the graph may change */
+  long simulations; /* how many have been made of it, which numbers them from 1 */
+  long driver;      /* the one whose step, reset or loading left the present state; 0: none */
 } NsNsds;
 
 /* An empty graph on [t0, T]. NS_ENOMEM. */

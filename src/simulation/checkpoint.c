@@ -282,12 +282,17 @@ static NsStatus take_log(Reader *reader, NsEventLog *log, bool *bad) {
   return NS_OK;
 }
 
-/* The number of the step is what ns_ts_visit walks first. */
-static NsStatus check_step(const NsTimeStepping *ts, const NsCheckpoint *pieces, const char *path, NsError *err) {
-  long k = -1;
-  if (pieces->state_size >= sizeof k) memcpy(&k, pieces->state, sizeof k);
-  if (k >= 0 && k <= ts->nsteps) return NS_OK;
-  return ns_fail(err, NS_EARG, "'%s' is at step %ld, this simulation ends with step %ld", path, k, ts->nsteps);
+/* The number of the step, and whether the next is computed, are what ns_ts_visit walks first. */
+static NsStatus take_step(const NsTimeStepping *ts, const NsCheckpoint *pieces, const char *path, long *k, bool *computed,
+                          NsError *err) {
+  *k = -1;
+  *computed = false;
+  if (pieces->state_size >= sizeof *k + sizeof *computed) {
+    memcpy(k, pieces->state, sizeof *k);
+    *computed = pieces->state[sizeof *k] != 0;
+  }
+  if (*k >= 0 && *k <= ts->nsteps) return NS_OK;
+  return ns_fail(err, NS_EARG, "'%s' is at step %ld, this simulation ends with step %ld", path, *k, ts->nsteps);
 }
 
 /* Takes the state over, whole or not at all. */
@@ -303,25 +308,42 @@ static NsStatus take_state(NsTimeStepping *ts, const NsCheckpoint *pieces, const
   if (bad) return ns_fail(err, NS_EARG, "'%s' is of another model: its state is longer", path);
   reader = (Reader){pieces->state, size};
   walk(ts, take, &reader);
+  ns_ts_own(ts);
   ns_event_log_clear(&ts->log);
   ts->log = log;
   for (int i = 0; i < ts->nsds->nds; i++) ts->nsds->ds[i]->x_version++;
   return NS_OK;
 }
 
-NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, NsError *err) {
+/* Reads a file of this model, to be cleared. */
+static NsStatus read_model(const NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, long *k,
+                           bool *computed, NsError *err) {
   Text identity = {0};
   NsStatus status = ns_checkpoint_read(path, pieces, err);
   if (status != NS_OK) return status;
   describe(&identity, ts);
   if (identity.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status == NS_OK) status = compare(&identity, pieces, path, any_constants, err);
-  if (status == NS_OK) status = check_step(ts, pieces, path, err);
+  if (status == NS_OK) status = take_step(ts, pieces, path, k, computed, err);
   ns_free(identity.bytes);
-  if (status == NS_OK) {
-    ts->ready = false; /* what follows is to know nothing of what the workspace did before */
-    status = ns_ts_prepare(ts, err);
-  }
+  if (status != NS_OK) ns_checkpoint_clear(pieces);
+  return status;
+}
+
+NsStatus ns_ts_peek(const NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err) {
+  NsCheckpoint pieces;
+  NsStatus status = read_model(ts, path, false, &pieces, k, computed, err);
+  if (status == NS_OK) ns_checkpoint_clear(&pieces);
+  return status;
+}
+
+NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, NsError *err) {
+  long k;
+  bool computed;
+  NsStatus status = read_model(ts, path, any_constants, pieces, &k, &computed, err);
+  if (status != NS_OK) return status;
+  ts->ready = false; /* what follows is to know nothing of what the workspace did before */
+  status = ns_ts_prepare(ts, err);
   if (status == NS_OK) status = take_state(ts, pieces, path, err);
   if (status != NS_OK) ns_checkpoint_clear(pieces);
   return status;

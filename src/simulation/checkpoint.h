@@ -24,4 +24,10 @@ NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size
 */
 NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, NsError *err);
 
+/*
+** Whether ns_ts_load would take the file over; changes nothing. *k is the step that it is at, *computed whether the step from there
+** is computed. What ns_ts_load returns.
+*/
+NsStatus ns_ts_peek(const NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err);
+
 #endif

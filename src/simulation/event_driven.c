@@ -26,7 +26,14 @@ const char *ns_ed_name(const NsEventDriven *ed) {
   return ed->options.fixed ? "D1MinusLinearOSI" : "EventDriven";
 }
 
-NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *err) {
+/* A contact that is left with a part of the velocity towards it closes again at once, for ever. */
+static NsStatus check_restitution(const NsInteraction *inter, const char *who, NsError *err) {
+  if (inter->law->kind != NS_LAW_IMPACT || inter->law->en >= 0) return NS_OK;
+  return ns_fail(err, NS_EARG, "%s: interaction '%s' has the restitution %g; where impacts are located it is 0 or more", who,
+                 inter->name, inter->law->en);
+}
+
+NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (inter->law->kind != NS_LAW_IMPACT && inter->law->kind != NS_LAW_EQUALITY)
@@ -37,6 +44,8 @@ NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *e
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who,
                      inter->name, ns_relation_kind_name(inter->relation->kind));
+    NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
+    if (status != NS_OK) return status;
   }
   return ns_mechanical_unbound(nsds->ds, nsds->nds, who, err);
 }
@@ -156,6 +165,8 @@ static void start_rows(NsEventDriven *ed) {
 /* A contact that was written open by a script is not held. */
 static NsStatus check_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  for (int i = 0; i < ed->nsds->ninteractions && status == NS_OK && !ed->options.fixed; i++)
+    status = check_restitution(ed->nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], closed = ed->options.tolerance + ed->now->rounding[i];
     if (ed->rows[i].unilateral && y > closed) ed->rows[i].state = ROW_OPEN;

@@ -72,8 +72,11 @@ typedef struct NsEventDriven NsEventDriven;
 
 const char *ns_event_name(NsEventKind kind);
 
-/* NS_EARG, in the name of `who`, when an interaction has another law than NewtonImpactNSL or EqualityConditionNSL, or is compliant. */
-NsStatus ns_event_driven_accepts(const NsNsds *nsds, const char *who, NsError *err);
+/*
+** NS_EARG, in the name of `who`, when an interaction has another law than NewtonImpactNSL or EqualityConditionNSL, is compliant, or,
+** where events are located, has a negative restitution.
+*/
+NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *who, NsError *err);
 
 /* The workspace for the graph as it stands; `clock` is told the time at which the equations are evaluated. NS_ENOMEM. */
 NsStatus ns_event_driven_new(NsEventDriven **ed, NsNsds *nsds, double *clock);

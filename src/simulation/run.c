@@ -4,6 +4,7 @@
 */
 #include "simulation/run.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "base/interrupt.h"
@@ -14,6 +15,11 @@ enum { TICK_EVERY = 16 };
 long ns_run_rows(const NsTimeStepping *ts, long every) {
   long left = ns_ts_steps(ts) - ts->k;
   return left / every + 2 + (left % every != 0);
+}
+
+NsStreamPlace ns_run_place(const NsTimeStepping *ts, long k, bool computed, long every) {
+  if (computed) k++;
+  return (NsStreamPlace){ns_time_grid_at(ts->grid, k), k > 0 ? ns_time_grid_at(ts->grid, (k - 1) / every * every) : -INFINITY};
 }
 
 static NsStatus one_step(NsTimeStepping *ts, NsError *err) {
@@ -55,8 +61,10 @@ static NsStatus save(NsTimeStepping *ts, const NsRunOptions *options, Since *sin
 
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
   if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK) return status;
   ts->nsds->busy = true;
-  NsStatus status = ns_ts_prepare(ts, err);
+  status = ns_ts_prepare(ts, err);
   ts->nsds->busy = false;
   if (status != NS_OK) return status;
   if (ts->computed) (void)ns_ts_next_step(ts, err);

@@ -31,6 +31,12 @@ typedef struct NsRunOptions {
 long ns_run_rows(const NsTimeStepping *ts, long every);
 
 /*
+** Where the stream of a run from step k goes on: at t_k, after the row of the last multiple of `every` below k. `computed`: the step
+** from t_k is computed, and taken first.
+*/
+NsStreamPlace ns_run_place(const NsTimeStepping *ts, long k, bool computed, long every);
+
+/*
 ** Records the present state, then computes and records every step to the end. Stops at the first failure, with what
 ** has been accepted recorded. A raised interrupt flag ends it with NS_EINTR. A step that is computed but not taken
 ** is taken first. With checkpoints, one is written at the end too, however the run ends. The rows of the stream are

@@ -29,7 +29,8 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
                      ns_integrator_name(integrator->kind), nsds->ds[i]->name,
                      family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
-  if (ns_integrator_has_events(integrator)) return ns_event_driven_accepts(nsds, ns_integrator_name(integrator->kind), err);
+  if (ns_integrator_has_events(integrator))
+    return ns_event_driven_accepts(nsds, ns_integrator_locates_events(integrator), ns_integrator_name(integrator->kind), err);
   if (integrator->kind == NS_SCHATZMAN_PAOLI) return ns_schatzman_paoli_accepts(nsds, err);
   return integrator->kind == NS_MOREAU_JEAN_GLOBAL ? ns_moreau_jean_sparse_suits(nsds, err) : NS_OK;
 }

@@ -44,6 +44,17 @@ static NsStatus goes_with(NsSimulationKind kind, const NsIntegrator *integrator,
   return locates ? ns_fail(err, NS_EARG, "%s: a %s goes with EventDriven", who, got) : NS_OK;
 }
 
+/* Systems that another simulation has left elsewhere are no start. */
+static NsStatus check_start(const char *who, const NsNsds *nsds, NsError *err) {
+  for (int i = 0; i < nsds->nds; i++)
+    if (nsds->ds[i]->moved)
+      return ns_fail(err, NS_EARG,
+                     "%s: dynamical system '%s' is not at its initial state any more: reset() the simulation that moved "
+                     "it, or work on a clone() of that",
+                     who, nsds->ds[i]->name);
+  return NS_OK;
+}
+
 /* Whether grid, systems and one-step problem are free for a simulation. */
 static NsStatus check_parts(const char *who, const NsNsds *nsds, const NsTimeGrid *grid, const NsOsnsp *problem,
                             NsError *err) {
@@ -55,13 +66,7 @@ static NsStatus check_parts(const char *who, const NsNsds *nsds, const NsTimeGri
     return ns_fail(err, NS_EARG, "%s: no step of h = %g fits into [t0, T] = [%g, %g]", who, h, nsds->t0, nsds->T);
   if (problem->owner)
     return ns_fail(err, NS_EARG, "%s: the %s belongs to another simulation already", who, ns_osnsp_name(problem->kind));
-  for (int i = 0; i < nsds->nds; i++)
-    if (nsds->ds[i]->moved)
-      return ns_fail(err, NS_EARG,
-                     "%s: dynamical system '%s' is not at its initial state any more: reset() the simulation that moved "
-                     "it, or work on a clone() of that",
-                     who, nsds->ds[i]->name);
-  return NS_OK;
+  return check_start(who, nsds, err);
 }
 
 NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
@@ -79,6 +84,7 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, Ns
   ts->grid = grid;
   ts->integrator = integrator;
   ts->problem = problem;
+  ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .atol = 1e-14, .max_substeps = 1};
   ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
@@ -180,6 +186,22 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
   NsStatus status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
   ts->output_known = status == NS_OK;
+  return status;
+}
+
+void ns_ts_own(NsTimeStepping *ts) {
+  ts->nsds->driver = ts->number;
+}
+
+NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err) {
+  if (ts->nsds->driver == ts->number) return NS_OK;
+  if (ts->k > 0 || ts->computed)
+    return ns_fail(err, NS_EARG,
+                   "%s: another simulation has moved or reset the systems since t=%g (step %ld) of this one: reset() it, or "
+                   "work on a clone() of the other",
+                   name_of(ts), ns_ts_time(ts), ts->k);
+  NsStatus status = check_start(name_of(ts), ts->nsds, err);
+  if (status == NS_OK) ns_ts_own(ts);
   return status;
 }
 
@@ -565,9 +587,11 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (!ns_ts_has_next(ts))
     return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", name_of(ts),
                    ns_ts_time(ts), ts->k);
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK) return status;
   ts->nsds->busy = true;
   ts->failure = NS_FAILED_ELSEWHERE;
-  NsStatus status = ns_ts_prepare(ts, err);
+  status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
     ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
     if (!ts->computed) remember(ts->nsds);
@@ -623,6 +647,7 @@ void ns_ts_account(NsTimeStepping *ts) {
 
 void ns_ts_reset(NsTimeStepping *ts) {
   ns_nsds_reset(ts->nsds);
+  ns_ts_own(ts);
   ts->energy = ts->energy_k = (NsEnergyAccount){0};
   ts->k = 0;
   ts->computed = false;

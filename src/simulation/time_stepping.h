@@ -82,6 +82,7 @@ typedef struct NsTimeStepping {
   NsNewtonListener listener; /* NULL: not verbose */
   void *listener_context;
 
+  long number;   /* among the simulations of the NSDS */
   long nsteps;   /* whole steps of the grid up to T */
   long k;        /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
   bool computed; /* the step from t_k is computed, nextStep is due */
@@ -136,10 +137,19 @@ double ns_ts_next_time(const NsTimeStepping *ts);
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
 /*
+** Whether the state of the NSDS is this simulation's to go on from; it is the one that moves it from here on. NS_EARG when it
+** is to begin and a system is not at its initial state, or when another one has stepped, reset or loaded it since.
+*/
+NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err);
+
+/* The state of the NSDS has been made that of this simulation: by a reset, a checkpoint, a copy. */
+void ns_ts_own(NsTimeStepping *ts);
+
+/*
 ** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}.
 ** Called again before ns_ts_next_step it computes the same step anew, from the state at t_k. On failure every object
 ** keeps the state it had before the call and err tells the time, the step and the iteration. NS_EEND, NS_EBUSY,
-** NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
+** NS_EARG (ns_ts_claim), NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
 */
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 
