@@ -52,12 +52,12 @@ end
 
 results.give(methods, check)
 
+-- A column that is called as a method is had by column(name) alone.
 function Columns:__index(key)
   local record = fields[self]
-  local found = record.arrays[key]
-  if found ~= nil then return found end
-  check_read(record, key, 2)
-  return methods[key]
+  local found = methods[key] or record.arrays[key]
+  if found == nil then check_read(record, key, 2) end
+  return found
 end
 
 function Columns:__newindex(key) error(("columns: %s: a record cannot be assigned to"):format(tostring(key)), 2) end
