@@ -249,6 +249,10 @@ const double *ns_euler_moreau_guess(const NsEulerMoreau *em) {
   return em->guess;
 }
 
+const double *ns_euler_moreau_output(const NsEulerMoreau *em) {
+  return em->y;
+}
+
 long ns_euler_moreau_factorizations(const NsEulerMoreau *em) {
   return em->factorizations;
 }
@@ -274,6 +278,10 @@ static void take_memory(NsEulerMoreau *em) {
 
 void ns_euler_moreau_restart(NsEulerMoreau *em) {
   take_memory(em);
+}
+
+void ns_euler_moreau_place(NsEulerMoreau *em, const double *lambda) {
+  memcpy(em->lambda, lambda, (size_t)em->m * sizeof *lambda);
 }
 
 /* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. */

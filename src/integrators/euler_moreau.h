@@ -46,6 +46,9 @@ NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *op
 /* Starts the iterate of the present step at x_k, lambda_k again. */
 void ns_euler_moreau_restart(NsEulerMoreau *em);
 
+/* Puts the multipliers of the iterate at lambda (m); its state stays. */
+void ns_euler_moreau_place(NsEulerMoreau *em, const double *lambda);
+
 /* f, h and g at the iterate, and the residual rho. */
 NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err);
 
@@ -76,6 +79,9 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
 ** atol, in the units of x or y, counts as 0.
 */
 NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
+
+/* y at the (evaluated) iterate: m elements. */
+const double *ns_euler_moreau_output(const NsEulerMoreau *em);
 
 /*
 ** Where the solver of the one-step problem should start: lambda_k, moved into the law's set, then the last iterate.

@@ -98,6 +98,7 @@ void ns_ts_free(NsTimeStepping *ts) {
     ts->problem->owner = NULL;
     ns_osnsp_forget(ts->problem);
   }
+  ns_condensed_free(ts->condensed);
   ns_scheme_free(&ts->scheme);
   ns_snapshot_free(&ts->rollback);
   ns_event_log_clear(&ts->log);
@@ -136,6 +137,8 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
     ns_scheme_free(&scheme);
     return status;
   }
+  ns_condensed_free(ts->condensed);
+  ts->condensed = NULL;
   ns_scheme_free(&ts->scheme);
   ts->scheme = scheme;
   if (ts->kind == NS_COMBINED_PROJECTION) ns_moreau_jean_combine(scheme.moreau_jean);
@@ -581,6 +584,46 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
   return status;
 }
 
+/* The step that the scheme has begun, condensed to its multipliers; the one-step problem stays when that fails. */
+static NsStatus solve_condensed(NsTimeStepping *ts, NsError *err) {
+  NsEulerMoreau *em = ts->scheme.euler_moreau;
+  NsOsnsp *problem = ts->problem;
+  NsCondensedOptions options = {ts->newton.max_iterations, ts->newton.rtol, ts->newton.atol};
+  long factorizations = ns_euler_moreau_factorizations(em);
+  int iterations;
+  if (!ts->condensed && ns_condensed_new(&ts->condensed, em, problem->m) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (problem->M) problem->M = ns_condensed_keep(ts->condensed, problem->M);
+  NsStatus status = ns_condensed_solve(ts->condensed, &options, problem->lower, problem->upper, problem->lambda,
+                                       problem->y, &ts->residual, &iterations, err);
+  ts->stats.newton_iterations += iterations;
+  ts->stats.factorizations += ns_euler_moreau_factorizations(em) - factorizations;
+  if (status != NS_OK) return status;
+  ts->progress.newton = ts->newton_iterations = iterations;
+  problem->M = ns_euler_moreau_matrix(em);
+  ns_euler_moreau_q(em, problem->q);
+  problem->info = (NsSolverInfo){.status = NS_OK, .iterations = iterations, .solver = "condensed"};
+  report(ts, 1);
+  return NS_OK;
+}
+
+/* After a failure of Newton's method on a step of first order; when this fails too, that failure is the one that is told. */
+static NsStatus step_condensed(NsTimeStepping *ts, NsStatus failed, NsError *err) {
+  NsScheme *scheme = &ts->scheme;
+  NsError again = {NS_OK, ""};
+  if (!worth_retrying(failed) || !scheme->euler_moreau || ns_scheme_linear(scheme)) return failed;
+  if (ts->problem->m == 0 || ts->problem->polyhedron) return failed;
+  ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
+  NsStatus status = ns_scheme_begin(scheme, ts->integrator, ns_ts_time(ts), ns_ts_next_time(ts),
+                                    ns_time_grid_step(ts->grid, ts->k), &again);
+  if (status == NS_OK) status = solve_condensed(ts, &again);
+  if (status == NS_OK) return commit(ts, err);
+  if (worth_retrying(status)) return failed;
+  locate(ts, status, &again);
+  if (err) *err = again;
+  return status;
+}
+
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->busy)
     return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
@@ -601,6 +644,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
     if (refine) ns_snapshot_save(&ts->rollback, ns_nsds_visit, ts->nsds);
     status = step(ts, ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), err);
     if (status != NS_OK && refine) status = step_refined(ts, status, err);
+    if (status != NS_OK) status = step_condensed(ts, status, err);
   }
   ts->nsds->busy = false;
   if (status != NS_OK) return status;

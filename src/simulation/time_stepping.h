@@ -6,6 +6,7 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
+#include "simulation/condensed.h"
 #include "simulation/scheme.h"
 #include "simulation/time_grid.h"
 
@@ -94,7 +95,8 @@ typedef struct NsTimeStepping {
   NsTimeSteppingStats stats;
 
   NsScheme scheme; /* made by ns_ts_prepare */
-  bool ready;      /* it has been made */
+  NsCondensed *condensed; /* for steps that Newton's method fails at; made with the first one */
+  bool ready;      /* the scheme has been made */
   uint64_t graph_version;
   bool output_known;  /* the initial y has been evaluated */
   NsSnapshot rollback; /* the state before a step that is computed in parts */

@@ -16,6 +16,7 @@
 #include "solvers/mcp_jacobian.h"
 #include "solvers/mcp_map.h"
 #include "solvers/residual.h"
+#include "solvers/scalar.h"
 
 /* A violation that counts as none: where F vanishes to second order no relative measure comes to an end. */
 #define NO_VIOLATION 1e-20
@@ -398,6 +399,41 @@ static NsStatus attempts(NsMcp *m) {
   return status == NS_ENOCONV && m->singular ? NS_ESINGULAR : status;
 }
 
+/* ---- one variable ---- */
+
+static int scalar_value(void *context, double z, double *f) {
+  NsMcp *m = context;
+  return ns_interrupted() || out_of_time(m) ? -1 : evaluate(m, &z, f);
+}
+
+/* Whether the iterate is a solution; one without violation is where F has no derivative, too. Else a code as evaluate's. */
+static int accept_scalar(NsMcp *m) {
+  NsStatus status;
+  int code = evaluate(m, m->z, m->F);
+  if (code) return code;
+  if (ns_mcp_violation(m->z[0], m->F[0], m->p->lower[0], m->p->upper[0]) <= NO_VIOLATION) {
+    m->backward = 0;
+    return keep(m, natural_residual(m), fabs(m->F[0])), 0;
+  }
+  code = differentiate(m, &status);
+  if (code) return code;
+  measure(m);
+  if (m->backward > m->options.tolerance) return 1;
+  return polish(m), 0;
+}
+
+/* After attempts that `failed`: a change of sign, or a bound, found from z0. */
+static NsStatus bracket(NsMcp *m, double z0, NsStatus failed) {
+  NsScalarProblem p = {m->p->lower[0], m->p->upper[0], scalar_value, m};
+  NsStatus status = ns_scalar_solve(&p, clamp(m, 0, z0), m->z);
+  if (status == NS_ECALLBACK) return stopped(m);
+  int code = status ? 1 : accept_scalar(m);
+  if (code < 0) return stopped(m);
+  if (code > 0) return failed;
+  m->info->solver = "bracketing";
+  return NS_OK;
+}
+
 /* ---- the whole ---- */
 
 static NsStatus check(const NsMcpProblem *p, const double *z0) {
@@ -449,6 +485,8 @@ NsStatus ns_mcp_solve(NsMcp *m, const NsMcpProblem *p, const double *z0, double 
   }
   status = begin(m, z0);
   if (!status) status = attempts(m);
+  bool unsolved = status == NS_ENOCONV || status == NS_ESINGULAR;
+  if (m->n == 1 && unsolved) status = bracket(m, z0 ? z0[0] : 0, status);
   conclude(m, z, w);
   return info->status = status;
 }

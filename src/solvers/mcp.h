@@ -47,7 +47,7 @@ typedef struct NsMcpInfo {
   double scale;       /* largest of the sizes that backward is measured against */
   double relative;    /* residual / scale */
   double backward;    /* max_i v_i / size_i: the measure that decides */
-  const char *solver; /* "josephy-newton" or "semismooth" */
+  const char *solver; /* "josephy-newton" or "semismooth"; "bracketing" when that had the answer */
 } NsMcpInfo;
 
 /* A solver for problems of n variables, with dense or with sparse Jacobians. */
@@ -71,7 +71,9 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** search (Ferris, Kanzow and Munson, Feasible descent algorithms for mixed complementarity problems, Math. Prog. 86,
 ** 1999; Josephy, MRC report 1965, 1979). Sparse: the active-set Newton direction of the natural map, else that of
 ** Fischer-Burmeister (De Luca, Facchinei and Kanzow, Math. Prog. 75, 1996), by KLU, which factors anew only when the
-** pattern changes. A failed attempt is followed by others from perturbed points; the same input gives the same bits.
+** pattern changes. A failed attempt is followed by others from perturbed points, and for one variable, when the cap on
+** iterations is not reached, by the search for a bound that is the answer or a change of sign (scalar.h), which finds a
+** solution of a continuous F between finite bounds always; the same input gives the same bits.
 ** With v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound (a v_i up to 1e-20 counts as 0, for
 ** zeros of second order), and size_i = (|J| |z| + |F - J z|)_i, the answer is accepted when v_i <= tolerance size_i
 ** for all i: neither the units of an equation nor those of an unknown matter. One Newton step more follows, kept when
