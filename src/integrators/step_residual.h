@@ -5,6 +5,8 @@
 #ifndef NS_INTEGRATORS_STEP_RESIDUAL_H
 #define NS_INTEGRATORS_STEP_RESIDUAL_H
 
+#include <stdbool.h>
+
 /* Each in units of its tolerance's scale. */
 typedef struct NsStepResidual {
   double state;          /* largest |W^-1 rho| over the scale of its system's state */
@@ -14,5 +16,14 @@ typedef struct NsStepResidual {
   int violated_ds;       /* the system with the largest `equation` */
   int worst_interaction; /* the interaction with the largest output residual */
 } NsStepResidual;
+
+/* What `equation` may be at a tolerance. */
+static inline double ns_step_violation(double rtol) {
+  return rtol > 1e-10 ? 1e5 * rtol : 1e-5;
+}
+
+static inline bool ns_step_converged(const NsStepResidual *r, double rtol) {
+  return r->state <= rtol && r->output <= rtol && r->equation <= ns_step_violation(rtol);
+}
 
 #endif

@@ -162,8 +162,7 @@ static NsStatus test(NsCondensed *c, const double *lower, const double *upper) {
   if (code != 0) return NS_ENOCONV;
   for (int i = 0; i < c->m; i++) c->w[i] = allowed(output[i], c->z[i], lower[i], upper[i]);
   c->residual = ns_euler_moreau_residual(c->em, c->w, c->options->atol);
-  bool within = c->residual.state <= c->options->rtol && c->residual.output <= c->options->rtol;
-  return within ? NS_OK : NS_ENOCONV;
+  return ns_step_converged(&c->residual, c->options->rtol) ? NS_OK : NS_ENOCONV;
 }
 
 static int restarts(const NsCondensed *c, const double *lower, const double *upper) {

@@ -280,14 +280,8 @@ static NsStatus solve_linearised(NsTimeStepping *ts, bool full, NsError *err) {
 
 /* ---- Newton ---- */
 
-/* What an equation may be off by, in its terms. */
-static double violation(const NsTimeStepping *ts) {
-  return fmax(1e-5, 1e5 * ts->newton.rtol);
-}
-
-static bool converged(const NsTimeStepping *ts, const NsStepResidual *r) {
-  double tolerance = ts->newton.rtol;
-  return r->state <= tolerance && r->output <= tolerance && r->equation <= violation(ts);
+static bool converged(const NsTimeStepping *ts) {
+  return ns_step_converged(&ts->residual, ts->newton.rtol);
 }
 
 static double merit(const NsStepResidual *r) {
@@ -335,7 +329,7 @@ static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
           "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g", name_of(ts),
           ts->newton.max_iterations, violated ? r->equation : merit(r), state ? "dynamical system" : "interaction",
           state ? ts->nsds->ds[violated ? r->violated_ds : r->worst_ds]->name : inter->name,
-          violated ? violation(ts) : ts->newton.rtol);
+          violated ? ns_step_violation(ts->newton.rtol) : ts->newton.rtol);
   return locate(ts, NS_ENOCONV, err);
 }
 
@@ -363,7 +357,7 @@ static NsStatus polish(NsTimeStepping *ts, NsError *err) {
   ts->stats.newton_iterations++;
   NsStatus status = solve_linearised(ts, false, &unheard);
   if (status == NS_OK) status = move(ts, false, INFINITY, &unheard);
-  if (status == NS_OK && converged(ts, &ts->residual)) return NS_OK;
+  if (status == NS_OK && converged(ts)) return NS_OK;
   ts->spoiled = status == NS_OK || worth_retrying(status);
   if (ts->spoiled) ts->failure = failure;
   else if (err) *err = unheard;
@@ -384,7 +378,7 @@ static NsStatus newton_once(NsTimeStepping *ts, bool damped, bool polishing, NsE
     status = solve_linearised(ts, a > 2 && slow(ts, earlier, before), err);
     if (status == NS_OK) status = move(ts, damped, before, err);
     if (status != NS_OK) break;
-    if (converged(ts, &ts->residual)) {
+    if (converged(ts)) {
       if (polishing && worth_polishing(ts) && (status = polish(ts, err)) != NS_OK) return status;
       status = ns_scheme_complete(scheme, err);
       return status == NS_OK ? NS_OK : locate(ts, status, err);
