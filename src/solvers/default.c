@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "solvers/active.h"
 #include "solvers/enumerate.h"
+#include "solvers/game.h"
 #include "solvers/interior.h"
 #include "solvers/map.h"
 #include "solvers/newton.h"
@@ -23,7 +24,7 @@
 #include "solvers/scale.h"
 
 enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
-enum { PROXIMAL_STEPS = 60 };
+enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -35,12 +36,14 @@ struct NsBox {
   NsActive *active;
   NsPivot *pivot;
   NsPrincipal principal;
+  NsGame game;
   NsNewton newton;
   NsInterior interior;
   double *rho;              /* step lengths of the natural map */
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* what is left without the components that stand alone */
-  double *shifted;      /* M of a proximal step */
+  double *shifted;      /* M of a proximal step or of a game with a shift */
+  double *level;        /* q of that game */
   double *M, *q, *lower, *upper, *z, *w, *near;
   int *keep;
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
@@ -66,7 +69,7 @@ typedef struct Outcome {
 
 static void take_vectors(NsBox *b, int n) {
   double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z, &b->w,      &b->near,
-                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first};
+                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first, &b->level};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
   b->M = ns_arena_matrix(&b->arena, n, n);
   b->shifted = ns_arena_matrix(&b->arena, n, n);
@@ -76,6 +79,7 @@ static void take_vectors(NsBox *b, int n) {
   b->enumeration = ns_arena_matrix(&b->arena, NS_ENUMERATE_STORE + 2, n < NS_ENUMERATE_MAX ? n : NS_ENUMERATE_MAX);
   ns_box_scaled_take(&b->scaled, &b->arena, n);
   ns_principal_take(&b->principal, &b->arena, n);
+  ns_game_take(&b->game, &b->arena, n);
   ns_newton_take(&b->newton, &b->arena, n);
   ns_interior_take(&b->interior, &b->arena, n);
   b->rho = ns_arena_doubles(&b->arena, n);
@@ -358,6 +362,26 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p, int first, int last)
   return out;
 }
 
+/* Problems of two sides: paths without a label, from a few labels. */
+static Outcome game_paths(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "lemke-howson", false};
+  if (!ns_game_find(&b->game, p)) return out;
+  const NsBoxProblem *fair = fair_problem(b, p);
+  double shift;
+  bool shifted = ns_game_shift(&b->game, fair, b->shifted, b->level, &shift);
+  NsBoxProblem game = {fair->n, b->shifted, fair->n, b->level, fair->lower, fair->upper};
+  int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
+  for (int k = 0; k < GAME_PATHS; k++) {
+    NsGameStart start = {(int)((long long)k * p->n / GAME_PATHS), k % 2 == 0};
+    out.status =
+        ns_pivot_game(b->pivot, shifted ? &game : fair, &b->game, &start, limit, b->y, b->trial, &out.iterations);
+    if (out.status != NS_OK) return out;
+    if (shifted && !ns_game_unshift(&b->game, p->n, shift, b->y)) continue;
+    if (polish_leniently(b, p, fair)) return out;
+  }
+  return out.status = NS_ENOCONV, out;
+}
+
 /* The set that principal pivoting ended with: its own point, or the set polished on the data given or scaled. */
 static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
   double backward;
@@ -624,6 +648,8 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
   }
   if (p->n > 2) {
     out = principal_short(b, p);
+    if (out.status == NS_OK || out.status == NS_EINTR) return out;
+    out = game_paths(b, p);
     if (out.status == NS_OK || out.status == NS_EINTR) return out;
   }
   return p->n <= ENUMERATE_LAST ? small_from_scratch(b, p) : large_from_scratch(b, p);

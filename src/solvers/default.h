@@ -67,6 +67,7 @@ bool ns_box_ray(const NsBox *box, double *ray);
 **   n = 2: all active sets, the solution nearest to the guess;
 **   principal pivoting one by one (principal.h), which comes first where n > 2 and no guess is given, after the
 **     active set of a few sweeps for large symmetric problems with a positive diagonal;
+**   Lemke-Howson paths where n > 2 and the problem has two sides as a bimatrix game has (game.h);
 **   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite
 **     bounds for infinite ones;
 **   projected Gauss-Seidel when n > 7 and the diagonal is positive; all active sets when n <= 12.

@@ -19,8 +19,11 @@
 
 enum {
   SWEEPS = 20000,
+  MOST_SWEEPS = 100000,
   NEWTON_STEPS = 200,
   GRADIENTS = 20000,
+  LONG_RUN = 10000,
+  FRESH = 40000,
   MOST_GRADIENTS = 60000,
   FIRST_SWEEPS = 6,
   FIRST_MOST = 100,
@@ -48,6 +51,7 @@ static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
 typedef struct Shares {
   double sweeps, gradients, spent, climbed;
   int total;
+  int stalls;    /* how many long runs of gradients went nowhere, one after the other */
 } Shares;
 
 struct NsFrictionSolver {
@@ -144,11 +148,11 @@ static bool newton(NsFrictionSolver *s, const NsFriction *p, int iterations) {
 ** The sweeps go on from where they were, unless the others have found something much better: the residual of a point
 ** says little of how far the sweeps are from it.
 */
-static bool sweeps(NsFrictionSolver *s, const NsFriction *p, int count, int *total) {
+static bool sweeps(NsFrictionSolver *s, const NsFriction *p, int count, bool jump, int *total) {
   NsSolverInfo info = {0};
   size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
   int done = 0;
-  memcpy(s->x, s->least < 0.1 * s->standing ? s->r : s->swept, bytes);
+  memcpy(s->x, jump && s->least < 0.1 * s->standing ? s->r : s->swept, bytes);
   ns_nsgs_solve(p, s->contact, s->rho, s->options.tolerance, count, s->x, s->v, &info, &done);
   memcpy(s->swept, s->x, bytes);
   s->standing = ns_larger(info.relative, info.backward);
@@ -251,13 +255,20 @@ static bool pivots_due(const NsFrictionSolver *s, int round) {
   return s->lcp && round == (s->nc <= LCP_AT_ONCE ? 0 : LCP_LATE);
 }
 
-/* Sweeps and gradients in turn; what reduced the residual more for its work gets more of the next round. */
+/*
+** Sweeps and gradients in turn; what reduced the residual more for its work gets more of the next round. A good
+** residual may be a dead end, though: after a long run of gradients for nothing the sweeps get as much work, from
+** where they stand, and gradients a longer run from zero.
+*/
 static bool first_order_round(NsFrictionSolver *s, const NsFriction *p, Shares *f, int limit) {
+  bool fresh = f->stalls > 0;
   double start = s->least;
   int count = (int)ns_smaller(f->sweeps, limit - f->total), steps = (int)ns_smaller(f->gradients, GRADIENTS);
+  if (fresh) steps = FRESH;
   f->climbed += steps;
-  if (sweeps(s, p, count, &f->total)) return true;
-  restart_from_best(s);
+  if (sweeps(s, p, count, !fresh, &f->total)) return true;
+  if (fresh) memset(s->x, 0, (size_t)(s->dim * s->nc) * sizeof *s->x);
+  else restart_from_best(s);
   double between = s->least;
   if (gradients(s, p, steps)) return true;
   restart_from_best(s);
@@ -266,13 +277,15 @@ static bool first_order_round(NsFrictionSolver *s, const NsFriction *p, Shares *
   f->spent += count + gradient_cost * steps;
   f->sweeps *= even ? 3 : swept > climbed ? 6 : 1;
   f->gradients *= even ? 3 : swept > climbed ? 1 : 6;
+  f->stalls = steps >= LONG_RUN && s->least > 0.5 * between ? f->stalls + 1 : 0;
+  if (f->stalls > 0) f->sweeps = ns_larger(f->sweeps, gradient_cost * steps);
   return false;
 }
 
 /* Sweeps, then Newton to rounding. */
 static bool small_round(NsFrictionSolver *s, const NsFriction *p, Shares *f, int limit) {
   int count = (int)ns_smaller(f->sweeps, limit - f->total);
-  bool good = sweeps(s, p, count, &f->total);
+  bool good = sweeps(s, p, count, true, &f->total);
   if (good && s->least <= exact) return true;
   restart_from_best(s);
   f->spent += count;
@@ -280,15 +293,22 @@ static bool small_round(NsFrictionSolver *s, const NsFriction *p, Shares *f, int
   return newton_aside(s, p, ns_larger(f->spent, ROUND_NEWTON)) || good;
 }
 
+/* What is left of the sweeps, from zero: many problems need tens of thousands in a row. */
+static bool owed_sweeps(NsFrictionSolver *s, const NsFriction *p, Shares *f, int limit) {
+  memset(s->swept, 0, (size_t)(s->dim * s->nc) * sizeof *s->swept);
+  return f->total < limit && sweeps(s, p, limit - f->total, false, &f->total);
+}
+
 /* The chain; *verdict is what a failure may be called. */
 static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
-  int limit = s->options.max_iterations > 0 ? s->options.max_iterations : SWEEPS;
   bool small = s->dim * s->nc <= SMALL;
+  int limit = s->options.max_iterations > 0 ? s->options.max_iterations : small ? SWEEPS : MOST_SWEEPS;
   double cost = ns_friction_newton_cost(s->newton);
-  Shares f = {small ? ns_larger(FIRST_SWEEPS, ns_smaller(cost, FIRST_MOST)) : FIRST_MOST, FIRST_MOST, 0, 0, 0};
+  Shares f = {small ? ns_larger(FIRST_SWEEPS, ns_smaller(cost, FIRST_MOST)) : FIRST_MOST, FIRST_MOST, 0, 0, 0, 0};
   for (int round = 0; f.total < limit && f.climbed < MOST_GRADIENTS && !ns_interrupted(); round++) {
     if (small ? small_round(s, p, &f, limit) : first_order_round(s, p, &f, limit)) return true;
     restart_from_best(s);
+    if (f.stalls == 1) continue;
     if (!small && newton_aside(s, p, f.spent)) return true;
     if (pressed_aside(s, p, round, f.spent)) return true;
     restart_from_best(s);
@@ -300,7 +320,9 @@ static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
     restart_from_best(s);
   }
   if (ns_interrupted()) return false;
-  if (gradients(s, p, GRADIENTS) || newton(s, p, NEWTON_STEPS)) return true;
+  if (!small && owed_sweeps(s, p, &f, limit)) return true;
+  restart_from_best(s);
+  if ((f.stalls == 0 && gradients(s, p, GRADIENTS)) || newton(s, p, NEWTON_STEPS)) return true;
   if (ns_interrupted() || roughen(s, p)) return !ns_interrupted();
   return all_pressed(s, p);
 }
@@ -308,7 +330,7 @@ static bool chain(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
 static bool run(NsFrictionSolver *s, const NsFriction *p, NsStatus *verdict) {
   int limit = s->options.max_iterations, total = 0;
   switch (s->method) {
-    case NS_FRICTION_NSGS: return sweeps(s, p, limit > 0 ? limit : SWEEPS, &total);
+    case NS_FRICTION_NSGS: return sweeps(s, p, limit > 0 ? limit : SWEEPS, true, &total);
     case NS_FRICTION_NEWTON: return newton(s, p, limit > 0 ? limit : NEWTON_STEPS);
     case NS_FRICTION_FIRST_ORDER: return gradients(s, p, limit > 0 ? limit : GRADIENTS);
     case NS_FRICTION_LCP: return pivots(s, p, verdict);

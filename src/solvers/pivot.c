@@ -1,6 +1,6 @@
 /*
 ** pivot.c
-** Lemke's method generalised to boxes, with an explicit basis inverse.
+** Lemke's method generalised to boxes, and that of Lemke and Howson, with an explicit basis inverse.
 */
 /*
 ** Why a compact box always ends at a solution. Perturb q by (e, e^2, ..., e^n); for small e > 0 no basic variable
@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "solvers/residual.h"
 
-enum { REFRESH = 60 };
+enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
 
 /* Variables are numbered z: 0..n-1, w: n..2n-1, t: 2n. */
 struct NsPivot {
@@ -490,10 +490,6 @@ static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
   return NS_OK;
 }
 
-const double *ns_pivot_ray(const NsPivot *s) {
-  return s->ray;
-}
-
 static void read_vertex(const NsPivot *s, double *z, signed char *set) {
   for (int i = 0; i < s->n; i++) {
     z[i] = bound(s, i);
@@ -505,6 +501,113 @@ static void read_vertex(const NsPivot *s, double *z, signed char *set) {
     z[v] = ns_box_clamp(s->x[r], s->p.lower[v], s->p.upper[v]);
     set[v] = NS_BETWEEN;
   }
+}
+
+/* Puts the variables of one part of a game back to their bounds. */
+static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
+  for (int i = 0; i < s->n; i++) {
+    if (game->part[i] != part) continue;
+    s->at[i] = NS_AT_LOWER;
+    set_basic(s, i, s->n + i, 0);
+  }
+  return refactor(s);
+}
+
+/*
+** Lets z_v enter so far that each w of its part that it moves is good, and the last of them leave. Returns the number
+** of the latter; -1 when one falls, one that is out of its range stays, or none is. The rows of these w are still
+** those of the first basis, so that column v is that of M.
+*/
+static int let_grow(NsPivot *s, const NsGame *game, int v) {
+  const double *rates = matrix_column(s, v);
+  double needed = 0;
+  for (int r = 0; r < s->n; r++) {
+    bool moved = game->part[r] == game->part[v] && game->second[r] != game->second[v];
+    s->g[r] = moved ? rates[r] : 0;
+    if (s->g[r] < 0 || (moved && s->g[r] == 0 && excess(s, r) != 0)) return -1;
+    if (s->g[r] > 0) needed = ns_larger(needed, -s->x[r] / s->g[r]);
+  }
+  if (needed == 0) return -1;
+  int row = blocking_row(s, needed), leaving = s->basic[row];
+  double length = -s->x[row] / s->g[row];
+  for (int r = 0; r < s->n; r++) s->g[r] = -s->g[r];
+  move_basics(s, length);
+  exchange(s, row, v, bound(s, v) + length);
+  return leaving;
+}
+
+/*
+** The path of Lemke and Howson in the part of k that misses label k: on it both z_k and w_k may be positive. It comes
+** in on the ray along which z_s grows, s the last to be content with z_k alone. t stands for w_k (d = -e_k), w_k
+** itself for what it lacks.
+*/
+static NsStatus path_without_label(NsPivot *s, const NsGame *game, int k, int max_pivots) {
+  int n = s->n, last = let_grow(s, game, k);
+  if (last < 0) return NS_ENOCONV;
+  int leaving = let_grow(s, game, last - n);
+  if (leaving < 0) return NS_ENOCONV;
+  if (leaving == n + k) return NS_OK;
+  memset(s->d, 0, (size_t)n * sizeof *s->d);
+  s->d[k] = -1;
+  set_basic(s, k, 2 * n, s->x[k]);
+  return follow(s, leaving, false, s->pivots + max_pivots);
+}
+
+/* Whether a w of this part is out of its range. */
+static bool part_wrong(const NsPivot *s, const NsGame *game, int part) {
+  for (int i = 0; i < s->n; i++)
+    if (game->part[i] == part && excess(s, i) != 0) return true;
+  return false;
+}
+
+/*
+** Tries the labels of one part in turn, from number `first` on, until a path ends at a solution. Most paths are
+** short, some are very long: the first labels get few pivots, each next one twice as many up to max_pivots.
+*/
+static NsStatus solve_part(NsPivot *s, const NsGame *game, int part, int first, int max_pivots) {
+  NsStatus status = NS_ENOCONV;
+  int n = s->n, tries = 0;
+  bool moved = false;
+  for (int turn = 0; turn < n && tries < LABELS; turn++) {
+    int k = (first + turn) % n;
+    if (game->part[k] != part) continue;
+    if (moved && (status = reset_part(s, game, part)) != NS_OK) return status;
+    int before = s->pivots;
+    int limit = tries < FULL_LABEL ? max_pivots >> (FULL_LABEL - tries) : max_pivots;
+    status = path_without_label(s, game, k, limit);
+    if (status == NS_OK || status == NS_EINTR) return status;
+    moved = s->pivots > before;
+    tries += moved;
+  }
+  return status;
+}
+
+/*
+** Moves q by unequal amounts far above rounding: integer games are so heavily tied that rounding misleads the
+** lexicographic order.
+*/
+static void untie(NsPivot *s) {
+  double *q = s->upper, size = 0;
+  for (int i = 0; i < s->n; i++) size = ns_larger(size, fabs(s->p.q[i]));
+  for (int i = 0; i < s->n; i++) q[i] = s->p.q[i] + 1e-9 * size * fmod(0.6180339887498949 * (i + 1), 1);
+  s->p.q = q;
+}
+
+NsStatus ns_pivot_game(NsPivot *s, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start, int max_pivots,
+                       double *z, signed char *set, int *pivots) {
+  NsPivotStart lower = {false, false, 0};
+  apply_start(s, p, &lower);
+  if (start->untied) untie(s);
+  NsStatus status = first_basis(s, &lower);
+  for (int part = 0; part < game->parts && !status; part++)
+    if (part_wrong(s, game, part)) status = solve_part(s, game, part, start->label, max_pivots);
+  *pivots = s->pivots;
+  if (!status) read_vertex(s, z, set);
+  return status;
+}
+
+const double *ns_pivot_ray(const NsPivot *s) {
+  return s->ray;
 }
 
 NsStatus ns_pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,

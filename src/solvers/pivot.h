@@ -1,12 +1,13 @@
 /*
 ** pivot.h
-** Lemke's method for boxes: complementary pivoting along a covering variable, lexicographic.
+** Lemke's method for boxes: complementary pivoting along a covering variable, lexicographic; Lemke-Howson for games.
 */
 #ifndef NS_SOLVERS_PIVOT_H
 #define NS_SOLVERS_PIVOT_H
 
 #include "base/arena.h"
 #include "solvers/active.h"
+#include "solvers/game.h"
 
 /* Where a path starts and what covers it. */
 typedef struct NsPivotStart {
@@ -39,6 +40,24 @@ void ns_pivot_free(NsPivot *pivot);
 */
 NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
                        signed char *set, int *pivots);
+
+/* Where the paths of a game start. */
+typedef struct NsGameStart {
+  int label;   /* the first label to be tried is the first from this number on */
+  bool untied; /* q is moved by about 1e-9 of its size, and so are z and perhaps set */
+} NsGameStart;
+
+/*
+** The method of Lemke and Howson for a problem of two sides, scaled likewise: part after part, along paths on which
+** one label k alone is missing (the covering vector is -e_k), with at most max_pivots pivots each and up to eight
+** labels. With A, B > 0 and q < 0 no path ends on a ray. Labels are left out where no ray leads in: z_k must raise all
+** w of the other side that are negative and lower none, and so must the z of the last of these. As ns_pivot_path;
+** NS_ENOCONV: no label can be used.
+** Lemke and Howson, Equilibrium points of bimatrix games, SIAM J. Appl. Math. 12, 1964; Cottle, Pang and Stone,
+** section 4.4.
+*/
+NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start,
+                       int max_pivots, double *z, signed char *set, int *pivots);
 
 /* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
 const double *ns_pivot_ray(const NsPivot *pivot);
