@@ -601,11 +601,14 @@ static NsStatus solve_condensed(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
-/* After a failure of Newton's method on a step of first order; when this fails too, that failure is the one that is told. */
+/*
+** After a failure of Newton's method on a step of first order, but for one of a callback, whose error is kept; when this
+** fails too, that failure is the one that is told.
+*/
 static NsStatus step_condensed(NsTimeStepping *ts, NsStatus failed, NsError *err) {
   NsScheme *scheme = &ts->scheme;
   NsError again = {NS_OK, ""};
-  if (!worth_retrying(failed) || !scheme->euler_moreau || ns_scheme_linear(scheme)) return failed;
+  if (!worth_retrying(failed) || failed == NS_ERETRY || !scheme->euler_moreau || ns_scheme_linear(scheme)) return failed;
   if (ts->problem->m == 0 || ts->problem->polyhedron) return failed;
   ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, ns_ts_time(ts), ns_ts_next_time(ts),
