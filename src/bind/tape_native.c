@@ -61,6 +61,11 @@ static Code *build(lua_State *L, int libraries, int source, const char *program,
   return code;
 }
 
+static int push_text(lua_State *L) {
+  lua_pushstring(L, lua_touserdata(L, 1));
+  return 1;
+}
+
 /* Pushes the C source as a string. NS_ESIZE: the tape is too long, and nothing is pushed. */
 static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian, NsError *err) {
   char *source;
@@ -68,8 +73,11 @@ static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian,
   if (status == NS_ESIZE)
     return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(trace->tape).steps);
   if (status != NS_OK) nsl_raise_status(L, status, "compile");
-  lua_pushstring(L, source);
+  lua_pushcfunction(L, push_text);
+  lua_pushlightuserdata(L, source);
+  int code = lua_pcall(L, 1, 1, 0); /* the source is freed when there is no memory for the string, too */
   ns_free(source);
+  if (code != LUA_OK) lua_error(L);
   return NS_OK;
 }
 
