@@ -297,7 +297,8 @@ static int law_mu(lua_State *L) {
 }
 
 static int set_en(lua_State *L, const char *who, const char *what) {
-  check_impact(L, who, false)->en = restitution(L, 2, who, what);
+  NsLaw *law = check_impact(L, who, false);
+  law->en = restitution(L, 2, who, what);
   return 0;
 }
 
@@ -305,12 +306,14 @@ static int law_set_e(lua_State *L) { return set_en(L, "setE", "e"); }
 static int law_set_en(lua_State *L) { return set_en(L, "setEn", "en"); }
 
 static int law_set_et(lua_State *L) {
-  check_impact(L, "setEt", true)->et = restitution(L, 2, "setEt", "et");
+  NsLaw *law = check_impact(L, "setEt", true);
+  law->et = restitution(L, 2, "setEt", "et");
   return 0;
 }
 
 static int law_set_mu(lua_State *L) {
-  check_impact(L, "setMu", true)->mu = friction(L, 2, "setMu");
+  NsLaw *law = check_impact(L, "setMu", true);
+  law->mu = friction(L, 2, "setMu");
   return 0;
 }
 
