@@ -35,6 +35,9 @@ return function(ns, motion)
   -- What an error of this or another quantity says, to be raised again with a name before it.
   local function said(message) return (where.bare(message, "mechanics"):gsub("^mechanics: ", "")) end
 
+  -- Whether a 3 x 3 matrix is a rotation.
+  function core.is_rotation(R) return (R:transpose() * R - ns.eye(3)):norm() <= 1e-9 and ns.det(R) > 0 end
+
   -- Whether A x = b can be solved, and x.
   local function solvable(A, b) return where.try(ns.solve, A, b) end
 

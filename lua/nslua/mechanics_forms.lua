@@ -25,20 +25,20 @@ return function(ns, System, core)
   local mass, forces = core.mass, core.forces
   local constraint_jacobian, constraint_along = core.constraint_jacobian, core.constraint_along
 
-  -- The start of a form, on the constraints up to rounding; else an error that names the worst equation.
   -- Refuses an orientation that a function gives when it is no rotation at the start.
   local function check_turns(sys, t, q, who)
     for _, body in ipairs(sys.dimension == 3 and sys.bodies or {}) do
       if body.turn and not body.coordinates then
         local R, numbers = ns.zeros(3, 3), core.guarded(body.rotation, core.motion.values, t, q, 9)
         for k = 0, 8 do R[k // 3 + 1][k % 3 + 1] = numbers[k + 1] end
-        if (R:transpose() * R - ns.eye(3)):norm() > 1e-8 or ns.det(R) < 0 then
+        if not core.is_rotation(R) then
           fail("%s: the orientation of '%s' is no rotation matrix at t0, q0", who, body.name)
         end
       end
     end
   end
 
+  -- The start of a form, on the constraints up to rounding; else an error that names the worst equation.
   local function take_start(sys, o, who)
     local t = core.number(o.t0 or 0, who, "t0")
     if o.q0 == nil then fail("%s: q0 is missing", who) end

@@ -153,7 +153,7 @@ return function(ns, System, core)
     if not good or #R ~= 3 or R:cols() ~= 3 then
       fail("%s: orientation: expected a 3 x 3 matrix, got %s", who, describe(orientation))
     end
-    if (R:transpose() * R - ns.eye(3)):norm() > 1e-9 or ns.det(R) < 0 then
+    if not core.is_rotation(R) then
       fail("%s: orientation: expected a rotation matrix", who)
     end
     return { R:column(1):copy(), R:column(2):copy(), R:column(3):copy() }

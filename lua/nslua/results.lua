@@ -28,9 +28,11 @@ function results.split(sol)
   return names, arrays
 end
 
+local function is_result(sol) return type(sol) == "table" and getmetatable(sol) == meta end
+
 -- The same of a result; of something else nothing.
 function results.columns(sol)
-  if type(sol) == "table" and getmetatable(sol) == meta then return results.split(sol) end
+  if is_result(sol) then return results.split(sol) end
 end
 
 -- The names of the columns over the time, without the time's own; the columns by name, t being the time; whether it
@@ -39,7 +41,7 @@ end
 function results.over_time(sol)
   local names, columns = {}, {}
   local meta_of = getmetatable(sol)
-  if results.columns(sol) or type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
+  if is_result(sol) or type(sol) == "table" and sol.t and core.ismatrix(sol.y) then
     local all, arrays = results.split(sol)
     for i, name in ipairs(all) do
       if i > 1 and not name:find "^ydot" then names[#names + 1] = name end
