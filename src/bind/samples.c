@@ -9,8 +9,6 @@
 
 #include "bind/vector.h"
 
-static double element(const NslVector *v, int i) { return v->data[(ptrdiff_t)i * v->stride]; }
-
 /* The vector of a method without arguments. */
 static NslVector *self_alone(lua_State *L, const char *who) {
   NslVector *v = nsl_check_vector(L, 1);
@@ -23,7 +21,7 @@ static int method_cumsum(lua_State *L) {
   const NslVector *v = self_alone(L, "cumsum");
   double *out = nsl_push_vector(L, v->n, NULL)->data, sum = 0;
   nsl_vector_alive(L, v);
-  for (int i = 0; i < v->n; i++) out[i] = sum = i == 0 ? element(v, 0) : sum + element(v, i);
+  for (int i = 0; i < v->n; i++) out[i] = sum = i == 0 ? nsl_element(v, 0) : sum + nsl_element(v, i);
   return 1;
 }
 
@@ -32,7 +30,7 @@ static int method_diff(lua_State *L) {
   const NslVector *v = self_alone(L, "diff");
   double *out = nsl_push_vector(L, v->n > 0 ? v->n - 1 : 0, NULL)->data;
   nsl_vector_alive(L, v);
-  for (int i = 0; i + 1 < v->n; i++) out[i] = element(v, i + 1) - element(v, i);
+  for (int i = 0; i + 1 < v->n; i++) out[i] = nsl_element(v, i + 1) - nsl_element(v, i);
   return 1;
 }
 
@@ -63,8 +61,8 @@ static int f_trapz(lua_State *L) {
   else if (!lua_isnil(L, 2)) x = nsl_to_vector(L, 2, y->n, "trapz", "x");
   nsl_vector_alive(L, y);
   for (int i = 0; i + 1 < y->n; i++) {
-    double width = x ? element(x, i + 1) - element(x, i) : dx;
-    sum += width * (element(y, i) + element(y, i + 1)) / 2;
+    double width = x ? nsl_element(x, i + 1) - nsl_element(x, i) : dx;
+    sum += width * (nsl_element(y, i) + nsl_element(y, i + 1)) / 2;
   }
   lua_pushnumber(L, sum);
   return 1;
@@ -74,15 +72,15 @@ static int f_trapz(lua_State *L) {
 static double interpolate(const NslVector *xp, const NslVector *fp, double x) {
   int low = 0, high = xp->n;
   if (isnan(x)) return x;
-  if (x < element(xp, 0)) return element(fp, 0);
+  if (x < nsl_element(xp, 0)) return nsl_element(fp, 0);
   while (high - low > 1) {
     int middle = low + (high - low) / 2;
-    if (element(xp, middle) <= x) low = middle;
+    if (nsl_element(xp, middle) <= x) low = middle;
     else high = middle;
   }
-  double x0 = element(xp, low), f0 = element(fp, low);
+  double x0 = nsl_element(xp, low), f0 = nsl_element(fp, low);
   if (high == xp->n || x == x0) return f0;
-  double x1 = element(xp, high), f1 = element(fp, high), slope = (f1 - f0) / (x1 - x0);
+  double x1 = nsl_element(xp, high), f1 = nsl_element(fp, high), slope = (f1 - f0) / (x1 - x0);
   double f = slope * (x - x0) + f0; /* nan beside an infinity: from the other side, as NumPy has it */
   if (isnan(f)) f = slope * (x - x1) + f1;
   return isnan(f) && f0 == f1 ? f0 : f;
@@ -91,10 +89,10 @@ static double interpolate(const NslVector *xp, const NslVector *fp, double x) {
 static void check_places(lua_State *L, const NslVector *xp) {
   if (xp->n == 0) luaL_error(L, "interp: xp: expected at least one number, got none");
   for (int i = 0; i < xp->n; i++) {
-    double x = element(xp, i);
+    double x = nsl_element(xp, i);
     if (isnan(x)) luaL_error(L, "interp: xp[%d]: expected a number, got nan", i + 1);
-    if (i > 0 && x < element(xp, i - 1))
-      luaL_error(L, "interp: xp[%d]: expected numbers that do not fall, got %f after %f", i + 1, x, element(xp, i - 1));
+    if (i > 0 && x < nsl_element(xp, i - 1))
+      luaL_error(L, "interp: xp[%d]: expected numbers that do not fall, got %f after %f", i + 1, x, nsl_element(xp, i - 1));
   }
 }
 
@@ -116,7 +114,7 @@ static int f_interp(lua_State *L) {
   nsl_vector_alive(L, x);
   nsl_vector_alive(L, xp);
   nsl_vector_alive(L, fp);
-  for (int i = 0; i < x->n; i++) out[i] = interpolate(xp, fp, element(x, i));
+  for (int i = 0; i < x->n; i++) out[i] = interpolate(xp, fp, nsl_element(x, i));
   return 1;
 }
 

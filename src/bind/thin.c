@@ -20,8 +20,6 @@ typedef struct Curve {
   int *kept, count; /* the points that stay, in their order */
 } Curve;
 
-static double element(const NslVector *v, int i) { return v->data[(ptrdiff_t)i * v->stride]; }
-
 static Axis check_axis(lua_State *L, int idx) {
   Axis axis = {luaL_checknumber(L, idx), luaL_checknumber(L, idx + 1), luaL_checknumber(L, idx + 2),
     lua_toboolean(L, idx + 3)};
@@ -63,15 +61,15 @@ static int push_kept(lua_State *L, const Curve *c) {
   NslVector *u = nsl_push_vector(L, c->count, NULL), *v = nsl_push_vector(L, c->count, NULL);
   still_alive(L, c);
   for (int k = 0; k < c->count; k++) {
-    u->data[k] = element(c->x, c->kept[k]);
-    v->data[k] = element(c->y, c->kept[k]);
+    u->data[k] = nsl_element(c->x, c->kept[k]);
+    v->data[k] = nsl_element(c->y, c->kept[k]);
   }
   return 2;
 }
 
 static bool rises(const NslVector *x) {
   for (int i = 0; i < x->n; i++) {
-    if (!isfinite(element(x, i)) || (i > 0 && element(x, i) < element(x, i - 1))) return false;
+    if (!isfinite(nsl_element(x, i)) || (i > 0 && nsl_element(x, i) < nsl_element(x, i - 1))) return false;
   }
   return true;
 }
@@ -85,11 +83,11 @@ static int f_rises(lua_State *L) {
 /* Keeps first, least, largest and last of the points from `from` on that lie in one unit; where the next begins. */
 static int keep_unit(Curve *c, const Axis *axis, int from) {
   int low = from, high = from, to = from;
-  double unit = unit_of(axis, element(c->x, from));
-  while (to + 1 < c->x->n && isfinite(element(c->y, to + 1)) && unit_of(axis, element(c->x, to + 1)) == unit) {
+  double unit = unit_of(axis, nsl_element(c->x, from));
+  while (to + 1 < c->x->n && isfinite(nsl_element(c->y, to + 1)) && unit_of(axis, nsl_element(c->x, to + 1)) == unit) {
     to++;
-    if (element(c->y, to) < element(c->y, low)) low = to;
-    if (element(c->y, to) > element(c->y, high)) high = to;
+    if (nsl_element(c->y, to) < nsl_element(c->y, low)) low = to;
+    if (nsl_element(c->y, to) > nsl_element(c->y, high)) high = to;
   }
   keep(c, from);
   keep(c, low < high ? low : high);
@@ -107,11 +105,11 @@ static int columns(lua_State *L) {
   Curve c = check_curve(L, "columns");
   if (!rises(c.x)) return 0;
   for (int i = 0; i < c.x->n;) {
-    if (isfinite(element(c.y, i))) {
+    if (isfinite(nsl_element(c.y, i))) {
       i = keep_unit(&c, &axis, i);
     } else {
       keep(&c, i++);
-      while (i < c.x->n && !isfinite(element(c.y, i))) i++;
+      while (i < c.x->n && !isfinite(nsl_element(c.y, i))) i++;
     }
   }
   return push_kept(L, &c);
@@ -123,7 +121,7 @@ static int distance(lua_State *L) {
   Curve c = check_curve(L, "distance");
   double x = NAN, y = NAN;
   for (int i = 0; i < c.x->n; i++) {
-    double u = place(&across, element(c.x, i)), v = place(&up, element(c.y, i));
+    double u = place(&across, nsl_element(c.x, i)), v = place(&up, nsl_element(c.y, i));
     if (fabs(u - x) < 1 && fabs(v - y) < 1 && i < c.x->n - 1) continue;
     keep(&c, i);
     x = u, y = v;
@@ -131,7 +129,7 @@ static int distance(lua_State *L) {
   return push_kept(L, &c);
 }
 
-static bool same(const NslVector *y, int i, int j) { return element(y, i) == element(y, j); }
+static bool same(const NslVector *y, int i, int j) { return nsl_element(y, i) == nsl_element(y, j); }
 
 /* A step's corner, moved by at most a unit and half the step to either side: along the axis from `from` towards `to`. */
 static double cut(const Axis *axis, double from, double to) {
@@ -156,8 +154,8 @@ static void put(Stairs *s, double x, double y) {
 
 /* The corners between the points k and k + 1 of the curve that stay. */
 static void put_step(Stairs *s, int k) {
-  double x0 = element(s->curve->x, s->curve->kept[k]), x1 = element(s->curve->x, s->curve->kept[k + 1]);
-  double y0 = element(s->curve->y, s->curve->kept[k]), y1 = element(s->curve->y, s->curve->kept[k + 1]);
+  double x0 = nsl_element(s->curve->x, s->curve->kept[k]), x1 = nsl_element(s->curve->x, s->curve->kept[k + 1]);
+  double y0 = nsl_element(s->curve->y, s->curve->kept[k]), y1 = nsl_element(s->curve->y, s->curve->kept[k + 1]);
   double at = s->where == 'i' ? x0 + (x1 - x0) / 2 : s->where == 'o' ? x1 : x0;
   if (s->where != 'r') put(s, at - cut(s->across, x0, x1), y0 + cut(s->up, y0, y1));
   if (s->where != 'o') put(s, at + cut(s->across, x0, x1), y1 - cut(s->up, y0, y1));
@@ -185,7 +183,7 @@ static int corners(lua_State *L) {
   s.u = nsl_push_vector(L, size, NULL), s.v = nsl_push_vector(L, size, NULL);
   still_alive(L, &c);
   for (int k = 0; k < c.count; k++) {
-    put(&s, element(c.x, c.kept[k]), element(c.y, c.kept[k]));
+    put(&s, nsl_element(c.x, c.kept[k]), nsl_element(c.y, c.kept[k]));
     if (k + 1 < c.count && !same(c.y, c.kept[k], c.kept[k + 1])) put_step(&s, k);
   }
   return 2;

@@ -75,6 +75,11 @@ void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who
 /* The method v:assign(source), v at 1 and the source at 2: to be called within another C function's frame too. */
 int nsl_vector_assign(lua_State *L);
 
+/* Element i, from 0; nothing is checked. */
+static inline double nsl_element(const NslVector *v, int i) {
+  return v->data[(ptrdiff_t)i * v->stride];
+}
+
 /* Raises "LABEL is read-only" unless the vector may be written. */
 void nsl_vector_writable(lua_State *L, const NslVector *v);
 
