@@ -20,6 +20,22 @@ function models.simulation(o)
   return ns.TimeStepping(nsds, td, osi, o.problem), interactions
 end
 
+-- A nonlinear system with a relay: state, multiplier, parameters and a step that takes several iterations.
+function models.oscillator(o)
+  local ds = ns.FirstOrderNonLinearDS({ 2, 0 }, function(_, x, z, f)
+    f[1], f[2] = x[2], z[1] * (1 - x[1] * x[1]) * x[2] - x[1]
+  end)
+  ds:setzPtr(ns.vector { 1 })
+  local relation = ns.FirstOrderType2R {
+    h = function(_, x, _, y) y[1] = x[2] end,
+    g = function(_, lambda, r) r[2] = 0.3 * lambda[1] end,
+  }
+  o = o or {}
+  o.systems, o.links, o.T, o.theta = { ds }, { { ns.RelayNSL(1, -1, 1), relation, ds } }, 4, 0.5
+  local simu, inter = models.simulation(o)
+  return simu, ds, inter[1]
+end
+
 -- A simulation of x1' = -x1, x2' = -2 x2 from (1, 2), with names for the two; o: names, T (2), fail: when f raises.
 function models.two_decays(names, o)
   o = o or {}

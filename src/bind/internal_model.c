@@ -9,6 +9,7 @@
 #include "bind/matrix.h"
 #include "bind/model.h"
 #include "integrators/triplets.h"
+#include "model/components.h"
 
 typedef NsStatus (*Derivative)(const NsRelation *, const NsRelationPoint *, const double *, double *, double *,
                                NsError *);
@@ -132,7 +133,22 @@ static int triplets(lua_State *L) {
   return 2;
 }
 
+/* components(nsds): how many there are, and the list of the component (from 1) of each system. */
+static int components(lua_State *L) {
+  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  int *of = lua_newuserdatauv(L, ((size_t)nsds->nds + 1) * sizeof *of, 0);
+  lua_pushinteger(L, ns_nsds_components(nsds, of));
+  lua_newtable(L);
+  for (int d = 0; d < nsds->nds; d++) {
+    lua_pushinteger(L, of[d] + 1);
+    lua_rawseti(L, -2, d + 1);
+  }
+  return 2;
+}
+
 void nsl_internal_model(lua_State *L) {
+  lua_pushcfunction(L, components);
+  lua_setfield(L, -2, "components");
   lua_pushcfunction(L, relation_bias);
   lua_setfield(L, -2, "relation_bias");
   lua_pushcfunction(L, relation_rate);

@@ -225,17 +225,17 @@ static const NsOsnsp *last_problem(lua_State *L, const char *what) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
   if (ns_osnsp_has_contacts(problem))
     luaL_error(L, "%s: %s: not for contacts with friction", ns_osnsp_name(problem->kind), what);
-  if (problem->sparse || problem->wide)
+  if (ns_osnsp_is_sparse(problem))
     luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this",
                ns_osnsp_name(problem->kind), what);
-  if (!problem->M)
+  if (!ns_osnsp_solved(problem))
     luaL_error(L, "%s: %s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind), what);
   return problem;
 }
 
 int nsl_osnsp_uniqueness(lua_State *L) {
   const NsOsnsp *problem = last_problem(L, "uniqueness");
-  study(L, problem->m, problem->M, problem->lower, problem->upper, problem->polyhedron != NULL);
+  study(L, problem->m, ns_osnsp_matrix(problem), problem->lower, problem->upper, problem->polyhedron != NULL);
   return 1;
 }
 
@@ -243,7 +243,7 @@ int nsl_osnsp_solutions(lua_State *L) {
   const NsOsnsp *problem = last_problem(L, "solutions");
   if (problem->polyhedron)
     return luaL_error(L, "%s: solutions: not for polyhedral laws (NormalConeNSL)", ns_osnsp_name(problem->kind));
-  NsBoxProblem p = {problem->m, problem->M, problem->m, problem->q, problem->lower, problem->upper};
+  NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper};
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   return push_solutions(L, c, &p);
 }

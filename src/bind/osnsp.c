@@ -130,13 +130,9 @@ static int osnsp_set_verbose(lua_State *L) {
   return 0;
 }
 
-static bool solved(const NsOsnsp *problem) {
-  return problem->M || problem->sparse || problem->wide;
-}
-
 /* A copy of one of the last problem's vectors; nil before the first solve. */
 static int copy_vector(lua_State *L, const NsOsnsp *problem, const double *from) {
-  if (!solved(problem)) return lua_pushnil(L), 1;
+  if (!ns_osnsp_solved(problem)) return lua_pushnil(L), 1;
   NslVector *v = nsl_push_vector(L, problem->m, NULL);
   if (problem->m) memcpy(v->data, from, (size_t)problem->m * sizeof *from);
   return 1;
@@ -145,9 +141,11 @@ static int copy_vector(lua_State *L, const NsOsnsp *problem, const double *from)
 /* nil too for the sparse problem of a large model, which is not of the form y = M lambda + q. */
 static int osnsp_M(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
-  if (!problem->M) return lua_pushnil(L), 1;
+  if (!ns_osnsp_solved(problem) || ns_osnsp_is_sparse(problem)) return lua_pushnil(L), 1;
   NslMatrix *M = nsl_push_matrix(L, problem->m, problem->m, NULL);
-  if (problem->m) memcpy(M->data, problem->M, (size_t)problem->m * (size_t)problem->m * sizeof(double));
+  const double *from = ns_osnsp_matrix(problem);
+  if (!from) return luaL_error(L, "not enough memory");
+  if (problem->m) memcpy(M->data, from, (size_t)problem->m * (size_t)problem->m * sizeof(double));
   return 1;
 }
 
@@ -175,7 +173,7 @@ static int osnsp_size(lua_State *L) {
 static int osnsp_info(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
   const NsSolverInfo *info = &problem->info;
-  if (!solved(problem)) return lua_pushnil(L), 1;
+  if (!ns_osnsp_solved(problem)) return lua_pushnil(L), 1;
   lua_newtable(L);
   lua_pushstring(L, ns_status_name(info->status)), lua_setfield(L, -2, "status");
   lua_pushstring(L, ns_status_message(info->status)), lua_setfield(L, -2, "message");

@@ -71,6 +71,7 @@ static void tell(void *context, const NsNewtonReport *r) {
   NslTimeStepping *self = context;
   const NsSolverInfo *s = r->solver;
   lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
+  if (r->island) lua_writestringerror(" of '%s'", r->island);
   char line[256];
   snprintf(line, sizeof line,
            ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "

@@ -8,7 +8,7 @@
 static void add(NsEdges *edges, const NsInteraction *inter, int e, const int *group) {
   int last = -1;
   for (int p = 0; p < inter->nds; p++) {
-    int g = group ? group[inter->ds[p]->index] : inter->ds[p]->index;
+    int g = group ? group[inter->ds[p]->node] : inter->ds[p]->node;
     if (g == last) continue;
     if (edges[g].of) edges[g].of[edges[g].count] = e;
     edges[g].count++;

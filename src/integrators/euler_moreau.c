@@ -156,7 +156,7 @@ static void lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter) {
   if (!edge->linear_output || !edge->linear_input) em->linear = false;
   edge->nparts = inter->nds;
   for (int p = 0, at = 0; p < inter->nds; p++) {
-    int node = inter->ds[p]->index;
+    int node = inter->ds[p]->node;
     edge->parts[p] = (Part){node, at};
     at += inter->ds[p]->n;
     touch(edge, em->nodes[node].cluster);

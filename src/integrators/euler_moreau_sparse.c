@@ -126,7 +126,7 @@ static void put_model(const void *context, NsTriplets *t) {
     const NsInteraction *inter = em->nsds->interactions[e];
     const NsRelation *rel = inter->relation;
     for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n) {
-      int n = inter->ds[p]->n, o = em->offset[inter->ds[p]->index];
+      int n = inter->ds[p]->n, o = em->offset[inter->ds[p]->node];
       ns_triplets_put_coef(t, &rel->B, -wr, (NsRectangle){at, n, 0, inter->m}, o, row, false);
       ns_triplets_put_coef(t, &rel->C, em->weight_y, (NsRectangle){0, inter->m, at, n}, row, o, false);
     }
@@ -185,7 +185,7 @@ static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError 
 static const double *gather(NsEulerMoreauSparse *em, const NsInteraction *inter, const double *stacked) {
   if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->index];
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
-    memcpy(em->pair_x + at, stacked + em->offset[inter->ds[p]->index], (size_t)inter->ds[p]->n * sizeof(double));
+    memcpy(em->pair_x + at, stacked + em->offset[inter->ds[p]->node], (size_t)inter->ds[p]->n * sizeof(double));
   return em->pair_x;
 }
 

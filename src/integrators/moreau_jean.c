@@ -57,8 +57,8 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
   }
   edge->nparts = inter->nds;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
-    NsMjNode *node = &mj->nodes[inter->ds[p]->index];
-    edge->parts[p] = (NsMjPart){.node = inter->ds[p]->index,
+    NsMjNode *node = &mj->nodes[inter->ds[p]->node];
+    edge->parts[p] = (NsMjPart){.node = inter->ds[p]->node,
                                 .at = at,
                                 .H = ns_arena_matrix(arena, edge->m, node->ds->nv),
                                 .X = ns_arena_matrix(arena, node->ds->nv, edge->m)};

@@ -137,7 +137,7 @@ static void put_model(const void *context, NsTriplets *t) {
     const NsInteraction *inter = mj->nsds->interactions[e];
     for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
       NsRectangle part = {0, inter->m, at, inter->ds[p]->nx};
-      int o = mj->offset[inter->ds[p]->index];
+      int o = mj->offset[inter->ds[p]->node];
       ns_triplets_put_coef(t, &inter->relation->C, -1, part, o, row, true);
       ns_triplets_put_coef(t, &inter->relation->C, 1, part, row, o, false);
     }

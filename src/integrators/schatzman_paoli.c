@@ -126,8 +126,8 @@ static void lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter)
   edge->H = ns_arena_matrix(arena, edge->m, inter->nx);
   edge->x = ns_arena_doubles(arena, inter->nx);
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
-    const Node *node = &sp->nodes[inter->ds[p]->index];
-    edge->parts[p] = (Part){inter->ds[p]->index, at, ns_arena_matrix(arena, node->n, edge->m)};
+    const Node *node = &sp->nodes[inter->ds[p]->node];
+    edge->parts[p] = (Part){inter->ds[p]->node, at, ns_arena_matrix(arena, node->n, edge->m)};
   }
 }
 

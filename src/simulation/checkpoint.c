@@ -213,7 +213,7 @@ static void visit_laws(NsNsds *nsds, NsVisitor visitor, void *context) {
 static void walk(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
   ns_ts_visit(ts, visitor, context);
-  ns_scheme_visit(&ts->scheme, visitor, context);
+  ns_islands_visit(&ts->islands, visitor, context);
   visit_laws(ts->nsds, visitor, context);
 }
 

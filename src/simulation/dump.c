@@ -50,11 +50,13 @@ static void print_groups(NsFile *file, const NsOsnsp *problem) {
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
   NsFile *file;
   int m = problem->m;
-  if (problem->sparse || problem->wide)
+  const double *M = ns_osnsp_matrix(problem);
+  if (ns_osnsp_is_sparse(problem))
     return ns_fail(err, NS_EARG, "%s: the one-step problem is a sparse one, which can not be dumped",
                    ns_osnsp_name(problem->kind));
-  if (!problem->M)
+  if (!ns_osnsp_solved(problem))
     return ns_fail(err, NS_EARG, "%s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind));
+  if (!M) return ns_fail(err, NS_ENOMEM, "not enough memory");
   NsStatus status = ns_file_open(&file, path, err);
   if (status != NS_OK) return status;
   ns_file_print(file, "-- y = M lambda + q, -y in the normal cone of [lower, upper] at lambda\nreturn {\n");
@@ -62,7 +64,7 @@ NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err) {
                 ns_status_name(problem->info.status));
   print_number(file, problem->info.residual);
   ns_file_print(file, ",\n  M = {\n");
-  for (int i = 0; i < m; i++) print_vector(file, "", problem->M + i, m, m);
+  for (int i = 0; i < m; i++) print_vector(file, "", M + i, m, m);
   ns_file_print(file, "  },\n");
   print_vector(file, "q", problem->q, m, 1);
   print_vector(file, "lower", problem->lower, m, 1);

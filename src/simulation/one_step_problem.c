@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "simulation/joined.h"
 
 /* Of answers; contacts with friction have a larger one when it is left at this. */
 #define DEFAULT_TOLERANCE 1e-11
@@ -36,6 +37,8 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
 }
 
 static void release(NsOsnsp *problem) {
+  ns_joined_free(problem->joined);
+  problem->joined = NULL;
   ns_box_free(problem->solver);
   ns_sparse_box_free(problem->sparse);
   problem->sparse = NULL;
@@ -61,7 +64,27 @@ bool ns_osnsp_has_contacts(const NsOsnsp *problem) {
   return false;
 }
 
+void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {
+  problem->options = other->options;
+  problem->asked = other->asked;
+  problem->dim = other->dim;
+}
+
+bool ns_osnsp_is_sparse(const NsOsnsp *problem) {
+  return problem->joined ? ns_joined_sparse(problem->joined) : problem->sparse || problem->wide;
+}
+
+bool ns_osnsp_solved(const NsOsnsp *problem) {
+  return problem->joined ? ns_joined_solved(problem->joined) : problem->M || ns_osnsp_is_sparse(problem);
+}
+
+const double *ns_osnsp_matrix(const NsOsnsp *problem) {
+  return problem->joined ? ns_joined_matrix(problem->joined, problem->m) : problem->M;
+}
+
 void ns_osnsp_forget(NsOsnsp *problem) {
+  ns_joined_free(problem->joined);
+  problem->joined = NULL;
   problem->wide = false;
   ns_sparse_box_free(problem->sparse);
   problem->sparse = NULL;
@@ -133,20 +156,31 @@ static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int sta
   return status == NS_OK ? take_polyhedra(problem, nsds, m) : status;
 }
 
+static void take_rows(NsOsnsp *problem, int m) {
+  double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
+  problem->m = problem->capacity = m;
+}
+
+NsStatus ns_osnsp_take_vectors(NsOsnsp *problem, const NsNsds *nsds, int m) {
+  release(problem);
+  take_rows(problem, m);
+  problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
+  NsStatus status = problem->arena.failed ? NS_ENOMEM : take_polyhedra(problem, nsds, m);
+  if (status != NS_OK) release(problem);
+  return status;
+}
+
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err) {
   NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
-  release(problem);
   int m = 0;
+  release(problem);
   for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
-  double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
-  if (problem->arena.failed || take_solver(problem, nsds, m, states) != NS_OK) {
-    release(problem);
-    return ns_fail(err, NS_ENOMEM, "not enough memory");
-  }
-  problem->m = problem->capacity = m;
-  return NS_OK;
+  take_rows(problem, m);
+  if (!problem->arena.failed && take_solver(problem, nsds, m, states) == NS_OK) return NS_OK;
+  release(problem);
+  return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
@@ -193,6 +227,7 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
   problem->M = p->W;
   problem->wide = p->W == NULL;
   if (p->n == 0) {
+    problem->ngroups = 0;
     problem->info = (NsSolverInfo){.status = NS_OK, .solver = "none"};
     return NS_OK;
   }

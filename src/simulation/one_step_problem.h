@@ -37,6 +37,9 @@ typedef enum NsOsnspKind {
   NS_OSNSP_KINDS
 } NsOsnspKind;
 
+/* Where the problems of several islands stand in that of the simulation (joined.h). */
+typedef struct NsJoined NsJoined;
+
 /*
 ** Find y, lambda with y = M lambda + q and -y in the normal cone of [lower, upper] at lambda. Sized by
 ** ns_osnsp_prepare; after a solve, M, q, lambda, y and info tell the last problem and its answer.
@@ -49,7 +52,7 @@ typedef struct NsOsnsp {
   NsBox *solver;
   int m, capacity; /* rows of the last problem (in mechanics, of those that took part), and at most */
   NsArena arena;
-  const double *M; /* m x m, the integrator's; NULL before the first solve and after the simulation is gone */
+  const double *M; /* m x m, the integrator's; NULL before the first solve, after the simulation is gone, when joined */
   double *q, *lower, *upper, *lambda, *y; /* m each */
   NsPolyhedron *polyhedron; /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
   int rows;
@@ -64,6 +67,7 @@ typedef struct NsOsnsp {
   int ngroups;
   bool wide;           /* that problem was sparse: M is NULL */
   bool again;          /* the next problem is that of another iterate of the same step */
+  NsJoined *joined;    /* of several islands, which solve their own: this one tells what they did; else NULL */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;
@@ -83,11 +87,24 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
 */
 NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsError *err);
 
+/* Sizes the vectors, of m rows, and the polyhedra of the graph's laws: what a problem has that others solve. NS_ENOMEM. */
+NsStatus ns_osnsp_take_vectors(NsOsnsp *problem, const NsNsds *nsds, int m);
+
+/* Takes over what was asked of another one: the options, the name of the method, the dimension of contacts. */
+void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other);
+
 /* Whether the last problem had contacts with friction. */
 bool ns_osnsp_has_contacts(const NsOsnsp *problem);
 
 /* Forgets the last problem, whose matrix was the integrator's: it is about to go. */
 void ns_osnsp_forget(NsOsnsp *problem);
+
+/* Whether a problem has been solved; whether the last one was sparse, so that it has no matrix to show. */
+bool ns_osnsp_solved(const NsOsnsp *problem);
+bool ns_osnsp_is_sparse(const NsOsnsp *problem);
+
+/* The m x m matrix of the last problem; NULL when there is none, or no memory to join those of several islands. */
+const double *ns_osnsp_matrix(const NsOsnsp *problem);
 
 /* Reads the laws' bounds; called when a step begins. */
 void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);

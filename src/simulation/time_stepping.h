@@ -6,8 +6,7 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
-#include "simulation/condensed.h"
-#include "simulation/scheme.h"
+#include "simulation/island.h"
 #include "simulation/time_grid.h"
 
 /*
@@ -56,6 +55,7 @@ typedef struct NsNewtonReport {
   NsStepResidual residual;
   const NsSolverInfo *solver;
   double damping;
+  const char *island; /* of several islands: the name of its first system; else NULL */
 } NsNewtonReport;
 
 typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
@@ -87,19 +87,16 @@ typedef struct NsTimeStepping {
   long nsteps;   /* whole steps of the grid up to T */
   long k;        /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
   bool computed; /* the step from t_k is computed, nextStep is due */
-  int newton_iterations; /* of the last step */
-  NsStepResidual residual;
+  int newton_iterations; /* of the last step: the most of its islands */
+  NsStepResidual residual; /* of the last step: the largest of its islands */
   NsProgress progress;
   NsFailure failure; /* of the last step that was computed */
-  bool spoiled;      /* whether polishing lost the iterate */
   NsTimeSteppingStats stats;
 
-  NsScheme scheme; /* made by ns_ts_prepare */
-  NsCondensed *condensed; /* for steps that Newton's method fails at; made with the first one */
-  bool ready;      /* the scheme has been made */
+  NsIslands islands; /* made by ns_ts_prepare */
+  bool ready;        /* they have been made */
   uint64_t graph_version;
   bool output_known;  /* the initial y has been evaluated */
-  NsSnapshot rollback; /* the state before a step that is computed in parts */
   bool accounting;     /* mechanics: the account of the energy is kept */
   NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
   NsEventLog log;      /* of EventDriven */
@@ -169,6 +166,12 @@ void ns_ts_account(NsTimeStepping *ts);
 
 /* Back to t0 and the initial states. */
 void ns_ts_reset(NsTimeStepping *ts);
+
+/* Appends " (t=.. step .. newton ..)" to what an inner room said; a callback's own error says it already. Returns status. */
+NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err);
+
+/* The state becomes the memory of the step that begins; what a script wrote since the last step is part of it. */
+void ns_ts_remember(NsNsds *nsds);
 
 /* Walks the state of the simulation and of its NSDS: an NsWalk. */
 void ns_ts_visit(void *ts, NsVisitor visitor, void *context);

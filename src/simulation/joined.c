@@ -1,0 +1,169 @@
+/*
+** joined.c
+** Gathering the islands' problems, row by row.
+*/
+#include "simulation/joined.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct NsJoined {
+  const NsIsland *islands; /* count of them, borrowed */
+  int count;
+  int ninteractions;  /* of the whole graph */
+  int *first;         /* ninteractions + 1: where the rows of each interaction begin in the whole */
+  int **place;        /* of each island: the row in the whole of each row of its problem */
+  int *group_at;      /* of the whole's rows: 1 + the group of its island's problem that begins there; 0: none does */
+  int *island_at;     /* the island of that group */
+  double *M;          /* made when it is asked for */
+  size_t capacity;    /* its elements */
+  NsArena arena;
+};
+
+const NsInteraction *ns_island_first_interaction(const NsIsland *island) {
+  const NsNsds *graph = island->graph;
+  if (graph->ninteractions == 0) return NULL;
+  return graph->interactions[island->scheme.moreau_jean ? ns_moreau_jean_interaction(island->scheme.moreau_jean, 0) : 0];
+}
+
+NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *islands, NsError *err) {
+  int m = 0;
+  for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
+  NsStatus status = ns_osnsp_take_vectors(whole, nsds, m);
+  NsJoined *joined = whole->joined = status == NS_OK ? ns_alloc(1, sizeof *joined) : NULL;
+  if (!joined) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  joined->islands = islands->of;
+  joined->count = islands->count;
+  joined->ninteractions = nsds->ninteractions;
+  joined->first = ns_arena_ints(&joined->arena, (ptrdiff_t)nsds->ninteractions + 1);
+  joined->group_at = ns_arena_ints(&joined->arena, m);
+  joined->island_at = ns_arena_ints(&joined->arena, m);
+  joined->place = ns_arena_take(&joined->arena, (size_t)joined->count, sizeof *joined->place);
+  for (int i = 0; joined->place && i < joined->count; i++)
+    joined->place[i] = ns_arena_ints(&joined->arena, joined->islands[i].problem->capacity);
+  return joined->arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
+}
+
+void ns_joined_free(NsJoined *joined) {
+  if (!joined) return;
+  ns_free(joined->M);
+  ns_arena_release(&joined->arena);
+  ns_free(joined);
+}
+
+bool ns_joined_sparse(const NsJoined *joined) {
+  for (int i = 0; i < joined->count; i++)
+    if (ns_osnsp_is_sparse(joined->islands[i].problem)) return true;
+  return false;
+}
+
+/* An island without interactions has no problem to solve. */
+bool ns_joined_solved(const NsJoined *joined) {
+  for (int i = 0; i < joined->count; i++)
+    if (joined->islands[i].graph->ninteractions > 0 && !ns_osnsp_solved(joined->islands[i].problem)) return false;
+  return true;
+}
+
+/* ---- gathering ---- */
+
+void ns_island_note_rows(NsIsland *island) {
+  const NsMoreauJean *mj = island->scheme.moreau_jean;
+  int row = 0;
+  if (!island->whose) return;
+  for (; mj && row < island->problem->m; row++) island->whose[row] = island->number[ns_moreau_jean_interaction(mj, row)];
+  for (int e = 0; !mj && e < island->graph->ninteractions; e++)
+    for (int k = 0; k < island->graph->interactions[e]->m; k++) island->whose[row++] = island->number[e];
+}
+
+/* The row in the whole of each row of each island's problem; returns the number of rows. */
+static int find_places(NsJoined *joined) {
+  int *first = joined->first;
+  memset(first, 0, ((size_t)joined->ninteractions + 1) * sizeof *first);
+  for (int i = 0; i < joined->count; i++) {
+    const NsIsland *island = &joined->islands[i];
+    for (int row = 0; row < island->problem->m; row++) first[1 + island->whose[row]]++;
+  }
+  for (int e = 0; e < joined->ninteractions; e++) first[e + 1] += first[e];
+  int m = first[joined->ninteractions];
+  for (int i = 0; i < joined->count; i++)
+    for (int row = 0; row < joined->islands[i].problem->m; row++)
+      joined->place[i][row] = first[joined->islands[i].whose[row]]++;
+  return m;
+}
+
+static void gather_rows(NsOsnsp *whole, const NsOsnsp *part, const int *place) {
+  for (int row = 0; row < part->m; row++) {
+    int to = place[row];
+    whole->q[to] = part->q[row];
+    whole->lower[to] = part->lower[row];
+    whole->upper[to] = part->upper[row];
+    whole->lambda[to] = part->lambda[row];
+    whole->y[to] = part->y[row];
+  }
+}
+
+/* The groups in the order of their rows in the whole. */
+static void gather_groups(NsOsnsp *whole) {
+  NsJoined *joined = whole->joined;
+  memset(joined->group_at, 0, (size_t)whole->m * sizeof *joined->group_at);
+  for (int i = 0; i < joined->count; i++) {
+    const NsOsnsp *part = joined->islands[i].problem;
+    for (int g = 0, row = 0; g < part->ngroups; row += part->groups[g++].dim) {
+      joined->group_at[joined->place[i][row]] = g + 1;
+      joined->island_at[joined->place[i][row]] = i;
+    }
+  }
+  whole->ngroups = 0;
+  for (int row = 0; row < whole->m; row++)
+    if (joined->group_at[row] > 0)
+      whole->groups[whole->ngroups++] = joined->islands[joined->island_at[row]].problem->groups[joined->group_at[row] - 1];
+}
+
+/* Iterations are added up; the residuals are the largest. */
+static void gather_info(NsSolverInfo *whole, const NsSolverInfo *part) {
+  if (!whole->solver || strcmp(whole->solver, "none") == 0) whole->solver = part->solver;
+  else if (part->solver && strcmp(part->solver, "none") != 0 && strcmp(whole->solver, part->solver) != 0)
+    whole->solver = "several";
+  whole->iterations += part->iterations;
+  whole->residual = fmax(whole->residual, part->residual);
+  whole->relative = fmax(whole->relative, part->relative);
+  whole->backward = fmax(whole->backward, part->backward);
+  whole->warm = whole->warm && part->warm;
+}
+
+void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed) {
+  NsJoined *joined = whole->joined;
+  if (!joined) return;
+  NsSolverInfo info = {.status = NS_OK, .warm = true};
+  whole->m = find_places(joined);
+  for (int i = 0; i < joined->count; i++) {
+    const NsOsnsp *part = joined->islands[i].problem;
+    gather_rows(whole, part, joined->place[i]);
+    if (part->m > 0) gather_info(&info, &part->info);
+  }
+  gather_groups(whole);
+  whole->info = failed ? failed->problem->info : info;
+}
+
+static void place_block(double *M, int m, const NsOsnsp *part, const int *place) {
+  for (int j = 0; j < part->m; j++)
+    for (int i = 0; i < part->m; i++)
+      M[place[i] + (size_t)place[j] * (size_t)m] = part->M[i + (size_t)j * (size_t)part->m];
+}
+
+const double *ns_joined_matrix(NsJoined *joined, int m) {
+  size_t elements = (size_t)m * (size_t)m;
+  if (!ns_joined_solved(joined) || ns_joined_sparse(joined)) return NULL;
+  if (!joined->M || joined->capacity < elements) {
+    double *M = ns_resize(joined->M, elements + 1, sizeof *M);
+    if (!M) return NULL;
+    joined->M = M;
+    joined->capacity = elements;
+  }
+  memset(joined->M, 0, elements * sizeof *joined->M);
+  for (int i = 0; i < joined->count; i++)
+    if (joined->islands[i].problem->M) place_block(joined->M, m, joined->islands[i].problem, joined->place[i]);
+  return joined->M;
+}

@@ -1,0 +1,223 @@
+/*
+** newton.c
+** Newton's method for the step of one island, and the one linearised problem that a linear model needs.
+*/
+#include "simulation/newton.h"
+
+#include <math.h>
+
+#include "base/interrupt.h"
+#include "simulation/joined.h"
+
+enum { MAX_HALVINGS = 10 };
+
+/* Of the tolerance: what Newton's last iterate may leave without another iteration; see worth_polishing. */
+static const double polished = 1e-3;
+
+/* ---- one linearised problem ---- */
+
+/* NS_EARG when the solver that was asked for is not one for the problem's matrix; NS_OK, nothing said, when it is. */
+static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
+  const NsOsnsp *problem = island->problem;
+  const char *kind = ns_osnsp_name(problem->kind), *asked = problem->asked ? problem->asked : "default";
+  bool sparse = ns_scheme_sparse_states(&island->scheme) >= 0;
+  if (problem->options.method == NS_BOX_PGS)
+    return ns_fail(err, NS_EARG, "%s: solver '%s' needs a positive diagonal of %s", kind, asked,
+                   sparse                ? "the sparse problem in states and multipliers"
+                   : problem->polyhedron ? "the problem in the rows of H"
+                                         : "M");
+  if (!sparse) return NS_OK;
+  return ns_fail(err, NS_EARG,
+                 "%s: solver '%s' takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
+                 "'interior'",
+                 kind, asked);
+}
+
+NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  ts->failure = NS_FAILED_PROBLEM;
+  const NsSolverInfo *info = &island->problem->info;
+  const NsInteraction *first = ns_island_first_interaction(island);
+  if (info->status == NS_EARG && wrong_solver(island, err) != NS_OK) return ns_ts_locate(ts, NS_EARG, err);
+  if (first)
+    ns_fail(err, info->status,
+            "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
+            ns_osnsp_name(island->problem->kind), ns_status_message(info->status), island->problem->m,
+            island->problem->m == 1 ? "" : "s", first->name, island->graph->ninteractions > 1 ? " on" : "", info->residual);
+  else
+    ns_fail(err, info->status, "the sparse equations of the states have no accepted solution: %s (residual %.3g)",
+            ns_status_message(info->status), info->residual);
+  return ns_ts_locate(ts, info->status, err);
+}
+
+/* Jacobians (`full`: of terms that matter little, too) and the one-step problem at the iterate, solved: problem->lambda, y. */
+static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full, NsError *err) {
+  NsScheme *scheme = &island->scheme;
+  long factorizations = ns_scheme_factorizations(scheme);
+  NsStatus status = ns_scheme_linearize(scheme, full, err);
+  ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
+  if (status != NS_OK) return ns_ts_locate(ts, status, err);
+  island->problem->again = ts->progress.newton > 1;
+  status = ns_scheme_solve(scheme, island->problem);
+  ns_island_note_rows(island);
+  ts->stats.solver_iterations += island->problem->info.iterations;
+  return status == NS_OK ? NS_OK : ns_island_failed(ts, island, err);
+}
+
+/* ---- Newton ---- */
+
+static bool converged(const NsTimeStepping *ts, const NsIsland *island) {
+  return ns_step_converged(&island->residual, ts->newton.rtol);
+}
+
+static double newton_merit(const NsStepResidual *r) {
+  return fmax(r->state, r->output);
+}
+
+void ns_island_report(const NsTimeStepping *ts, const NsIsland *island, double damping) {
+  if (!ts->listener) return;
+  NsNewtonReport r = {ts->progress, island->residual, &island->problem->info, damping,
+                      ts->islands.count > 1 ? island->graph->ds[0]->name : NULL};
+  ts->listener(ts->listener_context, &r);
+}
+
+bool ns_worth_retrying(NsStatus status) {
+  return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
+}
+
+/*
+** Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better
+** than `before`.
+*/
+static NsStatus move(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
+  NsScheme *scheme = &island->scheme;
+  double s = 1;
+  for (int i = 0;; i++, s /= 2) {
+    bool last = !damped || i == MAX_HALVINGS;
+    ns_scheme_advance(scheme, island->problem->lambda, s);
+    NsStatus status = ns_scheme_finite(scheme, err);
+    if (status == NS_OK) status = ns_scheme_evaluate(scheme, err);
+    if (status != NS_OK && (last || !ns_worth_retrying(status))) return ns_ts_locate(ts, status, err);
+    if (status != NS_OK) continue;
+    island->residual = ns_scheme_residual(scheme, island->problem->y, ts->newton.atol);
+    if (last || newton_merit(&island->residual) < (1 - 0.25 * s) * before) break;
+  }
+  ns_island_report(ts, island, s);
+  return NS_OK;
+}
+
+static NsStatus not_converged(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  ts->failure = NS_FAILED_NEWTON;
+  const NsStepResidual *r = &island->residual;
+  bool violated = newton_merit(r) <= ts->newton.rtol, state = violated || r->state >= r->output;
+  const NsInteraction *inter = state ? NULL : island->graph->interactions[r->worst_interaction];
+  ns_fail(err, NS_ENOCONV,
+          "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
+          ns_simulation_name(ts->kind), ts->newton.max_iterations, violated ? r->equation : newton_merit(r), state ? "dynamical system" : "interaction",
+          state ? island->graph->ds[violated ? r->violated_ds : r->worst_ds]->name : inter->name,
+          violated ? ns_step_violation(ts->newton.rtol) : ts->newton.rtol);
+  return ns_ts_locate(ts, NS_ENOCONV, err);
+}
+
+/* Whether a residual that goes on shrinking by the same factor is not within the tolerance after one more iteration. */
+static bool slow(const NsTimeStepping *ts, double earlier, double now) {
+  return !(now * now <= ts->newton.rtol * earlier);
+}
+
+/*
+** Whether an iterate that passes is worth one more iteration: in the scheme of first order, where multipliers have an
+** error of that of the state over h, and when the first one has not come far below the tolerance.
+*/
+static bool worth_polishing(const NsTimeStepping *ts, const NsIsland *island) {
+  return island->scheme.euler_moreau && newton_merit(&island->residual) > polished * ts->newton.rtol;
+}
+
+/*
+** One more iteration from an iterate that passed. NS_ENOCONV when it spoiled it, or failed where another path may not:
+** the iterate is lost then.
+*/
+static NsStatus polish(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsError unheard = {NS_OK, ""};
+  NsFailure failure = ts->failure;
+  ts->progress.newton = ++island->newton_iterations;
+  ts->stats.newton_iterations++;
+  NsStatus status = solve_linearised(ts, island, false, &unheard);
+  if (status == NS_OK) status = move(ts, island, false, INFINITY, &unheard);
+  if (status == NS_OK && converged(ts, island)) return NS_OK;
+  island->spoiled = status == NS_OK || ns_worth_retrying(status);
+  if (island->spoiled) ts->failure = failure;
+  else if (err) *err = unheard;
+  return island->spoiled ? NS_ENOCONV : status;
+}
+
+/* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
+static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, bool polishing, NsError *err) {
+  NsScheme *scheme = &island->scheme;
+  double earlier = INFINITY, before = INFINITY;
+  island->spoiled = false;
+  ts->progress.newton = 1;
+  NsStatus status = ns_scheme_evaluate(scheme, err);
+  for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
+    if (ns_interrupted()) return ns_ts_locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
+    ts->progress.newton = island->newton_iterations = a;
+    ts->stats.newton_iterations++;
+    status = solve_linearised(ts, island, a > 2 && slow(ts, earlier, before), err);
+    if (status == NS_OK) status = move(ts, island, damped, before, err);
+    if (status != NS_OK) break;
+    if (converged(ts, island)) {
+      if (polishing && worth_polishing(ts, island) && (status = polish(ts, island, err)) != NS_OK) return status;
+      status = ns_scheme_complete(scheme, err);
+      return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+    }
+    earlier = before;
+    before = newton_merit(&island->residual);
+  }
+  return status == NS_OK ? not_converged(ts, island, err) : status;
+}
+
+/* The same with the iterate that passed polished; without that where polishing fails. */
+static NsStatus newton(NsTimeStepping *ts, NsIsland *island, bool damped, NsError *err) {
+  NsStatus status = newton_once(ts, island, damped, true, err);
+  if (status != NS_ENOCONV || !island->spoiled) return status;
+  ns_scheme_restart(&island->scheme);
+  return newton_once(ts, island, damped, false, err);
+}
+
+/* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
+static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsStatus status = newton(ts, island, false, err);
+  if (ns_worth_retrying(status) && ns_scheme_predicted(&island->scheme)) {
+    ns_scheme_restart(&island->scheme);
+    status = newton(ts, island, false, err);
+  }
+  if (!ns_worth_retrying(status)) return status;
+  NsError again = {NS_OK, ""};
+  NsFailure failure = ts->failure;
+  ts->stats.damped_steps++;
+  ns_scheme_restart(&island->scheme);
+  NsStatus damped = newton(ts, island, true, &again);
+  if (ns_worth_retrying(damped)) ts->failure = failure;
+  if (ns_worth_retrying(damped)) return status;
+  if (damped != NS_OK && err) *err = again;
+  return damped;
+}
+
+/* A linear model: one linearised problem is the solution. */
+static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsScheme *scheme = &island->scheme;
+  ts->progress.newton = island->newton_iterations = 1;
+  ts->stats.newton_iterations++;
+  NsStatus status = ns_scheme_evaluate(scheme, err);
+  if (status == NS_OK) status = solve_linearised(ts, island, false, err);
+  if (status != NS_OK) return status;
+  ns_scheme_advance(scheme, island->problem->lambda, 1);
+  status = ns_scheme_finite(scheme, err);
+  if (status != NS_OK) return ns_ts_locate(ts, status, err);
+  island->residual = (NsStepResidual){0};
+  ns_island_report(ts, island, 1);
+  return ns_scheme_evaluate_relations(scheme, err);
+}
+
+
+NsStatus ns_island_solve(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  return ns_scheme_linear(&island->scheme) ? solve_linear(ts, island, err) : solve_nonlinear(ts, island, err);
+}

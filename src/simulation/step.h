@@ -1,0 +1,16 @@
+/*
+** step.h
+** The step from t_k to t_{k+1}.
+*/
+#ifndef NS_SIMULATION_STEP_H
+#define NS_SIMULATION_STEP_H
+
+#include "simulation/time_stepping.h"
+
+/*
+** Computes the step from the memories of t_k and accepts it. The islands of the graph are solved one after the other, then
+** accepted together: a callback sees all other systems at t_k. On failure every object is what it was.
+*/
+NsStatus ns_step(NsTimeStepping *ts, NsError *err);
+
+#endif
