@@ -61,9 +61,9 @@ struct NsDs {
   double *z; /* nz parameters, borrowed; NULL when there are none */
   int nz;
 
+  int node;          /* its place in its island, the part of the graph that is stepped on its own */
   const void *owner; /* the NSDS it was inserted in; NULL: none */
   int index;         /* its place there */
-  int node;          /* its place in its island, the part of the graph that is stepped on its own */
   bool closed;       /* given up by its owner: a step refuses it */
 };
 

@@ -203,43 +203,58 @@ static NsStatus step_condensed(NsTimeStepping *ts, NsIsland *island, NsStatus fa
 }
 
 
-/* Of the islands, which step at the same time, the step has the most that one of them had. */
-static void count_most(NsTimeSteppingStats *most, const NsTimeSteppingStats *stats) {
-  if (stats->newton_iterations > most->newton_iterations) most->newton_iterations = stats->newton_iterations;
-  if (stats->damped_steps > most->damped_steps) most->damped_steps = stats->damped_steps;
-  if (stats->substeps > most->substeps) most->substeps = stats->substeps;
-}
-
 /* The island's iterate at t_{k+1}, by whatever path leads there. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   bool several = ts->islands.count > 1;
   bool refine = ts->newton.max_substeps > 1 && !island->scheme.event_driven && !island->scheme.schatzman_paoli;
-  ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
+  double t_next = ns_ts_next_time(ts);
+  ts->progress = (NsProgress){t_next, ts->k + 1, 0};
   island->accounted = false;
   if (several) ns_osnsp_ask_like(island->problem, ts->problem);
   if (refine || several) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
-  NsStatus status = step(ts, island, ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), err);
-  if (status != NS_OK && refine) status = step_refined(ts, island, status, err);
+  NsStatus status = step(ts, island, ns_ts_time(ts), t_next, ns_time_grid_step(ts->grid, ts->k), err);
+  if (status == NS_OK) return NS_OK;
+  if (refine) status = step_refined(ts, island, status, err);
   return status == NS_OK ? NS_OK : step_condensed(ts, island, status, err);
 }
 
+static long larger(long a, long b) {
+  return a > b ? a : b;
+}
+
+/* What the step is said to have taken: the islands step at the same time, so that it is the most that one of them took. */
+typedef struct StepCounts {
+  long newton_iterations, damped_steps, substeps;
+} StepCounts;
+
+/* Takes the counts of an island out of the statistics, which are `before` again, into the most of the islands. */
+static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepCounts *before) {
+  most->newton_iterations = larger(most->newton_iterations, stats->newton_iterations);
+  most->damped_steps = larger(most->damped_steps, stats->damped_steps);
+  most->substeps = larger(most->substeps, stats->substeps);
+  stats->newton_iterations = before->newton_iterations;
+  stats->damped_steps = before->damped_steps;
+  stats->substeps = before->substeps;
+}
+
+/* The same for what the simulation tells of its last step. */
+static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
+  if (island->newton_iterations > ts->newton_iterations) ts->newton_iterations = island->newton_iterations;
+  if (island->residual.state > ts->residual.state) ts->residual.state = island->residual.state;
+  if (island->residual.output > ts->residual.output) ts->residual.output = island->residual.output;
+}
+
 static NsStatus compute_islands(NsTimeStepping *ts, NsError *err) {
-  NsTimeSteppingStats most = ts->stats;
+  StepCounts before = {ts->stats.newton_iterations, ts->stats.damped_steps, ts->stats.substeps}, most = before;
   NsStatus status = NS_OK;
   ts->newton_iterations = 0;
-  ts->residual = (NsStepResidual){0};
+  ts->residual.state = ts->residual.output = 0;
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
     NsIsland *island = &ts->islands.of[i];
-    NsTimeSteppingStats before = ts->stats;
     status = compute_island(ts, island, err);
     if (status != NS_OK) ns_osnsp_gather(ts->problem, island);
-    count_most(&most, &ts->stats);
-    ts->stats.newton_iterations = before.newton_iterations;
-    ts->stats.damped_steps = before.damped_steps;
-    ts->stats.substeps = before.substeps;
-    if (island->newton_iterations > ts->newton_iterations) ts->newton_iterations = island->newton_iterations;
-    if (island->residual.state > ts->residual.state) ts->residual.state = island->residual.state;
-    if (island->residual.output > ts->residual.output) ts->residual.output = island->residual.output;
+    count_most(&most, &ts->stats, &before);
+    tell_most(ts, island);
   }
   ts->stats.newton_iterations = most.newton_iterations;
   ts->stats.damped_steps = most.damped_steps;

@@ -209,7 +209,6 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_ELSEWHERE;
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
-    ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
