@@ -268,16 +268,32 @@ static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   int i = 0;
   for (; status == NS_OK && i < ts->islands.count; i++) status = accept_iterate(ts, &ts->islands.of[i], err);
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
-  if (status == NS_OK || ts->islands.count == 1) return status;
+  if (status == NS_OK) return NS_OK;
   for (i -= 2; i >= 0; i--)
     (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);
   for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
   return status;
 }
 
-NsStatus ns_step(NsTimeStepping *ts, NsError *err) {
+/* The islands of a graph that falls apart. */
+static NsStatus step_islands(NsTimeStepping *ts, NsError *err) {
   NsStatus status = compute_islands(ts, err);
-  if (status == NS_OK) status = accept_islands(ts, err);
+  return status == NS_OK ? accept_islands(ts, err) : status;
+}
+
+/* A graph that hangs together: the simulation's problem is the island's. */
+static NsStatus step_whole(NsTimeStepping *ts, NsError *err) {
+  NsIsland *island = ts->islands.of;
+  NsStatus status = compute_island(ts, island, err);
+  if (status == NS_OK) status = accept_iterate(ts, island, err);
+  ts->newton_iterations = island->newton_iterations;
+  ts->residual.state = island->residual.state;
+  ts->residual.output = island->residual.output;
+  return status;
+}
+
+NsStatus ns_step(NsTimeStepping *ts, NsError *err) {
+  NsStatus status = ts->islands.count == 1 ? step_whole(ts, err) : step_islands(ts, err);
   if (status != NS_OK) ts->energy = ts->energy_k;
   return status;
 }
