@@ -215,6 +215,7 @@ static void remember(NsNsds *nsds) {
     NsInteraction *inter = nsds->interactions[i];
     memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
     memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
+    memcpy(inter->reach_k, inter->reach, (size_t)inter->m * sizeof(double));
   }
 }
 
