@@ -138,6 +138,9 @@ static void describe_time(Text *text, const NsTimeStepping *ts) {
   hash_numbers(&hash, &osi->schatzman_paoli.theta, 1);
   hash_numbers(&hash, &osi->events.rtol, 1);
   hash_numbers(&hash, &osi->events.atol, 1);
+  hash_numbers(&hash, &osi->events.tolerance, 1);
+  hash_numbers(&hash, &osi->events.max_step, 1);
+  hash_word(&hash, (uint64_t)(osi->events.atol_in_units + 2 * osi->events.tolerance_in_units));
   const char *projection = ts->kind == NS_DIRECT_PROJECTION     ? " with projection"
                            : ts->kind == NS_COMBINED_PROJECTION ? " with the combined projection"
                                                                 : "";

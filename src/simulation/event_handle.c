@@ -2,6 +2,7 @@
 ** event_handle.c
 ** What happens at an event: impacts, rest, and which contacts carry forces from there.
 */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,8 +31,12 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
 
 /* ---- closed contacts ---- */
 
+/*
+** y up to which a row is closed: the tolerance, the rounding of the terms of y, and what y moves in the spacing of numbers at t, to
+** which the time of an event is rounded.
+*/
 static double closed_below(const NsEventDriven *ed, int row) {
-  return ed->options.tolerance + ed->now->rounding[row];
+  return ns_ed_tolerance(ed, row) + ed->now->rounding[row] + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
 }
 
 /* Outputs, accelerations and couplings of the closed rows at the present state. */
@@ -55,7 +60,10 @@ static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
-/* ed->pressing of the closed rows; W is theirs. Couplings reach on from row to row. */
+/*
+** ed->pressing of the closed rows; W is theirs. Couplings reach on from row to row; the acceleration a of a row is that of
+** a sqrt(W_kk / W_jj) in row k: as much energy.
+*/
 static void measure_pressing(NsEventDriven *ed) {
   int n = ed->nclosed;
   double *a = ed->pressing;
@@ -63,23 +71,37 @@ static void measure_pressing(NsEventDriven *ed) {
   for (bool changed = true; changed;) {
     changed = false;
     for (int k = 0; k < n; k++)
-      for (int j = 0; j < n; j++)
-        if (a[j] > a[k] && ed->W[k + (size_t)j * (size_t)n] != 0) a[k] = a[j], changed = true;
+      for (int j = 0; j < n; j++) {
+        double own = ed->W[k + (size_t)k * (size_t)n], other = ed->W[j + (size_t)j * (size_t)n];
+        if (k == j || ed->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
+        double passed = a[j] * sqrt(own / other);
+        if (passed > a[k] * (1 + 1e-12)) a[k] = passed, changed = true;
+      }
   }
 }
 
 /*
-** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance (with
-** fixed steps, would be back within a step) under the acceleration that presses it, and rounding.
+** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance, or than can be
+** seen of y (with fixed steps, would be back within a step) under the acceleration that presses it, and rounding.
 */
 static void measure_slow(NsEventDriven *ed) {
-  measure_pressing(ed);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double rounding = 0;
-    for (int j = 0; j < ed->Nv; j++) rounding += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->v[j]);
-    double press = ed->pressing[k];
-    ed->slow[row] = 1e-13 * rounding + (ed->options.fixed ? ed->h * press : sqrt(2 * press * ed->options.tolerance));
+    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row];
+    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->options.fixed ? ed->h * press : sqrt(2 * press * rise));
+  }
+}
+
+/*
+** The reach of contacts that are about to have an impact: the height from which one falls to this velocity, or the way that it goes
+** with it in the run so far, whichever is less. Neither depends on the grid.
+*/
+static void measure_reach(NsEventDriven *ed) {
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
+    double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
+    if (ed->rows[row].unilateral && u < 0) *ed->rows[row].reach = fmax(*ed->rows[row].reach, height);
   }
 }
 
@@ -146,6 +168,14 @@ static void add_half_work(NsEventDriven *ed) {
     ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
 }
 
+/* Whether the impulse of row k of the closed ones is rounding: W z of the row against its other terms. */
+static bool negligible(const NsEventDriven *ed, int k) {
+  size_t n = (size_t)ed->nclosed;
+  double terms = fabs(ed->before[ed->closed[k]]);
+  for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
+  return ed->W[(size_t)k + (size_t)k * n] * ed->z[k] <= 1e-12 * terms;
+}
+
 /* The impulses ed->z added to the velocities and to the accounts. */
 static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
   add_half_work(ed);
@@ -155,12 +185,10 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
     for (int j = 0; j < ed->Nv && ed->z[k] != 0; j++)
       ed->impulse[j] += ed->z[k] * ed->now->H[ed->closed[k] + (size_t)j * (size_t)ed->m];
   NsStatus status = evaluate_closed(ed, err);
-  double most = 0;
-  for (int k = 0; k < ed->nclosed; k++) most = fmax(most, fabs(ed->z[k]));
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
     int row = ed->closed[k];
     double after = ed->now->u[row];
-    if (!ed->rows[row].unilateral || ed->z[k] <= 1e-12 * most) continue;
+    if (!ed->rows[row].unilateral || negligible(ed, k)) continue;
     NsEvent event = {.before = ed->before[row], .after = after, .impulse = ed->z[k]};
     status = log_event(ed, NS_EVENT_IMPACT, row, event, err);
   }
@@ -171,7 +199,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
-  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ed->options.tolerance;
+  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
 }
 
 /*
@@ -273,7 +301,7 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
     double y = ed->now->y[i], u = ed->now->u[i];
     ed->was_held[i] = row->state == ROW_HELD;
     row->state = ROW_OPEN;
-    row->level = y > closed_below(ed, i) ? 0 : fmin(0, y) - ed->options.tolerance;
+    row->level = y > closed_below(ed, i) ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i);
     if (row->level == 0 || ed->resting[i] || u <= 0) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;
@@ -296,6 +324,8 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;
   ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  measure_pressing(ed);
+  measure_reach(ed);
   measure_slow(ed);
   status = impact(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);

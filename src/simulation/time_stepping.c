@@ -194,6 +194,7 @@ void ns_ts_remember(NsNsds *nsds) {
     NsInteraction *inter = nsds->interactions[i];
     memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
     memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
+    memcpy(inter->reach_k, inter->reach, (size_t)inter->m * sizeof(double));
   }
 }
 
