@@ -83,6 +83,13 @@ end
 
 local function part(maker, ...) return { maker(...) } end
 
+local function swing(angle, length)
+  local ds = ns.LagrangianDS({ angle }, { 0 }, { { length ^ 2 } })
+  ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = 9.81 * length * math.sin(q[1]) end)
+  local stop = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] + 0.3 end }
+  return { ds }, { { ns.Interaction(ns.NewtonImpactNSL(0.6), stop), ds } }
+end
+
 local first_order = { "TimeStepping", function() return ns.EulerMoreauOSI(0.6, 0.9) end }
 local mechanics = { "TimeStepping", function() return ns.MoreauJeanOSI(0.5) end }
 local cases = {
@@ -104,6 +111,12 @@ local cases = {
     function() return part(pendulum, 2, 50) end },
   { "a pendulum projected with its velocities", { "TimeSteppingCombinedProjection", mechanics[2] },
     function() return part(pendulum, 1, 1) end, function() return part(pendulum, 2, 50) end },
+  { "a ball from event to event", { "EventDriven", function() return ns.RungeKuttaOSI() end },
+    function() return part(ball, 0.3, 0, 1, 0.7) end, function() return part(swing, 1, 4) end },
+  { "a pendulum that hits a stop, from event to event", { "EventDriven", function() return ns.RungeKuttaOSI() end },
+    function() return part(swing, 1, 0.5) end, function() return part(ball, 1e5, 3, 1e-3, 0.5) end },
+  { "a ball by steps of half a derivative", { "TimeStepping", function() return ns.D1MinusLinearOSI() end },
+    function() return part(ball, 0.3, 0, 1, 0.7) end, function() return part(swing, 1, 4) end },
   { "a ball by the two-step scheme", { "TimeStepping", function() return ns.SchatzmanPaoliOSI(0.5) end },
     function() return part(ball, 0.3, 0, 1, 0.7) end, function() return part(ball, 1e4, 3, 2, 0.5) end },
 }
@@ -153,6 +166,19 @@ describe("a stranger", function()
 end)
 
 describe("islands", function()
+  it("have their events recorded in the order of time", function()
+    local parts = { part(ball, 1, 0, 1, 0.8), part(swing, 1, 1), part(ball, 0.3, 0, 1, 0.5), part(ball, 1, 0, 1, 0.8) }
+    local simu = together("EventDriven", ns.RungeKuttaOSI(), parts, { T = 2, h = 0.5 })
+    simu:run()
+    local events, seen = simu:events(), {}
+    for i = 2, #events do assert.is_true(events[i].t >= events[i - 1].t) end
+    for _, event in ipairs(events) do seen[event.interaction] = (seen[event.interaction] or 0) + 1 end
+    assert.equal(seen["interaction 1"], seen["interaction 4"])
+    for i = 1, 4 do assert.is_true(seen["interaction " .. i] >= 2, "interaction " .. i) end
+    assert.near(math.sqrt(2 * 0.3 / 9.81), events[1].t, 1e-12)
+    assert.equal("interaction 3", events[1].interaction)
+  end)
+
   it("follow the graph when it changes", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     local a, b = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }), ns.FirstOrderLinearTIDS({ 2 }, { { -1 } })

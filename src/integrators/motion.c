@@ -200,7 +200,7 @@ void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, do
 }
 
 static const Node *node_of(const NsMotion *motion, const NsInteraction *inter, int part) {
-  return &motion->nodes[inter->ds[part]->index];
+  return &motion->nodes[inter->ds[part]->node];
 }
 
 /* The interaction's argument and its rate, out of stacked vectors. */

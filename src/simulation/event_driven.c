@@ -136,6 +136,15 @@ void ns_event_driven_free(NsEventDriven *ed) {
   ns_free(ed);
 }
 
+void ns_event_log_sort(NsEventLog *log) {
+  for (long i = log->kept + 1; i < log->count; i++) {
+    NsEvent event = log->events[i];
+    long at = i;
+    for (; at > log->kept && log->events[at - 1].t > event.t; at--) log->events[at] = log->events[at - 1];
+    log->events[at] = event;
+  }
+}
+
 void ns_event_log_clear(NsEventLog *log) {
   ns_free(log->events);
   *log = (NsEventLog){0};
@@ -165,9 +174,8 @@ static void start_rows(NsEventDriven *ed) {
     ed->rows[i] = (Row){.unilateral = unilateral,
                         .restitution = unilateral ? inter->law->en : 0,
                         .state = held ? ROW_HELD : ROW_OPEN,
-                        .reach = &inter->reach[i - first],
+                        .reach = inter->reach_k[i - first],
                         .straight = ns_motion_straight(ed->motion, i)};
-    inter->reach[i - first] = inter->reach_k[i - first];
   }
 }
 
@@ -182,7 +190,7 @@ static NsStatus check_start(NsEventDriven *ed, NsError *err) {
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
-    if (ed->t == ed->t_first) *ed->rows[i].reach = fabs(y);
+    if (ed->t == ed->t_first) ed->rows[i].reach = fabs(y);
     if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
     if (!ed->rows[i].unilateral && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g",
@@ -210,7 +218,7 @@ static double longest_flight(const NsEventDriven *ed) {
 }
 
 double ns_ed_tolerance(const NsEventDriven *ed, int row) {
-  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * *ed->rows[row].reach;
+  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->rows[row].reach;
 }
 
 double ns_ed_resolution(const NsEventDriven *ed) {
@@ -409,6 +417,7 @@ static void write_interactions(NsEventDriven *ed) {
     NsInteraction *inter = ed->nsds->interactions[e];
     inter->y[i - first] = ed->now->y[i];
     inter->ydot[i - first] = ed->now->u[i];
+    inter->reach[i - first] = ed->rows[i].reach;
     inter->lambda[i - first] = 0;
     for (int k = 0; k < ed->nheld; k++)
       if (ed->held[k] == i) inter->lambda[i - first] = ed->lambda[k];
@@ -442,10 +451,13 @@ static NsStatus finish(NsEventDriven *ed, const double *before, NsEnergyAccount 
   if (status == NS_OK && account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &after[0], &after[1], err);
   if (status != NS_OK) return status;
   if (account) add_works(ed, before, after, account);
+  return NS_OK;
+}
+
+void ns_event_driven_commit(NsEventDriven *ed) {
   ns_motion_scatter(ed->motion, ed->q, ed->v);
   write_impulses(ed);
   write_interactions(ed);
-  return NS_OK;
 }
 
 NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
@@ -453,7 +465,6 @@ NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, 
   double before[2] = {0, 0};
   ed->h = t_next - t_k;
   ed->log = log;
-  log->count = log->kept;
   ed->problem = problem;
   ed->t = t_k;
   ed->handled = ed->nheld = 0;

@@ -80,6 +80,9 @@ typedef struct NsEventLog {
 
 void ns_event_log_clear(NsEventLog *log);
 
+/* Puts the events after `kept` in the order of time; those of the same time stay in the order in which they came. */
+void ns_event_log_sort(NsEventLog *log);
+
 typedef struct NsEventDriven NsEventDriven;
 
 const char *ns_event_name(NsEventKind kind);
@@ -95,13 +98,15 @@ NsStatus ns_event_driven_new(NsEventDriven **ed, NsNsds *nsds, double *clock);
 void ns_event_driven_free(NsEventDriven *ed);
 
 /*
-** From the memories at t_k through all events to t_next, accepted on success: q, v, y, ydot of every object are those
-** of t_next, lambda the forces there, p the sum of the impulses of the impacts. The problem (borrowed) solves for
+** From the memories at t_k through all events to t_next, which ns_event_driven_commit accepts: q, v, y, ydot of every object
+** are then those of t_next, lambda the forces there, p the sum of the impulses of the impacts. The problem (borrowed) solves for
 ** impulses and forces. NS_ENOCONV (step length, a constraint that can not be kept), NS_EMAXITER (too many events, or steps of the integrator between two),
-** NS_ENOSOL and other statuses of the problem, what callbacks raise. The events are appended to the log, whose
-** events after `kept` are forgotten first.
+** NS_ENOSOL and other statuses of the problem, what callbacks raise. The events are appended to the log.
 */
 NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
                               double t_next, NsEventLog *log, NsEnergyAccount *account, NsError *err);
+
+/* Writes the end of the step that has been taken into every object. */
+void ns_event_driven_commit(NsEventDriven *ed);
 
 #endif

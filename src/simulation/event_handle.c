@@ -101,7 +101,7 @@ static void measure_reach(NsEventDriven *ed) {
     int row = ed->closed[k];
     double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
-    if (ed->rows[row].unilateral && u < 0) *ed->rows[row].reach = fmax(*ed->rows[row].reach, height);
+    if (ed->rows[row].unilateral && u < 0) ed->rows[row].reach = fmax(ed->rows[row].reach, height);
   }
 }
 
@@ -126,6 +126,7 @@ static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
     problem.sparse = ed->sparse;
   }
   memset(ed->z, 0, (size_t)n * sizeof *ed->z);
+  for (int k = 0; ed->problem->edge && k < n; k++) ed->problem->edge[k] = ns_motion_interaction(ed->motion, ed->closed[k]);
   if (status == NS_OK) status = ns_osnsp_solve_mixed(ed->problem, &problem, ed->z);
   if (status == NS_OK && n > 0) memcpy(ed->z, ed->problem->lambda, (size_t)n * sizeof *ed->z);
   if (status == NS_OK) return status;

@@ -22,7 +22,7 @@ typedef struct Row {
   RowState state;
   double level;  /* open: the y at which it closes */
   double t0, y0, u0; /* departing: when it left, y and u there */
-  double *reach;     /* of the interaction: how far y has been from 0 in the run */
+  double reach;      /* how far y has been from 0 in the run */
   bool straight;     /* y = C q + e */
 } Row;
 

@@ -58,7 +58,6 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   island->problem->again = ts->progress.newton > 1;
   status = ns_scheme_solve(scheme, island->problem);
-  ns_island_note_rows(island);
   ts->stats.solver_iterations += island->problem->info.iterations;
   return status == NS_OK ? NS_OK : ns_island_failed(ts, island, err);
 }

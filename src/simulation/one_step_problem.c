@@ -49,6 +49,7 @@ static void release(NsOsnsp *problem) {
   ns_mixed_free(problem->positions);
   problem->mixed = problem->positions = NULL;
   problem->groups = NULL;
+  problem->edge = NULL;
   problem->ngroups = problem->capacity = 0;
   ns_arena_release(&problem->arena);
   problem->solver = NULL;
@@ -62,6 +63,14 @@ bool ns_osnsp_has_contacts(const NsOsnsp *problem) {
   for (int g = 0; g < problem->ngroups; g++)
     if (problem->groups[g].dim > 1) return true;
   return false;
+}
+
+NsStatus ns_osnsp_note_edges(NsOsnsp *problem, const NsNsds *nsds) {
+  problem->edge = ns_arena_ints(&problem->arena, problem->capacity);
+  if (!problem->edge) return NS_ENOMEM;
+  for (int e = 0, row = 0; e < nsds->ninteractions; e++)
+    for (int k = 0; k < nsds->interactions[e]->m; k++) problem->edge[row++] = e;
+  return NS_OK;
 }
 
 void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {

@@ -119,8 +119,12 @@ NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err) {
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem) {
   const NsSchatzmanPaoli *sp = scheme->schatzman_paoli;
   if (sp) return ns_osnsp_solve_mixed(problem, ns_schatzman_paoli_problem(sp), ns_schatzman_paoli_guess(sp));
-  if (scheme->moreau_jean)
-    return ns_osnsp_solve_mixed(problem, ns_moreau_jean_problem(scheme->moreau_jean), ns_moreau_jean_guess(scheme->moreau_jean));
+  if (scheme->moreau_jean) {
+    const NsMixedProblem *p = ns_moreau_jean_problem(scheme->moreau_jean);
+    for (int row = 0; problem->edge && row < p->n; row++)
+      problem->edge[row] = ns_moreau_jean_interaction(scheme->moreau_jean, row);
+    return ns_osnsp_solve_mixed(problem, p, ns_moreau_jean_guess(scheme->moreau_jean));
+  }
   ns_euler_moreau_q(scheme->euler_moreau, problem->q);
   return ns_osnsp_solve(problem, ns_euler_moreau_matrix(scheme->euler_moreau), ns_euler_moreau_guess(scheme->euler_moreau));
 }
