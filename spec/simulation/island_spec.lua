@@ -52,11 +52,29 @@ local function pendulum(angle, length)
   return { ds }, { { ns.Interaction(ns.EqualityConditionNSL(1), rod), ds } }
 end
 
--- Systems and links of several makers in one simulation, the systems in the order given.
+-- An input that couples two systems by its derivative.
+local function coupled(a, b)
+  local one = ns.FirstOrderNonLinearDS({ a }, function(_, x, _, f) f[1] = -x[1] + 2 end)
+  local two = ns.FirstOrderNonLinearDS({ b }, function(_, x, _, f) f[1] = -x[1] ^ 3 end)
+  local relation = ns.FirstOrderNonLinearR {
+    h = function(_, x, lambda, _, y) y[1] = x[1] * x[2] - 1 + 0.1 * lambda[1] end,
+    g = function(_, x, lambda, _, r)
+      r[1], r[2] = lambda[1] * (1 + x[2] * x[2]), lambda[1] * math.sin(x[1]) - 0.5 * x[1] * x[2]
+    end,
+  }
+  return { one, two }, { { ns.Interaction(ns.RelayNSL(1, -2, 2), relation), one, two } }
+end
+
+-- Systems and links of several makers in one simulation: the systems in the order given, or by turns.
 local function together(kind, osi, parts, o)
   o = o or {}
   local nsds = ns.NonSmoothDynamicalSystem(0, o.T or 1)
-  for _, part in ipairs(parts) do
+  for i = 1, o.turns and 3 or 0 do
+    for _, part in ipairs(parts) do
+      if part[1][i] then nsds:insertDynamicalSystem(part[1][i]) end
+    end
+  end
+  for _, part in ipairs(o.turns and {} or parts) do
     for _, ds in ipairs(part[1]) do nsds:insertDynamicalSystem(ds) end
   end
   for _, part in ipairs(parts) do
@@ -97,6 +115,8 @@ local cases = {
     function() return part(relay_node, -1.5, 0.3) end },
   { "two linear systems that a relation joins", first_order, function() return part(linear_pair, 1, 0.3) end,
     function() return part(relay_node, -3, 2) end },
+  { "two systems that an input couples", first_order, function() return part(coupled, 0.5, 1.5) end,
+    function() return part(linear_pair, 7, 3) end },
   { "a linear system beside a large sparse one", first_order, function() return part(linear_pair, 1, 0.3) end,
     function() return part(chain, 120) end },
   { "a large sparse system", first_order, function() return part(chain, 120) end,
@@ -127,10 +147,11 @@ describe("a stranger", function()
       local kind, osi, mine, other = case[2][1], case[2][2], case[3], case[4]
       local alone = mine()
       local expected = trace(together(kind, osi(), { alone }), alone)
-      for place = 1, 3 do
+      for place = 1, 4 do
         local here = mine()
-        local parts = { { here, other() }, { other(), here }, { other(), here, other() } }
-        assert.same(expected, trace(together(kind, osi(), parts[place]), here))
+        local parts = { { here, other() }, { other(), here }, { other(), here, other() }, { other(), here } }
+        local simu = together(kind, osi(), parts[place], { turns = place == 4 })
+        assert.same(expected, trace(simu, here), "place " .. place)
       end
     end)
   end

@@ -104,7 +104,7 @@ static void find_clusters(NsEulerMoreau *em, int *parent) {
   for (int e = 0; e < nsds->ninteractions; e++) {
     NsInteraction *inter = nsds->interactions[e];
     if (inter->nds == 2 && ns_relation_has_K(inter->relation)) {
-      int a = find(parent, inter->ds[0]->index), b = find(parent, inter->ds[1]->index);
+      int a = find(parent, inter->ds[0]->node), b = find(parent, inter->ds[1]->node);
       parent[a > b ? a : b] = a > b ? b : a;
     }
   }

@@ -183,7 +183,7 @@ static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError 
 
 /* An interaction's x, out of the systems' vectors that `of` picks. */
 static const double *gather(NsEulerMoreauSparse *em, const NsInteraction *inter, const double *stacked) {
-  if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->index];
+  if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->node];
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
     memcpy(em->pair_x + at, stacked + em->offset[inter->ds[p]->node], (size_t)inter->ds[p]->n * sizeof(double));
   return em->pair_x;
