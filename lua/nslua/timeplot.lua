@@ -78,8 +78,6 @@ local function thinned(t, y, most)
   return u, v
 end
 
-local function is_multiplier(name) return name:find "^lambda%d*$" ~= nil end
-
 -- The panels of a solution whose columns nobody has chosen.
 local function default_panels(solution)
   local panels, by_stem = {}, {}
@@ -120,11 +118,13 @@ local function times_of(record, list, who)
 end
 
 local function make_series(record, item, who, solution, t, number)
+  local before -- "pre": a multiplier's value holds up to its time
   if type(item) == "string" then
     if not solution then fail("%s: expected {name=, y=}, got '%s'", who, item) end
     local good, column = pcall(solution.column, solution, item)
     if not good then fail("%s: %s", who, column) end
-    item = { name = item, y = column, step = is_multiplier(item) }
+    local held = results.is_multiplier(item)
+    item, before = { name = item, y = held and results.held(column) or column, step = held }, held and "pre"
   end
   check_keys(item, who, "name y t step color")
   local times = item.t or t
@@ -137,7 +137,7 @@ local function make_series(record, item, who, solution, t, number)
   local kept_t, kept_y = thinned(times_of(record, times, who), y, record.points)
   return {
     name = text(item.name, who, "name", ("y%d"):format(number)), y = html.numbers(kept_y:totable(), "f8"),
-    step = item.step or false, axis = axis_number(record, kept_t),
+    step = before or item.step or false, axis = axis_number(record, kept_t),
     color = canvas.colour(item.color or number, who, "color"),
     dash = number > #canvas.palette and item.color == nil,
   }

@@ -175,6 +175,11 @@ describe("sol:html", function()
     assert.equal(1, #record.axes)
     local y = page.numbers(record.panels[1].series[2].y)
     for k = 1, #sol do assert.equal(sol.w2[k], y[k]) end
+    assert.equal("pre", record.panels[2].series[1].step) -- a value holds up to its time, and none up to the first
+    y = page.numbers(record.panels[2].series[1].y)
+    assert.is_true(sol.lambda1[1] == 0 and sol.lambda1[2] ~= 0)
+    assert.equal(sol.lambda1[2], y[1])
+    for k = 2, #sol do assert.equal(sol.lambda1[k], y[k]) end
   end)
 
   it("takes columns by name, and options without a file", function()
