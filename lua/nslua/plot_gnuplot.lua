@@ -343,11 +343,17 @@ end
 
 -- ---- a panel ----
 
+-- Limits as data are written: what lies on one is not outside.
+local function exact(x)
+  local short = ("%.15g"):format(x)
+  return tonumber(short) == x and short or ("%.17g"):format(x)
+end
+
 -- A place on an axis, at a limit when it differs from that by rounding only.
-local function place_on(x, l)
-  for _, limit in ipairs(l) do
-    if math.abs(x - limit) <= 1e-9 * math.abs(l[2] - l[1]) then return ("%.17g"):format(limit) end
-  end
+local function place_on(x, l, log)
+  local at = layout.fraction(x, l, log)
+  if math.abs(at) <= 1e-9 then return exact(l[1]) end
+  if math.abs(at - 1) <= 1e-9 then return exact(l[2]) end
   return ("%.12g"):format(x)
 end
 
@@ -358,12 +364,12 @@ local function turn_part(look)
 end
 
 local function write_ticks(w, p, axis, list, bare)
-  local axes, words, look, l = p.axes, {}, p.axes.tick_looks[axis], p.limits[axis]
+  local axes, words, look, l, log = p.axes, {}, p.axes.tick_looks[axis], p.limits[axis], p.axes.logs[axis]
   for i, tick in ipairs(list) do
     local label = bare and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
-    words[i] = ("%s %s"):format(label, place_on(tick[1], l))
+    words[i] = ("%s %s"):format(label, place_on(tick[1], l, log))
   end
-  for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %s 1'):format(place_on(place, l)) end
+  for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %s 1'):format(place_on(place, l, log)) end
   if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
   w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', axis, turn_part(look), offset, look_part(w, look),
@@ -385,12 +391,6 @@ local function write_grid(w, axes, list, more)
     " dt " .. look.dash or "", transparent(look.color or LIGHT, look.alpha))
   if which ~= "major" then line = line .. ", " .. line end
   w:line("set grid %s%s %s", table.concat(words, " "), more, line)
-end
-
--- Limits as data are written: what lies on one is not outside.
-local function exact(x)
-  local short = ("%.15g"):format(x)
-  return tonumber(short) == x and short or ("%.17g"):format(x)
 end
 
 local function write_scales(w, p)

@@ -94,6 +94,15 @@ describe("room", function()
     end
   end)
 
+  it("has its ticks where they belong, over many decades too", function()
+    local fig = plot.figure { figsize = { 4, 6 } }
+    fig:subplot(1, 1, 1):semilogy({ 0, 1 }, { 1e-20, 1 }):yticks({ 1e-20, 1e-15, 1e-10, 1 / 3 }, { "a", "b", "c", "d" })
+    assert.equal(1, #lines(fig, '^set ytics .*%("a" 1e%-20, "b" 1e%-15, "c" 1e%-10, "d" 0.333333333333%)'))
+    fig = plot.figure()
+    fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 / 3 }):ylim(0.1, 1 / 3):yticks { 0.1, 0.333333333333333 }
+    assert.equal(1, #lines(fig, '^set ytics .* 0.1, .* 0.33333333333333331%)'))
+  end)
+
   it("is left for words that are large or turned", function()
     local fig = plot.figure { figsize = { 4, 3 } }
     local ax = fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 }):xlabel "x":ylabel "y":title "t"
