@@ -64,6 +64,20 @@ function results.over_time(sol)
   return names, columns, false
 end
 
+-- Whether a column of that name is one of a multiplier: "lambda2", or "tyre.lambda", "tyre.lambda[2]" of a named interaction.
+function results.is_multiplier(name)
+  return name:find "^lambda%d*$" ~= nil or name:find "%.lambda$" ~= nil or name:find "%.lambda%[%d+%]$" ~= nil
+end
+
+-- A multiplier's column to draw as steps: a value holds over the step that ends at its row. No step ends at the first
+-- row, whose value (that of the start) would be drawn as a jump: it takes that of the second.
+function results.held(column)
+  if #column < 2 then return column end
+  local copy = column:copy()
+  copy[1] = copy[2]
+  return copy
+end
+
 -- What is said of a column that is not among the names.
 function results.unknown(name, names)
   return ("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
