@@ -251,14 +251,13 @@ static void last_step(Root *r, NsRootInfo *info) {
 /* ---- runs ---- */
 
 /*
-** MINPACK's runs on arrays of the arena from u; the last answer in *code. After a step to where f is not finite a new
+** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a step to where f is not finite a new
 ** run goes on from the last iterate, its first step being shorter.
 */
-static void hybrid(Root *r, const NsRootOptions *o, NsArena *arena, NsRootInfo *info, int *code) {
+static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena, NsRootInfo *info, int *code) {
   int n = r->equations->n, lr = n * (n + 1) / 2;
   double *J = ns_arena_matrix(arena, n, n), *R = ns_arena_doubles(arena, lr), *work = ns_arena_matrix(arena, 6, n);
   if (arena->failed) return;
-  double bound = 100;
   for (int k = 0; k < RUNS; k++, bound = k == 1 ? 0.3 : bound / 3) {
     int calls = 0, jacobians = 0, left = o->calls - info->evaluations;
     r->not_finite = false;
@@ -301,10 +300,14 @@ static NsStatus refuse(Root *r, const NsRootOptions *o, int code, bool stuck, co
   return status;
 }
 
-/* Runs from x, f with scales found anew each time, until the test accepts or nothing moves. */
+/*
+** Runs from x, f with scales found anew each time, until the test accepts. The first one's bound is MINPACK's own; the
+** others are for starts from which it shrank steps too slowly to see progress.
+*/
 static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsArena *arena, NsRootInfo *info) {
   int n = r->equations->n, code = 0;
   bool stuck = false;
+  static const double first_bounds[SCALED] = {100, 1, 1e-2};
   for (int k = 0; k < SCALED; k++) {
     NsStatus status = rescale(r, x, f);
     if (status != NS_OK) return status;
@@ -312,7 +315,7 @@ static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsAr
       memcpy(r->first_row, r->scales.row, (size_t)n * sizeof *r->first_row);
       memcpy(r->first_column, r->scales.column, (size_t)n * sizeof *r->first_column);
     }
-    hybrid(r, o, arena, info, &code);
+    hybrid(r, o, first_bounds[k], arena, info, &code);
     if (arena->failed) return NS_ENOMEM;
     if (code < 0) return r->status;
     if (code == 0) return ns_fail(r->err, NS_EARG, "bad options");
