@@ -5,6 +5,7 @@
 #include "bind/internal.h"
 
 #include "base/memory.h"
+#include "linalg/equilibrate.h"
 #include "linalg/zlu.h"
 
 /* Reads the numbers of the list at idx; the block is a userdata that is pushed. */
@@ -49,7 +50,33 @@ static int zlu(lua_State *L) {
   return 2;
 }
 
+static void push_exponents(lua_State *L, int n, const int *exponents) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, exponents[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* equilibrate(n, J, x, F, sparse): J a list by columns, its zeros left out when `sparse`. The exponents of rows, of columns. */
+static int equilibrate(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1);
+  double *J = read_list(L, 2, (size_t)n * (size_t)n), *x = read_list(L, 3, (size_t)n), *F = read_list(L, 4, (size_t)n);
+  bool sparse = lua_toboolean(L, 5);
+  NsSparse *A = NULL;
+  NsArena arena = {0};
+  NsEquilibrium s;
+  ns_equilibrium_take(&s, &arena, n);
+  NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
+  if (!status && sparse) status = ns_sparse_from_dense(&A, n, n, J, n > 0 ? n : 1);
+  if (!status) ns_equilibrate(&s, sparse ? NULL : J, A, x, F);
+  if (!status) push_exponents(L, n, s.row), push_exponents(L, n, s.column);
+  ns_sparse_free(A);
+  ns_arena_release(&arena);
+  return status ? luaL_error(L, "%s", ns_status_name(status)) : 2;
+}
+
 void nsl_internal_linalg(lua_State *L) {
-  static const luaL_Reg functions[] = {{"zlu", zlu}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"zlu", zlu}, {"equilibrate", equilibrate}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }
