@@ -5,7 +5,12 @@
 #ifndef NS_SOLVERS_BALANCE_H
 #define NS_SOLVERS_BALANCE_H
 
+#include <float.h>
+#include <limits.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "linalg/sparse.h"
@@ -24,18 +29,55 @@ typedef struct NsBalance {
   int *parent, *offset;     /* 2 n: a forest over rows and columns, work */
   int *count;               /* n, work */
   long long *sum;           /* n, work */
+  int *ring;                /* 6 n, work */
 } NsBalance;
 
 /* Takes room for up to nmax rows and columns from the arena; the arena's `failed` tells. */
 void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax);
 
-/* Fills row and col for a square sparse matrix. Zeros count as no entries. */
+/* Fills row, col and the trees for a square sparse matrix. Zeros count as no entries. */
 void ns_balance_sparse(NsBalance *b, const NsSparse *M);
 
-/* The e with 2^(e - 1) <= |x| < 2^e; 0 for 0. */
-int ns_binary_exponent(double x);
+/*
+** The same for a dense matrix; work: n x n. False when a balanced entry would leave the range of exact numbers.
+*/
+bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *work);
 
-/* Whether x 2^e is exact: neither an overflow nor digits lost below the range. */
-bool ns_power_exact(double x, int e);
+/* The e with 2^(e - 1) <= |x| < 2^e; 0 for 0. */
+static inline int ns_binary_exponent(double x) {
+  uint64_t bits;
+  int e;
+  memcpy(&bits, &x, sizeof bits);
+  e = (int)(bits >> 52 & 0x7ff) - 1022;
+  if (e == -1022) (void)frexp(x, &e);
+  return e;
+}
+
+/* x 2^e. */
+static inline double ns_times_power(double x, int e) {
+  uint64_t bits = (uint64_t)(e + 1023) << 52;
+  double power;
+  if (e == 0) return x;
+  if (e < -1000 || e > 1000) return ldexp(x, e);
+  memcpy(&power, &bits, sizeof power);
+  return x * power;
+}
+
+/* Whether x 2^e surely loses no digits: it is 0, infinite or between 2^-1000 and 2^1000. */
+static inline bool ns_power_fits(double x, int e) {
+  if (x == 0 || !(fabs(x) <= DBL_MAX)) return true;
+  e += ns_binary_exponent(x);
+  return e > -1000 && e < 1000;
+}
+
+/* No exponent at all, smaller than any. */
+enum { NS_NO_EXPONENT = INT_MIN / 2 };
+
+/* The larger of `most` and the exponent of x 2^e; 0 and what is not finite do not count. */
+static inline int ns_larger_exponent(int most, double x, int e) {
+  if (x == 0 || !(fabs(x) <= DBL_MAX)) return most;
+  e += ns_binary_exponent(x);
+  return e > most ? e : most;
+}
 
 #endif

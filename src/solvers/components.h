@@ -28,6 +28,13 @@ void ns_components_begin(NsComponents *c, int n);
 void ns_components_join(NsComponents *c, int i, int j);
 void ns_components_finish(NsComponents *c);
 
+/*
+** The components of the variables index[0 .. n - 1] of a dense matrix, from its entries that are not 0; and all n nodes as
+** one. Members are places in `index`.
+*/
+void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index);
+void ns_components_single(NsComponents *c, int n);
+
 /* The number of members of component k. */
 static inline int ns_components_size(const NsComponents *c, int k) {
   return c->start[k + 1] - c->start[k];

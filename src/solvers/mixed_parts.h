@@ -100,7 +100,7 @@ typedef struct NsMixedNewton {
   NsMixedSystem system; /* of a sparse problem */
   double *A, *B;
   int sparse_capacity;
-  NsLuLadder ladder;
+  NsLu *lu;
   int capacity;
   double *J, *F, *point, *at, *candidate, *w, *best;
 } NsMixedNewton;
@@ -170,8 +170,7 @@ void ns_mixed_interior_release(NsMixedInterior *interior);
 /* Some of the equations solved for as many of their unknowns: rows[k] gives z[cols[k]]. */
 typedef struct NsMixedReduction {
   NsArena arena;
-  NsLuLadder ladder;
-  NsLu *lu; /* of the block of rows and cols, padded with the identity */
+  NsLu *lu; /* of the block of rows and cols */
   int capacity, rank, equations;
   int *rows, *cols;
   double *A, *b;  /* n x n, n: W and q with those unknowns eliminated; columns cols are as they were */

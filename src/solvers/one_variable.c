@@ -16,10 +16,9 @@ NsStatus ns_one_variable(const NsOneVariable *p, double near, double *z) {
     return NS_OK;
   }
   if (m >= 0) {
-    double root = m > 0 ? -q / m : q > 0 ? -INFINITY : INFINITY, answer = ns_box_clamp(root, l, u);
-    if (!(fabs(answer) <= DBL_MAX)) return NS_ENOSOL;
-    *z = answer;
-    return NS_OK;
+    double root = m > 0 ? -q / m : q > 0 ? -INFINITY : INFINITY;
+    *z = ns_box_clamp(root, l, u);
+    return fabs(*z) <= DBL_MAX ? NS_OK : NS_ENOSOL;
   }
   double candidates[3] = {-q / m, l, u}, best = INFINITY;
   bool good[3] = {candidates[0] >= l && candidates[0] <= u, m * l + q >= 0, m * u + q <= 0};

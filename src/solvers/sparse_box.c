@@ -5,7 +5,6 @@
 #include "solvers/sparse_box.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -91,7 +90,7 @@ static void scale_piece(NsSparse *M, int *row, int *col) {
   bool exact = true;
   for (int j = 0; j < M->cols; j++)
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
-      exact = exact && ns_power_exact(M->value[k], row[M->row[k]] + col[j]);
+      exact = exact && ns_power_fits(M->value[k], row[M->row[k]] + col[j]);
   if (!exact) {
     memset(row, 0, (size_t)M->cols * sizeof *row);
     memset(col, 0, (size_t)M->cols * sizeof *col);
@@ -185,28 +184,19 @@ static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
   return sum == 0 ? NS_OK : NS_ENAN;
 }
 
-enum { NO_DATA = INT_MIN / 2 };
-
-/* The exponent of x 2^e among `most` and it; 0 and what is not finite do not count. */
-static int larger_exponent(int most, double x, int e) {
-  if (x == 0 || !(fabs(x) <= DBL_MAX)) return most;
-  e += ns_binary_exponent(x);
-  return e > most ? e : most;
-}
-
 /* The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1. */
 static void take_units(NsSparseBox *s, const Given *p, const int *member, int size) {
-  for (int k = 0; k < 2 * size; k++) s->most[k] = NO_DATA;
+  for (int k = 0; k < 2 * size; k++) s->most[k] = NS_NO_EXPONENT;
   for (int k = 0; k < size; k++) {
     int i = member[k], *of_w = &s->most[s->row_tree[i]], *of_z = &s->most[s->col_tree[i]];
-    *of_w = larger_exponent(*of_w, p->q[i], s->row[i]);
-    *of_z = larger_exponent(*of_z, p->lower[i], -s->col[i]);
-    *of_z = larger_exponent(*of_z, p->upper[i], -s->col[i]);
+    *of_w = ns_larger_exponent(*of_w, p->q[i], s->row[i]);
+    *of_z = ns_larger_exponent(*of_z, p->lower[i], -s->col[i]);
+    *of_z = ns_larger_exponent(*of_z, p->upper[i], -s->col[i]);
   }
   for (int k = 0; k < size; k++) {
     int i = member[k], of_w = s->most[s->row_tree[i]], of_z = s->most[s->col_tree[i]];
-    s->unit_w[k] = s->row[i] - (of_w > NO_DATA ? of_w : 0);
-    s->unit_z[k] = -s->col[i] - (of_z > NO_DATA ? of_z : 0);
+    s->unit_w[k] = s->row[i] - (of_w > NS_NO_EXPONENT ? of_w : 0);
+    s->unit_z[k] = -s->col[i] - (of_z > NS_NO_EXPONENT ? of_z : 0);
   }
 }
 
@@ -234,15 +224,23 @@ static NsSolverInfo solve_piece(NsSparseBox *s, const Given *p, int c, double *z
   return info;
 }
 
+/* The guess within the bounds, for want of an answer. */
+static void give_start(const Given *p, const NsOneVariable *one, int i, double *z, double *w) {
+  *z = ns_box_clamp(p->guess && fabs(p->guess[i]) <= DBL_MAX ? p->guess[i] : 0, one->lower, one->upper);
+  *w = one->m * *z + one->q;
+}
+
 /* One variable alone. */
 static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
   const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
   if (s->options.method == NS_BOX_PGS && !(s->diagonal[i] > 0)) {
-    *z = ns_box_clamp(p->guess ? p->guess[i] : 0, one.lower, one.upper);
-    *w = one.m * *z + one.q;
+    give_start(p, &one, i, z, w);
     return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, "psor"};
   }
-  return ns_one_variable_solve(&one, p->guess ? p->guess[i] : 0, s->options.tolerance, z, w);
+  NsSolverInfo info = ns_one_variable_solve(&one, p->guess ? p->guess[i] : 0, s->options.tolerance, z, w);
+  if (info.status == NS_OK) return info;
+  give_start(p, &one, i, z, w);
+  return info;
 }
 
 /* The largest |z - proj(z - rho w)|, in the units of z. */
