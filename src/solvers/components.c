@@ -37,10 +37,11 @@ static void sort_members(NsComponents *c) {
 }
 
 /* The smaller root stays, so that a root is the first member of its component. */
-void ns_components_join(NsComponents *c, int i, int j) {
+bool ns_components_join(NsComponents *c, int i, int j) {
   int a = component_root(c, i), b = component_root(c, j);
   if (a < b) c->parent[b] = a;
   else c->parent[a] = b;
+  return a != b;
 }
 
 void ns_components_finish(NsComponents *c) {

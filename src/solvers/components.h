@@ -23,9 +23,9 @@ typedef struct NsComponents {
 /* Takes room for up to nmax nodes from the arena; the arena's `failed` tells. */
 void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax);
 
-/* Starts with n nodes alone; then joins nodes in any order; then numbers the components. */
+/* Starts with n nodes alone; then joins nodes in any order (true: they were apart); then numbers the components. */
 void ns_components_begin(NsComponents *c, int n);
-void ns_components_join(NsComponents *c, int i, int j);
+bool ns_components_join(NsComponents *c, int i, int j);
 void ns_components_finish(NsComponents *c);
 
 /*

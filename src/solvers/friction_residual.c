@@ -102,9 +102,10 @@ double ns_friction_error(int dim, double mu, double rho, const double *r, const 
   return unit * sqrt(ns_larger(e, normal * normal));
 }
 
-double ns_friction_own_error(double error, double terms, double data) {
-  if (terms > explained * data) return (error + DBL_EPSILON * terms) / (explained * data);
-  return error == 0 ? 0 : error / terms;
+double ns_friction_own_error(double error, double terms, double forces, double data) {
+  double size = ns_smaller(terms, ns_larger(forces, data));
+  if (size > explained * data) return (error + DBL_EPSILON * size) / (explained * data);
+  return error == 0 ? 0 : error / size;
 }
 
 /* The largest |r_k| of contact i or rho (|W| |r| + |q|)_k of its rows. */
@@ -122,13 +123,16 @@ static double terms_of(const NsFriction *p, int i, double rho, const double *r) 
 }
 
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u) {
-  double worst = 0, data = DBL_MIN;
-  for (int k = 0; k < p->dim * p->nc; k++) data = ns_larger(data, rho[k / p->dim] * fabs(p->q[k]));
+  double worst = 0, data = DBL_MIN, forces = DBL_MIN;
+  for (int k = 0; k < p->dim * p->nc; k++) {
+    data = ns_larger(data, rho[k / p->dim] * fabs(p->q[k]));
+    forces = ns_larger(forces, fabs(r[k]));
+  }
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
     double error = ns_friction_error(p->dim, p->mu[i], rho[i], r + k, u + k);
     if (!(error <= DBL_MAX)) return INFINITY;
-    double own = ns_friction_own_error(error, terms_of(p, i, rho[i], r), data);
+    double own = ns_friction_own_error(error, terms_of(p, i, rho[i], r), forces, data);
     if (!(own <= worst)) worst = own;
   }
   return worst <= DBL_MAX ? worst : INFINITY;

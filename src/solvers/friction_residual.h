@@ -28,16 +28,20 @@ void ns_friction_steps(const NsFriction *p, double *rho);
 
 /*
 ** One contact's error, max of |r - P(r - rho u)| and |min(r_n, rho u_n)| (in a wide cone the first alone is blind to u_n <
-** 0 by a factor 1 + mu^2), in units of its own in which no square overflows; and that over the contact's own terms, with
-** `data` the largest rho |q| of all: terms beyond 100 times that do not count more, and their rounding is added to the
-** error. So forces that grow without bound, where there is no solution, do not hide that velocities stay wrong.
+** 0 by a factor 1 + mu^2), in units of its own in which no square overflows.
 */
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u);
-double ns_friction_own_error(double error, double terms, double data);
 
 /*
-** Scaled natural residual: the worst of these own errors, a contact's terms being its largest |r_k| or rho_i (|W| |r| +
-** |q|)_k. It does not change with the units of r or u of any contact but for the 100 above. INFINITY for NaN.
+** That error over the contact's own terms, at most the largest force or `data`, the largest rho |q| of all contacts; beyond
+** 100 times data no more counts, and eps times it is added to the error: forces that grow without bound, where there is no
+** solution, do not hide that velocities stay wrong. In balanced units (friction_scale.h).
+*/
+double ns_friction_own_error(double error, double terms, double forces, double data);
+
+/*
+** Scaled natural residual: the worst of these, a contact's terms being its largest |r_k| or rho_i (|W| |r| + |q|)_k.
+** INFINITY for NaN.
 */
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u);
 

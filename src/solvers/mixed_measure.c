@@ -129,21 +129,27 @@ static double counted(const NsMixedView *v, const double *size, int i) {
   return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
 }
 
-/* The largest rho times what q and the rows do to a contact. */
-static double contact_data(const NsMixedView *v) {
-  double data = DBL_MIN;
+/* The largest force of a contact, and the largest rho times what q and the rows do to one. */
+typedef struct ContactSizes {
+  double forces, data;
+} ContactSizes;
+
+static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
+  ContactSizes s = {DBL_MIN, DBL_MIN};
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = 0; v->p.groups[g].dim > 1 && i < v->p.groups[g].dim; i++)
-      data = ns_larger(data, v->rho[g] * counted(v, v->load, row + i));
-  return data;
+    for (int i = row; v->p.groups[g].dim > 1 && i < row + v->p.groups[g].dim; i++) {
+      s.forces = ns_larger(s.forces, fabs(z[i]));
+      s.data = ns_larger(s.data, v->rho[g] * counted(v, v->load, i));
+    }
+  return s;
 }
 
 /* The error of a contact against its own terms. */
-static double contact_error(const NsMixedView *v, int g, int row, double data, const double *z, const double *w) {
+static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
   const NsMixedGroup *group = &v->p.groups[g];
   double rho = v->rho[g], terms = 0, error = ns_friction_error(group->dim, group->mu, rho, z + row, w + row);
   for (int i = row; i < row + group->dim; i++) terms = ns_larger(terms, ns_larger(fabs(z[i]), rho * v->size[i]));
-  return ns_friction_own_error(error, terms, data);
+  return ns_friction_own_error(error, terms, s.forces, s.data);
 }
 
 static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {
@@ -154,9 +160,9 @@ static double row_error(const NsMixedView *v, int g, int row, const double *z, c
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
   double worst = 0;
   product_and_sizes(v, z, w);
-  double data = contact_data(v);
+  ContactSizes sizes = contact_sizes(v, z);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    double error = v->p.groups[g].dim == 1 ? row_error(v, g, row, z, w) : contact_error(v, g, row, data, z, w);
+    double error = v->p.groups[g].dim == 1 ? row_error(v, g, row, z, w) : contact_error(v, g, row, sizes, z, w);
     if (!(error <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, error);
   }
