@@ -1,6 +1,6 @@
 /*
 ** lu.c
-** Dense LU: scaled partial pivoting up to order 16, dgetrf above.
+** Dense LU: scaled partial pivoting up to order 16, dgetrf above; in blocks where rows stay in their order.
 */
 #include "linalg/lu.h"
 
@@ -12,8 +12,9 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "linalg/dense.h"
 
-enum { SMALL = 16 };
+enum { SMALL = 16, NARROW = 8 }; /* columns that are eliminated by loops: fewer products than a call of BLAS is worth */
 
 struct NsLu {
   NsArena arena;
@@ -23,7 +24,7 @@ struct NsLu {
   double *work;   /* 4n, for the condition estimate */
   lapack_int *pivot, *iwork;
   double norm; /* 1-norm of A */
-  int n, singular_row;
+  int n, capacity, singular_row;
 };
 
 NsStatus ns_lu_new(NsLu **out, int n) {
@@ -32,7 +33,7 @@ NsStatus ns_lu_new(NsLu **out, int n) {
   if (n > 0 && (size_t)n > PTRDIFF_MAX / sizeof(double) / (size_t)n) return NS_ETOOLARGE;
   NsLu *lu = ns_alloc(1, sizeof *lu);
   if (!lu) return NS_ENOMEM;
-  lu->n = n;
+  lu->n = lu->capacity = n;
   lu->singular_row = -1;
   lu->a = ns_arena_matrix(&lu->arena, n, n);
   lu->scale = ns_arena_doubles(&lu->arena, n);
@@ -56,6 +57,11 @@ void ns_lu_free(NsLu *lu) {
 
 int ns_lu_order(const NsLu *lu) {
   return lu->n;
+}
+
+void ns_lu_set_order(NsLu *lu, int n) {
+  lu->n = n < lu->capacity ? n : lu->capacity;
+  lu->singular_row = -1;
 }
 
 int ns_lu_singular_row(const NsLu *lu) {
@@ -197,6 +203,58 @@ NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda) {
   lu->singular_row = -1;
   if (!load(lu, A, lda)) return NS_ENAN;
   return lu->n <= SMALL ? factor_small(lu, A, lda) : factor_large(lu, A, lda);
+}
+
+/* ---- rows in their order ---- */
+
+/* Eliminates columns from .. to - 1, all rows below. False: a pivot is 0 or no number. */
+static int factor_narrow(NsLu *lu, int from, int to) {
+  int n = lu->n;
+  for (int k = from; k < to; k++) {
+    double *ck = lu->a + (size_t)k * (size_t)n;
+    if (!(fabs(ck[k]) > 0 && fabs(ck[k]) <= DBL_MAX)) return lu->singular_row = k, 0;
+    divide(ck, k + 1, n, ck[k]);
+    for (int j = k + 1; j < to; j++) {
+      double *cj = lu->a + (size_t)j * (size_t)n, f = cj[k];
+      for (int i = k + 1; f != 0 && i < n; i++) cj[i] -= ck[i] * f;
+    }
+  }
+  return 1;
+}
+
+/* The same by halves, the second one after what the first does to it: most of the work is in products. */
+static int factor_columns(NsLu *lu, int from, int to) {
+  int n = lu->n, middle = from + (to - from) / 2;
+  double *a = lu->a;
+  size_t ld = (size_t)n;
+  if (to - from <= NARROW) return factor_narrow(lu, from, to);
+  if (!factor_columns(lu, from, middle)) return 0;
+  double *left = a + (size_t)from * ld, *right = a + (size_t)middle * ld;
+  ns_dense_solve_unit_lower(middle - from, to - middle, left + from, n, right + from, n);
+  ns_dense_gemm(n - middle, to - middle, middle - from, -1, left + middle, n, right + from, n, 1, right + middle, n);
+  return factor_columns(lu, middle, to);
+}
+
+/* Whether every pivot is more than `least` of the sum of its terms. */
+static int pivots_stand(NsLu *lu, const double *A, int lda, double least) {
+  size_t ld = (size_t)lu->n;
+  for (int k = 0; k < lu->n; k++) {
+    double sum = fabs(A[(size_t)k + (size_t)k * (size_t)lda]);
+    for (int j = 0; j < k; j++) sum += fabs(lu->a[(size_t)k + (size_t)j * ld] * lu->a[(size_t)j + (size_t)k * ld]);
+    if (!(fabs(lu->a[(size_t)k + (size_t)k * ld]) > least * sum)) return lu->singular_row = k, 0;
+  }
+  return 1;
+}
+
+NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least) {
+  int n = lu->n;
+  lu->singular_row = -1;
+  for (int j = 0; j < n; j++) {
+    memcpy(lu->a + (size_t)j * (size_t)n, A + (size_t)j * (size_t)lda, (size_t)n * sizeof *A);
+    lu->pivot[j] = j + 1;
+  }
+  if (n > 0 && !factor_columns(lu, 0, n)) return NS_ESINGULAR;
+  return pivots_stand(lu, A, lda, least) ? NS_OK : NS_ESINGULAR;
 }
 
 static void solve_one(const NsLu *lu, double *b) {
