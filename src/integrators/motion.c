@@ -77,7 +77,7 @@ static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
 static void take_vectors(NsMotion *motion) {
   NsArena *arena = &motion->arena;
   int m = motion->view.m, Nv = motion->view.Nv;
-  size_t most = 4 * (size_t)m;
+  size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
   double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
                      &motion->rhs, &motion->answer, &motion->lambda};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);

@@ -634,6 +634,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
     ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
+    ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
     if (!ts->computed) remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
