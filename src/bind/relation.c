@@ -198,9 +198,13 @@ static const NslType types[NS_RELATION_KINDS] = {
 #undef X
 };
 
+bool nsl_is_relation(const NslType *type) {
+  return type >= types && type < types + NS_RELATION_KINDS;
+}
+
 NslRelation *nsl_check_relation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_RELATION_KINDS)
+  if (!head || !nsl_is_relation(head->type))
     return nsl_wrong_type(L, idx, "relation", "relation"), NULL;
   NslRelation *self = (NslRelation *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
