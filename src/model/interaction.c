@@ -75,4 +75,5 @@ void ns_interaction_visit(NsInteraction *inter, NsVisitor visitor, void *context
   visitor(context, "lambda", inter->lambda, bytes);
   visitor(context, "y_k", inter->y_k, bytes);
   visitor(context, "lambda_k", inter->lambda_k, bytes);
+  if (inter->relation->z) visitor(context, "z", inter->relation->z, (size_t)inter->relation->nz * sizeof(double));
 }
