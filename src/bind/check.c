@@ -175,7 +175,7 @@ static const char *relation_callback(const NslRelation *handle, int c) {
 /* Compares hDot with the derivative of h by the time, at later times too; x, given and exact are room. */
 static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const Probe *probe, NsError *err) {
   const NsRelation *rel = inter->relation;
-  double *room = scratch(audit->L, 4 * (size_t)rel->m);
+  double *room = scratch(audit->L, NS_DIFFERENCE_ROOM * (size_t)rel->m);
   NsStatus status = NS_OK;
   lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
   for (int trial = 0; trial < POINTS && (lua_Integer)lua_rawlen(audit->L, audit->lines) == before; trial++) {

@@ -16,6 +16,7 @@ typedef struct NslHost {
   const NsProgress *progress;   /* where its simulation stands; NULL outside of one */
   const NslCallback *running;   /* the callback that runs; NULL outside */
   uint64_t class_version;       /* counts the changes of classes made by ns.class */
+  bool compiled_methods;        /* there are, or were, compiled methods: their objects' fields are looked at when a step begins */
   int sheets;                   /* a reference in the registry: callee (its address) -> sheet, weak */
 } NslHost;
 

@@ -36,8 +36,8 @@ static void check_parts(lua_State *L, const NslTimeStepping *self) {
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
-/* Looks the methods of one list of the graph up again. */
-static void find_methods(lua_State *L, int graph, const char *list, bool relations) {
+/* Calls f for the systems, or for the relations, of the graph. */
+static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
   lua_getiuservalue(L, graph, 1);
   lua_getfield(L, -1, list);
   for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
@@ -45,10 +45,14 @@ static void find_methods(lua_State *L, int graph, const char *list, bool relatio
       lua_getiuservalue(L, -1, 2);
       lua_remove(L, -2);
     }
-    nsl_find_methods(L, -1);
-    if (!relations) nsl_find_boundary_methods(L, -1);
+    f(L, lua_gettop(L));
   }
   lua_pop(L, 3);
+}
+
+static void find_methods_of_system(lua_State *L, int idx) {
+  nsl_find_methods(L, idx);
+  nsl_find_boundary_methods(L, idx);
 }
 
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
@@ -58,10 +62,16 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   check_parts(L, self);
   if (self->class_version != self->host->class_version) {
     lua_getiuservalue(L, idx, NSL_TS_NSDS);
-    find_methods(L, lua_gettop(L), "ds", false);
-    find_methods(L, lua_gettop(L), "interactions", true);
+    for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_find_methods);
     lua_pop(L, 1);
     self->class_version = self->host->class_version;
+  }
+  if (self->host->compiled_methods) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    for_each_callee(L, lua_gettop(L), "ds", false, nsl_renew_traces);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
+    lua_pop(L, 1);
   }
   return self;
 }

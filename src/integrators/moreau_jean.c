@@ -91,7 +91,7 @@ static void take_vectors(NsMoreauJean *mj) {
   for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
     *multipliers[i] = ns_arena_doubles(arena, mj->m);
   int rows = mj->m < DENSE_ROWS ? mj->m : DENSE_ROWS;
-  mj->rate_room = ns_arena_doubles(arena, 4 * (ptrdiff_t)mj->m);
+  mj->rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)mj->m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, mj->m);

@@ -81,7 +81,7 @@ static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
 static void take_vectors(NsMotion *motion) {
   NsArena *arena = &motion->arena;
   int m = motion->view.m, Nv = motion->view.Nv;
-  size_t most = 4 * (size_t)m;
+  size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
   double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
                      &motion->rhs, &motion->answer, &motion->lambda,   &motion->u_terms,
                      &motion->first};

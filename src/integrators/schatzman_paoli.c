@@ -67,7 +67,7 @@ struct NsSchatzmanPaoli {
   /* the problem */
   NsMixedGroup *groups;
   NsMixedProblem problem;
-  double *matrix, *qvec, *guess, *room; /* room: 5 m */
+  double *matrix, *qvec, *guess, *room; /* room: (NS_DIFFERENCE_ROOM + 1) m */
   NsSparse *sparse;
   double h_formed, theta_formed;
   long factorizations;
@@ -144,7 +144,7 @@ static void take_vectors(NsSchatzmanPaoli *sp) {
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, sp->N);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, sp->m);
   int dense = sp->m <= DENSE_ROWS ? sp->m : 0;
-  sp->room = ns_arena_doubles(arena, 5 * (ptrdiff_t)sp->m);
+  sp->room = ns_arena_doubles(arena, (NS_DIFFERENCE_ROOM + 1) * (ptrdiff_t)sp->m);
   sp->matrix = ns_arena_matrix(arena, dense, dense);
   sp->groups = ns_arena_take(arena, (size_t)sp->m, sizeof *sp->groups);
 }
@@ -595,7 +595,7 @@ static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsE
 }
 
 NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
-  double *u = sp->room + 4 * sp->m;
+  double *u = sp->room + NS_DIFFERENCE_ROOM * (ptrdiff_t)sp->m;
   NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
   if (good != NS_OK) return good;
   for (int e = 0; e < sp->nsds->ninteractions; e++) {

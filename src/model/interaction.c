@@ -80,4 +80,5 @@ void ns_interaction_visit(NsInteraction *inter, NsVisitor visitor, void *context
   visitor(context, "lambda_k", inter->lambda_k, bytes);
   visitor(context, "reach", inter->reach, bytes);
   visitor(context, "reach_k", inter->reach_k, bytes);
+  if (inter->relation->z) visitor(context, "z", inter->relation->z, (size_t)inter->relation->nz * sizeof(double));
 }

@@ -50,7 +50,7 @@ NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *er
 /* y = 0, reach = 0, lambda = 0 moved into the law's set, memories too. */
 void ns_interaction_reset(NsInteraction *interaction);
 
-/* Walks y, lambda, reach and their memories. */
+/* Walks y, lambda, reach and their memories, and the relation's own parameters. */
 void ns_interaction_visit(NsInteraction *interaction, NsVisitor visitor, void *context);
 
 #endif

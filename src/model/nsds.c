@@ -144,6 +144,7 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *sec
   inter->nds = second ? 2 : 1;
   inter->nx = inter->relation->nx;
   inter->owner = nsds;
+  inter->relation->window = (NsWindow){nsds->t0, nsds->T, 0};
   ns_interaction_gather_z(inter);
   nsds->interactions[nsds->ninteractions++] = inter;
   if (!inter->name[0]) snprintf(inter->name, sizeof inter->name, "interaction %d", nsds->ninteractions);
@@ -170,6 +171,10 @@ NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *inter, NsError *err) {
   return NS_OK;
 }
 
+void ns_nsds_set_step(NsNsds *nsds, double h) {
+  for (int i = 0; i < nsds->ninteractions; i++) nsds->interactions[i]->relation->window = (NsWindow){nsds->t0, nsds->T, h};
+}
+
 void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->nds; i++) ns_ds_reset(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
@@ -180,7 +185,7 @@ static NsStatus output_rate(const NsInteraction *inter, const NsRelationPoint *a
                             NsError *err) {
   const NsRelation *relation = inter->relation;
   bool linear = ns_relation_linear(relation); /* C may be sparse */
-  double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, 4 * (ptrdiff_t)inter->m);
+  double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, NS_DIFFERENCE_ROOM * (ptrdiff_t)inter->m);
   double *C = linear ? NULL : ns_arena_matrix(room, inter->m, inter->nx);
   if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->nx) {

@@ -38,6 +38,9 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsD
 /* Takes an interaction out again; it may be linked anew. NS_EARG when it is not linked here. */
 NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *interaction, NsError *err);
 
+/* Tells the relations that steps are of length h: what they differentiate by differences in time starts from it. */
+void ns_nsds_set_step(NsNsds *nsds, double h);
+
 /* Every system and interaction back to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);
 

@@ -210,6 +210,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_ELSEWHERE;
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
+    ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
