@@ -12,6 +12,9 @@
 /* Of answers; contacts with friction have a larger one when it is left at this. */
 #define DEFAULT_TOLERANCE 1e-11
 
+/* That larger one, which is the default of mixed.h. */
+#define CONTACTS_TOLERANCE 1e-10
+
 typedef struct Kind {
   const char *name;
   unsigned laws;
@@ -59,6 +62,12 @@ bool ns_osnsp_has_contacts(const NsOsnsp *problem) {
   for (int g = 0; g < problem->ngroups; g++)
     if (problem->groups[g].dim > 1) return true;
   return false;
+}
+
+double ns_osnsp_tolerance(const NsOsnsp *problem) {
+  double asked = problem->options.tolerance, left = problem->info.backward;
+  if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = CONTACTS_TOLERANCE;
+  return left < asked ? left : asked;
 }
 
 void ns_osnsp_forget(NsOsnsp *problem) {

@@ -12,6 +12,9 @@
 
 enum { MAX_HALVINGS = 10 };
 
+/* Iterations after which Newton's method is slow; from a good start it takes at most 6. */
+enum { LATE = 8 };
+
 /* Of the tolerance: what Newton's last iterate may leave without another iteration; see worth_polishing. */
 static const double polished = 1e-3;
 
@@ -86,7 +89,7 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, Ns
   ts->problem = problem;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
-  ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .atol = 1e-14, .max_substeps = 1};
+  ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
   ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
   problem->owner = ts;
   return NS_OK;
@@ -280,8 +283,18 @@ static NsStatus solve_linearised(NsTimeStepping *ts, bool full, NsError *err) {
 
 /* ---- Newton ---- */
 
+static NsStepTolerance tolerance_of(const NsTimeStepping *ts) {
+  bool late = ts->progress.newton >= LATE;
+  return (NsStepTolerance){.rtol = ts->newton.rtol,
+                           .atol = ts->newton.atol,
+                           .solver = ns_osnsp_tolerance(ts->problem),
+                           .late = late,
+                           .absolute = ts->newton.absolute};
+}
+
 static bool converged(const NsTimeStepping *ts) {
-  return ns_step_converged(&ts->residual, ts->newton.rtol);
+  NsStepTolerance tolerance = tolerance_of(ts);
+  return ns_step_converged(&ts->residual, &tolerance);
 }
 
 static double merit(const NsStepResidual *r) {
@@ -305,6 +318,8 @@ static bool worth_retrying(NsStatus status) {
 */
 static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *err) {
   NsScheme *scheme = &ts->scheme;
+  NsStepTolerance tolerance = tolerance_of(ts);
+  tolerance.damped = damped;
   double s = 1;
   for (int i = 0;; i++, s /= 2) {
     bool last = !damped || i == MAX_HALVINGS;
@@ -313,7 +328,7 @@ static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *er
     if (status == NS_OK) status = ns_scheme_evaluate(scheme, err);
     if (status != NS_OK && (last || !worth_retrying(status))) return locate(ts, status, err);
     if (status != NS_OK) continue;
-    ts->residual = ns_scheme_residual(scheme, ts->problem->y, ts->newton.atol);
+    ts->residual = ns_scheme_residual(scheme, ts->problem->y, &tolerance);
     if (last || merit(&ts->residual) < (1 - 0.25 * s) * before) break;
   }
   report(ts, s);
@@ -322,14 +337,12 @@ static NsStatus move(NsTimeStepping *ts, bool damped, double before, NsError *er
 
 static NsStatus not_converged(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_NEWTON;
-  const NsStepResidual *r = &ts->residual;
-  bool violated = merit(r) <= ts->newton.rtol, state = violated || r->state >= r->output;
-  const NsInteraction *inter = state ? NULL : ts->nsds->interactions[r->worst_interaction];
+  NsStepTolerance tolerance = tolerance_of(ts);
+  NsStepMiss miss = ns_step_miss(&ts->residual, &tolerance);
   ns_fail(err, NS_ENOCONV,
           "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g", name_of(ts),
-          ts->newton.max_iterations, violated ? r->equation : merit(r), state ? "dynamical system" : "interaction",
-          state ? ts->nsds->ds[violated ? r->violated_ds : r->worst_ds]->name : inter->name,
-          violated ? ns_step_violation(ts->newton.rtol) : ts->newton.rtol);
+          ts->newton.max_iterations, miss.value, miss.of_output ? "interaction" : "dynamical system",
+          miss.of_output ? ts->nsds->interactions[miss.index]->name : ts->nsds->ds[miss.index]->name, miss.tolerance);
   return locate(ts, NS_ENOCONV, err);
 }
 
@@ -582,7 +595,8 @@ static NsStatus step_refined(NsTimeStepping *ts, NsStatus status, NsError *err) 
 static NsStatus solve_condensed(NsTimeStepping *ts, NsError *err) {
   NsEulerMoreau *em = ts->scheme.euler_moreau;
   NsOsnsp *problem = ts->problem;
-  NsCondensedOptions options = {ts->newton.max_iterations, ts->newton.rtol, ts->newton.atol};
+  NsCondensedOptions options = {ts->newton.max_iterations, tolerance_of(ts)};
+  options.tolerance.damped = true;
   long factorizations = ns_euler_moreau_factorizations(em);
   int iterations;
   if (!ts->condensed && ns_condensed_new(&ts->condensed, em, problem->m) != NS_OK)
