@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "linalg/equilibrate.h"
+#include "linalg/lu.h"
 #include "linalg/zlu.h"
 
 /* Reads the numbers of the list at idx; the block is a userdata that is pushed. */
@@ -50,6 +51,14 @@ static int zlu(lua_State *L) {
   return 2;
 }
 
+static void push_list(lua_State *L, const double *x, int n) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushnumber(L, x[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
 static void push_exponents(lua_State *L, int n, const int *exponents) {
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
@@ -76,7 +85,33 @@ static int equilibrate(lua_State *L) {
   return status ? luaL_error(L, "%s", ns_status_name(status)) : 2;
 }
 
+/*
+** fair_lu(n, A, b): the solutions of A x = b and A' x = b with pivots that do not depend on units, A by columns; or nil, the
+** status' name and the row (from 1).
+*/
+static int fair_lu(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1);
+  size_t count = n > 0 ? (size_t)n : 0;
+  NsLu *lu = NULL;
+  double *A = read_list(L, 2, count * count), *b = read_list(L, 3, count), *transposed = read_list(L, 3, count);
+  NsStatus status = ns_lu_new(&lu, n);
+  if (status == NS_OK) status = ns_lu_factor_fair(lu, A, n > 0 ? n : 1);
+  if (status == NS_OK) ns_lu_solve(lu, 1, b, n > 0 ? n : 1);
+  if (status == NS_OK) ns_lu_solve_transposed(lu, 1, transposed, n > 0 ? n : 1);
+  int row = lu ? ns_lu_singular_row(lu) + 1 : 0;
+  ns_lu_free(lu);
+  if (status == NS_OK) {
+    push_list(L, b, n);
+    push_list(L, transposed, n);
+    return 2;
+  }
+  lua_pushnil(L);
+  lua_pushstring(L, ns_status_name(status));
+  lua_pushinteger(L, row);
+  return 3;
+}
+
 void nsl_internal_linalg(lua_State *L) {
-  static const luaL_Reg functions[] = {{"zlu", zlu}, {"equilibrate", equilibrate}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"zlu", zlu}, {"fair_lu", fair_lu}, {"equilibrate", equilibrate}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

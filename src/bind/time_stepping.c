@@ -259,15 +259,24 @@ static int ts_set_newton_max(lua_State *L) {
   return 0;
 }
 
-/* setNewtonTolerance(relative [, absolute]); the absolute one is 1e-4 of the relative one when it is not given. */
+/* setNewtonTolerance(relative [, absolute]); the absolute one is 0 when it is not given. */
 static int ts_set_newton_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
-  double atol = lua_isnoneornil(L, 3) ? 1e-4 * rtol : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
+  double atol = lua_isnoneornil(L, 3) ? 0 : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
   if (!(rtol > 0)) luaL_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
   if (atol < 0) luaL_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
   ts->newton.rtol = rtol;
   ts->newton.atol = atol;
+  return 0;
+}
+
+/* setNewtonAbsoluteResidual(r): an iterate whose residuals are all at most r, in the units of their rows, passes; 0: none does. */
+static int ts_set_newton_absolute(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
+  if (r < 0) luaL_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
+  ts->newton.absolute = r;
   return 0;
 }
 
@@ -489,6 +498,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"load_state", nsl_simulation_load},
                                    {"setNewtonMaxIteration", ts_set_newton_max},
                                    {"setNewtonTolerance", ts_set_newton_tolerance},
+                                   {"setNewtonAbsoluteResidual", ts_set_newton_absolute},
                                    {"setMaxSubsteps", ts_set_max_substeps},
                                    {"setConstraintTolerance", ts_set_constraint_tolerance},
                                    {"setComputeResiduY", ts_accept_flag},

@@ -40,6 +40,14 @@ NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda);
 */
 NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least);
 
+/*
+** The same with pivots that do not depend on units: rows and columns of A multiplied by powers of two give the same
+** pivots, and solutions that are the same to the last bit but for those powers (as far as no number leaves the range of
+** doubles). Rows are compared with the unknowns in units of their own, in which the entries of A differ little in size.
+** The factors above n = 16 are those of A with its rows multiplied by powers of two.
+*/
+NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda);
+
 /* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
 int ns_lu_singular_row(const NsLu *lu);
 

@@ -130,3 +130,13 @@ void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, do
       for (int i = 0; i < coef->rows; i++) out[i] += f * column[i];
   }
 }
+
+void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out) {
+  const NsSparse *A = coef->sparse;
+  for (int j = 0; A && j < A->cols; j++)
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) out[A->row[k]] += fabs(A->value[k] * v[j]);
+  for (int j = 0; coef->value && j < coef->cols; j++) {
+    const double *column = coef->value + (size_t)j * (size_t)coef->rows;
+    for (int i = 0; i < coef->rows; i++) out[i] += fabs(column[i] * v[j]);
+  }
+}

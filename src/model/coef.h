@@ -81,4 +81,7 @@ void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld);
 /* out += factor * value * v; nothing when absent. */
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);
 
+/* out_i += sum_j |c_ij v_j|; nothing when absent. */
+void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out);
+
 #endif

@@ -111,6 +111,7 @@ static const Field newton_fields[] = {
     {"most iterations", WHOLE, offsetof(NsNewtonOptions, max_iterations)},
     {"relative tolerance", REAL, offsetof(NsNewtonOptions, rtol)},
     {"absolute tolerance", REAL, offsetof(NsNewtonOptions, atol)},
+    {"absolute residual", REAL, offsetof(NsNewtonOptions, absolute)},
     {"most parts of a step", WHOLE, offsetof(NsNewtonOptions, max_substeps)},
 };
 

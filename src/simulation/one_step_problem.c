@@ -13,6 +13,9 @@
 /* Of answers; contacts with friction have a larger one when it is left at this. */
 #define DEFAULT_TOLERANCE 1e-11
 
+/* That larger one, which is the default of mixed.h. */
+#define CONTACTS_TOLERANCE 1e-10
+
 typedef struct Kind {
   const char *name;
   unsigned laws;
@@ -89,6 +92,12 @@ bool ns_osnsp_solved(const NsOsnsp *problem) {
 
 const double *ns_osnsp_matrix(const NsOsnsp *problem) {
   return problem->joined ? ns_joined_matrix(problem->joined, problem->m) : problem->M;
+}
+
+double ns_osnsp_tolerance(const NsOsnsp *problem) {
+  double asked = problem->options.tolerance, left = problem->info.backward;
+  if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = CONTACTS_TOLERANCE;
+  return left < asked ? left : asked;
 }
 
 void ns_osnsp_forget(NsOsnsp *problem) {

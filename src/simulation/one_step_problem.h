@@ -100,6 +100,9 @@ void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other);
 /* Whether the last problem had contacts with friction. */
 bool ns_osnsp_has_contacts(const NsOsnsp *problem);
 
+/* What the solver of the last problem left, at most what it was asked for, relative to the terms of each row. */
+double ns_osnsp_tolerance(const NsOsnsp *problem);
+
 /* Forgets the last problem, whose matrix was the integrator's: it is about to go. */
 void ns_osnsp_forget(NsOsnsp *problem);
 

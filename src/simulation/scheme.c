@@ -135,10 +135,10 @@ void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction) 
   else ns_euler_moreau_advance(scheme->euler_moreau, lambda, fraction);
 }
 
-NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol) {
-  if (scheme->schatzman_paoli) return ns_schatzman_paoli_residual(scheme->schatzman_paoli, y, atol);
-  return scheme->moreau_jean ? ns_moreau_jean_residual(scheme->moreau_jean, y, atol)
-                        : ns_euler_moreau_residual(scheme->euler_moreau, y, atol);
+NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_residual(scheme->schatzman_paoli, y, tolerance);
+  return scheme->moreau_jean ? ns_moreau_jean_residual(scheme->moreau_jean, y, tolerance)
+                             : ns_euler_moreau_residual(scheme->euler_moreau, y, tolerance);
 }
 
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {

@@ -91,7 +91,7 @@ NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err);
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem);
 
 void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction);
-NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol);
+NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 
 /* Completes an iterate that passed, before it is accepted. */

@@ -160,7 +160,8 @@ static NsStatus step_refined(NsTimeStepping *ts, NsIsland *island, NsStatus stat
 static NsStatus solve_condensed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsEulerMoreau *em = island->scheme.euler_moreau;
   NsOsnsp *problem = island->problem;
-  NsCondensedOptions options = {ts->newton.max_iterations, ts->newton.rtol, ts->newton.atol};
+  NsCondensedOptions options = {ts->newton.max_iterations, ns_island_tolerance(ts, island)};
+  options.tolerance.damped = true;
   long factorizations = ns_euler_moreau_factorizations(em);
   int iterations;
   if (!island->condensed && ns_condensed_new(&island->condensed, em, problem->m) != NS_OK)

@@ -10,12 +10,13 @@
 #include "simulation/time_grid.h"
 
 /*
-** When a step has converged: |W^-1 rho| <= rtol * (scale of x) + atol, and |h(x, lambda) - y| likewise. `scale` is
-** the largest of |x|, |x_k| and the step of the system, or of the terms of y.
+** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol, |h(x, lambda) - y|_i <= rtol * (terms of
+** row i) + atol, see step_residual.h; or when every |rho_i| and |h - y|_i is at most `absolute`.
 */
 typedef struct NsNewtonOptions {
   int max_iterations;
-  double rtol, atol;
+  double rtol, atol; /* atol: in the units of each unknown and output; 0 unless it is asked for */
+  double absolute;   /* in the units of each row; 0: not used */
   int max_substeps; /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
 } NsNewtonOptions;
 
