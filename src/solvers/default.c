@@ -27,7 +27,7 @@
 #include "solvers/scale.h"
 
 enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
-enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8 };
+enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8, SMALL_COLD = 12 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -662,6 +662,22 @@ static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
   return from_scratch(b, p);
 }
 
+/* Few variables, all of them bounded, without a guess: principal pivots by sign and number alone; p in the units given. */
+static Outcome run_small(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "principal", false};
+  b->best = INFINITY;
+  if (p->n > SMALL_COLD) return out;
+  for (int i = 0; i < p->n; i++)
+    if (p->lower[i] == -INFINITY && p->upper[i] == INFINITY) return out;
+  out.status = ns_principal_solve(&b->principal, p, NS_PRINCIPAL_IN_ORDER, p->n, b->active->block, b->y, b->trial,
+                                  &out.iterations);
+  if (out.status != NS_OK) return out;
+  ns_box_product(p, b->y, b->v, b->active->size);
+  consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  if (!good_enough(b)) out.status = NS_ENOCONV;
+  return out;
+}
+
 /* The guess and what follows from it; p in the units given. */
 static Outcome run_warm(NsBox *b, const NsBoxProblem *p) {
   b->fair = NULL;
@@ -787,11 +803,8 @@ static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
   int n = p->n;
   if (!take_units(b, p))
     for (int k = 0; k < n; k++) b->balance.row[k] = b->balance.col[k] = b->unit_w[k] = b->unit_z[k] = 0;
+  ns_balance_apply(&b->balance, p->M, p->ldm, n, b->w, b->M);
   for (int c = 0; c < n; c++) {
-    int shift = b->balance.col[c];
-    const double *from = p->M + (size_t)c * (size_t)p->ldm;
-    double *to = b->M + (size_t)c * (size_t)n;
-    for (int r = 0; r < n; r++) to[r] = ns_times_power(from[r], b->balance.row[r] + shift);
     b->q[c] = ns_times_power(p->q[c], b->unit_w[c]);
     b->lower[c] = ns_times_power(p->lower[c], b->unit_z[c]);
     b->upper[c] = ns_times_power(p->upper[c], b->unit_z[c]);
@@ -852,9 +865,9 @@ static NsSolverInfo solve_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece 
     for (int k = 0; k < piece->n; k++) z[piece->index[k]] = 0, w[piece->index[k]] = own->q[k];
     return outcome_info((Outcome){NS_OK, 0, "closed form", true}, 0);
   }
-  if (chain && !(b->cold && own->n > 2)) {
-    Outcome warm = run_warm(b, own);
-    if (warm.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(warm, b->best);
+  if (chain) {
+    Outcome early = b->cold && own->n > 2 ? run_small(b, own) : run_warm(b, own);
+    if (early.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(early, b->best);
   }
   b->has_ray = false;
   Outcome out = run(b, balanced(b, own));
