@@ -295,3 +295,64 @@ describe("units of " .. count .. " random problems of rows and contacts", functi
     end
   end)
 end)
+
+-- ---- models whose steps are sparse problems ----
+
+-- Positions and velocities of bouncing grains in the global form; a lorry of mass `lorry` is shaken beside them.
+local function bouncing(masses, lorry)
+  local nsds, grains, out = ns.NonSmoothDynamicalSystem(0, 0.3), {}, {}
+  for i, m in ipairs(masses) do
+    grains[i] = ns.LagrangianLinearTIDS({ 0.01 * i }, { 0 }, { { m } })
+    grains[i]:setFExtPtr { -9.81 * m }
+    nsds:insertDynamicalSystem(grains[i])
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR { { 1 } }), grains[i])
+  end
+  if lorry then
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { lorry } })
+    ds:setComputeFExtFunction(function(t, _, f) f[1] = 1e7 * lorry * math.sin(50 * t) end)
+    nsds:insertDynamicalSystem(ds)
+  end
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanGOSI(0.5))
+  for _ in simu:steps() do
+    for _, ds in ipairs(grains) do out[#out + 1], out[#out + 2] = ds:q()[1], ds:velocity()[1] end
+  end
+  return out
+end
+
+-- States of first-order systems with relays and sparse coefficients, the first of them, each in a unit of its own.
+local function switching(units)
+  local nsds, first, out = ns.NonSmoothDynamicalSystem(0, 1), nil, {}
+  local function one(x) return ns.sparse { rows = 1, cols = 1, i = { 1 }, j = { 1 }, v = { x } } end
+  for _, unit in ipairs(units) do
+    local ds = ns.FirstOrderLinearTIDS({ 0.7 * unit }, one(-1))
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.FirstOrderLinearTIR(one(1 / unit), one(unit))), ds)
+    first = first or ds
+  end
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(0.5), ns.Relay())
+  for _ in simu:steps() do out[#out + 1] = first:x()[1] / units[1] end
+  return out
+end
+
+describe("grains of dust of 1e-13 kg in the global form", function()
+  it("bounce as they do alone when a lorry beside them is shaken", function()
+    local alone = bouncing { 1e-13, 3e-13 }
+    assert.same(alone, bouncing({ 1e-13, 3e-13 }, 1000))
+    local fastest = 0
+    for i = 2, #alone, 2 do fastest = math.max(fastest, alone[i]) end
+    assert.is_true(fastest > 0.3, tostring(fastest)) -- upwards, after the first impact
+  end)
+
+  it("bounce as stones do", function()
+    assert.same(bouncing { 1, 4 }, bouncing { 2.0 ^ -43, 2.0 ^ -41 })
+  end)
+end)
+
+describe("relays with sparse coefficients", function()
+  it("switch alike in all units, and whatever else is in the model", function()
+    local plain = switching { 1 }
+    for _, units in ipairs { { 2.0 ^ -80 }, { 2.0 ^ 90 }, { 2.0 ^ -80, 2.0 ^ 60 }, { 1, 2.0 ^ 100, 2.0 ^ -100 } } do
+      assert.same(plain, switching(units))
+    end
+  end)
+end)
