@@ -209,35 +209,50 @@ static void row_means(NsBalance *b, const int *E, int n) {
     if (b->count[i]) b->row[i] = -floor_mean(b->sum[i], b->count[i]);
 }
 
-static void column_means(NsBalance *b, const int *E, int n) {
+/* The exponents of the columns; returns whether all entries stay in the range of exact numbers with them. */
+static bool column_means(NsBalance *b, const int *E, int n) {
+  bool fits = true;
   for (int j = 0; j < n; j++, E += n) {
     long long sum = 0;
-    int count = 0;
+    int count = 0, least = INT_MAX, most = INT_MIN;
     for (int i = 0; i < n; i++) {
-      int there = E[i] != NS_NO_EXPONENT;
-      sum += there ? E[i] + b->row[i] : 0;
-      count += there;
-    }
-    if (count) b->col[j] = -floor_mean(sum, count);
-  }
-}
-
-/* Whether all balanced entries are exact numbers. */
-static bool entries_fit(const NsBalance *b, const int *E, int n) {
-  int least = 0, most = 0;
-  for (int j = 0; j < n; j++, E += n)
-    for (int i = 0; i < n; i++) {
-      int e = E[i] != NS_NO_EXPONENT ? E[i] + b->row[i] + b->col[j] : 0;
+      if (E[i] == NS_NO_EXPONENT) continue;
+      int e = E[i] + b->row[i];
+      sum += e;
+      count++;
       least = e < least ? e : least;
       most = e > most ? e : most;
     }
-  return least > -1000 && most < 1000;
+    if (!count) continue;
+    b->col[j] = -floor_mean(sum, count);
+    fits &= least + b->col[j] > -1000 && most + b->col[j] < 1000;
+  }
+  return fits;
+}
+
+/* Whether powers of two with these exponents may be multiplied one after the other. */
+static bool moderate_exponents(const int *e, int n) {
+  for (int i = 0; i < n; i++)
+    if (e[i] < -450 || e[i] > 450) return false;
+  return true;
+}
+
+void ns_balance_apply(const NsBalance *b, const double *M, int ldm, int n, double *power, double *to) {
+  bool plain = moderate_exponents(b->row, n) && moderate_exponents(b->col, n);
+  for (int i = 0; i < n && plain; i++) power[i] = ns_times_power(1, b->row[i]);
+  for (int j = 0; j < n; j++, to += n) {
+    const double *from = M + (size_t)j * (size_t)ldm;
+    double own = plain ? ns_times_power(1, b->col[j]) : 1;
+    if (plain)
+      for (int i = 0; i < n; i++) to[i] = from[i] * (power[i] * own);
+    else
+      for (int i = 0; i < n; i++) to[i] = ns_times_power(from[i], b->row[i] + b->col[j]);
+  }
 }
 
 bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *E) {
   read_exponents(M, ldm, n, E);
   tie_dense(b, E, n);
   row_means(b, E, n);
-  column_means(b, E, n);
-  return entries_fit(b, E, n);
+  return column_means(b, E, n);
 }

@@ -43,6 +43,9 @@ void ns_balance_sparse(NsBalance *b, const NsSparse *M);
 */
 bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *work);
 
+/* to (n x n) = the balanced M, which may overlap it where both lie alike; power: n, work. */
+void ns_balance_apply(const NsBalance *b, const double *M, int ldm, int n, double *power, double *to);
+
 /* The e with 2^(e - 1) <= |x| < 2^e; 0 for 0. */
 static inline int ns_binary_exponent(double x) {
   uint64_t bits;

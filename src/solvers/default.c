@@ -27,7 +27,7 @@
 #include "solvers/scale.h"
 
 enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
-enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8 };
+enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8, SMALL_COLD = 12 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -56,8 +56,6 @@ struct NsBox {
   const int *listed;    /* those of the last enumeration, b->kept of them */
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
   double *point, *y, *v;    /* the guess projected, and the candidate of a method */
-  double *first;            /* the first polished vertex of a path */
-  bool has_first;
   double *best_z, *best_w, *enumeration;
   signed char *set, *trial, *settled, *known; /* the last two of all variables: not in a component; w is known */
   double best;              /* backward error of best_z; INFINITY: there is none */
@@ -77,7 +75,7 @@ typedef struct Outcome {
 
 static void take_vectors(NsBox *b, int n) {
   double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z, &b->w,      &b->near,
-                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first, &b->level};
+                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->level};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
   b->M = ns_arena_matrix(&b->arena, n, n);
   b->shifted = ns_arena_matrix(&b->arena, n, n);
@@ -259,37 +257,8 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
   return true;
 }
 
-/* Whether no component of z is large against the data of a balanced problem. */
-static bool modest(const NsBoxProblem *fair, const double *z) {
-  double largest = 0, data = 0;
-  for (int i = 0; i < fair->n; i++) {
-    largest = ns_larger(largest, fabs(z[i]));
-    data = ns_larger(data, fabs(fair->q[i]));
-    if (fabs(fair->lower[i]) < INFINITY) data = ns_larger(data, fabs(fair->lower[i]));
-    if (fabs(fair->upper[i]) < INFINITY) data = ns_larger(data, fabs(fair->upper[i]));
-  }
-  return largest <= 1e4 * data;
-}
-
-/* Judges a vertex of the fair problem leniently. */
-static void consider_lenient(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair, const double *z) {
-  double *size = b->active->size;
-  if (!modest(fair, z)) return;
-  for (int i = 0; i < p->n; i++) b->z[i] = ns_box_clamp(z[i], fair->lower[i], fair->upper[i]);
-  ns_box_product(fair, b->z, b->v, size);
-  double lenient = ns_box_backward_lenient(fair, b->z, b->v, size);
-  if (!(lenient <= exact_tolerance(b))) return;
-  if (fair != p) ns_box_unscale(&b->scaled, p, b->z, b->point);
-  else memcpy(b->point, b->z, (size_t)p->n * sizeof *b->z);
-  ns_box_product(p, b->point, b->v, size);
-  consider(b, p, b->point, b->v, lenient);
-}
-
-/*
-** Polishes the active set in b->trial on fair data, with a few repairs; falls back on the vertex in b->y and on
-** lenience.
-*/
-static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+/* Polishes the active set in b->trial on fair data, with a few repairs. */
+static bool polish_set(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   double backward, *polished = b->w;
   for (int k = 0; k < POLISH_REPAIRS; k++) {
     NsStatus status =
@@ -297,20 +266,16 @@ static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
     if (status == NS_OK) consider_scaled(b, p, polished);
     if (good_enough(b)) return true;
     if (status != NS_ENOCONV || ns_active_repair(b->active, fair, polished, b->v, false, b->trial) == 0) break;
-    if (k == 0) memcpy(b->first, polished, (size_t)p->n * sizeof *polished);
-    if (k == 0) b->has_first = true;
   }
   return false;
 }
 
-static bool polish_leniently(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+/* The same; falls back on the vertex in b->y. */
+static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   for (int i = 0; i < p->n; i++)
     if (!(fabs(b->y[i]) <= DBL_MAX)) return false;
-  b->has_first = false;
-  if (polish(b, p, fair)) return true;
+  if (polish_set(b, p, fair)) return true;
   consider_scaled(b, p, b->y);
-  if (!good_enough(b) && b->has_first) consider_lenient(b, p, fair, b->first);
-  if (!good_enough(b)) consider_lenient(b, p, fair, b->y);
   return good_enough(b);
 }
 
@@ -343,7 +308,7 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p, int first, int last)
     if (k > 0 && !start_matters(p, &starts[k])) continue;
     NsStatus status = ns_pivot_path(b->pivot, fair, &starts[k], limit, b->y, b->trial, &pivots);
     if (k == 0) out.iterations = pivots;
-    if (status == NS_OK && polish_leniently(b, p, fair)) {
+    if (status == NS_OK && polish(b, p, fair)) {
       out.status = NS_OK;
       out.iterations = pivots;
       return out;
@@ -374,7 +339,7 @@ static Outcome game_paths(NsBox *b, const NsBoxProblem *p) {
         ns_pivot_game(b->pivot, shifted ? &game : fair, &b->game, &start, limit, b->y, b->trial, &out.iterations);
     if (out.status != NS_OK) return out;
     if (shifted && !ns_game_unshift(&b->game, p->n, shift, b->y)) continue;
-    if (polish_leniently(b, p, fair)) return out;
+    if (polish(b, p, fair)) return out;
   }
   return out.status = NS_ENOCONV, out;
 }
@@ -399,7 +364,7 @@ static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
   }
   const NsBoxProblem *fair = fair_problem(b, p);
   for (int i = 0; i < p->n && fair != p; i++) b->y[i] = ldexp(b->y[i], -b->scaled.col[i]);
-  return polish_leniently(b, p, fair);
+  return polish(b, p, fair);
 }
 
 static Outcome principal_path(NsBox *b, const NsBoxProblem *p, NsPrincipalRule rule, int limit) {
@@ -455,7 +420,7 @@ static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method, do
   ns_newton_active_set(&map, b->y, b->v, b->trial);
   for (int i = 0; i < p->n; i++)
     if (b->trial[i] != NS_BETWEEN) b->y[i] = b->trial[i] == NS_AT_LOWER ? fair->lower[i] : fair->upper[i];
-  if (polish_leniently(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
+  if (polish(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
   else if (out.status == NS_OK) out.status = NS_ENOCONV;
   return out;
 }
@@ -662,6 +627,22 @@ static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
   return from_scratch(b, p);
 }
 
+/* Few variables, all of them bounded, without a guess: principal pivots by sign and number alone; p in the units given. */
+static Outcome run_small(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "principal", false};
+  b->best = INFINITY;
+  if (p->n > SMALL_COLD) return out;
+  for (int i = 0; i < p->n; i++)
+    if (p->lower[i] == -INFINITY && p->upper[i] == INFINITY) return out;
+  out.status = ns_principal_solve(&b->principal, p, NS_PRINCIPAL_IN_ORDER, p->n, b->active->block, b->y, b->trial,
+                                  &out.iterations);
+  if (out.status != NS_OK) return out;
+  ns_box_product(p, b->y, b->v, b->active->size);
+  consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  if (!good_enough(b)) out.status = NS_ENOCONV;
+  return out;
+}
+
 /* The guess and what follows from it; p in the units given. */
 static Outcome run_warm(NsBox *b, const NsBoxProblem *p) {
   b->fair = NULL;
@@ -787,11 +768,8 @@ static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
   int n = p->n;
   if (!take_units(b, p))
     for (int k = 0; k < n; k++) b->balance.row[k] = b->balance.col[k] = b->unit_w[k] = b->unit_z[k] = 0;
+  ns_balance_apply(&b->balance, p->M, p->ldm, n, b->w, b->M);
   for (int c = 0; c < n; c++) {
-    int shift = b->balance.col[c];
-    const double *from = p->M + (size_t)c * (size_t)p->ldm;
-    double *to = b->M + (size_t)c * (size_t)n;
-    for (int r = 0; r < n; r++) to[r] = ns_times_power(from[r], b->balance.row[r] + shift);
     b->q[c] = ns_times_power(p->q[c], b->unit_w[c]);
     b->lower[c] = ns_times_power(p->lower[c], b->unit_z[c]);
     b->upper[c] = ns_times_power(p->upper[c], b->unit_z[c]);
@@ -852,9 +830,9 @@ static NsSolverInfo solve_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece 
     for (int k = 0; k < piece->n; k++) z[piece->index[k]] = 0, w[piece->index[k]] = own->q[k];
     return outcome_info((Outcome){NS_OK, 0, "closed form", true}, 0);
   }
-  if (chain && !(b->cold && own->n > 2)) {
-    Outcome warm = run_warm(b, own);
-    if (warm.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(warm, b->best);
+  if (chain) {
+    Outcome early = b->cold && own->n > 2 ? run_small(b, own) : run_warm(b, own);
+    if (early.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(early, b->best);
   }
   b->has_ray = false;
   Outcome out = run(b, balanced(b, own));
