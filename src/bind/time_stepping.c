@@ -2,6 +2,8 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +97,26 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
+/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
+enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
+
+bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
+  long steps = ns_ts_steps(ts);
+  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
+  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
+  if (!isfinite(T) || !(T - end > rounding)) return false;
+  double next = ns_time_grid_step(ts->grid, steps);
+  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
+  char text[160];
+  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
+  int length = snprintf(text, sizeof text, start, end, T);
+  size_t left = sizeof text - (size_t)length;
+  if (next > 0) snprintf(text + length, left, "one more, of h = %.10g, would go past it", next);
+  else snprintf(text + length, left, "the grid has no further point");
+  lua_pushstring(L, text);
+  return true;
+}
+
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
 static int make(lua_State *L, NsSimulationKind kind) {
   lua_settop(L, 4);
@@ -120,6 +142,11 @@ static int make(lua_State *L, NsSimulationKind kind) {
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK)
     nsl_raise(L, &err);
+  if (nsl_push_early_end(L, self->ts)) {
+    lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
+    nsl_warn_once(L, lua_tostring(L, -1));
+    lua_settop(L, 5);
+  }
   return 1;
 }
 
