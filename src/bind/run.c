@@ -284,6 +284,7 @@ int nsl_simulation_run(lua_State *L) {
   lua_settop(L, 2);
   Options options = read_options(L, 2);
   if (options.resume) resume(L, self, &options);
+  nsl_warn_start(L, 1);
   observe_first(L, self, options.observer, true);
   NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
   Progress progress = {.first = self->ts->k};

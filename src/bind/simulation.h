@@ -34,6 +34,7 @@ typedef struct NslTimeStepping {
   const NslHead *parts[NSL_TS_USERVALUES]; /* the user values, which keep them */
   uint64_t class_version; /* the host's, when the callbacks were looked up last */
   bool verbose;
+  bool start_told; /* the first step has looked for bodies that overlap */
 } NslTimeStepping;
 
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
@@ -68,6 +69,12 @@ void nsl_listen(lua_State *L, int idx);
 ** given (then also when the one-step problem had no accepted solution).
 */
 void nsl_advise(lua_State *L, int simulation, NsError *err);
+
+/* Pushes that a contact starts below its gap 0, where the outputs are up to date, and what the scheme does of it; whether it does. */
+bool nsl_push_penetration(lua_State *L, const NsTimeStepping *ts);
+
+/* Before the first step of the simulation at idx: warns of that, once. */
+void nsl_warn_start(lua_State *L, int idx);
 
 /* Pushes that the grid ends before T, and by how much; whether it does. */
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts);

@@ -117,6 +117,36 @@ bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
   return true;
 }
 
+bool nsl_push_penetration(lua_State *L, const NsTimeStepping *ts) {
+  int row = 0;
+  const NsInteraction *inter = ns_ts_penetrating(ts, &row);
+  if (!inter) return false;
+  char y[40];
+  snprintf(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
+  lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
+                  "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
+  return true;
+}
+
+/* What can not be prepared is told by the step itself. */
+void nsl_warn_start(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  NsTimeStepping *ts = self->ts;
+  if (self->start_told) return;
+  self->start_told = true;
+  if (!ns_ts_may_keep_penetration(ts)) return;
+  NsError unheard = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
+  ts->nsds->busy = true;
+  NsStatus status = ns_ts_prepare(ts, &unheard);
+  ts->nsds->busy = false;
+  if (status == NS_OK && nsl_push_penetration(L, ts)) {
+    nsl_warn_once(L, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  nsl_leave(self->host, edge);
+}
+
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
 static int make(lua_State *L, NsSimulationKind kind) {
   lua_settop(L, 4);
@@ -179,6 +209,7 @@ static int new_combined(lua_State *L) { return new_projecting(L, NS_COMBINED_PRO
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
   NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
   nsl_listen(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_ts_compute_step(self->ts, &err);
@@ -197,6 +228,7 @@ static int ts_next(lua_State *L) {
 static int ts_initialize(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
   NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   self->ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(self->ts, &err);
