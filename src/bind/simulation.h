@@ -70,8 +70,8 @@ void nsl_listen(lua_State *L, int idx);
 */
 void nsl_advise(lua_State *L, int simulation, NsError *err);
 
-/* Pushes that a contact starts below its gap 0, where the outputs are up to date, and what the scheme does of it; whether it does. */
-bool nsl_push_penetration(lua_State *L, const NsTimeStepping *ts);
+/* Pushes that a contact starts with a gap below 0, as ns_ts_penetrating has found, and what the scheme does of it. */
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row);
 
 /* Before the first step of the simulation at idx: warns of that, once. */
 void nsl_warn_start(lua_State *L, int idx);

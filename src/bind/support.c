@@ -189,10 +189,10 @@ int nsl_display(lua_State *L, int first) {
   return 0;
 }
 
-/* Address used as a registry key: a table whose keys are the texts that were told. */
+/* Address used as a registry key: a table with the keys of what was told. */
 static const char told_key;
 
-void nsl_warn_once(lua_State *L, const char *text) {
+void nsl_warn_once(lua_State *L, const char *key, const char *text) {
   int top = lua_gettop(L);
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &told_key) != LUA_TTABLE) {
     lua_newtable(L);
@@ -200,9 +200,9 @@ void nsl_warn_once(lua_State *L, const char *text) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &told_key);
     lua_replace(L, top + 1);
   }
-  if (lua_getfield(L, top + 1, text) == LUA_TNIL) {
+  if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
     lua_pushboolean(L, true);
-    lua_setfield(L, top + 1, text);
+    lua_setfield(L, top + 1, key);
     lua_warning(L, "nslua: ", 1);
     lua_warning(L, text, 0);
   }

@@ -117,15 +117,11 @@ bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
   return true;
 }
 
-bool nsl_push_penetration(lua_State *L, const NsTimeStepping *ts) {
-  int row = 0;
-  const NsInteraction *inter = ns_ts_penetrating(ts, &row);
-  if (!inter) return false;
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
   char y[40];
   snprintf(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
   lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
                   "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
-  return true;
 }
 
 /* What can not be prepared is told by the step itself. */
@@ -138,13 +134,15 @@ void nsl_warn_start(lua_State *L, int idx) {
   NsError unheard = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &ts->progress);
   ts->nsds->busy = true;
-  NsStatus status = ns_ts_prepare(ts, &unheard);
+  int row = 0;
+  const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, &row) : NULL;
   ts->nsds->busy = false;
-  if (status == NS_OK && nsl_push_penetration(L, ts)) {
-    nsl_warn_once(L, lua_tostring(L, -1));
-    lua_pop(L, 1);
-  }
   nsl_leave(self->host, edge);
+  if (!inter) return;
+  nsl_push_penetration(L, ts, inter, row);
+  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
+  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
+  lua_pop(L, 2);
 }
 
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
@@ -174,7 +172,7 @@ static int make(lua_State *L, NsSimulationKind kind) {
     nsl_raise(L, &err);
   if (nsl_push_early_end(L, self->ts)) {
     lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
-    nsl_warn_once(L, lua_tostring(L, -1));
+    nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
     lua_settop(L, 5);
   }
   return 1;
