@@ -283,6 +283,7 @@ end
 -- "$x_{1}$" for x1; other names stand as they are.
 local function pretty(name)
   local stem, number = name:match "^(%a+)(%d+)$"
+  if results.is_multiplier(name) and not stem then return (name:gsub("%.lambda(.-)$", ".λ%1")) end
   if stem == "lambda" then return ("$\\lambda_{%s}$"):format(number) end
   if stem == "x" or stem == "y" or stem == "q" or stem == "v" then return ("$%s_{%s}$"):format(stem, number) end
   return name
@@ -317,8 +318,8 @@ end
 local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
   for _, name in ipairs(names) do
-    local stem = name:match "^(%a+)%d+$"
-    if all or (stem ~= "y" and name ~= "newton_iterations") then
+    local stem = results.is_multiplier(name) and "lambda" or name:match "^(%a+)%d+$"
+    if all or (not results.is_output(name, columns) and name ~= "newton_iterations") then
       table.insert(not all and families[stem] or families.x, name)
     end
   end

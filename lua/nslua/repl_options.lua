@@ -89,5 +89,5 @@ return {
   { "which axis color linestyle linewidth alpha", "plot.grid", "axes:grid" },
   { "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis " ..
     "legend", "plot.set", "axes:set" },
-  { "every progress partial record checkpoint stream resume", ":run" },
+  { "every progress partial record checkpoint stream resume observe", ":run" },
 }

@@ -82,13 +82,16 @@ end
 -- The panels of a solution whose columns nobody has chosen.
 local function default_panels(solution)
   local panels, by_stem = {}, {}
-  for _, name in ipairs((results.over_time(solution))) do
+  local names, columns, all = results.over_time(solution)
+  for _, name in ipairs(names) do
     if name ~= "newton_iterations" then
-      local stem = name:gsub("%d+$", "")
-      local panel = by_stem[stem]
+      local stem = name:gsub("%[?%d+%]?$", "")
+      local output = not all and results.is_output(name, columns)
+      local key = output and "outputs" or not all and results.is_multiplier(name) and "multipliers" or "of " .. stem
+      local panel = by_stem[key]
       if not panel then
-        panel = { ylabel = stem }
-        by_stem[stem], panels[#panels + 1] = panel, panel
+        panel = { ylabel = output and "y" or key == "multipliers" and "lambda" or stem }
+        by_stem[key], panels[#panels + 1] = panel, panel
       end
       if #panel < MOST then panel[#panel + 1] = name end
     end

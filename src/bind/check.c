@@ -471,10 +471,20 @@ int nsl_simulation_check(lua_State *L) {
   NslEdge edge = nsl_enter(self->host, L, NULL);
   self->ts->nsds->busy = true;
   NsStatus status = check_all(L, 2, ns_ts_time(self->ts), self->ts->nsds->T, &err);
+  NsError unheard = {NS_OK, ""}; /* what an output fails with is told by the first step */
+  const NsInteraction *inter = NULL;
+  int row = 0;
+  if (status == NS_OK && ns_ts_may_keep_penetration(self->ts) &&
+      ns_nsds_update_output(self->ts->nsds, ns_ts_time(self->ts), &unheard) == NS_OK)
+    inter = ns_ts_penetrating(self->ts, &row);
   self->ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;
   if (status != NS_OK) return nsl_raise_step(L, &err);
+  if (inter) {
+    nsl_push_penetration(L, self->ts, inter, row);
+    lua_rawseti(L, 2, (lua_Integer)lua_rawlen(L, 2) + 1);
+  }
   int count = (int)lua_rawlen(L, 2);
   lua_pushboolean(L, count == 0);
   if (count == 0) return 1;

@@ -2,6 +2,8 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,6 +108,54 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
+/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
+enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
+
+bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
+  long steps = ns_ts_steps(ts);
+  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
+  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
+  if (!isfinite(T) || !(T - end > rounding)) return false;
+  double next = ns_time_grid_step(ts->grid, steps);
+  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
+  char text[160];
+  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
+  int length = snprintf(text, sizeof text, start, end, T);
+  size_t left = sizeof text - (size_t)length;
+  if (next > 0) snprintf(text + length, left, "one more, of h = %.10g, would go past it", next);
+  else snprintf(text + length, left, "the grid has no further point");
+  lua_pushstring(L, text);
+  return true;
+}
+
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
+  char y[40];
+  snprintf(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
+  lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
+                  "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
+}
+
+/* What can not be prepared is told by the step itself. */
+void nsl_warn_start(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  NsTimeStepping *ts = self->ts;
+  if (self->start_told) return;
+  self->start_told = true;
+  if (!ns_ts_may_keep_penetration(ts)) return;
+  NsError unheard = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
+  ts->nsds->busy = true;
+  int row = 0;
+  const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, &row) : NULL;
+  ts->nsds->busy = false;
+  nsl_leave(self->host, edge);
+  if (!inter) return;
+  nsl_push_penetration(L, ts, inter, row);
+  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
+  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
+  lua_pop(L, 2);
+}
+
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
 static int make(lua_State *L, NsSimulationKind kind) {
   lua_settop(L, 4);
@@ -131,6 +181,11 @@ static int make(lua_State *L, NsSimulationKind kind) {
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK)
     nsl_raise(L, &err);
+  if (nsl_push_early_end(L, self->ts)) {
+    lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
+    nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
+    lua_settop(L, 5);
+  }
   return 1;
 }
 
@@ -163,6 +218,7 @@ static int new_combined(lua_State *L) { return new_projecting(L, NS_COMBINED_PRO
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
   NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
   nsl_listen(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_ts_compute_step(self->ts, &err);
@@ -181,6 +237,7 @@ static int ts_next(lua_State *L) {
 static int ts_initialize(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
   NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   self->ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(self->ts, &err);

@@ -51,6 +51,11 @@ bool ns_law_unilateral(const NsLaw *law) {
   return law->kind == NS_LAW_IMPACT || law->kind == NS_LAW_FRICTION || law->kind == NS_LAW_COMPLEMENTARITY;
 }
 
+int ns_law_gaps(const NsLaw *law) {
+  if (law->kind == NS_LAW_IMPACT) return law->size;
+  return law->kind == NS_LAW_FRICTION ? 1 : 0;
+}
+
 NsStatus ns_law_new_cone(NsLaw **out, int size, int rows, const double *H, const double *K, const double *inside) {
   NsStatus status = ns_law_new(out, NS_LAW_NORMAL_CONE, size, 0, 0, 0);
   NsLaw *law = *out;

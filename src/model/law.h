@@ -56,6 +56,9 @@ NsStatus ns_law_new_impact(NsLaw **law, NsLawKind kind, int size, double en, dou
 /* Whether a law is of a contact that can be open: then it holds only while the contact is closed. */
 bool ns_law_unilateral(const NsLaw *law);
 
+/* How many components, from the first, are gaps between which a law of impact holds; 0 for other laws. */
+int ns_law_gaps(const NsLaw *law);
+
 /* Makes a NS_LAW_NORMAL_CONE; H (rows x size), K (rows) and inside (size), a point of P, are copied. NS_ENOMEM. */
 NsStatus ns_law_new_cone(NsLaw **law, int size, int rows, const double *H, const double *K, const double *inside);
 

@@ -21,6 +21,10 @@ bool ns_integrator_locates_events(const NsIntegrator *integrator) {
   return integrator->kind == NS_RUNGE_KUTTA;
 }
 
+bool ns_integrator_keeps_penetration(const NsIntegrator *integrator) {
+  return integrator->kind == NS_MOREAU_JEAN || integrator->kind == NS_MOREAU_JEAN_GLOBAL || integrator->kind == NS_D1_MINUS_LINEAR;
+}
+
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   NsFamily family = integrator->kind == NS_EULER_MOREAU ? NS_FIRST_ORDER : NS_MECHANICS;
   for (int i = 0; i < nsds->nds; i++)

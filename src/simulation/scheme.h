@@ -54,6 +54,9 @@ const char *ns_integrator_name(NsIntegratorKind kind);
 bool ns_integrator_has_events(const NsIntegrator *integrator);
 bool ns_integrator_locates_events(const NsIntegrator *integrator);
 
+/* Whether its laws of impact act on velocities alone, so that a gap that is below 0 at the start stays so. */
+bool ns_integrator_keeps_penetration(const NsIntegrator *integrator);
+
 /* NS_EARG when a system of the graph is not of the integrator's family, naming it and what would do. */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
 

@@ -172,6 +172,17 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   return status;
 }
 
+bool ns_ts_may_keep_penetration(const NsTimeStepping *ts) {
+  if (ts->k > 0 || ts->computed || projects(ts) || !ns_integrator_keeps_penetration(ts->integrator)) return false;
+  for (int i = 0; i < ts->nsds->ninteractions; i++)
+    if (ns_law_gaps(ts->nsds->interactions[i]->law) > 0) return true;
+  return false;
+}
+
+const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, int *row) {
+  return ns_ts_may_keep_penetration(ts) ? ns_nsds_penetrating(ts->nsds, ns_ts_time(ts), row) : NULL;
+}
+
 void ns_ts_own(NsTimeStepping *ts) {
   ts->nsds->driver = ts->number;
 }

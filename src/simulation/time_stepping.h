@@ -137,6 +137,13 @@ double ns_ts_next_time(const NsTimeStepping *ts);
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
 /*
+** Before the first step: the first interaction with a gap below 0 that the steps leave there, and the row of its y; else NULL.
+** The outputs are up to date (ns_ts_prepare). `may`: whether there can be one at all.
+*/
+bool ns_ts_may_keep_penetration(const NsTimeStepping *ts);
+const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, int *row);
+
+/*
 ** Whether the state of the NSDS is this simulation's to go on from; it is the one that moves it from here on. NS_EARG when it
 ** is to begin and a system is not at its initial state, or when another one has stepped, reset or loaded it since.
 */
