@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/forest.h"
 #include "base/memory.h"
 #include "integrators/edges.h"
 
@@ -93,26 +94,17 @@ struct NsEulerMoreau {
   long factorizations;
 };
 
-static int find(int *parent, int i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 /* Joins the systems that a K couples; fills cluster numbers in order of first appearance. */
 static void find_clusters(NsEulerMoreau *em, int *parent) {
   NsNsds *nsds = em->nsds;
   for (int i = 0; i < nsds->nds; i++) parent[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
     NsInteraction *inter = nsds->interactions[e];
-    if (inter->nds == 2 && ns_relation_has_K(inter->relation)) {
-      int a = find(parent, inter->ds[0]->node), b = find(parent, inter->ds[1]->node);
-      parent[a > b ? a : b] = a > b ? b : a;
-    }
+    if (inter->nds == 2 && ns_relation_has_K(inter->relation))
+      ns_forest_join(parent, inter->ds[0]->node, inter->ds[1]->node);
   }
-  for (int i = 0; i < nsds->nds; i++) {
-    int root = find(parent, i);
-    em->nodes[i].cluster = root == i ? em->nclusters++ : em->nodes[root].cluster;
-  }
+  em->nclusters = ns_forest_number(parent, nsds->nds, parent);
+  for (int i = 0; i < nsds->nds; i++) em->nodes[i].cluster = parent[i];
 }
 
 /* Chains the systems of each cluster, in the NSDS's order. */

@@ -1,11 +1,12 @@
 /*
 ** components.c
-** Connected components by union and find. Tarjan, J. ACM 22, 1975.
+** Connected components by union and find.
 */
 #include "solvers/components.h"
 
 #include <math.h>
 
+#include "base/forest.h"
 #include "solvers/residual.h"
 
 void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax) {
@@ -20,12 +21,6 @@ void ns_components_begin(NsComponents *c, int n) {
   for (int i = 0; i < n; i++) c->parent[i] = i;
 }
 
-/* The root of i's tree; every node on the way is hung one level higher. */
-static int component_root(NsComponents *c, int i) {
-  while (c->parent[i] != i) i = c->parent[i] = c->parent[c->parent[i]];
-  return i;
-}
-
 /* Fills start and member from `of`. */
 static void sort_members(NsComponents *c) {
   for (int i = 0; i <= c->n; i++) c->start[i] = 0;
@@ -36,20 +31,12 @@ static void sort_members(NsComponents *c) {
   c->start[0] = 0;
 }
 
-/* The smaller root stays, so that a root is the first member of its component. */
 bool ns_components_join(NsComponents *c, int i, int j) {
-  int a = component_root(c, i), b = component_root(c, j);
-  if (a < b) c->parent[b] = a;
-  else c->parent[a] = b;
-  return a != b;
+  return ns_forest_join(c->parent, i, j);
 }
 
 void ns_components_finish(NsComponents *c) {
-  c->count = 0;
-  for (int i = 0; i < c->n; i++) {
-    int root = component_root(c, i);
-    c->of[i] = root == i ? c->count++ : c->of[root];
-  }
+  c->count = ns_forest_number(c->parent, c->n, c->of);
   sort_members(c);
 }
 
