@@ -47,12 +47,17 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
 }
 
+/* Whether a row has been held up to now: it stands still, its velocity is rounding. At the start of a step a script may have written it. */
+static bool held_so_far(const NsEventDriven *ed, int row) {
+  return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->options.fixed;
+}
+
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   ed->nclosed = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Row *row = &ed->rows[i];
-    ed->before[i] = ed->now->u[i];
+    ed->before[i] = held_so_far(ed, i) ? 0 : ed->now->u[i];
     ed->resting[i] = !row->unilateral;
     if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i))
       ed->closed[ed->nclosed++] = i;
@@ -101,7 +106,7 @@ static void measure_reach(NsEventDriven *ed) {
     int row = ed->closed[k];
     double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
-    if (ed->rows[row].unilateral && u < 0) *ed->rows[row].reach = fmax(*ed->rows[row].reach, height);
+    if (ed->rows[row].unilateral && u < 0) ed->reach[row] = fmax(ed->reach[row], height);
   }
 }
 
@@ -226,10 +231,10 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 /* y = 0 of the rows, with fixed steps of the bilateral ones alone, which come first; u = 0 of all. */
 static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
   int bilateral = 0;
-  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err);
+  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
-  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->q, ed->v, ed->W, err);
+  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
 }
 
@@ -301,8 +306,9 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
     double y = ed->now->y[i], u = ed->now->u[i];
     ed->was_held[i] = row->state == ROW_HELD;
     row->state = ROW_OPEN;
-    row->level = y > closed_below(ed, i) ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i);
-    if (row->level == 0 || ed->resting[i] || u <= 0) continue;
+    bool clear = y > closed_below(ed, i);
+    row->level = clear ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i) - ed->now->rounding[i];
+    if (clear || ed->resting[i] || u <= 0) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;
     row->y0 = y;
