@@ -427,17 +427,28 @@ double ns_motion_straight_part(const NsMotion *motion, int row, const double *q)
   return sum;
 }
 
+/* w' M w of one system (M NULL: the identity) for w times 2^-*exponent, which brings the largest element near 1. */
+static double scaled_energy(int n, const double *M, const double *w, int *exponent) {
+  double most = 0, energy = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(w[i]));
+  *exponent = 0;
+  if (most > 0 && isfinite(most)) (void)frexp(most, exponent);
+  for (int j = 0; j < n; j++) {
+    double sum = M ? 0 : ldexp(w[j], -*exponent);
+    for (int i = 0; M && i < n; i++) sum += M[i + (size_t)j * (size_t)n] * ldexp(w[i], -*exponent);
+    energy += sum * ldexp(w[j], -*exponent);
+  }
+  return fabs(energy);
+}
+
 void ns_motion_even(const NsMotion *motion, const double *w, double *out) {
   for (int d = 0; d < motion->nsds->nds; d++) {
     const Node *node = &motion->nodes[d];
-    int n = node->ds->nv;
-    const double *M = node->M, *part = w + node->v;
-    double energy = 0;
-    for (int j = 0; j < n; j++)
-      for (int i = M ? 0 : j; i < (M ? n : j + 1); i++) energy += part[i] * (M ? M[i + (size_t)j * (size_t)n] : 1) * part[j];
+    int n = node->ds->nv, exponent;
+    double energy = scaled_energy(n, node->M, w + node->v, &exponent);
     for (int i = 0; i < n; i++) {
-      double own = M ? M[i + (size_t)i * (size_t)n] : 1;
-      out[node->v + i] = own > 0 ? sqrt(fabs(energy) / own) : fabs(part[i]);
+      double own = node->M ? node->M[i + (size_t)i * (size_t)n] : 1;
+      out[node->v + i] = own > 0 ? ldexp(sqrt(energy / own), exponent) : fabs(w[node->v + i]);
     }
   }
 }

@@ -303,6 +303,9 @@ static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   return measure_noise(ed, err);
 }
 
+/* A body whose velocity its acceleration makes in less than 100 times this part of the way to the end is at rest for first_length. */
+static const double AT_REST = 1e-6;
+
 /*
 ** The length of a first step, from how fast accelerations change: with v, a and j the shares of velocity, acceleration and its
 ** rate, sqrt(v/j) and a/j are times in which the motion changes (1/w of an oscillation), of which 4 rtol^(1/8) are tried: what
@@ -310,8 +313,10 @@ static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
 */
 static NsStatus first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
   double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
-  for (int i = 0; i < ed->Nv; i++)
-    if (ed->even[i] > 0) h = fmin(h, 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]));
+  for (int i = 0; i < ed->Nv; i++) {
+    double turn = 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]);
+    if (turn > AT_REST * way) h = fmin(h, turn);
+  }
   ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
   for (int i = 0; i < ed->Nq; i++) x[i] = ed->q[i] + h * qdot[i];
   for (int i = 0; i < ed->Nv; i++) x[ed->Nq + i] = ed->v[i] + h * ed->acceleration[i], jump[i] = ed->acceleration[i];

@@ -120,7 +120,20 @@ static void put_dense(const void *context, NsTriplets *t) {
       if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
 }
 
-/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. */
+/* The exponent of the largest of count numbers: they times 2^-exponent are 1 at most. 0 when all are 0. */
+static int largest_exponent(size_t count, const double *x) {
+  double most = 0;
+  int exponent = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  if (most > 0 && isfinite(most)) (void)frexp(most, &exponent);
+  return exponent;
+}
+
+static void scale_by_power(size_t count, int exponent, double *x) {
+  for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
+}
+
+/* Solves W z + q for the rows ed->closed, with the data as they are. */
 static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
   int n = ed->nclosed;
   NsMixedProblem problem = {.n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part};
@@ -136,6 +149,19 @@ static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
   if (status == NS_OK) return status;
   return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
                  n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
+}
+
+/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. The units of W and q are taken out before: exact. */
+static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) {
+  size_t n = (size_t)ed->nclosed;
+  int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
+  scale_by_power(n * n, -of_W, ed->W);
+  scale_by_power(n, -of_q, ed->q_part);
+  NsStatus status = solve(ed, what, err);
+  scale_by_power(n * n, of_W, ed->W);
+  scale_by_power(n, of_q, ed->q_part);
+  scale_by_power(n, of_q - of_W, ed->z);
+  return status;
 }
 
 static NsMixedGroup group_of(const Row *row) {
@@ -222,7 +248,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
     ed->q_part[k] = (1 + e) * ed->before[row];
     ed->groups[k] = group_of(&ed->rows[row]);
   }
-  NsStatus status = solve(ed, "impulses", err);
+  NsStatus status = solve_scaled(ed, "impulses", err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
@@ -274,7 +300,7 @@ static NsStatus find_held(NsEventDriven *ed, NsError *err) {
     ed->groups[k] = group_of(&ed->rows[row]);
   }
   measure_pressing(ed);
-  NsStatus status = solve(ed, "forces", err);
+  NsStatus status = solve_scaled(ed, "forces", err);
   if (status != NS_OK) return status;
   ed->nheld = 0;
   for (int k = 0; k < ed->nclosed; k++) {

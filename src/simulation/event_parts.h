@@ -71,6 +71,7 @@ struct NsEventDriven {
   double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m each: guards and their rates at the nodes of a piece */
   double *noise;          /* m: of those values */
   int ncurved, *curved;   /* open contacts that are not straight */
+  int halved;             /* pieces, in this step */
 };
 
 /* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */
