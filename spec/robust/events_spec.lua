@@ -168,8 +168,8 @@ describe("events in random places", function()
       local slow = math.sqrt(g * (1e-12 * H + rounding)) -- near to which rounding decides on the time
       for i = 1, #log - 1 do
         demand(log[i].kind == "impact", "event %d is %s", i, log[i].kind)
-        near(fall * (1 + 2 * e * (1 - e ^ (i - 1)) / (1 - e)), log[i].t, 1e-11 * stop + 1000 * slow * slow / g / math.abs(log[i].before) +
-          1000 * rounding / math.abs(log[i].before), "impact " .. i)
+        near(fall * (1 + 2 * e * (1 - e ^ (i - 1)) / (1 - e)), log[i].t, 1e-11 * stop + 30 * slow * slow / g / math.abs(log[i].before) +
+          30 * rounding / math.abs(log[i].before), "impact " .. i)
       end
       demand(log[#log].kind == "rest", "the last event is %s", log[#log].kind)
       near(stop, log[#log].accumulation, 1e-6 * stop + 30 * slow / g, "end of the bounces")

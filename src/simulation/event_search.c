@@ -19,6 +19,9 @@ enum {
 /* How far the slopes of a guard may be from those of its polynomial for this to be trusted. */
 static const double TRUSTED = 1e-3;
 
+/* Of the rounding of y, which is 8 spacings of its terms: half a spacing is as near as a level can be met. */
+static const double ROUNDED = 0x1p-4;
+
 /* A part of the step, in units of its length from its start. */
 typedef struct Piece {
   double from, width;
@@ -39,19 +42,20 @@ static bool leaves(const NsEventDriven *ed, int row) {
 /*
 ** What is positive until the event of a row, as a polynomial b of degree *n: lambda of a held contact, y above its level of an
 ** open one. Of one that leaves it is (y - y(0)) / x, with the slope at the start as it is known to be; on a piece so short that y
-** does not come out of its noise it has a slack of 4 noises, which comes in from 0 at the start.
+** does not come out of its noise (2 at most) it has a slack of half of it, which comes in from 0 at the start: less than the bounce of a
+** contact that does not rest.
 */
 static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
   const Row *r = &ed->rows[row];
   if (r->state == ROW_HELD) return;
   if (piece.from == 0 && leaves(ed, row)) {
     double way = r->u0 * piece.width * step_length(ed);
-    for (int k = 1; k <= *n && way <= 16 * noise; k++) b[k] += 4 * noise;
-    if (way > 16 * noise) b[1] = b[0] + way / *n;
+    for (int k = 1; k <= *n && way <= 2 * noise; k++) b[k] += 0.5 * noise;
+    if (way > 2 * noise) b[1] = b[0] + way / *n;
     ns_bernstein_divide((*n)--, b);
     return;
   }
-  double level = r->state == ROW_DEPARTING ? r->y0 - 4 * noise : r->level;
+  double level = r->state == ROW_DEPARTING ? r->y0 - 0.5 * noise : r->level;
   for (int k = 0; k <= *n; k++) b[k] -= level;
 }
 
@@ -152,7 +156,7 @@ static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
 
 static bool guard_is_positive(const Guard *guard) {
   for (int k = 0; k <= guard->n; k++)
-    if (!(guard->b[k] > 2 * guard->error)) return false;
+    if (!(guard->b[k] > NS_BERNSTEIN_SAFETY * guard->error)) return false;
   return true;
 }
 
@@ -223,7 +227,7 @@ static NsStatus go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
   double end = step->t;
   bool open = ed->rows[row].state != ROW_HELD;
-  double level = ed->rows[row].state == ROW_DEPARTING ? 0 : ed->rows[row].level;
+  double level = ed->rows[row].state == ROW_DEPARTING ? ed->rows[row].y0 : ed->rows[row].level;
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = ns_dop853_retake(ed->rk, t, err);
@@ -233,7 +237,7 @@ static NsStatus go_to(NsEventDriven *ed, int row, double t, NsError *err) {
     if (status != NS_OK) return status;
     double off = ed->now->y[row] - level, u = ed->now->u[row];
     double next = t - off / u;
-    if (!(u < 0) || fabs(off) <= ed->now->rounding[row] || !(next <= end) || !(next > step->t_old) || next == t)
+    if (!(u < 0) || fabs(off) <= ROUNDED * ed->now->rounding[row] || !(next <= end) || !(next > step->t_old) || next == t)
       return NS_OK;
     t = next;
   }
