@@ -47,7 +47,7 @@ struct NsMotion {
   double *lambda;       /* m zeros */
   double *room;         /* for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
-  double *first;        /* m: |y| before a projection */
+  double *still;        /* m: of a projection, below which |y| is rounding beside that of its terms */
   NsLu *lu;             /* of order `order` */
   int order;
 };
@@ -84,7 +84,7 @@ static void take_vectors(NsMotion *motion) {
   size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
   double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
                      &motion->rhs, &motion->answer, &motion->lambda,   &motion->u_terms,
-                     &motion->first};
+                     &motion->still};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   motion->a_free = ns_arena_doubles(arena, Nv);
   motion->F = ns_arena_doubles(arena, Nv);
@@ -427,17 +427,28 @@ double ns_motion_straight_part(const NsMotion *motion, int row, const double *q)
   return sum;
 }
 
+/* w' M w of one system (M NULL: the identity) for w times 2^-*exponent, which brings the largest element near 1. */
+static double scaled_energy(int n, const double *M, const double *w, int *exponent) {
+  double most = 0, energy = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(w[i]));
+  *exponent = 0;
+  if (most > 0 && isfinite(most)) (void)frexp(most, exponent);
+  for (int j = 0; j < n; j++) {
+    double sum = M ? 0 : ldexp(w[j], -*exponent);
+    for (int i = 0; M && i < n; i++) sum += M[i + (size_t)j * (size_t)n] * ldexp(w[i], -*exponent);
+    energy += sum * ldexp(w[j], -*exponent);
+  }
+  return fabs(energy);
+}
+
 void ns_motion_even(const NsMotion *motion, const double *w, double *out) {
   for (int d = 0; d < motion->nsds->nds; d++) {
     const Node *node = &motion->nodes[d];
-    int n = node->ds->nv;
-    const double *M = node->M, *part = w + node->v;
-    double energy = 0;
-    for (int j = 0; j < n; j++)
-      for (int i = M ? 0 : j; i < (M ? n : j + 1); i++) energy += part[i] * (M ? M[i + (size_t)j * (size_t)n] : 1) * part[j];
+    int n = node->ds->nv, exponent;
+    double energy = scaled_energy(n, node->M, w + node->v, &exponent);
     for (int i = 0; i < n; i++) {
-      double own = M ? M[i + (size_t)i * (size_t)n] : 1;
-      out[node->v + i] = own > 0 ? sqrt(fabs(energy) / own) : fabs(part[i]);
+      double own = node->M ? node->M[i + (size_t)i * (size_t)n] : 1;
+      out[node->v + i] = own > 0 ? ldexp(sqrt(energy / own), exponent) : fabs(w[node->v + i]);
     }
   }
 }
@@ -512,13 +523,19 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
 
 /* ---- projection ---- */
 
-/*
-** How far a row is from 0, over what is rounding: 4 spacings of what it was before the projection, and those of its terms.
-** At most 1: it is there.
-*/
+/* What is rounding of y for a projection: 4 spacings of what it is now, and of rounding of the largest that it has been. */
+static void measure_still(NsMotion *motion, int n, const int *rows, double *reach) {
+  for (int k = 0; k < n; k++) {
+    double off = fabs(motion->y[rows[k]]);
+    reach[rows[k]] = fmax(reach[rows[k]], off);
+    motion->still[rows[k]] = 4 * DBL_EPSILON * fmax(off, 4 * DBL_EPSILON * reach[rows[k]]);
+  }
+}
+
+/* How far a row is from 0, over what is rounding. At most 1: it is there. */
 static double distance(const NsMotion *motion, int row) {
   double off = fabs(motion->y[row]);
-  return off == 0 ? 0 : off / (motion->rounding[row] + 4 * DBL_EPSILON * motion->first[row]);
+  return off <= DBL_MIN ? 0 : off / (motion->rounding[row] + motion->still[row]);
 }
 
 /* The row that is farthest from 0, by that measure. */
@@ -553,13 +570,13 @@ static void shift(NsMotion *motion, int n, const int *rows, const double *z, dou
 ** Newton's method. It ends at rounding, or where it stands still not far from that (STILL): rounding may be larger than it is
 ** told to be where a callback cancels terms. `work`, y' W^-1 y, is the square of the correction in the kinetic norm.
 */
-static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *q, const double *v,
-                                    double *W, NsError *err) {
+static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q,
+                                    const double *v, double *W, NsError *err) {
   double before = INFINITY, work_before = INFINITY, off;
   for (int i = 0;; i++) {
     NsStatus status = prepare_rows(motion, n, rows, t, q, v, err);
     if (status != NS_OK) return status;
-    for (int k = 0; k < n && i == 0; k++) motion->first[rows[k]] = fabs(motion->y[rows[k]]);
+    if (i == 0) measure_still(motion, n, rows, reach);
     int worst = farthest(motion, n, rows, &off);
     if (off <= 1 || (off <= STILL && off > 0.5 * before)) return NS_OK;
     for (int k = 0; k < n; k++) motion->rhs[k] = -motion->y[rows[k]];
@@ -567,7 +584,7 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
     if (status != NS_OK) return status;
     double work = 0;
     for (int k = 0; k < n; k++) work += motion->rhs[k] * motion->answer[k];
-    if (i == MAX_PROJECTIONS || !(fabs(work) < 100 * work_before))
+    if (i == MAX_PROJECTIONS || !(fabs(work) <= 100 * work_before))
       return ns_fail(err, NS_ENOCONV, "interaction '%s': the constraint can not be kept: y = %.3g after %d projections",
                      motion->edges[motion->row_edge[worst]].inter->name, motion->y[worst], i);
     shift(motion, n, rows, motion->answer, q);
@@ -584,9 +601,9 @@ static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, d
   return status;
 }
 
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
-                           NsError *err) {
-  NsStatus status = project_coordinates(motion, n, rows, t, q, v, W, err);
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v,
+                           double *W, NsError *err) {
+  NsStatus status = project_coordinates(motion, n, rows, t, reach, q, v, W, err);
   return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
 }
 

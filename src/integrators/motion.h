@@ -101,11 +101,12 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
 
 /*
 ** Moves q and v back on the constraints of the rows listed: y = 0 and u = 0, by corrections of least kinetic norm. A row is at 0
-** when |y| is rounding: of its terms, or of what it was corrected by. Hairer and Wanner, Solving Ordinary Differential Equations
+** when |y| is rounding: of its terms, of what it was corrected by, or twice over of `reach` (m, by row), the largest |y| that it has
+** had, which takes this one in. Hairer and Wanner, Solving Ordinary Differential Equations
 ** II, section VII.2. NS_ENOCONV naming the interaction; NS_ENOMEM.
 */
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
-                           NsError *err);
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v,
+                           double *W, NsError *err);
 
 /* The second half of that: u = 0 at the coordinates as they are. */
 NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,

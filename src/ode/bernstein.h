@@ -29,6 +29,12 @@ double ns_bernstein_node(int k);
 */
 double ns_bernstein_interpolate(const double *v, double *b);
 
+/*
+** How many times that estimate the interpolation may be off: 4 of a function with a kink, whose coefficients decay as 1/k^2 (those
+** that are left out are 2 times the last three, and fold back on these), and 2 more for chance.
+*/
+enum { NS_BERNSTEIN_SAFETY = 8 };
+
 /* The value and the slope at x, 0 <= x <= 1. */
 double ns_bernstein_at(int n, const double *b, double x);
 double ns_bernstein_slope(int n, const double *b, double x);

@@ -225,8 +225,9 @@ static double trial_scale(const NsDop853 *rk, int i, double h) {
   double a = rk->y_old[i], b = rk->trial[i];
   if (!rk->pace) return scale(rk, i, a, b);
   double size = i < rk->places ? fabs(b - a) : ns_ode_larger(fabs(a), fabs(b));
-  double speed = ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
-  return rk->problem.atol[i] + fabs(h) * rk->pace[i] + rk->problem.rtol * size + 4 * ns_ode_least(rk->state.t) * speed;
+  double accepted = rk->problem.atol[i] + fabs(h) * rk->pace[i] + rk->problem.rtol * size, least = ns_ode_least(rk->state.t);
+  if (fabs(h) > 64 * least) return accepted;
+  return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
 }
 
 /* The estimated error of the trial over what is accepted: the fifth-order one, damped by the third-order one. */

@@ -78,7 +78,8 @@ static NsStatus rate(void *context, double t, const double *x, double *xdot, NsE
 static void take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda, &ed->before, &ed->slow, &ed->pressing, &ed->q_part, &ed->z, &ed->u_after, &ed->noise};
+  double **rows[] = {&ed->lambda, &ed->before, &ed->slow, &ed->pressing, &ed->q_part, &ed->z, &ed->u_after, &ed->noise,
+                     &ed->reach};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -86,7 +87,8 @@ static void take_vectors(NsEventDriven *ed) {
   }
   double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
-  double **moving[] = {&ed->p, &ed->impulse, &ed->acceleration, &ed->even, &ed->even_free, &ed->even_all, &ed->even_noise};
+  double **moving[] = {&ed->p, &ed->impulse, &ed->acceleration, &ed->even, &ed->even_free, &ed->even_all, &ed->even_noise,
+                      &ed->even_rate};
   for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
@@ -174,8 +176,8 @@ static void start_rows(NsEventDriven *ed) {
     ed->rows[i] = (Row){.unilateral = unilateral,
                         .restitution = unilateral ? inter->law->en : 0,
                         .state = held ? ROW_HELD : ROW_OPEN,
-                        .reach = inter->reach_k[i - first],
                         .straight = ns_motion_straight(ed->motion, i)};
+    ed->reach[i] = inter->reach_k[i - first];
   }
 }
 
@@ -190,7 +192,7 @@ static NsStatus check_start(NsEventDriven *ed, NsError *err) {
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
-    if (ed->t == ed->t_first) ed->rows[i].reach = fabs(y);
+    if (ed->t == ed->t_first) ed->reach[i] = fabs(y);
     if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
     if (!ed->rows[i].unilateral && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g",
@@ -218,7 +220,7 @@ static double longest_flight(const NsEventDriven *ed) {
 }
 
 double ns_ed_tolerance(const NsEventDriven *ed, int row) {
-  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->rows[row].reach;
+  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
 }
 
 double ns_ed_resolution(const NsEventDriven *ed) {
@@ -231,8 +233,8 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Row *row = &ed->rows[i];
     if (row->state == ROW_HELD || !row->unilateral) continue;
-    double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i);
-    bool clear = y > tolerance + ed->now->rounding[i];
+    double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+    bool clear = y > tolerance;
     if (clear) row->state = ROW_OPEN;
     row->level = clear ? 0 : fmin(row->level, fmin(0, y) - tolerance);
   }
@@ -242,15 +244,17 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
 /* ---- what is accepted of errors ---- */
 
 /*
-** What rounding does to accelerations, as an even share: they are taken again with q and v changed in their 27th binary digit,
-** and the change is brought down to 4 spacings. Forces that cancel each other (a spring at its rest) give more than their sum tells.
+** What rounding does to accelerations, as an even share: they are taken again with t, q and v changed in their 27th binary digit
+** (t within the run), and the change is brought down to 4 spacings. Forces that cancel each other (a spring at its rest) give more than their sum tells.
 */
 static NsStatus measure_noise(NsEventDriven *ed, NsError *err) {
   static const double nudge = 0x1p-26, share = 0x1p-24;
-  double *x = ed->sample, *a = ed->p;
+  double *x = ed->sample, *a = ed->p, t = ed->t + nudge * fabs(ed->t);
+  if (t > ed->t_last) t = ed->t - nudge * fabs(ed->t);
   memcpy(a, ed->acceleration, (size_t)ed->Nv * sizeof *a);
   for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->x[i] * (1 + nudge);
-  NsStatus status = ns_ed_accelerate(ed, ed->t, x, x + ed->Nq, err);
+  *ed->clock = t;
+  NsStatus status = ns_ed_accelerate(ed, t, x, x + ed->Nq, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < ed->Nv; i++) {
     double changed = ed->acceleration[i];
@@ -275,36 +279,41 @@ static void weigh_impulse(NsEventDriven *ed, int k, double share) {
   ed->pace[at] = gain / own;
 }
 
-/* ed->atol and ed->pace for the next step, from the present state and its accelerations. */
-static void weigh_errors(NsEventDriven *ed) {
+/*
+** ed->atol and ed->pace for the next step, which will be about h long, from the present state and its accelerations: those of
+** velocities, and of coordinates what these bring about.
+*/
+static void weigh_errors(NsEventDriven *ed, double h) {
   const NsEventOptions *o = &ed->options;
   double share = o->atol_in_units ? DBL_EPSILON : o->atol, units = o->atol_in_units ? o->atol : 0;
-  double *qdot = ed->slope, *fastest = ed->sample;
-  ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
-  ns_motion_fastest(ed->motion, ed->even, fastest);
-  for (int i = 0; i < ed->Nq; i++) {
-    ed->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
-    ed->pace[i] = o->rtol * fabs(qdot[i]) + share * fastest[i];
-  }
+  double *qdot = ed->slope, *fastest = ed->sample, *way = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
     ed->atol[ed->Nq + i] = units + share * ed->even[i];
     ed->pace[ed->Nq + i] = share * (ed->even_free[i] + ed->even_all[i]) + ed->even_noise[i];
+    way[i] = share * ed->even[i] + h * ed->pace[ed->Nq + i];
+  }
+  ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
+  ns_motion_fastest(ed->motion, way, fastest);
+  for (int i = 0; i < ed->Nq; i++) {
+    ed->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
+    ed->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
   }
   for (int i = ed->Nq + ed->Nv; i < ed->n; i++) ed->atol[i] = INFINITY, ed->pace[i] = 0;
   for (int k = 0; k < ed->nheld; k++) weigh_impulse(ed, k, share);
 }
 
-/* Before a step: the scales of its errors. */
-static NsStatus prepare_step(NsEventDriven *ed, NsError *err) {
+/* Before a step: accelerations, and how large what moves is. */
+static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
   ns_motion_even(ed->motion, ed->v, ed->even);
   ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
   ns_motion_even(ed->motion, ed->acceleration, ed->even_all);
-  status = measure_noise(ed, err);
-  if (status == NS_OK) weigh_errors(ed);
-  return status;
+  return measure_noise(ed, err);
 }
+
+/* A body whose velocity its acceleration makes in less than 100 times this part of the way to the end is at rest for first_length. */
+static const double AT_REST = 1e-6;
 
 /*
 ** The length of a first step, from how fast accelerations change: with v, a and j the shares of velocity, acceleration and its
@@ -313,8 +322,10 @@ static NsStatus prepare_step(NsEventDriven *ed, NsError *err) {
 */
 static NsStatus first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
   double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
-  for (int i = 0; i < ed->Nv; i++)
-    if (ed->even[i] > 0) h = fmin(h, 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]));
+  for (int i = 0; i < ed->Nv; i++) {
+    double turn = 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]);
+    if (turn > AT_REST * way) h = fmin(h, turn);
+  }
   ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
   for (int i = 0; i < ed->Nq; i++) x[i] = ed->q[i] + h * qdot[i];
   for (int i = 0; i < ed->Nv; i++) x[ed->Nq + i] = ed->v[i] + h * ed->acceleration[i], jump[i] = ed->acceleration[i];
@@ -322,10 +333,10 @@ static NsStatus first_length(NsEventDriven *ed, double way, double *length, NsEr
   *length = 1e-3 * way;
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   for (int i = 0; i < ed->Nv; i++) jump[i] = (ed->acceleration[i] - jump[i]) / h;
-  ns_motion_even(ed->motion, jump, ed->even_noise);
+  ns_motion_even(ed->motion, jump, ed->even_rate);
   *length = way;
   for (int i = 0; i < ed->Nv; i++) {
-    double v = ed->even[i], a = ed->even_all[i], j = ed->even_noise[i];
+    double v = ed->even[i], a = ed->even_all[i], j = ed->even_rate[i];
     if (j > 0) *length = fmin(*length, 4 * pow(ed->options.rtol, 1.0 / 8) * fmax(sqrt(v / j), a / j));
   }
   if (!(*length > 0)) *length = 1e-3 * way;
@@ -339,7 +350,7 @@ static NsStatus take_state(NsEventDriven *ed, NsError *err) {
   ed->t = step->t;
   ns_motion_normalise(ed->motion, ed->q);
   if (ed->nheld == 0) return NS_OK;
-  return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->q, ed->v, ed->W, err);
+  return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
 }
 
 /* One step of the integrator towards t_next, and the event in it: *row, or -1. The state is that of its end. */
@@ -353,10 +364,11 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
 /* Makes the stepper ready for smooth motion from the present state to t_next. *longest: of its first step. */
 static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest, NsError *err) {
   double first, most = *longest;
-  NsStatus status = prepare_step(ed, err);
+  NsStatus status = measure_motion(ed, err);
   *longest = fmin(most, longest_flight(ed));
   if (status == NS_OK) status = first_length(ed, t_next - ed->t, &first, err);
   if (status != NS_OK) return status;
+  weigh_errors(ed, fmin(first, *longest));
   ns_dop853_start(ed->rk, ed->t, ed->x, t_next, first);
   return NS_OK;
 }
@@ -379,8 +391,9 @@ static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
     if (row >= 0) break;
     if (ed->t >= t_next) return NS_OK;
     status = renew_levels(ed, err);
-    if (status == NS_OK) status = prepare_step(ed, err);
+    if (status == NS_OK) status = measure_motion(ed, err);
     if (status != NS_OK) return status;
+    weigh_errors(ed, fmin(ns_dop853_state(ed->rk)->h_next, most));
     ns_dop853_replace(ed->rk, ed->x);
   }
   if (++ed->handled > ed->options.max_events)
@@ -417,8 +430,8 @@ static void write_interactions(NsEventDriven *ed) {
     NsInteraction *inter = ed->nsds->interactions[e];
     inter->y[i - first] = ed->now->y[i];
     inter->ydot[i - first] = ed->now->u[i];
-    inter->reach[i - first] = ed->rows[i].reach;
     inter->lambda[i - first] = 0;
+    inter->reach[i - first] = ed->reach[i];
     for (int k = 0; k < ed->nheld; k++)
       if (ed->held[k] == i) inter->lambda[i - first] = ed->lambda[k];
   }
@@ -466,7 +479,7 @@ NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, 
   ed->h = t_next - t_k;
   ed->log = log;
   ed->problem = problem;
-  ed->t = t_k;
+  ed->t = ed->t_k = t_k;
   ed->handled = ed->nheld = 0;
   ed->impact_energy = 0;
   NsStatus status = take_options(ed, options, err);

@@ -47,12 +47,17 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
 }
 
+/* Whether a row has been held up to now: it stands still, its velocity is rounding. At the start of a step a script may have written it. */
+static bool held_so_far(const NsEventDriven *ed, int row) {
+  return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->options.fixed;
+}
+
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   ed->nclosed = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Row *row = &ed->rows[i];
-    ed->before[i] = ed->now->u[i];
+    ed->before[i] = held_so_far(ed, i) ? 0 : ed->now->u[i];
     ed->resting[i] = !row->unilateral;
     if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i))
       ed->closed[ed->nclosed++] = i;
@@ -101,7 +106,7 @@ static void measure_reach(NsEventDriven *ed) {
     int row = ed->closed[k];
     double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
-    if (ed->rows[row].unilateral && u < 0) ed->rows[row].reach = fmax(ed->rows[row].reach, height);
+    if (ed->rows[row].unilateral && u < 0) ed->reach[row] = fmax(ed->reach[row], height);
   }
 }
 
@@ -115,7 +120,20 @@ static void put_dense(const void *context, NsTriplets *t) {
       if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
 }
 
-/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. */
+/* The exponent of the largest of count numbers: they times 2^-exponent are 1 at most. 0 when all are 0. */
+static int largest_exponent(size_t count, const double *x) {
+  double most = 0;
+  int exponent = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  if (most > 0 && isfinite(most)) (void)frexp(most, &exponent);
+  return exponent;
+}
+
+static void scale_by_power(size_t count, int exponent, double *x) {
+  for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
+}
+
+/* Solves W z + q for the rows ed->closed, with the data as they are. */
 static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
   int n = ed->nclosed;
   NsMixedProblem problem = {.n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part};
@@ -132,6 +150,19 @@ static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
   if (status == NS_OK) return status;
   return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
                  n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
+}
+
+/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. The units of W and q are taken out before: exact. */
+static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) {
+  size_t n = (size_t)ed->nclosed;
+  int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
+  scale_by_power(n * n, -of_W, ed->W);
+  scale_by_power(n, -of_q, ed->q_part);
+  NsStatus status = solve(ed, what, err);
+  scale_by_power(n * n, of_W, ed->W);
+  scale_by_power(n, of_q, ed->q_part);
+  scale_by_power(n, of_q - of_W, ed->z);
+  return status;
 }
 
 static NsMixedGroup group_of(const Row *row) {
@@ -218,7 +249,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
     ed->q_part[k] = (1 + e) * ed->before[row];
     ed->groups[k] = group_of(&ed->rows[row]);
   }
-  NsStatus status = solve(ed, "impulses", err);
+  NsStatus status = solve_scaled(ed, "impulses", err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
@@ -227,10 +258,10 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 /* y = 0 of the rows, with fixed steps of the bilateral ones alone, which come first; u = 0 of all. */
 static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
   int bilateral = 0;
-  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err);
+  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
-  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->q, ed->v, ed->W, err);
+  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
 }
 
@@ -270,7 +301,7 @@ static NsStatus find_held(NsEventDriven *ed, NsError *err) {
     ed->groups[k] = group_of(&ed->rows[row]);
   }
   measure_pressing(ed);
-  NsStatus status = solve(ed, "forces", err);
+  NsStatus status = solve_scaled(ed, "forces", err);
   if (status != NS_OK) return status;
   ed->nheld = 0;
   for (int k = 0; k < ed->nclosed; k++) {
@@ -302,8 +333,9 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
     double y = ed->now->y[i], u = ed->now->u[i];
     ed->was_held[i] = row->state == ROW_HELD;
     row->state = ROW_OPEN;
-    row->level = y > closed_below(ed, i) ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i);
-    if (row->level == 0 || ed->resting[i] || u <= 0) continue;
+    bool clear = y > closed_below(ed, i);
+    row->level = clear ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i) - ed->now->rounding[i];
+    if (clear || ed->resting[i] || u <= 0) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;
     row->y0 = y;

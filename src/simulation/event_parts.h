@@ -22,7 +22,6 @@ typedef struct Row {
   RowState state;
   double level;  /* open: the y at which it closes */
   double t0, y0, u0; /* departing: when it left, y and u there */
-  double reach;      /* how far y has been from 0 in the run */
   bool straight;     /* y = C q + e */
 } Row;
 
@@ -36,14 +35,16 @@ struct NsEventDriven {
   int Nq, Nv, m, n; /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
+  double *reach; /* m: how far the outputs have been from 0 in the run; kept by the interactions between steps */
 
   /* the step */
   NsEventOptions options;
   NsOsnsp *problem;
-  double t;
+  double t, t_k; /* t_k: the start of the step */
   double *x, *q, *v, *works; /* n; its parts */
   double *atol, *pace;       /* n */
-  double *even, *even_free, *even_all, *even_noise; /* Nv: see ns_motion_even; of v, of accelerations, of their rounding */
+  double *even, *even_free, *even_all, *even_noise,
+      *even_rate; /* Nv: see ns_motion_even; of v, of accelerations, of their rounding, of their rate */
   double *impulse;           /* Nv: sum of H' P of the impacts */
   double impact_energy;
   NsEventLog *log;
@@ -70,6 +71,7 @@ struct NsEventDriven {
   double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m each: guards and their rates at the nodes of a piece */
   double *noise;          /* m: of those values */
   int ncurved, *curved;   /* open contacts that are not straight */
+  int halved;             /* pieces, in this step */
 };
 
 /* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */

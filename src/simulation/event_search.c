@@ -11,12 +11,16 @@
 enum {
   MAX_POLISH = 6,
   HALVINGS = 20,  /* of a piece on which a guard is no polynomial: what is not smooth is followed to 1e-6 of it */
+  MAX_HALVED = 5000, /* pieces in a step, 45,000 evaluations: a guard that stays at 0 in noise of its own is taken as it is then */
   PIECE = 5,      /* pieces are this many resolutions long: their nodes lie closer than one */
   DENSE_ROWS = 7  /* of dop853.h */
 };
 
 /* How far the slopes of a guard may be from those of its polynomial for this to be trusted. */
 static const double TRUSTED = 1e-3;
+
+/* Of the rounding of y, which is 8 spacings of its terms: half a spacing is as near as a level can be met. */
+static const double ROUNDED = 0x1p-4;
 
 /* A part of the step, in units of its length from its start. */
 typedef struct Piece {
@@ -38,19 +42,20 @@ static bool leaves(const NsEventDriven *ed, int row) {
 /*
 ** What is positive until the event of a row, as a polynomial b of degree *n: lambda of a held contact, y above its level of an
 ** open one. Of one that leaves it is (y - y(0)) / x, with the slope at the start as it is known to be; on a piece so short that y
-** does not come out of its noise it has a slack of 4 noises, which comes in from 0 at the start.
+** does not come out of its noise (2 at most) it has a slack of half of it, which comes in from 0 at the start: less than the bounce of a
+** contact that does not rest.
 */
 static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
   const Row *r = &ed->rows[row];
   if (r->state == ROW_HELD) return;
   if (piece.from == 0 && leaves(ed, row)) {
     double way = r->u0 * piece.width * step_length(ed);
-    for (int k = 1; k <= *n && way <= 16 * noise; k++) b[k] += 4 * noise;
-    if (way > 16 * noise) b[1] = b[0] + way / *n;
+    for (int k = 1; k <= *n && way <= 2 * noise; k++) b[k] += 0.5 * noise;
+    if (way > 2 * noise) b[1] = b[0] + way / *n;
     ns_bernstein_divide((*n)--, b);
     return;
   }
-  double level = r->state == ROW_DEPARTING ? r->y0 - 4 * noise : r->level;
+  double level = r->state == ROW_DEPARTING ? r->y0 - 0.5 * noise : r->level;
   for (int k = 0; k <= *n; k++) b[k] -= level;
 }
 
@@ -71,6 +76,18 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
 
 /* ---- guards that are known at points ---- */
 
+/* The noise of the k-th force of what is held, which has just been computed: rounding of the terms that it is made of. */
+static double force_noise(const NsEventDriven *ed, int k) {
+  int row = ed->held[k];
+  double own = ed->W[k + (size_t)k * (size_t)ed->nheld], terms = fabs(ed->now->bias[row]);
+  for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
+  return 4 * DBL_EPSILON * (own > 0 ? terms / own : fabs(ed->lambda[k]));
+}
+
+static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
+  ed->noise[row] = j == 0 ? noise : fmax(ed->noise[row], noise);
+}
+
 /* Takes what is wanted of `row` (-1: of all rows that are not straight) at node j of a piece, from the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
@@ -83,14 +100,17 @@ static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsErro
   const int *outputs = row < 0 ? ed->curved : &row;
   int n = row < 0 ? ed->ncurved : !held;
   NsStatus status = held ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
-  for (int k = 0; k < ed->nheld && held && status == NS_OK; k++)
-    if (row < 0 || ed->held[k] == row) ed->value[j][ed->held[k]] = ed->lambda[k];
+  for (int k = 0; k < ed->nheld && held && status == NS_OK; k++) {
+    if (row >= 0 && ed->held[k] != row) continue;
+    ed->value[j][ed->held[k]] = ed->lambda[k];
+    keep_noise(ed, ed->held[k], j, force_noise(ed, k));
+  }
   if (status == NS_OK && n > 0) status = ns_motion_outputs(ed->motion, n, outputs, t, q, v, err);
   for (int k = 0; k < n && status == NS_OK; k++) {
     int i = outputs[k];
     ed->value[j][i] = ed->now->y[i];
     ed->rate[j][i] = ed->now->u[i];
-    ed->noise[i] = j == 0 ? ed->now->rounding[i] : fmax(ed->noise[i], ed->now->rounding[i]);
+    keep_noise(ed, i, j, ed->now->rounding[i]);
   }
   return status;
 }
@@ -126,7 +146,7 @@ static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
     fastest = fmax(fastest, fabs(rate));
     apart = fmax(apart, fabs(rate - ns_bernstein_slope(guard.n, guard.b, ns_bernstein_node(j))));
   }
-  double noise = (open ? ed->noise[row] : 0) + 16 * DBL_EPSILON * most;
+  double noise = ed->noise[row] + 16 * DBL_EPSILON * most;
   guard.exact = guard.error <= 4 * noise && apart <= TRUSTED * fastest + 64 * noise;
   guard.error = fmax(guard.error, 0.1 * apart);
   take_guard(ed, row, piece, noise, &guard.n, guard.b);
@@ -136,7 +156,7 @@ static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
 
 static bool guard_is_positive(const Guard *guard) {
   for (int k = 0; k <= guard->n; k++)
-    if (!(guard->b[k] > 2 * guard->error)) return false;
+    if (!(guard->b[k] > NS_BERNSTEIN_SAFETY * guard->error)) return false;
   return true;
 }
 
@@ -145,11 +165,12 @@ static NsStatus piece_root(NsEventDriven *ed, int row, Piece piece, int halvings
   Guard guard = fit_guard(ed, row, piece);
   *x = INFINITY;
   if (guard_is_positive(&guard)) return NS_OK;
-  if (guard.exact || halvings == 0) {
+  if (guard.exact || halvings == 0 || ed->halved >= MAX_HALVED) {
     if (ns_bernstein_first(guard.n, guard.b, x)) *x = piece.from + *x * piece.width;
     return NS_OK;
   }
   NsStatus status = NS_OK;
+  ed->halved++;
   for (int half = 0; half < 2 && status == NS_OK && *x == INFINITY; half++) {
     Piece part = {piece.from + half * piece.width / 2, piece.width / 2};
     status = take_nodes(ed, row, part, err);
@@ -187,7 +208,7 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   NsStatus status = NS_OK;
   bool held = false;
   *first = INFINITY;
-  ed->ncurved = 0;
+  ed->ncurved = ed->halved = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Row *r = &ed->rows[i];
     double x = INFINITY;
@@ -206,7 +227,7 @@ static NsStatus go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
   double end = step->t;
   bool open = ed->rows[row].state != ROW_HELD;
-  double level = ed->rows[row].state == ROW_DEPARTING ? 0 : ed->rows[row].level;
+  double level = ed->rows[row].state == ROW_DEPARTING ? ed->rows[row].y0 : ed->rows[row].level;
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = ns_dop853_retake(ed->rk, t, err);
@@ -216,7 +237,7 @@ static NsStatus go_to(NsEventDriven *ed, int row, double t, NsError *err) {
     if (status != NS_OK) return status;
     double off = ed->now->y[row] - level, u = ed->now->u[row];
     double next = t - off / u;
-    if (!(u < 0) || fabs(off) <= ed->now->rounding[row] || !(next <= end) || !(next > step->t_old) || next == t)
+    if (!(u < 0) || fabs(off) <= ROUNDED * ed->now->rounding[row] || !(next <= end) || !(next > step->t_old) || next == t)
       return NS_OK;
     t = next;
   }
