@@ -429,6 +429,7 @@ NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lowe
   s->map.n = s->n;
   s->map.q = q, s->map.lower = lower, s->map.upper = upper, s->map.rho = s->rho;
   s->best = INFINITY;
+  if (s->sparse) ns_sparse_map_restart(s->sparse);
   Outcome out = {check_data(s), 0, "none"};
   if (out.status) {
     for (int i = 0; i < s->n; i++) z[i] = w[i] = NAN;
