@@ -190,6 +190,7 @@ static int arena_release(lua_State *L) {
 
 static int interrupt_raise(lua_State *L) {
   (void)L;
+  ns_interrupt_watch();
   ns_interrupt_raise();
   return 0;
 }
@@ -197,6 +198,7 @@ static int interrupt_raise(lua_State *L) {
 static int interrupt_clear(lua_State *L) {
   (void)L;
   ns_interrupt_clear();
+  ns_interrupt_unwatch();
   return 0;
 }
 

@@ -219,6 +219,7 @@ NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMore
   for (int i = 0; i < em->nsds->nds; i++) {
     const NsDs *ds = em->nsds->ds[i];
     memcpy(em->x + em->offset[i], ds->x_k, (size_t)ds->n * sizeof *em->x);
+    memcpy(em->guess + em->offset[i], ds->change, (size_t)ds->n * sizeof *em->x);
     double *q = em->q + em->offset[i];
     for (int k = 0; em->weight_r != 1 && k < ds->n; k++) q[k] = -h * (1 - em->weight_r) * ds->r_k[k];
   }
@@ -244,9 +245,9 @@ static NsStatus move_states(NsEulerMoreauSparse *em, const double *dx, NsError *
 NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z, NsError *err) {
   NsStatus status = move_states(em, z, err);
   if (status != NS_OK) return status;
-  memcpy(em->guess, z, (size_t)em->N * sizeof *z);
   for (int i = 0; i < em->nsds->nds; i++) {
     NsDs *ds = em->nsds->ds[i];
+    memcpy(ds->change, z + em->offset[i], (size_t)ds->n * sizeof *ds->change);
     memcpy(ds->x, em->x + em->offset[i], (size_t)ds->n * sizeof *ds->x);
     memset(ds->r, 0, (size_t)ds->n * sizeof *ds->r);
     ds->x_version++;
@@ -262,8 +263,4 @@ NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z,
       for (int k = 0; k < inter->ds[p]->n; k++) inter->ds[p]->r[k] += em->pair_r[from + k];
   }
   return NS_OK;
-}
-
-void ns_euler_moreau_sparse_visit(NsEulerMoreauSparse *em, NsVisitor visitor, void *context) {
-  visitor(context, "guess", em->guess, (size_t)em->N * sizeof *em->guess);
 }

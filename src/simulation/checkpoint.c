@@ -26,7 +26,6 @@ static void visit_laws(NsNsds *nsds, NsVisitor visitor, void *context) {
 static void walk(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
   ns_ts_visit(ts, visitor, context);
-  ns_islands_visit(&ts->islands, visitor, context);
   visit_laws(ts->nsds, visitor, context);
 }
 

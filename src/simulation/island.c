@@ -112,7 +112,3 @@ bool ns_islands_linear(const NsIslands *islands) {
     if (!ns_scheme_linear(&islands->of[i].scheme)) return false;
   return true;
 }
-
-void ns_islands_visit(NsIslands *islands, NsVisitor visitor, void *context) {
-  for (int i = 0; i < islands->count; i++) ns_scheme_visit(&islands->of[i].scheme, visitor, context);
-}

@@ -52,7 +52,4 @@ void ns_islands_free(NsIslands *islands, NsOsnsp *problem);
 /* Whether one linearised problem is the solution of a step of each island. */
 bool ns_islands_linear(const NsIslands *islands);
 
-/* Walks what the schemes remember from one step to the next, beside the memories of the model. */
-void ns_islands_visit(NsIslands *islands, NsVisitor visitor, void *context);
-
 #endif

@@ -164,11 +164,6 @@ NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   return ns_euler_moreau_commit(scheme->euler_moreau, err);
 }
 
-void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
-  if (scheme->euler_moreau_sparse) ns_euler_moreau_sparse_visit(scheme->euler_moreau_sparse, visitor, context);
-  if (scheme->moreau_jean_sparse) ns_moreau_jean_sparse_visit(scheme->moreau_jean_sparse, visitor, context);
-}
-
 long ns_scheme_factorizations(const NsScheme *scheme) {
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_factorizations(scheme->schatzman_paoli);
   return scheme->moreau_jean ? ns_moreau_jean_factorizations(scheme->moreau_jean)

@@ -103,9 +103,6 @@ NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err);
 /* Accepts the iterate; account may be NULL, and is that of mechanics. */
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
 
-/* Walks what it remembers from one step to the next beside the memories of the model: where a sparse solver starts. */
-void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context);
-
 long ns_scheme_factorizations(const NsScheme *scheme);
 
 #endif

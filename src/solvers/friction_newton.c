@@ -312,6 +312,7 @@ NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, cons
   double alpha = alpha_least, least = INFINITY;
   NsStatus status = NS_EMAXITER;
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
+  if (w->lu) ns_sparse_lu_restart(w->lu);
   ns_block_product(p->W, r, p->q, u);
   double norm = evaluate(p, rho, r, u, w->map, NULL);
   for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;

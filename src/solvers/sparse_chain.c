@@ -421,6 +421,7 @@ NsStatus ns_sparse_chain_solve(NsSparseChain *s, const double *q, const double *
   s->map.n = s->n;
   s->map.q = q, s->map.lower = lower, s->map.upper = upper, s->map.rho = s->rho;
   s->best = INFINITY;
+  if (s->sparse) ns_sparse_map_restart(s->sparse);
   Outcome out = run(s, guess);
   if (s->best == INFINITY) start_at(s, guess), memcpy(s->best_z, s->y, (size_t)s->n * sizeof *z);
   memcpy(z, s->best_z, (size_t)s->n * sizeof *z);
