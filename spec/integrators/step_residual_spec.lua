@@ -29,23 +29,20 @@ describe("a step's unknowns", function()
 
   local function pendulum(others, make)
     local q0, v0, m = { 1 }, { 0 }, { 1 }
-    for i = 1, others do q0[i + 1], v0[i + 1], m[i + 1] = 1e8, 1e12, 1e-6 end
+    for i = 1, others do q0[i + 1], v0[i + 1], m[i + 1] = 1e8, 1e12, 1 end
     local ds = ns.LagrangianDS {
       q0 = q0, v0 = v0, mass = ns.diag(m),
-      fInt = function(_, q, _, _, f) f[1] = 1e3 * math.sin(q[1]) end,
+      fInt = function(_, q, v, _, f) f[1] = 1e3 * math.sin(q[1]) + v[1] ^ 3 end,
     }
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ds)
     local simu = step_through(nsds, make(), 0.1)
-    return ds:q()[1], ds:velocity()[1], simu
+    return ds:q()[1], ds:velocity()[1], simu:stats().newton_iterations
   end
 
   it("are judged by their own sizes: an angle beside a coordinate of 1e8 m", function()
     for _, make in ipairs { function() return ns.MoreauJeanOSI(0.5) end, function() return ns.SchatzmanPaoliOSI(0.5) end } do
-      local q, v = pendulum(0, make)
-      local beside, speed = pendulum(1, make)
-      assert.near(q, beside, 1e-9)
-      assert.near(v, speed, 1e-8)
+      assert.same({ pendulum(0, make) }, { pendulum(1, make) })
     end
   end)
 

@@ -39,7 +39,7 @@ static int new_weights(lua_State *L, NsIntegratorKind kind, double gamma) {
   if (!lua_isnoneornil(L, 2)) gamma = weight(L, 2, who, "gamma");
   NslOsi *self = new_osi(L, kind);
   self->integrator.euler_moreau = (NsEulerMoreauOptions){theta, gamma, false};
-  self->integrator.moreau_jean = (NsMoreauJeanOptions){theta, gamma, false};
+  self->integrator.moreau_jean = (NsMoreauJeanOptions){.theta = theta, .gamma = gamma};
   return 1;
 }
 
@@ -174,6 +174,32 @@ static int osi_set_linearly_implicit(lua_State *L) {
   return 0;
 }
 
+/* The integrator at 1, a MoreauJeanOSI of either form. */
+static NslOsi *check_moreau_jean(lua_State *L, const char *what) {
+  NslOsi *self = nsl_check_osi(L, 1);
+  NsIntegratorKind kind = self->integrator.kind;
+  if (kind != NS_MOREAU_JEAN && kind != NS_MOREAU_JEAN_GLOBAL)
+    luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
+  return self;
+}
+
+static int osi_activation_threshold(lua_State *L) {
+  const NsMoreauJeanOptions *options = &check_moreau_jean(L, "constraintActivationThreshold")->integrator.moreau_jean;
+  if (options->has_threshold) lua_pushnumber(L, options->threshold);
+  else lua_pushnil(L);
+  return 1;
+}
+
+/* setConstraintActivationThreshold(y), or nil for the tolerance of the integrator's own. */
+static int osi_set_activation_threshold(lua_State *L) {
+  NsMoreauJeanOptions *options = &check_moreau_jean(L, "setConstraintActivationThreshold")->integrator.moreau_jean;
+  bool given = !lua_isnil(L, 2);
+  double threshold = given ? nsl_finite(L, 2, "setConstraintActivationThreshold", "threshold") : 0;
+  options->has_threshold = given;
+  options->threshold = threshold;
+  return 0;
+}
+
 /* The tolerances of a RungeKuttaOSI: rtol, atol. */
 static int osi_tolerances(lua_State *L) {
   const NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "tolerances")->integrator.events;
@@ -243,6 +269,8 @@ void nsl_open_osi(lua_State *L) {
                                      {"setUseGammaForRelation", osi_set_use_gamma},
                                      {"linearlyImplicit", osi_linearly_implicit},
                                      {"setLinearlyImplicit", osi_set_linearly_implicit},
+                                     {"constraintActivationThreshold", osi_activation_threshold},
+                                     {"setConstraintActivationThreshold", osi_set_activation_threshold},
                                      {"tolerances", osi_tolerances},
                                      {"setTolerances", osi_set_tolerances},
                                      {"contactTolerance", osi_contact_tolerance},

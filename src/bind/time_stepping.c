@@ -277,7 +277,7 @@ static int ts_set_max_substeps(lua_State *L) {
   return 0;
 }
 
-/* setConstraintTolerance(tolerance [, iterations]): when the projection is done. */
+/* setConstraintTolerance(tolerance [, iterations]): when the projection is done, in the units of y. */
 static int ts_set_constraint_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
@@ -287,6 +287,7 @@ static int ts_set_constraint_tolerance(lua_State *L) {
   if (most < 1 || most > 1000000)
     luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
   ts->projection.tolerance = tolerance;
+  ts->projection.absolute = true;
   ts->projection.max_iterations = (int)most;
   return 0;
 }

@@ -279,8 +279,9 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
 
 /* Whether a contact is forecast to close: there will be impulses. */
 static bool closes(const NsMoreauJean *mj) {
+  double threshold = mj->options.has_threshold ? mj->options.threshold : 0;
   for (int i = 0; i < mj->m; i++)
-    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= 0) return true;
+    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= threshold) return true;
   return false;
 }
 

@@ -478,15 +478,19 @@ static NsStatus step_events(NsTimeStepping *ts, double t, double t_next, NsError
 
 /* ---- steps ---- */
 
+static double violation(const NsTimeStepping *ts) {
+  return ns_moreau_jean_violation(ts->scheme.moreau_jean, ts->projection.absolute);
+}
+
 /* Moves the coordinates on the constraints; the velocities stay. */
 static NsStatus project(NsTimeStepping *ts, NsError *err) {
   NsMoreauJean *mj = ts->scheme.moreau_jean;
-  for (int i = 0; ns_moreau_jean_violation(mj) > ts->projection.tolerance; i++) {
+  for (int i = 0; violation(ts) > ts->projection.tolerance; i++) {
     const NsMixedProblem *positions;
     if (i == ts->projection.max_iterations)
       return locate(ts, ns_fail(err, NS_ENOCONV,
                                 "%s: the projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
-                                name_of(ts), i, ns_moreau_jean_violation(mj), ts->projection.tolerance), err);
+                                name_of(ts), i, violation(ts), ts->projection.tolerance), err);
     NsStatus status = ns_moreau_jean_positions(mj, &positions, err);
     if (status == NS_OK) status = ns_osnsp_solve_positions(ts->problem, positions);
     if (status == NS_OK) status = ns_moreau_jean_shift(mj, ts->problem->shift, err);
@@ -504,7 +508,7 @@ static NsStatus solve_step(NsTimeStepping *ts, NsError *err) {
 static NsStatus not_combined(NsTimeStepping *ts, NsError *err) {
   ns_fail(err, NS_ENOCONV,
           "%s: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g", name_of(ts),
-          ts->projection.max_iterations, ns_moreau_jean_violation(ts->scheme.moreau_jean), ts->projection.tolerance);
+          ts->projection.max_iterations, violation(ts), ts->projection.tolerance);
   return locate(ts, NS_ENOCONV, err);
 }
 
@@ -516,11 +520,11 @@ static NsStatus combine(NsTimeStepping *ts, NsError *err) {
   NsMoreauJean *mj = ts->scheme.moreau_jean;
   double tolerance = ts->projection.tolerance;
   NsStatus status = NS_OK;
-  for (int shifts = 0; status == NS_OK && ns_moreau_jean_violation(mj) > tolerance;) {
-    if (!ns_moreau_jean_enlarge(mj, tolerance)) {
+  for (int shifts = 0; status == NS_OK && violation(ts) > tolerance;) {
+    if (!ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute)) {
       if (shifts++ == ts->projection.max_iterations) return not_combined(ts, err);
       status = project(ts, err);
-      (void)ns_moreau_jean_enlarge(mj, tolerance);
+      (void)ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute);
     }
     int before = ts->newton_iterations;
     if (status == NS_OK && ns_scheme_linear(&ts->scheme)) ns_scheme_restart(&ts->scheme);
