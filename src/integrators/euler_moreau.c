@@ -826,13 +826,13 @@ static double size_of_output(NsEulerMoreau *em, const Edge *edge, const double *
   return edge->D ? ns_step_largest(1, m, edge->D, m, i, em->lambda + edge->row, most) : most;
 }
 
-/* What an output may be off by rounding of x, each unknown by its own size. */
+/* What an output may be off by rounding: of the terms of the problem, and of x, each unknown by its own size. */
 static double rounding_of_output(NsEulerMoreau *em, const Edge *edge, int i) {
   const double *scale = gather(em, edge, em->scale);
-  double sum = 0;
+  double sum = em->work_y[edge->row + i];
   for (int k = 0; k < edge->inter->nx; k++)
     sum += fabs(edge->C[i + (size_t)k * (size_t)edge->inter->m] * scale[k]);
-  return ns_step_roundings(edge->inter->nx) * sum;
+  return ns_step_roundings(edge->inter->nx + em->m) * sum;
 }
 
 /* The terms of the outputs in the one-step problem, as its solver measures them. */
