@@ -35,6 +35,22 @@ describe("EulerMoreauOSI", function()
   end)
 end)
 
+describe("EulerMoreauOSI's restart", function()
+  it("is none or implicit", function()
+    local osi = ns.EulerMoreauOSI(0.5, 0.5)
+    assert.equal("none", osi:restart())
+    osi:setRestart "implicit"
+    assert.equal("implicit", osi:restart())
+    assert.equal("EulerMoreauOSI: theta 0.5, gamma 0.5, implicit restarts", tostring(osi))
+    osi:setRestart "none"
+    assert.equal("none", osi:restart())
+    assert.equal('setRestart: restart: expected "implicit" or "none", got \'explicit\'', message(osi.setRestart, osi, "explicit"))
+    assert.equal('setRestart: restart: expected "implicit" or "none", got no value', message(osi.setRestart, osi))
+    local other = ns.MoreauJeanOSI(1)
+    assert.equal("setRestart: a MoreauJeanOSI has no such option", message(other.setRestart, other, "implicit"))
+  end)
+end)
+
 describe("MoreauJeanOSI and MoreauJeanGOSI", function()
   it("have weights in [0, 1], gamma being 1/2 when not given", function()
     for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do

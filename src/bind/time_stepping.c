@@ -167,13 +167,28 @@ static int ts_next(lua_State *L) {
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
+/* The option `consistent` of the table at 2, if there is one. */
+static bool read_consistent(lua_State *L) {
+  static const char *const known[] = {"consistent", NULL};
+  if (lua_isnoneornil(L, 2)) return false;
+  nsl_check_options(L, 2, "initialize", known);
+  lua_getfield(L, 2, "consistent");
+  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1)) nsl_bad(L, "initialize", "consistent", "a boolean", -1);
+  bool consistent = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return consistent;
+}
+
+/* initialize([{consistent = true}]) */
 static int ts_initialize(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
+  bool consistent = read_consistent(L);
   NsError err = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   self->ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(self->ts, &err);
   self->ts->nsds->busy = false;
+  if (status == NS_OK && consistent) status = ns_ts_find_start(self->ts, &err);
   nsl_leave(self->host, edge);
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }

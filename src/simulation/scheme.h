@@ -95,6 +95,11 @@ NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsSte
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 
 /* Completes an iterate that passed, before it is accepted. */
+/* Whether the solved step is to be taken in another way, which has begun then: see ns_euler_moreau_restarts. */
+bool ns_scheme_restarts(NsScheme *scheme);
+void ns_scheme_make_implicit(NsScheme *scheme);
+bool ns_scheme_switched(const NsScheme *scheme);
+
 NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err);
 
 /* Accepts the iterate; account may be NULL, and is that of mechanics. */

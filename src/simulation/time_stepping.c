@@ -12,6 +12,12 @@
 
 enum { MAX_HALVINGS = 10 };
 
+/*
+** Of the first step: the length of the one that finds lambda and r at t0. What it changes is 6e-8 of what a step does, and rounding
+** of lambda grows by its inverse, to 4e-9.
+*/
+static const double short_step = 0x1p-24;
+
 /* Iterations after which Newton's method is slow; from a good start it takes at most 6. */
 enum { LATE = 8 };
 
@@ -550,8 +556,10 @@ static NsStatus step(NsTimeStepping *ts, double t, double t_next, double h, NsEr
   if (ns_scheme_sparse_states(scheme) >= 0) return step_sparse(ts, t, t_next, h, err);
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return locate(ts, status, err);
+  if (ts->restarted_k) ns_scheme_make_implicit(scheme);
   ns_osnsp_read_bounds(ts->problem, ts->nsds);
   status = solve_step(ts, err);
+  if (status == NS_OK && ns_scheme_restarts(scheme)) status = solve_step(ts, err);
   return status == NS_OK ? commit(ts, err) : status;
 }
 
@@ -653,6 +661,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (status == NS_OK) {
     ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
     if (!ts->computed) remember(ts->nsds);
+    if (!ts->computed) ts->restarted_k = ts->restarted;
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
     bool refine = ts->newton.max_substeps > 1 && !ts->scheme.event_driven && !ts->scheme.schatzman_paoli;
@@ -665,6 +674,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (status != NS_OK) return status;
   if (!ts->computed) ts->stats.steps++;
   ts->computed = true;
+  ts->restarted = ns_scheme_switched(&ts->scheme);
   if (ts->newton_iterations > ts->stats.max_newton) ts->stats.max_newton = ts->newton_iterations;
   return NS_OK;
 }
@@ -699,6 +709,64 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
   return status;
 }
 
+/* One implicit step of length h at t0, solved and not accepted. */
+static NsStatus solve_short(NsTimeStepping *ts, double h, NsError *err) {
+  NsIntegrator implicit = *ts->integrator;
+  double t = ns_ts_time(ts);
+  implicit.euler_moreau = (NsEulerMoreauOptions){.theta = 1, .gamma = 1};
+  ts->progress = (NsProgress){t, 0, 0};
+  NsStatus status = ns_scheme_begin(&ts->scheme, &implicit, t, t, h, err);
+  if (status != NS_OK) return locate(ts, status, err);
+  ns_osnsp_read_bounds(ts->problem, ts->nsds);
+  return solve_step(ts, err);
+}
+
+/* NS_EARG when a state goes as far in h (once) as in 2 h (twice): it jumps. */
+static NsStatus check_jumps(const NsTimeStepping *ts, const double *once, const double *twice, NsError *err) {
+  const NsEulerMoreau *em = ts->scheme.euler_moreau;
+  for (int i = 0; i < ns_euler_moreau_order(em); i++)
+    if (fabs(twice[i] - once[i]) < 0.5 * fabs(once[i]))
+      return ns_fail(err, NS_EARG,
+                     "%s: initialize: consistent: dynamical system '%s' jumps at t0: its state does not fulfil what the laws "
+                     "ask for; osi:setRestart \"implicit\" takes the jump as a step",
+                     name_of(ts), ns_euler_moreau_name_of(em, i));
+  return NS_OK;
+}
+
+/* Two implicit steps so short that what they change does not count, and whose multipliers are those of t0 therefore. */
+static NsStatus find_start(NsTimeStepping *ts, double *once, double *twice, NsError *err) {
+  double h = short_step * ns_time_grid_step(ts->grid, 0);
+  remember(ts->nsds);
+  NsStatus status = solve_short(ts, 2 * h, err);
+  if (status != NS_OK) return status;
+  ns_euler_moreau_moved(ts->scheme.euler_moreau, twice);
+  status = solve_short(ts, h, err);
+  if (status != NS_OK) return status;
+  ns_euler_moreau_moved(ts->scheme.euler_moreau, once);
+  status = check_jumps(ts, once, twice, err);
+  if (status == NS_OK) ns_euler_moreau_start(ts->scheme.euler_moreau);
+  return status;
+}
+
+NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err) {
+  if (ts->k > 0 || ts->computed) return ns_fail(err, NS_EARG, "%s: initialize: consistent: the run has begun", name_of(ts));
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status == NS_OK) status = ns_ts_prepare(ts, err);
+  if (status != NS_OK) return status;
+  if (!ts->scheme.euler_moreau)
+    return ns_fail(err, NS_EARG, "%s: initialize: consistent: it is for an EulerMoreauOSI and dense matrices", name_of(ts));
+  int n = ns_euler_moreau_order(ts->scheme.euler_moreau);
+  double *room = ns_alloc(2 * (size_t)n, sizeof *room);
+  if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ts->nsds->busy = true;
+  status = find_start(ts, room, room + n, err);
+  ts->nsds->busy = false;
+  ns_free(room);
+  ts->newton_iterations = 0;
+  ts->stats = (NsTimeSteppingStats){0};
+  return status;
+}
+
 void ns_ts_account(NsTimeStepping *ts) {
   ts->accounting = true;
   ts->energy = ts->energy_k = (NsEnergyAccount){0};
@@ -709,7 +777,7 @@ void ns_ts_reset(NsTimeStepping *ts) {
   ns_ts_own(ts);
   ts->energy = ts->energy_k = (NsEnergyAccount){0};
   ts->k = 0;
-  ts->computed = false;
+  ts->computed = ts->restarted = ts->restarted_k = false;
   ts->newton_iterations = 0;
   ts->output_known = false;
   ts->stats = (NsTimeSteppingStats){0};
@@ -720,6 +788,8 @@ void ns_ts_visit(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
   visitor(context, "k", &ts->k, sizeof ts->k);
   visitor(context, "computed", &ts->computed, sizeof ts->computed);
+  visitor(context, "restarted", &ts->restarted, sizeof ts->restarted);
+  visitor(context, "restarted_k", &ts->restarted_k, sizeof ts->restarted_k);
   visitor(context, "newton_iterations", &ts->newton_iterations, sizeof ts->newton_iterations);
   visitor(context, "stats", &ts->stats, sizeof ts->stats);
   visitor(context, "accounting", &ts->accounting, sizeof ts->accounting);

@@ -89,6 +89,7 @@ typedef struct NsTimeStepping {
   long nsteps;   /* whole steps of the grid up to T */
   long k;        /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
   bool computed; /* the step from t_k is computed, nextStep is due */
+  bool restarted, restarted_k; /* the last step was the first or had a switch in it; the same of the one that ended at t_k */
   int newton_iterations; /* of the last step */
   NsStepResidual residual;
   NsProgress progress;
@@ -139,6 +140,13 @@ double ns_ts_next_time(const NsTimeStepping *ts);
 ** there. NS_ENAN when a state from which the next step goes is not finite.
 */
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
+
+/*
+** Finds lambda, r, y and the algebraic states at t0, which the differential states there and the laws decide: those of an implicit
+** step that is very short. NS_EARG when the run has begun, the scheme is not a dense one of first order, or a differential state
+** would jump; else as ns_ts_compute_step.
+*/
+NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err);
 
 /*
 ** Whether the state of the NSDS is this simulation's to go on from; it is the one that moves it from here on. NS_EARG when it
