@@ -29,6 +29,8 @@ local opt = options.parse(arg, {
   { "mode", default = "engage", choices = { "engage", "disengage" }, help = "what the clutch does at t = 5" },
   { "theta", default = 1, above = 0, max = 1, help = "weight of the new right-hand side" },
   { "gamma", default = 1, above = 0, max = 1, help = "weight of the new input r" },
+  { "restart", default = "none", choices = { "none", "implicit" },
+    help = "implicit: the first steps and those at a switch with theta = gamma = 1" },
   { "h", default = 0.05, min = 1e-5, max = 5, help = "length of a step" },
   { "csv", value = "FILE", help = "write every step there" },
   { "animate", value = "FILE", help = "write the graph of y(lambda) over the law there (.html, .gif, .mp4)",
@@ -97,6 +99,7 @@ clutch_DAE:link(interaction, dyn)
 -- Discretisation
 local theta, gamma, time_step = opt.theta, opt.gamma, opt.h
 local osi = ns.EulerMoreauOSI(theta, gamma)
+osi:setRestart(opt.restart)
 local osnspb = ns.Relay()
 local td = ns.TimeDiscretisation(t0, time_step)
 local simu = ns.TimeStepping(clutch_DAE, td, osi, osnspb)
@@ -161,6 +164,12 @@ print()
 if switch then print(("lambda switches at step %d, t = %.10g"):format(switch, data_plot[switch + 1][1])) end
 print(("Newton iterations: %d in all, at most %d a step"):format(total, most))
 print(("J1 w1 + J2 w2 = %.10g throughout (T1 + T2 = 0): largest deviation %.1e"):format(first, drift))
+
+-- When is the solution unique? For every q when W is a P-matrix, which W = 0 is not; for the q at hand when there is one
+-- point where the graph y = q meets the law. At q = 0, the tie, every lambda in [0, 1] is a solution.
+local always, here = osnspb:uniqueness().unique, osnspb:solutions()
+print(("unique for every q: %s; the last step has %d solution%s%s"):format(always, #here.isolated,
+  #here.isolated == 1 and "" or "s", #here.segments > 0 and " and a segment of them" or ""))
 
 if opt.csv then
   local rows = {}

@@ -35,6 +35,22 @@ describe("EulerMoreauOSI", function()
   end)
 end)
 
+describe("EulerMoreauOSI's restart", function()
+  it("is none or implicit", function()
+    local osi = ns.EulerMoreauOSI(0.5, 0.5)
+    assert.equal("none", osi:restart())
+    osi:setRestart "implicit"
+    assert.equal("implicit", osi:restart())
+    assert.equal("EulerMoreauOSI: theta 0.5, gamma 0.5, implicit restarts", tostring(osi))
+    osi:setRestart "none"
+    assert.equal("none", osi:restart())
+    assert.equal('setRestart: restart: expected "implicit" or "none", got \'explicit\'', message(osi.setRestart, osi, "explicit"))
+    assert.equal('setRestart: restart: expected "implicit" or "none", got no value', message(osi.setRestart, osi))
+    local other = ns.MoreauJeanOSI(1)
+    assert.equal("setRestart: a MoreauJeanOSI has no such option", message(other.setRestart, other, "implicit"))
+  end)
+end)
+
 describe("MoreauJeanOSI and MoreauJeanGOSI", function()
   it("have weights in [0, 1], gamma being 1/2 when not given", function()
     for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do
@@ -70,6 +86,44 @@ describe("MoreauJeanOSI and MoreauJeanGOSI", function()
       for _, option in ipairs { "linearlyImplicit", "setLinearlyImplicit" } do
         assert.matches("^" .. option .. ": a %a+OSI has no such option$", message(other[option], other, true))
       end
+    end
+  end)
+
+  it("take a threshold for the forecast of contacts, 0 included, and nil for their own tolerance", function()
+    for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do
+      local osi = ns[name](0.5)
+      assert.is_nil(osi:constraintActivationThreshold())
+      for _, threshold in ipairs { 0, 0.25, -1e-3 } do
+        osi:setConstraintActivationThreshold(threshold)
+        assert.equal(threshold, osi:constraintActivationThreshold())
+      end
+      osi:setConstraintActivationThreshold(nil)
+      assert.is_nil(osi:constraintActivationThreshold())
+      assert.equal("setConstraintActivationThreshold: threshold: expected a finite number, got number nan",
+        message(osi.setConstraintActivationThreshold, osi, 0 / 0):gsub("%-nan", "nan"), name)
+    end
+    local other = ns.EulerMoreauOSI(1)
+    assert.equal("setConstraintActivationThreshold: a EulerMoreauOSI has no such option",
+      message(other.setConstraintActivationThreshold, other, 0))
+  end)
+
+  it("close a contact early at a threshold above 0, and late below", function()
+    for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do
+      local first = {}
+      for _, threshold in ipairs { 0.35, 0, -0.35 } do
+        local ball = ns.LagrangianLinearTIDS({ 1 }, { -1 }, { { 1 } })
+        local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+        nsds:insertDynamicalSystem(ball)
+        nsds:link(ns.Interaction(ns.NewtonImpactNSL(1), ns.LagrangianLinearTIR { { 1 } }), ball)
+        local osi = ns[name](0.5, 0.5)
+        osi:setConstraintActivationThreshold(threshold)
+        local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.125), osi)
+        for k in simu:steps() do
+          if ball:velocity()[1] > 0 then first[#first + 1] = k break end
+        end
+      end
+      -- y_k - h / 2 <= threshold, y_k = 1 - k h
+      assert.same({ 6, 9, 12 }, first)
     end
   end)
 

@@ -39,8 +39,11 @@ describe("one-step problems", function()
         message(problem.setMaxIterations, problem, nil))
       assert.equal(kind .. ": solver: expected a name, got no value",
         message(problem.setSolver, problem))
-      assert.equal("setNumericsVerboseMode: verbose: expected a boolean, got no value",
+      assert.equal("setNumericsVerboseMode: verbose: expected a boolean, 0 or 1, got no value",
         message(problem.setNumericsVerboseMode, problem))
+      problem:setNumericsVerboseMode(0)
+      assert.equal("setNumericsVerboseMode: verbose: expected a boolean, 0 or 1, got number 2.0",
+        message(problem.setNumericsVerboseMode, problem, 2))
       assert.equal(kind .. ": no one-step problem has been solved yet",
         message(problem.dump, problem, "/nonexistent/x"))
       assert.equal("dump: file: expected a string, got no value", message(problem.dump, problem))

@@ -447,3 +447,111 @@ describe("numbers of the theta scheme that overflow", function()
     end
   end)
 end)
+
+-- The clutch of scripts/clutch.lua, whose constraint switches: w1 - w2 = 0 or tau = 0.
+describe("an implicit restart", function()
+  local function clutch(mode, theta, gamma, how, T)
+    local sign, A = mode == "engage" and -1 or 1, ns.zeros(4, 4)
+    A[2][4], A[3][4], A[4][2], A[4][3] = 1, -4, 1, -1
+    local ds = ns.FirstOrderLinearTIDS({ 5, 10, 5, 0.5 }, A, { -1, 10, -40, 0 })
+    ds:setMPtr(ns.diag { 1, 1, 1, 0 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, T or 20)
+    nsds:insertDynamicalSystem(ds)
+    local link = ns.Interaction(ns.RelayNSL(1, 0, 1), ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = sign * x[1] end,
+      g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
+    })
+    nsds:link(link, ds)
+    local osi = ns.EulerMoreauOSI(theta, gamma)
+    osi:setRestart(how)
+    return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), osi), ds, link
+  end
+
+  it("makes theta = gamma = 1/2 exact where f and r are, at the start and after a switch", function()
+    for mode, exact in pairs { engage = { 9, 9, -10 }, disengage = { 159, -591, 0 } } do
+      local simu, ds = clutch(mode, 0.5, 0.5, "implicit")
+      simu:run()
+      for i = 1, 3 do assert.near(exact[i], ds:x()[i + 1], 1e-10) end
+      simu, ds = clutch(mode, 0.5, 0.5, "none")
+      simu:run()
+      assert.is_true(abs(ds:x()[4] - exact[3]) > 1)
+    end
+  end)
+
+  it("leaves theta = gamma = 1 as it is, bit for bit", function()
+    local ends = {}
+    for i, how in ipairs { "none", "implicit" } do
+      local simu, ds = clutch("engage", 1, 1, how)
+      simu:run()
+      ends[i] = ds:x():totable()
+    end
+    assert.same(ends[1], ends[2])
+  end)
+
+  it("is part of the state: the same after a reset, in a clone, computed again, from a checkpoint", function()
+    local file = os.tmpname()
+    for stop = 100, 104 do
+      local whole, ds = clutch("engage", 0.5, 0.5, "implicit", 6)
+      whole:run()
+      local last = ds:x():totable()
+      whole:reset()
+      for _ = 1, stop do
+        whole:computeOneStep()
+        whole:computeOneStep()
+        whole:nextStep()
+      end
+      whole:save_state(file)
+      local copy = whole:clone()
+      whole:run()
+      assert.same(last, ds:x():totable())
+      copy:run()
+      assert.same(last, copy:nsds():dynamicalSystem(1):x():totable())
+      local other, its = clutch("engage", 0.5, 0.5, "implicit", 6)
+      other:load_state(file)
+      other:run()
+      assert.same(last, its:x():totable())
+    end
+    os.remove(file)
+  end)
+
+  it("is not for sparse models", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, ns.sparse { { -1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local osi = ns.EulerMoreauOSI(0.5)
+    osi:setRestart "implicit"
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), osi)
+    assert.error_matches(function() simu:run() end, 'EulerMoreauOSI: setRestart "implicit" is not for models with sparse matrices')
+  end)
+
+  it("is spared by a consistent start: lambda, r and the algebraic states at t0", function()
+    local simu, ds, link = clutch("engage", 0.5, 0.5, "none", 4) -- free until 5
+    simu:initialize { consistent = true }
+    assert.near(1, link:lambda()[1], 1e-7)
+    assert.near(-5, ds:r()[4], 1e-5)
+    assert.same({ 5, 10, 5 }, { ds:x()[1], ds:x()[2], ds:x()[3] })
+    assert.near(0, ds:x()[4], 1e-5)
+    simu:run()
+    assert.near(50, ds:x()[2], 1e-4)
+    assert.near(-155, ds:x()[3], 1e-4)
+    assert.equal(80, simu:stats().steps)
+  end)
+
+  it("is what a start that jumps needs", function()
+    local simu, ds = clutch("disengage", 0.5, 0.5, "none")
+    assert.error_matches(function() simu:initialize { consistent = true } end,
+      "initialize: consistent: dynamical system 'ds 1' jumps at t0: its state does not fulfil what the laws ask for; "
+      .. 'osi:setRestart "implicit" takes the jump as a step', 1, true)
+    assert.same({ 5, 10, 5, 0.5 }, ds:x():totable())
+    simu:computeOneStep()
+    assert.error_matches(function() simu:initialize { consistent = true } end, "initialize: consistent: the run has begun")
+    assert.error_matches(function() simu:initialize { consistant = true } end, "initialize: unknown option 'consistant'")
+    assert.error_matches(function() simu:initialize { consistent = 1 } end, "initialize: consistent: expected a boolean")
+    local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ball)
+    local other = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(1))
+    assert.error_matches(function() other:initialize { consistent = true } end,
+      "initialize: consistent: it is for an EulerMoreauOSI and dense matrices")
+  end)
+end)

@@ -433,3 +433,36 @@ describe("the direct projection", function()
     end
   end)
 end)
+
+-- A pendulum of length L: x^2 + y^2 - L^2 has terms of L^2, and a rounding of eps L^2.
+describe("the tolerance of a projection", function()
+  local function pendulum(make, L, tolerance)
+    local ds = ns.LagrangianDS({ L, 0 }, { 0, 0 }, { { 1, 0 }, { 0, 1 } })
+    ds:setFExtPtr { 0, -10 * L }
+    local rod = equation(function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - L ^ 2 end)
+    local simu = simulate(make, { systems = { ds }, links = { { rod, ds } }, h = 1 / 128, T = 1, tolerance = tolerance })
+    return drift(simu, { rod }) / L ^ 2, ds:q()[1] / L, simu
+  end
+
+  it("is relative to the terms of each row: any length will do, and powers of two change no bit", function()
+    for _, make in ipairs { direct, combined } do
+      local _, one = pendulum(make, 1)
+      for _, L in ipairs { 1000, 1e-6, 1e6 } do
+        local off, x = pendulum(make, L)
+        assert.is_true(off < 2e-10)
+        assert.near(one, x, 1e-8)
+      end
+      for _, e in ipairs { -100, -31, 12, 100 } do
+        local _, x = pendulum(make, 2.0 ^ e)
+        assert.equal(one, x)
+      end
+    end
+  end)
+
+  it("is absolute, in the units of y, where a script sets one", function()
+    assert.is_true(pendulum(direct, 1000, 1) > 1e-9)
+    assert.is_true(pendulum(direct, 1000, 1e-6) <= 1e-12)
+    local why = message(function() pendulum(direct, 1000, 1e-14) end)
+    assert.matches("the projection did not converge in 20 iterations: violation .*, tolerance 1e%-14", why)
+  end)
+end)

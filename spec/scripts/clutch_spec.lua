@@ -29,6 +29,14 @@ describe("scripts/clutch.lua", function()
     end
   end
 
+  it("ends at the exact values with theta = gamma = 1/2 and implicit restarts, and says when solutions are unique", function()
+    for mode, exact in pairs { engage = { 9, 9, -10 }, disengage = { 159, -591, 0 } } do
+      local c, out = run("--restart implicit --theta 0.5 --gamma 0.5 --mode " .. mode)
+      for i, name in ipairs { "w1", "w2", "tau" } do assert.near(exact[i], c[name][c.n], 1e-10) end
+      assert.matches("unique for every q: no; the last step has 1 solution\n", out, 1, true)
+    end
+  end)
+
   for _, mode in ipairs { "engage", "disengage" } do
     for _, theta in ipairs { 0.5, 1 } do
       for _, gamma in ipairs { 0.5, 1 } do
@@ -149,7 +157,7 @@ describe("scripts/clutch.lua", function()
       local out, err, status = script(arguments)
       assert.equal("", out)
       assert.equal("scripts/clutch.lua: " .. message .. "\nusage: scripts/clutch.lua [--mode engage|disengage] " ..
-        "[--theta NUMBER] [--gamma NUMBER] [--h NUMBER] [--csv FILE] [--animate FILE] [--plot DIR]\n", err)
+        "[--theta NUMBER] [--gamma NUMBER] [--restart none|implicit] [--h NUMBER] [--csv FILE] [--animate FILE] [--plot DIR]\n", err)
       assert.equal(1, status)
     end
   end)

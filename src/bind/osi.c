@@ -2,6 +2,8 @@
 ** osi.c
 ** EulerMoreauOSI, MoreauJeanOSI, MoreauJeanGOSI, SchatzmanPaoliOSI: the weights of the schemes. RungeKuttaOSI: tolerances.
 */
+#include <string.h>
+
 #include "bind/simulation.h"
 
 static const NslType types[NS_INTEGRATOR_KINDS] = {
@@ -38,8 +40,8 @@ static int new_weights(lua_State *L, NsIntegratorKind kind, double gamma) {
   double theta = weight(L, 1, who, "theta");
   if (!lua_isnoneornil(L, 2)) gamma = weight(L, 2, who, "gamma");
   NslOsi *self = new_osi(L, kind);
-  self->integrator.euler_moreau = (NsEulerMoreauOptions){theta, gamma, false};
-  self->integrator.moreau_jean = (NsMoreauJeanOptions){theta, gamma, false};
+  self->integrator.euler_moreau = (NsEulerMoreauOptions){.theta = theta, .gamma = gamma};
+  self->integrator.moreau_jean = (NsMoreauJeanOptions){.theta = theta, .gamma = gamma};
   return 1;
 }
 
@@ -173,6 +175,24 @@ static int osi_set_use_gamma(lua_State *L) {
   return 0;
 }
 
+static int osi_restart(lua_State *L) {
+  bool restart = check_kind(L, NS_EULER_MOREAU, "restart")->integrator.euler_moreau.restart;
+  lua_pushstring(L, restart ? "implicit" : "none");
+  return 1;
+}
+
+/* setRestart("implicit") or ("none"). */
+static int osi_set_restart(lua_State *L) {
+  NslOsi *self = check_kind(L, NS_EULER_MOREAU, "setRestart");
+  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "setRestart", "restart", "\"implicit\" or \"none\"", 2);
+  const char *how = lua_tostring(L, 2);
+  bool implicit = strcmp(how, "implicit") == 0;
+  if (!implicit && strcmp(how, "none") != 0)
+    luaL_error(L, "setRestart: restart: expected \"implicit\" or \"none\", got '%s'", how);
+  self->integrator.euler_moreau.restart = implicit;
+  return 0;
+}
+
 static int osi_linearly_implicit(lua_State *L) {
   lua_pushboolean(L, check_kind(L, NS_MOREAU_JEAN, "linearlyImplicit")->integrator.moreau_jean.linearly_implicit);
   return 1;
@@ -181,6 +201,32 @@ static int osi_linearly_implicit(lua_State *L) {
 static int osi_set_linearly_implicit(lua_State *L) {
   NslOsi *self = check_kind(L, NS_MOREAU_JEAN, "setLinearlyImplicit");
   self->integrator.moreau_jean.linearly_implicit = flag(L, "setLinearlyImplicit", "flag");
+  return 0;
+}
+
+/* The integrator at 1, a MoreauJeanOSI of either form. */
+static NslOsi *check_moreau_jean(lua_State *L, const char *what) {
+  NslOsi *self = nsl_check_osi(L, 1);
+  NsIntegratorKind kind = self->integrator.kind;
+  if (kind != NS_MOREAU_JEAN && kind != NS_MOREAU_JEAN_GLOBAL)
+    luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
+  return self;
+}
+
+static int osi_activation_threshold(lua_State *L) {
+  const NsMoreauJeanOptions *options = &check_moreau_jean(L, "constraintActivationThreshold")->integrator.moreau_jean;
+  if (options->has_threshold) lua_pushnumber(L, options->threshold);
+  else lua_pushnil(L);
+  return 1;
+}
+
+/* setConstraintActivationThreshold(y), or nil for the tolerance of the integrator's own. */
+static int osi_set_activation_threshold(lua_State *L) {
+  NsMoreauJeanOptions *options = &check_moreau_jean(L, "setConstraintActivationThreshold")->integrator.moreau_jean;
+  bool given = !lua_isnil(L, 2);
+  double threshold = given ? nsl_finite(L, 2, "setConstraintActivationThreshold", "threshold") : 0;
+  options->has_threshold = given;
+  options->threshold = threshold;
   return 0;
 }
 
@@ -249,8 +295,9 @@ static int osi_tostring(lua_State *L) {
     return lua_pushfstring(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
   if (ns_integrator_has_events(osi))
     return lua_pushfstring(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
-  lua_pushfstring(L, "%s: theta %f, gamma %f%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
+  lua_pushfstring(L, "%s: theta %f, gamma %f%s%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
                   osi->euler_moreau.gamma_in_relation ? " in the relation" : "",
+                  osi->euler_moreau.restart ? ", implicit restarts" : "",
                   osi->moreau_jean.linearly_implicit ? ", linearly implicit" : "");
   return 1;
 }
@@ -267,8 +314,12 @@ void nsl_open_osi(lua_State *L) {
                                      {"setGamma", osi_set_gamma},
                                      {"useGammaForRelation", osi_use_gamma},
                                      {"setUseGammaForRelation", osi_set_use_gamma},
+                                     {"restart", osi_restart},
+                                     {"setRestart", osi_set_restart},
                                      {"linearlyImplicit", osi_linearly_implicit},
                                      {"setLinearlyImplicit", osi_set_linearly_implicit},
+                                     {"constraintActivationThreshold", osi_activation_threshold},
+                                     {"setConstraintActivationThreshold", osi_set_activation_threshold},
                                      {"tolerances", osi_tolerances},
                                      {"setTolerances", osi_set_tolerances},
                                      {"contactTolerance", osi_contact_tolerance},

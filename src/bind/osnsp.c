@@ -125,8 +125,9 @@ static int osnsp_set_solver(lua_State *L) {
 
 static int osnsp_set_verbose(lua_State *L) {
   NslOsnsp *self = nsl_check_osnsp(L, 1);
-  if (!lua_isboolean(L, 2)) nsl_bad(L, "setNumericsVerboseMode", "verbose", "a boolean", 2);
-  self->verbose = lua_toboolean(L, 2);
+  bool number = lua_isinteger(L, 2) && (lua_tointeger(L, 2) == 0 || lua_tointeger(L, 2) == 1);
+  if (!lua_isboolean(L, 2) && !number) nsl_bad(L, "setNumericsVerboseMode", "verbose", "a boolean, 0 or 1", 2);
+  self->verbose = number ? lua_tointeger(L, 2) == 1 : lua_toboolean(L, 2);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "bind/linalg.h"
 #include "bind/simulation.h"
+#include "simulation/start.h"
 
 /* What an object is called; they all have the metatable of the first. */
 static const NslType types[NS_SIMULATION_KINDS] = {
@@ -234,14 +235,29 @@ static int ts_next(lua_State *L) {
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
+/* The option `consistent` of the table at 2, if there is one. */
+static bool read_consistent(lua_State *L) {
+  static const char *const known[] = {"consistent", NULL};
+  if (lua_isnoneornil(L, 2)) return false;
+  nsl_check_options(L, 2, "initialize", known);
+  lua_getfield(L, 2, "consistent");
+  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1)) nsl_bad(L, "initialize", "consistent", "a boolean", -1);
+  bool consistent = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return consistent;
+}
+
+/* initialize([{consistent = true}]) */
 static int ts_initialize(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
+  bool consistent = read_consistent(L);
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   self->ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(self->ts, &err);
   self->ts->nsds->busy = false;
+  if (status == NS_OK && consistent) status = ns_ts_find_start(self->ts, &err);
   nsl_leave(self->host, edge);
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }
@@ -345,7 +361,7 @@ static int ts_set_max_substeps(lua_State *L) {
   return 0;
 }
 
-/* setConstraintTolerance(tolerance [, iterations]): when the projection is done. */
+/* setConstraintTolerance(tolerance [, iterations]): when the projection is done, in the units of y. */
 static int ts_set_constraint_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
@@ -355,6 +371,7 @@ static int ts_set_constraint_tolerance(lua_State *L) {
   if (most < 1 || most > 1000000)
     luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
   ts->projection.tolerance = tolerance;
+  ts->projection.absolute = true;
   ts->projection.max_iterations = (int)most;
   return 0;
 }

@@ -12,6 +12,9 @@
 #include "base/memory.h"
 #include "integrators/edges.h"
 
+/* Of a step: a time that is nearer than this to t0 is t0, as on the grid. */
+#define START 1e-9
+
 /* A dynamical system in the stack. */
 typedef struct Node {
   NsFirstOrderDs *ds;
@@ -70,6 +73,8 @@ struct NsEulerMoreau {
   /* the step */
   NsEulerMoreauOptions options;
   double t_k, t, h;
+  bool first;      /* the step begins at t0 */
+  bool implicit;   /* theta = gamma = 1 whatever the options say: a restart */
   double weight_r; /* what r is multiplied with in the state equation, over h */
   double weight_y; /* dx_gamma / dx in the law's output */
   double *x_k;     /* N */
@@ -307,14 +312,54 @@ static NsStatus update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
   return NS_OK;
 }
 
+/* The weights of the step. */
+static void weigh(NsEulerMoreau *em, bool implicit) {
+  em->implicit = implicit;
+  if (implicit) em->options.theta = em->options.gamma = 1;
+  em->weight_r = em->options.gamma_in_relation ? 1 : em->options.gamma;
+  em->weight_y = em->options.gamma_in_relation ? em->options.gamma : 1;
+}
+
+/* Which bound of its law a multiplier is at: -1, 0 (none), 1. */
+static int side(double lambda, double lower, double upper) {
+  return lambda <= lower ? -1 : lambda >= upper ? 1 : 0;
+}
+
+static bool switched(const NsEulerMoreau *em, const Edge *edge) {
+  const NsInteraction *inter = edge->inter;
+  for (int i = 0; i < inter->m; i++) {
+    double lower = inter->law->lower[i], upper = inter->law->upper[i];
+    if (side(em->lambda[edge->row + i], lower, upper) != side(inter->lambda_k[i], lower, upper)) return true;
+  }
+  return false;
+}
+
+bool ns_euler_moreau_switched(const NsEulerMoreau *em) {
+  bool any = em->first;
+  for (int e = 0; e < em->nsds->ninteractions && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
+  return em->options.restart && any;
+}
+
+void ns_euler_moreau_make_implicit(NsEulerMoreau *em) {
+  weigh(em, true);
+  memset(em->known, 0, (size_t)em->N * sizeof *em->known);
+  take_memory(em);
+}
+
+bool ns_euler_moreau_restarts(NsEulerMoreau *em) {
+  if (em->implicit || !ns_euler_moreau_switched(em)) return false;
+  ns_euler_moreau_make_implicit(em);
+  return true;
+}
+
 NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
                                double h, NsError *err) {
   em->options = *options;
   em->t_k = t_k;
   em->t = t_next;
   em->h = h;
-  em->weight_r = options->gamma_in_relation ? 1 : options->gamma;
-  em->weight_y = options->gamma_in_relation ? options->gamma : 1;
+  em->first = fabs(t_k - em->nsds->t0) <= START * h;
+  weigh(em, options->restart && em->first);
   NsStatus status = evaluate_known(em, err);
   if (status == NS_OK) status = update_coefficients(em, t_next, err);
   if (status == NS_OK) take_memory(em);
@@ -818,13 +863,13 @@ static double size_of_output(NsEulerMoreau *em, const Edge *edge, const double *
   return edge->D ? ns_step_largest(1, m, edge->D, m, i, em->lambda + edge->row, most) : most;
 }
 
-/* What an output may be off by rounding of x, each unknown by its own size. */
+/* What an output may be off by rounding: of the terms of the problem, and of x, each unknown by its own size. */
 static double rounding_of_output(NsEulerMoreau *em, const Edge *edge, int i) {
   const double *scale = gather(em, edge, em->scale);
-  double sum = 0;
+  double sum = em->work_y[edge->row + i];
   for (int k = 0; k < edge->inter->nx; k++)
     sum += fabs(edge->C[i + (size_t)k * (size_t)edge->inter->m] * scale[k]);
-  return ns_step_roundings(edge->inter->nx) * sum;
+  return ns_step_roundings(edge->inter->nx + em->m) * sum;
 }
 
 /* The terms of the outputs in the one-step problem, as its solver measures them. */
@@ -910,4 +955,48 @@ NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err) {
     memcpy(inter->y, em->y + em->edges[e].row, bytes);
   }
   return NS_OK;
+}
+
+/* Whether the derivative of a state is in no equation. */
+static bool algebraic(const NsCoef *M, int j) {
+  for (int i = 0; M->value && i < M->rows; i++)
+    if (M->value[i + (size_t)j * (size_t)M->rows] != 0) return false;
+  return M->value != NULL;
+}
+
+int ns_euler_moreau_order(const NsEulerMoreau *em) {
+  return em->N;
+}
+
+void ns_euler_moreau_moved(const NsEulerMoreau *em, double *dx) {
+  for (int d = 0; d < em->nsds->nds; d++) {
+    const Node *node = &em->nodes[d];
+    for (int j = 0, i = node->offset; j < node->ds->base.n; j++, i++)
+      dx[i] = algebraic(&node->ds->M, j) ? 0 : em->x[i] - em->x_k[i];
+  }
+}
+
+const char *ns_euler_moreau_name_of(const NsEulerMoreau *em, int i) {
+  for (int d = 0; d < em->nsds->nds; d++) {
+    const Node *node = &em->nodes[d];
+    if (i >= node->offset && i < node->offset + node->ds->base.n) return ns_ds_name(&node->ds->base);
+  }
+  return "";
+}
+
+void ns_euler_moreau_start(NsEulerMoreau *em) {
+  for (int i = 0; i < em->nsds->nds; i++) {
+    const Node *node = &em->nodes[i];
+    NsDs *ds = &node->ds->base;
+    memcpy(ds->r, em->r + node->offset, (size_t)ds->n * sizeof *ds->r);
+    for (int j = 0; j < ds->n; j++)
+      if (algebraic(&node->ds->M, j)) ds->x[j] = em->x[node->offset + j];
+    ds->x_version++;
+    ds->moved = true;
+  }
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    NsInteraction *inter = em->edges[e].inter;
+    memcpy(inter->lambda, em->lambda + em->edges[e].row, (size_t)inter->m * sizeof *inter->lambda);
+    memcpy(inter->y, em->y + em->edges[e].row, (size_t)inter->m * sizeof *inter->y);
+  }
 }

@@ -19,6 +19,8 @@
 typedef struct NsEulerMoreauOptions {
   double theta, gamma; /* in [0, 1]; theta 0 is explicit in f */
   bool gamma_in_relation;
+  bool restart; /* the first step, every one in which a multiplier comes to a bound or leaves one, and the steps after these have
+                   theta = gamma = 1 */
 } NsEulerMoreauOptions;
 
 /*
@@ -42,6 +44,29 @@ bool ns_euler_moreau_linear(const NsEulerMoreau *em);
 */
 NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
                                double h, NsError *err);
+
+/*
+** With `restart`: whether the (solved) step has a switch in it and is to be taken with theta = gamma = 1; true begins it anew in
+** that way. A switch is a multiplier that is at another bound than lambda_k, or at one where lambda_k was at none.
+*/
+bool ns_euler_moreau_restarts(NsEulerMoreau *em);
+
+/* The step that has begun is taken with theta = gamma = 1: the one before was the first, or had a switch in it. */
+void ns_euler_moreau_make_implicit(NsEulerMoreau *em);
+
+/* With `restart`: whether the (solved) step is the first, or has a switch in it. */
+bool ns_euler_moreau_switched(const NsEulerMoreau *em);
+
+/* dx (N): what the iterate is from x_k, 0 for algebraic states; the name of the system that element i belongs to. */
+int ns_euler_moreau_order(const NsEulerMoreau *em);
+void ns_euler_moreau_moved(const NsEulerMoreau *em, double *dx);
+const char *ns_euler_moreau_name_of(const NsEulerMoreau *em, int i);
+
+/*
+** Accepts the solution of a short step as the start of a run: lambda, y and r of every object; of x only the algebraic states,
+** those whose derivative is in no equation.
+*/
+void ns_euler_moreau_start(NsEulerMoreau *em);
 
 /* Starts the iterate of the present step at x_k, lambda_k again. */
 void ns_euler_moreau_restart(NsEulerMoreau *em);

@@ -211,6 +211,8 @@ static NsStatus form_law_rows(NsEulerMoreauSparse *em, double t, NsError *err) {
 
 NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k,
                                       double t_next, double h, NsError *err) {
+  if (options->restart)
+    return ns_fail(err, NS_EARG, "EulerMoreauOSI: setRestart \"implicit\" is not for models with sparse matrices");
   em->options = *options;
   em->h = h;
   em->weight_r = options->gamma_in_relation ? 1 : options->gamma;

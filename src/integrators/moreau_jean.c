@@ -279,8 +279,9 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
 
 /* Whether a contact is forecast to close: there will be impulses. */
 static bool closes(const NsMoreauJean *mj) {
+  double threshold = mj->options.has_threshold ? mj->options.threshold : 0;
   for (int i = 0; i < mj->m; i++)
-    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= 0) return true;
+    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= threshold) return true;
   return false;
 }
 
@@ -671,15 +672,18 @@ static void state_residual(NsMoreauJean *mj, const NsStepTolerance *tolerance, N
   }
 }
 
-/* The size of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. */
+/*
+** The size of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. Of a law at
+** position they are the ways of the velocities in the step, as its impulses are forces times that.
+*/
 static double output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double size = fabs(ns_mj_law_output(mj, edge, i));
+  double size = fabs(ns_mj_law_output(mj, edge, i)), weight = ns_mj_impulse_weight(mj, edge);
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjPart *part = &edge->parts[p];
     const NsMjNode *node = &mj->nodes[part->node];
     const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
     for (int k = 0; k < 3; k++)
-      size = ns_step_largest(1, node->ds->nv, part->H, edge->m, i, speeds[k] + node->v, size);
+      size = ns_step_largest(weight, node->ds->nv, part->H, edge->m, i, speeds[k] + node->v, size);
   }
   return size;
 }
@@ -692,6 +696,17 @@ static void measure_problem(const NsMoreauJean *mj, double *terms) {
   if (mj->problem.W) ns_step_add_sizes(1, n, n, mj->problem.W, n, mj->guess, terms);
   for (int j = 0; W && j < n; j++)
     for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) terms[W->row[k]] += fabs(W->value[k] * mj->guess[j]);
+}
+
+/* What rounding may make in row i of a law's output: of the terms of the problem, and of every velocity by its own size. */
+static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double sum = mj->output_terms[edge->active + i], weight = ns_mj_impulse_weight(mj, edge);
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+    for (int j = 0; j < node->ds->nv; j++)
+      sum += weight * fabs(edge->parts[p].H[i + (size_t)j * (size_t)edge->m]) * mj->scale[node->v + j];
+  }
+  return ns_step_roundings(mj->problem.n) * sum;
 }
 
 /* That of a row; the rows of a contact with friction, one law, have the largest of theirs. */
@@ -712,7 +727,8 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, const 
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
       double gap = ns_mj_law_output(mj, edge, i) - y[edge->active + i];
       residual.gap = fmax(residual.gap, fabs(gap));
-      ns_step_add_output(&residual, ns_step_output(gap, law_size(mj, edge, tolerance, i), tolerance->atol), e);
+      double nothing = fmax(tolerance->atol, output_rounding(mj, edge, i));
+      ns_step_add_output(&residual, ns_step_output(gap, law_size(mj, edge, tolerance, i), nothing), e);
     }
   }
   return residual;

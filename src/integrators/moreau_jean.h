@@ -27,6 +27,8 @@
 typedef struct NsMoreauJeanOptions {
   double theta, gamma;    /* theta in [0, 1]; gamma of the forecast, 1/2 by default */
   bool linearly_implicit; /* exactly one Newton iteration from v_k, with M and H at q_k + h v_k */
+  bool has_threshold;     /* a contact takes part when its forecast is at most this, in the units of y, without a tolerance */
+  double threshold;
 } NsMoreauJeanOptions;
 
 /*
@@ -102,11 +104,12 @@ NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err);
 ** The projection of the coordinates on the constraints, at the end of a step: with the velocities as they are, the
 ** shift dq = W^-1 H' nu of least W-norm for which equations have y + H dq = 0 and contacts (their normals; those that
 ** took part, and others that have come too near) 0 <= y + H dq _|_ nu >= 0, repeated until y itself holds.
-** ns_moreau_jean_violation: the largest |y| of an equation or -y of a contact at the iterate. ns_moreau_jean_positions:
+** ns_moreau_jean_violation: the largest |y| of an equation or -y of a contact at the iterate, each over the size of its row, the
+** terms of C q and the ways that the velocities make in it; `absolute`: each as it is. ns_moreau_jean_positions:
 ** the problem in nu at the iterate; NS_ECALLBACK, NS_ENOMEM. ns_moreau_jean_shift: moves by its solution, and
 ** evaluates the relations there. Acary, Projected event-capturing time-stepping schemes, CMAME 256, 2013.
 */
-double ns_moreau_jean_violation(const NsMoreauJean *mj);
+double ns_moreau_jean_violation(const NsMoreauJean *mj, bool absolute);
 NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **problem, NsError *err);
 NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err);
 
@@ -118,7 +121,7 @@ NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err);
 ** from now on, to the end of the step; true when one of them did not.
 */
 void ns_moreau_jean_combine(NsMoreauJean *mj);
-bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance);
+bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance, bool absolute);
 
 /*
 ** Accepts the (evaluated) iterate: writes q, v, p of every system, y, ydot and lambda of every interaction; adds what

@@ -21,6 +21,7 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 /* Whether contact i of a unilateral interaction is forecast to be closed. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
+  if (mj->options.has_threshold) return forecast <= mj->options.threshold;
   if (forecast <= 0) return true;
   double change = 0;
   for (int p = 0; p < edge->nparts; p++) {

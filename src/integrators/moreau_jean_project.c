@@ -25,14 +25,35 @@ static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   return sum;
 }
 
-double ns_moreau_jean_violation(const NsMoreauJean *mj) {
+/*
+** The size of row i of a constraint: of the terms of C q, and of the ways that the velocities make in it. Its own unit is that
+** of y; y itself may be 0 at the end of every step.
+*/
+static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  const double *q = ns_mj_gather(mj, edge, mj->q);
+  double size = ns_step_largest(1, edge->inter->nx, edge->C, edge->m, i, q, 0);
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+    const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
+    for (int k = 0; k < 3; k++)
+      size = ns_step_largest(mj->h, node->ds->nv, edge->parts[p].H, edge->m, i, speeds[k] + node->v, size);
+  }
+  return size;
+}
+
+/* What of row i of a constraint is more than the tolerance allows: over its size, or, with an absolute one, itself. */
+static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double y, bool absolute) {
+  return y == 0 || absolute ? y : y / size_of_constraint(mj, edge, i);
+}
+
+double ns_moreau_jean_violation(const NsMoreauJean *mj, bool absolute) {
   double most = 0;
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
       double y = mj->y[edge->row + i], nu = mj->nu[edge->row + i];
       if (edge->unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
-      most = fmax(most, fabs(y));
+      most = fmax(most, fabs(measured(mj, edge, i, y, absolute)));
     }
   }
   return most;
@@ -140,14 +161,15 @@ void ns_moreau_jean_combine(NsMoreauJean *mj) {
   mj->combined = true;
 }
 
-bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance) {
+bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance, bool absolute) {
   bool more = false;
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    for (int i = edge->row; edge->unilateral && i < edge->row + constrained_rows(edge); i++) {
-      bool shut = mj->shut[i] || mj->y[i] < -tolerance || mj->nu[i] > 0;
-      more = more || shut != mj->shut[i];
-      mj->shut[i] = shut;
+    for (int i = 0; edge->unilateral && i < constrained_rows(edge); i++) {
+      int row = edge->row + i;
+      bool shut = mj->shut[row] || measured(mj, edge, i, mj->y[row], absolute) < -tolerance || mj->nu[row] > 0;
+      more = more || shut != mj->shut[row];
+      mj->shut[row] = shut;
     }
   }
   mj->again = true;

@@ -214,6 +214,7 @@ static const double *gather(NsMoreauJeanSparse *mj, const NsInteraction *inter, 
 /* Whether a contact with output y and velocity u is forecast to be closed. */
 static bool closed(const NsMoreauJeanSparse *mj, double y, double u, double change, double lambda_k) {
   double forecast = y + mj->options.gamma * mj->h * u;
+  if (mj->options.has_threshold) return forecast <= mj->options.threshold;
   return forecast <= ns_moreau_jean_tolerance(mj->h, u, change, lambda_k) + 4 * DBL_EPSILON * fabs(y);
 }
 

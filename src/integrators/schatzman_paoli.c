@@ -603,7 +603,8 @@ NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y
       double gap = law_output(sp, edge, i) - y[edge->row + i];
       double size = ns_step_size(tolerance, output_size(sp, edge, i), sp->output_terms[edge->row + i]);
       residual.gap = fmax(residual.gap, fabs(gap));
-      ns_step_add_output(&residual, ns_step_output(gap, size, tolerance->atol), e);
+      double rounding = ns_step_roundings(sp->m) * (sp->output_terms[edge->row + i] + output_size(sp, edge, i));
+      ns_step_add_output(&residual, ns_step_output(gap, size, fmax(tolerance->atol, rounding)), e);
     }
   }
   return residual;

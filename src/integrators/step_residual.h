@@ -75,9 +75,6 @@ typedef struct NsStepBlock {
 /* Relative residuals below this are rounding for every use that is made of them: ten times eps. */
 #define NS_STEP_FINE 2.2e-15
 
-/* Relative residuals below this are rounding for every use that is made of them: ten times eps. */
-#define NS_STEP_FINE 2.2e-15
-
 /*
 ** max_j of what |(W^-1 rho)_j| is above atol and above rounding, over scale_j; *worst is the unknown. Rounding is
 ** c eps sum_i |W^-1_ji| (terms_i + noise_i), found by one solve for each unknown that needs it: none where every value is

@@ -74,13 +74,14 @@ const double *ns_ds_before(const NsDs *ds, double *h) {
 }
 
 void ns_ds_remember(NsDs *ds) {
+  ds->switched_k = ds->switched;
   if (ds->x_before) remember_before(ds);
   memcpy(ds->x_k, ds->x, bytes_of(ds->n));
   memcpy(ds->r_k, ds->r, bytes_of(ds->nr));
 }
 
 void ns_ds_reset(NsDs *ds) {
-  ds->moved = false;
+  ds->moved = ds->switched = ds->switched_k = false;
   ds->h_k = ds->h_left = 0;
   ds->left = false;
   ds->smooth = 0;
@@ -99,6 +100,8 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
   visitor(context, "r_k", ds->r_k, bytes_of(ds->nr));
   visitor(context, "change", ds->change, bytes_of(ds->n));
   visitor(context, "moved", &ds->moved, sizeof ds->moved);
+  visitor(context, "switched", &ds->switched, sizeof ds->switched);
+  visitor(context, "switched_k", &ds->switched_k, sizeof ds->switched_k);
   if (ds->x_before) {
     visitor(context, "x_before", ds->x_before, bytes_of(ds->n));
     visitor(context, "x_left", ds->x_left, bytes_of(ds->n));

@@ -35,6 +35,7 @@ struct NsDs {
   double *r;  /* nr: input of the relations */
   uint64_t x_version;
   bool moved; /* a simulation has taken it away from x0 */
+  bool switched, switched_k; /* its last step was the first or had a switch in it; the same of the one that ended at t_k */
 
   /* memory: the state at the start of the step */
   double *x_k, *r_k;

@@ -341,24 +341,36 @@ NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, 
 
 /* ---- second derivatives by the coordinates ---- */
 
-/* S_jk = (s(e_j + e_k) - s(e_j) - s(e_k)) / 2, s being the second derivative along a line. */
+/*
+** A power of two of the size of coordinate j, so that lines along two of them mix numbers of like sizes whatever their units;
+** 1 where it is 0.
+*/
+static double line_unit(const NsRelationPoint *at, size_t j) {
+  int e = 0;
+  if (at->x[j] != 0) (void)frexp(at->x[j], &e);
+  return ldexp(1, e < -300 ? -300 : e > 300 ? 300 : e);
+}
+
+/* S_jk = (s(u_j e_j + u_k e_k) - s(u_j e_j) - s(u_k e_k)) / (2 u_j u_k), s being the second derivative along a line. */
 static bool second_by_x(const NsRelation *rel, const NsRelationPoint *at, double *line, double *room, double *S) {
   size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
   double *first = room, *along_both = room + m;
   for (size_t j = 0; j < nx; j++) {
-    line[j] = 1;
+    line[j] = line_unit(at, j);
     if (!along(rel, &rel->h, at, 0, line, first, S + (j + j * nx) * m)) return false;
     line[j] = 0;
   }
   for (size_t j = 0; j < nx; j++)
     for (size_t k = 0; k < j; k++) {
-      line[j] = line[k] = 1;
+      double u = line[j] = line_unit(at, j), w = line[k] = line_unit(at, k);
       if (!along(rel, &rel->h, at, 0, line, first, along_both)) return false;
       line[j] = line[k] = 0;
       for (size_t i = 0; i < m; i++)
         S[i + (j + k * nx) * m] = S[i + (k + j * nx) * m] =
-            0.5 * (along_both[i] - S[i + (j + j * nx) * m] - S[i + (k + k * nx) * m]);
+            0.5 * (along_both[i] - S[i + (j + j * nx) * m] - S[i + (k + k * nx) * m]) / u / w;
     }
+  for (size_t j = 0; j < nx; j++)
+    for (size_t i = 0; i < m; i++) S[i + (j + j * nx) * m] /= line_unit(at, j) * line_unit(at, j);
   return true;
 }
 
@@ -370,12 +382,13 @@ static bool drift_by_x(const NsRelation *rel, const NsRelationPoint *at, double 
   bool given = rel->hdot.value != NULL;
   if (!given && !along(rel, &rel->h, at, 1, NULL, first, held)) return false;
   for (size_t j = 0; j < nx; j++) {
-    line[j] = 1;
+    double u = line[j] = line_unit(at, j);
     bool good = given ? along(rel, &rel->hdot, at, 0, line, drift + j * m, NULL)
                       : along(rel, &rel->h, at, 1, line, first, both);
     line[j] = 0;
     if (!good) return false;
-    for (size_t i = 0; !given && i < m; i++) drift[i + j * m] = 0.5 * (both[i] - S[i + (j + j * nx) * m] - held[i]);
+    for (size_t i = 0; i < m; i++)
+      drift[i + j * m] = (given ? drift[i + j * m] : 0.5 * (both[i] - u * u * S[i + (j + j * nx) * m] - held[i])) / u;
   }
   return true;
 }

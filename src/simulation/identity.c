@@ -96,6 +96,9 @@ typedef struct Field {
 
 static const Field integrator_fields[] = {
     {"gamma is used for the relation", FLAG, offsetof(NsIntegrator, euler_moreau.gamma_in_relation)},
+    {"restart", FLAG, offsetof(NsIntegrator, euler_moreau.restart)},
+    {"a threshold of contacts", FLAG, offsetof(NsIntegrator, moreau_jean.has_threshold)},
+    {"threshold of contacts", REAL, offsetof(NsIntegrator, moreau_jean.threshold)},
     {"linearly implicit", FLAG, offsetof(NsIntegrator, moreau_jean.linearly_implicit)},
     {"steps of fixed length", FLAG, offsetof(NsIntegrator, events.fixed)},
     {"relative tolerance", REAL, offsetof(NsIntegrator, events.rtol)},
@@ -118,6 +121,7 @@ static const Field newton_fields[] = {
 static const Field projection_fields[] = {
     {"tolerance", REAL, offsetof(NsProjectionOptions, tolerance)},
     {"most iterations", WHOLE, offsetof(NsProjectionOptions, max_iterations)},
+    {"tolerance in units", FLAG, offsetof(NsProjectionOptions, absolute)},
 };
 
 static const Field problem_fields[] = {

@@ -154,6 +154,18 @@ bool ns_scheme_predicted(const NsScheme *scheme) {
   return scheme->moreau_jean && ns_moreau_jean_predicted(scheme->moreau_jean);
 }
 
+void ns_scheme_make_implicit(NsScheme *scheme) {
+  if (scheme->euler_moreau) ns_euler_moreau_make_implicit(scheme->euler_moreau);
+}
+
+bool ns_scheme_switched(const NsScheme *scheme) {
+  return scheme->euler_moreau && ns_euler_moreau_switched(scheme->euler_moreau);
+}
+
+bool ns_scheme_restarts(NsScheme *scheme) {
+  return scheme->euler_moreau && ns_euler_moreau_restarts(scheme->euler_moreau);
+}
+
 NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err) {
   return scheme->moreau_jean ? ns_moreau_jean_complete(scheme->moreau_jean, err) : NS_OK;
 }

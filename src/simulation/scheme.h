@@ -97,6 +97,14 @@ void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction);
 NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 
+/*
+** Of the scheme of first order: whether the solved step is to be taken in another way, which has begun then; to take the step in
+** that way from the beginning; whether it had a switch. See ns_euler_moreau_restarts.
+*/
+bool ns_scheme_restarts(NsScheme *scheme);
+void ns_scheme_make_implicit(NsScheme *scheme);
+bool ns_scheme_switched(const NsScheme *scheme);
+
 /* Completes an iterate that passed, before it is accepted. */
 NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err);
 

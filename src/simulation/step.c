@@ -36,15 +36,19 @@ static NsStatus step_events(NsTimeStepping *ts, NsIsland *island, double t, doub
 
 /* ---- steps ---- */
 
+static double violation(const NsTimeStepping *ts, const NsIsland *island) {
+  return ns_moreau_jean_violation(island->scheme.moreau_jean, ts->projection.absolute);
+}
+
 /* Moves the coordinates on the constraints; the velocities stay. */
 static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsMoreauJean *mj = island->scheme.moreau_jean;
-  for (int i = 0; ns_moreau_jean_violation(mj) > ts->projection.tolerance; i++) {
+  for (int i = 0; violation(ts, island) > ts->projection.tolerance; i++) {
     const NsMixedProblem *positions;
     if (i == ts->projection.max_iterations)
       return ns_ts_locate(ts, ns_fail(err, NS_ENOCONV,
                                 "%s: the projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
-                                ns_simulation_name(ts->kind), i, ns_moreau_jean_violation(mj), ts->projection.tolerance), err);
+                                ns_simulation_name(ts->kind), i, violation(ts, island), ts->projection.tolerance), err);
     NsStatus status = ns_moreau_jean_positions(mj, &positions, err);
     if (status == NS_OK) status = ns_osnsp_solve_positions(island->problem, positions);
     if (status == NS_OK) status = ns_moreau_jean_shift(mj, island->problem->shift, err);
@@ -58,7 +62,7 @@ static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
 static NsStatus not_combined(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   ns_fail(err, NS_ENOCONV,
           "%s: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g", ns_simulation_name(ts->kind),
-          ts->projection.max_iterations, ns_moreau_jean_violation(island->scheme.moreau_jean), ts->projection.tolerance);
+          ts->projection.max_iterations, violation(ts, island), ts->projection.tolerance);
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 
@@ -70,11 +74,11 @@ static NsStatus combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsMoreauJean *mj = island->scheme.moreau_jean;
   double tolerance = ts->projection.tolerance;
   NsStatus status = NS_OK;
-  for (int shifts = 0; status == NS_OK && ns_moreau_jean_violation(mj) > tolerance;) {
-    if (!ns_moreau_jean_enlarge(mj, tolerance)) {
+  for (int shifts = 0; status == NS_OK && violation(ts, island) > tolerance;) {
+    if (!ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute)) {
       if (shifts++ == ts->projection.max_iterations) return not_combined(ts, island, err);
       status = project(ts, island, err);
-      (void)ns_moreau_jean_enlarge(mj, tolerance);
+      (void)ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute);
     }
     int before = island->newton_iterations;
     if (status == NS_OK && ns_scheme_linear(&island->scheme)) ns_scheme_restart(&island->scheme);
@@ -90,12 +94,20 @@ static NsStatus settle_coordinates(NsTimeStepping *ts, NsIsland *island, NsError
   return ts->kind == NS_DIRECT_PROJECTION ? project(ts, island, err) : NS_OK;
 }
 
+/* Accepts the iterate of a dense scheme; its systems know from then on whether there was a switch. */
+static NsStatus commit_dense(NsIsland *island, NsEnergyAccount *account, NsError *err) {
+  NsStatus status = ns_scheme_commit(&island->scheme, account, err);
+  bool switched = status == NS_OK && ns_scheme_switched(&island->scheme);
+  for (int d = 0; status == NS_OK && d < island->graph->nds; d++) island->graph->ds[d]->switched = switched;
+  return status;
+}
+
 /* Accepts the iterate; the energy is accounted unless that has been done. */
 static NsStatus accept_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = &island->scheme;
   NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
   if (scheme->event_driven) return ns_event_driven_commit(scheme->event_driven), NS_OK;
-  if (ns_scheme_sparse_states(scheme) < 0) return ns_scheme_commit(scheme, account, err);
+  if (ns_scheme_sparse_states(scheme) < 0) return commit_dense(island, account, err);
   NsStatus status = ns_scheme_sparse_commit(scheme, island->problem->z, account, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
@@ -110,8 +122,10 @@ static NsStatus step(NsTimeStepping *ts, NsIsland *island, double t, double t_ne
   if (ns_scheme_sparse_states(scheme) >= 0) return step_sparse(ts, island, t, t_next, h, err);
   NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
+  if (island->graph->ds[0]->switched_k) ns_scheme_make_implicit(scheme);
   ns_osnsp_read_bounds(island->problem, island->graph);
   status = ns_island_solve(ts, island, err);
+  if (status == NS_OK && ns_scheme_restarts(scheme)) status = ns_island_solve(ts, island, err);
   return status == NS_OK ? settle_coordinates(ts, island, err) : status;
 }
 

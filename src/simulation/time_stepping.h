@@ -39,7 +39,8 @@ typedef enum NsSimulationKind {
 
 /* When the projection is done. */
 typedef struct NsProjectionOptions {
-  double tolerance; /* of y, in its units; 1e-10 */
+  double tolerance; /* of y: 1e-10 of the size of its row; absolute: in the units of y */
+  bool absolute;
   int max_iterations;
 } NsProjectionOptions;
 

@@ -1,0 +1,309 @@
+-- Steps do not know units: random models are run as they are, and with every unknown, row, output, mass, length and the time
+-- multiplied by powers of two. The same status; where the one-step problem has one group of rows, whose solution is a formula,
+-- the same iterations and the same bits but for those powers; else the same answer to the tolerance.
+local ns = require "nslua"
+
+local soak = os.getenv "NSLUA_SOAK"
+local random = math.random
+local COUNT = tonumber(os.getenv "NSLUA_RANDOM") or soak and 3000 or 60
+
+local function real() return 2 * random() - 1 end
+
+local function power(most) return 2.0 ^ random(-most, most) end
+
+local function vector(n, f)
+  local out = {}
+  for i = 1, n do out[i] = f(i) end
+  return out
+end
+
+local function matrix(m, n, f)
+  return vector(m, function(i) return vector(n, function(j) return f(i, j) end) end)
+end
+
+-- A function of n numbers: a quadratic form and a cubic term, by additions and multiplications alone.
+local function polynomial(n, size)
+  local a, b = vector(n, real), vector(n, real)
+  local c, d = size * real(), size * real()
+  return function(x)
+    local s, t = 0, 0
+    for i = 1, n do s, t = s + a[i] * x[i], t + b[i] * x[i] end
+    return s + c * t * t + d * t * t * t
+  end
+end
+
+-- Units of n unknowns: all 1, or random powers of two.
+local function units(n, most)
+  return vector(n, function() return most > 0 and power(most) or 1 end)
+end
+
+local function run(simu, look)
+  local rows = {}
+  local good, err = pcall(function()
+    for _ in simu:steps() do
+      local row = vector(0, real)
+      look(row)
+      row[#row + 1] = simu:newtonIterations()
+      rows[#rows + 1] = row
+    end
+  end)
+  return rows, good or tostring(err):match ": ([^:]-) in %d+ iterations" or tostring(err):match "solution: ([^(]+)" or tostring(err)
+end
+
+local families = {}
+
+-- M x' = f(x) + r, y = h(x, lambda): linear with matrices, or nonlinear; laws of every kind.
+local function first_order(linear)
+  local n, m = random(1, 4), random(0, 3)
+  local A, b = matrix(n, n, real), vector(n, real)
+  local B, C = matrix(n, m, real), matrix(m, n, real)
+  local D = matrix(m, m, function(i, j) return i == j and random() or 0.2 * real() end)
+  local M = matrix(n, n, function(i, j) return i == j and 1 + random() or random() < 0.5 and 0 or 0.3 * real() end)
+  local F, G, H = {}, {}, {}
+  for i = 1, n do F[i], G[i] = polynomial(n, 0.3), polynomial(n + m, 0.1) end
+  for j = 1, m do H[j] = polynomial(n + m, 0.1) end
+  local x0, laws = vector(n, real), vector(m, function() return random(3) end)
+  local lower, upper = vector(m, function() return -random() end), vector(m, function() return random() end)
+  local h, theta = 0.01 + 0.1 * random(), random() < 0.5 and 1 or 0.5
+  local gamma = random() < 0.7 and 1 or 0.75
+  return m < 2, function(most)
+    local s, r, o, l, tau = units(n, most), units(n, most), units(m, most), units(m, most), most > 0 and power(most) or 1
+    local X0 = vector(n, function(i) return s[i] * x0[i] end)
+    local ds
+    if linear then
+      ds = ns.FirstOrderLinearTIDS(X0, matrix(n, n, function(i, j) return r[i] * A[i][j] / s[j] end))
+      ds:setbPtr(vector(n, function(i) return r[i] * b[i] end))
+    else
+      ds = ns.FirstOrderNonLinearDS(X0, function(_, X, _, f)
+        local x = {}
+        for i = 1, n do x[i] = X[i] / s[i] end
+        for i = 1, n do f[i] = r[i] * F[i](x) end
+      end)
+    end
+    ds:setMPtr(matrix(n, n, function(i, j) return r[i] * M[i][j] * tau / s[j] end))
+    local nsds = ns.NonSmoothDynamicalSystem(0, 12 * h * tau * (1 + 1e-12))
+    nsds:insertDynamicalSystem(ds)
+    local links = {}
+    local function all(X, lambda) -- the unscaled x and lambda
+      local x = {}
+      for i = 1, n do x[i] = X[i] / s[i] end
+      for j = 1, m do x[n + j] = lambda[j] / l[j] end
+      return x
+    end
+    if m > 0 then
+      local relation
+      if linear then
+        relation = ns.FirstOrderLinearTIR(matrix(m, n, function(i, j) return o[i] * C[i][j] / s[j] end),
+          matrix(n, m, function(i, j) return r[i] * B[i][j] / l[j] end))
+        relation:setDPtr(matrix(m, m, function(i, j) return o[i] * D[i][j] / l[j] end))
+      else
+        relation = ns.FirstOrderNonLinearR {
+          h = function(_, X, lambda, _, y)
+            local x = all(X, lambda)
+            for j = 1, m do y[j] = o[j] * (H[j](x) + 2 * x[n + j]) end
+          end,
+          g = function(_, X, lambda, _, R)
+            local x = all(X, lambda)
+            for i = 1, n do
+              local sum = G[i](x)
+              for j = 1, m do sum = sum + B[i][j] * x[n + j] end
+              R[i] = r[i] * sum
+            end
+          end,
+        }
+      end
+      -- one law for all rows: a relay with bounds of its own for each row is a mixed one
+      local law
+      if laws[1] == 1 then law = ns.ComplementarityConditionNSL(m)
+      elseif laws[1] == 2 then law = ns.EqualityConditionNSL(m)
+      else
+        for j = 1, m do l[j] = l[1] end
+        law = ns.RelayNSL(m, lower[1] * l[1], upper[1] * l[1])
+      end
+      if laws[1] == 3 and linear then
+        relation:setBPtr(matrix(n, m, function(i, j) return r[i] * B[i][j] / l[j] end))
+        relation:setDPtr(matrix(m, m, function(i, j) return o[i] * D[i][j] / l[j] end))
+      end
+      links[1] = ns.Interaction(law, relation)
+      nsds:link(links[1], ds)
+    end
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h * tau), ns.EulerMoreauOSI(theta, gamma))
+    return run(simu, function(row)
+      for i = 1, n do row[#row + 1] = ds:x()[i] / s[i] end
+      for j = 1, m do row[#row + 1] = links[1]:lambda(0)[j] / l[j] end
+    end)
+  end
+end
+
+families["linear models of first order"] = function() return first_order(true) end
+families["nonlinear models of first order"] = function() return first_order(false) end
+
+-- Mechanics: coordinates in units of their own, outputs too; energy and time decide the units of masses and impulses.
+local function mechanics(make, nonlinear, friction)
+  local n = random(1, 3)
+  local m = random(0, math.min(n, 2))
+  if friction then n, m = n + 1, 1 end
+  local L = matrix(n, n, function(i, j) return i == j and 1 + random() or 0.3 * real() end)
+  local M = matrix(n, n, function(i, j)
+    local sum = 0
+    for k = 1, n do sum = sum + L[i][k] * L[j][k] end
+    return sum
+  end)
+  local K = matrix(n, n, function(i, j) return i == j and 5 * random() or 0 end)
+  local force, gaps = vector(n, function() return -5 * random() end), {}
+  local P = vector(n, function() return polynomial(n, 0.2) end)
+  local rows = friction and 2 or m
+  local H = matrix(rows, n, function(i, j) return i == j and 1 or 0.3 * real() end)
+  for i = 1, rows do gaps[i] = polynomial(n, nonlinear and 0.1 or 0) end
+  local q0, v0 = vector(n, function() return 0.2 + random() end), vector(n, real)
+  local e, mu, h = random() < 0.5 and 0 or random(), random(), 0.01 + 0.05 * random()
+  local equality = random() < 0.3
+  return friction or rows < 2, function(most)
+    local s, o = units(n, most), units(rows, most)
+    local E, tau = most > 0 and power(most) or 1, most > 0 and power(most) or 1
+    if friction then o[2] = o[1] end
+    local Q0, V0 = vector(n, function(i) return s[i] * q0[i] end), vector(n, function(i) return s[i] / tau * v0[i] end)
+    local mass = matrix(n, n, function(i, j) return E * tau * tau / s[i] / s[j] * M[i][j] end)
+    local ds
+    local function plain(q)
+      local x = {}
+      for i = 1, n do x[i] = q[i] / s[i] end
+      return x
+    end
+    if nonlinear then
+      ds = ns.LagrangianDS {
+        q0 = Q0, v0 = V0,
+        mass = function(q, _, out)
+          local x = plain(q)
+          for i = 1, n do
+            for j = 1, n do out[i][j] = E * tau * tau / s[i] / s[j] * (i == j and M[i][j] + x[1] * x[1] or M[i][j]) end
+          end
+        end,
+        fInt = function(_, q, _, _, f)
+          local x = plain(q)
+          for i = 1, n do f[i] = E / s[i] * (P[i](x) - force[i]) end
+        end,
+      }
+    else
+      ds = ns.LagrangianLinearTIDS(Q0, V0, mass)
+      ds:setKPtr(matrix(n, n, function(i, j) return E / s[i] / s[j] * K[i][j] end))
+      ds:setFExtPtr(vector(n, function(i) return E / s[i] * force[i] end))
+    end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 12 * h * tau * (1 + 1e-12))
+    nsds:insertDynamicalSystem(ds)
+    local links = {}
+    if rows > 0 then
+      local relation
+      if nonlinear then
+        relation = ns.LagrangianScleronomousR { h = function(q, _, y)
+          local x = plain(q)
+          for i = 1, rows do
+            local sum = gaps[i](x)
+            for j = 1, n do sum = sum + H[i][j] * x[j] end
+            y[i] = o[i] * sum
+          end
+        end }
+      else
+        relation = ns.LagrangianLinearTIR(matrix(rows, n, function(i, j) return o[i] * H[i][j] / s[j] end))
+      end
+      local law = friction and ns.NewtonImpactFrictionNSL(e, 0, mu, 2)
+        or equality and ns.EqualityConditionNSL(rows) or ns.NewtonImpactNSL(rows, e)
+      links[1] = ns.Interaction(law, relation)
+      nsds:link(links[1], ds)
+    end
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h * tau), make())
+    return run(simu, function(row)
+      for i = 1, n do
+        row[#row + 1] = ds:q()[i] / s[i]
+        row[#row + 1] = ds:velocity()[i] * tau / s[i]
+      end
+      for i = 1, rows do row[#row + 1] = links[1]:lambda(1)[i] * o[i] / E / tau end
+    end)
+  end
+end
+
+local function moreau_jean() return ns.MoreauJeanOSI(0.5) end
+local function schatzman_paoli() return ns.SchatzmanPaoliOSI(0.5) end
+
+families["linear mechanics, Moreau and Jean"] = function() return mechanics(moreau_jean, false) end
+families["nonlinear mechanics, Moreau and Jean"] = function() return mechanics(moreau_jean, true) end
+families["friction, Moreau and Jean"] = function() return mechanics(moreau_jean, false, true) end
+families["nonlinear friction, Moreau and Jean"] = function() return mechanics(moreau_jean, true, true) end
+families["linear mechanics, Schatzman and Paoli"] = function() return mechanics(schatzman_paoli, false) end
+families["nonlinear mechanics, Schatzman and Paoli"] = function() return mechanics(schatzman_paoli, true) end
+
+-- Balls that turn, on a floor and on each other: one unit of length, one of mass, one of time.
+families["rigid bodies, Moreau and Jean"] = function()
+  local count, mu, e = random(1, 3), random(), random() < 0.5 and 0 or random()
+  local R = vector(count, function() return 0.2 + 0.2 * random() end)
+  local start = vector(count, function(i) return { 0.3 * real(), 0.3 * real(), 0.45 + 0.9 * (i - 1), real(), real(), real(), real(), real(), real() } end)
+  local h = 0.005 + 0.01 * random()
+  return false, function(most)
+    local a, m, tau = 1, 1, 1
+    if most > 0 then a, m, tau = power(most), power(most), power(most) end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 20 * h * tau * (1 + 1e-12))
+    local balls, links = {}, {}
+    local plane = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
+    for i = 1, count do
+      local p, J = start[i], 0.4 * R[i] * R[i]
+      local ball = ns.NewtonEulerDS({ a * p[1], a * p[2], a * p[3], 1, 0, 0, 0 },
+        { a / tau * p[4], a / tau * p[5], a / tau * p[6], p[7] / tau, p[8] / tau, p[9] / tau }, m, m * a * a * J * ns.eye(3))
+      ball:setFExtPtr { 0, 0, -10 * m * a / tau / tau }
+      nsds:insertDynamicalSystem(ball)
+      balls[i] = ball
+      local law = ns.NewtonImpactFrictionNSL(e, 0, mu, 3)
+      links[#links + 1] = ns.Interaction(law, ns.contact.sphere_plane(a * R[i], plane))
+      nsds:link(links[#links], ball)
+      if i > 1 then
+        links[#links + 1] = ns.Interaction(law, ns.contact.sphere_sphere(a * R[i], a * R[i - 1]))
+        nsds:link(links[#links], ball, balls[i - 1])
+      end
+    end
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h * tau), ns.MoreauJeanOSI(0.5))
+    return run(simu, function(row)
+      for i = 1, count do
+        local q, v = balls[i]:q(), balls[i]:velocity()
+        for j = 1, 7 do row[#row + 1] = j < 4 and q[j] / a or q[j] end
+        for j = 1, 6 do row[#row + 1] = j < 4 and v[j] / a * tau or v[j] * tau end
+      end
+      for _, link in ipairs(links) do
+        for j = 1, 3 do row[#row + 1] = link:lambda(1)[j] / m / a * tau end
+      end
+    end)
+  end
+end
+
+-- The first number that differs: "step 3 number 2: a, b"; nil when none does. Numbers are of the order of 1.
+local function difference(a, b, exact)
+  if #a ~= #b then return ("%d and %d steps"):format(#a, #b) end
+  for k = 1, #a do
+    for i = 1, #a[k] - (exact and 0 or 1) do
+      local bound = exact and 0 or 1e-8 * math.max(1, math.abs(a[k][i]))
+      if not (math.abs(a[k][i] - b[k][i]) <= bound) then return ("step %d number %d of %d: %.17g, %.17g"):format(k, i, #a[k], a[k][i], b[k][i]) end
+    end
+  end
+end
+
+describe("units do not matter to a step:", function()
+  local names = {}
+  for name in pairs(families) do names[#names + 1] = name end
+  table.sort(names)
+  for place, name in ipairs(names) do
+    it(name, function()
+      local wrong, first, failed = 0, nil, 0
+      for k = 1, COUNT do
+        math.randomseed(1000 * place + k)
+        local exact, model = families[name]()
+        local rows, status = model(0)
+        if status ~= true then failed = failed + 1 end
+        for _, most in ipairs { 12, 100 } do
+          local scaled, other = model(most)
+          local why = difference(rows, scaled, exact) or status ~= other and ("%s, %s"):format(status, other)
+          if why then wrong, first = wrong + 1, first or ("model %d, 2^%d: %s"):format(k, most, why) end
+        end
+      end
+      assert.equal("0 wrong", ("%d wrong%s"):format(wrong, first and ", " .. first or ""))
+      assert.is_true(failed <= COUNT / 10, failed .. " failed")
+    end)
+  end
+end)

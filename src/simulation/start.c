@@ -1,0 +1,94 @@
+/*
+** start.c
+** Two implicit steps so short that what they change does not count, and whose multipliers are those of t0 therefore.
+*/
+#include "simulation/start.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "simulation/newton.h"
+
+/*
+** Of the first step: the length of the short one. What it changes is 6e-8 of what a step does, and rounding of lambda grows
+** by its inverse, to 4e-9.
+*/
+static const double short_step = 0x1p-24;
+
+/* One implicit step of length h at t0, solved and not accepted. */
+static NsStatus solve_short(NsTimeStepping *ts, NsIsland *island, double h, NsError *err) {
+  NsIntegrator implicit = *ts->integrator;
+  double t = ns_ts_time(ts);
+  implicit.euler_moreau = (NsEulerMoreauOptions){.theta = 1, .gamma = 1};
+  ts->progress = (NsProgress){t, 0, 0};
+  NsStatus status = ns_scheme_begin(&island->scheme, &implicit, t, t, h, err);
+  if (status != NS_OK) return ns_ts_locate(ts, status, err);
+  ns_osnsp_read_bounds(island->problem, island->graph);
+  return ns_island_solve(ts, island, err);
+}
+
+/* NS_EARG when a state goes as far in h (once) as in 2 h (twice): it jumps. */
+static NsStatus check_jumps(const NsTimeStepping *ts, const NsEulerMoreau *em, const double *once, const double *twice,
+                            NsError *err) {
+  for (int i = 0; i < ns_euler_moreau_order(em); i++)
+    if (fabs(twice[i] - once[i]) < 0.5 * fabs(once[i]))
+      return ns_fail(err, NS_EARG,
+                     "%s: initialize: consistent: dynamical system '%s' jumps at t0: its state does not fulfil what the laws "
+                     "ask for; osi:setRestart \"implicit\" takes the jump as a step",
+                     ns_simulation_name(ts->kind), ns_euler_moreau_name_of(em, i));
+  return NS_OK;
+}
+
+/* The start of one island, not yet written; once and twice are room for its states. */
+static NsStatus find_island(NsTimeStepping *ts, NsIsland *island, double *once, double *twice, NsError *err) {
+  const NsEulerMoreau *em = island->scheme.euler_moreau;
+  double h = short_step * ns_time_grid_step(ts->grid, 0);
+  if (ts->islands.count > 1) ns_osnsp_ask_like(island->problem, ts->problem);
+  NsStatus status = solve_short(ts, island, 2 * h, err);
+  if (status != NS_OK) return status;
+  ns_euler_moreau_moved(em, twice);
+  status = solve_short(ts, island, h, err);
+  if (status != NS_OK) return status;
+  ns_euler_moreau_moved(em, once);
+  return check_jumps(ts, em, once, twice, err);
+}
+
+static NsStatus find_all(NsTimeStepping *ts, double *once, double *twice, NsError *err) {
+  NsStatus status = NS_OK;
+  ns_ts_remember(ts->nsds);
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
+    status = find_island(ts, &ts->islands.of[i], once, twice, err);
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) ns_euler_moreau_start(ts->islands.of[i].scheme.euler_moreau);
+  return status;
+}
+
+/* The largest number of states of an island; -1 when a scheme is another one. */
+static int largest_order(const NsIslands *islands) {
+  int most = 0;
+  for (int i = 0; i < islands->count; i++) {
+    const NsEulerMoreau *em = islands->of[i].scheme.euler_moreau;
+    if (!em) return -1;
+    if (ns_euler_moreau_order(em) > most) most = ns_euler_moreau_order(em);
+  }
+  return most;
+}
+
+NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err) {
+  const char *who = ns_simulation_name(ts->kind);
+  if (ts->k > 0 || ts->computed) return ns_fail(err, NS_EARG, "%s: initialize: consistent: the run has begun", who);
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status == NS_OK) status = ns_ts_prepare(ts, err);
+  if (status != NS_OK) return status;
+  int n = largest_order(&ts->islands);
+  if (n < 0)
+    return ns_fail(err, NS_EARG, "%s: initialize: consistent: it is for an EulerMoreauOSI and dense matrices", who);
+  double *room = ns_alloc(2 * (size_t)n, sizeof *room);
+  if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ts->nsds->busy = true;
+  status = find_all(ts, room, room + n, err);
+  ts->nsds->busy = false;
+  ns_free(room);
+  ts->newton_iterations = 0;
+  ts->stats = (NsTimeSteppingStats){0};
+  return status;
+}
