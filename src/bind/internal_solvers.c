@@ -11,7 +11,9 @@
 #include "bind/vector.h"
 #include "linalg/block.h"
 #include "solvers/active.h"
+#include "solvers/balance.h"
 #include "solvers/bounded.h"
+#include "solvers/components.h"
 #include "solvers/map.h"
 #include "solvers/mcp_jacobian.h"
 #include "solvers/mcp_map.h"
@@ -153,6 +155,59 @@ static int scale(lua_State *L) {
   set_vector(L, "lower", p.n, s.lower);
   set_vector(L, "upper", p.n, s.upper);
   set_vector(L, "z", p.n, z);
+  return 1;
+}
+
+/* balance{M, sparse}: the exponents, the trees, and for a dense M the balanced matrix and whether all of it is exact. */
+static int balance(lua_State *L) {
+  Call *c = new_call(L);
+  NsBalance b;
+  NslMatrix *M = matrix_field(L, "M");
+  int n = M->rows;
+  bool sparse = flag(L, "sparse"), fits = true;
+  ns_balance_take(&b, &c->arena, n);
+  int *work = ns_arena_ints(&c->arena, (ptrdiff_t)n * n);
+  double *power = room(L, n), *to = nsl_push_matrix(L, n, n, NULL)->data;
+  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  if (sparse) check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  if (sparse) ns_balance_sparse(&b, c->sparse);
+  else fits = ns_balance_dense(&b, M->data, n > 0 ? n : 1, n, work);
+  ns_balance_apply(&b, M->data, n > 0 ? n : 1, n, power, to);
+  lua_newtable(L);
+  set_boolean(L, "fits", fits);
+  set_ints(L, "row", n, b.row);
+  set_ints(L, "col", n, b.col);
+  set_ints(L, "row_tree", n, b.row_tree);
+  set_ints(L, "col_tree", n, b.col_tree);
+  set_matrix(L, "M", n, n, to);
+  return 1;
+}
+
+/* components{M, index} or {n, i, j}: of each node its component, from 1; nodes from 1. */
+static int components(lua_State *L) {
+  Call *c = new_call(L);
+  NsComponents parts;
+  lua_getfield(L, 1, "M");
+  bool dense = !lua_isnil(L, -1);
+  NslMatrix *M = dense ? matrix_field(L, "M") : NULL;
+  lua_getfield(L, 1, dense ? "index" : "i");
+  int count = (int)luaL_len(L, -1), n = dense ? count : (int)number_field(L, "n", 0);
+  int *i = int_field(L, c, dense ? "index" : "i", count), *j = dense ? NULL : int_field(L, c, "j", count);
+  ns_components_take(&parts, &c->arena, n);
+  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  if (dense) {
+    for (int k = 0; k < count; k++) i[k]--;
+    ns_components_dense(&parts, M->data, M->rows > 0 ? M->rows : 1, n, i);
+  } else {
+    ns_components_begin(&parts, n);
+    for (int k = 0; k < count; k++) ns_components_join(&parts, i[k] - 1, j[k] - 1);
+    ns_components_finish(&parts);
+  }
+  for (int k = 0; k < n; k++) parts.of[k]++, parts.member[k]++;
+  lua_newtable(L);
+  set_ints(L, "of", n, parts.of);
+  set_ints(L, "member", n, parts.member);
+  set_ints(L, "start", parts.count + 1, parts.start);
   return 1;
 }
 
@@ -356,6 +411,8 @@ static int block(lua_State *L) {
 void nsl_internal_solvers(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"scale", scale},
+                                       {"balance", balance},
+                                       {"components", components},
                                        {"active", active},
                                        {"minor_sign", minor_sign},
                                        {"fischer", fischer},

@@ -49,6 +49,7 @@ struct NsBox {
   NsBalance balance;
   int *unit_w, *unit_z; /* of that component: z' = 2^unit_z z, w' = 2^unit_w w */
   int *most;            /* 2 n: the largest exponent of the data of a tree of the balance */
+  bool *bare;           /* 2 n: q and the bounds of the tree are all 0 */
   double *shifted;      /* M of a proximal step or of a game with a shift */
   double *level;        /* q of that game */
   double *M, *q, *lower, *upper, *z, *w, *near;
@@ -96,6 +97,7 @@ static void take_vectors(NsBox *b, int n) {
   b->unit_w = ns_arena_ints(&b->arena, n);
   b->unit_z = ns_arena_ints(&b->arena, n);
   b->most = ns_arena_ints(&b->arena, 2 * (ptrdiff_t)n);
+  b->bare = ns_arena_take(&b->arena, 2 * (size_t)n, sizeof *b->bare);
   ns_components_take(&b->parts, &b->arena, n);
   ns_balance_take(&b->balance, &b->arena, n);
 }
@@ -681,17 +683,18 @@ static bool stands_alone(const NsBoxProblem *p, int i) {
 }
 
 /*
-** Settles the variables that stand alone or are fixed in z and lists the others. Returns their number, -1 when one has no
-** solution.
+** Settles the variables that stand alone or are fixed in z and lists the others. Returns their number; *solvable: each has
+** a solution.
 */
-static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z) {
+static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, bool *solvable) {
   int kept = 0;
+  *solvable = true;
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i];
     bool alone = p->M[i + (size_t)i * (size_t)p->ldm] == 0 && l != u && stands_alone(p, i);
     const NsOneVariable one = {0, p->q[i], l, u};
     if (l != u && !alone) b->keep[kept++] = i;
-    else if (ns_one_variable(&one, guessed(guess, i), &z[i])) return -1;
+    else if (ns_one_variable(&one, guessed(guess, i), &z[i])) z[i] = ns_box_clamp(guessed(guess, i), l, u), *solvable = false;
   }
   return kept;
 }
@@ -752,6 +755,11 @@ static bool take_units(NsBox *b, const NsBoxProblem *p) {
     *of_w = ns_larger_exponent(*of_w, p->q[k], balance->row[k]);
     *of_z = ns_larger_exponent(*of_z, p->lower[k], -balance->col[k]);
     *of_z = ns_larger_exponent(*of_z, p->upper[k], -balance->col[k]);
+  }
+  for (int k = 0; k < 2 * p->n; k++) b->bare[k] = b->most[k] == NS_NO_EXPONENT;
+  for (int k = 0; k < p->n; k++) { /* where all data are 0 the guess says how large numbers are */
+    int tree = balance->col_tree[k];
+    if (b->bare[tree]) b->most[tree] = ns_larger_exponent(b->most[tree], b->near[k], -balance->col[k]);
   }
   for (int k = 0; k < p->n; k++) {
     int of_w = b->most[balance->row_tree[k]], of_z = b->most[balance->col_tree[k]];
@@ -878,12 +886,6 @@ static void poison(const NsBoxProblem *p, double *z, double *w) {
   for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
 }
 
-/* After a failure without a candidate: the projected guess. */
-static void give_guess(const NsBoxProblem *p, const double *guess, double *z) {
-  for (int i = 0; i < p->n; i++)
-    z[i] = ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
-}
-
 static NsSolverInfo nothing_of(NsStatus status, double measure) {
   return (NsSolverInfo){status, 0, measure, measure, measure, false, "none"};
 }
@@ -934,11 +936,8 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     return report(info, (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"});
   }
-  int kept = settle_alone(b, p, guess, z);
-  if (kept < 0) {
-    give_guess(p, guess, z);
-    return conclude(b, p, nothing_of(NS_ENOSOL, INFINITY), NULL, z, w, info);
-  }
+  bool solvable;
+  int kept = settle_alone(b, p, guess, z, &solvable);
   take_apart(b, p, kept);
   if (kept == p->n && b->parts.count == 1) {
     const BoxPiece whole = {b->keep, kept, true, false};
@@ -946,5 +945,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
     return conclude(b, p, solve_piece(b, p, &whole, guess, z, w), b->known, z, w, info);
   }
   NsSolverTotal total = solve_pieces(b, p, kept, guess, z, w);
+  NsSolverInfo none = nothing_of(NS_ENOSOL, INFINITY);
+  if (!solvable) ns_solver_add(&total, &none);
   return conclude(b, p, total.info, b->known, z, w, info);
 }

@@ -55,9 +55,12 @@ bool ns_box_ray(const NsBox *box, double *ray);
 
 /*
 ** Solves the problem; 0 <= n <= nmax, guess (n, may be NULL), z and w (n) may not overlap the data. Allocates
-** nothing; the same input gives the same bits. The default chain, each stage only when those before gave no verified
+** nothing; the same input gives the same bits. With the default method the variables that entries of M tie together are
+** solved by themselves, so that others change no bit of theirs: iterations are summed, measures the worst, the status that
+** of a component that fails. Rows and variables scaled by powers of two give the same bits so scaled: what does not
+** commute with that works on balanced data (balance.h). The chain, each stage only when those before gave no verified
 ** answer:
-**   components that stand alone (l = u, or row and column of M zero) are settled by themselves: z_i = l_i when q_i >
+**   variables that are fixed or stand alone (l = u, or row and column of M zero) are settled first: z_i = l_i when q_i >
 **     0, u_i when q_i < 0, and with q_i = 0 the point nearest to the guess;
 **   n = 1 in closed form, of several solutions the nearest to the guess;
 **   the active set of the guess (of the projection of 0 without one), of which the first that fits is taken; then
@@ -65,8 +68,9 @@ bool ns_box_ray(const NsBox *box, double *ray);
 **   principal pivoting from there: all wrong components move while their number falls (Kostreva 1978; Judice and
 **     Pires 1994);
 **   n = 2: all active sets, the solution nearest to the guess;
-**   principal pivoting one by one (principal.h), which comes first where n > 2 and no guess is given, after the
-**     active set of a few sweeps for large symmetric problems with a positive diagonal;
+**   principal pivoting one by one (principal.h), which comes first where n > 2 and no guess is given (up to 12 bounded
+**     variables by sign and number alone), after the active set of a few sweeps for large symmetric problems with a
+**     positive diagonal;
 **   Lemke-Howson paths where n > 2 and the problem has two sides as a bimatrix game has (game.h);
 **   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite
 **     bounds for infinite ones;

@@ -15,7 +15,7 @@
 **           open (r = 0, u_n >= 0), stick (u = 0) or slide (u_n = 0, r_T = -mu r_n u_T / |u_T|).
 ** The cone is exact, never a polygon. W (dim == W->dim, nc == W->nb) need be neither symmetric nor regular.
 ** NsSolverInfo (box.h): `residual` is ns_friction_residual, `relative` that over ns_friction_scale, `backward` the
-** scaled residual.
+** scaled residual, each contact against its own terms.
 ** Acary, Bremond and Huber, On solving contact problems with Coulomb friction, in Advanced Topics in Nonsmooth
 ** Dynamics, 2018.
 */

@@ -43,7 +43,9 @@ void ns_mixed_free(NsMixed *solver);
 NsMixedOptions *ns_mixed_options(NsMixed *solver);
 
 /*
-** Solves the problem from the guess (n, may be NULL: 0; a component that is not finite counts as 0). Rows alone go to
+** Solves the problem from the guess (n, may be NULL: 0; a component that is not finite counts as 0). Groups that W ties
+** together are solved by themselves, where there are contacts in balanced units (mixed_scale.c): other groups, and the
+** units of each group, change no bit of an answer. Iterations are summed, measures the worst. Rows alone go to
 ** the box solvers (default.h; sparse_box.h from 300 rows on), one contact alone is solved exactly (friction_local.h),
 ** contacts of one dimension go to the friction solvers (friction_default.h). Else, each when those before gave no
 ** answer:
@@ -61,7 +63,9 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** With a tolerance above 1e-10 the sparse methods end at the first answer within it; conjugate sweeps, of which the
 ** first few cost little, aim at a tenth of it for so long.
 ** NS_OK only when the answer is measured within tolerance: rows by their componentwise backward error (residual.h),
-** contacts by the scaled natural residual of friction_residual.h, what q explains including what the rows do. Else z is
+** contacts by the scaled natural residual of friction_residual.h, each against its own terms, what q explains including
+** what the rows do. Up to 150 rows with contacts, an answer of another method than Newton gets some of its steps, which
+** make rows right to rounding. NS_ENOCONV also where a force is too large for a number. Else z is
 ** the best candidate and the status NS_ENOSOL (proved), NS_ERAY, NS_EMAXITER, NS_ENOCONV, NS_ESINGULAR, NS_EINTR or
 ** NS_ENOMEM. NS_ENAN (numbers that are not finite), NS_EARG (crossed bounds, mu < 0, dims that do not sum up to n, a
 ** sparse matrix of another order) for bad data; z and w are NaN then.

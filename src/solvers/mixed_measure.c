@@ -144,12 +144,18 @@ static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
   return s;
 }
 
-/* The error of a contact against its own terms. */
+/*
+** The error of a contact against its own terms: the largest of them, at most the largest force or data of all; of a
+** tolerance that was chosen for heaps the sum, as it is of a row.
+*/
 static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
   const NsMixedGroup *group = &v->p.groups[g];
   double rho = v->rho[g], terms = 0, error = ns_friction_error(group->dim, group->mu, rho, z + row, w + row);
-  for (int i = row; i < row + group->dim; i++) terms = ns_larger(terms, ns_larger(fabs(z[i]), rho * v->size[i]));
-  return ns_friction_own_error(error, terms, s.forces, s.data);
+  for (int i = row; i < row + group->dim; i++) {
+    double force = fabs(z[i]), load = rho * v->size[i];
+    terms = ns_larger(terms, v->early ? force + load : ns_larger(force, load));
+  }
+  return ns_friction_own_error(error, terms, v->early ? terms : s.forces, s.data);
 }
 
 static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {

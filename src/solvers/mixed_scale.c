@@ -121,7 +121,7 @@ static void follow_others(NsMixedScaled *s, int first) {
 
 /* From exponents to the units of w and z, so that the largest of q and the bounds is 1/2 .. 1. */
 static void data_units(NsMixedScaled *s, int first) {
-  int most = NS_NO_EXPONENT;
+  int most = NS_NO_EXPONENT, of_guess = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
     const NsMixedGroup *group = &s->groups[g];
     for (int i = row; i < row + group->dim; i++) most = ns_larger_exponent(most, s->q[i], s->unit_z[i]);
@@ -129,6 +129,8 @@ static void data_units(NsMixedScaled *s, int first) {
     most = ns_larger_exponent(most, group->lower, first - s->unit_z[row]);
     most = ns_larger_exponent(most, group->upper, first - s->unit_z[row]);
   }
+  for (int i = 0; i < s->p.n; i++) of_guess = ns_larger_exponent(of_guess, s->guess[i], first - s->unit_z[i]);
+  if (most == NS_NO_EXPONENT) most = of_guess; /* where all data are 0 the guess says how large z is */
   int whole = most == NS_NO_EXPONENT ? 0 : -most;
   for (int i = 0; i < s->p.n; i++) {
     int own = s->unit_z[i];

@@ -30,6 +30,7 @@ struct NsSparseBox {
   int *row_tree, *col_tree; /* what balance.h says of them */
   int *unit_w, *unit_z;  /* of a component: z' = 2^unit_z z, w' = 2^unit_w w */
   int *most;             /* 2 n: the largest exponent of the data of a tree */
+  bool *bare;            /* 2 n: q and the bounds of a tree are all 0 */
   double *diagonal, *largest;
   SparsePiece *piece;    /* by components */
   int pieces;
@@ -49,6 +50,7 @@ static void take_room(NsSparseBox *s) {
   s->row_tree = ns_arena_ints(&s->arena, s->n);
   s->col_tree = ns_arena_ints(&s->arena, s->n);
   s->most = ns_arena_ints(&s->arena, 2 * (ptrdiff_t)s->n);
+  s->bare = ns_arena_take(&s->arena, 2 * (size_t)s->n, sizeof *s->bare);
   s->unit_w = ns_arena_ints(&s->arena, s->n);
   s->unit_z = ns_arena_ints(&s->arena, s->n);
   ns_components_take(&s->parts, &s->arena, s->n);
@@ -184,7 +186,10 @@ static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
   return sum == 0 ? NS_OK : NS_ENAN;
 }
 
-/* The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1. */
+/*
+** The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1; the
+** largest of the guess where these are all 0.
+*/
 static void take_units(NsSparseBox *s, const Given *p, const int *member, int size) {
   for (int k = 0; k < 2 * size; k++) s->most[k] = NS_NO_EXPONENT;
   for (int k = 0; k < size; k++) {
@@ -192,6 +197,11 @@ static void take_units(NsSparseBox *s, const Given *p, const int *member, int si
     *of_w = ns_larger_exponent(*of_w, p->q[i], s->row[i]);
     *of_z = ns_larger_exponent(*of_z, p->lower[i], -s->col[i]);
     *of_z = ns_larger_exponent(*of_z, p->upper[i], -s->col[i]);
+  }
+  for (int k = 0; k < 2 * size; k++) s->bare[k] = s->most[k] == NS_NO_EXPONENT;
+  for (int k = 0; k < size && p->guess; k++) {
+    int i = member[k], tree = s->col_tree[i];
+    if (s->bare[tree]) s->most[tree] = ns_larger_exponent(s->most[tree], p->guess[i], -s->col[i]);
   }
   for (int k = 0; k < size; k++) {
     int i = member[k], of_w = s->most[s->row_tree[i]], of_z = s->most[s->col_tree[i]];

@@ -1,0 +1,80 @@
+require "nslua"
+local boxes = require "solvers.boxes"
+local internal = require "nslua.internal"
+
+local function power() return 2.0 ^ math.random(-100, 100) end
+
+-- M with row i times R[i] and column j times C[j].
+local function in_other_units(M)
+  local R, C, S = {}, {}, {}
+  for i = 1, #M do R[i], C[i] = power(), power() end
+  for i = 1, #M do
+    S[i] = {}
+    for j = 1, #M do S[i][j] = R[i] * M[i][j] * C[j] end
+  end
+  return S
+end
+
+local function random_matrix(n, filled)
+  return boxes.matrix(n, function() return math.random() < filled and math.random() - 0.5 or 0 end)
+end
+
+describe("balance", function()
+  for _, form in ipairs { "dense", "sparse" } do
+    it("makes the same " .. form .. " matrix of one in all units", function()
+      math.randomseed(51)
+      for k = 1, 60 do
+        local M = random_matrix(math.random(1, 9), 0.2 + 0.1 * (k % 9))
+        local a = internal.balance { M = M, sparse = form == "sparse" }
+        local b = internal.balance { M = in_other_units(M), sparse = form == "sparse" }
+        assert.is_true(a.fits and b.fits)
+        for i = 1, #M do
+          for j = 1, #M do
+            assert.equal(a.M[i][j], b.M[i][j])
+            assert.equal(M[i][j] * 2.0 ^ (a.row[i] + a.col[j]), a.M[i][j])
+          end
+        end
+      end
+    end)
+  end
+
+  it("brings full matrices near 1", function()
+    math.randomseed(52)
+    for _ = 1, 20 do
+      local n = math.random(2, 8)
+      local b = internal.balance { M = in_other_units(boxes.matrix(n, function() return 1 + math.random() end)) }
+      for i = 1, n do
+        for j = 1, n do assert.is_true(b.M[i][j] >= 0.25 and b.M[i][j] <= 4) end
+      end
+    end
+  end)
+
+  it("tells rows and columns apart that no entries tie", function()
+    local b = internal.balance { M = { { 0, 3, 0 }, { 5, 0, 0 }, { 0, 0, 0 } } }
+    assert.equal(b.row_tree[1], b.col_tree[2])
+    assert.equal(b.row_tree[2], b.col_tree[1])
+    assert.are_not.equal(b.row_tree[1], b.row_tree[2])
+    assert.are_not.equal(b.row_tree[3], b.col_tree[3])
+    assert.equal(0, b.row[3])
+  end)
+
+  it("tells when numbers would leave the range", function()
+    local function one_small(n)
+      return boxes.matrix(n, function(i, j) return i + j == 2 and 1e-300 or 1e300 end)
+    end
+    assert.is_true(internal.balance { M = one_small(2) }.fits)
+    assert.is_false(internal.balance { M = one_small(20) }.fits)
+  end)
+
+  -- Where each entry is 3 times the next the means would need 2^-2000 .. 2^2000.
+  it("keeps long chains within the range", function()
+    local n = 1500
+    local M = boxes.matrix(n, function() return 0 end)
+    for i = 1, n do
+      M[i][i] = 2
+      if i > 1 then M[i][i - 1], M[i - 1][i] = -3, -0.25 end
+    end
+    local b = internal.balance { M = M, sparse = true }
+    for i = 1, n do assert.is_true(math.abs(b.row[i]) <= 300 and math.abs(b.col[i]) <= 300) end
+  end)
+end)
