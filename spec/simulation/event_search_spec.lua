@@ -65,7 +65,8 @@ describe("the events of a run", function()
         systems[i] = ns.LagrangianDS({ i == 1 and -0.8 or 0 }, { 0 }, { { 1 } })
         systems[i]:setComputeFIntFunction(function(_, q, _, _, f) f[1] = g * math.sin(q[1]) end)
         if i > 1 then
-          links[i - 1] = { ns.NewtonImpactNSL(0.9), ns.LagrangianLinearTIR { { -1, 1 } }, "touch " .. i, systems[i - 1], systems[i] }
+          local law, rel = ns.NewtonImpactNSL(0.9), ns.LagrangianLinearTIR { { -1, 1 } }
+          links[i - 1] = { law, rel, "touch " .. i, systems[i - 1], systems[i] }
         end
       end
       return { systems = systems, links = links, T = 5 }
@@ -91,7 +92,8 @@ describe("the events of a run", function()
         ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - 0.02 * math.sin(30 * t) end }, "table", ball } } }
     end,
     ["a rigid body with a corner"] = function()
-      local body = ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 0.3, 0, 0, 1, 2, 3 }, 2, { { 0.1, 0, 0 }, { 0, 0.2, 0 }, { 0, 0, 0.3 } })
+      local inertia = { { 0.1, 0, 0 }, { 0, 0.2, 0 }, { 0, 0, 0.3 } }
+      local body = ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 0.3, 0, 0, 1, 2, 3 }, 2, inertia)
       body:setFExtPtr { 0, 0, -2 * g, 0, 0, 0 }
       return { systems = { body }, T = 3, links = { { ns.NewtonImpactNSL(0.5), ns.NewtonEulerR { h = function(_, q, _, y)
         y[1] = q[3] - 0.3 - 0.2 * (q[5] * q[7] - q[4] * q[6])
