@@ -157,9 +157,9 @@ describe("events", function()
     for _ = 1, 200 do
       local w, phase, drift = 300 * math.random(), 6.28 * math.random(), math.random()
       local times = in_one_step(function(t) return math.sin(w * t + phase) * (1 + drift * t) end)
-      local first, last = math.ceil(phase / math.pi), math.floor((w + phase) / math.pi)
-      assert.equal(last - first + 1, #times, ("w %.17g, phase %.17g"):format(w, phase))
-      for i, t in ipairs(times) do assert.near(((first + i - 1) * math.pi - phase) / w, t, 1e-13) end
+      local from, to = math.ceil(phase / math.pi), math.floor((w + phase) / math.pi)
+      assert.equal(to - from + 1, #times, ("w %.17g, phase %.17g"):format(w, phase))
+      for i, t in ipairs(times) do assert.near(((from + i - 1) * math.pi - phase) / w, t, 1e-13) end
     end
   end)
 

@@ -249,7 +249,8 @@ describe("the energy of an EventDriven", function()
       local ds = events.particle({ math.sin(1), -math.cos(1) }, { 0, 0 })
       ds:setComputeFIntFunction(function(_, _, v, _, f) f[1], f[2] = 0.3 * v[1], 0.3 * v[2] end)
       local simu = events.simulation { systems = { ds }, T = 3, h = 0.15, links = {
-        { ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end }, "rod", ds },
+        { ns.EqualityConditionNSL(1),
+          ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end }, "rod", ds },
         { ns.NewtonImpactNSL(0.6), ns.LagrangianLinearTIR({ { 1, 0 } }, { 0.2 }), "wall", ds } } }
       return simu, { ds }
     end,
@@ -289,14 +290,14 @@ describe("the longest step of an EventDriven", function()
 
   -- A body on a floor, and one that floats, with a force that lasts as long as `width` at t = c.
   local function pulsed(width, c, max_step)
-    local evaluations, body, links = 0, ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, { { 1, 0 }, { 0, 1 } }), nil
+    local evaluations, body = 0, ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, { { 1, 0 }, { 0, 1 } })
     body:setComputeFExtFunction(function(t, _, f)
       local s = (t - c) / (width / 2)
       local push = math.abs(s) < 1 and (1 - s * s) ^ 2 or 0
       evaluations = evaluations + 1
       f[1], f[2] = 50 * push - g, push
     end)
-    links = { { ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { 1, 0 } }, "floor", body } }
+    local links = { { ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { 1, 0 } }, "floor", body } }
     local simu = events.simulation { systems = { body }, T = 1, h = 1, links = links,
       osi = ns.RungeKuttaOSI(nil, nil, max_step) }
     simu:run()

@@ -223,6 +223,10 @@ double ns_ed_tolerance(const NsEventDriven *ed, int row) {
   return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
 }
 
+double ns_ed_touching_level(const NsEventDriven *ed, int row, double y) {
+  return fmin(0, y) - fmax(ns_ed_tolerance(ed, row) + ed->now->rounding[row], DBL_MIN);
+}
+
 double ns_ed_resolution(const NsEventDriven *ed) {
   return ed->options.max_step > 0 ? ed->options.max_step : (ed->t_last - ed->t_first) / RESOLVED;
 }
@@ -236,7 +240,7 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
     double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ed->now->rounding[i];
     bool clear = y > tolerance;
     if (clear) row->state = ROW_OPEN;
-    row->level = clear ? 0 : fmin(row->level, fmin(0, y) - tolerance);
+    row->level = clear ? 0 : fmin(row->level, ns_ed_touching_level(ed, i, y));
   }
   return status;
 }

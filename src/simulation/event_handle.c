@@ -291,6 +291,17 @@ static void keep_resting(NsEventDriven *ed) {
   ed->nclosed = n;
 }
 
+/*
+** Whether the force of row k of the closed ones, which is alone in W z of it with `own`, is one, and not rounding of y'': that is
+** NO_FORCE of what presses the row, and rounding of the terms of y'' without forces.
+*/
+static bool carries(const NsEventDriven *ed, int k, double own) {
+  int row = ed->closed[k];
+  double terms = fabs(ed->now->bias[row]);
+  for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
+  return own > 0 && ed->z[k] * own > fmax(NO_FORCE * ed->pressing[k], 64 * DBL_EPSILON * terms);
+}
+
 /* Which of the resting rows carry a force: ed->held, ed->lambda. */
 static NsStatus find_held(NsEventDriven *ed, NsError *err) {
   keep_resting(ed);
@@ -307,8 +318,7 @@ static NsStatus find_held(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     double own = ed->W[k + (size_t)k * (size_t)ed->nclosed];
-    bool held = !ed->rows[row].unilateral || (own > 0 && ed->z[k] > NO_FORCE * ed->pressing[k] / own);
-    if (!held) continue;
+    if (ed->rows[row].unilateral && !carries(ed, k, own)) continue;
     ed->lambda[ed->nheld] = ed->z[k];
     ed->held[ed->nheld++] = row;
   }
@@ -334,7 +344,7 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
     ed->was_held[i] = row->state == ROW_HELD;
     row->state = ROW_OPEN;
     bool clear = y > closed_below(ed, i);
-    row->level = clear ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i) - ed->now->rounding[i];
+    row->level = clear ? 0 : ns_ed_touching_level(ed, i, y);
     if (clear || ed->resting[i] || u <= 0) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;

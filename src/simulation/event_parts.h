@@ -20,7 +20,7 @@ typedef struct Row {
   bool unilateral;
   double restitution;
   RowState state;
-  double level;  /* open: the y at which it closes */
+  double level;  /* open: the y at which it closes; 0 when it is clear, below 0 when it touches */
   double t0, y0, u0; /* departing: when it left, y and u there */
   bool straight;     /* y = C q + e */
 } Row;
@@ -79,6 +79,9 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
 
 /* Up to where a row counts as closed: the tolerance of its contact. */
 double ns_ed_tolerance(const NsEventDriven *ed, int row);
+
+/* The level of a row that touches with this y: what is rounding above it is no event. */
+double ns_ed_touching_level(const NsEventDriven *ed, int row, double y);
 
 /* The distance of what may happen: the longest step where a force may be a function of time. */
 double ns_ed_resolution(const NsEventDriven *ed);

@@ -55,7 +55,7 @@ static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noi
     ns_bernstein_divide((*n)--, b);
     return;
   }
-  double level = r->state == ROW_DEPARTING ? r->y0 - 0.5 * noise : r->level;
+  double level = r->state == ROW_DEPARTING ? r->y0 - 0.5 * noise : r->level < 0 ? fmin(r->level, -noise) : 0;
   for (int k = 0; k <= *n; k++) b[k] -= level;
 }
 
@@ -63,13 +63,17 @@ static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noi
 static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
   const double *q = step->y_old, *v = q + ed->Nq;
-  double F[DENSE_ROWS], b[NS_BERNSTEIN_SIZE];
+  double F[DENSE_ROWS], b[NS_BERNSTEIN_SIZE], noise = 0;
   int n = DENSE_ROWS;
-  NsStatus status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
+  NsStatus status = NS_OK;
+  if (ed->rows[row].level < 0) status = ns_motion_outputs(ed->motion, 1, &row, step->t, step->y, step->y + ed->Nq, err);
+  if (ed->rows[row].level < 0) noise = ed->now->rounding[row];
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
   if (status != NS_OK) return status;
+  noise = fmax(noise, ed->now->rounding[row]);
   for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ns_dop853_row(ed->rk, f));
   ns_bernstein_of_dense(ed->now->y[row], DENSE_ROWS, F, b);
-  take_guard(ed, row, (Piece){0, 1}, ed->now->rounding[row], &n, b);
+  take_guard(ed, row, (Piece){0, 1}, noise, &n, b);
   if (!ns_bernstein_first(n, b, x)) *x = INFINITY;
   return NS_OK;
 }
