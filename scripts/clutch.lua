@@ -165,8 +165,8 @@ if switch then print(("lambda switches at step %d, t = %.10g"):format(switch, da
 print(("Newton iterations: %d in all, at most %d a step"):format(total, most))
 print(("J1 w1 + J2 w2 = %.10g throughout (T1 + T2 = 0): largest deviation %.1e"):format(first, drift))
 
--- When is the solution unique? For every q when W is a P-matrix, which W = 0 is not; for the q at hand when there is one
--- point where the graph y = q meets the law. At q = 0, the tie, every lambda in [0, 1] is a solution.
+-- When is the solution unique? For every q when W is a P-matrix, which W = 0 is not; for the q at hand when there is
+-- one point where the graph y = q meets the law. At q = 0, the tie, every lambda in [0, 1] is a solution.
 local always, here = osnspb:uniqueness().unique, osnspb:solutions()
 print(("unique for every q: %s; the last step has %d solution%s%s"):format(always, #here.isolated,
   #here.isolated == 1 and "" or "s", #here.segments > 0 and " and a segment of them" or ""))

@@ -106,8 +106,8 @@ describe("contacts with friction beside equations", function()
   local function points(seed)
     math.randomseed(seed)
     local random = math.random
-    local h, nsds, all = ({ 1e-3, 5e-3, 1e-2, 5e-2 })[random(4)], nil, {}
-    nsds = ns.NonSmoothDynamicalSystem(0, 20 * h)
+    local h, all = ({ 1e-3, 5e-3, 1e-2, 5e-2 })[random(4)], {}
+    local nsds = ns.NonSmoothDynamicalSystem(0, 20 * h)
     for i = 1, random(1, 4) do
       local m = 10 ^ (4 * random() - 2)
       local q0 = { i + 0.3 * random(), random(), random() < 0.7 and 0 or 0.1 * random() }

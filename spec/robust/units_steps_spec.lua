@@ -236,7 +236,9 @@ families["nonlinear mechanics, Schatzman and Paoli"] = function() return mechani
 families["rigid bodies, Moreau and Jean"] = function()
   local count, mu, e = random(1, 3), random(), random() < 0.5 and 0 or random()
   local R = vector(count, function() return 0.2 + 0.2 * random() end)
-  local start = vector(count, function(i) return { 0.3 * real(), 0.3 * real(), 0.45 + 0.9 * (i - 1), real(), real(), real(), real(), real(), real() } end)
+  local start = vector(count, function(i)
+    return { 0.3 * real(), 0.3 * real(), 0.45 + 0.9 * (i - 1), real(), real(), real(), real(), real(), real() }
+  end)
   local h = 0.005 + 0.01 * random()
   return false, function(most)
     local a, m, tau = 1, 1, 1
@@ -279,7 +281,8 @@ local function difference(a, b, exact)
   for k = 1, #a do
     for i = 1, #a[k] - (exact and 0 or 1) do
       local bound = exact and 0 or 1e-8 * math.max(1, math.abs(a[k][i]))
-      if not (math.abs(a[k][i] - b[k][i]) <= bound) then return ("step %d number %d of %d: %.17g, %.17g"):format(k, i, #a[k], a[k][i], b[k][i]) end
+      local same = math.abs(a[k][i] - b[k][i]) <= bound
+      if not same then return ("step %d number %d of %d: %.17g, %.17g"):format(k, i, #a[k], a[k][i], b[k][i]) end
     end
   end
 end

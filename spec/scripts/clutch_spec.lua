@@ -157,7 +157,8 @@ describe("scripts/clutch.lua", function()
       local out, err, status = script(arguments)
       assert.equal("", out)
       assert.equal("scripts/clutch.lua: " .. message .. "\nusage: scripts/clutch.lua [--mode engage|disengage] " ..
-        "[--theta NUMBER] [--gamma NUMBER] [--restart none|implicit] [--h NUMBER] [--csv FILE] [--animate FILE] [--plot DIR]\n", err)
+        "[--theta NUMBER] [--gamma NUMBER] [--restart none|implicit] [--h NUMBER] [--csv FILE] [--animate FILE] " ..
+        "[--plot DIR]\n", err)
       assert.equal(1, status)
     end
   end)
