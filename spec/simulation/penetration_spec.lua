@@ -77,6 +77,18 @@ describe("a start below the floor", function()
     end
   end)
 
+  it("is warned of when it is no matter of digits; check() tells it anyway", function()
+    local code = [[local ns = require "nslua"
+      local ds = ns.LagrangianLinearTIDS({ 0.999 }, { 0 }, { { 1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }, { -1 })), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+      print((simu:check()))
+      simu:run()]]
+    assert.same({ "false\n", "", 0 }, { host.nslua_run("-e " .. host.quote(code)) })
+  end)
+
   it("of a contact with friction is told by its gap alone", function()
     local function disk(height)
       local ds = ns.LagrangianLinearTIDS({ -3, height, 0 }, { 0, 0, 0 }, ns.eye(3))
