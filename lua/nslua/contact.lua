@@ -15,8 +15,8 @@
 -- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become more than twice that.
 -- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
 -- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again; so is one that a script
--- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners: a box beside another box
--- or a disk is refused.
+-- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners: a box beside another
+-- box or a disk is refused.
 --
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
@@ -191,8 +191,9 @@ return function(ns, graph)
       if partner and not touches[kind .. " " .. other] and not touches[other .. " " .. kind] then
         local both = kind == other and ("two %s"):format(kind == "box" and "boxes" or kind .. "s") or
           ("a %s and a %s"):format(kind, other)
-        error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). Where they never meet, "
-          .. "give each a manager of its own"):format(who, both, (tostring(partner):gsub(" with.*", ""))), 3)
+        error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). "
+          .. "Where they never meet, give each a manager of its own"):format(who, both,
+            (tostring(partner):gsub(" with.*", ""))), 3)
       end
     end
     note_shape(shapes, kind, ds)
@@ -421,7 +422,8 @@ return function(ns, graph)
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
-    said = said, check_options = check_options, check_self = check_self, check_new = check_new, check_partners = check_partners, count = Manager.count,
+    said = said, check_options = check_options, check_self = check_self, check_new = check_new,
+    check_partners = check_partners, count = Manager.count,
     interactions = Manager.interactions })
   return contact
 end

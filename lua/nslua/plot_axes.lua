@@ -17,7 +17,8 @@ Axes.__name = "axes"
 
 local fail, column, text, number = data.fail, data.column, data.text, data.number
 
-local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha hollow"
+local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha " ..
+  "hollow"
 
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
@@ -564,7 +565,10 @@ for _, axis in ipairs { "x", "y", "z" } do
   -- places as they are.
   Axes[tick_name] = function(self, places, labels, options)
     if data.is_options(places) then places, labels, options = nil, places, labels end
-    if data.is_options(labels) then labels, options = nil, labels, data.nothing(tick_name, options) end
+    if data.is_options(labels) then
+      data.nothing(tick_name, options)
+      labels, options = nil, labels
+    end
     local look = look_of(tick_name, options, "fontsize color rotation")
     if options ~= nil then self.tick_looks[axis] = look end
     if options ~= nil and places == nil then return self end
@@ -600,7 +604,10 @@ end
 
 -- grid([on] [, {which=, axis=, color=, linestyle=, linewidth=, alpha=}]); which: "major", "minor", "both".
 function Axes:grid(on, options)
-  if type(on) == "table" then on, options = nil, on, data.nothing("grid", options) end
+  if type(on) == "table" then
+    data.nothing("grid", options)
+    on, options = nil, on
+  end
   if on ~= nil and type(on) ~= "boolean" then fail("grid: expected a boolean, got %s", data.describe(on)) end
   options = data.options("grid", options, "which axis color linestyle linewidth alpha")
   self.show_grid = on ~= false

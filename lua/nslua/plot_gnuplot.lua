@@ -372,8 +372,8 @@ local function write_ticks(w, p, axis, list, bare)
   for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %s 1'):format(place_on(place, l, log)) end
   if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', axis, turn_part(look), offset, look_part(w, look),
-    table.concat(words, ", "))
+  w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', axis, turn_part(look), offset,
+    look_part(w, look), table.concat(words, ", "))
 end
 
 -- The lines behind a panel, along the axes `list`.
@@ -387,8 +387,9 @@ local function write_grid(w, axes, list, more)
       if which ~= "major" then words[#words + 1] = "m" .. axis .. "tics" end
     end
   end
-  local line = ('lt 1 lw %s%s lc rgb "%s"'):format(number(look.linewidth or 0.6), look.dash and look.dash ~= "solid" and
-    " dt " .. look.dash or "", transparent(look.color or LIGHT, look.alpha))
+  local dash = look.dash and look.dash ~= "solid" and " dt " .. look.dash or ""
+  local line = ('lt 1 lw %s%s lc rgb "%s"'):format(number(look.linewidth or 0.6), dash,
+    transparent(look.color or LIGHT, look.alpha))
   if which ~= "major" then line = line .. ", " .. line end
   w:line("set grid %s%s %s", table.concat(words, " "), more, line)
 end
@@ -459,7 +460,8 @@ end
 local function write_name_beside(w, p, name, look)
   if not name then return end
   local room = layout.box(name, look, 90)
-  put_words(w, p, name, p.x0 - p.left + 0.375 * EM + room / 2, (p.y0 + p.y1) / 2, turned(look, 90) .. look_part(w, look))
+  put_words(w, p, name, p.x0 - p.left + 0.375 * EM + room / 2, (p.y0 + p.y1) / 2,
+    turned(look, 90) .. look_part(w, look))
 end
 
 local function write_heading(w, axes)

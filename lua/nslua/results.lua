@@ -70,13 +70,14 @@ function results.over_time(sol)
   return names, columns, false
 end
 
--- Whether a column of that name is one of a multiplier: "lambda2", or "tyre.lambda", "tyre.lambda[2]" of a named interaction.
+-- Whether a column of that name is one of a multiplier: "lambda2", or "tyre.lambda", "tyre.lambda[2]" of a named
+-- interaction.
 function results.is_multiplier(name)
   return name:find "^lambda%d*$" ~= nil or name:find "%.lambda$" ~= nil or name:find "%.lambda%[%d+%]$" ~= nil
 end
 
--- Whether a column of that name is an output: "y2", or "tyre.y" where there is a "tyre.lambda" (a state may have such a name too).
--- columns: all by name.
+-- Whether a column of that name is an output: "y2", or "tyre.y" where there is a "tyre.lambda" (a state may have such
+-- a name too). columns: all by name.
 function results.is_output(name, columns)
   local stem, rest = name:match "^(.*)%.y(.-)$"
   return name:find "^y%d+$" ~= nil or stem ~= nil and columns[stem .. ".lambda" .. rest] ~= nil

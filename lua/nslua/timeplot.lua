@@ -5,10 +5,10 @@
 --     { "tau", ylabel = "torque" },                      -- columns of a solution, by name
 --   } }
 --
--- A series has name, y, t (default: that of the plot), step (true: the value holds until the next one; "pre": since the
--- one before, as that of a multiplier does), color. A value that is not finite is a gap. Without panels, a solution has
--- one for each stem of its names: w1 and w2 go together. Of a longer series the page has about `points` points, by
--- columns as narrow as these allow.
+-- A series has name, y, t (default: that of the plot), step (true: the value holds until the next one; "pre": since
+-- the one before, as that of a multiplier does), color. A value that is not finite is a gap. Without panels, a
+-- solution has one for each stem of its names: w1 and w2 go together. Of a longer series the page has about `points`
+-- points, by columns as narrow as these allow.
 
 local canvas = require "nslua.canvas"
 local core = require "nslua.core"

@@ -20,7 +20,8 @@ end
 -- The height and the velocity again, and the energy.
 local function watch(ds)
   return function(simu)
-    return { state = { ds:q()[1], ds:velocity()[1] }, energy = simu:energy().total, at = simu:startingTime(), time = ns.vector { simu:startingTime() } }
+    local t = simu:startingTime()
+    return { state = { ds:q()[1], ds:velocity()[1] }, energy = simu:energy().total, at = t, time = ns.vector { t } }
   end
 end
 
@@ -152,7 +153,8 @@ describe("observe", function()
     refused("run: observe: t=0.02 step 2: it gives 'c', which it did not give in the first row", later({ a = 1 }, { a = 1, c = 1 }))
     refused("run: observe: t=0.02 step 2: a: expected 2 numbers as in the first row, got vector of 3",
       later({ a = { 1, 2 } }, { a = { 1, 2, 3 } }))
-    refused("run: observe: t=0.02 step 2: a: expected a number as in the first row, got vector of 1", later({ a = 1 }, { a = { 1 } }))
+    refused("run: observe: t=0.02 step 2: a: expected a number as in the first row, got vector of 1",
+      later({ a = 1 }, { a = { 1 } }))
     refused("run: observe: t=0.02 step 2: it must not step, run or reset the simulation",
       function(s) if s:step() == 2 then s:computeOneStep() end return {} end)
     refused("mine", function(s) if s:step() == 2 then error "mine" end return {} end)
@@ -163,7 +165,10 @@ describe("observe", function()
     simu = ball(0.05)
     assert.equal(object, select(2, pcall(simu.run, simu, { observe = function() error(object) end })))
     simu = ball(0.05)
-    local sol = simu:run { partial = true, observe = function(s) if s:step() == 3 then error "late" end return { a = s:step() } end }
+    local sol = simu:run { partial = true, observe = function(s)
+      if s:step() == 3 then error "late" end
+      return { a = s:step() }
+    end }
     assert.equal("failed", sol.status)
     assert.matches("late", sol.message)
     assert.same({ 0, 1, 2 }, sol.a:totable())

@@ -352,8 +352,8 @@ describe("plot", function()
     refused("plot: x: expected a vector or a table of numbers, got function", print, { 1 })
     refused("plot: x has 3 elements, y has 2", { 1, 2, 3 }, ns.matrix { { 1, 2 }, { 3, 4 } })
     refused("plot: expected x and y")
-    refused("plot: unknown option 'colr' (known: label, color, linestyle, linewidth, marker, markersize, markerfacecolor, markeredgecolor, markevery, "
-      .. "alpha, hollow)", { 1 }, { 1 }, { colr = "r" })
+    refused("plot: unknown option 'colr' (known: label, color, linestyle, linewidth, marker, markersize, "
+      .. "markerfacecolor, markeredgecolor, markevery, alpha, hollow)", { 1 }, { 1 }, { colr = "r" })
     refused("plot: format 'rz': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "
       .. "(* + . D ^ o p s v x)", { 1 }, { 1 }, "rz")
     refused("plot: format 'rb': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "

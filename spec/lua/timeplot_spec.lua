@@ -45,7 +45,8 @@ describe("ns.animation.timeplot", function()
     refused("timeplot: panel 1: series 1: t[1]: expected a finite number, got -inf",
       { t = { -math.huge, 0 }, panels = { { { y = { 1, 2 } } } } })
     refused("timeplot: panel 1: series 1: t: expected numbers, got none", { t = {}, panels = { { { y = {} } } } })
-    refused("timeplot: panel 1: series 1: step: expected true, false or \"pre\", got 1", { t = t, panels = { { { y = t, step = 1 } } } })
+    refused("timeplot: panel 1: series 1: step: expected true, false or \"pre\", got 1",
+      { t = t, panels = { { { y = t, step = 1 } } } })
     refused("timeplot: panel 1: series 1: color: expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray " ..
       "green grey lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
       "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got 'x'",

@@ -29,21 +29,22 @@ describe("a start below the floor", function()
   it("is told by check()", function()
     local good, report, simu = told { q = 0.9, R = 1 }
     assert.is_false(good)
-    assert.equal("interaction 'floor': it starts with y[1] = -0.1, below 0: the laws of MoreauJeanOSI act on velocities and leave " ..
-      "the gap there; start at 0 or above, or take a TimeSteppingDirectProjection", report)
+    assert.equal("interaction 'floor': it starts with y[1] = -0.1, below 0: the laws of MoreauJeanOSI act on velocities and " ..
+      "leave the gap there; start at 0 or above, or take a TimeSteppingDirectProjection", report)
     local sol = simu:run()
     assert.near(-0.1, sol.y1[#sol], 1e-9) -- as it is said
     assert.is_true((simu:check())) -- a start alone is told
-    for _, options in ipairs { { nonlinear = true }, { sparse = true }, { osi = ns.MoreauJeanGOSI }, { scale = 1e-9 }, { scale = 1e9 },
-      { osi = ns.D1MinusLinearOSI, theta = {} } } do
+    for _, options in ipairs { { nonlinear = true }, { sparse = true }, { osi = ns.MoreauJeanGOSI }, { scale = 1e-9 },
+      { scale = 1e9 }, { osi = ns.D1MinusLinearOSI, theta = {} } } do
       options.q, options.R = 0.9, 1
       assert.is_false((told(options)))
     end
   end)
 
   it("is none at rounding, with a projection, on positions, with another law", function()
-    for _, options in ipairs { { q = 1, R = 1 }, { q = 0.1 + 0.2, R = 0.3 }, { q = 1 / 3 + 2 / 3 - 2 ^ -52, R = 1 }, { q = 1.1, R = 1 },
-      { q = 1e7 * (1 - 2 ^ -52), R = 1e7 }, { q = 1e-7 * (1 - 2 ^ -52), R = 1e-7 }, { q = 0.9, R = 1, law = ns.EqualityConditionNSL(1) },
+    for _, options in ipairs { { q = 1, R = 1 }, { q = 0.1 + 0.2, R = 0.3 }, { q = 1 / 3 + 2 / 3 - 2 ^ -52, R = 1 },
+      { q = 1.1, R = 1 }, { q = 1e7 * (1 - 2 ^ -52), R = 1e7 }, { q = 1e-7 * (1 - 2 ^ -52), R = 1e-7 },
+      { q = 0.9, R = 1, law = ns.EqualityConditionNSL(1) },
       { q = 0.9, R = 1, simulation = ns.TimeSteppingDirectProjection },
       { q = 0.9, R = 1, simulation = ns.TimeSteppingCombinedProjection } } do
       local good, report = told(options)
@@ -72,9 +73,21 @@ describe("a start below the floor", function()
           ]] .. way .. "\nend"
       local out, err, status = host.nslua_run("-e " .. host.quote(code))
       assert.same({ "", 0 }, { out, status })
-      assert.equal("nslua: interaction 'floor': it starts with y[1] = -0.1, below 0: the laws of MoreauJeanOSI act on velocities " ..
-        "and leave the gap there; start at 0 or above, or take a TimeSteppingDirectProjection\n", err)
+      assert.equal("nslua: interaction 'floor': it starts with y[1] = -0.1, below 0: the laws of MoreauJeanOSI act on " ..
+        "velocities and leave the gap there; start at 0 or above, or take a TimeSteppingDirectProjection\n", err)
     end
+  end)
+
+  it("is warned of when it is no matter of digits; check() tells it anyway", function()
+    local code = [[local ns = require "nslua"
+      local ds = ns.LagrangianLinearTIDS({ 0.999 }, { 0 }, { { 1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }, { -1 })), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+      print((simu:check()))
+      simu:run()]]
+    assert.same({ "false\n", "", 0 }, { host.nslua_run("-e " .. host.quote(code)) })
   end)
 
   it("of a contact with friction is told by its gap alone", function()

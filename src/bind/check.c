@@ -485,6 +485,12 @@ void nsl_advise(lua_State *L, int simulation, NsError *err) {
   if (jacobian_given(L, simulation)) append(err, "; simu:check() compares the given Jacobians with the exact ones");
 }
 
+/*
+** How far below 0 a gap must start, as a part of its terms, to be complained of: places that were typed with ten digits, or found
+** with sines and roots, are right to 1e-10 and better.
+*/
+static const double overlap_part = 1e-9;
+
 /* check() -> true, or false and the complaints, one a line. */
 int nsl_simulation_check(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "check");
@@ -499,7 +505,7 @@ int nsl_simulation_check(lua_State *L) {
   int row = 0;
   if (status == NS_OK && ns_ts_may_keep_penetration(self->ts) &&
       ns_nsds_update_output(self->ts->nsds, ns_ts_time(self->ts), &unheard) == NS_OK)
-    inter = ns_ts_penetrating(self->ts, &row);
+    inter = ns_ts_penetrating(self->ts, overlap_part, &row);
   self->ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;

@@ -233,12 +233,6 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
   return status;
 }
 
-/*
-** What a start may be wrong by, as a part of the terms of a gap, before it counts as one in which bodies overlap: places that
-** were typed with ten digits, or found with sines and roots, are right to 1e-10 and better.
-*/
-static const double start_rounding = 1e-9;
-
 /* C (m x nx) at x, whatever it is made of; false when it can not be had. */
 static bool get_C(const NsRelation *relation, const NsRelationPoint *at, int m, int nx, double *C) {
   NsError unheard = {NS_OK, ""};
@@ -251,8 +245,8 @@ static bool get_C(const NsRelation *relation, const NsRelationPoint *at, int m, 
   return true;
 }
 
-/* The first of the gaps that is below 0 by more than rounding of the terms C x and y; -1: none. */
-static int penetrating_row(const NsInteraction *inter, int gaps, double t, NsArena *room) {
+/* The first of the gaps that is below 0 by more than `part` of the terms C x and y; -1: none. */
+static int penetrating_row(const NsInteraction *inter, int gaps, double t, double part, NsArena *room) {
   int m = inter->m, nx = inter->nx;
   double *x = ns_arena_doubles(room, nx), *C = ns_arena_matrix(room, m, nx);
   if (room->failed) return -1;
@@ -263,12 +257,12 @@ static int penetrating_row(const NsInteraction *inter, int gaps, double t, NsAre
   for (int i = 0; i < gaps; i++) {
     double terms = fabs(inter->y[i]);
     for (int j = 0; j < nx; j++) terms += fabs(C[i + (size_t)j * (size_t)m] * x[j]);
-    if (inter->y[i] < -start_rounding * terms) return i;
+    if (inter->y[i] < -part * terms) return i;
   }
   return -1;
 }
 
-const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, int *row) {
+const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, double part, int *row) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     int gaps = ns_law_gaps(inter->law);
@@ -276,7 +270,7 @@ const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, int *row)
     for (int k = 0; k < gaps; k++) below = below || inter->y[k] < 0;
     if (!below) continue;
     NsArena room = {0};
-    *row = penetrating_row(inter, gaps, t, &room);
+    *row = penetrating_row(inter, gaps, t, part, &room);
     ns_arena_release(&room);
     if (*row >= 0) return inter;
   }

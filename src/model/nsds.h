@@ -51,10 +51,10 @@ void ns_nsds_reset(NsNsds *nsds);
 NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err);
 
 /*
-** The first interaction with a gap (ns_law_gaps) below 0, by more than rounding, at the present state, where the outputs are up
-** to date; *row is the row of y. NULL when there is none.
+** The first interaction with a gap (ns_law_gaps) below 0 by more than `part` of its terms, C x and y, at the present state, where
+** the outputs are up to date; *row is the row of y. NULL when there is none.
 */
-const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, int *row);
+const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, double part, int *row);
 
 /* Walks the state of everything in it: an NsWalk. */
 void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);

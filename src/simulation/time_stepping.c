@@ -179,8 +179,8 @@ bool ns_ts_may_keep_penetration(const NsTimeStepping *ts) {
   return false;
 }
 
-const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, int *row) {
-  return ns_ts_may_keep_penetration(ts) ? ns_nsds_penetrating(ts->nsds, ns_ts_time(ts), row) : NULL;
+const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, double part, int *row) {
+  return ns_ts_may_keep_penetration(ts) ? ns_nsds_penetrating(ts->nsds, ns_ts_time(ts), part, row) : NULL;
 }
 
 void ns_ts_own(NsTimeStepping *ts) {

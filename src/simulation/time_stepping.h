@@ -138,11 +138,11 @@ double ns_ts_next_time(const NsTimeStepping *ts);
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
 /*
-** Before the first step: the first interaction with a gap below 0 that the steps leave there, and the row of its y; else NULL.
-** The outputs are up to date (ns_ts_prepare). `may`: whether there can be one at all.
+** Before the first step: the first interaction with a gap below 0, by more than `part` of its terms, that the steps leave there,
+** and the row of its y; else NULL. The outputs are up to date (ns_ts_prepare). `may`: whether there can be one at all.
 */
 bool ns_ts_may_keep_penetration(const NsTimeStepping *ts);
-const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, int *row);
+const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, double part, int *row);
 
 /*
 ** Whether the state of the NSDS is this simulation's to go on from; it is the one that moves it from here on. NS_EARG when it
