@@ -67,13 +67,26 @@ end
 
 -- ---- geometry ----
 
+-- The components of a vector over its length, whose squares may be too large or too small for a number; nil for zeros.
+local function unit(...)
+  local v, most, sum = { ... }, 0, 0
+  for _, x in ipairs(v) do most = math.max(most, math.abs(x)) end
+  if most == 0 then return nil end
+  if most < 1e-140 or most > 1e140 then
+    for i, x in ipairs(v) do v[i] = x / most end
+  end
+  for _, x in ipairs(v) do sum = sum + x * x end
+  local length = sqrt(sum)
+  for i, x in ipairs(v) do v[i] = x / length end
+  return table.unpack(v)
+end
+
 -- A line through `point`; the normal, of any length, points to the side on which bodies are.
 function contact.line(point, normal)
   local px, py = pair("line", "point", point)
-  local nx, ny = pair("line", "normal", normal)
-  local length = sqrt(nx * nx + ny * ny)
-  if length == 0 then fail("line", "normal", "a direction", said "zeros", 2) end
-  return setmetatable({ px = px, py = py, nx = nx / length, ny = ny / length }, Line)
+  local nx, ny = unit(pair("line", "normal", normal))
+  if not nx then fail("line", "normal", "a direction", said "zeros", 2) end
+  return setmetatable({ px = px, py = py, nx = nx, ny = ny }, Line)
 end
 
 local function distance_of(line, x, y) return (x - line.px) * line.nx + (y - line.py) * line.ny end
@@ -422,7 +435,7 @@ return function(ns, graph)
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
-    said = said, check_options = check_options, check_self = check_self, check_new = check_new,
+    said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new,
     check_partners = check_partners, count = Manager.count,
     interactions = Manager.interactions })
   return contact

@@ -16,7 +16,7 @@
 
 local where = require "nslua.where"
 
-local sqrt, floor, huge, tointeger = math.sqrt, math.floor, math.huge, math.tointeger
+local floor, huge, tointeger = math.floor, math.huge, math.tointeger
 
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
 
@@ -74,9 +74,9 @@ return function(ns, contact, parts)
   -- A plane through `point`; the normal, of any length, points to the side on which bodies are.
   function contact.plane(point, normal)
     local p, n = triple("plane", "point", point), triple("plane", "normal", normal)
-    local length = sqrt(n[1] * n[1] + n[2] * n[2] + n[3] * n[3])
-    if length == 0 then fail("plane", "normal", "a direction", parts.said "zeros", 2) end
-    return setmetatable({ point = p, normal = { n[1] / length, n[2] / length, n[3] / length } }, Plane)
+    local nx, ny, nz = parts.unit(n[1], n[2], n[3])
+    if not nx then fail("plane", "normal", "a direction", parts.said "zeros", 2) end
+    return setmetatable({ point = p, normal = { nx, ny, nz } }, Plane)
   end
 
   -- A sphere of radius R (or a particle) and a plane.

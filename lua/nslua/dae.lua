@@ -33,6 +33,7 @@ where.ours()
 
 return function(ns, support)
   local public = {}
+  local ATOL = 1e-12 -- of an unknown, when no atol is given
   local RANK = 1e-8 -- singular values below this part of the largest count as zero
 
   local function fail(text, ...) where.fail(text:format(...)) end
@@ -170,13 +171,18 @@ return function(ns, support)
 
   -- ---- the start ----
 
-  -- The largest residual against the terms that it is made of: its equation and how large.
-  local function worst_equation(F, Fy, Fyd, y, yd)
+  -- The equation whose residual is the largest part of its own terms, and which part that is. What atol calls nothing,
+  -- also of a derivative during the `span` of time (none: 0), is not held against an equation.
+  local function worst_equation(F, Fy, Fyd, y, yd, atol, span)
     local worst, value = 0, 0
     for i = 1, #F do
-      local scale = 0
-      for j = 1, #y do scale = scale + math.abs(Fy[i][j] * y[j]) + math.abs(Fyd[i][j] * yd[j]) end
-      local off = math.abs(F[i]) / math.max(scale, 1e-3)
+      local size, allowed, rest = 0, 0, F[i]
+      for j = 1, #y do
+        local of_y, of_yd, rate = Fy[i][j] * y[j], Fyd[i][j] * yd[j], span > 0 and atol[j] / span or 0
+        size, rest = size + math.abs(of_y) + math.abs(of_yd), rest - of_y - of_yd
+        allowed = allowed + math.abs(Fy[i][j]) * atol[j] + math.abs(Fyd[i][j]) * rate
+      end
+      local off = F[i] ~= 0 and math.abs(F[i]) / (size + math.abs(rest) + allowed) or 0
       if off > value then worst, value = i, off end
     end
     return worst, value
@@ -234,7 +240,7 @@ return function(ns, support)
   local function tolerances(options, n, who)
     local rtol = positive(options.rtol, who, "rtol", 1e-6)
     if rtol < 1e-14 then fail("%s: rtol: expected at least 1e-14, got %g", who, rtol) end
-    local atol = options.atol or 1e-12
+    local atol = options.atol or ATOL
     if type(atol) == "number" then
       positive(atol, who, "atol")
       atol = atol * ns.ones(n)
@@ -254,7 +260,7 @@ return function(ns, support)
 
   -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is
   -- asked for; solved: also when nothing was said of it.
-  local function prepare(self, t, y, yd, solved)
+  local function prepare(self, t, y, yd, solved, span)
     local o, n = self.options, #y
     local by_index = check_index(o.index, n, "dae")
     local solver = make(self, n, not self.method and by_index or nil)
@@ -266,7 +272,8 @@ return function(ns, support)
       if not good then fail("dae: the start: %s", more) end
       y, yd = good, more
     elseif o.consistent ~= false then
-      local worst, value = worst_equation(F, Fy, Fyd, y, yd)
+      local _, atol = tolerances(o, n, "dae")
+      local worst, value = worst_equation(F, Fy, Fyd, y, yd, atol, span)
       if value > 1e-6 then
         fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that "
           .. "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
@@ -306,7 +313,7 @@ return function(ns, support)
         fail("dae: ts: expected times that increase or decrease, got %g after %g", ts[k], ts[k - 1])
       end
     end
-    local solver, y, yd = prepare(self, ts[1], y0, yd0, solved)
+    local solver, y, yd = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
     local first = positive(self.options.first_step_size, "dae", "first_step_size", 0)
     call(support.start, solver, ts[1], y, yd, first, ts[#ts])
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
@@ -407,7 +414,7 @@ return function(ns, support)
       if algebraic[i] then list[#list + 1] = i end
     end
     local index, unknowns = index_near(solver, t, y, yd)
-    local worst, value = worst_equation(F, Fy, Fyd, y, yd)
+    local worst, value = worst_equation(F, Fy, Fyd, y, yd, ATOL * ns.ones(#y), 1)
     return { index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
       worst = worst > 0 and worst or nil, residual = F }
   end

@@ -18,6 +18,7 @@
 #include "solvers/mcp_jacobian.h"
 #include "solvers/mcp_map.h"
 #include "solvers/scale.h"
+#include "solvers/sparse_path.h"
 
 /* Owns what one call allocates, so that any error frees it. */
 typedef struct Call {
@@ -28,6 +29,7 @@ typedef struct Call {
   NsSparse *sparse, *other;
   NsSparseMap *map;
   NsMcpJacobian jacobian;
+  NsSparsePath *path;
   NsLu *lu;
 } Call;
 
@@ -39,6 +41,8 @@ static int call_gc(lua_State *L) {
   ns_block_free(c->block);
   ns_sparse_map_free(c->map);
   ns_mcp_jacobian_release(&c->jacobian);
+  ns_sparse_path_free(c->path);
+  c->path = NULL;
   ns_sparse_free(c->sparse);
   ns_sparse_free(c->other);
   ns_lu_free(c->lu);
@@ -362,6 +366,27 @@ static int box_map(lua_State *L) {
   return 1;
 }
 
+/* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M with its whole diagonal. */
+static int sparse_path(lua_State *L) {
+  Call *c = new_call(L);
+  NslMatrix *M = square_field(L, "M");
+  int n = M->rows, pivots = 0;
+  double *q = vector_field(L, "q", n, 0), *lower = vector_field(L, "lower", n, 0);
+  double *upper = vector_field(L, "upper", n, INFINITY), *z = vector_field(L, "z", n, 0), *w = vector_field(L, "w", n, 0);
+  double *rho = vector_field(L, "rho", n, 1), *out = room(L, n);
+  bool bounds = flag(L, "at_bounds"), upper_first = flag(L, "upper_first");
+  NsPathStart start = {bounds ? NULL : z, w, rho, number_field(L, "inside", 1), upper_first, number_field(L, "compact", 0),
+                       (int)number_field(L, "max_pivots", 100 + 20 * n)};
+  check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  check(L, ns_sparse_path_new(&c->path, c->sparse));
+  NsStatus status = ns_sparse_path_solve(c->path, c->sparse, q, lower, upper, &start, out, &pivots);
+  lua_newtable(L);
+  set_status(L, status);
+  lua_pushinteger(L, pivots), lua_setfield(L, -2, "pivots");
+  set_vector(L, "z", n, out);
+  return 1;
+}
+
 static NsStatus read_block(lua_State *L, Call *c, int dim) {
   if (lua_getfield(L, 1, "i") == LUA_TNIL) {
     NslMatrix *M = square_field(L, "M");
@@ -419,6 +444,7 @@ void nsl_internal_solvers(lua_State *L) {
                                        {"fischer_box", fischer_box},
                                        {"mcp_jacobian", mcp_jacobian},
                                        {"box_map", box_map},
+                                       {"sparse_path", sparse_path},
                                        {"block", block},
                                        {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);

@@ -316,8 +316,6 @@ static int mcp(lua_State *L) {
   read_data(L, c);
   double start = nsl_numerics_now();
   find_kind(L, c);
-  if (c->sparse && options.method == NS_MCP_JOSEPHY)
-    return luaL_error(L, "mcp: solver 'josephy-newton' takes no sparse J (use 'semismooth')");
   NsStatus status = ns_mcp_new(&c->mcp, c->n, c->sparse);
   if (status) return nsl_raise_status(L, status, "mcp");
   *ns_mcp_options(c->mcp) = options;

@@ -26,6 +26,12 @@ static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BE
 */
 static const double KEEP = 3e-3, KEPT_LIMIT = 0.1;
 
+/*
+** Consistent values. STALLED: part of its terms that an equation's value may be when iterations bring it no lower.
+** NOTHING: part of its terms at the start below which it counts as 0: a zero of second order is found to 1e-14 of the start.
+*/
+static const double STALLED = 1e-10, NOTHING = 0x1p-92;
+
 struct NsDae {
   NsDaeProblem problem;
   NsDaeState state;
@@ -432,6 +438,32 @@ static double largest(const double *v, int n) {
   return most;
 }
 
+/* The sum of the sizes of the terms of equation i at a point where it has the value F_i, less those of no other unknown. */
+static double row_terms(const NsDae *dae, int i, const double *y, const double *yd, double F) {
+  size_t n = (size_t)dae->problem.n;
+  double size = 0, rest = F;
+  for (size_t j = 0; j < n; j++) {
+    double of_y = dae->Fy[(size_t)i + j * n] * y[j], of_yd = dae->Fyd[(size_t)i + j * n] * yd[j];
+    size += fabs(of_y) + fabs(of_yd);
+    rest -= of_y + of_yd;
+  }
+  return size + fabs(rest);
+}
+
+/*
+** The largest part of its terms that an equation's value F_i is. One below NOTHING of its terms at the first call, which
+** `first` (n) keeps, counts as 0.
+*/
+static double worst_row(NsDae *dae, const double *y, const double *yd, const double *F, bool begin, double *first) {
+  double worst = 0;
+  for (int i = 0; i < dae->problem.n; i++) {
+    double terms = row_terms(dae, i, y, yd, F[i]), value = fabs(F[i]);
+    if (begin) first[i] = terms;
+    if (value > NOTHING * first[i]) worst = fmax(worst, value / terms);
+  }
+  return worst;
+}
+
 NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *y, double *yd, NsError *err) {
   int n = dae->problem.n;
   double before = INFINITY;
@@ -440,6 +472,7 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
     NsStatus status = residual(dae, t, y, yd, dae->room, err);
     if (status == NS_OK) status = jacobians(dae, t, y, yd, err);
     if (status != NS_OK) return status;
+    double off = worst_row(dae, y, yd, dae->room, k == 0, dae->error);
     take_columns(dae, algebraic);
     dae->h_formed = 0;
     status = ns_lu_factor(dae->lu_real, dae->real, n);
@@ -449,15 +482,11 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
                      "unknowns is wrong, or the index is above 1",
                      ns_lu_singular_row(dae->lu_real) + 1);
     if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
+    if (off == 0) return NS_OK;
     ns_lu_solve(dae->lu_real, 1, dae->room, n);
-    double size = 0;
-    for (int i = 0; i < n; i++) {
-      double *unknown = algebraic[i] ? &y[i] : &yd[i];
-      size = fmax(size, fabs(dae->room[i]) / (1e-300 + fmax(1, fabs(*unknown))));
-      *unknown -= dae->room[i];
-    }
-    if (size <= 4 * DBL_EPSILON || (size < 1e-10 && size >= 0.5 * before)) return NS_OK;
-    before = size;
+    for (int i = 0; i < n; i++) *(algebraic[i] ? &y[i] : &yd[i]) -= dae->room[i];
+    if (off <= 4 * DBL_EPSILON || (off < STALLED && off >= 0.5 * before)) return NS_OK;
+    before = off;
   }
   return ns_fail(err, NS_ENOCONV, "Newton finds no consistent values in %d iterations (largest correction %.3g)",
                  MAX_CONSISTENT, largest(dae->room, n));

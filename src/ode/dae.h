@@ -59,7 +59,8 @@ NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err);
 /*
 ** Consistent values at t: with the unknowns for which algebraic[i] is false kept as they are, the others and the
 ** derivatives of the kept ones are solved for, F(t, y, yd) = 0, from the values in y and yd (n each), which are
-** rewritten. The problem must be of index 1 in this sense. NS_ESINGULAR with the number of an equation, NS_ENOCONV,
+** rewritten. The problem must be of index 1 in this sense. The values are accepted when each F_i is down to rounding of its
+** own terms, |dF/dy| |y| + |dF/dyd| |yd| and the rest, so that the units of no unknown matter. NS_ESINGULAR with the number of an equation, NS_ENOCONV,
 ** NS_ECALLBACK.
 */
 NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *y, double *yd, NsError *err);

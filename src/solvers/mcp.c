@@ -18,6 +18,7 @@
 #include "solvers/mcp_map.h"
 #include "solvers/residual.h"
 #include "solvers/scalar.h"
+#include "solvers/sparse_path.h"
 
 /*
 ** Part of the scales of the start below which a violation counts as none, once NEAR iterations there have not brought an
@@ -44,17 +45,20 @@ struct NsMcp {
   NsMcpJacobian jac;
   NsEquilibrium scales;
   bool have_jacobian; /* jac is that of the iterate already */
-  NsBox *box; /* NULL: sparse */
-  double *M;  /* of the perturbed box problem */
+  NsBox *box;         /* NULL: sparse */
+  NsSparsePath *path; /* NULL: dense, or none was wanted yet */
+  int path_of;        /* jac.analyses when it was made */
+  double *M; /* of the perturbed box problem */
   double *lower, *upper;
   double *user_z; /* a point in the user's units */
+  double *start;
   double *z, *F, *trial_z, *trial_F, *last_z; /* the iterate, a candidate, the iterate before */
   double *psi, *at_z, *at_f;                  /* the scaled map and its derivative at z */
   double *rho, *size, *row;                   /* row scales; sizes; work */
   double *direction, *gradient, *q, *box_w;
   double *best_z, *best_F;
   double best_backward, best_residual, best_scale; /* of best_z */
-  double start; /* of the first variable */
+  bool by_box; /* the attempt solves box problems */
   double theta, window[WINDOW];
   double backward;
   double deadline;
@@ -65,7 +69,7 @@ struct NsMcp {
 };
 
 static NsStatus take_arrays(NsMcp *m) {
-  double **vectors[] = {&m->lower, &m->upper, &m->user_z, &m->z,    &m->F,   &m->trial_z, &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,
+  double **vectors[] = {&m->lower, &m->upper, &m->user_z, &m->start, &m->z,    &m->F,   &m->trial_z, &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,
                         &m->at_f, &m->rho, &m->size,    &m->row,     &m->direction, &m->gradient, &m->q,
                         &m->box_w, &m->best_z, &m->best_F};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&m->arena, m->n);
@@ -94,6 +98,7 @@ void ns_mcp_free(NsMcp *m) {
   if (!m) return;
   ns_mcp_jacobian_release(&m->jac);
   ns_box_free(m->box);
+  ns_sparse_path_free(m->path);
   ns_arena_release(&m->arena);
   ns_free(m);
 }
@@ -106,6 +111,10 @@ static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool out_of_time(const NsMcp *m) {
+  return m->deadline > 0 && now() > m->deadline;
 }
 
 /* ---- values ---- */
@@ -243,22 +252,69 @@ static bool follow_rows(NsMcp *m) {
 
 /* ---- directions ---- */
 
-/* To the solution of the linearised box problem with mu / rho added to the diagonal. */
-static NsStatus josephy(NsMcp *m, double mu) {
+/* q of the linearised box problem at the iterate, and mu / rho, which is added to its diagonal, in m->row. */
+static void linearise_box(NsMcp *m, double mu) {
+  ns_mcp_jacobian_rows(&m->jac, m->z, m->q, NULL, NULL);
+  for (int i = 0; i < m->n; i++) {
+    m->row[i] = mu / m->rho[i];
+    m->q[i] = m->F[i] - m->q[i] - m->row[i] * m->z[i];
+  }
+}
+
+static NsStatus solve_dense_box(NsMcp *m) {
   int n = m->n;
   NsSolverInfo info;
   memcpy(m->M, m->jac.dense, (size_t)n * (size_t)n * sizeof *m->M);
-  ns_mcp_jacobian_rows(&m->jac, m->z, m->q, NULL, NULL);
-  for (int i = 0; i < n; i++) {
-    double added = mu / m->rho[i];
-    m->M[i + (size_t)i * (size_t)n] += added;
-    m->q[i] = m->F[i] - m->q[i] - added * m->z[i];
-  }
+  for (int i = 0; i < n; i++) m->M[i + (size_t)i * (size_t)n] += m->row[i];
   NsBoxProblem p = {n, m->M, n, m->q, m->lower, m->upper};
   NsStatus status = ns_box_solve(m->box, &p, m->z, m->direction, m->box_w, &info);
   m->info->pivots += info.iterations;
+  return status;
+}
+
+/*
+** Paths for sparse problems: from the iterate; from the bounds; and from the bounds with infinite ones made finite, from
+** which the path can not go out on a ray. Those that end do so after about as many pivots as there are variables with
+** bounds; three times n and 200 leave the others.
+*/
+static const struct PathKind {
+  double compact;
+  bool upper;
+} path_kinds[] = {{0, false}, {0, false}, {10, false}, {10, true}};
+enum { PATHS = sizeof path_kinds / sizeof *path_kinds, PIVOTS = 200, PIVOTS_PER_VARIABLE = 3 };
+static const double path_inside = 1e-3; /* how far inside its bounds a variable begins that the iterate does not hold */
+
+/* The path solver for the pattern of M. */
+static NsStatus renew_path(NsMcp *m, const NsSparse *M) {
+  if (m->path_of == m->jac.analyses) return NS_OK;
+  ns_sparse_path_free(m->path);
+  m->path_of = m->jac.analyses;
+  return ns_sparse_path_new(&m->path, M);
+}
+
+static NsStatus solve_sparse_box(NsMcp *m) {
+  const NsSparse *M = ns_mcp_jacobian_shifted(&m->jac, m->row);
+  NsStatus status = renew_path(m, M);
+  if (!m->path) return status;
+  for (int k = 0; k < PATHS; k++) {
+    int pivots = 0;
+    NsPathStart start = {k == 0 ? m->z : NULL, m->F, m->rho, path_inside, path_kinds[k].upper, path_kinds[k].compact,
+                         PIVOTS + PIVOTS_PER_VARIABLE * m->n};
+    status = ns_sparse_path_solve(m->path, M, m->q, m->lower, m->upper, &start, m->direction, &pivots);
+    m->info->pivots += pivots;
+    if (status == NS_OK || status == NS_ENOMEM || status == NS_EINTR) break;
+    if (out_of_time(m)) return NS_EMAXITER;
+  }
+  for (int i = 0; i < m->n && status == NS_OK; i++) m->direction[i] = clamp(m, i, m->direction[i]);
+  return status;
+}
+
+/* To the solution of the linearised box problem with mu / rho added to the diagonal. */
+static NsStatus josephy(NsMcp *m, double mu) {
+  linearise_box(m, mu);
+  NsStatus status = m->sparse ? solve_sparse_box(m) : solve_dense_box(m);
   if (status) return status;
-  for (int i = 0; i < n; i++) m->direction[i] -= m->z[i];
+  for (int i = 0; i < m->n; i++) m->direction[i] -= m->z[i];
   return NS_OK;
 }
 
@@ -285,10 +341,6 @@ static NsStatus fischer(NsMcp *m, double mu) {
 }
 
 /* ---- line search ---- */
-
-static bool out_of_time(const NsMcp *m) {
-  return m->deadline > 0 && now() > m->deadline;
-}
 
 static void accept(NsMcp *m) {
   double *swap = m->last_z;
@@ -338,16 +390,12 @@ static int search_gradient(NsMcp *m) {
   return 0;
 }
 
-static bool wants_box(const NsMcp *m) {
-  return m->box && m->options.method != NS_MCP_SEMISMOOTH;
-}
-
 enum { UNPERTURBED = 2, DIRECTIONS = 4 };
 
 /* Direction number k, the most promising first; those before UNPERTURBED are of Newton's method itself. */
 static NsStatus make_direction(NsMcp *m, int k) {
   static const double josephy_mu[] = {0, 1e-2, 1}, fischer_mu[] = {0, 1e-3, 1e-1};
-  if (wants_box(m)) return k == 1 ? fischer(m, 0) : josephy(m, josephy_mu[k == 0 ? 0 : k - 1]);
+  if (m->by_box) return k == 1 ? fischer(m, 0) : josephy(m, josephy_mu[k == 0 ? 0 : k - 1]);
   return k == 0 ? active_set(m) : fischer(m, fischer_mu[k - 1]);
 }
 
@@ -453,15 +501,33 @@ static void perturb(NsMcp *m, int round) {
   }
 }
 
+/* Attempts with the method that was asked for, or by turns: sparse problems are tried without box problems first. */
+static bool box_in_round(const NsMcp *m, int round) {
+  if (m->options.method != NS_MCP_DEFAULT) return m->options.method == NS_MCP_JOSEPHY;
+  return !m->sparse || round % 2 == 1;
+}
+
+/* The attempt after the first: from the same start by box problems, which come to solutions that the others miss. */
+static NsStatus attempt_boxes(NsMcp *m) {
+  memcpy(m->z, m->start, (size_t)m->n * sizeof *m->z);
+  m->by_box = true;
+  int code = evaluate(m, m->z, m->F);
+  return code < 0 ? NS_ECALLBACK : code > 0 ? NS_ENOCONV : attempt(m);
+}
+
 static NsStatus attempts(NsMcp *m) {
+  m->by_box = box_in_round(m, 0);
   NsStatus status = attempt(m);
+  if (status == NS_ENOCONV && m->options.method == NS_MCP_DEFAULT && m->sparse) status = attempt_boxes(m);
   for (int round = 1; round <= m->options.restarts && status == NS_ENOCONV; round++) {
     m->info->restarts = round;
+    m->by_box = box_in_round(m, round);
     perturb(m, round);
     int code = evaluate(m, m->z, m->F);
     if (code < 0) return NS_ECALLBACK;
     if (code == 0) status = attempt(m);
   }
+  m->info->solver = m->by_box ? "josephy-newton" : "semismooth";
   return status == NS_ENOCONV && m->singular ? NS_ESINGULAR : status;
 }
 
@@ -490,7 +556,7 @@ static int accept_scalar(NsMcp *m) {
 /* After attempts that `failed`: a change of sign, or a bound, found from the start. */
 static NsStatus bracket(NsMcp *m, NsStatus failed) {
   NsScalarProblem p = {m->lower[0], m->upper[0], scalar_value, m};
-  NsStatus status = ns_scalar_solve(&p, m->start, m->z);
+  NsStatus status = ns_scalar_solve(&p, m->start[0], m->z);
   if (status == NS_ECALLBACK) return stopped(m);
   int code = status ? 1 : accept_scalar(m);
   if (code < 0) return stopped(m);
@@ -519,7 +585,7 @@ static void scale_problem(NsMcp *m) {
     m->z[i] = m->best_z[i] = m->last_z[i] = ldexp(m->z[i], -c);
     m->F[i] = m->best_F[i] = ldexp(m->F[i], m->scales.row[i]);
   }
-  m->start = m->z[0];
+  memcpy(m->start, m->z, (size_t)m->n * sizeof *m->z);
   ns_mcp_jacobian_scale(&m->jac, m->scales.row, m->scales.column);
   m->have_jacobian = true;
 }
@@ -552,7 +618,8 @@ static void prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
   m->deadline = m->options.max_time > 0 ? now() + m->options.max_time : 0;
   *info = (NsMcpInfo){.entry = -1};
   info->residual = info->scale = info->relative = info->backward = INFINITY;
-  info->solver = wants_box(m) ? "josephy-newton" : "semismooth";
+  m->by_box = box_in_round(m, 0);
+  info->solver = m->by_box ? "josephy-newton" : "semismooth";
   if (m->box) ns_box_options(m->box)->max_iterations = 200 + 10 * m->n;
 }
 

@@ -60,6 +60,7 @@ static void find_places(NsMcpJacobian *jac, const NsSparse *J) {
 
 static NsStatus analyse(NsMcpJacobian *jac, const NsSparse *J) {
   forget(jac);
+  jac->analyses++;
   NsStatus status = add_diagonal(jac, J);
   if (!status) status = ns_sparse_copy(&jac->pattern, J);
   if (status) return status;
@@ -142,6 +143,15 @@ static NsStatus solve_dense(NsMcpJacobian *jac, const double *a, const double *b
   if (status) return NS_ESINGULAR;
   ns_lu_solve(jac->lu, 1, x, n);
   return NS_OK;
+}
+
+const NsSparse *ns_mcp_jacobian_shifted(NsMcpJacobian *jac, const double *added) {
+  NsSparse *A = jac->matrix;
+  int nnz = ns_sparse_nnz(jac->J);
+  memset(A->value, 0, (size_t)ns_sparse_nnz(A) * sizeof *A->value);
+  for (int p = 0; p < nnz; p++) A->value[jac->place[p]] = jac->J->value[p];
+  for (int j = 0; j < jac->n; j++) A->value[jac->diagonal[j]] += added[j];
+  return A;
 }
 
 NsStatus ns_mcp_jacobian_solve(NsMcpJacobian *jac, const double *a, const double *b, double *x) {

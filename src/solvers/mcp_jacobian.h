@@ -23,6 +23,7 @@ typedef struct NsMcpJacobian {
   int *diagonal;       /* where its diagonal stands */
   NsArena places;
   NsSparseLu *klu;
+  int analyses;        /* how often a pattern was new */
 } NsMcpJacobian;
 
 /* The dense arrays come from the arena. NS_ENOMEM, NS_ETOOLARGE. */
@@ -43,6 +44,9 @@ void ns_mcp_jacobian_rows(const NsMcpJacobian *jac, const double *x, double *y, 
 
 /* y = J' x. */
 void ns_mcp_jacobian_transposed(const NsMcpJacobian *jac, const double *x, double *y);
+
+/* Sparse: J + diag(added), valid until the next call of this or of solve; its pattern is new when `analyses` has changed. */
+const NsSparse *ns_mcp_jacobian_shifted(NsMcpJacobian *jac, const double *added);
 
 /* Solves (diag(a) + diag(b) J) x = x in place. NS_ESINGULAR; NS_ENOMEM inside KLU. */
 NsStatus ns_mcp_jacobian_solve(NsMcpJacobian *jac, const double *a, const double *b, double *x);
