@@ -21,7 +21,8 @@ describe("a compiled method follows the fields of its self:", function()
   local cases = {
     number = { function(self) return self.k end, function(ds) ds.k = 1 end, function(ds) ds.k = 2 end },
     boolean = { function(self) return self.on and 2 or 1 end, function(ds) ds.on = false end, function(ds) ds.on = true end },
-    text = { function(self) return self.what == "b" and 2 or 1 end, function(ds) ds.what = "a" end, function(ds) ds.what = "b" end },
+    text = { function(self) return self.what == "b" and 2 or 1 end, function(ds) ds.what = "a" end,
+      function(ds) ds.what = "b" end },
     ["new field"] = { function(self) return self.k or 1 end, function() end, function(ds) ds.k = 2 end },
     ["table"] = { function(self) return self.p.gains[2] end, function(ds) ds.p = { gains = { 0, 1 } } end,
       function(ds) ds.p.gains[2] = 2 end },

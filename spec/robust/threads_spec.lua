@@ -47,7 +47,8 @@ describe("Lua states in threads of one process", function()
   it("are all stopped by one SIGINT: in Lua code, in a solver, in a coroutine", function()
     for _, code in ipairs {
       [[local ns = require "nslua"
-        local ok, why = pcall(ns.numerics.mcp, { F = function() if ready then ready() ready = nil end while true do end end, z0 = { 1 } })
+        local function F() if ready then ready() ready = nil end while true do end end
+        local ok, why = pcall(ns.numerics.mcp, { F = F, z0 = { 1 } })
         return tostring(why):match "interrupted"]],
       [[local ns = require "nslua"
         local n = 20
@@ -76,7 +77,8 @@ describe("Lua states in threads of one process", function()
   it("share nothing that changes but what is meant for all of them", function()
     if not os.execute "command -v readelf >/dev/null 2>&1" then return pending "needs readelf" end
     local shared = { -- of core.so: name -> why two threads may have it
-      requests = "atomic", allocations = "atomic", inside = "atomic", last = "atomic", runs = "under the lock, atomics for the handler",
+      requests = "atomic", allocations = "atomic", inside = "atomic", last = "atomic",
+      runs = "under the lock, atomics for the handler",
       lock = "a lock", running = "under the lock", installed = "under the lock", host_action = "under the lock",
       allocate = "set before there are threads", allocator_context = "set before there are threads",
       plain_norm = "atomic, the same in each", }
@@ -98,7 +100,8 @@ describe("Lua states in threads of one process", function()
   it("come and go while signals are not theirs: a run that starts after the signal is not stopped", function()
     local code = [[
       local ns = require "nslua"
-      local ok, why = pcall(ns.numerics.mcp, { F = function() if ready then ready() ready = nil end while true do end end, z0 = { 1 } })
+      local function F() if ready then ready() ready = nil end while true do end end
+      local ok, why = pcall(ns.numerics.mcp, { F = F, z0 = { 1 } })
       local r = ns.numerics.lcp { M = { { 2 } }, q = { -1 } }
       return tostring(why):match "interrupted" .. " " .. tostring(r.success)]]
     local out, err, status = threads(code, 2, 0, 1)

@@ -343,7 +343,8 @@ NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size,
   settle(&b, any_constants);
   for (; a.at < a.end || b.at < b.end; advance(&a, any_constants), advance(&b, any_constants))
     if (a.length != b.length || memcmp(a.at, b.at, a.length) != 0)
-      return ns_fail(err, NS_EARG, "'%s' is of another model: it has \"%.*s\", here is \"%.*s\"", path, (int)b.length, b.at,
-                     (int)a.length, a.at);
+      return ns_fail(err, NS_EARG, "'%s' is of another model: it has \"%.*s\", here is \"%.*s\"%s", path, (int)b.length, b.at,
+                     (int)a.length, a.at,
+                     is_constant(&a) || is_constant(&b) ? "; load_state(file, {constants = false}) takes it all the same" : "");
   return NS_OK;
 }
