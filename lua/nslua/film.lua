@@ -371,7 +371,7 @@ local function has(process, program)
   return result ~= nil and result.status == 0
 end
 
-local function save_gif(process, file, animation, size)
+local function gif_bytes(process, file, animation, size)
   if has(process, "ffmpeg") then
     local filter = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=none"
     return run(process, file, ffmpeg(size, "-vf", filter, "-f", "gif", "-"), pictures(process, file, animation, size))
@@ -381,30 +381,32 @@ local function save_gif(process, file, animation, size)
   return run(process, file, { "gnuplot", "--default-settings" }, all_commands(animation, size, terminal), no_gnuplot)
 end
 
--- ffmpeg goes back in the file that it writes: to one beside it, which takes the name at the end.
-local function save_mp4(process, file, animation, size)
+-- f(...); what it raises has no position of this file.
+local function call(f, ...)
+  local good, result = pcall(f, ...)
+  if not good then error(result, 0) end
+  return result
+end
+
+-- ffmpeg goes back in the file that it writes: to one in a directory of its own.
+local function mp4_bytes(process, file, animation, size)
   if not has(process, "ffmpeg") then fail("animation: '%s': %s", file, no_ffmpeg) end
-  local part = file .. ".part.mp4"
-  local handle, message = io.open(part, "wb")
-  if not handle then fail("cannot write '%s': %s", file, (message:gsub("^.*: ", ""))) end
+  call(process.check, file)
+  local scratch <close> = call(process.scratch)
+  local part = tostring(scratch) .. "/film.mp4"
+  run(process, file, ffmpeg(size, "-pix_fmt", "yuv420p", "-movflags", "+faststart", "file:" .. part),
+    pictures(process, file, animation, size), no_ffmpeg)
+  local handle, message = io.open(part, "rb")
+  if not handle then fail("animation: '%s': ffmpeg has written nothing: %s", file, message) end
+  local bytes = handle:read "a"
   handle:close()
-  local good, problem = pcall(function()
-    run(process, file, ffmpeg(size, "-pix_fmt", "yuv420p", "-movflags", "+faststart", "file:" .. part),
-      pictures(process, file, animation, size), no_ffmpeg)
-    assert(os.rename(part, file))
-  end)
-  if not good then
-    os.remove(part)
-    error(problem, 0)
-  end
+  return bytes
 end
 
 -- Writes the animation to a file that ends in .gif or .mp4. size: width, height in pixels and fps.
 function film.save(process, file, animation, size)
-  if file:find "%.mp4$" then return save_mp4(process, file, animation, size) end
-  local bytes = save_gif(process, file, animation, size)
-  local good, message = pcall(process.save, file, bytes)
-  if not good then error(message, 0) end
+  local bytes = (file:find "%.mp4$" and mp4_bytes or gif_bytes)(process, file, animation, size)
+  call(process.save, file, bytes)
 end
 
 return film
