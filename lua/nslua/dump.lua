@@ -1,5 +1,5 @@
 -- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, on its own.
--- The file has the form of a Lua table, but it is read as data and never run: names, numbers, texts and tables of them.
+-- The file has the form of a Lua table, but it is read as data and never run: names, numbers, texts and tables.
 
 local where = require "nslua.where"
 where.ours()
@@ -120,9 +120,12 @@ local function read(file)
     text, message = handle:read "a"
     handle:close()
   end
-  if not text then error(("load_dump: cannot open %s: %s"):format(file, (message:match "[^:]*$":gsub("^ ", ""))), 3) end
+  if not text then
+    error(("load_dump: cannot open %s: %s"):format(file, (message:match "[^:]*$":gsub("^ ", ""))), 3)
+  end
   local good, record = pcall(parse, text)
-  local reason = not good and record or not is_problem(record) and "M, q, lower or upper is missing or no list of numbers"
+  local reason = not good and record
+    or not is_problem(record) and "M, q, lower or upper is missing or no list of numbers"
   if reason then
     error(("load_dump: %s: expected a one-step problem written by dump(): %s"):format(file, reason), 3)
   end

@@ -125,7 +125,10 @@ local function is_size(x) return math.type(x) and x >= 0 and x < 2 ^ 53 end
 
 -- Of each kind of file, in the order in which the reader takes them: name, test, what is expected.
 local load_options = {
-  csv = { { "separator", is_one_of(",", ";", "\t"), '",", ";" or "\\t"' }, { "decimal", is_one_of(".", ","), '"." or ","' } },
+  csv = {
+    { "separator", is_one_of(",", ";", "\t"), '",", ";" or "\\t"' },
+    { "decimal", is_one_of(".", ","), '"." or ","' },
+  },
   npz = { { "limit", is_size, "a number of bytes" } },
 }
 

@@ -5,7 +5,7 @@ local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
-  file_support = true, graph_support = true, motion_support = true, versions = true }
+  file_support = true, number_support = true, graph_support = true, motion_support = true, versions = true }
 
 local ns = {}
 for name, value in pairs(core) do

@@ -11,6 +11,7 @@ local style = require "nslua.plot_style"
 local text = require "nslua.plot_text"
 
 local process, thin = core.process_support, core.thin_support
+local format = core.number_support.format
 local fail = data.fail
 local max, min, floor = math.max, math.min, math.floor
 
@@ -22,7 +23,7 @@ local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
 
 -- ---- terminals ----
 
-local function number(x) return ("%.6g"):format(x) end
+local function number(x) return format("%.6g", x) end
 
 -- Each: the lines that set it up for a figure of w x h inches; `unit`: what one point is there, in pixels or as it
 -- is.
@@ -70,7 +71,7 @@ local Writer = {}
 Writer.__index = Writer
 
 function Writer:line(s, ...)
-  self.lines[#self.lines + 1] = select("#", ...) > 0 and s:format(...) or s
+  self.lines[#self.lines + 1] = select("#", ...) > 0 and format(s, ...) or s
 end
 
 -- A block of data; its name.
@@ -245,8 +246,8 @@ function elements.faces(w, _, a, _, p)
     local color = a.color or style.map_color(a.map, max(0, min(1, height)))
     local c, last = opacity | shaded(color, light), #f == 12 and 10 or 7
     local corner = "%.9g %.9g %.9g %d\n"
-    out[i] = table.concat { corner:format(f[1], f[2], f[3], c), corner:format(f[4], f[5], f[6], c), "\n",
-      corner:format(f[last], f[last + 1], f[last + 2], c), corner:format(f[7], f[8], f[9], c), "\n\n" }
+    out[i] = table.concat { format(corner, f[1], f[2], f[3], c), format(corner, f[4], f[5], f[6], c), "\n",
+      format(corner, f[last], f[last + 1], f[last + 2], c), format(corner, f[7], f[8], f[9], c), "\n\n" }
   end
   if #out == 0 then return {} end
   w.edge = a.edge and { a.edge, a.linewidth } or w.edge
@@ -319,9 +320,9 @@ local function write_ticks(w, p, axis, list, bare)
   local axes, words = p.axes, {}
   for i, tick in ipairs(list) do
     local label = bare and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
-    words[i] = ("%s %s"):format(label, ("%.12g"):format(tick[1]))
+    words[i] = ("%s %s"):format(label, format("%.12g", tick[1]))
   end
-  for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %.12g 1'):format(place) end
+  for _, place in ipairs(list.minor or {}) do words[#words + 1] = format('"" %.12g 1', place) end
   if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
   w:line('set %stics scale 0.5,0.3 nomirror out norotate offset %s textcolor rgb "%s" (%s)', axis, offset, DARK,
@@ -410,7 +411,7 @@ local function write_texts(w, p)
   for _, a in ipairs(p.axes.artists) do
     if a.kind == "text" then
       local place = {}
-      for i, c in ipairs(a.columns) do place[i] = ("%.15g"):format(c[1]) end
+      for i, c in ipairs(a.columns) do place[i] = format("%.15g", c[1]) end
       w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s', w:quote(a.text), table.concat(place,
         ","),
         a.align, a.color or DARK, number(a.rotation or 0), a.size and (' font ",%s"'):format(number(a.size)) or "")

@@ -14,6 +14,7 @@
 #include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "bind/number.h"
 #include "bind/numerics.h"
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
@@ -62,6 +63,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_root,
     nsl_open_dae,
     nsl_open_process,
+    nsl_open_number,
     nsl_open_thin,
     nsl_open_files,
 #ifdef NSL_INTERNAL

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "linalg/dense.h"
 
 typedef enum Kind { OTHER, NUMBER, VECTOR, MATRIX } Kind;
@@ -367,7 +368,7 @@ static int method_reshape(lua_State *L) {
 
 int nsl_format_number(char *to, double value) {
   if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
-  return snprintf(to, 32, "%.6g", value);
+  return ns_print(to, 32, "%.6g", value);
 }
 
 static const luaL_Reg shared_meta[] = {

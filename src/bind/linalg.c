@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "linalg/chol.h"
 #include "linalg/eig.h"
 #include "linalg/expm.h"
@@ -175,7 +176,7 @@ static int lu_tostring(lua_State *L) {
   NslLu *self = nsl_test(L, 1, &lu_type);
   if (!self || !self->lu) return lua_pushliteral(L, "LU (closed)"), 1;
   char text[32];
-  snprintf(text, sizeof text, "%.2g", self->rcond);
+  ns_print(text, sizeof text, "%.2g", self->rcond);
   lua_pushfstring(L, "LU of order %d, rcond %s", ns_lu_order(self->lu), text);
   return 1;
 }

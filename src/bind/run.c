@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "bind/files_hdf5.h"
 #include "bind/guard.h"
 #include "bind/simulation.h"
@@ -37,8 +38,10 @@ static void show(void *context, const NsTimeStepping *ts) {
   long done = ts->k - progress->first, left = ns_ts_steps(ts) - ts->k;
   if (elapsed < 1 || elapsed < progress->shown + 0.2 || done == 0) return;
   progress->shown = elapsed;
-  fprintf(stderr, "\rt = %.6g, step %ld of %ld, %.0f s to go \033[K", ns_ts_time(ts), ts->k, ns_ts_steps(ts),
-          elapsed / (double)done * (double)left);
+  char line[128];
+  ns_print(line, sizeof line, "\rt = %.6g, step %ld of %ld, %.0f s to go \033[K", ns_ts_time(ts), ts->k, ns_ts_steps(ts),
+           elapsed / (double)done * (double)left);
+  fputs(line, stderr);
   fflush(stderr);
 }
 
@@ -78,7 +81,7 @@ static long count(lua_State *L, int idx, const char *name, long otherwise) {
 /* "10s", "2m", "1h" in seconds; 0 when it is none of these. */
 static double seconds_of(const char *text) {
   char *end;
-  double value = strtod(text, &end);
+  double value = ns_read_double(text, &end);
   double unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
   return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
 }
@@ -156,7 +159,7 @@ static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
   char place[96];
   size_t size = 0, tail = sizeof ending - 1;
   const char *said = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : NULL;
-  snprintf(place, sizeof place, "interrupted (t=%.10g step %ld)", ns_ts_time(ts), ts->k);
+  ns_print(place, sizeof place, "interrupted (t=%.10g step %ld)", ns_ts_time(ts), ts->k);
   if (said && size > tail && strcmp(said + size - tail, ending) == 0) {
     lua_pushlstring(L, said, size - tail);
     lua_pushfstring(L, "%s in %s", place, lua_tostring(L, -1));

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/matrix.h"
 #include "bind/tape_record.h"
 #include "bind/vector.h"
@@ -72,8 +73,8 @@ static int differs(lua_State *L, int p, int k, double traced, double plain) {
   char where[40], text[280];
   if (p == HERE) snprintf(where, sizeof where, "at these arguments");
   else if (p >= ROUND) snprintf(where, sizeof where, "at a point of trial");
-  else snprintf(where, sizeof where, "where all inputs are %g", round_numbers[p]);
-  snprintf(text, sizeof text,
+  else ns_print(where, sizeof where, "where all inputs are %g", round_numbers[p]);
+  ns_print(text, sizeof text,
            "compile: value %d is %.10g by the trace and %.10g by the callback %s: it branches on ==, chooses an element of a "
            "table by a value, or keeps state", k + 1,
            traced, plain, where);

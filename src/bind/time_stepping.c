@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/linalg.h"
 #include "bind/simulation.h"
 
@@ -72,7 +73,7 @@ static void tell(void *context, const NsNewtonReport *r) {
   const NsSolverInfo *s = r->solver;
   lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
   char line[256];
-  snprintf(line, sizeof line,
+  ns_print(line, sizeof line,
            ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
            "%.3g%s\n",
            r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?",

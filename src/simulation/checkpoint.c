@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/first_order_ds.h"
 
 enum { LINE_BYTES = 512 };
@@ -39,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void add_line(Text *text, const cha
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(line, sizeof line - 1, format, args);
+  int length = ns_vprint(line, sizeof line - 1, format, args);
   va_end(args);
   if (length > (int)sizeof line - 2) length = (int)sizeof line - 2;
   line[length] = '\n';
