@@ -10,6 +10,15 @@
 local lazy = {}
 
 local pending = setmetatable({}, { __mode = "k" }) -- table -> its loader, until it has run
+local missing = setmetatable({}, { __mode = "k" }) -- table -> what gives (or raises for) names that are not in it
+
+-- The metatable of what was loaded, with an __index for names that are not there when it has none.
+local function with_index(meta, index)
+  if not index or meta and meta.__index then return meta end
+  local copy = { __index = index }
+  for key, value in pairs(meta or {}) do copy[key] = value end
+  return copy
+end
 
 -- Fills t when it is a table of this file that is not filled yet. Returns t.
 function lazy.settle(t)
@@ -19,7 +28,7 @@ function lazy.settle(t)
     pending[t] = nil
     setmetatable(t, nil)
     for name, value in pairs(loaded) do t[name] = value end
-    setmetatable(t, getmetatable(loaded))
+    setmetatable(t, with_index(getmetatable(loaded), missing[t]))
   end
   return t
 end
@@ -31,10 +40,10 @@ local meta = {
   __call = function(t, ...) return lazy.settle(t)(...) end,
 }
 
--- load() returns the table to fill it from.
-function lazy.table(load)
+-- load() returns the table to fill it from. index(t, name), if given, is asked for a name that is not in it then.
+function lazy.table(load, index)
   local t = setmetatable({}, meta)
-  pending[t] = load
+  pending[t], missing[t] = load, index
   return t
 end
 

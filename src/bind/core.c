@@ -27,6 +27,7 @@
 
 /* Each opener gets the module table on top of the stack and leaves it there. */
 static void (*const openers[])(lua_State *) = {
+    nsl_open_support,
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_arrays,

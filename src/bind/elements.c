@@ -85,7 +85,7 @@ static bool delegate(lua_State *L, int idx, const char *event) {
 
 bool nsl_delegate_method(lua_State *L, const char *name) {
   if (lua_type(L, 2) != LUA_TUSERDATA || nsl_grid(L, 2, &(NslGrid){0})) return false;
-  if (luaL_getmetafield(L, 2, "__index") == LUA_TNIL || lua_getfield(L, 2, name) != LUA_TFUNCTION) return false;
+  if (nsl_get_method(L, 2, name) != LUA_TFUNCTION) return false;
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 1);
   lua_call(L, 2, 1);

@@ -114,11 +114,12 @@ static void read_bounds(lua_State *L, int idx, NsLaw *law, double *to, const cha
 
 /* RelayNSL(size [, lb = -1 [, ub = 1]]). */
 static int new_relay(lua_State *L) {
+  int given = lua_gettop(L);
   nsl_at_most(L, 3, types[NS_LAW_RELAY].name);
   lua_settop(L, 3);
   NslLaw *self = new_law(L, NS_LAW_RELAY, size_argument(L, 1, types[NS_LAW_RELAY].name, "size", 1), 0, -1, 1);
-  if (!lua_isnil(L, 2)) read_bounds(L, 2, self->law, self->law->lower, "lb");
-  if (!lua_isnil(L, 3)) read_bounds(L, 3, self->law, self->law->upper, "ub");
+  if (given >= 2) read_bounds(L, 2, self->law, self->law->lower, "lb");
+  if (given >= 3) read_bounds(L, 3, self->law, self->law->upper, "ub");
   check_bounds(L, self->law);
   return 1;
 }

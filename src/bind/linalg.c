@@ -56,9 +56,7 @@ static void check(lua_State *L, NsStatus status, const char *who) {
 static int delegate(lua_State *L, const char *name) {
   int top = lua_gettop(L);
   if (!nsl_head(L, 1) || nsl_test_vector(L, 1) || nsl_test_matrix(L, 1)) return -1;
-  if (luaL_getmetafield(L, 1, "__index") == LUA_TNIL) return -1;
-  lua_pop(L, 1);
-  if (lua_getfield(L, 1, name) != LUA_TFUNCTION) {
+  if (nsl_get_method(L, 1, name) != LUA_TFUNCTION) {
     lua_pop(L, 1);
     return -1;
   }

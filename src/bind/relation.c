@@ -233,7 +233,7 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
   char letter = name[0];
   if (!may_have(self, letter)) luaL_error(L, "%s: it has no %s", type, name);
   int slot = is_linear(self->relation) ? nsl_slot(callee, name) : -1;
-  if (slot >= 0 && nsl_is_callback(L, value)) {
+  if (slot >= 0 && nsl_may_be_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     return;
   }
@@ -356,7 +356,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
   apply_states(L, options, self);
   for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
-      if (!nsl_is_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
+      if (!nsl_may_be_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
       nsl_set_function(L, self_idx, slot, lua_gettop(L));
     }
   lua_settop(L, self_idx);
@@ -392,6 +392,7 @@ static int new_lagrangian_linear(lua_State *L, NsRelationKind kind, const char *
   if (!form)
     luaL_error(L, "%s: expected %s or an option table, got %d argument%s", types[kind].name, usage, nargs,
                nargs == 1 ? "" : "s");
+  if (nargs == 1 && lua_isnil(L, 1)) nsl_bad(L, types[kind].name, "C", "a matrix", 1);
   new_relation(L, kind);
   for (int i = 0; i < nargs; i++) {
     char name[2] = {form[i], 0};
@@ -423,7 +424,7 @@ static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   }
   if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
   for (int i = 1; i <= nargs; i++)
-    if (!lua_isnil(L, i) && !nsl_is_callback(L, i))
+    if (!lua_isnil(L, i) && !nsl_may_be_callback(L, i))
       nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
   new_relation(L, kind);
   for (int i = 1; i <= nargs; i++)
