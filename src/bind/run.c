@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "bind/files_hdf5.h"
 #include "bind/guard.h"
+#include "bind/interpreter.h"
 #include "bind/simulation.h"
 #include "io/checkpoint.h"
 #include "simulation/checkpoint.h"
@@ -43,6 +44,11 @@ static void show(void *context, const NsTimeStepping *ts) {
            elapsed / (double)done * (double)left);
   fputs(line, stderr);
   fflush(stderr);
+}
+
+/* Whether Ctrl-C has ended a run at the prompt: the terminal shows ^C after the line, and the prompt ends that. */
+static bool ends_at_prompt(bool signalled) {
+  return signalled && &nsi_interpreter && nsi_interpreter.prompted();
 }
 
 /* ---- run ---- */
@@ -260,7 +266,7 @@ int nsl_simulation_run(lua_State *L) {
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);
   nsl_advise(L, 1, &err);
-  if (progress.shown > 0) fprintf(stderr, "\r\033[K");
+  if (progress.shown > 0 && !ends_at_prompt(signalled)) fprintf(stderr, "\r\033[K");
   lua_settop(L, 3);
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {
