@@ -8,9 +8,9 @@
 -- p(t) in [0, 1] is the pressure on the disks, 0 when the clutch is free:
 --   engage: 1 from t = 5 on;  disengage: 1 up to t = 5;  ramp: grows from 0 to 1 between t = 5 and t = 10.
 --
--- The system is linear, x' = A x + b + B tau, y = C x; implicit Euler with h = 0.05 up to t = 20, or the (theta, gamma)
--- method: x - x_k = h (theta f + (1 - theta) f_k) + h B (gamma tau + (1 - gamma) tau_k). The relay's bounds are set before
--- each step to the pressure at its end.
+-- The system is linear, x' = A x + b + B tau, y = C x; implicit Euler with h = 0.05 up to t = 20, or the (theta,
+-- gamma) method  x - x_k = h (theta f + (1 - theta) f_k) + h B (gamma tau + (1 - gamma) tau_k).  The relay's bounds
+-- are set before each step to the pressure at its end.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -54,7 +54,8 @@ while simu:hasNextEvent() do
   simu:nextStep()
 end
 
-print(("%s: alpha = %g, theta = %g, gamma = %g, %d steps\n"):format(opt.mode, opt.alpha, opt.theta, opt.gamma, #rows - 1))
+print(("%s: alpha = %g, theta = %g, gamma = %g, %d steps\n"):format(opt.mode, opt.alpha, opt.theta, opt.gamma,
+  #rows - 1))
 print("          t            w1            w2           tau")
 local function sticks(row) return math.abs(row[2] - row[3]) < 1e-9 end
 for k, row in ipairs(rows) do

@@ -35,7 +35,8 @@ ns.animation = lazy.table(function()
   return animation
 end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
-ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end, strict "ns.mechanics")
+ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
+  strict "ns.mechanics")
 ns.plot = lazy.table(function() return require "nslua.plot" end)
 ns.polygon = lazy.table(function() return require "nslua.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)

@@ -34,7 +34,12 @@ function lazy.settle(t)
 end
 
 local meta = {
-  __index = function(t, name) return lazy.settle(t)[name] end,
+  __index = function(t, name)
+    local loaded = lazy.settle(t)
+    local index = (getmetatable(loaded) or {}).__index
+    if rawget(loaded, name) ~= nil or type(index) ~= "function" then return loaded[name] end
+    return index(loaded, name) -- a tail call: its error tells the line that asks
+  end,
   __newindex = function(t, name, value) lazy.settle(t)[name] = value end,
   __pairs = function(t) return pairs(lazy.settle(t)) end,
   __call = function(t, ...) return lazy.settle(t)(...) end,

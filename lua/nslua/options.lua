@@ -144,26 +144,28 @@ function options.parse(args, list)
   return result
 end
 
--- A line of a .csv file; `what` the cells are, for messages.
-local function csv_line(number, what, cells)
+-- A line of a .csv file; `what` the cells are, for messages. In a line of values an empty text stands for no value and
+-- a text that is a number for that, but for a line that would be empty.
+local function csv_line(number, what, cells, values)
+  values = values and not (#cells == 1 and cells[1] == "")
   local parts = {}
   for i, cell in ipairs(cells) do
     local kind = type(cell)
     if kind ~= "string" and kind ~= "number" then
       error(("write_csv: %s[%d]: expected a number or a text, got %s"):format(what, i, kind), 3)
     end
-    parts[i] = kind == "string" and number.cell(cell) or number.format("%.17g", cell)
+    parts[i] = kind == "string" and number.cell(cell, values) or number.format("%.17g", cell)
   end
   return table.concat(parts, ",")
 end
 
--- Writes rows of numbers and texts under a line of names as comma-separated values; numbers and texts read back
--- exactly: what would be read as something else stands in quotes. The file appears whole or not at all; one that
--- cannot be written ends the script with status 1.
+-- Writes rows of numbers and texts under a line of names as comma-separated values. Numbers and texts read back
+-- exactly; an empty text stands for no value, one that is a number for that. The file appears whole or not at all; one
+-- that cannot be written ends the script with status 1.
 function options.write_csv(path, names, rows)
   local core = require "nslua.core"
   local lines = { csv_line(core.number_support, "names", names) }
-  for k, row in ipairs(rows) do lines[k + 1] = csv_line(core.number_support, ("rows[%d]"):format(k), row) end
+  for k, row in ipairs(rows) do lines[k + 1] = csv_line(core.number_support, ("rows[%d]"):format(k), row, true) end
   local good, message = pcall(core.process_support.save, path, table.concat(lines, "\n") .. "\n")
   if not good then
     io.stderr:write(arg and arg[0] or "script", ": ", tostring(message), "\n")

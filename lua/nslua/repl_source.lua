@@ -136,8 +136,8 @@ local function incomplete(text, message)
   return message:find "<eof>'?$" ~= nil
 end
 
--- The chunk of an expression, of "=expression", or of statements, whose top-level locals go to `keeper`; `name` is what
--- messages call it. Without one: nil, the message, and whether more lines may make it whole.
+-- The chunk of an expression, of "=expression", or of statements, whose top-level locals go to `keeper`; `name` is
+-- what messages call it. Without one: nil, the message, and whether more lines may make it whole.
 function source.compile(text, env, keeper, name)
   name = "=" .. (name or "stdin")
   local expression, equals = text:gsub("^%s*=", "", 1)

@@ -30,7 +30,8 @@ describe("base.text", function()
       print(stop.message)
     ]]
     if not out then return pending "needs localedef and the sources of locales" end
-    assert.matches("^4%.94065645841247e%-324\n0%.1\n3%.3333333333333335e%+299\n%-2%.50*2?e%-310\n%[0%.5%]\n[^,]*%(t=0%.%d+%)[^,]*$", out)
+    assert.matches("^4%.94065645841247e%-324\n0%.1\n3%.3333333333333335e%+299\n%-2%.50*2?e%-310\n%[0%.5%]\n"
+      .. "[^,]*%(t=0%.%d+%)[^,]*$", out)
   end)
 
   it("reads the times of a run", function()

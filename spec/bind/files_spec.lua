@@ -192,7 +192,8 @@ describe("load", function()
     local function refused(expected, ...) assert.equal(expected, message(ns.load, ...)) end
     refused([[load: separator: expected ",", ";" or "\t", got ":"]], "a.csv", { separator = ":" })
     refused([[load: decimal: expected "." or ",", got 3]], "a.csv", { decimal = 3 })
-    refused([[load: decimal: a comma stands between the cells already (separator = ",")]], "a.csv", { separator = ",", decimal = "," })
+    refused([[load: decimal: a comma stands between the cells already (separator = ",")]], "a.csv",
+      { separator = ",", decimal = "," })
     refused("load: unknown option 'sep' of a .csv file (known: separator, decimal)", "a.csv", { sep = ";" })
     refused("load: unknown option 'separator' of a .npz file (known: limit)", "a.npz", { separator = ";" })
     refused("load: unknown option 'limit' of a .npy file (there is none)", "a.npy", { limit = 3 })
@@ -283,8 +284,8 @@ describe("load", function()
   -- An archive of one part that claims to hold `size` bytes.
   local function packed(name, size, body, method)
     local local_header = ("<c4I2I2I2I2I2I4I4I4I2I2"):pack("PK\3\4", 20, 0, method, 0, 0x21, 0, #body, size, #name, 0) .. name
-    local central = ("<c4I2I2I2I2I2I2I4I4I4I2I2I2I2I2I4I4"):pack("PK\1\2", 20, 20, 0, method, 0, 0x21, 0, #body, size, #name, 0, 0, 0,
-      0, 0, 0) .. name
+    local central = ("<c4I2I2I2I2I2I2I4I4I4I2I2I2I2I2I4I4"):pack("PK\1\2", 20, 20, 0, method, 0, 0x21, 0, #body, size, #name, 0, 0,
+      0, 0, 0, 0) .. name
     return local_header .. body .. central .. ("<c4I2I2I2I2I4I4I2"):pack("PK\5\6", 0, 0, 1, 1, #central, #local_header + #body, 0)
   end
 
@@ -324,7 +325,8 @@ describe("load", function()
       local name, bytes = part[1] .. ".npy", part[2]
       central = central .. ("<c4I2I2I2I2I2I2I4I4I4I2I2I2I2I2I4I4"):pack("PK\1\2", 20, 20, 0, 0, 0, 0x21, crc(bytes), #bytes, #bytes,
         #name, 0, 0, 0, 0, 0, #body) .. name
-      body = body .. ("<c4I2I2I2I2I2I4I4I4I2I2"):pack("PK\3\4", 20, 0, 0, 0, 0x21, crc(bytes), #bytes, #bytes, #name, 0) .. name .. bytes
+      body = body .. ("<c4I2I2I2I2I2I4I4I4I2I2"):pack("PK\3\4", 20, 0, 0, 0, 0x21, crc(bytes), #bytes, #bytes, #name, 0)
+        .. name .. bytes
     end
     host.write(path "mixed.npz", body .. central .. ("<c4I2I2I2I2I4I4I2"):pack("PK\5\6", 0, 0, #parts, #parts, #central, #body, 0))
     local run = ns.load(path "mixed.npz")

@@ -4,7 +4,8 @@ local number = require "nslua.core".number_support
 
 describe("number_support", function()
   it("formats as Lua does, errors too", function()
-    assert.equal(("%5.2f|%g|%s|%q|%d"):format(0.5, 1e-9, "a,b", "x\n", 3), number.format("%5.2f|%g|%s|%q|%d", 0.5, 1e-9, "a,b", "x\n", 3))
+    local form = "%5.2f|%g|%s|%q|%d"
+    assert.equal(form:format(0.5, 1e-9, "a,b", "x\n", 3), number.format(form, 0.5, 1e-9, "a,b", "x\n", 3))
     assert.equal("0.5", number.tostring(0.5))
     assert.equal("nil", number.tostring(nil))
     assert.equal("0.5;1.0", number.concat({ 0.5, 1.0 }, ";"))
@@ -15,10 +16,13 @@ describe("number_support", function()
   end)
 
   it("puts a text in quotes where it would be read as something else", function()
-    for text, cell in pairs { ["a"] = "a", ["a b"] = "a b", [""] = '""', ["a,b"] = '"a,b"', ['say "x"'] = '"say ""x"""', ["1.5"] = '"1.5"',
-      ["nan"] = '"nan"', ["a\nb"] = '"a\nb"', ["a\rb"] = '"a\rb"', ["#x"] = '"#x"', ["x#"] = "x#", ["a;b"] = '"a;b"', ["a\tb"] = '"a\tb"',
+    for text, cell in pairs { ["a"] = "a", ["a b"] = "a b", [""] = '""', ["a,b"] = '"a,b"', ['say "x"'] = '"say ""x"""',
+      ["1.5"] = '"1.5"', ["nan"] = '"nan"', ["a\nb"] = '"a\nb"', ["a\rb"] = '"a\rb"', ["#x"] = '"#x"',
+      ["x#"] = "x#", ["a;b"] = '"a;b"', ["a\tb"] = '"a\tb"',
       ["\xef\xbb\xbf"] = '"\xef\xbb\xbf"', ["\0"] = "\0" } do
       assert.equal(cell, number.cell(text))
     end
+    for _, value in ipairs { "", "1.5", "nan", "-inf", "a" } do assert.equal(value, number.cell(value, true)) end
+    for text, cell in pairs { ["a,1"] = '"a,1"', ["#1"] = '"#1"', ["1;5"] = '"1;5"' } do assert.equal(cell, number.cell(text, true)) end
   end)
 end)

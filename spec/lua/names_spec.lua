@@ -8,11 +8,12 @@ describe("a name that ns does not have", function()
   it("is an error that says what stands in its place", function()
     assert.equal([[ns: it has no 'SICONOS_LCP_LEMKE'; in its place: ns.LCP { solver = "lemke" }]],
       message(function() return ns.LCP(ns.SICONOS_LCP_LEMKE) end))
-    assert.equal([[ns: it has no 'SICONOS_FRICTION_3D_NSGS'; nothing is needed in its place: ns.FrictionContact(dim) takes its solver ]]
-      .. "by itself; ns.numerics.fc3d has a choice", message(function() return ns.SICONOS_FRICTION_3D_NSGS end))
+    assert.equal("ns: it has no 'SICONOS_FRICTION_3D_NSGS'; nothing is needed in its place: ns.FrictionContact(dim) takes its "
+      .. "solver by itself; ns.numerics.fc3d has a choice", message(function() return ns.SICONOS_FRICTION_3D_NSGS end))
     assert.equal("ns: it has no 'ZeroOrderHoldOSI'; there is none here: a loop by hand sets parameters between two steps",
       message(function() return ns.ZeroOrderHoldOSI() end))
-    assert.equal("ns: it has no 'Model'; in its place: ns.NonSmoothDynamicalSystem(t0, T)", message(function() return ns.Model(0, 1) end))
+    assert.equal("ns: it has no 'Model'; in its place: ns.NonSmoothDynamicalSystem(t0, T)",
+      message(function() return ns.Model(0, 1) end))
   end)
 
   it("is an error at the line that asks, which names the nearest", function()
@@ -23,6 +24,11 @@ describe("a name that ns does not have", function()
     assert.equal("ns: it has no 'quux'", message(function() return ns.quux end))
     assert.equal("ns.numerics: it has no 'LCP'; the nearest is 'lcp'", message(function() return ns.numerics.LCP end))
     assert.equal("ns.contact: it has no 'planes'; the nearest is 'plane'", message(function() return ns.contact.planes end))
+    for _, where in ipairs { "ns.polygon.intrsection", "ns.polygon.intrsection" } do -- its file is read by the first
+      local lazily, text = pcall(load("local ns = ...\n\nreturn " .. where, "@user.lua"), ns)
+      assert.is_false(lazily)
+      assert.equal("user.lua:3: ns.polygon: it has no 'intrsection'; the nearest is 'intersection'", text)
+    end
     assert.matches("^ns.mechanics: it has no 'sistem'; the nearest is 'system'", message(function() return ns.mechanics.sistem end))
   end)
 
@@ -86,15 +92,17 @@ describe("a method that an object does not have", function()
     local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
     nsds:insertDynamicalSystem(ds)
     local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
-    assert.equal("TimeStepping: it has no method 'setNewtonOptions'; nothing is needed in its place: a linear model takes one iteration; "
-      .. "osi:setLinearlyImplicit(true) for one of nonlinear mechanics", message(function() simu:setNewtonOptions(1) end))
+    assert.equal("TimeStepping: it has no method 'setNewtonOptions'; nothing is needed in its place: a linear model takes one "
+      .. "iteration; osi:setLinearlyImplicit(true) for one of nonlinear mechanics",
+      message(function() simu:setNewtonOptions(1) end))
     assert.equal([[LCP: it has no method 'numericsSolverOptions'; in its place: options of the problem: ]]
       .. [[ns.LCP { tolerance = 1e-12, solver = "pivot" }]], message(function() return ns.LCP():numericsSolverOptions() end))
     assert.equal("TimeStepping: it has no method 'computeOneStp'; the nearest is 'computeOneStep'",
       message(function() simu:computeOneStp() end))
     assert.equal("NonSmoothDynamicalSystem: it has no method 'topology'; there is none here: nsds:display() shows the graph",
       message(function() nsds:topology() end))
-    assert.equal("FirstOrderLinearTIDS: it has no method 'setBPtr'; the nearest is 'setbPtr'", message(function() ds:setBPtr { 1 } end))
+    assert.equal("FirstOrderLinearTIDS: it has no method 'setBPtr'; the nearest is 'setbPtr'",
+      message(function() ds:setBPtr { 1 } end))
     local good, err = pcall(load("local o = ...\no:quux()", "@user.lua"), ns.RelayNSL(1, 0, 1))
     assert.is_false(good)
     assert.equal("user.lua:2: RelayNSL: it has no method 'quux'", err)

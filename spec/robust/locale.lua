@@ -42,7 +42,7 @@ require "nslua.options".write_csv(path "table.csv", { "a,b", "x" }, { { 0.1, "1.
 for _, place in ipairs { directory, other } do
   local back = ns.load(place .. "/numbers.csv").numbers
   for i = 1, #numbers do assert(back[i] == numbers[i], "numbers.csv") end
-  assert(ns.load(place .. "/table.csv").x[1] == "1.5", "table.csv")
+  assert(ns.load(place .. "/table.csv").x[1] == 1.5, "table.csv")
   local again = relay()
   again:load_state(place .. "/state")
   print(again:step())
@@ -53,8 +53,8 @@ print(ns.load(path "semicolons.csv").b)
 -- ---- pages, films, pictures ----
 
 local function animation(file)
-  return ns.animation { frames = 4, fps = 7.5, title = "0.5", unit = "s", xlabel = "x", xlim = { -1.5, 1.5 }, ylim = { -0.75, 0.8 },
-    draw = function(k, c)
+  return ns.animation { frames = 4, fps = 7.5, title = "0.5", unit = "s", xlabel = "x", xlim = { -1.5, 1.5 },
+    ylim = { -0.75, 0.8 }, draw = function(k, c)
       c:line(0, 0, 0.3 * k, 0.1, { width = 1.5, dash = "dashed" })
       c:text(0.1, 0.2, 0.25)
       c:trace("t", k / 10, 0, { seconds = 0.35 })
@@ -62,7 +62,8 @@ local function animation(file)
 end
 print(animation "film.html")
 animation():save(path "film.gif", { width = 120, height = 100, fps = 7.5 })
-ns.animation.interact { values = { 0.5, 1.5 }, parameter = "p", draw = function(v, c) c:point(v, 0) end, file = path "interact.html" }
+ns.animation.interact { values = { 0.5, 1.5 }, parameter = "p", draw = function(v, c) c:point(v, 0) end,
+  file = path "interact.html" }
 
 local fig, ax = ns.plot.subplots()
 ax:plot(numbers(1, 3), { 0.1, 0.2, 0.35 }, { linewidth = 1.5, label = 0.5 })

@@ -78,6 +78,7 @@ describe("scripts/clutch_friction.lua", function()
     local _, err, status = host.nslua_run "scripts/clutch_friction.lua --alpha=-3"
     assert.equal(1, status)
     assert.equal("scripts/clutch_friction.lua: --alpha: expected a number, at least 0, got '-3'\n" ..
-      "usage: scripts/clutch_friction.lua [--mode engage|disengage|ramp] [--alpha NUMBER] [--theta NUMBER] [--gamma NUMBER] [--csv FILE] [--plot DIR]\n", err)
+      "usage: scripts/clutch_friction.lua [--mode engage|disengage|ramp] [--alpha NUMBER] [--theta NUMBER] [--gamma NUMBER] " ..
+      "[--csv FILE] [--plot DIR]\n", err)
   end)
 end)

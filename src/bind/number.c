@@ -18,12 +18,16 @@ static int call_plainly(lua_State *L) {
   return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
-/* cell(text): as it stands in a CSV file, in quotes where it must. */
+/*
+** cell(text [, value]): as it stands in a CSV file, in quotes where it must. value: a text that is empty or reads as a number
+** stands for nothing or for that number, and gets none.
+*/
 static int csv_cell(lua_State *L) {
   size_t size;
   const char *text = luaL_checklstring(L, 1, &size);
+  bool quoted = lua_toboolean(L, 2) ? ns_csv_breaks_cell(text, size) : ns_csv_needs_quotes(text, size);
   lua_settop(L, 1);
-  if (!ns_csv_needs_quotes(text, size)) return 1;
+  if (!quoted) return 1;
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addchar(&b, '"');

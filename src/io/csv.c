@@ -16,12 +16,16 @@ enum { LONGEST_NUMBER = 512, SAMPLE_ROWS = 20 };
 
 #define MARK "\xef\xbb\xbf" /* the byte order mark of UTF-8 */
 
-bool ns_csv_needs_quotes(const char *text, size_t size) {
-  double x;
-  if (size == 0 || *text == '#' || *text == MARK[0]) return true;
+bool ns_csv_breaks_cell(const char *text, size_t size) {
+  if (size > 0 && (*text == '#' || *text == MARK[0])) return true;
   for (size_t i = 0; i < size; i++)
     if (text[i] != '\0' && strchr(",;\t\"\r\n", text[i])) return true;
-  return ns_number_parse(text, size, &x);
+  return false;
+}
+
+bool ns_csv_needs_quotes(const char *text, size_t size) {
+  double x;
+  return size == 0 || ns_csv_breaks_cell(text, size) || ns_number_parse(text, size, &x);
 }
 
 static size_t name_length(const char *name) {

@@ -11,9 +11,11 @@
 #include "base/error.h"
 
 /*
-** Whether a text of `size` bytes must stand in quotes to be read back as it is: it holds a comma, a quote, a line end, a
-** semicolon or a tab, is empty, or would be read as a number, a comment or a byte order mark.
+** Whether a cell of `size` bytes must stand in quotes to be read as one cell: it holds a comma, a quote, a line end, a
+** semicolon or a tab, or would be read as a comment or a byte order mark. ns_csv_needs_quotes: whether a text must to be
+** read back as that: also an empty one, and one that would be read as a number.
 */
+bool ns_csv_breaks_cell(const char *text, size_t size);
 bool ns_csv_needs_quotes(const char *text, size_t size);
 
 /*
