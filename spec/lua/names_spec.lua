@@ -120,6 +120,45 @@ describe("a method that an object does not have", function()
     end
   end)
 
+  it("is, of Siconos' LagrangianDS, none that nothing is said of", function()
+    local ds, told, here = system(), 0, 0
+    for name in ([[
+      acceleration boundaryConditions computeFExt computeFGyr computeFInt computeForces computeJacobianFGyrq
+      computeJacobianFGyrqDot computeJacobianFIntq computeJacobianFIntqDot computeJacobianRhsx computeJacobianqDotForces
+      computeJacobianqForces computeKineticEnergy computeMass computePostImpactVelocity computeRhs dimension display fExt
+      fGyr fInt forces forcesMemory initMemory initRhs init_forces init_generalized_coordinates init_inverse_mass
+      initializeNonSmoothInput inverseMass jacobianFGyrq jacobianFGyrqDot jacobianFIntq jacobianFIntqDot jacobianqDotForces
+      jacobianqForces mass p pMemory q q0 qMemory reactionToBoundaryConditions resetAllNonSmoothParts resetNonSmoothPart
+      resetToInitialState setBoundaryConditions setComputeFExtFunction setComputeFGyrFunction setComputeFIntFunction
+      setComputeJacobianFGyrqDotFunction setComputeJacobianFGyrqFunction setComputeJacobianFIntqDotFunction
+      setComputeJacobianFIntqFunction setComputeMassFunction setFExtPtr setFGyrPtr setFIntPtr setJacobianFGyrqDotPtr
+      setJacobianFGyrqPtr setJacobianFIntqDotPtr setJacobianFIntqPtr setMassPtr setP setPPtr setQ setQ0 setQ0Ptr setQPtr
+      setReactionToBoundaryConditions setRhs setRhsPtr setVelocity setVelocity0 setVelocity0Ptr setVelocityPtr swapInMemory
+      updatePlugins update_inverse_mass velocity velocity0 velocityMemory]]):gmatch "%S+" do
+      local good, method = pcall(function() return ds[name] end)
+      if good then assert.equal("function", type(method), name)
+      else assert.matches("LagrangianDS: it has no method '" .. name .. "'; %l+ ", method) end
+      told, here = told + (good and 0 or 1), here + (good and 1 or 0)
+    end
+    assert.same({ 8, 75 }, { told, here })
+    for _, level in ipairs { 0, 2 } do
+      assert.equal("p: level: impulses are on level 1 alone", message(ds.p, ds, level))
+    end
+  end)
+
+  it("is given by what is said of it: forces at the start of a step", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local ds = ns.LagrangianDS { q0 = { 1 }, v0 = { 2 }, fInt = function(t, q, v, _, f) f[1] = t + 3 * q[1] + v[1] end }
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.25), ns.MoreauJeanOSI(0.5))
+    for step = 1, 3 do
+      local t, before = simu:startingTime(), ds:computeForces(simu:startingTime()):copy()
+      simu:computeOneStep()
+      assert.equal(before, ds:computeForces(t, ds:qMemory(), ds:velocityMemory()), step)
+      simu:nextStep()
+    end
+  end)
+
   it("is nil where it may be a field of the user, or a callback", function()
     local Pendulum = ns.class(ns.LagrangianDS, "pendulum")
     function Pendulum:init() self.length = self.length or 3 end

@@ -90,6 +90,8 @@ write("tape.c", source)
 -- ---- texts ----
 
 print(numbers, ns.matrix { { 0.5, 1 } })
+print(simu, simu:nsds(), simu:osi(), simu:timeDiscretisation(), sol, ns.RelayNSL(1, -0.5, 2), ns.NewtonImpactNSL(0.5))
+print(ns.NewtonImpactFrictionNSL(0.5, 0, 0.3, 2), ns.RungeKuttaOSI(1e-5), select(2, pcall(ns.vector, 0.5)))
 print(core.process_support.rows { numbers })
 for _, x in ipairs { 0.1, 5e-324, 1e300 / 3, 1e23 } do print(internal.number_format(x)) end
 local options = require "nslua.options"

@@ -348,11 +348,11 @@ static int law_tostring(lua_State *L) {
   const NsLaw *law = self->law;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
-  if (law->kind == NS_LAW_RELAY && law->size == 1) lua_pushfstring(L, " on [%f, %f]", law->lower[0], law->upper[0]);
+  if (law->kind == NS_LAW_RELAY && law->size == 1) nsl_pushf(L, " on [%f, %f]", law->lower[0], law->upper[0]);
   else if (law->kind == NS_LAW_NORMAL_CONE) lua_pushfstring(L, ", %d row%s", law->rows, law->rows == 1 ? "" : "s");
   else if (law->kind == NS_LAW_MIXED) lua_pushfstring(L, ", the first %d equations", law->equalities);
-  else if (law->kind == NS_LAW_IMPACT) lua_pushfstring(L, ", e = %f", law->en);
-  else if (law->kind == NS_LAW_FRICTION) lua_pushfstring(L, ", en = %f, et = %f, mu = %f", law->en, law->et, law->mu);
+  else if (law->kind == NS_LAW_IMPACT) nsl_pushf(L, ", e = %f", law->en);
+  else if (law->kind == NS_LAW_FRICTION) nsl_pushf(L, ", en = %f, et = %f, mu = %f", law->en, law->et, law->mu);
   else lua_pushliteral(L, "");
   lua_concat(L, 2);
   return 1;

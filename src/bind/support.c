@@ -6,8 +6,10 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
 
 void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   NslHead *head = lua_newuserdatauv(L, size, uservalues);
@@ -182,9 +184,34 @@ const char *nsl_describe(lua_State *L, int idx) {
     case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));
     case LUA_TNUMBER:
       if (isnan(lua_tonumber(L, idx))) return lua_pushliteral(L, "number nan");
-      return lua_pushfstring(L, "number %f", lua_tonumber(L, idx));
+      return nsl_pushf(L, "number %f", lua_tonumber(L, idx));
     default: return lua_pushstring(L, luaL_typename(L, idx));
   }
+}
+
+/* What nsl_pushf hands over to push_formatted. */
+typedef struct Formatted {
+  const char *format;
+  va_list args;
+} Formatted;
+
+static int push_formatted(lua_State *L) {
+  Formatted *f = lua_touserdata(L, 1);
+  lua_pushvfstring(L, f->format, f->args);
+  return 1;
+}
+
+const char *nsl_pushf(lua_State *L, const char *format, ...) {
+  Formatted f = {.format = format};
+  va_start(f.args, format);
+  lua_pushcfunction(L, push_formatted);
+  lua_pushlightuserdata(L, &f);
+  locale_t before = ns_locale_begin();
+  int status = lua_pcall(L, 1, 1, 0); /* memory that ends must not leave the locale changed */
+  ns_locale_end(before);
+  va_end(f.args);
+  if (status != LUA_OK) lua_error(L);
+  return lua_tostring(L, -1);
 }
 
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {

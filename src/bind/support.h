@@ -87,6 +87,9 @@ const char *nsl_describe(lua_State *L, int idx);
 */
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
 
+/* As lua_pushfstring; a number (%f) has a decimal point in every locale. */
+const char *nsl_pushf(lua_State *L, const char *format, ...);
+
 /* What is said when Lua's stack has no room for more values. */
 #define NSL_NO_STACK "not enough memory for the stack"
 

@@ -443,8 +443,8 @@ static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
-  lua_pushfstring(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
-                  (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
+  nsl_pushf(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
+            (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
   return 1;
 }
 
