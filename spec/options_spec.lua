@@ -64,7 +64,8 @@ usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]
     local path = os.tmpname()
     os.remove(path)
     path = path .. ".csv"
-    local texts = { "stick", "a,b", 'say "x"', "line\nend", "cr\r\nlf", "", "# no comment", "a;b", "a\tb", " ", "é", "1.5.2", "nanny" }
+    local texts = { "stick", "a,b", 'say "x"', "line\nend", "cr\r\nlf", "", "# no comment", "a;b", "a\tb", " ", "é", "1.5.2",
+      "nanny" }
     local rows, numbers = {}, {}
     for i, text in ipairs(texts) do rows[i], numbers[i] = { text, i / 7, text .. "," }, i / 7 end
     options.write_csv(path, { "1", 'x, "y"', "" }, rows)

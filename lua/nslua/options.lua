@@ -144,8 +144,8 @@ function options.parse(args, list)
   return result
 end
 
--- A line of a .csv file; `what` the cells are, for messages. In a line of values an empty text stands for no value and
--- a text that is a number for that, but for a line that would be empty.
+-- A line of a .csv file; `what` the cells are, for messages. In a line of values an empty text stands for no value
+-- and a text that is a number for that, but for a line that would be empty.
 local function csv_line(number, what, cells, values)
   values = values and not (#cells == 1 and cells[1] == "")
   local parts = {}
@@ -160,8 +160,8 @@ local function csv_line(number, what, cells, values)
 end
 
 -- Writes rows of numbers and texts under a line of names as comma-separated values. Numbers and texts read back
--- exactly; an empty text stands for no value, one that is a number for that. The file appears whole or not at all; one
--- that cannot be written ends the script with status 1.
+-- exactly; an empty text stands for no value, one that is a number for that. The file appears whole or not at all;
+-- one that cannot be written ends the script with status 1.
 function options.write_csv(path, names, rows)
   local core = require "nslua.core"
   local lines = { csv_line(core.number_support, "names", names) }

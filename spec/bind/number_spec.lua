@@ -23,6 +23,6 @@ describe("number_support", function()
       assert.equal(cell, number.cell(text))
     end
     for _, value in ipairs { "", "1.5", "nan", "-inf", "a" } do assert.equal(value, number.cell(value, true)) end
-    for text, cell in pairs { ["a,1"] = '"a,1"', ["#1"] = '"#1"', ["1;5"] = '"1;5"' } do assert.equal(cell, number.cell(text, true)) end
+    for _, text in ipairs { "a,1", "#1", "1;5" } do assert.equal('"' .. text .. '"', number.cell(text, true)) end
   end)
 end)

@@ -157,10 +157,11 @@ static int new_linear_ds(lua_State *L) {
 }
 
 static int new_nonlinear_ds(lua_State *L) {
+  int given = lua_gettop(L); /* f may be left out, to be set by other means, but not be nil as the last argument */
   if (construct(L, &nonlinear_type, &nonlinear_class, 3)) return 1;
   for (int slot = SLOT_F; slot <= SLOT_JACOBIAN; slot++) {
     int arg = 2 + slot;
-    if (lua_isnil(L, arg)) continue;
+    if (lua_isnil(L, arg) && (slot != SLOT_F || given != arg)) continue;
     if (!nsl_may_be_callback(L, arg)) nsl_bad(L, nonlinear_type.name, slots[slot].brief, "a function", arg);
     nsl_set_function(L, 4, slot, arg);
   }

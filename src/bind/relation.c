@@ -415,6 +415,11 @@ static int new_compliant_linear(lua_State *L) {
   return new_lagrangian_linear(L, NS_RELATION_COMPLIANT_LINEAR, forms, "(C, D), (C, D, e), (C, D, F, e)");
 }
 
+/* Whether a callback by its place cannot be nil: h and g; they may be left out, to be set by other means. */
+static bool needs_value(const char *brief) {
+  return strcmp(brief, "h") == 0 || strcmp(brief, "g") == 0;
+}
+
 /* (), ({options}) or (h, g [, Jachx, Jacglambda [, Jachlambda, Jacgx]]). */
 static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   int nargs = lua_gettop(L), most = classes[kind].nslots;
@@ -423,9 +428,11 @@ static int new_nonlinear(lua_State *L, NsRelationKind kind) {
     return 1;
   }
   if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
-  for (int i = 1; i <= nargs; i++)
-    if (!lua_isnil(L, i) && !nsl_may_be_callback(L, i))
-      nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
+  for (int i = 1; i <= nargs; i++) {
+    const char *brief = classes[kind].slots[i - 1].brief;
+    if (!nsl_may_be_callback(L, i) && (!lua_isnil(L, i) || needs_value(brief)))
+      nsl_bad(L, types[kind].name, brief, "a function", i);
+  }
   new_relation(L, kind);
   for (int i = 1; i <= nargs; i++)
     if (!lua_isnil(L, i)) nsl_set_function(L, nargs + 1, i - 1, i);
