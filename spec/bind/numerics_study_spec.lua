@@ -95,6 +95,32 @@ describe("a one-step problem", function()
     os.remove(file)
   end)
 
+  it("with bytes of its file changed is a problem or refused, in a message", function()
+    local problem, file, refused = ns.Relay(), os.tmpname(), 0
+    relay(0.25, 1, problem):computeOneStep()
+    problem:dump(file)
+    local whole = host.read(file)
+    local odd = { "{", "}", "(", "\"", "'", "--", "[[", "]]", "=", ",", "\\", "\0", "\255", "1e", "0x", "math.", "function", "\n" }
+    math.randomseed(17)
+    for _ = 1, 1000 do
+      local text = whole
+      for _ = 1, math.random(3) do
+        local at = math.random(#text + 1)
+        text = text:sub(1, at - 1) .. odd[math.random(#odd)] .. text:sub(at + math.random(0, 3))
+      end
+      if math.random(4) == 1 then text = text:sub(1, math.random(#text)) end
+      host.write(file, text)
+      local good, result, record = pcall(ns.numerics.load_dump, file)
+      if good then assert.equal("table", type(record.M) == "table" and type(result.q))
+      else
+        refused = refused + 1
+        assert.matches("load_dump: " .. file .. ": expected a one-step problem written by dump(): ", result, 1, true)
+      end
+    end
+    assert.is_true(refused > 500)
+    os.remove(file)
+  end)
+
   it("does not come back from other files", function()
     local file = os.tmpname()
     local function holds(text)
