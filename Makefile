@@ -10,7 +10,7 @@ GCOV   ?= gcov
 # Debian packages: to build and test, to lint, peers to measure against. Those of gnuplot exclude each other: any will do.
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libcminpack-dev libedit-dev lua-busted tmux $(GNUPLOT)
+              libcminpack-dev libedit-dev lua-busted tmux locales $(GNUPLOT)
 LINT_NEEDS  = clang lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Used where they are there: films, specs that look at pages in a browser.
@@ -78,7 +78,6 @@ OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 PUBLIC := $(filter-out $(BUILD)/obj/bind/internal%.o $(BUILD)/obj/bind/core.o,$(OBJ)) $(BUILD)/public/obj/bind/core.o
 CORE   := $(BUILD)/lib/nslua/core.so
 NSLUA  := $(BUILD)/bin/nslua
-ROOT    = $(DESTDIR)$(PREFIX)
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
@@ -126,7 +125,7 @@ $(BUILD)/robust/threads: spec/robust/threads.c
 
 # The readers of files under bytes of any kind, without a fuzzer: see fuzz_files.c.
 FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/inflate io/checkpoint io/stream io/file io/number \
-           base/memory base/error base/status)
+           base/memory base/text base/error base/status)
 $(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
@@ -178,23 +177,28 @@ bench: packages  ## side by side with peers
 	@set -e; found=; for f in bench/bench_*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
 	  test "$$found" || echo "bench: no measurements in bench/ yet"
 
-EXTRAS = nslua/library man/man1 bash-completion/completions
+# Places, quoted for the shell: PREFIX and DESTDIR may hold blanks.
+quote = '$(subst ','\'',$(1))'
+TO_BIN   = $(call quote,$(DESTDIR)$(BINDIR))
+TO_LIB   = $(call quote,$(DESTDIR)$(LIBDIR)/nslua)
+TO_LUA   = $(call quote,$(DESTDIR)$(LUADIR)/nslua)
+TO_SHARE = $(call quote,$(DESTDIR)$(PREFIX)/share)
 install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(EXTRAS:%=$(ROOT)/share/%)
-	install -m 755 $(NSLUA) $(DESTDIR)$(BINDIR)/nslua
-	install -m 755 $(BUILD)/public/core.so $(DESTDIR)$(LIBDIR)/nslua/core.so
-	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(DESTDIR)$(LIBDIR)/nslua/sundials.so)
-	$(if $(HDF5),install -m 755 $(HDF5) $(DESTDIR)$(LIBDIR)/nslua/hdf5.so)
-	cp -R lua/nslua/. $(DESTDIR)$(LUADIR)/nslua
-	cp docs/reference.md $(DESTDIR)$(LUADIR)/nslua/reference.md
-	chmod -R u=rwX,go=rX $(DESTDIR)$(LUADIR)/nslua
-	$(NSLUA) -e '$(ANNOTATIONS)' > $(ROOT)/share/nslua/library/nslua.lua
-	install -m 644 docs/nslua.1 $(ROOT)/share/man/man1/nslua.1
-	install -m 644 docs/nslua.bash $(ROOT)/share/bash-completion/completions/nslua
+	install -d $(TO_BIN) $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua/library $(TO_SHARE)/man/man1 $(TO_SHARE)/bash-completion/completions
+	install -m 755 $(NSLUA) $(TO_BIN)/nslua
+	install -m 755 $(BUILD)/public/core.so $(TO_LIB)/core.so
+	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(TO_LIB)/sundials.so)
+	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
+	cp -R lua/nslua/. $(TO_LUA)
+	cp docs/reference.md $(TO_LUA)/reference.md
+	chmod -R u=rwX,go=rX $(TO_LUA)
+	$(NSLUA) -e '$(ANNOTATIONS)' > $(TO_SHARE)/nslua/library/nslua.lua
+	install -m 644 docs/nslua.1 $(TO_SHARE)/man/man1/nslua.1
+	install -m 644 docs/nslua.bash $(TO_SHARE)/bash-completion/completions/nslua
 
 uninstall:  ## takes away what install has put there
-	rm -f $(DESTDIR)$(BINDIR)/nslua $(ROOT)/share/man/man1/nslua.1 $(ROOT)/share/bash-completion/completions/nslua
-	rm -rf $(DESTDIR)$(LIBDIR)/nslua $(DESTDIR)$(LUADIR)/nslua $(ROOT)/share/nslua
+	rm -f $(TO_BIN)/nslua $(TO_SHARE)/man/man1/nslua.1 $(TO_SHARE)/bash-completion/completions/nslua
+	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
 
 ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
 docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations

@@ -8,7 +8,8 @@
 -- p(t) in [0, 1] is the pressure on the disks, 0 when the clutch is free:
 --   engage: 1 from t = 5 on;  disengage: 1 up to t = 5;  ramp: grows from 0 to 1 between t = 5 and t = 10.
 --
--- The system is linear, x' = A x + b + B tau, y = C x; implicit Euler with h = 0.05 up to t = 20. The relay's bounds
+-- The system is linear, x' = A x + b + B tau, y = C x; implicit Euler with h = 0.05 up to t = 20, or the (theta,
+-- gamma) method  x - x_k = h (theta f + (1 - theta) f_k) + h B (gamma tau + (1 - gamma) tau_k).  The relay's bounds
 -- are set before each step to the pressure at its end.
 
 local ns = require "nslua"
@@ -19,6 +20,8 @@ local opt = options.parse(arg, {
   about = "A clutch with dry friction. Without --csv and --plot nothing is written.",
   { "mode", default = "engage", choices = { "engage", "disengage", "ramp" }, help = "what the pressure does" },
   { "alpha", default = 100, min = 0, help = "largest torque" },
+  { "theta", default = 1, above = 0, max = 1, help = "weight of the new right-hand side" },
+  { "gamma", default = 1, above = 0, max = 1, help = "weight of the new torque" },
   { "csv", value = "FILE", help = "write every step there" },
   pictures.option,
 })
@@ -38,7 +41,8 @@ local contact = ns.Interaction(friction, relation)
 local nsds = ns.NonSmoothDynamicalSystem(0, 20)
 nsds:insertDynamicalSystem(dyn)
 nsds:link(contact, dyn)
-local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.EulerMoreauOSI(1), ns.Relay())
+local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.EulerMoreauOSI(opt.theta, opt.gamma),
+  ns.Relay())
 
 local x, tau, lb, ub = dyn:x(), contact:lambda(0), friction:lb(), friction:ub()
 local rows = { { 0, x[1], x[2], tau[1] } }
@@ -50,7 +54,8 @@ while simu:hasNextEvent() do
   simu:nextStep()
 end
 
-print(("%s: alpha = %g, %d steps\n"):format(opt.mode, opt.alpha, #rows - 1))
+print(("%s: alpha = %g, theta = %g, gamma = %g, %d steps\n"):format(opt.mode, opt.alpha, opt.theta, opt.gamma,
+  #rows - 1))
 print("          t            w1            w2           tau")
 local function sticks(row) return math.abs(row[2] - row[3]) < 1e-9 end
 for k, row in ipairs(rows) do

@@ -116,3 +116,33 @@ describe("make install", function()
     assert.equal("", (host.run("find " .. prefix .. " -type f")))
   end)
 end)
+
+describe("make install to a directory with blanks", function()
+  it("puts all there and nothing elsewhere; uninstall takes away that alone", function()
+    local place = host.new_directory()
+    local build = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "")
+    -- what stands where the words of the paths would lead
+    for _, name in ipairs { "a/share/nslua", "dir/opt/lib/lua/5.4/nslua", "a dir/opt/my/share/nslua" } do
+      os.execute(("mkdir -p '%s/%s' && echo mine >'%s/%s/kept'"):format(place, name, place, name))
+    end
+    local before = host.run(("cd %s && find . -type f | sort"):format(place))
+    local function make(target)
+      local _, err, status = host.run(("cd %s && make %s BUILD=%s DESTDIR='%s/a dir' PREFIX=\"/opt/my o'neill things\""):format(
+        host.quote(host.root), target, build, place))
+      assert.equal("", err)
+      assert.equal(0, status)
+    end
+    make "install"
+    local prefix = place .. "/a dir/opt/my o'neill things"
+    local out, err = host.run(("cd / && %s/bin/nslua -e 'print(#require \"nslua\".vector { 1, 2 })'"):format(host.quote(prefix)))
+    assert.equal("", err)
+    assert.equal("2\n", out)
+    assert.matches("---@class nslua.vector", host.read(prefix .. "/share/nslua/library/nslua.lua"), 1, true)
+    for line in host.run(("cd %s && find . -type f"):format(place)):gmatch "[^\n]+" do
+      assert.is_true(before:find(line .. "\n", 1, true) ~= nil or line:find("./a dir/opt/my o'neill things/", 1, true) == 1, line)
+    end
+    make "uninstall"
+    assert.equal(before, (host.run(("cd %s && find . -type f | sort"):format(place))))
+    host.remove(place)
+  end)
+end)

@@ -51,6 +51,12 @@ engine | calls '(v|f|vf|d)?printf|puts|fputs|putchar|putc|fputc|perror|exit|_exi
 engine | grep -v '^src/base/memory\.c:' | calls 'malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign' |
   report "memory outside base/memory.c"
 
+grep -rnE '\bv?s?n?printf *\(.*%[-+ 0#]*[0-9*]*(\.[0-9*]+)?[aefgAEFG]' src | grep -v '^src/base/text\.c:' |
+  report "numbers formatted in the host's locale: ns_print has a decimal point"
+grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the host's locale: nsl_pushf has a decimal point"
+grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' lua/nslua/*.lua | grep -v -e '^lua/nslua/repl\.lua:' \
+  -e '^lua/nslua/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
+
 # base <- io <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
 awk -F: '
   BEGIN {

@@ -147,7 +147,7 @@ describe("nslua", function()
       assert.matches("^nslua: [^\n]*nested.lua:3: boom\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
       assert.matches("nested.lua:6: in main chunk\n\t%[C%]: in %?\n$", err)
       _, err = run("-i", ("dofile %q\n"):format(path))
-      assert.matches("^[^\n]*nested.lua:3: boom\nstack traceback:\n.-nested.lua:6: in main chunk\n.-stdin:1: in main chunk\n$",
+      assert.matches("^[^\n]*nested.lua:3: boom\nstack traceback:\n.-nested.lua:6: in main chunk\n.-%[%d+%]:1: in main chunk\n$",
         err)
       assert.is_nil(err:find("evaluate", 1, true))
       _, traces = err:gsub("stack traceback:", "")
@@ -286,7 +286,7 @@ m
       assert.equal("> > { me = <cycle> }\n> \n", (repl "t = {} t.me = t\nt\n"))
       assert.equal("> [ 1  -20\n  3    4 ]\n> \n", (repl "ns.matrix { { 1, -20 }, { 3, 4 } }\n"))
       assert.equal("> a\\x1B[31mb\n> \n", (repl "'a\\27[31mb'\n"))
-      assert.equal("> <table, whose __tostring fails: stdin:1: no>\n> 1\n> \n",
+      assert.equal("> <table, whose __tostring fails: [1]:1: no>\n> 1\n> \n",
         (repl "setmetatable({}, { __tostring = function() error 'no' end })\n1\n"))
     end)
 
@@ -353,24 +353,41 @@ m
     it("shows errors with a traceback of the user's frames and goes on", function()
       local out, err = repl "local function f() error 'oh' end f()\nx = = 2\nerror()\n5\n"
       assert.equal("> > > > 5\n> \n", out)
-      assert.matches("^stdin:1: oh\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
+      assert.matches("^%[%d+%]:1: oh\nstack traceback:\n\t%[C%]: in function 'error'\n", err)
       assert.is_nil(err:find("repl", 1, true))
       assert.is_nil(err:find("evaluate", 1, true))
       assert.is_nil(err:find("\27", 1, true))
-      assert.matches("\nstdin:1: unexpected symbol near '='\n", err)
+      assert.matches("\n%[%d+%]:1: unexpected symbol near '='\n", err)
       assert.matches("%(error object is a nil value%)", err)
+    end)
+
+    it("numbers the inputs, so that a traceback tells which one it means", function()
+      local _, err = repl("function f(x)\n  return x.y\nend\n1\n?fsolve\nlocal function g(x)\n  f(x)\n  return 1\nend\n"
+        .. "do\n  local a = 1\n  g(nil)\nend\n")
+      assert.matches("^%[1%]:2: attempt to index a nil value %(local 'x'%)\nstack traceback:\n"
+        .. "\t%[1%]:2: in function 'f'\n\t%[4%]:2: in [^\n]*\n\t%[5%]:3: in main chunk\n$", err)
+    end)
+
+    it("shows of a long text its first lines, of a page one", function()
+      local out = repl "('line\\n'):rep(24)\n('line\\n'):rep(25)\n('<!DOCTYPE html>\\n'):rep(147)\n"
+      assert.equal("> " .. ("line\n"):rep(24) .. "\n> " .. ("line\n"):rep(10) .. "... (25 lines, 125 bytes in all)\n"
+        .. "> <!DOCTYPE html>... (147 lines, 2352 bytes in all)\n> \n", out)
+      local page = repl "#ns.animation.timeplot { t = { 0, 1 }, panels = { { { name = 'y', y = { 1, 2 } } } } } > 9000\n"
+      assert.equal("> true\n> \n", page)
+      out = repl "ns.animation.timeplot { t = { 0, 1 }, panels = { { { name = 'y', y = { 1, 2 } } } } }\n"
+      assert.matches("^> <!DOCTYPE html>%.%.%. %(%d+ lines, %d+ bytes in all%)\n> \n$", out)
     end)
 
     it("says what is unfinished at the end of input", function()
       local _, err = repl "if x then\n"
-      assert.matches("^stdin:1: 'end' expected near <eof>", err)
+      assert.matches("^%[%d+%]:1: 'end' expected near <eof>", err)
     end)
 
     it("survives errors that are objects, and a stack that overflows", function()
       local out, err = repl "error {}\nlocal function f(n) return 1 + f(n) end f(1)\n1\n"
       assert.equal("> > > 1\n> \n", out)
       assert.matches("^%(error object is a table value%)\n", err)
-      assert.matches("stdin:1: stack overflow.-\n\t%.%.%.\t%(skipping %d+ levels%)\n.-stdin:1: in main chunk\n$", err)
+      assert.matches("%[%d+%]:1: stack overflow.-\n\t%.%.%.\t%(skipping %d+ levels%)\n.-%[%d+%]:1: in main chunk\n$", err)
     end)
 
     it("looks around after a script with -i: its locals are there, also after it failed", function()

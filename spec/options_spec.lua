@@ -1,3 +1,4 @@
+local host = require "host"
 local options = require "nslua.options"
 
 local list = {
@@ -57,6 +58,49 @@ usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]
   --n NUMBER  count (default: 3)
   --csv FILE  the file
   --help      this text]], options.help("s", list))
+  end)
+
+  it("writes texts that read back exactly", function()
+    local path = os.tmpname()
+    os.remove(path)
+    path = path .. ".csv"
+    local texts = { "stick", "a,b", 'say "x"', "line\nend", "cr\r\nlf", "", "# no comment", "a;b", "a\tb", " ", "é", "1.5.2",
+      "nanny" }
+    local rows, numbers = {}, {}
+    for i, text in ipairs(texts) do rows[i], numbers[i] = { text, i / 7, text .. "," }, i / 7 end
+    options.write_csv(path, { "1", 'x, "y"', "" }, rows)
+    local run = require "nslua".load(path)
+    assert.same({ "1", 'x, "y"', "" }, run:names())
+    assert.same(texts, run["1"])
+    assert.same(numbers, run['x, "y"']:totable())
+    for i, text in ipairs(texts) do assert.equal(text .. ",", run[""][i]) end
+    options.write_csv(path, { "v" }, { { "" }, { "a" }, { "1.5" }, { "nan" } })
+    run = require "nslua".load(path)
+    assert.same({ "", "a", 1.5 }, { run.v[1], run.v[2], run.v[3] })
+    assert.equal("v\n\"\"\na\n1.5\nnan\n", host.read(path))
+    math.randomseed(5)
+    local bytes = { ",", ";", "\t", '"', "\n", "\r", "#", "a", "1", ".", " ", "e", "-", "\xef" }
+    for _ = 1, 200 do
+      local many = {}
+      for i = 1, math.random(30) do
+        local text = {}
+        for k = 1, math.random(0, 6) do text[k] = bytes[math.random(#bytes)] end
+        many[i] = { i, table.concat(text) }
+      end
+      options.write_csv(path, { "k", many[1][2] }, many)
+      run = require "nslua".load(path)
+      assert.same({ "k", many[1][2] }, run:names())
+      for i, row in ipairs(many) do
+        local got, number = run:column(2)[i], not row[2]:find "[\r\n\t]" and tonumber(row[2])
+        if number then assert.equal(number, got)
+        elseif row[2] ~= "" or got == got then assert.equal(row[2], got) end
+      end
+    end
+    assert.has_error(function() options.write_csv(path, { "a" }, { { 1 }, { 2, {} } }) end,
+      "write_csv: rows[2][2]: expected a number or a text, got table")
+    assert.has_error(function() options.write_csv(path, { true }, {}) end,
+      "write_csv: names[1]: expected a number or a text, got boolean")
+    os.remove(path)
   end)
 
   it("writes tables that read back exactly", function()

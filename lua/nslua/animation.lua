@@ -15,13 +15,14 @@
 -- time plots, nslua.film GIF and MP4.
 
 local canvas = require "nslua.canvas"
+local format = require "nslua.core".number_support.format
 local html = require "nslua.html"
 local timeplot = require "nslua.timeplot"
 local where = require "nslua.where"
 
 local show, finite = canvas.show, canvas.finite
 
-local function fail(text, ...) error(text:format(...), 0) end
+local function fail(text, ...) error(format(text, ...), 0) end
 
 -- ---- options ----
 
@@ -154,7 +155,7 @@ Animation.__index = Animation
 Animation.__name = "animation"
 
 function Animation:__tostring()
-  return ("animation '%s': %d frames, %g .. %g"):format(self.title, #self.times, self.times[1],
+  return format("animation '%s': %d frames, %g .. %g", self.title, #self.times, self.times[1],
     self.times[#self.times])
 end
 
@@ -262,7 +263,7 @@ return function(core)
     end
     for k = 1, #values do
       local value = values[k]
-      names[k] = type(value) == "number" and ("%.10g"):format(value) or html.utf8(tostring(value))
+      names[k] = type(value) == "number" and format("%.10g", value) or html.utf8(tostring(value))
     end
     spec = setmetatable({ fps = spec.fps or 4 }, { __index = spec })
     return make(spec, "interact", values, time_list(spec, "interact", #names), {

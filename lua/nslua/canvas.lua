@@ -5,10 +5,11 @@
 -- lines and sizes of letters and points are pixels.
 
 local colours = require "nslua.plot_style"
+local number = require "nslua.core".number_support
 
 local canvas = { palette = colours.palette }
 
-local function fail(text, ...) error(text:format(...), 0) end
+local function fail(text, ...) error(number.format(text, ...), 0) end
 
 local function show(value)
   if type(value) == "string" then return ("'%s'"):format(value) end
@@ -270,7 +271,7 @@ function Canvas:text(x, y, text, style)
   if type(text) ~= "string" and type(text) ~= "number" then
     fail("text: text: expected a string, got %s", show(text))
   end
-  text = tostring(text)
+  text = number.tostring(text)
   local index = self.text_index[text]
   if not index then
     index = #self.texts + 1

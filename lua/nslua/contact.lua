@@ -20,6 +20,7 @@
 --
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
+local format = require "nslua.core".number_support.format
 local where = require "nslua.where"
 where.ours()
 
@@ -362,7 +363,7 @@ return function(ns, graph)
   local function link_pair(self, i, j)
     local a, b = self.disks[i], self.disks[j]
     link(self, pair_key(i, j), ("disks %d %d"):format(i, j), function()
-      return shared(self, ("%.17g %.17g"):format(a.R, b.R), function() return contact.disk_disk(a.R, b.R) end)
+      return shared(self, format("%.17g %.17g", a.R, b.R), function() return contact.disk_disk(a.R, b.R) end)
     end, a.ds, b.ds)
   end
 
@@ -385,7 +386,7 @@ return function(ns, graph)
     for l, line in ipairs(self.lines) do
       if distance_of(line, disk.x, disk.y) - disk.R <= self.reach and not self.at[line_key(i, l)] then
         link(self, line_key(i, l), ("disk %d line %d"):format(i, l), function()
-          local name = ("%.17g line %d"):format(disk.R, l)
+          local name = format("%.17g line %d", disk.R, l)
           return shared(self, name, function() return contact.disk_line(disk.R, line) end)
         end, disk.ds)
       end

@@ -14,6 +14,7 @@
 -- manager takes what its law needs; it works as the one in the plane. Boxes touch planes alone, spheres of bodies and
 -- of particles only their like: what would pass through something else is refused.
 
+local format = require "nslua.core".number_support.format
 local where = require "nslua.where"
 
 local floor, huge, tointeger = math.floor, math.huge, math.tointeger
@@ -120,7 +121,7 @@ return function(ns, contact, parts)
     local planes = {}
     for axis = 1, 3 do
       if low[axis] >= high[axis] then
-        fail("walls", ("high[%d]"):format(axis), ("a number above %g"):format(low[axis]), high[axis], 2)
+        fail("walls", ("high[%d]"):format(axis), format("a number above %g", low[axis]), high[axis], 2)
       end
       local up, down = { 0, 0, 0 }, { 0, 0, 0 }
       up[axis], down[axis] = 1, -1
@@ -212,7 +213,7 @@ return function(ns, contact, parts)
     local key = i << 32 | j
     if dx * dx + dy * dy + dz * dz > most * most or self.at[key] then return end
     link(self, key, ("spheres %d %d"):format(i, j), function()
-      local name = ("%.17g %.17g %d"):format(a.R, b.R, #a.q)
+      local name = format("%.17g %.17g %d", a.R, b.R, #a.q)
       return shared(self, name, function() return contact.sphere_sphere(a.R, b.R, self.rows) end)
     end, a.ds, b.ds)
   end
@@ -230,7 +231,7 @@ return function(ns, contact, parts)
         local key = i << 32 | 1 << 31 | l
         if distance_of(plane, s.x, s.y, s.z) - s.R <= self.reach and not self.at[key] then
           link(self, key, ("sphere %d plane %d"):format(i, l), function()
-            local name = ("%.17g plane %d %d"):format(s.R, l, #s.q)
+            local name = format("%.17g plane %d %d", s.R, l, #s.q)
             return shared(self, name, function() return contact.sphere_plane(s.R, plane, self.rows) end)
           end, s.ds)
         end

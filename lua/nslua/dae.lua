@@ -27,6 +27,7 @@
 -- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II,
 -- chapter VII.
 
+local format = require "nslua.core".number_support.format
 local result_meta = require "nslua.core".result_meta
 local where = require "nslua.where"
 where.ours()
@@ -36,7 +37,7 @@ return function(ns, support)
   local ATOL = 1e-12 -- of an unknown, when no atol is given
   local RANK = 1e-8 -- singular values below this part of the largest count as zero
 
-  local function fail(text, ...) where.fail(text:format(...)) end
+  local function fail(text, ...) where.fail(format(text, ...)) end
 
   local function call(f, ...) return where.call("dae", f, ...) end
 

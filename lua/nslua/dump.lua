@@ -1,21 +1,133 @@
 -- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, on its own.
+-- The file has the form of a Lua table, but it is read as data and never run: names, numbers, texts and tables.
 
 local where = require "nslua.where"
 where.ours()
 
+-- ---- reading ----
+
+local DEEPEST = 8 -- tables in tables; dump() writes three
+
+local Reader = {}
+Reader.__index = Reader
+
+-- Passes blanks, and comments up to the end of their line.
+function Reader:skip()
+  local at = self.text:find("%S", self.at) or #self.text + 1
+  while self.text:sub(at, at + 1) == "--" do
+    at = self.text:find("\n", at, true) or #self.text
+    at = self.text:find("%S", at + 1) or #self.text + 1
+  end
+  self.at = at
+end
+
+-- What is left at the place of an error, in few characters.
+function Reader:fail(expected)
+  local _, line = self.text:sub(1, self.at - 1):gsub("\n", "")
+  local got = self.text:match("^[%w_.+-]+", self.at) or self.text:sub(self.at, self.at)
+  got = got == "" and "the end of the file" or ("'%s'"):format(got:sub(1, 20):gsub("%c", "?"))
+  error(("line %d: expected %s, got %s"):format(line + 1, expected, got), 0)
+end
+
+-- Whether `symbol` comes next; it is passed then.
+function Reader:take(symbol)
+  self:skip()
+  if self.text:sub(self.at, self.at + #symbol - 1) ~= symbol then return false end
+  self.at = self.at + #symbol
+  return true
+end
+
+-- A match of the pattern that comes next, which is passed; nil when there is none.
+function Reader:match(pattern)
+  self:skip()
+  local found, stop = self.text:match("^(" .. pattern .. ")()", self.at)
+  if found then self.at = stop end
+  return found
+end
+
+function Reader:number()
+  local sign = self:take "-" and -1 or 1
+  if self:take "math.huge" then return sign * math.huge end
+  if self:take "0/0" then return 0 / 0 end
+  local start = self.at
+  local digits = self:match "[%d.][%w.]*[eE][+-]%d+" or self:match "[%d.][%w.]*"
+  local value = digits and tonumber(digits)
+  if value then return sign * value end
+  self.at = start
+  self:fail "a number"
+end
+
+function Reader:value(depth)
+  self:skip()
+  local first = self.text:sub(self.at, self.at)
+  if first == "{" then return self:table(depth + 1) end
+  if first:find "[%d.m-]" then return self:number() end
+  local quoted = self:match '"[^"\\\n]*"' or self:match "'[^'\\\n]*'"
+  if quoted then return quoted:sub(2, -2) end
+  local word = self:match "[%a_][%w_]*"
+  if word == "true" or word == "false" then return word == "true" end
+  if word then self.at = self.at - #word end
+  self:fail "a number, a text or a table"
+end
+
+function Reader:table(depth)
+  if depth > DEEPEST then self:fail(("at most %d tables in each other"):format(DEEPEST)) end
+  if not self:take "{" then self:fail "a table" end
+  local result, count = {}, 0
+  while not self:take "}" do
+    local name = self:match "[%a_][%w_]*%s*=%f[^=]"
+    if name then
+      result[name:match "[%w_]+"] = self:value(depth)
+    else
+      count = count + 1
+      result[count] = self:value(depth)
+    end
+    if not self:take "," and not self:take ";" then
+      if not self:take "}" then self:fail "',' or '}'" end
+      break
+    end
+  end
+  return result
+end
+
+-- The table that the text of a file holds.
+local function parse(text)
+  local reader = setmetatable({ text = text, at = 1 }, Reader)
+  reader:match "return%f[^%w_]"
+  local result = reader:table(1)
+  reader:take ";"
+  reader:skip()
+  if reader.at <= #text then reader:fail "the end of the file" end
+  return result
+end
+
+-- ---- what it must hold ----
+
 local function vector(x) return type(x) == "table" and (#x == 0 or type(x[1]) == "number") end
 
--- The table of the file; anything but a table constructor of numbers and strings fails.
+local function is_problem(record)
+  return type(record.M) == "table" and vector(record.q) and vector(record.lower) and vector(record.upper)
+end
+
+-- The table of the file; anything but what dump() writes fails.
 local function read(file)
   if type(file) ~= "string" then
     error("load_dump: file: expected a string, got " .. type(file), 3)
   end
-  local chunk, message = loadfile(file, "t", { math = { huge = math.huge } })
-  if not chunk then error(("load_dump: %s"):format(message), 3) end
-  local good, record = pcall(chunk)
-  if not good or type(record) ~= "table" or type(record.M) ~= "table"
-     or not (vector(record.q) and vector(record.lower) and vector(record.upper)) then
-    error(("load_dump: %s: expected a one-step problem written by dump()"):format(file), 3)
+  local handle, message = io.open(file, "rb")
+  local text
+  if handle then
+    text, message = handle:read "a"
+    handle:close()
+  end
+  if not text then
+    error(("load_dump: cannot open %s: %s"):format(file, (message:match "[^:]*$":gsub("^ ", ""))), 3)
+  end
+  local good, record = pcall(parse, text)
+  local reason = not good and record
+    or not is_problem(record) and "M, q, lower or upper is missing or no list of numbers"
+  if reason then
+    error(("load_dump: %s: expected a one-step problem written by dump(): %s"):format(file, reason), 3)
   end
   return record
 end

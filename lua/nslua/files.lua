@@ -39,6 +39,13 @@ function methods.attributes(self)
   return copy
 end
 
+-- :unread(): why, by name, of what is in the file and was not read.
+function methods.unread(self)
+  local copy = {}
+  for name, reason in pairs(check(self).unread) do copy[name] = reason end
+  return copy
+end
+
 -- :column(name or number); an unknown one raises.
 function methods.column(self, name)
   local record = check(self)
@@ -75,7 +82,11 @@ end
 
 function Columns:__tostring()
   local record = fields[self]
-  return ("columns (%d rows): %s"):format(record.rows, table.concat(record.names, ", "))
+  local unread = {}
+  for name in pairs(record.unread) do unread[#unread + 1] = tostring(name) end
+  table.sort(unread)
+  return ("columns (%d rows): %s%s"):format(record.rows, table.concat(record.names, ", "),
+    #unread > 0 and "; not read: " .. table.concat(unread, ", ") or "")
 end
 
 local function new_columns(names, arrays, extras)
@@ -96,6 +107,57 @@ local function kind_of(who, file)
     error(("%s: '%s': expected a name that ends in .csv, .npy, .npz or .h5"):format(who, file), 3)
   end
   return kind == "hdf5" and "h5" or kind
+end
+
+-- ---- options of load ----
+
+local function is_one_of(...)
+  local list = { ... }
+  return function(x)
+    for _, known in ipairs(list) do
+      if x == known then return true end
+    end
+    return false
+  end
+end
+
+local function is_size(x) return math.type(x) and x >= 0 and x < 2 ^ 53 end
+
+-- Of each kind of file, in the order in which the reader takes them: name, test, what is expected.
+local load_options = {
+  csv = {
+    { "separator", is_one_of(",", ";", "\t"), '",", ";" or "\\t"' },
+    { "decimal", is_one_of(".", ","), '"." or ","' },
+  },
+  npz = { { "limit", is_size, "a number of bytes" } },
+}
+
+-- The values for the reader of a kind of file.
+local function take_options(kind, options)
+  if options == nil then options = {} end
+  if type(options) ~= "table" then
+    error(("load: options: expected a table, got %s"):format(type(options)), 3)
+  end
+  local list, names, values = load_options[kind] or {}, {}, { n = 0 }
+  for i, option in ipairs(list) do
+    local name, good, expected = table.unpack(option)
+    local value = options[name]
+    if value ~= nil and not good(value) then
+      error(("load: %s: expected %s, got %s"):format(name, expected, type(value) == "string" and ("%q"):format(value)
+        or tostring(value)), 3)
+    end
+    names[name], values[i], values.n = true, value, i
+  end
+  for name in pairs(options) do
+    if not names[name] then
+      local known = #list == 0 and "there is none" or "known: " .. (kind == "csv" and "separator, decimal" or "limit")
+      error(("load: unknown option '%s' of a .%s file (%s)"):format(tostring(name), kind, known), 3)
+    end
+  end
+  if values[1] == "," and values[2] == "," then
+    error("load: decimal: a comma stands between the cells already (separator = \",\")", 3)
+  end
+  return values
 end
 
 -- What f returns; its error blames the caller of ns.load or ns.save.
@@ -183,11 +245,12 @@ return function(ns, support)
     public.save(file, self)
   end
 
-  -- load(file): .npy a vector or a matrix; .csv, .npz and .h5 columns by name.
-  function public.load(file)
+  -- load(file [, options]): .npy a vector or a matrix; .csv, .npz and .h5 columns by name.
+  function public.load(file, options)
     local kind = kind_of("load", file)
+    local given = take_options(kind, options)
     if kind == "npy" then return (call(support.load_npy, file)) end
-    return new_columns(call(support["load_" .. kind], file))
+    return new_columns(call(support["load_" .. kind], file, table.unpack(given, 1, given.n)))
   end
 
   return public

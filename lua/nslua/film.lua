@@ -3,11 +3,12 @@
 -- and labels, in pixels. Both programs get their data through pipes; no shell takes part.
 
 local colours = require "nslua.plot_style"
+local format = require "nslua.core".number_support.format
 local text = require "nslua.plot_text"
 
 local film = {}
 
-local function fail(message, ...) error(message:format(...), 0) end
+local function fail(message, ...) error(format(message, ...), 0) end
 
 -- "#rrggbb" of a colour; see-through ones as they look on paper.
 local function rgb(name, alpha)
@@ -31,10 +32,10 @@ end
 
 function Picture:stroke(points, op, width)
   local w = (op.width or width or 2) * self.unit
-  local dash = op.dash == "dashed" and ("dt (%g,%g)"):format(3 * w + 2, 2 * w + 3)
-    or op.dash == "dotted" and ("dt (%g,%g)"):format(1, 2 * w + 1) or "dt solid"
+  local dash = op.dash == "dashed" and format("dt (%g,%g)", 3 * w + 2, 2 * w + 3)
+    or op.dash == "dotted" and format("dt (%g,%g)", 1, 2 * w + 1) or "dt solid"
   self[#self + 1] = { points,
-    style = ("lines lc rgb '%s' lw %g %s"):format(rgb(op.color or "ink", self.alpha), w, dash) }
+    style = format("lines lc rgb '%s' lw %g %s", rgb(op.color or "ink", self.alpha), w, dash) }
 end
 
 -- Fills, and strokes when there is a colour or no fill.
@@ -47,7 +48,7 @@ end
 function Picture:label(x, y, words, style)
   local labels = self.labels
   local line = 'set label %d %s at %.2f,%.2f %s %s noenhanced front font "DejaVu Sans%s,%.1f" tc rgb "%s"'
-  labels[#labels + 1] = line:format(#labels + 1, text.line(words), x, y, style.align or "left",
+  labels[#labels + 1] = format(line, #labels + 1, text.line(words), x, y, style.align or "left",
     style.turn and "rotate by 90" or "", style.bold and " Bold" or "", (style.size or 15) * 0.75,
     rgb(style.color or "ink", self.alpha))
 end
@@ -195,15 +196,15 @@ end
 
 local function draw_axes(p, world)
   local f, b = p.box, { (p.box.left - p.ox) / p.sx, (p.box.right - p.ox) / p.sx }
-  local across, format = ticks(b[1], b[2], (f.right - f.left) / 75)
+  local across, form = ticks(b[1], b[2], (f.right - f.left) / 75)
   for _, value in ipairs(across) do
     p:stroke({ { p.x(value), f.bottom }, { p.x(value), f.top } }, { color = "grid", width = 1 / p.unit })
-    p:label(p.x(value), f.bottom - 14, format:format(value), { align = "center", size = 12, color = "muted" })
+    p:label(p.x(value), f.bottom - 14, format(form, value), { align = "center", size = 12, color = "muted" })
   end
-  local up, form = ticks((f.bottom - p.oy) / p.sy, (f.top - p.oy) / p.sy, (f.top - f.bottom) / 50)
+  local up, form_up = ticks((f.bottom - p.oy) / p.sy, (f.top - p.oy) / p.sy, (f.top - f.bottom) / 50)
   for _, value in ipairs(up) do
     p:stroke({ { f.left, p.y(value) }, { f.right, p.y(value) } }, { color = "grid", width = 1 / p.unit })
-    p:label(f.left - 8, p.y(value), form:format(value), { align = "right", size = 12, color = "muted" })
+    p:label(f.left - 8, p.y(value), format(form_up, value), { align = "right", size = 12, color = "muted" })
   end
   p:label((f.left + f.right) / 2, f.bottom - 32, world.xlabel, { align = "center", size = 13 })
   p:label(14, (f.top + f.bottom) / 2, world.ylabel, { align = "center", size = 13, turn = true })
@@ -245,7 +246,7 @@ local function commands_of(p)
   table.move(p.labels, 1, #p.labels, 2, lines)
   for i, item in ipairs(p) do
     parts[i] = "'-' with " .. item.style
-    for _, point in ipairs(item[1]) do data[#data + 1] = ("%.2f %.2f"):format(point[1], point[2]) end
+    for _, point in ipairs(item[1]) do data[#data + 1] = format("%.2f %.2f", point[1], point[2]) end
     data[#data + 1] = "e"
   end
   lines[#lines + 1] = "plot " .. (#parts > 0 and table.concat(parts, ", ") or "NaN")
@@ -276,7 +277,7 @@ local function clock(animation, k)
   local times = animation.times
   local length = math.max(times[#times] - times[1], 1e-9)
   local digits = math.min(math.max(2 - math.floor(math.log(length / 4, 10)), 0), 9)
-  return (("t = %%.%df %s"):format(digits, (options.unit:gsub("%%", "%%%%")))):format(times[k])
+  return format(("t = %%.%df %s"):format(digits, (options.unit:gsub("%%", "%%%%"))), times[k])
 end
 
 local MOST = 20000 -- pictures
@@ -310,7 +311,7 @@ set clip two
 local function set_box(box, width, height)
   local lines = "set lmargin at screen %.9g\nset rmargin at screen %.9g\nset bmargin at screen %.9g\n"
     .. "set tmargin at screen %.9g\nset xrange [%d:%d]\nset yrange [%d:%d]\n"
-  return lines:format(box.left / width, box.right / width, box.bottom / height, box.top / height, box.left, box.right,
+  return format(lines, box.left / width, box.right / width, box.bottom / height, box.top / height, box.left, box.right,
     box.bottom, box.top)
 end
 
@@ -363,7 +364,7 @@ local function pictures(process, file, animation, size)
 end
 
 local function ffmpeg(size, ...)
-  return { "ffmpeg", "-v", "error", "-y", "-f", "image2pipe", "-framerate", ("%.6g"):format(size.fps), "-c:v", "png",
+  return { "ffmpeg", "-v", "error", "-y", "-f", "image2pipe", "-framerate", format("%.6g", size.fps), "-c:v", "png",
     "-i", "-", ... }
 end
 
@@ -372,7 +373,7 @@ local function has(process, program)
   return result ~= nil and result.status == 0
 end
 
-local function save_gif(process, file, animation, size)
+local function gif_bytes(process, file, animation, size)
   if has(process, "ffmpeg") then
     local filter = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=none"
     return run(process, file, ffmpeg(size, "-vf", filter, "-f", "gif", "-"), pictures(process, file, animation, size))
@@ -382,30 +383,32 @@ local function save_gif(process, file, animation, size)
   return run(process, file, { "gnuplot", "--default-settings" }, all_commands(animation, size, terminal), no_gnuplot)
 end
 
--- ffmpeg goes back in the file that it writes: to one beside it, which takes the name at the end.
-local function save_mp4(process, file, animation, size)
+-- f(...); what it raises has no position of this file.
+local function call(f, ...)
+  local good, result = pcall(f, ...)
+  if not good then error(result, 0) end
+  return result
+end
+
+-- ffmpeg goes back in the file that it writes: to one in a directory of its own.
+local function mp4_bytes(process, file, animation, size)
   if not has(process, "ffmpeg") then fail("animation: '%s': %s", file, no_ffmpeg) end
-  local part = file .. ".part.mp4"
-  local handle, message = io.open(part, "wb")
-  if not handle then fail("cannot write '%s': %s", file, (message:gsub("^.*: ", ""))) end
+  call(process.check, file)
+  local scratch <close> = call(process.scratch)
+  local part = tostring(scratch) .. "/film.mp4"
+  run(process, file, ffmpeg(size, "-pix_fmt", "yuv420p", "-movflags", "+faststart", "file:" .. part),
+    pictures(process, file, animation, size), no_ffmpeg)
+  local handle, message = io.open(part, "rb")
+  if not handle then fail("animation: '%s': ffmpeg has written nothing: %s", file, message) end
+  local bytes = handle:read "a"
   handle:close()
-  local good, problem = pcall(function()
-    run(process, file, ffmpeg(size, "-pix_fmt", "yuv420p", "-movflags", "+faststart", "file:" .. part),
-      pictures(process, file, animation, size), no_ffmpeg)
-    assert(os.rename(part, file))
-  end)
-  if not good then
-    os.remove(part)
-    error(problem, 0)
-  end
+  return bytes
 end
 
 -- Writes the animation to a file that ends in .gif or .mp4. size: width, height in pixels and fps.
 function film.save(process, file, animation, size)
-  if file:find "%.mp4$" then return save_mp4(process, file, animation, size) end
-  local bytes = save_gif(process, file, animation, size)
-  local good, message = pcall(process.save, file, bytes)
-  if not good then error(message, 0) end
+  local bytes = (file:find "%.mp4$" and mp4_bytes or gif_bytes)(process, file, animation, size)
+  call(process.save, file, bytes)
 end
 
 return film

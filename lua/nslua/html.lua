@@ -8,6 +8,8 @@
 
 local html = {}
 
+local format = require "nslua.core".number_support.format
+
 local _, here = ...
 local directory = here:match "^(.*[/\\])" or "./"
 
@@ -53,7 +55,7 @@ end
 local function json_number(x)
   if x ~= x or x == math.huge or x == -math.huge then return "null" end
   if x == math.floor(x) and math.abs(x) < 2 ^ 53 then return ("%d"):format(x) end
-  return ("%.17g"):format(x)
+  return format("%.17g", x)
 end
 
 local json
@@ -114,14 +116,14 @@ local formats = { u4 = "<I4", f4 = "<f", f8 = "<d" }
 
 -- A list of numbers as { type, base64 }: "u4", "f4" or "f8", little-endian.
 function html.numbers(list, kind)
-  local parts, format, n = {}, formats[kind], #list
-  local many = "<" .. format:sub(2):rep(64)
+  local parts, code, n = {}, formats[kind], #list
+  local many = "<" .. code:sub(2):rep(64)
   local from = 1
   while from + 63 <= n do
     parts[#parts + 1] = many:pack(table.unpack(list, from, from + 63))
     from = from + 64
   end
-  for i = from, n do parts[#parts + 1] = format:pack(list[i]) end
+  for i = from, n do parts[#parts + 1] = code:pack(list[i]) end
   return { type = kind, base64 = html.base64(table.concat(parts)) }
 end
 

@@ -5,7 +5,20 @@ local lazy = require "nslua.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
-  file_support = true, graph_support = true, motion_support = true, versions = true }
+  file_support = true, on_unknown = true, number_support = true, graph_support = true, motion_support = true,
+  versions = true }
+
+local names -- read when a name is asked for that is not there
+local function strict(who)
+  return function(...)
+    names = names or require "nslua.names"
+    return names.strict(who)(...)
+  end
+end
+core.on_unknown(function(...)
+  names = names or require "nslua.names"
+  return names.of_object(...)
+end)
 
 local ns = {}
 for name, value in pairs(core) do
@@ -20,11 +33,12 @@ ns.animation = lazy.table(function()
   local animation
   animation, drawing = require "nslua.animation"(core)
   return animation
-end)
-ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end)
-ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end)
+end, strict "ns.animation")
+ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
+  strict "ns.mechanics")
 ns.plot = lazy.table(function() return require "nslua.plot" end)
-ns.polygon = lazy.table(function() return require "nslua.polygon" end)
+ns.polygon = lazy.table(function() return require "nslua.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)
 lazy.functions(ns.numerics, "load_dump replay", function() return require "nslua.dump"(ns) end)
@@ -43,4 +57,5 @@ core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 
-return ns
+setmetatable(ns.numerics, { __index = strict "ns.numerics" })
+return setmetatable(ns, { __index = strict "ns" })

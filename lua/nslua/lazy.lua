@@ -10,6 +10,15 @@
 local lazy = {}
 
 local pending = setmetatable({}, { __mode = "k" }) -- table -> its loader, until it has run
+local missing = setmetatable({}, { __mode = "k" }) -- table -> what gives (or raises for) names that are not in it
+
+-- The metatable of what was loaded, with an __index for names that are not there when it has none.
+local function with_index(meta, index)
+  if not index or meta and meta.__index then return meta end
+  local copy = { __index = index }
+  for key, value in pairs(meta or {}) do copy[key] = value end
+  return copy
+end
 
 -- Fills t when it is a table of this file that is not filled yet. Returns t.
 function lazy.settle(t)
@@ -19,22 +28,27 @@ function lazy.settle(t)
     pending[t] = nil
     setmetatable(t, nil)
     for name, value in pairs(loaded) do t[name] = value end
-    setmetatable(t, getmetatable(loaded))
+    setmetatable(t, with_index(getmetatable(loaded), missing[t]))
   end
   return t
 end
 
 local meta = {
-  __index = function(t, name) return lazy.settle(t)[name] end,
+  __index = function(t, name)
+    local loaded = lazy.settle(t)
+    local index = (getmetatable(loaded) or {}).__index
+    if rawget(loaded, name) ~= nil or type(index) ~= "function" then return loaded[name] end
+    return index(loaded, name) -- a tail call: its error tells the line that asks
+  end,
   __newindex = function(t, name, value) lazy.settle(t)[name] = value end,
   __pairs = function(t) return pairs(lazy.settle(t)) end,
   __call = function(t, ...) return lazy.settle(t)(...) end,
 }
 
--- load() returns the table to fill it from.
-function lazy.table(load)
+-- load() returns the table to fill it from. index(t, name), if given, is asked for a name that is not in it then.
+function lazy.table(load, index)
   local t = setmetatable({}, meta)
-  pending[t] = load
+  pending[t], missing[t] = load, index
   return t
 end
 

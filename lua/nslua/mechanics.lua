@@ -23,6 +23,7 @@
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
 
+local format = require "nslua.core".number_support.format
 local where = require "nslua.where"
 where.ours()
 
@@ -30,7 +31,7 @@ return function(ns, motion)
   local mechanics, core = {}, {} -- core: what the other files share
   local sin, cos = math.sin, math.cos
 
-  local function fail(text, ...) where.fail(("mechanics: " .. text):format(...)) end
+  local function fail(text, ...) where.fail(format("mechanics: " .. text, ...)) end
 
   -- What an error of this or another quantity says, to be raised again with a name before it.
   local function said(message) return (where.bare(message, "mechanics"):gsub("^mechanics: ", "")) end
@@ -83,7 +84,7 @@ return function(ns, motion)
 
   local function number(value, who, what, least)
     if type(value) ~= "number" or value ~= value or math.abs(value) == math.huge or (least and value < least) then
-      fail("%s: %s: expected a number%s, got %s", who, what, least and (", at least %g"):format(least) or "",
+      fail("%s: %s: expected a number%s, got %s", who, what, least and format(", at least %g", least) or "",
         describe(value))
     end
     return value
@@ -460,7 +461,7 @@ return function(ns, motion)
   end
 
   local function evaluate_value(action, sys, t, q, v)
-    return list(action.value(t, q, v), action.count or sys.n, action.who, ("t=%.10g: value"):format(t))
+    return list(action.value(t, q, v), action.count or sys.n, action.who, format("t=%.10g: value", t))
   end
 
   -- value: components in the inertial axes, constant or f(t, q, v).

@@ -18,6 +18,8 @@
 -- Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., section VII.1; Shabana, Dynamics of
 -- Multibody Systems, 4th ed., chapter 5; Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16.
 
+local format = require "nslua.core".number_support.format
+
 require "nslua.where".ours()
 
 return function(ns, System, core)
@@ -451,7 +453,7 @@ return function(ns, System, core)
     end
     fail("t=%g: the independent coordinates (%s) lead no further: no dependent ones fulfil the constraints near "
       .. "those before%s", t, table.concat(self.independent, ", "),
-      least < math.huge and (" (the least residual found is %.3g)"):format(least) or "")
+      least < math.huge and format(" (the least residual found is %.3g)", least) or "")
   end
 
   -- q and v of all coordinates at y = (q_i, v_i); third the point with B and Phi_d.

@@ -19,6 +19,7 @@
 --
 -- Kane and Levinson, Dynamics: Theory and Applications, 1985, chapters 2 and 6.
 
+local format = require "nslua.core".number_support.format
 local where = require "nslua.where"
 where.ours()
 
@@ -100,7 +101,7 @@ return function(ns, mechanics, System, core)
     local texts = {}
     for i, part in ipairs(self.parts) do
       local factor = part.factor or 1
-      texts[i] = ("%s %s.%s"):format(type(factor) == "number" and ("%.6g"):format(factor) or "f(t, q)",
+      texts[i] = ("%s %s.%s"):format(type(factor) == "number" and format("%.6g", factor) or "f(t, q)",
         part.frame.name, ("xyz"):sub(part.axis, part.axis))
     end
     return "mechanics.vector " .. (#texts > 0 and table.concat(texts, " + ") or "0")

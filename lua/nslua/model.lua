@@ -17,6 +17,8 @@
 -- where the last one ended.
 
 -- Models of this many variables and more are assembled as sparse matrices.
+local format = require "nslua.core".number_support.format
+
 local SPARSE_FROM = 200
 
 local huge = math.huge
@@ -69,7 +71,7 @@ local function make(ns)
       end
     end
     if lower > upper or lower == huge or upper == -huge then
-      fail(("%s: %s: the lower bound %g is above the upper bound %g"):format(who, name, lower, upper))
+      fail(format("%s: %s: the lower bound %g is above the upper bound %g", who, name, lower, upper))
     end
   end
 
@@ -326,7 +328,7 @@ local function make(ns)
   local function check_entry(model, i, j, x)
     if x == x and x ~= huge and x ~= -huge then return x end
     local what = j == 0 and "constant" or ("coefficient of '%s'"):format(model.list[j].name)
-    fail(("solve: the condition of '%s': its %s is %g"):format(model.list[i].name, what, x))
+    fail(format("solve: the condition of '%s': its %s is %g", model.list[i].name, what, x))
   end
 
   -- The fixed part as lists of entries, places of the parametric entries, and the nonlinear parts by row.

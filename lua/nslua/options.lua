@@ -17,6 +17,12 @@
 
 local options = {}
 
+-- The words for a message of the command line, numbers with a point in every locale.
+local function words(...) return require "nslua.core".number_support.format(...) end
+
+-- The number that a text stands for; nil when it is none. Lua's tonumber takes the decimal comma of a locale too.
+local function number_in(text) return not text:find(",", 1, true) and tonumber(text) or nil end
+
 local function is_number(option)
   return type(option.default) == "number" or option.min or option.max or option.above
 end
@@ -35,9 +41,9 @@ local function expected(option)
     return "a name that ends in ." .. head .. (n > 1 and " or ." .. list[n] or "")
   end
   local bounds = {}
-  if option.above then bounds[#bounds + 1] = ("above %g"):format(option.above) end
-  if option.min then bounds[#bounds + 1] = ("at least %g"):format(option.min) end
-  if option.max then bounds[#bounds + 1] = ("at most %g"):format(option.max) end
+  if option.above then bounds[#bounds + 1] = words("above %g", option.above) end
+  if option.min then bounds[#bounds + 1] = words("at least %g", option.min) end
+  if option.max then bounds[#bounds + 1] = words("at most %g", option.max) end
   return "a number" .. (#bounds > 0 and ", " or "") .. table.concat(bounds, " and ")
 end
 
@@ -52,7 +58,7 @@ local function convert(option, text)
       if text:sub(-#ending - 1) == "." .. ending then return text end
     end
   elseif is_number(option) then
-    local number = tonumber(text)
+    local number = number_in(text)
     local good = number and number == number and number > -math.huge and number < math.huge
       and number >= (option.min or number) and number <= (option.max or number)
       and (not option.above or number > option.above)
@@ -79,7 +85,7 @@ function options.help(script, list)
   lines[#lines + 1] = options.usage(script, list)
   for _, option in ipairs(list) do
     local head = "--" .. option[1] .. " " .. value_name(option)
-    local default = option.default ~= nil and (" (default: %s)"):format(option.default) or ""
+    local default = option.default ~= nil and words(" (default: %s)", option.default) or ""
     lines[#lines + 1] = ("  %-" .. width .. "s  %s%s"):format(head, option.help or "", default)
   end
   lines[#lines + 1] = ("  %-" .. width .. "s  %s"):format("--help", "this text")
@@ -138,16 +144,29 @@ function options.parse(args, list)
   return result
 end
 
--- Writes rows of numbers and texts under a line of names as comma-separated values; numbers read back exactly. The
--- file appears whole or not at all; one that cannot be written ends the script with status 1.
-function options.write_csv(path, names, rows)
-  local lines = { table.concat(names, ",") }
-  for k, row in ipairs(rows) do
-    local cells = {}
-    for i, cell in ipairs(row) do cells[i] = type(cell) == "string" and cell or ("%.17g"):format(cell) end
-    lines[k + 1] = table.concat(cells, ",")
+-- A line of a .csv file; `what` the cells are, for messages. In a line of values an empty text stands for no value
+-- and a text that is a number for that, but for a line that would be empty.
+local function csv_line(number, what, cells, values)
+  values = values and not (#cells == 1 and cells[1] == "")
+  local parts = {}
+  for i, cell in ipairs(cells) do
+    local kind = type(cell)
+    if kind ~= "string" and kind ~= "number" then
+      error(("write_csv: %s[%d]: expected a number or a text, got %s"):format(what, i, kind), 3)
+    end
+    parts[i] = kind == "string" and number.cell(cell, values) or number.format("%.17g", cell)
   end
-  local good, message = pcall(require "nslua.core".process_support.save, path, table.concat(lines, "\n") .. "\n")
+  return table.concat(parts, ",")
+end
+
+-- Writes rows of numbers and texts under a line of names as comma-separated values. Numbers and texts read back
+-- exactly; an empty text stands for no value, one that is a number for that. The file appears whole or not at all;
+-- one that cannot be written ends the script with status 1.
+function options.write_csv(path, names, rows)
+  local core = require "nslua.core"
+  local lines = { csv_line(core.number_support, "names", names) }
+  for k, row in ipairs(rows) do lines[k + 1] = csv_line(core.number_support, ("rows[%d]"):format(k), row, true) end
+  local good, message = pcall(core.process_support.save, path, table.concat(lines, "\n") .. "\n")
   if not good then
     io.stderr:write(arg and arg[0] or "script", ": ", tostring(message), "\n")
     os.exit(1, true)

@@ -582,7 +582,7 @@ for _, axis in ipairs { "x", "y", "z" } do
     end
     for i = 1, #places do
       list[i] = { number(tick_name, "place", places[i]), labels and text(tick_name, "label", labels[i]) or
-        ("%g"):format(places[i]) }
+        core.number_support.format("%g", places[i]) }
     end
     self.tick_lists[axis] = list
     return self

@@ -1,6 +1,7 @@
 -- nslua.plot_data: the arguments of plotting functions, checked and copied.
 
 local core = require "nslua.core"
+local number = core.number_support
 
 local data = {}
 
@@ -14,7 +15,7 @@ function data.fail(message, ...)
     if not info or not info.source:find "nslua[/\\]plot[%w_]*%.lua$" then break end
     level = level + 1
   end
-  error(message:format(...), level)
+  error(number.format(message, ...), level)
 end
 
 local fail = data.fail
@@ -116,14 +117,15 @@ end
 
 function data.number(who, what, x, least)
   if type(x) ~= "number" or x ~= x or (least and x < least) or x == math.huge then
-    fail("%s: %s: expected a %s, got %s", who, what, least and ("number, at least %g"):format(least) or "number",
+    fail("%s: %s: expected a %s, got %s", who, what,
+      least and number.format("number, at least %g", least) or "number",
       describe(x))
   end
   return x
 end
 
 function data.text(who, what, x)
-  if type(x) == "number" then x = tostring(x) end
+  if type(x) == "number" then x = number.tostring(x) end
   if type(x) ~= "string" then fail("%s: %s: expected a text, got %s", who, what, describe(x)) end
   return x
 end
@@ -136,7 +138,7 @@ function data.interval(who, what, x, any_order)
   good = good and type(a) == "number" and type(b) == "number" and math.abs(a) < math.huge and math.abs(b) < math.huge
   if not good or a == b or (a > b and not any_order) then
     fail("%s: %s: expected two numbers, the first %s, got %s", who, what, any_order and "not the second" or
-      "below the second", good and ("%g and %g"):format(a, b) or describe(x))
+      "below the second", good and number.format("%g and %g", a, b) or describe(x))
   end
   return a, b
 end

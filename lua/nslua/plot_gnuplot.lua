@@ -11,6 +11,7 @@ local style = require "nslua.plot_style"
 local text = require "nslua.plot_text"
 
 local process, thin = core.process_support, core.thin_support
+local format = core.number_support.format
 local fail = data.fail
 local max, min, floor = math.max, math.min, math.floor
 
@@ -22,7 +23,7 @@ local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
 
 -- ---- terminals ----
 
-local function number(x) return ("%.6g"):format(x) end
+local function number(x) return format("%.6g", x) end
 
 -- Each: the lines that set it up for a figure of w x h inches.
 local terminals = {}
@@ -73,7 +74,7 @@ local Writer = {}
 Writer.__index = Writer
 
 function Writer:line(s, ...)
-  self.lines[#self.lines + 1] = select("#", ...) > 0 and s:format(...) or s
+  self.lines[#self.lines + 1] = select("#", ...) > 0 and format(s, ...) or s
 end
 
 -- A block of data; its name.
@@ -263,8 +264,8 @@ function elements.faces(w, _, a, _, p)
     local color = a.color or style.map_color(a.map, max(0, min(1, height)))
     local c, last = opacity | shaded(color, light), #f == 12 and 10 or 7
     local corner = "%.9g %.9g %.9g %d\n"
-    out[i] = table.concat { corner:format(f[1], f[2], f[3], c), corner:format(f[4], f[5], f[6], c), "\n",
-      corner:format(f[last], f[last + 1], f[last + 2], c), corner:format(f[7], f[8], f[9], c), "\n\n" }
+    out[i] = table.concat { format(corner, f[1], f[2], f[3], c), format(corner, f[4], f[5], f[6], c), "\n",
+      format(corner, f[last], f[last + 1], f[last + 2], c), format(corner, f[7], f[8], f[9], c), "\n\n" }
   end
   if #out == 0 then return {} end
   w.edge = a.edge and { a.edge, a.linewidth } or w.edge
@@ -345,8 +346,8 @@ end
 
 -- Limits as data are written: what lies on one is not outside.
 local function exact(x)
-  local short = ("%.15g"):format(x)
-  return tonumber(short) == x and short or ("%.17g"):format(x)
+  local short = format("%.15g", x)
+  return tonumber(short) == x and short or format("%.17g", x)
 end
 
 -- A place on an axis, at a limit when it differs from that by rounding only.
@@ -354,7 +355,7 @@ local function place_on(x, l, log)
   local at = layout.fraction(x, l, log)
   if math.abs(at) <= 1e-9 then return exact(l[1]) end
   if math.abs(at - 1) <= 1e-9 then return exact(l[2]) end
-  return ("%.12g"):format(x)
+  return format("%.12g", x)
 end
 
 -- Turned words end at their ticks, upright ones are centred below them or end beside them.
@@ -495,7 +496,7 @@ local function write_texts(w, p)
   for _, a in ipairs(p.axes.artists) do
     if a.kind == "text" then
       local place = {}
-      for i, c in ipairs(a.columns) do place[i] = ("%.15g"):format(c[1]) end
+      for i, c in ipairs(a.columns) do place[i] = format("%.15g", c[1]) end
       w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s', w:quote(a.text), table.concat(place,
         ","),
         a.align, a.color or DARK, number(a.rotation or 0), font_part(w, { fontsize = a.size }, EM))

@@ -2,6 +2,8 @@
 
 local ticks = {}
 
+local format = require "nslua.core".number_support.format
+
 local floor, ceil, abs, max, huge = math.floor, math.ceil, math.abs, math.max, math.huge
 
 -- 1, 2 or 5 times a power of ten, at least x.
@@ -50,7 +52,7 @@ local function linear(lo, hi, count)
   local decimals = decimals_of(step / unit)
   local result = { exponent = exponent ~= 0 and exponent or nil }
   for k = first, last do
-    local label = ("%." .. decimals .. "f"):format(k * step / unit)
+    local label = format("%." .. decimals .. "f", k * step / unit)
     if k == 0 then label = "0" end
     result[#result + 1] = { k * step, minus(label) }
   end
@@ -77,7 +79,7 @@ local function logarithmic(lo, hi, count)
     local every = max(1, ceil((last - first) / count))
     for k = first, last, every do
       local small = k >= -2 and k <= 3
-      result[#result + 1] = { 10.0 ^ k, last - first <= 4 and small and ("%g"):format(10.0 ^ k) or
+      result[#result + 1] = { 10.0 ^ k, last - first <= 4 and small and format("%g", 10.0 ^ k) or
         ("$10^{%s}$"):format(minus(tostring(k))) }
     end
     if every == 1 then result.minor = between(lo, hi, first, last) end
@@ -86,7 +88,7 @@ local function logarithmic(lo, hi, count)
   for k = first - 1, last + 1 do
     for _, m in ipairs { 1, 2, 5 } do
       local x = m * 10.0 ^ k
-      if x >= lo * (1 - 1e-9) and x <= hi * (1 + 1e-9) then result[#result + 1] = { x, ("%g"):format(x) } end
+      if x >= lo * (1 - 1e-9) and x <= hi * (1 + 1e-9) then result[#result + 1] = { x, format("%g", x) } end
     end
   end
   if #result < 2 then return linear(lo, hi, count) end

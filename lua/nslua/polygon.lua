@@ -15,6 +15,7 @@
 --   bounded, empty
 -- Each line is cut by all other half-planes (n^2 operations). Places closer than 1e-12 of the data's size are one.
 
+local format = require "nslua.core".number_support.format
 local where = require "nslua.where"
 
 local polygon = {}
@@ -265,7 +266,7 @@ end
 
 local function points(list)
   local parts = {}
-  for i, p in ipairs(list) do parts[i] = ("(%.6g, %.6g)"):format(p[1], p[2]) end
+  for i, p in ipairs(list) do parts[i] = format("(%.6g, %.6g)", p[1], p[2]) end
   return table.concat(parts, " ")
 end
 

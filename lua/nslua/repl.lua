@@ -167,7 +167,8 @@ local function read(state)
   if command and commands[command] ~= "chunk" then return text, text end
   while true do
     local body = command and text:match "^%s*:%a+(.*)$" or text
-    local chunk, message, more = source.compile(body, state.session.env, state.session.keeper)
+    local name = ("[%d]"):format(state.inputs + 1)
+    local chunk, message, more = source.compile(body, state.session.env, state.session.keeper, name)
     if command and not rest:find "%S" then return text, text end
     if not more then return text, body, chunk, message end
     local line = state.readline(MORE, text .. "\n")
@@ -214,7 +215,10 @@ local function turn(state)
     state.problem = nil
   end
   if not text then return text == nil end
-  if text:find "%S" then remember(state, text) end
+  if text:find "%S" then
+    state.inputs = state.inputs + 1
+    remember(state, text)
+  end
   if leaves(state, text) then return true end
   if chunk then return run(state, chunk, body, body ~= text) end
   if message then return complain(state, message) end
@@ -252,7 +256,8 @@ local function open_terminal(state)
 end
 
 return function(host, script)
-  local state = { host = host, session = session_of(), readline = plain_readline, help = print_help, given = {} }
+  local state = { host = host, session = session_of(), readline = plain_readline, help = print_help, given = {},
+    inputs = 0 }
   for name, value in next, _G do state.given[name] = value end -- what is no variable of the user
   state.explain = function(err) return explain(state, err) end
   if script then run_script(state, script) end

@@ -7,6 +7,7 @@ local DEPTH, ITEMS, BUDGET = 3, 24, 300 -- of nested tables; of the items of a t
 local SHORT = 44 -- characters of an item that stands beside others
 local LONG = 60 -- characters of a string inside a table
 local LONGEST = 4000 -- and of one alone
+local MOST_LINES, FIRST_LINES = 24, 10 -- of a string alone: as many are shown whole, of more the first
 
 local printer = {}
 
@@ -39,6 +40,17 @@ local function quoted(text)
   local shown = clean(more:gsub('[\\"]', "\\%0"), "%c")
   if width_of(shown) > LONG then shown = first(shown, LONG - 3) .. "..." end
   return '"' .. shown .. '"'
+end
+
+-- The first lines of a text, and how many there are, when that are many; a page of HTML is told in a line.
+local function shortened(text)
+  local _, newlines = text:gsub("\n", "")
+  local lines = newlines + (text:find "[^\n]$" and 1 or 0)
+  if lines <= MOST_LINES then return text, "" end
+  local page = text:find "^<!DOCTYPE html>"
+  local last = 0
+  for _ = 1, page and 1 or FIRST_LINES do last = text:find("\n", last + 1, true) end
+  return text:sub(1, last - 1), ("%s... (%d lines, %d bytes in all)"):format(page and "" or "\n", lines, #text)
 end
 
 -- A string alone: as print shows it, but for control characters.
@@ -224,7 +236,10 @@ end
 function printer.value(value, width)
   local kind = type(value)
   width = width or 80
-  if kind == "string" then return plain(value) end
+  if kind == "string" then
+    local head, rest = shortened(value)
+    return plain(head) .. rest
+  end
   if kind == "function" then return function_text(value) end
   if kind == "table" and class_of(value) ~= false then
     return render(value, { open = {}, left = BUDGET, width = width }, 0, 0)

@@ -136,17 +136,18 @@ local function incomplete(text, message)
   return message:find "<eof>'?$" ~= nil
 end
 
--- The chunk of an expression, of "=expression", or of statements, whose top-level locals go to `keeper`. Without one:
--- nil, the message, and whether more lines may make it whole.
-function source.compile(text, env, keeper)
+-- The chunk of an expression, of "=expression", or of statements, whose top-level locals go to `keeper`; `name` is
+-- what messages call it. Without one: nil, the message, and whether more lines may make it whole.
+function source.compile(text, env, keeper, name)
+  name = "=" .. (name or "stdin")
   local expression, equals = text:gsub("^%s*=", "", 1)
-  local chunk, message = load("return " .. expression, "=stdin", "t", env)
+  local chunk, message = load("return " .. expression, name, "t", env)
   if chunk then return chunk end
   local more = incomplete(text, message)
   if equals == 0 then
-    chunk, message = load(text, "=stdin", "t", env)
+    chunk, message = load(text, name, "t", env)
     if chunk and text:find("local", 1, true) then
-      chunk = load(source.keep_locals(text, keeper), "=stdin", "t", env) or chunk
+      chunk = load(source.keep_locals(text, keeper), name, "t", env) or chunk
     end
   end
   return chunk, message, not chunk and (more or incomplete(text, message))

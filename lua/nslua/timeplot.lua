@@ -12,6 +12,7 @@
 
 local canvas = require "nslua.canvas"
 local core = require "nslua.core"
+local format = core.number_support.format
 local html = require "nslua.html"
 local results = require "nslua.results"
 
@@ -21,7 +22,7 @@ local timeplot = {}
 local MOST = 14 -- series in a panel that was not asked for
 local POINTS = 40000 -- of a series, when nothing is asked for
 
-local function fail(text, ...) error(text:format(...), 0) end
+local function fail(text, ...) error(format(text, ...), 0) end
 
 local function check_keys(t, who, known)
   if type(t) ~= "table" then fail("%s: expected a table, got %s", who, show(t)) end

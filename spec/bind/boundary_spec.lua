@@ -28,9 +28,17 @@ describe("boundary conditions", function()
     local ds = free(3)
     assert.is_nil(ds:boundaryConditions())
     assert.is_nil(ds:reactionToBoundaryConditions())
+    assert.has_error(function() ds:setReactionToBoundaryConditions { 0 } end,
+      "LagrangianLinearTIDS: setReactionToBoundaryConditions: there are no boundary conditions")
     ds:setBoundaryConditions(bc)
     assert.equal(bc, ds:boundaryConditions())
     assert.same({ 0, 0 }, ds:reactionToBoundaryConditions():totable())
+    local reaction = ds:reactionToBoundaryConditions()
+    ds:setReactionToBoundaryConditions { 1.5, -2 }
+    assert.same({ 1.5, -2 }, reaction:totable())
+    assert.has_error(function() ds:setReactionToBoundaryConditions { 1 } end,
+      "LagrangianLinearTIDS: reaction: expected a vector of 2, got table of 1")
+    ds:setReactionToBoundaryConditions { 0, 0 }
     ds:setBoundaryConditions(nil)
     assert.is_nil(ds:boundaryConditions())
   end)

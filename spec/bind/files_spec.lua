@@ -161,6 +161,70 @@ describe("load", function()
     assert.same({}, csv "":names())
   end)
 
+  it("finds what stands between cells, and in numbers", function()
+    local c = csv "t;x\r\n0;1,5\r\n0,1;-2,5e-3\r\n"
+    assert.same({ "t", "x" }, c:names())
+    assert.same({ 0, 0.1 }, c.t:totable())
+    assert.same({ 1.5, -2.5e-3 }, c.x:totable())
+    assert.same({ 0.5, 1.5 }, csv "t;x\n0;0.5\n1;1.5\n".x:totable())
+    c = csv "0,1;0,2\n0,3;0,4\n" -- no names
+    assert.same({ { 0.1, 0.3 }, { 0.2, 0.4 } }, { c.c1:totable(), c.c2:totable() })
+    assert.same({ 2.5, 4 }, csv "a\tb\n1\t2.5\n3\t4\n".b:totable())
+    assert.same({ 2.5, 4 }, csv "a\tb\n1\t2,5\n3\t4\n".b:totable())
+    assert.same({ "1,234", 4 }, csv "a\tb\n1\t1,234\n3\t4\n".b) -- thousands or 1.234: nobody knows
+    assert.same({ 1.234, 4 }, csv "a;b\n1;1,234\n3;4\n".b:totable())
+    assert.same({ "x, y", "z" }, csv "a;b\n1;x, y\n2;z\n".b)
+    assert.same({ "a;b" }, csv '"a;b"\n1\n':names())
+    assert.same({ "a;b", "c" }, csv "a;b,c\n1,2\n":names())
+    assert.same({ "a;b" }, csv "a;b\n1\n2\n":names())
+    assert.same({ "1.234", 0.5 }, csv "a;b\n1;1.234\n3;0,5\n".b) -- in a file of decimal commas
+  end)
+
+  it("is told what stands between cells, and in numbers", function()
+    local function given(text, options)
+      host.write(path "c.csv", text)
+      return ns.load(path "c.csv", options)
+    end
+    assert.same({ "a;b" }, given("a;b\n1;2\n", { separator = "," }):names())
+    assert.same({ 1.234, 4 }, given("a\tb\n1\t1,234\n3\t4\n", { decimal = "," }).b:totable())
+    assert.same({ "1,5", 4 }, given("a;b\n1;1,5\n3;4\n", { decimal = "." }).b)
+    assert.same({ 1 }, given("a;b;c\n1;2;3\n", { separator = ";" }).a:totable())
+    local function refused(expected, ...) assert.equal(expected, message(ns.load, ...)) end
+    refused([[load: separator: expected ",", ";" or "\t", got ":"]], "a.csv", { separator = ":" })
+    refused([[load: decimal: expected "." or ",", got 3]], "a.csv", { decimal = 3 })
+    refused([[load: decimal: a comma stands between the cells already (separator = ",")]], "a.csv",
+      { separator = ",", decimal = "," })
+    refused("load: unknown option 'sep' of a .csv file (known: separator, decimal)", "a.csv", { sep = ";" })
+    refused("load: unknown option 'separator' of a .npz file (known: limit)", "a.npz", { separator = ";" })
+    refused("load: unknown option 'limit' of a .npy file (there is none)", "a.npy", { limit = 3 })
+    refused("load: options: expected a table, got string", "a.csv", ";")
+    refused("load: limit: expected a number of bytes, got -1", "a.npz", { limit = -1 })
+  end)
+
+  it("finds the form of random tables of both kinds", function()
+    math.randomseed(11)
+    for _ = 1, 300 do
+      local separator = ({ ",", ";", "\t" })[math.random(3)]
+      local decimal = separator ~= "," and math.random(2) == 1 and "," or "."
+      local cols, rows, lines, columns = math.random(2, 5), math.random(1, 30), {}, {}
+      if math.random(2) == 1 then
+        lines[1] = table.concat({ "t", "x", "y", "z", "w" }, separator, 1, cols)
+      end
+      for i = 1, rows do
+        local cells = {}
+        for j = 1, cols do
+          columns[j] = columns[j] or {}
+          columns[j][i] = math.random(-20, 20) / 8
+          cells[j] = tostring(columns[j][i]):gsub("%.", decimal)
+        end
+        lines[#lines + 1] = table.concat(cells, separator)
+      end
+      local loaded = csv(table.concat(lines, "\n"))
+      assert.equal(cols, #loaded:names())
+      for j = 1, cols do assert.same(columns[j], loaded:column(j):totable()) end
+    end
+  end)
+
   it("says where a text is not a table", function()
     assert.equal(("cannot read '%s': line 4: expected 2 cells, got 3"):format(path "c.csv"), message(csv, "a,b\n1,2\n\n1,2,3\n"))
     assert.equal(("cannot read '%s': line 2: expected 2 cells, got 1"):format(path "c.csv"), message(csv, "a,b\n1"))
@@ -215,6 +279,66 @@ describe("load", function()
     assert.is_true(accepted < #whole / 8)
     assert.equal(("cannot read '%s': it is no .npz file (a .zip archive), or one that is cut off"):format(path "bad.npz"),
       message(function() host.write(path "bad.npz", "hello") ns.load(path "bad.npz") end))
+  end)
+
+  -- An archive of one part that claims to hold `size` bytes.
+  local function packed(name, size, body, method)
+    local local_header = ("<c4I2I2I2I2I2I4I4I4I2I2"):pack("PK\3\4", 20, 0, method, 0, 0x21, 0, #body, size, #name, 0) .. name
+    local central = ("<c4I2I2I2I2I2I2I4I4I4I2I2I2I2I2I4I4"):pack("PK\1\2", 20, 20, 0, method, 0, 0x21, 0, #body, size, #name, 0, 0,
+      0, 0, 0, 0) .. name
+    return local_header .. body .. central .. ("<c4I2I2I2I2I4I4I2"):pack("PK\5\6", 0, 0, 1, 1, #central, #local_header + #body, 0)
+  end
+
+  it("unpacks no more of an archive than a limit that can be raised", function()
+    local body = ("\0"):rep(4 << 20)
+    host.write(path "bomb.npz", packed("x.npy", (4 << 30) - 1, body, 8))
+    assert.equal(("cannot read '%s': 'x' and what comes before it unpack to 4294967295 bytes, above the limit of 1073741824; "
+      .. "ns.load(file, {limit = bytes}) sets another"):format(path "bomb.npz"), message(ns.load, path "bomb.npz"))
+    assert.matches("above the limit of 1000;", message(ns.load, path "bomb.npz", { limit = 1000 }), 1, true)
+    host.write(path "small.npz", packed("x.npy", 2000, ("\0"):rep(100), 8))
+    assert.matches("'x' and what comes before it unpack to 2000 bytes, above the limit of 1999;", message(ns.load, path "small.npz",
+      { limit = 1999 }), 1, true)
+    assert.equal(("cannot read '%s': part 'x.npy' is damaged"):format(path "small.npz"), message(ns.load, path "small.npz",
+      { limit = 2000 }))
+    ns.save(path "plain.npz", { a = ns.zeros(1000) }) -- what is not packed is as large as its file
+    assert.equal(1000, #ns.load(path "plain.npz", { limit = 10 }).a)
+  end)
+
+  it("leaves out what is no array of numbers in an archive, and tells", function()
+    local function npy(description, shape, body)
+      local text = ("{'descr': %s, 'fortran_order': False, 'shape': %s, }\n"):format(description, shape)
+      return "\x93NUMPY\1\0" .. ("<I2"):pack(#text) .. text .. body
+    end
+    local function crc(text)
+      local sum = 0xffffffff
+      for i = 1, #text do
+        sum = sum ~ text:byte(i)
+        for _ = 1, 8 do sum = sum & 1 == 1 and sum >> 1 ~ 0xedb88320 or sum >> 1 end
+      end
+      return sum ~ 0xffffffff
+    end
+    local parts = { { "a", npy("'<f8'", "(2,)", ("<dd"):pack(1, 2)) }, { "label", npy("'<U3'", "(1,)", ("\0"):rep(12)) },
+      { "S", npy("'|S1'", "(2,)", "xy") }, { "o", npy("'|O'", "(1,)", "(I1\n.") }, { "r", npy("[('k', '<i4')]", "(1,)", "abcd") },
+      { "cube", npy("'<f8'", "(1, 1, 1)", ("\0"):rep(8)) }, { "z", npy("'<f8'", "(1,)", ("<d"):pack(3)) } }
+    local body, central = "", ""
+    for _, part in ipairs(parts) do
+      local name, bytes = part[1] .. ".npy", part[2]
+      central = central .. ("<c4I2I2I2I2I2I2I4I4I4I2I2I2I2I2I4I4"):pack("PK\1\2", 20, 20, 0, 0, 0, 0x21, crc(bytes), #bytes, #bytes,
+        #name, 0, 0, 0, 0, 0, #body) .. name
+      body = body .. ("<c4I2I2I2I2I2I4I4I4I2I2"):pack("PK\3\4", 20, 0, 0, 0, 0x21, crc(bytes), #bytes, #bytes, #name, 0)
+        .. name .. bytes
+    end
+    host.write(path "mixed.npz", body .. central .. ("<c4I2I2I2I2I4I4I2"):pack("PK\5\6", 0, 0, #parts, #parts, #central, #body, 0))
+    local run = ns.load(path "mixed.npz")
+    assert.same({ "a", "z" }, run:names())
+    assert.same({ 1, 2 }, run.a:totable())
+    assert.equal(3, run.z[1])
+    assert.equal("columns (2 rows): a, z; not read: S, cube, label, o, r", tostring(run))
+    assert.same({ label = "arrays of '<U3' are not read", S = "arrays of '|S1' are not read", o = "arrays of '|O' are not read",
+      r = "arrays of records are not read", cube = "arrays of more than two dimensions are not read" }, run:unread())
+    assert.equal("column: 'label' was not read: arrays of '<U3' are not read", message(function() return run.label end))
+    ns.save(path "a.npz", { a = { 1, 2 }, z = { 3 } })
+    assert.same({}, ns.load(path "a.npz"):unread())
   end)
 
   it("and save go together with numpy", function()

@@ -35,6 +35,7 @@ describe("dynamical systems", function()
     assert.equal("FirstOrderNonLinearDS: unknown option '1' " .. nonlinear, message(NL, { 1, x0 = { 1 } }))
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0", message(NL, { x0 = { 1 }, f = 3 }))
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0", message(NL, { 1 }, 3))
+    assert.equal("FirstOrderNonLinearDS: f: expected a function, got nil", message(NL, { 1 }, nil))
     assert.equal("FirstOrderNonLinearDS: jacobianfx: expected a function, got table of 0",
       message(NL, { 1 }, nil, {}))
   end)

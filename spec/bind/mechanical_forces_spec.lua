@@ -213,6 +213,23 @@ describe("native callbacks of mechanical systems", function()
     assert.equal(9.81 * 0.5, native:computePotentialEnergy(0))
   end)
 
+  it("are had by texts of a library and a symbol, in constructors and option tables", function()
+    local stem = library:gsub("%.so$", "")
+    for _, path in ipairs { stem, library } do
+      local ds = ns.LagrangianDS({ 1, 0.5 }, { 0, 0 }, path .. ":bar_mass")
+      assert.same({ { 2.25, 0 }, { 0, 1 } }, ds:computeMass():totable())
+      ds = ns.LagrangianDS { q0 = { 1, 0.5 }, v0 = { 0, 3 }, mass = path .. ":bar_mass", fInt = path .. ":bar_fint", z = { 1 } }
+      assert.near(2 * math.sin(1) + 3, ds:computeFInt(2)[1], 1e-15)
+      assert.equal(ds:computeMass(), ns.LagrangianDS({ 1, 0.5 }, { 0, 0 }, path .. ":bar_mass"):computeMass())
+    end
+    local function new(text) return function() return ns.LagrangianDS({ 1, 0.5 }, { 0, 0 }, text) end end
+    assert.equal(("library '%s' has no symbol 'quux'"):format(library), message(new(stem .. ":quux")))
+    assert.matches("^cannot open library '/nonexistent/plugin%.so': ", message(new "/nonexistent/plugin:mass"))
+    for _, text in ipairs { "plugin", "plugin:", ":mass" } do
+      assert.matches("^LagrangianDS: mass: expected ", message(new(text)):gsub("^mass: ", "LagrangianDS: mass: "))
+    end
+  end)
+
   it("of rigid bodies have moments of the time and of the state, with their Jacobians", function()
     local function body(options)
       local all = { q0 = { 1, 2, 3, 1, 0.2, -0.3, 0.5 }, v0 = { 1, 0, 0, 0.3, 1, -2 }, mass = 5, inertia = ns.eye(3), z = { 0.5 } }

@@ -56,6 +56,23 @@ describe("native callbacks", function()
     end)
   end
 
+  it("of systems and relations, by texts of a library and a symbol", function()
+    local stem = library:gsub("%.so$", "")
+    local function text(symbol) return ("%s:%s"):format(stem, symbol) end
+    local r, ds = {}, ns.FirstOrderNonLinearDS({ 1, -0.5 }, text "plant_f", text "plant_jacobian")
+    ds:setComputeMFunction(library, "plant_M")
+    for key, symbol in pairs(relations.NonLinearR) do r[key] = text(symbol) end
+    local by_texts = models.simulate(ds, ns.FirstOrderNonLinearR(r))
+    local by_position = models.simulate(ns.FirstOrderNonLinearDS { x0 = { 1, -0.5 }, f = text "plant_f",
+      jacobianfx = text "plant_jacobian", M = text "plant_M" },
+      ns.FirstOrderNonLinearR(r.h, r.g, r.Jachx, r.Jacglambda, r.Jachlambda, r.Jacgx))
+    local reference = models.advance((models.simulate(lua_plant(), ns.FirstOrderNonLinearR(models.NonLinearR))))
+    check_near(reference, models.advance(by_texts))
+    check_near(reference, models.advance(by_position))
+    assert.equal("FirstOrderNonLinearR: h: expected a function, got string", message(ns.FirstOrderNonLinearR, { h = "value_h" }))
+    assert.equal(("library '%s' has no symbol 'quux'"):format(library), message(ns.FirstOrderNonLinearR, { h = text "quux" }))
+  end)
+
   it("stay loaded with the relation alone", function()
     local relation = with(ns.FirstOrderNonLinearR(), relations.NonLinearR)
     local simu = models.simulate(lua_plant(), relation)

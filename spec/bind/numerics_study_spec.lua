@@ -1,3 +1,4 @@
+local host = require "host"
 local ns = require "nslua"
 
 -- x' = B lambda, y = x + D lambda, relay on [0, 1]: with B = D = 0 the one-step problem has a zero matrix.
@@ -73,6 +74,53 @@ describe("a one-step problem", function()
     os.remove(file)
   end)
 
+  it("is read as data: nothing in its file is run", function()
+    local file, parts = os.tmpname(), {}
+    local problem = "M = {{2}}, q = {1}, lower = {-math.huge}, upper = {0/0, 0x10, 1e-3}"
+    for _, hostile in ipairs { "x = (function() while true do end end)()", 'x = ("x"):rep(1e9)', "x = os.exit(3)",
+      "x = {}[{} .. 1]", "[1] = 2", "x = 1 + 1", "x = [[ ]]", 'x = "\\n"' } do
+      host.write(file, ("while true do end return {%s}"):format(problem))
+      assert.has_error(function() ns.numerics.load_dump(file) end)
+      host.write(file, ("return {%s, %s}"):format(problem, hostile))
+      local good, message = pcall(ns.numerics.load_dump, file)
+      assert.is_false(good)
+      parts[#parts + 1] = message:match "expected a one%-step problem written by dump%(%): line 1: expected .*"
+    end
+    assert.equal(8, #parts)
+    host.write(file, ("-- %s\n{ --{{{ \n%s; name = 'a b', 3, {}, -- end\n}"):format(("-"):rep(100), problem))
+    local _, record = ns.numerics.load_dump(file)
+    assert.same({ -math.huge }, record.lower)
+    assert.same({ 16, 1e-3 }, { record.upper[2], record.upper[3] })
+    assert.same({ "a b", 3, {} }, { record.name, record[1], record[2] })
+    os.remove(file)
+  end)
+
+  it("with bytes of its file changed is a problem or refused, in a message", function()
+    local problem, file, refused = ns.Relay(), os.tmpname(), 0
+    relay(0.25, 1, problem):computeOneStep()
+    problem:dump(file)
+    local whole = host.read(file)
+    local odd = { "{", "}", "(", "\"", "'", "--", "[[", "]]", "=", ",", "\\", "\0", "\255", "1e", "0x", "math.", "function", "\n" }
+    math.randomseed(17)
+    for _ = 1, 1000 do
+      local text = whole
+      for _ = 1, math.random(3) do
+        local at = math.random(#text + 1)
+        text = text:sub(1, at - 1) .. odd[math.random(#odd)] .. text:sub(at + math.random(0, 3))
+      end
+      if math.random(4) == 1 then text = text:sub(1, math.random(#text)) end
+      host.write(file, text)
+      local good, result, record = pcall(ns.numerics.load_dump, file)
+      if good then assert.equal("table", type(record.M) == "table" and type(result.q))
+      else
+        refused = refused + 1
+        assert.matches("load_dump: " .. file .. ": expected a one-step problem written by dump(): ", result, 1, true)
+      end
+    end
+    assert.is_true(refused > 500)
+    os.remove(file)
+  end)
+
   it("does not come back from other files", function()
     local file = os.tmpname()
     local function holds(text)
@@ -86,7 +134,15 @@ describe("a one-step problem", function()
     assert.error_matches(holds "return {M = {{1}}}", expected, 1, true)
     assert.error_matches(holds "os.exit(3)", expected, 1, true)
     assert.error_matches(holds "return {", "load_dump: ", 1, true)
+    assert.error_matches(holds "return {\n M = {{1, x}}}", expected .. ": line 2: expected a number, a text or a table, got 'x'",
+      1, true)
+    assert.error_matches(holds "{M = {{1}}, q = {1e}}", "line 1: expected a number, got '1e'", 1, true)
+    assert.error_matches(holds "return {1 2}", "line 1: expected ',' or '}', got '2'", 1, true)
+    assert.error_matches(holds "return {} {}", "line 1: expected the end of the file, got '{'", 1, true)
+    assert.error_matches(holds(("{"):rep(100000)), "expected at most 8 tables in each other, got '{'", 1, true)
+    assert.error_matches(holds "return {M = {{1}}, q = {'", "expected a number, a text or a table, got '''", 1, true)
     os.remove(file)
+    assert.error_matches(function() ns.numerics.load_dump "/" end, "load_dump: cannot open /: Is a directory", 1, true)
     assert.error_matches(function() ns.numerics.load_dump(file) end, "load_dump: cannot open", 1, true)
     assert.error_matches(function() ns.numerics.load_dump() end, "load_dump: file: expected a string, got nil", 1,
       true)

@@ -17,6 +17,7 @@ describe("one-step problems", function()
     for _, kind in ipairs { "LCP", "Relay", "MLCP", "Equality" } do
       local make = ns[kind]
       assert.equal(kind .. ": options: expected a table, got number 3.0", message(make, 3))
+      assert.equal(kind .. ": options: expected a table, got nil", message(make, nil))
       assert.equal(kind .. ": unknown option 'foo' (known: tolerance, maxIterations, solver)",
         message(make, { foo = 1 }))
       assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 0.0", message(make, { tolerance = 0 }))
@@ -175,6 +176,7 @@ describe("FrictionContact and GenericMechanical", function()
     assert.equal("FrictionContact: dim: expected 2 or 3, got 4", message(make, 4))
     assert.equal("FrictionContact: dim: expected an integer, got number 2.5", message(make, 2.5))
     assert.equal("FrictionContact: options: expected a table, got string", message(make, "x"))
+    assert.equal("FrictionContact: options: expected a table, got nil", message(make, nil))
     assert.equal("FrictionContact: options: expected a table, got number 3.0", message(make, 2, 3))
     assert.equal("FrictionContact: expected at most 1 argument, got 2", message(make, 2, {}, {}))
     assert.equal("GenericMechanical: options: expected a table, got number 3.0", message(ns.GenericMechanical, 3))

@@ -162,6 +162,12 @@ describe("relations", function()
     local r = ns.LagrangianCompliantLinearTIR({ { 1, 2 } }, { { 3 } }, { { 4 } }, { 5 })
     assert.same({ ns.matrix { { 1, 2 } }, ns.matrix { { 3 } }, ns.matrix { { 4 } }, ns.vector { 5 } },
       { r:C(), r:D(), r:F(), r:e() })
+    assert.equal("LagrangianLinearTIR: C: expected a matrix, got nil", message(ns.LagrangianLinearTIR, nil))
+    for _, kind in ipairs { "FirstOrderNonLinearR", "FirstOrderType1R", "LagrangianScleronomousR" } do
+      assert.equal(kind .. ": h: expected a function, got nil", message(ns[kind], nil))
+    end
+    assert.equal("FirstOrderNonLinearR: g: expected a function, got nil", message(ns.FirstOrderNonLinearR, print, nil))
+    assert.equal("userdata", type(ns.LagrangianScleronomousR(print, nil)))
     r = ns.LagrangianLinearTIR({ { 1, 2 } }, nil, { 5 })
     assert.is_nil(r:F())
     assert.equal(ns.vector { 5 }, r:e())

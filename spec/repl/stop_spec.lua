@@ -133,7 +133,7 @@ describe("Ctrl-C at the prompt", function()
   end
 
   it("stops loops in Lua, in coroutines, around pcall, and a __tostring", function()
-    stops("print 'up' while true do end", "stdin:1: interrupted!")
+    stops("print 'up' while true do end", "%[%d+%]:1: interrupted!")
     stops("print 'up' coroutine.wrap(function() while true do end end)()", "interrupted!")
     stops("print 'up' while true do pcall(function() while true do end end) end", "interrupted!")
     stops("print 'up' while true do coroutine.resume(coroutine.create(function() while true do end end)) end", "interrupted!")
@@ -159,7 +159,15 @@ describe("Ctrl-C at the prompt", function()
     terminal:wait "%^C\nsolution %(interrupted%)"
     terminal:line("print 'up' while true do end", "\nup")
     terminal:send "<C-c>"
-    terminal:wait "%^C\nstdin:1: interrupted!"
+    terminal:wait "%^C\n%[%d+%]:1: interrupted!"
+  end)
+
+  it("leaves no blank line where a run has told how far it is", function()
+    system "1e-5"
+    terminal:clear()
+    terminal:line("s:run { every = 100000 }", "\nt = [%d.e+-]+, step %d+ of %d+, %d+ s to go")
+    terminal:send "<C-c>"
+    terminal:wait "to go %^C\n%[%d+%]:1: interrupted %(t="
   end)
 
   it("stops loops around runs that fail, when pressed twice", function()

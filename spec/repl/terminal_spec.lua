@@ -81,7 +81,7 @@ describe("the prompt on a terminal", function()
   it("says what is missing when the input ends inside a chunk", function()
     terminal:line("if x then", "\n>> *$")
     terminal:send "<C-d>"
-    terminal:wait "stdin:1: 'end' expected near <eof>\n> *$"
+    terminal:wait "%[%d+%]:1: 'end' expected near <eof>\n> *$"
   end)
 
   it("edits: left, right, home, end, delete, backspace, words, to the end", function()
@@ -239,11 +239,67 @@ describe("the prompt on a terminal", function()
     end)
   end)
 
+  describe("what is pasted", function()
+    -- As a terminal hands it over that was asked for brackets.
+    local function paste(text)
+      host.write(directory .. "/clipboard", text)
+      os.execute(("%sload-buffer %s/clipboard && %spaste-buffer -p -r -t s"):format(terminal.tmux, directory, terminal.tmux))
+    end
+
+    it("is text: a tab in it completes nothing", function()
+      fresh()
+      paste "print('ns.lins\t|', 1)"
+      terminal:wait "> print%('ns%.lins +|', 1%)$"
+      terminal:send "<Enter>"
+      terminal:wait "\nns.lins\t? +|[ \t]+1\n> *$"
+      fresh()
+      paste "func\t = 3"
+      terminal:wait "> func +%= 3$"
+      terminal:send("<Enter>", "func", "<Enter>")
+      terminal:wait "\n3\n> *$"
+    end)
+
+    it("goes line by line, and the last one waits for Enter", function()
+      fresh()
+      paste "a_pasted = 1\nfor i = 1, 2 do\n\ta_pasted = a_pasted + i\nend\na_pasted * 10\n'waits"
+      terminal:wait ">> end\n> a_pasted %* 10\n40\n> 'waits$"
+      terminal:send("'", "<Enter>")
+      terminal:wait "\nwaits\n> *$"
+    end)
+
+    it("moves no cursor and leaves nothing: keys in it are left out", function()
+      fresh()
+      paste "1\027[D\1\4\0082 + \0273\127"
+      terminal:wait "> 1%[D2 %+ 3$" -- the escape itself is left out, what follows is text
+      fresh()
+    end)
+
+    it("takes UTF-8, and tabs that are typed complete again", function()
+      fresh()
+      paste "'größe ∂λ€'"
+      terminal:wait "> 'größe ∂λ€'$"
+      terminal:send "<Enter>"
+      terminal:wait "\ngröße ∂λ€\n> *$"
+      terminal:send("ns.lins", "<Tab>")
+      terminal:wait "> ns%.linspace$"
+    end)
+
+    it("is not read on after Ctrl-C", function()
+      fresh()
+      paste "print 'up' while true do end\nprint 'never'\nprint 'seen'\n"
+      terminal:wait "\nup"
+      terminal:send "<C-c>"
+      terminal:wait "interrupted!\n[^>]*> *$"
+      terminal:line("1 + 1", "\n2\n> *$")
+      assert.is_nil(terminal:screen():find("\nseen", 1, true))
+    end)
+  end)
+
   describe("errors", function()
     it("are red, with a dim traceback", function()
-      terminal:line("error 'oops'", "stdin:1: oops\nstack traceback:\n.*in main chunk\n> *$")
+      terminal:line("error 'oops'", "%[%d+%]:1: oops\nstack traceback:\n.*in main chunk\n> *$")
       local colours = terminal:colours()
-      assert.truthy(colours:find("\27[31mstdin:1: oops", 1, true))
+      assert.truthy(colours:find "\27%[31m%[%d+%]:1: oops")
       assert.truthy(colours:find("\27[2m", 1, true))
     end)
 
@@ -251,14 +307,14 @@ describe("the prompt on a terminal", function()
       for _, environment in ipairs { "NO_COLOR=1", "TERM=dumb" } do
         leave()
         start(environment)
-        terminal:line("error 'oops'", "stdin:1: oops\nstack traceback:\n.*in main chunk\n> *$")
+        terminal:line("error 'oops'", "%[%d+%]:1: oops\nstack traceback:\n.*in main chunk\n> *$")
         assert.is_nil(terminal:colours():find("\27[31m", 1, true))
       end
       leave()
     end)
 
     it("can put no control characters on the terminal", function()
-      terminal:line("error 'a\\27[2Jb'", "stdin:1: a\\x1B%[2Jb\n")
+      terminal:line("error 'a\\27[2Jb'", "%[%d+%]:1: a\\x1B%[2Jb\n")
     end)
   end)
 

@@ -123,9 +123,16 @@ static char *name_in(const NsCsvCell *cell) {
   return NULL;
 }
 
+static char separator_of(const char *bytes, size_t size) {
+  NsCsvForm form = ns_csv_form(bytes, size, (NsCsvForm){0, 0});
+  CHECK(form.separator == ',' || form.separator == ';' || form.separator == '\t');
+  CHECK(form.decimal == '.' || (form.separator != ',' && form.decimal == ','));
+  return form.separator;
+}
+
 /* Whether all rows have the cells of the first one; *cells of all rows. Checks that cells lie in the text. */
 static bool measure(const char *bytes, size_t size, int *cols, size_t *cells) {
-  NsCsvReader reader = ns_csv_reader(bytes, size);
+  NsCsvReader reader = ns_csv_reader(bytes, size, separator_of(bytes, size));
   NsCsvCell cell;
   bool even = true;
   int j = 0;
@@ -150,7 +157,7 @@ static bool read_table(const char *bytes, size_t size, Table *table) {
   NsCsvCell cell;
   *table = (Table){0};
   if (!measure(bytes, size, &table->cols, &cells)) return table->cols = 0, false;
-  NsCsvReader reader = ns_csv_reader(bytes, size);
+  NsCsvReader reader = ns_csv_reader(bytes, size, separator_of(bytes, size));
   table->rows = (ptrdiff_t)(cells / (size_t)table->cols) - 1;
   table->names = ns_alloc((size_t)table->cols, sizeof *table->names);
   table->columns = ns_alloc((size_t)table->cols, sizeof *table->columns);
@@ -173,7 +180,7 @@ static bool read_table(const char *bytes, size_t size, Table *table) {
 
 /* The first row of what is written is taken for names, and not for numbers, a comment or nothing. */
 static void check_header(const char *bytes, size_t size) {
-  NsCsvReader reader = ns_csv_reader(bytes, size);
+  NsCsvReader reader = ns_csv_reader(bytes, size, separator_of(bytes, size));
   NsCsvCell cell;
   double x;
   bool names = false;

@@ -51,7 +51,7 @@ describe("files of any bytes", function()
 
   -- Some bytes of a text changed, taken away, doubled.
   local function changed(text)
-    local odd = { "\0", "\255", '"', ",", "\n", "#", "9", "(", "e" }
+    local odd = { "\0", "\255", '"', ",", ";", "\t", "\n", "#", "9", "(", "e" }
     for _ = 1, math.random(3) do
       local at = math.random(#text + 1)
       local tail = text:sub(at + math.random(0, 2))

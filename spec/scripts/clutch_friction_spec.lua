@@ -30,6 +30,27 @@ describe("scripts/clutch_friction.lua", function()
     end
   end
 
+  it("takes theta and gamma: the same law of the disks, the steps of another method", function()
+    local implicit = run "--mode ramp --alpha 37"
+    for _, given in ipairs { { 1, 1 }, { 0.5, 1 }, { 0.5, 0.5 }, { 0.7, 0.6 } } do
+      local theta, gamma = table.unpack(given)
+      local c, out = run(("--mode ramp --alpha 37 --theta %g --gamma %g"):format(theta, gamma))
+      assert.matches(("^ramp: alpha = 37, theta = %g, gamma = %g, 400 steps\n"):format(theta, gamma), out)
+      assert.equal(401, c.n)
+      for i = 2, c.n do
+        local bound = 37 * math.min(math.max((c.t[i] - 5) / 5, 0), 1)
+        assert.is_true(math.abs(c.tau[i]) <= bound + 1e-10)
+        assert.near(11.25, c.w1[i] + c.w2[i] / 4, 1e-10)
+        local torque = gamma * c.tau[i] + (1 - gamma) * c.tau[i - 1]
+        assert.near(c.w1[i - 1] + 0.05 * (10 + torque), c.w1[i], 1e-9)
+        if theta == 1 and gamma == 1 then assert.equal(implicit.w1[i], c.w1[i]) end
+      end
+    end
+    local _, err, status = host.nslua_run "scripts/clutch_friction.lua --theta 0"
+    assert.matches("--theta: expected a number, above 0 and at most 1, got '0'", err, 1, true)
+    assert.equal(1, status)
+  end)
+
   it("conserves J1 w1 + J2 w2, bounds the torque, and slips only at its bound", function()
     local c = run "--mode ramp --alpha 37"
     for i = 2, c.n do
@@ -57,6 +78,7 @@ describe("scripts/clutch_friction.lua", function()
     local _, err, status = host.nslua_run "scripts/clutch_friction.lua --alpha=-3"
     assert.equal(1, status)
     assert.equal("scripts/clutch_friction.lua: --alpha: expected a number, at least 0, got '-3'\n" ..
-      "usage: scripts/clutch_friction.lua [--mode engage|disengage|ramp] [--alpha NUMBER] [--csv FILE] [--plot DIR]\n", err)
+      "usage: scripts/clutch_friction.lua [--mode engage|disengage|ramp] [--alpha NUMBER] [--theta NUMBER] [--gamma NUMBER] " ..
+      "[--csv FILE] [--plot DIR]\n", err)
   end)
 end)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 /* ---- text ---- */
 
@@ -35,7 +36,7 @@ static void put(Text *t, const char *format, ...) {
     t->room = room;
   }
   va_start(args, format);
-  t->length += (size_t)vsnprintf(t->text + t->length, MOST, format, args);
+  t->length += (size_t)ns_vprint(t->text + t->length, MOST, format, args);
   va_end(args);
 }
 

@@ -5,13 +5,14 @@
 #include "base/error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "base/text.h"
 
 NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) {
   if (err) {
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    ns_vprint(err->text, sizeof err->text, format, args);
     va_end(args);
     err->status = status;
   }

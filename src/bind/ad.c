@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/dual.h"
 #include "bind/matrix.h"
 #include "bind/swap.h"
@@ -267,7 +268,7 @@ static void check_values(lua_State *L, const Job *job, const NslDualVector *out)
     double value = out->e[i * out->step];
     char text[120];
     if (same_value(value, job->plain[i])) continue;
-    snprintf(text, sizeof text, "(%.17g) differs from the plain one (%.17g)", value, job->plain[i]);
+    ns_print(text, sizeof text, "(%.17g) differs from the plain one (%.17g)", value, job->plain[i]);
     lua_pushfstring(L,
                     "%s[%d]: the value with dual numbers %s: the callback branches on == or keeps state; "
                     "give its Jacobian",

@@ -307,9 +307,18 @@ static int ds_reaction(lua_State *L) {
   return nsl_ds_view(L, self->ds->reaction, self->ds->nreaction, "reaction", NULL);
 }
 
+/* setReactionToBoundaryConditions(values): copied; the next step puts its own there. */
+static int ds_set_reaction(lua_State *L) {
+  NslDs *self = nsl_check_idle_mechanical(L, "setReactionToBoundaryConditions");
+  if (!nsl_mechanical(self)->boundary)
+    return luaL_error(L, "%s: setReactionToBoundaryConditions: there are no boundary conditions", self->callee.head.type->name);
+  return nsl_ds_assign(L, self, self->ds->reaction, self->ds->nreaction, "reaction");
+}
+
 const luaL_Reg nsl_mechanical_boundary_methods[] = {{"setBoundaryConditions", ds_set_boundary},
                                                     {"boundaryConditions", ds_boundary},
                                                     {"reactionToBoundaryConditions", ds_reaction},
+                                                    {"setReactionToBoundaryConditions", ds_set_reaction},
                                                     {NULL, NULL}};
 
 void nsl_open_boundary(lua_State *L) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/compile.h"
 
 /* ---- errors ---- */
@@ -27,9 +28,9 @@ static void push_context(lua_State *L, const NslHost *host) {
   const NsProgress *at = host->progress;
   char place[96] = "";
   if (at && at->newton > 0)
-    snprintf(place, sizeof place, "t=%.10g step %ld newton %d: ", at->t, at->step, at->newton);
+    ns_print(place, sizeof place, "t=%.10g step %ld newton %d: ", at->t, at->step, at->newton);
   else if (at)
-    snprintf(place, sizeof place, "t=%.10g step %ld: ", at->t, at->step);
+    ns_print(place, sizeof place, "t=%.10g step %ld: ", at->t, at->step);
   lua_pushfstring(L, "%s %s: %s", nsl_callee_title(L, cb->callee), cb->slot->name, place);
   lua_remove(L, -2);
 }

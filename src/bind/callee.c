@@ -128,19 +128,73 @@ static void rebind(lua_State *L, int idx) {
   callee->present = present;
 }
 
-void nsl_set_function(lua_State *L, int idx, int slot, int function) {
-  NslCallee *callee = lua_touserdata(L, idx);
-  NslCallback *cb = &callee->callbacks[slot];
-  put_in_sheet(L, idx, nsl_function_place(slot), function);
-  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
-  cb->trace = NULL;
-  rebind(L, idx);
+/* An open shared library, kept as long as a callee may call into it. */
+typedef struct NslLibrary {
+  NslHead head;
+  NsLibrary *library;
+} NslLibrary;
+
+static const NslType library_type = {.name = "library"};
+
+static int library_gc(lua_State *L) {
+  NslLibrary *handle = lua_touserdata(L, 1);
+  ns_library_close(handle->library);
+  handle->library = NULL;
+  return 0;
+}
+
+/*
+** Looks up a symbol in a shared library, which the callee at idx keeps open; raises with the library's and the
+** symbol's name.
+*/
+static NslSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, const char *name) {
+  NsError err = {NS_OK, ""};
+  NslSymbol symbol = NULL;
+  NslLibrary *handle = nsl_new(L, &library_type, sizeof *handle, 0);
+  if (ns_library_open(&handle->library, path, &err) != NS_OK) nsl_raise(L, &err);
+  if (ns_library_symbol(handle->library, name, &symbol, &err) != NS_OK) nsl_raise(L, &err);
+  nsl_anchor(L, idx, ((NslCallee *)lua_touserdata(L, idx))->callbacks[slot].slot->name, -1);
+  lua_pop(L, 1);
+  return symbol;
 }
 
 void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol) {
   NslCallee *callee = lua_touserdata(L, idx);
   callee->callbacks[slot].backing = NSL_LIBRARY;
   callee->callbacks[slot].symbol = symbol;
+  rebind(L, idx);
+}
+
+bool nsl_is_plugin(lua_State *L, int idx) {
+  const char *text = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  const char *colon = text ? strrchr(text, ':') : NULL;
+  return colon && colon > text && colon[1];
+}
+
+bool nsl_may_be_callback(lua_State *L, int idx) {
+  return nsl_is_callback(L, idx) || nsl_is_plugin(L, idx);
+}
+
+/* Sets the symbol of the text "library:symbol" at stack index `plugin`; ".so" is added to a library without it. */
+static void set_plugin(lua_State *L, int idx, int slot, int plugin) {
+  const char *text = lua_tostring(L, plugin), *colon = strrchr(text, ':');
+  bool whole = colon - text > 3 && strncmp(colon - 3, ".so", 3) == 0;
+  const char *path = lua_pushlstring(L, text, (size_t)(colon - text));
+  if (!whole) path = lua_pushfstring(L, "%s.so", path);
+  nsl_set_symbol(L, idx, slot, find_symbol(L, idx, slot, path, colon + 1));
+  lua_pop(L, whole ? 1 : 2);
+}
+
+void nsl_set_function(lua_State *L, int idx, int slot, int function) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  if (lua_type(L, function) == LUA_TSTRING) {
+    set_plugin(L, lua_absindex(L, idx), slot, function);
+    return;
+  }
+  NslCallback *cb = &callee->callbacks[slot];
+  put_in_sheet(L, idx, nsl_function_place(slot), function);
+  cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
+  cb->trace = NULL;
   rebind(L, idx);
 }
 
@@ -204,42 +258,13 @@ void nsl_renew_traces(lua_State *L, int idx) {
   }
 }
 
-/* An open shared library, kept as long as a callee may call into it. */
-typedef struct NslLibrary {
-  NslHead head;
-  NsLibrary *library;
-} NslLibrary;
-
-static const NslType library_type = {.name = "library"};
-
-static int library_gc(lua_State *L) {
-  NslLibrary *handle = lua_touserdata(L, 1);
-  ns_library_close(handle->library);
-  handle->library = NULL;
-  return 0;
-}
-
-/*
-** Looks up a symbol in a shared library, which the callee at 1 keeps open; raises with the library's and the
-** symbol's name.
-*/
-static NslSymbol find_symbol(lua_State *L, int slot, const char *path, const char *name) {
-  NsError err = {NS_OK, ""};
-  NslSymbol symbol = NULL;
-  NslLibrary *handle = nsl_new(L, &library_type, sizeof *handle, 0);
-  if (ns_library_open(&handle->library, path, &err) != NS_OK) nsl_raise(L, &err);
-  if (ns_library_symbol(handle->library, name, &symbol, &err) != NS_OK) nsl_raise(L, &err);
-  nsl_anchor(L, 1, ((NslCallee *)lua_touserdata(L, 1))->callbacks[slot].slot->name, -1);
-  return symbol;
-}
-
 int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   NslCallee *callee = lua_touserdata(L, 1);
   nsl_callee_idle(L, callee, who);
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (lua_type(L, 3) != LUA_TSTRING)
       nsl_bad(L, who, "symbol", "a string (the name of the function in the library)", 3);
-    nsl_set_symbol(L, 1, slot, find_symbol(L, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
+    nsl_set_symbol(L, 1, slot, find_symbol(L, 1, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
   if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2))
@@ -300,6 +325,25 @@ static bool push_evaluation(lua_State *L) {
   return false;
 }
 
+/* Whether a name begins or ends as only those of methods do: neither a callback's nor that of a field that is not set yet. */
+static bool looks_like_method(const char *name) {
+  static const char *const beginnings[] = {"set", "init", "initialize", "update", "swap", "reset", "get", "insert"};
+  size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+    size_t n = strlen(beginnings[i]);
+    if (strncmp(name, beginnings[i], n) == 0 && ((name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_')) return true;
+  }
+  return length > 6 && strcmp(name + length - 6, "Memory") == 0;
+}
+
+/* Nothing has the name at 2. That is nil, as for a field or a callback that is not set; an error for what must be a method. */
+static int missing_name(lua_State *L) {
+  NslCallee *callee = lua_touserdata(L, 1);
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  if (nsl_slot(callee, name) >= 0 || !looks_like_method(name)) return lua_pushnil(L), 1;
+  return nsl_no_such_method(L, callee->head.type->name, lua_upvalueindex(1), 2);
+}
+
 int nsl_callee_index(lua_State *L) {
   if (push_evaluation(L)) return 1;
   lua_getiuservalue(L, 1, NSL_FIELDS);
@@ -313,8 +357,7 @@ int nsl_callee_index(lua_State *L) {
   }
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
-  lua_rawget(L, lua_upvalueindex(1));
-  return 1;
+  return lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL ? 1 : missing_name(L);
 }
 
 /*

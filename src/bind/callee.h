@@ -187,9 +187,14 @@ int nsl_dimension(const NslCallee *callee, char letter);
 /* The number of a slot by its full or brief name; -1 when there is none. */
 int nsl_slot(const NslCallee *callee, const char *name);
 
+/* Whether a text "library:symbol" stands at idx; whether that, a function or a compiled function does. */
+bool nsl_is_plugin(lua_State *L, int idx);
+bool nsl_may_be_callback(lua_State *L, int idx);
+
 /*
 ** Gives a slot the function or compiled function at stack index `function`, called without self (nil: takes the
-** callback away), or a native symbol.
+** callback away), or a native symbol: that of the text "library:symbol" at `function`, or a given one. Raises when there
+** is no such library or symbol.
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
 void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol);

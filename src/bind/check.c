@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/callback.h"
 #include "bind/function.h"
 #include "bind/simulation.h"
@@ -71,7 +72,7 @@ static void complain(const Audit *a, double t, int i, int j) {
   char line[256], entry[64];
   if (a->cols > 0) snprintf(entry, sizeof entry, "%s[%d][%d]", a->label, i + 1, j + 1);
   else snprintf(entry, sizeof entry, "%s[%d]", a->label, i + 1);
-  snprintf(line, sizeof line, "%s: given %.10g, exact %.10g (t=%g)", entry, a->given[at], a->exact[at], t);
+  ns_print(line, sizeof line, "%s: given %.10g, exact %.10g (t=%g)", entry, a->given[at], a->exact[at], t);
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, a->callee), line);
   lua_rawseti(L, a->lines, (lua_Integer)lua_rawlen(L, a->lines) + 1);
   lua_pop(L, 1);
@@ -339,7 +340,7 @@ __attribute__((format(printf, 2, 3))) static void complain_mass(Mass *M, const c
   va_list args;
   if (M->complaints++ >= MOST_ENTRIES) return;
   va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
+  ns_vprint(line, sizeof line, format, args);
   va_end(args);
   lua_pushfstring(M->L, "%s %s", nsl_callee_title(M->L, M->callee), line);
   lua_rawseti(M->L, M->lines, (lua_Integer)lua_rawlen(M->L, M->lines) + 1);

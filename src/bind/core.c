@@ -14,6 +14,7 @@
 #include "bind/linalg.h"
 #include "bind/matrix.h"
 #include "bind/model.h"
+#include "bind/number.h"
 #include "bind/numerics.h"
 #include "bind/numerics_common.h"
 #include "bind/numerics_friction.h"
@@ -26,6 +27,7 @@
 
 /* Each opener gets the module table on top of the stack and leaves it there. */
 static void (*const openers[])(lua_State *) = {
+    nsl_open_support,
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_arrays,
@@ -62,6 +64,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_root,
     nsl_open_dae,
     nsl_open_process,
+    nsl_open_number,
     nsl_open_thin,
     nsl_open_files,
 #ifdef NSL_INTERNAL

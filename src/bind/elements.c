@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "linalg/dense.h"
 
 typedef enum Kind { OTHER, NUMBER, VECTOR, MATRIX } Kind;
@@ -84,7 +85,7 @@ static bool delegate(lua_State *L, int idx, const char *event) {
 
 bool nsl_delegate_method(lua_State *L, const char *name) {
   if (lua_type(L, 2) != LUA_TUSERDATA || nsl_grid(L, 2, &(NslGrid){0})) return false;
-  if (luaL_getmetafield(L, 2, "__index") == LUA_TNIL || lua_getfield(L, 2, name) != LUA_TFUNCTION) return false;
+  if (nsl_get_method(L, 2, name) != LUA_TFUNCTION) return false;
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 1);
   lua_call(L, 2, 1);
@@ -367,7 +368,7 @@ static int method_reshape(lua_State *L) {
 
 int nsl_format_number(char *to, double value) {
   if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
-  return snprintf(to, 32, "%.6g", value);
+  return ns_print(to, 32, "%.6g", value);
 }
 
 static const luaL_Reg shared_meta[] = {

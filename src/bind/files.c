@@ -5,7 +5,6 @@
 #include "bind/files.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -15,7 +14,6 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "io/number.h"
 #include "io/zip.h"
 
 /* Memory of the engine that a function works with, freed with the userdata. */
@@ -76,32 +74,68 @@ static void push_part_name(lua_State *L, const NsZipPart *part) {
 
 enum { MAX_RATIO = 1100 }; /* deflate packs at most 1032 to 1: more is no honest archive */
 
-/* load_npz(path): names, arrays. */
+/* Bytes that the packed parts of an archive may hold in all when nothing else is said: a file of 1 MB can claim this much. */
+#define DEFAULT_LIMIT 1073741824.0
+
+/* Raises where the parts up to this one unpack to more than `limit` bytes: *total. Parts that are not packed are as large as the file. */
+static void count_part(lua_State *L, const NsZipPart *part, double limit, double *total) {
+  if (part->size > part->stored * MAX_RATIO + MAX_RATIO) unreadable(L, "it claims an impossible size");
+  if (part->method != 0) *total += (double)part->size;
+  if (*total <= limit) return;
+  push_part_name(L, part);
+  luaL_error(L, "cannot read '%s': '%s' and what comes before it unpack to %I bytes, above the limit of %I; ns.load(file, {limit = bytes}) sets another", lua_tostring(L, 1),
+             lua_tostring(L, -1), (lua_Integer)*total, (lua_Integer)limit);
+}
+
+/* Pushes the contents of a part, in memory that the userdata frees. */
+static Contents *unpack_part(lua_State *L, const NsZipPart *part) {
+  NsError err = {NS_OK, ""};
+  Contents *unpacked = nsl_new(L, &contents_type, sizeof *unpacked, 0);
+  unpacked->bytes = ns_alloc(part->size, 1);
+  if (!unpacked->bytes) luaL_error(L, "not enough memory");
+  if (ns_zip_read(part, unpacked->bytes, &err) != NS_OK) unreadable(L, err.text);
+  return unpacked;
+}
+
+/* Puts the array of a part into the tables at `names` and names + 1, or why it is not read into the one at names + 2. */
+static void take_part(lua_State *L, const NsZipPart *part, int names) {
+  NsNpyArray array;
+  NsError err = {NS_OK, ""};
+  Contents *unpacked = unpack_part(L, part);
+  push_part_name(L, part);
+  if (ns_npy_parse(unpacked->bytes, part->size, &array, &err) != NS_OK && array.foreign) {
+    lua_pushstring(L, err.text);
+    lua_rawset(L, names + 2);
+  } else {
+    lua_Integer i = (lua_Integer)lua_rawlen(L, names) + 1;
+    lua_rawseti(L, names, i);
+    push_array(L, unpacked->bytes, part->size);
+    lua_rawseti(L, names + 1, i);
+  }
+  ns_free(unpacked->bytes);
+  unpacked->bytes = NULL;
+  lua_pop(L, 1);
+}
+
+/* load_npz(path [, limit]): names, arrays, { unread }: of what is not read, the reason by its name. */
 static int load_npz(lua_State *L) {
   NsError err = {NS_OK, ""};
-  Contents *contents = push_contents(L), *part_bytes;
+  double limit = luaL_optnumber(L, 2, DEFAULT_LIMIT), total = 0;
+  Contents *contents = push_contents(L);
   NsZipReader reader;
   NsZipPart part;
   if (ns_zip_scan(&reader, contents->bytes, contents->size, &err) != NS_OK) return unreadable(L, err.text);
-  lua_newtable(L);
-  lua_newtable(L);
-  int names = lua_gettop(L) - 1;
-  for (lua_Integer i = 1; reader.left > 0; i++) {
+  int names = lua_gettop(L) + 1;
+  for (int i = 0; i < 3; i++) lua_newtable(L);
+  while (reader.left > 0) {
     if (ns_zip_next(&reader, &part, &err) != NS_OK) return unreadable(L, err.text);
-    if (part.size > part.stored * MAX_RATIO + MAX_RATIO) return unreadable(L, "it claims an impossible size");
-    push_part_name(L, &part);
-    lua_rawseti(L, names, i);
-    part_bytes = nsl_new(L, &contents_type, sizeof *part_bytes, 0);
-    part_bytes->bytes = ns_alloc(part.size, 1);
-    if (!part_bytes->bytes) return luaL_error(L, "not enough memory");
-    if (ns_zip_read(&part, part_bytes->bytes, &err) != NS_OK) return unreadable(L, err.text);
-    push_array(L, part_bytes->bytes, part.size);
-    lua_rawseti(L, names + 1, i);
-    ns_free(part_bytes->bytes);
-    part_bytes->bytes = NULL;
-    lua_pop(L, 1);
+    count_part(L, &part, limit, &total);
+    take_part(L, &part, names);
   }
-  return 2;
+  lua_createtable(L, 0, 1);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "unread");
+  return 3;
 }
 
 /* The elements of the vector or matrix at idx, column-major without gaps; copied, in a userdata that is pushed. */
@@ -201,20 +235,15 @@ typedef struct Survey {
   bool header;      /* the first row holds a cell that is no number */
 } Survey;
 
-static bool is_number(const NsCsvCell *cell, double *x) {
-  *x = NAN;
-  return !cell->quoted && (cell->length == 0 || ns_number_parse(cell->text, cell->length, x));
-}
-
-static Survey survey(lua_State *L, const Contents *contents) {
+static Survey survey(lua_State *L, const Contents *contents, NsCsvForm form) {
   Survey s = {0};
-  NsCsvReader reader = ns_csv_reader(contents->bytes, contents->size);
+  NsCsvReader reader = ns_csv_reader(contents->bytes, contents->size, form.separator);
   NsCsvCell cell;
   double x;
   for (int j = 1; ns_csv_next(&reader, &cell); j++) {
     if (cell.open)
       luaL_error(L, "cannot read '%s': line %I: a quote begins there that does not end", lua_tostring(L, 1), (lua_Integer)cell.line);
-    if (s.rows == 0) s.header = s.header || !is_number(&cell, &x) || cell.length == 0;
+    if (s.rows == 0) s.header = s.header || !ns_csv_number(&cell, form.decimal, &x) || cell.length == 0;
     if (!cell.ends_row) continue;
     if (s.rows == 0) s.cols = j;
     if (j != s.cols)
@@ -258,11 +287,13 @@ static void make_texts(lua_State *L, int arrays, int j, lua_Integer i, NslVector
   lua_rawseti(L, arrays, j + 1);
 }
 
-/* load_csv(path): names, columns: vectors, and tables where a cell is a text. An empty cell is nan. */
+/* load_csv(path [, separator [, decimal]]): names, columns: vectors, and tables where a cell is a text. An empty cell is nan. */
 static int load_csv(lua_State *L) {
+  NsCsvForm given = {luaL_optstring(L, 2, "")[0], luaL_optstring(L, 3, "")[0]};
   Contents *contents = push_contents(L);
-  Survey s = survey(L, contents);
-  NsCsvReader reader = ns_csv_reader(contents->bytes, contents->size);
+  NsCsvForm form = ns_csv_form(contents->bytes, contents->size, given);
+  Survey s = survey(L, contents, form);
+  NsCsvReader reader = ns_csv_reader(contents->bytes, contents->size, form.separator);
   NslVector **columns = lua_newuserdatauv(L, (size_t)s.cols * sizeof *columns + 1, 0);
   lua_newtable(L);
   lua_newtable(L);
@@ -272,7 +303,7 @@ static int load_csv(lua_State *L) {
   for (lua_Integer i = 0; i < s.rows - s.header; i++) {
     for (int j = 0; j < s.cols && ns_csv_next(&reader, &cell); j++) {
       double x;
-      bool number = is_number(&cell, &x);
+      bool number = ns_csv_number(&cell, form.decimal, &x);
       if (columns[j] && number) {
         columns[j]->data[i] = x;
         continue;

@@ -89,7 +89,7 @@ static NslDs *new_ds(lua_State *L, const NslType *type, const NslCalleeClass *ki
 static void set_coefficient(lua_State *L, int idx, int slot, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
   NsCoef *coefs[] = {[SLOT_M] = &model(self)->M, [SLOT_A] = &model(self)->A, [SLOT_B] = &model(self)->b};
-  if (slot < self->callee.kind->nslots && nsl_is_callback(L, value)) {
+  if (slot < self->callee.kind->nslots && nsl_may_be_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     return;
   }
@@ -119,7 +119,7 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
       set_coefficient(L, self_idx, coefficients[i].slot, lua_gettop(L), true);
   for (int slot = SLOT_F; slot <= SLOT_JACOBIAN; slot++)
     if (lua_getfield(L, options, slots[slot].brief) != LUA_TNIL) {
-      if (!nsl_is_callback(L, -1)) nsl_bad(L, type->name, slots[slot].brief, "a function", -1);
+      if (!nsl_may_be_callback(L, -1)) nsl_bad(L, type->name, slots[slot].brief, "a function", -1);
       nsl_set_function(L, self_idx, slot, lua_gettop(L));
     }
   lua_settop(L, self_idx);
@@ -157,11 +157,12 @@ static int new_linear_ds(lua_State *L) {
 }
 
 static int new_nonlinear_ds(lua_State *L) {
+  int given = lua_gettop(L); /* f may be left out, to be set by other means, but not be nil as the last argument */
   if (construct(L, &nonlinear_type, &nonlinear_class, 3)) return 1;
   for (int slot = SLOT_F; slot <= SLOT_JACOBIAN; slot++) {
     int arg = 2 + slot;
-    if (lua_isnil(L, arg)) continue;
-    if (!nsl_is_callback(L, arg)) nsl_bad(L, nonlinear_type.name, slots[slot].brief, "a function", arg);
+    if (lua_isnil(L, arg) && (slot != SLOT_F || given != arg)) continue;
+    if (!nsl_may_be_callback(L, arg)) nsl_bad(L, nonlinear_type.name, slots[slot].brief, "a function", arg);
     nsl_set_function(L, 4, slot, arg);
   }
   return 1;

@@ -114,11 +114,12 @@ static void read_bounds(lua_State *L, int idx, NsLaw *law, double *to, const cha
 
 /* RelayNSL(size [, lb = -1 [, ub = 1]]). */
 static int new_relay(lua_State *L) {
+  int given = lua_gettop(L);
   nsl_at_most(L, 3, types[NS_LAW_RELAY].name);
   lua_settop(L, 3);
   NslLaw *self = new_law(L, NS_LAW_RELAY, size_argument(L, 1, types[NS_LAW_RELAY].name, "size", 1), 0, -1, 1);
-  if (!lua_isnil(L, 2)) read_bounds(L, 2, self->law, self->law->lower, "lb");
-  if (!lua_isnil(L, 3)) read_bounds(L, 3, self->law, self->law->upper, "ub");
+  if (given >= 2) read_bounds(L, 2, self->law, self->law->lower, "lb");
+  if (given >= 3) read_bounds(L, 3, self->law, self->law->upper, "ub");
   check_bounds(L, self->law);
   return 1;
 }
@@ -347,11 +348,11 @@ static int law_tostring(lua_State *L) {
   const NsLaw *law = self->law;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
-  if (law->kind == NS_LAW_RELAY && law->size == 1) lua_pushfstring(L, " on [%f, %f]", law->lower[0], law->upper[0]);
+  if (law->kind == NS_LAW_RELAY && law->size == 1) nsl_pushf(L, " on [%f, %f]", law->lower[0], law->upper[0]);
   else if (law->kind == NS_LAW_NORMAL_CONE) lua_pushfstring(L, ", %d row%s", law->rows, law->rows == 1 ? "" : "s");
   else if (law->kind == NS_LAW_MIXED) lua_pushfstring(L, ", the first %d equations", law->equalities);
-  else if (law->kind == NS_LAW_IMPACT) lua_pushfstring(L, ", e = %f", law->en);
-  else if (law->kind == NS_LAW_FRICTION) lua_pushfstring(L, ", en = %f, et = %f, mu = %f", law->en, law->et, law->mu);
+  else if (law->kind == NS_LAW_IMPACT) nsl_pushf(L, ", e = %f", law->en);
+  else if (law->kind == NS_LAW_FRICTION) nsl_pushf(L, ", en = %f, et = %f, mu = %f", law->en, law->et, law->mu);
   else lua_pushliteral(L, "");
   lua_concat(L, 2);
   return 1;

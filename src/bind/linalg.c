@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "linalg/chol.h"
 #include "linalg/eig.h"
 #include "linalg/expm.h"
@@ -56,9 +57,7 @@ static void check(lua_State *L, NsStatus status, const char *who) {
 static int delegate(lua_State *L, const char *name) {
   int top = lua_gettop(L);
   if (!nsl_head(L, 1) || nsl_test_vector(L, 1) || nsl_test_matrix(L, 1)) return -1;
-  if (luaL_getmetafield(L, 1, "__index") == LUA_TNIL) return -1;
-  lua_pop(L, 1);
-  if (lua_getfield(L, 1, name) != LUA_TFUNCTION) {
+  if (nsl_get_method(L, 1, name) != LUA_TFUNCTION) {
     lua_pop(L, 1);
     return -1;
   }
@@ -176,7 +175,7 @@ static int lu_tostring(lua_State *L) {
   NslLu *self = nsl_test(L, 1, &lu_type);
   if (!self || !self->lu) return lua_pushliteral(L, "LU (closed)"), 1;
   char text[32];
-  snprintf(text, sizeof text, "%.2g", self->rcond);
+  ns_print(text, sizeof text, "%.2g", self->rcond);
   lua_pushfstring(L, "LU of order %d, rcond %s", ns_lu_order(self->lu), text);
   return 1;
 }

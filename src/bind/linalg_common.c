@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/host.h"
 #include "bind/linalg.h"
 
@@ -47,7 +48,7 @@ int nsl_raise_singular(lua_State *L, const char *who, const char *line, int inde
 void nsl_refuse_rcond(lua_State *L, const char *who, double rcond) {
   char text[32];
   if (rcond >= DBL_EPSILON) return;
-  snprintf(text, sizeof text, "%.2g", rcond);
+  ns_print(text, sizeof text, "%.2g", rcond);
   luaL_error(L, "%s: A is singular to working precision (rcond %s)", who, text);
 }
 

@@ -157,7 +157,7 @@ void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int
   const NsMechanicalDs *ds = nsl_mechanical(self);
   int c = find_coefficient(name), slot = nsl_slot(&self->callee, name);
   if (!may_have(self, name)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
-  if (slot >= 0 && nsl_is_callback(L, value)) {
+  if (slot >= 0 && nsl_may_be_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     drop_constant(self, name);
     return;
@@ -231,7 +231,7 @@ static int set_force(lua_State *L, const char *what, bool shared) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
   bool rigid = nsl_mechanical(self)->kind == NS_NEWTON_EULER;
   lua_settop(L, 2);
-  int n = !rigid || nsl_is_callback(L, 2) ? 6 : nsl_push_flat(L, 2, -1, what, "force")->n;
+  int n = !rigid || nsl_may_be_callback(L, 2) ? 6 : nsl_push_flat(L, 2, -1, what, "force")->n;
   if (n != 3 && n != 6) nsl_bad(L, what, "force", "a vector of 3 or 6", 2);
   lua_settop(L, 2);
   if (n == 3) set_part(L, 1, 2, 0, what);

@@ -105,11 +105,11 @@ static void apply_options(lua_State *L, int options, int first) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     int slot = nsl_slot(&self->callee, functions[i]);
     if (slot < 0 || lua_getfield(L, options, functions[i]) == LUA_TNIL) continue;
-    if (strcmp(functions[i], "mExt") == 0 && !nsl_is_callback(L, -1)) {
+    if (strcmp(functions[i], "mExt") == 0 && !nsl_may_be_callback(L, -1)) {
       nsl_set_moment(L, idx, lua_gettop(L), who);
       continue;
     }
-    if (!nsl_is_callback(L, -1)) nsl_bad(L, who, functions[i], "a function", -1);
+    if (!nsl_may_be_callback(L, -1)) nsl_bad(L, who, functions[i], "a function", -1);
     nsl_set_function(L, idx, slot, lua_gettop(L));
   }
   lua_settop(L, idx);

@@ -211,9 +211,9 @@ static int nsds_close(lua_State *L) {
 static int nsds_tostring(lua_State *L) {
   NslNsds *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", nsds_type.name), 1;
-  lua_pushfstring(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0,
-                  self->nsds->T, self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions,
-                  self->nsds->ninteractions == 1 ? "" : "s");
+  nsl_pushf(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0,
+            self->nsds->T, self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions,
+            self->nsds->ninteractions == 1 ? "" : "s");
   return 1;
 }
 

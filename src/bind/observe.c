@@ -2,6 +2,7 @@
 ** observe.c
 ** The function of run{observe = f}: its keys, in the order of their letters, and its values.
 */
+#include "base/text.h"
 #include "bind/observe.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ void nsl_push_observed_names(lua_State *L, int observer) {
 /* Raises "run: observe: t=0.3 step 3: " and the message on top. */
 static int raise_observed(lua_State *L, const NslObserver *self) {
   char place[64];
-  snprintf(place, sizeof place, "t=%.10g step %ld", ns_ts_time(self->ts), self->ts->k);
+  ns_print(place, sizeof place, "t=%.10g step %ld", ns_ts_time(self->ts), self->ts->k);
   return luaL_error(L, "run: observe: %s: %s", place, lua_tostring(L, -1));
 }
 

@@ -292,13 +292,13 @@ static int osi_tostring(lua_State *L) {
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
   if (osi->kind == NS_D1_MINUS_LINEAR) return lua_pushstring(L, name), 1;
   if (osi->kind == NS_SCHATZMAN_PAOLI)
-    return lua_pushfstring(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
+    return nsl_pushf(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
   if (ns_integrator_has_events(osi))
-    return lua_pushfstring(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
-  lua_pushfstring(L, "%s: theta %f, gamma %f%s%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
-                  osi->euler_moreau.gamma_in_relation ? " in the relation" : "",
-                  osi->euler_moreau.restart ? ", implicit restarts" : "",
-                  osi->moreau_jean.linearly_implicit ? ", linearly implicit" : "");
+    return nsl_pushf(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
+  nsl_pushf(L, "%s: theta %f, gamma %f%s%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
+            osi->euler_moreau.gamma_in_relation ? " in the relation" : "",
+            osi->euler_moreau.restart ? ", implicit restarts" : "",
+            osi->moreau_jean.linearly_implicit ? ", linearly implicit" : "");
   return 1;
 }
 

@@ -62,8 +62,8 @@ static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
 static int new_osnsp(lua_State *L, NsOsnspKind kind) {
   static const char *const known[] = {"tolerance", "maxIterations", "solver", NULL};
   nsl_at_most(L, 1, types[kind].name);
+  if (!lua_isnone(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
   lua_settop(L, 1);
-  if (!lua_isnil(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
   NslOsnsp *self = nsl_new(L, &types[kind], sizeof *self, 0);
   if (ns_osnsp_new(&self->problem, kind) != NS_OK) luaL_error(L, "not enough memory");
   if (lua_isnil(L, 1)) return 1;

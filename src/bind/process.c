@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/number.h"
 #include "io/process.h"
+#include "io/scratch.h"
 
 typedef struct Output {
   NslHead head;
@@ -133,10 +134,53 @@ static int save(lua_State *L) {
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
+/* check(path): raises what save would raise where the file cannot be written; changes nothing. */
+static int save_check(lua_State *L) {
+  NsError err = {NS_OK, ""};
+  NsFile *file;
+  NsStatus status = ns_file_open(&file, nsl_path(L, 1, "save", "file"), &err);
+  if (status != NS_OK) return nsl_raise(L, &err);
+  ns_file_abort(file);
+  return 0;
+}
+
+/* ---- private directories ---- */
+
+typedef struct Scratch {
+  NslHead head;
+  NsScratch scratch;
+} Scratch;
+
+static const NslType scratch_type = {.name = "scratch directory"};
+
+static int scratch_gc(lua_State *L) {
+  Scratch *self = lua_touserdata(L, 1);
+  ns_scratch_remove(&self->scratch);
+  return 0;
+}
+
+static int scratch_path(lua_State *L) {
+  const Scratch *self = luaL_checkudata(L, 1, scratch_type.name);
+  lua_pushstring(L, self->scratch.path);
+  return 1;
+}
+
+/* scratch(): a new directory for this user alone, whose path is its tostring; gone with its files when it is closed. */
+static int scratch_open(lua_State *L) {
+  NsError err = {NS_OK, ""};
+  Scratch *self = nsl_new(L, &scratch_type, sizeof *self, 0);
+  if (ns_scratch_new(&self->scratch, &err) != NS_OK) return nsl_raise(L, &err);
+  return 1;
+}
+
 void nsl_open_process(lua_State *L) {
-  static const luaL_Reg functions[] = {{"run", run}, {"rows", rows}, {"range", range}, {"save", save}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"run", run}, {"rows", rows}, {"range", range}, {"save", save},
+                                       {"check", save_check}, {"scratch", scratch_open}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", output_gc}, {NULL, NULL}};
+  static const luaL_Reg scratch_meta[] = {
+      {"__gc", scratch_gc}, {"__close", scratch_gc}, {"__tostring", scratch_path}, {NULL, NULL}};
   nsl_register_type(L, &output_type, meta, NULL);
+  nsl_register_type(L, &scratch_type, scratch_meta, NULL);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "process_support");
 }

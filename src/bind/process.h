@@ -7,7 +7,7 @@
 
 #include <lua.h>
 
-/* Adds process_support = { run, rows, range, save } to the module on top of the stack. */
+/* Adds process_support = { run, rows, range, save, check, scratch } to the module on top of the stack. */
 void nsl_open_process(lua_State *L);
 
 #endif

@@ -246,7 +246,7 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
   char letter = name[0];
   if (!may_have(self, letter)) luaL_error(L, "%s: it has no %s", type, name);
   int slot = is_linear(self->relation) ? nsl_slot(callee, name) : -1;
-  if (slot >= 0 && nsl_is_callback(L, value)) {
+  if (slot >= 0 && nsl_may_be_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     return;
   }
@@ -369,7 +369,7 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
   apply_states(L, options, self);
   for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
-      if (!nsl_is_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
+      if (!nsl_may_be_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
       nsl_set_function(L, self_idx, slot, lua_gettop(L));
     }
   lua_settop(L, self_idx);
@@ -405,6 +405,7 @@ static int new_lagrangian_linear(lua_State *L, NsRelationKind kind, const char *
   if (!form)
     luaL_error(L, "%s: expected %s or an option table, got %d argument%s", types[kind].name, usage, nargs,
                nargs == 1 ? "" : "s");
+  if (nargs == 1 && lua_isnil(L, 1)) nsl_bad(L, types[kind].name, "C", "a matrix", 1);
   new_relation(L, kind);
   for (int i = 0; i < nargs; i++) {
     char name[2] = {form[i], 0};
@@ -427,6 +428,11 @@ static int new_compliant_linear(lua_State *L) {
   return new_lagrangian_linear(L, NS_RELATION_COMPLIANT_LINEAR, forms, "(C, D), (C, D, e), (C, D, F, e)");
 }
 
+/* Whether a callback by its place cannot be nil: h and g; they may be left out, to be set by other means. */
+static bool needs_value(const char *brief) {
+  return strcmp(brief, "h") == 0 || strcmp(brief, "g") == 0;
+}
+
 /* (), ({options}) or (h, g [, Jachx, Jacglambda [, Jachlambda, Jacgx]]). */
 static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   int nargs = lua_gettop(L), most = classes[kind].nslots;
@@ -435,9 +441,11 @@ static int new_nonlinear(lua_State *L, NsRelationKind kind) {
     return 1;
   }
   if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
-  for (int i = 1; i <= nargs; i++)
-    if (!lua_isnil(L, i) && !nsl_is_callback(L, i))
-      nsl_bad(L, types[kind].name, classes[kind].slots[i - 1].brief, "a function", i);
+  for (int i = 1; i <= nargs; i++) {
+    const char *brief = classes[kind].slots[i - 1].brief;
+    if (!nsl_may_be_callback(L, i) && (!lua_isnil(L, i) || needs_value(brief)))
+      nsl_bad(L, types[kind].name, brief, "a function", i);
+  }
   new_relation(L, kind);
   for (int i = 1; i <= nargs; i++)
     if (!lua_isnil(L, i)) nsl_set_function(L, nargs + 1, i - 1, i);

@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "bind/files_hdf5.h"
 #include "bind/guard.h"
+#include "bind/interpreter.h"
 #include "bind/observe.h"
 #include "bind/simulation.h"
 #include "io/checkpoint.h"
@@ -38,9 +40,16 @@ static void show(void *context, const NsTimeStepping *ts) {
   long done = ts->k - progress->first, left = ns_ts_steps(ts) - ts->k;
   if (elapsed < 1 || elapsed < progress->shown + 0.2 || done == 0) return;
   progress->shown = elapsed;
-  fprintf(stderr, "\rt = %.6g, step %ld of %ld, %.0f s to go \033[K", ns_ts_time(ts), ts->k, ns_ts_steps(ts),
-          elapsed / (double)done * (double)left);
+  char line[128];
+  ns_print(line, sizeof line, "\rt = %.6g, step %ld of %ld, %.0f s to go \033[K", ns_ts_time(ts), ts->k, ns_ts_steps(ts),
+           elapsed / (double)done * (double)left);
+  fputs(line, stderr);
   fflush(stderr);
+}
+
+/* Whether Ctrl-C has ended a run at the prompt: the terminal shows ^C after the line, and the prompt ends that. */
+static bool ends_at_prompt(bool signalled) {
+  return signalled && &nsi_interpreter && nsi_interpreter.prompted();
 }
 
 /* ---- run ---- */
@@ -80,7 +89,7 @@ static long count(lua_State *L, int idx, const char *name, long otherwise) {
 /* "10s", "2m", "1h" in seconds; 0 when it is none of these. */
 static double seconds_of(const char *text) {
   char *end;
-  double value = strtod(text, &end);
+  double value = ns_read_double(text, &end);
   double unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
   return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
 }
@@ -196,7 +205,7 @@ static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
   char place[96];
   size_t size = 0, tail = sizeof ending - 1;
   const char *said = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : NULL;
-  snprintf(place, sizeof place, "interrupted (t=%.10g step %ld)", ns_ts_time(ts), ts->k);
+  ns_print(place, sizeof place, "interrupted (t=%.10g step %ld)", ns_ts_time(ts), ts->k);
   if (said && size > tail && strcmp(said + size - tail, ending) == 0) {
     lua_pushlstring(L, said, size - tail);
     lua_pushfstring(L, "%s in %s", place, lua_tostring(L, -1));
@@ -307,7 +316,7 @@ int nsl_simulation_run(lua_State *L) {
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);
   nsl_advise(L, 1, &err);
-  if (progress.shown > 0) fprintf(stderr, "\r\033[K");
+  if (progress.shown > 0 && !ends_at_prompt(signalled)) fprintf(stderr, "\r\033[K");
   lua_settop(L, 3);
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {

@@ -422,9 +422,9 @@ static int solution_tostring(lua_State *L) {
   const NsSolution *s = self->solution;
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, "status");
-  lua_pushfstring(L, "solution (%s): %I row%s, t = %f .. %f, %d state%s, %d multiplier%s", lua_tostring(L, -1),
-                  (lua_Integer)s->rows, s->rows == 1 ? "" : "s", s->rows ? s->t[0] : 0.0,
-                  s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->nx == 1 ? "" : "s", s->m, s->m == 1 ? "" : "s");
+  nsl_pushf(L, "solution (%s): %I row%s, t = %f .. %f, %d state%s, %d multiplier%s", lua_tostring(L, -1),
+            (lua_Integer)s->rows, s->rows == 1 ? "" : "s", s->rows ? s->t[0] : 0.0,
+            s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->nx == 1 ? "" : "s", s->m, s->m == 1 ? "" : "s");
   return 1;
 }
 

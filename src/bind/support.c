@@ -6,8 +6,10 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
 
 void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   NslHead *head = lua_newuserdatauv(L, size, uservalues);
@@ -52,11 +54,72 @@ static int refuse_field(lua_State *L) {
   return luaL_error(L, "%s: it has no field '%s'", who, name);
 }
 
+/* ---- names that are not there ---- */
+
+static const char unknown_key; /* its address: the registry's key of what on_unknown was given */
+
+int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx) {
+  if (lua_type(L, idx) != LUA_TSTRING) return lua_pushnil(L), 1;
+  methods = lua_absindex(L, methods);
+  idx = lua_absindex(L, idx);
+  lua_pushstring(L, type);
+  lua_pushvalue(L, methods);
+  lua_pushvalue(L, idx);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &unknown_key) != LUA_TFUNCTION)
+    return luaL_error(L, "%s: it has no method '%s'", type, lua_tostring(L, idx));
+  lua_insert(L, -4);
+  lua_call(L, 3, 1);
+  return luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+/* __index of a table of methods; the type's name is in upvalue 1. */
+static int missing_method(lua_State *L) {
+  return nsl_no_such_method(L, lua_tostring(L, lua_upvalueindex(1)), 1, 2);
+}
+
+/* Gives the table of methods on top of the stack a metatable in which other names are errors. */
+static void guard_methods(lua_State *L, const char *type) {
+  lua_createtable(L, 0, 1);
+  lua_pushstring(L, type);
+  lua_pushcclosure(L, missing_method, 1);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+}
+
+int nsl_get_method(lua_State *L, int idx, const char *name) {
+  idx = lua_absindex(L, idx);
+  int type = luaL_getmetafield(L, idx, "__index");
+  if (type == LUA_TNIL) return lua_pushnil(L), LUA_TNIL;
+  if (type == LUA_TTABLE) {
+    lua_pushstring(L, name);
+    type = lua_rawget(L, -2);
+  } else {
+    type = lua_getfield(L, idx, name);
+  }
+  lua_remove(L, -2);
+  return type;
+}
+
+static int on_unknown(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &unknown_key);
+  return 0;
+}
+
+void nsl_open_support(lua_State *L) {
+  lua_pushcfunction(L, on_unknown);
+  lua_setfield(L, -2, "on_unknown");
+}
+
+/* ---- types ---- */
+
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
   luaL_newmetatable(L, type->name);
   if (methods) {
     lua_newtable(L);
     luaL_setfuncs(L, methods, 0);
+    guard_methods(L, type->name);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "__index");
     lua_pushcclosure(L, refuse_field, 1);
@@ -121,9 +184,34 @@ const char *nsl_describe(lua_State *L, int idx) {
     case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));
     case LUA_TNUMBER:
       if (isnan(lua_tonumber(L, idx))) return lua_pushliteral(L, "number nan");
-      return lua_pushfstring(L, "number %f", lua_tonumber(L, idx));
+      return nsl_pushf(L, "number %f", lua_tonumber(L, idx));
     default: return lua_pushstring(L, luaL_typename(L, idx));
   }
+}
+
+/* What nsl_pushf hands over to push_formatted. */
+typedef struct Formatted {
+  const char *format;
+  va_list args;
+} Formatted;
+
+static int push_formatted(lua_State *L) {
+  Formatted *f = lua_touserdata(L, 1);
+  lua_pushvfstring(L, f->format, f->args);
+  return 1;
+}
+
+const char *nsl_pushf(lua_State *L, const char *format, ...) {
+  Formatted f = {.format = format};
+  va_start(f.args, format);
+  lua_pushcfunction(L, push_formatted);
+  lua_pushlightuserdata(L, &f);
+  locale_t before = ns_locale_begin();
+  int status = lua_pcall(L, 1, 1, 0); /* memory that ends must not leave the locale changed */
+  ns_locale_end(before);
+  va_end(f.args);
+  if (status != LUA_OK) lua_error(L);
+  return lua_tostring(L, -1);
 }
 
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {

@@ -45,11 +45,23 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 
 /*
 ** Registers a type, leaving nothing on the stack: its metatable gets the metamethods `meta` (may be NULL), and
-** __index a table of `methods` unless meta has an __index of its own, with a __newindex that names the setter to use
-** or says that there is no such field. __name and __metatable (the type's name) are set. A __close is not called for
+** __index a table of `methods` unless meta has an __index of its own, where asking for another name is an error, with a
+** __newindex that names the setter to use or says that there is no such field. __name and __metatable (the type's name) are set. A __close is not called for
 ** an object that is closed already.
 */
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
+
+/*
+** Raises that an object of a class has no method of the name at idx, with what nslua.names says of it; the methods there
+** are stand in the table at `methods`. For what is no string: pushes nil and returns 1, as an __index does.
+*/
+int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
+
+/* Pushes the method of the object at idx, whose methods stand in a table; nil when it has none of that name. Its type. */
+int nsl_get_method(lua_State *L, int idx, const char *name);
+
+/* Adds on_unknown(f) to the module on top of the stack: f(class, methods, name) gives the message of nsl_no_such_method. */
+void nsl_open_support(lua_State *L);
 
 /* The object at idx when it is one of ours of this type, else NULL. A closed one counts. */
 void *nsl_test(lua_State *L, int idx, const NslType *type);
@@ -77,6 +89,9 @@ int nsl_bad(lua_State *L, const char *who, const char *what, const char *expecte
 
 /* Lua's warn("nslua: TEXT"), for each key the first time only. */
 void nsl_warn_once(lua_State *L, const char *key, const char *text);
+
+/* As lua_pushfstring; a number (%f) has a decimal point in every locale. */
+const char *nsl_pushf(lua_State *L, const char *format, ...);
 
 /* What is said when Lua's stack has no room for more values. */
 #define NSL_NO_STACK "not enough memory for the stack"

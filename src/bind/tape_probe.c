@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/matrix.h"
 #include "bind/tape_record.h"
 #include "bind/vector.h"
@@ -96,7 +97,7 @@ static int raise_at(lua_State *L, int p, const char *before, const char *after) 
   if (p == HERE) lua_pushliteral(L, "at these arguments");
   else if (p >= PROBES) lua_pushliteral(L, "near these arguments");
   else if (p >= ROUND) lua_pushliteral(L, "at a point of trial");
-  else snprintf(where, sizeof where, "where all inputs are %g", round_numbers[p]), lua_pushstring(L, where);
+  else ns_print(where, sizeof where, "where all inputs are %g", round_numbers[p]), lua_pushstring(L, where);
   lua_pushstring(L, after);
   lua_concat(L, 4);
   return lua_error(L);

@@ -74,9 +74,9 @@ static int grid_tostring(lua_State *L) {
   if (self->head.closed)
     lua_pushfstring(L, "%s (closed)", grid_type.name);
   else if (self->grid->points)
-    lua_pushfstring(L, "%s with %I points from %f", grid_type.name, (lua_Integer)self->grid->npoints, self->grid->t0);
+    nsl_pushf(L, "%s with %I points from %f", grid_type.name, (lua_Integer)self->grid->npoints, self->grid->t0);
   else
-    lua_pushfstring(L, "%s from %f with step %f", grid_type.name, self->grid->t0, self->grid->h);
+    nsl_pushf(L, "%s from %f with step %f", grid_type.name, self->grid->t0, self->grid->h);
   return 1;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/linalg.h"
 #include "bind/simulation.h"
 #include "simulation/start.h"
@@ -86,7 +87,7 @@ static void tell(void *context, const NsNewtonReport *r) {
   lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
   if (r->island) lua_writestringerror(" of '%s'", r->island);
   char line[256];
-  snprintf(line, sizeof line,
+  ns_print(line, sizeof line,
            ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
            "%.3g%s\n",
            r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?",
@@ -123,7 +124,7 @@ bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
   const char *start = "the steps end at t = %.10g, before T = %.10g: ";
   int length = snprintf(text, sizeof text, start, end, T);
   size_t left = sizeof text - (size_t)length;
-  if (next > 0) snprintf(text + length, left, "one more, of h = %.10g, would go past it", next);
+  if (next > 0) ns_print(text + length, left, "one more, of h = %.10g, would go past it", next);
   else snprintf(text + length, left, "the grid has no further point");
   lua_pushstring(L, text);
   return true;
@@ -140,7 +141,7 @@ static bool is_seen(const NsTimeStepping *ts) {
 
 void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
   char y[40];
-  snprintf(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
+  ns_print(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
   lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
                   "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
 }
@@ -551,8 +552,8 @@ static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
-  lua_pushfstring(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
-                  (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
+  nsl_pushf(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
+            (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
   return 1;
 }
 

@@ -15,31 +15,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/scratch.h"
+
 extern char **environ;
 
-enum { PATH_SIZE = 1024 };
+enum { PATH_SIZE = NS_SCRATCH_PATH };
 
 /* The private directory and the files in it. */
 typedef struct Place {
-  char directory[PATH_SIZE], source[PATH_SIZE + 16], object[PATH_SIZE + 16], log[PATH_SIZE + 16];
+  NsScratch scratch;
+  char source[PATH_SIZE + 16], object[PATH_SIZE + 16], log[PATH_SIZE + 16];
 } Place;
 
 static NsStatus make_place(Place *p, NsError *err) {
-  const char *root = getenv("TMPDIR");
-  if (!root || root[0] == '\0' || strlen(root) > PATH_SIZE - 32) root = "/tmp";
-  snprintf(p->directory, sizeof p->directory, "%s/nslua-XXXXXX", root);
-  if (!mkdtemp(p->directory)) return ns_fail(err, NS_EIO, "cannot make a directory in '%s': %s", root, strerror(errno));
-  snprintf(p->source, sizeof p->source, "%s/tape.c", p->directory);
-  snprintf(p->object, sizeof p->object, "%s/tape.so", p->directory);
-  snprintf(p->log, sizeof p->log, "%s/log", p->directory);
+  NsStatus status = ns_scratch_new(&p->scratch, err);
+  if (status != NS_OK) return status;
+  snprintf(p->source, sizeof p->source, "%s/tape.c", p->scratch.path);
+  snprintf(p->object, sizeof p->object, "%s/tape.so", p->scratch.path);
+  snprintf(p->log, sizeof p->log, "%s/log", p->scratch.path);
   return NS_OK;
-}
-
-static void remove_place(const Place *p) {
-  unlink(p->source);
-  unlink(p->object);
-  unlink(p->log);
-  rmdir(p->directory);
 }
 
 static NsStatus write_source(const Place *p, const char *source, NsError *err) {
@@ -155,7 +149,7 @@ static NsStatus try_all(NsLibrary **library, const Place *p, const char **found,
 }
 
 NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *program, const char **used, NsError *err) {
-  Place place = {{0}, {0}, {0}, {0}};
+  Place place = {.scratch = {""}};
   const char *found = program;
   *library = NULL;
   NsStatus status = make_place(&place, err);
@@ -163,7 +157,7 @@ NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *
   status = write_source(&place, source, err);
   if (status == NS_OK && program) status = compile_and_open(library, &place, program, err);
   else if (status == NS_OK) status = try_all(library, &place, &found, err);
-  remove_place(&place);
+  ns_scratch_remove(&place.scratch);
   if (used) *used = found;
   return status;
 }

@@ -4,30 +4,39 @@
 */
 #include "io/csv.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/file.h"
 #include "io/number.h"
 
+/* LONGEST_NUMBER: bytes of a number with a decimal comma. SAMPLE_ROWS: rows that tell the separator; names and a few rows do. */
+enum { LONGEST_NUMBER = 512, SAMPLE_ROWS = 20 };
+
 #define MARK "\xef\xbb\xbf" /* the byte order mark of UTF-8 */
 
-/* Names that would not be read back as such: a comment, a byte order mark, an empty line, a row of numbers. */
-static bool needs_quotes(const char *name) {
+bool ns_csv_breaks_cell(const char *text, size_t size) {
+  if (size > 0 && (*text == '#' || *text == MARK[0])) return true;
+  for (size_t i = 0; i < size; i++)
+    if (text[i] != '\0' && strchr(",;\t\"\r\n", text[i])) return true;
+  return false;
+}
+
+bool ns_csv_needs_quotes(const char *text, size_t size) {
   double x;
-  return strpbrk(name, ",\"\r\n") || *name == '#' || *name == MARK[0] || *name == '\0' ||
-         ns_number_parse(name, strlen(name), &x);
+  return size == 0 || ns_csv_breaks_cell(text, size) || ns_number_parse(text, size, &x);
 }
 
 static size_t name_length(const char *name) {
   size_t length = strlen(name);
-  if (!needs_quotes(name)) return length;
+  if (!ns_csv_needs_quotes(name, length)) return length;
   for (const char *at = name; *at; at++) length += *at == '"';
   return length + 2;
 }
 
 static char *put_name(char *at, const char *name) {
-  bool quoted = needs_quotes(name);
+  bool quoted = ns_csv_needs_quotes(name, strlen(name));
   if (quoted) *at++ = '"';
   for (; *name; *at++ = *name++)
     if (*name == '"') *at++ = '"';
@@ -71,8 +80,8 @@ NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptr
 
 /* ---- reading ---- */
 
-NsCsvReader ns_csv_reader(const char *text, size_t size) {
-  NsCsvReader reader = {.at = text, .end = text + size, .line = 1, .row = 1};
+NsCsvReader ns_csv_reader(const char *text, size_t size, char separator) {
+  NsCsvReader reader = {.at = text, .end = text + size, .separator = separator, .line = 1, .row = 1};
   if (size >= 3 && memcmp(text, MARK, 3) == 0) reader.at += 3;
   return reader;
 }
@@ -111,10 +120,14 @@ static void take_quoted(NsCsvReader *r, NsCsvCell *cell) {
   if (!cell->open) r->at++;
 }
 
-/* Passes what ends a cell: a comma, a line end, the end of the text. */
+static void pass_cell(NsCsvReader *r) {
+  while (r->at < r->end && *r->at != r->separator && !at_line_end(r)) r->at++;
+}
+
+/* Passes what ends a cell: a separator, a line end, the end of the text. */
 static void pass_end(NsCsvReader *r, NsCsvCell *cell) {
-  while (r->at < r->end && *r->at != ',' && !at_line_end(r)) r->at++; /* what follows a quote */
-  cell->ends_row = r->at == r->end || *r->at != ',';
+  pass_cell(r); /* what follows a quote */
+  cell->ends_row = r->at == r->end || *r->at != r->separator;
   if (at_line_end(r)) pass_line_end(r);
   else if (r->at < r->end) r->at++;
   r->in_row = !cell->ends_row;
@@ -128,9 +141,87 @@ bool ns_csv_next(NsCsvReader *r, NsCsvCell *cell) {
   if (r->at < r->end && *r->at == '"') {
     take_quoted(r, cell);
   } else {
-    while (r->at < r->end && *r->at != ',' && !at_line_end(r)) r->at++;
+    pass_cell(r);
     cell->length = (size_t)(r->at - cell->text);
   }
   pass_end(r, cell);
   return true;
+}
+
+/* A number with a decimal comma; one with a point is none. */
+static bool parse_with_comma(const char *text, size_t length, double *x) {
+  char copy[LONGEST_NUMBER];
+  if (length >= sizeof copy || memchr(text, '.', length)) return false;
+  memcpy(copy, text, length);
+  char *comma = memchr(copy, ',', length);
+  if (comma) *comma = '.';
+  return ns_number_parse(copy, length, x);
+}
+
+bool ns_csv_number(const NsCsvCell *cell, char decimal, double *x) {
+  *x = NAN;
+  if (cell->quoted) return false;
+  if (cell->length == 0) return true;
+  return decimal == ',' ? parse_with_comma(cell->text, cell->length, x) : ns_number_parse(cell->text, cell->length, x);
+}
+
+/* ---- the form ---- */
+
+/* How the first rows look with a separator: whether they have the same number of cells, above 1, and how many of the cells are numbers. */
+typedef struct Sample {
+  bool even;
+  double numbers;
+} Sample;
+
+static Sample take_sample(const char *text, size_t size, char separator) {
+  NsCsvReader reader = ns_csv_reader(text, size, separator);
+  NsCsvCell cell;
+  double x;
+  int cols = 0, rows = 0, cells = 0, numbers = 0;
+  for (int j = 1; rows < SAMPLE_ROWS && ns_csv_next(&reader, &cell); j++) {
+    bool number = ns_csv_number(&cell, '.', &x) || (separator != ',' && ns_csv_number(&cell, ',', &x));
+    cells++;
+    numbers += number;
+    if (!cell.ends_row) continue;
+    if (rows++ == 0) cols = j;
+    if (j != cols) return (Sample){false, 0};
+    j = 0;
+  }
+  return (Sample){cols > 1, cells ? (double)numbers / cells : 0};
+}
+
+static char find_separator(const char *text, size_t size) {
+  static const char candidates[] = {',', ';', '\t'};
+  char best = ',';
+  Sample found = {false, 0};
+  for (size_t i = 0; i < sizeof candidates; i++) {
+    Sample sample = take_sample(text, size, candidates[i]);
+    if (!sample.even || (found.even && sample.numbers <= found.numbers)) continue;
+    best = candidates[i];
+    found = sample;
+  }
+  return best;
+}
+
+/* "1,234" and "12,345": what may be thousands, in groups of three digits. */
+static bool may_be_thousands(const NsCsvCell *cell) {
+  const char *comma = memchr(cell->text, ',', cell->length);
+  return comma && cell->text + cell->length - comma == 4;
+}
+
+static char find_decimal(const char *text, size_t size, char separator) {
+  NsCsvReader reader = ns_csv_reader(text, size, separator);
+  NsCsvCell cell;
+  double x;
+  while (ns_csv_next(&reader, &cell))
+    if (!ns_csv_number(&cell, '.', &x) && ns_csv_number(&cell, ',', &x) && (separator == ';' || !may_be_thousands(&cell)))
+      return ',';
+  return '.';
+}
+
+NsCsvForm ns_csv_form(const char *text, size_t size, NsCsvForm given) {
+  NsCsvForm form = given;
+  if (!form.separator) form.separator = find_separator(text, size);
+  if (!form.decimal) form.decimal = form.separator == ',' ? '.' : find_decimal(text, size, form.separator);
+  return form;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100, SUFFIX_BYTES = 48, MOST_LINKS = 40 };
 
@@ -147,7 +148,7 @@ static void print_long(NsFile *file, const char *format, va_list args, size_t le
     if (!file->error) file->error = ENOMEM;
     return;
   }
-  vsnprintf(text, length + 1, format, args);
+  ns_vprint(text, length + 1, format, args);
   ns_file_write(file, text, length);
   ns_free(text);
 }
@@ -156,7 +157,7 @@ void ns_file_print(NsFile *file, const char *format, ...) {
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
-  int length = vsnprintf(ns_file_reserve(file, NS_FILE_RESERVE), NS_FILE_RESERVE, format, args);
+  int length = ns_vprint(ns_file_reserve(file, NS_FILE_RESERVE), NS_FILE_RESERVE, format, args);
   if (length < 0) {
     if (!file->error) file->error = EINVAL;
   } else if (length < NS_FILE_RESERVE) {

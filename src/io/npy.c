@@ -74,7 +74,8 @@ static const char *value_of(const char *dictionary, const char *key) {
 static NsStatus parse_type(const char *dictionary, NsNpyArray *array, NsError *err) {
   const char *at = value_of(dictionary, "'descr'");
   size_t length = at && *at == '\'' ? strcspn(at + 1, "'") : 0;
-  if (length < 3 || length > 20) return ns_fail(err, NS_EARG, "arrays of records are not read");
+  array->foreign = true; /* until it is known to be none */
+  if (length < 2 || length > 20) return ns_fail(err, NS_EARG, "arrays of records are not read");
   array->swapped = at[1] == OTHER_ORDER;
   array->kind = at[2];
   array->width = atoi(at + 3);
@@ -82,6 +83,7 @@ static NsStatus parse_type(const char *dictionary, NsNpyArray *array, NsError *e
   bool known = (array->kind == 'f' && (array->width == 4 || array->width == 8)) || (array->kind == 'b' && array->width == 1) ||
                ((array->kind == 'i' || array->kind == 'u') && whole);
   if (!known) return ns_fail(err, NS_EARG, "arrays of '%.*s' are not read", (int)length, at + 1);
+  array->foreign = false;
   return NS_OK;
 }
 
@@ -94,6 +96,7 @@ static NsStatus parse_shape(const char *dictionary, NsNpyArray *array, NsError *
     char *stop;
     long long n = strtoll(at, &stop, 10);
     if (stop == at || n < 0 || n > PTRDIFF_MAX / 16) return no_npy(err);
+    array->foreign = count == 2;
     if (count == 2) return ns_fail(err, NS_EARG, "arrays of more than two dimensions are not read");
     sizes[count++] = n;
     for (at = stop; *at == ',' || *at == ' ' || *at == 'L';) at++;

@@ -37,11 +37,12 @@ typedef struct NsNpyArray {
   int width;            /* bytes of an element */
   bool swapped;         /* of the other byte order */
   const char *data;
+  bool foreign;         /* the header is whole, but of an array that is not read: of texts, records, three dimensions ... */
 } NsNpyArray;
 
 /*
 ** Reads the header of the bytes of a .npy file (versions 1 to 3) of floating-point numbers of 4 or 8 bytes, integers or
-** truth values with at most two dimensions. NS_EARG with a text ("it is no .npy file", "arrays of '<c16' are not read").
+** truth values with at most two dimensions. NS_EARG, array->foreign telling why, with a text ("it is no .npy file", "arrays of '<c16' are not read").
 */
 NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError *err);
 

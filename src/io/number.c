@@ -5,12 +5,12 @@
 #include "io/number.h"
 
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -132,18 +132,16 @@ static char *put_scaled(char *out, const Scaled *s) {
 static char *put_by_trial(char *out, double x) {
   int length = 0;
   for (int precision = 15; precision <= 17; precision++) {
-    length = snprintf(out, NS_NUMBER_TEXT, "%.*g", precision, x);
-    if (strtod(out, NULL) == x) break;
+    length = ns_print(out, NS_NUMBER_TEXT, "%.*g", precision, x);
+    if (ns_read_double(out, NULL) == x) break;
   }
-  char *point = memchr(out, ',', (size_t)length);
-  if (point) *point = '.';
   return out + length;
 }
 
 /* The 17 digits of a normal x > 0 by the library, 10^power x rounded. */
 static uint64_t library_digits(double x, int *power) {
   char text[NS_NUMBER_TEXT];
-  snprintf(text, sizeof text, "%.16e", x);
+  ns_print(text, sizeof text, "%.16e", x);
   uint64_t digits = (uint64_t)(text[0] - '0');
   for (int i = 2; i < 18; i++) digits = 10 * digits + (uint64_t)(text[i] - '0');
   *power = 16 - atoi(text + 19);
@@ -231,15 +229,13 @@ static bool scan(const char *at, const char *end, Decimal *d) {
   return at == end;
 }
 
-/* The C library's word, with its decimal point. */
+/* The C library's word. */
 static bool parse_by_library(const char *text, size_t length, double *x) {
   char buffer[LONGEST + 1], *stop;
   if (length > LONGEST) return false;
   memcpy(buffer, text, length);
   buffer[length] = '\0';
-  char *point = memchr(buffer, '.', length);
-  if (point) *point = localeconv()->decimal_point[0];
-  *x = strtod(buffer, &stop);
+  *x = ns_read_double(buffer, &stop);
   return stop == buffer + length;
 }
 

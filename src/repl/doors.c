@@ -107,7 +107,10 @@ static int door_evaluate(lua_State *L) {
   luaL_checkany(L, 2);
   nsi_stop_arrived();
   bool good = nsi_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1) == LUA_OK;
-  if (nsi_stop_arrived() && terminal) putchar('\n'); /* the terminal has shown ^C */
+  if (nsi_stop_arrived() && terminal) {
+    putchar('\n'); /* the terminal has shown ^C */
+    nsi_terminal_forget_paste(terminal);
+  }
   lua_pushboolean(L, good);
   lua_replace(L, 1);
   return lua_gettop(L);

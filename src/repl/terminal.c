@@ -26,6 +26,10 @@ struct NsiTerminal {
   sigset_t outside; /* the signal mask while a key is waited for */
   mbstate_t decoding;
   bool idle_done, cancelled;
+  bool brackets;     /* the terminal puts what is pasted between two escape sequences */
+  char *pasted;      /* what was pasted and has not been taken yet: the bytes from `taken` to `held` */
+  size_t taken, held, room;
+  bool from_paste;   /* the last key is one of it */
 };
 
 /* SIGINT, SIGWINCH and SIGTSTP are blocked while a line is read, but for the waiting for a key. */
@@ -56,6 +60,54 @@ static NsiTerminal *terminal_of(EditLine *edit) {
   return terminal;
 }
 
+/* ---- what is pasted ---- */
+
+/*
+** Between PASTE_BEGINS and PASTE_ENDS stands what is pasted, once the terminal has been asked for it (xterm's control
+** sequences, mode 2004). It is taken as text: lines of it are lines that were typed, a tab in it is a tab.
+*/
+#define PASTE_ON "\033[?2004h"
+#define PASTE_OFF "\033[?2004l"
+#define PASTE_BEGINS "\\e[200~"
+#define PASTE_ENDS "\033[201~"
+
+static void ask_for_brackets(const NsiTerminal *t, bool on) {
+  if (!t->brackets) return;
+  fputs(on ? PASTE_ON : PASTE_OFF, stdout);
+  fflush(stdout);
+}
+
+/* Forgets what has not been taken yet. */
+static void drop_paste(NsiTerminal *t) {
+  t->taken = t->held = 0;
+  t->from_paste = false;
+}
+
+/* Adds a byte; false when there is no memory. */
+static bool hold_byte(NsiTerminal *t, char byte) {
+  if (t->held == t->room) {
+    size_t room = 2 * t->room + 256;
+    char *more = realloc(t->pasted, room);
+    if (!more) return false;
+    t->pasted = more;
+    t->room = room;
+  }
+  t->pasted[t->held++] = byte;
+  return true;
+}
+
+/* Takes the last `size` bytes away, and of the rest from `from` on what would be keys; an end of line is a newline. */
+static void clean_paste(NsiTerminal *t, size_t from, size_t size) {
+  size_t end = t->held - size, to = from;
+  for (size_t i = from; i < end; i++) {
+    unsigned char c = (unsigned char)t->pasted[i];
+    if (c == '\r' && i + 1 < end && t->pasted[i + 1] == '\n') continue;
+    if (c == '\r') c = '\n';
+    if (c >= ' ' ? c != 127 : c == '\n' || c == '\t') t->pasted[to++] = (char)c;
+  }
+  t->held = to;
+}
+
 /* ---- keys ---- */
 
 /* Gives the terminal back to the shell, stops, and goes on where it was. */
@@ -63,6 +115,7 @@ static void suspend(NsiTerminal *t) {
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
+  ask_for_brackets(t, false);
   el_set(t->edit, EL_PREP_TERM, 0);
   set_handler(SIGTSTP, SIG_DFL, NULL);
   raise(SIGTSTP);
@@ -70,6 +123,7 @@ static void suspend(NsiTerminal *t) {
   sigprocmask(SIG_BLOCK, &stop, NULL);
   set_handler(SIGTSTP, on_signal, NULL);
   el_set(t->edit, EL_PREP_TERM, 1);
+  ask_for_brackets(t, true);
   el_set(t->edit, EL_REFRESH);
 }
 
@@ -91,6 +145,43 @@ static bool wait_for_key(NsiTerminal *t) {
   }
 }
 
+/* The next byte of the keys: 1; 0 at the end of input, -1 after Ctrl-C or an error. */
+static int read_byte(NsiTerminal *t, char *byte) {
+  for (;;) {
+    if (!wait_for_key(t)) return -1;
+    ssize_t got = read(STDIN_FILENO, byte, 1);
+    if (got < 0 && errno == EINTR) continue;
+    return got > 0 ? 1 : (int)got;
+  }
+}
+
+/* The next byte of what was pasted, else of the keys. */
+static int next_byte(NsiTerminal *t, char *byte) {
+  t->from_paste = t->taken < t->held;
+  if (!t->from_paste) return read_byte(t, byte);
+  *byte = t->pasted[t->taken++];
+  if (t->taken == t->held) t->taken = t->held = 0;
+  return 1;
+}
+
+/* After PASTE_BEGINS: holds what comes up to PASTE_ENDS, to be taken as if it were typed. */
+static unsigned char take_paste(EditLine *edit, wint_t key) {
+  static const size_t tail = sizeof PASTE_ENDS - 1;
+  NsiTerminal *t = terminal_of(edit);
+  size_t from = t->held;
+  char byte;
+  (void)key;
+  for (int got; (got = read_byte(t, &byte)) != 0;) {
+    if (got < 0) return drop_paste(t), CC_EOF;
+    if (!hold_byte(t, byte)) return drop_paste(t), CC_ERROR;
+    if (t->held - from >= tail && memcmp(t->pasted + t->held - tail, PASTE_ENDS, tail) == 0) {
+      clean_paste(t, from, tail);
+      return CC_NORM;
+    }
+  }
+  return CC_EOF;
+}
+
 /* A character for libedit: 1; 0 at the end of input, -1 after Ctrl-C. Bytes that are no character are passed over. */
 static int read_key(EditLine *edit, wchar_t *key) {
   NsiTerminal *t = terminal_of(edit);
@@ -100,10 +191,8 @@ static int read_key(EditLine *edit, wchar_t *key) {
   }
   for (;;) {
     char byte;
-    if (!wait_for_key(t)) return -1;
-    ssize_t got = read(STDIN_FILENO, &byte, 1);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return (int)got;
+    int got = next_byte(t, &byte);
+    if (got <= 0) return got;
     size_t length = mbrtowc(key, &byte, 1, &t->decoding);
     if (length == (size_t)-1) memset(&t->decoding, 0, sizeof t->decoding);
     else if (length != (size_t)-2) return 1;
@@ -114,6 +203,7 @@ static unsigned char complete_key(EditLine *edit, wint_t key) {
   NsiTerminal *t = terminal_of(edit);
   const LineInfo *line = el_line(edit);
   (void)key;
+  if (t->from_paste) return el_insertstr(edit, "\t"), CC_REFRESH;
   size_t cursor = (size_t)(line->cursor - line->buffer), length = (size_t)(line->lastchar - line->buffer);
   char *text = malloc(length + 1);
   if (!text || !t->owner.complete) return free(text), CC_ERROR;
@@ -164,14 +254,21 @@ NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, con
   memset(&t->decoding, 0, sizeof t->decoding);
   enter(t, before);
   el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt is seen: no key is taken in the shell's way */
+  ask_for_brackets(t, true);
   const char *text = el_gets(t->edit, &length);
+  ask_for_brackets(t, false);
   leave(t, before);
+  if (t->cancelled) drop_paste(t);
   if (t->cancelled) return fputs("^C\n", stdout), fflush(stdout), NSI_CANCELLED;
   if (!text || length <= 0) return NSI_END;
   char *kept = (char *)text; /* libedit's buffer, written anew by each el_gets */
   if (kept[length - 1] == '\n') kept[length - 1] = '\0';
   *line = kept;
   return NSI_LINE;
+}
+
+void nsi_terminal_forget_paste(NsiTerminal *t) {
+  drop_paste(t);
 }
 
 void nsi_terminal_remember(NsiTerminal *t, const char *entry) {
@@ -195,6 +292,8 @@ static void bind_keys(EditLine *edit) {
   el_set(edit, EL_BIND, "\\e[F", "ed-move-to-end", NULL);
   el_set(edit, EL_BIND, "\\e[3~", "ed-delete-next-char", NULL);
   el_set(edit, EL_BIND, "\\e[1;5C", "em-next-word", NULL);
+  el_wset(edit, EL_ADDFN, L"nslua-paste", L"takes what is pasted as text", take_paste);
+  el_set(edit, EL_BIND, PASTE_BEGINS, "nslua-paste", NULL);
   el_set(edit, EL_BIND, "\\e[1;5D", "ed-prev-word", NULL);
 }
 
@@ -213,6 +312,8 @@ NsiTerminal *nsi_terminal_new(const NsiTerminalOwner *owner, int lines) {
   el_set(t->edit, EL_HIST, history, t->history);
   el_set(t->edit, EL_SIGNAL, 0);
   el_set(t->edit, EL_GETCFN, read_key);
+  const char *kind = getenv("TERM");
+  t->brackets = kind && *kind && strcmp(kind, "dumb") != 0;
   bind_keys(t->edit);
   el_source(t->edit, NULL);
   return t;
@@ -222,6 +323,7 @@ void nsi_terminal_free(NsiTerminal *t) {
   if (!t) return;
   if (t->edit) el_end(t->edit);
   if (t->history) history_end(t->history);
+  free(t->pasted);
   free(t);
 }
 

@@ -27,10 +27,13 @@ NsiTerminal *nsi_terminal_new(const NsiTerminalOwner *owner, int lines);
 void nsi_terminal_free(NsiTerminal *terminal);
 
 /*
-** Reads a line. NSI_LINE: *line holds it without its newline, until the next call; NSI_END: Ctrl-D on an empty line;
+** Reads a line. What is pasted is read as text, line by line, without completion. NSI_LINE: *line holds it without its newline, until the next call; NSI_END: Ctrl-D on an empty line;
 ** NSI_CANCELLED: Ctrl-C.
 */
 NsiRead nsi_terminal_read(NsiTerminal *terminal, const char *prompt, void *context, const char **line);
+
+/* What was pasted and has not been read yet is not read any more. */
+void nsi_terminal_forget_paste(NsiTerminal *terminal);
 
 /* Appends an entry, of one or more lines, to the history. */
 void nsi_terminal_remember(NsiTerminal *terminal, const char *entry);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/first_order_ds.h"
 #include "model/mechanical_ds.h"
 
@@ -40,7 +41,7 @@ __attribute__((format(printf, 2, 3))) static void add_line(NsText *text, const c
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(line, sizeof line - 1, format, args);
+  int length = ns_vprint(line, sizeof line - 1, format, args);
   va_end(args);
   if (length > (int)sizeof line - 2) length = (int)sizeof line - 2;
   line[length] = '\n';
@@ -139,7 +140,7 @@ static void describe_options(NsText *text, const char *whose, const Field *field
     const Field *f = &fields[i];
     const void *at = (const char *)object + f->offset;
     char value[40];
-    if (f->type == REAL) snprintf(value, sizeof value, "%.17g", *(const double *)at);
+    if (f->type == REAL) ns_print(value, sizeof value, "%.17g", *(const double *)at);
     else if (f->type == FLAG) snprintf(value, sizeof value, "%s", *(const bool *)at ? "yes" : "no");
     else if (f->type == WHOLE) snprintf(value, sizeof value, "%d", *(const int *)at);
     else snprintf(value, sizeof value, "%ld", *(const long *)at);
@@ -196,7 +197,7 @@ static void describe_numbers(const Owner *owner, const char *what, const double 
   char line[LINE_BYTES] = "";
   size_t length = 0;
   for (int i = 0; i < n && length + 30 < sizeof line; i++)
-    length += (size_t)snprintf(line + length, sizeof line - length, " %.17g", v[i]);
+    length += (size_t)ns_print(line + length, sizeof line - length, " %.17g", v[i]);
   add_line(owner->text, "%s%s: %s:%s", constants, owner->name, what, line);
 }
 

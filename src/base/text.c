@@ -1,0 +1,42 @@
+/*
+** text.c
+** The C locale for this thread, while the C library formats or reads.
+*/
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The C libraries of Linux keep the C locale itself as a constant: newlocale gives that and allocates nothing. */
+locale_t ns_locale_begin(void) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  return plain ? uselocale(plain) : (locale_t)0;
+}
+
+void ns_locale_end(locale_t before) {
+  if (!before) return;
+  locale_t plain = uselocale(before);
+  freelocale(plain);
+}
+
+int ns_vprint(char *out, size_t size, const char *format, va_list args) {
+  locale_t before = ns_locale_begin();
+  int length = vsnprintf(out, size, format, args);
+  ns_locale_end(before);
+  return length;
+}
+
+int ns_print(char *out, size_t size, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int length = ns_vprint(out, size, format, args);
+  va_end(args);
+  return length;
+}
+
+double ns_read_double(const char *text, char **end) {
+  locale_t before = ns_locale_begin();
+  double x = strtod(text, end);
+  ns_locale_end(before);
+  return x;
+}
