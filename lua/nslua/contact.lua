@@ -68,7 +68,7 @@ end
 
 -- ---- geometry ----
 
--- The components of a vector over its length, whose squares may be too large or too small for a number; nil for zeros.
+-- The components of a vector over its length, whose squares may be too large or small for a number; nil for zeros.
 local function unit(...)
   local v, most, sum = { ... }, 0, 0
   for _, x in ipairs(v) do most = math.max(most, math.abs(x)) end

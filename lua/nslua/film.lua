@@ -311,8 +311,8 @@ set clip two
 local function set_box(box, width, height)
   local lines = "set lmargin at screen %.9g\nset rmargin at screen %.9g\nset bmargin at screen %.9g\n"
     .. "set tmargin at screen %.9g\nset xrange [%d:%d]\nset yrange [%d:%d]\n"
-  return format(lines, box.left / width, box.right / width, box.bottom / height, box.top / height, box.left, box.right,
-    box.bottom, box.top)
+  return format(lines, box.left / width, box.right / width, box.bottom / height, box.top / height, box.left,
+    box.right, box.bottom, box.top)
 end
 
 local function all_commands(animation, size, terminal)

@@ -111,8 +111,8 @@ typedef struct Two {
 static Two show_two(double a, double b) {
   Two two;
   for (int digits = 10; digits <= 17; digits += 7) {
-    snprintf(two.one, sizeof two.one, "%.*g", digits, a);
-    snprintf(two.other, sizeof two.other, "%.*g", digits, b);
+    ns_print(two.one, sizeof two.one, "%.*g", digits, a);
+    ns_print(two.other, sizeof two.other, "%.*g", digits, b);
     if (strcmp(two.one, two.other) != 0) break;
   }
   return two;
