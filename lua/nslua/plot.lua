@@ -12,13 +12,14 @@
 -- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too,
 -- of the current axes.
 -- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
--- plot_data, plot_contour, plot_stream, plot_surface.
+-- plot_data, plot_contour, plot_share, plot_stream, plot_surface.
 
 local Axes = require "nslua.plot_axes"
 local core = require "nslua.core"
 local data = require "nslua.plot_data"
 local gnuplot = require "nslua.plot_gnuplot"
 local results = require "nslua.results"
+local share = require "nslua.plot_share"
 local style = require "nslua.plot_style"
 local where = require "nslua.where"
 
@@ -103,7 +104,7 @@ function Figure:subplot(rows, cols, i, options)
   for _, axes in ipairs(self.panels) do
     if axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
       if options.projection then axes:in_space "subplot" end
-      if options.sharex then axes:_share(options.sharex) end
+      if options.sharex then share.join(axes, options.sharex) end
       self.current = axes
       return axes
     end
@@ -111,7 +112,7 @@ function Figure:subplot(rows, cols, i, options)
   local axes = Axes.new(self, rows, cols, first, last)
   axes.three_d = options.projection == "3d"
   self.panels[#self.panels + 1] = axes
-  if options.sharex then axes:_share(options.sharex) end
+  if options.sharex then share.join(axes, options.sharex) end
   self.current = axes
   return axes
 end

@@ -7,6 +7,7 @@
 local contour = require "nslua.plot_contour"
 local core = require "nslua.core"
 local data = require "nslua.plot_data"
+local share = require "nslua.plot_share"
 local stream = require "nslua.plot_stream"
 local style = require "nslua.plot_style"
 local surface = require "nslua.plot_surface"
@@ -27,27 +28,8 @@ function Axes.new(figure, rows, cols, first, last)
   }, Axes)
 end
 
--- The panels with the same axis x as this one, itself too.
-function Axes:_sharing()
-  local root, list = self.share_x or self, {}
-  for _, other in ipairs(self.figure.panels) do
-    if (other.share_x or other) == root then list[#list + 1] = other end
-  end
-  return #list > 0 and list or { self }
-end
-
--- From now on these axes and those that share theirs have the axis x of others.
-function Axes:_share(others)
-  local root = others.share_x or others
-  if root == (self.share_x or self) then return end
-  for _, axes in ipairs(self:_sharing()) do
-    root.limits.x = root.limits.x or axes.limits.x
-    axes.share_x, axes.logs.x = root, root.logs.x
-  end
-end
-
 local function set_log(self, axis, on)
-  for _, axes in ipairs(axis == "x" and self:_sharing() or { self }) do axes.logs[axis] = on end
+  for _, axes in ipairs(share.members(self, axis)) do axes.logs[axis] = on end
 end
 
 function Axes:__tostring()

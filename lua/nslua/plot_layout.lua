@@ -5,6 +5,7 @@
 
 local core = require "nslua.core"
 local data = require "nslua.plot_data"
+local share = require "nslua.plot_share"
 local text = require "nslua.plot_text"
 local ticks = require "nslua.plot_ticks"
 
@@ -14,11 +15,6 @@ local max, min, floor = math.max, math.min, math.floor
 local layout = { EM = 10, HEADING = 13 } -- the sizes of the font, of a figure's heading
 
 -- ---- limits ----
-
--- The panels whose axis is one with that of `axes`: of x all that share it.
-local function sharing(axes, axis)
-  return axis == "x" and axes:_sharing() or { axes }
-end
 
 -- The artists of several panels.
 local function artists_of(members)
@@ -73,7 +69,7 @@ local function limits_of(axes, axis)
     end
     return { l[1], l[2], given = true }
   end
-  local members = sharing(axes, axis)
+  local members = share.members(axes, axis)
   local artists = artists_of(members)
   local lo, hi = extent_of(artists, axis, axes.logs[axis])
   if not lo then

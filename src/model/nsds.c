@@ -234,7 +234,7 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
 }
 
 /* C (m x nx) at x, whatever it is made of; false when it can not be had. */
-static bool get_C(const NsRelation *relation, const NsRelationPoint *at, int m, int nx, double *C) {
+static bool gap_gradients(const NsRelation *relation, const NsRelationPoint *at, int m, int nx, double *C) {
   NsError unheard = {NS_OK, ""};
   if (!ns_relation_linear(relation)) return ns_relation_C(relation, at, C, &unheard) == NS_OK;
   const NsCoef *coef = &relation->C;
@@ -253,7 +253,7 @@ static int penetrating_row(const NsInteraction *inter, int gaps, double t, doubl
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
   NsRelationPoint point = {t, x, inter->lambda, inter->z};
-  if (!get_C(inter->relation, &point, m, nx, C)) return -1;
+  if (!gap_gradients(inter->relation, &point, m, nx, C)) return -1;
   for (int i = 0; i < gaps; i++) {
     double terms = fabs(inter->y[i]);
     for (int j = 0; j < nx; j++) terms += fabs(C[i + (size_t)j * (size_t)m] * x[j]);
