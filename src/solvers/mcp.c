@@ -518,10 +518,10 @@ static NsStatus attempt_boxes(NsMcp *m) {
 }
 
 /*
-** The last attempt from the start for a sparse problem of up to this many variables (a dense box problem of 400 takes half a
-** second and 10 MB): the chain for dense matrices has paths that a sparse basis does not.
+** The last attempt from the start for a sparse problem of up to this many variables (a dense box problem of 300 takes up to a
+** second and 6 MB): the chain for dense matrices has paths that a sparse basis does not.
 */
-enum { DENSE_UP_TO = 400 };
+enum { DENSE_UP_TO = 300 };
 
 static NsStatus attempt_dense_boxes(NsMcp *m) {
   NsStatus status = m->box ? NS_OK : ns_box_new(&m->box, m->n);
