@@ -11,6 +11,20 @@ end
 local law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2)
 
 describe("contact geometry", function()
+  it("takes a normal of any length", function()
+    for _, length in ipairs { 5e-324, 1e-310, 1e-200, 1e-100, 1, 3, 1e100, 1e200, 4e307 } do
+      local floor = ns.contact.line({ 0, -1 }, { 0, length })
+      assert.equal(3, floor:distance(7, 2))
+      local plane = ns.contact.plane({ 0, 0, -1 }, { 0, 0, length })
+      assert.equal(3, plane:distance(7, 5, 2))
+      if length >= 1e-200 then
+        local slope = ns.contact.line({ 0, 0 }, { 3 * length, 4 * length })
+        assert.near(4, slope:distance(0, 5), 1e-14)
+        assert.near(5, ns.contact.plane({ 0, 0, 0 }, { length, 2 * length, 2 * length }):distance(5, 5, 0), 1e-14)
+      end
+    end
+  end)
+
   -- The normal row of each relation is the derivative of its gap: the audit compares with dual numbers.
   it("has the derivative of the gap in its first row", function()
     local slope = ns.contact.line({ 0.3, -0.2 }, { 1, 2 })

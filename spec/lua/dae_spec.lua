@@ -112,6 +112,18 @@ describe("ns.consistent", function()
     assert.equal(2, y[1])
   end)
 
+  it("finds unknowns of any size", function()
+    for _, size in ipairs { 1e-30, 1e-15, 1, 1e12 } do
+      local function small(t, y, yd, r) r[1], r[2] = yd[1] + y[2], y[2] ^ 3 - y[1] ^ 2 * size end
+      local y, yd = ns.consistent { residual = small, y = { 2 * size, 3 * size } }
+      assert.near(4 ^ (1 / 3), y[2] / size, 1e-14)
+      assert.near(-(4 ^ (1 / 3)), yd[1] / size, 1e-14)
+      local dae = ns.dae("radau", small, { atol = 1e-10 * size })
+      assert.is_true(dae:solve({ 0, 0.1 }, y, yd).success)
+      fails("dae: the start is not consistent: equation 1 has the residual", dae.solve, dae, { 0, 0.1 }, y, { 1.001 * yd[1], 0 })
+    end
+  end)
+
   it("says when the index is above 1", function()
     local function index2(t, y, yd, r) r[1], r[2] = yd[1] - y[2], y[1] - math.sin(t) end
     fails("consistent: equation", ns.consistent, { residual = index2, y = { 0, 1 } })

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "linalg/equilibrate.h"
 #include "linalg/lu.h"
 #include "linalg/zlu.h"
 #include "ode/radau_iia.h"
@@ -49,6 +50,7 @@ struct NsDae {
   double rate; /* of the last Newton iteration */
   bool have_past, rejected;
   bool jacobian_known, jacobian_fresh; /* there are Jacobians; they are those of the present point */
+  NsEquilibrium scales; /* of the matrix of consistent values */
   NsLu *lu_real;
   NsZlu *lu_complex;
 };
@@ -66,6 +68,7 @@ static void take_vectors(NsDae *dae) {
   dae->real = ns_arena_matrix(arena, n, n);
   dae->complex = ns_arena_matrix(arena, 2 * (ptrdiff_t)n, n);
   dae->change = ns_arena_matrix(arena, 2, n);
+  ns_equilibrium_take(&dae->scales, arena, n);
   dae->state.y = dae->y;
   dae->state.yd = dae->yd;
 }
@@ -432,6 +435,29 @@ static void take_columns(NsDae *dae, const bool *algebraic) {
     memcpy(dae->real + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->real);
 }
 
+/* The same with rows and columns scaled, so that no unit makes it singular; the factors are of that. */
+static NsStatus factor_columns(NsDae *dae, const bool *algebraic) {
+  int n = dae->problem.n;
+  take_columns(dae, algebraic);
+  memset(dae->slope, 0, (size_t)n * sizeof *dae->slope);
+  ns_equilibrate(&dae->scales, dae->real, NULL, dae->slope, dae->slope);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      double *entry = dae->real + (size_t)i + (size_t)j * (size_t)n;
+      *entry = ldexp(*entry, dae->scales.row[i] + dae->scales.column[j]);
+    }
+  dae->h_formed = 0;
+  return ns_lu_factor(dae->lu_real, dae->real, n);
+}
+
+/* The correction for the values F, in place. */
+static void solve_columns(NsDae *dae, double *F) {
+  int n = dae->problem.n;
+  for (int i = 0; i < n; i++) F[i] = ldexp(F[i], dae->scales.row[i]);
+  ns_lu_solve(dae->lu_real, 1, F, n);
+  for (int j = 0; j < n; j++) F[j] = ldexp(F[j], dae->scales.column[j]);
+}
+
 static double largest(const double *v, int n) {
   double most = 0;
   for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
@@ -473,9 +499,7 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
     if (status == NS_OK) status = jacobians(dae, t, y, yd, err);
     if (status != NS_OK) return status;
     double off = worst_row(dae, y, yd, dae->room, k == 0, dae->error);
-    take_columns(dae, algebraic);
-    dae->h_formed = 0;
-    status = ns_lu_factor(dae->lu_real, dae->real, n);
+    status = factor_columns(dae, algebraic);
     if (status == NS_ESINGULAR)
       return ns_fail(err, status,
                      "equation %d does not determine an algebraic unknown or a derivative: the list of algebraic "
@@ -483,7 +507,7 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
                      ns_lu_singular_row(dae->lu_real) + 1);
     if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
     if (off == 0) return NS_OK;
-    ns_lu_solve(dae->lu_real, 1, dae->room, n);
+    solve_columns(dae, dae->room);
     for (int i = 0; i < n; i++) *(algebraic[i] ? &y[i] : &yd[i]) -= dae->room[i];
     if (off <= 4 * DBL_EPSILON || (off < STALLED && off >= 0.5 * before)) return NS_OK;
     before = off;

@@ -59,6 +59,7 @@ struct NsMcp {
   double *best_z, *best_F;
   double best_backward, best_residual, best_scale; /* of best_z */
   bool by_box; /* the attempt solves box problems */
+  bool by_dense_box; /* with dense matrices, also of a sparse J */
   double theta, window[WINDOW];
   double backward;
   double deadline;
@@ -264,7 +265,8 @@ static void linearise_box(NsMcp *m, double mu) {
 static NsStatus solve_dense_box(NsMcp *m) {
   int n = m->n;
   NsSolverInfo info;
-  memcpy(m->M, m->jac.dense, (size_t)n * (size_t)n * sizeof *m->M);
+  if (m->sparse) ns_sparse_to_dense(m->jac.J, m->M, n);
+  else memcpy(m->M, m->jac.dense, (size_t)n * (size_t)n * sizeof *m->M);
   for (int i = 0; i < n; i++) m->M[i + (size_t)i * (size_t)n] += m->row[i];
   NsBoxProblem p = {n, m->M, n, m->q, m->lower, m->upper};
   NsStatus status = ns_box_solve(m->box, &p, m->z, m->direction, m->box_w, &info);
@@ -312,7 +314,7 @@ static NsStatus solve_sparse_box(NsMcp *m) {
 /* To the solution of the linearised box problem with mu / rho added to the diagonal. */
 static NsStatus josephy(NsMcp *m, double mu) {
   linearise_box(m, mu);
-  NsStatus status = m->sparse ? solve_sparse_box(m) : solve_dense_box(m);
+  NsStatus status = m->sparse && !m->by_dense_box ? solve_sparse_box(m) : solve_dense_box(m);
   if (status) return status;
   for (int i = 0; i < m->n; i++) m->direction[i] -= m->z[i];
   return NS_OK;
@@ -515,10 +517,30 @@ static NsStatus attempt_boxes(NsMcp *m) {
   return code < 0 ? NS_ECALLBACK : code > 0 ? NS_ENOCONV : attempt(m);
 }
 
+/*
+** The last attempt from the start for a sparse problem of up to this many variables (a dense box problem of 300 takes up to a
+** second and 6 MB): the chain for dense matrices has paths that a sparse basis does not.
+*/
+enum { DENSE_UP_TO = 300 };
+
+static NsStatus attempt_dense_boxes(NsMcp *m) {
+  NsStatus status = m->box ? NS_OK : ns_box_new(&m->box, m->n);
+  if (status) return status;
+  if (!m->M) m->M = ns_arena_matrix(&m->arena, m->n, m->n);
+  if (m->arena.failed) return NS_ENOMEM;
+  ns_box_options(m->box)->max_iterations = 200 + 10 * m->n;
+  m->by_dense_box = true;
+  status = attempt_boxes(m);
+  m->by_dense_box = false;
+  return status;
+}
+
 static NsStatus attempts(NsMcp *m) {
   m->by_box = box_in_round(m, 0);
   NsStatus status = attempt(m);
-  if (status == NS_ENOCONV && m->options.method == NS_MCP_DEFAULT && m->sparse) status = attempt_boxes(m);
+  bool more = m->options.method == NS_MCP_DEFAULT && m->sparse;
+  if (status == NS_ENOCONV && more) status = attempt_boxes(m);
+  if (status == NS_ENOCONV && more && m->n <= DENSE_UP_TO) status = attempt_dense_boxes(m);
   for (int round = 1; round <= m->options.restarts && status == NS_ENOCONV; round++) {
     m->info->restarts = round;
     m->by_box = box_in_round(m, round);
