@@ -162,3 +162,26 @@ describe("constraints that can not hold", function()
     assert.matches("interaction 'wall 1': the constraint can not be kept: y = %S+ after %d+ projections", failing { nowhere })
   end)
 end)
+
+describe("constraints of different units", function()
+  it("are solved alike: one as small as another is large, and their forces follow", function()
+    -- a pendulum on a rod, whose bob is turned by a gear: the rows are a length squared and an angle
+    local function forces(a, b)
+      local ds = ns.LagrangianDS({ 0, -1, 0 }, { 1, 0, 0.5 }, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0.1 } })
+      ds:setFExtPtr { 0, -g, 0 }
+      local rod = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = a * (q[1] ^ 2 + q[2] ^ 2 - 1) end }
+      local gear = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = b * (q[3] - 0.5 * q[1]) end }
+      local simu, inters = events.simulation { systems = { ds }, T = 1, h = 0.25,
+        links = { { ns.EqualityConditionNSL(1), rod, "rod", ds }, { ns.EqualityConditionNSL(1), gear, "gear", ds } } }
+      simu:run()
+      return inters.rod:lambda(1)[1] * a, inters.gear:lambda(1)[1] * b, ds:q():totable()
+    end
+    local rod, gear, q = forces(1, 1)
+    for _, unit in ipairs { 2.0 ^ 30, 2.0 ^ -30, 2.0 ^ 80, 2.0 ^ -80 } do
+      local r, t, there = forces(unit, 1 / unit)
+      assert.near(rod, r, 1e-11)
+      assert.near(gear, t, 1e-11)
+      for i = 1, 3 do assert.near(q[i], there[i], 1e-12) end
+    end
+  end)
+end)

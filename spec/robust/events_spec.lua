@@ -117,14 +117,14 @@ describe("events in random places", function()
     end, 0.04)
   end)
 
-  -- The first root of y0 + v t - g t^2 / 2 - A sin(w t + phase) up to T: steps that can not reach it, from a bound of the second
+  -- The first root of y0 + v t - pull t^2 / 2 - A sin(w t + phase) up to T: steps that can not reach it, from a bound of the second
   -- derivative.
   local function first_hit(o)
-    local bend, t = g + o.A * o.w ^ 2, 0
+    local bend, t = o.pull + o.A * o.w ^ 2, 0
     while t < o.T do
       local angle = o.w * t + o.phase
-      local y = o.y0 + o.v * t - g * t * t / 2 - o.A * math.sin(angle)
-      local u = o.v - g * t - o.A * o.w * math.cos(angle)
+      local y = o.y0 + o.v * t - o.pull * t * t / 2 - o.A * math.sin(angle)
+      local u = o.v - o.pull * t - o.A * o.w * math.cos(angle)
       if y < 1e-13 then return t, math.abs(u) end
       t = t + (u + math.sqrt(u * u + 2 * bend * y)) / bend * 0.999
     end
@@ -132,11 +132,12 @@ describe("events in random places", function()
 
   it("are first impacts on a table that vibrates, on any grid", function()
     places(function()
-      local o = { A = logarithmic(0.01, 0.3), w = logarithmic(2, 100), phase = between(0, 6.28), v = between(-1, 5), T = 4 }
-      o.y0 = o.A * (math.sin(o.phase) + logarithmic(0.01, 10))
+      local o = { A = logarithmic(0.01, 0.3), w = logarithmic(5, 200), phase = between(0, 6.28), T = 4 }
+      o.pull, o.y0 = random() < 0.5 and 0 or logarithmic(0.01, 10), o.A + between(0.1, 2)
+      o.v = o.pull * 2 - o.y0 / between(0.5, 3.5)
       local grid = ({ 4, 2, 0.5, 0.05 })[random(4)]
       local ball = ns.LagrangianLinearTIDS({ o.y0 }, { o.v }, { { 1 } })
-      ball:setFExtPtr { -g }
+      ball:setFExtPtr { -o.pull }
       local simu = events.simulation { systems = { ball }, T = o.T, h = grid, links = { { ns.NewtonImpactNSL(0.5),
         ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - o.A * math.sin(o.w * t + o.phase) end,
           hDot = function(t, _, _, r) r[1] = -o.A * o.w * math.cos(o.w * t + o.phase) end }, "table", ball } } }

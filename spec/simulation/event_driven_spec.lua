@@ -329,7 +329,7 @@ describe("an EventDriven far from the origin, or of any mass", function()
       for _, offset in ipairs { 0, 1e5, 1e6, 1e7 } do
         local ball = ns.LagrangianLinearTIDS({ offset + 1 }, { 0 }, { { m } })
         ball:setFExtPtr { -m * g }
-        local simu, inters = events.simulation { systems = { ball }, T = 3, h = 0.1,
+        local simu, inters = events.simulation { systems = { ball }, T = 3, h = 0.01,
           links = { { ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }, { -offset }), "floor", ball } } }
         simu:run()
         local log = simu:events()

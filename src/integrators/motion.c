@@ -47,6 +47,7 @@ struct NsMotion {
   double *lambda;       /* m zeros */
   double *room;         /* for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
+  double *unit;         /* m: powers of two that make the diagonal of W alike */
   double *still;        /* m: of a projection, below which |y| is rounding beside that of its terms */
   NsLu *lu;             /* of order `order` */
   int order;
@@ -84,7 +85,8 @@ static void take_vectors(NsMotion *motion) {
   size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
   double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
                      &motion->rhs, &motion->answer, &motion->lambda,   &motion->u_terms,
-                     &motion->still};
+                     &motion->still,
+                     &motion->unit};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   motion->a_free = ns_arena_doubles(arena, Nv);
   motion->F = ns_arena_doubles(arena, Nv);
@@ -496,10 +498,31 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
                  motion->edges[motion->row_edge[rows[worst]]].inter->name);
 }
 
-/* z (n) with W z = rhs; W is formed. */
-static NsStatus solve_rows(NsMotion *motion, int n, const int *rows, double *W, double *z, NsError *err) {
-  if (n == 0) return NS_OK;
-  ns_motion_delassus(motion, n, rows, W);
+static int exponent_of(double x) {
+  int exponent = 0;
+  if (x > 0 && isfinite(x)) (void)frexp(x, &exponent);
+  return exponent;
+}
+
+/* motion->unit: with which W_kk is that of the first row, to a factor of 2. All rows in another unit: the same. */
+static void choose_units(NsMotion *motion, int n, const double *W) {
+  for (int k = 0; k < n; k++) {
+    int apart = exponent_of(W[k + (size_t)k * (size_t)n]) - exponent_of(W[0]);
+    motion->unit[k] = ldexp(1, -(apart - (apart & 1)) / 2);
+  }
+}
+
+/* Rows and columns of W and the right-hand side into these units, or (`back`) out of them: exact. */
+static void change_units(NsMotion *motion, int n, double *W, bool back) {
+  for (int j = 0; j < n; j++) {
+    double column = back ? 1 / motion->unit[j] : motion->unit[j];
+    motion->rhs[j] *= column;
+    for (int i = 0; i < n; i++) W[i + (size_t)j * (size_t)n] *= column * (back ? 1 / motion->unit[i] : motion->unit[i]);
+  }
+}
+
+/* z (n) with W z = rhs, both of them in units that make the rows alike. */
+static NsStatus solve_alike_rows(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
   if (motion->order != n) {
     ns_lu_free(motion->lu);
     motion->lu = NULL;
@@ -514,6 +537,18 @@ static NsStatus solve_rows(NsMotion *motion, int n, const int *rows, double *W, 
   memcpy(z, motion->rhs, (size_t)n * sizeof *z);
   ns_lu_solve(motion->lu, 1, z, n);
   return NS_OK;
+}
+
+/* z (n) with W z = rhs; W is formed. Whether rows depend on each other does not depend on their units. */
+static NsStatus solve_rows(NsMotion *motion, int n, const int *rows, double *W, double *z, NsError *err) {
+  if (n == 0) return NS_OK;
+  ns_motion_delassus(motion, n, rows, W);
+  choose_units(motion, n, W);
+  change_units(motion, n, W, false);
+  NsStatus status = solve_alike_rows(motion, n, rows, W, z, err);
+  for (int k = 0; k < n && status == NS_OK; k++) z[k] *= motion->unit[k];
+  change_units(motion, n, W, true);
+  return status;
 }
 
 NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err) {

@@ -152,7 +152,10 @@ static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
                  n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
 }
 
-/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. The units of W and q are taken out before: exact. */
+/*
+** Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. Powers of two are taken out of W
+** and q before, and go back into z: exact, and the solver sees numbers near 1 in any units of mass and time.
+*/
 static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) {
   size_t n = (size_t)ed->nclosed;
   int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
