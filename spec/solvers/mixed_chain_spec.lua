@@ -16,8 +16,7 @@ describe("the chain for connected rows and contacts", function()
           local row, good = 0, true
           for _, group in ipairs(p.groups) do
             local equation = group.dim == 1 and not group.lower and not group.upper
-            local off = math.abs(w[row + 1])
-            if equation and (off ~= off or off > 1e-13 * size[row + 1]) then good = false end
+            if equation and math.abs(w[row + 1]) > 1e-13 * size[row + 1] then good = false end
             row = row + group.dim
           end
           if good then polished = polished + 1 end

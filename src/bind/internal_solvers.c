@@ -163,7 +163,7 @@ static int scale(lua_State *L) {
 }
 
 /* balance{M, sparse}: the exponents, the trees, and for a dense M the balanced matrix and whether all of it is exact. */
-static int balance(lua_State *L) {
+static int balance_of(lua_State *L) {
   Call *c = new_call(L);
   NsBalance b;
   NslMatrix *M = matrix_field(L, "M");
@@ -436,7 +436,7 @@ static int block(lua_State *L) {
 void nsl_internal_solvers(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"scale", scale},
-                                       {"balance", balance},
+                                       {"balance", balance_of},
                                        {"components", components},
                                        {"active", active},
                                        {"minor_sign", minor_sign},

@@ -62,7 +62,7 @@ static int floor_mean(long long sum, int count) {
 }
 
 /* Sets each exponent of rows (or columns) to minus the mean of what its entries have. */
-static void take_means(NsBalance *b, const NsSparse *M, bool rows) {
+static void sparse_means(NsBalance *b, const NsSparse *M, bool rows) {
   for (int i = 0; i < b->n; i++) b->count[i] = 0, b->sum[i] = 0;
   for (int j = 0; j < b->n; j++)
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
@@ -131,14 +131,14 @@ void ns_balance_sparse(NsBalance *b, const NsSparse *M) {
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
       if (M->value[k] != 0) tie(b, M->row[k], j, ns_binary_exponent(M->value[k]));
   read_forest(b);
-  for (int k = 0; k < MEAN_SWEEPS; k++) take_means(b, M, k % 2 == 0);
+  for (int k = 0; k < MEAN_SWEEPS; k++) sparse_means(b, M, k % 2 == 0);
   if (too_wide(b->row, b->n) || too_wide(b->col, b->n)) equilibrate(b, M);
 }
 
 /* ---- dense ---- */
 
 /* The exponents of the entries, NS_NO_EXPONENT for zeros. */
-static void read_exponents(const double *M, int ldm, int n, int *to) {
+static void balance_exponents(const double *M, int ldm, int n, int *to) {
   for (int j = 0; j < n; j++) {
     const double *column = M + (size_t)j * (size_t)ldm;
     for (int i = 0; i < n; i++) {
@@ -251,7 +251,7 @@ void ns_balance_apply(const NsBalance *b, const double *M, int ldm, int n, doubl
 }
 
 bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *E) {
-  read_exponents(M, ldm, n, E);
+  balance_exponents(M, ldm, n, E);
   tie_dense(b, E, n);
   row_means(b, E, n);
   return column_means(b, E, n);

@@ -746,7 +746,7 @@ static const NsBoxProblem *cut_piece(NsBox *b, const NsBoxProblem *p, const BoxP
 }
 
 /* The units of a component; false when a number would leave the range of exact ones. */
-static bool take_units(NsBox *b, const NsBoxProblem *p) {
+static bool take_box_units(NsBox *b, const NsBoxProblem *p) {
   const NsBalance *balance = &b->balance;
   bool exact = ns_balance_dense(&b->balance, p->M, p->ldm, p->n, b->scaled.exponent);
   for (int k = 0; k < 2 * p->n; k++) b->most[k] = NS_NO_EXPONENT;
@@ -774,7 +774,7 @@ static bool take_units(NsBox *b, const NsBoxProblem *p) {
 /* The component p (which may be in the arrays of b) in balanced units, and b->near with it. */
 static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
   int n = p->n;
-  if (!take_units(b, p))
+  if (!take_box_units(b, p))
     for (int k = 0; k < n; k++) b->balance.row[k] = b->balance.col[k] = b->unit_w[k] = b->unit_z[k] = 0;
   ns_balance_apply(&b->balance, p->M, p->ldm, n, b->w, b->M);
   for (int c = 0; c < n; c++) {
@@ -830,7 +830,7 @@ static void give_answer(const NsBox *b, const NsBoxProblem *p, const BoxPiece *p
 }
 
 /* Solves one component: z and, when there is an answer, w of its members. */
-static NsSolverInfo solve_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
+static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
                                 double *w) {
   bool chain = b->options.method == NS_BOX_DEFAULT, had_ray = b->has_ray;
   const NsBoxProblem *own = cut_piece(b, p, piece, guess);
@@ -908,7 +908,7 @@ static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, con
     BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false};
     load_piece(b, p, &piece, z, b->settled);
     bool single = piece.n == 1 && b->options.method == NS_BOX_DEFAULT;
-    NsSolverInfo own = single ? solve_single(b, p, piece.index[0], guess, z, w) : solve_piece(b, p, &piece, guess, z, w);
+    NsSolverInfo own = single ? solve_single(b, p, piece.index[0], guess, z, w) : solve_box_piece(b, p, &piece, guess, z, w);
     ns_solver_add(&total, &own);
     for (int k = 0; k < piece.n; k++) b->known[piece.index[k]] = !piece.touched;
   }
@@ -942,7 +942,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (kept == p->n && b->parts.count == 1) {
     const BoxPiece whole = {b->keep, kept, true, false};
     memset(b->known, 1, (size_t)kept);
-    return conclude(b, p, solve_piece(b, p, &whole, guess, z, w), b->known, z, w, info);
+    return conclude(b, p, solve_box_piece(b, p, &whole, guess, z, w), b->known, z, w, info);
   }
   NsSolverTotal total = solve_pieces(b, p, kept, guess, z, w);
   NsSolverInfo none = nothing_of(NS_ENOSOL, INFINITY);

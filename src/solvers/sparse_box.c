@@ -42,7 +42,7 @@ static bool sparse_method(NsBoxMethod method) {
          method == NS_BOX_NEWTON_FB || method == NS_BOX_INTERIOR;
 }
 
-static void take_room(NsSparseBox *s) {
+static void take_piece_room(NsSparseBox *s) {
   double **vectors[] = {&s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
   s->row = ns_arena_ints(&s->arena, s->n);
@@ -143,7 +143,7 @@ NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOpti
   if (!s) return NS_ENOMEM;
   s->options = *options;
   s->n = M->cols;
-  take_room(s);
+  take_piece_room(s);
   NsStatus status = s->arena.failed ? NS_ENOMEM : NS_OK;
   if (!status) {
     find_parts(s, M);
@@ -190,7 +190,7 @@ static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
 ** The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1; the
 ** largest of the guess where these are all 0.
 */
-static void take_units(NsSparseBox *s, const Given *p, const int *member, int size) {
+static void take_sparse_units(NsSparseBox *s, const Given *p, const int *member, int size) {
   for (int k = 0; k < 2 * size; k++) s->most[k] = NS_NO_EXPONENT;
   for (int k = 0; k < size; k++) {
     int i = member[k], *of_w = &s->most[s->row_tree[i]], *of_z = &s->most[s->col_tree[i]];
@@ -210,11 +210,11 @@ static void take_units(NsSparseBox *s, const Given *p, const int *member, int si
   }
 }
 
-static NsSolverInfo solve_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
+static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
   const int *member = s->parts.member + s->parts.start[c];
   int size = ns_components_size(&s->parts, c);
   NsSolverInfo info;
-  take_units(s, p, member, size);
+  take_sparse_units(s, p, member, size);
   for (int k = 0; k < size; k++) {
     int i = member[k];
     s->q[k] = ldexp(p->q[i], s->unit_w[k]);
@@ -276,7 +276,7 @@ NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lowe
   NsSolverTotal total = ns_solver_total("closed form");
   for (int c = 0; c < s->parts.count; c++) {
     int first = s->parts.member[s->parts.start[c]];
-    NsSolverInfo own = s->piece[c].chain ? solve_piece(s, &p, c, z, w) : solve_alone(s, &p, first, &z[first], &w[first]);
+    NsSolverInfo own = s->piece[c].chain ? solve_sparse_piece(s, &p, c, z, w) : solve_alone(s, &p, first, &z[first], &w[first]);
     ns_solver_add(&total, &own);
   }
   *info = total.info;
