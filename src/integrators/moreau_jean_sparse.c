@@ -29,6 +29,7 @@ struct NsMoreauJeanSparse {
   double *q, *lower, *upper, *guess;         /* N + m */
   double *x, *v, *p, *F, *scale;             /* N: coordinates, velocities; impulses, forces, diagonal of W */
   double *u_k, *change;                      /* m: velocities of y, and what a free step changes them by */
+  double *size;                              /* m: sums of the sizes of the terms of y */
   double *impulse, *mean, *room, *pair;      /* N, N, N; the largest nx of an interaction */
   double *held;                              /* N: impulses of prescribed velocities */
 };
@@ -76,6 +77,7 @@ static void take_vectors(NsMoreauJeanSparse *mj, int widest) {
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&mj->arena, mj->N);
   mj->u_k = ns_arena_doubles(&mj->arena, mj->m);
   mj->change = ns_arena_doubles(&mj->arena, mj->m);
+  mj->size = ns_arena_doubles(&mj->arena, mj->m);
   mj->pair = ns_arena_doubles(&mj->arena, widest);
 }
 
@@ -211,11 +213,11 @@ static const double *gather(NsMoreauJeanSparse *mj, const NsInteraction *inter, 
   return mj->pair;
 }
 
-/* Whether a contact with output y and velocity u is forecast to be closed. */
-static bool closed(const NsMoreauJeanSparse *mj, double y, double u, double change, double lambda_k) {
+/* Whether a contact with output y, the sum of terms of that size, and velocity u is forecast to be closed. */
+static bool closed(const NsMoreauJeanSparse *mj, double y, double size, double u, double change, double lambda_k) {
   double forecast = y + mj->options.gamma * mj->h * u;
   if (mj->options.has_threshold) return forecast <= mj->options.threshold;
-  return forecast <= ns_moreau_jean_tolerance(mj->h, u, change, lambda_k) + 4 * DBL_EPSILON * fabs(y);
+  return forecast <= ns_moreau_jean_tolerance(mj->h, u, change, lambda_k) + 4 * DBL_EPSILON * (fabs(y) + size);
 }
 
 static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
@@ -230,10 +232,12 @@ static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
     double *y = mj->q + mj->N + row;
     NsStatus status = ns_relation_output(inter->relation, &at, y, err);
     if (status != NS_OK) return status;
+    memset(mj->size + row, 0, (size_t)inter->m * sizeof *mj->size);
+    ns_coef_add_sizes(&inter->relation->C, at.x, mj->size + row);
     bool unilateral = ns_law_unilateral(inter->law);
     double e_n = inter->law->kind == NS_LAW_IMPACT ? inter->law->en : 0;
     for (int i = 0; i < inter->m; i++) {
-      bool open = unilateral && !closed(mj, y[i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
+      bool open = unilateral && !closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
       y[i] = (1 + e_n) * mj->u_k[row + i];
       mj->lower[mj->N + row + i] = open ? 0 : inter->law->lower[i];
       mj->upper[mj->N + row + i] = open ? 0 : inter->law->upper[i];
