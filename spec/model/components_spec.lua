@@ -39,9 +39,9 @@ end
 
 describe("components", function()
   it("number the systems that interactions join, in the order of their first systems", function()
-    assert.same({ 0, {} }, { internal.components(graph(0, {})) })
-    assert.same({ 3, { 1, 2, 3 } }, { internal.components(graph(3, { { 1 }, { 1 }, { 3 } })) })
-    assert.same({ 2, { 1, 2, 1, 2, 1 } }, { internal.components(graph(5, { { 5, 3 }, { 4, 2 }, { 3, 1 } })) })
+    assert.same({ 0, {} }, { internal.graph_components(graph(0, {})) })
+    assert.same({ 3, { 1, 2, 3 } }, { internal.graph_components(graph(3, { { 1 }, { 1 }, { 3 } })) })
+    assert.same({ 2, { 1, 2, 1, 2, 1 } }, { internal.graph_components(graph(5, { { 5, 3 }, { 4, 2 }, { 3, 1 } })) })
   end)
 
   it("are those that a search finds in random graphs", function()
@@ -53,7 +53,7 @@ describe("components", function()
         links[i] = { a, a ~= b and b or nil }
       end
       local count, of = walked(n, links)
-      local found, list = internal.components(graph(n, links))
+      local found, list = internal.graph_components(graph(n, links))
       assert.equal(count, found)
       assert.same(of, list)
     end

@@ -133,8 +133,8 @@ static int triplets(lua_State *L) {
   return 2;
 }
 
-/* components(nsds): how many there are, and the list of the component (from 1) of each system. */
-static int components(lua_State *L) {
+/* graph_components(nsds): how many there are, and the list of the component (from 1) of each system. */
+static int graph_components(lua_State *L) {
   const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
   int *of = lua_newuserdatauv(L, ((size_t)nsds->nds + 1) * sizeof *of, 0);
   lua_pushinteger(L, ns_nsds_components(nsds, of));
@@ -147,8 +147,8 @@ static int components(lua_State *L) {
 }
 
 void nsl_internal_model(lua_State *L) {
-  lua_pushcfunction(L, components);
-  lua_setfield(L, -2, "components");
+  lua_pushcfunction(L, graph_components);
+  lua_setfield(L, -2, "graph_components");
   lua_pushcfunction(L, relation_bias);
   lua_setfield(L, -2, "relation_bias");
   lua_pushcfunction(L, relation_rate);
