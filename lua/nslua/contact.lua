@@ -66,7 +66,7 @@ end
 
 -- ---- geometry ----
 
--- The components of a vector over its length, whose squares may be too large or too small for a number; nil for zeros.
+-- The components of a vector over its length; their squares may be no numbers. nil for zeros.
 local function unit(...)
   local v, most, sum = { ... }, 0, 0
   for _, x in ipairs(v) do most = math.max(most, math.abs(x)) end
@@ -403,7 +403,7 @@ return function(ns, graph)
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
-    said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new, count = Manager.count,
-    interactions = Manager.interactions })
+    said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new,
+    count = Manager.count, interactions = Manager.interactions })
   return contact
 end
