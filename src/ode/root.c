@@ -251,8 +251,8 @@ static void last_step(Root *r, NsRootInfo *info) {
 /* ---- runs ---- */
 
 /*
-** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a step to where f is not finite a new
-** run goes on from the last iterate, its first step being shorter.
+** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a
+** step to where f is not finite a new run goes on from the last iterate, its first step being shorter.
 */
 static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena, NsRootInfo *info, int *code) {
   int n = r->equations->n, lr = n * (n + 1) / 2;
