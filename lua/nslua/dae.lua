@@ -172,7 +172,7 @@ return function(ns, support)
 
   -- ---- the start ----
 
-  -- The equation whose residual is the largest part of its own terms, and which part it is. What atol calls nothing,
+  -- The equation whose residual is the largest part of its own terms, and which part. What atol calls nothing,
   -- also of a derivative during the `span` of time (none: 0), is not held against an equation.
   local function worst_equation(F, Fy, Fyd, y, yd, atol, span)
     local worst, value = 0, 0

@@ -86,4 +86,16 @@ describe("a root", function()
     assert.truthy(r.message:find("4 evaluations were not enough: |f| = ", 1, true), r.message)
     assert.truthy(r.message:find("; equation %d is not solved: its value is "), r.message)
   end)
+
+  it("of nearly linear equations takes few steps, though an entry of the Jacobian nearly vanishes", function()
+    for k = -40, 40 do -- a bar on a pin: its centre from its angle
+      local angle = k * math.pi / 80 + 1e-4 * k
+      local r = ns.root(function(q)
+        return { q[1] - 0.5 * cos(q[3]), q[2] - 0.5 * math.sin(q[3]), q[3] - angle }
+      end, { 0.5, 0, angle }, { tol = 1e-14 })
+      assert.is_true(r.success, r.message)
+      assert.is_true(r.nfev < 30, r.nfev)
+      assert.is_true(math.abs(r.x[1] - 0.5 * cos(angle)) < 1e-14 and math.abs(r.x[2] - 0.5 * math.sin(angle)) < 1e-14)
+    end
+  end)
 end)

@@ -36,7 +36,8 @@ describe("units of equations and unknowns do not matter", function()
     for _ = 1, COUNT do
       local n = random(1, 6)
       local A, root = matrix(n, 0.5), list(n, function() return random() * 4 - 2 end)
-      local x0, degree = list(n, function() return random() < 0.3 and 0 or random() * 4 - 2 end), list(n, function() return random(1, 3) end)
+      local x0 = list(n, function() return random() < 0.3 and 0 or random() * 4 - 2 end)
+      local degree = list(n, function() return random(1, 3) end)
       local function f(x, i)
         local sum = 0
         for j = 1, n do
@@ -127,7 +128,8 @@ describe("units of equations and unknowns do not matter", function()
       assert.is_true(r.success)
       assert.near(2, model:value(x), 1e-12)
       assert.near(3 - 2e-6, model:value(y), 1e-12)
-      local small = ns.numerics.mcp { F = function(z) return { z[1] ^ 3 - 8 * s ^ 3, z[2] - z[1] * z[2] / s } end, z0 = { 3 * s, 1 } }
+      local function cubic(z) return { z[1] ^ 3 - 8 * s ^ 3, z[2] - z[1] * z[2] / s } end
+      local small = ns.numerics.mcp { F = cubic, z0 = { 3 * s, 1 } }
       assert.is_true(small.success)
       assert.near(2, small.z[1] / s, 1e-12)
     end

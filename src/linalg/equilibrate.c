@@ -65,8 +65,8 @@ static int root_of(NsEquilibrium *s, int node, int *off) {
 }
 
 /*
-** With rows multiplied by 2^-p and columns by 2^p, p the exponent of a node, an entry of exponent e becomes e + p_column - p_row;
-** it joins two trees so that this is 0.
+** With rows multiplied by 2^-p and columns by 2^p, p the exponent of a node, an entry of exponent e becomes e + p_column -
+** p_row; it joins two trees so that this is 0.
 */
 static void join(NsEquilibrium *s, int row, int column, int e) {
   int of_row, of_column, a = root_of(s, row, &of_row), b = root_of(s, column, &of_column);

@@ -435,7 +435,7 @@ static void take_columns(NsDae *dae, const bool *algebraic) {
     memcpy(dae->real + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->real);
 }
 
-/* The same with rows and columns scaled, so that no unit makes it singular; the factors are of that. */
+/* Factors them with rows and columns scaled, so that no unit makes them singular. */
 static NsStatus factor_columns(NsDae *dae, const bool *algebraic) {
   int n = dae->problem.n;
   take_columns(dae, algebraic);
@@ -464,7 +464,7 @@ static double largest(const double *v, int n) {
   return most;
 }
 
-/* The sum of the sizes of the terms of equation i at a point where it has the value F_i, less those of no other unknown. */
+/* The sum of the sizes of the terms of equation i where it has the value F: those of y, those of y', and the rest. */
 static double row_terms(const NsDae *dae, int i, const double *y, const double *yd, double F) {
   size_t n = (size_t)dae->problem.n;
   double size = 0, rest = F;

@@ -251,8 +251,8 @@ static void last_step(Root *r, NsRootInfo *info) {
 /* ---- runs ---- */
 
 /*
-** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a step to where f is not finite a new
-** run goes on from the last iterate, its first step being shorter.
+** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a
+** step to where f is not finite a new run goes on from the last iterate, its first step being shorter.
 */
 static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena, NsRootInfo *info, int *code) {
   int n = r->equations->n, lr = n * (n + 1) / 2;
@@ -301,13 +301,33 @@ static NsStatus refuse(Root *r, const NsRootOptions *o, int code, bool stuck, co
 }
 
 /*
-** Runs from x, f with scales found anew each time, until the test accepts. The first one's bound is MINPACK's own; the
-** others are for starts from which it shrank steps too slowly to see progress.
+** The first run's bound in MINPACK's units, lengths of D u with D the norms of the Jacobian's columns: its own 100, or as
+** much more as Newton's first step needs. Rows that are scaled up by a small entry would cut that step short.
+*/
+static double first_bound(Root *r) {
+  static const double usual = 100, most = 1e5;
+  int n = r->equations->n;
+  double of_u = 0, of_step = 0;
+  if (scaled_jacobian(r, r->u, r->scaled) < 0 || ns_lu_factor(r->lu, r->scaled, n) != NS_OK) return usual;
+  memcpy(r->move, r->g, (size_t)n * sizeof *r->move);
+  ns_lu_solve(r->lu, 1, r->move, n);
+  for (int j = 0; j < n; j++) {
+    double norm = ns_dense_norm_fro(n, 1, r->scaled + (size_t)j * (size_t)n, 1, n);
+    of_u += norm * norm * r->u[j] * r->u[j];
+    of_step += norm * norm * r->move[j] * r->move[j];
+  }
+  double bound = of_u > 0 ? 2 * sqrt(of_step) / sqrt(of_u) : usual;
+  return bound > usual ? fmin(bound, most) : usual;
+}
+
+/*
+** Runs from x, f with scales found anew each time, until the test accepts. The later ones begin with
+** short steps, for starts from which the first shrank them too slowly to see progress.
 */
 static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsArena *arena, NsRootInfo *info) {
   int n = r->equations->n, code = 0;
   bool stuck = false;
-  static const double first_bounds[SCALED] = {100, 1, 1e-2};
+  static const double later_bounds[SCALED - 1] = {1, 1e-2};
   for (int k = 0; k < SCALED; k++) {
     NsStatus status = rescale(r, x, f);
     if (status != NS_OK) return status;
@@ -315,7 +335,7 @@ static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsAr
       memcpy(r->first_row, r->scales.row, (size_t)n * sizeof *r->first_row);
       memcpy(r->first_column, r->scales.column, (size_t)n * sizeof *r->first_column);
     }
-    hybrid(r, o, first_bounds[k], arena, info, &code);
+    hybrid(r, o, k == 0 ? first_bound(r) : later_bounds[k - 1], arena, info, &code);
     if (arena->failed) return NS_ENOMEM;
     if (code < 0) return r->status;
     if (code == 0) return ns_fail(r->err, NS_EARG, "bad options");

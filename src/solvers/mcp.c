@@ -450,7 +450,7 @@ static NsStatus end_attempt(NsMcp *m, NsStatus failed) {
   return measure(m, NO_VIOLATION) ? NS_OK : failed;
 }
 
-/* Whether violations that count as none are all there is, without a word on it in the best point. */
+/* Whether the iterate would be an answer if violations up to NO_VIOLATION did not count. Needs measure. */
 static bool is_near(const NsMcp *m) {
   for (int i = 0; i < m->n; i++) {
     double v = ns_mcp_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);

@@ -1,6 +1,6 @@
 /*
 ** mcp.h
-** Nonlinear mixed complementarity: Josephy-Newton on dense Jacobians, semismooth Newton on sparse ones.
+** Nonlinear mixed complementarity: Josephy-Newton and semismooth Newton, on dense and on sparse Jacobians.
 */
 #ifndef NS_SOLVERS_MCP_H
 #define NS_SOLVERS_MCP_H
@@ -71,7 +71,9 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** search (Ferris, Kanzow and Munson, Feasible descent algorithms for mixed complementarity problems, Math. Prog. 86,
 ** 1999; Josephy, MRC report 1965, 1979). Sparse: the active-set Newton direction of the natural map, else that of
 ** Fischer-Burmeister (De Luca, Facchinei and Kanzow, Math. Prog. 75, 1996), by KLU, which factors anew only when the
-** pattern changes. A failed attempt is followed by others from perturbed points, and for one variable, when the cap on
+** pattern changes; when that attempt ends at no solution, Josephy's directions from the same start, the box problems being
+** solved by pivots on a sparse basis (sparse_path.h), and up to 300 variables once more by the chain for dense matrices.
+** A failed attempt is followed by others from perturbed points, and for one variable, when the cap on
 ** iterations is not reached, by the search for a bound that is the answer or a change of sign (scalar.h), which finds a
 ** solution of a continuous F between finite bounds always; the same input gives the same bits.
 ** Equations and unknowns are scaled by powers of two first (linalg/equilibrate.h, at z0), so that scaling either changes
@@ -79,13 +81,12 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** With v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound, and size_i = (|J| |z| + |F - J z|)_i, the
 ** answer is accepted when v_i <= tolerance size_i for all i: neither the units of an equation nor those of an unknown
 ** matter. Where iterations come no nearer to that, a v_i of 2^-100 of the scales of the start counts as 0 (zeros of
-** second order at 0). One Newton step more follows, kept when
-** better. NS_OK; NS_ENOCONV: every attempt stopped at a point that is no solution; NS_ESINGULAR: the same, each
+** second order at 0). One Newton step more follows, kept when better. NS_OK; NS_ENOCONV: every attempt stopped at a point that is no solution; NS_ESINGULAR: the same, each
 ** linearised problem of the last attempt being singular; NS_EMAXITER: the cap on iterations or on time; NS_ENAN: F or
 ** its Jacobian is not finite at z0 (info.entry); NS_EARG: bounds that cross or z0 not finite; NS_ECALLBACK: a
 ** callback returned a negative number; NS_EINTR; NS_ESIZE: a sparse J is not n x n; NS_ENOMEM (sparse). Unless the
 ** data were bad, z is the point of the least natural residual that was seen. Dense solves allocate nothing; sparse
-** ones when the pattern is new, and inside KLU.
+** ones when the pattern is new, when box problems are first needed, and inside KLU.
 */
 NsStatus ns_mcp_solve(NsMcp *mcp, const NsMcpProblem *p, const double *z0, double *z, double *w, NsMcpInfo *info);
 
