@@ -203,7 +203,7 @@ static NsStatus josephy(NsMcp *m, double mu) {
     m->M[i + (size_t)i * (size_t)n] += added;
     m->q[i] = m->F[i] - m->q[i] - added * m->z[i];
   }
-  NsBoxProblem p = {n, m->M, n, m->q, m->p->lower, m->p->upper};
+  NsBoxProblem p = {n, m->M, n, m->q, m->p->lower, m->p->upper, 0};
   NsStatus status = ns_box_solve(m->box, &p, m->z, m->direction, m->box_w, &info);
   m->info->pivots += info.iterations;
   if (status) return status;
