@@ -55,3 +55,28 @@ describe("one connected sparse problem", function()
     assert.is_true(r.iterations <= 2)
   end)
 end)
+
+describe("a long chain whose far end fades below the range of numbers", function()
+  it("is solved, sparse and dense, with and without a guess", function()
+    for _, c in ipairs { { 150, -1e-3, 1 }, { 300, -1e-2, 1 }, { 150, -1e-3, 2.0 ^ -60 } } do
+      local n, off, size = c[1], c[2], c[3]
+      local S, q = ns.spdiags({ off, 1, off }, { -1, 0, 1 }, n), ns.vector(c[1])
+      q[1] = -size
+      local D = ns.zeros(n, n)
+      for i = 1, n do
+        D[i][i] = 1
+        if i > 1 then D[i][i - 1], D[i - 1][i] = off, off end
+      end
+      for _, M in ipairs { S, D } do
+        for _, z0 in ipairs { false, q } do
+          for _, lower in ipairs { 0, -inf } do
+            local r = ns.numerics.box { M = M, q = q, lower = lower, upper = inf, z0 = z0 or nil }
+            assert.is_true(r.success)
+            assert.near(size / (1 - off ^ 2), r.z[1], 2 * size * off ^ 4)
+            assert.near(-off * r.z[1], r.z[2], 2 * size * math.abs(off) ^ 3)
+          end
+        end
+      end
+    end
+  end)
+end)

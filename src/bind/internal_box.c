@@ -125,7 +125,7 @@ static int box(lua_State *L) {
   read_options(L, ns_box_options(call->box));
   lua_getfield(L, 1, "repeats");
   lua_Integer repeats = luaL_optinteger(L, -1, 1);
-  NsBoxProblem problem = {n, call->M, n > 0 ? n : 1, call->q, call->lower, call->upper};
+  NsBoxProblem problem = {n, call->M, n > 0 ? n : 1, call->q, call->lower, call->upper, 0};
   NsSolverInfo info = {0};
   for (int i = 0; i < n; i++) call->z[i] = call->w[i] = NAN;
   uint64_t allocations = ns_alloc_count();

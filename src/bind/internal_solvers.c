@@ -137,7 +137,7 @@ static NsBoxProblem box_fields(lua_State *L) {
   int n = M->rows;
   if (M->cols != n) luaL_error(L, "M is not square");
   double *q = vector_field(L, "q", n, 0), *lower = vector_field(L, "lower", n, 0);
-  return (NsBoxProblem){n, M->data, n > 0 ? n : 1, q, lower, vector_field(L, "upper", n, INFINITY)};
+  return (NsBoxProblem){n, M->data, n > 0 ? n : 1, q, lower, vector_field(L, "upper", n, INFINITY), 0};
 }
 
 static int scale(lua_State *L) {

@@ -205,7 +205,7 @@ static int solve_sparse(lua_State *L, Call *c) {
 
 static int solve_dense(lua_State *L, Call *c) {
   NsStatus status = ns_box_new(&c->box, c->n);
-  NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper};
+  NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper, 0};
   NsSolverInfo info = {0};
   if (status) return nsl_raise_status(L, status, c->who);
   *ns_box_options(c->box) = c->options;

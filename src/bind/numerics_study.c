@@ -215,7 +215,7 @@ static int solutions(lua_State *L) {
   nsl_numerics_bound(L, "solutions", "lower", c->n, 0, c->lower);
   nsl_numerics_bound(L, "solutions", "upper", c->n, INFINITY, c->upper);
   nsl_numerics_check_bounds(L, "solutions", c->n, c->lower, c->upper);
-  NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper};
+  NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper, 0};
   return push_solutions(L, c, &p);
 }
 
@@ -243,7 +243,7 @@ int nsl_osnsp_solutions(lua_State *L) {
   const NsOsnsp *problem = last_problem(L, "solutions");
   if (problem->polyhedron)
     return luaL_error(L, "%s: solutions: not for polyhedral laws (NormalConeNSL)", ns_osnsp_name(problem->kind));
-  NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper};
+  NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper, 0};
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   return push_solutions(L, c, &p);
 }

@@ -213,7 +213,7 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
 }
 
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) {
-  NsBoxProblem box = {problem->m, M, problem->m, problem->q, problem->lower, problem->upper};
+  NsBoxProblem box = {problem->m, M, problem->m, problem->q, problem->lower, problem->upper, 0};
   problem->M = M;
   if (problem->polyhedron) {
     NsAvi avi = {problem->m, problem->rows, M, problem->q, problem->H, problem->K, problem->lower, problem->upper};

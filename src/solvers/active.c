@@ -144,10 +144,10 @@ static NsStatus correct(NsActive *a, const NsBoxProblem *p, int m, double growth
   return NS_OK;
 }
 
-static bool needs_refinement(const NsActive *a, int m, const double *w) {
+static bool needs_refinement(const NsActive *a, int m, double faded, const double *w) {
   for (int k = 0; k < m; k++) {
     int i = a->between[k];
-    if (!(fabs(w[i]) <= (m + 2) * DBL_EPSILON * a->size[i])) return true;
+    if (!(fabs(w[i]) <= (m + 2) * DBL_EPSILON * a->size[i] + faded)) return true;
   }
   return false;
 }
@@ -169,7 +169,7 @@ static NsStatus solve_between(NsActive *a, const NsBoxProblem *p, int m, double 
   for (int k = 0; k < m; k++) z[a->between[k]] = 0;
   memcpy(w, a->base, (size_t)p->n * sizeof *w);
   status = correct(a, p, m, growth, z, w);
-  if (!status && needs_refinement(a, m, w)) status = correct(a, p, m, growth, z, w);
+  if (!status && needs_refinement(a, m, p->faded, w)) status = correct(a, p, m, growth, z, w);
   if (status) return status;
   return growth == 0 || moderate(a, m, growth) ? NS_OK : NS_ESINGULAR;
 }
@@ -220,7 +220,7 @@ static signed char better_place(const NsActive *a, const NsBoxProblem *p, const 
                                 signed char now) {
   if (p->lower[i] == p->upper[i]) return now;
   if (now == NS_BETWEEN) return z[i] < p->lower[i] ? NS_AT_LOWER : z[i] > p->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
-  double slack = NS_BOX_EXACT * a->size[i];
+  double slack = NS_BOX_EXACT * a->size[i] + p->faded;
   return (now == NS_AT_LOWER ? w[i] < -slack : w[i] > slack) ? NS_BETWEEN : now;
 }
 

@@ -23,7 +23,14 @@ typedef struct NsBoxProblem {
   const double *q;     /* n */
   const double *lower; /* n, -INFINITY allowed */
   const double *upper; /* n, +INFINITY allowed */
+  double faded;        /* rows whose terms sum up to less count as nothing: 0, in balanced units NS_FADED */
 } NsBoxProblem;
+
+/*
+** Of data of size 1, sums of smaller terms have lost digits below the range of numbers (2^-1022): the far end of what
+** decays along a chain. From 2^-970 on a term has its 52 digits.
+*/
+#define NS_FADED 0x1p-970
 
 /* What a solver did. Filled on failure too. */
 typedef struct NsSolverInfo {

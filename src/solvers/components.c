@@ -48,12 +48,24 @@ void ns_components_single(NsComponents *c, int n) {
   c->start[c->count] = n;
 }
 
+/* Whether the first node is tied to all others: the usual full matrix. */
+static bool first_ties_all(const double *M, int ldm, int n, const int *index) {
+  const double *column = M + (size_t)index[0] * (size_t)ldm, *row = M + index[0];
+  for (int k = 1; k < n; k++)
+    if (column[index[k]] == 0 && row[(size_t)index[k] * (size_t)ldm] == 0) return false;
+  return true;
+}
+
 /*
 ** Breadth first over the nodes that no component has yet, so that a full matrix costs n entries: parent is a list of
 ** those, member[0 .. last - 1] the component in hand.
 */
 void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index) {
   int left = n, last = 0;
+  if (n > 0 && first_ties_all(M, ldm, n, index)) {
+    ns_components_single(c, n);
+    return;
+  }
   c->n = n;
   for (int i = 0; i < n; i++) c->parent[i] = i;
   for (c->count = 0; left > 0; c->count++) {

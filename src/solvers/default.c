@@ -333,7 +333,7 @@ static Outcome game_paths(NsBox *b, const NsBoxProblem *p) {
   const NsBoxProblem *fair = fair_problem(b, p);
   double shift;
   bool shifted = ns_game_shift(&b->game, fair, b->shifted, b->level, &shift);
-  NsBoxProblem game = {fair->n, b->shifted, fair->n, b->level, fair->lower, fair->upper};
+  NsBoxProblem game = {fair->n, b->shifted, fair->n, b->level, fair->lower, fair->upper, fair->faded};
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
   for (int k = 0; k < GAME_PATHS; k++) {
     NsGameStart start = {(int)((long long)k * p->n / GAME_PATHS), k % 2 == 0};
@@ -521,7 +521,7 @@ static bool repaired(NsBox *b, const NsBoxProblem *p) {
 
 /* Moves b->y, z, to the solution of the fair problem with M + shift I and q - shift z. */
 static NsStatus proximal_step(NsBox *b, const NsBoxProblem *fair, double shift) {
-  NsBoxProblem near = {fair->n, b->shifted, fair->n, b->w, fair->lower, fair->upper};
+  NsBoxProblem near = {fair->n, b->shifted, fair->n, b->w, fair->lower, fair->upper, fair->faded};
   int n = fair->n, pivots;
   for (int i = 0; i < n; i++) {
     b->shifted[i + (size_t)i * (size_t)n] = fair->M[i + (size_t)i * (size_t)fair->ldm] + shift;
@@ -741,7 +741,7 @@ static const NsBoxProblem *cut_piece(NsBox *b, const NsBoxProblem *p, const BoxP
     b->lower[c] = p->lower[i];
     b->upper[c] = p->upper[i];
   }
-  b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper};
+  b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper, 0};
   return &b->reduced;
 }
 
@@ -783,7 +783,7 @@ static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
     b->upper[c] = ns_times_power(p->upper[c], b->unit_z[c]);
     b->near[c] = ns_times_power(b->near[c], b->unit_z[c]);
   }
-  b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper};
+  b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper, NS_FADED};
   return &b->reduced;
 }
 

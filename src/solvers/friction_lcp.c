@@ -82,7 +82,7 @@ NsStatus ns_friction_lcp_solve(NsFrictionLcp *l, const NsFriction *p, const doub
   assemble(l, p);
   ns_block_product(p->W, r, p->q, u);
   guess_from(l, p, r, u);
-  NsBoxProblem box = {n, l->M, n > 0 ? n : 1, l->q, l->lower, l->upper};
+  NsBoxProblem box = {n, l->M, n > 0 ? n : 1, l->q, l->lower, l->upper, 0};
   NsStatus status = ns_box_solve(l->box, &box, l->guess, l->z, l->w, info);
   for (int i = 0; i < nc; i++) {
     double normal = l->z[i], bound = p->mu[i] * normal;

@@ -132,7 +132,8 @@ double ns_friction_scaled(const NsFriction *p, const double *rho, const double *
     size_t k = (size_t)i * (size_t)p->dim;
     double error = ns_friction_error(p->dim, p->mu[i], rho[i], r + k, u + k);
     if (!(error <= DBL_MAX)) return INFINITY;
-    double own = ns_friction_own_error(error, terms_of(p, i, rho[i], r), forces, data);
+    double terms = terms_of(p, i, rho[i], r);
+    double own = terms < NS_FADED && error < NS_FADED ? 0 : ns_friction_own_error(error, terms, forces, data);
     if (!(own <= worst)) worst = own;
   }
   return worst <= DBL_MAX ? worst : INFINITY;

@@ -125,7 +125,7 @@ static NsStatus solve_rows(NsMixedChain *s, const NsMixedProblem *p, const doubl
     s->box_capacity = s->capacity;
   }
   *ns_box_options(s->box) = options;
-  NsBoxProblem box = {p->n, p->W, p->n > 0 ? p->n : 1, p->q, s->lower, s->upper};
+  NsBoxProblem box = {p->n, p->W, p->n > 0 ? p->n : 1, p->q, s->lower, s->upper, 0};
   return ns_box_solve(s->box, &box, guess, z, w, info);
 }
 

@@ -155,12 +155,14 @@ static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s
     double force = fabs(z[i]), load = rho * v->size[i];
     terms = ns_larger(terms, v->early ? force + load : ns_larger(force, load));
   }
+  if (terms < NS_FADED && error < NS_FADED) return 0;
   return ns_friction_own_error(error, terms, v->early ? terms : s.forces, s.data);
 }
 
 static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {
   double error = violation(&v->p.groups[g], z[row], w[row]);
-  return error == 0 ? 0 : error / counted(v, v->size, row);
+  bool faded = v->size[row] < NS_FADED && error < NS_FADED;
+  return error == 0 || faded ? 0 : error / counted(v, v->size, row);
 }
 
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {

@@ -104,7 +104,7 @@ NsStatus ns_mixed_plane(NsMixedPlane *s, const NsMixedView *v, double *z, NsSolv
   fill(s, v);
   ns_mixed_product(&v->p, z, s->w);
   from_z(s, v, z, s->w);
-  NsBoxProblem problem = {n, s->M, n, s->q, s->lower, s->upper};
+  NsBoxProblem problem = {n, s->M, n, s->q, s->lower, s->upper, 0};
   status = ns_box_solve(s->box, &problem, s->guess, s->y, s->w, info);
   to_z(s, v, z);
   info->solver = "lcp";

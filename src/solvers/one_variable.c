@@ -32,7 +32,7 @@ NsStatus ns_one_variable(const NsOneVariable *p, double near, double *z) {
 }
 
 NsSolverInfo ns_one_variable_solve(const NsOneVariable *given, double near, double tolerance, double *z, double *w) {
-  NsBoxProblem p = {1, &given->m, 1, &given->q, &given->lower, &given->upper};
+  NsBoxProblem p = {1, &given->m, 1, &given->q, &given->lower, &given->upper, 0};
   if (!(fabs(near) <= DBL_MAX)) near = 0;
   double answer = ns_box_clamp(near, given->lower, given->upper), relative = 0;
   NsStatus status = ns_one_variable(given, near, &answer);

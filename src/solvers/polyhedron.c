@@ -387,7 +387,7 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *gues
   state_matrix(a, p, N > 0 ? N : 1);
   state_vectors(a, p);
   state_guess(a, p, guess);
-  NsBoxProblem box = {N, a->M, N > 0 ? N : 1, a->q, a->box_lower, a->box_upper};
+  NsBoxProblem box = {N, a->M, N > 0 ? N : 1, a->q, a->box_lower, a->box_upper, 0};
   status = ns_box_solve(a->box, &box, guess ? a->guess : NULL, a->s, a->box_w, info);
   if (status == NS_ENAN || status == NS_EARG) return finish(info, status);
   recover(a, p, z, w, a->mu);

@@ -59,7 +59,7 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
   for (int i = 0; i < p->n; i++) {
     double v = violation(p, z, w, i);
     if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
-    if (v > worst * size[i]) worst = v / size[i];
+    if (v > worst * size[i] && size[i] >= p->faded) worst = v / size[i];
   }
   return worst;
 }

@@ -38,7 +38,7 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
 ** entries of M and q differ from the given ones by at most e relatively. With v_i = |w_i| for z_i strictly between
 ** its bounds, and the wrong-signed part of w_i at a bound, it is max_i v_i / (|M| |z| + |q|)_i, 0/0 being 0. It is
 ** unchanged by any scaling of rows and columns, narrow boxes do not hide a wrong answer, and an exact answer has a
-** few times 1e-16. INFINITY when z leaves its bounds or something is NaN. w and size as from ns_box_product. Oettli
+** few times 1e-16. Rows of faded terms (box.h) count as nothing. INFINITY when z leaves its bounds or something is NaN. w and size as from ns_box_product. Oettli
 ** and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem 7.3.
 */
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size);

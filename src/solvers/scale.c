@@ -125,7 +125,7 @@ void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p) {
     s->lower[j] = ldexp(p->lower[j], -s->col[j]);
     s->upper[j] = ldexp(p->upper[j], -s->col[j]);
   }
-  s->problem = (NsBoxProblem){n, s->M, n > 0 ? n : 1, s->q, s->lower, s->upper};
+  s->problem = (NsBoxProblem){n, s->M, n > 0 ? n : 1, s->q, s->lower, s->upper, p->faded};
 }
 
 void ns_box_unscale(const NsBoxScaled *s, const NsBoxProblem *p, const double *scaled, double *z) {

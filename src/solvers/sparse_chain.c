@@ -25,7 +25,6 @@ enum { LARGE = 500, FEW_REPAIRS = 15 }; /* from how many variables, without a gu
 ** right to 3 digits leaves 1e-3 of an error, and of a true value 1 - 1e-3 at least).
 */
 static const double rounding_left = 1e-3;
-
 struct NsSparseChain {
   NsArena arena;
   NsBoxOptions options;
@@ -124,7 +123,7 @@ static double backward(const NsSparseChain *s, const double *y) {
   for (int i = 0; i < s->n; i++) {
     double l = s->map.lower[i], u = s->map.upper[i], v = fabs(s->v[i]);
     if (!(y[i] >= l && y[i] <= u && v <= DBL_MAX)) return INFINITY;
-    if ((s->v[i] >= 0 && y[i] == l) || (s->v[i] <= 0 && y[i] == u)) continue;
+    if ((s->v[i] >= 0 && y[i] == l) || (s->v[i] <= 0 && y[i] == u) || s->size[i] < NS_FADED) continue;
     if (v > worst * s->size[i]) worst = v / s->size[i];
   }
   return worst;
@@ -178,7 +177,7 @@ static bool take_defects(NsSparseChain *s) {
   for (int i = 0; i < s->n; i++) {
     bool between = s->set[i] == NS_BETWEEN;
     s->step[i] = between ? -s->v[i] * s->rho[i] : 0;
-    rough |= between && !(fabs(s->v[i]) <= 8 * DBL_EPSILON * s->size[i]);
+    rough |= between && !(fabs(s->v[i]) <= 8 * DBL_EPSILON * s->size[i] + NS_FADED);
   }
   return rough;
 }
@@ -207,7 +206,7 @@ static NsStatus solve_set(NsSparseChain *s) {
 static int repair(NsSparseChain *s) {
   int wrong = 0;
   for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i], slack = NS_BOX_EXACT * s->size[i];
+    double l = s->map.lower[i], u = s->map.upper[i], slack = NS_BOX_EXACT * s->size[i] + NS_FADED;
     signed char now = s->set[i], next = now;
     if (l == u) continue;
     if (now == NS_BETWEEN) next = s->y[i] < l ? NS_AT_LOWER : s->y[i] > u ? NS_AT_UPPER : now;
