@@ -913,10 +913,11 @@ NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, cons
   output_residual(em, y, tolerance, &residual);
   measure_equations(em, tolerance->atol, &residual);
   if (ns_step_converged(&residual, tolerance)) return residual;
-  bool near = tolerance->damped && residual.state <= ns_step_near * tolerance->rtol;
-  if (!tolerance->late && !near && !ns_step_only_rows_miss(&residual, tolerance)) return residual;
-  if (ns_euler_moreau_linearize(em, NULL) == NS_OK) measure_equations(em, tolerance->atol, &residual);
-  return residual;
+  if (!tolerance->late && !ns_step_only_rows_miss(&residual, tolerance)) return residual;
+  if (ns_euler_moreau_linearize(em, NULL) != NS_OK) return residual;
+  NsStepResidual fresh = residual;
+  measure_equations(em, tolerance->atol, &fresh);
+  return ns_step_converged(&fresh, tolerance) ? fresh : residual;
 }
 
 NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err) {

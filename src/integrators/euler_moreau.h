@@ -101,7 +101,8 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
 
 /*
 ** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). Linearises at the
-** iterate, and measures anew, when it does not pass and either the tolerance says `late`, or only rows keep it from passing.
+** iterate, and measures anew, when it does not pass and either the tolerance says `late`, or only rows keep it from passing; that
+** measure counts when it passes.
 */
 NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance);
 

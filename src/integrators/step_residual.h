@@ -25,9 +25,6 @@ typedef struct NsStepResidual {
   int worst_interaction; /* the interaction with the largest output residual */
 } NsStepResidual;
 
-/* Of the tolerance: from here on a damped iterate is worth a measure with the Jacobians at it. */
-static const double ns_step_near = 1e4;
-
 /* What a step must pass. */
 typedef struct NsStepTolerance {
   double rtol, atol; /* atol: what of an unknown, or of an output, counts as 0, in its units */
