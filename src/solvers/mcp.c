@@ -268,7 +268,7 @@ static NsStatus solve_dense_box(NsMcp *m) {
   if (m->sparse) ns_sparse_to_dense(m->jac.J, m->M, n);
   else memcpy(m->M, m->jac.dense, (size_t)n * (size_t)n * sizeof *m->M);
   for (int i = 0; i < n; i++) m->M[i + (size_t)i * (size_t)n] += m->row[i];
-  NsBoxProblem p = {n, m->M, n, m->q, m->lower, m->upper};
+  NsBoxProblem p = {n, m->M, n, m->q, m->lower, m->upper, 0};
   NsStatus status = ns_box_solve(m->box, &p, m->z, m->direction, m->box_w, &info);
   m->info->pivots += info.iterations;
   return status;
