@@ -55,6 +55,12 @@ static void hash_bytes(uint64_t *hash, const void *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) *hash = (*hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
 }
 
+/* The same for a walk over fields. */
+static void hash_piece(void *hash, const char *name, void *data, size_t size) {
+  (void)name;
+  hash_bytes(hash, data, size);
+}
+
 static void hash_word(uint64_t *hash, uint64_t word) {
   hash_bytes(hash, &word, sizeof word);
 }
@@ -118,10 +124,7 @@ static uint64_t hash_of_interaction(const NsInteraction *inter) {
   const NsCoef *coefs[] = {&r->C, &r->D, &r->B, &r->K, &r->F, &r->e};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) hash_coef(&hash, coefs[i]);
   hash_word(&hash, (r->h.value != NULL) + 2 * (r->g.value != NULL));
-  if (inter->law->H) {
-    hash_numbers(&hash, inter->law->H, inter->law->rows * inter->law->size);
-    hash_numbers(&hash, inter->law->K, inter->law->rows);
-  }
+  ns_fields_walk(inter->law->class->fields, inter->law, NS_FIELD_CONSTANT, hash_piece, &hash);
   return hash;
 }
 
@@ -161,7 +164,7 @@ static void describe_interaction(Text *text, const NsInteraction *inter, int num
   char second[NS_NAME_SIZE + 8] = "";
   if (inter->nds == 2) snprintf(second, sizeof second, " and %d", inter->ds[1]->index + 1);
   add_line(text, "interaction %d '%s': %s of %d, %s, of dynamical system %d%s", number, inter->name,
-           ns_law_name(inter->law->kind), inter->m, ns_relation_kind_name(inter->relation->kind), inter->ds[0]->index + 1,
+           ns_law_name(inter->law), inter->m, ns_relation_kind_name(inter->relation->kind), inter->ds[0]->index + 1,
            second);
   add_line(text, "constants of interaction %d '%s': %016" PRIx64, number, inter->name, hash_of_interaction(inter));
 }
@@ -201,11 +204,7 @@ static NsStatus compare(const Text *here, const NsCheckpoint *there, const char 
 static void visit_laws(NsNsds *nsds, NsVisitor visitor, void *context) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     NsLaw *law = nsds->interactions[i]->law;
-    visitor(context, "lower", law->lower, (size_t)law->size * sizeof(double));
-    visitor(context, "upper", law->upper, (size_t)law->size * sizeof(double));
-    visitor(context, "en", &law->en, sizeof law->en);
-    visitor(context, "et", &law->et, sizeof law->et);
-    visitor(context, "mu", &law->mu, sizeof law->mu);
+    ns_fields_walk(law->class->fields, law, NS_FIELD_STATE, visitor, context);
   }
 }
 
