@@ -6,9 +6,9 @@ describe("a table of fields", function()
   local function full() return internal.probe(2, 0.5, -1, true, { 3, 4 }, { 5, 6 }, { { 1, 2 }, { 3, 4 }, { 5, 6 } }) end
 
   it("walks the fields that have a flag, with their bytes, and arrays that are made", function()
-    assert.same({ rate = 8, count = 4, flag = 1, bounds = 16 }, full():walk "state")
+    assert.same({ rate = 8, level = 8, count = 4, flag = 1, bounds = 16 }, full():walk "state")
     assert.same({ speed = 8, weights = 16, table = 48 }, full():walk "constant")
-    assert.same({ rate = 8, count = 4, flag = 1 }, internal.probe(2, 0.5):walk "state")
+    assert.same({ rate = 8, level = 8, count = 4, flag = 1 }, internal.probe(2, 0.5):walk "state")
     assert.same({ speed = 8 }, internal.probe(2, 0.5):walk "constant")
   end)
 

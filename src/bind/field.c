@@ -17,7 +17,8 @@
 /* Raises "WHO: WHAT: expected 0 or more, got -1.0", with the range of the field in the words that suit it. */
 static void refuse_number(lua_State *L, const NsField *field, double value, const char *who, const char *what) {
   char expected[96];
-  if (field->most == INFINITY) snprintf(expected, sizeof expected, "%g or more", field->least);
+  if (field->most == field->least) snprintf(expected, sizeof expected, "%g", field->least);
+  else if (field->most == INFINITY) snprintf(expected, sizeof expected, "%g or more", field->least);
   else if (field->least == -INFINITY) snprintf(expected, sizeof expected, "%g or less", field->most);
   else snprintf(expected, sizeof expected, "a number in [%g, %g]", field->least, field->most);
   luaL_error(L, "%s: %s: expected %s, got %f", who, what, expected, value);

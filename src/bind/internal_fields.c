@@ -8,7 +8,7 @@
 #include "bind/internal.h"
 
 typedef struct Things {
-  double rate, speed;
+  double rate, speed, level;
   int count, size, rows;
   bool flag;
   double *weights, *bounds, *table;
@@ -28,6 +28,7 @@ static const NsField fields[] = {
     NS_FIELD_A_NUMBER("rate", Things, rate, 0, INFINITY, GIVEN | NS_FIELD_STATE),
     NS_FIELD_A_NUMBER("speed", Things, speed, -INFINITY, 1, GIVEN | NS_FIELD_CONSTANT),
     NS_FIELD_A_NUMBER("velocity", Things, speed, -INFINITY, 1, NS_FIELD_ALIAS),
+    NS_FIELD_A_NUMBER("level", Things, level, 0, 0, NS_FIELD_SETTER | NS_FIELD_STATE),
     NS_FIELD_A_COUNT("count", Things, count, 1, 2, GIVEN | NS_FIELD_STATE),
     NS_FIELD_A_FLAG("flag", Things, flag, GIVEN | NS_FIELD_STATE),
     NS_FIELD_A_VECTOR("weights", Things, weights, size, NS_FIELD_SETTER | NS_FIELD_CONSTANT),

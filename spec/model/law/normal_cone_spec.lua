@@ -89,6 +89,17 @@ describe("NormalConeNSL", function()
     assert.error_matches(function() twisting(ns.MLCP()):computeOneStep() end, "has a NormalConeNSL; use AVI", 1, true)
   end)
 
+  it("starts at the point of the set nearest to 0", function()
+    local function start(rows, k)
+      local n = #rows[1]
+      return ns.Interaction(ns.NormalConeNSL(n, rows, k), ns.FirstOrderLinearTIR(ns.eye(n), ns.eye(n))):lambda(0):totable()
+    end
+    assert.same({ 0, 0 }, start({ { 3, 4 } }, { 0 }))
+    local half = start({ { 3, 4 } }, { 10 })
+    assert.is_true(math.abs(half[1] - 1.2) < 1e-14 and math.abs(half[2] - 1.6) < 1e-14)
+    assert.same({ 2, -1 }, start({ { 1, 0 }, { 0, -1 } }, { 2, 1 }))
+  end)
+
   it("takes every set that holds 0, however its faces lie", function()
     math.randomseed(5)
     for _ = 1, 1000 do
