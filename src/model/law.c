@@ -30,7 +30,8 @@ void ns_law_free(NsLaw *law) {
 
 static NsLawInterval bounds_of_row(const NsLaw *law, int row) {
   if (law->class->bounds) return law->class->bounds(law, row);
-  return (NsLawInterval){row < law->equalities ? -INFINITY : 0, INFINITY};
+  bool tangent = law->class->joint && row > 0;
+  return (NsLawInterval){tangent || row < law->equalities ? -INFINITY : 0, INFINITY};
 }
 
 /* Those that have not been set. */
@@ -86,7 +87,8 @@ double ns_law_restitution(const NsLaw *law, int row, double theta) {
 }
 
 int ns_law_constrained(const NsLaw *law) {
-  return law->class->constrained ? law->class->constrained(law) : law->size;
+  if (law->class->constrained) return law->class->constrained(law);
+  return law->class->joint ? 1 : law->size;
 }
 
 NsStatus ns_law_check(const NsLaw *law, NsError *err) {

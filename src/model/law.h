@@ -98,7 +98,10 @@ struct NsLawClass {
   /* Finds what the arguments leave open, before bounds are made; NULL: nothing. NS_EARG: they do not go together. */
   NsStatus (*complete)(NsLaw *law, NsError *err);
 
-  /* The bounds of a row of a new law; NULL: those of its equations and, after these, of unilateral rows. */
+  /*
+  ** The bounds of a row of a new law; NULL: those of its equations and, after these, of unilateral rows; of a joint law, those
+  ** of a normal and of free tangents, which the cone bounds.
+  */
   NsLawInterval (*bounds)(const NsLaw *law, int row);
 
   /* The group that begins at a row; NULL: each row is one, with its bounds. */
@@ -110,7 +113,10 @@ struct NsLawClass {
   */
   double (*restitution)(const NsLaw *law, int row, double theta);
 
-  /* How many rows, from the first, keep positions where they are (a projection moves y there); NULL: all. */
+  /*
+  ** How many rows, from the first, keep positions where they are (a projection moves y there); NULL: all, of a joint law the
+  ** normal.
+  */
   int (*constrained)(const NsLaw *law);
 
   /* What tostring() says after the size; {field} stands for its value. NULL: ", field = value" for each SHOWN field. */

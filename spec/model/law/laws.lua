@@ -17,6 +17,7 @@ end
 -- A number of a field's range, another one for each `which`.
 function laws.number(field, which)
   local least, most = math.max(field.least, -10), math.min(field.most, 10)
+  if least == most then return least end
   return least + (most - least) * (0.25 * which + 0.1) % (most - least)
 end
 

@@ -27,12 +27,6 @@ static unsigned friction_needs(const NsLaw *law) {
   return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
 }
 
-/* Of the normal; the tangents are bounded by the cone. */
-static NsLawInterval friction_bounds(const NsLaw *law, int row) {
-  (void)law;
-  return (NsLawInterval){row == 0 ? 0 : -INFINITY, INFINITY};
-}
-
 static NsLawGroup friction_group(const NsLaw *law, int row) {
   (void)row;
   return (NsLawGroup){law->size, 0, 0, ((const Friction *)law)->mu};
@@ -44,12 +38,6 @@ static double friction_restitution(const NsLaw *law, int row, double theta) {
   return row == 0 ? self->en : self->et;
 }
 
-/* The normal. */
-static int friction_constrained(const NsLaw *law) {
-  (void)law;
-  return 1;
-}
-
 const NsLawClass ns_law_friction = {.name = "NewtonImpactFrictionNSL",
                                     .bytes = sizeof(Friction),
                                     .fields = fields,
@@ -58,7 +46,5 @@ const NsLawClass ns_law_friction = {.name = "NewtonImpactFrictionNSL",
                                     .unilateral = true,
                                     .joint = true,
                                     .needs = friction_needs,
-                                    .bounds = friction_bounds,
                                     .group = friction_group,
-                                    .restitution = friction_restitution,
-                                    .constrained = friction_constrained};
+                                    .restitution = friction_restitution};
