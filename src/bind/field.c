@@ -162,17 +162,25 @@ static void set_element(lua_State *L, const NsField *field, int n, double *data,
   data[i - 1] = lua_tonumber(L, 3);
 }
 
-/* Sets an array from the values at 2 and 3; one that is refused is left as it was. */
+/*
+** Sets an array that is made from the values at 2 and 3, which may be views of it; one that is refused is left as it was.
+*/
 static void set_array(lua_State *L, const NslFieldOwner *owner, const NsField *field, void *object, const char *setter) {
   size_t bytes;
   double *data = ns_field_data(field, object, &bytes);
-  int rows = ns_field_rows(field, object);
+  int rows = ns_field_rows(field, object), cols = ns_field_cols(field, object);
+  const char *who = owner->type->name;
   NsError err = {NS_OK, ""};
+  if (!data) luaL_error(L, "%s: there is no %s", setter, field->name);
   lua_settop(L, 3);
-  double *before = nsl_push_vector(L, (lua_Integer)(bytes / sizeof *data), NULL)->data;
+  double *before = nsl_push_vector(L, (lua_Integer)rows * cols, NULL)->data;
+  double *wanted = nsl_push_vector(L, (lua_Integer)rows * cols, NULL)->data;
   memcpy(before, data, bytes);
-  if (field->type == NS_FIELD_VECTOR && !lua_isnil(L, 3)) set_element(L, field, rows, data, setter, owner->element);
-  else nsl_read_field(L, 2, field, object, NULL, owner->type->name, field->name);
+  memcpy(wanted, data, bytes);
+  if (field->type == NS_FIELD_MATRIX) nsl_matrix_read(nsl_to_finite_matrix(L, 2, rows, cols, who, field->name), wanted);
+  else if (!lua_isnil(L, 3)) set_element(L, field, rows, wanted, setter, owner->element);
+  else read_vector(L, 2, field, rows, wanted, who, field->name);
+  memcpy(data, wanted, bytes);
   if (!owner->verify || owner->verify(object, &err) == NS_OK) return;
   memcpy(data, before, bytes);
   nsl_raise(L, &err);

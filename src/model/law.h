@@ -44,8 +44,7 @@ enum {
   NS_NEEDS_CONE_2D = 1 << 6,    /* Coulomb's friction with one tangent */
   NS_NEEDS_CONE_3D = 1 << 7,    /* with two tangents */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
-  NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D,
-  NS_NEEDS_ALL = NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON | NS_NEEDS_CONES
+  NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D
 };
 
 /* The relations that a law goes with, as bits. */

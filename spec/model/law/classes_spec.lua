@@ -139,6 +139,27 @@ describe("every law's table", function()
         assert.same(before, values(law))
       end)
 
+      it("raises when there is no memory, and leaves the law that is cloned as it is", function()
+        local law = laws.make(class)
+        local before = values(law)
+        local function until_it_works(f)
+          for n = 0, 200 do
+            local came, good, result = internal.failing(n, false, f)
+            if not came then
+              assert.is_true(good)
+              assert.same(before, values(result))
+              return
+            end
+            assert.is_false(good)
+            assert.equal("not enough memory", result:match "not enough memory")
+          end
+          error "it goes on failing"
+        end
+        until_it_works(function() return laws.make(class) end)
+        until_it_works(function() return internal.law_clone(law) end)
+        assert.same(before, values(law))
+      end)
+
       it("has state that checkpoints give back, and constants of which others are refused", function()
         local directory = host.new_directory()
         local file = directory .. "/law.ckpt"
