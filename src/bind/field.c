@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bind/matrix.h"
@@ -14,13 +13,18 @@
 
 /* ---- values ---- */
 
+/* Pushes and returns the number, a whole one without a point. */
+static const char *push_limit(lua_State *L, double x) {
+  bool whole = x == floor(x) && fabs(x) < 1e15;
+  return whole ? lua_pushfstring(L, "%I", (LUAI_UACINT)x) : lua_pushfstring(L, "%f", x);
+}
+
 /* Raises "WHO: WHAT: expected 0 or more, got -1.0", with the range of the field in the words that suit it. */
 static void refuse_number(lua_State *L, const NsField *field, double value, const char *who, const char *what) {
-  char expected[96];
-  if (field->most == field->least) snprintf(expected, sizeof expected, "%g", field->least);
-  else if (field->most == INFINITY) snprintf(expected, sizeof expected, "%g or more", field->least);
-  else if (field->least == -INFINITY) snprintf(expected, sizeof expected, "%g or less", field->most);
-  else snprintf(expected, sizeof expected, "a number in [%g, %g]", field->least, field->most);
+  const char *least = push_limit(L, field->least), *most = push_limit(L, field->most), *expected = least;
+  if (field->most == INFINITY) expected = lua_pushfstring(L, "%s or more", least);
+  else if (field->least == -INFINITY) expected = lua_pushfstring(L, "%s or less", most);
+  else if (field->most > field->least) expected = lua_pushfstring(L, "a number in [%s, %s]", least, most);
   luaL_error(L, "%s: %s: expected %s, got %f", who, what, expected, value);
 }
 
@@ -199,10 +203,10 @@ static int set_field(lua_State *L) {
 
 /* ---- the methods of a type ---- */
 
-void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner) {
+void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsField *fields) {
   luaL_getmetatable(L, owner->type->name);
   lua_getfield(L, -1, "__index");
-  for (const NsField *field = owner->fields; field->name; field++) {
+  for (const NsField *field = fields; field->name; field++) {
     if (field->flags & NS_FIELD_HIDDEN) continue;
     lua_pushlightuserdata(L, (void *)(size_t)field);
     lua_pushlightuserdata(L, (void *)(size_t)owner);
@@ -222,14 +226,13 @@ void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner) {
 
 /* ---- words ---- */
 
-/* Adds a number as Lua writes it; of an array the first element. */
+/* Adds a value as Lua writes it; of an array the first element. */
 static void add_value(lua_State *L, luaL_Buffer *b, const NsField *field, const void *object) {
   size_t bytes;
-  const double *data = ns_field_data(field, object, &bytes);
-  if (!ns_field_is_array(field)) push_scalar(L, field, object);
-  else lua_pushnumber(L, bytes > 0 ? data[0] : NAN);
-  luaL_tolstring(L, -1, NULL);
-  lua_remove(L, -2);
+  const void *data = ns_field_data(field, object, &bytes);
+  if (field->type == NS_FIELD_FLAG) lua_pushstring(L, *(const bool *)data ? "true" : "false");
+  else if (field->type == NS_FIELD_COUNT) lua_pushfstring(L, "%d", *(const int *)data);
+  else lua_pushfstring(L, "%f", bytes > 0 ? *(const double *)data : NAN);
   luaL_addvalue(b);
 }
 
@@ -260,11 +263,11 @@ void nsl_push_field_words(lua_State *L, const NsField *fields, const void *objec
   luaL_pushresult(&b);
 }
 
-int nsl_display_fields(lua_State *L, const NslFieldOwner *owner) {
+int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *fields) {
   lua_settop(L, 1);
   const void *object = check_object(L, owner);
   luaL_tolstring(L, 1, NULL);
-  for (const NsField *field = owner->fields; field->name; field++) {
+  for (const NsField *field = fields; field->name; field++) {
     if (!(field->flags & NS_FIELD_SHOWN) || !ns_field_is_array(field)) continue;
     nsl_need_stack(L, 4);
     lua_pushstring(L, field->name);

@@ -9,13 +9,12 @@
 #include "bind/support.h"
 
 /*
-** A type whose objects have fields. It must live as long as the Lua state (its address is in closures).
+** A type whose objects have fields. It and the table of the fields live as long as the Lua state: closures have their addresses.
 ** check: the open object at idx, of this type or one of its family, else an error; object: the struct with the fields;
 ** verify: whether the arrays go together after one of them was set (NULL: always).
 */
 typedef struct NslFieldOwner {
   const NslType *type;
-  const NsField *fields;
   NslHead *(*check)(lua_State *L, int idx);
   void *(*object)(NslHead *head);
   NsStatus (*verify)(const void *object, NsError *err);
@@ -26,7 +25,7 @@ typedef struct NslFieldOwner {
 ** Adds to the methods of the (registered) type: NAME() for each field that is not HIDDEN, and setNAME(value) where it has a
 ** SETTER, setNAME(i, value) for an element of a vector. A LIVE vector without SETTER is a read-only view.
 */
-void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner);
+void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsField *fields);
 
 /*
 ** Reads the value at idx into a field, whose array is made in the arena when there is none. An INFINITE vector takes one
@@ -50,6 +49,6 @@ void nsl_read_fields(lua_State *L, int idx, const char *const *names, const NsFi
 void nsl_push_field_words(lua_State *L, const NsField *fields, const void *object, const char *text);
 
 /* display() of the object at 1: its tostring, then the SHOWN arrays. Returns 0. */
-int nsl_display_fields(lua_State *L, const NslFieldOwner *owner);
+int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *fields);
 
 #endif

@@ -54,7 +54,7 @@ static NsStatus verify_things(const void *object, NsError *err) {
   return NS_OK;
 }
 
-static const NslFieldOwner probe_owner = {&probe_type, fields, check_probe, things_of, verify_things, "weight"};
+static const NslFieldOwner probe_owner = {&probe_type, check_probe, things_of, verify_things, "weight"};
 
 /* probe(size, rate [, speed [, flag [, weights [, bounds [, table]]]]]) */
 static int new_probe(lua_State *L) {
@@ -100,7 +100,7 @@ static int probe_words(lua_State *L) {
 }
 
 static int probe_display(lua_State *L) {
-  return nsl_display_fields(L, &probe_owner);
+  return nsl_display_fields(L, &probe_owner, fields);
 }
 
 static int probe_copy(lua_State *L) {
@@ -133,6 +133,6 @@ void nsl_internal_fields(lua_State *L) {
                                      {"display", probe_display}, {"close", probe_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"probe", new_probe}, {"spread", new_spread}, {NULL, NULL}};
   nsl_register_type(L, &probe_type, meta, methods);
-  nsl_add_field_methods(L, &probe_owner);
+  nsl_add_field_methods(L, &probe_owner, fields);
   luaL_setfuncs(L, functions, 0);
 }

@@ -6,9 +6,12 @@
 #include "bind/model.h"
 #include "solvers/polyhedron.h"
 
-/* One for each class, in the order of ns_law_classes; filled when the module is opened, with the same every time. */
-static NslType types[NS_LAW_CLASSES];
-static NslFieldOwner owners[NS_LAW_CLASSES];
+/* One for each class, in the order of ns_law_classes. */
+static const NslType types[NS_LAW_CLASSES] = {
+#define X(name) {ns_law_##name##_text, NULL},
+    NS_LAW_LIST(X)
+#undef X
+};
 
 NslLaw *nsl_check_law(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
@@ -29,6 +32,12 @@ static void *law_of_head(NslHead *head) {
 static NsStatus verify_law(const void *law, NsError *err) {
   return ns_law_check(law, err);
 }
+
+static const NslFieldOwner owners[NS_LAW_CLASSES] = {
+#define X(name) {&types[NS_LAW_AT_##name], check_law_head, law_of_head, verify_law, "bound"},
+    NS_LAW_LIST(X)
+#undef X
+};
 
 /* A law whose set is a polyhedron needs a point of it, to start at. */
 static void find_inside(lua_State *L, NsLaw *law) {
@@ -89,7 +98,8 @@ static int law_tostring(lua_State *L) {
 }
 
 static int law_display(lua_State *L) {
-  return nsl_display_fields(L, &owners[nsl_check_law(L, 1)->head.type - types]);
+  const NslLaw *self = nsl_check_law(L, 1);
+  return nsl_display_fields(L, &owners[self->head.type - types], self->law->class->fields);
 }
 
 /* Registers the class, and its constructor in the module at the top. */
@@ -97,11 +107,9 @@ static void open_class(lua_State *L, int i) {
   static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"display", law_display}, {"close", law_close}, {NULL, NULL}};
   const NsLawClass *class = ns_law_classes[i];
-  types[i] = (NslType){class->name, NULL};
-  owners[i] = (NslFieldOwner){&types[i], class->fields, check_law_head, law_of_head, verify_law, "bound"};
   nsl_register_type(L, &types[i], meta, methods);
-  nsl_add_field_methods(L, &owners[i]);
-  lua_pushlightuserdata(L, &types[i]);
+  nsl_add_field_methods(L, &owners[i], class->fields);
+  lua_pushlightuserdata(L, (void *)(size_t)&types[i]);
   lua_pushcclosure(L, new_law, 1);
   lua_setfield(L, -2, class->name);
 }

@@ -15,7 +15,10 @@
 
 typedef struct NsLawClass NsLawClass;
 
-/* X(name): each is `const NsLawClass ns_law_NAME`, defined in model/law/NAME.c. */
+/*
+** X(name): each is `const NsLawClass ns_law_NAME`, whose name for scripts is `ns_law_NAME_text`; both are defined in
+** model/law/NAME.c.
+*/
 #define NS_LAW_LIST(X) \
   X(complementarity)   \
   X(equality)          \
@@ -25,13 +28,19 @@ typedef struct NsLawClass NsLawClass;
   X(impact)            \
   X(friction)
 
-#define X(name) extern const NsLawClass ns_law_##name;
+#define X(name)                             \
+  extern const NsLawClass ns_law_##name;    \
+  extern const char ns_law_##name##_text[];
 NS_LAW_LIST(X)
 #undef X
 
-#define X(name) +1
-enum { NS_LAW_CLASSES = 0 NS_LAW_LIST(X) };
+/* The place of each in ns_law_classes, and how many there are. */
+enum {
+#define X(name) NS_LAW_AT_##name,
+  NS_LAW_LIST(X)
 #undef X
+  NS_LAW_CLASSES
+};
 
 /* What a law asks of the one-step problem and of the scheme, as bits: they take it when they handle all that it needs. */
 enum {
@@ -122,7 +131,7 @@ struct NsLawClass {
   const char *(*words)(const NsLaw *law);
 };
 
-/* All classes, NS_LAW_CLASSES of them. */
+/* All classes, NS_LAW_CLASSES of them, in the order of the list. */
 extern const NsLawClass *const ns_law_classes[];
 
 /* The fields that every law has, for the tables: flags of its bounds. */

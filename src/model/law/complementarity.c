@@ -13,7 +13,9 @@ static unsigned complementarity_needs(const NsLaw *law) {
   return NS_NEEDS_UNILATERAL;
 }
 
-const NsLawClass ns_law_complementarity = {.name = "ComplementarityConditionNSL",
+const char ns_law_complementarity_text[] = "ComplementarityConditionNSL";
+
+const NsLawClass ns_law_complementarity = {.name = ns_law_complementarity_text,
                                            .bytes = sizeof(NsLaw),
                                            .fields = fields,
                                            .arguments = arguments,

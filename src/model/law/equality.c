@@ -19,7 +19,9 @@ static NsStatus equality_complete(NsLaw *law, NsError *err) {
   return NS_OK;
 }
 
-const NsLawClass ns_law_equality = {.name = "EqualityConditionNSL",
+const char ns_law_equality_text[] = "EqualityConditionNSL";
+
+const NsLawClass ns_law_equality = {.name = ns_law_equality_text,
                                     .bytes = sizeof(NsLaw),
                                     .fields = fields,
                                     .arguments = arguments,

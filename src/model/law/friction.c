@@ -38,7 +38,9 @@ static double friction_restitution(const NsLaw *law, int row, double theta) {
   return row == 0 ? self->en : self->et;
 }
 
-const NsLawClass ns_law_friction = {.name = "NewtonImpactFrictionNSL",
+const char ns_law_friction_text[] = "NewtonImpactFrictionNSL";
+
+const NsLawClass ns_law_friction = {.name = ns_law_friction_text,
                                     .bytes = sizeof(Friction),
                                     .fields = fields,
                                     .arguments = arguments,

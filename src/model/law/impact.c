@@ -33,7 +33,9 @@ static double impact_restitution(const NsLaw *law, int row, double theta) {
   return ((const Impact *)law)->e;
 }
 
-const NsLawClass ns_law_impact = {.name = "NewtonImpactNSL",
+const char ns_law_impact_text[] = "NewtonImpactNSL";
+
+const NsLawClass ns_law_impact = {.name = ns_law_impact_text,
                                   .bytes = sizeof(Impact),
                                   .fields = fields,
                                   .arguments = arguments,

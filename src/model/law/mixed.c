@@ -31,7 +31,9 @@ static const char *mixed_words(const NsLaw *law) {
   return ", the first {equalities} equations";
 }
 
-const NsLawClass ns_law_mixed = {.name = "MixedComplementarityConditionNSL",
+const char ns_law_mixed_text[] = "MixedComplementarityConditionNSL";
+
+const NsLawClass ns_law_mixed = {.name = ns_law_mixed_text,
                                  .bytes = sizeof(NsLaw),
                                  .fields = fields,
                                  .arguments = arguments,

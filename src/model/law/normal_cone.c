@@ -27,7 +27,9 @@ static const char *normal_cone_words(const NsLaw *law) {
   return law->rows == 1 ? ", {rows} row" : ", {rows} rows";
 }
 
-const NsLawClass ns_law_normal_cone = {.name = "NormalConeNSL",
+const char ns_law_normal_cone_text[] = "NormalConeNSL";
+
+const NsLawClass ns_law_normal_cone = {.name = ns_law_normal_cone_text,
                                        .bytes = sizeof(NsLaw),
                                        .fields = fields,
                                        .arguments = arguments,

@@ -28,7 +28,9 @@ static const char *relay_words(const NsLaw *law) {
   return law->size == 1 ? " on [{lb}, {ub}]" : "";
 }
 
-const NsLawClass ns_law_relay = {.name = "RelayNSL",
+const char ns_law_relay_text[] = "RelayNSL";
+
+const NsLawClass ns_law_relay = {.name = ns_law_relay_text,
                                  .bytes = sizeof(NsLaw),
                                  .fields = fields,
                                  .arguments = arguments,
