@@ -26,7 +26,8 @@ typedef struct NsLawClass NsLawClass;
   X(mixed)             \
   X(normal_cone)       \
   X(impact)            \
-  X(friction)
+  X(friction)          \
+  X(fremond)
 
 #define X(name)                             \
   extern const NsLawClass ns_law_##name;    \
