@@ -47,7 +47,7 @@ WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fno-plt -fvisibility=hidden $(CFLAGS)
-LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl
+LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl -pthread
 
 # The interpreter holds Lua itself, with its symbols exported for C modules, as the stock lua5.4 does: it then needs no
 # liblua at run time and no call goes through a jump table. Where there is no archive the shared library serves.
@@ -87,9 +87,10 @@ all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5)  ## the module and the interpreter, in
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
+# The module stays loaded: the kernel may be about to call its handler of SIGINT when the last Lua state closes it.
 %.so:
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(LIBS)
 
 $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 	@mkdir -p $(@D)
@@ -117,6 +118,11 @@ $(BUILD)/public/obj/%.o: src/%.c
 $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
+
+# The host of spec/robust that has a Lua state in each of several threads.
+$(BUILD)/robust/threads: spec/robust/threads.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl -pthread
 
 # The readers of files under bytes of any kind, without a fuzzer: see fuzz_files.c.
 FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/inflate io/checkpoint io/stream io/file io/number \

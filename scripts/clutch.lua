@@ -236,7 +236,9 @@ local function draw_run(plot)
   panel(2, "speeds"):plot(column.t, column.w1, { label = "$\\omega_1$" }):plot(column.t, column.w2,
     { label = "$\\omega_2$" })
     :legend()
-  panel(3, "switching variable $\\lambda$"):step(column.t, column.lambda):ylim(-0.1, 1.1)
+  local held = column.lambda:copy() -- each over the step up to its row; none ends at the first
+  held[1] = held[2]
+  panel(3, "switching variable $\\lambda$"):step(column.t, held):ylim(-0.1, 1.1)
   panel(4, "torque $\\tau$"):plot(column.t, column.tau):xlabel "$t$"
   return fig
 end

@@ -106,9 +106,9 @@ pictures.draw(opt.plot, {
     local t, x, v, friction = {}, {}, {}, {}
     for i, row in ipairs(rows) do t[i], x[i], v[i], friction[i] = row[2], row[3], row[4], row[5] - row[6] end
     local format, fig = #rows <= 150 and "-o" or "-", plot.figure { figsize = { 7, 7 } }
-    local first = fig:subplot(3, 1, 1):plot(t, v, format, { markersize = 4 }):ylabel "$v$":title(
+    local first = fig:subplot(3, 1, 1):plot(t, v, format, { markersize = 2.5 }):ylabel "$v$":title(
       ("A block on a plane, $\\mu = %g$, $h = %g$"):format(mu, h))
-    fig:subplot(3, 1, 2, { sharex = first }):plot(t, x, format, { markersize = 4 }):ylabel "$x$"
+    fig:subplot(3, 1, 2, { sharex = first }):plot(t, x, format, { markersize = 2.5 }):ylabel "$x$"
     fig:subplot(3, 1, 3, { sharex = first }):step(t, friction):ylabel "friction":xlabel "$t$"
     return fig
   end,

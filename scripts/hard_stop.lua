@@ -118,8 +118,8 @@ pictures.draw(opt.plot, {
     local fig = plot.figure { figsize = { 7, 6 } }
     local format = #rows <= 150 and "-o" or "-"
     local above = fig:subplot(2, 1, 1)
-    above:plot(column[2], column[3], format, { label = "$x_1$", markersize = 3 })
-      :plot(column[2], column[4], format, { label = "$x_2$", markersize = 3 }):axhline(0)
+    above:plot(column[2], column[3], format, { label = "$x_1$", markersize = 2 })
+      :plot(column[2], column[4], format, { label = "$x_2$", markersize = 2 }):axhline(0)
       :title(("Positions, $h = %g$"):format(h)):legend()
     fig:subplot(2, 1, 2, { sharex = above }):step(column[2], column[7], { label = "$u_1$: the wall" })
       :step(column[2], column[8], { label = "$u_2$: the carts" }):title "Contact forces":xlabel "$t$":legend()
@@ -150,7 +150,7 @@ pictures.animate(opt.animate, function()
     plot = { t = pictures.column(rows, 2), panels = {
       { ylabel = "positions", { name = "x1", y = pictures.column(rows, 3) },
         { name = "x2", y = pictures.column(rows, 4) } },
-      { ylabel = "forces", { name = "wall", y = pictures.column(rows, 7), step = true },
-        { name = "carts", y = pictures.column(rows, 8), step = true } } } },
+      { ylabel = "forces", { name = "wall", y = pictures.column(rows, 7), step = "pre" },
+        { name = "carts", y = pictures.column(rows, 8), step = "pre" } } } },
   }
 end)

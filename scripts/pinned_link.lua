@@ -186,7 +186,7 @@ pictures.draw(opt.plot, {
   end,
   path = function(plot)
     local ax = plot.figure { figsize = { 6, 4 } }:subplot(1, 1, 1)
-    ax:plot(column(4), column(5), "o", { markersize = 4 }):axis "equal":title "The path of the centre"
+    ax:plot(column(4), column(5), "o", { markersize = 2.5 }):axis "equal":title "The path of the centre"
     return ax:xlabel "$x$ [m]":ylabel "$y$ [m]".figure
   end,
 })

@@ -68,7 +68,7 @@ pictures.draw(opt.plot, { run = function(plot)
   local fig, t = plot.figure { figsize = { 11, 5 },
     title = ("A particle on a slope: $\\alpha = %g$°, $\\mu = %.4g$"):format(opt.alpha, opt.mu) }, column(2)
   local down = pictures.column(rows, 4, -1)
-  fig:subplot(2, 2, { 1, 3 }):plot(column(5), down):scatter({ 0 }, { 0 }, { c = "k", label = "start" })
+  fig:subplot(2, 2, { 1, 3 }):plot(column(5), down):scatter({ 0 }, { 0 }, { s = 16, c = "k", label = "start" })
     :axis "equal":xlabel "across":ylabel "up the slope":title "path":legend()
   local speed, friction, bound = {}, {}, {}
   for i, row in ipairs(rows) do

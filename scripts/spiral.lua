@@ -233,11 +233,11 @@ local function trajectory(plot)
   local t, x1, x2 = states()
   local format = #t <= 50 and "-o" or "-"
   local fig = plot.figure { figsize = { 11, 4.6 } }
-  fig:subplot(1, 2, 1):plot(t, x1, format, { label = "$x_1$", markersize = 4 })
-    :plot(t, x2, format, { label = "$x_2$", markersize = 4 }):xlabel "$t$":legend()
+  fig:subplot(1, 2, 1):plot(t, x1, format, { label = "$x_1$", markersize = 2.5 })
+    :plot(t, x2, format, { label = "$x_2$", markersize = 2.5 }):xlabel "$t$":legend()
   fig:subplot(1, 2, 2):streamplot({ -1.5, 1.5 }, { -1.5, 1.5 }, field, { color = "#B8C4CE" })
     :plot(x1, x2, "r" .. format, { label = opt.method .. (opt.method == "adaptive" and "" or " Euler"),
-      markersize = 4 })
+      markersize = 2.5 })
     :axis "equal":xlim(-1.5, 1.5):ylim(-1.5, 1.5):xlabel "$x_1$":ylabel "$x_2$":legend()
   return fig
 end
@@ -265,7 +265,7 @@ local function nine_regions(plot)
   end
   local way = adaptive_way()
   ax:plot(way.y[1], way.y[2], { label = "RK45", color = "#606060", linestyle = "--", linewidth = 1.2 })
-  ax:plot(x1, x2, "k-o", { label = "time stepping", markersize = 4 }):legend { loc = "outside" }
+  ax:plot(x1, x2, "k-o", { label = "time stepping", markersize = 2.5 }):legend { loc = "outside" }
   return ax.figure
 end
 

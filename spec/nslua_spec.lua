@@ -96,6 +96,13 @@ describe("nslua", function()
       local _, loud = run [[-W -e 'warn "careful"']]
       assert.equal("", quiet)
       assert.equal("Lua warning: careful\n", loud)
+      local own = "local ns = require [[nslua]] local d = ns.FirstOrderLinearTIDS({ 1 }, { { 1 } }) " ..
+        "local n = ns.NonSmoothDynamicalSystem(0, 1) n:insertDynamicalSystem(d) " ..
+        "for i = 1, 2 do ns.TimeStepping(n, ns.TimeDiscretisation(0, 0.3), ns.EulerMoreauOSI(1)) end warn([[a]], [[b]])"
+      local told = "nslua: TimeStepping: the steps end at t = 0.9, before T = 1: one more, of h = 0.3, would go past it\n"
+      assert.equal(told, (select(2, run(("-e '%s'"):format(own))))) -- nslua's own are there at first, each once
+      assert.equal(told .. "Lua warning: ab\n", (select(2, run(("-W -e '%s'"):format(own)))))
+      assert.equal("", (select(2, run(("-e 'warn [[@off]] %s'"):format(own)))))
     end)
   end)
 

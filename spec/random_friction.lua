@@ -262,18 +262,30 @@ end
 -- then of r_t in the interval that it leaves) and of min(r_n, u_n / w), w
 -- the largest row sum of the contact's own block (1 when that is zero), over what q explains: Q = max q / w, or max r
 -- where that is between Q and 100 Q.
+-- Each contact's own error; the largest force and q bound what counts, compared in units in which each own block is near
+-- 1: powers of 4 beside that of the first.
+local function exponent(x)
+  local e = math.floor(math.log(x, 2)) + 1
+  if 2.0 ^ e <= x then e = e + 1 end
+  if 2.0 ^ (e - 1) > x then e = e - 1 end
+  return e
+end
+
 function M.residual(p, r)
-  local d, worst, force, data = p.dim, 0, 0, 0
+  local d, force, data, own_errors, first = p.dim, 0, 0, {}, nil
   for i = 1, p.nc do
-    local base, u, own = d * (i - 1), {}, 0
+    local base, u, own, terms = d * (i - 1), {}, 0, 0
     for a = 1, d do
-      local row, sum = p.W[base + a], 0
+      local row, sum, size = p.W[base + a], 0, abs(p.q[base + a])
       u[a] = p.q[base + a]
-      for j = 1, d * p.nc do u[a] = u[a] + row[j] * r[j] end
+      for j = 1, d * p.nc do u[a], size = u[a] + row[j] * r[j], size + abs(row[j] * r[j]) end
       for b = 1, d do sum = sum + abs(row[base + b]) end
-      own = max(own, sum)
+      own, terms = max(own, sum), max(terms, size)
     end
     if own == 0 then own = 1 end
+    first = first or exponent(own)
+    local unit = 2.0 ^ ((exponent(own) - first) // 2)
+    terms = terms / own
     local slip, t = 0, {}
     for a = 2, d do slip = slip + u[a] * u[a] end
     for a = 2, d do t[a - 1] = r[base + a] - u[a] / own end
@@ -288,11 +300,19 @@ function M.residual(p, r)
     local e = (r[base + 1] - n) ^ 2
     for a = 2, d do e = e + (r[base + a] - tangent[a - 1]) ^ 2 end
     if e ~= e then return math.huge end
-    worst = max(worst, sqrt(e), abs(math.min(r[base + 1], u[1] / own)))
-    for a = 1, d do force, data = max(force, abs(r[base + a])), max(data, abs(p.q[base + a]) / own) end
+    for a = 1, d do
+      terms = max(terms, abs(r[base + a]))
+      force, data = max(force, unit * abs(r[base + a])), max(data, unit * abs(p.q[base + a]) / own)
+    end
+    own_errors[i] = { error = unit * max(sqrt(e), abs(math.min(r[base + 1], u[1] / own))), terms = unit * terms }
   end
-  if force > 100 * data then return (worst + 2.2e-16 * force) / (100 * data) end
-  return worst > 0 and worst / max(data, force) or 0
+  local worst = 0
+  for _, own in ipairs(own_errors) do -- each contact against its own terms
+    local size = math.min(own.terms, max(force, data))
+    if size > 100 * data then worst = max(worst, (own.error + 2.2e-16 * size) / (100 * data))
+    elseif own.error > 0 then worst = max(worst, own.error / size) end
+  end
+  return worst
 end
 
 -- Many bodies on a floor, each in touch with some before it: triplets of a sparse W = H M^-1 H' and q.

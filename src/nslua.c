@@ -269,6 +269,37 @@ static int protected_main(lua_State *L) {
   return 1;
 }
 
+/* ---- warnings ---- */
+
+/* What is shown: nslua's own warnings alone until warn "@on" or -W; nothing after warn "@off". */
+typedef struct Warnings {
+  enum { SHOW_OWN, SHOW_ALL, SHOW_NONE } show;
+  bool going_on, shown; /* a warning came in part, and was shown */
+} Warnings;
+
+static bool begins_with(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Lua's warnings as lua has them ("Lua warning: ..."), the module's as "nslua: ...". */
+static void hear_warning(void *context, const char *message, int more) {
+  Warnings *w = context;
+  if (!w->going_on && !more && message[0] == '@') {
+    if (strcmp(message, "@on") == 0) w->show = SHOW_ALL;
+    if (strcmp(message, "@off") == 0) w->show = SHOW_NONE;
+    return;
+  }
+  if (!w->going_on) {
+    bool own = begins_with(message, "nslua: ");
+    w->shown = w->show == SHOW_ALL || (w->show == SHOW_OWN && own);
+    if (w->shown) fflush(stdout);
+    if (w->shown && !own) fputs("Lua warning: ", stderr);
+  }
+  if (w->shown) fputs(message, stderr);
+  if (w->shown && !more) fputc('\n', stderr);
+  w->going_on = more != 0;
+}
+
 static int reject(const char *option) {
   bool known = strcmp(option, "-e") == 0 || strcmp(option, "-l") == 0;
   fprintf(stderr, known ? "nslua: '%s' needs an argument\n" : "nslua: unrecognized option '%s'\n", option);
@@ -284,6 +315,8 @@ int main(int argc, char **argv) {
   if (options.leave) return EXIT_SUCCESS;
   lua_State *L = luaL_newstate();
   if (!L) return complain("cannot create a state: not enough memory"), EXIT_FAILURE;
+  Warnings warnings = {SHOW_OWN, false, false};
+  lua_setwarnf(L, hear_warning, &warnings);
   lua_pushcfunction(L, protected_main);
   lua_pushinteger(L, argc);
   lua_pushlightuserdata(L, argv);

@@ -15,7 +15,8 @@
 -- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become more than twice that.
 -- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
 -- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again; so is one that a script
--- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners.
+-- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners: a box beside another box
+-- or a disk is refused.
 --
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
 
@@ -172,6 +173,33 @@ return function(ns, graph)
     list[ds] = true
   end
 
+  -- Two bodies of each kind of shape, where there are two: enough to tell whether another body has that shape.
+  local function note_shape(shapes, kind, ds)
+    local seen = shapes[kind] or {}
+    shapes[kind] = seen
+    if not seen[1] then seen[1] = ds elseif seen[1] ~= ds then seen[2] = seen[2] or ds end
+  end
+
+  -- Refuses a shape when another body has one that it would pass through; notes it. touches: "disk disk" -> true.
+  local function check_partners(who, shapes, touches, kind, ds)
+    local kinds = {}
+    for other in pairs(shapes) do kinds[#kinds + 1] = other end
+    table.sort(kinds, function(a, b) return (a == kind and "" or a) < (b == kind and "" or b) end)
+    for _, other in ipairs(kinds) do
+      local seen = shapes[other]
+      local partner = seen[1] ~= ds and seen[1] or seen[2]
+      if partner and not touches[kind .. " " .. other] and not touches[other .. " " .. kind] then
+        local both = kind == other and ("two %s"):format(kind == "box" and "boxes" or kind .. "s") or
+          ("a %s and a %s"):format(kind, other)
+        error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). Where they never meet, "
+          .. "give each a manager of its own"):format(who, both, (tostring(partner):gsub(" with.*", ""))), 3)
+      end
+    end
+    note_shape(shapes, kind, ds)
+  end
+
+  local touching = { ["disk disk"] = true }
+
   function contact.manager(options)
     check_options("manager", options)
     local good, size = where.try(function() return options.law:size() end)
@@ -186,6 +214,7 @@ return function(ns, graph)
       made = {},      -- a contact's key -> the contact, linked or not
       relations = {}, -- those that contacts share
       given = {},     -- the bodies that have a disk
+      shapes = {},    -- kinds of shapes -> up to two bodies that have one
     }, Manager)
   end
 
@@ -200,6 +229,7 @@ return function(ns, graph)
     check_self("add_disk", self, Manager)
     local q = body("add_disk", ds)
     positive("add_disk", "R", R)
+    check_partners("add_disk", self.shapes, touching, "disk", ds)
     check_new("add_disk", self.given, ds, "disk")
     self.disks[#self.disks + 1] = { ds = ds, q = q, R = R }
   end
@@ -208,6 +238,7 @@ return function(ns, graph)
     check_self("add_box", self, Manager)
     local q = body("add_box", ds)
     local w, h = positive("add_box", "width", width) / 2, positive("add_box", "height", height) / 2
+    check_partners("add_box", self.shapes, touching, "box", ds)
     self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = { { w, h }, { -w, h }, { -w, -h }, { w, -h } } }
   end
 
@@ -390,7 +421,7 @@ return function(ns, graph)
 
   require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
-    said = said, check_options = check_options, check_self = check_self, check_new = check_new, count = Manager.count,
+    said = said, check_options = check_options, check_self = check_self, check_new = check_new, check_partners = check_partners, count = Manager.count,
     interactions = Manager.interactions })
   return contact
 end

@@ -11,7 +11,8 @@
 --
 -- The relations are NewtonEuler3DR, with the rows gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu, 3);
 -- with 1 as the last argument NewtonEuler1DR, with the gap alone, for NewtonImpactNSL. They are evaluated in C. The
--- manager takes what its law needs; it works as the one in the plane.
+-- manager takes what its law needs; it works as the one in the plane. Boxes touch planes alone, spheres of bodies and
+-- of particles only their like: what would pass through something else is refused.
 
 local where = require "nslua.where"
 
@@ -135,6 +136,8 @@ return function(ns, contact, parts)
   Space.__index = Space
   Space.__name = "contact manager in space"
 
+  local touching = { ["sphere sphere"] = true, ["particle particle"] = true }
+
   function contact.space(options)
     parts.check_options("space", options)
     local law = options.law
@@ -144,7 +147,7 @@ return function(ns, contact, parts)
     end
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
-      spheres = {}, planes = {}, boxes = {}, given = {},
+      spheres = {}, planes = {}, boxes = {}, given = {}, shapes = {},
       active = {}, at = {}, made = {}, relations = {}, -- as in the plane
     }, Space)
   end
@@ -161,6 +164,7 @@ return function(ns, contact, parts)
     parts.check_self("add_sphere", self, Space)
     local q = body("add_sphere", ds)
     positive("add_sphere", "R", R)
+    parts.check_partners("add_sphere", self.shapes, touching, #q == 3 and "particle" or "sphere", ds)
     parts.check_new("add_sphere", self.given, ds, "sphere")
     self.spheres[#self.spheres + 1] = { ds = ds, q = q, R = R }
   end
@@ -171,6 +175,7 @@ return function(ns, contact, parts)
     for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
       positive("add_box", name, length or nil)
     end
+    parts.check_partners("add_box", self.shapes, touching, "box", ds)
     self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = contact.box_corners(lx, ly, lz) }
   end
 

@@ -3,10 +3,11 @@
 -- and labels, in pixels. Both programs get their data through pipes; no shell takes part.
 
 local colours = require "nslua.plot_style"
+local text = require "nslua.plot_text"
 
 local film = {}
 
-local function fail(text, ...) error(text:format(...), 0) end
+local function fail(message, ...) error(message:format(...), 0) end
 
 -- "#rrggbb" of a colour; see-through ones as they look on paper.
 local function rgb(name, alpha)
@@ -42,12 +43,11 @@ function Picture:finish(points, op)
   if op.color or not op.fill then self:stroke(points, op) end
 end
 
--- A label; what is no letter, digit or blank of its text reaches gnuplot as a code, and so never as a command.
-function Picture:label(x, y, text, style)
+-- A label, whose words stand as they are.
+function Picture:label(x, y, words, style)
   local labels = self.labels
-  text = text:gsub("%c", " "):gsub("[^%w \128-\255]", function(c) return ("\\%03o"):format(c:byte()) end)
-  local line = 'set label %d "%s" at %.2f,%.2f %s %s noenhanced front font "DejaVu Sans%s,%.1f" tc rgb "%s"'
-  labels[#labels + 1] = line:format(#labels + 1, text, x, y, style.align or "left",
+  local line = 'set label %d %s at %.2f,%.2f %s %s noenhanced front font "DejaVu Sans%s,%.1f" tc rgb "%s"'
+  labels[#labels + 1] = line:format(#labels + 1, text.line(words), x, y, style.align or "left",
     style.turn and "rotate by 90" or "", style.bold and " Bold" or "", (style.size or 15) * 0.75,
     rgb(style.color or "ink", self.alpha))
 end
@@ -303,13 +303,14 @@ set encoding utf8
 unset border
 unset tics
 unset key
+set clip two
 ]]
 
 -- The plot of gnuplot is the box, in pixels, so that what leaves the box is cut.
 local function set_box(box, width, height)
-  local text = "set lmargin at screen %.9g\nset rmargin at screen %.9g\nset bmargin at screen %.9g\n"
+  local lines = "set lmargin at screen %.9g\nset rmargin at screen %.9g\nset bmargin at screen %.9g\n"
     .. "set tmargin at screen %.9g\nset xrange [%d:%d]\nset yrange [%d:%d]\n"
-  return text:format(box.left / width, box.right / width, box.bottom / height, box.top / height, box.left, box.right,
+  return lines:format(box.left / width, box.right / width, box.bottom / height, box.top / height, box.left, box.right,
     box.bottom, box.top)
 end
 
@@ -332,8 +333,8 @@ end
 
 -- ---- the programs ----
 
-local function first_line(text)
-  for line in text:gmatch "[^\n]+" do
+local function first_line(message)
+  for line in message:gmatch "[^\n]+" do
     if line:find "%a" and not line:find "%^$" then return line end
   end
   return "no message"

@@ -19,6 +19,7 @@ local core = require "nslua.core"
 local data = require "nslua.plot_data"
 local gnuplot = require "nslua.plot_gnuplot"
 local results = require "nslua.results"
+local style = require "nslua.plot_style"
 local where = require "nslua.where"
 
 local fail = data.fail
@@ -37,18 +38,19 @@ function Figure:__tostring()
   return ("figure with %d panel%s"):format(#self.panels, #self.panels == 1 and "" or "s")
 end
 
+local function check_size(who, what, size)
+  local good = type(size) == "table" and #size == 2 and type(size[1]) == "number" and type(size[2]) == "number"
+  if not good or not (size[1] >= 1 and size[1] <= 100 and size[2] >= 1 and size[2] <= 100) then
+    fail("%s: %s: expected {width, height} in inches, 1 to 100, got %s", who, what, data.describe(size))
+  end
+  return { size[1], size[2] }
+end
+
 -- figure([{figsize = {width, height} in inches, dpi =, title =}]): a new one, which becomes the current one.
 function plot.figure(options)
   options = data.options("figure", options, "figsize dpi title")
   local fig = setmetatable({ panels = {} }, Figure)
-  if options.figsize then
-    local size = options.figsize
-    local good = type(size) == "table" and #size == 2 and type(size[1]) == "number" and type(size[2]) == "number"
-    if not good or not (size[1] >= 1 and size[1] <= 100 and size[2] >= 1 and size[2] <= 100) then
-      fail("figure: figsize: expected {width, height} in inches, 1 to 100, got %s", data.describe(size))
-    end
-    fig.size = { size[1], size[2] }
-  end
+  if options.figsize then fig.size = check_size("figure", "figsize", options.figsize) end
   fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
   if options.title then fig:suptitle(options.title) end
   current = fig
@@ -76,9 +78,23 @@ local function check_subplot(options)
   return options
 end
 
+local function three_digits(number)
+  local digits = math.tointeger(number)
+  local rows, cols, i = tostring(digits):match "^([1-9])([1-9])([1-9])$"
+  if not rows then
+    fail("subplot: expected rows, columns and a panel's number, or these as three digits, as in 211, got %s",
+      data.describe(number))
+  end
+  return math.tointeger(rows), math.tointeger(cols), math.tointeger(i)
+end
+
 -- subplot(rows, cols, i [, {projection = "3d", sharex = axes}]): the panel number i, counted along rows; i = {i, j}:
--- the panels from i to j together. One that is there already is taken again.
+-- the panels from i to j together; subplot(211) is subplot(2, 1, 1). One that is there already is taken again.
 function Figure:subplot(rows, cols, i, options)
+  if type(rows) == "number" and rows > 99 and (cols == nil or type(cols) == "table") then
+    options = cols
+    rows, cols, i = three_digits(rows)
+  end
   options = check_subplot(options)
   rows, cols, i = rows or 1, cols or 1, i or 1
   rows, cols = whole("subplot", "rows", rows, 1, 50), whole("subplot", "cols", cols, 1, 50)
@@ -87,15 +103,15 @@ function Figure:subplot(rows, cols, i, options)
   for _, axes in ipairs(self.panels) do
     if axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
       if options.projection then axes:in_space "subplot" end
-      if options.sharex and options.sharex ~= axes then axes.share_x = options.sharex.share_x or options.sharex end
+      if options.sharex then axes:_share(options.sharex) end
       self.current = axes
       return axes
     end
   end
   local axes = Axes.new(self, rows, cols, first, last)
   axes.three_d = options.projection == "3d"
-  if options.sharex then axes.share_x = options.sharex.share_x or options.sharex end
   self.panels[#self.panels + 1] = axes
+  if options.sharex then axes:_share(options.sharex) end
   self.current = axes
   return axes
 end
@@ -124,8 +140,27 @@ end
 -- The current axes; the only panel when there is none yet.
 function Figure:gca() return self.current or self:subplot(1, 1, 1) end
 
-function Figure:suptitle(s)
+-- suptitle(s [, {fontsize =, color =}])
+function Figure:suptitle(s, options)
+  options = data.options("suptitle", options, "fontsize color")
   self.heading = data.text("suptitle", "text", s)
+  self.heading_look = {
+    fontsize = options.fontsize and data.number("suptitle", "fontsize", options.fontsize, 1),
+    color = options.color and style.color("suptitle", options.color),
+  }
+  return self
+end
+
+-- matplotlib's names: add_subplot; set_size_inches(width, height); tight_layout(), which all pictures have anyway.
+Figure.add_subplot = Figure.subplot
+
+function Figure:set_size_inches(width, height)
+  self.size = check_size("set_size_inches", "size", height ~= nil and { width, height } or width)
+  return self
+end
+
+function Figure:tight_layout(options)
+  data.nothing("tight_layout", options)
   return self
 end
 
@@ -216,7 +251,16 @@ where.methods(Figure, "a figure", "fig")
 
 function plot.gca() return plot.gcf():gca() end
 
-for _, name in ipairs { "subplot", "suptitle", "savefig", "show" } do
+-- axes([{projection =, xlim =, ...}]): one panel on the whole figure, with what set{} takes.
+function plot.axes(options)
+  local rest, own = {}, {}
+  for key, value in pairs(options == nil and {} or data.options("axes", options, "projection " .. Axes.settings)) do
+    (key == "projection" and own or rest)[key] = value
+  end
+  return plot.gcf():subplot(1, 1, 1, own):set(rest)
+end
+
+for _, name in ipairs { "subplot", "suptitle", "savefig", "show", "tight_layout" } do
   plot[name] = function(...) return Figure[name](plot.gcf(), ...) end
 end
 
@@ -239,6 +283,7 @@ end
 -- "$x_{1}$" for x1; other names stand as they are.
 local function pretty(name)
   local stem, number = name:match "^(%a+)(%d+)$"
+  if results.is_multiplier(name) and not stem then return (name:gsub("%.lambda(.-)$", ".λ%1")) end
   if stem == "lambda" then return ("$\\lambda_{%s}$"):format(number) end
   if stem == "x" or stem == "y" or stem == "q" or stem == "v" then return ("$%s_{%s}$"):format(stem, number) end
   return name
@@ -273,8 +318,8 @@ end
 local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
   for _, name in ipairs(names) do
-    local stem = name:match "^(%a+)%d+$"
-    if all or (stem ~= "y" and name ~= "newton_iterations") then
+    local stem = results.is_multiplier(name) and "lambda" or name:match "^(%a+)%d+$"
+    if all or (not results.is_output(name, columns) and name ~= "newton_iterations") then
       table.insert(not all and families[stem] or families.x, name)
     end
   end
@@ -341,8 +386,8 @@ function plot.solution(sol, asked, options)
     local axes = fig:subplot(#panels, 1, i, { sharex = first })
     first = first or axes
     for _, name in ipairs(panel) do
-      local steps = panel.steps or (panel.steps == nil and not all and name:find "^lambda%d+$")
-      axes[steps and "step" or "plot"](axes, columns.t, columns[name],
+      local steps = panel.steps or (panel.steps == nil and not all and results.is_multiplier(name))
+      axes[steps and "step" or "plot"](axes, columns.t, steps and results.held(columns[name]) or columns[name],
         { label = #panel <= 12 and pretty(name) or nil, linewidth = #panel <= 12 and 1.6 or 0.7 })
     end
     if #panel == 1 then axes:ylabel(pretty(panel[1])) elseif #panel <= 12 then axes:legend() end

@@ -17,13 +17,36 @@ Axes.__name = "axes"
 
 local fail, column, text, number = data.fail, data.column, data.text, data.number
 
-local LINE = "label color linestyle linewidth marker markersize markevery alpha hollow"
+local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha hollow"
 
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, tick_lists = {}, show_grid = true,
+    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, show_grid = true,
   }, Axes)
+end
+
+-- The panels with the same axis x as this one, itself too.
+function Axes:_sharing()
+  local root, list = self.share_x or self, {}
+  for _, other in ipairs(self.figure.panels) do
+    if (other.share_x or other) == root then list[#list + 1] = other end
+  end
+  return #list > 0 and list or { self }
+end
+
+-- From now on these axes and those that share theirs have the axis x of others.
+function Axes:_share(others)
+  local root = others.share_x or others
+  if root == (self.share_x or self) then return end
+  for _, axes in ipairs(self:_sharing()) do
+    root.limits.x = root.limits.x or axes.limits.x
+    axes.share_x, axes.logs.x = root, root.logs.x
+  end
+end
+
+local function set_log(self, axis, on)
+  for _, axes in ipairs(axis == "x" and self:_sharing() or { self }) do axes.logs[axis] = on end
 end
 
 function Axes:__tostring()
@@ -50,10 +73,13 @@ local function line_style(self, who, options, format)
   if every and (math.type(every) ~= "integer" or every < 1) then
     fail("%s: markevery: expected a whole number, at least 1, got %s", who, data.describe(every))
   end
-  local color = options.color or f.color
+  local color, face = options.color or f.color, options.markerfacecolor
+  local edge = options.markeredgecolor
   return {
     color = color and style.color(who, color) or next_color(self),
-    dash = style.dash(who, dashes), marker = marker and style.marker(who, marker), hollow = options.hollow,
+    dash = style.dash(who, dashes), marker = marker and style.marker(who, marker),
+    hollow = options.hollow or face == "none", face = face and face ~= "none" and style.color(who, face) or nil,
+    marker_edge = edge and edge ~= "none" and style.color(who, edge) or nil, edgeless = edge == "none",
     linewidth = number(who, "linewidth", options.linewidth or 1.6, 0),
     markersize = number(who, "markersize", options.markersize or 6, 0), markevery = every,
     alpha = options.alpha and number(who, "alpha", options.alpha, 0),
@@ -146,7 +172,8 @@ local function with_logs(name, x, y)
   Axes[name] = function(self, ...)
     in_plane(self, name)
     curves_of(self, name, table.pack(...))
-    self.logs.x, self.logs.y = x or self.logs.x, y or self.logs.y
+    if x then set_log(self, "x", true) end
+    if y then set_log(self, "y", true) end
     return self
   end
 end
@@ -154,14 +181,23 @@ with_logs("semilogx", true, false)
 with_logs("semilogy", false, true)
 with_logs("loglog", true, true)
 
--- scatter(x, y [, {s=, c=, marker=, cmap=, alpha=, label=}]); c: a colour or a number for each point.
+-- The diameters of points of `s` points squared, one for all or one for each.
+local function diameters(s, x)
+  if s == nil or type(s) == "number" then return math.sqrt(number("scatter", "s", s or 36, 0)) end
+  local sizes = column("scatter", "s", s)
+  data.same_length("scatter", { "x", "s" }, { x, sizes })
+  return 0, sizes:map(function(area) return math.sqrt(number("scatter", "s", area, 0)) end)
+end
+
+-- scatter(x, y [, {s=, c=, marker=, cmap=, alpha=, label=}]); s: points squared, for all or for each; c: a colour or
+-- a number for each point.
 function Axes:scatter(x, y, options)
   in_plane(self, "scatter")
   options = data.options("scatter", options, "s c color marker cmap alpha label hollow")
   local artist = { kind = "scatter", columns = { column("scatter", "x", x), column("scatter", "y", y) } }
   local c = options.c or options.color
   artist.marker = style.marker("scatter", options.marker or "o")
-  artist.markersize = number("scatter", "s", options.s or 7, 0)
+  artist.markersize, artist.sizes = diameters(options.s, artist.columns[1])
   artist.hollow, artist.alpha = options.hollow, options.alpha and number("scatter", "alpha", options.alpha, 0)
   artist.label = options.label and text("scatter", "label", options.label)
   data.same_length("scatter", { "x", "y" }, artist.columns)
@@ -226,13 +262,22 @@ function Axes:fill_between(x, y1, y2, options)
   return self
 end
 
+local FINE, COARSE = 100, 40 -- cells along a side between bounds: of contours, of surfaces
+
+-- The grid of a function between bounds: evenly spaced where x, y are two numbers each.
+local function within(x, y, z, cells)
+  if type(z) ~= "function" or #x ~= 2 or #y ~= 2 then return x, y end
+  return core.linspace(x[1], x[2], cells + 1), core.linspace(y[1], y[2], cells + 1)
+end
+
 -- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y, or
--- a function of (x, y); levels a list, or about how many.
+-- a function of (x, y), whose x and y may be bounds, {x0, x1}, {y0, y1}; levels a list, or about how many.
 function Axes:contour(x, y, z, options)
   in_plane(self, "contour")
   options = data.options("contour", options, "levels color cmap linewidth linestyle label alpha")
   x, y = column("contour", "x", x), column("contour", "y", y)
   if #x < 2 or #y < 2 then fail("contour: expected a grid of at least 2 x 2, got %d x %d", #x, #y) end
+  x, y = within(x, y, z, FINE)
   z = data.grid("contour", "z", z, x, y)
   local levels = contour.levels(z, options.levels)
   if not levels then fail("contour: z has no finite number") end
@@ -244,6 +289,7 @@ function Axes:contour(x, y, z, options)
     local artist = line_style(self, "contour", own)
     local px, py = contour.lines(x, y, z, level)
     artist.kind, artist.columns, artist.level = "line", { core.vector(px), core.vector(py) }, level
+    artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
     add(self, artist)
   end
   return self
@@ -355,9 +401,8 @@ local function face_style(self, who, options)
   }
 end
 
--- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z a matrix with a row for each y or a
--- function;
--- x, y vectors, or matrices as large as z.
+-- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z a matrix with a row for each y, or a
+-- function of (x, y), whose x and y may be bounds; x, y vectors, or matrices as large as z.
 function Axes:surface(x, y, z, options)
   to_3d(self, "surface")
   options = data.options("surface", options, FACES)
@@ -365,6 +410,7 @@ function Axes:surface(x, y, z, options)
   local Z
   if core.isvector(X) then
     if not core.isvector(Y) then fail("surface: y: expected a vector as x is, got %s", data.describe(y)) end
+    X, Y = within(X, Y, z, COARSE)
     Z = data.grid("surface", "z", z, X, Y)
     X, Y = core.meshgrid(X, Y)
   else
@@ -402,7 +448,8 @@ function Axes:implicit(f, options)
 end
 
 -- view(elevation, azimuth): in degrees, as matplotlib's view_init.
-function Axes:view(elevation, azimuth)
+function Axes:view(elevation, azimuth, more)
+  data.nothing("view", more)
   self.elevation = number("view", "elevation", elevation)
   if math.abs(elevation) > 90 then fail("view: elevation: expected a number from -90 to 90, got %g", elevation) end
   self.azimuth = number("view", "azimuth", azimuth)
@@ -478,27 +525,49 @@ across("axvline", "y")
 
 -- ---- what is set ----
 
+-- How words look: {fontsize =, color =, rotation =} of the options for them.
+local function look_of(who, options, known)
+  options = data.options(who, options, known)
+  return {
+    fontsize = options.fontsize and number(who, "fontsize", options.fontsize, 1),
+    color = options.color and style.color(who, options.color),
+    rotation = options.rotation and number(who, "rotation", options.rotation),
+  }
+end
+
 for _, axis in ipairs { "x", "y", "z" } do
   local label, lim, scale, tick_name = axis .. "label", axis .. "lim", axis .. "scale", axis .. "ticks"
-  Axes[label] = function(self, s)
-    self.names[axis] = text(label, "text", s)
+  -- xlabel(s [, {fontsize=, color=, rotation=}])
+  Axes[label] = function(self, s, options)
+    s = text(label, "text", s)
+    self.names[axis], self.looks[axis] = s, look_of(label, options, "fontsize color rotation")
     return self
   end
   -- xlim(a, b) or xlim{a, b}; a above b turns the axis around.
-  Axes[lim] = function(self, a, b)
+  Axes[lim] = function(self, a, b, more)
+    if type(a) ~= "number" then a, b, more = a, nil, b end
+    data.nothing(lim, more)
     if b ~= nil then a = { a, b } end
     local lo, hi = data.interval(lim, "limits", a, true)
-    self.limits[axis] = { lo, hi }
+    local owner = axis == "x" and self.share_x or self
+    owner.limits[axis] = { lo, hi }
     return self
   end
-  Axes[scale] = function(self, kind)
+  Axes[scale] = function(self, kind, more)
+    data.nothing(scale, more)
     if kind ~= "log" and kind ~= "linear" then fail("%s: expected \"log\" or \"linear\", got %s", scale,
       data.describe(kind)) end
-    self.logs[axis] = kind == "log"
+    set_log(self, axis, kind == "log")
     return self
   end
-  -- xticks(places [, labels]); xticks{} for none.
-  Axes[tick_name] = function(self, places, labels)
+  -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} for none; the options alone leave the
+  -- places as they are.
+  Axes[tick_name] = function(self, places, labels, options)
+    if data.is_options(places) then places, labels, options = nil, places, labels end
+    if data.is_options(labels) then labels, options = nil, labels, data.nothing(tick_name, options) end
+    local look = look_of(tick_name, options, "fontsize color rotation")
+    if options ~= nil then self.tick_looks[axis] = look end
+    if options ~= nil and places == nil then return self end
     local list = {}
     places = column(tick_name, "places", places)
     if labels ~= nil and type(labels) ~= "table" then
@@ -516,14 +585,33 @@ for _, axis in ipairs { "x", "y", "z" } do
   end
 end
 
-function Axes:title(s)
-  self.heading = text("title", "text", s)
+-- title(s [, {fontsize=, color=}])
+function Axes:title(s, options)
+  self.heading, self.heading_look = text("title", "text", s), look_of("title", options, "fontsize color")
   return self
 end
 
--- grid([on])
-function Axes:grid(on)
+local whichs, grid_axes = { major = true, minor = true, both = true }, { x = true, y = true, both = true }
+
+local function one_of(who, what, value, set, words)
+  if set[value] then return value end
+  fail("%s: %s: expected one of %s, got %s", who, what, words, data.describe(value))
+end
+
+-- grid([on] [, {which=, axis=, color=, linestyle=, linewidth=, alpha=}]); which: "major", "minor", "both".
+function Axes:grid(on, options)
+  if type(on) == "table" then on, options = nil, on, data.nothing("grid", options) end
+  if on ~= nil and type(on) ~= "boolean" then fail("grid: expected a boolean, got %s", data.describe(on)) end
+  options = data.options("grid", options, "which axis color linestyle linewidth alpha")
   self.show_grid = on ~= false
+  self.grid_look = {
+    which = one_of("grid", "which", options.which or "major", whichs, "major, minor, both"),
+    axis = one_of("grid", "axis", options.axis or "both", grid_axes, "x, y, both"),
+    color = options.color and style.color("grid", options.color),
+    dash = style.dash("grid", options.linestyle or "-") or "none",
+    linewidth = options.linewidth and number("grid", "linewidth", options.linewidth, 0),
+    alpha = options.alpha and number("grid", "alpha", options.alpha, 0),
+  }
   return self
 end
 
@@ -531,10 +619,25 @@ local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["l
   ["lower left"] = true,
   ["upper center"] = true, ["lower center"] = true, ["center right"] = true, ["center left"] = true, outside = true }
 
--- legend([{loc=, ncol=, labels=}]) or legend{"first", "second"}: of the artists that have labels; loc "best".
-function Axes:legend(options)
-  if type(options) == "table" and options[1] ~= nil then options = { labels = options } end
-  options = data.options("legend", options, "loc ncol labels")
+-- The labels of a list and the options beside or behind them.
+local function legend_options(list, options)
+  if type(list) ~= "table" or list[1] == nil then
+    data.nothing("legend", options)
+    return data.options("legend", list, "loc ncol labels fontsize")
+  end
+  local labels, all = {}, {}
+  for key, value in pairs(data.options("legend", options, "loc ncol fontsize")) do all[key] = value end
+  for key, value in pairs(list) do
+    if math.type(key) == "integer" then labels[key] = value else all[key] = value end
+  end
+  all.labels = labels
+  return data.options("legend", all, "loc ncol labels fontsize")
+end
+
+-- legend([{loc=, ncol=, labels=, fontsize=}]) or legend({"first", "second"} [, {loc=, ncol=, fontsize=}]): of the
+-- artists that have labels; loc "best".
+function Axes:legend(list, more)
+  local options = legend_options(list, more)
   local loc = options.loc or "best"
   if not places[loc] then
     fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
@@ -552,7 +655,8 @@ function Axes:legend(options)
       end
     end
   end
-  self.legend_at = { loc = loc, ncol = options.ncol and number("legend", "ncol", options.ncol, 1) }
+  self.legend_at = { loc = loc, ncol = options.ncol and number("legend", "ncol", options.ncol, 1),
+    fontsize = options.fontsize and number("legend", "fontsize", options.fontsize, 1) }
   return self
 end
 
@@ -561,7 +665,8 @@ local aspects = { equal = true, scaled = true, tight = true, auto = true, off = 
 -- axis("equal"): one unit is as long on both axes; "scaled": by a panel of that shape; "tight": no margins; "off",
 -- "on":
 -- without the axes; "auto"; or axis{x0, x1, y0, y1}.
-function Axes:axis(kind)
+function Axes:axis(kind, more)
+  data.nothing("axis", more)
   if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
   if not aspects[kind] then
     fail("axis: expected one of equal, scaled, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
@@ -573,10 +678,12 @@ function Axes:axis(kind)
   return self
 end
 
+Axes.settings =
+  "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
+
 -- set{xlabel =, ylim =, title = ...}: each as the method of that name.
 function Axes:set(options)
-  local known = "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
-  for key, value in pairs(data.options("set", options, known)) do self[key](self, value) end
+  for key, value in pairs(data.options("set", options, Axes.settings)) do self[key](self, value) end
   return self
 end
 
@@ -586,6 +693,7 @@ for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "
   "xticks", "yticks", "zticks" } do
   Axes["set_" .. name] = Axes[name]
 end
+for _, axis in ipairs { "x", "y", "z" } do Axes["set_" .. axis .. "lim3d"] = Axes[axis .. "lim"] end
 
 require "nslua.where".methods(Axes, "axes", "ax")
 

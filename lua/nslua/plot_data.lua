@@ -36,8 +36,11 @@ function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil
 end
 
--- matplotlib's short names of options.
-local short = { lw = "linewidth", ls = "linestyle", c = "color", ms = "markersize", ec = "edgecolor" }
+-- matplotlib's other names of options.
+local short = {
+  lw = "linewidth", ls = "linestyle", c = "color", ms = "markersize", ec = "edgecolor", mfc = "markerfacecolor",
+  mec = "markeredgecolor", fontsize = "size", size = "fontsize", ha = "align", horizontalalignment = "align",
+}
 
 -- The options by their full names, {} for nil; a name that is not in the list `known` (words) raises.
 function data.options(who, options, known)
@@ -47,13 +50,23 @@ function data.options(who, options, known)
   local function has(name) return words:find(" " .. tostring(name) .. " ", 1, true) end
   for key, value in pairs(options) do
     local name = not has(key) and short[key] or key
-    if not has(name) then fail("%s: unknown option '%s' (known: %s)", who, tostring(key), known:gsub(" ", ", ")) end
+    if not has(name) then
+      fail("%s: unknown option '%s' (%s)", who, tostring(key), known == "" and "it takes none" or
+        "known: " .. known:gsub(" ", ", "))
+    end
     if name ~= key and options[name] ~= nil then
       fail("%s: %s and %s are one option; both are given", who, key, name)
     end
     full[name] = value
   end
   return full
+end
+
+-- Raises unless x is nil: an argument too many, or options of what takes none.
+function data.nothing(who, x)
+  if x == nil then return end
+  if data.is_options(x) then return data.options(who, x, "") end
+  fail("%s: expected no further argument, got %s", who, describe(x))
 end
 
 -- A copy of a vector or a table of numbers as a vector. NaN and infinity are gaps.

@@ -24,15 +24,18 @@ local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
 
 local function number(x) return ("%.6g"):format(x) end
 
--- Each: the lines that set it up for a figure of w x h inches; `unit`: what one point is there, in pixels or as it
--- is.
+-- Each: the lines that set it up for a figure of w x h inches.
 local terminals = {}
+
+-- What differs in a terminal: `point`, 6/72 inch as a size of points; `letter`, 1/72 inch as a size of letters.
+local units = { svg = { point = 0.8, letter = 96 / 72 } }
+local usual_units = { point = 1, letter = 1 }
 
 function terminals.png(w, h, dpi)
   return ('set terminal pngcairo size %d,%d enhanced font "DejaVu Sans,%d" fontscale %s linewidth %s ' ..
     'pointscale %s dashlength %s background "#FFFFFF"'):format(floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE,
       number(dpi / 96),
-    number(dpi / 72), number(dpi / 130), number(0.8))
+    number(dpi / 72), number(dpi / 72), number(0.8))
 end
 
 function terminals.svg(w, h)
@@ -44,7 +47,7 @@ end
 
 function terminals.pdf(w, h)
   return ('set terminal pdfcairo size %sin,%sin enhanced font "DejaVu Sans,%d" fontscale 1 linewidth 1 ' ..
-    'pointscale 0.6 background "#FFFFFF"'):format(number(w), number(h), FONT_SIZE)
+    'pointscale 1 background "#FFFFFF"'):format(number(w), number(h), FONT_SIZE)
 end
 
 function terminals.sixel(w, h, dpi)
@@ -93,9 +96,12 @@ local function line_part(a, k)
   return ("lt %d lw %s lc rgb \"%s\"%s"):format(k, number(a.linewidth), transparent(a.color, a.alpha), dash)
 end
 
-local function point_part(a)
-  local m = a.marker
-  return ("pt %d ps %s"):format(a.hollow and m[2] or m[1], number(a.markersize / 6 * m[3]))
+-- Sizes of markers in points as those of gnuplot.
+local function point_size(w, a) return w.point / 6 * a.marker[3] end
+
+local function point_part(w, a, hollow)
+  local size = a.sizes and "variable" or number(a.markersize * point_size(w, a))
+  return ("pt %d ps %s"):format(hollow and a.marker[2] or a.marker[1], size)
 end
 
 -- What a logarithmic axis does not show is a gap.
@@ -141,12 +147,18 @@ local function path_of(w, a, axes, p)
   return { u, v }
 end
 
+-- Whether a marker has an edge of another colour than its face.
+local function marker_of_two(a)
+  return a.marker and not a.hollow and not a.edgeless and (a.face or a.color) ~= (a.marker_edge or a.color)
+end
+
 function elements.line(w, axes, a, k, p)
   local using = axes.three_d and " using 1:2:3" or " using 1:2"
   local drawn, list = a.dash and a.linewidth > 0, {}
-  local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(a))
+  local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(w, a, a.hollow))
+  local two = marker_of_two(a)
   local marked = a.marker and w:block(rows_of(axes, a.columns)) .. using
-  if drawn and marked and not a.steps and not a.hollow then
+  if drawn and marked and not a.steps and not a.hollow and not a.face and not two then
     return { ("%s with linespoints %s %s pi %d"):format(marked, line_part(a, k), points, a.markevery or 1) }
   end
   if drawn then
@@ -155,8 +167,13 @@ function elements.line(w, axes, a, k, p)
   end
   if marked then
     local every = a.markevery and (" every " .. a.markevery) or ""
+    local ink = a.hollow and a.marker_edge or a.face or a.color
     list[#list + 1] = ('%s%s with points lt %d lc rgb "%s" lw %s %s'):format(marked, every, k,
-      transparent(a.color, a.alpha), number(a.hollow and 1.2 or 0.7), points)
+      transparent(ink, a.alpha), number(a.hollow and 1.2 or 0.7), points)
+    if two and not w.bare then
+      list[#list + 1] = ('%s%s with points lt %d lc rgb "%s" lw 1 %s'):format(marked, every, k,
+        transparent(a.marker_edge or a.color, a.alpha), point_part(w, a, true))
+    end
   end
   return list
 end
@@ -164,18 +181,19 @@ end
 elements.step = elements.line
 
 function elements.scatter(w, axes, a, k)
+  local sizes, points = a.sizes and a.sizes * point_size(w, a), point_part(w, a, a.hollow)
   if not a.values then
-    local name = w:block(rows_of(axes, a.columns))
-    return { ('%s using 1:2 with points lt %d lc rgb "%s" %s'):format(name, k, transparent(a.color, a.alpha),
-      point_part(a)) }
+    local name = w:block(rows_of(axes, { a.columns[1], a.columns[2], sizes }))
+    return { ('%s using 1:2%s with points lt %d lc rgb "%s" %s'):format(name, sizes and ":3" or "", k,
+      transparent(a.color, a.alpha), points) }
   end
   local lo, hi = data.range { a.values }
   local colors = a.values:map(function(v)
     local c = style.map_color(a.map, hi and hi > lo and v == v and (v - lo) / (hi - lo) or 0)
     return tonumber(transparent(c, a.alpha):sub(2), 16)
   end)
-  local name = w:block(process.rows { a.columns[1], a.columns[2], colors })
-  return { ("%s using 1:2:3 with points lc rgb variable %s"):format(name, point_part(a)) }
+  local name = w:block(process.rows { a.columns[1], a.columns[2], sizes or colors, sizes and colors })
+  return { ("%s using 1:2:3%s with points lc rgb variable %s"):format(name, sizes and ":4" or "", points) }
 end
 
 function elements.fill(w, _, a, k)
@@ -253,6 +271,19 @@ function elements.faces(w, _, a, _, p)
   return { w:block(table.concat(out)) .. " using 1:2:3:4 with pm3d fc rgb variable" }
 end
 
+-- ---- words ----
+
+-- The size of the font that a look asks for (else `usual`), where it is not that of the terminal.
+local function font_part(w, look, usual)
+  local size = look and look.fontsize or usual
+  return size == EM and "" or (' font ",%s"'):format(number(size * w.letter))
+end
+
+-- The colour and the font of words with a look.
+local function look_part(w, look, usual)
+  return (' textcolor rgb "%s"%s'):format(look and look.color or DARK, font_part(w, look, usual or EM))
+end
+
 -- ---- the legend ----
 
 local spots = {
@@ -270,10 +301,7 @@ local function best_spot(p, w, h)
     local x0 = name:find "right" and 1 - w or name:find "left" and 0 or 0.5 - w / 2
     local y0 = name:find "upper" and 1 - h or name:find "lower" and 0 or 0.5 - h / 2
     local count = 0
-    local function fraction(v, l, log)
-      if log then return v > 0 and math.log(v / l[1]) / math.log(l[2] / l[1]) or -1 end
-      return (v - l[1]) / (l[2] - l[1])
-    end
+    local fraction = layout.fraction
     for _, a in ipairs(p.axes.artists) do
       local x, y = a.columns[1], a.columns[2]
       local n = min(#x, #y)
@@ -300,39 +328,76 @@ local function write_legend(w, p)
     if a.label then words, count = max(words, (text.size(a.label))), count + 1 end
   end
   if not at or count == 0 then return w:line "unset key" end
-  local columns = at.ncol or 1
+  local columns, em = at.ncol or 1, at.fontsize or EM
   local loc = at.loc
   if loc == "best" then
     local lines = math.ceil(count / columns)
     loc = p.axes.three_d and "upper right" or
-      best_spot(p, (words + 4) * columns * EM / (p.x1 - p.x0), (1.35 * lines + 1.2) * EM / (p.y1 - p.y0))
+      best_spot(p, (words + 4) * columns * em / (p.x1 - p.x0), (1.35 * lines + 1.2) * em / (p.y1 - p.y0))
   end
   local place = loc == "outside" and "outside right top Left" or "inside " .. spots[loc]
   if loc ~= "outside" then place = place .. " Left" end
   w:line('set key %s reverse vertical maxcols %d samplen 2 spacing 1.15 width 0 height 0.3 opaque ' ..
-    'fc rgb "#40FFFFFF" nobox textcolor rgb "%s"', place, columns, DARK)
+    'fc rgb "#40FFFFFF" nobox textcolor rgb "%s"%s', place, columns, DARK, font_part(w, at, EM))
 end
 
 -- ---- a panel ----
 
+-- Limits as data are written: what lies on one is not outside.
+local function exact(x)
+  local short = ("%.15g"):format(x)
+  return tonumber(short) == x and short or ("%.17g"):format(x)
+end
+
+-- A place on an axis, at a limit when it differs from that by rounding only.
+local function place_on(x, l, log)
+  local at = layout.fraction(x, l, log)
+  if math.abs(at) <= 1e-9 then return exact(l[1]) end
+  if math.abs(at - 1) <= 1e-9 then return exact(l[2]) end
+  return ("%.12g"):format(x)
+end
+
+-- Turned words end at their ticks, upright ones are centred below them or end beside them.
+local function turn_part(look)
+  local angle = look and look.rotation or 0
+  return angle % 360 == 0 and "norotate" or ("rotate by %s right"):format(number(angle))
+end
+
 local function write_ticks(w, p, axis, list, bare)
-  local axes, words = p.axes, {}
+  local axes, words, look, l, log = p.axes, {}, p.axes.tick_looks[axis], p.limits[axis], p.axes.logs[axis]
   for i, tick in ipairs(list) do
     local label = bare and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
-    words[i] = ("%s %s"):format(label, ("%.12g"):format(tick[1]))
+    words[i] = ("%s %s"):format(label, place_on(tick[1], l, log))
   end
-  for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %.12g 1'):format(place) end
+  for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %s 1'):format(place_on(place, l, log)) end
   if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale 0.5,0.3 nomirror out norotate offset %s textcolor rgb "%s" (%s)', axis, offset, DARK,
+  w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', axis, turn_part(look), offset, look_part(w, look),
     table.concat(words, ", "))
+end
+
+-- The lines behind a panel, along the axes `list`.
+local function write_grid(w, axes, list, more)
+  local look, words = axes.grid_look or {}, {}
+  local which, only = look.which or "major", look.axis or "both"
+  if axes.hidden or not axes.show_grid or look.dash == "none" then return end
+  for _, axis in ipairs(list) do
+    if only == "both" or only == axis or axis == "z" then
+      if which ~= "minor" then words[#words + 1] = axis .. "tics" end
+      if which ~= "major" then words[#words + 1] = "m" .. axis .. "tics" end
+    end
+  end
+  local line = ('lt 1 lw %s%s lc rgb "%s"'):format(number(look.linewidth or 0.6), look.dash and look.dash ~= "solid" and
+    " dt " .. look.dash or "", transparent(look.color or LIGHT, look.alpha))
+  if which ~= "major" then line = line .. ", " .. line end
+  w:line("set grid %s%s %s", table.concat(words, " "), more, line)
 end
 
 local function write_scales(w, p)
   for _, axis in ipairs(p.axes.three_d and { "x", "y", "z" } or { "x", "y" }) do
     local l = p.limits[axis]
     if p.axes.logs[axis] then w:line("set logscale %s 10", axis) end
-    w:line("set %srange [%.15g:%.15g]", axis, l[1], l[2])
+    w:line("set %srange [%s:%s]", axis, exact(l[1]), exact(l[2]))
   end
 end
 
@@ -349,9 +414,7 @@ local function write_frame(w, p)
     w:line("set tmargin at screen %s", number(p.y1 / fh))
   end
   if axes.hidden then w:line "unset border" else w:line('set border 3 lw 0.8 lc rgb "%s"', MIDDLE) end
-  if axes.show_grid and not axes.hidden and not w.bare then
-    w:line('set grid xtics ytics lt 1 lw 0.6 lc rgb "%s"', LIGHT)
-  end
+  if not w.bare then write_grid(w, axes, { "x", "y" }, "") end
 end
 
 -- Words beside the panel, at (x, y) in pixels of 1/72 inch; those in an axis' own place may be dropped by a terminal.
@@ -371,39 +434,59 @@ local function write_exponents(w, p)
       elseif axis == "y" then
         put_words(w, p, words, p.x0, p.y1 + 0.75 * EM, "left" .. ink)
       else
-        put_words(w, p, words, p.x1, p.y0 - 2.7 * EM, "right" .. ink)
+        put_words(w, p, words, p.x1, p.y0 - 1.55 * EM - p.tick_height, "right" .. ink)
       end
     end
   end
 end
 
+local function turned(look, usual)
+  local angle = look.rotation or usual
+  return angle == 0 and "center" or "center rotate by " .. number(angle)
+end
+
+-- The name of the x axis: its first line stands 1.6 em below the numbers.
+local function write_name_below(w, p, name, look)
+  if not name then return end
+  local below = (p.bare_x or p.axes.hidden) and 1.4 * EM or 1.6 * EM + p.tick_height
+  local _, height = layout.box(name, look)
+  local _, lines = text.size(name)
+  local upright = (look.rotation or 0) % 180 == 0
+  local more = (upright and height / lines or height) / 2 - 0.575 * EM
+  put_words(w, p, name, (p.x0 + p.x1) / 2, p.y0 - below - more, turned(look, 0) .. look_part(w, look))
+end
+
+local function write_name_beside(w, p, name, look)
+  if not name then return end
+  local room = layout.box(name, look, 90)
+  put_words(w, p, name, p.x0 - p.left + 0.375 * EM + room / 2, (p.y0 + p.y1) / 2, turned(look, 90) .. look_part(w, look))
+end
+
+local function write_heading(w, axes)
+  if not axes.heading then return end
+  w:line('set title %s%s offset 0,-0.4', w:quote(axes.heading), look_part(w, axes.heading_look, FONT_SIZE + 1))
+end
+
 -- Names of the axes and the heading, in the plane.
 local function write_names(w, p)
-  local names, ink = p.axes.names, (' textcolor rgb "%s"'):format(DARK)
   if w.bare then
-    for axis, name in pairs(names) do w:line("set %slabel %s", axis, w:quote(name)) end
+    for axis, name in pairs(p.axes.names) do w:line("set %slabel %s", axis, w:quote(name)) end
   else
-    if names.x then
-      put_words(w, p, names.x, (p.x0 + p.x1) / 2, p.y0 - ((p.bare_x or p.axes.hidden) and 1.4 or 2.75) * EM,
-        "center" .. ink)
-    end
-    if names.y then put_words(w, p, names.y, p.x0 - p.left + 0.95 * EM, (p.y0 + p.y1) / 2, "center rotate by 90" ..
-      ink) end
+    write_name_below(w, p, p.axes.names.x, p.axes.looks.x)
+    write_name_beside(w, p, p.axes.names.y, p.axes.looks.y)
   end
-  if p.axes.heading then
-    w:line('set title %s font ",%d"%s offset 0,-0.4', w:quote(p.axes.heading), FONT_SIZE + 1, ink)
-  end
+  write_heading(w, p.axes)
 end
 
 local function write_names_in_space(w, p)
   local axes = p.axes
   for axis, name in pairs(axes.names) do
-    w:line('set %slabel %s textcolor rgb "%s" %s', axis, w:quote(name), DARK,
-      w.bare and "" or axis == "z" and "rotate parallel" or "offset 0,-0.4 rotate parallel")
+    local angle = axes.looks[axis].rotation
+    local turn = angle and "rotate by " .. number(angle) or "rotate parallel"
+    w:line('set %slabel %s%s %s', axis, w:quote(name), look_part(w, axes.looks[axis]),
+      w.bare and "" or axis == "z" and turn or "offset 0,-0.4 " .. turn)
   end
-  if axes.heading then
-    w:line('set title %s font ",%d" textcolor rgb "%s" offset 0,-0.4', w:quote(axes.heading), FONT_SIZE + 1, DARK)
-  end
+  write_heading(w, axes)
 end
 
 local function write_texts(w, p)
@@ -413,7 +496,7 @@ local function write_texts(w, p)
       for i, c in ipairs(a.columns) do place[i] = ("%.15g"):format(c[1]) end
       w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s', w:quote(a.text), table.concat(place,
         ","),
-        a.align, a.color or DARK, number(a.rotation or 0), a.size and (' font ",%s"'):format(number(a.size)) or "")
+        a.align, a.color or DARK, number(a.rotation or 0), font_part(w, { fontsize = a.size }, EM))
     end
   end
 end
@@ -449,7 +532,7 @@ local function write_space(w, p)
   w:line("set view %s,%s,%s,1", number(90 - elevation), number((azimuth + 90) % 360), number(1.0))
   w:line("set xyplane at %.15g", min(p.limits.z[1], p.limits.z[2]))
   w:line('set border 127+256+512 lw 0.8 lc rgb "%s"', "#9A9A9A")
-  if axes.show_grid then w:line('set grid xtics ytics ztics vertical lt 1 lw 0.6 lc rgb "%s"', LIGHT) end
+  write_grid(w, axes, { "x", "y", "z" }, " vertical")
   write_scales(w, p)
   for _, axis in ipairs { "x", "y", "z" } do write_ticks(w, p, axis, p.ticks[axis]) end
   write_names_in_space(w, p)
@@ -479,7 +562,9 @@ end
 -- The commands that draw a figure of w x h inches in a terminal.
 function gnuplot.commands(figure, terminal, w, h, dpi)
   local fw, fh = w * 72, h * 72
-  local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb" }, Writer)
+  local unit = units[terminal] or usual_units
+  local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb", point = unit.point,
+    letter = unit.letter }, Writer)
   writer.fine = min(FINE, 36 / dpi) -- at most half a dot
   if not terminals[terminal] then
     local known = {}
@@ -492,10 +577,10 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   writer:line "set multiplot"
   for i, p in ipairs(layout.panels(figure, fw, fh)) do
     writer:line "reset"
+    writer:line "set clip two" -- the middle of a line whose ends lie outside
     if i == 1 and figure.heading then
-      writer:line('set label %s at screen 0.5,screen %s center font ",%d" textcolor rgb "%s"',
-        writer:quote(figure.heading),
-        number(1 - 1.5 * EM / fh), FONT_SIZE + 3, DARK)
+      writer:line("set label %s at screen 0.5,screen %s center%s", writer:quote(figure.heading),
+        number(1 - 1.5 * EM / fh), look_part(writer, figure.heading_look, layout.HEADING))
     end
     (p.axes.three_d and write_space or write_plane)(writer, p)
   end

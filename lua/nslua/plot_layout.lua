@@ -11,28 +11,40 @@ local ticks = require "nslua.plot_ticks"
 local fail = data.fail
 local max, min, floor = math.max, math.min, math.floor
 
-local layout = { EM = 10 } -- the size of the font
+local layout = { EM = 10, HEADING = 13 } -- the sizes of the font, of a figure's heading
 
 -- ---- limits ----
 
-local function extent_of(axes, axis, log)
+-- The panels whose axis is one with that of `axes`: of x all that share it.
+local function sharing(axes, axis)
+  return axis == "x" and axes:_sharing() or { axes }
+end
+
+-- The artists of several panels.
+local function artists_of(members)
+  local list = {}
+  for _, axes in ipairs(members) do table.move(axes.artists, 1, #axes.artists, #list + 1, list) end
+  return list
+end
+
+local function extent_of(artists, axis, log)
   local index = axis == "x" and 1 or axis == "y" and 2 or 3
   local columns = {}
-  for _, artist in ipairs(axes.artists) do
+  for _, artist in ipairs(artists) do
     columns[#columns + 1] = artist.columns[index]
     if artist.kind == "vectors" and index < 3 and #artist.vectors[index] > 0 then
       columns[#columns + 1] = artist.columns[index] + artist.vectors[index]
     end
     if artist.other and index == 2 then columns[#columns + 1] = artist.other end
-    if artist.extent then columns[#columns + 1] = core.vector(artist.extent[axis]) end
+    if artist.extent and artist.extent[axis] then columns[#columns + 1] = core.vector(artist.extent[axis]) end
   end
   return data.range(columns, log)
 end
 
 -- Whether x is a time: every curve goes from left to right. Such panels have no margins at their sides.
-local function goes_right(axes)
+local function goes_right(artists)
   local any = false
-  for _, artist in ipairs(axes.artists) do
+  for _, artist in ipairs(artists) do
     local note = artist.note
     if not note and (artist.kind == "line" or artist.kind == "step" or artist.kind == "between") then
       if not data.rises(artist.columns[1]) then return false end
@@ -44,23 +56,31 @@ local function goes_right(axes)
   return any
 end
 
+local function without_margin(members, artists, axis)
+  for _, axes in ipairs(members) do
+    if axes.tight or axes.sticky or axes.three_d then return true end
+  end
+  return axis == "x" and goes_right(artists)
+end
+
 -- The limits {lo, hi} of an axis.
 local function limits_of(axes, axis)
-  if axes.limits[axis] then
-    local l = axes.limits[axis]
+  local owner = axis == "x" and axes.share_x or axes
+  if owner.limits[axis] then
+    local l = owner.limits[axis]
     if axes.logs[axis] and (l[1] <= 0 or l[2] <= 0) then
       fail("%slim: expected numbers above 0 on a logarithmic axis, got %g and %g", axis, l[1], l[2])
     end
     return { l[1], l[2], given = true }
   end
-  local lo, hi = extent_of(axes, axis, axes.logs[axis])
+  local members = sharing(axes, axis)
+  local artists = artists_of(members)
+  local lo, hi = extent_of(artists, axis, axes.logs[axis])
   if not lo then
     if axes.logs[axis] then return { 1, 10 } end
     return { 0, 1 }
   end
-  local margin = 0.05
-  if axes.tight or axes.sticky or axes.three_d or (axis == "x" and goes_right(axes)) then margin = 0 end
-  return { ticks.widen(lo, hi, margin, axes.logs[axis]) }
+  return { ticks.widen(lo, hi, without_margin(members, artists, axis) and 0 or 0.05, axes.logs[axis]) }
 end
 
 -- ---- rectangles ----
@@ -68,29 +88,77 @@ end
 local EM = layout.EM
 
 function layout.ticks(axes, axis, l, room)
-  if axes.tick_lists[axis] then return axes.tick_lists[axis] end
-  return ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
+  local list = axes.tick_lists[axis] or axis == "x" and axes.share_x and axes.share_x.tick_lists.x
+  return list or ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
+end
+
+local LINE = 1.15 -- from line to line, in em
+
+-- Width and height of the upright box around words with a look, {fontsize =, rotation =}.
+function layout.box(words, look, rotation)
+  local w, lines = text.size(words)
+  local em, angle = look and look.fontsize or EM, math.rad(look and look.rotation or rotation or 0)
+  local c, s, h = math.abs(math.cos(angle)), math.abs(math.sin(angle)), LINE * lines
+  return (0.95 * w * c + h * s) * em, (0.95 * w * s + h * c) * em
+end
+
+-- Where x is between the limits l: 0 at the first, 1 at the second.
+function layout.fraction(x, l, log)
+  if log then return x > 0 and math.log(x / l[1]) / math.log(l[2] / l[1]) or -1 end
+  return (x - l[1]) / (l[2] - l[1])
+end
+
+-- What the labels of the x axis take: how far they reach past the left and the right end of the panel, their height.
+local function reach_of(p)
+  local look, left, right, height = p.axes.tick_looks.x, 0, 0, LINE * EM
+  local width, turned = p.x1 and p.x1 - p.x0 or 300, look and look.rotation and look.rotation % 180 ~= 0
+  for _, tick in ipairs(p.ticks.x) do
+    local at = layout.fraction(tick[1], p.limits.x, p.axes.logs.x)
+    if at > -1e-6 and at < 1 + 1e-6 then
+      local w, h = layout.box(tick[2], look)
+      local before, after = 0.55 * w, 0.55 * w
+      if turned then before, after = w, 0.5 * EM end -- the end of turned words is at the tick
+      left, right = max(left, before - at * width), max(right, after - (1 - at) * width)
+      height = max(height, h)
+    end
+  end
+  return left, right, height
+end
+
+local function words_outside(axes)
+  local widest = 0
+  for _, artist in ipairs(axes.artists) do widest = max(widest, artist.label and text.size(artist.label) or 0) end
+  return (widest * 0.95 + 4.2) * (axes.legend_at.fontsize or EM)
+end
+
+-- Room below the panel: the numbers, the name.
+local function room_below(p, height)
+  local axes = p.axes
+  local bottom = axes.hidden and 0.5 * EM or p.bare_x and 0.8 * EM or 0.95 * EM + height
+  if axes.names.x then bottom = bottom + 0.45 * EM + select(2, layout.box(axes.names.x, axes.looks.x)) end
+  if p.ticks.x.exponent and not axes.names.x and not p.bare_x then bottom = bottom + 1.4 * EM end
+  return bottom
 end
 
 -- Room for words around the panel: left, right, bottom, top.
 local function margins_of(p)
   local axes, widest = p.axes, 0
-  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (text.size(tick[2]))) end
-  local left = axes.hidden and 0.5 * EM or (widest * 0.95 + 1.4) * EM
-  if axes.names.y then left = left + (0.9 + 1.15 * select(2, text.size(axes.names.y))) * EM end
-  local bottom = axes.hidden and 0.5 * EM or (p.bare_x and 0.8 or 2.1) * EM
-  if axes.names.x then bottom = bottom + 1.6 * select(2, text.size(axes.names.x)) * EM end
-  if p.ticks.x.exponent and not axes.names.x and not p.bare_x then bottom = bottom + 1.4 * EM end
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
+  local left = axes.hidden and 0.5 * EM or widest + 1.4 * EM
+  if axes.names.y then left = left + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  local before, after, height = reach_of(p)
+  p.tick_height = height
   local top = 0.9 * EM
   if p.ticks.y.exponent then top = 1.7 * EM end
-  if axes.heading then top = (0.8 + 1.5 * select(2, text.size(axes.heading))) * EM end
-  local right = 1.3 * EM
-  if axes.legend_at and axes.legend_at.loc == "outside" then
-    local words = 0
-    for _, artist in ipairs(axes.artists) do words = max(words, artist.label and text.size(artist.label) or 0) end
-    right = (words * 0.95 + 4.2) * EM
+  if axes.heading then
+    local em = axes.heading_look.fontsize or EM + 1
+    top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
   end
-  return left, right, bottom, top
+  local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  if not (axes.hidden or p.bare_x) then
+    left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
+  end
+  return left, right, room_below(p, height), top
 end
 
 local function place_in_grid(axes)
@@ -176,7 +244,6 @@ function layout.panels(figure, w, h)
   for i, axes in ipairs(figure.panels) do
     local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels), fw = w, fh = h }
     for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
-    if axes.share_x then p.limits.x = limits_of(axes.share_x, "x") end
     make_ticks(p)
     panels[i] = p
     local key = axes.rows .. "x" .. axes.cols
@@ -184,8 +251,9 @@ function layout.panels(figure, w, h)
     grids[key] = grids[key] or {}
     table.insert(grids[key], p)
   end
-  local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) or 0
-  for _ = 1, 2 do -- the second time with the ticks that fit the panels
+  local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
+  local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0
+  for _ = 1, 3 do -- the later times with the ticks that fit the panels
     for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
     for _, p in ipairs(panels) do
       if p.axes.aspect and not p.axes.three_d then make_equal(p) end

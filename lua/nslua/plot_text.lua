@@ -115,10 +115,17 @@ end
 
 -- ---- for gnuplot ----
 
--- A string of gnuplot with these very bytes: none is left that means something inside double quotes.
+-- A string of gnuplot with these very bytes: none is left that means something inside double quotes. A digit behind a
+-- code is a code too: gnuplot reads a fourth one as part of the number.
 function text.literal(s)
-  return '"' .. s:gsub("[^%w .,:;=+*/()<>\128-\255-]", function(c) return ("\\%03o"):format(c:byte()) end) .. '"'
+  local function code(c) return ("\\%03o"):format(c:byte()) end
+  return '"' .. s:gsub("([^%w .,:;=+*/()<>\128-\255-])(%d*)", function(c, digits)
+    return code(c) .. digits:gsub("%d", code)
+  end) .. '"'
 end
+
+-- A text of one line as a string of gnuplot, without markup.
+function text.line(s) return text.literal((clean(s):gsub("\n", " "))) end
 
 local function enhanced(parts)
   local out = {}
@@ -154,16 +161,21 @@ function text.quote(s, bare)
   return text.literal(bare and plain(parts) or enhanced(parts))
 end
 
+-- The width of a character in em, as DejaVu Sans has it, roughly.
+local function width_of(c)
+  if c:find "^[iljI.,:;|!'()%[%] ]$" then return 0.36 end
+  if c:find "^[ftr/\\-]$" then return 0.4 end
+  if c:find "^[mwMW@%%]$" then return 0.97 end
+  if c:find "^[+=<>~#^]$" or c == "−" or c == "×" or c == "±" or c == "∞" then return 0.84 end
+  return c:find "^%u$" and 0.72 or c:find "^%d$" and 0.64 or 0.62
+end
+
 -- Width in em and number of lines, as a sans-serif font has them, roughly.
 function text.size(s)
   local widest, lines = 0, 0
   for line in (plain(text.parse(s)) .. "\n"):gmatch "(.-)\n" do
     local width = 0
-    for _, code in utf8.codes(line) do
-      local c = code < 128 and string.char(code) or "n"
-      width = width + (c:find "[iljI.,:;|!'()%[%] ]" and 0.35 or c:find "[mwMW@]" and 0.95 or c:find "%u" and 0.7 or
-        0.62)
-    end
+    for _, code in utf8.codes(line) do width = width + width_of(utf8.char(code)) end
     widest, lines = math.max(widest, width), lines + 1
   end
   return widest, lines

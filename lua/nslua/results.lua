@@ -61,7 +61,34 @@ function results.over_time(sol)
     end
   end
   columns.t = sol:column(time)
+  -- a column that has another name too, lambda1 of "tyre.lambda"
+  setmetatable(columns, { __index = function(_, name)
+    if type(name) ~= "string" then return nil end
+    local found, column = where.try(function() return sol:column(name) end)
+    return found and core.isvector(column) and column or nil
+  end })
   return names, columns, false
+end
+
+-- Whether a column of that name is one of a multiplier: "lambda2", or "tyre.lambda", "tyre.lambda[2]" of a named interaction.
+function results.is_multiplier(name)
+  return name:find "^lambda%d*$" ~= nil or name:find "%.lambda$" ~= nil or name:find "%.lambda%[%d+%]$" ~= nil
+end
+
+-- Whether a column of that name is an output: "y2", or "tyre.y" where there is a "tyre.lambda" (a state may have such a name too).
+-- columns: all by name.
+function results.is_output(name, columns)
+  local stem, rest = name:match "^(.*)%.y(.-)$"
+  return name:find "^y%d+$" ~= nil or stem ~= nil and columns[stem .. ".lambda" .. rest] ~= nil
+end
+
+-- A multiplier's column to draw as steps: a value holds over the step that ends at its row. No step ends at the first
+-- row, whose value (that of the start) would be drawn as a jump: it takes that of the second.
+function results.held(column)
+  if #column < 2 then return column end
+  local copy = column:copy()
+  copy[1] = copy[2]
+  return copy
 end
 
 -- What is said of a column that is not among the names.

@@ -5,9 +5,10 @@
 --     { "tau", ylabel = "torque" },                      -- columns of a solution, by name
 --   } }
 --
--- A series has name, y, t (default: that of the plot), step (true: the value holds until the next one), color. A
--- value that is not finite is a gap. Without panels, a solution has one for each stem of its names: w1 and w2 go
--- together. Of a longer series the page has about `points` points, by columns as narrow as these allow.
+-- A series has name, y, t (default: that of the plot), step (true: the value holds until the next one; "pre": since the
+-- one before, as that of a multiplier does), color. A value that is not finite is a gap. Without panels, a solution has
+-- one for each stem of its names: w1 and w2 go together. Of a longer series the page has about `points` points, by
+-- columns as narrow as these allow.
 
 local canvas = require "nslua.canvas"
 local core = require "nslua.core"
@@ -78,18 +79,19 @@ local function thinned(t, y, most)
   return u, v
 end
 
-local function is_multiplier(name) return name:find "^lambda%d*$" ~= nil end
-
 -- The panels of a solution whose columns nobody has chosen.
 local function default_panels(solution)
   local panels, by_stem = {}, {}
-  for _, name in ipairs((results.over_time(solution))) do
+  local names, columns, all = results.over_time(solution)
+  for _, name in ipairs(names) do
     if name ~= "newton_iterations" then
-      local stem = name:gsub("%d+$", "")
-      local panel = by_stem[stem]
+      local stem = name:gsub("%[?%d+%]?$", "")
+      local output = not all and results.is_output(name, columns)
+      local key = output and "outputs" or not all and results.is_multiplier(name) and "multipliers" or "of " .. stem
+      local panel = by_stem[key]
       if not panel then
-        panel = { ylabel = stem }
-        by_stem[stem], panels[#panels + 1] = panel, panel
+        panel = { ylabel = output and "y" or key == "multipliers" and "lambda" or stem }
+        by_stem[key], panels[#panels + 1] = panel, panel
       end
       if #panel < MOST then panel[#panel + 1] = name end
     end
@@ -124,15 +126,16 @@ local function make_series(record, item, who, solution, t, number)
     if not solution then fail("%s: expected {name=, y=}, got '%s'", who, item) end
     local good, column = pcall(solution.column, solution, item)
     if not good then fail("%s: %s", who, column) end
-    item = { name = item, y = column, step = is_multiplier(item) }
+    local held = results.is_multiplier(item)
+    item = { name = item, y = held and results.held(column) or column, step = held and "pre" or nil }
   end
   check_keys(item, who, "name y t step color")
   local times = item.t or t
   if times == nil then fail("%s: t: expected a list of numbers, got nil", who) end
   local y = numbers(item.y, who, "y")
   if #y ~= #times then fail("%s: y: expected %d numbers, as many as in t, got %d", who, #times, #y) end
-  if item.step ~= nil and type(item.step) ~= "boolean" then
-    fail("%s: step: expected true or false, got %s", who, show(item.step))
+  if item.step ~= nil and item.step ~= "pre" and type(item.step) ~= "boolean" then
+    fail("%s: step: expected true, false or \"pre\", got %s", who, show(item.step))
   end
   local kept_t, kept_y = thinned(times_of(record, times, who), y, record.points)
   return {

@@ -28,8 +28,10 @@ describe("an arena", function()
   it("shares its memory among small blocks", function()
     local arena = internal.arena()
     local before = internal.alloc_count()
-    for _ = 1, 50 do arena:doubles(8) end
+    for _ = 1, 10 do arena:doubles(8) end
     assert.equal(before + 1, internal.alloc_count())
+    for _ = 1, 50 do arena:doubles(8) end
+    assert.equal(before + 2, internal.alloc_count()) -- a small chunk, then a large one
   end)
 
   it("refuses negative and huge sizes, and remembers", function()

@@ -74,6 +74,40 @@ describe("check()", function()
     assert.same({ "Jachlambda[1][1]", "Jachx[1][1]", "Jachx[1][2]" }, lines)
   end)
 
+  it("judges each entry by itself, in whatever unit it is", function()
+    local function report(wrong)
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 1, 1e-6, 2 }, name = "cell",
+        f = function(_, x, _, f)
+          f[1] = -1e9 * x[1] + 1e3 * x[2]
+          f[2] = 1e-12 * math.sin(x[1]) * x[3] - 1e-10 * x[2]
+          f[3] = x[1] * x[3]
+        end,
+        jacobianfx = function(_, x, _, J)
+          J[1][1], J[1][2] = -1e9, 1e3
+          J[2][1], J[2][2], J[2][3] = (wrong and 2e-12 or 1e-12) * math.cos(x[1]) * x[3], -1e-10, 1e-12 * math.sin(x[1])
+          J[3][1], J[3][3] = x[3], x[1]
+        end }
+      local good, text = require("models").simulation({ systems = { ds } }):check()
+      return good or text
+    end
+    assert.is_true(report(false))
+    assert.matches("cell' Jacobianfx[2][1]: given ", report(true), 1, true)
+  end)
+
+  it("takes rounding for rounding: of the terms of a row, and of values that cancel", function()
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 1e3, 0.3 },
+      f = function(_, x, _, f)
+        f[1] = x[1] * (x[2] + 0.1) - x[1] * x[2]
+        f[2] = (x[1] + x[2]) ^ 3 - x[1] ^ 3
+      end,
+      jacobianfx = function(_, x, _, J)
+        J[1][1], J[1][2] = 0.1, 0
+        J[2][1], J[2][2] = 3 * x[2] * (2 * x[1] + x[2]), 3 * (x[1] + x[2]) ^ 2
+      end }
+    local good, text = require("models").simulation({ systems = { ds } }):check()
+    assert.is_true(good, text)
+  end)
+
   it("looks at presets too", function()
     local preset = { name = "friction", h = models.NonLinearR.h, g = models.NonLinearR.g }
     preset.D = { { 0.01 } }

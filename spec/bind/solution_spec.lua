@@ -66,6 +66,107 @@ describe("a solution", function()
     assert.equal("solution (completed): 2 rows, t = 0.0 .. 1.0, 6 states, 0 multipliers", tostring(two))
   end)
 
+  -- A system with states x and y, and interactions of these names and numbers of rows.
+  local function named(interactions)
+    local ds = ns.FirstOrderLinearTIDS({ 1, 2 }, { { -1, 0 }, { 0, -2 } })
+    ds:setNames { "x", "y" }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.3)
+    nsds:insertDynamicalSystem(ds)
+    for _, one in ipairs(interactions) do
+      local rows = one[2]
+      local C, B = ns.matrix(rows, 2), ns.matrix(2, rows)
+      for i = 1, rows do C[i][i], B[i][i] = 1, 0.1 end
+      nsds:link(ns.Interaction(ns.RelayNSL(rows), ns.FirstOrderLinearTIR(C, B), one[1]), ds)
+    end
+    return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1)):run()
+  end
+
+  it("has the names of interactions in those of their columns", function()
+    local sol = named { { "tyre", 1 }, { "road", 2 }, { nil, 1 } }
+    assert.same({ "t", "x", "y", "tyre.lambda", "road.lambda[1]", "road.lambda[2]", "lambda4", "tyre.y", "road.y[1]", "road.y[2]",
+      "y4", "newton_iterations" }, sol:names())
+    assert.equal(sol.lambda[1][1], sol["tyre.lambda"][1])
+    for row, name in ipairs { "tyre.lambda", "road.lambda[1]", "road.lambda[2]", "lambda4" } do
+      assert.equal(sol.lambda:column(row), sol:column(name))
+      assert.equal(sol.lambda:column(row), sol["lambda" .. row]) -- by their numbers as well
+      assert.equal(sol:column("y" .. row), sol:column((name:gsub("lambda", "y"))))
+    end
+    assert.is_nil(sol.lambda5)
+    assert.equal("column: there is none called 'tyre.x' (known: t, x, y, tyre.lambda, road.lambda[1], road.lambda[2], lambda4, " ..
+      "tyre.y, road.y[1], road.y[2], y4, newton_iterations)", message(sol.column, sol, "tyre.x"))
+  end)
+
+  it("has numbers for interactions of one name, and for those that linking has named", function()
+    local sol = named { { "tyre", 1 }, { "tyre", 1 }, { "interaction 7", 1 }, { "belt", 1 } }
+    assert.same({ "t", "x", "y", "lambda1", "lambda2", "lambda3", "belt.lambda", "y1", "y2", "y3", "belt.y", "newton_iterations" },
+      sol:names())
+  end)
+
+  it("has a state called x or y before the matrix of that name", function()
+    local sol = named { { "tyre", 1 } }
+    assert.equal(1, sol.x[1])
+    assert.equal(2, sol.y[1])
+    assert.equal(4, #sol.y)
+    assert.equal(sol.y, sol:column "y")
+    assert.equal(sol["tyre.y"], sol.y1)
+    assert.equal(1, sol.lambda:cols())
+    local heights = {}
+    sol:animate { draw = function(state) heights[#heights + 1] = state.y end }
+    assert.equal(2, heights[1])
+  end)
+
+  it("keeps the names in files of every kind", function()
+    local sol, directory = named { { "tyre", 1 }, { "road", 2 } }, host.new_directory()
+    for _, ending in ipairs { "csv", "npz" } do
+      local file = directory .. "/run." .. ending
+      sol:save(file)
+      local back = ns.load(file)
+      for _, name in ipairs { "x", "y", "tyre.lambda", "road.y[2]" } do
+        assert.equal(sol:column(name):copy(), back:column(name):copy())
+      end
+    end
+    host.remove(directory)
+  end)
+
+  it("draws outputs and multipliers of named interactions as such", function()
+    local sol = named { { "tyre", 1 }, { "road", 2 } }
+    local seen = {}
+    for i, axes in ipairs(sol:plot().panels) do
+      local names = {}
+      for k, artist in ipairs(axes.artists) do
+        names[k] = (axes.names.y or artist.label) .. (artist.kind == "step" and "!" or "")
+      end
+      seen[i] = table.concat(names, " ")
+    end
+    assert.equal("x y", seen[1])
+    assert.equal("tyre.λ! road.λ[1]! road.λ[2]!", table.concat(seen, " ", 2))
+    local record = require "page".read(sol:html {})
+    seen = {}
+    for i, panel in ipairs(record.panels) do
+      local names = {}
+      for k, series in ipairs(panel.series) do names[k] = series.name .. (series.step and "!" or "") end
+      seen[i] = table.concat(names, " ")
+    end
+    assert.same({ "x", "y", "tyre.lambda! road.lambda[1]! road.lambda[2]!", "tyre.y road.y[1] road.y[2]" }, seen)
+  end)
+
+  it("tells that the steps end before T, once", function()
+    local code = [[local ns = require "nslua"
+      for _, grid in ipairs { { 0.3, 1 }, { 0.3, 1 }, { 0.1, 1 }, { { 0, 1, 2.75 }, 3 }, { 0.001, 1e300 }, { 0.1, 1e9 }, { 1e-7, 0.3 } } do
+        local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+        local nsds = ns.NonSmoothDynamicalSystem(0, grid[2])
+        nsds:insertDynamicalSystem(ds)
+        local td = type(grid[1]) == "table" and ns.TimeDiscretisation(grid[1]) or ns.TimeDiscretisation(0, grid[1])
+        local simu = ns.TimeStepping(nsds, td, ns.EulerMoreauOSI(1))
+        if simu:steps() and grid[2] < 10 and grid[1] ~= 1e-7 then print(simu:run().message) end
+      end]]
+    local out, err = host.nslua_run("-e " .. host.quote(code))
+    local early = "the steps end at t = 0.9, before T = 1: one more, of h = 0.3, would go past it\n"
+    local points = "the steps end at t = 2.75, before T = 3: the grid has no further point\n"
+    assert.equal(early .. early .. "nil\n" .. points, out)
+    assert.equal("nslua: TimeStepping: " .. early .. "nslua: TimeStepping: " .. points, err)
+  end)
+
   it("says one where there is one", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     local one, rel = ns.FirstOrderLinearTIDS { 1 }, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })

@@ -3,6 +3,7 @@ local ns = require "nslua"
 local traces = require "bind.traces"
 local tape, fails = traces.tape, traces.fails
 
+local state = ": it uses random numbers or a clock, or keeps state from call to call"
 local why = ": it branches on ==, chooses an element of a table by a value, or keeps state"
 
 describe("values of a trace, compared with those of the callback", function()
@@ -57,7 +58,67 @@ describe("values of a trace, compared with those of the callback", function()
     fails(function(x)
       n = n + 1
       return n * x
-    end, 0, "compile: value 1 is 1 by the trace and 3 by the callback where all inputs are 1" .. why, 5)
+    end, 0, "compile: value 1 is 4 by the callback where all inputs are 1, and 5 when it is called again" .. state, 5)
+    local wear = 1
+    fails(function(x) -- the state changes the value by a rounding alone
+      wear = wear * (1 + 2 ^ -52)
+      return wear * x
+    end, 0, "compile: value 1 is 1.0000000000000009 by the callback where all inputs are 1, and 1.0000000000000011 when it is "
+      .. "called again" .. state, 5)
+  end)
+
+  it("find random numbers, however small their part", function()
+    for _, f in ipairs {
+      function(x) return x + 1e-300 * math.random() end,
+      function(x) return x * (1 + 1e-15 * math.random(1, 1000000)) end,
+      function(x) return 1e10, 1e-12 * math.random() + x end,
+    } do
+      local good, err = pcall(tape(f), 2)
+      assert.is_false(good)
+      assert.truthy(err:find "compile: value %d is .* by the callback .*, and .* when it is called again" and
+        err:find(state, 1, true), err)
+    end
+  end)
+
+  it("judge each value by itself, in whatever unit it is", function()
+    -- A diode's leakage, a gain out of a table, an output beside another one of 1e10.
+    local good, err = pcall(tape(function(_, v, i) i[1] = v[1] == 0 and 1e-9 or v[1] * 1e-3 end), 0, { 3 }, { 0 })
+    assert.is_false(good)
+    assert.matches("value 1 is 0 by the trace and 1e%-09 by the callback where all inputs are 0", err)
+    local gains = { 1e-12, 5e-12 }
+    good, err = pcall(tape(function(n, x) return (gains[n] or 2e-12) * x end), 7, 1)
+    assert.is_false(good)
+    assert.matches("value 1 is 2e%-12 by the trace and 1e%-12 by the callback where all inputs are 1", err)
+    good, err = pcall(tape(function(x) return 1e10, x == 1 and 3 or 2 end), 7)
+    assert.is_false(good)
+    assert.matches("value 2 is 2 by the trace and 3 by the callback where all inputs are 1", err)
+  end)
+
+  it("find, at random, a branch that changes a value by one part in 2^50, in whatever unit", function()
+    local seed = 1
+    local function random()
+      seed = seed * 16807 % 2147483647
+      return seed / 2147483647
+    end
+    for _ = 1, 200 do
+      local unit, scale, chosen = 2.0 ^ math.floor(200 * random() - 100), 2.0 ^ math.floor(200 * random() - 100), random()
+      local at = ({ 0, 1, -1, 2, 0.5, chosen * unit })[1 + math.floor(6 * random())]
+      local other = scale * (1 + 2 ^ -50)
+      local good, err = pcall(tape(function(x) return 3e10 * scale, (x == at and other or scale) + 0 * x end), chosen * unit)
+      assert.is_false(good)
+      assert.matches("value 2 is .* by the trace and .* by the callback", err)
+      assert.equal(scale * chosen, (select(2, tape(function(x) return 3e10 * scale, scale * x end)(chosen))))
+    end
+  end)
+
+  it("look near the arguments of the first call, by parts of their own size", function()
+    local function band(x) return type(x) == "number" and x > 1.0000001e-9 and x < 2e-9 and 3e-9 or x end
+    local good, err = pcall(tape(band), 1e-9)
+    assert.is_false(good)
+    assert.matches("by the trace and 3e%-09 by the callback near these arguments: it branches", err)
+    local c = tape(function(x, y) return type(x) == "number" and (x > 1e9 or x > 0 and x < 1e-12) and y or x end)
+    assert.equal(1e-9, c(1e-9, 7)) -- not near: a point of trial never leaves the arguments' orders of magnitude
+    assert.equal(2e-9, c(2e-9, 7))
   end)
 
   it("find fewer values than were traced", function()
@@ -70,10 +131,31 @@ describe("values of a trace, compared with those of the callback", function()
     assert.matches("compile: value 2 is 2 by the trace and nan by the callback where all inputs are 0", err)
   end)
 
-  it("take nan for nan, and rounding for rounding", function()
+  it("take nan for nan, and for sums by a library the rounding of their own terms", function()
+    local A = ns.matrix { { 1e-3, 3e-9 }, { 7e-12, 0.3 } }
+    local c = tape(function(x) return (A * x):dot(x) * 1e-20 + math.sin(x:norm()), 1e-9 * x:sum() end)
+    for _, x in ipairs { { 1e9, 1e-9 }, { 1e-9, 1e-9 }, { 0.1, 0.7 } } do assert.equal(2, select("#", c(ns.vector(x)))) end
+    local good, err = pcall(tape(function(x) return x:sum() + (x[1] == 1 and 1e-12 or 0) end), ns.vector { 5, 6, 7 })
+    assert.is_false(good)
+    assert.matches("value 1 is 3 by the trace and 3.0000000000010001 by the callback where all inputs are 1", err)
     assert.equal("nan", tostring(tape(function(x) return (x - x) / (x - x) end)(1)):gsub("-", ""))
     local v = ns.vector { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7 }
     assert.is_true(math.abs(tape(function(x) return x:dot(v) end)(v) - v:dot(v)) < 1e-15)
+  end)
+
+  it("allow at random what a library's sum of terms of all sizes may be off, and no more", function()
+    math.randomseed(7)
+    local function any() return (math.random() - 0.5) * 2.0 ^ math.random(-60, 60) end
+    for n = 2, 40 do
+      local a, x = {}, {}
+      for i = 1, n do a[i], x[i] = any(), any() end
+      for i = 2, n, 2 do a[i], x[i] = -a[i - 1], x[i - 1] * (1 + 2 ^ -50) end -- most of the sum cancels
+      local w = ns.vector(a)
+      local function f(v) return math.exp(-w:dot(v) ^ 2), w:dot(v), v:norm() / (1 + v:sum() ^ 2), math.floor(w:dot(v)) end
+      assert.equal(4, select("#", tape(f)(ns.vector(x))))
+      local off = 1e-12 * w:norm(math.huge)
+      assert.is_false((pcall(tape(function(v) return w:dot(v) + (v[1] == 1 and off or 0) end), ns.vector(x))))
+    end
   end)
 
   it("pass over points where the callback raises", function()

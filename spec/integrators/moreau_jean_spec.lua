@@ -495,7 +495,8 @@ describe("MoreauJeanOSI starts Newton where the motion goes on", function()
     local simu, ds = arm { wall = 9 }
     simu:run()
     local stats = simu:stats()
-    assert.is_true(stats.newton_iterations <= stats.steps + 3, "iterations " .. stats.newton_iterations)
+    -- some steps more where a velocity passes 0: it is judged by its own size there, not by that of the other one
+    assert.is_true(stats.newton_iterations <= 1.02 * stats.steps, "iterations " .. stats.newton_iterations)
     local sharp, exact = arm { wall = 9 }
     sharp:setNewtonTolerance(1e-15)
     sharp:run()

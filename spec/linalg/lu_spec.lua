@@ -195,3 +195,66 @@ describe("LU", function()
     assert.are.equal(0, P:rows() + L:rows() + U:rows())
   end)
 end)
+
+describe("LU with pivots that do not depend on units", function()
+  require "nslua.core"
+  local internal = require "nslua.internal"
+
+  -- A sparse or full matrix by columns; some entries are powers of two, so that there are ties.
+  local function matrix(n)
+    local A = {}
+    for i = 1, n * n do
+      local x = math.random() < 0.3 and 0 or math.random() < 0.3 and 1 or 2 * math.random() - 1
+      A[i] = (i - 1) % (n + 1) == 0 and x + 2 or x
+    end
+    return A
+  end
+
+  local function powers(n)
+    local out = {}
+    for i = 1, n do out[i] = 2.0 ^ math.random(-100, 100) end
+    return out
+  end
+
+  it("gives the same bits when rows and columns are multiplied by powers of two", function()
+    math.randomseed(5)
+    for _ = 1, 400 do
+      local n = math.random(1, 24)
+      local A, b, r, c, S, rb, cb = matrix(n), {}, powers(n), powers(n), {}, {}, {}
+      for i = 1, n do b[i] = 2 * math.random() - 1 end
+      for i = 1, n do
+        rb[i], cb[i] = r[i] * b[i], c[i] * b[i]
+        for j = 1, n do S[i + (j - 1) * n] = r[i] * A[i + (j - 1) * n] * c[j] end
+      end
+      local x, _ = internal.fair_lu(n, A, b)
+      local y, _ = internal.fair_lu(n, S, rb)
+      local _, xt = internal.fair_lu(n, A, b)
+      local _, yt = internal.fair_lu(n, S, cb)
+      assert.equal(not x, not y)
+      for i = 1, x and n or 0 do
+        assert.equal(x[i], y[i] * c[i])
+        assert.equal(xt[i], yt[i] * r[i])
+        local sum, size, sumt, sizet = -b[i], math.abs(b[i]), -b[i], math.abs(b[i])
+        for j = 1, n do
+          local a, at = A[i + (j - 1) * n], A[j + (i - 1) * n]
+          sum, size = sum + a * x[j], size + math.abs(a * x[j])
+          sumt, sizet = sumt + at * xt[j], sizet + math.abs(at * xt[j])
+        end
+        assert.is_true(math.abs(sum) <= 1e-13 * size and math.abs(sumt) <= 1e-13 * sizet)
+      end
+    end
+  end)
+
+  it("finds the same matrices singular", function()
+    for _, n in ipairs { 2, 3, 20 } do
+      math.randomseed(n)
+      local A, r, c, S, b = matrix(n), powers(n), powers(n), {}, {}
+      for i = 1, n do A[i], b[i] = 3 * A[i + n], 1 end
+      for i = 1, n do for j = 1, n do S[i + (j - 1) * n] = r[i] * A[i + (j - 1) * n] * c[j] end end
+      local _, status, row = internal.fair_lu(n, A, b)
+      local _, scaled, at = internal.fair_lu(n, S, b)
+      assert.same({ "NS_ESINGULAR", "NS_ESINGULAR", row }, { status, scaled, at })
+    end
+    assert.equal("NS_ENAN", (select(2, internal.fair_lu(2, { 1, 0, 0 / 0, 1 }, { 1, 1 }))))
+  end)
+end)

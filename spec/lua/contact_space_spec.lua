@@ -228,16 +228,55 @@ describe("contact.space", function()
     box:setFExtPtr { 0, 0, -g }
     local simu, nsds = simulate(3, 5e-3, { particle, box })
     local contacts = ns.contact.space { nsds = nsds, law = friction(0.5), reach = 0.1 }
+    local others = ns.contact.space { nsds = nsds, law = friction(0.5), reach = 0.1 } -- far away
     contacts:add_sphere(particle, 0.1)
-    contacts:add_box(box, 1, 1, 1)
-    contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
-    contacts:update()
-    for _ in simu:steps() do contacts:update() end
-    assert.equal(5, contacts:count())
+    others:add_box(box, 1, 1, 1)
+    for _, one in ipairs { contacts, others } do
+      one:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+      one:update()
+    end
+    for _ in simu:steps() do
+      contacts:update()
+      others:update()
+    end
+    assert.equal(5, contacts:count() + others:count())
     assert.near(0.1, particle:q()[3], 0.02)
     assert.near(0, particle:velocity()[1], 1e-9) -- it can not roll: friction stops it
     assert.near(0.5, box:q()[3], 0.03)
     for i = 1, 6 do assert.near(0, box:velocity()[i], 1e-6) end
+  end)
+
+  it("refuses shapes that would pass through each other", function()
+    local q = { 0, 0, 0, 1, 0, 0, 0 }
+    local function rigid() return ns.NewtonEulerDS(q, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3)) end
+    local function particle() return ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3)) end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local shapes = {
+      sphere = function(m, ds) m:add_sphere(ds or rigid(), 0.1) end,
+      particle = function(m) m:add_sphere(particle(), 0.1) end,
+      box = function(m, ds) m:add_box(ds or rigid(), 1, 1, 1) end,
+    }
+    local nouns = { ["sphere particle"] = "a particle and a sphere", ["particle sphere"] = "a sphere and a particle",
+      ["sphere box"] = "a box and a sphere", ["box sphere"] = "a sphere and a box", ["particle box"] = "a box and a particle",
+      ["box particle"] = "a particle and a box", ["box box"] = "two boxes" }
+    for first, add in pairs(shapes) do
+      for second, add_second in pairs(shapes) do
+        local m = ns.contact.space { nsds = nsds, law = friction(0.5), reach = 0.1 }
+        add(m)
+        local good, said = pcall(add_second, m)
+        local noun = nouns[first .. " " .. second]
+        assert.equal(noun == nil, good, first .. " " .. second)
+        if noun then
+          assert.matches(("add_%s: there is no contact between %s: they would pass through each other (the other one: "):format(
+            second == "box" and "box" or "sphere", noun), said, 1, true)
+          if first ~= "box" then add(m) end -- what was refused has left nothing behind
+        end
+      end
+    end
+    local m, one = ns.contact.space { nsds = nsds, law = friction(0.5), reach = 0.1 }, rigid()
+    shapes.sphere(m, one)
+    shapes.box(m, one) -- of one body
+    shapes.box(m, one)
   end)
 
   it("says what is wrong", function()

@@ -352,7 +352,7 @@ describe("plot", function()
     refused("plot: x: expected a vector or a table of numbers, got function", print, { 1 })
     refused("plot: x has 3 elements, y has 2", { 1, 2, 3 }, ns.matrix { { 1, 2 }, { 3, 4 } })
     refused("plot: expected x and y")
-    refused("plot: unknown option 'colr' (known: label, color, linestyle, linewidth, marker, markersize, markevery, "
+    refused("plot: unknown option 'colr' (known: label, color, linestyle, linewidth, marker, markersize, markerfacecolor, markeredgecolor, markevery, "
       .. "alpha, hollow)", { 1 }, { 1 }, { colr = "r" })
     refused("plot: format 'rz': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "
       .. "(* + . D ^ o p s v x)", { 1 }, { 1 }, "rz")
@@ -701,6 +701,10 @@ describe("sol:plot", function()
     assert.equal("A run", fig.heading)
     assert.equal("pre", fig.panels[#fig.panels].artists[1].steps)
     assert.equal(sol.x1:copy(), fig.panels[1].artists[1].columns[2])
+    local lambda = fig.panels[#fig.panels].artists[1].columns[2]
+    assert.is_true(sol.lambda1[1] == 0 and sol.lambda1[2] ~= 0)
+    assert.equal(sol.lambda1[2], lambda[1]) -- no jump from the value of the start, which holds over no step
+    for k = 2, #sol do assert.equal(sol.lambda1[k], lambda[k]) end
     fig:savefig(directory .. "/sol.svg")
   end)
 

@@ -45,7 +45,7 @@ describe("ns.animation.timeplot", function()
     refused("timeplot: panel 1: series 1: t[1]: expected a finite number, got -inf",
       { t = { -math.huge, 0 }, panels = { { { y = { 1, 2 } } } } })
     refused("timeplot: panel 1: series 1: t: expected numbers, got none", { t = {}, panels = { { { y = {} } } } })
-    refused("timeplot: panel 1: series 1: step: expected true or false, got 1", { t = t, panels = { { { y = t, step = 1 } } } })
+    refused("timeplot: panel 1: series 1: step: expected true, false or \"pre\", got 1", { t = t, panels = { { { y = t, step = 1 } } } })
     refused("timeplot: panel 1: series 1: color: expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray " ..
       "green grey lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
       "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got 'x'",
@@ -175,6 +175,11 @@ describe("sol:html", function()
     assert.equal(1, #record.axes)
     local y = page.numbers(record.panels[1].series[2].y)
     for k = 1, #sol do assert.equal(sol.w2[k], y[k]) end
+    assert.equal("pre", record.panels[2].series[1].step) -- a value holds up to its time, and none up to the first
+    y = page.numbers(record.panels[2].series[1].y)
+    assert.is_true(sol.lambda1[1] == 0 and sol.lambda1[2] ~= 0)
+    assert.equal(sol.lambda1[2], y[1])
+    for k = 2, #sol do assert.equal(sol.lambda1[k], y[k]) end
   end)
 
   it("takes columns by name, and options without a file", function()

@@ -23,7 +23,7 @@ describe("the method of order 8", function()
     for degree = 0, 10 do
       local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
       ds:setComputeFExtFunction(function(t, z, f) f[1] = t ^ degree end)
-      local simu = events.simulation { systems = { ds }, T = 2, h = 2, rtol = 0.1, atol = 10 }
+      local simu = events.simulation { systems = { ds }, T = 2, h = 2, osi = ns.RungeKuttaOSI(0.1, 10, 2) }
       simu:run()
       local exact = 2 ^ (degree + 1) / (degree + 1)
       local off = math.abs(ds:velocity()[1] / exact - 1)

@@ -130,4 +130,61 @@ describe("events", function()
     assert.is_false(ok)
     assert.truthy(message:find("solve_ivp: event 2: expected a number, got string", 1, true), message)
   end)
+
+  -- One step over [0, 1] (or back), whatever the event does in it.
+  local function in_one_step(event, back)
+    local sol = ns.solve_ivp(function() return { 1 } end, back and { 1, 0 } or { 0, 1 }, { 0 }, { first_step = 1, events = event })
+    assert.equal(1, sol.nsteps)
+    return sol.t_events[1]
+  end
+
+  it("are found in every place of a step: dips, however short, and no misses", function()
+    math.randomseed(5)
+    for k = 1, 500 do
+      local at, half, lift, back = 0.01 + 0.98 * math.random(), 10 ^ (-1 - 4 * math.random()), 1 + 9 * math.random(), k % 2 == 0
+      if at > half and at + half < 1 then
+        local dip = in_one_step(function(t) return ((t - at) ^ 2 - half ^ 2) * math.exp(lift * t) end, back)
+        assert.equal(2, #dip, ("at %.17g, half %g"):format(at, half))
+        assert.near(back and at + half or at - half, dip[1], 1e-14 + 1e-15 / half)
+        assert.near(back and at - half or at + half, dip[2], 1e-14 + 1e-15 / half)
+      end
+      assert.equal(0, #in_one_step(function(t) return ((t - at) ^ 2 + half ^ 2) * math.exp(lift * t) end, back))
+    end
+  end)
+
+  it("are found as often as they swing, in one step", function()
+    math.randomseed(6)
+    for _ = 1, 200 do
+      local w, phase, drift = 300 * math.random(), 6.28 * math.random(), math.random()
+      local times = in_one_step(function(t) return math.sin(w * t + phase) * (1 + drift * t) end)
+      local first, last = math.ceil(phase / math.pi), math.floor((w + phase) / math.pi)
+      assert.equal(last - first + 1, #times, ("w %.17g, phase %.17g"):format(w, phase))
+      for i, t in ipairs(times) do assert.near(((first + i - 1) * math.pi - phase) / w, t, 1e-13) end
+    end
+  end)
+
+  it("that are no polynomials are found too: kinks, jumps, roots at the ends", function()
+    for _, at in ipairs { 0.1, 0.3000001, 0.5, 0.77777, 0.999 } do
+      local kink = in_one_step(function(t) return math.abs(t - at) - 1e-3 end)
+      assert.near(at - 1e-3, kink[1], 1e-15)
+      assert.equal(at + 1e-3 <= 1 and 2 or 1, #kink)
+      local jump = in_one_step(function(t) return t < at and -1 or 2 end)
+      assert.equal(1, #jump)
+      assert.near(at, jump[1], 1e-15)
+      local touch = in_one_step(function(t) return t < at and 0.5 or (t - at) ^ 2 + 0.1 end)
+      assert.equal(0, #touch)
+    end
+    assert.same({ 0, 0.25, 1 }, { table.unpack(in_one_step(function(t) return t * (t - 0.25) * (t - 1) end)) })
+    assert.equal(0, #in_one_step(function() return 1e-300 end))
+  end)
+
+  it("that are noise end", function()
+    local calls = 0
+    math.randomseed(7)
+    in_one_step(function()
+      calls = calls + 1
+      return math.random() - 0.5
+    end)
+    assert.is_true(calls < 1e6)
+  end)
 end)

@@ -33,6 +33,10 @@ describe("an allocation that fails", function()
     attack("twice", soak and 1 or 3, 0, "spec/robust/opening.lua")
   end)
 
+  it("does no harm while islands are made, joined and parted", function()
+    for _, mode in ipairs { "once", "twice", "onward" } do attack(mode, soak and 1 or 10, 0, "spec/robust/islands.lua") end
+  end)
+
   for i, run in ipairs(short) do
     local name, arguments = table.unpack(run)
     for m, mode in ipairs { "once", "twice", "onward" } do

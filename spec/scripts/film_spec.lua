@@ -161,6 +161,39 @@ describe("a film", function()
     assert.is_nil(host.read(mark))
   end)
 
+  -- The words of the labels that gnuplot is told to write, without any program.
+  local function labels(animation)
+    local commands
+    local process = { save = function() end, run = function(program, input)
+      if program[1] == "ffmpeg" then return nil, "there is none", true end
+      commands = input
+      return { out = "", err = "", status = 0 }
+    end }
+    require "nslua.film".save(process, "a.gif", animation, { width = 320, height = 200, fps = 10 })
+    local lines = { "set print '-'" }
+    for literal in commands:gmatch 'set label %d+ (".-") at' do lines[#lines + 1] = "print " .. literal end
+    return (host.run("gnuplot -", table.concat(lines, "\n") .. "\n"))
+  end
+
+  test("has its clock, title and texts to the letter, digits behind signs too", function()
+    local words = "Run #3, 50%7 {1} '2' \\3 \"4\""
+    local seen = labels(ns.animation { frames = 4, times = { 0, 1, 3, 4 }, speed = 10, title = words,
+      draw = function(_, c) c:text(0, 0, "a.1.2#3") end })
+    local expected = {}
+    for _, t in ipairs { 0, 1, 1, 3, 4 } do
+      expected[#expected + 1] = ("a.1.2#3\n%s\nt = %.2f s\n"):format(words, t)
+    end
+    assert.equal(table.concat(expected), seen)
+  end)
+
+  test("cuts a line that crosses the box with both ends outside", function()
+    local path = directory .. "/long.gif"
+    ns.animation { frames = 1, xlim = { -1, 1 }, ylim = { -0.5, 0.5 }, draw = function(_, c)
+      c:line(-50, 0, 50, 0, { color = "blue", width = 8 })
+    end }:save(path, { width = 320, height = 200, fps = 10 })
+    near({ 0, 0x72, 0xb2 }, (pixels(path, 320, 200))(1, 160, 115), 40)
+  end)
+
   it("is refused with what is wrong", function()
     local animation = square()
     local function refused(expected, ...) assert.equal(expected, select(2, pcall(animation.save, animation, ...))) end

@@ -297,6 +297,18 @@ describe("a page in the browser", function()
       assert.same({ "", "", "" }, v[4])
     end)
 
+    test("tells the multiplier that holds up to the row behind the pointer", function()
+      local simu = require "bind.models".relay(0.1)
+      local sol = simu:run()
+      sol:html { file = path, panels = { { "lambda1" } } }
+      local first, last = 0.75 * sol.t[3] + 0.25 * sol.t[4], 0.25 * sol.t[3] + 0.75 * sol.t[4]
+      local v = drive { { size = wide }, ("nslua.page.plot.nearest(nslua.page.plot.panels[0].series[0], %g)"):format(first),
+        ("nslua.page.plot.nearest(nslua.page.plot.panels[0].series[0], %g)"):format(last),
+        ("nslua.page.plot.nearest(nslua.page.plot.panels[0].series[0], %.17g)"):format(sol.t[3]),
+        "nslua.page.plot.nearest(nslua.page.plot.panels[0].series[0], 1e9)" }
+      assert.same({ 3, 3, 2, #sol - 1 }, v)
+    end)
+
     test("hides and shows a curve by its legend", function()
       plot()
       local at = drive({ { size = wide }, middle:format ".legend:nth-of-type(2)" })[1]

@@ -34,18 +34,26 @@ describe("EventDriven", function()
     assert.near(0, energy.numerical, 1e-10)
   end)
 
-  it("gives up where a force jumps at each evaluation, and stays at the last accepted step", function()
-    local ball, calls = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }), 0
-    ball:setComputeFExtFunction(function(_, _, f)
+  it("gives up where a force jumps at each evaluation or swings without end, and stays at the last accepted step", function()
+    local calls = 0
+    local function driven(force)
+      local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+      ball:setComputeFExtFunction(force)
+      local simu = events.simulation { systems = { ball }, T = 1, h = 0.5 }
+      return simu, ball
+    end
+    local function gives_up(message, force)
+      local simu, ball = driven(force)
+      fails(message, simu.run, simu)
+      assert.equal(0, simu:step())
+      assert.equal(1, ball:q()[1])
+    end
+    gives_up("too small to go on (t=", function(_, _, f)
       calls = calls + 1
       f[1] = calls % 2 == 0 and 1 or -1e9
     end)
-    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
-    nsds:insertDynamicalSystem(ball)
-    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
-    fails("more than 100000 steps of the integrator to the next event or time of the grid (t=", simu.run, simu)
-    assert.equal(0, simu:step())
-    assert.equal(1, ball:q()[1])
+    gives_up("more than 100000 steps of the integrator to the next event or time of the grid (t=",
+      function(t, _, f) f[1] = math.cos(1e8 * t) end)
   end)
 
   it("gives the same events on any grid, and again after a reset", function()
@@ -212,5 +220,141 @@ describe("RungeKuttaOSI", function()
     fails("theta: a RungeKuttaOSI has no such option", osi.theta, osi)
     fails("setGamma: a RungeKuttaOSI has no such option", osi.setGamma, osi, 1)
     fails("setMaxEvents: a MoreauJeanOSI has no such option", osi.setMaxEvents, ns.MoreauJeanOSI(1), 3)
+  end)
+end)
+
+describe("the energy of an EventDriven", function()
+  local function bits(simu, systems)
+    local out = {}
+    for _, event in ipairs(simu:events()) do
+      out[#out + 1] = ("%s %s %a %a %a"):format(event.kind, event.interaction, event.t, event.before, event.after)
+    end
+    for _, ds in ipairs(systems) do
+      for _, x in ipairs(ds:q():totable()) do out[#out + 1] = ("%a"):format(x) end
+      for _, x in ipairs(ds:velocity():totable()) do out[#out + 1] = ("%a"):format(x) end
+    end
+    return out
+  end
+
+  local models = {
+    function()
+      local simu, ball = events.ball { e = 0.5, T = 1.2, h = 0.1 }
+      return simu, { ball }
+    end,
+    function()
+      local simu, beads = events.column { n = 4, H = 0.5, gap = 0.1, e = 0.4, T = 1 }
+      return simu, beads
+    end,
+    function() -- a damped pendulum that meets a wall
+      local ds = events.particle({ math.sin(1), -math.cos(1) }, { 0, 0 })
+      ds:setComputeFIntFunction(function(_, _, v, _, f) f[1], f[2] = 0.3 * v[1], 0.3 * v[2] end)
+      local simu = events.simulation { systems = { ds }, T = 3, h = 0.15, links = {
+        { ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end }, "rod", ds },
+        { ns.NewtonImpactNSL(0.6), ns.LagrangianLinearTIR({ { 1, 0 } }, { 0.2 }), "wall", ds } } }
+      return simu, { ds }
+    end,
+  }
+
+  it("is a query: the motion has the same bits, asked for or not, once or after each step", function()
+    for k, model in ipairs(models) do
+      local simu, systems = model()
+      simu:run()
+      local want = bits(simu, systems)
+      assert.is_true(#simu:events() > 0, k)
+      for _, asked in ipairs { 0, 1, 5 } do
+        simu, systems = model()
+        if asked == 0 then simu:energy() end
+        for step in simu:steps() do
+          if asked > 0 and step % asked == 0 then simu:energy() end
+        end
+        assert.same(want, bits(simu, systems))
+      end
+    end
+  end)
+end)
+
+describe("the longest step of an EventDriven", function()
+  it("is an option of RungeKuttaOSI", function()
+    local osi = ns.RungeKuttaOSI()
+    assert.is_nil(osi:maxStep())
+    osi:setMaxStep(0.01)
+    assert.equal(0.01, osi:maxStep())
+    osi:setMaxStep(nil)
+    assert.is_nil(osi:maxStep())
+    assert.equal(0.5, ns.RungeKuttaOSI(nil, nil, 0.5):maxStep())
+    fails("RungeKuttaOSI: max_step: expected a positive number, got 0.0", ns.RungeKuttaOSI, nil, nil, 0)
+    fails("setMaxStep: max_step: expected a positive number, got -1.0", osi.setMaxStep, osi, -1)
+    fails("maxStep: a MoreauJeanOSI has no such option", ns.MoreauJeanOSI(1).maxStep, ns.MoreauJeanOSI(1))
+  end)
+
+  -- A body on a floor, and one that floats, with a force that lasts as long as `width` at t = c.
+  local function pulsed(width, c, max_step)
+    local evaluations, body, links = 0, ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, { { 1, 0 }, { 0, 1 } }), nil
+    body:setComputeFExtFunction(function(t, _, f)
+      local s = (t - c) / (width / 2)
+      local push = math.abs(s) < 1 and (1 - s * s) ^ 2 or 0
+      evaluations = evaluations + 1
+      f[1], f[2] = 50 * push - g, push
+    end)
+    links = { { ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { 1, 0 } }, "floor", body } }
+    local simu = events.simulation { systems = { body }, T = 1, h = 1, links = links,
+      osi = ns.RungeKuttaOSI(nil, nil, max_step) }
+    simu:run()
+    return simu:events(), body:velocity()[2], evaluations
+  end
+
+  it("is found so that a force is seen that lasts 1/1000 of the run, wherever it is", function()
+    for k = 1, 40 do
+      local c = 0.05 + 0.9 * ((k * 0.6180339887498949) % 1)
+      local log, v = pulsed(2e-3, c)
+      assert.equal("rest", log[1].kind)
+      assert.equal("release", log[2].kind)
+      assert.near(c - 1e-3 * math.sqrt(1 - math.sqrt(g / 50)), log[2].t, 1e-12)
+      assert.near(1e-3 * 16 / 15, v, 1e-12)
+    end
+  end)
+
+  it("bounds the steps of the integrator", function()
+    local _, _, few = pulsed(0.1, 0.5)
+    local log, _, many = pulsed(0.1, 0.5, 1e-3)
+    assert.equal("release", log[2].kind)
+    assert.is_true(many > 12000 and few < 10000, ("%d %d"):format(few, many))
+  end)
+end)
+
+describe("an EventDriven far from the origin, or of any mass", function()
+  it("keeps a constraint and a contact", function()
+    for _, m in ipairs { 93, 99, 186, 198, 1e9, 1e-12, 1e12 } do
+      for _, offset in ipairs { 0, 1e5, 1e6, 1e7 } do
+        local ball = ns.LagrangianLinearTIDS({ offset + 1 }, { 0 }, { { m } })
+        ball:setFExtPtr { -m * g }
+        local simu, inters = events.simulation { systems = { ball }, T = 3, h = 0.1,
+          links = { { ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }, { -offset }), "floor", ball } } }
+        simu:run()
+        local log = simu:events()
+        assert.equal("rest", log[#log].kind)
+        assert.near(3 * math.sqrt(2 / g), log[#log].accumulation, 1e-12 + 2e-4 * math.sqrt(offset / 1e7))
+        assert.near(offset, ball:q()[1], 1e-30 + 2e-15 * offset)
+        assert.equal(0, math.abs(ball:velocity()[1]) > 1e-20 and 1 or 0)
+        assert.near(m * g, inters.floor:lambda(1)[1], 1e-13 * m * g)
+      end
+    end
+  end)
+
+  it("goes on from a checkpoint and a clone with the same bits and the same rest", function()
+    local function ball() return events.ball { e = 0.5, T = 2, h = 0.25 } end
+    local simu, a = ball()
+    local path = os.tmpname()
+    for step in simu:steps() do
+      if step == 3 then simu:save_state(path) end
+    end
+    local log = simu:events()
+    local again, b = ball()
+    again:load_state(path)
+    os.remove(path)
+    again:run()
+    assert.same(log, again:events())
+    assert.equal(a:q()[1], b:q()[1])
+    assert.equal("rest", log[#log].kind)
   end)
 end)

@@ -52,11 +52,29 @@ local function pendulum(angle, length)
   return { ds }, { { ns.Interaction(ns.EqualityConditionNSL(1), rod), ds } }
 end
 
--- Systems and links of several makers in one simulation, the systems in the order given.
+-- An input that couples two systems by its derivative.
+local function coupled(a, b)
+  local one = ns.FirstOrderNonLinearDS({ a }, function(_, x, _, f) f[1] = -x[1] + 2 end)
+  local two = ns.FirstOrderNonLinearDS({ b }, function(_, x, _, f) f[1] = -x[1] ^ 3 end)
+  local relation = ns.FirstOrderNonLinearR {
+    h = function(_, x, lambda, _, y) y[1] = x[1] * x[2] - 1 + 0.1 * lambda[1] end,
+    g = function(_, x, lambda, _, r)
+      r[1], r[2] = lambda[1] * (1 + x[2] * x[2]), lambda[1] * math.sin(x[1]) - 0.5 * x[1] * x[2]
+    end,
+  }
+  return { one, two }, { { ns.Interaction(ns.RelayNSL(1, -2, 2), relation), one, two } }
+end
+
+-- Systems and links of several makers in one simulation: the systems in the order given, or by turns.
 local function together(kind, osi, parts, o)
   o = o or {}
   local nsds = ns.NonSmoothDynamicalSystem(0, o.T or 1)
-  for _, part in ipairs(parts) do
+  for i = 1, o.turns and 3 or 0 do
+    for _, part in ipairs(parts) do
+      if part[1][i] then nsds:insertDynamicalSystem(part[1][i]) end
+    end
+  end
+  for _, part in ipairs(o.turns and {} or parts) do
     for _, ds in ipairs(part[1]) do nsds:insertDynamicalSystem(ds) end
   end
   for _, part in ipairs(parts) do
@@ -83,6 +101,13 @@ end
 
 local function part(maker, ...) return { maker(...) } end
 
+local function swing(angle, length)
+  local ds = ns.LagrangianDS({ angle }, { 0 }, { { length ^ 2 } })
+  ds:setComputeFIntFunction(function(_, q, _, _, f) f[1] = 9.81 * length * math.sin(q[1]) end)
+  local stop = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] + 0.3 end }
+  return { ds }, { { ns.Interaction(ns.NewtonImpactNSL(0.6), stop), ds } }
+end
+
 local first_order = { "TimeStepping", function() return ns.EulerMoreauOSI(0.6, 0.9) end }
 local mechanics = { "TimeStepping", function() return ns.MoreauJeanOSI(0.5) end }
 local cases = {
@@ -90,6 +115,8 @@ local cases = {
     function() return part(relay_node, -1.5, 0.3) end },
   { "two linear systems that a relation joins", first_order, function() return part(linear_pair, 1, 0.3) end,
     function() return part(relay_node, -3, 2) end },
+  { "two systems that an input couples", first_order, function() return part(coupled, 0.5, 1.5) end,
+    function() return part(linear_pair, 7, 3) end },
   { "a linear system beside a large sparse one", first_order, function() return part(linear_pair, 1, 0.3) end,
     function() return part(chain, 120) end },
   { "a large sparse system", first_order, function() return part(chain, 120) end,
@@ -104,6 +131,12 @@ local cases = {
     function() return part(pendulum, 2, 50) end },
   { "a pendulum projected with its velocities", { "TimeSteppingCombinedProjection", mechanics[2] },
     function() return part(pendulum, 1, 1) end, function() return part(pendulum, 2, 50) end },
+  { "a ball from event to event", { "EventDriven", function() return ns.RungeKuttaOSI() end },
+    function() return part(ball, 0.3, 0, 1, 0.7) end, function() return part(swing, 1, 4) end },
+  { "a pendulum that hits a stop, from event to event", { "EventDriven", function() return ns.RungeKuttaOSI() end },
+    function() return part(swing, 1, 0.5) end, function() return part(ball, 1e5, 3, 1e-3, 0.5) end },
+  { "a ball by steps of half a derivative", { "TimeStepping", function() return ns.D1MinusLinearOSI() end },
+    function() return part(ball, 0.3, 0, 1, 0.7) end, function() return part(swing, 1, 4) end },
   { "a ball by the two-step scheme", { "TimeStepping", function() return ns.SchatzmanPaoliOSI(0.5) end },
     function() return part(ball, 0.3, 0, 1, 0.7) end, function() return part(ball, 1e4, 3, 2, 0.5) end },
 }
@@ -114,10 +147,11 @@ describe("a stranger", function()
       local kind, osi, mine, other = case[2][1], case[2][2], case[3], case[4]
       local alone = mine()
       local expected = trace(together(kind, osi(), { alone }), alone)
-      for place = 1, 3 do
+      for place = 1, 4 do
         local here = mine()
-        local parts = { { here, other() }, { other(), here }, { other(), here, other() } }
-        assert.same(expected, trace(together(kind, osi(), parts[place]), here))
+        local parts = { { here, other() }, { other(), here }, { other(), here, other() }, { other(), here } }
+        local simu = together(kind, osi(), parts[place], { turns = place == 4 })
+        assert.same(expected, trace(simu, here), "place " .. place)
       end
     end)
   end
@@ -153,6 +187,19 @@ describe("a stranger", function()
 end)
 
 describe("islands", function()
+  it("have their events recorded in the order of time", function()
+    local parts = { part(ball, 1, 0, 1, 0.8), part(swing, 1, 1), part(ball, 0.3, 0, 1, 0.5), part(ball, 1, 0, 1, 0.8) }
+    local simu = together("EventDriven", ns.RungeKuttaOSI(), parts, { T = 2, h = 0.5 })
+    simu:run()
+    local events, seen = simu:events(), {}
+    for i = 2, #events do assert.is_true(events[i].t >= events[i - 1].t) end
+    for _, event in ipairs(events) do seen[event.interaction] = (seen[event.interaction] or 0) + 1 end
+    assert.equal(seen["interaction 1"], seen["interaction 4"])
+    for i = 1, 4 do assert.is_true(seen["interaction " .. i] >= 2, "interaction " .. i) end
+    assert.near(math.sqrt(2 * 0.3 / 9.81), events[1].t, 1e-12)
+    assert.equal("interaction 3", events[1].interaction)
+  end)
+
   it("follow the graph when it changes", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     local a, b = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }), ns.FirstOrderLinearTIDS({ 2 }, { { -1 } })

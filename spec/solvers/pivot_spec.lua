@@ -72,7 +72,7 @@ describe("Lemke's method", function()
   it("stops at the limit of pivots", function()
     local n = 8
     local p = { M = boxes.matrix(n, function(i, j) return i == j and 1 or j > i and 2 or 0 end), q = {} }
-    p.max_iterations = 3
+    p.max_iterations = 1 -- in balanced units 2 do
     for i = 1, n do p.q[i] = -(2 ^ (n + 1) - 2 ^ i) end
     assert.equal("NS_EMAXITER", pivot(p).status)
   end)

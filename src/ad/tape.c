@@ -4,6 +4,7 @@
 */
 #include "ad/tape.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -223,7 +224,7 @@ int ns_tape_constant(NsTape *tape, double value) {
 /* ---- operations that others give ---- */
 
 static int find_step(const NsTape *tape, NsTapeOp op, int a, int b) {
-  NsTapeStep step = {op, a, b};
+  NsTapeStep step = {op, a, b, false};
   return find(tape, hash_step(&step), &step, 0);
 }
 
@@ -267,12 +268,12 @@ static int simplify_scaling(NsTape *tape, NsTapeStep *s) {
   if (a == 1) return s->b;
   if (b == 1) return s->a;
   if (a == -1) {
-    *s = (NsTapeStep){NS_TAPE_NEG, s->b, s->b};
+    *s = (NsTapeStep){NS_TAPE_NEG, s->b, s->b, false};
   } else if (b == -1) {
-    *s = (NsTapeStep){NS_TAPE_NEG, s->a, s->a};
+    *s = (NsTapeStep){NS_TAPE_NEG, s->a, s->a, false};
   } else if (s->op == NS_TAPE_DIV && fabs(frexp(b, &exponent)) == 0.5 && abs(exponent) < 1000) {
     int c = ns_tape_constant(tape, 1 / b);
-    if (c >= 0) *s = (NsTapeStep){NS_TAPE_MUL, s->a, c};
+    if (c >= 0) *s = (NsTapeStep){NS_TAPE_MUL, s->a, c, false};
   }
   return -1;
 }
@@ -280,15 +281,15 @@ static int simplify_scaling(NsTape *tape, NsTapeStep *s) {
 /* x + -y and -y + x are x - y, x - -y is x + y. */
 static void simplify_sum(const NsTape *tape, NsTapeStep *s) {
   int a = negated(tape, s->a), b = negated(tape, s->b);
-  if (b >= 0) *s = (NsTapeStep){s->op == NS_TAPE_ADD ? NS_TAPE_SUB : NS_TAPE_ADD, s->a, b};
-  else if (a >= 0 && s->op == NS_TAPE_ADD) *s = (NsTapeStep){NS_TAPE_SUB, s->b, a};
+  if (b >= 0) *s = (NsTapeStep){s->op == NS_TAPE_ADD ? NS_TAPE_SUB : NS_TAPE_ADD, s->a, b, false};
+  else if (a >= 0 && s->op == NS_TAPE_ADD) *s = (NsTapeStep){NS_TAPE_SUB, s->b, a, false};
 }
 
 /* A sine or cosine whose value at the opposite node is there. */
 static int simplify_turn(const NsTape *tape, NsTapeStep *s) {
   int minus = opposite(tape, s->a), there = minus < 0 ? -1 : find_step(tape, s->op, minus, minus);
   if (there < 0 || s->op == NS_TAPE_COS) return there;
-  *s = (NsTapeStep){NS_TAPE_MIRROR, s->a, there};
+  *s = (NsTapeStep){NS_TAPE_MIRROR, s->a, there, false};
   return -1;
 }
 
@@ -304,7 +305,7 @@ static int simplify(NsTape *tape, NsTapeStep *s) {
 }
 
 int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
-  NsTapeStep step = {op, a, operations[op].arity == 2 ? b : a};
+  NsTapeStep step = {op, a, operations[op].arity == 2 ? b : a, false};
   int found = simplify(tape, &step);
   if (found >= 0) return found;
   bool good = grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
@@ -312,6 +313,11 @@ int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
   if (!good) return -1;
   tape->step[tape->steps] = step;
   return add_node(tape, tape->steps++);
+}
+
+void ns_tape_loosen(NsTape *tape, int node) {
+  int kind = node < tape->inputs ? -1 : tape->kind[node - tape->inputs];
+  if (kind >= 0) tape->step[kind].loose = true;
 }
 
 NsStatus ns_tape_output(NsTape *tape, int node) {
@@ -347,7 +353,7 @@ static void renumber(NsTape *tape, int *number) {
     int kind = tape->kind[node - tape->inputs];
     if (!number[node] || kind < 0) continue;
     const NsTapeStep *s = &tape->step[kind];
-    tape->step[steps] = (NsTapeStep){s->op, number[s->a], number[s->b]};
+    tape->step[steps] = (NsTapeStep){s->op, number[s->a], number[s->b], s->loose};
     number[node] = tape->inputs + constants + steps++;
   }
   for (int i = 0; i < tape->outputs; i++) tape->output[i] = number[tape->output[i]];
@@ -386,20 +392,49 @@ static void take_inputs(NsTape *tape, const double *in) {
   if (tape->inputs > 0) memcpy(tape->value, in, (size_t)tape->inputs * sizeof *in);
 }
 
+static inline double operate(NsTapeOp op, double a, double b) {
+  switch (op) {
+#define CASE(name, operands, result, slope, bend, by_a, by_b) case NS_TAPE_##name: return result;
+    NS_TAPE_OPERATIONS(CASE)
+#undef CASE
+    case NS_TAPE_OPS: break;
+  }
+  return NAN;
+}
+
 void ns_tape_value(NsTape *tape, const double *in, double *out) {
   const double *v = tape->value;
   double *to = tape->value + tape->inputs + tape->constants;
   take_inputs(tape, in);
-  for (const NsTapeStep *s = tape->step, *end = s + tape->steps; s < end; s++, to++) {
-    double a = v[s->a], b = v[s->b];
-    switch (s->op) {
-#define CASE(op, operands, result, slope, bend, by_a, by_b) case NS_TAPE_##op: *to = result; break;
-      NS_TAPE_OPERATIONS(CASE)
-#undef CASE
-      case NS_TAPE_OPS: break;
-    }
-  }
+  for (const NsTapeStep *s = tape->step, *end = s + tape->steps; s < end; s++, to++) *to = operate(s->op, v[s->a], v[s->b]);
   for (int i = 0; i < tape->outputs; i++) out[i] = v[tape->output[i]];
+}
+
+/* How far an operation's value v moves when its operands move by at most ea and eb; its own rounding twice. */
+static double moved_by(NsTapeOp op, double v, double a, double b, double ea, double eb) {
+  if (ea == 0 && eb == 0) return 0;
+  double most = 0;
+  for (int corner = 0; corner < 4; corner++) {
+    double at = operate(op, corner & 1 ? a + ea : a - ea, corner & 2 ? b + eb : b - eb);
+    most = fmax(most, fabs(at - v));
+  }
+  return most + 2 * DBL_EPSILON * fabs(v);
+}
+
+void ns_tape_slack(NsTape *tape, const double *in, double *slack) {
+  const double *v = tape->value;
+  double *apart = tape->partial, *size = apart + tape->nodes; /* of each node; the sizes of a loose sum's terms */
+  int node = tape->inputs + tape->constants;
+  ns_tape_value(tape, in, slack);
+  for (int k = 0; k < node; k++) apart[k] = 0, size[k] = fabs(v[k]);
+  for (int k = 0; k < tape->steps; k++, node++) {
+    const NsTapeStep *s = &tape->step[k];
+    bool sum = s->loose && (s->op == NS_TAPE_ADD || s->op == NS_TAPE_SUB);
+    size[node] = sum ? size[s->a] + size[s->b] : fabs(v[node]);
+    apart[node] = moved_by(s->op, v[node], v[s->a], v[s->b], apart[s->a], apart[s->b]);
+    if (s->loose) apart[node] += 2 * DBL_EPSILON * size[node];
+  }
+  for (int i = 0; i < tape->outputs; i++) slack[i] = apart[tape->output[i]];
 }
 
 /* Values and slopes of every step. Whether all slopes are finite. */

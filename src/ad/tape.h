@@ -63,6 +63,7 @@ typedef enum NsTapeOp {
 typedef struct NsTapeStep {
   NsTapeOp op;
   int a, b;
+  bool loose; /* see ns_tape_loosen */
 } NsTapeStep;
 
 /*
@@ -89,6 +90,12 @@ NsStatus ns_tape_new(NsTape **tape, int inputs);
 int ns_tape_constant(NsTape *tape, double value);
 int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b);
 
+/*
+** The callback gets this node, an operation or a sum of terms, from a library (the dot of two vectors), which may round in
+** another way: with other partial sums, with products that are not rounded.
+*/
+void ns_tape_loosen(NsTape *tape, int node);
+
 /* The next output is this node. NS_ENOMEM. */
 NsStatus ns_tape_output(NsTape *tape, int node);
 
@@ -103,6 +110,14 @@ int ns_tape_op_arity(NsTapeOp op);
 
 /* out = the outputs at `in`, to the last bit those of the operations one by one. */
 void ns_tape_value(NsTape *tape, const double *in, double *out);
+
+/*
+** slack = for each output the most that it may be apart, at `in`, from the same operations of which those that are loose were
+** rounded in another way: 0 where none of them takes part. A loose sum may be off by 2 eps times the sum of its terms' sizes
+** for each addition (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, chapter 4); what comes after it
+** is bounded by its values at the ends of its operands' intervals.
+*/
+void ns_tape_slack(NsTape *tape, const double *in, double *slack);
 
 /*
 ** jac = the derivatives of the outputs by the inputs first .. first + count - 1: column-major, one row for each output.

@@ -8,7 +8,8 @@
 
 #include "base/memory.h"
 
-enum { ALIGNMENT = 64, CHUNK_BYTES = 4096 };
+/* A first chunk is small, since many arenas hold a few short vectors; later ones are larger. */
+enum { ALIGNMENT = 64, FIRST_BYTES = 768, CHUNK_BYTES = 4096 };
 
 struct NsArenaChunk {
   NsArenaChunk *next;
@@ -27,7 +28,7 @@ static bool fits(const NsArenaChunk *chunk, size_t bytes) {
 }
 
 static NsArenaChunk *add_chunk(NsArena *arena, size_t bytes) {
-  size_t size = bytes < CHUNK_BYTES ? CHUNK_BYTES : bytes;
+  size_t least = arena->chunks ? CHUNK_BYTES : FIRST_BYTES, size = bytes < least ? least : bytes;
   if (size > PTRDIFF_MAX - sizeof(NsArenaChunk) - ALIGNMENT) return NULL;
   NsArenaChunk *chunk = ns_alloc(1, sizeof *chunk + size + ALIGNMENT);
   if (!chunk) return NULL;

@@ -1,21 +1,31 @@
 /*
 ** interrupt.c
-** The interrupt flag.
+** Requests to stop, counted; each thread knows up to which it has obeyed.
 */
 #include "base/interrupt.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
-static volatile sig_atomic_t raised;
+static atomic_uint requests;
+static _Thread_local unsigned obeyed;
+static _Thread_local int watching;
 
 void ns_interrupt_raise(void) {
-  raised = 1;
+  atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
+}
+
+void ns_interrupt_watch(void) {
+  if (watching++ == 0) ns_interrupt_clear();
+}
+
+void ns_interrupt_unwatch(void) {
+  if (watching > 0) watching--;
 }
 
 void ns_interrupt_clear(void) {
-  raised = 0;
+  obeyed = atomic_load_explicit(&requests, memory_order_relaxed);
 }
 
 bool ns_interrupted(void) {
-  return raised != 0;
+  return watching > 0 && atomic_load_explicit(&requests, memory_order_relaxed) != obeyed;
 }

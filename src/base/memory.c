@@ -4,6 +4,7 @@
 */
 #include "base/memory.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,10 @@ static void *libc_allocator(void *context, void *block, size_t size) {
   return realloc(block, size);
 }
 
+/* Set before there are threads. */
 static NsAllocator allocate = libc_allocator;
 static void *allocator_context;
-static uint64_t allocations;
+static _Atomic uint64_t allocations;
 
 void ns_set_allocator(NsAllocator allocator, void *context) {
   allocate = allocator ? allocator : libc_allocator;
@@ -35,7 +37,7 @@ static size_t block_size(size_t count, size_t size) {
 void *ns_resize(void *block, size_t count, size_t size) {
   size_t bytes = block_size(count, size);
   if (bytes == 0) return NULL;
-  allocations++;
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
   return allocate(allocator_context, block, bytes);
 }
 

@@ -26,7 +26,7 @@ static const NslSlot slots[] = {
     {"computePrescribedVelocity", "prescribedVelocity", "", "velocity", 'm', '1', NSL_NATIVE_TIME}};
 
 static NsSource source_of(const NslVector *v) {
-  return (NsSource){v->data, v->stride, 0, v->version};
+  return (NsSource){v->data, v->stride, 0, v->version, nsl_is_live(v)};
 }
 
 static NsStatus bind(NslCallee *callee) {

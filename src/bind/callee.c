@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bind/compile.h"
+#include "bind/digest.h"
 
 /* What the names of fields that keep objects alive begin with. */
 #define ANCHOR "anchor "
@@ -16,6 +17,7 @@
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
   idx = lua_absindex(L, idx);
   callee->host = nsl_host(L);
+  callee->marked = callee;
   callee->kind = kind;
   callee->name = name;
   for (int i = 0; i < kind->nslots; i++) {
@@ -173,6 +175,7 @@ void nsl_find_methods(lua_State *L, int idx) {
     if (push_method(L, idx, cb->slot->name)) {
       put_in_sheet(L, idx, nsl_function_place(i), -1);
       cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
+      if (nsl_is_compiled(L, -1)) callee->host->compiled_methods = true;
       cb->trace = NULL;
       lua_pop(L, 1);
       changed = changed || !was;
@@ -182,6 +185,23 @@ void nsl_find_methods(lua_State *L, int idx) {
     }
   }
   if (changed) rebind(L, idx);
+}
+
+bool nsl_is_callee(lua_State *L, int idx) {
+  const NslCallee *callee = lua_touserdata(L, idx);
+  return nsl_head(L, idx) && lua_rawlen(L, idx) >= sizeof *callee && callee->marked == callee;
+}
+
+void nsl_renew_traces(lua_State *L, int idx) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  uint64_t held = 0;
+  bool known = false;
+  for (int i = 0; i < callee->kind->nslots; i++) {
+    NslCallback *cb = &callee->callbacks[i];
+    if (cb->backing != NSL_COMPILED_METHOD || !cb->trace) continue;
+    if (!known) held = nsl_digest(L, idx), known = true;
+    if (cb->trace->objects != held) cb->trace = NULL;
+  }
 }
 
 /* An open shared library, kept as long as a callee may call into it. */
@@ -356,6 +376,8 @@ int nsl_callee_newindex(lua_State *L) {
   lua_getiuservalue(L, 1, NSL_FIELDS);
   lua_insert(L, 2);
   lua_rawset(L, 2);
+  for (int i = 0; i < callee->kind->nslots; i++)
+    if (callee->callbacks[i].backing == NSL_COMPILED_METHOD) callee->callbacks[i].trace = NULL;
   if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
   if (!nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
   nsl_find_methods(L, 1);

@@ -146,7 +146,14 @@ struct NslCallee {
   int n, m, nz;
   NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
   const NsNsds *nsds;        /* that it is in, anchored in the fields; NULL: none */
+  const NslCallee *marked;   /* itself: it tells a callee from other userdata */
 };
+
+/* Whether a callee stands at idx. */
+bool nsl_is_callee(lua_State *L, int idx);
+
+/* Compiled methods of the callee at idx whose trace was made when a field held something else are traced anew when they are called. */
+void nsl_renew_traces(lua_State *L, int idx);
 
 static inline bool nsl_is_method(const NslCallback *cb) {
   return cb->backing == NSL_METHOD || cb->backing == NSL_COMPILED_METHOD;

@@ -2,6 +2,7 @@
 ** check.c
 ** simu:check(): given Jacobians against exact ones, entry by entry; callbacks that give nothing; mass matrices.
 */
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,15 +27,37 @@ typedef struct Audit {
   double *given, *exact;
 } Audit;
 
-/* The entry (i, j) that differs most; false when all agree. */
-static bool worst_entry(const Audit *a, double tolerance, int *row, int *col) {
-  double most = 0, scale = 1;
-  int cols = a->cols > 0 ? a->cols : 1;
-  for (int i = 0; i < a->rows * cols; i++) scale = fmax(scale, fabs(a->exact[i]));
-  for (int j = 0; j < cols; j++)
+/*
+** Whether two exact values of entry (i, j) are the same but for rounding: to AGREED of themselves, or to ROUNDINGS roundings of the
+** largest term of their row, J_ik x_k. x: the point; NULL: there are no columns.
+*/
+#define AGREED 1e-9
+enum { ROUNDINGS = 64 };
+
+static bool agree(const Audit *a, const double *x, int i, int j) {
+  double given = a->given[i + j * a->rows], exact = a->exact[i + j * a->rows], apart = fabs(given - exact), row = 0;
+  if (apart <= AGREED * fmax(fabs(given), fabs(exact))) return true;
+  for (int k = 0; x && k < a->cols; k++) {
+    double size = fmax(fabs(a->given[i + k * a->rows]), fabs(a->exact[i + k * a->rows]));
+    if (k != j) row = fmax(row, size * fabs(x[k]));
+  }
+  return x && x[j] != 0 && apart * fabs(x[j]) <= ROUNDINGS * DBL_EPSILON * row;
+}
+
+/* The same where one of them is by differences: to 1e-4 of the largest entry, or of 1. */
+static bool agree_roughly(const Audit *a, int i, int j) {
+  double scale = 1;
+  for (int k = 0, count = a->rows * (a->cols > 0 ? a->cols : 1); k < count; k++) scale = fmax(scale, fabs(a->exact[k]));
+  return fabs(a->given[i + j * a->rows] - a->exact[i + j * a->rows]) <= 1e-4 * scale;
+}
+
+/* The entry (i, j) that differs most, of those that do not agree; false when all do. */
+static bool worst_entry(const Audit *a, const double *x, bool exact, int *row, int *col) {
+  double most = 0;
+  for (int j = 0, cols = a->cols > 0 ? a->cols : 1; j < cols; j++)
     for (int i = 0; i < a->rows; i++) {
       double difference = fabs(a->given[i + j * a->rows] - a->exact[i + j * a->rows]);
-      if (difference <= most || difference <= tolerance * scale) continue;
+      if (difference <= most || (exact ? agree(a, x, i, j) : agree_roughly(a, i, j))) continue;
       most = difference;
       *row = i;
       *col = j;
@@ -56,11 +79,11 @@ static void complain(const Audit *a, double t, int i, int j) {
 
 /*
 ** Complains of the entries of `given` that differ from those of `exact`, which are exact, or by differences. Each wrong
-** entry is told once (it is made right in the copy, and the next one is looked for).
+** entry is told once (it is made right in the copy, and the next one is looked for). x: as agree has it.
 */
-static void tell_differences(const Audit *a, double t, bool exact) {
+static void tell_differences(const Audit *a, const double *x, double t, bool exact) {
   int i, j;
-  for (int n = 0; n < MOST_ENTRIES && worst_entry(a, exact ? 1e-9 : 1e-4, &i, &j); n++) {
+  for (int n = 0; n < MOST_ENTRIES && worst_entry(a, x, exact, &i, &j); n++) {
     complain(a, t, i, j);
     a->given[i + j * a->rows] = a->exact[i + j * a->rows];
   }
@@ -70,7 +93,7 @@ static void tell_differences(const Audit *a, double t, bool exact) {
 static NsStatus compare(const Audit *a, double t, const double *const *args) {
   bool exact;
   if (nsl_exact_jacobian(a->callee, a->which, a->by, t, args, a->exact, &exact) != 0) return NS_ECALLBACK;
-  tell_differences(a, t, exact);
+  tell_differences(a, args[a->by == NS_BY_X ? 0 : 1], t, exact);
   return NS_OK;
 }
 
@@ -175,7 +198,7 @@ static const char *relation_callback(const NslRelation *handle, int c) {
 /* Compares hDot with the derivative of h by the time, at later times too; x, given and exact are room. */
 static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const Probe *probe, NsError *err) {
   const NsRelation *rel = inter->relation;
-  double *room = scratch(audit->L, 4 * (size_t)rel->m);
+  double *room = scratch(audit->L, NS_DIFFERENCE_ROOM * (size_t)rel->m);
   NsStatus status = NS_OK;
   lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
   for (int trial = 0; trial < POINTS && (lua_Integer)lua_rawlen(audit->L, audit->lines) == before; trial++) {
@@ -187,7 +210,7 @@ static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const
     status = ns_relation_add_rate(rel, &at, room, audit->given, err);
     if (status == NS_OK) status = ns_relation_add_rate_of_h(rel, &at, room, audit->exact, &exact, err);
     if (status != NS_OK) break;
-    tell_differences(audit, at.t, exact);
+    tell_differences(audit, NULL, at.t, exact);
   }
   lua_pop(audit->L, 1);
   return status;
@@ -471,10 +494,20 @@ int nsl_simulation_check(lua_State *L) {
   NslEdge edge = nsl_enter(self->host, L, NULL);
   self->ts->nsds->busy = true;
   NsStatus status = check_all(L, 2, ns_ts_time(self->ts), self->ts->nsds->T, &err);
+  NsError unheard = {NS_OK, ""}; /* what an output fails with is told by the first step */
+  const NsInteraction *inter = NULL;
+  int row = 0;
+  if (status == NS_OK && ns_ts_may_keep_penetration(self->ts) &&
+      ns_nsds_update_output(self->ts->nsds, ns_ts_time(self->ts), &unheard) == NS_OK)
+    inter = ns_ts_penetrating(self->ts, &row);
   self->ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;
   if (status != NS_OK) return nsl_raise_step(L, &err);
+  if (inter) {
+    nsl_push_penetration(L, self->ts, inter, row);
+    lua_rawseti(L, 2, (lua_Integer)lua_rawlen(L, 2) + 1);
+  }
   int count = (int)lua_rawlen(L, 2);
   lua_pushboolean(L, count == 0);
   if (count == 0) return 1;

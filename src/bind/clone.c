@@ -2,6 +2,10 @@
 ** clone.c
 ** simu:clone(): a second simulation with parameters and state of its own.
 */
+#include <string.h>
+
+#include "base/memory.h"
+#include "bind/relink.h"
 #include "bind/simulation.h"
 
 /* The clones made so far stand in a table at `map`, by original; an object that is shared is cloned once. */
@@ -11,6 +15,13 @@ static void clone_once(lua_State *L, int map, int original, void (*clone)(lua_St
   if (lua_rawget(L, map) != LUA_TNIL) return;
   lua_pop(L, 1);
   clone(L, original);
+  lua_pushvalue(L, original);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, map);
+}
+
+/* Notes that the object on top of the stack is the clone of the one at `original`. */
+static void note_clone(lua_State *L, int map, int original) {
   lua_pushvalue(L, original);
   lua_pushvalue(L, -2);
   lua_rawset(L, map);
@@ -53,6 +64,7 @@ static void clone_interaction(lua_State *L, int map, int idx, int graph, int to)
   lua_remove(L, -2);
   lua_pushstring(L, inter->name);
   construct(L, "Interaction", 3);
+  note_clone(L, map, idx);
   for (int i = 0; i < inter->nds; i++) {
     lua_getiuservalue(L, graph, 1);
     lua_getfield(L, -1, "ds");
@@ -75,6 +87,17 @@ static void clone_interactions(lua_State *L, int map, int from, int to) {
   lua_settop(L, list - 2);
 }
 
+/* The events so far. */
+static NsStatus copy_log(const NsEventLog *from, NsEventLog *to) {
+  if (from->count == 0) return NS_OK;
+  NsEvent *events = ns_alloc((size_t)from->count, sizeof *events);
+  if (!events) return NS_ENOMEM;
+  memcpy(events, from->events, (size_t)from->count * sizeof *events);
+  ns_event_log_clear(to);
+  *to = (NsEventLog){events, from->count, from->kept, from->count};
+  return NS_OK;
+}
+
 static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   NsSnapshot snapshot = {0};
   NsStatus status = ns_snapshot_reserve(&snapshot, ns_ts_visit, from);
@@ -83,6 +106,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
     status = ns_snapshot_restore(&snapshot, ns_ts_visit, to);
   }
   ns_snapshot_free(&snapshot);
+  if (status == NS_OK) status = copy_log(&from->log, &to->log);
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
   if (from->nsds->driver == from->number) ns_ts_own(to);
   to->newton = from->newton;
@@ -98,17 +122,22 @@ static int clone(lua_State *L) {
   lua_pushnumber(L, nsds->t0);
   lua_pushnumber(L, nsds->T);
   construct(L, "NonSmoothDynamicalSystem", 2);
+  note_clone(L, 2, 3);
   clone_systems(L, 2, 3, 4);
   clone_interactions(L, 2, 3, 4);
   lua_pushvalue(L, 4);
   lua_getiuservalue(L, 1, NSL_TS_GRID);
   lua_getiuservalue(L, 1, NSL_TS_OSI);
   nsl_clone_osi(L, -1);
+  note_clone(L, 2, lua_gettop(L) - 1);
   lua_remove(L, -2);
   lua_getiuservalue(L, 1, NSL_TS_OSNSP);
   nsl_clone_osnsp(L, -1);
+  note_clone(L, 2, lua_gettop(L) - 1);
   lua_remove(L, -2);
   construct(L, ns_simulation_name(self->ts->kind), 4);
+  note_clone(L, 2, 1);
+  nsl_relink(L, 2);
   NslTimeStepping *copy = nsl_check_simulation(L, -1);
   copy_state(L, self->ts, copy->ts);
   copy->verbose = self->verbose;

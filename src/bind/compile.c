@@ -69,12 +69,13 @@ static int push_function(lua_State *L, int compiled, int nargs, const NslTraceAr
   return lua_gettop(L);
 }
 
-static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, const NslTraceArg *args) {
+static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, const NslTraceArg *args, uint64_t held) {
   if (lua_rawlen(L, list) >= MOST_TRACES)
     luaL_error(L, "compile: more than %d sets of sizes and objects: what changes from call to call must be numbers or "
                   "vectors", MOST_TRACES);
   nsl_need_stack(L, 8);
   NslTrace *trace = nsl_push_trace(L, nargs, args);
+  trace->objects = held;
   int at = lua_gettop(L), first = at + 1, last = push_function(L, compiled, nargs, args);
   nsl_trace_record(L, trace, first, last);
   finish(L, compiled, trace, at, first, last);
@@ -91,13 +92,14 @@ NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args) {
   if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);
   lua_getiuservalue(L, idx, TRACES);
   lua_Integer count = (lua_Integer)lua_rawlen(L, list);
-  for (lua_Integer i = 1; i <= count && !trace; i++) {
+  uint64_t held = nsl_trace_objects(L, nargs, args);
+  for (lua_Integer i = count; i >= 1 && !trace; i--) {
     lua_rawgeti(L, list, i);
     NslTrace *known = lua_touserdata(L, -1);
-    if (nsl_trace_fits(L, list + 1, nargs, args)) trace = known;
+    if (nsl_trace_fits(L, list + 1, nargs, args, held)) trace = known;
     lua_settop(L, list);
   }
-  if (!trace) trace = make_trace(L, idx, list, nargs, args);
+  if (!trace) trace = make_trace(L, idx, list, nargs, args, held);
   lua_settop(L, top);
   return trace;
 }

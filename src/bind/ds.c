@@ -141,9 +141,8 @@ static bool is_numbered(const char *name, const char *stem) {
   return name[length] && strspn(name + length, "0123456789") == strlen(name + length);
 }
 
-/* What a solution has under a name already; NULL: nothing. */
-static const char *meaning_in_solution(const char *name) {
-  static const char *const fields[] = {"t", "x", "y", "lambda", "iterations", "status", "message", "stats"};
+const char *nsl_meaning_in_solution(const char *name) {
+  static const char *const fields[] = {"t", "iterations", "status", "message", "stats"};
   static const char *const solution_methods[] = {"save", "column", "names", "display", "close", "plot", "animate", "html"};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
     if (strcmp(name, fields[i]) == 0) return "a field of solutions";
@@ -155,7 +154,7 @@ static const char *meaning_in_solution(const char *name) {
 
 /* Refuses the name on top, number i of those in the list at 3, when it clashes. */
 static void check_state_name(lua_State *L, int i) {
-  const char *name = lua_tostring(L, -1), *meaning = meaning_in_solution(name);
+  const char *name = lua_tostring(L, -1), *meaning = nsl_meaning_in_solution(name);
   if (meaning)
     luaL_error(L, "setNames: names[%d]: '%s' is %s; choose another, such as '%s_%d'", i, name, meaning, name, i);
   for (int j = 1; j < i; j++) {

@@ -42,6 +42,9 @@ void nsl_ds_let_go(lua_State *L);
 /* Pushes "FirstOrderLinearDS 'clutch' with 4 states" for the system at 1. */
 int nsl_ds_tostring(lua_State *L, int count, const char *one, const char *many);
 
+/* What a solution has under a name already, "a field of solutions"; NULL: nothing. */
+const char *nsl_meaning_in_solution(const char *name);
+
 /* The methods that every system has. */
 extern const luaL_Reg nsl_ds_methods[];
 

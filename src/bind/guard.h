@@ -6,12 +6,10 @@
 #define NSL_BIND_GUARD_H
 
 #include <lua.h>
-#include <signal.h>
 #include <stdbool.h>
 
 /* What was there before, to be put back. */
 typedef struct NslGuard {
-  struct sigaction action;
   lua_State *thread;
   lua_Hook hook;
   int mask, count;
@@ -19,7 +17,8 @@ typedef struct NslGuard {
 
 /*
 ** From here to nsl_guard_end a SIGINT raises the engine's flag and stops Lua code that the engine calls; guards nest.
-** Nothing may raise a Lua error in between.
+** Nothing may raise a Lua error in between. SIGINT is the process's: where several threads run, each in a Lua state of its own,
+** all of them are stopped; the first run in puts the handler in, and the last one out puts the host's back.
 */
 void nsl_guard_begin(NslGuard *guard, lua_State *L);
 

@@ -100,5 +100,5 @@ void nsl_open_host(lua_State *L) {
   push_weak(L);
   host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
-  if (&nsi_interpreter) nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
+  if (&nsi_interpreter) ns_interrupt_watch(), nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
 }

@@ -10,6 +10,10 @@ enum { LAW = 1, RELATION, GRAPH, USERVALUES = GRAPH };
 
 static const NslType interaction_type = {.name = "Interaction"};
 
+bool nsl_is_interaction(const NslType *type) {
+  return type == &interaction_type;
+}
+
 NslInteraction *nsl_check_interaction(lua_State *L, int idx) {
   return nsl_check(L, idx, &interaction_type);
 }

@@ -27,6 +27,7 @@ static int open_module(lua_State *L) {
   nsl_internal_laws(L);
   nsl_internal_tape(L);
   nsl_internal_linalg(L);
+  nsl_internal_ode(L);
   return 1;
 }
 

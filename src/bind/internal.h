@@ -73,6 +73,12 @@ void nsl_internal_tape(lua_State *L);
 /* zlu(n, A, b): a complex system solved. */
 void nsl_internal_linalg(lua_State *L);
 
+/*
+** bernstein.of_dense(start, rows), .nodes(), .interpolate(values) (and its error), .at(b, x) (and the slope), .split(b),
+** .divide(b), .changes(b), .first(b): the functions of ode/bernstein.h on lists.
+*/
+void nsl_internal_ode(lua_State *L);
+
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/forest.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 
@@ -189,6 +190,7 @@ static int arena_release(lua_State *L) {
 
 static int interrupt_raise(lua_State *L) {
   (void)L;
+  ns_interrupt_watch();
   ns_interrupt_raise();
   return 0;
 }
@@ -196,12 +198,33 @@ static int interrupt_raise(lua_State *L) {
 static int interrupt_clear(lua_State *L) {
   (void)L;
   ns_interrupt_clear();
+  ns_interrupt_unwatch();
   return 0;
 }
 
 static int interrupted(lua_State *L) {
   lua_pushboolean(L, ns_interrupted());
   return 1;
+}
+
+/* forest(n, {{i, j}, ...}): how many sets the n things (from 1) fall into when the pairs are joined, the set of each, the joins. */
+static int forest(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1), joins = 0;
+  int *parent = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *parent, 0);
+  for (int i = 0; i < n; i++) parent[i] = i;
+  for (lua_Integer k = 1; lua_rawgeti(L, 2, k) != LUA_TNIL; k++, lua_pop(L, 3)) {
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    joins += ns_forest_join(parent, (int)lua_tointeger(L, -2) - 1, (int)lua_tointeger(L, -1) - 1);
+  }
+  lua_pushinteger(L, ns_forest_number(parent, n, parent));
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, parent[i] + 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_pushinteger(L, joins);
+  return 3;
 }
 
 void nsl_internal_base(lua_State *L) {
@@ -213,7 +236,8 @@ void nsl_internal_base(lua_State *L) {
       {"status_count", status_count}, {"status_message", status_message}, {"status_name", status_name},
       {"fail", fail},                 {"allocates", allocates},           {"resizes", resizes},
       {"failing", failing},           {"arena", new_arena},               {"interrupt_raise", interrupt_raise},
-      {"interrupt_clear", interrupt_clear}, {"interrupted", interrupted}, {NULL, NULL}};
+      {"interrupt_clear", interrupt_clear}, {"interrupted", interrupted},
+      {"forest", forest}, {NULL, NULL}};
   nsl_register_type(L, &arena_type, meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -31,7 +31,7 @@ static int evaluate(lua_State *L, Derivative f) {
   const double *q = nsl_to_vector(L, 3, rel->nx, "bias", "q")->data;
   const double *qdot = nsl_to_vector(L, 4, rel->nx, "bias", "qdot")->data;
   const double *lambda = nsl_to_vector(L, 5, rel->m, "bias", "lambda")->data;
-  size_t size = ns_relation_bias_room(rel) + 4 * (size_t)rel->m;
+  size_t size = ns_relation_bias_room(rel) + NS_DIFFERENCE_ROOM * (size_t)rel->m;
   double *room = nsl_push_vector(L, (int)size, NULL)->data;
   NslVector *out = nsl_push_vector(L, rel->m, NULL);
   NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -491,11 +492,11 @@ static int f_cond(lua_State *L) {
   return 1;
 }
 
-static lua_CFunction plain_norm; /* the method of matrices as bind/matrix.c made it; the same in every Lua state */
+static _Atomic lua_CFunction plain_norm; /* the method of matrices as bind/matrix.c made it; the same in every Lua state */
 
 /* A:norm(kind): that method, which leaves the 2-norm to us. */
 static int method_norm(lua_State *L) {
-  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? f_norm(L) : plain_norm(L);
+  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? f_norm(L) : atomic_load(&plain_norm)(L);
 }
 
 static const luaL_Reg functions[] = {

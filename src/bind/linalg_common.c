@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/host.h"
 #include "bind/linalg.h"
 
 bool nsl_is_matrix_like(lua_State *L, int idx) {
@@ -31,10 +32,10 @@ double *nsl_push_rhs(lua_State *L, int idx, int n, const char *who, int *nrhs) {
 }
 
 void nsl_count_memory(lua_State *L, size_t bytes) {
-  static size_t unseen;
-  unseen += bytes;
-  if (unseen < (size_t)64 << 20 || !lua_gc(L, LUA_GCISRUNNING)) return;
-  unseen = 0;
+  NslHost *host = nsl_host(L);
+  host->unseen += bytes;
+  if (host->unseen < (size_t)64 << 20 || !lua_gc(L, LUA_GCISRUNNING)) return;
+  host->unseen = 0;
   lua_gc(L, LUA_GCCOLLECT);
 }
 

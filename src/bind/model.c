@@ -7,15 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/ds.h"
 #include "bind/linalg.h"
 
 
+bool nsl_is_live(const NslVector *v) {
+  const NslType *type = v->owner ? v->owner->type : NULL;
+  return type && (nsl_is_first_order(type) || nsl_is_mechanical(type) || nsl_is_interaction(type));
+}
+
 static NsSource vector_source(const NslVector *v, bool shared) {
-  return (NsSource){v->data, v->stride, 0, shared ? v->version : NULL};
+  return (NsSource){v->data, v->stride, 0, shared ? v->version : NULL, shared && nsl_is_live(v)};
 }
 
 static NsSource matrix_source(const NslMatrix *m, bool shared) {
-  return (NsSource){m->data, 1, m->ld, shared ? m->version : NULL};
+  return (NsSource){m->data, 1, m->ld, shared ? m->version : NULL, false};
 }
 
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared) {
@@ -52,8 +58,8 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
 /* The numbers of a coefficient as they are now, to be copied. */
 static NsSource present_source(const NsCoef *coef) {
   const NsSource *s = &coef->source;
-  if (s->version) return (NsSource){s->data, s->row_stride, s->col_stride, NULL};
-  return (NsSource){coef->value, 1, coef->rows, NULL};
+  if (s->version) return (NsSource){s->data, s->row_stride, s->col_stride, NULL, false};
+  return (NsSource){coef->value, 1, coef->rows, NULL, false};
 }
 
 void nsl_clone_coef(lua_State *L, const NsCoef *from, NsCoef *to) {

@@ -38,6 +38,11 @@ typedef struct NslNsds {
 
 /* The open object of a type (of any class of it) at idx, else an error "dynamical system expected, got ...". */
 NslDs *nsl_check_ds(lua_State *L, int idx);
+/* Whether a vector is a view of the state of a system or of an interaction. */
+bool nsl_is_live(const NslVector *v);
+
+bool nsl_is_relation(const NslType *type);
+bool nsl_is_interaction(const NslType *type);
 NslRelation *nsl_check_relation(lua_State *L, int idx);
 NslLaw *nsl_check_law(lua_State *L, int idx);
 NslInteraction *nsl_check_interaction(lua_State *L, int idx);

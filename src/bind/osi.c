@@ -76,13 +76,23 @@ static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptio
   if (!(atol > 0)) luaL_error(L, "%s: atol: expected a positive number, got %f", who, atol);
   options->rtol = rtol;
   options->atol = atol;
+  if (!lua_isnoneornil(L, idx + 1)) options->atol_in_units = true;
 }
 
-/* RungeKuttaOSI([rtol = 1e-12 [, atol = 1e-14]]). */
+/* The longest step at idx; what is not given stays. */
+static void read_max_step(lua_State *L, int idx, const char *who, NsEventOptions *options) {
+  if (lua_isnoneornil(L, idx)) return;
+  double h = nsl_finite(L, idx, who, "max_step");
+  if (!(h > 0)) luaL_error(L, "%s: max_step: expected a positive number, got %f", who, h);
+  options->max_step = h;
+}
+
+/* RungeKuttaOSI([rtol = 1e-12 [, atol = 1e-14 [, max_step]]]). */
 static int new_runge_kutta(lua_State *L) {
   NsEventOptions options = {.rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
-  nsl_at_most(L, 2, types[NS_RUNGE_KUTTA].name);
+  nsl_at_most(L, 3, types[NS_RUNGE_KUTTA].name);
   read_tolerances(L, 1, types[NS_RUNGE_KUTTA].name, &options);
+  read_max_step(L, 3, types[NS_RUNGE_KUTTA].name, &options);
   new_osi(L, NS_RUNGE_KUTTA)->integrator.events = options;
   return 1;
 }
@@ -197,6 +207,22 @@ static int osi_set_contact_tolerance(lua_State *L) {
   double value = nsl_finite(L, 2, "setContactTolerance", "tolerance");
   if (!(value > 0)) luaL_error(L, "setContactTolerance: tolerance: expected a positive number, got %f", value);
   options->tolerance = value;
+  options->tolerance_in_units = true;
+  return 0;
+}
+
+/* nil: found. */
+static int osi_max_step(lua_State *L) {
+  double h = check_kind(L, NS_RUNGE_KUTTA, "maxStep")->integrator.events.max_step;
+  if (h > 0) lua_pushnumber(L, h);
+  else lua_pushnil(L);
+  return 1;
+}
+
+static int osi_set_max_step(lua_State *L) {
+  NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setMaxStep")->integrator.events;
+  options->max_step = 0;
+  read_max_step(L, 2, "setMaxStep", options);
   return 0;
 }
 
@@ -247,6 +273,8 @@ void nsl_open_osi(lua_State *L) {
                                      {"setTolerances", osi_set_tolerances},
                                      {"contactTolerance", osi_contact_tolerance},
                                      {"setContactTolerance", osi_set_contact_tolerance},
+                                     {"maxStep", osi_max_step},
+                                     {"setMaxStep", osi_set_max_step},
                                      {"setMaxEvents", osi_set_max_events},
                                      {"display", osi_display},
                                      {"close", osi_close},

@@ -9,6 +9,7 @@
 
 #include "bind/callback.h"
 #include "bind/compile.h"
+#include "bind/dual.h"
 #include "bind/function.h"
 #include "bind/model.h"
 
@@ -122,6 +123,13 @@ static int contact_jacobian(void *context, double t, const double *const *args, 
   return 0;
 }
 
+/* dh/dt: the frame stays that of the plain evaluation, which comes before it. */
+static int contact_along(void *context, double t, const double *const *args, double tdot, const double *w, double *first,
+                         double *second) {
+  NslRelation *self = context;
+  return self->computeh.along(self->computeh.context, t, args, tdot, w, first, second);
+}
+
 static NsStatus bind_contact(NslCallee *callee) {
   NslRelation *self = (NslRelation *)callee;
   NsRelation *relation = self->relation;
@@ -131,7 +139,8 @@ static NsStatus bind_contact(NslCallee *callee) {
     return NS_OK;
   }
   self->computeh = nsl_function(callee, 0, SLOT_H, -1, -1);
-  relation->h = self->computeh.value ? (NsFunction){contact_value, contact_jacobian, self, NULL} : (NsFunction){0};
+  NsFunction h = {contact_value, contact_jacobian, self, self->computeh.along ? contact_along : NULL};
+  relation->h = self->computeh.value ? h : (NsFunction){0};
   return NS_OK;
 }
 
@@ -189,9 +198,13 @@ static const NslType types[NS_RELATION_KINDS] = {
 #undef X
 };
 
+bool nsl_is_relation(const NslType *type) {
+  return type >= types && type < types + NS_RELATION_KINDS;
+}
+
 NslRelation *nsl_check_relation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_RELATION_KINDS)
+  if (!head || !nsl_is_relation(head->type))
     return nsl_wrong_type(L, idx, "relation", "relation"), NULL;
   NslRelation *self = (NslRelation *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
@@ -545,6 +558,21 @@ static int get_frame(lua_State *L, const char *what) {
   return 1;
 }
 
+/* Replaces a dual vector, or duals in a list, at idx by their values: a frame has no derivatives. */
+static void drop_partials(lua_State *L, int idx) {
+  const NslDualVector *v = nsl_test_dual_vector(L, idx);
+  int n = v ? v->n : lua_istable(L, idx) ? (int)lua_rawlen(L, idx) : 0;
+  if (n == 0) return;
+  lua_createtable(L, n, 0);
+  for (int i = 1; i <= n; i++) {
+    lua_geti(L, idx, i);
+    const NslDual *x = nsl_test_dual(L, -1);
+    if (x) lua_pushnumber(L, x->value), lua_replace(L, -2);
+    lua_rawseti(L, -2, i);
+  }
+  lua_replace(L, idx);
+}
+
 static int set_frame(lua_State *L, const char *who) {
   const char *what = who + strlen("set");
   NslRelation *self = check_contact(L);
@@ -552,6 +580,7 @@ static int set_frame(lua_State *L, const char *who) {
     luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(self->relation->contact->shape));
   double got[3];
   lua_settop(L, 2);
+  drop_partials(L, 2);
   nsl_vector_read(nsl_to_finite_vector(L, 2, 3, who, what), got);
   if (what[0] == 'n') make_unit(L, who, what, got);
   memcpy(frame_vector(&self->relation->contact->frame, what), got, sizeof got);

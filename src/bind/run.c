@@ -11,6 +11,7 @@
 
 #include "bind/files_hdf5.h"
 #include "bind/guard.h"
+#include "bind/observe.h"
 #include "bind/simulation.h"
 #include "io/checkpoint.h"
 #include "simulation/checkpoint.h"
@@ -51,6 +52,7 @@ typedef struct Options {
   const char *stream; /* kept by the table of options; NULL */
   const NsHdf5 *hdf5; /* of a stream that is a .h5 file; else NULL */
   bool resume, resumed; /* as told; from a checkpoint that there was */
+  NslObserver *observer; /* of the option observe, at 2 in place of the options, which it keeps; NULL */
 } Options;
 
 static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
@@ -114,7 +116,8 @@ static void check_stream(lua_State *L, const Options *options) {
 }
 
 static Options read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every", "record", "checkpoint", "stream", "resume", "progress", "partial", NULL};
+  static const char *const known[] = {"every", "record", "checkpoint", "stream", "resume", "progress", "partial", "observe",
+                                      NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
@@ -129,7 +132,44 @@ static Options read_options(lua_State *L, int idx) {
   options.resume = flag(L, idx, "resume", false);
   options.progress = flag(L, idx, "progress", options.progress);
   options.partial = flag(L, idx, "partial", false);
+  int kind = lua_getfield(L, idx, "observe");
+  if (kind != LUA_TNIL) {
+    if (kind != LUA_TFUNCTION) nsl_bad(L, "run", "observe", "a function", -1);
+    options.observer = nsl_push_observer(L, 1, lua_gettop(L), idx);
+    options.observer->self = idx;
+    lua_replace(L, idx);
+  }
+  lua_settop(L, idx);
   return options;
+}
+
+/* Calls the observer, where there is one: its columns are then known. begin: for the first row of the run, which begins. */
+static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *observer, bool begin) {
+  if (!observer) return;
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NsStatus status = begin ? ns_run_begin(self->ts, &err) : NS_OK;
+  if (status == NS_OK) status = nsl_observe(observer, &err);
+  observer->ahead = begin;
+  nsl_leave(self->host, edge);
+  nsl_guard_end(&guard, L);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+}
+
+/* Pushes a solution for the run, with the columns of its observer. */
+static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
+  if (!options->observer) return nsl_push_solution(L, 1, rows, 0);
+  nsl_push_observed_names(L, 2);
+  NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L));
+  lua_remove(L, -2);
+  return solution;
+}
+
+/* The columns of a row. */
+static int row_columns(const NsTimeStepping *ts, const Options *options) {
+  return ns_solution_columns(ts) + (options->observer ? options->observer->count : 0);
 }
 
 /* Tells the solution how the run ended. */
@@ -197,8 +237,8 @@ static void check_rows(lua_State *L, const NslTimeStepping *self, const Options 
   long k;
   bool computed;
   if (ns_ts_peek(self->ts, options->checkpoints.path, &k, &computed, &err) != NS_OK) return;
-  nsl_push_solution(L, 1, 1);
-  int ncols = ns_solution_columns(self->ts);
+  push_record(L, options, 1);
+  int ncols = row_columns(self->ts, options);
   const char **names = push_names(L, ncols);
   NsStreamPlace place = ns_run_place(self->ts, k, computed, options->every);
   NsStatus status = options->hdf5 ? ns_h5_check(options->hdf5, options->stream, ncols, names, place, &err)
@@ -208,11 +248,14 @@ static void check_rows(lua_State *L, const NslTimeStepping *self, const Options 
 }
 
 /* resume = true: goes on from the checkpoint, when there is one. */
-static void resume(lua_State *L, const NslTimeStepping *self, Options *options) {
+static void resume(lua_State *L, NslTimeStepping *self, Options *options) {
   const char *path = options->checkpoints.path;
   if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
   if (!ns_checkpoint_exists(path)) return;
-  if (options->stream) check_rows(L, self, options);
+  if (options->stream) {
+    observe_first(L, self, options->observer, false); /* for the names */
+    check_rows(L, self, options);
+  }
   lua_pushcfunction(L, nsl_simulation_load);
   lua_pushvalue(L, 1);
   lua_pushstring(L, path);
@@ -241,11 +284,18 @@ int nsl_simulation_run(lua_State *L) {
   lua_settop(L, 2);
   Options options = read_options(L, 2);
   if (options.resume) resume(L, self, &options);
-  NsSolution *solution = nsl_push_solution(L, 1, ns_run_rows(self->ts, options.every));
+  nsl_warn_start(L, 1);
+  observe_first(L, self, options.observer, true);
+  NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
-  NsRunOptions run = {options.every, options.checkpoints, NULL, NULL, options.progress ? show : NULL, &progress};
-  int ncols = ns_solution_columns(self->ts);
+  NsRunOptions run = {.every = options.every, .checkpoints = options.checkpoints, .tick = options.progress ? show : NULL,
+                      .context = &progress};
+  if (options.observer) {
+    run.observe = nsl_observe, run.observer = options.observer;
+    run.observed = options.observer->values, run.nobserved = options.observer->count;
+  }
+  int ncols = row_columns(self->ts, &options);
   const char **names = options.stream ? push_names(L, ncols) : NULL;
   if (options.stream) run.row = lua_newuserdatauv(L, (size_t)ncols * sizeof(double), 0);
   NsError err = {NS_OK, ""};
@@ -261,7 +311,7 @@ int nsl_simulation_run(lua_State *L) {
   lua_settop(L, 3);
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (status == NS_OK) {
-    lua_pushnil(L);
+    if (!nsl_push_early_end(L, self->ts)) lua_pushnil(L);
     set_outcome(L, 3, "completed", 4);
   } else {
     bool stopped = signalled && status == NS_ECALLBACK;

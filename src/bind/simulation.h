@@ -34,6 +34,7 @@ typedef struct NslTimeStepping {
   const NslHead *parts[NSL_TS_USERVALUES]; /* the user values, which keep them */
   uint64_t class_version; /* the host's, when the callbacks were looked up last */
   bool verbose;
+  bool start_told; /* the first step has looked for bodies that overlap */
 } NslTimeStepping;
 
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
@@ -48,8 +49,11 @@ void nsl_clone_osnsp(lua_State *L, int idx);
 /* The simulation at idx, open, with all its parts open and its callbacks looked up: ready to step. */
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
 
-/* Pushes a solution with room for `capacity` rows, for the simulation at idx. */
-NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity);
+/*
+** Pushes a solution with room for `capacity` rows, for the simulation at idx; observed: the index of a list of the names of
+** columns beside those of the model, 0 for none.
+*/
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed);
 
 /* Tells the solution at idx what the run took. */
 void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
@@ -65,6 +69,15 @@ void nsl_listen(lua_State *L, int idx);
 ** given (then also when the one-step problem had no accepted solution).
 */
 void nsl_advise(lua_State *L, int simulation, NsError *err);
+
+/* Pushes that a contact starts with a gap below 0, as ns_ts_penetrating has found, and what the scheme does of it. */
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row);
+
+/* Before the first step of the simulation at idx: warns of that, once. */
+void nsl_warn_start(lua_State *L, int idx);
+
+/* Pushes that the grid ends before T, and by how much; whether it does. */
+bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts);
 
 /* Methods of TimeStepping that have a file of their own. */
 int nsl_simulation_run(lua_State *L);

@@ -25,18 +25,20 @@ static NslSolution *check_solution(lua_State *L, int idx) {
   return nsl_check(L, idx, &solution_type);
 }
 
-/* Column c, from 0: t, the states, lambda, y, Newton iterations. */
+/* Column c, from 0: t, the states, lambda, y, Newton iterations, observed ones. */
 static double *column(const NsSolution *s, int c) {
   if (c == 0) return s->t;
   if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
   c -= 1 + s->nx;
   if (c < s->m) return s->lambda + (ptrdiff_t)c * s->capacity;
   c -= s->m;
-  return c < s->m ? s->y + (ptrdiff_t)c * s->capacity : s->iterations;
+  if (c < s->m) return s->y + (ptrdiff_t)c * s->capacity;
+  c -= s->m;
+  return c == 0 ? s->iterations : s->observed + (ptrdiff_t)(c - 1) * s->capacity;
 }
 
 static int count_columns(const NsSolution *s) {
-  return 2 + s->nx + 2 * s->m;
+  return 2 + s->nx + 2 * s->m + s->nobserved;
 }
 
 /* ---- names ---- */
@@ -52,13 +54,6 @@ static void add_name(lua_State *L, int names) {
   }
   lua_pop(L, 1);
   lua_rawseti(L, names, c);
-}
-
-static void add_numbered(lua_State *L, int names, const char *stem, int count) {
-  for (int i = 1; i <= count; i++) {
-    lua_pushfstring(L, "%s%d", stem, i);
-    add_name(L, names);
-  }
 }
 
 /* Where the names of the states are made: stack indices, and how many states came before. */
@@ -114,8 +109,58 @@ static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) 
   lua_settop(L, given - 2);
 }
 
+/* Whether a name is one that linking gave: "interaction 3". */
+static bool is_given_by_number(const char *name) {
+  static const char stem[] = "interaction ";
+  size_t length = sizeof stem - 1;
+  return strncmp(name, stem, length) == 0 && strspn(name + length, "0123456789") == strlen(name + length);
+}
+
+/* Whether the name on top (left there) is that of a column. */
+static bool is_taken(lua_State *L, int names) {
+  lua_pushvalue(L, -1);
+  bool taken = lua_rawget(L, names + 1) != LUA_TNIL;
+  lua_pop(L, 1);
+  return taken;
+}
+
+/*
+** Adds the names of y or lambda (`stem`) of all interactions: "tyre.y", "tyre.y[2]" of one that alone has its name, else y1, y2,
+** ... counted over all of them; by these numbers the columns of the others are found too. uses: a table that counts the names of
+** the interactions.
+*/
+static void add_outputs(lua_State *L, int names, int uses, const NsNsds *nsds, const char *stem) {
+  for (int i = 0, number = 1; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    lua_getfield(L, uses, inter->name);
+    bool own = inter->name[0] && !is_given_by_number(inter->name) && lua_tointeger(L, -1) == 1;
+    lua_pop(L, 1);
+    for (int row = 1; row <= inter->m; row++, number++) {
+      if (inter->m == 1) lua_pushfstring(L, "%s.%s", inter->name, stem);
+      else lua_pushfstring(L, "%s.%s[%d]", inter->name, stem, row);
+      bool by_name = own && !is_taken(L, names);
+      lua_pushfstring(L, "%s%d", stem, number);
+      if (by_name) lua_pushvalue(L, -2);
+      else lua_pushvalue(L, -1);
+      add_name(L, names);
+      lua_pushinteger(L, (lua_Integer)lua_rawlen(L, names));
+      lua_rawset(L, names + 1); /* the number's column */
+      lua_pop(L, 1);
+    }
+  }
+}
+
+/* Pushes a table that counts the uses of each interaction's name. */
+static void push_interaction_uses(lua_State *L, const NsNsds *nsds) {
+  lua_newtable(L);
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    lua_pushstring(L, nsds->interactions[i]->name);
+    count_use(L, lua_gettop(L) - 1);
+  }
+}
+
 /* Fills names and index for the graph of the simulation at `simulation`. */
-static void add_names(lua_State *L, int names, int simulation, const NsSolution *s) {
+static void add_names(lua_State *L, int names, int simulation, const NsNsds *nsds) {
   int top = lua_gettop(L), list = top + 4;
   StateNames states = {names, top + 1, 0, 0, 0};
   lua_pushliteral(L, "t");
@@ -128,23 +173,36 @@ static void add_names(lua_State *L, int names, int simulation, const NsSolution 
     for (lua_Integer i = 1; lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list))
       walk_state_names(L, &states, list + 1, add);
   lua_settop(L, top);
-  add_numbered(L, names, "lambda", s->m);
-  add_numbered(L, names, "y", s->m);
+  push_interaction_uses(L, nsds);
+  add_outputs(L, names, top + 1, nsds, "lambda");
+  add_outputs(L, names, top + 1, nsds, "y");
+  lua_settop(L, top);
   lua_pushliteral(L, "newton_iterations");
   add_name(L, names);
 }
 
-NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity) {
+/* Adds the names in the list at `observed`. */
+static void add_observed(lua_State *L, int names, int observed) {
+  int count = (int)lua_rawlen(L, observed);
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(L, observed, i);
+    if (is_taken(L, names)) luaL_error(L, "run: observe: '%s' is a column of the solution already", lua_tostring(L, -1));
+    add_name(L, names);
+  }
+}
+
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed) {
   const NsTimeStepping *ts = nsl_check_simulation(L, simulation)->ts;
   NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
   int idx = lua_gettop(L);
-  if (ns_solution_new(&self->solution, ts, capacity) != NS_OK)
+  if (ns_solution_new(&self->solution, ts, capacity, observed ? (int)lua_rawlen(L, observed) : 0) != NS_OK)
     luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
   lua_newtable(L);
   lua_newtable(L);
-  add_names(L, idx + 2, simulation, self->solution);
+  add_names(L, idx + 2, simulation, ts->nsds);
+  if (observed) add_observed(L, idx + 2, observed);
   lua_setfield(L, idx + 1, "index");
   lua_setfield(L, idx + 1, "names");
   lua_setiuservalue(L, idx, 1);
@@ -380,7 +438,7 @@ static int solution_length(lua_State *L) {
   return 1;
 }
 
-/* sol.t, .x, .lambda, .y, .iterations, .status, .message, .stats; a column by its name; a method. */
+/* A method; a column by its name; sol.x, .lambda, .y, .iterations, .status, .message, .stats. */
 static int solution_index(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   const NsSolution *s = self->solution;
@@ -389,17 +447,18 @@ static int solution_index(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING)
     return luaL_error(L, "solution: expected the name of a field or of a column, got %s", nsl_describe(L, 2));
   const char *key = lua_tostring(L, 2);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "index");
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, -2) != LUA_TNIL) return column_view(L, self, (int)lua_tointeger(L, -1) - 1);
   if (strcmp(key, "x") == 0) return block(L, self, s->x, s->nx);
   if (strcmp(key, "lambda") == 0) return block(L, self, s->lambda, s->m);
   if (strcmp(key, "y") == 0) return block(L, self, s->y, s->m);
-  if (strcmp(key, "iterations") == 0) return column_view(L, self, count_columns(s) - 1);
+  if (strcmp(key, "iterations") == 0) return column_view(L, self, 1 + s->nx + 2 * s->m);
   lua_getiuservalue(L, 1, 1);
   if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0)
     return lua_getfield(L, -1, key), 1;
-  lua_getfield(L, -1, "index");
-  lua_pushvalue(L, 2);
-  if (lua_rawget(L, -2) == LUA_TNIL) return 1;
-  return column_view(L, self, (int)lua_tointeger(L, -1) - 1);
+  return lua_pushnil(L), 1;
 }
 
 /* Nothing of a record can be assigned. */

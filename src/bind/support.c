@@ -189,6 +189,26 @@ int nsl_display(lua_State *L, int first) {
   return 0;
 }
 
+/* Address used as a registry key: a table with the keys of what was told. */
+static const char told_key;
+
+void nsl_warn_once(lua_State *L, const char *key, const char *text) {
+  int top = lua_gettop(L);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &told_key) != LUA_TTABLE) {
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &told_key);
+    lua_replace(L, top + 1);
+  }
+  if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
+    lua_pushboolean(L, true);
+    lua_setfield(L, top + 1, key);
+    lua_warning(L, "nslua: ", 1);
+    lua_warning(L, text, 0);
+  }
+  lua_settop(L, top);
+}
+
 void nsl_need_stack(lua_State *L, int n) {
   if (!lua_checkstack(L, n)) luaL_error(L, NSL_NO_STACK);
 }

@@ -75,6 +75,9 @@ const char *nsl_describe(lua_State *L, int idx);
 */
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx);
 
+/* Lua's warn("nslua: TEXT"), for each key the first time only. */
+void nsl_warn_once(lua_State *L, const char *key, const char *text);
+
 /* What is said when Lua's stack has no room for more values. */
 #define NSL_NO_STACK "not enough memory for the stack"
 

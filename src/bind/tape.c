@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/digest.h"
 #include "bind/dual.h"
 #include "bind/matrix.h"
 #include "bind/trace.h"
@@ -193,10 +194,17 @@ NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args) {
   return trace;
 }
 
-bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args) {
+uint64_t nsl_trace_objects(lua_State *L, int nargs, const NslTraceArg *args) {
+  uint64_t sum = 0;
+  for (int a = 0; a < nargs; a++)
+    if (!nsl_trace_is_input(&args[a])) sum = 31 * sum + nsl_digest(L, args[a].index);
+  return sum;
+}
+
+bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, uint64_t held) {
   const NslTrace *trace = lua_touserdata(L, at);
   int objects = 0;
-  if (trace->nargs != nargs) return false;
+  if (trace->nargs != nargs || trace->objects != held) return false;
   for (int a = 0; a < nargs; a++) {
     const NslTraceArg *mine = &trace->args[a];
     if (mine->kind != args[a].kind || mine->rows != args[a].rows || mine->cols != args[a].cols) return false;

@@ -39,6 +39,7 @@ typedef struct NslTrace {
   bool moves[NSL_TRACE_ARGS]; /* whether a value depends on the argument */
   bool constant[NSL_TRACE_ARGS]; /* whether the derivatives by the argument are the same everywhere */
   bool touched;               /* the inputs of the last argument may be other than 0 */
+  uint64_t objects; /* nsl_digest of the objects among the arguments, when it was made */
   NslTraceResult result;
   int rows;           /* of NSL_RESULT_ROWS */
   bool returns_last;  /* FILLED: and returned too */
@@ -76,8 +77,12 @@ void nsl_trace_read(lua_State *L, const NslTraceArg *arg, double *in);
 /* Pushes a new trace for these arguments, without a tape; it keeps the objects among them. */
 NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args);
 
-/* Whether the trace at stack index `at` is one for these arguments. */
-bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args);
+/*
+** Whether the trace at stack index `at` is one for these arguments. `held`: nsl_trace_objects of them, which tells whether an
+** object holds what it held when it was made.
+*/
+bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, uint64_t held);
+uint64_t nsl_trace_objects(lua_State *L, int nargs, const NslTraceArg *args);
 
 /* Closes the tape of the trace at index `at` and takes the room for its numbers; that of a native Jacobian. */
 void nsl_trace_close(lua_State *L, NslTrace *trace, int at);

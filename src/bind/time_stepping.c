@@ -2,6 +2,8 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,8 +38,8 @@ static void check_parts(lua_State *L, const NslTimeStepping *self) {
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
-/* Looks the methods of one list of the graph up again. */
-static void find_methods(lua_State *L, int graph, const char *list, bool relations) {
+/* Calls f for the systems, or for the relations, of the graph. */
+static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
   lua_getiuservalue(L, graph, 1);
   lua_getfield(L, -1, list);
   for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
@@ -45,10 +47,14 @@ static void find_methods(lua_State *L, int graph, const char *list, bool relatio
       lua_getiuservalue(L, -1, 2);
       lua_remove(L, -2);
     }
-    nsl_find_methods(L, -1);
-    if (!relations) nsl_find_boundary_methods(L, -1);
+    f(L, lua_gettop(L));
   }
   lua_pop(L, 3);
+}
+
+static void find_methods_of_system(lua_State *L, int idx) {
+  nsl_find_methods(L, idx);
+  nsl_find_boundary_methods(L, idx);
 }
 
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
@@ -58,10 +64,16 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   check_parts(L, self);
   if (self->class_version != self->host->class_version) {
     lua_getiuservalue(L, idx, NSL_TS_NSDS);
-    find_methods(L, lua_gettop(L), "ds", false);
-    find_methods(L, lua_gettop(L), "interactions", true);
+    for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_find_methods);
     lua_pop(L, 1);
     self->class_version = self->host->class_version;
+  }
+  if (self->host->compiled_methods) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    for_each_callee(L, lua_gettop(L), "ds", false, nsl_renew_traces);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
+    lua_pop(L, 1);
   }
   return self;
 }
@@ -96,6 +108,54 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
+/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
+enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
+
+bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
+  long steps = ns_ts_steps(ts);
+  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
+  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
+  if (!isfinite(T) || !(T - end > rounding)) return false;
+  double next = ns_time_grid_step(ts->grid, steps);
+  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
+  char text[160];
+  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
+  int length = snprintf(text, sizeof text, start, end, T);
+  size_t left = sizeof text - (size_t)length;
+  if (next > 0) snprintf(text + length, left, "one more, of h = %.10g, would go past it", next);
+  else snprintf(text + length, left, "the grid has no further point");
+  lua_pushstring(L, text);
+  return true;
+}
+
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
+  char y[40];
+  snprintf(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
+  lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
+                  "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
+}
+
+/* What can not be prepared is told by the step itself. */
+void nsl_warn_start(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  NsTimeStepping *ts = self->ts;
+  if (self->start_told) return;
+  self->start_told = true;
+  if (!ns_ts_may_keep_penetration(ts)) return;
+  NsError unheard = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
+  ts->nsds->busy = true;
+  int row = 0;
+  const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, &row) : NULL;
+  ts->nsds->busy = false;
+  nsl_leave(self->host, edge);
+  if (!inter) return;
+  nsl_push_penetration(L, ts, inter, row);
+  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
+  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
+  lua_pop(L, 2);
+}
+
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
 static int make(lua_State *L, NsSimulationKind kind) {
   lua_settop(L, 4);
@@ -121,6 +181,11 @@ static int make(lua_State *L, NsSimulationKind kind) {
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK)
     nsl_raise(L, &err);
+  if (nsl_push_early_end(L, self->ts)) {
+    lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
+    nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
+    lua_settop(L, 5);
+  }
   return 1;
 }
 
@@ -153,6 +218,7 @@ static int new_combined(lua_State *L) { return new_projecting(L, NS_COMBINED_PRO
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
   NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
   nsl_listen(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   NsStatus status = ns_ts_compute_step(self->ts, &err);
@@ -171,6 +237,7 @@ static int ts_next(lua_State *L) {
 static int ts_initialize(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
   NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
   self->ts->nsds->busy = true;
   NsStatus status = ns_ts_prepare(self->ts, &err);
@@ -249,15 +316,24 @@ static int ts_set_newton_max(lua_State *L) {
   return 0;
 }
 
-/* setNewtonTolerance(relative [, absolute]); the absolute one is 1e-4 of the relative one when it is not given. */
+/* setNewtonTolerance(relative [, absolute]); the absolute one is 0 when it is not given. */
 static int ts_set_newton_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
-  double atol = lua_isnoneornil(L, 3) ? 1e-4 * rtol : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
+  double atol = lua_isnoneornil(L, 3) ? 0 : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
   if (!(rtol > 0)) luaL_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
   if (atol < 0) luaL_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
   ts->newton.rtol = rtol;
   ts->newton.atol = atol;
+  return 0;
+}
+
+/* setNewtonAbsoluteResidual(r): an iterate whose residuals are all at most r, in the units of their rows, passes; 0: none does. */
+static int ts_set_newton_absolute(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
+  if (r < 0) luaL_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
+  ts->newton.absolute = r;
   return 0;
 }
 
@@ -479,6 +555,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"load_state", nsl_simulation_load},
                                    {"setNewtonMaxIteration", ts_set_newton_max},
                                    {"setNewtonTolerance", ts_set_newton_tolerance},
+                                   {"setNewtonAbsoluteResidual", ts_set_newton_absolute},
                                    {"setMaxSubsteps", ts_set_max_substeps},
                                    {"setConstraintTolerance", ts_set_constraint_tolerance},
                                    {"setComputeResiduY", ts_accept_flag},

@@ -205,12 +205,19 @@ static int elementwise(lua_State *L, NsTapeOp op, const Operand *a, const Operan
   return 1;
 }
 
+/* sum + term, which the callback gets from a library that may add up in another order. */
+static int add_term(lua_State *L, int sum, int term) {
+  int node = record(L, NS_TAPE_ADD, sum, term);
+  ns_tape_loosen(tracer(L)->tape, node);
+  return node;
+}
+
 /* Sum of products, from the first on; 0 of none. */
 static int dot(lua_State *L, const Operand *a, const Operand *b) {
   int sum = a->n > 0 ? -1 : nsl_constant_node(L, tracer(L), 0);
   for (int i = 0; i < a->n; i++) {
     int term = record(L, NS_TAPE_MUL, element(L, a, i), element(L, b, i));
-    sum = sum < 0 ? term : record(L, NS_TAPE_ADD, sum, term);
+    sum = i == 0 ? term : add_term(L, sum, term);
   }
   return sum;
 }
@@ -231,7 +238,7 @@ static int product(lua_State *L, bool matrix_first) {
       double a = matrix_first ? m->data[i + (ptrdiff_t)j * m->ld] : m->data[j + (ptrdiff_t)i * m->ld];
       if (a == 0) continue;
       int term = record(L, NS_TAPE_MUL, nsl_constant_node(L, tracer(L), a), element(L, &v, j));
-      sum = sum < 0 ? term : record(L, NS_TAPE_ADD, sum, term);
+      sum = sum < 0 ? term : add_term(L, sum, term);
     }
     out->own[i] = sum < 0 ? nsl_constant_node(L, tracer(L), 0) : sum;
   }
@@ -401,7 +408,7 @@ static int meta_call(lua_State *L) {
 static int method_sum(lua_State *L) {
   const NslTracedVector *v = check(L, 1);
   int sum = nsl_constant_node(L, tracer(L), 0);
-  for (int i = 0; i < v->n; i++) sum = i == 0 ? v->node[0] : record(L, NS_TAPE_ADD, sum, v->node[i * v->step]);
+  for (int i = 0; i < v->n; i++) sum = i == 0 ? v->node[0] : add_term(L, sum, v->node[i * v->step]);
   return push_node(L, sum);
 }
 
@@ -417,12 +424,16 @@ static int method_norm(lua_State *L) {
   const NslTracedVector *v = check(L, 1);
   double p = luaL_optnumber(L, 2, 2);
   Operand self = operand(L, 1);
-  if (p == 2) return push_node(L, record(L, NS_TAPE_SQRT, dot(L, &self, &self), 0));
+  if (p == 2) {
+    int length = record(L, NS_TAPE_SQRT, dot(L, &self, &self), 0);
+    ns_tape_loosen(tracer(L)->tape, length);
+    return push_node(L, length);
+  }
   if (p != 1 && p != HUGE_VAL) return luaL_error(L, "norm: expected 1, 2 or math.huge, got %f", p);
   int result = nsl_constant_node(L, tracer(L), 0);
   for (int i = 0; i < v->n; i++) {
     int modulus = record(L, NS_TAPE_ABS, v->node[i * v->step], 0);
-    result = i == 0 ? modulus : record(L, p == 1 ? NS_TAPE_ADD : NS_TAPE_MAX, result, modulus);
+    result = i == 0 ? modulus : p == 1 ? add_term(L, result, modulus) : record(L, NS_TAPE_MAX, result, modulus);
   }
   return push_node(L, result);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/forest.h"
 #include "base/memory.h"
 #include "integrators/edges.h"
 
@@ -79,6 +80,7 @@ struct NsEulerMoreau {
   double *guess;                /* m: where the one-step problem's solver starts */
   double *x_from, *lambda_from; /* the point where q was formed */
   double *f, *r, *rho;          /* N */
+  double *terms, *noise, *scale, *delta; /* N each: of the test of an iterate, see NsStepBlock */
   double *y;                    /* m: h at the iterate */
   double *x_gamma;              /* N: gamma x + (1 - gamma) x_k */
 
@@ -92,26 +94,17 @@ struct NsEulerMoreau {
   long factorizations;
 };
 
-static int find(int *parent, int i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 /* Joins the systems that a K couples; fills cluster numbers in order of first appearance. */
 static void find_clusters(NsEulerMoreau *em, int *parent) {
   NsNsds *nsds = em->nsds;
   for (int i = 0; i < nsds->nds; i++) parent[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
     NsInteraction *inter = nsds->interactions[e];
-    if (inter->nds == 2 && ns_relation_has_K(inter->relation)) {
-      int a = find(parent, inter->ds[0]->index), b = find(parent, inter->ds[1]->index);
-      parent[a > b ? a : b] = a > b ? b : a;
-    }
+    if (inter->nds == 2 && ns_relation_has_K(inter->relation))
+      ns_forest_join(parent, inter->ds[0]->node, inter->ds[1]->node);
   }
-  for (int i = 0; i < nsds->nds; i++) {
-    int root = find(parent, i);
-    em->nodes[i].cluster = root == i ? em->nclusters++ : em->nodes[root].cluster;
-  }
+  em->nclusters = ns_forest_number(parent, nsds->nds, parent);
+  for (int i = 0; i < nsds->nds; i++) em->nodes[i].cluster = parent[i];
 }
 
 /* Chains the systems of each cluster, in the NSDS's order. */
@@ -189,8 +182,8 @@ static void allocate_clusters(NsEulerMoreau *em, const int *of_system) {
 }
 
 static void allocate_vectors(NsEulerMoreau *em) {
-  double **states[] = {&em->x_k, &em->known, &em->x,       &em->x_from,    &em->f,
-                       &em->r,   &em->rho,   &em->x_gamma, &em->free_step, &em->work};
+  double **states[] = {&em->x_k, &em->known,   &em->x,         &em->x_from, &em->f,     &em->r,     &em->rho,
+                       &em->x_gamma, &em->free_step, &em->work, &em->terms,  &em->noise, &em->scale, &em->delta};
   double **multipliers[] = {&em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&em->arena, em->N);
   for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
@@ -278,6 +271,7 @@ static void take_memory(NsEulerMoreau *em) {
 
 void ns_euler_moreau_restart(NsEulerMoreau *em) {
   take_memory(em);
+  memset(em->scale, 0, (size_t)em->N * sizeof *em->scale);
 }
 
 void ns_euler_moreau_place(NsEulerMoreau *em, const double *lambda) {
@@ -503,7 +497,7 @@ static NsStatus factor_cluster(NsEulerMoreau *em, int c, bool fresh, NsError *er
   cluster->factored = false;
   if (status != NS_OK) return status;
   em->factorizations++;
-  status = ns_lu_factor(cluster->lu, cluster->W, cluster->n);
+  status = ns_lu_factor_fair(cluster->lu, cluster->W, cluster->n);
   if (status != NS_OK) return singular(em, c, status, err);
   double *formed = cluster->W;
   cluster->W = cluster->factors_of;
@@ -687,88 +681,196 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s) 
 
 /* ---- the test of an iterate ---- */
 
-static double largest(const double *v, int n) {
-  double most = 0;
-  for (int i = 0; i < n; i++)
-    if (fabs(v[i]) > most || isnan(v[i])) most = fabs(v[i]);
-  return most;
+/* What the terms of the rows of one system are made of, but for r: M x, M x_k, h theta f, h (1 - theta) f_k, h (1 - gamma) r_k. */
+static void add_terms_of_system(NsEulerMoreau *em, const Node *node) {
+  int n = node->ds->base.n, o = node->offset;
+  double *terms = em->terms + o, wf = em->h * em->options.theta;
+  const NsCoef *M = &node->ds->M;
+  for (int i = o; i < o + n; i++) em->work[i] = fabs(em->x[i]) + fabs(em->x_k[i]);
+  for (int i = 0; i < n; i++) terms[i] = fabs(wf * em->f[o + i]) + fabs(em->known[o + i]);
+  if (ns_coef_given(M)) ns_coef_add_sizes(M, em->work + o, terms);
+  for (int i = 0; !ns_coef_given(M) && i < n; i++) terms[i] += em->work[o + i];
 }
 
-/* What of |a| is above atol, over the scale. */
-static double against(double a, double atol, double scale) {
-  return a <= atol ? 0 : (a - atol) / scale;
-}
-
-static void state_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
-  double *delta = em->work;
-  memcpy(delta, em->rho, (size_t)em->N * sizeof(double));
-  for (int c = 0; c < em->nclusters; c++)
-    ns_lu_solve(em->clusters[c].lu, 1, delta + em->clusters[c].offset, em->clusters[c].n);
-  for (int i = 0; i < em->nsds->nds; i++) {
-    const Node *node = &em->nodes[i];
-    int n = node->ds->base.n, o = node->offset;
-    double scale = fmax(fmax(largest(em->x + o, n), largest(em->x_k + o, n)), largest(em->free_step + o, n));
-    double value = against(largest(delta + o, n), atol, scale);
-    if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = i;
+/* The inputs of the interactions, h gamma r, each by itself; of a linear one each of its multipliers by itself. */
+static void add_terms_of_inputs(NsEulerMoreau *em) {
+  double factor = em->h * em->weight_r;
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &em->nodes[edge->parts[p].node];
+      int at = edge->parts[p].at, n = node->ds->base.n;
+      double *terms = em->terms + node->offset;
+      if (edge->linear_input)
+        ns_step_add_sizes(factor, n, edge->inter->m, edge->B + at, edge->inter->nx, em->lambda + edge->row, terms);
+      for (int i = 0; !edge->linear_input && i < n; i++) terms[i] += fabs(factor * edge->g[at + i]);
+    }
   }
 }
 
-/* The largest |M_ij| of a row; 1 without M. */
-static double row_of_mass(const NsCoef *M, int i) {
-  double most = 0;
-  if (!ns_coef_given(M)) return 1;
-  for (int j = 0; M->value && j < M->cols; j++) most = fmax(most, fabs(M->value[i + (size_t)j * (size_t)M->rows]));
-  return most;
-}
-
-/* The largest term of row i, but for those of M. */
-static double term(const NsEulerMoreau *em, int i) {
-  double f = em->h * em->options.theta * em->f[i], r = em->h * em->weight_r * em->r[i];
-  return fmax(fmax(fabs(f), fabs(r)), fabs(em->known[i]));
+/* What the terms of the rows that have the derivative of unknown j in them make of it. */
+static double size_by_terms(const double *terms, const NsCoef *M, int j) {
+  double least = INFINITY;
+  if (!ns_coef_given(M)) return terms[j];
+  for (int i = 0; M->value && i < M->rows; i++) {
+    double m = fabs(M->value[i + (size_t)j * (size_t)M->rows]);
+    if (m > 0) least = fmin(least, terms[i] / m);
+  }
+  return least <= DBL_MAX ? least : 0;
 }
 
 /*
-** W^-1 rho is small whatever rho is where a derivative is nearly infinite, as that of a root is beside 0. In a row with a
-** derivative rho must be small against its terms, too, or else be next to nothing among those of the whole system.
+** The own size of every unknown: the largest of x, x_k, the free step, of what the multipliers add to that, W^-1 h gamma B
+** lambda, and of what the terms of its row make of it: a state that these keep at 0 has the size of what cancels.
 */
-static void equation_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
-  const double nothing = 1e-8;
-  for (int d = 0; d < em->nsds->nds; d++) {
-    const Node *node = &em->nodes[d];
-    int n = node->ds->base.n, o = node->offset;
-    double size = fmax(largest(em->x + o, n), largest(em->x_k + o, n));
-    for (int i = o; i < o + n; i++) size = fmax(size, term(em, i));
-    for (int i = o; i < o + n; i++) {
-      double rho = fabs(em->rho[i]), mass = rho > atol + nothing * size ? row_of_mass(&node->ds->M, i - o) : 0;
-      double scale = fmax(mass * fmax(fabs(em->x[i]), fabs(em->x_k[i])), term(em, i));
-      if (mass > 0 && rho / scale > residual->equation) residual->equation = rho / scale, residual->violated_ds = d;
-    }
-  }
-}
-
-/* The scale of y_i is that of the terms it is made of: |y_i|, and C_i x, D_i lambda. */
-static void output_residual(NsEulerMoreau *em, const double *y, double atol, NsStepResidual *residual) {
+static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance) {
+  double *moved = em->work, factor = em->h * em->weight_r;
+  memset(moved, 0, (size_t)em->N * sizeof *moved);
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
-    int m = edge->inter->m, nx = edge->inter->nx;
-    const double *x = gather(em, edge, em->x), *lambda = em->lambda + edge->row;
-    for (int i = 0; i < m; i++) {
-      int row = edge->row + i;
-      double scale = fmax(fabs(y[row]), fabs(em->y[row]));
-      for (int k = 0; k < nx; k++) scale = fmax(scale, fabs(edge->C[i + (size_t)k * (size_t)m] * x[k]));
-      for (int j = 0; edge->D && j < m; j++)
-        scale = fmax(scale, fabs(edge->D[i + (size_t)j * (size_t)m] * lambda[j]));
-      double value = against(fabs(em->y[row] - y[row]), atol, scale);
-      if (value > residual->output || isnan(value)) residual->output = value, residual->worst_interaction = e;
+    for (int t = 0; t < edge->ntouched; t++) {
+      const Cluster *cluster = &em->clusters[edge->touched[t]];
+      ns_step_add_sizes(factor, cluster->n, edge->inter->m, edge->X[t], cluster->n, em->lambda + edge->row,
+                        moved + cluster->offset);
+    }
+  }
+  for (int d = 0; d < em->nsds->nds; d++) {
+    const Node *node = &em->nodes[d];
+    for (int j = 0, i = node->offset; j < node->ds->base.n; j++, i++) {
+      double own = fmax(fmax(fabs(em->x[i]), fabs(em->x_k[i])), fmax(fabs(em->free_step[i]), moved[i]));
+      own = fmax(own, size_by_terms(em->terms + node->offset, &node->ds->M, j));
+      double size = ns_step_size(tolerance, own, moved[i]);
+      em->scale[i] = tolerance->damped ? fmax(em->scale[i], size) : size;
     }
   }
 }
 
-NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol) {
+/* What the rows are rounded from: each unknown by its size, and h gamma B lambda. */
+static void measure_noise(NsEulerMoreau *em) {
+  memset(em->noise, 0, (size_t)em->N * sizeof *em->noise);
+  for (int c = 0; c < em->nclusters; c++) {
+    const Cluster *cluster = &em->clusters[c];
+    ns_step_add_sizes(1, cluster->n, cluster->n, cluster->factors_of, cluster->n, em->scale + cluster->offset,
+                      em->noise + cluster->offset);
+  }
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &em->nodes[edge->parts[p].node];
+      ns_step_add_sizes(em->h * em->weight_r, node->ds->base.n, edge->inter->m, edge->B + edge->parts[p].at,
+                        edge->inter->nx, em->lambda + edge->row, em->noise + node->offset);
+    }
+  }
+}
+
+/* The system of a cluster that an unknown belongs to. */
+static int system_of(const NsEulerMoreau *em, const Cluster *cluster, int unknown) {
+  int found = cluster->first;
+  for (int i = cluster->first; i >= 0; i = em->nodes[i].next)
+    if (em->nodes[i].offset <= cluster->offset + unknown) found = i;
+  return found;
+}
+
+static void state_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
+  for (int c = 0; c < em->nclusters; c++) {
+    const Cluster *cluster = &em->clusters[c];
+    int o = cluster->offset, worst = 0;
+    NsStepBlock block = {cluster->n,    cluster->lu,   em->rho + o,   em->terms + o,
+                         em->noise + o, em->scale + o, em->delta + o, em->work + o};
+    double value = ns_step_unknowns(&block, atol, &worst);
+    ns_step_add_state(residual, value, system_of(em, cluster, worst));
+  }
+}
+
+/* Whether a row has a derivative in it. */
+static bool has_derivative(const NsCoef *M, int i) {
+  if (!ns_coef_given(M)) return true;
+  for (int j = 0; M->value && j < M->cols; j++)
+    if (M->value[i + (size_t)j * (size_t)M->rows] != 0) return true;
+  return false;
+}
+
+/*
+** W^-1 rho is small whatever rho is where a derivative is nearly infinite, as that of a root is beside 0. So rho must be small
+** against the terms of its row, too; not in an algebraic row, whose terms may be nothing but rho.
+*/
+static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
+  double *most = em->work;
+  memcpy(most, em->terms, (size_t)em->N * sizeof *most);
+  for (int d = 0; d < em->nsds->nds; d++) {
+    const Node *node = &em->nodes[d];
+    int n = em->clusters[node->cluster].n, o = node->offset;
+    if (ns_coef_given(&node->ds->M)) ns_coef_add_sizes(&node->ds->M, em->scale + o, most + o);
+    for (int i = o; i < o + node->ds->base.n; i++) {
+      if (!ns_coef_given(&node->ds->M)) most[i] += em->scale[i];
+      double value = ns_step_row(em->rho[i], em->terms[i], em->noise[i], most[i], n);
+      residual->rho = fmax(residual->rho, fabs(em->rho[i]));
+      if (value > residual->equation && has_derivative(&node->ds->M, i - o)) ns_step_add_equation(residual, value, d);
+    }
+  }
+}
+
+/* The size of an output's row: the largest of |y|, |h| and of its terms, C_ij x_j and D_ij lambda_j. */
+static double size_of_output(NsEulerMoreau *em, const Edge *edge, const double *y, int i) {
+  int m = edge->inter->m, row = edge->row + i;
+  double most = fmax(fabs(y[row]), fabs(em->y[row]));
+  most = ns_step_largest(1, edge->inter->nx, edge->C, m, i, gather(em, edge, em->x), most);
+  return edge->D ? ns_step_largest(1, m, edge->D, m, i, em->lambda + edge->row, most) : most;
+}
+
+/* What an output may be off by rounding of x, each unknown by its own size. */
+static double rounding_of_output(NsEulerMoreau *em, const Edge *edge, int i) {
+  const double *scale = gather(em, edge, em->scale);
+  double sum = 0;
+  for (int k = 0; k < edge->inter->nx; k++)
+    sum += fabs(edge->C[i + (size_t)k * (size_t)edge->inter->m] * scale[k]);
+  return ns_step_roundings(edge->inter->nx) * sum;
+}
+
+/* The terms of the outputs in the one-step problem, as its solver measures them. */
+static void measure_problem(NsEulerMoreau *em, double *terms) {
+  memset(terms, 0, (size_t)em->m * sizeof *terms);
+  ns_step_add_sizes(1, em->m, em->m, em->matrix, em->m, em->lambda, terms);
+}
+
+static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance,
+                            NsStepResidual *residual) {
+  measure_problem(em, em->work_y);
+  for (int e = 0; e < em->nsds->ninteractions; e++) {
+    const Edge *edge = &em->edges[e];
+    for (int i = 0; i < edge->inter->m; i++) {
+      double gap = em->y[edge->row + i] - y[edge->row + i];
+      double size = ns_step_size(tolerance, size_of_output(em, edge, y, i), em->work_y[edge->row + i]);
+      residual->gap = fmax(residual->gap, fabs(gap));
+      double nothing = fmax(tolerance->atol, rounding_of_output(em, edge, i));
+      ns_step_add_output(residual, ns_step_output(gap, size, nothing), e);
+    }
+  }
+}
+
+/* The measures of the state equations, by the present W. */
+static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
+  residual->state = residual->equation = 0;
+  measure_noise(em);
+  state_residual(em, atol, residual);
+  equation_residual(em, residual);
+}
+
+/*
+** Beside a point where a derivative is infinite the last W does not tell what rounding of x is in a row, nor how far an iterate
+** is from the solution; W at the iterate does.
+*/
+NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance) {
   NsStepResidual residual = {0};
-  state_residual(em, atol, &residual);
-  equation_residual(em, atol, &residual);
-  output_residual(em, y, atol, &residual);
+  for (int d = 0; d < em->nsds->nds; d++) add_terms_of_system(em, &em->nodes[d]);
+  add_terms_of_inputs(em);
+  measure_unknowns(em, tolerance);
+  output_residual(em, y, tolerance, &residual);
+  measure_equations(em, tolerance->atol, &residual);
+  if (ns_step_converged(&residual, tolerance)) return residual;
+  bool near = tolerance->damped && residual.state <= ns_step_near * tolerance->rtol;
+  if (!tolerance->late && !near && !ns_step_only_rows_miss(&residual, tolerance)) return residual;
+  if (ns_euler_moreau_linearize(em, NULL) == NS_OK) measure_equations(em, tolerance->atol, &residual);
   return residual;
 }
 

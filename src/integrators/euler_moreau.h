@@ -75,10 +75,10 @@ void ns_euler_moreau_q(NsEulerMoreau *em, double *q);
 void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s);
 
 /*
-** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). What is below
-** atol, in the units of x or y, counts as 0.
+** How far the iterate (evaluated) is from the equations, `y` being what the one-step problem gave (m). Linearises at the
+** iterate, and measures anew, when it does not pass and either the tolerance says `late`, or only rows keep it from passing.
 */
-NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, double atol);
+NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance);
 
 /* y at the (evaluated) iterate: m elements. */
 const double *ns_euler_moreau_output(const NsEulerMoreau *em);

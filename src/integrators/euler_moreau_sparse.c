@@ -186,7 +186,7 @@ static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError 
 
 /* An interaction's x, out of the systems' vectors that `of` picks. */
 static const double *gather(NsEulerMoreauSparse *em, const NsInteraction *inter, const double *stacked) {
-  if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->index];
+  if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->node];
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
     memcpy(em->pair_x + at, stacked + em->offset[inter->ds[p]->node], (size_t)inter->ds[p]->n * sizeof(double));
   return em->pair_x;
@@ -222,6 +222,7 @@ NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMore
   for (int i = 0; i < em->nsds->nds; i++) {
     const NsDs *ds = em->nsds->ds[i];
     memcpy(em->x + em->offset[i], ds->x_k, (size_t)ds->n * sizeof *em->x);
+    memcpy(em->guess + em->offset[i], ds->change, (size_t)ds->n * sizeof *em->x);
     double *q = em->q + em->offset[i];
     for (int k = 0; em->weight_r != 1 && k < ds->n; k++) q[k] = -h * (1 - em->weight_r) * ds->r_k[k];
   }
@@ -247,9 +248,9 @@ static NsStatus move_states(NsEulerMoreauSparse *em, const double *dx, NsError *
 NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z, NsError *err) {
   NsStatus status = move_states(em, z, err);
   if (status != NS_OK) return status;
-  memcpy(em->guess, z, (size_t)em->N * sizeof *z);
   for (int i = 0; i < em->nsds->nds; i++) {
     NsDs *ds = em->nsds->ds[i];
+    memcpy(ds->change, z + em->offset[i], (size_t)ds->n * sizeof *ds->change);
     memcpy(ds->x, em->x + em->offset[i], (size_t)ds->n * sizeof *ds->x);
     memset(ds->r, 0, (size_t)ds->n * sizeof *ds->r);
     ds->x_version++;
@@ -265,8 +266,4 @@ NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z,
       for (int k = 0; k < inter->ds[p]->n; k++) inter->ds[p]->r[k] += em->pair_r[from + k];
   }
   return NS_OK;
-}
-
-void ns_euler_moreau_sparse_visit(NsEulerMoreauSparse *em, NsVisitor visitor, void *context) {
-  visitor(context, "guess", em->guess, (size_t)em->N * sizeof *em->guess);
 }

@@ -45,7 +45,4 @@ NsSparseStep ns_euler_moreau_sparse_problem(const NsEulerMoreauSparse *em);
 */
 NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z, NsError *err);
 
-/* Walks what it remembers from one step to the next: the states' part of the guess. */
-void ns_euler_moreau_sparse_visit(NsEulerMoreauSparse *em, NsVisitor visitor, void *context);
-
 #endif

@@ -81,9 +81,10 @@ static void take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
   double **velocities[] = {&mj->v_k, &mj->F_k,       &mj->v,    &mj->v_from, &mj->F,         &mj->p, &mj->rho,
-                           &mj->work, &mj->free_step, &mj->held, &mj->shift,  &mj->correction};
+                           &mj->work, &mj->free_step, &mj->held, &mj->shift,  &mj->correction, &mj->terms, &mj->noise,
+                           &mj->scale};
   double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec,
-                             &mj->guess, &mj->nu};
+                             &mj->guess, &mj->nu, &mj->output_terms};
   for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
     *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
@@ -91,7 +92,7 @@ static void take_vectors(NsMoreauJean *mj) {
   for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
     *multipliers[i] = ns_arena_doubles(arena, mj->m);
   int rows = mj->m < DENSE_ROWS ? mj->m : DENSE_ROWS;
-  mj->rate_room = ns_arena_doubles(arena, 4 * (ptrdiff_t)mj->m);
+  mj->rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)mj->m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, mj->m);
@@ -457,7 +458,7 @@ static NsStatus form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err
 static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   mj->factorizations++;
   ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->W);
-  NsStatus status = ns_lu_factor(node->lu, node->W, node->ds->nv);
+  NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->ds->nv);
   node->factored = status == NS_OK;
   node->fresh = true;
   if (status == NS_OK) return NS_OK;
@@ -589,61 +590,129 @@ void ns_moreau_jean_advance(NsMoreauJean *mj, const double *lambda, double s) {
 
 /* ---- the test of an iterate ---- */
 
-static double largest(const double *v, int n) {
-  double most = 0;
-  for (int i = 0; i < n; i++)
-    if (fabs(v[i]) > most || isnan(v[i])) most = fabs(v[i]);
-  return most;
+/*
+** The sizes of the terms of the rows of one system beside its impulses, M dv, h theta F and h (1 - theta) F_k; and of what these
+** are rounded from, W v and h theta dF/dq q.
+*/
+static void measure_system(NsMoreauJean *mj, const NsMjNode *node) {
+  int n = node->ds->nv, nq = node->ds->nq, o = node->v;
+  double *terms = mj->terms + o, *noise = mj->noise + o;
+  double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
+  for (int i = 0; i < n; i++) {
+    double f = wf != 0 ? wf * mj->F[o + i] : 0, f_k = wk != 0 ? wk * mj->F_k[o + i] : 0;
+    terms[i] += fabs(mj->rho[o + i] + f + f_k + mj->p[o + i]) + fabs(f) + fabs(f_k);
+    noise[i] = 0;
+  }
+  ns_step_add_sizes(1, n, n, node->W, n, mj->scale + o, noise);
+  if (node->by_q) {
+    ns_step_add_sizes(1, n, nq, node->by_q, n, mj->q + node->q, noise);
+  } else {
+    for (int i = 0; i < n; i++) mj->work[o + i] = wf * mj->q[node->q + i];
+    ns_coef_add_sizes(&node->ds->K, mj->work + o, noise);
+  }
 }
 
-/* What of |a| is above atol, over the scale. */
-static double against(double a, double atol, double scale) {
-  return a <= atol ? 0 : (a - atol) / scale;
-}
-
-static void state_residual(NsMoreauJean *mj, double atol, NsStepResidual *residual) {
+/* The components of a rigid body's velocity have one unit, as have those of its rotation: frames turn them into each other. */
+static void join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    int n = node->ds->nv, o = node->v;
-    memcpy(mj->correction + o, mj->rho + o, (size_t)n * sizeof *mj->correction);
-    ns_lu_solve(node->lu, 1, mj->correction + o, n);
-    double scale = fmax(fmax(largest(mj->v + o, n), largest(mj->v_k + o, n)), largest(mj->free_step + o, n));
-    double value = against(largest(mj->correction + o, n), atol, scale);
-    if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = d;
+    for (int i = 0; node->ds->kind == NS_NEWTON_EULER && i < 6; i += 3) {
+      ns_step_join(mj->scale + node->v + i);
+      ns_step_join(mj->terms + node->v + i);
+      ns_step_join(mj->noise + node->v + i);
+    }
   }
 }
 
-/* The scale of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. */
-static double output_scale(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double scale = fabs(ns_mj_law_output(mj, edge, i));
-  for (int p = 0; p < edge->nparts; p++) {
-    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
-    for (int j = 0; j < node->ds->nv; j++) {
-      double H = edge->parts[p].H[i + (size_t)j * (size_t)edge->m];
-      double speed = fmax(fabs(mj->v[node->v + j]), fabs(mj->v_k[node->v + j]));
-      scale = fmax(scale, fabs(H) * fmax(speed, fabs(mj->free_step[node->v + j])));
+/*
+** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms, and the velocities that they make,
+** into moved.
+*/
+static void add_impulses(NsMoreauJean *mj, double *moved) {
+  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    double weight = ns_mj_impulse_weight(mj, edge);
+    for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
+      const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+      const double *H = edge->parts[p].H, *lambda = mj->lambda + edge->row;
+      for (int j = 0; j < node->ds->nv; j++, H += edge->m)
+        for (int i = 0; i < edge->m; i++) mj->terms[node->v + j] += weight * fabs(H[i] * lambda[i]);
+      ns_step_add_sizes(weight, node->ds->nv, edge->m, edge->parts[p].X, node->ds->nv, lambda, moved + node->v);
     }
   }
-  return scale;
+}
+
+/* The own size of every velocity: of v, v_k, the free step, and of what the impulses add to that. */
+static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *tolerance) {
+  double *moved = mj->work;
+  memset(mj->terms, 0, (size_t)mj->Nv * sizeof *mj->terms);
+  memset(moved, 0, (size_t)mj->Nv * sizeof *moved);
+  add_impulses(mj, moved);
+  for (int i = 0; i < mj->Nv; i++) {
+    double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
+    mj->scale[i] = ns_step_size(tolerance, own, moved[i]);
+  }
+}
+
+static void state_residual(NsMoreauJean *mj, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+  measure_velocities(mj, tolerance);
+  for (int d = 0; d < mj->nsds->nds; d++) measure_system(mj, &mj->nodes[d]);
+  join_vectors(mj);
+  for (int d = 0; d < mj->nsds->nds; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    int n = node->ds->nv, o = node->v, worst;
+    NsStepBlock block = {n,             node->lu,      mj->rho + o,        mj->terms + o,
+                         mj->noise + o, mj->scale + o, mj->correction + o, mj->work + o};
+    ns_step_add_state(residual, ns_step_unknowns(&block, tolerance->atol, &worst), d);
+    for (int i = o; i < o + n; i++) {
+      residual->rho = fmax(residual->rho, fabs(mj->rho[i]));
+      ns_step_add_equation(residual, ns_step_row(mj->rho[i], mj->terms[i], mj->noise[i], mj->terms[i] + mj->noise[i], n), d);
+    }
+  }
+}
+
+/* The size of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. */
+static double output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double size = fabs(ns_mj_law_output(mj, edge, i));
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsMjPart *part = &edge->parts[p];
+    const NsMjNode *node = &mj->nodes[part->node];
+    const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
+    for (int k = 0; k < 3; k++)
+      size = ns_step_largest(1, node->ds->nv, part->H, edge->m, i, speeds[k] + node->v, size);
+  }
+  return size;
+}
+
+/* The terms of the outputs in the one-step problem, |q| + |W| |lambda|, as its solver measures them. */
+static void measure_problem(const NsMoreauJean *mj, double *terms) {
+  const NsSparse *W = mj->problem.sparse;
+  int n = mj->problem.n;
+  for (int i = 0; i < n; i++) terms[i] = fabs(mj->qvec[i]);
+  if (mj->problem.W) ns_step_add_sizes(1, n, n, mj->problem.W, n, mj->guess, terms);
+  for (int j = 0; W && j < n; j++)
+    for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) terms[W->row[k]] += fabs(W->value[k] * mj->guess[j]);
 }
 
 /* That of a row; the rows of a contact with tangents, one law, have the largest of theirs. */
-static double law_scale(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double scale = output_scale(mj, edge, i);
+static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
+  const double *terms = mj->output_terms + edge->active;
+  double size = ns_step_size(tolerance, output_size(mj, edge, i), terms[i]);
   for (int k = 0; edge->inter->law->class->joint && k < edge->m; k++)
-    scale = fmax(scale, output_scale(mj, edge, k));
-  return scale;
+    size = fmax(size, ns_step_size(tolerance, output_size(mj, edge, k), terms[k]));
+  return size;
 }
 
-NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double atol) {
+NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, const NsStepTolerance *tolerance) {
   NsStepResidual residual = {0};
-  state_residual(mj, atol, &residual);
+  state_residual(mj, tolerance, &residual);
+  measure_problem(mj, mj->output_terms);
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
-      double off = fabs(ns_mj_law_output(mj, edge, i) - y[edge->active + i]);
-      double value = against(off, atol, law_scale(mj, edge, i));
-      if (value > residual.output || isnan(value)) residual.output = value, residual.worst_interaction = e;
+      double gap = ns_mj_law_output(mj, edge, i) - y[edge->active + i];
+      residual.gap = fmax(residual.gap, fabs(gap));
+      ns_step_add_output(&residual, ns_step_output(gap, law_size(mj, edge, tolerance, i), tolerance->atol), e);
     }
   }
   return residual;
@@ -663,13 +732,18 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 /* ---- acceptance ---- */
 
 /*
-** An iterate without impulses moves on by the correction that its residual measured, W^-1 rho, which is within the
-** tolerance, when the iteration contracts: what is left is at most a tenth of what passed.
+** Systems without impulses move on by the correction that their residual measured, W^-1 rho, which is within the
+** tolerance, where the iteration contracts: what is left is at most a tenth of what passed.
 ** Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.8.
 */
 static NsStatus correct(NsMoreauJean *mj, NsError *err) {
-  if (mj->problem.n > 0 || mj->combined || largest(mj->correction, mj->Nv) > 0.1 * largest(mj->free_step, mj->Nv)) return NS_OK;
-  for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v[i] - mj->correction[i]);
+  if (mj->problem.n > 0 || mj->combined) return NS_OK;
+  for (int d = 0; d < mj->nsds->nds; d++) {
+    int n = mj->nodes[d].ds->nv, o = mj->nodes[d].v;
+    double correction = ns_step_relative(n, mj->correction + o, mj->scale + o);
+    if (correction > 0.1 * ns_step_relative(n, mj->free_step + o, mj->scale + o)) continue;
+    for (int i = o; i < o + n; i++) mj->v[i] = flushed(mj->v[i] - mj->correction[i]);
+  }
   ns_mj_move_coordinates(mj);
   return ns_moreau_jean_finite(mj, err);
 }

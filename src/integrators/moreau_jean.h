@@ -87,7 +87,7 @@ int ns_moreau_jean_interaction(const NsMoreauJean *mj, int row);
 void ns_moreau_jean_advance(NsMoreauJean *mj, const double *lambda, double s);
 
 /* How far the iterate (evaluated) is from the equations, `y` being what the problem's solution gave. */
-NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, double atol);
+NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, const NsStepTolerance *tolerance);
 
 /* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
 NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err);

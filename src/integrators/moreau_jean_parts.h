@@ -86,6 +86,8 @@ struct NsMoreauJean {
   bool *shut;                /* m: contacts that take part, as forecast or as enlarged since */
   double *work, *free_step;  /* Nv */
   double *correction;        /* Nv: W^-1 rho of the last residual */
+  double *terms, *noise, *scale; /* Nv: of that residual, see NsStepBlock */
+  double *output_terms;      /* m: the same of the rows of the problem */
 
   /* the problem */
   NsMixedGroup *groups;

@@ -191,6 +191,7 @@ static NsStatus form_velocity_rows(NsMoreauJeanSparse *mj, NsError *err) {
     }
     if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t, mj->x + o, mj->v + o, mj->F + o, err);
     if (status != NS_OK) return status;
+    memcpy(mj->guess + o, ds->base.change, (size_t)n * sizeof *mj->guess);
     bound_velocities(mj, ds, o);
     for (int k = 0; k < n; k++) mj->q[o + k] -= h * theta * mj->F[o + k];
   }
@@ -305,13 +306,14 @@ static NsStatus account_step(NsMoreauJeanSparse *mj, const double *z, NsEnergyAc
   return NS_OK;
 }
 
-static void write_systems(NsMoreauJeanSparse *mj) {
+static void write_systems(NsMoreauJeanSparse *mj, const double *z) {
   for (int i = 0; i < mj->nsds->nds; i++) {
     NsMechanicalDs *ds = system_at(mj, i);
     size_t bytes = (size_t)ds->nv * sizeof *ds->v;
     memcpy(ds->q, mj->x + mj->offset[i], bytes);
     memcpy(ds->v, mj->v + mj->offset[i], bytes);
     memcpy(ds->base.r, mj->p + mj->offset[i], bytes);
+    memcpy(ds->base.change, z + mj->offset[i], bytes);
     ns_boundary_pick(ds->boundary, mj->held + mj->offset[i], ds->base.reaction);
     ds->base.x_version++;
     ds->base.moved = true;
@@ -328,8 +330,7 @@ NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, N
       mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->v[o + k] + (1 - theta) * ds->v_k[k]);
   }
   if (account && (status = account_step(mj, z, account, err)) != NS_OK) return status;
-  memcpy(mj->guess, z, (size_t)mj->N * sizeof *z);
-  write_systems(mj);
+  write_systems(mj, z);
   to_outputs(mj, mj->v, mj->change);
   for (int e = 0, row = 0; e < mj->nsds->ninteractions; row += mj->nsds->interactions[e++]->m) {
     NsInteraction *inter = mj->nsds->interactions[e];
@@ -339,8 +340,4 @@ NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, N
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
   }
   return NS_OK;
-}
-
-void ns_moreau_jean_sparse_visit(NsMoreauJeanSparse *mj, NsVisitor visitor, void *context) {
-  visitor(context, "guess", mj->guess, (size_t)mj->N * sizeof *mj->guess);
 }

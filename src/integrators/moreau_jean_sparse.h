@@ -48,7 +48,4 @@ NsSparseStep ns_moreau_jean_sparse_problem(const NsMoreauJeanSparse *mj);
 */
 NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, NsEnergyAccount *account, NsError *err);
 
-/* Walks what it remembers from one step to the next: the states' part of the guess. */
-void ns_moreau_jean_sparse_visit(NsMoreauJeanSparse *mj, NsVisitor visitor, void *context);
-
 #endif

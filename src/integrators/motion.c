@@ -13,6 +13,9 @@
 
 enum { MAX_PROJECTIONS = 10 };
 
+/* How many times what is rounding of an output counts as rounding when a projection does not come nearer; a callback that loses 3 digits. */
+static const double STILL = 1e3;
+
 /* A dynamical system in the stack. */
 typedef struct Node {
   NsMechanicalDs *ds;
@@ -40,10 +43,11 @@ struct NsMotion {
   Edge *edges;
   int nnodes; /* as many as were made: the graph may grow after that */
   int *row_edge;
-  double *y, *u, *rounding, *bias, *a_free, *F, *H, *X;
+  double *y, *u, *rounding, *u_terms, *bias, *a_free, *F, *H, *X;
   double *lambda;       /* m zeros */
   double *room;         /* for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
+  double *still;        /* m: of a projection, below which |y| is rounding beside that of its terms */
   NsLu *lu;             /* of order `order` */
   int order;
 };
@@ -77,9 +81,10 @@ static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
 static void take_vectors(NsMotion *motion) {
   NsArena *arena = &motion->arena;
   int m = motion->view.m, Nv = motion->view.Nv;
-  size_t most = 4 * (size_t)m;
+  size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
   double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
-                     &motion->rhs, &motion->answer, &motion->lambda};
+                     &motion->rhs, &motion->answer, &motion->lambda,   &motion->u_terms,
+                     &motion->still};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   motion->a_free = ns_arena_doubles(arena, Nv);
   motion->F = ns_arena_doubles(arena, Nv);
@@ -98,6 +103,7 @@ static void show_vectors(NsMotion *motion) {
   view->y = motion->y;
   view->u = motion->u;
   view->rounding = motion->rounding;
+  view->u_terms = motion->u_terms;
   view->bias = motion->bias;
   view->a_free = motion->a_free;
   view->F = motion->F;
@@ -194,7 +200,7 @@ void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, do
 }
 
 static const Node *node_of(const NsMotion *motion, const NsInteraction *inter, int part) {
-  return &motion->nodes[inter->ds[part]->index];
+  return &motion->nodes[inter->ds[part]->node];
 }
 
 /* The interaction's argument and its rate, out of stacked vectors. */
@@ -223,13 +229,17 @@ static void place_H(NsMotion *motion, const Edge *edge) {
   }
 }
 
-/* What rounding there is in y: that of the terms of C x, and of y itself. */
+/* What rounding there is in y: that of the terms of C x, and of what y has beside it (e of C x + e). */
 static void measure_rounding(NsMotion *motion, const Edge *edge) {
   int m = edge->inter->m;
   for (int i = 0; i < m; i++) {
-    double sum = fabs(motion->y[edge->row + i]);
-    for (int j = 0; j < edge->inter->nx; j++) sum += fabs(edge->C[i + (size_t)j * (size_t)m] * edge->x[j]);
-    motion->rounding[edge->row + i] = 4 * DBL_EPSILON * sum;
+    double sum = 0, rest = motion->y[edge->row + i];
+    for (int j = 0; j < edge->inter->nx; j++) {
+      double term = edge->C[i + (size_t)j * (size_t)m] * edge->x[j];
+      sum += fabs(term);
+      rest -= term;
+    }
+    motion->rounding[edge->row + i] = 4 * DBL_EPSILON * (sum + fabs(rest));
   }
 }
 
@@ -242,6 +252,20 @@ static NsStatus output_rate(NsMotion *motion, const Edge *edge, const NsRelation
   return edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, at, motion->room, rate, err);
 }
 
+/* Of u: those of C qdot, and dh/dt. */
+static void measure_terms_of_rate(NsMotion *motion, const Edge *edge) {
+  int m = edge->inter->m;
+  for (int i = 0; i < m; i++) {
+    double sum = 0, terms = 0;
+    for (int j = 0; j < edge->inter->nx; j++) {
+      double term = edge->C[i + (size_t)j * (size_t)m] * edge->qdot[j];
+      sum += term;
+      terms += fabs(term);
+    }
+    motion->u_terms[edge->row + i] = terms + fabs(motion->u[edge->row + i] - sum);
+  }
+}
+
 static NsStatus evaluate_output(NsMotion *motion, Edge *edge, double t, const double *q, const double *v, NsError *err) {
   NsInteraction *inter = edge->inter;
   gather_argument(motion, edge, q, v);
@@ -252,7 +276,9 @@ static NsStatus evaluate_output(NsMotion *motion, Edge *edge, double t, const do
   if (status != NS_OK) return status;
   place_H(motion, edge);
   measure_rounding(motion, edge);
-  return output_rate(motion, edge, &at, motion->u + edge->row, err);
+  status = output_rate(motion, edge, &at, motion->u + edge->row, err);
+  measure_terms_of_rate(motion, edge);
+  return status;
 }
 
 NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
@@ -386,6 +412,67 @@ void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const d
   }
 }
 
+bool ns_motion_straight(const NsMotion *motion, int row) {
+  return motion->edges[motion->row_edge[row]].linear;
+}
+
+double ns_motion_straight_part(const NsMotion *motion, int row, const double *q) {
+  const Edge *edge = &motion->edges[motion->row_edge[row]];
+  double sum = 0;
+  for (int p = 0, at = 0; p < edge->inter->nds; p++) {
+    const Node *node = node_of(motion, edge->inter, p);
+    for (int j = 0; j < node->ds->nq; j++, at++)
+      sum += edge->C[row - edge->row + (size_t)at * (size_t)edge->inter->m] * q[node->q + j];
+  }
+  return sum;
+}
+
+/* w' M w of one system (M NULL: the identity) for w times 2^-*exponent, which brings the largest element near 1. */
+static double scaled_energy(int n, const double *M, const double *w, int *exponent) {
+  double most = 0, energy = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(w[i]));
+  *exponent = 0;
+  if (most > 0 && isfinite(most)) (void)frexp(most, exponent);
+  for (int j = 0; j < n; j++) {
+    double sum = M ? 0 : ldexp(w[j], -*exponent);
+    for (int i = 0; M && i < n; i++) sum += M[i + (size_t)j * (size_t)n] * ldexp(w[i], -*exponent);
+    energy += sum * ldexp(w[j], -*exponent);
+  }
+  return fabs(energy);
+}
+
+void ns_motion_even(const NsMotion *motion, const double *w, double *out) {
+  for (int d = 0; d < motion->nsds->nds; d++) {
+    const Node *node = &motion->nodes[d];
+    int n = node->ds->nv, exponent;
+    double energy = scaled_energy(n, node->M, w + node->v, &exponent);
+    for (int i = 0; i < n; i++) {
+      double own = node->M ? node->M[i + (size_t)i * (size_t)n] : 1;
+      out[node->v + i] = own > 0 ? ldexp(sqrt(energy / own), exponent) : fabs(w[node->v + i]);
+    }
+  }
+}
+
+void ns_motion_fastest(const NsMotion *motion, const double *V, double *out) {
+  for (int d = 0; d < motion->nsds->nds; d++) {
+    const Node *node = &motion->nodes[d];
+    const double *part = V + node->v;
+    bool rigid = node->ds->kind == NS_NEWTON_EULER;
+    for (int i = 0; i < node->ds->nq; i++)
+      out[node->q + i] = rigid && i >= 3 ? 0.5 * (part[3] + part[4] + part[5]) : part[i];
+  }
+}
+
+bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
+  for (int d = 0; d < motion->nsds->nds; d++) {
+    const NsMechanicalDs *ds = motion->nodes[d].ds;
+    if (ns_mechanical_driven(ds) || ds->fint_function.value || ds->mint_function.value) return true;
+  }
+  for (int k = 0; k < n; k++)
+    if (motion->edges[motion->row_edge[rows[k]]].inter->relation->hdot.value) return true;
+  return false;
+}
+
 /* ---- constraints that act ---- */
 
 /* The solution of least norm of W z = rhs, for a W that is singular to rounding. */
@@ -436,13 +523,28 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
 
 /* ---- projection ---- */
 
-/* The row whose output is farthest from 0, against its rounding; *off is how far. */
+/* What is rounding of y for a projection: 4 spacings of what it is now, and of rounding of the largest that it has been. */
+static void measure_still(NsMotion *motion, int n, const int *rows, double *reach) {
+  for (int k = 0; k < n; k++) {
+    double off = fabs(motion->y[rows[k]]);
+    reach[rows[k]] = fmax(reach[rows[k]], off);
+    motion->still[rows[k]] = 4 * DBL_EPSILON * fmax(off, 4 * DBL_EPSILON * reach[rows[k]]);
+  }
+}
+
+/* How far a row is from 0, over what is rounding. At most 1: it is there. */
+static double distance(const NsMotion *motion, int row) {
+  double off = fabs(motion->y[row]);
+  return off <= DBL_MIN ? 0 : off / (motion->rounding[row] + motion->still[row]);
+}
+
+/* The row that is farthest from 0, by that measure. */
 static int farthest(const NsMotion *motion, int n, const int *rows, double *off) {
-  int worst = 0;
+  int worst = rows[0];
   *off = 0;
   for (int k = 0; k < n; k++) {
-    double value = fabs(motion->y[rows[k]]);
-    if (value > motion->rounding[rows[k]] && value > *off) *off = value, worst = rows[k];
+    double value = distance(motion, rows[k]);
+    if (value > *off) *off = value, worst = rows[k];
   }
   return worst;
 }
@@ -464,22 +566,30 @@ static void shift(NsMotion *motion, int n, const int *rows, const double *z, dou
   ns_motion_move(motion, way, 1, q);
 }
 
-static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *q, const double *v,
-                                    double *W, NsError *err) {
-  double before = INFINITY, off;
+/*
+** Newton's method. It ends at rounding, or where it stands still not far from that (STILL): rounding may be larger than it is
+** told to be where a callback cancels terms. `work`, y' W^-1 y, is the square of the correction in the kinetic norm.
+*/
+static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q,
+                                    const double *v, double *W, NsError *err) {
+  double before = INFINITY, work_before = INFINITY, off;
   for (int i = 0;; i++) {
     NsStatus status = prepare_rows(motion, n, rows, t, q, v, err);
     if (status != NS_OK) return status;
+    if (i == 0) measure_still(motion, n, rows, reach);
     int worst = farthest(motion, n, rows, &off);
-    if (off == 0 || (off <= 1e-12 && off > 0.5 * before)) return NS_OK;
-    if (i == MAX_PROJECTIONS || !(off < 10 * before))
-      return ns_fail(err, NS_ENOCONV, "interaction '%s': the constraint can not be kept: y = %.3g after %d projections",
-                     motion->edges[motion->row_edge[worst]].inter->name, off, i);
+    if (off <= 1 || (off <= STILL && off > 0.5 * before)) return NS_OK;
     for (int k = 0; k < n; k++) motion->rhs[k] = -motion->y[rows[k]];
     status = solve_rows(motion, n, rows, W, motion->answer, err);
     if (status != NS_OK) return status;
+    double work = 0;
+    for (int k = 0; k < n; k++) work += motion->rhs[k] * motion->answer[k];
+    if (i == MAX_PROJECTIONS || !(fabs(work) <= 100 * work_before))
+      return ns_fail(err, NS_ENOCONV, "interaction '%s': the constraint can not be kept: y = %.3g after %d projections",
+                     motion->edges[motion->row_edge[worst]].inter->name, motion->y[worst], i);
     shift(motion, n, rows, motion->answer, q);
     before = off;
+    work_before = fabs(work);
   }
 }
 
@@ -491,9 +601,9 @@ static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, d
   return status;
 }
 
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
-                           NsError *err) {
-  NsStatus status = project_coordinates(motion, n, rows, t, q, v, W, err);
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v,
+                           double *W, NsError *err) {
+  NsStatus status = project_coordinates(motion, n, rows, t, reach, q, v, W, err);
   return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
 }
 

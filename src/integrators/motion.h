@@ -20,6 +20,7 @@ typedef struct NsMotion NsMotion;
 typedef struct NsMotionView {
   int Nq, Nv, m;
   const double *y, *u, *rounding; /* m: outputs, their velocities, the rounding errors of the outputs */
+  const double *u_terms;          /* m: the sum of the |terms| of u */
   const double *bias;             /* m */
   const double *a_free, *F;       /* Nv: accelerations without lambda, and forces */
   const double *H;                /* m x Nv, leading dimension m */
@@ -81,12 +82,31 @@ double ns_motion_speed(const NsMotion *motion, int row, const double *v);
 /* y'' (of a row that was coupled) for the accelerations a. */
 double ns_motion_output_acceleration(const NsMotion *motion, int row, const double *a);
 
+/* Whether y of a row is C q + e with a constant C; C q for coordinates of any kind (a change of q, a slope). */
+bool ns_motion_straight(const NsMotion *motion, int row);
+double ns_motion_straight_part(const NsMotion *motion, int row, const double *q);
+
 /*
-** Moves q and v back on the constraints of the rows listed: y = 0 and u = 0, by corrections of least kinetic norm. Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.2. NS_ENOCONV
-** naming the interaction; NS_ENOMEM.
+** out (Nv) = sqrt(w' M w / M_ii) with the mass and the w (Nv) of the system that i is of: how large an element would be that had
+** all of the energy of the system's w. What is compared with it is compared in the element's own unit. M is that of the last free
+** accelerations.
 */
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *q, double *v, double *W,
-                           NsError *err);
+void ns_motion_even(const NsMotion *motion, const double *w, double *out);
+
+/* out (Nq): how fast coordinates go at most that move with velocities up to V (Nv, none negative). */
+void ns_motion_fastest(const NsMotion *motion, const double *V, double *out);
+
+/* Whether something of the motion may be a function of time: a force that scripts compute, the place of a constraint listed. */
+bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
+
+/*
+** Moves q and v back on the constraints of the rows listed: y = 0 and u = 0, by corrections of least kinetic norm. A row is at 0
+** when |y| is rounding: of its terms, of what it was corrected by, or twice over of `reach` (m, by row), the largest |y| that it has
+** had, which takes this one in. Hairer and Wanner, Solving Ordinary Differential Equations
+** II, section VII.2. NS_ENOCONV naming the interaction; NS_ENOMEM.
+*/
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v,
+                           double *W, NsError *err);
 
 /* The second half of that: u = 0 at the coordinates as they are. */
 NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,

@@ -65,12 +65,14 @@ struct NsSchatzmanPaoli {
   /* the iterate */
   double *q, *q_from, *v, *middle; /* N; middle: where the forces are taken */
   double *F, *p, *rho, *work, *free_step; /* N */
+  double *terms, *noise, *scale, *delta; /* N: of the test of an iterate, see NsStepBlock */
+  double *output_terms; /* m: the same of the rows of the problem */
   double *y, *lambda, *lambda_from; /* m */
 
   /* the problem */
   NsMixedGroup *groups;
   NsMixedProblem problem;
-  double *matrix, *qvec, *guess, *room; /* room: 5 m */
+  double *matrix, *qvec, *guess, *room; /* room: (NS_DIFFERENCE_ROOM + 1) m */
   NsSparse *sparse;
   double h_formed, theta_formed;
   long factorizations;
@@ -142,12 +144,13 @@ static void join(NsSchatzmanPaoli *sp) {
 static void take_vectors(NsSchatzmanPaoli *sp) {
   NsArena *arena = &sp->arena;
   double **states[] = {&sp->q_k, &sp->q_m, &sp->v_k, &sp->q,    &sp->q_from,   &sp->v, &sp->middle,
-                       &sp->F,   &sp->p,   &sp->rho, &sp->work, &sp->free_step};
-  double **rows[] = {&sp->y_m, &sp->y, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess};
+                       &sp->F,   &sp->p,   &sp->rho, &sp->work, &sp->free_step, &sp->terms, &sp->noise, &sp->scale,
+                       &sp->delta};
+  double **rows[] = {&sp->y_m, &sp->y, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, sp->N);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, sp->m);
   int dense = sp->m <= DENSE_ROWS ? sp->m : 0;
-  sp->room = ns_arena_doubles(arena, 5 * (ptrdiff_t)sp->m);
+  sp->room = ns_arena_doubles(arena, (NS_DIFFERENCE_ROOM + 1) * (ptrdiff_t)sp->m);
   sp->matrix = ns_arena_matrix(arena, dense, dense);
   sp->groups = ns_arena_take(arena, (size_t)sp->m, sizeof *sp->groups);
 }
@@ -375,7 +378,7 @@ static NsStatus form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
 
 static NsStatus factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
   sp->factorizations++;
-  NsStatus status = ns_lu_factor(node->lu, node->W, node->n);
+  NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->n);
   node->factored = status == NS_OK;
   node->factored_first = node->first;
   if (status == NS_OK) return NS_OK;
@@ -501,56 +504,106 @@ void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, doub
 
 /* ---- the test of an iterate ---- */
 
-static double largest(const double *v, int n) {
-  double most = 0;
-  for (int i = 0; i < n; i++)
-    if (fabs(v[i]) > most || isnan(v[i])) most = fabs(v[i]);
-  return most;
-}
-
-/* What of |a| is above atol, over the scale. */
-static double against(double a, double atol, double scale) {
-  return a <= atol ? 0 : (a - atol) / scale;
-}
-
-/* The scale of a change of coordinate i: its own changes, or a thousandth of itself, whose rounding is in them. */
+/* The own size of a change of coordinate i: its changes, or a thousandth of itself, whose rounding is in them. */
 static double scale_of(const NsSchatzmanPaoli *sp, int i) {
   double steps = fmax(fabs(sp->q[i] - sp->q_k[i]), fabs(sp->q_k[i] - sp->q_m[i]));
   return fmax(fmax(steps, fabs(sp->free_step[i])), 1e-3 * fabs(sp->q_k[i]));
 }
 
-static void state_residual(NsSchatzmanPaoli *sp, double atol, NsStepResidual *residual) {
-  for (int d = 0; d < sp->nsds->nds; d++) {
-    const Node *node = &sp->nodes[d];
-    double scale = 0;
-    memcpy(sp->work + node->o, sp->rho + node->o, bytes_of(node->n));
-    ns_lu_solve(node->lu, 1, sp->work + node->o, node->n);
-    for (int i = node->o; i < node->o + node->n; i++) scale = fmax(scale, scale_of(sp, i));
-    double value = against(largest(sp->work + node->o, node->n), atol, scale);
-    if (value > residual->state || isnan(value)) residual->state = value, residual->worst_ds = d;
+/*
+** The sizes of the terms of the rows of one system beside its impulses, M (q+ - 2 q_k + q-) and h^2 F; and of what these
+** are rounded from, W q and h^2 dF/dq q.
+*/
+static void measure_system(NsSchatzmanPaoli *sp, const Node *node) {
+  int n = node->n, o = node->o;
+  double h = sp->h, *room = sp->work + o;
+  for (int i = o; i < o + n; i++) {
+    double f = h * h * sp->F[i], p = h * sp->p[i];
+    sp->terms[i] += fabs(sp->rho[i] + f + p) + fabs(f);
+    sp->noise[i] = 0;
+    sp->work[i] = fabs(sp->q[i]) + 2 * fabs(sp->q_k[i]) + fabs(sp->q_m[i]);
   }
+  ns_step_add_sizes(1, n, n, node->W, n, room, sp->noise + o);
+  if (node->by_q) {
+    ns_step_add_sizes(h * h, n, n, node->by_q, n, sp->middle + o, sp->noise + o);
+    return;
+  }
+  for (int i = 0; i < n; i++) room[i] = h * h * sp->middle[o + i];
+  ns_coef_add_sizes(&node->ds->K, room, sp->noise + o);
 }
 
-static double output_scale(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
-  double scale = 0;
-  for (int p = 0; p < edge->nparts; p++) {
-    const Node *node = &sp->nodes[edge->parts[p].node];
-    for (int j = 0; j < node->n; j++) {
-      double H = edge->H[i + (size_t)(edge->parts[p].at + j) * (size_t)edge->m];
-      scale = fmax(scale, fabs(H) * scale_of(sp, node->o + j) / sp->h);
+/*
+** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms, and the changes that they make,
+** into moved.
+*/
+static void add_impulses(NsSchatzmanPaoli *sp, double *moved) {
+  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+    const Edge *edge = &sp->edges[e];
+    const double *lambda = sp->lambda + edge->row;
+    for (int p = 0; p < edge->nparts; p++) {
+      const Node *node = &sp->nodes[edge->parts[p].node];
+      const double *H = edge->H_k + (size_t)edge->parts[p].at * (size_t)edge->m;
+      for (int j = 0; j < node->n; j++, H += edge->m)
+        for (int i = 0; i < edge->m; i++) sp->terms[node->o + j] += sp->h * fabs(H[i] * lambda[i]);
+      ns_step_add_sizes(sp->h, node->n, edge->m, edge->parts[p].X, node->n, lambda, moved + node->o);
     }
   }
-  return fmax(scale, fabs(law_output(sp, edge, i)));
 }
 
-NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, double atol) {
+static void measure_changes(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance) {
+  double *moved = sp->work;
+  memset(sp->terms, 0, bytes_of(sp->N));
+  memset(moved, 0, bytes_of(sp->N));
+  add_impulses(sp, moved);
+  for (int i = 0; i < sp->N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(scale_of(sp, i), moved[i]), moved[i]);
+}
+
+static void state_residual(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+  measure_changes(sp, tolerance);
+  for (int d = 0; d < sp->nsds->nds; d++) measure_system(sp, &sp->nodes[d]);
+  for (int d = 0; d < sp->nsds->nds; d++) {
+    const Node *node = &sp->nodes[d];
+    int o = node->o, worst;
+    NsStepBlock block = {node->n,       node->lu,      sp->rho + o,   sp->terms + o,
+                         sp->noise + o, sp->scale + o, sp->delta + o, sp->work + o};
+    ns_step_add_state(residual, ns_step_unknowns(&block, tolerance->atol, &worst), d);
+    for (int i = o; i < o + node->n; i++) {
+      residual->rho = fmax(residual->rho, fabs(sp->rho[i]));
+      ns_step_add_equation(residual, ns_step_row(sp->rho[i], sp->terms[i], sp->noise[i], sp->terms[i] + sp->noise[i], node->n), d);
+    }
+  }
+}
+
+static double output_size(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
+  double size = fabs(law_output(sp, edge, i));
+  for (int p = 0; p < edge->nparts; p++) {
+    const Node *node = &sp->nodes[edge->parts[p].node];
+    const double *H = edge->H + (size_t)edge->parts[p].at * (size_t)edge->m;
+    size = ns_step_largest(1 / sp->h, node->n, H, edge->m, i, sp->scale + node->o, size);
+  }
+  return size;
+}
+
+/* The terms of the outputs in the one-step problem, |q| + |W| |lambda|, as its solver measures them. */
+static void measure_problem(const NsSchatzmanPaoli *sp, double *terms) {
+  const NsSparse *W = sp->problem.sparse;
+  for (int i = 0; i < sp->m; i++) terms[i] = fabs(sp->qvec[i]);
+  if (sp->problem.W) ns_step_add_sizes(1, sp->m, sp->m, sp->problem.W, sp->m, sp->guess, terms);
+  for (int j = 0; W && j < sp->m; j++)
+    for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) terms[W->row[k]] += fabs(W->value[k] * sp->guess[j]);
+}
+
+NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, const NsStepTolerance *tolerance) {
   NsStepResidual residual = {0};
-  state_residual(sp, atol, &residual);
+  state_residual(sp, tolerance, &residual);
+  measure_problem(sp, sp->output_terms);
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     for (int i = 0; i < edge->m; i++) {
-      double value = against(fabs(law_output(sp, edge, i) - y[edge->row + i]), atol, output_scale(sp, edge, i));
-      if (value > residual.output || isnan(value)) residual.output = value, residual.worst_interaction = e;
+      double gap = law_output(sp, edge, i) - y[edge->row + i];
+      double size = ns_step_size(tolerance, output_size(sp, edge, i), sp->output_terms[edge->row + i]);
+      residual.gap = fmax(residual.gap, fabs(gap));
+      ns_step_add_output(&residual, ns_step_output(gap, size, tolerance->atol), e);
     }
   }
   return residual;
@@ -595,7 +648,7 @@ static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsE
 }
 
 NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
-  double *u = sp->room + 4 * sp->m;
+  double *u = sp->room + NS_DIFFERENCE_ROOM * (ptrdiff_t)sp->m;
   NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
   if (good != NS_OK) return good;
   for (int e = 0; e < sp->nsds->ninteractions; e++) {

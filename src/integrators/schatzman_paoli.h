@@ -74,7 +74,7 @@ const double *ns_schatzman_paoli_guess(const NsSchatzmanPaoli *sp);
 void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, double s);
 
 /* How far the iterate (evaluated) is from the equations, `y` being what the problem's solution gave. */
-NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, double atol);
+NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, const NsStepTolerance *tolerance);
 
 /* Whether every number of the iterate is finite; the name of the first system with one that is not goes to err. */
 NsStatus ns_schatzman_paoli_finite(const NsSchatzmanPaoli *sp, NsError *err);

@@ -67,6 +67,18 @@ void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, 
   }
 }
 
+void ns_dense_solve_unit_lower(int n, int m, const double *A, int lda, double *X, int ldx) {
+  if ((double)n * n * m > GEMM_SMALL) {
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, m, 1, A, lda, X, ldx);
+    return;
+  }
+  for (int j = 0; j < m; j++) {
+    double *x = X + (ptrdiff_t)j * ldx;
+    for (int k = 0; k < n; k++)
+      for (int i = k + 1; x[k] != 0 && i < n; i++) x[i] -= A[i + (ptrdiff_t)k * lda] * x[k];
+  }
+}
+
 void ns_dense_axpy(int n, double alpha, const double *restrict x, double *restrict y) {
   int i = 0;
   if (n > AXPY_SMALL) {

@@ -26,6 +26,9 @@ void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A,
 void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
                    double *C, int ldc);
 
+/* X = L^-1 X with L the lower triangle of A (n x n), its diagonal taken as ones; X is n x m. */
+void ns_dense_solve_unit_lower(int n, int m, const double *A, int lda, double *X, int ldx);
+
 /* y = y + alpha x; both contiguous, n elements, not overlapping. */
 void ns_dense_axpy(int n, double alpha, const double *x, double *y);
 

@@ -1,29 +1,41 @@
 /*
 ** lu.c
-** Dense LU: scaled partial pivoting up to order 16, dgetrf above.
+** Dense LU: scaled partial pivoting up to order 16, dgetrf above; pivots that do not depend on units; in blocks where rows stay in their order.
 */
 #include "linalg/lu.h"
 
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "linalg/dense.h"
 
-enum { SMALL = 16 };
+enum { SMALL = 16, NARROW = 8 }; /* columns that are eliminated by loops: fewer products than a call of BLAS is worth */
+
+/* Rounds over rows and columns that find the sizes of unknowns (2: a third moves few exponents), and their largest exponent. */
+enum { ROUNDS = 2, MOST_EXPONENT = 1000 };
+
+/* What units are known to: pivots in units that are found, powers of two, are as good within this factor. */
+static const double unit_slack = 4;
 
 struct NsLu {
   NsArena arena;
   double *a;      /* n x n: L below the diagonal, U on and above it */
   double *scale;  /* n: largest entry of each row of A */
   double *weight; /* n: 1 / scale, 0 for a row of zeros */
+  double *unit;   /* n: of each unknown, a power of two: 1, but after ns_lu_factor_fair */
+  double *power;  /* n: what each row of A has been multiplied with, a power of two; when `fair` and n > SMALL */
   double *work;   /* 4n, for the condition estimate */
   lapack_int *pivot, *iwork;
+  int *row_exponent, *column_exponent, *queue; /* n, n, 2n */
   double norm; /* 1-norm of A */
-  int n, singular_row;
+  int n, capacity, singular_row;
+  bool fair;
 };
 
 NsStatus ns_lu_new(NsLu **out, int n) {
@@ -32,12 +44,17 @@ NsStatus ns_lu_new(NsLu **out, int n) {
   if (n > 0 && (size_t)n > PTRDIFF_MAX / sizeof(double) / (size_t)n) return NS_ETOOLARGE;
   NsLu *lu = ns_alloc(1, sizeof *lu);
   if (!lu) return NS_ENOMEM;
-  lu->n = n;
+  lu->n = lu->capacity = n;
   lu->singular_row = -1;
   lu->a = ns_arena_matrix(&lu->arena, n, n);
   lu->scale = ns_arena_doubles(&lu->arena, n);
   lu->weight = ns_arena_doubles(&lu->arena, n);
+  lu->unit = ns_arena_doubles(&lu->arena, n);
+  lu->power = ns_arena_doubles(&lu->arena, n);
   lu->work = ns_arena_matrix(&lu->arena, 4, n);
+  lu->row_exponent = ns_arena_ints(&lu->arena, n);
+  lu->column_exponent = ns_arena_ints(&lu->arena, n);
+  lu->queue = ns_arena_ints(&lu->arena, 2 * (ptrdiff_t)n);
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->iwork = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->iwork);
   if (lu->arena.failed) {
@@ -58,6 +75,11 @@ int ns_lu_order(const NsLu *lu) {
   return lu->n;
 }
 
+void ns_lu_set_order(NsLu *lu, int n) {
+  lu->n = n < lu->capacity ? n : lu->capacity;
+  lu->singular_row = -1;
+}
+
 int ns_lu_singular_row(const NsLu *lu) {
   return lu->singular_row;
 }
@@ -74,7 +96,91 @@ void ns_lu_rows(const NsLu *lu, int *row) {
   }
 }
 
-/* Copies A, measures its rows and its 1-norm. False when an entry is not finite. */
+/* ---- the sizes of rows and unknowns ---- */
+
+/* The binary exponent of a number that is not 0. */
+static int exponent_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (int)(bits >> 52 & 0x7ff);
+}
+
+static double power_of_two(int e) {
+  e = e > MOST_EXPONENT ? MOST_EXPONENT : e < -MOST_EXPONENT ? -MOST_EXPONENT : e;
+  uint64_t bits = (uint64_t)(e + 1023) << 52;
+  double power;
+  memcpy(&power, &bits, sizeof power);
+  return power;
+}
+
+/* Line k of A: its row k, or its column k. */
+static double entry_of_line(const double *A, int lda, bool row, int k, int l) {
+  return row ? A[(size_t)k + (size_t)l * (size_t)lda] : A[(size_t)l + (size_t)k * (size_t)lda];
+}
+
+/* Goes on from a line that has its exponent to those that cross it and have none: the entry between them gets exponent 0. */
+static int cross_line(NsLu *lu, const double *A, int lda, int line, int count, signed char *known) {
+  int n = lu->n;
+  bool row = line < n;
+  int k = row ? line : line - n, own = (row ? lu->row_exponent : lu->column_exponent)[k];
+  int *others = row ? lu->column_exponent : lu->row_exponent;
+  signed char *seen = row ? known + n : known;
+  for (int l = 0; l < n; l++) {
+    double x = seen[l] ? 0 : entry_of_line(A, lda, row, k, l);
+    if (x == 0) continue;
+    seen[l] = 1;
+    others[l] = -(exponent_of(x) + own);
+    lu->queue[count++] = row ? n + l : l;
+  }
+  return count;
+}
+
+/*
+** Exponents of rows and columns with which the entries along a tree, which only the places of the zeros decide, have
+** exponent 0. Rows and columns of A that are multiplied by powers of two change these exponents, but not the matrix that
+** they make: whatever is done with that is independent of units.
+*/
+static void settle_units(NsLu *lu, const double *A, int lda) {
+  signed char *known = (signed char *)lu->work; /* 2n of them */
+  memset(known, 0, 2 * (size_t)lu->n);
+  for (int i = 0, done = 0, count = 0; i < lu->n; i++) {
+    if (known[i]) continue;
+    known[i] = 1;
+    lu->row_exponent[i] = 0;
+    lu->queue[count++] = i;
+    while (done < count) count = cross_line(lu, A, lda, lu->queue[done++], count, known);
+  }
+  for (int j = 0; j < lu->n; j++)
+    if (!known[lu->n + j]) lu->column_exponent[j] = 0;
+}
+
+/* The exponent of a line is moved so that its smallest and its largest entry are as far from 1. */
+static void center_line(NsLu *lu, const double *A, int lda, bool row, int k) {
+  int *own = (row ? lu->row_exponent : lu->column_exponent) + k, low = INT32_MAX, high = INT32_MIN;
+  const int *others = row ? lu->column_exponent : lu->row_exponent;
+  for (int l = 0; l < lu->n; l++) {
+    double x = entry_of_line(A, lda, row, k, l);
+    if (x == 0) continue;
+    int e = exponent_of(x) + others[l];
+    if (e < low) low = e;
+    if (e > high) high = e;
+  }
+  if (low > high) return;
+  int sum = low + high;
+  *own = -(sum >= 0 ? sum / 2 : -((1 - sum) / 2));
+}
+
+/* The units of the unknowns: those in which the entries of A differ little in size. */
+static void find_units(NsLu *lu, const double *A, int lda) {
+  settle_units(lu, A, lda);
+  for (int k = 0; k < ROUNDS; k++) {
+    for (int i = 0; i < lu->n; i++) center_line(lu, A, lda, true, i);
+    for (int j = 0; j < lu->n; j++) center_line(lu, A, lda, false, j);
+  }
+  for (int j = 0; j < lu->n; j++) lu->unit[j] = power_of_two(lu->column_exponent[j] + 1023);
+}
+
+/* Copies A, measures its rows (in the units of the unknowns) and its 1-norm. False when an entry is not finite. */
 static int load(NsLu *lu, const double *A, int lda) {
   int n = lu->n;
   double check = 0;
@@ -82,12 +188,12 @@ static int load(NsLu *lu, const double *A, int lda) {
   for (int i = 0; i < n; i++) lu->scale[i] = 0;
   for (int j = 0; j < n; j++) {
     const double *from = A + (size_t)j * (size_t)lda;
-    double *to = lu->a + (size_t)j * (size_t)n, sum = 0;
+    double *to = lu->a + (size_t)j * (size_t)n, sum = 0, unit = lu->unit[j];
     for (int i = 0; i < n; i++) {
       double size = fabs(from[i]);
       to[i] = from[i];
       sum += size;
-      if (size > lu->scale[i]) lu->scale[i] = size;
+      if (size * unit > lu->scale[i]) lu->scale[i] = size * unit;
       check += from[i] * 0.0;
     }
     if (sum > lu->norm) lu->norm = sum;
@@ -99,7 +205,15 @@ static int load(NsLu *lu, const double *A, int lda) {
   return check == 0;
 }
 
-/* The largest entry of column k of A, each measured against its row: at most 1. */
+/* Multiplies the rows of the copy by powers of two, so that they have one size: dgetrf compares them. */
+static void level_rows(NsLu *lu) {
+  for (int i = 0; i < lu->n; i++) {
+    lu->power[i] = lu->scale[i] > 0 ? power_of_two(1023 - exponent_of(lu->scale[i])) : 1;
+    for (int j = 0; j < lu->n; j++) lu->a[(size_t)i + (size_t)j * (size_t)lu->n] *= lu->power[i];
+  }
+}
+
+/* The largest entry of column k of A, each measured against its row: at most 1 in the unit of the unknown. */
 static double column_scale(const NsLu *lu, const double *A, int lda, int k) {
   const double *column = A + (size_t)k * (size_t)lda;
   double largest = 0;
@@ -113,9 +227,11 @@ static double column_scale(const NsLu *lu, const double *A, int lda, int k) {
 */
 static int negligible(const NsLu *lu, const double *A, int lda, double pivot, int row, int k) {
   double size = fabs(pivot), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[row];
-  if (size > bound && size <= DBL_MAX) return 0;
+  if (size * lu->unit[k] > bound && size <= DBL_MAX) return 0;
   return !(size <= DBL_MAX) || size <= bound * column_scale(lu, A, lda, k);
 }
+
+/* ---- elimination ---- */
 
 static void swap_rows(double *a, int n, int p, int q) {
   for (int j = 0; j < n; j++) {
@@ -125,10 +241,10 @@ static void swap_rows(double *a, int n, int p, int q) {
   }
 }
 
-/* The row at or below k whose entry in column k is largest against its scale. */
-static int choose_pivot(const double *column, const double *weight, int n, int k) {
+/* The row at or below k whose entry in column k is largest against its scale; row k when that is not `slack` times larger. */
+static int choose_pivot(const double *column, const double *weight, int n, int k, double slack) {
   int best = k;
-  double largest = fabs(column[k]) * weight[k];
+  double largest = fabs(column[k]) * weight[k] * slack;
   for (int i = k + 1; i < n; i++) {
     double size = fabs(column[i]) * weight[i];
     if (size > largest) best = i, largest = size;
@@ -146,7 +262,7 @@ static void divide(double *column, int from, int n, double pivot) {
   }
 }
 
-static NsStatus factor_small(NsLu *lu, const double *A, int lda) {
+static NsStatus factor_small(NsLu *lu, const double *A, int lda, double slack) {
   int n = lu->n, row[SMALL];
   double *a = lu->a, weight[SMALL];
   for (int i = 0; i < n; i++) {
@@ -155,7 +271,7 @@ static NsStatus factor_small(NsLu *lu, const double *A, int lda) {
   }
   for (int k = 0; k < n; k++) {
     double *ck = a + k * n;
-    int p = choose_pivot(ck, weight, n, k);
+    int p = choose_pivot(ck, weight, n, k, slack);
     lu->pivot[k] = p + 1;
     if (p != k) {
       int r = row[p];
@@ -185,7 +301,8 @@ static NsStatus factor_large(NsLu *lu, const double *A, int lda) {
   for (int k = 0; k < n; k++) {
     int p = lu->pivot[k] - 1, r = row[p];
     row[p] = row[k], row[k] = r;
-    if (negligible(lu, A, lda, lu->a[k + (size_t)k * (size_t)n], row[k], k)) {
+    double pivot = lu->a[k + (size_t)k * (size_t)n];
+    if (negligible(lu, A, lda, lu->fair ? pivot / lu->power[row[k]] : pivot, row[k], k)) {
       lu->singular_row = row[k];
       return NS_ESINGULAR;
     }
@@ -195,8 +312,75 @@ static NsStatus factor_large(NsLu *lu, const double *A, int lda) {
 
 NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda) {
   lu->singular_row = -1;
+  lu->fair = false;
+  for (int j = 0; j < lu->n; j++) lu->unit[j] = 1;
   if (!load(lu, A, lda)) return NS_ENAN;
-  return lu->n <= SMALL ? factor_small(lu, A, lda) : factor_large(lu, A, lda);
+  return lu->n <= SMALL ? factor_small(lu, A, lda, 1) : factor_large(lu, A, lda);
+}
+
+NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda) {
+  if (lu->n < 2) return ns_lu_factor(lu, A, lda);
+  lu->singular_row = -1;
+  lu->fair = lu->n > SMALL;
+  find_units(lu, A, lda);
+  if (!load(lu, A, lda)) return NS_ENAN;
+  if (lu->n <= SMALL) return factor_small(lu, A, lda, unit_slack);
+  level_rows(lu);
+  return factor_large(lu, A, lda);
+}
+
+/* ---- rows in their order ---- */
+
+/* Eliminates columns from .. to - 1, all rows below. False: a pivot is 0 or no number. */
+static int factor_narrow(NsLu *lu, int from, int to) {
+  int n = lu->n;
+  for (int k = from; k < to; k++) {
+    double *ck = lu->a + (size_t)k * (size_t)n;
+    if (!(fabs(ck[k]) > 0 && fabs(ck[k]) <= DBL_MAX)) return lu->singular_row = k, 0;
+    divide(ck, k + 1, n, ck[k]);
+    for (int j = k + 1; j < to; j++) {
+      double *cj = lu->a + (size_t)j * (size_t)n, f = cj[k];
+      for (int i = k + 1; f != 0 && i < n; i++) cj[i] -= ck[i] * f;
+    }
+  }
+  return 1;
+}
+
+/* The same by halves, the second one after what the first does to it: most of the work is in products. */
+static int factor_columns(NsLu *lu, int from, int to) {
+  int n = lu->n, middle = from + (to - from) / 2;
+  double *a = lu->a;
+  size_t ld = (size_t)n;
+  if (to - from <= NARROW) return factor_narrow(lu, from, to);
+  if (!factor_columns(lu, from, middle)) return 0;
+  double *left = a + (size_t)from * ld, *right = a + (size_t)middle * ld;
+  ns_dense_solve_unit_lower(middle - from, to - middle, left + from, n, right + from, n);
+  ns_dense_gemm(n - middle, to - middle, middle - from, -1, left + middle, n, right + from, n, 1, right + middle, n);
+  return factor_columns(lu, middle, to);
+}
+
+/* Whether every pivot is more than `least` of the sum of its terms. */
+static int pivots_stand(NsLu *lu, const double *A, int lda, double least) {
+  size_t ld = (size_t)lu->n;
+  for (int k = 0; k < lu->n; k++) {
+    double sum = fabs(A[(size_t)k + (size_t)k * (size_t)lda]);
+    for (int j = 0; j < k; j++) sum += fabs(lu->a[(size_t)k + (size_t)j * ld] * lu->a[(size_t)j + (size_t)k * ld]);
+    if (!(fabs(lu->a[(size_t)k + (size_t)k * ld]) > least * sum)) return lu->singular_row = k, 0;
+  }
+  return 1;
+}
+
+NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least) {
+  int n = lu->n;
+  lu->singular_row = -1;
+  lu->fair = false;
+  for (int j = 0; j < n; j++) {
+    lu->unit[j] = 1;
+    memcpy(lu->a + (size_t)j * (size_t)n, A + (size_t)j * (size_t)lda, (size_t)n * sizeof *A);
+    lu->pivot[j] = j + 1;
+  }
+  if (n > 0 && !factor_columns(lu, 0, n)) return NS_ESINGULAR;
+  return pivots_stand(lu, A, lda, least) ? NS_OK : NS_ESINGULAR;
 }
 
 static void solve_one(const NsLu *lu, double *b) {
@@ -219,17 +403,45 @@ static void solve_one(const NsLu *lu, double *b) {
   }
 }
 
+/* Each row of B times that power of its row of A. */
+static void multiply_rows(const NsLu *lu, int nrhs, double *B, int ldb) {
+  for (int j = 0; j < nrhs; j++)
+    for (int i = 0; i < lu->n; i++) B[(size_t)i + (size_t)j * (size_t)ldb] *= lu->power[i];
+}
+
 void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb) {
   if (lu->n > SMALL) {
+    if (lu->fair) multiply_rows(lu, nrhs, B, ldb);
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
     return;
   }
   for (int j = 0; j < nrhs; j++) solve_one(lu, B + (size_t)j * (size_t)ldb);
 }
 
+static void solve_one_transposed(const NsLu *lu, double *b) {
+  int n = lu->n;
+  const double *a = lu->a;
+  for (int k = 0; k < n; k++) {
+    double t = b[k];
+    for (int i = 0; i < k; i++) t -= a[i + k * n] * b[i];
+    b[k] = t / a[k + k * n];
+  }
+  for (int k = n - 2; k >= 0; k--)
+    for (int i = k + 1; i < n; i++) b[k] -= a[i + k * n] * b[i];
+  for (int k = n - 1; k >= 0; k--) {
+    int p = lu->pivot[k] - 1;
+    double t = b[p];
+    b[p] = b[k], b[k] = t;
+  }
+}
+
 void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb) {
-  if (lu->n > 0 && nrhs > 0)
+  if (lu->n > SMALL) {
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
+    if (lu->fair) multiply_rows(lu, nrhs, B, ldb);
+    return;
+  }
+  for (int j = 0; j < nrhs; j++) solve_one_transposed(lu, B + (size_t)j * (size_t)ldb);
 }
 
 double ns_lu_rcond(NsLu *lu) {

@@ -20,8 +20,9 @@ NsStatus ns_lu_new(NsLu **lu, int n);
 /* Frees a factorisation; NULL is ignored. */
 void ns_lu_free(NsLu *lu);
 
-/* The order n. */
+/* The order n; and another one, at most that it was made for. The factors are lost. */
 int ns_lu_order(const NsLu *lu);
+void ns_lu_set_order(NsLu *lu, int n);
 
 /*
 ** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ESINGULAR when a pivot is zero to
@@ -31,6 +32,21 @@ int ns_lu_order(const NsLu *lu);
 ** not finite.
 */
 NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda);
+
+/*
+** The same without row exchanges, pivots being those of the diagonal in their order: rows and columns scaled by powers of
+** two give the same bits so scaled. NS_ESINGULAR when a pivot is at most `least` of the sum of the terms that it is made
+** of; the entries below and above it are not looked at, so that the answer is to be checked.
+*/
+NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least);
+
+/*
+** The same with pivots that do not depend on units: rows and columns of A multiplied by powers of two give the same
+** pivots, and solutions that are the same to the last bit but for those powers (as far as no number leaves the range of
+** doubles). Rows are compared with the unknowns in units of their own, in which the entries of A differ little in size.
+** The factors above n = 16 are those of A with its rows multiplied by powers of two.
+*/
+NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda);
 
 /* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
 int ns_lu_singular_row(const NsLu *lu);

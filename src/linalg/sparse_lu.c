@@ -21,6 +21,8 @@ struct NsSparseLu {
   NsArena arena;
   int n, singular_column;
   bool ready;
+  bool chosen;  /* the pivots were chosen for these very values */
+  bool restart; /* and are to be chosen for the next */
 };
 
 static const double growth_limit = 1e6;
@@ -78,11 +80,21 @@ bool ns_sparse_lu_ready(const NsSparseLu *lu) {
   return lu->ready;
 }
 
+void ns_sparse_lu_restart(NsSparseLu *lu) {
+  lu->restart = true;
+}
+
+/* Whether the factors are those that a factorisation of A, choosing its pivots, would give. */
+static bool has_factors_of(const NsSparseLu *lu, const NsSparse *A) {
+  if (!lu->ready || !lu->chosen || !ns_sparse_same_pattern(lu->A, A)) return false;
+  return memcmp(lu->A->value, A->value, (size_t)ns_sparse_nnz(A) * sizeof *A->value) == 0;
+}
+
 /* Checks A, copies its values and measures rows and columns. */
 static NsStatus load(NsSparseLu *lu, const NsSparse *A) {
   if (!ns_sparse_same_pattern(lu->A, A)) return NS_ESIZE;
   if (!ns_sparse_finite(A)) return NS_ENAN;
-  lu->ready = false;
+  lu->ready = lu->chosen = false;
   lu->singular_column = -1;
   int nnz = ns_sparse_nnz(A);
   memcpy(lu->A->value, A->value, (size_t)nnz * sizeof *A->value);
@@ -119,6 +131,7 @@ static NsStatus factor_loaded(NsSparseLu *lu) {
     if (lu->numeric) klu_free_numeric(&lu->numeric, &lu->common);
     return status ? status : NS_ENOMEM;
   }
+  lu->chosen = true;
   return check_pivots(lu);
 }
 
@@ -139,11 +152,14 @@ static bool refactor_loaded(NsSparseLu *lu) {
 }
 
 NsStatus ns_sparse_lu_refactor(NsSparseLu *lu, const NsSparse *A, bool *again) {
+  bool restart = lu->restart;
   if (again) *again = false;
+  lu->restart = false;
+  if (restart && has_factors_of(lu, A)) return NS_OK;
   NsStatus status = load(lu, A);
   if (status) return status;
   if (lu->n == 0) return lu->ready = true, NS_OK;
-  if (lu->numeric && refactor_loaded(lu)) return NS_OK;
+  if (lu->numeric && !restart && refactor_loaded(lu)) return NS_OK;
   if (again) *again = true;
   lu->singular_column = -1;
   return factor_loaded(lu);

@@ -45,6 +45,12 @@ NsStatus ns_sparse_lu_factor(NsSparseLu *lu, const NsSparse *A);
 */
 NsStatus ns_sparse_lu_refactor(NsSparseLu *lu, const NsSparse *A, bool *again);
 
+/*
+** Forgets the pivots: the next refactorisation chooses them anew, so that what comes of it does not depend on the matrices before
+** (allocates). One of the very matrix for which they were chosen has nothing to do.
+*/
+void ns_sparse_lu_restart(NsSparseLu *lu);
+
 /* The column of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
 int ns_sparse_lu_singular_column(const NsSparseLu *lu);
 

@@ -17,7 +17,7 @@ NsStatus ns_boundary_new(NsBoundary **out, int n, const int *index) {
   b->n = n;
   b->keepers = 1;
   b->index = ns_alloc((size_t)n, sizeof *b->index);
-  if (!b->index || ns_boundary_set_values(b, (NsSource){&zero, 0, 0, NULL}) != NS_OK) {
+  if (!b->index || ns_boundary_set_values(b, (NsSource){&zero, 0, 0, NULL, false}) != NS_OK) {
     ns_boundary_free(b);
     return NS_ENOMEM;
   }
@@ -65,6 +65,7 @@ NsStatus ns_boundary_set_function(NsBoundary *b, NsFunction function) {
 void ns_boundary_freeze(NsBoundary *b) {
   if (!b) return;
   b->velocity.source.version = NULL;
+  b->velocity.source.live = false;
   b->velocity.function = (NsFunction){0};
 }
 

@@ -38,6 +38,16 @@ static void read_source(NsCoef *coef) {
   coef->version++;
 }
 
+/* Whether the numbers of a source are those that were read last. */
+static bool is_as_read(const NsCoef *coef) {
+  const NsSource *s = &coef->source;
+  if (!s->live) return !s->version || *s->version == coef->seen;
+  for (int j = 0; j < coef->cols; j++)
+    for (int i = 0; i < coef->rows; i++)
+      if (coef->value[i + (size_t)j * (size_t)coef->rows] != s->data[i * s->row_stride + j * s->col_stride]) return false;
+  return true;
+}
+
 NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source) {
   NsStatus status = resize(coef, rows, cols);
   if (status != NS_OK) return status;
@@ -93,10 +103,10 @@ static NsStatus evaluate(NsCoef *coef, NsCoefName name, double t, const double *
 
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
   if (coef->function.value) return evaluate(coef, name, t, z, err);
-  if (!coef->source.version || *coef->source.version == coef->seen) return NS_OK;
+  if (is_as_read(coef)) return NS_OK;
   read_source(coef);
   NsStatus status = check_finite(coef, name, err);
-  if (status != NS_OK) coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
+  if (status != NS_OK && coef->source.version) coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
   return status;
 }
 
@@ -118,5 +128,15 @@ void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, do
     const double *column = coef->value + (size_t)j * (size_t)coef->rows;
     if (f != 0)
       for (int i = 0; i < coef->rows; i++) out[i] += f * column[i];
+  }
+}
+
+void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out) {
+  const NsSparse *A = coef->sparse;
+  for (int j = 0; A && j < A->cols; j++)
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) out[A->row[k]] += fabs(A->value[k] * v[j]);
+  for (int j = 0; coef->value && j < coef->cols; j++) {
+    const double *column = coef->value + (size_t)j * (size_t)coef->rows;
+    for (int i = 0; i < coef->rows; i++) out[i] += fabs(column[i] * v[j]);
   }
 }

@@ -16,12 +16,13 @@
 /*
 ** Where the numbers of a coefficient come from: entry (i, j) is data[i * row_stride + j * col_stride]. With a
 ** `version` the numbers may change later: whoever changes one adds 1 to *version, and the next ns_coef_update sees
-** it.
+** it. Numbers that are `live` are the state of another object, which a step changes without a word: each update compares them.
 */
 typedef struct NsSource {
   const double *data;
   ptrdiff_t row_stride, col_stride;
   const uint64_t *version; /* NULL: read once */
+  bool live;
 } NsSource;
 
 /*
@@ -70,7 +71,8 @@ NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z
 
 /* Whether ns_coef_update has nothing to do: not given, sparse, or constant with a source that was not written since. */
 static inline bool ns_coef_settled(const NsCoef *coef) {
-  return !coef->value || (!coef->function.value && (!coef->source.version || *coef->source.version == coef->seen));
+  bool constant = !coef->function.value && !coef->source.live;
+  return !coef->value || (constant && (!coef->source.version || *coef->source.version == coef->seen));
 }
 
 /* block (leading dimension ld) += factor * the coefficient; nothing when absent. */
@@ -78,5 +80,8 @@ void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld);
 
 /* out += factor * value * v; nothing when absent. */
 void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);
+
+/* out_i += sum_j |c_ij v_j|; nothing when absent. */
+void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out);
 
 #endif

@@ -12,8 +12,8 @@ static size_t bytes_of(int n) {
 }
 
 NsStatus ns_ds_start(NsDs *ds, const double *x0) {
-  double **states[] = {&ds->x0, &ds->x, &ds->x_k}, **inputs[] = {&ds->r, &ds->r_k};
-  for (int i = 0; i < 3; i++) *states[i] = ns_arena_doubles(&ds->arena, ds->n);
+  double **states[] = {&ds->x0, &ds->x, &ds->x_k, &ds->change}, **inputs[] = {&ds->r, &ds->r_k};
+  for (int i = 0; i < 4; i++) *states[i] = ns_arena_doubles(&ds->arena, ds->n);
   for (int i = 0; i < 2; i++) *inputs[i] = ns_arena_doubles(&ds->arena, ds->nr);
   if (ds->arena.failed) return NS_ENOMEM;
   memcpy(ds->x0, x0, bytes_of(ds->n));
@@ -88,6 +88,7 @@ void ns_ds_reset(NsDs *ds) {
   memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
   memset(ds->r, 0, bytes_of(ds->nr));
   memset(ds->r_k, 0, bytes_of(ds->nr));
+  memset(ds->change, 0, bytes_of(ds->n));
   if (ds->nreaction > 0) memset(ds->reaction, 0, bytes_of(ds->nreaction));
 }
 
@@ -96,6 +97,7 @@ void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
   visitor(context, "r", ds->r, bytes_of(ds->nr));
   visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
   visitor(context, "r_k", ds->r_k, bytes_of(ds->nr));
+  visitor(context, "change", ds->change, bytes_of(ds->n));
   visitor(context, "moved", &ds->moved, sizeof ds->moved);
   if (ds->x_before) {
     visitor(context, "x_before", ds->x_before, bytes_of(ds->n));

@@ -39,6 +39,9 @@ struct NsDs {
   /* memory: the state at the start of the step */
   double *x_k, *r_k;
 
+  /* n: what a sparse scheme's last step changed the state by (in mechanics the first nv: the velocities); the next one starts there */
+  double *change;
+
   /*
   ** Two-step schemes (mechanics; NULL elsewhere): x_before is x at the start of the step before, one of length h_k;
   ** 0 when there was none, or when x is not any more what that step left, which is x_left, after h_left. `left`: x_k is

@@ -15,7 +15,8 @@ NsStatus ns_interaction_new(NsInteraction **out, NsLaw *law, NsRelation *relatio
   inter->law = law;
   inter->relation = relation;
   inter->m = law->size;
-  double **vectors[] = {&inter->y, &inter->ydot, &inter->lambda, &inter->y_k, &inter->lambda_k};
+  double **vectors[] = {&inter->y,   &inter->ydot,     &inter->lambda, &inter->y_k,
+                        &inter->lambda_k, &inter->reach, &inter->reach_k};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     *vectors[i] = ns_arena_doubles(&inter->arena, inter->m);
   if (inter->arena.failed) {
@@ -63,6 +64,8 @@ void ns_interaction_reset(NsInteraction *inter) {
   memset(inter->y, 0, bytes);
   memset(inter->ydot, 0, bytes);
   memset(inter->y_k, 0, bytes);
+  memset(inter->reach, 0, bytes);
+  memset(inter->reach_k, 0, bytes);
   memset(inter->lambda, 0, bytes);
   ns_law_project(inter->law, inter->lambda);
   memcpy(inter->lambda_k, inter->lambda, bytes);
@@ -75,4 +78,7 @@ void ns_interaction_visit(NsInteraction *inter, NsVisitor visitor, void *context
   visitor(context, "lambda", inter->lambda, bytes);
   visitor(context, "y_k", inter->y_k, bytes);
   visitor(context, "lambda_k", inter->lambda_k, bytes);
+  visitor(context, "reach", inter->reach, bytes);
+  visitor(context, "reach_k", inter->reach_k, bytes);
+  if (inter->relation->z) visitor(context, "z", inter->relation->z, (size_t)inter->relation->nz * sizeof(double));
 }

@@ -22,6 +22,7 @@ typedef struct NsInteraction {
   double *y, *lambda;     /* accepted, seen by scripts as live views */
   double *ydot;           /* mechanics: the velocities of y (those between which the law holds), else 0 */
   double *y_k, *lambda_k; /* memory: at the start of the step */
+  double *reach, *reach_k; /* of event-driven steps: how far each output has been from 0 in the run; at the start of the step */
 
   /* set by ns_nsds_link */
   NsDs *ds[2];
@@ -46,10 +47,10 @@ void ns_interaction_gather_z(NsInteraction *interaction);
 */
 NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
-/* y = 0, lambda = 0 moved into the law's set, memories too. */
+/* y = 0, reach = 0, lambda = 0 moved into the law's set, memories too. */
 void ns_interaction_reset(NsInteraction *interaction);
 
-/* Walks y, lambda and their memories. */
+/* Walks y, lambda, reach and their memories, and the relation's own parameters. */
 void ns_interaction_visit(NsInteraction *interaction, NsVisitor visitor, void *context);
 
 #endif

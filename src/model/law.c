@@ -107,6 +107,11 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err) {
   return NS_OK;
 }
 
+int ns_law_gaps(const NsLaw *law) {
+  bool impact = law->class->unilateral && law->class->goes_with == NS_WITH_VELOCITIES;
+  return impact ? ns_law_constrained(law) : 0;
+}
+
 /* Whether lambda is in P but for rounding. */
 static bool in_polyhedron(const NsLaw *law, const double *lambda) {
   for (int r = 0; r < law->rows; r++) {

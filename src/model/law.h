@@ -165,6 +165,9 @@ bool ns_law_unilateral(const NsLaw *law);
 /* The group that begins at a row; `open`: the row's lambda is 0 (of laws that are not joint). */
 NsLawGroup ns_law_group(const NsLaw *law, int row, bool open);
 
+/* How many components, from the first, are gaps between which a law of impact holds; 0 for other laws. */
+int ns_law_gaps(const NsLaw *law);
+
 /* e of a row, and how many rows keep positions: see NsLawClass. */
 double ns_law_restitution(const NsLaw *law, int row, double theta);
 int ns_law_constrained(const NsLaw *law);

@@ -4,6 +4,7 @@
 */
 #include "model/nsds.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *sec
   inter->nds = second ? 2 : 1;
   inter->nx = inter->relation->nx;
   inter->owner = nsds;
+  inter->relation->window = (NsWindow){nsds->t0, nsds->T, 0};
   ns_interaction_gather_z(inter);
   nsds->interactions[nsds->ninteractions++] = inter;
   if (!inter->name[0]) snprintf(inter->name, sizeof inter->name, "interaction %d", nsds->ninteractions);
@@ -176,6 +178,10 @@ NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *inter, NsError *err) {
   return NS_OK;
 }
 
+void ns_nsds_set_step(NsNsds *nsds, double h) {
+  for (int i = 0; i < nsds->ninteractions; i++) nsds->interactions[i]->relation->window = (NsWindow){nsds->t0, nsds->T, h};
+}
+
 void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->nds; i++) ns_ds_reset(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
@@ -186,7 +192,7 @@ static NsStatus output_rate(const NsInteraction *inter, const NsRelationPoint *a
                             NsError *err) {
   const NsRelation *relation = inter->relation;
   bool linear = ns_relation_linear(relation); /* C may be sparse */
-  double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, 4 * (ptrdiff_t)inter->m);
+  double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, NS_DIFFERENCE_ROOM * (ptrdiff_t)inter->m);
   double *C = linear ? NULL : ns_arena_matrix(room, inter->m, inter->nx);
   if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->nx) {
@@ -231,6 +237,56 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
     ns_arena_release(&room);
   }
   return status;
+}
+
+/*
+** What a start may be wrong by, as a part of the terms of a gap, before it counts as one in which bodies overlap: places that
+** were typed with ten digits, or found with sines and roots, are right to 1e-10 and better.
+*/
+static const double start_rounding = 1e-9;
+
+/* C (m x nx) at x, whatever it is made of; false when it can not be had. */
+static bool get_C(const NsRelation *relation, const NsRelationPoint *at, int m, int nx, double *C) {
+  NsError unheard = {NS_OK, ""};
+  if (!ns_relation_linear(relation)) return ns_relation_C(relation, at, C, &unheard) == NS_OK;
+  const NsCoef *coef = &relation->C;
+  if (!ns_coef_given(coef)) return false;
+  for (int j = 0; j < nx; j++)
+    for (int i = 0; i < m; i++)
+      C[i + (size_t)j * (size_t)m] = coef->sparse ? ns_sparse_get(coef->sparse, i, j) : coef->value[i + (size_t)j * (size_t)m];
+  return true;
+}
+
+/* The first of the gaps that is below 0 by more than rounding of the terms C x and y; -1: none. */
+static int penetrating_row(const NsInteraction *inter, int gaps, double t, NsArena *room) {
+  int m = inter->m, nx = inter->nx;
+  double *x = ns_arena_doubles(room, nx), *C = ns_arena_matrix(room, m, nx);
+  if (room->failed) return -1;
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
+    memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
+  NsRelationPoint point = {t, x, inter->lambda, inter->z};
+  if (!get_C(inter->relation, &point, m, nx, C)) return -1;
+  for (int i = 0; i < gaps; i++) {
+    double terms = fabs(inter->y[i]);
+    for (int j = 0; j < nx; j++) terms += fabs(C[i + (size_t)j * (size_t)m] * x[j]);
+    if (inter->y[i] < -start_rounding * terms) return i;
+  }
+  return -1;
+}
+
+const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, int *row) {
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    int gaps = ns_law_gaps(inter->law);
+    bool below = false;
+    for (int k = 0; k < gaps; k++) below = below || inter->y[k] < 0;
+    if (!below) continue;
+    NsArena room = {0};
+    *row = penetrating_row(inter, gaps, t, &room);
+    ns_arena_release(&room);
+    if (*row >= 0) return inter;
+  }
+  return NULL;
 }
 
 void ns_nsds_visit(void *object, NsVisitor visitor, void *context) {

@@ -38,6 +38,9 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsD
 /* Takes an interaction out again; it may be linked anew. NS_EARG when it is not linked here. */
 NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *interaction, NsError *err);
 
+/* Tells the relations that steps are of length h: what they differentiate by differences in time starts from it. */
+void ns_nsds_set_step(NsNsds *nsds, double h);
+
 /* Every system and interaction back to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);
 
@@ -46,6 +49,12 @@ void ns_nsds_reset(NsNsds *nsds);
 ** coefficients raise.
 */
 NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err);
+
+/*
+** The first interaction with a gap (ns_law_gaps) below 0, by more than rounding, at the present state, where the outputs are up
+** to date; *row is the row of y. NULL when there is none.
+*/
+const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, int *row);
 
 /* Walks the state of everything in it: an NsWalk. */
 void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);

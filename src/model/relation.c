@@ -172,37 +172,36 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
   return NS_OK;
 }
 
-/* The weights of the derivative by differences of fourth order, at these steps from the point. */
-static const double places[] = {-2, -1, 1, 2}, weights[] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
-
 static bool timed(const NsRelation *rel) {
   return rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER ||
          (rel->contact && rel->contact->shape == NS_CONTACT_USER);
 }
 
-/* Whether a function had exact derivatives along the line: of a contact frame h is not what C is the derivative of. */
+/*
+** Whether a function had exact derivatives along the line of the time and (NULL: without) of the coordinates: of a contact
+** frame h is not what C is the derivative of, but dh/dt is the rate of its gap.
+*/
 static bool along(const NsRelation *rel, const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w,
                   double *first, double *second) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
-  return !rel->contact && f->along && f->along(f->context, at->t, args, tdot, w, first, second) == 0;
+  return !(rel->contact && w) && f->along && f->along(f->context, at->t, args, tdot, w, first, second) == 0;
 }
 
 static void add(int m, double factor, const double *from, double *to) {
   for (int i = 0; i < m; i++) to[i] += factor * from[i];
 }
 
-static NsStatus rate_by_differences(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
-                                    NsError *err) {
-  double d = 1e-3 * fmax(1, fabs(at->t));
-  for (int k = 0; k < 4; k++) {
-    NsRelationPoint there = *at;
-    there.t = at->t + places[k] * d;
-    NsStatus status = ns_relation_output(rel, &there, room + (size_t)k * (size_t)rel->m, err);
-    if (status != NS_OK) return status;
-  }
-  for (int i = 0, m = rel->m; i < m; i++) /* exactly 0 for an h without time */
-    rate[i] += (8 * (room[i + 2 * m] - room[i + m]) - (room[i + 3 * m] - room[i])) / (12 * d);
-  return NS_OK;
+/* A relation at a point whose time is another one. */
+typedef struct Still {
+  const NsRelation *relation;
+  const NsRelationPoint *at;
+} Still;
+
+static NsStatus output_at(void *context, double t, double *y, NsError *err) {
+  const Still *still = context;
+  NsRelationPoint there = *still->at;
+  there.t = t;
+  return ns_relation_output(still->relation, &there, y, err);
 }
 
 NsStatus ns_relation_add_rate_of_h(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate, bool *exact,
@@ -210,7 +209,8 @@ NsStatus ns_relation_add_rate_of_h(const NsRelation *rel, const NsRelationPoint 
   *exact = true;
   if (!timed(rel) || !rel->h.value) return NS_OK;
   *exact = along(rel, &rel->h, at, 1, NULL, room, NULL);
-  if (!*exact) return rate_by_differences(rel, at, room, rate, err);
+  Still still = {rel, at};
+  if (!*exact) return ns_difference(output_at, &still, rel->m, at->t, rel->window, room, rate, err);
   add(rel->m, 1, room, rate);
   return NS_OK;
 }
@@ -257,10 +257,10 @@ NsStatus ns_relation_K(const NsRelation *rel, const NsRelationPoint *at, double 
 /* ---- second derivatives along the motion ---- */
 
 size_t ns_relation_bias_room(const NsRelation *rel) {
-  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 6 * (size_t)rel->m;
+  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 2 * NS_DIFFERENCE_ROOM * (size_t)rel->m;
 }
 
-/* rate = dh/dt and, with C (m x nx of room), + dh/dx qdot, at a point. more: 4 m of room. */
+/* rate = dh/dt and, with C (m x nx of room), + dh/dx qdot, at a point. more: NS_DIFFERENCE_ROOM m of room. */
 static NsStatus rate_at(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *C, double *more,
                         double *rate, NsError *err) {
   memset(rate, 0, (size_t)rel->m * sizeof *rate);
@@ -270,24 +270,30 @@ static NsStatus rate_at(const NsRelation *rel, const NsRelationPoint *at, const 
   return status == NS_OK ? ns_relation_add_rate(rel, at, more, rate, err) : status;
 }
 
+/* A motion through a point along a line; C is NULL where dh/dt alone is wanted. */
+typedef struct Motion {
+  const NsRelation *relation;
+  const NsRelationPoint *at;
+  const double *qdot;
+  double *x, *C, *room;
+} Motion;
+
+static NsStatus rate_along(void *context, double t, double *rate, NsError *err) {
+  const Motion *motion = context;
+  NsRelationPoint there = *motion->at;
+  memcpy(motion->x, there.x, (size_t)motion->relation->nx * sizeof *motion->x);
+  add(motion->relation->nx, t - there.t, motion->qdot, motion->x);
+  there.t = t;
+  there.x = motion->x;
+  return rate_at(motion->relation, &there, motion->qdot, motion->C, motion->room, rate, err);
+}
+
 /* out += the derivative along the line of dh/dt and, `whole`, of dh/dx qdot, by differences. */
 static NsStatus bias_by_differences(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, bool whole,
                                     double *room, double *out, NsError *err) {
-  size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
-  double *x = room, *C = x + nx, *rate = C + m * nx, *more = rate + m, speed = 1;
-  for (int j = 0; j < rel->nx; j++) speed = fmax(speed, fabs(qdot[j]));
-  double d = 1e-3 / speed;
-  for (int k = 0; k < 4; k++) {
-    NsRelationPoint there = *at;
-    memcpy(x, at->x, nx * sizeof *x);
-    add(rel->nx, places[k] * d, qdot, x);
-    there.x = x;
-    there.t = at->t + places[k] * d;
-    NsStatus status = rate_at(rel, &there, qdot, whole ? C : NULL, more, rate, err);
-    if (status != NS_OK) return status;
-    add(rel->m, weights[k] / d, rate, out);
-  }
-  return NS_OK;
+  double *C = room + rel->nx, *more = C + (size_t)rel->m * (size_t)rel->nx, *differences = more + NS_DIFFERENCE_ROOM * rel->m;
+  Motion motion = {rel, at, qdot, room, whole ? C : NULL, more};
+  return ns_difference(rate_along, &motion, rel->m, at->t, rel->window, differences, out, err);
 }
 
 /*

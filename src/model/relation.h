@@ -7,6 +7,7 @@
 
 #include "model/coef.h"
 #include "model/contact.h"
+#include "model/difference.h"
 #include "model/ds.h"
 
 /* X(code, name, D may be, K may be): which Jacobians a class has beside C = dh/dx and B = dg/dlambda. */
@@ -54,6 +55,7 @@ typedef struct NsRelation {
   NsContact *contact; /* NewtonEuler1DR, NewtonEuler3DR; else NULL */
   double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
+  NsWindow window; /* where h may be evaluated, and the steps of the simulation: for differences in time */
   bool closed;  /* given up by its owner: a step refuses it */
 } NsRelation;
 
@@ -99,8 +101,8 @@ NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at
 
 /*
 ** rate (m) += dh/dt at fixed x (of a contact: of its gap): by hdot when there is one, else by h along the time (exact),
-** and where h has no such derivative (native; no dual numbers; a contact) by differences of fourth order in time,
-** which are exactly 0 for an h without time; nothing for relations without time. `room` holds 4 m doubles. NS_ECALLBACK.
+** and where h has no such derivative (native; no dual numbers) by differences in time (ns_difference) within the window;
+** nothing for relations without time. `room` holds NS_DIFFERENCE_ROOM m doubles. NS_ECALLBACK.
 */
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
                               NsError *err);
@@ -116,7 +118,7 @@ size_t ns_relation_bias_room(const NsRelation *relation);
 ** bias (m) += what y'' has beside H a: the second derivative in s, at s = 0, of h(t + s, x + s qdot, lambda, z), of a
 ** relation of mechanics; qdot (nx) and lambda are held. For Lagrangian systems y'' = H a + bias (of rigid bodies qdot
 ** = T(q) v turns with q: they add H d(T(q) v)/dt at constant v). With computeDotJachq, that times qdot and the rate of
-** dh/dt; else h along the line (exact); else, where h has no such derivative, differences of fourth order of dh/dx
+** dh/dt; else h along the line (exact); else, where h has no such derivative, differences (ns_difference) of dh/dx
 ** qdot + dh/dt along the line. `room` holds ns_relation_bias_room doubles. NS_ECALLBACK.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8.
 */

@@ -131,6 +131,8 @@ struct NsDop853 {
   double *K[ALL_STAGES]; /* derivatives; K[0] at the start, K[STAGES] at the end of a step */
   double *F[DENSE];      /* the dense output's coefficients */
   double t_end, h_limit;
+  const double *pace; /* NULL: plain scales */
+  int places;
   bool start_known, end_known; /* K[0] is that of y at t; K[STAGES] is that of y */
 };
 
@@ -177,6 +179,11 @@ void ns_dop853_replace(NsDop853 *rk, const double *y) {
   rk->end_known = false;
 }
 
+void ns_dop853_weigh(NsDop853 *rk, const double *pace, int places) {
+  rk->pace = pace;
+  rk->places = places;
+}
+
 void ns_dop853_limit(NsDop853 *rk, double h_most) {
   rk->h_limit = h_most;
 }
@@ -213,22 +220,34 @@ static double scale(const NsDop853 *rk, int i, double a, double b) {
   return rk->problem.atol[i] + rk->problem.rtol * ns_ode_larger(fabs(a), fabs(b));
 }
 
+/* What is accepted of the error of element i in the trial, which has the length h. */
+static double trial_scale(const NsDop853 *rk, int i, double h) {
+  double a = rk->y_old[i], b = rk->trial[i];
+  if (!rk->pace) return scale(rk, i, a, b);
+  double size = i < rk->places ? fabs(b - a) : ns_ode_larger(fabs(a), fabs(b));
+  double accepted = rk->problem.atol[i] + fabs(h) * rk->pace[i] + rk->problem.rtol * size, least = ns_ode_least(rk->state.t);
+  if (fabs(h) > 64 * least) return accepted;
+  return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
+}
+
 /* The estimated error of the trial over what is accepted: the fifth-order one, damped by the third-order one. */
 static double error_norm(NsDop853 *rk, double h) {
-  int n = rk->problem.n;
+  int n = rk->problem.n, counted = 0;
   double five = 0, three = 0;
   double *e5 = rk->F[0], *e3 = rk->F[1];
   combine(rk, &fifth, e5);
   combine(rk, &stages[STAGES], e3);
   combine(rk, &third, rk->sum);
   for (int i = 0; i < n; i++) {
-    double s = scale(rk, i, rk->y_old[i], rk->trial[i]);
+    double s = trial_scale(rk, i, h);
+    if (s == INFINITY) continue;
     if (s == 0) s = DBL_MIN;
+    counted++;
     five += e5[i] / s * (e5[i] / s);
     three += (e3[i] - rk->sum[i]) / s * ((e3[i] - rk->sum[i]) / s);
   }
   if (five == 0) return 0;
-  double norm = fabs(h) * five / sqrt((five + 0.01 * three) * n);
+  double norm = fabs(h) * five / sqrt((five + 0.01 * three) * counted);
   return isfinite(norm) ? norm : INFINITY;
 }
 

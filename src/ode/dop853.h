@@ -35,6 +35,15 @@ void ns_dop853_start(NsDop853 *rk, double t, const double *y, double t_end, doub
 /* Replaces y at the present t: what moved the state a little (a projection) goes on with the same step length. */
 void ns_dop853_replace(NsDop853 *rk, const double *y);
 
+/*
+** Widens what is accepted of an error, from the next step on. Besides the problem's atol: |h| pace[i] (pace: n, borrowed, may
+** change between steps) for a step of length h, and for
+** one of less than 640 spacings of numbers at t what y moves in 40 of them: a jump of the rate can not be placed better. The first `places` elements are
+** places, whose origin means nothing: the rtol of the problem is held against their change in the step, not against |y|. An
+** element whose atol is infinite is integrated with the others and has no say.
+*/
+void ns_dop853_weigh(NsDop853 *rk, const double *pace, int places);
+
 /* Bounds the length of the next step from above. */
 void ns_dop853_limit(NsDop853 *rk, double h_most);
 

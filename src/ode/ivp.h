@@ -61,9 +61,9 @@ void ns_ivp_free(NsIvp *ivp);
 ** `why` tell, and what was computed is kept. Else NS_ECALLBACK (the rate or an event failed), NS_EINTR, NS_ENOMEM; what
 ** was computed is kept then too.
 **
-** An event is a root of g along the dense output, found wherever g changes sign between the ends of a step or points
-** inside of it, or dips towards zero and through it between those; located by ns_bracket_root to the spacing of
-** numbers. A root at t0 counts when g leaves zero in the direction asked for (or stays). A root is told once; roots at
+** An event is a root of g along the dense output. g is interpolated by polynomials (bernstein.h), on pieces of the step that are
+** halved until they are exact or known to have no root, so that no root and no dip through zero is lost of a g that the first 9
+** points in the step resolve; located by ns_bracket_root to the spacing of numbers. A root at t0 counts when g leaves zero in the direction asked for (or stays). A root is told once; roots at
 ** the same time as a terminal one, to 16 spacings, are told too.
 */
 NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem *problem, const NsIvpOptions *options,

@@ -11,11 +11,19 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "ode/bernstein.h"
 #include "ode/bracket.h"
 #include "ode/control.h"
 
-/* The parts of a step at whose ends the events are looked at; the looks at a dip between them. */
-enum { PARTS = 4, DIPS = 4 };
+enum {
+  NODES = NS_BERNSTEIN_SIZE,
+  HALVINGS = 12,   /* of a piece on which an event is no polynomial: what is not smooth is followed to 1/4000 of a step */
+  MAX_HALVED = 500, /* pieces in a step: an event that is noise is taken as it is then */
+  SPLITS = 45      /* of a polynomial, between whose roots the event is looked at itself */
+};
+
+/* The part of an event's size up to which it may be off its polynomial for its slopes to be known: smooth, and nearly exact. */
+static const double RESOLVED = 1e-6;
 
 typedef struct Root {
   double t;
@@ -28,11 +36,12 @@ struct NsIvpSearch {
   int n, rows;
   double *y;      /* n */
   double *last;   /* events: the values at the end of the last step */
-  double *values; /* (PARTS + 1) x events */
+  double *values; /* NODES x events */
   long *seen;     /* events: how often each occurred */
   bool *fresh;    /* events: zero at t0, not told yet */
   Root *roots;
   long count, room;
+  int halved; /* pieces of this step */
   int event; /* the one that is being looked at, and where */
   double t_old, t;
   const double *y_old, *segment;
@@ -47,7 +56,7 @@ NsStatus ns_ivp_search_new(NsIvpSearch **out, const NsIvp *ivp, const NsIvpOptio
   s->rows = ivp->rows;
   s->y = ns_arena_doubles(&s->arena, ivp->n);
   s->last = ns_arena_doubles(&s->arena, ivp->events);
-  s->values = ns_arena_matrix(&s->arena, PARTS + 1, ivp->events);
+  s->values = ns_arena_matrix(&s->arena, NODES, ivp->events);
   s->seen = ns_arena_take(&s->arena, (size_t)ivp->events, sizeof *s->seen);
   s->fresh = ns_arena_take(&s->arena, (size_t)ivp->events, sizeof *s->fresh);
   if (s->arena.failed) {
@@ -93,18 +102,20 @@ NsStatus ns_ivp_search_start(NsIvpSearch *s, const double *y0, NsError *err) {
   return status;
 }
 
-static double part(const NsIvpSearch *s, int k) {
-  return k == PARTS ? s->t : s->t_old + (s->t - s->t_old) * k / PARTS;
+/* The time at x, in units of the step. */
+static double time_at(const NsIvpSearch *s, double x) {
+  return x == 1 ? s->t : s->t_old + (s->t - s->t_old) * x;
 }
 
-/* The values at the ends of the parts. */
+/* The values at the nodes of the step. */
 static NsStatus sample(NsIvpSearch *s, NsError *err) {
   int m = s->options->events;
   memcpy(s->values, s->last, (size_t)m * sizeof *s->last);
-  for (int k = 1; k <= PARTS; k++) {
-    state_at(s, part(s, k));
+  for (int k = 1; k < NODES; k++) {
+    double t = time_at(s, ns_bernstein_node(k));
+    state_at(s, t);
     for (int e = 0; e < m; e++) {
-      NsStatus status = value_of(s, e, part(s, k), s->y, &s->values[k * m + e], err);
+      NsStatus status = value_of(s, e, t, s->y, &s->values[k * m + e], err);
       if (status != NS_OK) return status;
     }
   }
@@ -134,71 +145,80 @@ static NsStatus bracket(NsIvpSearch *s, double a, double ga, double b, double gb
   return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1) : status;
 }
 
-/* The roots between neighbours a and b: one when the sign changes, or at b when it is zero there. */
-static NsStatus between(NsIvpSearch *s, double a, double ga, double b, double gb, NsError *err) {
-  if (ga == 0) {
-    bool fresh = s->fresh[s->event];
-    s->fresh[s->event] = false;
-    return fresh ? note(s, a, (gb > 0) - (gb < 0)) : NS_OK;
-  }
-  if (gb == 0) return note(s, b, ga < 0 ? 1 : -1);
-  return (ga < 0) != (gb < 0) ? bracket(s, a, ga, b, gb, err) : NS_OK;
+/* A part of the step over which an event is the polynomial b, in units of the step, and the event's own values at its ends. */
+typedef struct Piece {
+  double from, width, ga, gb;
+  double b[NODES];
+} Piece;
+
+/* Of a piece with one root at most, which is not at its start: that root, or the one at its end. */
+static NsStatus only_root(NsIvpSearch *s, const Piece *p, NsError *err) {
+  double a = time_at(s, p->from), b = time_at(s, p->from + p->width);
+  if (p->gb == 0) return note(s, b, p->ga < 0 ? 1 : p->ga > 0 ? -1 : 0);
+  if (p->ga == 0 || (p->ga < 0) == (p->gb < 0)) return NS_OK;
+  return bracket(s, a, p->ga, b, p->gb, err);
+}
+
+/* All roots of a piece but one at its start: parts with one change of sign among the coefficients have one. */
+static NsStatus polynomial_roots(NsIvpSearch *s, Piece *p, int splits, NsError *err) {
+  int changes = ns_bernstein_changes(NODES - 1, p->b);
+  if (changes == 0 || splits == 0 || (changes == 1 && p->ga != 0)) return only_root(s, p, err);
+  Piece right = {.from = p->from + p->width / 2, .width = p->width / 2, .gb = p->gb};
+  p->width /= 2;
+  NsStatus status = along(s, time_at(s, right.from), &p->gb, err);
+  if (status != NS_OK) return status;
+  right.ga = p->gb;
+  ns_bernstein_split(NODES - 1, p->b, right.b);
+  status = polynomial_roots(s, p, splits - 1, err);
+  return status == NS_OK ? polynomial_roots(s, &right, splits - 1, err) : status;
+}
+
+/* Whether no coefficient is within `margin` of 0, and all have one sign. */
+static bool stays_away(int count, const double *b, double margin) {
+  bool up = b[0] > 0;
+  for (int k = 0; k < count; k++)
+    if (!(fabs(b[k]) > margin) || (b[k] > 0) != up) return false;
+  return true;
+}
+
+/* Whether the polynomial rises or falls all along the piece, also when it is off by `error`. */
+static bool monotone(const double *b, double error) {
+  double slopes[NODES - 1];
+  for (int k = 0; k + 1 < NODES; k++) slopes[k] = b[k + 1] - b[k];
+  return stays_away(NODES - 1, slopes, NS_BERNSTEIN_SAFETY * (NODES - 1) * error);
 }
 
 /*
-** Three neighbours of one sign, the middle one nearest to zero: follows the parabolas through them to where the event
-** may touch or cross zero. *at and *g: the point found, of another sign or zero; else *g keeps the sign.
+** All roots of the present event in the piece [from, from + width] with the values v at its nodes, but one at its start. The piece is
+** halved until the event is a polynomial there, to rounding, or is seen to have no root, or one at most.
 */
-static NsStatus dip(NsIvpSearch *s, const double t[3], const double v[3], double *at, double *g, NsError *err) {
-  double a = t[0], b = t[1], c = t[2], ga = v[0], gb = v[1], gc = v[2];
-  for (int k = 0; k < DIPS; k++) {
-    double left = (gb - ga) / (b - a), right = (gc - gb) / (c - b), curve = (right - left) / (c - a);
-    double lowest = 0.5 * (a + b) - left / (2 * curve);
-    if (!((lowest - a) * (lowest - c) < 0) || lowest == b) break;
-    double value;
-    NsStatus status = along(s, lowest, &value, err);
-    if (status != NS_OK) return status;
-    bool before = (lowest - b) * (a - b) > 0;
-    if (fabs(value) < fabs(gb) || (value < 0) != (gb < 0)) {
-      if (before) c = b, gc = gb;
-      else a = b, ga = gb;
-      b = lowest, gb = value;
-    } else if (before) {
-      a = lowest, ga = value;
-    } else {
-      c = lowest, gc = value;
-    }
-    if (gb == 0 || (gb < 0) != (v[1] < 0)) break;
-  }
-  *at = b;
-  *g = gb;
-  return NS_OK;
-}
-
-static bool dips(double a, double b, double c) {
-  return (a < 0) == (b < 0) && (b < 0) == (c < 0) && a != 0 && b != 0 && c != 0 && fabs(b) <= fabs(a) &&
-         fabs(b) <= fabs(c) && (fabs(b) < fabs(a) || fabs(b) < fabs(c));
-}
-
-/* The values of the present event at part k. */
-static double sampled(const NsIvpSearch *s, int k) {
-  return s->values[k * s->options->events + s->event];
-}
-
-/* The roots of the present event. */
-static NsStatus roots_of(NsIvpSearch *s, NsError *err) {
+static NsStatus piece_roots(NsIvpSearch *s, double from, double width, const double *v, int halvings, NsError *err) {
+  Piece piece = {.from = from, .width = width, .ga = v[0], .gb = v[NODES - 1]};
+  double error = ns_bernstein_interpolate(v, piece.b), most = 0, half[NODES];
+  for (int k = 0; k < NODES; k++) most = fmax(most, fabs(v[k]));
+  if (stays_away(NODES, piece.b, NS_BERNSTEIN_SAFETY * error)) return NS_OK;
+  if (error <= RESOLVED * most && monotone(piece.b, error)) return only_root(s, &piece, err);
+  if (error <= 64 * DBL_EPSILON * most || halvings == 0 || s->halved++ >= MAX_HALVED)
+    return polynomial_roots(s, &piece, SPLITS, err);
   NsStatus status = NS_OK;
-  for (int k = 0; k < PARTS && status == NS_OK; k++) {
-    double a = part(s, k), ga = sampled(s, k), b = part(s, k + 1), gb = sampled(s, k + 1), at, g;
-    status = between(s, a, ga, b, gb, err);
-    if (status != NS_OK || k + 2 > PARTS || !dips(ga, gb, sampled(s, k + 2))) continue;
-    double t[3] = {a, b, part(s, k + 2)}, v[3] = {ga, gb, sampled(s, k + 2)};
-    status = dip(s, t, v, &at, &g, err);
-    if (status != NS_OK || (g != 0 && (g < 0) == (gb < 0))) continue;
-    status = between(s, a, ga, at, g, err);
-    if (status == NS_OK && g != 0) status = between(s, at, g, t[2], v[2], err);
+  for (int part = 0; part < 2 && status == NS_OK; part++) {
+    double start = from + part * width / 2;
+    half[0] = part == 0 ? v[0] : half[NODES - 1];
+    for (int k = 1; k < NODES && status == NS_OK; k++)
+      status = along(s, time_at(s, start + width / 2 * ns_bernstein_node(k)), &half[k], err);
+    if (status == NS_OK) status = piece_roots(s, start, width / 2, half, halvings - 1, err);
   }
   return status;
+}
+
+/* The roots of the present event. A root at the start has been told as that of the last step's end, or is one at t0. */
+static NsStatus roots_of(NsIvpSearch *s, NsError *err) {
+  double v[NODES];
+  NsStatus status = NS_OK;
+  for (int k = 0; k < NODES; k++) v[k] = s->values[k * s->options->events + s->event];
+  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->t_old, (v[1] > 0) - (v[1] < 0));
+  s->fresh[s->event] = false;
+  return status == NS_OK ? piece_roots(s, 0, 1, v, HALVINGS, err) : status;
 }
 
 static int compare(const void *a, const void *b) {
@@ -224,13 +244,13 @@ NsStatus ns_ivp_search_step(NsIvpSearch *s, NsIvp *ivp, double t_old, double t, 
                             const double *segment, bool *stop, double *t_stop, NsError *err) {
   int m = s->options->events;
   *stop = false;
-  s->count = 0;
+  s->count = s->halved = 0;
   s->t_old = t_old, s->t = t;
   s->y_old = y_old, s->segment = segment;
   NsStatus status = sample(s, err);
   for (s->event = 0; s->event < m && status == NS_OK; s->event++) status = roots_of(s, err);
   if (status != NS_OK) return status;
-  memcpy(s->last, s->values + (ptrdiff_t)PARTS * m, (size_t)m * sizeof *s->last);
+  memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
   if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, t > t_old ? compare : compare_backward);
   long end = first_terminal(s);
   *stop = end < s->count;

@@ -1,26 +1,59 @@
 /*
 ** root.c
-** MINPACK's hybrj on the equations, and the test of its answer.
+** MINPACK's hybrj on equations whose units are taken out, Newton's last steps, and the test of the answer.
 */
 #include "ode/root.h"
 
 #include <cminpack-1/cminpack.h>
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/interrupt.h"
 #include "linalg/dense.h"
+#include "linalg/equilibrate.h"
 #include "linalg/lu.h"
 
-enum { RUNS = 12 };
+/* RUNS of hybrj at most; NEWTON: steps after one of them; SCALED: runs with scales found anew. */
+enum { RUNS = 12, NEWTON = 60, SCALED = 3 };
 
+/*
+** CLOSE: part of an equation's terms that its value may be. It is that of a root where the Jacobian is singular, where no
+** Newton correction tells how far away x is.
+** NOTHING: part of the scales of the start (equilibrate.h) below which a value or a correction counts as 0 when Newton's
+** steps come no nearer: eps^2, so that a double root at 0 is found to 1e-15 of the start.
+** SLOWEST: ratio of two corrections above which Newton's steps are given up.
+*/
+static const double CLOSE = 1e-10, NOTHING = 0x1p-100, SLOWEST = 0.95;
+
+/* Equations and unknowns are scaled throughout: u_j = x_j 2^-column_j, g_i = f_i 2^row_i. */
 typedef struct Root {
   const NsOdeProblem *equations;
   NsError *err;
   NsStatus status; /* of the equations */
   bool not_finite; /* the run was given up since f, or the x of a step, is not finite */
+  NsEquilibrium scales;
+  NsLu *lu;
+  double *x;                 /* the point in the user's units */
+  double *J, *at;            /* the Jacobian that was had last, in the user's units, and where */
+  bool known;                /* there is one */
+  double *u, *g, *scaled;    /* the iterate, its values, its Jacobian */
+  double *next, *next_g;     /* a candidate */
+  double *move, *last_move;  /* Newton corrections at u and at the iterate before */
+  int *first_row, *first_column; /* the scales of the start */
 } Root;
+
+static void take_root(Root *r, NsArena *arena, int n) {
+  double **vectors[] = {&r->x, &r->at, &r->u, &r->g, &r->next, &r->next_g, &r->move, &r->last_move};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
+  r->J = ns_arena_matrix(arena, n, n);
+  r->scaled = ns_arena_matrix(arena, n, n);
+  r->first_row = ns_arena_ints(arena, n);
+  r->first_column = ns_arena_ints(arena, n);
+  ns_equilibrium_take(&r->scales, arena, n);
+}
 
 static bool is_finite(int n, const double *v) {
   for (int i = 0; i < n; i++)
@@ -28,56 +61,208 @@ static bool is_finite(int n, const double *v) {
   return true;
 }
 
-/* MINPACK's callback. A value that is not finite ends its run; so does an x, which underflow can bring about near 0. */
-static int evaluate(void *context, int n, const double *x, double *f, double *J, int ld, int what) {
-  Root *r = context;
-  const NsOdeProblem *e = r->equations;
-  (void)ld; /* n */
-  if (ns_interrupted()) return r->status = ns_fail(r->err, NS_EINTR, "interrupted"), -1;
-  r->not_finite = r->not_finite || !is_finite(n, x);
-  if (r->not_finite) return -1;
-  if (what == 2) memset(J, 0, (size_t)n * (size_t)n * sizeof *J);
-  r->status = what == 1 ? e->rate(e->context, 0, x, f, r->err) : e->jacobian(e->context, 0, x, J, r->err);
-  r->not_finite = what == 1 && r->status == NS_OK && !is_finite(n, f);
-  return r->status == NS_OK && !r->not_finite ? 0 : -1;
+/* ---- scaled equations ---- */
+
+/* r->x = the point of u. False when it is not finite. */
+static bool unscale(Root *r, const double *u) {
+  for (int j = 0; j < r->equations->n; j++) r->x[j] = ldexp(u[j], r->scales.column[j]);
+  return is_finite(r->equations->n, r->x);
 }
 
-/*
-** Whether x is a root: f, known there, is 0 or `small` at most, or the Newton correction at most `limit` of x. J (n x n)
-** and move (n) are for its own use.
-*/
-static NsStatus passes(Root *r, const double *x, const double *f, double small, double limit, double *J, double *move,
-                       bool *good) {
+/* g at u: 0; -1 when the run must end, by not_finite or by status. */
+static int scaled_values(Root *r, const double *u, double *g) {
   int n = r->equations->n;
-  double norm = ns_dense_norm_fro(n, 1, f, 1, n), size = ns_dense_norm_fro(n, 1, x, 1, n);
-  *good = norm <= small;
-  if (*good) return NS_OK;
-  NsLu *lu;
-  NsStatus status = ns_lu_new(&lu, n);
-  if (status == NS_OK && evaluate(r, n, x, NULL, J, n, 2) < 0) status = r->status;
-  if (status == NS_OK && ns_lu_factor(lu, J, n) == NS_OK) {
-    memcpy(move, f, (size_t)n * sizeof *move);
-    ns_lu_solve(lu, 1, move, n);
-    *good = ns_dense_norm_fro(n, 1, move, 1, n) <= limit * size;
-  }
-  ns_lu_free(lu);
+  r->not_finite = !unscale(r, u);
+  if (r->not_finite) return -1;
+  r->status = r->equations->rate(r->equations->context, 0, r->x, g, r->err);
+  if (r->status != NS_OK) return -1;
+  r->not_finite = !is_finite(n, g);
+  for (int i = 0; i < n; i++) g[i] = ldexp(g[i], r->scales.row[i]);
+  return r->not_finite ? -1 : 0;
+}
+
+/* J at r->x, unless it is the one that was had last. */
+static NsStatus known_jacobian(Root *r) {
+  size_t n = (size_t)r->equations->n;
+  if (r->known && memcmp(r->x, r->at, n * sizeof *r->x) == 0) return NS_OK;
+  r->known = false;
+  memset(r->J, 0, n * n * sizeof *r->J);
+  NsStatus status = r->equations->jacobian(r->equations->context, 0, r->x, r->J, r->err);
+  memcpy(r->at, r->x, n * sizeof *r->x);
+  r->known = status == NS_OK;
   return status;
 }
 
+/* The scaled Jacobian at u; as scaled_values. */
+static int scaled_jacobian(Root *r, const double *u, double *J) {
+  int n = r->equations->n;
+  r->not_finite = !unscale(r, u);
+  if (r->not_finite) return -1;
+  r->status = known_jacobian(r);
+  if (r->status != NS_OK) return -1;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      size_t k = (size_t)i + (size_t)j * (size_t)n;
+      J[k] = ldexp(r->J[k], r->scales.row[i] + r->scales.column[j]);
+    }
+  return 0;
+}
+
+/* MINPACK's callback. A value that is not finite ends its run; so does a u, which underflow can bring about near 0. */
+static int evaluate(void *context, int n, const double *u, double *g, double *J, int ld, int what) {
+  Root *r = context;
+  (void)n, (void)ld; /* equations->n */
+  if (ns_interrupted()) return r->status = ns_fail(r->err, NS_EINTR, "interrupted"), -1;
+  if (r->not_finite) return -1;
+  return what == 1 ? scaled_values(r, u, g) : scaled_jacobian(r, u, J);
+}
+
+/* Finds the scales at x with values f, and brings the iterate to them. */
+static NsStatus rescale(Root *r, const double *x, const double *f) {
+  int n = r->equations->n;
+  memcpy(r->x, x, (size_t)n * sizeof *x);
+  NsStatus status = known_jacobian(r);
+  if (status != NS_OK) return status;
+  ns_equilibrate(&r->scales, r->J, NULL, x, f);
+  for (int i = 0; i < n; i++) {
+    r->u[i] = ldexp(x[i], -r->scales.column[i]);
+    r->g[i] = ldexp(f[i], r->scales.row[i]);
+  }
+  return NS_OK;
+}
+
+/* ---- the test of an answer ---- */
+
+static double terms_of(const Root *r, int i) {
+  int n = r->equations->n;
+  double sum = 0, size = 0;
+  for (int j = 0; j < n; j++) {
+    double term = r->scaled[(size_t)i + (size_t)j * (size_t)n] * r->u[j];
+    sum += term;
+    size += fabs(term);
+  }
+  return size + fabs(r->g[i] - sum);
+}
+
+/* The first scale of equation i (unknown j) in those of now. */
+static double first_value(const Root *r, int i) {
+  return ldexp(1, r->scales.row[i] - r->first_row[i]);
+}
+
+static double first_size(const Root *r, int j) {
+  return ldexp(1, r->first_column[j] - r->scales.column[j]);
+}
+
+/* The equation whose value is the largest part of its terms; that part in *part, 0 when all are 0. */
+static int worst_equation(const Root *r, bool lenient, double *part) {
+  int worst = 0;
+  *part = 0;
+  for (int i = 0; i < r->equations->n; i++) {
+    double value = fabs(r->g[i]);
+    if (value == 0 || (lenient && value <= NOTHING * first_value(r, i))) continue;
+    double own = value / terms_of(r, i);
+    if (own > *part) *part = own, worst = i;
+  }
+  return worst;
+}
+
+/* Whether each correction is at most `limit` of its unknown. */
+static bool near_enough(const Root *r, double limit, bool lenient) {
+  for (int j = 0; j < r->equations->n; j++) {
+    double move = fabs(r->move[j]);
+    bool small = move <= limit * fabs(r->u[j]) || (lenient && move <= NOTHING * first_size(r, j));
+    if (!small) return false;
+  }
+  return true;
+}
+
+typedef struct Verdict {
+  bool root, lenient_root; /* x is one; it is one if what is next to nothing counts as 0 */
+  bool correction;         /* there is a Newton correction, in move */
+} Verdict;
+
+/* Judges u with g there, by the corrections and by the equations' own terms. -1 when the equations fail. */
+static int judge(Root *r, double limit, Verdict *v) {
+  int n = r->equations->n;
+  double part, lenient_part;
+  *v = (Verdict){false, false, false};
+  if (scaled_jacobian(r, r->u, r->scaled) < 0) return r->status == NS_OK ? 0 : -1;
+  v->correction = ns_lu_factor(r->lu, r->scaled, n) == NS_OK;
+  memcpy(r->move, r->g, (size_t)n * sizeof *r->move);
+  if (v->correction) ns_lu_solve(r->lu, 1, r->move, n);
+  v->correction = v->correction && is_finite(n, r->move);
+  worst_equation(r, false, &part);
+  worst_equation(r, true, &lenient_part);
+  v->root = part <= fmin(limit, CLOSE) || (v->correction && near_enough(r, limit, false));
+  v->lenient_root = lenient_part <= fmin(limit, CLOSE) || (v->correction && near_enough(r, limit, true));
+  return 0;
+}
+
+/* Whether each correction is shorter than the one before, or small beside its unknown. */
+static bool contracts(const Root *r, double limit) {
+  for (int j = 0; j < r->equations->n; j++) {
+    double move = fabs(r->move[j]);
+    if (move > limit * fabs(r->u[j]) && move > SLOWEST * fabs(r->last_move[j])) return false;
+  }
+  return true;
+}
+
 /*
-** MINPACK's runs on arrays of the arena; the last answer in *code. After a step to where f is not finite a new run goes
-** on from the last iterate, its first step being shorter.
+** Newton's steps from u to where each unknown is a root by its own size: hybrj's norm may hide one behind the others.
+** -1 when the equations fail.
 */
-static void hybrid(Root *r, const NsRootOptions *o, double *x, double *f, NsArena *arena, NsRootInfo *info, int *code) {
+static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
+  int n = r->equations->n;
+  size_t bytes = (size_t)n * sizeof(double);
+  for (int k = 0; k <= NEWTON; k++) {
+    if (judge(r, limit, v) < 0) return -1;
+    if (v->root || !v->correction || k == NEWTON || (k > 0 && !contracts(r, limit))) return 0;
+    for (int j = 0; j < n; j++) r->next[j] = r->u[j] - r->move[j];
+    info->evaluations++;
+    if (scaled_values(r, r->next, r->next_g) < 0) return r->not_finite ? 0 : -1;
+    memcpy(r->u, r->next, bytes);
+    memcpy(r->g, r->next_g, bytes);
+    memcpy(r->last_move, r->move, bytes);
+  }
+  return 0;
+}
+
+/*
+** One more Newton step from an answer whose correction is known, kept when the worst equation is better for it, or at
+** rounding (16 eps of its terms).
+*/
+static void last_step(Root *r, NsRootInfo *info) {
+  size_t bytes = (size_t)r->equations->n * sizeof(double);
+  double before, after;
+  worst_equation(r, false, &before);
+  if (before == 0) return;
+  for (int j = 0; j < r->equations->n; j++) r->next[j] = r->u[j] - r->move[j];
+  info->evaluations++;
+  bool had = scaled_values(r, r->next, r->next_g) == 0;
+  r->not_finite = false;
+  if (!had) return;
+  memcpy(r->last_move, r->g, bytes);
+  memcpy(r->g, r->next_g, bytes);
+  worst_equation(r, false, &after);
+  if (after < fmax(before, 16 * DBL_EPSILON)) memcpy(r->u, r->next, bytes);
+  else memcpy(r->g, r->last_move, bytes);
+}
+
+/* ---- runs ---- */
+
+/*
+** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a step to where f is not finite a new
+** run goes on from the last iterate, its first step being shorter.
+*/
+static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena, NsRootInfo *info, int *code) {
   int n = r->equations->n, lr = n * (n + 1) / 2;
   double *J = ns_arena_matrix(arena, n, n), *R = ns_arena_doubles(arena, lr), *work = ns_arena_matrix(arena, 6, n);
   if (arena->failed) return;
-  double bound = 100;
   for (int k = 0; k < RUNS; k++, bound = k == 1 ? 0.3 : bound / 3) {
     int calls = 0, jacobians = 0, left = o->calls - info->evaluations;
     r->not_finite = false;
-    *code = hybrj(evaluate, r, n, x, f, J, n, o->xtol, left, work, 1, bound, 0, &calls, &jacobians, R, lr, work + n,
-                  work + 2 * n, work + 3 * n, work + 4 * n, work + 5 * n);
+    *code = hybrj(evaluate, r, n, r->u, r->g, J, n, o->xtol, left, work, 1, bound, 0, &calls, &jacobians, R, lr,
+                  work + n, work + 2 * n, work + 3 * n, work + 4 * n, work + 5 * n);
     info->evaluations += calls;
     info->jacobians += jacobians;
     if (!r->not_finite) return;
@@ -86,42 +271,93 @@ static void hybrid(Root *r, const NsRootOptions *o, double *x, double *f, NsAren
   *code = 5;
 }
 
-/* What hybrj's codes say, and the test of what it calls good. */
-static NsStatus conclude(Root *r, const NsRootOptions *o, int code, const double *x, const double *f, double start,
-                         NsArena *arena, NsRootInfo *info) {
+/* Brings the iterate to the user's x and f. */
+static void take_back(Root *r, double *x, double *f) {
   int n = r->equations->n;
-  double *J = ns_arena_matrix(arena, n, n), *move = ns_arena_doubles(arena, n);
-  bool good = false;
-  if (arena->failed) return NS_ENOMEM;
+  for (int i = 0; i < n; i++) {
+    x[i] = ldexp(r->u[i], r->scales.column[i]);
+    f[i] = ldexp(r->g[i], -r->scales.row[i]);
+  }
+}
+
+static void add_equation(const Root *r, const double *f) {
+  double part;
+  int i = worst_equation(r, true, &part);
+  if (!(part > 0)) return;
+  size_t used = strlen(r->err->text);
+  snprintf(r->err->text + used, sizeof r->err->text - used,
+           "; equation %d is not solved: its value is %.3g, its terms are of size %.3g", i + 1, f[i],
+           ldexp(terms_of(r, i), -r->scales.row[i]));
+}
+
+/* The failure of what hybrj ended with and the test refused. */
+static NsStatus refuse(Root *r, const NsRootOptions *o, int code, bool stuck, const double *f, double norm) {
+  NsStatus status = code == 2 ? NS_EMAXITER : NS_ENOCONV;
+  if (stuck) return ns_fail(r->err, status, "no way to a root: f is not finite beside the last x");
+  if (code == 2) ns_fail(r->err, status, "%d evaluations were not enough: |f| = %.3g", o->calls, norm);
+  else ns_fail(r->err, status, "no progress towards a root: |f| = %.3g", norm);
+  add_equation(r, f);
+  return status;
+}
+
+/*
+** Runs from x, f with scales found anew each time, until the test accepts. The first one's bound is MINPACK's own; the
+** others are for starts from which it shrank steps too slowly to see progress.
+*/
+static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsArena *arena, NsRootInfo *info) {
+  int n = r->equations->n, code = 0;
+  bool stuck = false;
+  static const double first_bounds[SCALED] = {100, 1, 1e-2};
+  for (int k = 0; k < SCALED; k++) {
+    NsStatus status = rescale(r, x, f);
+    if (status != NS_OK) return status;
+    if (k == 0) {
+      memcpy(r->first_row, r->scales.row, (size_t)n * sizeof *r->first_row);
+      memcpy(r->first_column, r->scales.column, (size_t)n * sizeof *r->first_column);
+    }
+    hybrid(r, o, first_bounds[k], arena, info, &code);
+    if (arena->failed) return NS_ENOMEM;
+    if (code < 0) return r->status;
+    if (code == 0) return ns_fail(r->err, NS_EARG, "bad options");
+    Verdict v;
+    bool converged = code == 1 || code == 3; /* 3: xtol is below rounding */
+    stuck = r->not_finite;
+    r->not_finite = false;
+    int failed = converged ? newton_steps(r, fmax(sqrt(o->xtol), CLOSE), info, &v) : judge(r, fmax(o->xtol, 1e-13), &v);
+    if (failed) return r->status;
+    bool good = v.root || v.lenient_root;
+    if (good && v.correction) last_step(r, info);
+    if (r->status != NS_OK) return r->status;
+    take_back(r, x, f);
+    if (good) return NS_OK;
+    if (stuck || code == 2 || info->evaluations >= o->calls) break;
+  }
   info->residual = ns_dense_norm_fro(n, 1, f, 1, n);
-  if (code == 2)
-    return ns_fail(r->err, NS_EMAXITER, "%d evaluations were not enough: |f| = %.3g", o->calls, info->residual);
-  bool converged = code == 1 || code == 3, stuck = r->not_finite; /* 3: xtol is below rounding */
-  r->not_finite = false;
-  NsStatus status = converged ? passes(r, x, f, 1e-10 * start, sqrt(o->xtol), J, move, &good)
-                              : passes(r, x, f, 0, fmax(o->xtol, 1e-13), J, move, &good);
+  return refuse(r, o, code, stuck, f, info->residual);
+}
+
+static NsStatus begin_root(Root *r, const double *x, double *f, NsArena *arena) {
+  int n = r->equations->n;
+  NsStatus status = r->equations->rate(r->equations->context, 0, x, f, r->err);
+  for (int i = 0; i < n && status == NS_OK; i++)
+    if (!isfinite(f[i])) status = ns_fail(r->err, NS_ENAN, "f[%d] is not finite at x0", i + 1);
   if (status != NS_OK) return status;
-  if (good) return NS_OK;
-  if (stuck) return ns_fail(r->err, NS_ENOCONV, "no way to a root: f is not finite beside the last x");
-  return ns_fail(r->err, NS_ENOCONV, "no progress towards a root: |f| = %.3g", info->residual);
+  take_root(r, arena, n);
+  return arena->failed ? NS_ENOMEM : ns_lu_new(&r->lu, n);
 }
 
 NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f,
                        NsRootInfo *info, NsError *err) {
-  Root r = {equations, err, NS_OK, false};
+  Root r = {.equations = equations, .err = err};
   NsArena arena = {0};
-  int code = 0, n = equations->n;
+  int n = equations->n;
   *info = (NsRootInfo){0};
   if (n == 0) return NS_OK;
-  NsStatus status = equations->rate(equations->context, 0, x, f, err);
-  for (int i = 0; i < n && status == NS_OK; i++)
-    if (!isfinite(f[i])) status = ns_fail(err, NS_ENAN, "f[%d] is not finite at x0", i + 1);
-  double start = status == NS_OK ? ns_dense_norm_fro(n, 1, f, 1, n) : 0;
-  if (status == NS_OK) hybrid(&r, options, x, f, &arena, info, &code);
-  if (status == NS_OK) status = arena.failed ? NS_ENOMEM : code < 0 ? r.status : NS_OK;
-  if (status == NS_OK && code == 0) status = ns_fail(err, NS_EARG, "bad options");
-  if (status == NS_OK) status = conclude(&r, options, code, x, f, start, &arena, info);
+  NsStatus status = begin_root(&r, x, f, &arena);
+  if (status == NS_OK) status = seek(&r, options, x, f, &arena, info);
+  info->residual = ns_dense_norm_fro(n, 1, f, 1, n);
   info->evaluations++;
+  ns_lu_free(r.lu);
   ns_arena_release(&arena);
   if (status == NS_ENOMEM) ns_fail(err, status, "not enough memory");
   return status;

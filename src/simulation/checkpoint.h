@@ -11,16 +11,13 @@
 /*
 ** Writes the state to a file (io/checkpoint.h) with a note of the caller's (NULL: none): what ns_ts_visit walks, the
 ** parameters of the laws, the log of events. A run that goes on from the file gives the bits of one that was not
-** stopped, as far as its callbacks depend on their arguments alone. With it goes a description of the model: integrator
-** and its weights, grid, the kind, name and size of every system, law and relation, what is linked to what, and a hash
-** of the constants. NS_EIO, NS_ENOMEM, what ns_ts_prepare returns.
+** stopped, as far as its callbacks depend on their arguments alone. With it goes the description of the model, identity.h. NS_EIO, NS_ENOMEM, what ns_ts_prepare returns.
 */
 NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size_t note_size, NsError *err);
 
 /*
 ** Takes the state over from a file. On success *pieces holds what was read, to be cleared. NS_EARG when the file is of
-** another model, naming the first line of the description that differs (the hash of the constants counts unless
-** `any_constants`), or is beyond the end of the grid: then nothing has changed. NS_EIO, NS_ENOMEM.
+** another model, naming the first line of the description that differs (constants count unless `any_constants`), or is beyond the end of the grid: then nothing has changed. NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, NsError *err);
 

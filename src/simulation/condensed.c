@@ -74,7 +74,7 @@ static bool must_stop(NsStatus status) {
 static NsStatus evaluate(NsCondensed *c, NsError *err) {
   NsStatus status = ns_euler_moreau_finite(c->em, err);
   if (status == NS_OK) status = ns_euler_moreau_evaluate(c->em, err);
-  if (status == NS_OK) c->residual = ns_euler_moreau_residual(c->em, ns_euler_moreau_output(c->em), c->options->atol);
+  if (status == NS_OK) c->residual = ns_euler_moreau_residual(c->em, ns_euler_moreau_output(c->em), &c->options->tolerance);
   return status;
 }
 
@@ -95,7 +95,7 @@ static NsStatus move(NsCondensed *c, const double *lambda, double before, NsErro
 
 /* x(lambda), evaluated. */
 static NsStatus find_state(NsCondensed *c, const double *lambda, NsError *err) {
-  double before = INFINITY, tolerance = c->options->rtol;
+  double before = INFINITY, tolerance = c->options->tolerance.rtol;
   ns_euler_moreau_restart(c->em);
   ns_euler_moreau_place(c->em, lambda);
   NsStatus status = ns_euler_moreau_evaluate(c->em, err);
@@ -161,8 +161,8 @@ static NsStatus test(NsCondensed *c, const double *lower, const double *upper) {
   if (code == 0) code = code_of(c, ns_euler_moreau_linearize(c->em, &c->error));
   if (code != 0) return NS_ENOCONV;
   for (int i = 0; i < c->m; i++) c->w[i] = allowed(output[i], c->z[i], lower[i], upper[i]);
-  c->residual = ns_euler_moreau_residual(c->em, c->w, c->options->atol);
-  return ns_step_converged(&c->residual, c->options->rtol) ? NS_OK : NS_ENOCONV;
+  c->residual = ns_euler_moreau_residual(c->em, c->w, &c->options->tolerance);
+  return ns_step_converged(&c->residual, &c->options->tolerance) ? NS_OK : NS_ENOCONV;
 }
 
 static int restarts(const NsCondensed *c, const double *lower, const double *upper) {
@@ -174,7 +174,7 @@ static int restarts(const NsCondensed *c, const double *lower, const double *upp
 
 static void begin(NsCondensed *c, const NsCondensedOptions *options, const double *lower, const double *upper) {
   NsMcpOptions *mcp = ns_mcp_options(c->mcp);
-  mcp->tolerance = margin * options->rtol;
+  mcp->tolerance = margin * options->tolerance.rtol;
   mcp->max_iterations = ITERATIONS * options->max_iterations;
   mcp->restarts = restarts(c, lower, upper);
   c->options = options;

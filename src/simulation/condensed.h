@@ -17,7 +17,7 @@ typedef struct NsCondensed NsCondensed;
 
 typedef struct NsCondensedOptions {
   int max_iterations; /* of Newton's method for the multipliers, and for the state at given ones */
-  double rtol, atol;  /* of the step; see time_stepping.h */
+  NsStepTolerance tolerance; /* of the step */
 } NsCondensedOptions;
 
 /* For em with m >= 1 multipliers, borrowed. NS_ENOMEM; *c is NULL then. ns_condensed_free takes NULL. */

@@ -4,6 +4,7 @@
 */
 #include "simulation/event_driven.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,10 @@
 /* What the laws may need: joints, and contacts with restitution. */
 static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
 
-enum { MAX_SMOOTH_STEPS = 100000 }; /* from one event to the next or to the end of a step of the grid */
+enum {
+  MAX_SMOOTH_STEPS = 100000, /* from one event to the next or to the end of a step of the grid */
+  RESOLVED = 300             /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
+};
 
 const char *ns_event_name(NsEventKind kind) {
   static const char *const names[] = {
@@ -56,7 +60,7 @@ NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *w
 
 /* ---- making ---- */
 
-/* The equations of the smooth motion: qdot, the accelerations, the works. */
+/* The equations of the smooth motion: qdot, the accelerations, the works, the forces of what is held. */
 static NsStatus rate(void *context, double t, const double *x, double *xdot, NsError *err) {
   NsEventDriven *ed = context;
   const double *q = x, *v = x + ed->Nq;
@@ -67,7 +71,9 @@ static NsStatus rate(void *context, double t, const double *x, double *xdot, NsE
   ns_motion_rate(ed->motion, q, v, xdot);
   memcpy(xdot + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *xdot);
   memset(works, 0, WORKS * sizeof *works);
-  if (!ed->accounting) return NS_OK;
+  double *impulses = works + WORKS;
+  memset(impulses, 0, (size_t)ed->m * sizeof *impulses);
+  for (int k = 0; k < ed->nheld; k++) impulses[ed->held[k]] = ed->lambda[k];
   ns_motion_power(ed->motion, v, &works[WORK_FORCES], &works[WORK_DAMPING]);
   for (int k = 0; k < ed->nheld; k++) works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
   return NS_OK;
@@ -76,19 +82,22 @@ static NsStatus rate(void *context, double t, const double *x, double *xdot, NsE
 static void take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda, &ed->before, &ed->slow, &ed->pressing, &ed->q_part, &ed->z, &ed->u_after};
+  double **rows[] = {&ed->lambda, &ed->before, &ed->slow, &ed->pressing, &ed->q_part, &ed->z, &ed->u_after, &ed->noise,
+                     &ed->reach};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  for (int j = 0; j <= SAMPLES; j++) {
-    ed->sample_y[j] = ns_arena_doubles(arena, m);
-    ed->sample_u[j] = ns_arena_doubles(arena, m);
+  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
+    ed->value[j] = ns_arena_doubles(arena, m);
+    ed->rate[j] = ns_arena_doubles(arena, m);
   }
-  double **stacked[] = {&ed->x, &ed->atol, &ed->sample, &ed->slope};
+  double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
-  ed->impulse = ns_arena_doubles(arena, ed->Nv);
-  ed->acceleration = ns_arena_doubles(arena, ed->Nv);
+  double **moving[] = {&ed->p, &ed->impulse, &ed->acceleration, &ed->even, &ed->even_free, &ed->even_all, &ed->even_noise,
+                      &ed->even_rate};
+  for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
   ed->closed = ns_arena_ints(arena, m);
+  ed->curved = ns_arena_ints(arena, m);
   ed->rows = ns_arena_take(arena, (size_t)m, sizeof *ed->rows);
   ed->resting = ns_arena_take(arena, (size_t)m, sizeof *ed->resting);
   ed->was_held = ns_arena_take(arena, (size_t)m, sizeof *ed->was_held);
@@ -105,7 +114,7 @@ static NsStatus build(NsEventDriven *ed) {
   ed->Nq = ed->now->Nq;
   ed->Nv = ed->now->Nv;
   ed->m = ed->now->m;
-  ed->n = ed->Nq + ed->Nv + WORKS;
+  ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
   take_vectors(ed);
   return ed->arena.failed ? NS_ENOMEM : NS_OK;
 }
@@ -133,6 +142,15 @@ void ns_event_driven_free(NsEventDriven *ed) {
   ns_free(ed);
 }
 
+void ns_event_log_sort(NsEventLog *log) {
+  for (long i = log->kept + 1; i < log->count; i++) {
+    NsEvent event = log->events[i];
+    long at = i;
+    for (; at > log->kept && log->events[at - 1].t > event.t; at--) log->events[at] = log->events[at - 1];
+    log->events[at] = event;
+  }
+}
+
 void ns_event_log_clear(NsEventLog *log) {
   ns_free(log->events);
   *log = (NsEventLog){0};
@@ -142,14 +160,13 @@ void ns_event_log_clear(NsEventLog *log) {
 
 /* The stepper for the options at hand: made when they are others than the last. */
 static NsStatus take_options(NsEventDriven *ed, const NsEventOptions *options, NsError *err) {
-  bool same = ed->rk && ed->options.rtol == options->rtol && ed->options.atol == options->atol;
+  bool same = ed->rk && ed->options.rtol == options->rtol;
   ed->options = *options;
   if (same) return NS_OK;
   ns_dop853_free(ed->rk);
-  for (int i = 0; i < ed->n; i++) ed->atol[i] = options->atol;
-  for (int i = 0; i < WORKS; i++) ed->atol[ed->Nq + ed->Nv + i] = 1e2 * options->atol;
   NsOdeProblem problem = {ed->n, rate, ed, options->rtol, ed->atol, NULL};
   NsStatus status = ns_dop853_new(&ed->rk, &problem);
+  if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->pace, ed->Nq);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
@@ -162,22 +179,29 @@ static void start_rows(NsEventDriven *ed) {
     bool held = unilateral && inter->lambda_k[i - first] > 0;
     ed->rows[i] = (Row){.unilateral = unilateral,
                         .restitution = ns_law_restitution(inter->law, i - first, 1),
-                        .state = held ? ROW_HELD : ROW_OPEN};
+                        .state = held ? ROW_HELD : ROW_OPEN,
+                        .straight = ns_motion_straight(ed->motion, i)};
+    ed->reach[i] = inter->reach_k[i - first];
   }
 }
 
-/* A contact that was written open by a script is not held. */
+/* How far outputs may be off at the start of a step, of the sum of their |terms|: data that are given with 6 digits. */
+static const double START = 1e-6;
+
+/* A contact that was written open by a script is not held. The first step of a run begins the reach of the rows. */
 static NsStatus check_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->nsds->ninteractions && status == NS_OK && !ed->options.fixed; i++)
     status = check_restitution(ed->nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    double y = ed->now->y[i], closed = ed->options.tolerance + ed->now->rounding[i];
-    if (ed->rows[i].unilateral && y > closed) ed->rows[i].state = ROW_OPEN;
-    if (!ed->rows[i].unilateral && fabs(y) > 1e-6)
+    double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
+    double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
+    if (ed->t == ed->t_first) ed->reach[i] = fabs(y);
+    if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
+    if (!ed->rows[i].unilateral && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g",
                      ns_ed_name(ed), ns_ed_row_name(ed, i), y);
-    if (ed->rows[i].unilateral && y < -1e-6 && !ed->options.fixed)
+    if (ed->rows[i].unilateral && y < -off && !ed->options.fixed)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);
   }
@@ -186,8 +210,8 @@ static NsStatus check_start(NsEventDriven *ed, NsError *err) {
 
 /* ---- from event to event ---- */
 
-/* Bounds the first step after an event by the flights that begin there. */
-static void limit_step(NsEventDriven *ed) {
+/* The longest that the first step after an event should be: flights that begin there are seen whole. */
+static double longest_flight(const NsEventDriven *ed) {
   double least = INFINITY;
   for (int i = 0; i < ed->m; i++) {
     const Row *row = &ed->rows[i];
@@ -196,19 +220,131 @@ static void limit_step(NsEventDriven *ed) {
     for (int j = 0; j < ed->Nv; j++) a += ed->now->H[i + (size_t)j * (size_t)ed->m] * ed->acceleration[j];
     if (a < 0) least = fmin(least, -3 * row->u0 / a);
   }
-  ns_dop853_limit(ed->rk, least);
+  return least;
+}
+
+double ns_ed_tolerance(const NsEventDriven *ed, int row) {
+  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
+}
+
+double ns_ed_resolution(const NsEventDriven *ed) {
+  return ed->options.max_step > 0 ? ed->options.max_step : (ed->t_last - ed->t_first) / RESOLVED;
 }
 
 /* After a step without an event: where open contacts close from here. */
-static void renew_levels(NsEventDriven *ed) {
-  for (int i = 0; i < ed->m; i++) {
+static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Row *row = &ed->rows[i];
     if (row->state == ROW_HELD || !row->unilateral) continue;
-    double y = ed->sample_y[SAMPLES][i];
-    bool clear = y > ed->options.tolerance + ed->now->rounding[i];
+    double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+    bool clear = y > tolerance;
     if (clear) row->state = ROW_OPEN;
-    row->level = clear ? 0 : fmin(row->level, fmin(0, y) - ed->options.tolerance);
+    row->level = clear ? 0 : fmin(row->level, fmin(0, y) - tolerance);
   }
+  return status;
+}
+
+/* ---- what is accepted of errors ---- */
+
+/*
+** What rounding does to accelerations, as an even share: they are taken again with t, q and v changed in their 27th binary digit
+** (t within the run), and the change is brought down to 4 spacings. Forces that cancel each other (a spring at its rest) give more than their sum tells.
+*/
+static NsStatus measure_noise(NsEventDriven *ed, NsError *err) {
+  static const double nudge = 0x1p-26, share = 0x1p-24;
+  double *x = ed->sample, *a = ed->p, t = ed->t + nudge * fabs(ed->t);
+  if (t > ed->t_last) t = ed->t - nudge * fabs(ed->t);
+  memcpy(a, ed->acceleration, (size_t)ed->Nv * sizeof *a);
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->x[i] * (1 + nudge);
+  *ed->clock = t;
+  NsStatus status = ns_ed_accelerate(ed, t, x, x + ed->Nq, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < ed->Nv; i++) {
+    double changed = ed->acceleration[i];
+    ed->acceleration[i] = a[i];
+    a[i] = share * (changed - a[i]);
+  }
+  ns_motion_even(ed->motion, a, ed->even_noise);
+  return NS_OK;
+}
+
+/* The impulse of a held contact: relative to itself, and the shares of what its row moves. */
+static void weigh_impulse(NsEventDriven *ed, int k, double share) {
+  int row = ed->held[k], at = ed->Nq + ed->Nv + WORKS + row;
+  double own = ed->W[k + (size_t)k * (size_t)ed->nheld], speed = 0, gain = 0;
+  if (!ed->rows[row].unilateral || !(own > 0)) return;
+  for (int j = 0; j < ed->Nv; j++) {
+    double h = fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]);
+    speed += h * ed->even[j];
+    gain += h * (share * (ed->even_free[j] + ed->even_all[j]) + ed->even_noise[j]);
+  }
+  ed->atol[at] = share * speed / own;
+  ed->pace[at] = gain / own;
+}
+
+/*
+** ed->atol and ed->pace for the next step, which will be about h long, from the present state and its accelerations: those of
+** velocities, and of coordinates what these bring about.
+*/
+static void weigh_errors(NsEventDriven *ed, double h) {
+  const NsEventOptions *o = &ed->options;
+  double share = o->atol_in_units ? DBL_EPSILON : o->atol, units = o->atol_in_units ? o->atol : 0;
+  double *qdot = ed->slope, *fastest = ed->sample, *way = ed->p;
+  for (int i = 0; i < ed->Nv; i++) {
+    ed->atol[ed->Nq + i] = units + share * ed->even[i];
+    ed->pace[ed->Nq + i] = share * (ed->even_free[i] + ed->even_all[i]) + ed->even_noise[i];
+    way[i] = share * ed->even[i] + h * ed->pace[ed->Nq + i];
+  }
+  ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
+  ns_motion_fastest(ed->motion, way, fastest);
+  for (int i = 0; i < ed->Nq; i++) {
+    ed->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
+    ed->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
+  }
+  for (int i = ed->Nq + ed->Nv; i < ed->n; i++) ed->atol[i] = INFINITY, ed->pace[i] = 0;
+  for (int k = 0; k < ed->nheld; k++) weigh_impulse(ed, k, share);
+}
+
+/* Before a step: accelerations, and how large what moves is. */
+static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  if (status != NS_OK) return status;
+  ns_motion_even(ed->motion, ed->v, ed->even);
+  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
+  ns_motion_even(ed->motion, ed->acceleration, ed->even_all);
+  return measure_noise(ed, err);
+}
+
+/* A body whose velocity its acceleration makes in less than 100 times this part of the way to the end is at rest for first_length. */
+static const double AT_REST = 1e-6;
+
+/*
+** The length of a first step, from how fast accelerations change: with v, a and j the shares of velocity, acceleration and its
+** rate, sqrt(v/j) and a/j are times in which the motion changes (1/w of an oscillation), of which 4 rtol^(1/8) are tried: what
+** the error of a method of order 8 allows, about. Without any change the way to the end.
+*/
+static NsStatus first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
+  double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
+  for (int i = 0; i < ed->Nv; i++) {
+    double turn = 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]);
+    if (turn > AT_REST * way) h = fmin(h, turn);
+  }
+  ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
+  for (int i = 0; i < ed->Nq; i++) x[i] = ed->q[i] + h * qdot[i];
+  for (int i = 0; i < ed->Nv; i++) x[ed->Nq + i] = ed->v[i] + h * ed->acceleration[i], jump[i] = ed->acceleration[i];
+  NsStatus status = ns_ed_accelerate(ed, ed->t + h, x, x + ed->Nq, err);
+  *length = 1e-3 * way;
+  if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
+  for (int i = 0; i < ed->Nv; i++) jump[i] = (ed->acceleration[i] - jump[i]) / h;
+  ns_motion_even(ed->motion, jump, ed->even_rate);
+  *length = way;
+  for (int i = 0; i < ed->Nv; i++) {
+    double v = ed->even[i], a = ed->even_all[i], j = ed->even_rate[i];
+    if (j > 0) *length = fmin(*length, 4 * pow(ed->options.rtol, 1.0 / 8) * fmax(sqrt(v / j), a / j));
+  }
+  if (!(*length > 0)) *length = 1e-3 * way;
+  return status;
 }
 
 /* Takes the stepper's state over, back on the constraints. */
@@ -218,28 +354,50 @@ static NsStatus take_state(NsEventDriven *ed, NsError *err) {
   ed->t = step->t;
   ns_motion_normalise(ed->motion, ed->q);
   if (ed->nheld == 0) return NS_OK;
-  return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->q, ed->v, ed->W, err);
+  return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+}
+
+/* One step of the integrator towards t_next, and the event in it: *row, or -1. The state is that of its end. */
+static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsError *err) {
+  ns_dop853_limit(ed->rk, longest);
+  NsStatus status = ns_dop853_step(ed->rk, err);
+  if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  return status == NS_OK ? take_state(ed, err) : status;
+}
+
+/* Makes the stepper ready for smooth motion from the present state to t_next. *longest: of its first step. */
+static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest, NsError *err) {
+  double first, most = *longest;
+  NsStatus status = measure_motion(ed, err);
+  *longest = fmin(most, longest_flight(ed));
+  if (status == NS_OK) status = first_length(ed, t_next - ed->t, &first, err);
+  if (status != NS_OK) return status;
+  weigh_errors(ed, fmin(first, *longest));
+  ns_dop853_start(ed->rk, ed->t, ed->x, t_next, first);
+  return NS_OK;
 }
 
 /* Smooth motion up to the next event, which is handled, or to t_next. */
 static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
-  ns_dop853_start(ed->rk, ed->t, ed->x, t_next, 0);
-  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  double most = INFINITY, longest;
+  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nheld, ed->held)) most = ns_ed_resolution(ed);
+  longest = most;
+  NsStatus status = begin_smoothly(ed, t_next, &longest, err);
   if (status != NS_OK) return status;
-  limit_step(ed);
   int row = -1;
-  for (int steps = 0;; steps++) {
+  for (int steps = 0;; steps++, longest = most) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
     if (steps == MAX_SMOOTH_STEPS)
       return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)",
                      steps, ed->t);
-    status = ns_dop853_step(ed->rk, err);
-    if (status == NS_OK) status = ns_ed_search(ed, &row, err);
-    if (status == NS_OK) status = take_state(ed, err);
+    status = step_smoothly(ed, longest, &row, err);
     if (status != NS_OK) return status;
     if (row >= 0) break;
     if (ed->t >= t_next) return NS_OK;
-    renew_levels(ed);
+    status = renew_levels(ed, err);
+    if (status == NS_OK) status = measure_motion(ed, err);
+    if (status != NS_OK) return status;
+    weigh_errors(ed, fmin(ns_dop853_state(ed->rk)->h_next, most));
     ns_dop853_replace(ed->rk, ed->x);
   }
   if (++ed->handled > ed->options.max_events)
@@ -277,6 +435,7 @@ static void write_interactions(NsEventDriven *ed) {
     inter->y[i - first] = ed->now->y[i];
     inter->ydot[i - first] = ed->now->u[i];
     inter->lambda[i - first] = 0;
+    inter->reach[i - first] = ed->reach[i];
     for (int k = 0; k < ed->nheld; k++)
       if (ed->held[k] == i) inter->lambda[i - first] = ed->lambda[k];
   }
@@ -309,10 +468,13 @@ static NsStatus finish(NsEventDriven *ed, const double *before, NsEnergyAccount 
   if (status == NS_OK && account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &after[0], &after[1], err);
   if (status != NS_OK) return status;
   if (account) add_works(ed, before, after, account);
+  return NS_OK;
+}
+
+void ns_event_driven_commit(NsEventDriven *ed) {
   ns_motion_scatter(ed->motion, ed->q, ed->v);
   write_impulses(ed);
   write_interactions(ed);
-  return NS_OK;
 }
 
 NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
@@ -320,15 +482,15 @@ NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, 
   double before[2] = {0, 0};
   ed->h = t_next - t_k;
   ed->log = log;
-  log->count = log->kept;
   ed->problem = problem;
-  ed->accounting = account != NULL;
-  ed->t = t_k;
+  ed->t = ed->t_k = t_k;
   ed->handled = ed->nheld = 0;
   ed->impact_energy = 0;
   NsStatus status = take_options(ed, options, err);
   if (status != NS_OK) return status;
-  memset(ed->works, 0, WORKS * sizeof *ed->works);
+  memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
+  ed->t_first = ed->nsds->t0;
+  ed->t_last = ed->nsds->T;
   memset(ed->impulse, 0, (size_t)ed->Nv * sizeof *ed->impulse);
   ns_motion_gather(ed->motion, ed->q, ed->v);
   start_rows(ed);

@@ -2,6 +2,7 @@
 ** event_handle.c
 ** What happens at an event: impacts, rest, and which contacts carry forces from there.
 */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,8 +31,12 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
 
 /* ---- closed contacts ---- */
 
+/*
+** y up to which a row is closed: the tolerance, the rounding of the terms of y, and what y moves in the spacing of numbers at t, to
+** which the time of an event is rounded.
+*/
 static double closed_below(const NsEventDriven *ed, int row) {
-  return ed->options.tolerance + ed->now->rounding[row];
+  return ns_ed_tolerance(ed, row) + ed->now->rounding[row] + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
 }
 
 /* Outputs, accelerations and couplings of the closed rows at the present state. */
@@ -42,12 +47,17 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
 }
 
+/* Whether a row has been held up to now: it stands still, its velocity is rounding. At the start of a step a script may have written it. */
+static bool held_so_far(const NsEventDriven *ed, int row) {
+  return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->options.fixed;
+}
+
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   ed->nclosed = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Row *row = &ed->rows[i];
-    ed->before[i] = ed->now->u[i];
+    ed->before[i] = held_so_far(ed, i) ? 0 : ed->now->u[i];
     ed->resting[i] = !row->unilateral;
     if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i))
       ed->closed[ed->nclosed++] = i;
@@ -55,7 +65,10 @@ static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
-/* ed->pressing of the closed rows; W is theirs. Couplings reach on from row to row. */
+/*
+** ed->pressing of the closed rows; W is theirs. Couplings reach on from row to row; the acceleration a of a row is that of
+** a sqrt(W_kk / W_jj) in row k: as much energy.
+*/
 static void measure_pressing(NsEventDriven *ed) {
   int n = ed->nclosed;
   double *a = ed->pressing;
@@ -63,23 +76,37 @@ static void measure_pressing(NsEventDriven *ed) {
   for (bool changed = true; changed;) {
     changed = false;
     for (int k = 0; k < n; k++)
-      for (int j = 0; j < n; j++)
-        if (a[j] > a[k] && ed->W[k + (size_t)j * (size_t)n] != 0) a[k] = a[j], changed = true;
+      for (int j = 0; j < n; j++) {
+        double own = ed->W[k + (size_t)k * (size_t)n], other = ed->W[j + (size_t)j * (size_t)n];
+        if (k == j || ed->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
+        double passed = a[j] * sqrt(own / other);
+        if (passed > a[k] * (1 + 1e-12)) a[k] = passed, changed = true;
+      }
   }
 }
 
 /*
-** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance (with
-** fixed steps, would be back within a step) under the acceleration that presses it, and rounding.
+** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance, or than can be
+** seen of y (with fixed steps, would be back within a step) under the acceleration that presses it, and rounding.
 */
 static void measure_slow(NsEventDriven *ed) {
-  measure_pressing(ed);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double rounding = 0;
-    for (int j = 0; j < ed->Nv; j++) rounding += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->v[j]);
-    double press = ed->pressing[k];
-    ed->slow[row] = 1e-13 * rounding + (ed->options.fixed ? ed->h * press : sqrt(2 * press * ed->options.tolerance));
+    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row];
+    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->options.fixed ? ed->h * press : sqrt(2 * press * rise));
+  }
+}
+
+/*
+** The reach of contacts that are about to have an impact: the height from which one falls to this velocity, or the way that it goes
+** with it in the run so far, whichever is less. Neither depends on the grid.
+*/
+static void measure_reach(NsEventDriven *ed) {
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
+    double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
+    if (ed->rows[row].unilateral && u < 0) ed->reach[row] = fmax(ed->reach[row], height);
   }
 }
 
@@ -93,7 +120,20 @@ static void put_dense(const void *context, NsTriplets *t) {
       if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
 }
 
-/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. */
+/* The exponent of the largest of count numbers: they times 2^-exponent are 1 at most. 0 when all are 0. */
+static int largest_exponent(size_t count, const double *x) {
+  double most = 0;
+  int exponent = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  if (most > 0 && isfinite(most)) (void)frexp(most, &exponent);
+  return exponent;
+}
+
+static void scale_by_power(size_t count, int exponent, double *x) {
+  for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
+}
+
+/* Solves W z + q for the rows ed->closed, with the data as they are. */
 static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
   int n = ed->nclosed;
   NsMixedProblem problem = {.n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part};
@@ -104,11 +144,25 @@ static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
     problem.sparse = ed->sparse;
   }
   memset(ed->z, 0, (size_t)n * sizeof *ed->z);
+  for (int k = 0; ed->problem->edge && k < n; k++) ed->problem->edge[k] = ns_motion_interaction(ed->motion, ed->closed[k]);
   if (status == NS_OK) status = ns_osnsp_solve_mixed(ed->problem, &problem, ed->z);
   if (status == NS_OK && n > 0) memcpy(ed->z, ed->problem->lambda, (size_t)n * sizeof *ed->z);
   if (status == NS_OK) return status;
   return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
                  n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
+}
+
+/* Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. The units of W and q are taken out before: exact. */
+static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) {
+  size_t n = (size_t)ed->nclosed;
+  int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
+  scale_by_power(n * n, -of_W, ed->W);
+  scale_by_power(n, -of_q, ed->q_part);
+  NsStatus status = solve(ed, what, err);
+  scale_by_power(n * n, of_W, ed->W);
+  scale_by_power(n, of_q, ed->q_part);
+  scale_by_power(n, of_q - of_W, ed->z);
+  return status;
 }
 
 static NsMixedGroup group_of(const Row *row) {
@@ -146,6 +200,14 @@ static void add_half_work(NsEventDriven *ed) {
     ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
 }
 
+/* Whether the impulse of row k of the closed ones is rounding: W z of the row against its other terms. */
+static bool negligible(const NsEventDriven *ed, int k) {
+  size_t n = (size_t)ed->nclosed;
+  double terms = fabs(ed->before[ed->closed[k]]);
+  for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
+  return ed->W[(size_t)k + (size_t)k * n] * ed->z[k] <= 1e-12 * terms;
+}
+
 /* The impulses ed->z added to the velocities and to the accounts. */
 static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
   add_half_work(ed);
@@ -155,12 +217,10 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
     for (int j = 0; j < ed->Nv && ed->z[k] != 0; j++)
       ed->impulse[j] += ed->z[k] * ed->now->H[ed->closed[k] + (size_t)j * (size_t)ed->m];
   NsStatus status = evaluate_closed(ed, err);
-  double most = 0;
-  for (int k = 0; k < ed->nclosed; k++) most = fmax(most, fabs(ed->z[k]));
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
     int row = ed->closed[k];
     double after = ed->now->u[row];
-    if (!ed->rows[row].unilateral || ed->z[k] <= 1e-12 * most) continue;
+    if (!ed->rows[row].unilateral || negligible(ed, k)) continue;
     NsEvent event = {.before = ed->before[row], .after = after, .impulse = ed->z[k]};
     status = log_event(ed, NS_EVENT_IMPACT, row, event, err);
   }
@@ -171,7 +231,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
-  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ed->options.tolerance;
+  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
 }
 
 /*
@@ -189,7 +249,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
     ed->q_part[k] = (1 + e) * ed->before[row];
     ed->groups[k] = group_of(&ed->rows[row]);
   }
-  NsStatus status = solve(ed, "impulses", err);
+  NsStatus status = solve_scaled(ed, "impulses", err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
@@ -198,10 +258,10 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 /* y = 0 of the rows, with fixed steps of the bilateral ones alone, which come first; u = 0 of all. */
 static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
   int bilateral = 0;
-  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err);
+  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
-  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->q, ed->v, ed->W, err);
+  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
 }
 
@@ -241,7 +301,7 @@ static NsStatus find_held(NsEventDriven *ed, NsError *err) {
     ed->groups[k] = group_of(&ed->rows[row]);
   }
   measure_pressing(ed);
-  NsStatus status = solve(ed, "forces", err);
+  NsStatus status = solve_scaled(ed, "forces", err);
   if (status != NS_OK) return status;
   ed->nheld = 0;
   for (int k = 0; k < ed->nclosed; k++) {
@@ -273,8 +333,9 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
     double y = ed->now->y[i], u = ed->now->u[i];
     ed->was_held[i] = row->state == ROW_HELD;
     row->state = ROW_OPEN;
-    row->level = y > closed_below(ed, i) ? 0 : fmin(0, y) - ed->options.tolerance;
-    if (row->level == 0 || ed->resting[i] || u <= 0) continue;
+    bool clear = y > closed_below(ed, i);
+    row->level = clear ? 0 : fmin(0, y) - ns_ed_tolerance(ed, i) - ed->now->rounding[i];
+    if (clear || ed->resting[i] || u <= 0) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;
     row->y0 = y;
@@ -296,6 +357,8 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;
   ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  measure_pressing(ed);
+  measure_reach(ed);
   measure_slow(ed);
   status = impact(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);

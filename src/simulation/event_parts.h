@@ -6,13 +6,12 @@
 #define NS_SIMULATION_EVENT_PARTS_H
 
 #include "integrators/motion.h"
+#include "ode/bernstein.h"
 #include "ode/dop853.h"
 #include "simulation/event_driven.h"
 
 /* Works along the motion, integrated with it: of all forces, of -C v, of the multipliers. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
-
-enum { SAMPLES = 8 }; /* intervals of a step within which events are sought */
 
 typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
 
@@ -23,6 +22,7 @@ typedef struct Row {
   RowState state;
   double level;  /* open: the y at which it closes */
   double t0, y0, u0; /* departing: when it left, y and u there */
+  bool straight;     /* y = C q + e */
 } Row;
 
 struct NsEventDriven {
@@ -32,16 +32,19 @@ struct NsEventDriven {
   const NsMotionView *now; /* its vectors */
   NsDop853 *rk;
   double *clock, h; /* h: the step of the grid */
-  int Nq, Nv, m, n; /* n = Nq + Nv + WORKS */
+  int Nq, Nv, m, n; /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
+  double t_first, t_last; /* of the run */
   Row *rows;
+  double *reach; /* m: how far the outputs have been from 0 in the run; kept by the interactions between steps */
 
   /* the step */
   NsEventOptions options;
   NsOsnsp *problem;
-  bool accounting;
-  double t;
+  double t, t_k; /* t_k: the start of the step */
   double *x, *q, *v, *works; /* n; its parts */
-  double *atol;              /* n */
+  double *atol, *pace;       /* n */
+  double *even, *even_free, *even_all, *even_noise,
+      *even_rate; /* Nv: see ns_motion_even; of v, of accelerations, of their rounding, of their rate */
   double *impulse;           /* Nv: sum of H' P of the impacts */
   double impact_energy;
   NsEventLog *log;
@@ -57,20 +60,28 @@ struct NsEventDriven {
   int nclosed, *closed;  /* rows with y = 0 */
   bool *resting, *was_held; /* m, by row */
   double *before, *slow; /* m, by row: velocities before; velocities below this are rest */
-  double *pressing;      /* m, by place in `closed`: the largest |y''| without multipliers among coupled rows */
+  double *pressing;      /* m, by place in `closed`: |y''| without multipliers, the largest among coupled rows in units of this one */
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
   NsSparse *sparse;
   double *p;             /* Nv: room */
 
   /* the search */
-  double *slope;         /* n: of fixed steps */
-  double *sample, *sample_y[SAMPLES + 1], *sample_u[SAMPLES + 1]; /* n; m each */
-  int sought;            /* the row whose root is sought */
+  double *slope, *sample; /* n */
+  double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m each: guards and their rates at the nodes of a piece */
+  double *noise;          /* m: of those values */
+  int ncurved, *curved;   /* open contacts that are not straight */
+  int halved;             /* pieces, in this step */
 };
 
 /* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
+
+/* Up to where a row counts as closed: the tolerance of its contact. */
+double ns_ed_tolerance(const NsEventDriven *ed, int row);
+
+/* The distance of what may happen: the longest step where a force may be a function of time. */
+double ns_ed_resolution(const NsEventDriven *ed);
 
 /*
 ** Whether an event is in the last step of ed->rk: *row (-1: none) and its time, where the state has been taken by a

@@ -26,13 +26,6 @@ static void take_parts(NsIslands *islands, const NsNsds *nsds, const int *of) {
   }
 }
 
-/* Room for `whose` in each island. */
-static NsStatus take_rows_of_islands(NsIslands *islands) {
-  for (int i = 0; i < islands->count; i++)
-    islands->of[i].whose = ns_arena_ints(&islands->arena, islands->of[i].problem->capacity);
-  return islands->arena.failed ? NS_ENOMEM : NS_OK;
-}
-
 static void fill_parts(NsIslands *islands, const NsNsds *nsds, const int *of) {
   for (int i = 0; i < islands->count; i++) islands->of[i].part.nds = islands->of[i].part.ninteractions = 0;
   for (int d = 0; d < nsds->nds; d++) {
@@ -63,7 +56,6 @@ static NsStatus keep_whole(NsIslands *islands, NsNsds *nsds) {
 
 static NsStatus cut(NsIslands *islands, const NsIslandPlan *plan) {
   const NsNsds *nsds = plan->nsds;
-  if (ns_integrator_has_events(plan->integrator)) return keep_whole(islands, plan->nsds);
   int *of = ns_arena_ints(&islands->arena, nsds->nds);
   if (!of) return NS_ENOMEM;
   int count = ns_nsds_components(nsds, of);
@@ -85,7 +77,9 @@ static NsStatus settle_island(NsIsland *island, const NsIslandPlan *plan, bool a
   if (status != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   if (plan->combined) ns_moreau_jean_combine(island->scheme.moreau_jean);
   ns_osnsp_ask_like(island->problem, plan->problem);
-  return ns_osnsp_prepare(island->problem, island->graph, ns_scheme_sparse_states(&island->scheme), err);
+  status = ns_osnsp_prepare(island->problem, island->graph, ns_scheme_sparse_states(&island->scheme), err);
+  if (status != NS_OK || alone || ns_osnsp_note_edges(island->problem, island->graph) == NS_OK) return status;
+  return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err) {
@@ -95,11 +89,7 @@ NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *e
   if (cut(islands, plan) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int i = 0; status == NS_OK && i < islands->count; i++)
     status = settle_island(&islands->of[i], plan, islands->count == 1, err);
-  if (status == NS_OK && islands->count > 1) {
-    status = take_rows_of_islands(islands);
-    if (status != NS_OK) ns_fail(err, status, "not enough memory");
-    else status = ns_osnsp_join(plan->problem, plan->nsds, islands, err);
-  }
+  if (status == NS_OK && islands->count > 1) status = ns_osnsp_join(plan->problem, plan->nsds, islands, err);
   if (status != NS_OK) ns_islands_free(islands, plan->problem);
   return status;
 }
@@ -121,8 +111,4 @@ bool ns_islands_linear(const NsIslands *islands) {
   for (int i = 0; i < islands->count; i++)
     if (!ns_scheme_linear(&islands->of[i].scheme)) return false;
   return true;
-}
-
-void ns_islands_visit(NsIslands *islands, NsVisitor visitor, void *context) {
-  for (int i = 0; i < islands->count; i++) ns_scheme_visit(&islands->of[i].scheme, visitor, context);
 }

@@ -13,7 +13,6 @@ typedef struct NsIsland {
   NsNsds *graph;       /* its systems and interactions, in the order of the whole graph; borrowed, or `part` */
   NsNsds part;         /* the graph of one of several islands; its arrays are of the islands' arena */
   int *number;         /* of several islands: of its interactions in the whole graph */
-  int *whose;          /* of several islands: the interaction, in the whole graph, of each row of its problem */
   NsOsnsp *problem;    /* its one-step problem; that of the simulation, borrowed, when there is one island */
   NsScheme scheme;
   NsCondensed *condensed; /* for steps that Newton's method fails at; made with the first one */
@@ -42,8 +41,7 @@ typedef struct NsIslandPlan {
 } NsIslandPlan;
 
 /*
-** Makes the islands of the graph as it stands, and their workspaces; an integrator with events has one island, the whole
-** graph, since its systems go from event to event together. NS_EARG when the graph does not fit the integrator or the
+** Makes the islands of the graph as it stands, and their workspaces. NS_EARG when the graph does not fit the integrator or the
 ** one-step problem, NS_ENOMEM; *islands is empty then.
 */
 NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err);
@@ -53,8 +51,5 @@ void ns_islands_free(NsIslands *islands, NsOsnsp *problem);
 
 /* Whether one linearised problem is the solution of a step of each island. */
 bool ns_islands_linear(const NsIslands *islands);
-
-/* Walks what the schemes remember from one step to the next, beside the memories of the model. */
-void ns_islands_visit(NsIslands *islands, NsVisitor visitor, void *context);
 
 #endif

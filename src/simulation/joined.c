@@ -68,28 +68,21 @@ bool ns_joined_solved(const NsJoined *joined) {
 
 /* ---- gathering ---- */
 
-void ns_island_note_rows(NsIsland *island) {
-  const NsMoreauJean *mj = island->scheme.moreau_jean;
-  int row = 0;
-  if (!island->whose) return;
-  for (; mj && row < island->problem->m; row++) island->whose[row] = island->number[ns_moreau_jean_interaction(mj, row)];
-  for (int e = 0; !mj && e < island->graph->ninteractions; e++)
-    for (int k = 0; k < island->graph->interactions[e]->m; k++) island->whose[row++] = island->number[e];
-}
-
 /* The row in the whole of each row of each island's problem; returns the number of rows. */
 static int find_places(NsJoined *joined) {
   int *first = joined->first;
   memset(first, 0, ((size_t)joined->ninteractions + 1) * sizeof *first);
   for (int i = 0; i < joined->count; i++) {
     const NsIsland *island = &joined->islands[i];
-    for (int row = 0; row < island->problem->m; row++) first[1 + island->whose[row]]++;
+    for (int row = 0; row < island->problem->m; row++) first[1 + island->number[island->problem->edge[row]]]++;
   }
   for (int e = 0; e < joined->ninteractions; e++) first[e + 1] += first[e];
   int m = first[joined->ninteractions];
-  for (int i = 0; i < joined->count; i++)
-    for (int row = 0; row < joined->islands[i].problem->m; row++)
-      joined->place[i][row] = first[joined->islands[i].whose[row]]++;
+  for (int i = 0; i < joined->count; i++) {
+    const NsIsland *island = &joined->islands[i];
+    for (int row = 0; row < island->problem->m; row++)
+      joined->place[i][row] = first[island->number[island->problem->edge[row]]]++;
+  }
   return m;
 }
 

@@ -13,9 +13,6 @@
 */
 NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *islands, NsError *err);
 
-/* Notes which interaction each row of the island's problem belongs to; called when the problem has been solved. */
-void ns_island_note_rows(NsIsland *island);
-
 /*
 ** Reads m, q, bounds, groups, lambda, y and info of the islands' last problems into the whole; `failed` is the island
 ** whose problem had no solution, whose status is then that of the whole, or NULL. A problem that is not joined stays

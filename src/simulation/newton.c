@@ -11,6 +11,9 @@
 
 enum { MAX_HALVINGS = 10 };
 
+/* Iterations after which Newton's method is slow; from a good start it takes at most 6. */
+enum { LATE = 8 };
+
 /* Of the tolerance: what Newton's last iterate may leave without another iteration; see worth_polishing. */
 static const double polished = 1e-3;
 
@@ -58,15 +61,24 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   island->problem->again = ts->progress.newton > 1;
   status = ns_scheme_solve(scheme, island->problem);
-  ns_island_note_rows(island);
   ts->stats.solver_iterations += island->problem->info.iterations;
   return status == NS_OK ? NS_OK : ns_island_failed(ts, island, err);
 }
 
 /* ---- Newton ---- */
 
+NsStepTolerance ns_island_tolerance(const NsTimeStepping *ts, const NsIsland *island) {
+  bool late = ts->progress.newton >= LATE;
+  return (NsStepTolerance){.rtol = ts->newton.rtol,
+                           .atol = ts->newton.atol,
+                           .solver = ns_osnsp_tolerance(island->problem),
+                           .late = late,
+                           .absolute = ts->newton.absolute};
+}
+
 static bool converged(const NsTimeStepping *ts, const NsIsland *island) {
-  return ns_step_converged(&island->residual, ts->newton.rtol);
+  NsStepTolerance tolerance = ns_island_tolerance(ts, island);
+  return ns_step_converged(&island->residual, &tolerance);
 }
 
 static double newton_merit(const NsStepResidual *r) {
@@ -90,6 +102,8 @@ bool ns_worth_retrying(NsStatus status) {
 */
 static NsStatus move(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
   NsScheme *scheme = &island->scheme;
+  NsStepTolerance tolerance = ns_island_tolerance(ts, island);
+  tolerance.damped = damped;
   double s = 1;
   for (int i = 0;; i++, s /= 2) {
     bool last = !damped || i == MAX_HALVINGS;
@@ -98,7 +112,7 @@ static NsStatus move(NsTimeStepping *ts, NsIsland *island, bool damped, double b
     if (status == NS_OK) status = ns_scheme_evaluate(scheme, err);
     if (status != NS_OK && (last || !ns_worth_retrying(status))) return ns_ts_locate(ts, status, err);
     if (status != NS_OK) continue;
-    island->residual = ns_scheme_residual(scheme, island->problem->y, ts->newton.atol);
+    island->residual = ns_scheme_residual(scheme, island->problem->y, &tolerance);
     if (last || newton_merit(&island->residual) < (1 - 0.25 * s) * before) break;
   }
   ns_island_report(ts, island, s);
@@ -107,14 +121,14 @@ static NsStatus move(NsTimeStepping *ts, NsIsland *island, bool damped, double b
 
 static NsStatus not_converged(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   ts->failure = NS_FAILED_NEWTON;
-  const NsStepResidual *r = &island->residual;
-  bool violated = newton_merit(r) <= ts->newton.rtol, state = violated || r->state >= r->output;
-  const NsInteraction *inter = state ? NULL : island->graph->interactions[r->worst_interaction];
+  NsStepTolerance tolerance = ns_island_tolerance(ts, island);
+  NsStepMiss miss = ns_step_miss(&island->residual, &tolerance);
   ns_fail(err, NS_ENOCONV,
           "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
-          ns_simulation_name(ts->kind), ts->newton.max_iterations, violated ? r->equation : newton_merit(r), state ? "dynamical system" : "interaction",
-          state ? island->graph->ds[violated ? r->violated_ds : r->worst_ds]->name : inter->name,
-          violated ? ns_step_violation(ts->newton.rtol) : ts->newton.rtol);
+          ns_simulation_name(ts->kind), ts->newton.max_iterations, miss.value,
+          miss.of_output ? "interaction" : "dynamical system",
+          miss.of_output ? island->graph->interactions[miss.index]->name : island->graph->ds[miss.index]->name,
+          miss.tolerance);
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 

@@ -15,6 +15,9 @@
 */
 NsStatus ns_island_solve(NsTimeStepping *ts, NsIsland *island, NsError *err);
 
+/* What an iterate of the island must pass. */
+NsStepTolerance ns_island_tolerance(const NsTimeStepping *ts, const NsIsland *island);
+
 /* Words the failure of the island's one-step problem. Returns its status. */
 NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err);
 

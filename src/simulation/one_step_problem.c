@@ -13,6 +13,9 @@
 /* Of answers; contacts with friction have a larger one when it is left at this. */
 #define DEFAULT_TOLERANCE 1e-11
 
+/* That larger one, which is the default of mixed.h. */
+#define CONTACTS_TOLERANCE 1e-10
+
 typedef struct Kind {
   const char *name;
   unsigned handles; /* NS_NEEDS_... of laws */
@@ -49,6 +52,7 @@ static void release(NsOsnsp *problem) {
   ns_mixed_free(problem->positions);
   problem->mixed = problem->positions = NULL;
   problem->groups = NULL;
+  problem->edge = NULL;
   problem->ngroups = problem->capacity = 0;
   ns_arena_release(&problem->arena);
   problem->solver = NULL;
@@ -62,6 +66,14 @@ bool ns_osnsp_has_contacts(const NsOsnsp *problem) {
   for (int g = 0; g < problem->ngroups; g++)
     if (problem->groups[g].dim > 1) return true;
   return false;
+}
+
+NsStatus ns_osnsp_note_edges(NsOsnsp *problem, const NsNsds *nsds) {
+  problem->edge = ns_arena_ints(&problem->arena, problem->capacity);
+  if (!problem->edge) return NS_ENOMEM;
+  for (int e = 0, row = 0; e < nsds->ninteractions; e++)
+    for (int k = 0; k < nsds->interactions[e]->m; k++) problem->edge[row++] = e;
+  return NS_OK;
 }
 
 void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {
@@ -80,6 +92,12 @@ bool ns_osnsp_solved(const NsOsnsp *problem) {
 
 const double *ns_osnsp_matrix(const NsOsnsp *problem) {
   return problem->joined ? ns_joined_matrix(problem->joined, problem->m) : problem->M;
+}
+
+double ns_osnsp_tolerance(const NsOsnsp *problem) {
+  double asked = problem->options.tolerance, left = problem->info.backward;
+  if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = CONTACTS_TOLERANCE;
+  return left < asked ? left : asked;
 }
 
 void ns_osnsp_forget(NsOsnsp *problem) {

@@ -58,6 +58,7 @@ typedef struct NsOsnsp {
   int ngroups;
   bool wide;           /* that problem was sparse: M is NULL */
   bool again;          /* the next problem is that of another iterate of the same step */
+  int *edge;           /* of one of several islands: the interaction of each row of the last problem; else NULL */
   NsJoined *joined;    /* of several islands, which solve their own: this one tells what they did; else NULL */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
@@ -81,11 +82,17 @@ NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsEr
 /* Sizes the vectors, of m rows, and the polyhedra of the graph's laws: what a problem has that others solve. NS_ENOMEM. */
 NsStatus ns_osnsp_take_vectors(NsOsnsp *problem, const NsNsds *nsds, int m);
 
+/* Lets it note in `edge` the interactions of the rows, of the graph that it has been prepared for. NS_ENOMEM. */
+NsStatus ns_osnsp_note_edges(NsOsnsp *problem, const NsNsds *nsds);
+
 /* Takes over what was asked of another one: the options, the name of the method, the dimension of contacts. */
 void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other);
 
 /* Whether the last problem had contacts with friction. */
 bool ns_osnsp_has_contacts(const NsOsnsp *problem);
+
+/* What the solver of the last problem left, at most what it was asked for, relative to the terms of each row. */
+double ns_osnsp_tolerance(const NsOsnsp *problem);
 
 /* Forgets the last problem, whose matrix was the integrator's: it is about to go. */
 void ns_osnsp_forget(NsOsnsp *problem);

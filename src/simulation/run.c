@@ -5,6 +5,7 @@
 #include "simulation/run.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/interrupt.h"
@@ -41,9 +42,21 @@ typedef struct Since {
 } Since;
 
 static void stream_row(const NsTimeStepping *ts, const NsRunOptions *options) {
-  if (!options->stream || (ts->k % options->every != 0 && ns_ts_has_next(ts))) return;
   ns_solution_row(ts, options->row);
+  if (options->nobserved > 0)
+    memcpy(options->row + ns_solution_columns(ts), options->observed, (size_t)options->nobserved * sizeof(double));
   ns_stream_row(options->stream, options->row);
+}
+
+/* The present state as a row of the solution, when `kept`, and of the stream, when it is one of its rows. */
+static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, bool kept, NsError *err) {
+  bool streamed = options->stream && (ts->k % options->every == 0 || !ns_ts_has_next(ts));
+  if (!kept && !streamed) return NS_OK;
+  NsStatus status = options->observe ? options->observe(options->observer, err) : NS_OK;
+  if (status != NS_OK) return status;
+  if (kept) ns_solution_append(solution, ts, ns_ts_time(ts), options->observed);
+  if (streamed) stream_row(ts, options);
+  return NS_OK;
 }
 
 /* Flushes the stream and writes a checkpoint when it is time, or `at_once`, unless the last one has this state. */
@@ -59,7 +72,7 @@ static NsStatus save(NsTimeStepping *ts, const NsRunOptions *options, Since *sin
   return status;
 }
 
-NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
+NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
   NsStatus status = ns_ts_claim(ts, err);
   if (status != NS_OK) return status;
@@ -68,16 +81,21 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   ts->nsds->busy = false;
   if (status != NS_OK) return status;
   if (ts->computed) (void)ns_ts_next_step(ts, err);
-  ns_solution_append(solution, ts, ns_ts_time(ts));
-  stream_row(ts, options);
+  return NS_OK;
+}
+
+NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
+  NsStatus status = ns_run_begin(ts, err);
+  if (status != NS_OK) return status;
+  status = record_row(ts, solution, options, true, err);
   Since since = {0, now()};
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
     status = one_step(ts, err);
     if (status != NS_OK) break;
     since.steps++;
-    if (++steps % options->every == 0 || !ns_ts_has_next(ts)) ns_solution_append(solution, ts, ns_ts_time(ts));
-    stream_row(ts, options);
+    status = record_row(ts, solution, options, ++steps % options->every == 0 || !ns_ts_has_next(ts), err);
+    if (status != NS_OK) break;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);
     status = save(ts, options, &since, false, err);
   }

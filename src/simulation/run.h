@@ -11,6 +11,9 @@
 /* Called between steps, now and then (after every step of a nonlinear model). */
 typedef void (*NsRunTick)(void *context, const NsTimeStepping *ts);
 
+/* Fills the observed numbers of the row that is about to be recorded. What fails ends the run. */
+typedef NsStatus (*NsRunObserve)(void *context, NsError *err);
+
 /* Checkpoints during a run; see checkpoint.h. A path of NULL: none. */
 typedef struct NsRunCheckpoints {
   const char *path;
@@ -22,7 +25,11 @@ typedef struct NsRunOptions {
   long every;      /* record each `every`-th step, and the last */
   NsRunCheckpoints checkpoints;
   NsStream *stream; /* borrowed, NULL: none; gets the steps whose number is a multiple of `every`, and the last */
-  double *row;      /* of the stream: ns_solution_columns doubles */
+  double *row;      /* of the stream: ns_solution_columns doubles, then the observed ones */
+  NsRunObserve observe; /* NULL: none; called once for each row that is recorded or streamed */
+  void *observer;
+  const double *observed; /* what observe fills, nobserved numbers */
+  int nobserved;
   NsRunTick tick;  /* NULL: none */
   void *context;
 } NsRunOptions;
@@ -35,6 +42,9 @@ long ns_run_rows(const NsTimeStepping *ts, long every);
 ** from t_k is computed, and taken first.
 */
 NsStreamPlace ns_run_place(const NsTimeStepping *ts, long k, bool computed, long every);
+
+/* What a run begins with: checks, every allocation, and a step that is computed but not taken. ns_run does it too. */
+NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err);
 
 /*
 ** Records the present state, then computes and records every step to the end. Stops at the first failure, with what

@@ -21,6 +21,10 @@ bool ns_integrator_locates_events(const NsIntegrator *integrator) {
   return integrator->kind == NS_RUNGE_KUTTA;
 }
 
+bool ns_integrator_keeps_penetration(const NsIntegrator *integrator) {
+  return integrator->kind == NS_MOREAU_JEAN || integrator->kind == NS_MOREAU_JEAN_GLOBAL || integrator->kind == NS_D1_MINUS_LINEAR;
+}
+
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   NsFamily family = integrator->kind == NS_EULER_MOREAU ? NS_FIRST_ORDER : NS_MECHANICS;
   for (int i = 0; i < nsds->nds; i++)
@@ -119,8 +123,12 @@ NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err) {
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem) {
   const NsSchatzmanPaoli *sp = scheme->schatzman_paoli;
   if (sp) return ns_osnsp_solve_mixed(problem, ns_schatzman_paoli_problem(sp), ns_schatzman_paoli_guess(sp));
-  if (scheme->moreau_jean)
-    return ns_osnsp_solve_mixed(problem, ns_moreau_jean_problem(scheme->moreau_jean), ns_moreau_jean_guess(scheme->moreau_jean));
+  if (scheme->moreau_jean) {
+    const NsMixedProblem *p = ns_moreau_jean_problem(scheme->moreau_jean);
+    for (int row = 0; problem->edge && row < p->n; row++)
+      problem->edge[row] = ns_moreau_jean_interaction(scheme->moreau_jean, row);
+    return ns_osnsp_solve_mixed(problem, p, ns_moreau_jean_guess(scheme->moreau_jean));
+  }
   ns_euler_moreau_q(scheme->euler_moreau, problem->q);
   return ns_osnsp_solve(problem, ns_euler_moreau_matrix(scheme->euler_moreau), ns_euler_moreau_guess(scheme->euler_moreau));
 }
@@ -131,10 +139,10 @@ void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction) 
   else ns_euler_moreau_advance(scheme->euler_moreau, lambda, fraction);
 }
 
-NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol) {
-  if (scheme->schatzman_paoli) return ns_schatzman_paoli_residual(scheme->schatzman_paoli, y, atol);
-  return scheme->moreau_jean ? ns_moreau_jean_residual(scheme->moreau_jean, y, atol)
-                        : ns_euler_moreau_residual(scheme->euler_moreau, y, atol);
+NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  if (scheme->schatzman_paoli) return ns_schatzman_paoli_residual(scheme->schatzman_paoli, y, tolerance);
+  return scheme->moreau_jean ? ns_moreau_jean_residual(scheme->moreau_jean, y, tolerance)
+                             : ns_euler_moreau_residual(scheme->euler_moreau, y, tolerance);
 }
 
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
@@ -154,11 +162,6 @@ NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   if (scheme->moreau_jean) return ns_moreau_jean_commit(scheme->moreau_jean, account, err);
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_commit(scheme->schatzman_paoli, account, err);
   return ns_euler_moreau_commit(scheme->euler_moreau, err);
-}
-
-void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
-  if (scheme->euler_moreau_sparse) ns_euler_moreau_sparse_visit(scheme->euler_moreau_sparse, visitor, context);
-  if (scheme->moreau_jean_sparse) ns_moreau_jean_sparse_visit(scheme->moreau_jean_sparse, visitor, context);
 }
 
 long ns_scheme_factorizations(const NsScheme *scheme) {

@@ -54,6 +54,9 @@ const char *ns_integrator_name(NsIntegratorKind kind);
 bool ns_integrator_has_events(const NsIntegrator *integrator);
 bool ns_integrator_locates_events(const NsIntegrator *integrator);
 
+/* Whether its laws of impact act on velocities alone, so that a gap that is below 0 at the start stays so. */
+bool ns_integrator_keeps_penetration(const NsIntegrator *integrator);
+
 /* NS_EARG when a system of the graph is not of the integrator's family, naming it and what would do. */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
 
@@ -91,7 +94,7 @@ NsStatus ns_scheme_linearize(NsScheme *scheme, bool full, NsError *err);
 NsStatus ns_scheme_solve(NsScheme *scheme, NsOsnsp *problem);
 
 void ns_scheme_advance(NsScheme *scheme, const double *lambda, double fraction);
-NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, double atol);
+NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err);
 
 /* Completes an iterate that passed, before it is accepted. */
@@ -99,9 +102,6 @@ NsStatus ns_scheme_complete(NsScheme *scheme, NsError *err);
 
 /* Accepts the iterate; account may be NULL, and is that of mechanics. */
 NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
-
-/* Walks what it remembers from one step to the next beside the memories of the model: where a sparse solver starts. */
-void ns_scheme_visit(NsScheme *scheme, NsVisitor visitor, void *context);
 
 long ns_scheme_factorizations(const NsScheme *scheme);
 

@@ -15,7 +15,7 @@ static double *columns(long rows, int cols, bool *failed) {
   return block;
 }
 
-NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capacity) {
+NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capacity, int nobserved) {
   *out = NULL;
   NsSolution *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
@@ -28,6 +28,8 @@ NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capaci
   s->lambda = columns(capacity, s->m, &failed);
   s->y = columns(capacity, s->m, &failed);
   s->iterations = columns(capacity, 1, &failed);
+  s->nobserved = nobserved;
+  s->observed = columns(capacity, nobserved, &failed);
   if (failed) {
     ns_solution_free(s);
     return NS_ENOMEM;
@@ -43,6 +45,7 @@ void ns_solution_free(NsSolution *s) {
   ns_free(s->lambda);
   ns_free(s->y);
   ns_free(s->iterations);
+  ns_free(s->observed);
   ns_free(s);
 }
 
@@ -68,7 +71,7 @@ void ns_solution_row(const NsTimeStepping *ts, double *row) {
   *row = ts->k ? ts->newton_iterations : 0;
 }
 
-void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t) {
+void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const double *observed) {
   if (s->rows == s->capacity) return;
   const NsNsds *nsds = ts->nsds;
   double *x = s->x + s->rows, *lambda = s->lambda + s->rows, *y = s->y + s->rows;
@@ -80,5 +83,6 @@ void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t) {
   }
   s->t[s->rows] = t;
   s->iterations[s->rows] = s->rows ? ts->newton_iterations : 0;
+  put(s->observed + s->rows, s->capacity, observed, s->nobserved);
   s->rows++;
 }

@@ -19,7 +19,6 @@ static NsStatus step_sparse(NsTimeStepping *ts, NsIsland *island, double t, doub
   ts->stats.newton_iterations++;
   status = ns_osnsp_solve_sparse(island->problem, step.matrix, step.formed, step.q, step.lower, step.upper, step.guess);
   ts->stats.solver_iterations += island->problem->info.iterations;
-  ns_island_note_rows(island);
   if (status != NS_OK) return ns_island_failed(ts, island, err);
   island->residual = (NsStepResidual){0};
   ns_island_report(ts, island, 1);
@@ -32,9 +31,7 @@ static NsStatus step_events(NsTimeStepping *ts, NsIsland *island, double t, doub
   island->residual = (NsStepResidual){0};
   NsStatus status = ns_event_driven_step(island->scheme.event_driven, &ts->integrator->events, island->problem, t, t_next,
                                          &ts->log, ts->accounting ? &ts->energy : NULL, err);
-  if (status == NS_OK) return NS_OK;
-  ts->log.count = ts->log.kept;
-  return ns_ts_locate(ts, status, err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
 /* ---- steps ---- */
@@ -97,13 +94,13 @@ static NsStatus settle_coordinates(NsTimeStepping *ts, NsIsland *island, NsError
 static NsStatus accept_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = &island->scheme;
   NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
-  if (scheme->event_driven) return NS_OK;
+  if (scheme->event_driven) return ns_event_driven_commit(scheme->event_driven), NS_OK;
   if (ns_scheme_sparse_states(scheme) < 0) return ns_scheme_commit(scheme, account, err);
   NsStatus status = ns_scheme_sparse_commit(scheme, island->problem->z, account, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
-/* From the memories at t to an iterate at t_next that can be accepted; an event-driven step is accepted as it goes. */
+/* From the memories at t to an iterate at t_next that can be accepted. */
 static NsStatus step(NsTimeStepping *ts, NsIsland *island, double t, double t_next, double h, NsError *err) {
   NsScheme *scheme = &island->scheme;
   ts->progress.newton = 0;
@@ -163,7 +160,8 @@ static NsStatus step_refined(NsTimeStepping *ts, NsIsland *island, NsStatus stat
 static NsStatus solve_condensed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsEulerMoreau *em = island->scheme.euler_moreau;
   NsOsnsp *problem = island->problem;
-  NsCondensedOptions options = {ts->newton.max_iterations, ts->newton.rtol, ts->newton.atol};
+  NsCondensedOptions options = {ts->newton.max_iterations, ns_island_tolerance(ts, island)};
+  options.tolerance.damped = true;
   long factorizations = ns_euler_moreau_factorizations(em);
   int iterations;
   if (!island->condensed && ns_condensed_new(&island->condensed, em, problem->m) != NS_OK)
@@ -278,6 +276,7 @@ static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
 /* The islands of a graph that falls apart. */
 static NsStatus step_islands(NsTimeStepping *ts, NsError *err) {
   NsStatus status = compute_islands(ts, err);
+  ns_event_log_sort(&ts->log);
   return status == NS_OK ? accept_islands(ts, err) : status;
 }
 
@@ -293,7 +292,10 @@ static NsStatus step_whole(NsTimeStepping *ts, NsError *err) {
 }
 
 NsStatus ns_step(NsTimeStepping *ts, NsError *err) {
+  ts->log.count = ts->log.kept;
   NsStatus status = ts->islands.count == 1 ? step_whole(ts, err) : step_islands(ts, err);
-  if (status != NS_OK) ts->energy = ts->energy_k;
+  if (status == NS_OK) return NS_OK;
+  ts->energy = ts->energy_k;
+  ts->log.count = ts->log.kept;
   return status;
 }

@@ -81,7 +81,7 @@ NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, Ns
   ts->problem = problem;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
-  ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .atol = 1e-14, .max_substeps = 1};
+  ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
   ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
   problem->owner = ts;
   return NS_OK;
@@ -172,6 +172,17 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   return status;
 }
 
+bool ns_ts_may_keep_penetration(const NsTimeStepping *ts) {
+  if (ts->k > 0 || ts->computed || projects(ts) || !ns_integrator_keeps_penetration(ts->integrator)) return false;
+  for (int i = 0; i < ts->nsds->ninteractions; i++)
+    if (ns_law_gaps(ts->nsds->interactions[i]->law) > 0) return true;
+  return false;
+}
+
+const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, int *row) {
+  return ns_ts_may_keep_penetration(ts) ? ns_nsds_penetrating(ts->nsds, ns_ts_time(ts), row) : NULL;
+}
+
 void ns_ts_own(NsTimeStepping *ts) {
   ts->nsds->driver = ts->number;
 }
@@ -194,6 +205,7 @@ void ns_ts_remember(NsNsds *nsds) {
     NsInteraction *inter = nsds->interactions[i];
     memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
     memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
+    memcpy(inter->reach_k, inter->reach, (size_t)inter->m * sizeof(double));
   }
 }
 
@@ -209,6 +221,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_ELSEWHERE;
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
+    ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;

@@ -10,12 +10,13 @@
 #include "simulation/time_grid.h"
 
 /*
-** When a step has converged: |W^-1 rho| <= rtol * (scale of x) + atol, and |h(x, lambda) - y| likewise. `scale` is
-** the largest of |x|, |x_k| and the step of the system, or of the terms of y.
+** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol, |h(x, lambda) - y|_i <= rtol * (terms of
+** row i) + atol, see step_residual.h; or when every |rho_i| and |h - y|_i is at most `absolute`.
 */
 typedef struct NsNewtonOptions {
   int max_iterations;
-  double rtol, atol;
+  double rtol, atol; /* atol: in the units of each unknown and output; 0 unless it is asked for */
+  double absolute;   /* in the units of each row; 0: not used */
   int max_substeps; /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
 } NsNewtonOptions;
 
@@ -134,6 +135,13 @@ double ns_ts_next_time(const NsTimeStepping *ts);
 ** there. NS_ENAN when a state from which the next step goes is not finite.
 */
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
+
+/*
+** Before the first step: the first interaction with a gap below 0 that the steps leave there, and the row of its y; else NULL.
+** The outputs are up to date (ns_ts_prepare). `may`: whether there can be one at all.
+*/
+bool ns_ts_may_keep_penetration(const NsTimeStepping *ts);
+const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, int *row);
 
 /*
 ** Whether the state of the NSDS is this simulation's to go on from; it is the one that moves it from here on. NS_EARG when it

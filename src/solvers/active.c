@@ -11,42 +11,14 @@
 #include "base/memory.h"
 #include "solvers/residual.h"
 
-/* 1, 2, ... 16, then steps of a quarter, nmax last. */
-static int next_order(int m, int nmax) {
-  int next = m < 16 ? m + 1 : m + m / 4;
-  return next < nmax ? next : nmax;
-}
-
-NsStatus ns_lu_ladder_new(NsLuLadder *ladder, int nmax) {
-  int count = nmax > 0;
-  for (int m = 1; m < nmax; m = next_order(m, nmax)) count++;
-  *ladder = (NsLuLadder){ns_alloc((size_t)count, sizeof *ladder->lu), 0};
-  if (!ladder->lu) return NS_ENOMEM;
-  for (int m = 1; ladder->count < count; m = next_order(m, nmax)) {
-    NsStatus status = ns_lu_new(&ladder->lu[ladder->count], m);
-    if (status) return status;
-    ladder->count++;
-  }
-  return NS_OK;
-}
-
-void ns_lu_ladder_free(NsLuLadder *ladder) {
-  for (int i = 0; i < ladder->count; i++) ns_lu_free(ladder->lu[i]);
-  ns_free(ladder->lu);
-  *ladder = (NsLuLadder){0};
-}
-
-NsLu *ns_lu_ladder_get(const NsLuLadder *ladder, int m) {
-  int i = m <= 16 ? m - 1 : 16;
-  while (ns_lu_order(ladder->lu[i]) < m) i++;
-  return ladder->lu[i];
-}
+/* A pivot that is at most this part of the terms it is made of makes a block singular, where rows keep their order. */
+static const double least_pivot = 1e-8;
 
 NsStatus ns_active_new(NsActive **out, int nmax) {
   *out = NULL;
   NsActive *a = ns_alloc(1, sizeof *a);
   if (!a) return NS_ENOMEM;
-  NsStatus status = ns_lu_ladder_new(&a->ladder, nmax);
+  NsStatus status = ns_lu_new(&a->lu, nmax);
   a->block = ns_arena_matrix(&a->arena, nmax, nmax);
   a->rhs = ns_arena_doubles(&a->arena, nmax);
   a->base = ns_arena_doubles(&a->arena, nmax);
@@ -66,7 +38,7 @@ NsStatus ns_active_new(NsActive **out, int nmax) {
 
 void ns_active_free(NsActive *a) {
   if (!a) return;
-  ns_lu_ladder_free(&a->ladder);
+  ns_lu_free(a->lu);
   ns_arena_release(&a->arena);
   ns_free(a);
 }
@@ -107,26 +79,22 @@ static int load_bounds(NsActive *a, const NsBoxProblem *p, const signed char *se
   return m;
 }
 
-/* Fills block and factors it. The padding has the size of the block's rows so that it cannot look singular. */
-static NsStatus factor(NsActive *a, const NsBoxProblem *p, int m, NsLu *lu) {
-  int order = ns_lu_order(lu);
-  for (int c = 0; c < order; c++) {
-    double *to = a->block + (size_t)c * (size_t)order;
-    int r = 0;
-    if (c < m) {
-      const double *from = p->M + (size_t)a->between[c] * (size_t)p->ldm;
-      for (; r < m; r++) to[r] = from[a->between[r]];
-    }
-    for (; r < order; r++) to[r] = r == c;
+/* Fills block and factors it; growth 0: in the order of the unknowns. */
+static NsStatus factor(NsActive *a, const NsBoxProblem *p, int m, double growth) {
+  for (int c = 0; c < m; c++) {
+    double *to = a->block + (size_t)c * (size_t)m;
+    const double *from = p->M + (size_t)a->between[c] * (size_t)p->ldm;
+    for (int r = 0; r < m; r++) to[r] = from[a->between[r]];
   }
-  return ns_lu_factor(lu, a->block, order);
+  ns_lu_set_order(a->lu, m);
+  return growth > 0 ? ns_lu_factor(a->lu, a->block, m) : ns_lu_factor_in_order(a->lu, a->block, m, least_pivot);
 }
 
 /*
-** One or two unknowns, by elimination with the larger row-scaled pivot. d holds the solution of the system with
-** right-hand side b.
+** One or two unknowns, by elimination, the first pivot from the larger product of two entries. d holds the solution of the
+** system with right-hand side b.
 */
-static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, const double *b, double *d) {
+static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, double growth, const double *b, double *d) {
   size_t ld = (size_t)p->ldm;
   int i = a->between[0], j = a->between[m - 1];
   double a11 = p->M[(size_t)i + (size_t)i * ld];
@@ -136,7 +104,7 @@ static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, cons
   }
   double a12 = p->M[(size_t)i + (size_t)j * ld], a21 = p->M[(size_t)j + (size_t)i * ld];
   double a22 = p->M[(size_t)j + (size_t)j * ld], b1 = b[0], b2 = b[1];
-  if (fabs(a21) * ns_larger(fabs(a11), fabs(a12)) > fabs(a11) * ns_larger(fabs(a21), fabs(a22))) {
+  if (fabs(a12 * a21) > fabs(a11 * a22)) {
     double t = a11;
     a11 = a21, a21 = t;
     t = a12, a12 = a22, a22 = t;
@@ -144,7 +112,8 @@ static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, cons
   }
   if (a11 == 0) return NS_ESINGULAR;
   double f = a21 / a11, s = a22 - f * a12;
-  if (fabs(s) <= 8 * DBL_EPSILON * ns_larger(fabs(a22), fabs(f * a12))) return NS_ESINGULAR;
+  double least = growth > 0 ? 8 * DBL_EPSILON : least_pivot;
+  if (fabs(s) <= least * ns_larger(fabs(a22), fabs(f * a12))) return NS_ESINGULAR;
   d[1] = (b2 - f * b1) / s;
   d[0] = (b1 - a12 * d[1]) / a11;
   return fabs(d[0]) <= DBL_MAX && fabs(d[1]) <= DBL_MAX ? NS_OK : NS_ESINGULAR;
@@ -160,16 +129,14 @@ static void sum_between(NsActive *a, const NsBoxProblem *p, int m, const double 
 }
 
 /* Adds the solution of M_BB d = -w_B to z_B; from then on w and size belong to the new z. */
-static NsStatus correct(NsActive *a, const NsBoxProblem *p, int m, const NsLu *lu, double *z, double *w) {
+static NsStatus correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
   double *d = a->rhs, b[2];
-  int order = lu ? ns_lu_order(lu) : m;
   for (int k = 0; k < m; k++) d[k] = -w[a->between[k]];
-  for (int k = m; k < order; k++) d[k] = 0;
-  if (lu) {
-    ns_lu_solve(lu, 1, d, order);
+  if (m > 2) {
+    ns_lu_solve(a->lu, 1, d, m);
   } else {
     b[0] = d[0], b[1] = d[m - 1];
-    NsStatus status = solve_tiny(a, p, m, b, d);
+    NsStatus status = solve_tiny(a, p, m, growth, b, d);
     if (status) return status;
   }
   for (int k = 0; k < m; k++) z[a->between[k]] += d[k];
@@ -197,17 +164,14 @@ static bool moderate(const NsActive *a, int m, double growth) {
 }
 
 static NsStatus solve_between(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
-  NsLu *lu = m > 2 ? ns_lu_ladder_get(&a->ladder, m) : NULL;
-  if (lu) {
-    NsStatus status = factor(a, p, m, lu);
-    if (status) return status;
-  }
+  NsStatus status = m > 2 ? factor(a, p, m, growth) : NS_OK;
+  if (status) return status;
   for (int k = 0; k < m; k++) z[a->between[k]] = 0;
   memcpy(w, a->base, (size_t)p->n * sizeof *w);
-  NsStatus status = correct(a, p, m, lu, z, w);
-  if (!status && needs_refinement(a, m, w)) status = correct(a, p, m, lu, z, w);
+  status = correct(a, p, m, growth, z, w);
+  if (!status && needs_refinement(a, m, w)) status = correct(a, p, m, growth, z, w);
   if (status) return status;
-  return moderate(a, m, growth) ? NS_OK : NS_ESINGULAR;
+  return growth == 0 || moderate(a, m, growth) ? NS_OK : NS_ESINGULAR;
 }
 
 static bool clamp_to_box(NsActive *a, const NsBoxProblem *p, int m, const double *z) {
@@ -244,6 +208,11 @@ NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *se
   memcpy(z, a->point, bytes);
   memcpy(w, a->w_point, bytes);
   return NS_OK;
+}
+
+NsStatus ns_active_try_in_order(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double *z,
+                                double *w, double *backward) {
+  return ns_active_try(a, p, set, tolerance, 0, z, w, backward);
 }
 
 /* Where component i should be, given z, w of a wrong set; a wrong sign within rounding does not count. */

@@ -15,23 +15,10 @@ enum { NS_AT_LOWER = -1, NS_BETWEEN = 0, NS_AT_UPPER = 1 };
 /* The largest backward error of an answer that a direct method may call exact. */
 #define NS_BOX_EXACT 1e-13
 
-/* Factorisations of growing order, so that a block of any order finds one that is not much larger. */
-typedef struct NsLuLadder {
-  NsLu **lu;
-  int count;
-} NsLuLadder;
-
-/* Makes the ladder for orders 1..nmax. NS_ENOMEM. */
-NsStatus ns_lu_ladder_new(NsLuLadder *ladder, int nmax);
-void ns_lu_ladder_free(NsLuLadder *ladder);
-
-/* The smallest factorisation of order at least m (1 <= m <= nmax). */
-NsLu *ns_lu_ladder_get(const NsLuLadder *ladder, int m);
-
 /* Workspace for problems of up to nmax variables. */
 typedef struct NsActive {
   NsArena arena;
-  NsLuLadder ladder;
+  NsLu *lu;                         /* of any order up to nmax: set before each use */
   double *block;                    /* the block M_BB, padded with the identity */
   double *rhs;                      /* right-hand side, then the solution */
   double *base, *base_size, *size;  /* the part of w that z at bounds make, its size, and the size of w */
@@ -55,6 +42,13 @@ void ns_active_of_point(const NsBoxProblem *p, const double *point, signed char 
 */
 NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth,
                        double *z, double *w, double *backward);
+
+/*
+** The same, elimination going down the diagonal (of two unknowns the larger product first), so that rows and variables
+** scaled by powers of two give the same bits so scaled; NS_ESINGULAR already where a pivot is 1e-8 of its terms.
+*/
+NsStatus ns_active_try_in_order(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double *z,
+                                double *w, double *backward);
 
 /*
 ** After NS_ENOCONV: moves every component that z, w show to be wrong (z beyond a bound: to that bound; wrong sign of

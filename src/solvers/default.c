@@ -12,11 +12,14 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "solvers/active.h"
+#include "solvers/balance.h"
+#include "solvers/components.h"
 #include "solvers/enumerate.h"
 #include "solvers/game.h"
 #include "solvers/interior.h"
 #include "solvers/map.h"
 #include "solvers/newton.h"
+#include "solvers/one_variable.h"
 #include "solvers/pgs.h"
 #include "solvers/pivot.h"
 #include "solvers/principal.h"
@@ -24,7 +27,7 @@
 #include "solvers/scale.h"
 
 enum { REPAIRS = 12, POLISH_REPAIRS = 5, ENUMERATE_FIRST = 7, ENUMERATE_LAST = 12, PREDICT = 48, STEPS = 200 };
-enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8 };
+enum { PROXIMAL_STEPS = 60, GAME_PATHS = 8, SMALL_COLD = 12 };
 enum { PGS_SWEEPS = 20000, PIVOTS = 1000, PIVOTS_PER_VARIABLE = 20 };
 
 static const double raw_growth = 1e8, scaled_growth = 1e10, default_tolerance = 1e-11;
@@ -41,21 +44,24 @@ struct NsBox {
   NsInterior interior;
   double *rho;              /* step lengths of the natural map */
   NsBoxScaled scaled;
-  NsBoxProblem reduced; /* what is left without the components that stand alone */
+  NsBoxProblem reduced; /* the connected component in hand, without fixed variables and in balanced units */
+  NsComponents parts;
+  NsBalance balance;
+  int *unit_w, *unit_z; /* of that component: z' = 2^unit_z z, w' = 2^unit_w w */
+  int *most;            /* 2 n: the largest exponent of the data of a tree of the balance */
   double *shifted;      /* M of a proximal step or of a game with a shift */
   double *level;        /* q of that game */
   double *M, *q, *lower, *upper, *z, *w, *near;
-  int *keep;
+  int *keep;            /* the variables that are not settled by themselves, component after component */
+  const int *listed;    /* those of the last enumeration, b->kept of them */
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
   double *point, *y, *v;    /* the guess projected, and the candidate of a method */
-  double *first;            /* the first polished vertex of a path */
-  bool has_first;
   double *best_z, *best_w, *enumeration;
-  signed char *set, *trial;
+  signed char *set, *trial, *settled, *known; /* the last two of all variables: not in a component; w is known */
   double best;              /* backward error of best_z; INFINITY: there is none */
   bool cold;                /* no guess was given */
   int solutions, kept, order;
-  double *ray;
+  double *ray, *whole_ray; /* of a component; of the problem */
   bool has_ray;
 };
 
@@ -69,13 +75,15 @@ typedef struct Outcome {
 
 static void take_vectors(NsBox *b, int n) {
   double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z, &b->w,      &b->near,
-                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->first, &b->level};
+                        &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->level};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
   b->M = ns_arena_matrix(&b->arena, n, n);
   b->shifted = ns_arena_matrix(&b->arena, n, n);
   b->keep = ns_arena_ints(&b->arena, n);
   b->set = ns_arena_take(&b->arena, (size_t)n, 1);
   b->trial = ns_arena_take(&b->arena, (size_t)n, 1);
+  b->settled = ns_arena_take(&b->arena, (size_t)n, 1);
+  b->known = ns_arena_take(&b->arena, (size_t)n, 1);
   b->enumeration = ns_arena_matrix(&b->arena, NS_ENUMERATE_STORE + 2, n < NS_ENUMERATE_MAX ? n : NS_ENUMERATE_MAX);
   ns_box_scaled_take(&b->scaled, &b->arena, n);
   ns_principal_take(&b->principal, &b->arena, n);
@@ -84,6 +92,12 @@ static void take_vectors(NsBox *b, int n) {
   ns_interior_take(&b->interior, &b->arena, n);
   b->rho = ns_arena_doubles(&b->arena, n);
   b->ray = ns_arena_doubles(&b->arena, n);
+  b->whole_ray = ns_arena_doubles(&b->arena, n);
+  b->unit_w = ns_arena_ints(&b->arena, n);
+  b->unit_z = ns_arena_ints(&b->arena, n);
+  b->most = ns_arena_ints(&b->arena, 2 * (ptrdiff_t)n);
+  ns_components_take(&b->parts, &b->arena, n);
+  ns_balance_take(&b->balance, &b->arena, n);
 }
 
 NsStatus ns_box_new(NsBox **out, int nmax) {
@@ -95,7 +109,7 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT, 0};
   take_vectors(b, nmax);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_active_new(&b->active, nmax);
-  if (!status) status = ns_pivot_new(&b->pivot, nmax, &b->active->ladder);
+  if (!status) status = ns_pivot_new(&b->pivot, nmax, b->active->lu);
   if (status) {
     ns_box_free(b);
     return status;
@@ -113,13 +127,12 @@ void ns_box_free(NsBox *b) {
 }
 
 void ns_box_solution(const NsBox *b, int k, double *z) {
-  for (int i = 0; i < b->kept; i++) z[b->keep[i]] = b->enumeration[(size_t)(k + 2) * (size_t)b->kept + (size_t)i];
+  for (int i = 0; i < b->kept; i++) z[b->listed[i]] = b->enumeration[(size_t)(k + 2) * (size_t)b->kept + (size_t)i];
 }
 
 bool ns_box_ray(const NsBox *b, double *ray) {
   if (!b->has_ray) return false;
-  for (int i = 0; i < b->order; i++) ray[i] = 0;
-  for (int i = 0; i < b->kept; i++) ray[b->keep[i]] = b->ray[i];
+  memcpy(ray, b->whole_ray, (size_t)b->order * sizeof *ray);
   return true;
 }
 
@@ -161,28 +174,6 @@ static NsStatus check_data(const NsBoxProblem *p) {
     if (!(l <= u && l < INFINITY && u > -INFINITY)) crossed = true;
   }
   return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
-}
-
-/* One variable: w = m z + q on [l, u]. The solution nearest to `near`; NS_ENOSOL when there is none. */
-static NsStatus solve_scalar(double m, double q, double l, double u, double near, double *z) {
-  if (l == u || (m == 0 && q == 0)) {
-    *z = ns_box_clamp(near, l, u);
-    return NS_OK;
-  }
-  if (m >= 0) {
-    double root = m > 0 ? -q / m : q > 0 ? -INFINITY : INFINITY;
-    *z = ns_box_clamp(root, l, u);
-    return fabs(*z) <= DBL_MAX ? NS_OK : NS_ENOSOL;
-  }
-  double candidates[3] = {-q / m, l, u}, best = INFINITY;
-  bool good[3] = {candidates[0] >= l && candidates[0] <= u, m * l + q >= 0, m * u + q <= 0};
-  for (int k = 0; k < 3; k++) {
-    double d = fabs(candidates[k] - near);
-    if (!good[k] || !(fabs(candidates[k]) <= DBL_MAX) || d >= best) continue;
-    best = d;
-    *z = candidates[k];
-  }
-  return best < INFINITY ? NS_OK : NS_ENOSOL;
 }
 
 /* Keeps z, w (of p, with w = M z + q) as the best candidate when its backward error is the smallest so far. */
@@ -227,14 +218,18 @@ static bool zero_solves(const NsBoxProblem *p) {
   return true;
 }
 
-/* Principal pivoting from the set of the guess: the first try is the warm start. */
+/*
+** Principal pivoting from the set of the guess: the first try is the warm start. In the units given: every step commutes
+** with a scaling by powers of two.
+*/
 static Outcome start_from_guess(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "active set", false};
   double backward;
   int before = p->n + 1, rises = 0;
   ns_active_of_point(p, b->near, b->set);
   for (; out.iterations <= REPAIRS; out.iterations++) {
-    NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
+    NsStatus status =
+        ns_active_try_in_order(b->active, p, b->set, exact_tolerance(b), b->y, b->v, &backward);
     if (status != NS_ENOCONV) {
       if (status == NS_OK) {
         consider(b, p, b->y, b->v, backward);
@@ -262,37 +257,8 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
   return true;
 }
 
-/* Whether no component of z is large against the data of a balanced problem. */
-static bool modest(const NsBoxProblem *fair, const double *z) {
-  double largest = 0, data = 0;
-  for (int i = 0; i < fair->n; i++) {
-    largest = ns_larger(largest, fabs(z[i]));
-    data = ns_larger(data, fabs(fair->q[i]));
-    if (fabs(fair->lower[i]) < INFINITY) data = ns_larger(data, fabs(fair->lower[i]));
-    if (fabs(fair->upper[i]) < INFINITY) data = ns_larger(data, fabs(fair->upper[i]));
-  }
-  return largest <= 1e4 * data;
-}
-
-/* Judges a vertex of the fair problem leniently. */
-static void consider_lenient(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair, const double *z) {
-  double *size = b->active->size;
-  if (!modest(fair, z)) return;
-  for (int i = 0; i < p->n; i++) b->z[i] = ns_box_clamp(z[i], fair->lower[i], fair->upper[i]);
-  ns_box_product(fair, b->z, b->v, size);
-  double lenient = ns_box_backward_lenient(fair, b->z, b->v, size);
-  if (!(lenient <= exact_tolerance(b))) return;
-  if (fair != p) ns_box_unscale(&b->scaled, p, b->z, b->point);
-  else memcpy(b->point, b->z, (size_t)p->n * sizeof *b->z);
-  ns_box_product(p, b->point, b->v, size);
-  consider(b, p, b->point, b->v, lenient);
-}
-
-/*
-** Polishes the active set in b->trial on fair data, with a few repairs; falls back on the vertex in b->y and on
-** lenience.
-*/
-static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+/* Polishes the active set in b->trial on fair data, with a few repairs. */
+static bool polish_set(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   double backward, *polished = b->w;
   for (int k = 0; k < POLISH_REPAIRS; k++) {
     NsStatus status =
@@ -300,20 +266,16 @@ static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
     if (status == NS_OK) consider_scaled(b, p, polished);
     if (good_enough(b)) return true;
     if (status != NS_ENOCONV || ns_active_repair(b->active, fair, polished, b->v, false, b->trial) == 0) break;
-    if (k == 0) memcpy(b->first, polished, (size_t)p->n * sizeof *polished);
-    if (k == 0) b->has_first = true;
   }
   return false;
 }
 
-static bool polish_leniently(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+/* The same; falls back on the vertex in b->y. */
+static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   for (int i = 0; i < p->n; i++)
     if (!(fabs(b->y[i]) <= DBL_MAX)) return false;
-  b->has_first = false;
-  if (polish(b, p, fair)) return true;
+  if (polish_set(b, p, fair)) return true;
   consider_scaled(b, p, b->y);
-  if (!good_enough(b) && b->has_first) consider_lenient(b, p, fair, b->first);
-  if (!good_enough(b)) consider_lenient(b, p, fair, b->y);
   return good_enough(b);
 }
 
@@ -346,7 +308,7 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p, int first, int last)
     if (k > 0 && !start_matters(p, &starts[k])) continue;
     NsStatus status = ns_pivot_path(b->pivot, fair, &starts[k], limit, b->y, b->trial, &pivots);
     if (k == 0) out.iterations = pivots;
-    if (status == NS_OK && polish_leniently(b, p, fair)) {
+    if (status == NS_OK && polish(b, p, fair)) {
       out.status = NS_OK;
       out.iterations = pivots;
       return out;
@@ -377,7 +339,7 @@ static Outcome game_paths(NsBox *b, const NsBoxProblem *p) {
         ns_pivot_game(b->pivot, shifted ? &game : fair, &b->game, &start, limit, b->y, b->trial, &out.iterations);
     if (out.status != NS_OK) return out;
     if (shifted && !ns_game_unshift(&b->game, p->n, shift, b->y)) continue;
-    if (polish_leniently(b, p, fair)) return out;
+    if (polish(b, p, fair)) return out;
   }
   return out.status = NS_ENOCONV, out;
 }
@@ -402,7 +364,7 @@ static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
   }
   const NsBoxProblem *fair = fair_problem(b, p);
   for (int i = 0; i < p->n && fair != p; i++) b->y[i] = ldexp(b->y[i], -b->scaled.col[i]);
-  return polish_leniently(b, p, fair);
+  return polish(b, p, fair);
 }
 
 static Outcome principal_path(NsBox *b, const NsBoxProblem *p, NsPrincipalRule rule, int limit) {
@@ -424,7 +386,8 @@ static void make_map(NsBox *b, const NsBoxProblem *fair, NsBoxMap *map, NsDenseM
     b->rho[i] = pivot > 0 ? 1 / pivot : 1;
   }
   *dense = (NsDenseMap){fair->M,          fair->n, fair->ldm, b->active->block,
-                        b->active->rhs, ns_lu_ladder_get(&b->active->ladder, fair->n)};
+                        b->active->rhs, b->active->lu};
+  ns_lu_set_order(b->active->lu, fair->n);
   *map = (NsBoxMap){.n = fair->n, .q = fair->q, .lower = fair->lower, .upper = fair->upper, .rho = b->rho};
   ns_dense_map(map, dense);
 }
@@ -457,7 +420,7 @@ static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method, do
   ns_newton_active_set(&map, b->y, b->v, b->trial);
   for (int i = 0; i < p->n; i++)
     if (b->trial[i] != NS_BETWEEN) b->y[i] = b->trial[i] == NS_AT_LOWER ? fair->lower[i] : fair->upper[i];
-  if (polish_leniently(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
+  if (polish(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
   else if (out.status == NS_OK) out.status = NS_ENOCONV;
   return out;
 }
@@ -655,22 +618,44 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
   return p->n <= ENUMERATE_LAST ? small_from_scratch(b, p) : large_from_scratch(b, p);
 }
 
+/* Without a guess, or after it failed; p in balanced units. */
 static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
   if (b->cold && p->n > 2) {
     Outcome early = predicted(b, p);
-    return early.status == NS_OK ? early : from_scratch(b, p);
+    if (early.status == NS_OK) return early;
   }
-  Outcome out = start_from_guess(b, p);
-  if (out.status == NS_OK) return out;
-  if (guess_solves(b, p)) return (Outcome){NS_OK, 0, "guess", true};
   return from_scratch(b, p);
+}
+
+/* Few variables, all of them bounded, without a guess: principal pivots by sign and number alone; p in the units given. */
+static Outcome run_small(NsBox *b, const NsBoxProblem *p) {
+  Outcome out = {NS_ENOCONV, 0, "principal", false};
+  b->best = INFINITY;
+  if (p->n > SMALL_COLD) return out;
+  for (int i = 0; i < p->n; i++)
+    if (p->lower[i] == -INFINITY && p->upper[i] == INFINITY) return out;
+  out.status = ns_principal_solve(&b->principal, p, NS_PRINCIPAL_IN_ORDER, p->n, b->active->block, b->y, b->trial,
+                                  &out.iterations);
+  if (out.status != NS_OK) return out;
+  ns_box_product(p, b->y, b->v, b->active->size);
+  consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  if (!good_enough(b)) out.status = NS_ENOCONV;
+  return out;
+}
+
+/* The guess and what follows from it; p in the units given. */
+static Outcome run_warm(NsBox *b, const NsBoxProblem *p) {
+  b->fair = NULL;
+  b->best = INFINITY;
+  Outcome out = start_from_guess(b, p);
+  if (out.status != NS_OK && guess_solves(b, p)) out = (Outcome){NS_OK, 0, "guess", true};
+  return out;
 }
 
 static Outcome run(NsBox *b, const NsBoxProblem *p) {
   Outcome out;
   b->fair = NULL;
   b->best = INFINITY;
-  if (p->n == 0) return (Outcome){NS_OK, 0, "closed form", true};
   switch (b->options.method) {
     case NS_BOX_PIVOT: out = pivot_paths(b, p, 0, STARTS); break;
     case NS_BOX_PGS: out = sweeps(b, p); break;
@@ -696,49 +681,170 @@ static bool stands_alone(const NsBoxProblem *p, int i) {
 }
 
 /*
-** Settles the components that stand alone in z and lists the others. Returns their number, -1 when one has no
+** Settles the variables that stand alone or are fixed in z and lists the others. Returns their number, -1 when one has no
 ** solution.
 */
 static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z) {
   int kept = 0;
   for (int i = 0; i < p->n; i++) {
-    double l = p->lower[i], u = p->upper[i], near = guessed(guess, i);
+    double l = p->lower[i], u = p->upper[i];
     bool alone = p->M[i + (size_t)i * (size_t)p->ldm] == 0 && l != u && stands_alone(p, i);
-    if (l != u && !alone) {
-      b->near[kept] = near;
-      b->keep[kept++] = i;
-    } else if (solve_scalar(0, p->q[i], l, u, near, &z[i])) {
-      return -1;
-    }
+    const NsOneVariable one = {0, p->q[i], l, u};
+    if (l != u && !alone) b->keep[kept++] = i;
+    else if (ns_one_variable(&one, guessed(guess, i), &z[i])) return -1;
   }
   return kept;
 }
 
-/* The problem of the components in b->keep, the others being at z. */
-static const NsBoxProblem *reduce(NsBox *b, const NsBoxProblem *p, int kept, const double *z) {
-  int k = 0;
-  if (kept == p->n) return p;
-  for (int c = 0; c < kept; c++) {
-    int i = b->keep[c];
-    b->q[c] = p->q[i];
+/* Puts the variables of b->keep in the order of their components; all are one for a method that the caller chose. */
+static void take_apart(NsBox *b, const NsBoxProblem *p, int kept) {
+  if (b->options.method == NS_BOX_DEFAULT) ns_components_dense(&b->parts, p->M, p->ldm, kept, b->keep);
+  else ns_components_single(&b->parts, kept);
+  for (int k = 0; k < kept && b->parts.count > 1; k++) b->parts.of[k] = b->keep[b->parts.member[k]];
+  if (b->parts.count > 1) memcpy(b->keep, b->parts.of, (size_t)kept * sizeof *b->keep);
+}
+
+/* One component of a problem: its variables, and what the settled ones do to it. */
+typedef struct BoxPiece {
+  const int *index;
+  int n;
+  bool whole;   /* all variables of the problem */
+  bool touched; /* a settled variable changes its q */
+} BoxPiece;
+
+/* q of the component with what the settled variables do, into b->q. */
+static void load_piece(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const double *z, const signed char *settled) {
+  for (int r = 0; r < piece->n; r++) b->q[r] = p->q[piece->index[r]];
+  for (int j = 0; j < p->n; j++) {
+    if (!settled[j] || z[j] == 0) continue;
+    const double *column = p->M + (size_t)j * (size_t)p->ldm;
+    for (int r = 0; r < piece->n; r++) {
+      double term = column[piece->index[r]] * z[j];
+      b->q[r] += term;
+      piece->touched |= term != 0;
+    }
+  }
+}
+
+/* The component as a problem of its own in the units given; b->near is its guess. */
+static const NsBoxProblem *cut_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess) {
+  int n = piece->n;
+  for (int k = 0; k < n; k++) b->near[k] = guessed(guess, piece->index[k]);
+  if (piece->whole) return p;
+  for (int c = 0; c < n; c++) {
+    int i = piece->index[c];
+    const double *from = p->M + (size_t)i * (size_t)p->ldm;
+    for (int r = 0; r < n; r++) b->M[r + (size_t)c * (size_t)n] = from[piece->index[r]];
     b->lower[c] = p->lower[i];
     b->upper[c] = p->upper[i];
-    for (int r = 0; r < kept; r++) b->M[r + (size_t)c * (size_t)kept] = p->M[b->keep[r] + (size_t)i * (size_t)p->ldm];
   }
-  for (int j = 0; j < p->n; j++) {
-    if (k < kept && b->keep[k] == j) {
-      k++;
-      continue;
-    }
-    for (int r = 0; r < kept && z[j] != 0; r++) b->q[r] += p->M[b->keep[r] + (size_t)j * (size_t)p->ldm] * z[j];
-  }
-  b->reduced = (NsBoxProblem){kept, b->M, kept > 0 ? kept : 1, b->q, b->lower, b->upper};
+  b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper};
   return &b->reduced;
 }
 
-static NsStatus report(NsSolverInfo *info, Outcome out, double residual, double relative, double backward) {
-  *info = (NsSolverInfo){out.status, out.iterations, residual, relative, backward, out.warm, out.solver};
-  return out.status;
+/* The units of a component; false when a number would leave the range of exact ones. */
+static bool take_units(NsBox *b, const NsBoxProblem *p) {
+  const NsBalance *balance = &b->balance;
+  bool exact = ns_balance_dense(&b->balance, p->M, p->ldm, p->n, b->scaled.exponent);
+  for (int k = 0; k < 2 * p->n; k++) b->most[k] = NS_NO_EXPONENT;
+  for (int k = 0; k < p->n; k++) {
+    int *of_w = &b->most[balance->row_tree[k]], *of_z = &b->most[balance->col_tree[k]];
+    *of_w = ns_larger_exponent(*of_w, p->q[k], balance->row[k]);
+    *of_z = ns_larger_exponent(*of_z, p->lower[k], -balance->col[k]);
+    *of_z = ns_larger_exponent(*of_z, p->upper[k], -balance->col[k]);
+  }
+  for (int k = 0; k < p->n; k++) {
+    int of_w = b->most[balance->row_tree[k]], of_z = b->most[balance->col_tree[k]];
+    b->unit_w[k] = balance->row[k] - (of_w > NS_NO_EXPONENT ? of_w : 0);
+    b->unit_z[k] = -balance->col[k] - (of_z > NS_NO_EXPONENT ? of_z : 0);
+    exact = exact && ns_power_fits(p->q[k], b->unit_w[k]) && ns_power_fits(p->lower[k], b->unit_z[k]) &&
+            ns_power_fits(p->upper[k], b->unit_z[k]);
+  }
+  return exact;
+}
+
+/* The component p (which may be in the arrays of b) in balanced units, and b->near with it. */
+static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
+  int n = p->n;
+  if (!take_units(b, p))
+    for (int k = 0; k < n; k++) b->balance.row[k] = b->balance.col[k] = b->unit_w[k] = b->unit_z[k] = 0;
+  ns_balance_apply(&b->balance, p->M, p->ldm, n, b->w, b->M);
+  for (int c = 0; c < n; c++) {
+    b->q[c] = ns_times_power(p->q[c], b->unit_w[c]);
+    b->lower[c] = ns_times_power(p->lower[c], b->unit_z[c]);
+    b->upper[c] = ns_times_power(p->upper[c], b->unit_z[c]);
+    b->near[c] = ns_times_power(b->near[c], b->unit_z[c]);
+  }
+  b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper};
+  return &b->reduced;
+}
+
+/* A number of the component in the units of the problem: a bound exactly, else within the bounds. */
+static double unscaled(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, int k, double x) {
+  int i = piece->index[k];
+  if (x == b->lower[k]) return p->lower[i];
+  if (x == b->upper[k]) return p->upper[i];
+  return ns_box_clamp(ns_times_power(x, -b->unit_z[k]), p->lower[i], p->upper[i]);
+}
+
+/* The ray and the list of all solutions of the component in the units of the problem. */
+static void keep_studies(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, bool new_ray) {
+  int n = piece->n;
+  if (new_ray) memset(b->whole_ray, 0, (size_t)p->n * sizeof *b->whole_ray);
+  for (int k = 0; k < n && new_ray; k++) b->whole_ray[piece->index[k]] = ns_times_power(b->ray[k], -b->unit_z[k]);
+  if (b->solutions == 0 || b->listed) return;
+  b->listed = piece->index;
+  b->kept = n;
+  for (int s = 0; s < b->solutions; s++)
+    for (int k = 0; k < n; k++) {
+      double *x = &b->enumeration[(size_t)(s + 2) * (size_t)n + (size_t)k];
+      *x = unscaled(b, p, piece, k, *x);
+    }
+}
+
+static NsSolverInfo outcome_info(Outcome out, double backward) {
+  return (NsSolverInfo){out.status, out.iterations, 0, 0, backward, out.warm, out.solver};
+}
+
+/* Writes the answer of a component, or for want of one the guess; balanced: it is in those units. */
+static void give_answer(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, bool balanced,
+                        double *z, double *w) {
+  for (int k = 0; k < piece->n; k++) {
+    int i = piece->index[k];
+    if (b->best == INFINITY) {
+      z[i] = ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
+      w[i] = NAN;
+      continue;
+    }
+    z[i] = balanced ? unscaled(b, p, piece, k, b->best_z[k]) : b->best_z[k];
+    w[i] = balanced ? ns_times_power(b->best_w[k], -b->unit_w[k]) : b->best_w[k];
+  }
+}
+
+/* Solves one component: z and, when there is an answer, w of its members. */
+static NsSolverInfo solve_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
+                                double *w) {
+  bool chain = b->options.method == NS_BOX_DEFAULT, had_ray = b->has_ray;
+  const NsBoxProblem *own = cut_piece(b, p, piece, guess);
+  if (b->cold && chain && zero_solves(own)) {
+    for (int k = 0; k < piece->n; k++) z[piece->index[k]] = 0, w[piece->index[k]] = own->q[k];
+    return outcome_info((Outcome){NS_OK, 0, "closed form", true}, 0);
+  }
+  if (chain) {
+    Outcome early = b->cold && own->n > 2 ? run_small(b, own) : run_warm(b, own);
+    if (early.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(early, b->best);
+  }
+  b->has_ray = false;
+  Outcome out = run(b, balanced(b, own));
+  keep_studies(b, p, piece, b->has_ray);
+  b->has_ray = b->has_ray || had_ray;
+  give_answer(b, p, piece, guess, true, z, w);
+  return outcome_info(out, b->best);
+}
+
+static NsStatus report(NsSolverInfo *info, NsSolverInfo what) {
+  *info = what;
+  return what.status;
 }
 
 /* Without a violation the natural residual is 0, and need not be computed. */
@@ -748,31 +854,24 @@ static double natural_residual(const NsBoxProblem *p, const double *z, const dou
   return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
 }
 
-/* Measures z (all components, verified where they were found) and writes w, which is copied when it is known. */
-static NsStatus conclude(NsBox *b, const NsBoxProblem *p, Outcome out, double backward, const double *known,
-                         const double *z, double *w, NsSolverInfo *info) {
-  double relative;
-  if (known && out.status == NS_OK) memcpy(w, known, (size_t)p->n * sizeof *w);
-  else ns_box_product(p, z, w, b->active->size);
-  double residual = natural_residual(p, z, w, backward, &relative);
-  if (out.status == NS_OK && residual == INFINITY) out.status = NS_ENAN;
-  if (out.status == NS_OK) ns_box_clean(p, z, w);
-  else backward = ns_box_backward(p, z, w, b->active->size);
-  return report(info, out, residual, relative, backward);
-}
-
-static NsStatus solve_one(const NsBoxProblem *p, const double *guess, double tolerance, double *z, double *w,
-                          NsSolverInfo *info) {
-  double m = p->M[0], q = p->q[0], near = guessed(guess, 0), relative;
-  double answer = ns_box_clamp(near, p->lower[0], p->upper[0]);
-  Outcome out = {solve_scalar(m, q, p->lower[0], p->upper[0], near, &answer), 0, "closed form", true};
-  double size = fabs(m * answer) + fabs(q);
-  z[0] = answer;
-  w[0] = m * answer + q;
-  double backward = ns_box_backward(p, z, w, &size), residual = natural_residual(p, z, w, backward, &relative);
-  if (out.status == NS_OK && !(backward <= tolerance)) out.status = NS_ENOCONV;
-  if (out.status == NS_OK) ns_box_clean(p, z, w);
-  return report(info, out, residual, relative, backward);
+/*
+** Measures z (all variables, verified where they were found) and completes w: of variables that stand[i], it is known,
+** of the others M z + q.
+*/
+static NsStatus conclude(NsBox *b, const NsBoxProblem *p, NsSolverInfo total, const signed char *known, const double *z,
+                         double *w, NsSolverInfo *info) {
+  bool all = known != NULL && total.status == NS_OK;
+  for (int i = 0; i < p->n && all; i++) all = known[i];
+  if (!all) {
+    ns_box_product(p, z, b->v, b->active->size);
+    for (int i = 0; i < p->n; i++)
+      if (!known || !known[i] || total.status != NS_OK) w[i] = b->v[i];
+  }
+  total.residual = natural_residual(p, z, w, total.backward, &total.relative);
+  if (total.status == NS_OK && total.residual == INFINITY) total.status = NS_ENAN;
+  if (total.status == NS_OK) ns_box_clean(p, z, w);
+  else total.backward = ns_box_backward(p, z, w, b->active->size);
+  return report(info, total);
 }
 
 static void poison(const NsBoxProblem *p, double *z, double *w) {
@@ -785,36 +884,67 @@ static void give_guess(const NsBoxProblem *p, const double *guess, double *z) {
     z[i] = ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
 }
 
+static NsSolverInfo nothing_of(NsStatus status, double measure) {
+  return (NsSolverInfo){status, 0, measure, measure, measure, false, "none"};
+}
+
+/* One variable that is tied to no other but settled ones. */
+static NsSolverInfo solve_single(NsBox *b, const NsBoxProblem *p, int i, const double *guess, double *z, double *w) {
+  const NsOneVariable one = {p->M[i + (size_t)i * (size_t)p->ldm], b->q[0], p->lower[i], p->upper[i]};
+  NsSolverInfo info = ns_one_variable_solve(&one, guessed(guess, i), b->options.tolerance, &z[i], &w[i]);
+  if (info.status) z[i] = ns_box_clamp(guessed(guess, i), one.lower, one.upper);
+  return info;
+}
+
+/* Component after component, where there are several or settled variables. b->known tells whose w is written. */
+static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, const double *guess, double *z, double *w) {
+  NsSolverTotal total = ns_solver_total("closed form");
+  memset(b->settled, 1, (size_t)p->n);
+  for (int k = 0; k < kept; k++) b->settled[b->keep[k]] = 0;
+  memset(b->known, 0, (size_t)p->n);
+  for (int c = 0; c < b->parts.count; c++) {
+    BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false};
+    load_piece(b, p, &piece, z, b->settled);
+    bool single = piece.n == 1 && b->options.method == NS_BOX_DEFAULT;
+    NsSolverInfo own = single ? solve_single(b, p, piece.index[0], guess, z, w) : solve_piece(b, p, &piece, guess, z, w);
+    ns_solver_add(&total, &own);
+    for (int k = 0; k < piece.n; k++) b->known[piece.index[k]] = !piece.touched;
+  }
+  return total;
+}
+
 NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, double *w,
                       NsSolverInfo *info) {
-  Outcome out = {p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK, 0, "none", false};
+  NsStatus status = p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK;
   b->solutions = 0;
   b->has_ray = false;
+  b->listed = NULL;
   b->order = p->n;
-  if (!out.status) out.status = check_data(p);
-  if (out.status) {
-    if (out.status != NS_ESIZE) poison(p, z, w);
-    return report(info, out, INFINITY, INFINITY, INFINITY);
+  if (!status) status = check_data(p);
+  if (status) {
+    if (status != NS_ESIZE) poison(p, z, w);
+    return report(info, nothing_of(status, INFINITY));
   }
-  if (p->n == 1 && b->options.method == NS_BOX_DEFAULT)
-    return solve_one(p, guess, b->options.tolerance, z, w, info);
+  if (p->n == 1 && b->options.method == NS_BOX_DEFAULT) {
+    const NsOneVariable one = {p->M[0], p->q[0], p->lower[0], p->upper[0]};
+    return report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
+  }
   b->cold = !guess;
   if (b->cold && b->options.method == NS_BOX_DEFAULT && zero_solves(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
-    return report(info, (Outcome){NS_OK, 0, "closed form", true}, 0, 0, 0);
+    return report(info, (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"});
   }
   int kept = settle_alone(b, p, guess, z);
   if (kept < 0) {
-    out.status = NS_ENOSOL;
     give_guess(p, guess, z);
-    return conclude(b, p, out, INFINITY, NULL, z, w, info);
+    return conclude(b, p, nothing_of(NS_ENOSOL, INFINITY), NULL, z, w, info);
   }
-  b->kept = kept;
-  const NsBoxProblem *rest = reduce(b, p, kept, z);
-  out = run(b, rest);
-  const double *answer = b->best < INFINITY || kept == 0 ? b->best_z : NULL, *answer_w = answer ? b->best_w : NULL;
-  if (!answer) give_guess(p, guess, z);
-  else
-    for (int k = 0; k < kept; k++) z[b->keep[k]] = answer[k];
-  return conclude(b, p, out, kept == 0 ? 0 : b->best, kept == p->n ? answer_w : NULL, z, w, info);
+  take_apart(b, p, kept);
+  if (kept == p->n && b->parts.count == 1) {
+    const BoxPiece whole = {b->keep, kept, true, false};
+    memset(b->known, 1, (size_t)kept);
+    return conclude(b, p, solve_piece(b, p, &whole, guess, z, w), b->known, z, w, info);
+  }
+  NsSolverTotal total = solve_pieces(b, p, kept, guess, z, w);
+  return conclude(b, p, total.info, b->known, z, w, info);
 }

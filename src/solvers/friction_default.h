@@ -1,24 +1,11 @@
 /*
 ** friction_default.h
-** The friction solver that everything else calls: a chain of methods, each answer verified.
+** The friction solver that everything else calls: what is connected is solved by itself, in units of its own.
 */
 #ifndef NS_SOLVERS_FRICTION_DEFAULT_H
 #define NS_SOLVERS_FRICTION_DEFAULT_H
 
-#include "solvers/friction.h"
-
-typedef enum NsFrictionMethod {
-  NS_FRICTION_DEFAULT,
-  NS_FRICTION_NSGS,
-  NS_FRICTION_NEWTON,
-  NS_FRICTION_FIRST_ORDER,
-  NS_FRICTION_LCP
-} NsFrictionMethod;
-
-typedef struct NsFrictionOptions {
-  double tolerance;   /* of max(relative, backward), see friction.h; 1e-8 */
-  int max_iterations; /* sweeps, Newton steps or gradient steps of the method; 0: 20000, 200, 20000. Chain: sweeps */
-} NsFrictionOptions;
+#include "solvers/friction_chain.h"
 
 typedef struct NsFrictionSolver NsFrictionSolver;
 
@@ -33,14 +20,12 @@ void ns_friction_free(NsFrictionSolver *solver);
 NsFrictionOptions *ns_friction_options(NsFrictionSolver *solver);
 
 /*
-** Solves p from the guess (dim nc, may be NULL: 0); r and u (dim nc) are the answer, u = W r + q. The default chain:
-**   rounds of growing length of Gauss-Seidel sweeps, of first-order steps (above 120 unknowns) and of Newton steps in
-**   proportion to what they cost; a small problem is then polished by Newton to rounding;
-**   dim 2: the exact LCP, after the first round when nc <= 4, after some when nc <= 100;
-**   the first-order method and Newton from its end; then friction that grows to that of the problem.
-** Every candidate is measured by ns_friction_measure; NS_OK only when max(relative, backward) <= tolerance. Otherwise
-** r is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane), NS_ERAY (the
-** LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
+** Solves p from the guess (dim nc, may be NULL: 0); r and u (dim nc) are the answer, u = W r + q. Contacts that blocks of
+** W connect are one problem for friction_chain.h, scaled by powers of two, which is undone exactly: each contact so that
+** its own block is near 1 (one factor for all its rows, another for its force), then q to size 1. An answer is the same,
+** to the bit, whatever other contacts there are and whatever units force and velocity of each contact have. Status and
+** measures are those of the worst component, iterations are summed; NS_ENOCONV also where a force is too large or too
+** small for a number. info->residual and relative are those of the whole, in the units given.
 */
 NsStatus ns_friction_solve(NsFrictionSolver *solver, const NsFriction *p, const double *guess, double *r, double *u,
                            NsSolverInfo *info);

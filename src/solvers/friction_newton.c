@@ -10,8 +10,8 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "linalg/lu.h"
 #include "linalg/sparse_lu.h"
-#include "solvers/active.h"
 #include "solvers/friction_residual.h"
 #include "solvers/residual.h"
 
@@ -35,7 +35,7 @@ struct NsFrictionNewton {
   double *step, *rhs;  /* dim nc */
   double *trial, *trial_u, *trial_map, *best;
   bool dense;
-  NsLuLadder ladder;
+  NsLu *own;
   double *A;    /* order^2 */
   int *place;   /* nc: position among the closed contacts, -1 when open */
   NsSparse *S;  /* the pattern of W */
@@ -49,7 +49,7 @@ static NsStatus make_dense(NsFrictionNewton *w) {
   int n = w->dim * w->nc;
   w->A = ns_arena_matrix(&w->arena, n, n);
   if (w->arena.failed) return NS_ENOMEM;
-  return ns_lu_ladder_new(&w->ladder, n > 0 ? n : 1);
+  return ns_lu_new(&w->own, n);
 }
 
 /* Numbers the entries of the blocks in the order of S. */
@@ -94,7 +94,7 @@ NsStatus ns_friction_newton_new(NsFrictionNewton **out, const NsFriction *p) {
 
 void ns_friction_newton_free(NsFrictionNewton *w) {
   if (!w) return;
-  ns_lu_ladder_free(&w->ladder);
+  ns_lu_free(w->own);
   ns_sparse_lu_free(w->lu);
   ns_sparse_free(w->S);
   ns_arena_release(&w->arena);
@@ -202,10 +202,10 @@ static NsStatus solve_dense(NsFrictionNewton *w, const NsFriction *p) {
   for (int i = 0; i < p->nc; i++) w->place[i] = w->row[i].mode == MODE_OPEN ? -1 : closed++;
   memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
   if (closed == 0) return NS_OK;
-  NsLu *lu = ns_lu_ladder_get(&w->ladder, d * closed);
-  int n = ns_lu_order(lu);
+  NsLu *lu = w->own;
+  int n = d * closed;
+  ns_lu_set_order(lu, n);
   memset(w->A, 0, (size_t)n * (size_t)n * sizeof *w->A);
-  for (int k = d * closed; k < n; k++) w->A[(size_t)k * (size_t)n + (size_t)k] = 1;
   for (int i = 0; i < p->nc; i++) {
     if (w->place[i] < 0) continue;
     for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++) {
@@ -312,6 +312,7 @@ NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, cons
   double alpha = alpha_least, least = INFINITY;
   NsStatus status = NS_EMAXITER;
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
+  if (w->lu) ns_sparse_lu_restart(w->lu);
   ns_block_product(p->W, r, p->q, u);
   double norm = evaluate(p, rho, r, u, w->map, NULL);
   for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;

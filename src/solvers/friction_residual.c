@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "solvers/balance.h"
 #include "solvers/residual.h"
 
 void ns_friction_project(int dim, double mu, double *x) {
@@ -36,13 +37,33 @@ static double contact_residual(int dim, double mu, double rho, const double *r, 
   return sum;
 }
 
+/* Multiplies forces and velocities so that no square overflows or vanishes; returns the power of two that undoes it. */
+static double bring_near_one(int count, double rho, const double *r, const double *u, double *to_r, double *to_u) {
+  double most = 0;
+  for (int k = 0; k < count; k++) most = ns_larger(most, ns_larger(fabs(r[k]), rho * fabs(u[k])));
+  int e = most > 0 && most <= DBL_MAX ? -ns_binary_exponent(most) : 0;
+  for (int k = 0; k < count; k++) to_r[k] = ns_times_power(r[k], e), to_u[k] = ns_times_power(u[k], e);
+  return ns_times_power(1, -e);
+}
+
+static double contact_norm(int dim, double mu, double rho, const double *r, const double *u) {
+  double force[3], velocity[3], unit = bring_near_one(dim, rho, r, u, force, velocity);
+  return unit * sqrt(contact_residual(dim, mu, rho, force, velocity));
+}
+
 double ns_friction_residual(const NsFriction *p, const double *r, const double *u) {
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
     sum += contact_residual(p->dim, p->mu[i], 1, r + k, u + k);
   }
-  return sum <= DBL_MAX ? sqrt(sum) : INFINITY;
+  if (sum >= 1e-200 && sum <= DBL_MAX) return sqrt(sum);
+  double norm = 0; /* squares that overflow or vanish */
+  for (int i = 0; i < p->nc; i++) {
+    size_t k = (size_t)i * (size_t)p->dim;
+    norm = hypot(norm, contact_norm(p->dim, p->mu[i], 1, r + k, u + k));
+  }
+  return norm <= DBL_MAX ? norm : INFINITY;
 }
 
 double ns_friction_scale(const NsFriction *p, const double *r) {
@@ -72,36 +93,49 @@ void ns_friction_steps(const NsFriction *p, double *rho) {
   }
 }
 
-/* Forces larger than this many times what q explains do not make the scale larger. */
+/* Terms larger than this many times what q explains do not count more. */
 static const double explained = 100;
 
-static double contact_error(int dim, double mu, double rho, const double *r, const double *u) {
-  double normal = ns_smaller(r[0], rho * u[0]), e = contact_residual(dim, mu, rho, r, u);
-  return ns_larger(e, normal * normal);
-}
-
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {
-  return sqrt(contact_error(dim, mu, rho, r, u));
+  double force[3], velocity[3], unit = bring_near_one(dim, rho, r, u, force, velocity);
+  double normal = ns_smaller(force[0], rho * velocity[0]), e = contact_residual(dim, mu, rho, force, velocity);
+  return unit * sqrt(ns_larger(e, normal * normal));
 }
 
-double ns_friction_scaled_error(double worst, double forces, double data) {
-  if (forces > explained * data) return (worst + DBL_EPSILON * forces) / (explained * data);
-  return worst / ns_larger(data, forces);
+double ns_friction_own_error(double error, double terms, double forces, double data) {
+  double size = ns_smaller(terms, ns_larger(forces, data));
+  if (size > explained * data) return (error + DBL_EPSILON * size) / (explained * data);
+  return error == 0 ? 0 : error / size;
+}
+
+/* The largest |r_k| of contact i or rho (|W| |r| + |q|)_k of its rows. */
+static double terms_of(const NsFriction *p, int i, double rho, const double *r) {
+  int d = p->dim;
+  double most = 0, sum[3];
+  for (int k = 0; k < d; k++) sum[k] = fabs(p->q[i * d + k]);
+  for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++) {
+    const double *W = p->W->value + (size_t)b * (size_t)(d * d), *x = r + (size_t)p->W->col[b] * (size_t)d;
+    for (int j = 0; j < d; j++)
+      for (int k = 0; k < d; k++) sum[k] += fabs(W[k + j * d] * x[j]);
+  }
+  for (int k = 0; k < d; k++) most = ns_larger(most, ns_larger(fabs(r[i * d + k]), rho * sum[k]));
+  return most;
 }
 
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u) {
-  double worst = 0, forces = DBL_MIN, data = DBL_MIN;
+  double worst = 0, data = DBL_MIN, forces = DBL_MIN;
+  for (int k = 0; k < p->dim * p->nc; k++) {
+    data = ns_larger(data, rho[k / p->dim] * fabs(p->q[k]));
+    forces = ns_larger(forces, fabs(r[k]));
+  }
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    double e = contact_error(p->dim, p->mu[i], rho[i], r + k, u + k);
-    if (!(e <= DBL_MAX)) return INFINITY;
-    worst = ns_larger(worst, e);
-    for (int d = 0; d < p->dim; d++) {
-      forces = ns_larger(forces, fabs(r[k + (size_t)d]));
-      data = ns_larger(data, rho[i] * fabs(p->q[k + (size_t)d]));
-    }
+    double error = ns_friction_error(p->dim, p->mu[i], rho[i], r + k, u + k);
+    if (!(error <= DBL_MAX)) return INFINITY;
+    double own = ns_friction_own_error(error, terms_of(p, i, rho[i], r), forces, data);
+    if (!(own <= worst)) worst = own;
   }
-  return ns_friction_scaled_error(sqrt(worst), forces, data);
+  return worst <= DBL_MAX ? worst : INFINITY;
 }
 
 double ns_friction_measure(const NsFriction *p, const double *rho, const double *r, double *u, NsSolverInfo *info) {

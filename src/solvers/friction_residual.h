@@ -27,18 +27,21 @@ double ns_friction_scale(const NsFriction *p, const double *r);
 void ns_friction_steps(const NsFriction *p, double *rho);
 
 /*
-** One contact's part of the residual below: max of |r - P(r - rho u)| and |min(r_n, rho u_n)|; and that residual, for
-** the worst of these, R and Q.
+** One contact's error, max of |r - P(r - rho u)| and |min(r_n, rho u_n)| (in a wide cone the first alone is blind to u_n <
+** 0 by a factor 1 + mu^2), in units of its own in which no square overflows.
 */
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u);
-double ns_friction_scaled_error(double worst, double forces, double data);
 
 /*
-** Scaled natural residual: max_i of |r_i - P(r_i - rho_i u_i)| and |min(r_n, rho_i u_n)| (in a wide cone the first
-** alone is blind to u_n < 0 by a factor 1 + mu^2) over max(Q, min(R, 100 Q)), R the largest |r_i|, Q that of rho_i
-** |q_i|: it does not change with the units of r or u, and forces that grow without bound, where there is no solution,
-** do not hide that velocities stay wrong (beyond 100 Q their rounding, eps R, is added to the residual). INFINITY for
-** NaN.
+** That error over the contact's own terms, at most the largest force or `data`, the largest rho |q| of all contacts; beyond
+** 100 times data no more counts, and eps times it is added to the error: forces that grow without bound, where there is no
+** solution, do not hide that velocities stay wrong. In balanced units (friction_scale.h).
+*/
+double ns_friction_own_error(double error, double terms, double forces, double data);
+
+/*
+** Scaled natural residual: the worst of these, a contact's terms being its largest |r_k| or rho_i (|W| |r| + |q|)_k.
+** INFINITY for NaN.
 */
 double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u);
 

@@ -32,8 +32,9 @@ static bool above(const NsBoxMap *map, int i) {
 
 /* Moves z inside and sets all multipliers to the size of the data. */
 static void start(NsInterior *s, const NsBoxMap *map, double *z) {
-  double size = 1;
+  double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, fabs(map->q[i]));
+  if (size == 0) size = 1;
   for (int i = 0; i < map->n; i++) {
     double l = map->lower[i], u = map->upper[i];
     if (fixed(map, i)) z[i] = l;

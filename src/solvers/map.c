@@ -104,6 +104,10 @@ void ns_sparse_map_free(NsSparseMap *s) {
   ns_free(s);
 }
 
+void ns_sparse_map_restart(NsSparseMap *s) {
+  ns_sparse_lu_restart(s->lu);
+}
+
 static void sparse_product(void *p, const double *x, double *y) {
   NsSparseMap *s = p;
   ns_sparse_gemv(1, s->M, x, 0, y);

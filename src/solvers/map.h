@@ -41,6 +41,9 @@ typedef struct NsSparseMap NsSparseMap;
 NsStatus ns_sparse_map_new(NsSparseMap **out, const NsSparse *M);
 void ns_sparse_map_free(NsSparseMap *self);
 
+/* Begins a problem: its factors do not depend on those of the problems before. */
+void ns_sparse_map_restart(NsSparseMap *self);
+
 /* Fills the functions of `map`. */
 void ns_sparse_map(NsBoxMap *map, NsSparseMap *self);
 

@@ -12,31 +12,49 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "linalg/dense.h"
+#include "linalg/equilibrate.h"
 #include "solvers/default.h"
 #include "solvers/mcp_jacobian.h"
 #include "solvers/mcp_map.h"
 #include "solvers/residual.h"
 #include "solvers/scalar.h"
 
-/* A violation that counts as none: where F vanishes to second order no relative measure comes to an end. */
-#define NO_VIOLATION 1e-20
+/*
+** Part of the scales of the start below which a violation counts as none, once NEAR iterations there have not brought an
+** answer: where F vanishes to second order no relative measure comes to an end. eps^2: a double zero at 0 is found to
+** 1e-15 of the start.
+*/
+#define NO_VIOLATION 0x1p-100
 
-enum { WINDOW = 4, HALVINGS = 12, GRADIENT_HALVINGS = 30, PATIENCE = 25, JACOBIAN_RETREATS = 30 };
+/*
+** FOLLOW: iterations of an attempt in which the weights of rows follow their Jacobians. A product of unknowns that are 0 at
+** the start shows its size only then; later the merit must stay what it is, or it could fall for ever.
+*/
+enum { WINDOW = 4, HALVINGS = 12, GRADIENT_HALVINGS = 30, PATIENCE = 25, JACOBIAN_RETREATS = 30, NEAR = 20, FOLLOW = 10 };
 
+/*
+** All but the problem and what is returned is scaled (linalg/equilibrate.h): z_j counts in units of 2^column[j], F_i is
+** multiplied by 2^row[i].
+*/
 struct NsMcp {
   int n;
   bool sparse;
   NsMcpOptions options;
   NsArena arena;
   NsMcpJacobian jac;
+  NsEquilibrium scales;
+  bool have_jacobian; /* jac is that of the iterate already */
   NsBox *box; /* NULL: sparse */
   double *M;  /* of the perturbed box problem */
+  double *lower, *upper;
+  double *user_z; /* a point in the user's units */
   double *z, *F, *trial_z, *trial_F, *last_z; /* the iterate, a candidate, the iterate before */
   double *psi, *at_z, *at_f;                  /* the scaled map and its derivative at z */
   double *rho, *size, *row;                   /* row scales; sizes; work */
   double *direction, *gradient, *q, *box_w;
   double *best_z, *best_F;
   double best_backward, best_residual, best_scale; /* of best_z */
+  double start; /* of the first variable */
   double theta, window[WINDOW];
   double backward;
   double deadline;
@@ -47,10 +65,11 @@ struct NsMcp {
 };
 
 static NsStatus take_arrays(NsMcp *m) {
-  double **vectors[] = {&m->z,    &m->F,   &m->trial_z, &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,
+  double **vectors[] = {&m->lower, &m->upper, &m->user_z, &m->z,    &m->F,   &m->trial_z, &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,
                         &m->at_f, &m->rho, &m->size,    &m->row,     &m->direction, &m->gradient, &m->q,
                         &m->box_w, &m->best_z, &m->best_F};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&m->arena, m->n);
+  ns_equilibrium_take(&m->scales, &m->arena, m->n);
   if (!m->sparse) m->M = ns_arena_matrix(&m->arena, m->n, m->n);
   return m->arena.failed ? NS_ENOMEM : NS_OK;
 }
@@ -92,7 +111,7 @@ static double now(void) {
 /* ---- values ---- */
 
 static double clamp(const NsMcp *m, int i, double x) {
-  return ns_box_clamp(x, m->p->lower[i], m->p->upper[i]);
+  return ns_box_clamp(x, m->lower[i], m->upper[i]);
 }
 
 static int not_finite(int n, const double *x) {
@@ -101,38 +120,50 @@ static int not_finite(int n, const double *x) {
   return -1;
 }
 
+/* z in the user's units, within the user's bounds. */
+static void unscale_point(const NsMcp *m, const double *z, double *to) {
+  for (int i = 0; i < m->n; i++)
+    to[i] = ns_box_clamp(ldexp(z[i], m->scales.column[i]), m->p->lower[i], m->p->upper[i]);
+}
+
 /* F at z: 0, 1 when it can't be had there, -1 when the run must stop. */
 static int evaluate(NsMcp *m, const double *z, double *F) {
-  const double *args[NS_FUNCTION_ARGS] = {z};
+  const double *args[NS_FUNCTION_ARGS] = {m->user_z};
+  unscale_point(m, z, m->user_z);
   memset(F, 0, (size_t)m->n * sizeof *F);
   m->info->evaluations++;
   int code = m->p->F.value(m->p->F.context, 0, args, F);
+  for (int i = 0; i < m->n; i++) F[i] = ldexp(F[i], m->scales.row[i]);
   return code ? code : not_finite(m->n, F) >= 0;
 }
 
 /* The Jacobian at the iterate; the code of evaluate, and in *status what is wrong with a sparse one. */
 static int differentiate(NsMcp *m, NsStatus *status) {
-  const double *args[NS_FUNCTION_ARGS] = {m->z};
+  const double *args[NS_FUNCTION_ARGS] = {m->user_z};
   const NsSparse *J = NULL;
   int code;
-  m->info->jacobians++;
   *status = NS_OK;
+  if (m->have_jacobian) return m->have_jacobian = false, 0;
+  unscale_point(m, m->z, m->user_z);
+  m->info->jacobians++;
   if (m->sparse) {
-    code = m->p->sparse(m->p->F.context, m->z, &J);
+    code = m->p->sparse(m->p->F.context, m->user_z, &J);
     if (!code) *status = ns_mcp_jacobian_take(&m->jac, J);
     if (*status) return -1;
   } else {
     memset(m->jac.dense, 0, (size_t)m->n * (size_t)m->n * sizeof *m->jac.dense);
     code = m->p->F.jacobian(m->p->F.context, 0, args, 0, m->jac.dense);
   }
-  return code ? code : !ns_mcp_jacobian_finite(&m->jac);
+  if (code || !ns_mcp_jacobian_finite(&m->jac)) return code ? code : 1;
+  ns_mcp_jacobian_scale(&m->jac, m->scales.row, m->scales.column);
+  return 0;
 }
 
 /* Half the squared norm of the map at a point with value F. */
 static double merit(const NsMcp *m, const double *z, const double *F) {
   double sum = 0, ignored_z, ignored_f;
   for (int i = 0; i < m->n; i++) {
-    double psi = ns_fischer_box(z[i], m->rho[i] * F[i], m->p->lower[i], m->p->upper[i], &ignored_z, &ignored_f);
+    double psi = ns_fischer_box(z[i], m->rho[i] * F[i], m->lower[i], m->upper[i], &ignored_z, &ignored_f);
     sum += psi * psi;
   }
   return 0.5 * sum;
@@ -143,7 +174,7 @@ static void linearise_map(NsMcp *m) {
   m->theta = 0;
   for (int i = 0; i < m->n; i++) {
     double f = m->rho[i] * m->F[i];
-    m->psi[i] = ns_fischer_box(m->z[i], f, m->p->lower[i], m->p->upper[i], &m->at_z[i], &m->at_f[i]);
+    m->psi[i] = ns_fischer_box(m->z[i], f, m->lower[i], m->upper[i], &m->at_z[i], &m->at_f[i]);
     m->at_f[i] *= m->rho[i];
     m->row[i] = m->at_f[i] * m->psi[i];
     m->theta += 0.5 * m->psi[i] * m->psi[i];
@@ -167,27 +198,47 @@ static void keep(NsMcp *m, double residual, double scale) {
   memcpy(m->best_F, m->F, (size_t)m->n * sizeof *m->F);
 }
 
-/* The backward error at the iterate; it is the best point when it is an answer or has the least residual so far. */
-static void measure(NsMcp *m) {
+/*
+** The backward error at the iterate, where a violation up to `none` counts as 0; it is the best point when it is an
+** answer or has the least residual so far. Whether it is one.
+*/
+static bool measure(NsMcp *m, double none) {
   double scale = 0, residual = natural_residual(m);
   m->backward = 0;
   ns_mcp_jacobian_rows(&m->jac, m->z, m->q, m->size, NULL);
   for (int i = 0; i < m->n; i++) {
-    double v = ns_mcp_violation(m->z[i], m->F[i], m->p->lower[i], m->p->upper[i]);
+    double v = ns_mcp_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
     m->q[i] = m->F[i] - m->q[i];
     m->size[i] += fabs(m->q[i]);
-    scale = fmax(scale, m->size[i]);
-    if (v > NO_VIOLATION) m->backward = fmax(m->backward, v / m->size[i]);
+    scale = fmax(scale, ldexp(m->size[i], -m->scales.row[i]));
+    if (v > none) m->backward = fmax(m->backward, v / m->size[i]);
   }
   bool answer = m->backward <= m->options.tolerance, better = m->backward < m->best_backward;
   if (answer ? better || m->best_backward > m->options.tolerance
              : residual < m->best_residual && m->best_backward > m->options.tolerance)
     keep(m, residual, scale);
+  return answer;
 }
 
 static void scale_rows(NsMcp *m) {
   ns_mcp_jacobian_rows(&m->jac, m->z, m->row, NULL, m->rho);
   for (int i = 0; i < m->n; i++) m->rho[i] = m->rho[i] > DBL_MIN ? 1 / m->rho[i] : 1;
+}
+
+/*
+** Rows whose Jacobian has grown count less from now on: whether there were any. One row alone has no others to be
+** weighed against.
+*/
+static bool follow_rows(NsMcp *m) {
+  bool changed = false;
+  if (m->n == 1) return false;
+  ns_mcp_jacobian_rows(&m->jac, m->z, m->q, NULL, m->row);
+  for (int i = 0; i < m->n; i++) {
+    if (!(m->row[i] * m->rho[i] > 2)) continue;
+    m->rho[i] = 1 / m->row[i];
+    changed = true;
+  }
+  return changed;
 }
 
 /* ---- directions ---- */
@@ -203,7 +254,7 @@ static NsStatus josephy(NsMcp *m, double mu) {
     m->M[i + (size_t)i * (size_t)n] += added;
     m->q[i] = m->F[i] - m->q[i] - added * m->z[i];
   }
-  NsBoxProblem p = {n, m->M, n, m->q, m->p->lower, m->p->upper};
+  NsBoxProblem p = {n, m->M, n, m->q, m->lower, m->upper};
   NsStatus status = ns_box_solve(m->box, &p, m->z, m->direction, m->box_w, &info);
   m->info->pivots += info.iterations;
   if (status) return status;
@@ -215,7 +266,7 @@ static NsStatus josephy(NsMcp *m, double mu) {
 static NsStatus active_set(NsMcp *m) {
   double *a = m->q, *b = m->row;
   for (int i = 0; i < m->n; i++) {
-    double forward = m->z[i] - m->rho[i] * m->F[i], l = m->p->lower[i], u = m->p->upper[i];
+    double forward = m->z[i] - m->rho[i] * m->F[i], l = m->lower[i], u = m->upper[i];
     bool low = forward <= l, held = low || forward >= u || l == u;
     a[i] = held;
     b[i] = held ? 0 : m->rho[i];
@@ -341,13 +392,27 @@ static void polish(NsMcp *m) {
   if (m->best_backward <= 16 * DBL_EPSILON || make_direction(m, 0) || not_finite(m->n, m->direction) >= 0) return;
   if (!isfinite(try_step(m, m->direction, 1))) return;
   accept(m);
-  if (differentiate(m, &status) == 0) measure(m);
+  if (differentiate(m, &status) == 0) measure(m, 0);
+}
+
+/* What an attempt that goes no further ends with: an answer when what counts as no violation is left out. */
+static NsStatus end_attempt(NsMcp *m, NsStatus failed) {
+  return measure(m, NO_VIOLATION) ? NS_OK : failed;
+}
+
+/* Whether violations that count as none are all there is, without a word on it in the best point. */
+static bool is_near(const NsMcp *m) {
+  for (int i = 0; i < m->n; i++) {
+    double v = ns_mcp_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
+    if (v > NO_VIOLATION && v > m->options.tolerance * m->size[i]) return false;
+  }
+  return true;
 }
 
 /* Newton iterations from m->z, where m->F is known. NS_OK, NS_ENOCONV, or why the run must stop. */
 static NsStatus attempt(NsMcp *m) {
   double progress = INFINITY;
-  int idle = 0;
+  int idle = 0, near = 0;
   open_window(m);
   m->singular = true;
   for (int k = 0;; k++) {
@@ -357,18 +422,19 @@ static NsStatus attempt(NsMcp *m) {
     if (code < 0) return status ? status : NS_ECALLBACK;
     if (code > 0) return k == 0 && m->info->restarts == 0 ? NS_ENAN : NS_ENOCONV;
     if (k == 0) scale_rows(m);
-    measure(m);
-    if (m->backward <= m->options.tolerance) return polish(m), NS_OK;
-    if (m->info->iterations >= m->options.max_iterations) return NS_EMAXITER;
+    else if (k <= FOLLOW && follow_rows(m)) open_window(m), progress = INFINITY;
+    if (measure(m, 0)) return polish(m), NS_OK;
+    if (is_near(m) && ++near > NEAR) return end_attempt(m, NS_ENOCONV);
+    if (m->info->iterations >= m->options.max_iterations) return end_attempt(m, NS_EMAXITER);
     linearise_map(m);
     m->window[k % WINDOW] = m->theta;
     idle = m->theta < 0.9 * progress ? 0 : idle + 1;
     progress = fmin(progress, m->theta);
-    if (idle > PATIENCE) return NS_ENOCONV;
+    if (idle > PATIENCE) return end_attempt(m, NS_ENOCONV);
     m->info->iterations++;
     code = step(m);
     if (code < 0) return stopped(m);
-    if (code == 0) return NS_ENOCONV;
+    if (code == 0) return end_attempt(m, NS_ENOCONV);
   }
 }
 
@@ -411,21 +477,20 @@ static int accept_scalar(NsMcp *m) {
   NsStatus status;
   int code = evaluate(m, m->z, m->F);
   if (code) return code;
-  if (ns_mcp_violation(m->z[0], m->F[0], m->p->lower[0], m->p->upper[0]) <= NO_VIOLATION) {
+  if (ns_mcp_violation(m->z[0], m->F[0], m->lower[0], m->upper[0]) <= NO_VIOLATION) {
     m->backward = 0;
-    return keep(m, natural_residual(m), fabs(m->F[0])), 0;
+    return keep(m, natural_residual(m), ldexp(fabs(m->F[0]), -m->scales.row[0])), 0;
   }
   code = differentiate(m, &status);
   if (code) return code;
-  measure(m);
-  if (m->backward > m->options.tolerance) return 1;
+  if (!measure(m, 0)) return 1;
   return polish(m), 0;
 }
 
-/* After attempts that `failed`: a change of sign, or a bound, found from z0. */
-static NsStatus bracket(NsMcp *m, double z0, NsStatus failed) {
-  NsScalarProblem p = {m->p->lower[0], m->p->upper[0], scalar_value, m};
-  NsStatus status = ns_scalar_solve(&p, clamp(m, 0, z0), m->z);
+/* After attempts that `failed`: a change of sign, or a bound, found from the start. */
+static NsStatus bracket(NsMcp *m, NsStatus failed) {
+  NsScalarProblem p = {m->lower[0], m->upper[0], scalar_value, m};
+  NsStatus status = ns_scalar_solve(&p, m->start, m->z);
   if (status == NS_ECALLBACK) return stopped(m);
   int code = status ? 1 : accept_scalar(m);
   if (code < 0) return stopped(m);
@@ -444,19 +509,44 @@ static NsStatus check(const NsMcpProblem *p, const double *z0) {
   return NS_OK;
 }
 
+/* Finds the scales from F and J at the start, which are had, and brings both to them, and the bounds and z0. */
+static void scale_problem(NsMcp *m) {
+  ns_equilibrate(&m->scales, m->jac.dense, m->jac.J, m->z, m->F);
+  for (int i = 0; i < m->n; i++) {
+    int c = m->scales.column[i];
+    m->lower[i] = ldexp(m->p->lower[i], -c);
+    m->upper[i] = ldexp(m->p->upper[i], -c);
+    m->z[i] = m->best_z[i] = m->last_z[i] = ldexp(m->z[i], -c);
+    m->F[i] = m->best_F[i] = ldexp(m->F[i], m->scales.row[i]);
+  }
+  m->start = m->z[0];
+  ns_mcp_jacobian_scale(&m->jac, m->scales.row, m->scales.column);
+  m->have_jacobian = true;
+}
+
 static NsStatus begin(NsMcp *m, const double *z0) {
+  size_t bytes = (size_t)m->n * sizeof(double);
+  NsStatus status;
+  memset(m->scales.row, 0, (size_t)m->n * sizeof *m->scales.row);
+  memset(m->scales.column, 0, (size_t)m->n * sizeof *m->scales.column);
+  memcpy(m->lower, m->p->lower, bytes);
+  memcpy(m->upper, m->p->upper, bytes);
   for (int i = 0; i < m->n; i++) m->z[i] = m->best_z[i] = m->last_z[i] = clamp(m, i, z0 ? z0[i] : 0);
   int code = evaluate(m, m->z, m->F);
   if (code < 0) return NS_ECALLBACK;
-  memcpy(m->best_F, m->F, (size_t)m->n * sizeof *m->F);
+  memcpy(m->best_F, m->F, bytes);
   m->info->entry = not_finite(m->n, m->F);
   if (code > 0) return m->info->entry >= 0 ? NS_ENAN : NS_ENOCONV;
-  return NS_OK;
+  code = differentiate(m, &status);
+  if (code < 0) return status ? status : NS_ECALLBACK;
+  if (code > 0) return NS_ENAN;
+  return scale_problem(m), NS_OK;
 }
 
 static void prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
   m->p = p;
   m->info = info;
+  m->have_jacobian = false;
   m->best_backward = m->best_residual = m->best_scale = INFINITY;
   m->random = 20240601;
   m->deadline = m->options.max_time > 0 ? now() + m->options.max_time : 0;
@@ -466,13 +556,22 @@ static void prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
   if (m->box) ns_box_options(m->box)->max_iterations = 200 + 10 * m->n;
 }
 
+/* The natural residual of an answer in the user's units. */
+static double user_residual(const NsMcp *m, const double *z, const double *w) {
+  double worst = 0;
+  for (int i = 0; i < m->n; i++)
+    worst = fmax(worst, fabs(z[i] - ns_box_clamp(z[i] - w[i], m->p->lower[i], m->p->upper[i])));
+  return worst;
+}
+
 static void conclude(NsMcp *m, double *z, double *w) {
-  memcpy(z, m->best_z, (size_t)m->n * sizeof *z);
-  memcpy(w, m->best_F, (size_t)m->n * sizeof *w);
+  unscale_point(m, m->best_z, z);
+  for (int i = 0; i < m->n; i++) w[i] = ldexp(m->best_F[i], -m->scales.row[i]);
   m->info->backward = m->best_backward;
-  m->info->residual = m->best_residual;
+  if (m->best_residual == INFINITY) return;
+  m->info->residual = user_residual(m, z, w);
   m->info->scale = m->best_scale;
-  if (m->best_residual < INFINITY) m->info->relative = m->best_residual > 0 ? m->best_residual / m->best_scale : 0;
+  m->info->relative = m->info->residual > 0 ? m->info->residual / m->best_scale : 0;
 }
 
 NsStatus ns_mcp_solve(NsMcp *m, const NsMcpProblem *p, const double *z0, double *z, double *w, NsMcpInfo *info) {
@@ -480,13 +579,13 @@ NsStatus ns_mcp_solve(NsMcp *m, const NsMcpProblem *p, const double *z0, double 
   NsStatus status = p->n != m->n ? NS_ESIZE : check(p, z0);
   if (status) return info->status = status;
   if (p->n == 0) {
-    m->best_backward = m->best_residual = m->best_scale = 0;
-    return conclude(m, z, w), info->status = NS_OK;
+    info->backward = info->residual = info->scale = info->relative = 0;
+    return info->status = NS_OK;
   }
   status = begin(m, z0);
   if (!status) status = attempts(m);
   bool unsolved = status == NS_ENOCONV || status == NS_ESINGULAR;
-  if (m->n == 1 && unsolved) status = bracket(m, z0 ? z0[0] : 0, status);
+  if (m->n == 1 && unsolved) status = bracket(m, status);
   conclude(m, z, w);
   return info->status = status;
 }

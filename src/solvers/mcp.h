@@ -74,9 +74,12 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** pattern changes. A failed attempt is followed by others from perturbed points, and for one variable, when the cap on
 ** iterations is not reached, by the search for a bound that is the answer or a change of sign (scalar.h), which finds a
 ** solution of a continuous F between finite bounds always; the same input gives the same bits.
-** With v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound (a v_i up to 1e-20 counts as 0, for
-** zeros of second order), and size_i = (|J| |z| + |F - J z|)_i, the answer is accepted when v_i <= tolerance size_i
-** for all i: neither the units of an equation nor those of an unknown matter. One Newton step more follows, kept when
+** Equations and unknowns are scaled by powers of two first (linalg/equilibrate.h, at z0), so that scaling either changes
+** no more than the scale of the answer: its bits stay.
+** With v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound, and size_i = (|J| |z| + |F - J z|)_i, the
+** answer is accepted when v_i <= tolerance size_i for all i: neither the units of an equation nor those of an unknown
+** matter. Where iterations come no nearer to that, a v_i of 2^-100 of the scales of the start counts as 0 (zeros of
+** second order at 0). One Newton step more follows, kept when
 ** better. NS_OK; NS_ENOCONV: every attempt stopped at a point that is no solution; NS_ESINGULAR: the same, each
 ** linearised problem of the last attempt being singular; NS_EMAXITER: the cap on iterations or on time; NS_ENAN: F or
 ** its Jacobian is not finite at z0 (info.entry); NS_EARG: bounds that cross or z0 not finite; NS_ECALLBACK: a

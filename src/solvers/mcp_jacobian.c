@@ -72,11 +72,22 @@ static NsStatus analyse(NsMcpJacobian *jac, const NsSparse *J) {
 
 NsStatus ns_mcp_jacobian_take(NsMcpJacobian *jac, const NsSparse *J) {
   if (J->rows != jac->n || J->cols != jac->n) return NS_ESIZE;
-  jac->J = J;
-  if (jac->klu && ns_sparse_same_pattern(jac->pattern, J)) return NS_OK;
-  NsStatus status = analyse(jac, J);
+  bool known = jac->klu && ns_sparse_same_pattern(jac->pattern, J);
+  NsStatus status = known ? NS_OK : analyse(jac, J);
   if (status) forget(jac);
-  return status;
+  if (status) return status;
+  jac->J = jac->pattern;
+  memcpy(jac->pattern->value, J->value, (size_t)ns_sparse_nnz(J) * sizeof *J->value);
+  return NS_OK;
+}
+
+void ns_mcp_jacobian_scale(NsMcpJacobian *jac, const int *row, const int *column) {
+  int n = jac->n;
+  for (int j = 0; j < n; j++) {
+    int first = jac->dense ? 0 : jac->J->colptr[j], end = jac->dense ? n : jac->J->colptr[j + 1];
+    double *value = jac->dense ? jac->dense + (size_t)j * (size_t)n : jac->pattern->value;
+    for (int k = first; k < end; k++) value[k] = ldexp(value[k], row[jac->dense ? k : jac->J->row[k]] + column[j]);
+  }
 }
 
 bool ns_mcp_jacobian_finite(const NsMcpJacobian *jac) {

@@ -14,10 +14,10 @@
 typedef struct NsMcpJacobian {
   int n;
   double *dense;       /* n x n; NULL: sparse */
-  const NsSparse *J;   /* the caller's, of the last evaluation */
+  const NsSparse *J;   /* scaled, of the last evaluation */
   double *system;      /* n x n, dense */
   NsLu *lu;
-  NsSparse *pattern;   /* J's when `matrix` was made */
+  NsSparse *pattern;   /* J's when `matrix` was made; the values are those of J */
   NsSparse *matrix;    /* union of J's pattern and the diagonal */
   int *place;          /* where the entries of J stand in matrix */
   int *diagonal;       /* where its diagonal stands */
@@ -29,8 +29,11 @@ typedef struct NsMcpJacobian {
 NsStatus ns_mcp_jacobian_init(NsMcpJacobian *jac, NsArena *arena, int n, bool sparse);
 void ns_mcp_jacobian_release(NsMcpJacobian *jac);
 
-/* Takes a new sparse J; analyses it when its pattern is new. NS_ESIZE, NS_ENOMEM, NS_ETOOLARGE. */
+/* Takes a new sparse J, a copy; analyses it when its pattern is new. NS_ESIZE, NS_ENOMEM, NS_ETOOLARGE. */
 NsStatus ns_mcp_jacobian_take(NsMcpJacobian *jac, const NsSparse *J);
+
+/* Multiplies rows by 2^row and columns by 2^column. */
+void ns_mcp_jacobian_scale(NsMcpJacobian *jac, const int *row, const int *column);
 
 /* Whether all entries are finite. */
 bool ns_mcp_jacobian_finite(const NsMcpJacobian *jac);

@@ -1,6 +1,6 @@
 /*
 ** mixed.c
-** Rows and contacts together: what a problem is, which methods it goes to, whether the answer is one.
+** A problem of rows and contacts by its connected components, each in balanced units.
 */
 #include "solvers/mixed.h"
 
@@ -8,35 +8,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "base/memory.h"
+#include "solvers/balance.h"
+#include "solvers/components.h"
+#include "solvers/friction_residual.h"
 #include "solvers/mixed_parts.h"
-#include "solvers/sparse_box.h"
+#include "solvers/residual.h"
 
-enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60, LARGE_STEPS = 15, ROUNDS = 25, LARGE_SWEEPS = 6000 };
-enum { POLISHING = 20, HEAP_ROUNDS = 6, INTERIOR_AFTER = 1, LATER_SWEEPS = 1500 }; /* of heaps of many contacts */
-enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000 };
-
-static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
-
-/* Weights of the proximal rounds; a measure from which Newton is worth a try. */
-static const double first_weight = 1e-2, least_weight = 1e-5, near = 2e-5;
+/*
+** Chains: one for all small components, one for each large component, by its number among these, up to LARGE_CHAINS (the
+** sparse factors of a chain remember their last pivots, so that what other components are like must not reach them).
+*/
+enum { LARGE_CHAINS = 16 };
 
 struct NsMixed {
   NsMixedOptions options;
   NsArena arena;
-  int capacity;                      /* rows that there is room for */
-  double *lower, *upper, *best, *rho, *explained, *size, *load, *at, *kept;
-  NsArena matrix;
-  int dense_capacity;
-  double *dense;                     /* of a sparse problem */
-  NsBox *box;
-  int box_capacity;
-  NsMixedEmbed embed;
-  NsMixedPlane plane;
-  NsMixedNewton newton, large; /* dense, sparse */
-  NsMixedInterior interior;
-  NsMixedSweeps sweeps;
+  int capacity; /* groups that there is room for */
+  NsComponents parts;
+  int *first;   /* groups: the first row */
+  int *group;   /* rows: the group */
+  NsMixedScaled scaled;
+  NsMixedChain *small, *large[LARGE_CHAINS];
 };
 
 NsStatus ns_mixed_new(NsMixed **out) {
@@ -46,14 +39,9 @@ NsStatus ns_mixed_new(NsMixed **out) {
 
 void ns_mixed_free(NsMixed *s) {
   if (!s) return;
-  ns_box_free(s->box);
-  ns_mixed_embed_release(&s->embed);
-  ns_mixed_plane_release(&s->plane);
-  ns_mixed_newton_release(&s->newton);
-  ns_mixed_newton_release(&s->large);
-  ns_mixed_interior_release(&s->interior);
-  ns_mixed_sweeps_release(&s->sweeps);
-  ns_arena_release(&s->matrix);
+  ns_mixed_chain_free(s->small);
+  for (int k = 0; k < LARGE_CHAINS; k++) ns_mixed_chain_free(s->large[k]);
+  ns_mixed_scaled_release(&s->scaled);
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -82,7 +70,7 @@ static NsStatus look_at_contact(const NsMixedGroup *group, NsMixedKinds *kinds) 
 }
 
 /* The groups; the numbers of a problem of rows are checked by the box solvers. */
-static NsStatus look(const NsMixedProblem *p, NsMixedKinds *kinds) {
+static NsStatus look_at_groups(const NsMixedProblem *p, NsMixedKinds *kinds) {
   int rows = 0;
   *kinds = (NsMixedKinds){.uniform = true};
   for (int g = 0; g < p->ngroups; g++) {
@@ -102,308 +90,131 @@ static bool finite_data(const NsMixedProblem *p) {
   return sum == 0 && (p->W || ns_sparse_finite(p->sparse));
 }
 
-static NsStatus refuse(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
+static NsStatus refuse_data(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
   for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
   return info->status = status;
 }
 
-static NsStatus reserve(NsMixed *s, int n) {
+/* ---- components ---- */
+
+static NsStatus reserve_groups(NsMixed *s, int n) {
   if (n <= s->capacity) return NS_OK;
-  int wanted = n < 8 ? 8 : n + n / 2;
-  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at, &s->kept};
+  ptrdiff_t wanted = n < 8 ? 8 : (ptrdiff_t)n + n / 2;
   ns_arena_release(&s->arena);
   s->capacity = 0;
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+  s->first = ns_arena_ints(&s->arena, wanted);
+  s->group = ns_arena_ints(&s->arena, wanted);
+  ns_components_take(&s->parts, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
-  s->capacity = wanted;
+  s->capacity = (int)wanted;
   return NS_OK;
 }
 
-/* A sparse problem of few rows becomes a dense one. */
-static NsStatus densify(NsMixed *s, int most, NsMixedProblem *p) {
-  if (p->W || p->n >= most) return NS_OK;
-  if (p->n > s->dense_capacity) {
-    ns_arena_release(&s->matrix);
-    s->dense_capacity = 0;
-    s->dense = ns_arena_matrix(&s->matrix, p->n, p->n);
-    if (s->matrix.failed) return ns_arena_release(&s->matrix), NS_ENOMEM;
-    s->dense_capacity = p->n;
+/* The components of the groups; ends as soon as all are one. */
+static void find_groups(NsMixed *s, const NsMixedProblem *p) {
+  int apart = p->ngroups - 1;
+  for (int g = 0, row = 0; g < p->ngroups; g++) {
+    s->first[g] = row;
+    for (int i = 0; i < p->groups[g].dim; i++) s->group[row++] = g;
   }
-  ns_sparse_to_dense(p->sparse, s->dense, p->n > 0 ? p->n : 1);
-  p->W = s->dense;
-  return NS_OK;
-}
-
-/* ---- rows alone ---- */
-
-static NsStatus solve_sparse_rows(const NsMixed *s, const NsMixedProblem *p, const NsBoxOptions *options,
-                                  const double *guess, double *z, double *w, NsSolverInfo *info) {
-  NsSparseBox *box;
-  NsStatus status = ns_sparse_box_new(&box, p->sparse, options);
-  if (status) return refuse(p, status, z, w, info);
-  ns_sparse_box_solve(box, p->q, s->lower, s->upper, guess, z, w, info);
-  ns_sparse_box_free(box);
-  return info->status;
-}
-
-static NsStatus solve_rows(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
-                           NsSolverInfo *info) {
-  double tolerance = s->options.tolerance > 0 ? s->options.tolerance : rows_tolerance;
-  NsBoxOptions options = {.tolerance = tolerance, .max_iterations = s->options.max_iterations};
-  for (int g = 0; g < p->ngroups; g++) {
-    s->lower[g] = p->groups[g].lower;
-    s->upper[g] = p->groups[g].upper;
+  ns_components_begin(&s->parts, p->ngroups);
+  for (int j = 0; j < p->n && apart > 0; j++) {
+    int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+    const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+    for (int k = from; k < to && apart > 0; k++) {
+      int i = p->W ? k : p->sparse->row[k];
+      if (value[k] != 0 && s->group[i] != s->group[j]) apart -= ns_components_join(&s->parts, s->group[i], s->group[j]);
+    }
   }
-  if (!p->W) return solve_sparse_rows(s, p, &options, guess, z, w, info);
-  if (!s->box || s->box_capacity < p->n) {
-    ns_box_free(s->box);
-    if (ns_box_new(&s->box, s->capacity) != NS_OK) return refuse(p, NS_ENOMEM, z, w, info);
-    s->box_capacity = s->capacity;
-  }
-  *ns_box_options(s->box) = options;
-  NsBoxProblem box = {p->n, p->W, p->n > 0 ? p->n : 1, p->q, s->lower, s->upper};
-  return ns_box_solve(s->box, &box, guess, z, w, info);
+  ns_components_finish(&s->parts);
 }
 
-/* ---- with contacts ---- */
-
-/* One contact alone. False when it has no exact solution. */
-static bool solve_one(const NsMixedView *v, double *z) {
-  NsContact contact;
-  double block[9];
-  int dim = v->p.n;
-  ns_mixed_block(&v->p, 0, dim, block);
-  ns_contact_set(&contact, dim, block, v->p.groups[0].mu, v->rho[0]);
-  return dim == 2 ? ns_contact_solve2(&contact, v->p.q, z) : ns_contact_solve3(&contact, v->p.q, z);
+/* The chain for a component of n rows; *large counts those that have their own. */
+static NsMixedChain **chain_for(NsMixed *s, int n, int *large) {
+  if (n <= NS_MIXED_DENSE_ROWS) return &s->small;
+  int k = *large < LARGE_CHAINS ? *large : LARGE_CHAINS - 1;
+  ++*large;
+  return &s->large[k];
 }
 
-/* The best of the candidates so far: s->best, what made it, and what a failure may be called. */
-typedef struct Search {
-  double least;
-  NsSolverInfo info;
-  NsStatus verdict;
-  bool fresh; /* z is s->best, and w its output */
-} Search;
-
-/* Takes z, of a method that ended with `status`, as a candidate, or goes back to the best one. True when it is good enough. */
-static bool consider(NsMixed *s, const NsMixedView *v, Search *best, NsStatus status, const NsSolverInfo *info, double *z,
-                     double *w) {
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  if (status == NS_ENOMEM) best->verdict = status;
-  double measure = ns_mixed_measure(v, z, w);
-  best->fresh = measure < best->least;
-  if (best->fresh) {
-    best->least = measure;
-    best->info = *info;
-    memcpy(s->best, z, bytes);
-  } else {
-    memcpy(z, s->best, bytes);
-  }
-  return best->least <= v->tolerance;
-}
-
-/* Whether the sparse methods take it. */
-static bool large(const NsMixedView *v) {
-  return v->p.sparse && v->p.n > NS_MIXED_DENSE_ROWS;
-}
-
-static bool newton(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  NsSolverInfo info = {0};
-  if (!large(v) && (!v->p.W || v->p.n > NS_MIXED_DENSE)) return false;
-  NsMixedNewton *method = large(v) ? &s->large : &s->newton;
-  NsStatus status = ns_mixed_newton(method, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
-  return consider(s, v, best, status, &info, z, w);
-}
-
-/* As a box problem; *settled: there is no solution. */
-static bool plane(NsMixed *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
-  NsSolverInfo info = {0};
-  if (v->kinds.dim != 2 || !v->p.W || v->p.n + v->kinds.contacts > PLANE_UNKNOWNS) return false;
-  NsStatus status = ns_mixed_plane(&s->plane, v, z, &info);
-  if (status == NS_ENOSOL || status == NS_ERAY) best->verdict = status;
-  *settled = status == NS_ENOSOL;
-  return consider(s, v, best, status, &info, z, w);
-}
-
-static bool embed(NsMixed *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
-  NsSolverInfo info = {0};
-  NsMixedView some = *v;
-  bool exact;
-  if (!v->kinds.uniform && !v->max_iterations) some.max_iterations = EMBEDDED_SWEEPS;
-  NsStatus status = ns_mixed_embed(&s->embed, &some, z, &exact, &info);
-  if (status == NS_ETOOLARGE) best->verdict = status;
-  if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
-  *settled = status == NS_ENOSOL && exact;
-  return consider(s, v, best, status, &info, z, w);
-}
-
-/* Sweeps in rounds of growing length, `most` in all, Newton from where each ends. */
-static bool sweeps(NsMixed *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
-  int limit = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
-  memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  for (int done = 0, count = FIRST_ROUND; done < limit && !ns_interrupted(); count *= 4) {
-    NsSolverInfo info = {0};
-    if (count > limit - done) count = limit - done;
-    NsStatus status = ns_mixed_sweeps(&s->sweeps, v, count, s->at, w, &info);
-    memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-    done += count;
-    info.iterations += done - count;
-    if (consider(s, v, best, status, &info, z, w)) return true;
-    if (status != NS_EMAXITER) return false;
-    memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-    if (newton(s, v, best, z, w)) return true;
-  }
-  return false;
-}
-
-/* The interior-point method, and Newton from where it ends. */
-static bool interior(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  NsSolverInfo info = {.solver = "interior_point"};
-  NsStatus status = ns_mixed_interior(&s->interior, v, z, &info);
-  memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  if (consider(s, v, best, status, &info, z, w)) return true;
-  memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-  return newton(s, v, best, z, w);
-}
-
-/*
-** Rounds of the proximal point method from a solution of the associated problem, the weight less after each that is
-** solved and more after each that is not, and Newton from where they come near.
-*/
-static bool rounds(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  double weight = first_weight;
-  memcpy(s->at, z, bytes);
-  for (int k = 0; k < ROUNDS && !ns_interrupted(); k++) {
-    NsSolverInfo info = {.solver = "interior_point"};
-    NsStatus status = k == 0 ? ns_mixed_associated(&s->interior, v, z, &info)
-                             : ns_mixed_proximal(&s->interior, v, weight, z, &info);
-    if (status == NS_ENOMEM) best->verdict = status;
-    if (k > 0) weight = status ? fmin(8 * weight, 1) : fmax(weight / 4, least_weight);
-    if (!status) memcpy(s->at, z, bytes);
-    memcpy(z, s->at, bytes);
-    if (status) continue;
-    if (consider(s, v, best, status, &info, z, w)) return true;
-    memcpy(z, s->at, bytes);
-    if (ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w)) return true;
-    memcpy(z, s->at, bytes);
-  }
-  return false;
-}
-
-/* Conjugate sweeps, and Newton from where they end when that is near; s->at is where the sweeps ended. */
-static bool conjugate(NsMixed *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
-  NsSolverInfo info = {0};
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  int count = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
-  NsStatus status = ns_mixed_conjugate(&s->sweeps, v, v->early ? POLISHING : 0, count, z, w, &info);
-  memcpy(s->at, z, bytes);
-  if (consider(s, v, best, status, &info, z, w)) return true;
-  memcpy(z, s->at, bytes);
-  return !ns_interrupted() && ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w);
-}
-
-/* Heaps of many contacts: rounds of conjugate sweeps that go on where the last ended, and in the plane interior points. */
-static bool heap(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  static const int counts[] = {100, 1000};
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  if (!v->early && newton(s, v, best, z, w)) return true;
-  for (int k = v->early ? 1 : 0; k < HEAP_ROUNDS && !ns_interrupted(); k++) {
-    if (conjugate(s, v, best, k < 2 ? counts[k] : LATER_SWEEPS, z, w)) return true;
-    memcpy(z, s->at, bytes);
-    if (k != INTERIOR_AFTER || v->kinds.dim > 2 || ns_interrupted()) continue;
-    memcpy(s->kept, s->at, bytes);
-    if (interior(s, v, best, z, w)) return true;
-    memcpy(z, s->kept, bytes);
-  }
-  return false;
-}
-
-/* Whether the guess is to be kept, as an iteration wants that settles. */
-static bool good_guess(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  NsSolverInfo info = {.solver = "guess", .warm = true};
-  return s->options.keep && v->tolerance > contacts_tolerance && consider(s, v, best, NS_OK, &info, z, w);
-}
-
-/* The methods in their order, until one has an answer. */
-static bool chain(NsMixed *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  bool settled = false;
-  if (good_guess(s, v, best, z, w)) return true;
-  if (large(v)) {
-    if (heap(s, v, best, z, w)) return true;
-    if (ns_interrupted()) return false;
-    if (v->kinds.dim == 2 && rounds(s, v, best, z, w)) return true;
-    if (!ns_interrupted() && sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
-    if (ns_interrupted()) return false;
-  }
-  if (!v->kinds.uniform) {
-    if ((!large(v) && newton(s, v, best, z, w)) || ns_interrupted()) return best->least <= v->tolerance;
-    if (plane(s, v, best, &settled, z, w)) return true;
-    if (settled || ns_interrupted()) return false;
-    if (sweeps(s, v, best, EARLY_SWEEPS, z, w)) return true;
-  }
-  if (embed(s, v, best, &settled, z, w)) return true;
-  if (settled || ns_interrupted()) return false;
-  return newton(s, v, best, z, w) || (!ns_interrupted() && sweeps(s, v, best, SWEEPS, z, w));
-}
-
-/* w of rows exactly as the law says. */
-static void clean(const NsMixedView *v, const double *z, double *w) {
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    const NsMixedGroup *group = &v->p.groups[g];
-    if (group->dim > 1 || group->lower == group->upper) continue;
-    bool low = z[row] == group->lower, high = z[row] == group->upper;
-    if ((!low && !high) || (low && w[row] < 0) || (high && w[row] > 0)) w[row] = 0;
-  }
-}
-
-/* Fills info for z, whose measure is `least` and whose output is w. */
-static NsStatus conclude(const NsMixedView *v, double least, NsStatus verdict, const double *z, double *w,
-                         NsSolverInfo *info) {
-  info->status = least <= v->tolerance ? NS_OK : ns_interrupted() ? NS_EINTR : verdict;
-  info->residual = ns_mixed_residual(v, z, w, &info->relative);
-  info->backward = least;
-  if (info->status == NS_OK) clean(v, z, w);
-  return info->status;
-}
-
-static NsStatus solve_contacts(NsMixed *s, const NsMixedView *v, const double *guess, double *z, double *w,
-                               NsSolverInfo *info) {
-  for (int i = 0; i < v->p.n; i++) z[i] = guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
-  if (v->p.ngroups == 1 && solve_one(v, z)) {
-    double measure = ns_mixed_measure(v, z, w);
-    info->solver = "exact";
-    info->iterations = 1;
-    if (measure <= v->tolerance) return conclude(v, measure, NS_OK, z, w, info);
-  }
-  Search best = {INFINITY, {.solver = "none"}, NS_EMAXITER, false};
-  memcpy(s->best, z, (size_t)v->p.n * sizeof *z);
-  chain(s, v, &best, z, w);
-  *info = best.info;
-  if (!best.fresh) {
-    memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
-    best.least = ns_mixed_measure(v, z, w);
-  }
-  /* Memory that failed is told although another method had an answer: it would differ from the usual one. */
-  return conclude(v, best.verdict == NS_ENOMEM ? INFINITY : best.least, best.verdict, z, w, info);
-}
-
-NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *given, const double *guess, double *z, double *w,
-                        NsSolverInfo *info) {
-  NsMixedView v = {.p = *given, .tolerance = s->options.tolerance, .max_iterations = s->options.max_iterations};
+static NsStatus run_chain(NsMixed *s, NsMixedChain **chain, const NsMixedProblem *p, const NsMixedKinds *kinds,
+                          const double *guess, double *z, double *w, NsSolverInfo *info) {
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
-  NsStatus status = look(given, &v.kinds);
-  if (!status) status = reserve(s, given->n);
-  if (!status) status = densify(s, v.kinds.contacts ? NS_MIXED_DENSE + 1 : SPARSE_BOX, &v.p);
-  if (status) return refuse(given, status, z, w, info);
-  if (v.kinds.contacts == 0) return solve_rows(s, &v.p, guess, z, w, info);
-  if (!finite_data(&v.p)) return refuse(given, NS_ENAN, z, w, info);
-  if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
-  v.early = v.tolerance > contacts_tolerance && large(&v);
-  v.rho = s->rho;
-  v.explained = s->explained;
-  v.size = s->size;
-  v.load = s->load;
-  ns_mixed_prepare(&v);
-  return solve_contacts(s, &v, guess, z, w, info);
+  if (!*chain && ns_mixed_chain_new(chain) != NS_OK) return refuse_data(p, NS_ENOMEM, z, w, info);
+  *ns_mixed_chain_options(*chain) = s->options;
+  return ns_mixed_chain_solve(*chain, p, kinds, guess, z, w, info);
+}
+
+/* The largest error of a group, each in its own units. */
+static double given_residual(const NsMixedScaled *s, const double *rho) {
+  double worst = 0;
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
+    const NsMixedGroup *group = &s->p.groups[g];
+    double z = s->z[row], error = group->dim > 1
+                                      ? ns_friction_error(group->dim, group->mu, rho[g], s->z + row, s->w + row)
+                                      : fabs(z - ns_box_clamp(z - rho[g] * s->w[row], group->lower, group->upper));
+    error = ns_times_power(error, -s->unit_z[row]);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+/* Copies the answer of a component to its rows; false when a force is too large for a number. */
+static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w) {
+  double sum = 0;
+  for (int i = 0; i < s->p.n; i++) {
+    z[s->row[i]] = ns_times_power(s->z[i], -s->unit_z[i]);
+    w[s->row[i]] = ns_times_power(s->w[i], -s->unit_w[i]);
+    sum += z[s->row[i]] * 0;
+  }
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) { /* bounds exactly */
+    const NsMixedGroup *own = &s->p.groups[g], *given = &p->groups[group[g]];
+    if (own->dim == 1 && s->z[row] == own->lower) z[s->row[row]] = given->lower;
+    else if (own->dim == 1 && s->z[row] == own->upper) z[s->row[row]] = given->upper;
+  }
+  return sum == 0;
+}
+
+/* One component by itself. */
+static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, const double *guess, int *large, double *z,
+                                    double *w) {
+  const int *group = s->parts.member + s->parts.start[c];
+  int count = ns_components_size(&s->parts, c), rows = 0;
+  bool contacts = false;
+  NsMixedKinds kinds;
+  NsSolverInfo info = {.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].dim > 1, rows += p->groups[group[g]].dim;
+  NsMixedScaled *scaled = &s->scaled;
+  info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
+  if (!info.status) info.status = look_at_groups(&scaled->p, &kinds);
+  if (info.status) {
+    for (int g = 0; g < count; g++)
+      for (int i = 0; i < p->groups[group[g]].dim; i++) z[s->first[group[g]] + i] = w[s->first[group[g]] + i] = NAN;
+    return info;
+  }
+  NsMixedChain **chain = chain_for(s, rows, large);
+  run_chain(s, chain, &scaled->p, &kinds, guess ? scaled->guess : NULL, scaled->z, scaled->w, &info);
+  if (!scatter_answer(scaled, p, group, z, w) && info.status == NS_OK) info.status = NS_ENOCONV;
+  if (contacts && info.status != NS_ENOMEM) info.residual = given_residual(scaled, ns_mixed_chain_steps(*chain));
+  return info;
+}
+
+NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
+                        NsSolverInfo *info) {
+  NsMixedKinds kinds;
+  int large = 0;
+  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  NsStatus status = look_at_groups(p, &kinds);
+  if (!status) status = reserve_groups(s, p->n);
+  if (status) return refuse_data(p, status, z, w, info);
+  if (kinds.contacts == 0) return run_chain(s, &s->small, p, &kinds, guess, z, w, info);
+  if (!finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
+  find_groups(s, p);
+  NsSolverTotal total = ns_solver_total("none");
+  for (int c = 0; c < s->parts.count; c++) {
+    NsSolverInfo own = solve_component(s, p, c, guess, &large, z, w);
+    ns_solver_add(&total, &own);
+  }
+  *info = total.info;
+  return info->status;
 }

@@ -129,28 +129,44 @@ static double counted(const NsMixedView *v, const double *size, int i) {
   return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
 }
 
-double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
-  double rows = 0, worst = 0, forces = DBL_MIN, data = DBL_MIN;
-  product_and_sizes(v, z, w);
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    const NsMixedGroup *group = &v->p.groups[g];
-    double rho = v->rho[g];
-    if (group->dim == 1) {
-      double error = violation(group, z[row], w[row]);
-      if (error != 0) error /= counted(v, v->size, row);
-      if (!(error <= DBL_MAX)) return INFINITY;
-      rows = ns_larger(rows, error);
-      continue;
+/* The largest force of a contact, and the largest rho times what q and the rows do to one. */
+typedef struct ContactSizes {
+  double forces, data;
+} ContactSizes;
+
+static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
+  ContactSizes s = {DBL_MIN, DBL_MIN};
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = row; v->p.groups[g].dim > 1 && i < row + v->p.groups[g].dim; i++) {
+      s.forces = ns_larger(s.forces, fabs(z[i]));
+      s.data = ns_larger(s.data, v->rho[g] * counted(v, v->load, i));
     }
-    double error = ns_friction_error(group->dim, group->mu, rho, z + row, w + row);
+  return s;
+}
+
+/* The error of a contact against its own terms. */
+static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
+  const NsMixedGroup *group = &v->p.groups[g];
+  double rho = v->rho[g], terms = 0, error = ns_friction_error(group->dim, group->mu, rho, z + row, w + row);
+  for (int i = row; i < row + group->dim; i++) terms = ns_larger(terms, ns_larger(fabs(z[i]), rho * v->size[i]));
+  return ns_friction_own_error(error, terms, s.forces, s.data);
+}
+
+static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {
+  double error = violation(&v->p.groups[g], z[row], w[row]);
+  return error == 0 ? 0 : error / counted(v, v->size, row);
+}
+
+double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
+  double worst = 0;
+  product_and_sizes(v, z, w);
+  ContactSizes sizes = contact_sizes(v, z);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    double error = v->p.groups[g].dim == 1 ? row_error(v, g, row, z, w) : contact_error(v, g, row, sizes, z, w);
     if (!(error <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, error);
-    for (int i = 0; i < group->dim; i++) {
-      forces = ns_larger(forces, fabs(z[row + i]));
-      data = ns_larger(data, rho * counted(v, v->load, row + i));
-    }
   }
-  return ns_larger(rows, ns_friction_scaled_error(worst, forces, data));
+  return worst;
 }
 
 double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative) {

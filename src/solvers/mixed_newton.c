@@ -19,7 +19,7 @@ enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3 };
 static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-3, 1e-1, 1};
 
 void ns_mixed_newton_release(NsMixedNewton *newton) {
-  ns_lu_ladder_free(&newton->ladder);
+  ns_lu_free(newton->lu);
   ns_mixed_system_release(&newton->system);
   ns_arena_release(&newton->arena);
   *newton = (NsMixedNewton){0};
@@ -46,8 +46,8 @@ static NsStatus reserve_sparse(NsMixedNewton *newton, int n) {
 static NsStatus reserve(NsMixedNewton *newton, int n) {
   if (n <= newton->capacity) return NS_OK;
   ns_mixed_newton_release(newton);
-  NsStatus status = ns_lu_ladder_new(&newton->ladder, n);
-  ptrdiff_t order = status ? n : ns_lu_order(ns_lu_ladder_get(&newton->ladder, n));
+  NsStatus status = ns_lu_new(&newton->lu, n);
+  ptrdiff_t order = n;
   newton->J = ns_arena_matrix(&newton->arena, order, order);
   double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w,
                         &newton->at};
@@ -199,8 +199,9 @@ static NsStatus sparse_direction(NsMixedNewton *newton, const NsMixedView *v, co
 
 static NsStatus direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
   if (is_sparse(&v->p)) return sparse_direction(newton, v, w, delta);
-  NsLu *lu = ns_lu_ladder_get(&newton->ladder, v->p.n);
-  int order = ns_lu_order(lu);
+  NsLu *lu = newton->lu;
+  int order = v->p.n;
+  ns_lu_set_order(lu, order);
   map(v, newton->point, w, newton->F);
   for (int i = 0; i < order; i++) newton->F[i] = i < v->p.n ? -newton->F[i] : 0;
   jacobian(v, newton->point, w, delta, (size_t)order, newton->J);

@@ -22,6 +22,47 @@ typedef struct NsMixedKinds {
   bool uniform;           /* no rows, all contacts of that dim */
 } NsMixedKinds;
 
+/* ---- mixed_chain.c ---- */
+
+/* Solves one problem after another; its memory grows with them. */
+typedef struct NsMixedChain NsMixedChain;
+
+/* NS_ENOMEM; *out is NULL on failure. */
+NsStatus ns_mixed_chain_new(NsMixedChain **out);
+void ns_mixed_chain_free(NsMixedChain *chain);
+NsMixedOptions *ns_mixed_chain_options(NsMixedChain *chain);
+
+/* As ns_mixed_solve for a connected problem in balanced units, whose data were checked. */
+NsStatus ns_mixed_chain_solve(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds,
+                              const double *guess, double *z, double *w, NsSolverInfo *info);
+
+/* The steps rho (ngroups) of the last problem with contacts. */
+const double *ns_mixed_chain_steps(const NsMixedChain *chain);
+
+/* ---- mixed_scale.c ---- */
+
+/* Some groups of a problem, closed under what W connects, in units of their own: w' = 2^unit_w w, z' = 2^unit_z z. */
+typedef struct NsMixedScaled {
+  NsArena arena;
+  int capacity;
+  ptrdiff_t room;         /* entries of W */
+  NsMixedProblem p;       /* points at what follows */
+  NsMixedGroup *groups;
+  int *row;               /* of the given problem */
+  int *unit_w, *unit_z, *place; /* by rows; place of a given row among them */
+  double *W, *q, *guess, *z, *w;
+  NsSparse *sparse;
+} NsMixedScaled;
+
+/*
+** Fills s with the groups group[0 .. count - 1] (increasing) of p, whose rows start at first[g]; units only where there
+** is a contact: then every group's own block is near 1 (rows and columns alike) and the largest of q and the bounds is
+** 1/2 .. 1. Makes room when it is larger than any before. NS_ENOMEM, NS_ETOOLARGE.
+*/
+NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count,
+                        bool contacts, const double *guess);
+void ns_mixed_scaled_release(NsMixedScaled *s);
+
 /* A problem as the methods see it. */
 typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
@@ -100,7 +141,7 @@ typedef struct NsMixedNewton {
   NsMixedSystem system; /* of a sparse problem */
   double *A, *B;
   int sparse_capacity;
-  NsLuLadder ladder;
+  NsLu *lu;
   int capacity;
   double *J, *F, *point, *at, *candidate, *w, *best;
 } NsMixedNewton;
@@ -170,8 +211,7 @@ void ns_mixed_interior_release(NsMixedInterior *interior);
 /* Some of the equations solved for as many of their unknowns: rows[k] gives z[cols[k]]. */
 typedef struct NsMixedReduction {
   NsArena arena;
-  NsLuLadder ladder;
-  NsLu *lu; /* of the block of rows and cols, padded with the identity */
+  NsLu *lu; /* of the block of rows and cols */
   int capacity, rank, equations;
   int *rows, *cols;
   double *A, *b;  /* n x n, n: W and q with those unknowns eliminated; columns cols are as they were */

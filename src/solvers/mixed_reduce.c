@@ -14,7 +14,7 @@
 static const double negligible = 1e-11;
 
 void ns_mixed_reduction_release(NsMixedReduction *r) {
-  ns_lu_ladder_free(&r->ladder);
+  ns_lu_free(r->lu);
   ns_arena_release(&r->arena);
   *r = (NsMixedReduction){0};
 }
@@ -29,7 +29,7 @@ static NsStatus reserve(NsMixedReduction *r, int n, int equations) {
   r->scale = ns_arena_doubles(&r->arena, n);
   r->rows = ns_arena_ints(&r->arena, n);
   r->cols = ns_arena_ints(&r->arena, n);
-  NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_ladder_new(&r->ladder, equations);
+  NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_new(&r->lu, equations);
   if (status) ns_mixed_reduction_release(r);
   else r->capacity = n, r->equations = equations;
   return status;
@@ -42,15 +42,15 @@ static int list_equations(NsMixedReduction *r, const NsMixedProblem *p) {
   return count;
 }
 
-/* The block of rows x cols, rank x rank, padded to the order of a factorisation, and its factors. */
+/* The block of rows x cols, rank x rank, and its factors. */
 static NsStatus factor(NsMixedReduction *r, const NsMixedProblem *p) {
   if (r->rank == 0) return NS_OK;
-  r->lu = ns_lu_ladder_get(&r->ladder, r->rank);
-  int order = ns_lu_order(r->lu);
+  int order = r->rank;
+  ns_lu_set_order(r->lu, order);
   for (int j = 0; j < order; j++) {
     double *column = r->block + (size_t)j * (size_t)order;
     for (int i = 0; i < order; i++)
-      column[i] = i < r->rank && j < r->rank ? ns_mixed_entry(p, r->rows[i], r->cols[j]) : i == j;
+      column[i] = ns_mixed_entry(p, r->rows[i], r->cols[j]);
   }
   return ns_lu_factor(r->lu, r->block, order);
 }

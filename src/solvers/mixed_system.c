@@ -75,7 +75,7 @@ NsStatus ns_mixed_system_begin(NsMixedSystem *s, const NsMixedProblem *p) {
   }
   status = form(s, p, &J);
   if (status) return status;
-  if (s->J && ns_sparse_same_pattern(s->J, J)) return ns_sparse_free(J), NS_OK;
+  if (s->J && ns_sparse_same_pattern(s->J, J)) return ns_sparse_free(J), ns_sparse_lu_restart(s->lu), NS_OK;
   forget(s);
   s->J = J;
   return ns_sparse_lu_new(&s->lu, J);

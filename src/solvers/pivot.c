@@ -27,7 +27,7 @@ enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
 /* Variables are numbered z: 0..n-1, w: n..2n-1, t: 2n. */
 struct NsPivot {
   NsArena arena;
-  const NsLuLadder *ladder;
+  NsLu *lu;             /* borrowed */
   NsBoxProblem p;       /* the problem in hand, with the arrays below when a start changes the data */
   double *lower, *upper;
   double *inverse;      /* n x n, of the basis matrix */
@@ -51,11 +51,11 @@ typedef struct Step {
 
 enum { FLIP = -1, RAY = -2 };
 
-NsStatus ns_pivot_new(NsPivot **out, int nmax, const NsLuLadder *ladder) {
+NsStatus ns_pivot_new(NsPivot **out, int nmax, NsLu *lu) {
   *out = NULL;
   NsPivot *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
-  s->ladder = ladder;
+  s->lu = lu;
   s->inverse = ns_arena_matrix(&s->arena, nmax, nmax);
   s->lower = ns_arena_doubles(&s->arena, nmax);
   s->upper = ns_arena_doubles(&s->arena, nmax);
@@ -135,24 +135,19 @@ static void compute_values(NsPivot *s) {
   s->feasible = 64 * DBL_EPSILON * largest;
 }
 
-/* Inverts the basis matrix afresh, bordered by the identity where the factorisation is of a larger order. */
+/* Inverts the basis matrix afresh. */
 static NsStatus refactor(NsPivot *s) {
   int n = s->n;
-  NsLu *lu = ns_lu_ladder_get(s->ladder, n);
-  int order = ns_lu_order(lu);
-  size_t ld = (size_t)order, used = (size_t)n * sizeof *s->basis;
-  memset(s->basis, 0, ld * ld * sizeof *s->basis);
+  size_t ld = (size_t)n;
   memset(s->inverse, 0, ld * ld * sizeof *s->inverse);
-  for (int k = 0; k < order; k++) {
-    s->inverse[k + (size_t)k * ld] = 1;
-    if (k < n) system_column(s, s->basic[k], s->basis + (size_t)k * ld);
-    else s->basis[k + (size_t)k * ld] = 1;
+  for (int k = 0; k < n; k++) {
+    s->inverse[(size_t)k + (size_t)k * ld] = 1;
+    system_column(s, s->basic[k], s->basis + (size_t)k * ld);
   }
-  NsStatus status = ns_lu_factor(lu, s->basis, order);
+  ns_lu_set_order(s->lu, n);
+  NsStatus status = ns_lu_factor(s->lu, s->basis, n);
   if (status) return status;
-  ns_lu_solve(lu, n, s->inverse, order);
-  for (int k = 1; order > n && k < n; k++)
-    memmove(s->inverse + (size_t)k * (size_t)n, s->inverse + (size_t)k * ld, used);
+  ns_lu_solve(s->lu, n, s->inverse, n);
   compute_values(s);
   return NS_OK;
 }
@@ -160,7 +155,7 @@ static NsStatus refactor(NsPivot *s) {
 /* Replaces infinite bounds by large ones, in copies. */
 static void apply_start(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start) {
   int n = p->n;
-  double size = 1;
+  double size = 0;
   s->n = n;
   s->pivots = 0;
   s->p = *p;
@@ -170,6 +165,7 @@ static void apply_start(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *s
     if (fabs(p->lower[i]) < INFINITY) size = ns_larger(size, fabs(p->lower[i]));
     if (fabs(p->upper[i]) < INFINITY) size = ns_larger(size, fabs(p->upper[i]));
   }
+  if (size == 0) size = 1;
   for (int i = 0; i < n; i++) {
     s->lower[i] = p->lower[i] == -INFINITY ? -start->compact * size : p->lower[i];
     s->upper[i] = p->upper[i] == INFINITY ? start->compact * size : p->upper[i];

@@ -19,8 +19,8 @@ typedef struct NsPivotStart {
 /* Workspace for problems of up to nmax variables; see pivot.c. */
 typedef struct NsPivot NsPivot;
 
-/* ladder (orders up to nmax) is borrowed and must outlive the workspace. NS_ENOMEM. */
-NsStatus ns_pivot_new(NsPivot **pivot, int nmax, const NsLuLadder *ladder);
+/* lu (made for order nmax) is borrowed, used with other orders and must outlive the workspace. NS_ENOMEM. */
+NsStatus ns_pivot_new(NsPivot **pivot, int nmax, NsLu *lu);
 void ns_pivot_free(NsPivot *pivot);
 
 /*

@@ -313,6 +313,7 @@ static int second(const NsPrincipal *s, int r, double wanted, NsPrincipalRule ru
 }
 
 static NsPrincipalRule rule_now(const NsPrincipal *s, NsPrincipalRule rule) {
+  if (rule == NS_PRINCIPAL_IN_ORDER) return NS_PRINCIPAL_GREATEST;
   if (rule != NS_PRINCIPAL_MIXED) return rule;
   int small = s->dim <= SMALL ? s->dim : 0;
   return s->pivots < small || s->pivots >= 3 * s->dim + 10 ? NS_PRINCIPAL_GREATEST : NS_PRINCIPAL_WORST;
@@ -350,6 +351,7 @@ NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRu
   for (int r; status == NS_OK && (r = choose(s, rule_now(s, rule))) >= 0;) {
     if (s->pivots >= max_pivots) status = NS_EMAXITER;
     else if (s->pivots % POLL == POLL - 1 && ns_interrupted()) status = NS_EINTR;
+    else if (rule == NS_PRINCIPAL_IN_ORDER && vanishes(s, r)) status = NS_ENOCONV;
     else status = repair(s, r, rule_now(s, rule));
   }
   *pivots = s->pivots;

@@ -13,7 +13,8 @@ typedef enum NsPrincipalRule {
   NS_PRINCIPAL_LEAST,    /* the first one: Murty's rule */
   NS_PRINCIPAL_GREATEST, /* the last one: the same rule in the reverse order */
   NS_PRINCIPAL_WORST,    /* the one furthest out of its range: quicker, but it may cycle */
-  NS_PRINCIPAL_MIXED     /* the last one in small problems, then the worst, from 3 n + 10 pivots on the last */
+  NS_PRINCIPAL_MIXED,    /* the last one in small problems, then the worst, from 3 n + 10 pivots on the last */
+  NS_PRINCIPAL_IN_ORDER  /* the last one; NS_ENOCONV where its diagonal entry is 0: the same in all units */
 } NsPrincipalRule;
 
 /* Vectors for problems of up to nmax variables. */

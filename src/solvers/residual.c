@@ -64,19 +64,6 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
   return worst;
 }
 
-double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
-  double worst = 0, largest = 0;
-  for (int i = 0; i < p->n; i++) largest = ns_larger(largest, fabs(z[i]));
-  for (int i = 0; i < p->n; i++) {
-    double v = violation(p, z, w, i), row = 0, scale = size[i];
-    if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
-    for (int j = 0; j < p->n && v > 0; j++) row = ns_larger(row, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
-    if (scale < 1000 * p->n * DBL_EPSILON * row * largest) scale += row * largest;
-    if (v > worst * scale) worst = v / scale;
-  }
-  return worst;
-}
-
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {
   for (int i = 0; i < p->n; i++)
     if (!((w[i] > 0 && z[i] == p->lower[i]) || (w[i] < 0 && z[i] == p->upper[i]))) w[i] = 0;

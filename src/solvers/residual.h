@@ -43,16 +43,6 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
 */
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size);
 
-/*
-** The same with rows that are zero but for rounding judged more leniently: where (|M| |z| + |q|)_i is below 1000 n
-** eps max_j |M_ij| max_j |z_j|, this last product is added to the denominator. For balanced data (scale.h); it
-** accepts answers whose exact components 0 came out as rounding errors, which nothing but another rounding error can
-** balance.
-** Arioli, Demmel and Duff, Solving sparse linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10,
-** 1989.
-*/
-double ns_box_backward_lenient(const NsBoxProblem *p, const double *z, const double *w, const double *size);
-
 /* Sets w_i of an accepted answer to the exact 0 between bounds and where its sign is wrong by rounding. */
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w);
 

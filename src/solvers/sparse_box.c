@@ -1,6 +1,6 @@
 /*
 ** sparse_box.c
-** The chain for sparse matrices. Every candidate is judged by the same componentwise measure.
+** A sparse problem by its connected components, each scaled by powers of two, which is undone exactly.
 */
 #include "solvers/sparse_box.h"
 
@@ -8,95 +8,156 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/interrupt.h"
 #include "base/memory.h"
-#include "solvers/active.h"
-#include "solvers/interior.h"
-#include "solvers/map.h"
-#include "solvers/newton.h"
+#include "solvers/balance.h"
+#include "solvers/components.h"
+#include "solvers/one_variable.h"
 #include "solvers/residual.h"
+#include "solvers/sparse_chain.h"
 
-enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
-enum { LARGE = 500, FEW_REPAIRS = 15 }; /* from how many variables, without a guess, only few sets are tried first */
-
-#define LITTLE 1e-9
+/* One component of more than one variable: its balanced matrix and its solver. */
+typedef struct SparsePiece {
+  NsSparse *M;
+  NsSparseChain *chain;
+} SparsePiece;
 
 struct NsSparseBox {
   NsArena arena;
   NsBoxOptions options;
-  const NsSparse *M;
-  NsSparseMap *sparse;
-  NsBoxMap map;
-  NsNewton newton;
-  NsInterior interior;
-  double *rho, *largest; /* step lengths; largest entries of the rows */
-  double *diagonal, *d, *e;
-  double *y, *v, *size;  /* a candidate, its w, and |M| |z| + |q| */
-  double *step;
-  double *best_z, best;  /* the best candidate so far and its backward error */
-  signed char *set;
+  NsComponents parts;
   int n;
-  bool positive;         /* the diagonal */
+  int *row, *col;        /* exponents of each row and variable, as they are balanced */
+  int *row_tree, *col_tree; /* what balance.h says of them */
+  int *unit_w, *unit_z;  /* of a component: z' = 2^unit_z z, w' = 2^unit_w w */
+  int *most;             /* 2 n: the largest exponent of the data of a tree */
+  double *diagonal, *largest;
+  SparsePiece *piece;    /* by components */
+  int pieces;
+  double *q, *lower, *upper, *guess, *z, *w; /* of a component, scaled */
 };
 
-static void take(NsSparseBox *s) {
-  int n = s->n;
-  double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d,    &s->e,
-                        &s->y,   &s->v,       &s->size,     &s->step, &s->best_z};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
-  s->set = ns_arena_take(&s->arena, (size_t)n, 1);
-  if (s->options.method == NS_BOX_PGS) return;
-  ns_newton_take(&s->newton, &s->arena, n);
-  ns_interior_take(&s->interior, &s->arena, n);
+static bool sparse_method(NsBoxMethod method) {
+  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN ||
+         method == NS_BOX_NEWTON_FB || method == NS_BOX_INTERIOR;
 }
 
-static void measure_matrix(NsSparseBox *s) {
-  const NsSparse *M = s->M;
+static void take_room(NsSparseBox *s) {
+  double **vectors[] = {&s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
+  s->row = ns_arena_ints(&s->arena, s->n);
+  s->col = ns_arena_ints(&s->arena, s->n);
+  s->row_tree = ns_arena_ints(&s->arena, s->n);
+  s->col_tree = ns_arena_ints(&s->arena, s->n);
+  s->most = ns_arena_ints(&s->arena, 2 * (ptrdiff_t)s->n);
+  s->unit_w = ns_arena_ints(&s->arena, s->n);
+  s->unit_z = ns_arena_ints(&s->arena, s->n);
+  ns_components_take(&s->parts, &s->arena, s->n);
+}
+
+static void find_parts(NsSparseBox *s, const NsSparse *M) {
+  ns_components_begin(&s->parts, s->n);
   for (int j = 0; j < s->n; j++)
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
       int i = M->row[k];
+      if (M->value[k] != 0 && i != j) ns_components_join(&s->parts, i, j);
+      if (i == j) s->diagonal[j] = M->value[k];
       s->largest[i] = ns_larger(s->largest[i], fabs(M->value[k]));
-      if (i == j) s->diagonal[i] = M->value[k];
     }
-  s->positive = true;
-  for (int i = 0; i < s->n; i++) {
-    double pivot = s->diagonal[i], most = s->largest[i];
-    s->positive &= pivot > 0;
-    s->rho[i] = pivot > 0 ? 1 / pivot : most > 0 ? 1 / most : 1;
-  }
+  ns_components_finish(&s->parts);
 }
 
-static bool known(NsBoxMethod method) {
-  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN ||
-         method == NS_BOX_NEWTON_FB || method == NS_BOX_INTERIOR;
+/* Copies the columns of component c out of M; place[i] is where variable i stands in its component. */
+static NsStatus cut_out(const NsSparseBox *s, const NsSparse *M, const int *place, int c, NsSparse **out) {
+  const int *member = s->parts.member + s->parts.start[c];
+  int size = ns_components_size(&s->parts, c), count = 0;
+  for (int j = 0; j < size; j++) count += M->colptr[member[j] + 1] - M->colptr[member[j]];
+  NsStatus status = ns_sparse_new(out, size, size, count);
+  if (status) return status;
+  count = 0;
+  for (int j = 0; j < size; j++) {
+    for (int k = M->colptr[member[j]]; k < M->colptr[member[j] + 1]; k++) {
+      if (s->parts.of[M->row[k]] != c) continue; /* a stored zero */
+      (*out)->row[count] = place[M->row[k]];
+      (*out)->value[count++] = M->value[k];
+    }
+    (*out)->colptr[j + 1] = count;
+  }
+  return NS_OK;
+}
+
+/* Scales the entries of the component, unless a number would not come back. */
+static void scale_piece(NsSparse *M, int *row, int *col) {
+  bool exact = true;
+  for (int j = 0; j < M->cols; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
+      exact = exact && ns_power_fits(M->value[k], row[M->row[k]] + col[j]);
+  if (!exact) {
+    memset(row, 0, (size_t)M->cols * sizeof *row);
+    memset(col, 0, (size_t)M->cols * sizeof *col);
+    return;
+  }
+  for (int j = 0; j < M->cols; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) M->value[k] = ldexp(M->value[k], row[M->row[k]] + col[j]);
+}
+
+/* The piece of component c; its exponents go to the places of its members in s->row, s->col. */
+static NsStatus make_piece(NsSparseBox *s, const NsSparse *M, NsBalance *balance, const int *place, int c) {
+  SparsePiece *piece = &s->piece[c];
+  const int *member = s->parts.member + s->parts.start[c];
+  NsStatus status = cut_out(s, M, place, c, &piece->M);
+  if (status) return status;
+  ns_balance_sparse(balance, piece->M);
+  scale_piece(piece->M, balance->row, balance->col);
+  for (int k = 0; k < piece->M->cols; k++) {
+    int i = member[k];
+    s->row[i] = balance->row[k], s->col[i] = balance->col[k];
+    s->row_tree[i] = balance->row_tree[k], s->col_tree[i] = balance->col_tree[k];
+  }
+  return ns_sparse_chain_new(&piece->chain, piece->M, &s->options);
+}
+
+static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
+  NsArena room = {0};
+  NsBalance balance;
+  int most = 0;
+  s->piece = ns_arena_take(&s->arena, (size_t)s->parts.count, sizeof *s->piece);
+  for (int c = 0; c < s->parts.count; c++)
+    if (ns_components_size(&s->parts, c) > most) most = ns_components_size(&s->parts, c);
+  int *place = ns_arena_ints(&room, s->n);
+  ns_balance_take(&balance, &room, most);
+  NsStatus status = room.failed || s->arena.failed ? NS_ENOMEM : NS_OK;
+  for (int k = 0; k < s->n && !status; k++) place[s->parts.member[k]] = k - s->parts.start[s->parts.of[s->parts.member[k]]];
+  for (; s->pieces < s->parts.count && !status; s->pieces++)
+    if (ns_components_size(&s->parts, s->pieces) > 1) status = make_piece(s, M, &balance, place, s->pieces);
+  ns_arena_release(&room);
+  return status;
 }
 
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
   *out = NULL;
   if (M->rows != M->cols) return NS_ESIZE;
-  if (!known(options->method)) return NS_EARG;
+  if (!sparse_method(options->method)) return NS_EARG;
   NsSparseBox *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
   s->options = *options;
-  s->M = M;
   s->n = M->cols;
-  take(s);
+  take_room(s);
   NsStatus status = s->arena.failed ? NS_ENOMEM : NS_OK;
-  if (!status && options->method != NS_BOX_PGS) status = ns_sparse_map_new(&s->sparse, M);
-  if (status) {
-    ns_sparse_box_free(s);
-    return status;
+  if (!status) {
+    find_parts(s, M);
+    status = make_pieces(s, M);
   }
-  if (s->sparse) ns_sparse_map(&s->map, s->sparse);
-  measure_matrix(s);
-  *out = s;
-  return NS_OK;
+  if (status) ns_sparse_box_free(s);
+  else *out = s;
+  return status;
 }
 
 void ns_sparse_box_free(NsSparseBox *s) {
   if (!s) return;
-  ns_sparse_map_free(s->sparse);
+  for (int c = 0; s->piece && c < s->parts.count; c++) {
+    ns_sparse_chain_free(s->piece[c].chain);
+    ns_sparse_free(s->piece[c].M);
+  }
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -105,340 +166,110 @@ NsBoxOptions *ns_sparse_box_options(NsSparseBox *s) {
   return &s->options;
 }
 
-/* ---- one candidate ---- */
+/* ---- one solve ---- */
 
-/* v = M y + q and its size. */
-static void product(NsSparseBox *s, const double *y) {
-  const NsSparse *M = s->M;
-  for (int i = 0; i < s->n; i++) s->v[i] = s->map.q[i], s->size[i] = fabs(s->map.q[i]);
-  for (int j = 0; j < s->n; j++) {
-    if (y[j] == 0) continue;
-    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
-      double term = M->value[k] * y[j];
-      s->v[M->row[k]] += term;
-      s->size[M->row[k]] += fabs(term);
-    }
+/* A problem as it was given. */
+typedef struct Given {
+  const double *q, *lower, *upper, *guess;
+} Given;
+
+static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
+  double sum = 0;
+  for (int i = 0; i < s->n; i++) {
+    double l = p->lower[i], u = p->upper[i];
+    sum += p->q[i] * 0 + s->largest[i] * 0;
+    if (l != l || u != u) return NS_ENAN;
+    if (!(l <= u && l < INFINITY && u > -INFINITY)) return NS_EARG;
+  }
+  return sum == 0 ? NS_OK : NS_ENAN;
+}
+
+/* The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1. */
+static void take_units(NsSparseBox *s, const Given *p, const int *member, int size) {
+  for (int k = 0; k < 2 * size; k++) s->most[k] = NS_NO_EXPONENT;
+  for (int k = 0; k < size; k++) {
+    int i = member[k], *of_w = &s->most[s->row_tree[i]], *of_z = &s->most[s->col_tree[i]];
+    *of_w = ns_larger_exponent(*of_w, p->q[i], s->row[i]);
+    *of_z = ns_larger_exponent(*of_z, p->lower[i], -s->col[i]);
+    *of_z = ns_larger_exponent(*of_z, p->upper[i], -s->col[i]);
+  }
+  for (int k = 0; k < size; k++) {
+    int i = member[k], of_w = s->most[s->row_tree[i]], of_z = s->most[s->col_tree[i]];
+    s->unit_w[k] = s->row[i] - (of_w > NS_NO_EXPONENT ? of_w : 0);
+    s->unit_z[k] = -s->col[i] - (of_z > NS_NO_EXPONENT ? of_z : 0);
   }
 }
 
-/*
-** Backward error of y, with v and size its own. Rounding of the largest product in a row counts as nothing, as long
-** as that is little beside the data too: a y that runs away explains nothing.
-*/
-static double backward(const NsSparseBox *s, const double *y) {
-  double worst = 0, most = 0, data = 0;
-  for (int i = 0; i < s->n; i++) {
-    most = ns_larger(most, fabs(y[i]));
-    data = ns_larger(data, s->rho[i] * fabs(s->map.q[i]));
-    if (y[i] == s->map.lower[i] || y[i] == s->map.upper[i]) data = ns_larger(data, fabs(y[i]));
+static NsSolverInfo solve_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
+  const int *member = s->parts.member + s->parts.start[c];
+  int size = ns_components_size(&s->parts, c);
+  NsSolverInfo info;
+  take_units(s, p, member, size);
+  for (int k = 0; k < size; k++) {
+    int i = member[k];
+    s->q[k] = ldexp(p->q[i], s->unit_w[k]);
+    s->lower[k] = ldexp(p->lower[i], s->unit_z[k]);
+    s->upper[k] = ldexp(p->upper[i], s->unit_z[k]);
+    if (p->guess) s->guess[k] = ldexp(p->guess[i], s->unit_z[k]);
   }
-  double noise = ns_smaller(16 * DBL_EPSILON * most, LITTLE * data);
+  *ns_sparse_chain_options(s->piece[c].chain) = s->options;
+  ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
+  for (int k = 0; k < size; k++) {
+    int i = member[k];
+    z[i] = s->z[k] == s->lower[k]   ? p->lower[i]
+           : s->z[k] == s->upper[k] ? p->upper[i]
+                                    : ns_box_clamp(ldexp(s->z[k], -s->unit_z[k]), p->lower[i], p->upper[i]);
+    w[i] = ldexp(s->w[k], -s->unit_w[k]);
+  }
+  return info;
+}
+
+/* The guess within the bounds, for want of an answer. */
+static void give_start(const Given *p, const NsOneVariable *one, int i, double *z, double *w) {
+  *z = ns_box_clamp(p->guess && fabs(p->guess[i]) <= DBL_MAX ? p->guess[i] : 0, one->lower, one->upper);
+  *w = one->m * *z + one->q;
+}
+
+/* One variable alone. */
+static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
+  const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
+  if (s->options.method == NS_BOX_PGS && !(s->diagonal[i] > 0)) {
+    give_start(p, &one, i, z, w);
+    return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, "psor"};
+  }
+  NsSolverInfo info = ns_one_variable_solve(&one, p->guess ? p->guess[i] : 0, s->options.tolerance, z, w);
+  if (info.status == NS_OK) return info;
+  give_start(p, &one, i, z, w);
+  return info;
+}
+
+/* The largest |z - proj(z - rho w)|, in the units of z. */
+static double natural_residual_of(const NsSparseBox *s, const Given *p, const double *z, const double *w) {
+  double worst = 0;
   for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i], v = fabs(s->v[i]);
-    if (!(y[i] >= l && y[i] <= u && v <= DBL_MAX)) return INFINITY;
-    if ((s->v[i] >= 0 && y[i] == l) || (s->v[i] <= 0 && y[i] == u) || v <= worst * s->size[i]) continue;
-    if (v > s->largest[i] * noise) worst = v / s->size[i];
+    double rho = s->diagonal[i] > 0 ? 1 / s->diagonal[i] : s->largest[i] > 0 ? 1 / s->largest[i] : 1;
+    double r = fabs(z[i] - ns_box_clamp(z[i] - rho * w[i], p->lower[i], p->upper[i]));
+    worst = r <= DBL_MAX ? ns_larger(worst, r) : INFINITY;
   }
   return worst;
 }
 
-static void consider(NsSparseBox *s, double error) {
-  if (!(error < s->best)) return;
-  s->best = error;
-  memcpy(s->best_z, s->y, (size_t)s->n * sizeof *s->y);
-}
-
-static double exact(const NsSparseBox *s) {
-  return ns_smaller(s->options.tolerance, NS_BOX_EXACT);
-}
-
-/* Clamps y into the box when it is outside, and judges it. */
-static bool judge(NsSparseBox *s) {
-  bool moved = false;
-  for (int i = 0; i < s->n; i++) moved |= s->y[i] < s->map.lower[i] || s->y[i] > s->map.upper[i];
-  if (!moved) {
-    consider(s, backward(s, s->y));
-    return s->best <= exact(s);
-  }
-  double *own = s->y;
-  for (int i = 0; i < s->n; i++) s->step[i] = ns_box_clamp(own[i], s->map.lower[i], s->map.upper[i]);
-  s->y = s->step;
-  product(s, s->y);
-  consider(s, backward(s, s->y));
-  s->y = own;
-  if (s->best <= exact(s)) return true;
-  product(s, s->y);
-  return false;
-}
-
-/* ---- active sets ---- */
-
-/* Solves for the set, from y: one step of Newton on equations that are linear, and a refinement where it shows. */
-static NsStatus solve_set(NsSparseBox *s) {
-  int n = s->n;
-  for (int i = 0; i < n; i++) {
-    bool between = s->set[i] == NS_BETWEEN;
-    s->d[i] = !between;
-    s->e[i] = between ? s->rho[i] : 0;
-    s->y[i] = between ? 0 : s->set[i] == NS_AT_LOWER ? s->map.lower[i] : s->map.upper[i];
-    if (!(fabs(s->y[i]) <= DBL_MAX)) return NS_ENOSOL;
-  }
-  NsStatus status = s->map.factor(s->map.self, s->d, s->e);
-  product(s, s->y);
-  for (int pass = 0; pass < 3 && !status; pass++) {
-    bool rough = pass == 0;
-    for (int i = 0; i < n; i++) {
-      s->step[i] = s->set[i] == NS_BETWEEN ? -s->v[i] * s->rho[i] : 0;
-      rough |= s->set[i] == NS_BETWEEN && !(fabs(s->v[i]) <= 8 * DBL_EPSILON * s->size[i]);
-    }
-    if (!rough) break;
-    s->map.solve(s->map.self, s->step);
-    for (int i = 0; i < n; i++)
-      if (s->set[i] == NS_BETWEEN) s->y[i] += s->step[i];
-    product(s, s->y);
-  }
-  return status;
-}
-
-/* Moves all components of the set that y, v show to be wrong. Returns how many. */
-static int repair(NsSparseBox *s) {
-  int wrong = 0;
-  for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i], slack = NS_BOX_EXACT * s->size[i];
-    signed char now = s->set[i], next = now;
-    if (l == u) continue;
-    if (now == NS_BETWEEN) next = s->y[i] < l ? NS_AT_LOWER : s->y[i] > u ? NS_AT_UPPER : now;
-    else if (now == NS_AT_LOWER ? s->v[i] < -slack : s->v[i] > slack) next = NS_BETWEEN;
-    wrong += next != now;
-    s->set[i] = next;
-  }
-  return wrong;
-}
-
-/* Solves the set and repairs it, at most `limit` times; *tries counts. Ends early when as many stay wrong. */
-static NsStatus follow_sets(NsSparseBox *s, int limit, int *tries) {
-  int least = s->n + 1, idle = 0;
-  for (*tries = 0; *tries < limit; ++*tries) {
-    NsStatus status = ns_interrupted() ? NS_EINTR : solve_set(s);
-    if (status) return status;
-    if (judge(s)) return NS_OK;
-    int wrong = repair(s);
-    if (wrong == 0) return NS_ENOCONV;
-    idle = wrong < least ? 0 : idle + 1;
-    if (wrong < least) least = wrong;
-    if (idle > 6) return NS_ENOCONV;
-  }
-  return NS_ENOCONV;
-}
-
-static void set_of_point(NsSparseBox *s) {
-  product(s, s->y);
-  ns_newton_active_set(&s->map, s->y, s->v, s->set);
-}
-
-/* The iterate in y becomes an answer: its active set, and itself with that set's bounds. */
-static NsStatus finish(NsSparseBox *s, NsStatus status) {
-  int tries;
-  if (status == NS_EINTR || status == NS_ENAN) return status;
-  set_of_point(s);
-  for (int i = 0; i < s->n; i++)
-    if (s->set[i] != NS_BETWEEN) s->y[i] = s->set[i] == NS_AT_LOWER ? s->map.lower[i] : s->map.upper[i];
-  product(s, s->y);
-  if (judge(s)) return NS_OK;
-  NsStatus polished = s->sparse ? follow_sets(s, POLISH, &tries) : NS_ENOCONV;
-  if (polished == NS_EINTR) return polished;
-  if (s->best <= s->options.tolerance) return NS_OK;
-  return status ? status : NS_ENOCONV;
-}
-
-/* ---- methods ---- */
-
-typedef struct Outcome {
-  NsStatus status;
-  int iterations;
-  const char *solver;
-} Outcome;
-
-static void start_at(NsSparseBox *s, const double *guess) {
-  for (int i = 0; i < s->n; i++)
-    s->y[i] = ns_box_clamp(guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0, s->map.lower[i], s->map.upper[i]);
-}
-
-static int limit_or(const NsSparseBox *s, int usual) {
-  return s->options.max_iterations > 0 ? s->options.max_iterations : usual;
-}
-
-static Outcome active_sets(NsSparseBox *s, const double *guess, int most) {
-  Outcome out = {NS_ENOCONV, 0, "active set"};
-  start_at(s, guess);
-  for (int i = 0; i < s->n; i++)
-    s->set[i] = s->y[i] <= s->map.lower[i] ? NS_AT_LOWER : s->y[i] >= s->map.upper[i] ? NS_AT_UPPER : NS_BETWEEN;
-  out.status = follow_sets(s, most, &out.iterations);
-  return out;
-}
-
-static double data_size(const NsSparseBox *s) {
-  double size = 0;
-  for (int i = 0; i < s->n; i++) size = ns_larger(size, s->rho[i] * fabs(s->map.q[i]));
-  return size > 0 ? size : 1;
-}
-
-static Outcome newton(NsSparseBox *s, const double *guess, NsNewtonFunction function, int limit) {
-  Outcome out = {NS_ENOCONV, 0, function == NS_NEWTON_MIN ? "newton_min" : "newton_fb"};
-  start_at(s, guess);
-  out.status = ns_newton_solve(&s->newton, &s->map, function, 1e-12 * data_size(s), limit, s->y, &out.iterations);
-  out.status = finish(s, out.status);
-  return out;
-}
-
-/* The solution without bounds, moved a tenth of its size away from a bound: a point at the scale of the problem. */
-static void start_inside(NsSparseBox *s, const double *guess) {
-  double size = 0;
-  for (int i = 0; i < s->n; i++) s->d[i] = 0, s->e[i] = s->rho[i], s->step[i] = -s->rho[i] * s->map.q[i];
-  start_at(s, guess);
-  if (s->map.factor(s->map.self, s->d, s->e) != NS_OK) return;
-  s->map.solve(s->map.self, s->step);
-  for (int i = 0; i < s->n; i++) size = ns_larger(size, fabs(s->step[i]));
-  if (!(size <= DBL_MAX)) return;
-  for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i];
-    if (l == -INFINITY && u == INFINITY) s->y[i] = s->step[i];
-    else if (u == INFINITY) s->y[i] = ns_larger(s->step[i], l + size / 10);
-    else if (l == -INFINITY) s->y[i] = ns_smaller(s->step[i], u - size / 10);
-  }
-}
-
-static Outcome interior(NsSparseBox *s, const double *guess) {
-  Outcome out = {NS_ENOCONV, 0, "interior"};
-  start_inside(s, guess);
-  out.status = ns_interior_solve(&s->interior, &s->map, 1e-11, limit_or(s, INTERIOR), s->y, &out.iterations);
-  out.status = finish(s, out.status);
-  return out;
-}
-
-static double sweep(NsSparseBox *s, double omega) {
-  const NsSparse *M = s->M;
-  double most = 0;
-  for (int i = 0; i < s->n; i++) {
-    double now = s->y[i];
-    double next = ns_box_clamp(now - omega * s->v[i] / s->diagonal[i], s->map.lower[i], s->map.upper[i]);
-    double change = next - now;
-    if (change == 0) continue;
-    s->y[i] = next;
-    for (int k = M->colptr[i]; k < M->colptr[i + 1]; k++) s->v[M->row[k]] += M->value[k] * change;
-    most = ns_larger(most, fabs(change) / ns_larger(fabs(next), fabs(change)));
-  }
-  return most;
-}
-
-/* Projected successive over-relaxation, by columns. */
-static Outcome sweeps(NsSparseBox *s, const double *guess, int limit) {
-  Outcome out = {NS_EARG, 0, "psor"};
-  double tolerance = s->options.tolerance, omega = s->options.omega > 0 ? s->options.omega : 1;
-  if (!s->positive) return out;
-  start_at(s, guess);
-  product(s, s->y);
-  out.status = NS_EMAXITER;
-  while (out.iterations < limit) {
-    double change = sweep(s, omega);
-    out.iterations++;
-    if (change > tolerance && out.iterations % CHECK_EVERY != 0) continue;
-    product(s, s->y);
-    double error = backward(s, s->y);
-    if (error == INFINITY) return out.status = NS_ENAN, out;
-    if (error <= tolerance) out.status = NS_OK;
-    else if (ns_interrupted()) return out.status = NS_EINTR, out;
-    else continue;
-    break;
-  }
-  consider(s, backward(s, s->y));
-  if (s->best > exact(s)) out.status = finish(s, out.status);
-  return out;
-}
-
-static bool zero_solves(const NsSparseBox *s) {
-  for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i], q = s->map.q[i];
-    if (l > 0 || u < 0 || (q > 0 && l < 0) || (q < 0 && u > 0)) return false;
-  }
-  return true;
-}
-
-static bool settled(Outcome out) {
-  return out.status == NS_OK || out.status == NS_EINTR;
-}
-
-static Outcome run_default(NsSparseBox *s, const double *guess) {
-  if (!guess && zero_solves(s)) {
-    start_at(s, NULL);
-    product(s, s->y);
-    consider(s, 0);
-    return (Outcome){NS_OK, 0, "closed form"};
-  }
-  bool large = s->n >= LARGE;
-  int limit = limit_or(s, NEWTON);
-  Outcome out = active_sets(s, guess, limit_or(s, large && !guess ? FEW_REPAIRS : REPAIRS));
-  if (!settled(out) && large) out = interior(s, guess);
-  if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN, limit);
-  if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB, limit);
-  if (settled(out)) return out;
-  Outcome other = large ? out : interior(s, guess);
-  if (!settled(other) && s->positive) other = sweeps(s, guess, FEW_SWEEPS);
-  return settled(other) ? other : out;
-}
-
-static Outcome run(NsSparseBox *s, const double *guess) {
-  switch (s->options.method) {
-    case NS_BOX_PGS: return sweeps(s, guess, limit_or(s, SWEEPS));
-    case NS_BOX_NEWTON_MIN: return newton(s, guess, NS_NEWTON_MIN, limit_or(s, NEWTON));
-    case NS_BOX_NEWTON_FB: return newton(s, guess, NS_NEWTON_FB, limit_or(s, NEWTON));
-    case NS_BOX_INTERIOR: return interior(s, guess);
-    default: return run_default(s, guess);
-  }
-}
-
-/* ---- the answer ---- */
-
-static NsStatus check_data(const NsSparseBox *s) {
-  double sum = 0;
-  for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i];
-    sum += s->map.q[i] * 0;
-    if (l != l || u != u) return NS_ENAN;
-    if (!(l <= u && l < INFINITY && u > -INFINITY)) return NS_EARG;
-  }
-  return sum == 0 && ns_sparse_finite(s->M) ? NS_OK : NS_ENAN;
-}
-
-static void report(const NsSparseBox *s, Outcome out, const double *z, double *w, NsSolverInfo *info) {
-  double residual = 0, scale = DBL_MIN;
-  for (int i = 0; i < s->n; i++) {
-    double l = s->map.lower[i], u = s->map.upper[i];
-    double r = fabs(z[i] - ns_box_clamp(z[i] - s->rho[i] * s->v[i], l, u));
-    residual = r <= DBL_MAX ? ns_larger(residual, r) : INFINITY;
-    scale = ns_larger(scale, ns_larger(fabs(z[i]), s->rho[i] * fabs(s->map.q[i])));
-    w[i] = s->v[i];
-    if (out.status == NS_OK && !((w[i] > 0 && z[i] == l) || (w[i] < 0 && z[i] == u))) w[i] = 0;
-  }
-  *info = (NsSolverInfo){out.status, out.iterations, residual,   residual / scale,
-                         s->best,    out.status == NS_OK && out.iterations == 0, out.solver};
-}
-
 NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper,
                              const double *guess, double *z, double *w, NsSolverInfo *info) {
-  s->map.n = s->n;
-  s->map.q = q, s->map.lower = lower, s->map.upper = upper, s->map.rho = s->rho;
-  s->best = INFINITY;
-  Outcome out = {check_data(s), 0, "none"};
-  if (out.status) {
+  Given p = {q, lower, upper, guess};
+  NsStatus status = check_vectors(s, &p);
+  if (status) {
     for (int i = 0; i < s->n; i++) z[i] = w[i] = NAN;
-    *info = (NsSolverInfo){out.status, 0, INFINITY, INFINITY, INFINITY, false, out.solver};
-    return out.status;
+    *info = (NsSolverInfo){status, 0, INFINITY, INFINITY, INFINITY, false, "none"};
+    return status;
   }
-  out = run(s, guess);
-  if (s->best == INFINITY) start_at(s, guess), memcpy(s->best_z, s->y, (size_t)s->n * sizeof *z);
-  memcpy(z, s->best_z, (size_t)s->n * sizeof *z);
-  product(s, z);
-  report(s, out, z, w, info);
-  return out.status;
+  NsSolverTotal total = ns_solver_total("closed form");
+  for (int c = 0; c < s->parts.count; c++) {
+    int first = s->parts.member[s->parts.start[c]];
+    NsSolverInfo own = s->piece[c].chain ? solve_piece(s, &p, c, z, w) : solve_alone(s, &p, first, &z[first], &w[first]);
+    ns_solver_add(&total, &own);
+  }
+  *info = total.info;
+  info->residual = natural_residual_of(s, &p, z, w);
+  return info->status;
 }

@@ -59,9 +59,10 @@ nslua.TimePlot = class {
     return series;
   }
 
-  /* The sample of a series that is nearest to t; of steps, the one that holds. */
+  /* The sample of a series that is nearest to t; of steps, the one that holds ("pre": up to its time). */
   nearest(series, t) {
     const k = nslua.before(series.t, t);
+    if (series.step === "pre") return series.t[k] < t ? Math.min(k + 1, series.t.length - 1) : k;
     if (series.step || k + 1 >= series.t.length) return k;
     return t - series.t[k] <= series.t[k + 1] - t ? k : k + 1;
   }
@@ -172,7 +173,8 @@ nslua.TimePlot = class {
         pen = false;
         continue;
       }
-      if (pen && step) context.lineTo(x(t[k]), y(values[k - 1]));
+      if (pen && step === "pre") context.lineTo(x(t[k - 1]), y(values[k]));
+      else if (pen && step) context.lineTo(x(t[k]), y(values[k - 1]));
       if (pen) context.lineTo(x(t[k]), y(values[k]));
       else context.moveTo(x(t[k]), y(values[k])), pen = true;
     }

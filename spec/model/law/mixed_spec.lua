@@ -28,7 +28,7 @@ describe("MixedComplementarityConditionNSL", function()
     local same, other = laws.simulation(ns.MixedComplementarityConditionNSL(2, 1)),
       laws.simulation(ns.MixedComplementarityConditionNSL(1, 2))
     same:load_state(file)
-    assert.truthy(message(other.load_state, other, file):find("constants of interaction 1", 1, true))
+    assert.truthy(message(other.load_state, other, file):find("equalities of its law: ", 1, true))
     host.remove(directory)
   end)
 end)

@@ -1,0 +1,281 @@
+-- Where panels and their words are: axes that several panels share, labels that reach past the panel.
+local host = require "host"
+local models = require "bind.models"
+local ns = require "nslua"
+local plot = ns.plot
+local message = models.message
+
+teardown(function() plot.close() end)
+
+local function lines(fig, pattern)
+  local list = {}
+  for line in fig:commands():gmatch "[^\n]+" do
+    if line:find(pattern) then list[#list + 1] = line end
+  end
+  return list
+end
+
+-- The widths of panels, as parts of the figure.
+local function widths(fig)
+  local list, commands = {}, fig:commands()
+  for l, r in commands:gmatch "set lmargin at screen (%S+)\nset rmargin at screen (%S+)" do
+    list[#list + 1] = tonumber(r) - tonumber(l)
+  end
+  return list
+end
+
+describe("an axis x that panels share", function()
+  it("spans what all of them hold, whichever is first", function()
+    math.randomseed(3)
+    for _ = 1, 20 do
+      local n = math.random(2, 4)
+      local fig, axes = plot.subplots(n, 1, { sharex = true })
+      local lo, hi = math.huge, -math.huge
+      for k = 1, n do
+        local a = math.random(-50, 50)
+        local b = a + math.random(1, 50)
+        axes[k]:plot({ a, b }, { 0, 1 })
+        lo, hi = math.min(lo, a), math.max(hi, b)
+      end
+      local ranges = lines(fig, "^set xrange")
+      assert.equal(n, #ranges)
+      for _, line in ipairs(ranges) do assert.equal(("set xrange [%d:%d]"):format(lo, hi), line) end
+    end
+  end)
+
+  it("has margins when one of them has points", function()
+    local fig, axes = plot.subplots(2, 1, { sharex = true })
+    axes[1]:plot({ 0, 1 }, { 0, 1 })
+    axes[2]:scatter({ 0, 10 }, { 1, 2 })
+    assert.same({ "set xrange [-0.5:10.5]", "set xrange [-0.5:10.5]" }, lines(fig, "^set xrange"))
+  end)
+
+  it("takes limits, scale and ticks of any of them", function()
+    for k = 1, 2 do
+      local fig, axes = plot.subplots(2, 1, { sharex = true })
+      axes[1]:plot({ 1, 10 }, { 0, 1 })
+      axes[2]:plot({ 1, 100 }, { 0, 1 })
+      axes[k]:xlim(2, 5)
+      assert.same({ "set xrange [2:5]", "set xrange [2:5]" }, lines(fig, "^set xrange"))
+      axes[k]:xscale "log"
+      assert.equal(2, #lines(fig, "^set logscale x 10"))
+    end
+    local fig, axes = plot.subplots(2, 1, { sharex = true })
+    axes[1]:xticks { 0.25, 0.5 }
+    assert.equal(2, #lines(fig, "^set xtics .*0.25, .* 0.5%)"))
+  end)
+
+  it("joins panels that have been drawn in", function()
+    local fig = plot.figure()
+    local a, b, c = fig:subplot(3, 1, 1), fig:subplot(3, 1, 2), fig:subplot(3, 1, 3)
+    a:plot({ 0, 1 }, { 0, 1 })
+    b:plot({ 5, 6 }, { 0, 1 })
+    c:plot({ -3, 2 }, { 0, 1 })
+    fig:subplot(3, 1, 3, { sharex = b })
+    fig:subplot(3, 1, 2, { sharex = a }) -- and c with it
+    assert.equal("set xrange [-3:6]", table.concat(lines(fig, "^set xrange"), "", 3, 3))
+    for _, line in ipairs(lines(fig, "^set xrange")) do assert.equal("set xrange [-3:6]", line) end
+  end)
+end)
+
+describe("room", function()
+  it("is left for labels at the ends of an axis", function()
+    local words = { "the last label", "1.23457e+07", "Wednesday", "$10^{−8}$" }
+    for _, word in ipairs(words) do
+      local fig = plot.figure { figsize = { 4, 3 } }
+      fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 }):xticks({ 0, 1 }, { word, word })
+      local path = os.tmpname() .. ".png"
+      fig:savefig(path, { dpi = 100 })
+      local png = require "png"
+      local picture = png.read(path)
+      os.remove(path)
+      local white = png.count(picture, 0xFFFFFF, 398, 400) + png.count(picture, 0xFFFFFF, 0, 2)
+      assert.equal(4 * 300, white, word) -- nothing at the edges of the page
+    end
+  end)
+
+  it("has its ticks where they belong, over many decades too", function()
+    local fig = plot.figure { figsize = { 4, 6 } }
+    fig:subplot(1, 1, 1):semilogy({ 0, 1 }, { 1e-20, 1 }):yticks({ 1e-20, 1e-15, 1e-10, 1 / 3 }, { "a", "b", "c", "d" })
+    assert.equal(1, #lines(fig, '^set ytics .*%("a" 1e%-20, "b" 1e%-15, "c" 1e%-10, "d" 0.333333333333%)'))
+    fig = plot.figure()
+    fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 / 3 }):ylim(0.1, 1 / 3):yticks { 0.1, 0.333333333333333 }
+    assert.equal(1, #lines(fig, '^set ytics .* 0.1, .* 0.33333333333333331%)'))
+  end)
+
+  it("is left for words that are large or turned", function()
+    local fig = plot.figure { figsize = { 4, 3 } }
+    local ax = fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 }):xlabel "x":ylabel "y":title "t"
+    local function inner()
+      local c = fig:commands()
+      local function at(side) return tonumber(c:match(side .. "margin at screen (%S+)")) end
+      return at "l", at "b", at "t"
+    end
+    local l, b, t = inner()
+    ax:ylabel("y", { fontsize = 20 })
+    assert.is_true((inner()) > l)
+    ax:ylabel("a longer name", { rotation = 0 })
+    assert.is_true((inner()) > l + 0.15)
+    assert.equal(1, #lines(fig, '^set label "a longer name" .* center textcolor'))
+    ax:xlabel("x", { fontsize = 20, color = "r" })
+    assert.is_true(select(2, inner()) > b)
+    assert.equal(1, #lines(fig, '^set label "x" .* center textcolor rgb "#D55E00" font ",20"'))
+    ax:title("t", { fontsize = 20 })
+    assert.is_true(select(3, inner()) < t)
+    local b2 = select(2, inner())
+    ax:xticks({ 0, 1 }, { "January", "December" }, { rotation = 45, fontsize = 8, color = "b" })
+    assert.is_true(select(2, inner()) > b2)
+    assert.equal(1, #lines(fig, '^set xtics .* rotate by 45 right offset 0,0 textcolor rgb "#0072B2" font ",8" %("January" 0'))
+    fig:suptitle("S", { fontsize = 30, color = "g" })
+    assert.equal(1, #lines(fig, '^set label "S" .*textcolor rgb "#009E73" font ",30"'))
+  end)
+
+  it("stays as it was for words without a look", function()
+    local fig = plot.figure { figsize = { 4, 3 } }
+    fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 }):xlabel "x":ylabel "y":title "t"
+    assert.equal(1, #widths(fig))
+    assert.equal(1, #lines(fig, '^set label "y" .*center rotate by 90 textcolor rgb "#262626"$'))
+    assert.equal(1, #lines(fig, '^set title "t" textcolor rgb "#262626" font ",11" offset'))
+  end)
+end)
+
+describe("options of words, ticks and grids", function()
+  local fig, ax
+  before_each(function()
+    fig = plot.figure()
+    ax = fig:subplot(1, 1, 1)
+    ax:plot({ 1, 100 }, { 1, 100 }, { label = "a" })
+  end)
+
+  it("are taken", function()
+    ax:grid(true, { which = "both", linestyle = ":", color = "k", alpha = 0.5, linewidth = 1 }):yscale "log"
+    assert.equal(1, #lines(fig, '^set grid xtics mxtics ytics mytics lt 1 lw 1 dt %(2,4%) lc rgb "#80000000", lt 1'))
+    ax:grid { axis = "y" }
+    assert.equal(1, #lines(fig, "^set grid ytics lt 1 lw 0.6"))
+    ax:grid(false)
+    assert.equal(0, #lines(fig, "^set grid"))
+    ax:legend { fontsize = 7 }
+    assert.equal(1, #lines(fig, '^set key .* font ",7"$'))
+    ax:legend({ "first" }, { loc = "lower left" })
+    assert.equal(1, #lines(fig, "^set key inside bottom left"))
+    ax:legend { "second", loc = "upper left" }
+    assert.equal(1, #lines(fig, "^set key inside top left"))
+    assert.equal("second", ax.artists[1].label)
+    ax:text(1, 1, "here", { fontsize = 20, ha = "right" })
+    assert.equal(1, #lines(fig, '^set label "here" at 1,1 right front .*font ",20"$'))
+    ax:xticks { rotation = 30 }
+    assert.equal(1, #lines(fig, "^set xtics .* rotate by 30 right .*,"))
+  end)
+
+  it("that are not known raise everywhere", function()
+    local bad = { fontsiz = 3 }
+    local function refused(expected, name, ...)
+      assert.equal(name .. ": " .. expected, message(ax[name], ax, ...))
+    end
+    local words = "unknown option 'fontsiz' (known: fontsize, color, rotation)"
+    for _, name in ipairs { "xlabel", "ylabel", "zlabel" } do refused(words, name, "s", bad) end
+    for _, name in ipairs { "xticks", "yticks", "zticks" } do
+      refused(words, name, { 1 }, { "a" }, bad)
+      refused(words, name, { 1 }, bad)
+      refused(words, name, bad)
+    end
+    refused("unknown option 'fontsiz' (known: fontsize, color)", "title", "s", bad)
+    refused("unknown option 'fontsiz' (known: which, axis, color, linestyle, linewidth, alpha)", "grid", true, bad)
+    refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize)", "legend", bad)
+    refused("unknown option 'fontsiz' (known: loc, ncol, fontsize)", "legend", { "a" }, bad)
+    refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize)", "legend", { "a", fontsiz = 3 })
+    for _, name in ipairs { "xlim", "ylim", "zlim" } do
+      refused("unknown option 'fontsiz' (it takes none)", name, 0, 1, bad)
+      refused("unknown option 'fontsiz' (it takes none)", name, { 0, 1 }, bad)
+      refused("expected no further argument, got number 3", name, 0, 1, 3)
+    end
+    for _, name in ipairs { "xscale", "yscale", "zscale" } do
+      refused("unknown option 'fontsiz' (it takes none)", name, "log", bad)
+    end
+    refused("unknown option 'fontsiz' (it takes none)", "axis", "equal", bad)
+    refused("unknown option 'fontsiz' (it takes none)", "view", 1, 2, bad)
+    assert.equal("suptitle: unknown option 'fontsiz' (known: fontsize, color)", message(fig.suptitle, fig, "s", bad))
+    assert.equal("tight_layout: unknown option 'fontsiz' (it takes none)", message(fig.tight_layout, fig, bad))
+    refused("which: expected one of major, minor, both, got 'all'", "grid", true, { which = "all" })
+    refused("axis: expected one of x, y, both, got 'z'", "grid", { axis = "z" })
+    assert.equal("grid: expected a boolean, got number 1", message(ax.grid, ax, 1))
+    refused("fontsize: expected a number, at least 1, got 'x'", "title", "s", { fontsize = "x" })
+    refused("fontsize: expected a number, at least 1, got 'x-large'", "legend", { fontsize = "x-large" })
+  end)
+end)
+
+describe("matplotlib's ways to panels", function()
+  it("subplot(411), add_subplot, set_size_inches, tight_layout, axes", function()
+    local fig = plot.figure { figsize = { 10, 20 } }
+    for k, number in ipairs { 411, 412, 413, 414 } do
+      local ax = plot.subplot(number)
+      assert.same({ 4, 1, k }, { ax.rows, ax.cols, ax.first })
+    end
+    assert.equal(4, #fig.panels)
+    fig = plot.figure()
+    local ax = fig:add_subplot(111, { projection = "3d" })
+    assert.is_true(ax.three_d)
+    assert.equal(ax, fig:subplot(1, 1, 1))
+    ax:set_xlim3d(-1, 1)
+    assert.same({ -1, 1 }, ax.limits.x)
+    assert.equal(fig, fig:set_size_inches { 10, 6 }:tight_layout())
+    assert.same({ 10, 6 }, fig.size)
+    fig:set_size_inches(4, 3)
+    assert.same({ 4, 3 }, fig.size)
+    plot.figure()
+    ax = plot.axes { xlim = { -0.1, 1.1 }, ylim = { -10, 10 } }
+    assert.same({ x = { -0.1, 1.1 }, y = { -10, 10 } }, ax.limits)
+    assert.equal(ax, plot.gca())
+    plot.tight_layout()
+    assert.equal("set_size_inches: size: expected {width, height} in inches, 1 to 100, got number 3",
+      message(fig.set_size_inches, fig, 3))
+    assert.equal("subplot: expected rows, columns and a panel's number, or these as three digits, as in 211, got number 410",
+      message(fig.subplot, fig, 410))
+    assert.equal("subplot: i: expected a whole number from 1 to 4, got number 5", message(fig.subplot, fig, 415))
+    assert.matches("^axes: unknown option 'xlin' ", message(plot.axes, { xlin = 3 }))
+  end)
+
+  it("the cells of the clutch and of the four-bar linkage", function()
+    local t, w = ns.linspace(0, 1, 20), ns.linspace(1, 2, 20)
+    local directory = host.new_directory()
+    local plt = ns.plot
+    plt.figure { figsize = { 10, 20 } }
+    plt.subplot(411)
+    plt.title "distance"
+    plt.plot(t, w)
+    plt.grid()
+    plt.subplot(412)
+    plt.title "rotation speed ω1 & ω2"
+    plt.plot(t, w, { label = "ω1" })
+    plt.plot(t, 2 * w, { label = "ω2" })
+    plt.legend()
+    plt.grid()
+    plt.subplot(413)
+    plt.title "switching variable λ"
+    plt.plot(t, w)
+    plt.subplot(414)
+    plt.title "Torque τ "
+    plt.plot(t, w)
+    plt.savefig(directory .. "/a.svg")
+    local fig, axes = plt.subplots(3, 1, { sharex = true })
+    fig:set_size_inches { 10.0, 6.0 }
+    axes[1]:plot(t, ns.matrix(20, 3))
+    axes[2]:plot(t, w)
+    axes[1]:legend { "$q_1$", "$q_2$", "$q_3$" }
+    axes[2]:legend { "$u_1$" }
+    axes[1]:set_ylabel "Angle [deg]"
+    axes[3]:set_xlabel "Time [s]"
+    fig:tight_layout()
+    local ax
+    fig, ax = plt.subplots()
+    fig:set_size_inches { 10.0, 10.0 }
+    ax:set_aspect "equal"
+    ax:grid()
+    ax:plot(t, w, { color = "black", marker = "o", markerfacecolor = "blue", markersize = 10 })
+    ax:set_title "Time = 0.00 s"
+    ax:set_xlim { -1.0, 3.0 }
+    fig:savefig(directory .. "/b.svg")
+    for _, name in ipairs { "a", "b" } do assert.matches("</svg>", host.read(directory .. "/" .. name .. ".svg")) end
+    host.remove(directory)
+  end)
+end)

@@ -1,0 +1,160 @@
+/*
+** equilibrate.c
+** A forest that takes the units out, means of exponents, and the size of each part.
+*/
+#include "linalg/equilibrate.h"
+
+#include <limits.h>
+#include <math.h>
+
+/*
+** SWEEPS: how often rows and columns are balanced in turn; each takes away at least half of what is left in matrices
+** that are not long chains, so that 12 leave less than a power of two of entries that span 2^1000.
+** LARGEST: scales stay in 2^-LARGEST..2^LARGEST, which a double holds.
+*/
+enum { SWEEPS = 12, LARGEST = 1000, NONE = INT_MIN };
+
+void ns_equilibrium_take(NsEquilibrium *s, NsArena *arena, int n) {
+  ptrdiff_t nodes = 2 * (ptrdiff_t)n;
+  s->n = n;
+  s->row = ns_arena_ints(arena, n);
+  s->column = ns_arena_ints(arena, n);
+  s->parent = ns_arena_ints(arena, nodes);
+  s->above = ns_arena_ints(arena, nodes);
+  s->anchor = ns_arena_ints(arena, nodes);
+  s->count = ns_arena_ints(arena, nodes);
+  s->mean = ns_arena_doubles(arena, nodes);
+  s->sum = ns_arena_doubles(arena, nodes);
+}
+
+/* ---- the entries ---- */
+
+typedef struct Matrix {
+  int n;
+  const double *dense;
+  const NsSparse *sparse;
+} Matrix;
+
+static int entries_of(const Matrix *A, int j) {
+  return A->dense ? A->n : A->sparse->colptr[j + 1] - A->sparse->colptr[j];
+}
+
+/* The exponent of entry number k of column j, in row *i; NONE when it is 0 or no number. */
+static int entry_exponent(const Matrix *A, int j, int k, int *i) {
+  ptrdiff_t place = A->dense ? (ptrdiff_t)j * A->n + k : A->sparse->colptr[j] + (ptrdiff_t)k;
+  double x = A->dense ? A->dense[place] : A->sparse->value[place];
+  *i = A->dense ? k : A->sparse->row[place];
+  return x == 0 || !isfinite(x) ? NONE : ilogb(x);
+}
+
+/* ---- the forest: nodes 0 .. n - 1 are rows, n .. 2 n - 1 columns ---- */
+
+/* The root of a node, and in *off the exponent of the node less that of its root. Paths are made short. */
+static int root_of(NsEquilibrium *s, int node, int *off) {
+  int root = node, total = 0;
+  while (s->parent[root] != root) total += s->above[root], root = s->parent[root];
+  *off = total;
+  while (s->parent[node] != root && node != root) {
+    int next = s->parent[node], step = s->above[node];
+    s->parent[node] = root;
+    s->above[node] = total;
+    total -= step;
+    node = next;
+  }
+  return root;
+}
+
+/*
+** With rows multiplied by 2^-p and columns by 2^p, p the exponent of a node, an entry of exponent e becomes e + p_column - p_row;
+** it joins two trees so that this is 0.
+*/
+static void join(NsEquilibrium *s, int row, int column, int e) {
+  int of_row, of_column, a = root_of(s, row, &of_row), b = root_of(s, column, &of_column);
+  if (a == b) return;
+  s->parent[b] = a; /* p_column = p_row - e */
+  s->above[b] = of_row - e - of_column;
+}
+
+static void grow_forest(NsEquilibrium *s, const Matrix *A) {
+  int n = s->n, i, off;
+  for (int node = 0; node < 2 * n; node++) s->parent[node] = node, s->above[node] = 0;
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < entries_of(A, j); k++) {
+      int e = entry_exponent(A, j, k, &i);
+      if (e != NONE) join(s, i, n + j, e);
+    }
+  for (int node = 0; node < 2 * n; node++) {
+    root_of(s, node, &off);
+    if (node < n) s->row[node] = -off;
+    else s->column[node - n] = off;
+  }
+}
+
+/* ---- the balance: means of what the forest leaves ---- */
+
+/* One half sweep: rows (columns) move so that the mean of their entries' exponents is 0. */
+static void balance(NsEquilibrium *s, const Matrix *A, int columns) {
+  int n = s->n, first = columns ? n : 0, i;
+  for (int node = first; node < first + n; node++) s->sum[node] = 0, s->count[node] = 0;
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < entries_of(A, j); k++) {
+      int e = entry_exponent(A, j, k, &i);
+      if (e == NONE) continue;
+      int node = columns ? n + j : i;
+      s->sum[node] += (e + s->row[i] + s->column[j]) + s->mean[columns ? i : n + j];
+      s->count[node]++;
+    }
+  for (int node = first; node < first + n; node++)
+    if (s->count[node] > 0) s->mean[node] = -s->sum[node] / s->count[node];
+}
+
+/* The columns' scales are rounded; a row's makes its largest entry 1 to 2. */
+static void settle_rows(NsEquilibrium *s, const Matrix *A) {
+  int n = s->n, i;
+  for (int j = 0; j < n; j++) s->column[j] += (int)lrint(s->mean[n + j]);
+  for (i = 0; i < n; i++) s->count[i] = NONE, s->row[i] = 0;
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < entries_of(A, j); k++) {
+      int e = entry_exponent(A, j, k, &i);
+      if (e != NONE && e + s->column[j] > s->count[i]) s->count[i] = e + s->column[j], s->row[i] = -s->count[i];
+    }
+}
+
+/* ---- the size of each part ---- */
+
+static void raise_anchor(NsEquilibrium *s, int node, double x, int scale) {
+  int off;
+  if (x == 0 || !isfinite(x)) return;
+  int root = root_of(s, node, &off), size = ilogb(x) + scale;
+  if (size > s->anchor[root]) s->anchor[root] = size;
+}
+
+static int limited(int exponent) {
+  return exponent > LARGEST ? LARGEST : exponent < -LARGEST ? -LARGEST : exponent;
+}
+
+static void anchor(NsEquilibrium *s, const double *x, const double *F) {
+  int n = s->n, off;
+  for (int node = 0; node < 2 * n; node++) s->anchor[node] = NONE;
+  for (int i = 0; i < n; i++) {
+    raise_anchor(s, n + i, x[i], -s->column[i]);
+    raise_anchor(s, i, F[i], s->row[i]);
+  }
+  for (int i = 0; i < n; i++) {
+    int size = s->anchor[root_of(s, i, &off)];
+    if (size != NONE) s->row[i] -= size;
+    size = s->anchor[root_of(s, n + i, &off)];
+    if (size != NONE) s->column[i] += size;
+    s->row[i] = limited(s->row[i]);
+    s->column[i] = limited(s->column[i]);
+  }
+}
+
+void ns_equilibrate(NsEquilibrium *s, const double *dense, const NsSparse *sparse, const double *x, const double *F) {
+  Matrix A = {s->n, dense, sparse};
+  grow_forest(s, &A);
+  for (int node = 0; node < 2 * s->n; node++) s->mean[node] = 0;
+  for (int k = 0; k < SWEEPS; k++) balance(s, &A, k % 2);
+  settle_rows(s, &A);
+  anchor(s, x, F);
+}

@@ -1,0 +1,104 @@
+/*
+** components.c
+** Connected components by union and find.
+*/
+#include "solvers/components.h"
+
+#include <math.h>
+
+#include "base/forest.h"
+#include "solvers/residual.h"
+
+void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax) {
+  c->of = ns_arena_ints(arena, nmax);
+  c->start = ns_arena_ints(arena, nmax + 1);
+  c->member = ns_arena_ints(arena, nmax);
+  c->parent = ns_arena_ints(arena, nmax);
+}
+
+void ns_components_begin(NsComponents *c, int n) {
+  c->n = n;
+  for (int i = 0; i < n; i++) c->parent[i] = i;
+}
+
+/* Fills start and member from `of`. */
+static void sort_members(NsComponents *c) {
+  for (int i = 0; i <= c->n; i++) c->start[i] = 0;
+  for (int i = 0; i < c->n; i++) c->start[c->of[i] + 1]++;
+  for (int k = 0; k < c->count; k++) c->start[k + 1] += c->start[k];
+  for (int i = 0; i < c->n; i++) c->member[c->start[c->of[i]]++] = i;
+  for (int k = c->count; k > 0; k--) c->start[k] = c->start[k - 1];
+  c->start[0] = 0;
+}
+
+bool ns_components_join(NsComponents *c, int i, int j) {
+  return ns_forest_join(c->parent, i, j);
+}
+
+void ns_components_finish(NsComponents *c) {
+  c->count = ns_forest_number(c->parent, c->n, c->of);
+  sort_members(c);
+}
+
+void ns_components_single(NsComponents *c, int n) {
+  c->n = n;
+  c->count = n > 0;
+  for (int i = 0; i < n; i++) c->of[i] = 0, c->member[i] = i;
+  c->start[0] = 0;
+  c->start[c->count] = n;
+}
+
+/*
+** Breadth first over the nodes that no component has yet, so that a full matrix costs n entries: parent is a list of
+** those, member[0 .. last - 1] the component in hand.
+*/
+void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index) {
+  int left = n, last = 0;
+  c->n = n;
+  for (int i = 0; i < n; i++) c->parent[i] = i;
+  for (c->count = 0; left > 0; c->count++) {
+    int next = last;
+    c->start[c->count] = last;
+    c->member[last++] = c->parent[0];
+    left--;
+    for (int k = 0; k < left; k++) c->parent[k] = c->parent[k + 1];
+    for (; next < last && left > 0; next++) {
+      int a = index[c->member[next]], stay = 0;
+      for (int k = 0; k < left; k++) {
+        int node = c->parent[k], j = index[node];
+        if (M[a + (size_t)j * (size_t)ldm] != 0 || M[j + (size_t)a * (size_t)ldm] != 0) c->member[last++] = node;
+        else c->parent[stay++] = node;
+      }
+      left = stay;
+    }
+    for (int k = c->start[c->count]; k < last; k++) c->of[c->member[k]] = c->count;
+  }
+  c->start[c->count] = n;
+  if (c->count > 1) sort_members(c);
+  else for (int i = 0; i < n; i++) c->member[i] = i;
+}
+
+NsSolverTotal ns_solver_total(const char *name) {
+  return (NsSolverTotal){{.status = NS_OK, .warm = true, .solver = name}, -1};
+}
+
+/* How much a status says of a problem whose components end differently. */
+static int weight_of(NsStatus status) {
+  return status == NS_OK ? 0 : status == NS_EINTR ? 3 : status == NS_ENOSOL ? 2 : 1;
+}
+
+/* The larger of two measures; NaN counts as the largest. */
+static double worse(double a, double b) {
+  return b != b ? INFINITY : ns_larger(b, a);
+}
+
+void ns_solver_add(NsSolverTotal *total, const NsSolverInfo *own) {
+  NsSolverInfo *all = &total->info;
+  if (weight_of(own->status) > weight_of(all->status)) all->status = own->status;
+  all->iterations += own->iterations;
+  all->residual = worse(all->residual, own->residual);
+  all->relative = worse(all->relative, own->relative);
+  all->backward = worse(all->backward, own->backward);
+  all->warm = all->warm && own->warm;
+  if (own->iterations > total->most) total->most = own->iterations, all->solver = own->solver;
+}
