@@ -57,6 +57,12 @@ void nsl_internal_ad(lua_State *L);
 */
 void nsl_internal_model(lua_State *L);
 
+/* probe(size, rate, ...) and spread([size,] rate): an object with a field of every type. */
+void nsl_internal_fields(lua_State *L);
+
+/* law_classes(): the tables of all laws; law_table(law [, theta]): what a law's class answers; law_clone(law). */
+void nsl_internal_laws(lua_State *L);
+
 /*
 ** tape(inputs, entries, outputs, x, direction, from, count), tape_source(inputs, entries, outputs),
 ** tape_native(inputs, entries, outputs, xs, program), tape_operations(),

@@ -87,7 +87,7 @@ static bool bounds_of_law(lua_State *L, Call *c) {
     c->lower[i] = law->lower[law->size == 1 ? 0 : i];
     c->upper[i] = law->upper[law->size == 1 ? 0 : i];
   }
-  return law->kind == NS_LAW_NORMAL_CONE;
+  return ns_law_needs(law) & NS_NEEDS_POLYHEDRON;
 }
 
 /* The law at 3: a name, a law object, a table {lower=, upper=}; nil: complementarity. */

@@ -11,6 +11,9 @@
 #include "base/memory.h"
 #include "integrators/triplets.h"
 
+/* What the laws may need: rows with bounds. */
+static const unsigned euler_moreau_sparse_laws = NS_NEEDS_ROWS;
+
 struct NsEulerMoreauSparse {
   NsArena arena;
   NsNsds *nsds;
@@ -53,7 +56,7 @@ bool ns_euler_moreau_sparse_suits(const NsNsds *nsds) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsRelation *rel = nsds->interactions[i]->relation;
     const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B};
-    if (!ns_relation_linear(rel) || nsds->interactions[i]->law->kind == NS_LAW_NORMAL_CONE) return false;
+    if (!ns_relation_linear(rel) || ns_law_needs(nsds->interactions[i]->law) & ~euler_moreau_sparse_laws) return false;
     sparse = sparse || has_sparse(coefs, 3);
   }
   return sparse;

@@ -68,7 +68,7 @@ static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter)
 
 static bool has_friction(const NsNsds *nsds) {
   for (int e = 0; e < nsds->ninteractions; e++)
-    if (nsds->interactions[e]->law->kind == NS_LAW_FRICTION) return true;
+    if (ns_law_needs(nsds->interactions[e]->law) & NS_NEEDS_CONES) return true;
   return false;
 }
 
@@ -709,11 +709,11 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
   return ns_step_roundings(mj->problem.n) * sum;
 }
 
-/* That of a row; the rows of a contact with friction, one law, have the largest of theirs. */
+/* That of a row; the rows of a contact with tangents, one law, have the largest of theirs. */
 static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
   const double *terms = mj->output_terms + edge->active;
   double size = ns_step_size(tolerance, output_size(mj, edge, i), terms[i]);
-  for (int k = 0; edge->inter->law->kind == NS_LAW_FRICTION && k < edge->m; k++)
+  for (int k = 0; edge->inter->law->class->joint && k < edge->m; k++)
     size = fmax(size, ns_step_size(tolerance, output_size(mj, edge, k), terms[k]));
   return size;
 }
@@ -775,7 +775,7 @@ NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err) {
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    bool friction = edge->inter->law->kind == NS_LAW_FRICTION;
+    bool tangents = edge->inter->law->class->joint;
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
       double mean = 0, weight = ns_mj_impulse_weight(mj, edge);
       for (int p = 0; p < edge->nparts; p++) {
@@ -784,7 +784,7 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
           mean += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * 0.5 *
                   (mj->v[node->v + j] + mj->v_k[node->v + j]);
       }
-      *(friction && i > 0 ? &account->friction : &account->impacts) += weight * mj->lambda[edge->row + i] * mean;
+      *(tangents && i > 0 ? &account->friction : &account->impacts) += weight * mj->lambda[edge->row + i] * mean;
     }
   }
 }

@@ -46,7 +46,7 @@ double ns_moreau_jean_tolerance(double h, double u, double change, double lambda
 
 static bool takes_part(NsMoreauJean *mj, const NsMjEdge *edge) {
   if (!edge->unilateral) return true;
-  if (edge->inter->law->kind == NS_LAW_FRICTION) return closed(mj, edge, 0);
+  if (edge->inter->law->class->joint) return closed(mj, edge, 0);
   for (int i = 0; i < edge->m; i++)
     if (closed(mj, edge, i)) return true;
   return false;
@@ -61,14 +61,11 @@ static void add_groups(NsMoreauJean *mj, int e) {
     mj->group_edge[mj->problem.n + i] = e;
     mj->guess[mj->problem.n + i] = edge->inter->lambda_k[i];
   }
-  if (law->kind == NS_LAW_FRICTION) {
-    mj->groups[mj->problem.ngroups++] = (NsMixedGroup){edge->m, 0, 0, law->mu};
-  } else {
-    for (int i = 0; i < edge->m; i++) {
-      bool open = edge->unilateral && edge->m > 1 && !closed(mj, edge, i);
-      mj->groups[mj->problem.ngroups++] =
-          (NsMixedGroup){1, open ? 0 : law->lower[i], open ? 0 : law->upper[i], 0};
-    }
+  bool apart = edge->unilateral && edge->m > 1 && !law->class->joint; /* rows that open and close each on its own */
+  for (int i = 0; i < edge->m;) {
+    NsLawGroup group = ns_law_group(law, i, apart && !closed(mj, edge, i));
+    mj->groups[mj->problem.ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
+    i += group.dim;
   }
   mj->problem.n += edge->m;
 }
@@ -166,18 +163,11 @@ NsStatus ns_mj_form_matrix(NsMoreauJean *mj, NsError *err) {
   return NS_OK;
 }
 
-/* The restitution of row i of an interaction's law. */
-static double restitution(const NsLaw *law, int i) {
-  if (law->kind == NS_LAW_IMPACT) return law->en;
-  if (law->kind == NS_LAW_FRICTION) return i == 0 ? law->en : law->et;
-  return 0;
-}
-
 /* The law's output at the iterate: y, or the velocity with what restitution adds. */
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   int row = edge->row + i;
   if (edge->at_position) return mj->y[row];
-  return mj->u[row] + restitution(edge->inter->law, i) * mj->u_k[row];
+  return mj->u[row] + ns_law_restitution(edge->inter->law, i, mj->options.theta) * mj->u_k[row];
 }
 
 /* out = L v over the interaction's systems. */

@@ -9,9 +9,7 @@
 
 /* The rows of an interaction that the coordinates must keep: all of an equation, the normal of a contact. */
 static int constrained_rows(const NsMjEdge *edge) {
-  const NsLaw *law = edge->inter->law;
-  if (edge->at_position || law->kind == NS_LAW_RELAY) return 0;
-  return law->kind == NS_LAW_FRICTION ? 1 : law->kind == NS_LAW_MIXED ? law->equalities : edge->m;
+  return edge->at_position ? 0 : ns_law_constrained(edge->inter->law);
 }
 
 /* How far y of row i of an interaction goes with a unit of its multiplier. */

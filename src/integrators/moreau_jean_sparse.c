@@ -13,6 +13,9 @@
 
 enum { MANY_ROWS = 100 }; /* from here on the sparse form is taken without being asked for */
 
+/* What the laws may need: rows with bounds. */
+static const unsigned moreau_jean_sparse_laws = NS_NEEDS_ROWS;
+
 struct NsMoreauJeanSparse {
   NsArena arena;
   NsNsds *nsds;
@@ -50,7 +53,7 @@ NsStatus ns_moreau_jean_sparse_suits(const NsNsds *nsds, NsError *err) {
     if (!ns_relation_linear(inter->relation) || ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has a %s; use MoreauJeanOSI", inter->name,
                      ns_relation_kind_name(inter->relation->kind));
-    if (inter->law->kind == NS_LAW_FRICTION)
+    if (ns_law_needs(inter->law) & ~moreau_jean_sparse_laws)
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has friction; use MoreauJeanOSI", inter->name);
   }
   return NS_OK;
@@ -235,10 +238,9 @@ static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
     memset(mj->size + row, 0, (size_t)inter->m * sizeof *mj->size);
     ns_coef_add_sizes(&inter->relation->C, at.x, mj->size + row);
     bool unilateral = ns_law_unilateral(inter->law);
-    double e_n = inter->law->kind == NS_LAW_IMPACT ? inter->law->en : 0;
     for (int i = 0; i < inter->m; i++) {
       bool open = unilateral && !closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
-      y[i] = (1 + e_n) * mj->u_k[row + i];
+      y[i] = (1 + ns_law_restitution(inter->law, i, mj->options.theta)) * mj->u_k[row + i];
       mj->lower[mj->N + row + i] = open ? 0 : inter->law->lower[i];
       mj->upper[mj->N + row + i] = open ? 0 : inter->law->upper[i];
       mj->guess[mj->N + row + i] = open ? 0 : inter->lambda_k[i];

@@ -14,6 +14,9 @@
 
 enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS };
 
+/* What the laws may need: joints, and contacts with restitution. */
+static const unsigned schatzman_paoli_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
+
 /* A Lagrangian system in the stack. */
 typedef struct Node {
   NsMechanicalDs *ds;
@@ -88,11 +91,11 @@ NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
                      nsds->ds[i]->name);
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
-    if (inter->law->kind != NS_LAW_IMPACT && inter->law->kind != NS_LAW_EQUALITY)
+    if (ns_law_needs(inter->law) & ~schatzman_paoli_laws)
       return ns_fail(err, NS_EARG,
                      "SchatzmanPaoliOSI: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
-                     inter->name, ns_law_name(inter->law->kind));
+                     inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "SchatzmanPaoliOSI: interaction '%s' has a %s, which gives forces, not contacts",
                      inter->name, ns_relation_kind_name(inter->relation->kind));
@@ -231,13 +234,10 @@ static void scatter(const NsSchatzmanPaoli *sp, const Edge *edge, double *to) {
   }
 }
 
-static double restitution(const Edge *edge) {
-  return edge->inter->law->kind == NS_LAW_IMPACT ? edge->inter->law->en : 0;
-}
-
 /* The law's output at the iterate, as a velocity. */
 static double law_output(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
-  return (sp->y[edge->row + i] + restitution(edge) * sp->y_m[edge->row + i]) / sp->h;
+  double e = ns_law_restitution(edge->inter->law, i, sp->theta);
+  return (sp->y[edge->row + i] + e * sp->y_m[edge->row + i]) / sp->h;
 }
 
 /* ---- the start of a step ---- */

@@ -1,6 +1,6 @@
 /*
 ** law.c
-** Componentwise nonsmooth laws.
+** What all nonsmooth laws have in common.
 */
 #include "model/law.h"
 
@@ -9,71 +9,16 @@
 
 #include "base/memory.h"
 
-static void set_bounds(NsLaw *law, double lb, double ub) {
-  for (int i = 0; i < law->size; i++) {
-    bool equation = law->kind == NS_LAW_EQUALITY || law->kind == NS_LAW_NORMAL_CONE || i < law->equalities;
-    bool relay = law->kind == NS_LAW_RELAY;
-    law->lower[i] = equation ? -INFINITY : relay ? lb : 0;
-    law->upper[i] = relay ? ub : INFINITY;
-  }
-}
+const NsLawClass *const ns_law_classes[] = {
+#define X(name) &ns_law_##name,
+    NS_LAW_LIST(X)
+#undef X
+};
 
-NsStatus ns_law_new(NsLaw **out, NsLawKind kind, int size, int equalities, double lb, double ub) {
-  *out = NULL;
-  NsLaw *law = ns_alloc(1, sizeof *law);
+NsStatus ns_law_new(NsLaw **out, const NsLawClass *class) {
+  NsLaw *law = *out = ns_alloc(1, class->bytes);
   if (!law) return NS_ENOMEM;
-  law->kind = kind;
-  law->size = size;
-  law->equalities = kind == NS_LAW_MIXED ? equalities : 0;
-  law->lower = ns_arena_doubles(&law->arena, size);
-  law->upper = ns_arena_doubles(&law->arena, size);
-  if (law->arena.failed) {
-    ns_law_free(law);
-    return NS_ENOMEM;
-  }
-  set_bounds(law, lb, ub);
-  *out = law;
-  return NS_OK;
-}
-
-NsStatus ns_law_new_impact(NsLaw **out, NsLawKind kind, int size, double en, double et, double mu) {
-  NsStatus status = ns_law_new(out, kind, size, 0, 0, 0);
-  NsLaw *law = *out;
-  if (status != NS_OK) return status;
-  law->en = en;
-  law->et = et;
-  law->mu = mu;
-  for (int i = 1; kind == NS_LAW_FRICTION && i < size; i++) law->lower[i] = -INFINITY;
-  return NS_OK;
-}
-
-bool ns_law_unilateral(const NsLaw *law) {
-  return law->kind == NS_LAW_IMPACT || law->kind == NS_LAW_FRICTION || law->kind == NS_LAW_COMPLEMENTARITY;
-}
-
-int ns_law_gaps(const NsLaw *law) {
-  if (law->kind == NS_LAW_IMPACT) return law->size;
-  return law->kind == NS_LAW_FRICTION ? 1 : 0;
-}
-
-NsStatus ns_law_new_cone(NsLaw **out, int size, int rows, const double *H, const double *K, const double *inside) {
-  NsStatus status = ns_law_new(out, NS_LAW_NORMAL_CONE, size, 0, 0, 0);
-  NsLaw *law = *out;
-  if (status != NS_OK) return status;
-  law->rows = rows;
-  law->H = ns_arena_matrix(&law->arena, rows, size);
-  law->K = ns_arena_doubles(&law->arena, rows);
-  law->inside = ns_arena_doubles(&law->arena, size);
-  if (law->arena.failed) {
-    ns_law_free(law);
-    *out = NULL;
-    return NS_ENOMEM;
-  }
-  if (rows > 0) {
-    memcpy(law->H, H, (size_t)rows * (size_t)size * sizeof *H);
-    memcpy(law->K, K, (size_t)rows * sizeof *K);
-  }
-  memcpy(law->inside, inside, (size_t)size * sizeof *inside);
+  law->class = class;
   return NS_OK;
 }
 
@@ -83,29 +28,88 @@ void ns_law_free(NsLaw *law) {
   ns_free(law);
 }
 
-const char *ns_law_name(NsLawKind kind) {
-  static const char *const names[] = {
-#define X(code, name) name,
-      NS_LAW_LIST(X)
-#undef X
-  };
-  return names[kind];
+static NsLawInterval bounds_of_row(const NsLaw *law, int row) {
+  if (law->class->bounds) return law->class->bounds(law, row);
+  bool tangent = law->class->joint && row > 0;
+  return (NsLawInterval){tangent || row < law->equalities ? -INFINITY : 0, INFINITY};
+}
+
+/* Those that have not been set. */
+static NsStatus make_bounds(NsLaw *law) {
+  bool lower = !law->lower, upper = !law->upper;
+  if (lower) law->lower = ns_arena_doubles(&law->arena, law->size);
+  if (upper) law->upper = ns_arena_doubles(&law->arena, law->size);
+  if (law->arena.failed) return NS_ENOMEM;
+  for (int i = 0; i < law->size; i++) {
+    NsLawInterval of = bounds_of_row(law, i);
+    if (lower) law->lower[i] = of.lower;
+    if (upper) law->upper[i] = of.upper;
+  }
+  return NS_OK;
+}
+
+NsStatus ns_law_complete(NsLaw *law, NsError *err) {
+  NsStatus status = law->class->complete ? law->class->complete(law, err) : NS_OK;
+  if (status != NS_OK) return status;
+  if (make_bounds(law) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  return ns_law_check(law, err);
+}
+
+NsStatus ns_law_clone(NsLaw **out, const NsLaw *from) {
+  NsStatus status = ns_law_new(out, from->class);
+  if (status != NS_OK) return status;
+  if (ns_fields_copy(from->class->fields, from, *out, &(*out)->arena)) return NS_OK;
+  ns_law_free(*out);
+  *out = NULL;
+  return NS_ENOMEM;
+}
+
+const char *ns_law_name(const NsLaw *law) {
+  return law->class->name;
+}
+
+unsigned ns_law_needs(const NsLaw *law) {
+  return law->class->needs(law);
+}
+
+bool ns_law_unilateral(const NsLaw *law) {
+  return law->class->unilateral;
+}
+
+NsLawGroup ns_law_group(const NsLaw *law, int row, bool open) {
+  if (open) return (NsLawGroup){1, 0, 0, 0};
+  if (law->class->group) return law->class->group(law, row);
+  return (NsLawGroup){1, law->lower[row], law->upper[row], 0};
+}
+
+double ns_law_restitution(const NsLaw *law, int row, double theta) {
+  return law->class->restitution ? law->class->restitution(law, row, theta) : 0;
+}
+
+int ns_law_constrained(const NsLaw *law) {
+  if (law->class->constrained) return law->class->constrained(law);
+  return law->class->joint ? 1 : law->size;
 }
 
 NsStatus ns_law_check(const NsLaw *law, NsError *err) {
-  if (law->closed) return ns_fail(err, NS_ECLOSED, "%s is closed", ns_law_name(law->kind));
+  if (law->closed) return ns_fail(err, NS_ECLOSED, "%s is closed", ns_law_name(law));
   for (int i = 0; i < law->size; i++) {
     double lb = law->lower[i], ub = law->upper[i];
     if (isnan(lb) || isnan(ub))
-      return ns_fail(err, NS_EARG, "%s: %s[%d] is nan", ns_law_name(law->kind), isnan(lb) ? "lb" : "ub", i + 1);
+      return ns_fail(err, NS_EARG, "%s: %s[%d] is nan", ns_law_name(law), isnan(lb) ? "lb" : "ub", i + 1);
     if (lb == INFINITY || ub == -INFINITY)
-      return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g are no interval", ns_law_name(law->kind),
+      return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g are no interval", ns_law_name(law),
                      i + 1, lb, i + 1, ub);
     if (lb > ub)
-      return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law->kind), i + 1, lb, i + 1,
+      return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law), i + 1, lb, i + 1,
                      ub);
   }
   return NS_OK;
+}
+
+int ns_law_gaps(const NsLaw *law) {
+  bool impact = law->class->unilateral && law->class->goes_with == NS_WITH_VELOCITIES;
+  return impact ? ns_law_constrained(law) : 0;
 }
 
 /* Whether lambda is in P but for rounding. */

@@ -80,19 +80,25 @@ static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *s
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
 
-/* A law with impacts is one between velocities; what mechanics has no scheme for is refused. */
+/* NS_WITH_... of a relation. */
+static unsigned sort_of_relation(const NsRelation *relation) {
+  if (ns_relation_family(relation) == NS_FIRST_ORDER) return NS_WITH_FIRST_ORDER;
+  return ns_relation_holds_at_position(relation) ? NS_WITH_POSITIONS : NS_WITH_VELOCITIES;
+}
+
+/* A law with impacts is one between velocities; mechanics has no scheme for polyhedra. */
 static NsStatus check_law(const NsInteraction *inter, NsError *err) {
-  NsLawKind law = inter->law->kind;
-  const char *relation = ns_relation_kind_name(inter->relation->kind);
-  bool impact = law == NS_LAW_IMPACT || law == NS_LAW_FRICTION;
-  bool velocities = ns_relation_family(inter->relation) == NS_MECHANICS &&
-                    !ns_relation_holds_at_position(inter->relation);
-  if (impact && !velocities)
-    return ns_fail(err, NS_EARG, "link: a %s goes with relations between velocities, and a %s is none",
-                   ns_law_name(law), relation);
-  if (law == NS_LAW_NORMAL_CONE && ns_relation_family(inter->relation) == NS_MECHANICS)
-    return ns_fail(err, NS_EARG, "link: a NormalConeNSL goes with first-order relations, and a %s is none", relation);
-  return NS_OK;
+  static const char *const words[] = {
+      [NS_WITH_FIRST_ORDER] = "first-order relations",
+      [NS_WITH_VELOCITIES] = "relations between velocities",
+      [NS_WITH_FIRST_ORDER | NS_WITH_VELOCITIES] = "first-order relations and those between velocities",
+      [NS_WITH_POSITIONS] = "relations between positions and forces",
+      [NS_WITH_FIRST_ORDER | NS_WITH_POSITIONS] = "first-order relations and those between positions and forces",
+      [NS_WITH_VELOCITIES | NS_WITH_POSITIONS] = "mechanical relations"};
+  unsigned goes_with = inter->law->class->goes_with;
+  if (goes_with & sort_of_relation(inter->relation)) return NS_OK;
+  return ns_fail(err, NS_EARG, "link: a %s goes with %s, and a %s is none", ns_law_name(inter->law), words[goes_with],
+                 ns_relation_kind_name(inter->relation->kind));
 }
 
 /* A relation goes with systems of its family. */

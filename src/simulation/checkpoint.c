@@ -14,11 +14,7 @@
 static void visit_laws(NsNsds *nsds, NsVisitor visitor, void *context) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     NsLaw *law = nsds->interactions[i]->law;
-    visitor(context, "lower", law->lower, (size_t)law->size * sizeof(double));
-    visitor(context, "upper", law->upper, (size_t)law->size * sizeof(double));
-    visitor(context, "en", &law->en, sizeof law->en);
-    visitor(context, "et", &law->et, sizeof law->et);
-    visitor(context, "mu", &law->mu, sizeof law->mu);
+    ns_fields_walk(law->class->fields, law, NS_FIELD_STATE, visitor, context);
   }
 }
 

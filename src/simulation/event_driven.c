@@ -12,6 +12,9 @@
 #include "base/memory.h"
 #include "simulation/event_parts.h"
 
+/* What the laws may need: joints, and contacts with restitution. */
+static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
+
 enum {
   MAX_SMOOTH_STEPS = 100000, /* from one event to the next or to the end of a step of the grid */
   RESOLVED = 300             /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
@@ -32,19 +35,20 @@ const char *ns_ed_name(const NsEventDriven *ed) {
 
 /* A contact that is left with a part of the velocity towards it closes again at once, for ever. */
 static NsStatus check_restitution(const NsInteraction *inter, const char *who, NsError *err) {
-  if (inter->law->kind != NS_LAW_IMPACT || inter->law->en >= 0) return NS_OK;
+  double e = ns_law_restitution(inter->law, 0, 1);
+  if (e >= 0) return NS_OK;
   return ns_fail(err, NS_EARG, "%s: interaction '%s' has the restitution %g; where impacts are located it is 0 or more", who,
-                 inter->name, inter->law->en);
+                 inter->name, e);
 }
 
 NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
-    if (inter->law->kind != NS_LAW_IMPACT && inter->law->kind != NS_LAW_EQUALITY)
+    if (ns_law_needs(inter->law) & ~event_driven_laws)
       return ns_fail(err, NS_EARG,
                      "%s: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
-                     who, inter->name, ns_law_name(inter->law->kind));
+                     who, inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who,
                      inter->name, ns_relation_kind_name(inter->relation->kind));
@@ -171,10 +175,10 @@ static void start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
     const NsInteraction *inter = ed->nsds->interactions[e];
-    bool unilateral = inter->law->kind == NS_LAW_IMPACT;
+    bool unilateral = ns_law_unilateral(inter->law);
     bool held = unilateral && inter->lambda_k[i - first] > 0;
     ed->rows[i] = (Row){.unilateral = unilateral,
-                        .restitution = unilateral ? inter->law->en : 0,
+                        .restitution = ns_law_restitution(inter->law, i - first, 1),
                         .state = held ? ROW_HELD : ROW_OPEN,
                         .straight = ns_motion_straight(ed->motion, i)};
     ed->reach[i] = inter->reach_k[i - first];

@@ -279,19 +279,27 @@ static void describe_relation(const Owner *owner, const NsRelation *r) {
   describe_contact(owner, r->contact);
 }
 
-/* What a law is but for its parameters. */
+/* The CONSTANT fields of a law: a count as it is, numbers by their hash. */
 static void describe_law(const Owner *owner, const NsLaw *law) {
-  if (law->equalities > 0) add_line(owner->text, "%s: equations of its law: %d", owner->name, law->equalities);
-  if (!law->H) return;
-  add_line(owner->text, "%s%s: polyhedron of %d rows %016" PRIx64 " %016" PRIx64, constants, owner->name, law->rows,
-           hash_of_numbers(law->H, (long)law->rows * law->size), hash_of_numbers(law->K, law->rows));
+  for (const NsField *field = law->class->fields; field->name; field++) {
+    size_t bytes;
+    const void *data = field->flags & NS_FIELD_CONSTANT ? ns_field_data(field, law, &bytes) : NULL;
+    uint64_t hash = HASH_START;
+    if (!data) continue;
+    hash_bytes(&hash, data, bytes);
+    if (field->type == NS_FIELD_COUNT)
+      add_line(owner->text, "%s: %s of its law: %d", owner->name, field->name, *(const int *)data);
+    else
+      add_line(owner->text, "%s%s: %s of its law: %d x %d %016" PRIx64, constants, owner->name, field->name,
+               ns_field_rows(field, law), ns_field_cols(field, law), hash);
+  }
 }
 
 static void describe_interaction(NsText *text, const NsInteraction *inter, int number) {
   char second[NS_NAME_SIZE + 8] = "";
   Owner owner = owner_of(text, "interaction", number, inter->name);
   if (inter->nds == 2) snprintf(second, sizeof second, " and %d", inter->ds[1]->index + 1);
-  add_line(text, "%s: %s of %d, %s, of dynamical system %d%s", owner.name, ns_law_name(inter->law->kind), inter->m,
+  add_line(text, "%s: %s of %d, %s, of dynamical system %d%s", owner.name, ns_law_name(inter->law), inter->m,
            ns_relation_kind_name(inter->relation->kind), inter->ds[0]->index + 1, second);
   if (inter->relation->nz > 0) add_line(text, "%s: %d parameters of its relation", owner.name, inter->relation->nz);
   describe_law(&owner, inter->law);

@@ -18,11 +18,11 @@
 
 typedef struct Kind {
   const char *name;
-  unsigned laws;
+  unsigned handles; /* NS_NEEDS_... of laws */
 } Kind;
 
 static const Kind kinds[] = {
-#define X(code, name, laws) {name, laws},
+#define X(code, name, handles) {name, handles},
     NS_OSNSP_LIST(X)
 #undef X
 };
@@ -115,19 +115,26 @@ void ns_osnsp_free(NsOsnsp *problem) {
   ns_free(problem);
 }
 
+/* The problems to advise where a law with such needs was refused; a user of cones has contacts beside it. */
+static const char *advise(unsigned needs, unsigned handles) {
+  if (needs & NS_NEEDS_POLYHEDRON) return "AVI";
+  if (needs & NS_NEEDS_CONES) return "FrictionContact or GenericMechanical";
+  if (handles & NS_NEEDS_CONES) return "GenericMechanical";
+  return needs & NS_NEEDS_BOX ? "Relay or MLCP" : "MLCP";
+}
+
 NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
+  const Kind *kind = &kinds[problem->kind];
+  unsigned cones = problem->dim == 2 ? NS_NEEDS_CONE_2D : problem->dim == 3 ? NS_NEEDS_CONE_3D : NS_NEEDS_CONES;
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
-    if (problem->dim && inter->law->kind == NS_LAW_FRICTION && inter->law->size != problem->dim)
-      return ns_fail(err, NS_EARG, "FrictionContact(%d): interaction '%s' is a contact of dimension %d", problem->dim,
+    unsigned needs = ns_law_needs(inter->law);
+    if (needs & ~kind->handles)
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kind->name, inter->name,
+                     ns_law_name(inter->law), advise(needs, kind->handles));
+    if (needs & NS_NEEDS_CONES & ~cones)
+      return ns_fail(err, NS_EARG, "%s(%d): interaction '%s' is a contact of dimension %d", kind->name, problem->dim,
                      inter->name, inter->law->size);
-    if (kinds[problem->kind].laws & 1u << inter->law->kind) continue;
-    return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kinds[problem->kind].name, inter->name,
-                   ns_law_name(inter->law->kind), inter->law->kind == NS_LAW_NORMAL_CONE ? "AVI"
-                   : inter->law->kind == NS_LAW_FRICTION  ? "FrictionContact or GenericMechanical"
-                   : problem->kind == NS_OSNSP_FRICTION   ? "GenericMechanical"
-                   : inter->law->kind == NS_LAW_RELAY     ? "Relay or MLCP"
-                                                          : "MLCP");
   }
   return NS_OK;
 }

@@ -11,27 +11,18 @@
 #include "solvers/polyhedron.h"
 #include "solvers/sparse_box.h"
 
-/* Sets of law kinds, as bits 1 << NsLawKind. */
-#define NS_LAWS_EQUATIONS (1u << NS_LAW_EQUALITY)
-#define NS_LAWS_UNILATERAL (1u << NS_LAW_COMPLEMENTARITY | 1u << NS_LAW_IMPACT)
-#define NS_LAWS_RELAYS    (NS_LAWS_EQUATIONS | NS_LAWS_UNILATERAL | 1u << NS_LAW_RELAY)
-#define NS_LAWS_BOXES     (NS_LAWS_RELAYS | 1u << NS_LAW_MIXED)
-#define NS_LAWS_CONVEX    (NS_LAWS_BOXES | 1u << NS_LAW_NORMAL_CONE)
-#define NS_LAWS_CONTACTS  (1u << NS_LAW_FRICTION)
-#define NS_LAWS_MECHANICS (NS_LAWS_BOXES | NS_LAWS_CONTACTS)
-
-/* X(code, name, the law kinds that it takes) */
-#define NS_OSNSP_LIST(X)                                     \
-  X(NS_OSNSP_LCP, "LCP", NS_LAWS_UNILATERAL)                 \
-  X(NS_OSNSP_RELAY, "Relay", NS_LAWS_RELAYS)                 \
-  X(NS_OSNSP_MLCP, "MLCP", NS_LAWS_BOXES)                    \
-  X(NS_OSNSP_EQUALITY, "Equality", NS_LAWS_EQUATIONS)        \
-  X(NS_OSNSP_AVI, "AVI", NS_LAWS_CONVEX)                     \
-  X(NS_OSNSP_FRICTION, "FrictionContact", NS_LAWS_CONTACTS)  \
-  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_LAWS_MECHANICS)
+/* X(code, name, which needs of laws it handles) */
+#define NS_OSNSP_LIST(X)                                                                  \
+  X(NS_OSNSP_LCP, "LCP", NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT)                           \
+  X(NS_OSNSP_RELAY, "Relay", NS_NEEDS_ROWS & ~(unsigned)NS_NEEDS_SORTS)                   \
+  X(NS_OSNSP_MLCP, "MLCP", NS_NEEDS_ROWS)                                                 \
+  X(NS_OSNSP_EQUALITY, "Equality", NS_NEEDS_EQUATION)                                     \
+  X(NS_OSNSP_AVI, "AVI", NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON)                             \
+  X(NS_OSNSP_FRICTION, "FrictionContact", NS_NEEDS_CONES)                                 \
+  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES)
 
 typedef enum NsOsnspKind {
-#define X(code, name, laws) code,
+#define X(code, name, handles) code,
   NS_OSNSP_LIST(X)
 #undef X
   NS_OSNSP_KINDS

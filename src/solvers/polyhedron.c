@@ -401,3 +401,26 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *gues
   if (!status && !exact) status = NS_ENOCONV;
   return finish(info, status);
 }
+
+static NsStatus solve_nearest(NsPolyhedron *work, NsArena *arena, int n, int m, const double *H, const double *K, double *z) {
+  double *M = ns_arena_matrix(arena, n, n), *q = ns_arena_doubles(arena, n), *w = ns_arena_doubles(arena, n);
+  NsSolverInfo info;
+  if (arena->failed) return NS_ENOMEM;
+  for (int i = 0; i < n; i++) M[i + (size_t)i * (size_t)n] = 1;
+  NsAvi avi = {n, m, M, q, H, K, NULL, NULL};
+  return ns_polyhedron_solve(work, &avi, NULL, z, w, NULL, &info);
+}
+
+NsStatus ns_polyhedron_nearest(int n, int m, const double *H, const double *K, double *z) {
+  NsPolyhedron *work = NULL;
+  NsArena arena = {0};
+  bool inside = true;
+  for (int r = 0; r < m; r++) inside = inside && K[r] <= 0;
+  memset(z, 0, (size_t)n * sizeof *z);
+  if (inside) return NS_OK;
+  NsStatus status = ns_polyhedron_new(&work, n, m);
+  if (status == NS_OK) status = solve_nearest(work, &arena, n, m, H, K, z);
+  ns_arena_release(&arena);
+  ns_polyhedron_free(work);
+  return status;
+}

@@ -47,4 +47,10 @@ NsBoxOptions *ns_polyhedron_options(NsPolyhedron *work);
 NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *guess, double *z, double *w,
                              double *mu, NsSolverInfo *info);
 
+/*
+** z (n) = the point of {H z >= K} nearest to 0, which is the solution for M = 1 and q = 0: 0 itself where all K <= 0.
+** Allocates its workspace. NS_ENOSOL or NS_ERAY: the set is empty; NS_ENOMEM, else as ns_polyhedron_solve.
+*/
+NsStatus ns_polyhedron_nearest(int n, int m, const double *H, const double *K, double *z);
+
 #endif

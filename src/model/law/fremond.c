@@ -1,0 +1,62 @@
+/*
+** fremond.c
+** FremondImpactFrictionNSL: a contact with a normal and one or two tangents, whose friction acts on the mean of the
+** velocities before and after the step. With the velocities u after and u_k before, the impulse P and the weight theta of the
+** scheme (1/2 where it is less):
+**
+**   0 <= u_N + en u_k,N  _|_  P_N >= 0,     v = theta u_T + (1 - theta) u_k,T,
+**   |P_T| <= mu P_N where v = 0, else P_T = -mu P_N v / |v|.
+**
+** For theta = 1/2 the work of the friction, P_T' (u_T + u_k,T) / 2, is -mu P_N |v|: each contact dissipates, whatever the
+** others do, also where an et of 0 makes energy. A contact that sticks turns its tangential velocity round,
+** u_T = -(1 - theta) / theta u_k,T; a larger theta damps that. The law of Coulomb is one of directions, so that a factor
+** of v changes nothing: u_T + (1 - theta) / theta u_k,T stands for it.
+**
+** Fremond, Rigid bodies collisions, Physics Letters A 204, 1995 (laws on the mean velocity); Acary, Energy conservation
+** and dissipation properties of time-integration methods for nonsmooth elastodynamics with contact, ZAMM 96, 2016.
+*/
+#include "model/law.h"
+
+typedef struct Fremond {
+  NsLaw base;
+  double en, et, mu;
+} Fremond;
+
+enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
+
+/* et, an argument as in NewtonImpactFrictionNSL, is 0: the law itself says what becomes of tangential velocities. */
+static const NsField fields[] = {NS_LAW_FIELDS(0),
+                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
+                                 NS_FIELD_A_NUMBER("en", Fremond, en, -1, 1, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("e", Fremond, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
+                                 NS_FIELD_A_NUMBER("et", Fremond, et, 0, 0, NS_FIELD_HIDDEN),
+                                 NS_FIELD_A_NUMBER("mu", Fremond, mu, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_END};
+
+static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
+
+static unsigned fremond_needs(const NsLaw *law) {
+  return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
+}
+
+static NsLawGroup fremond_group(const NsLaw *law, int row) {
+  (void)row;
+  return (NsLawGroup){law->size, 0, 0, ((const Fremond *)law)->mu};
+}
+
+static double fremond_restitution(const NsLaw *law, int row, double theta) {
+  return row == 0 ? ((const Fremond *)law)->en : theta > 0.5 ? (1 - theta) / theta : 1;
+}
+
+const char ns_law_fremond_text[] = "FremondImpactFrictionNSL";
+
+const NsLawClass ns_law_fremond = {.name = ns_law_fremond_text,
+                                   .bytes = sizeof(Fremond),
+                                   .fields = fields,
+                                   .arguments = arguments,
+                                   .goes_with = NS_WITH_VELOCITIES,
+                                   .unilateral = true,
+                                   .joint = true,
+                                   .needs = fremond_needs,
+                                   .group = fremond_group,
+                                   .restitution = fremond_restitution};

@@ -1,0 +1,52 @@
+/*
+** friction.c
+** NewtonImpactFrictionNSL: a contact with a normal and one or two tangents. Newton's law of impact with en for the normal
+** and et for the tangents, Coulomb's law with the coefficient mu between them. Acary and Brogliato, Numerical Methods for
+** Nonsmooth Dynamical Systems, 2008, section 3.9.
+*/
+#include "model/law.h"
+
+typedef struct Friction {
+  NsLaw base;
+  double en, et, mu;
+} Friction;
+
+enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
+
+static const NsField fields[] = {NS_LAW_FIELDS(0),
+                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
+                                 NS_FIELD_A_NUMBER("en", Friction, en, -1, 1, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("e", Friction, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
+                                 NS_FIELD_A_NUMBER("et", Friction, et, -1, 1, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu", Friction, mu, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_END};
+
+static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
+
+static unsigned friction_needs(const NsLaw *law) {
+  return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
+}
+
+static NsLawGroup friction_group(const NsLaw *law, int row) {
+  (void)row;
+  return (NsLawGroup){law->size, 0, 0, ((const Friction *)law)->mu};
+}
+
+static double friction_restitution(const NsLaw *law, int row, double theta) {
+  const Friction *self = (const Friction *)law;
+  (void)theta;
+  return row == 0 ? self->en : self->et;
+}
+
+const char ns_law_friction_text[] = "NewtonImpactFrictionNSL";
+
+const NsLawClass ns_law_friction = {.name = ns_law_friction_text,
+                                    .bytes = sizeof(Friction),
+                                    .fields = fields,
+                                    .arguments = arguments,
+                                    .goes_with = NS_WITH_VELOCITIES,
+                                    .unilateral = true,
+                                    .joint = true,
+                                    .needs = friction_needs,
+                                    .group = friction_group,
+                                    .restitution = friction_restitution};
