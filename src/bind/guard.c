@@ -192,8 +192,12 @@ void nsl_guard_begin(NslGuard *guard, lua_State *L) {
                       .mask = lua_gethookmask(L),
                       .count = lua_gethookcount(L)};
   ns_interrupt_watch();
-  if (depth++ == 0) ns_interrupt_clear(), enter(L);
-  else if (mine) atomic_store(&mine->thread, L);
+  if (depth++ > 0) {
+    if (mine) atomic_store(&mine->thread, L);
+    return;
+  }
+  if (!&nsi_interpreter) ns_interrupt_clear(); /* a signal that nslua has just got is still to be obeyed; it clears the flag then */
+  enter(L);
 }
 
 bool nsl_guard_end(const NslGuard *guard, lua_State *L) {
