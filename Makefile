@@ -40,7 +40,7 @@ OPT ?= -O2 -g
 
 # The specs that make longer runs of it when they are asked to.
 SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua \
-       spec/scripts/disks_in_a_box_spec.lua
+       spec/scripts/disks_in_a_box_spec.lua spec/simulation/going_on_spec.lua
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow

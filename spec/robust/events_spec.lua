@@ -1,9 +1,9 @@
 -- EventDriven in random places: no impact, release or rest is missed, whatever the grid, the offset, the mass, the units.
--- 150 places, NSLUA_RANDOM of them when that is set.
+-- 150 places, more in a long run, see campaign.lua.
 local ns = require "nslua"
 local events = require "simulation.events"
 
-local count = tonumber(os.getenv "NSLUA_RANDOM" or "") or 150
+local count = require "campaign"(150, 0.1)
 local random, g = math.random, events.g
 
 local function between(a, b) return a + (b - a) * random() end

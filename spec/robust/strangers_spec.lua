@@ -1,9 +1,8 @@
 -- A model feels no stranger: random models of every kind take the same steps, to the last bit, alone and beside others that
--- nothing joins to them. NSLUA_RANDOM of each kind (4 when it is not set; the long campaign takes its tenth part).
+-- nothing joins to them. 4 of each kind, more in a long run, see campaign.lua.
 local models = require "random_models"
 
-local asked = tonumber(os.getenv "NSLUA_RANDOM")
-local count = asked and math.max(1, asked // 10) or 4
+local count, long = require "campaign"(4, 0.05)
 
 -- States, inputs, outputs and multipliers of one description's objects, to the last bit.
 local function bits(o)
@@ -53,7 +52,7 @@ describe("random models beside strangers take the same steps:", function()
       end
     end)
   end
-  if asked then
+  if long then
     teardown(function() print(("strangers: %d models, %d differences"):format(tried, differences)) end)
   end
 end)

@@ -1,9 +1,9 @@
 -- The units of equations and unknowns never matter: random roots, complementarity problems and starts of DAEs, each as it
--- is and with every equation and every unknown scaled by a power of two from 2^-100 to 2^100. NSLUA_RANDOM gives the
--- number of each (200 when it is not set; a long run: NSLUA_RANDOM=20000).
+-- is and with every equation and every unknown scaled by a power of two from 2^-100 to 2^100. 200 of each, more in
+-- a long run, see campaign.lua.
 local ns = require "nslua"
 local random, inf = math.random, math.huge
-local COUNT = tonumber(os.getenv "NSLUA_RANDOM") or 200
+local COUNT = require "campaign"(200, 0.2)
 
 local function list(n, f)
   local v = {}

@@ -6,7 +6,7 @@ local frictions = dofile "spec/random_friction.lua"
 local mixed = require "random_mixed"
 local inf = math.huge
 
-local count = tonumber(os.getenv "NSLUA_RANDOM" or "") or 130
+local count = require "campaign"(130, 1)
 local RANGE = 100 -- exponents of the scales
 
 local function power() return 2.0 ^ math.random(-RANGE, RANGE) end

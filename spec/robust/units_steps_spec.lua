@@ -3,9 +3,8 @@
 -- the same iterations and the same bits but for those powers; else the same answer to the tolerance.
 local ns = require "nslua"
 
-local soak = os.getenv "NSLUA_SOAK"
 local random = math.random
-local COUNT = tonumber(os.getenv "NSLUA_RANDOM") or soak and 3000 or 60
+local COUNT = require "campaign"(60, 0.1)
 
 local function real() return 2 * random() - 1 end
 

@@ -1,9 +1,9 @@
 -- A run that goes on from a file, in a clone, or after its interactions were linked anew, gives the bits of one that was not
--- stopped: random models of every kind, stopped at random. NSLUA_RANDOM of each (6 when it is not set).
+-- stopped: random models of every kind, stopped at random. 6 of each, more in a long run, see campaign.lua.
 local host = require "host"
 local models = require "random_models"
 
-local count = tonumber(os.getenv "NSLUA_RANDOM" or 6)
+local count = require "campaign"(6, 0.01)
 local directory
 setup(function() directory = host.new_directory() end)
 teardown(function() host.remove(directory) end)
