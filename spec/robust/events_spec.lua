@@ -3,7 +3,7 @@
 local ns = require "nslua"
 local events = require "simulation.events"
 
-local count = require "campaign"(150, 0.1)
+local count, told = require "campaign"(150, 0.1)
 local random, g = math.random, events.g
 
 local function between(a, b) return a + (b - a) * random() end
@@ -217,5 +217,6 @@ describe("events in random places", function()
         end
       end
     end)
+    told("event-driven runs in other units", math.ceil(count * 0.2))
   end)
 end)

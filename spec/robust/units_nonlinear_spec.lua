@@ -3,7 +3,7 @@
 -- a long run, see campaign.lua.
 local ns = require "nslua"
 local random, inf = math.random, math.huge
-local COUNT = require "campaign"(200, 0.2)
+local COUNT, told = require "campaign"(200, 0.2)
 
 local function list(n, f)
   local v = {}
@@ -63,6 +63,7 @@ describe("units of equations and unknowns do not matter", function()
     end
     assert.is_true(solved >= 0.9 * COUNT, solved .. " of " .. COUNT)
     assert.equal(COUNT, same)
+    told("roots in other units", COUNT)
   end)
 
   it("to complementarity problems, dense and sparse: the same bits", function()
@@ -116,6 +117,7 @@ describe("units of equations and unknowns do not matter", function()
       end
     end
     assert.is_true(solved >= 0.9 * COUNT, solved .. " of " .. COUNT)
+    told("complementarity problems (mcp) in other units", COUNT)
   end)
 
   it("to models: a problem moves however small its numbers are", function()
@@ -175,6 +177,7 @@ describe("units of equations and unknowns do not matter", function()
         assert.truthy(message:find("the start is not consistent: equation 1 has the residual", 1, true), message)
       end
     end
+    told("starts of DAEs in other units", COUNT)
   end)
 end)
 

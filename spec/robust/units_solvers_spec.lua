@@ -6,7 +6,7 @@ local frictions = dofile "spec/random_friction.lua"
 local mixed = require "random_mixed"
 local inf = math.huge
 
-local count = require "campaign"(130, 1)
+local count, told = require "campaign"(130, 1)
 local RANGE = 100 -- exponents of the scales
 
 local function power() return 2.0 ^ math.random(-RANGE, RANGE) end
@@ -131,6 +131,7 @@ describe("units of " .. count .. " random box problems", function()
           assert.is_true(equal(a.w[i], b.w[i] / R[i]), label)
         end
       end
+      told("box problems in other units, " .. form, count)
     end)
 
     it("have nothing to do with strangers, " .. form, function()
@@ -154,6 +155,7 @@ describe("units of " .. count .. " random box problems", function()
           if b.success then assert.is_true(equal(a.w[i], b.w[at + i]), label) end
         end
       end
+      told("box problems beside strangers, " .. form, count)
     end)
   end
 
@@ -199,6 +201,7 @@ describe("units of " .. count .. " random friction problems", function()
           for i = 1, #p.q do assert.is_true(equal(a.r[i], b.r[i] * C[i]), label) end
         end
       end
+      told("friction problems in other units, " .. dim .. "D", count)
     end)
 
     it(("have nothing to do with strangers, %dD"):format(dim), function()
@@ -214,6 +217,7 @@ describe("units of " .. count .. " random friction problems", function()
           for i = 1, #p.q do assert.is_true(equal(a.r[i], b.r[at + i]), ("%s, number %d"):format(name, k)) end
         end
       end
+      told("friction problems beside strangers, " .. dim .. "D", count)
     end)
   end
 
@@ -276,6 +280,7 @@ describe("units of " .. count .. " random problems of rows and contacts", functi
         if a.success then assert.is_true(equal(a.z[i], b.z[i] * C[i]), label) end
       end
     end
+    told("problems of rows and contacts in other units", count)
   end)
 
   it("have nothing to do with strangers", function()
@@ -293,6 +298,7 @@ describe("units of " .. count .. " random problems of rows and contacts", functi
         end
       end
     end
+    told("problems of rows and contacts beside strangers", count)
   end)
 end)
 

@@ -4,7 +4,7 @@
 local ns = require "nslua"
 
 local random = math.random
-local COUNT = require "campaign"(60, 0.1)
+local COUNT, told = require "campaign"(60, 0.1)
 
 local function real() return 2 * random() - 1 end
 
@@ -306,6 +306,7 @@ describe("units do not matter to a step:", function()
       end
       assert.equal("0 wrong", ("%d wrong%s"):format(wrong, first and ", " .. first or ""))
       assert.is_true(failed <= COUNT / 10, failed .. " failed")
+      told("steps in other units, " .. name, 2 * COUNT)
     end)
   end
 end)
