@@ -55,7 +55,7 @@ names.module = {
     .. "a choice" },
   { "SICONOS_GLOBAL_FRICTION_*", "nothing: `ns.FrictionContact(dim)` takes its solver by itself" },
   { "SICONOS_GENERIC_MECHANICAL_*", "nothing: `ns.GenericMechanical()` takes its solver by itself" },
-  { "SICONOS_NCP_*", "`ns.numerics.mcp { F = F, lower = 0 }`" },
+  { "SICONOS_NCP_*", "`ns.numerics.mcp { F = F, z0 = z0 }`: its bounds are 0 and infinity when none are given" },
   { "SICONOS_MCP_*", "`ns.numerics.mcp { F = F, lower = lower }`" },
   { "SICONOS_TS_*", "nothing: a linear model takes one iteration; `osi:setLinearlyImplicit(true)` for one of "
     .. "nonlinear mechanics" },
