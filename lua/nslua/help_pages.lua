@@ -249,11 +249,17 @@ local function turns(block)
   return kind == "item" or kind == "paragraph" and block[1]:find "^`ns%." or kind == "row" and not block.header
 end
 
--- The block of an entry, and after a paragraph what belongs to it.
+-- The block of an entry, and after a paragraph what belongs to it: of a list the items, when the first one tells of a
+-- method of what the entry makes, `model:solve()` of numerics.model.
 local function show_entry(entry, width)
   local section, block = entry.block.section, entry.block
   local list, at = { block }, index_of(section, block) + 1
-  while block.kind == "paragraph" and section.blocks[at] and not turns(section.blocks[at]) do
+  local method, listed = "^`" .. entry.name:match "[%w_]+$" .. ":", false
+  local function belongs(other)
+    listed = other.kind == "item" and (listed or other[1]:find(method) ~= nil)
+    return listed or not turns(other)
+  end
+  while block.kind == "paragraph" and section.blocks[at] and belongs(section.blocks[at]) do
     list[#list + 1], at = section.blocks[at], at + 1
   end
   if block.kind == "row" then
@@ -323,7 +329,7 @@ local function method_answer(book, class, method, width, object)
   local told, mentioned = {}, {}
   for _, found in ipairs(book.methods[method] or {}) do
     local classes = found.classes
-    local list = #classes > 0 and told or mentioned
+    local list = (#classes > 0 or not found.receiver) and told or mentioned
     local of_object = not object or list == told or found.receiver == object
     if of_object and (class == nil or found.receiver == class or is_in(class, classes)) then
       local of = class or #classes > 0 and table.concat(classes, ", ") or found.block.section.title

@@ -71,6 +71,14 @@ describe("help.text", function()
     assert.is_nil(text:find("ns.root", 1, true))
   end)
 
+  it("shows the methods of a model after the function that makes it", function()
+    local text = help.text "numerics.model"
+    for _, part in ipairs { "* model:variable{lower=", "* Expressions: arithmetic", "* model:value(x), x:value()" } do
+      assert.truthy(text:find(part, 1, true), part)
+    end
+    assert.is_nil(text:find("Geometry for bodies", 1, true))
+  end)
+
   it("shows a section by its heading, in any case of letters", function()
     local text = help.text "half-planes"
     assert.truthy(text:find "^Half%-planes\n")
@@ -147,6 +155,9 @@ describe("help.text", function()
       assert.equal(1, (text:find(help.text(class .. ":" .. method), 1, true)), case[1])
       if case[2] then assert.truthy(text:find("\n\n" .. case[2] .. "\n", 1, true), case[1]) end
     end
+    local events = help.text "EventDriven:events"
+    assert.equal(1, (events:find(help.text "TimeStepping:events", 1, true)))
+    assert.truthy(events:find("\n\nEvents\n* :events(): what happened at contacts", 1, true))
     assert.is_nil(help.text("line:distance"):find("plane:distance", 1, true))
     assert.truthy(help.text("line:distance"):find("line:distance(x, y)", 1, true))
   end)
