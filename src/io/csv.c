@@ -11,8 +11,8 @@
 #include "io/file.h"
 #include "io/number.h"
 
-/* LONGEST_NUMBER: bytes of a number with a decimal comma. SAMPLE_ROWS: rows that tell the separator; names and a few rows do. FIRST_ROWS: names and
-   one row, which tell it of a file in which a later row is too long or too short. */
+/* LONGEST_NUMBER: bytes of a number with a decimal comma. SAMPLE_ROWS: rows that tell the separator; names and a few rows
+   do. FIRST_ROWS: names and one row, which tell it where a later row is too long or too short. */
 enum { LONGEST_NUMBER = 512, SAMPLE_ROWS = 20, FIRST_ROWS = 2 };
 
 #define MARK "\xef\xbb\xbf" /* the byte order mark of UTF-8 */
