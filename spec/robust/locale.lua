@@ -50,6 +50,8 @@ end
 write("semicolons.csv", "a;b\n1;0,5\n")
 print(ns.load(path "semicolons.csv").b)
 
+print(ns.solve_ivp(function(t, y) return { -y[1] } end, { 0.5, 1.25 }, { 1 }))
+
 -- ---- pages, films, pictures ----
 
 local function animation(file)
