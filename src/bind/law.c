@@ -61,13 +61,13 @@ static int new_mixed(lua_State *L) {
 
 static double restitution(lua_State *L, int idx, const char *who, const char *what) {
   double value = nsl_finite(L, idx, who, what);
-  if (value < -1 || value > 1) luaL_error(L, "%s: %s: expected a number in [-1, 1], got %f", who, what, value);
+  if (value < -1 || value > 1) nsl_error(L, "%s: %s: expected a number in [-1, 1], got %f", who, what, value);
   return value;
 }
 
 static double friction(lua_State *L, int idx, const char *who) {
   double mu = nsl_finite(L, idx, who, "mu");
-  if (mu < 0) luaL_error(L, "%s: mu: expected 0 or more, got %f", who, mu);
+  if (mu < 0) nsl_error(L, "%s: mu: expected 0 or more, got %f", who, mu);
   return mu;
 }
 
