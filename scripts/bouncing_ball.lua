@@ -109,7 +109,7 @@ print(told.rest and ("at rest from %.6g on"):format(told.rest) or "not at rest y
 print(("deepest penetration: %.1e"):format(told.deepest))
 if told.energy then
   local start, energy = told.start, told.energy
-  local line = "energy: %.12g at the start, %.12g at the end; impacts took %.12g, the scheme %.3g, the rest is %.1e"
+  local line = "energy: %.12g at the start, %.12g at the end; impacts took %.12g, the scheme %.3g, rounding %.1e"
   print(line:format(start.total, energy.total, -energy.impacts, -energy.numerical,
     energy.total - start.total - energy.impacts - energy.numerical - energy.forces))
 end

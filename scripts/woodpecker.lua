@@ -74,8 +74,9 @@ for k, t in simu:steps() do
 end
 local energy = simu:energy()
 
-print(("mu = %g, e = %g, h = %g, %d steps, %d knocks of the beak\n"):format(opt.mu, opt.e, opt.h, #rows, #knocks))
-print "         t     height (mm)   since the last one (s)   down (mm)"
+print(("mu = %g, e = %g, h = %g, %d steps, the beak knocks %s"):format(opt.mu, opt.e, opt.h, #rows,
+  #knocks == 1 and "once" or #knocks .. " times"))
+if #knocks > 1 then print "\n         t     height (mm)   since the last one (s)   down (mm)" end
 for i = math.max(2, #knocks - 7), #knocks do
   local now, last = knocks[i], knocks[i - 1]
   print(("%10.6g %15.7g %24.5g %11.5g"):format(now[1], 1e3 * now[2], now[1] - last[1], 1e3 * (last[2] - now[2])))

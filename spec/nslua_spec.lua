@@ -303,7 +303,7 @@ m
         assert.matches("^> An expression shows its value", (repl(line .. "\n")))
       end
       local out = repl "?nothing_of_this_name\n"
-      assert.truthy(out:find("there is no help about nothing_of_this_name", 1, true) or
+      assert.truthy(out:find("help: nothing is known of 'nothing_of_this_name'; ns.help() lists the names", 1, true) or
         out:find("there are no help texts: the module nslua.help is not installed; see docs/reference.md", 1, true))
     end)
 
@@ -334,6 +334,8 @@ m
       says("?b", "FirstOrderLinearTIDS, FirstOrderLinearDS, FirstOrderNonLinearDS\n* :M(), :A(), :b()")
       says("?load", "* ns.load(file)")
       says("?thing:argmax", "vector, matrix\n")
+      says("?ns.SICONOS_LCP_LEMKE", "help: 'SICONOS_LCP_LEMKE' is a name of Siconos; in its place: ns.LCP { solver =")
+      says("?observe", "help: there is no 'observe'; it occurs in\n")
       for _, line in ipairs { "?ns", "help(ns)", "ns.help()" } do says(line, 'help(name), help(object), help "Section"') end
       assert.matches("\n  %?ns +all names", (repl "help()\n"))
     end)

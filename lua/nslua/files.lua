@@ -85,8 +85,8 @@ function Columns:__tostring()
   local unread = {}
   for name in pairs(record.unread) do unread[#unread + 1] = tostring(name) end
   table.sort(unread)
-  return ("columns (%d rows): %s%s"):format(record.rows, table.concat(record.names, ", "),
-    #unread > 0 and "; not read: " .. table.concat(unread, ", ") or "")
+  return ("columns (%d row%s): %s%s"):format(record.rows, record.rows == 1 and "" or "s",
+    table.concat(record.names, ", "), #unread > 0 and "; not read: " .. table.concat(unread, ", ") or "")
 end
 
 local function new_columns(names, arrays, extras)

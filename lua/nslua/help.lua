@@ -4,6 +4,7 @@
 -- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
 -- nil or ns itself: the index of names.
 local pages = require "nslua.help_pages"
+local porting = require "nslua.names"
 
 local help = {}
 local ns, book -- book: what was read, once
@@ -101,10 +102,29 @@ local function near(b, word)
   return found
 end
 
+-- The name of the reference, of a method too, that is nearest to one that is not in it; nil for what is no name.
+local function nearest_name(b, name)
+  local short = name:gsub("^ns%.", ""):match "^[%w_.]+$" or name:match "^[%w_]*:([%w_]+)$"
+  if not short then return nil end
+  local list = {}
+  local function offer(other)
+    if 2 * #other >= #short then list[#list + 1] = other end -- a short word within a long one is not near
+  end
+  for _, other in ipairs(b.names) do offer(other) end
+  for method in pairs(b.methods) do offer(method) end
+  return porting.nearest(short, list)
+end
+
 local function not_found(b, x, name, width)
   if not name then return ("help: nothing is known of this %s; ns.help() lists the names"):format(type(x)) end
+  local instead = porting.of_siconos(name:match "[%w_]+$" or name)
+  if instead then return "help: " .. instead end
   local found = near(b, name)
-  if #found == 0 then return ("help: nothing is known of '%s'; ns.help() lists the names"):format(name) end
+  if #found == 0 then
+    local nearest = nearest_name(b, name)
+    return ("help: nothing is known of '%s'; %sns.help() lists the names"):format(name,
+      nearest and ("the nearest is '%s'; "):format(nearest) or "")
+  end
   local lines = pages.wrap(table.move(found, 1, math.min(#found, 24), 1, {}), width, "  ", "  ", "  ")
   return ("help: there is no '%s'; it occurs in\n%s"):format(name, lines)
 end

@@ -249,11 +249,17 @@ local function turns(block)
   return kind == "item" or kind == "paragraph" and block[1]:find "^`ns%." or kind == "row" and not block.header
 end
 
--- The block of an entry, and after a paragraph what belongs to it.
+-- The block of an entry, and after a paragraph what belongs to it: of a list the items, when the first one tells of a
+-- method of what the entry makes, `model:solve()` of numerics.model.
 local function show_entry(entry, width)
   local section, block = entry.block.section, entry.block
   local list, at = { block }, index_of(section, block) + 1
-  while block.kind == "paragraph" and section.blocks[at] and not turns(section.blocks[at]) do
+  local method, listed = "^`" .. entry.name:match "[%w_]+$" .. ":", false
+  local function belongs(other)
+    listed = other.kind == "item" and (listed or other[1]:find(method) ~= nil)
+    return listed or not turns(other)
+  end
+  while block.kind == "paragraph" and section.blocks[at] and belongs(section.blocks[at]) do
     list[#list + 1], at = section.blocks[at], at + 1
   end
   if block.kind == "row" then
@@ -317,18 +323,21 @@ local function where(section)
   return ("(help \"%s\" shows the section)"):format(pages.top(section).title)
 end
 
--- The method, of one class or of all that have it.
-local function method_answer(book, class, method, width)
-  local parts = {}
+-- The method, of one class, or (class nil) of all that have it. What tells of methods of a class comes first; what
+-- mentions `object:method` in a text comes after it, of one object alone when `object` is given.
+local function method_answer(book, class, method, width, object)
+  local told, mentioned = {}, {}
   for _, found in ipairs(book.methods[method] or {}) do
     local classes = found.classes
-    if class == nil or found.receiver == class or is_in(class, classes) then
-      local receiver = #classes > 0 and class or found.receiver or found.block.section.title
-      local of = class and receiver or #classes > 0 and table.concat(classes, ", ") or receiver
-      parts[#parts + 1] = pages.wrap(of, width, "", "") .. "\n" .. show(found.block, width)
+    local list = (#classes > 0 or not found.receiver) and told or mentioned
+    local of_object = not object or list == told or found.receiver == object
+    if of_object and (class == nil or found.receiver == class or is_in(class, classes)) then
+      local of = class or #classes > 0 and table.concat(classes, ", ") or found.block.section.title
+      list[#list + 1] = pages.wrap(of, width, "", "") .. "\n" .. show(found.block, width)
     end
   end
-  return #parts > 0 and table.concat(parts, "\n\n") or nil
+  table.move(mentioned, 1, #mentioned, #told + 1, told)
+  return #told > 0 and table.concat(told, "\n\n") or nil
 end
 
 -- The names of a table of functions, such as numerics.
@@ -369,10 +378,11 @@ function pages.answer(book, name, width)
   local class, method = short:match "^(.-)[:.]([%a_][%w_]*)$"
   local text = entry_answer(book, short, width)
   if not text and class and class ~= "" then
-    text = method_answer(book, class, method, width)
-    local object = short:find(":", 1, true) and not book.of_class[class] -- the name of a variable
-    if not text and object then
-      text = method_answer(book, nil, method, width) or member_answer(book, method, width)
+    if short:find(":", 1, true) and not book.of_class[class] then -- the name of a variable
+      text = method_answer(book, nil, method, width, class) or method_answer(book, nil, method, width) or
+        member_answer(book, method, width)
+    else
+      text = method_answer(book, class, method, width)
     end
   end
   if not text then text = method_answer(book, nil, short:gsub("^:", ""), width) end

@@ -37,7 +37,7 @@ end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
-ns.plot = lazy.table(function() return require "nslua.plot" end)
+ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
 ns.polygon = lazy.table(function() return require "nslua.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)

@@ -319,7 +319,8 @@ local function make(ns)
     end
     if #open ~= #model.equations then
       local list = #open > 0 and ": " .. names_of(open) or ""
-      fail(("solve: %d equations for %d free variables without one%s"):format(#model.equations, #open, list))
+      fail(("solve: expected an equation for each free variable without a condition, got %d for %d%s"):format(
+        #model.equations, #open, list))
     end
     for k, v in ipairs(open) do out[v.index] = model.equations[k] end
     return out

@@ -55,7 +55,7 @@ names.module = {
     .. "a choice" },
   { "SICONOS_GLOBAL_FRICTION_*", "nothing: `ns.FrictionContact(dim)` takes its solver by itself" },
   { "SICONOS_GENERIC_MECHANICAL_*", "nothing: `ns.GenericMechanical()` takes its solver by itself" },
-  { "SICONOS_NCP_*", "`ns.numerics.mcp { F = F, lower = 0 }`" },
+  { "SICONOS_NCP_*", "`ns.numerics.mcp { F = F, z0 = z0 }`: its bounds are 0 and infinity when none are given" },
   { "SICONOS_MCP_*", "`ns.numerics.mcp { F = F, lower = lower }`" },
   { "SICONOS_TS_*", "nothing: a linear model takes one iteration; `osi:setLinearlyImplicit(true)` for one of "
     .. "nonlinear mechanics" },
@@ -166,16 +166,25 @@ local function sorted_keys(t)
   return list
 end
 
+-- "there is none here: ...", "nothing is needed in its place: ...", "in its place: ...", of an entry's text.
+local function place(instead)
+  local none, nothing = instead:match "^none: (.*)", instead:match "^nothing: (.*)"
+  if none then return "there is none here: " .. none end
+  if nothing then return "nothing is needed in its place: " .. nothing end
+  return "in its place: " .. instead
+end
+
 local function message(who, what, name, instead, list)
   local text = ("%s: it has no %s'%s'"):format(who, what, name)
-  if not instead then
-    local near = names.nearest(name, list)
-    return near and ("%s; the nearest is '%s'"):format(text, near) or text
-  end
-  local none, nothing = instead:match "^none: (.*)", instead:match "^nothing: (.*)"
-  if none then return ("%s; there is none here: %s"):format(text, none) end
-  if nothing then return ("%s; nothing is needed in its place: %s"):format(text, nothing) end
-  return ("%s; in its place: %s"):format(text, instead)
+  if instead then return ("%s; %s"):format(text, place(instead)) end
+  local near = names.nearest(name, list)
+  return near and ("%s; the nearest is '%s'"):format(text, near) or text
+end
+
+--- What is said of a name of Siconos, of a module or of a method; nil for one that is in neither list.
+function names.of_siconos(name)
+  local instead = names.instead(names.module, name) or names.instead(names.methods, name)
+  return instead and ("'%s' is a name of Siconos; %s"):format(name, place(instead)) or nil
 end
 
 -- For a module's table `t` that has no such name.

@@ -41,15 +41,16 @@ function help.about_variable(name, value)
   return ("there is no help about %s, a %s of yours%s"):format(name, class_of(value) or type(value), methods)
 end
 
---- The text for a method by its class, for a value, or for the name of one; nil when there is none, nil and a message
---- without texts at all.
+--- The text for a method by its class, for a value, or for the name of one; nil when there is none, with a message
+--- where there is more to say: what is near the name, or that there are no texts at all.
 function help.text(value, name, method)
   local good, texts = pcall(require, "nslua.help")
   if not good then
     return nil, "there are no help texts: the module nslua.help is not installed; see docs/reference.md"
   end
   local text = method and texts.text(method) or value ~= nil and texts.text(value) or nil
-  return text or name and texts.text(name) or nil
+  if text or not name then return text end
+  return texts.text(name)
 end
 
 return help

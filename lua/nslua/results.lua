@@ -6,6 +6,7 @@
 -- The columns of a result are t, y1 ..., and ydot1 ... of a DAE. A field comes before a method of its name.
 local core = require "nslua.core"
 local where = require "nslua.where"
+local format = core.number_support.format
 
 local meta = core.result_meta
 local results = { methods = {} }
@@ -140,8 +141,8 @@ function results.__tostring(self)
   local names, arrays = results.columns(self)
   local t, n = arrays[1], 0
   for _, name in ipairs(names) do n = n + (name:match "^y%d+$" and 1 or 0) end
-  return ("solution (%s): %d time%s%s, %d unknown%s"):format(self.message, #t, #t == 1 and "" or "s",
-    #t > 0 and (", t = %s .. %s"):format(t[1], t[#t]) or "", n, n == 1 and "" or "s")
+  return format("solution (%s): %d time%s%s, %d unknown%s", self.message, #t, #t == 1 and "" or "s",
+    #t > 0 and format(", t = %s .. %s", t[1], t[#t]) or "", n, n == 1 and "" or "s")
 end
 
 return results

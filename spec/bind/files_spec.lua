@@ -178,6 +178,19 @@ describe("load", function()
     assert.same({ "a;b", "c" }, csv "a;b,c\n1,2\n":names())
     assert.same({ "a;b" }, csv "a;b\n1\n2\n":names())
     assert.same({ "1.234", 0.5 }, csv "a;b\n1;1.234\n3;0,5\n".b) -- in a file of decimal commas
+    assert.equal("columns (1 row): a, b", tostring(csv "a;b\n1;2\n"))
+  end)
+
+  it("of a later row of another length is an error, whatever stands between cells", function()
+    for _, separator in ipairs { ",", ";", "\t" } do
+      for _, row in ipairs { "5,6,7", "5" } do
+        local text = "a,b\n1,2\n3,4\n" .. row .. "\n"
+        host.write(path "c.csv", (text:gsub(",", separator)))
+        assert.matches("line 4: expected 2 cells, got " .. (row == "5" and "1" or "3"), message(ns.load, path "c.csv"))
+      end
+    end
+    host.write(path "c.csv", "0,5;1,25\n0,6;1,5\n0,7\n")
+    assert.matches("line 3: expected 2 cells, got 1", message(ns.load, path "c.csv"))
   end)
 
   it("is told what stands between cells, and in numbers", function()

@@ -71,6 +71,14 @@ describe("help.text", function()
     assert.is_nil(text:find("ns.root", 1, true))
   end)
 
+  it("shows the methods of a model after the function that makes it", function()
+    local text = help.text "numerics.model"
+    for _, part in ipairs { "* model:variable{lower=", "* Expressions: arithmetic", "* model:value(x), x:value()" } do
+      assert.truthy(text:find(part, 1, true), part)
+    end
+    assert.is_nil(text:find("Geometry for bodies", 1, true))
+  end)
+
   it("shows a section by its heading, in any case of letters", function()
     local text = help.text "half-planes"
     assert.truthy(text:find "^Half%-planes\n")
@@ -139,6 +147,21 @@ describe("help.text", function()
     assert.is_nil((help.text "thing:nothing"))
   end)
 
+  it("tells of the methods of classes first, and after them of texts that mention the variable", function()
+    for _, case in ipairs { { "simu:run", "Checkpoints" }, { "simu:clone", "Relations" }, { "sol:animate" } } do
+      local method = case[1]:match ":(.*)"
+      local class = case[1]:find "^simu" and "TimeStepping" or "solution"
+      local text = help.text(case[1])
+      assert.equal(1, (text:find(help.text(class .. ":" .. method), 1, true)), case[1])
+      if case[2] then assert.truthy(text:find("\n\n" .. case[2] .. "\n", 1, true), case[1]) end
+    end
+    local events = help.text "EventDriven:events"
+    assert.equal(1, (events:find(help.text "TimeStepping:events", 1, true)))
+    assert.truthy(events:find("\n\nEvents\n* :events(): what happened at contacts", 1, true))
+    assert.is_nil(help.text("line:distance"):find("plane:distance", 1, true))
+    assert.truthy(help.text("line:distance"):find("line:distance(x, y)", 1, true))
+  end)
+
   it("gives the index for ns", function()
     assert.equal(help.text(), help.text(ns))
     assert.equal(help.text(), help.text "ns")
@@ -180,6 +203,23 @@ describe("what help says of the unknown", function()
     assert.truthy(second("lagrangia"):find("^help: there is no 'lagrangia'; it occurs in\n  Lagrangian"))
     assert.truthy(second("Zeno accumulation") == "help: nothing is known of 'Zeno accumulation'; ns.help() lists the names")
     assert.truthy(second("broad phase") == "help: nothing is known of 'broad phase'; ns.help() lists the names")
+  end)
+
+  it("says what stands in the place of a name of Siconos", function()
+    local lemke = [[help: 'SICONOS_LCP_LEMKE' is a name of Siconos; in its place: ns.LCP { solver = "lemke" }]]
+    assert.equal(lemke, second "SICONOS_LCP_LEMKE")
+    assert.equal(lemke, second "ns.SICONOS_LCP_LEMKE")
+    assert.matches("^help: 'setNewtonOptions' is a name of Siconos; nothing is needed in its place: a linear model",
+      second "simu:setNewtonOptions")
+    assert.equal("help: 'ZeroOrderHoldOSI' is a name of Siconos; there is none here: a loop by hand sets parameters "
+      .. "between two steps", second "ZeroOrderHoldOSI")
+  end)
+
+  it("names the nearest of the names and methods", function()
+    assert.equal("help: nothing is known of 'ns.TimeSteping'; the nearest is 'TimeStepping'; ns.help() lists the names",
+      second "ns.TimeSteping")
+    assert.equal("help: nothing is known of 'simu:setNewtonTolerence'; the nearest is 'setNewtonTolerance'; "
+      .. "ns.help() lists the names", second "simu:setNewtonTolerence")
   end)
 
   it("names the type of a value", function()

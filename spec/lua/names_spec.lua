@@ -24,6 +24,7 @@ describe("a name that ns does not have", function()
     assert.equal("ns: it has no 'quux'", message(function() return ns.quux end))
     assert.equal("ns.numerics: it has no 'LCP'; the nearest is 'lcp'", message(function() return ns.numerics.LCP end))
     assert.equal("ns.contact: it has no 'planes'; the nearest is 'plane'", message(function() return ns.contact.planes end))
+    assert.equal("ns.plot: it has no 'savfig'; the nearest is 'savefig'", message(function() return ns.plot.savfig end))
     for _, where in ipairs { "ns.polygon.intrsection", "ns.polygon.intrsection" } do -- its file is read by the first
       local lazily, text = pcall(load("local ns = ...\n\nreturn " .. where, "@user.lua"), ns)
       assert.is_false(lazily)

@@ -619,7 +619,7 @@ describe("matplotlib's names", function()
     ax:set_xlabel "X":set_ylabel "Y":set_title "T":set_xlim(0, 1):set_ylim { 2, 3 }:set_yscale "log":set_aspect "equal"
     assert.same({ "X", "Y", "T", "equal", true }, { ax.names.x, ax.names.y, ax.heading, ax.aspect, ax.logs.y })
     assert.same({ x = { 0, 1 }, y = { 2, 3 } }, ax.limits)
-    assert.is_nil(plot.set_xlabel)
+    assert.is_nil(rawget(plot, "set_xlabel"))
     local options = { lw = 1, linewidth = 2 }
     assert.equal("plot: lw and linewidth are one option; both are given", message(ax.plot, ax, { 1, 2 }, options))
     assert.same({ lw = 1, linewidth = 2 }, options)

@@ -185,6 +185,10 @@ describe("Ctrl-C at the prompt", function()
     terminal:line("M = 2 * ns.eye(1000) for i = 2, 1000 do M[i][i - 1], M[i - 1][i] = -1, -1 end", "\n> *$")
     stops("print 'up' ns.numerics.lcp { M = M, q = ones(1000) * -1, solver = 'pgs', max_iterations = 2^31 - 1 }",
       "interrupted")
+    -- Murty's problem: his own method, of principal pivots, takes 2^60 of them.
+    terminal:line("M = ns.eye(60) for i = 1, 60 do for j = i + 1, 60 do M[i][j] = 2 end end", "\n> *$")
+    stops("print 'up' ns.numerics.lcp { M = M, q = ones(60) * -1, solver = 'principal', max_iterations = 2^31 - 1 }",
+      "lcp: interrupted")
     terminal:line("options = { max_step = 1e-3, t_eval = { 0, 1e9 } }", "\n> *$")
     stops("print 'up' ns.solve_ivp(function(t, y) return { y[2], -y[1] } end, { 0, 1e9 }, { 1, 0 }, options)", "interrupted")
     stops("print 'up' ns.numerics.mcp { F = function(z) return { z[1] + (function() while true do end end)() } end, z0 = { 1 } }",

@@ -50,6 +50,11 @@ end
 write("semicolons.csv", "a;b\n1;0,5\n")
 print(ns.load(path "semicolons.csv").b)
 
+print(ns.solve_ivp(function(t, y) return { -y[1] } end, { 0.5, 1.25 }, { 1 }))
+
+print(select(2, pcall(ns.EulerMoreauOSI, 2.5)))
+print(select(2, pcall(function() ns.NonSmoothDynamicalSystem(0.5, 0.25) end)))
+
 -- ---- pages, films, pictures ----
 
 local function animation(file)

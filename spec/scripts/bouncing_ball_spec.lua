@@ -53,7 +53,7 @@ describe("scripts/bouncing_ball.lua", function()
       if e == 1 then assert.near(9.81, total(c.n), 1e-12) end
     end
     local out = script ""
-    local taken, rounding = out:match "impacts took ([%d.]+), the scheme [^,]+, the rest is (%S+)\n"
+    local taken, rounding = out:match "impacts took ([%d.]+), the scheme [^,]+, rounding (%S+)\n"
     assert.is_true(math.abs(tonumber(rounding)) <= 1e-12)
     assert.near(9.81, tonumber(taken), 1e-3)
   end)

@@ -89,7 +89,7 @@ describe("scripts/woodpecker.lua", function()
     local out, err, status = script "--T 0.5"
     assert.equal("", err)
     assert.equal(0, status)
-    assert.matches("5000 steps, 3 knocks of the beak\n", out, 1, true)
+    assert.matches("5000 steps, the beak knocks 3 times\n", out, 1, true)
     local _
     _, err, status = script "--mu=-1"
     assert.equal(1, status)

@@ -168,6 +168,7 @@ describe("uniqueness", function()
     end
     fails("uniqueness: M: expected a matrix, got nil")
     fails("uniqueness: M: expected a square matrix, got 1 x 2 matrix", { { 1, 2 } })
+    fails("uniqueness: M: expected the matrix itself, uniqueness(M [, law]), got a table with the field 'M'", { M = { { 1 } } })
     fails("uniqueness: M[1][1] is nan", { { 0 / 0 } })
     fails("uniqueness: unknown law 'lpc' (known: lcp, box, relay, equality)", { { 1 } }, "lpc")
     fails("uniqueness: law: expected a name, a law or a table {lower=, upper=}, got boolean", { { 1 } }, true)

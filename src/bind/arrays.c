@@ -151,7 +151,7 @@ static int f_arange(lua_State *L) {
   double step = lua_isnoneornil(L, 3) ? 1 : nsl_finite(L, 3, "arange", "step");
   if (step == 0) return luaL_error(L, "arange: step must not be 0");
   double count = ceil((stop - start) / step);
-  if (count > INT_MAX) return luaL_error(L, "arange: %f elements are too many", count);
+  if (count > INT_MAX) return nsl_error(L, "arange: %f elements are too many", count);
   NslVector *v = nsl_push_vector(L, count > 0 ? (lua_Integer)count : 0, NULL);
   for (int i = 0; i < v->n; i++) v->data[i] = start + i * step;
   return 1;
@@ -413,8 +413,8 @@ static void place_block(lua_State *L, const Blocks *b, int i, int j, double *to,
     double x = lua_tonumber(L, -1);
     bool one = b->height[i] == 1 && b->width[j] == 1;
     if (x != 0 && !one)
-      luaL_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i],
-                 b->width[j], x);
+      nsl_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i],
+                b->width[j], x);
     if (one) *to = x;
   } else if (nsl_grid(L, -1, &g)) {
     copy_grid(&g, to, 1, ld);

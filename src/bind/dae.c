@@ -338,7 +338,7 @@ static bool run(lua_State *L, Solver *s, Work work, void *what) {
   NsStatus status = work(s, what, &err);
   bool interrupted = nsl_guard_end(&guard, L);
   nsl_leave(host, edge);
-  if (interrupted) luaL_error(L, "dae: interrupted (t=%f)", state_of(s)->t);
+  if (interrupted) nsl_error(L, "dae: interrupted (t=%f)", state_of(s)->t);
   if (status == NS_ECALLBACK) nsl_raise_step(L, &err);
   if (status == NS_OK) return true;
   lua_pushstring(L, err.text[0] ? err.text : ns_status_message(status));

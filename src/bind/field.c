@@ -25,7 +25,7 @@ static void refuse_number(lua_State *L, const NsField *field, double value, cons
   if (field->most == INFINITY) expected = lua_pushfstring(L, "%s or more", least);
   else if (field->least == -INFINITY) expected = lua_pushfstring(L, "%s or less", most);
   else if (field->most > field->least) expected = lua_pushfstring(L, "a number in [%s, %s]", least, most);
-  luaL_error(L, "%s: %s: expected %s, got %f", who, what, expected, value);
+  nsl_error(L, "%s: %s: expected %s, got %f", who, what, expected, value);
 }
 
 static int read_count(lua_State *L, int idx, const NsField *field, const char *who, const char *what) {

@@ -23,7 +23,7 @@ static NslNsds *check_idle(lua_State *L, const char *what) {
 static int new_nsds(lua_State *L) {
   nsl_at_most(L, 2, nsds_type.name);
   double t0 = nsl_finite(L, 1, nsds_type.name, "t0"), T = nsl_finite(L, 2, nsds_type.name, "T");
-  if (!(T > t0)) luaL_error(L, "%s: T: expected a time after t0 = %f, got %f", nsds_type.name, t0, T);
+  if (!(T > t0)) nsl_error(L, "%s: T: expected a time after t0 = %f, got %f", nsds_type.name, t0, T);
   NslNsds *self = nsl_new(L, &nsds_type, sizeof *self, 1);
   lua_createtable(L, 0, 2);
   lua_newtable(L);

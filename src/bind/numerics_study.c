@@ -111,9 +111,20 @@ static bool read_law(lua_State *L, Call *c) {
   return false;
 }
 
+/* The other functions take M as a field of a table; this one takes the matrix. */
+static void refuse_problem_table(lua_State *L) {
+  if (!lua_istable(L, 1)) return;
+  lua_pushliteral(L, "M");
+  bool has_field = lua_rawget(L, 1) != LUA_TNIL;
+  lua_pop(L, 1);
+  if (has_field)
+    luaL_error(L, "uniqueness: M: expected the matrix itself, uniqueness(M [, law]), got a table with the field 'M'");
+}
+
 /* uniqueness(M [, law]) */
 static int uniqueness(lua_State *L) {
   lua_settop(L, 2);
+  refuse_problem_table(L);
   lua_newtable(L);
   lua_insert(L, 1);
   lua_pushvalue(L, 2);

@@ -54,14 +54,14 @@ static double positive(lua_State *L, int idx, const char *what, bool infinite, d
   if (lua_isnil(L, idx)) return otherwise;
   double value = lua_type(L, idx) == LUA_TNUMBER ? lua_tonumber(L, idx) : NAN;
   if (!(value > 0) || (!infinite && isinf(value))) {
-    if (lua_type(L, idx) == LUA_TNUMBER) luaL_error(L, "%s: %s: expected a number above 0, got %f", who, what, value);
+    if (lua_type(L, idx) == LUA_TNUMBER) nsl_error(L, "%s: %s: expected a number above 0, got %f", who, what, value);
     nsl_bad(L, who, what, "a number above 0", idx);
   }
   return value;
 }
 
 static double not_negative(lua_State *L, const char *what, double value) {
-  if (value < 0) luaL_error(L, "%s: %s: expected 0 or more, got %f", who, what, value);
+  if (value < 0) nsl_error(L, "%s: %s: expected 0 or more, got %f", who, what, value);
   return value;
 }
 
@@ -78,7 +78,7 @@ static const double *read_tolerances(lua_State *L, int n, double *rtol) {
   } else {
     nsl_vector_read(nsl_to_finite_vector(L, ATOL, n, who, "atol"), atol->data);
     for (int i = 0; i < n; i++)
-      if (atol->data[i] < 0) luaL_error(L, "%s: atol[%d]: expected 0 or more, got %f", who, i + 1, atol->data[i]);
+      if (atol->data[i] < 0) nsl_error(L, "%s: atol[%d]: expected 0 or more, got %f", who, i + 1, atol->data[i]);
   }
   lua_replace(L, ATOL);
   return atol->data;
@@ -101,10 +101,10 @@ static void read_t_eval(lua_State *L, NsIvpOptions *o) {
   nsl_vector_read(given, t->data);
   for (int i = 0; i < t->n; i++) {
     if (sign * (t->data[i] - o->t0) < 0 || sign * (t->data[i] - o->tf) > 0)
-      luaL_error(L, "%s: t_eval[%d]: expected a time from %f to %f, got %f", who, i + 1, o->t0, o->tf, t->data[i]);
+      nsl_error(L, "%s: t_eval[%d]: expected a time from %f to %f, got %f", who, i + 1, o->t0, o->tf, t->data[i]);
     if (i > 0 && sign * (t->data[i] - t->data[i - 1]) <= 0)
-      luaL_error(L, "%s: t_eval[%d]: expected times in the order of integration, got %f after %f", who, i + 1,
-                 t->data[i], t->data[i - 1]);
+      nsl_error(L, "%s: t_eval[%d]: expected times in the order of integration, got %f after %f", who, i + 1,
+                t->data[i], t->data[i - 1]);
   }
   o->t_eval = t->data;
   o->evals = t->n;
@@ -115,7 +115,7 @@ static void read_steps(lua_State *L, NsIvpOptions *o) {
   double way = fabs(o->tf - o->t0);
   o->h_most = positive(L, MAX_STEP, "max_step", true, INFINITY);
   o->h_first = positive(L, FIRST_STEP, "first_step", false, 0);
-  if (o->h_first > way) luaL_error(L, "%s: first_step: expected at most |tf - t0| = %f, got %f", who, way, o->h_first);
+  if (o->h_first > way) nsl_error(L, "%s: first_step: expected at most |tf - t0| = %f, got %f", who, way, o->h_first);
   lua_Integer most = lua_isnil(L, MAX_STEPS) ? 1000000 : nsl_integer(L, MAX_STEPS, who, "max_steps");
   if (most < 1) luaL_error(L, "%s: max_steps: expected 1 or more, got %I", who, most);
   o->steps_most = (long)most;

@@ -240,8 +240,8 @@ static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
       if (ode->J[i + (ptrdiff_t)j * n] != 0 && !has_entry(ode->pattern, i, j))
-        luaL_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none",
-                   ode->who, i + 1, j + 1, i + 1, j + 1, ode->t);
+        nsl_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none",
+                  ode->who, i + 1, j + 1, i + 1, j + 1, ode->t);
 }
 
 /* The derivative in one direction must be that of the Jacobian found. */

@@ -23,7 +23,7 @@ NslOsi *nsl_check_osi(lua_State *L, int idx) {
 
 static double weight(lua_State *L, int idx, const char *who, const char *what) {
   double value = nsl_finite(L, idx, who, what);
-  if (value < 0 || value > 1) luaL_error(L, "%s: %s: expected a number in [0, 1], got %f", who, what, value);
+  if (value < 0 || value > 1) nsl_error(L, "%s: %s: expected a number in [0, 1], got %f", who, what, value);
   return value;
 }
 
@@ -74,8 +74,8 @@ static int new_schatzman_paoli(lua_State *L) {
 static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptions *options) {
   double rtol = lua_isnoneornil(L, idx) ? options->rtol : nsl_finite(L, idx, who, "rtol");
   double atol = lua_isnoneornil(L, idx + 1) ? options->atol : nsl_finite(L, idx + 1, who, "atol");
-  if (!(rtol >= 1e-14 && rtol <= 0.1)) luaL_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, rtol);
-  if (!(atol > 0)) luaL_error(L, "%s: atol: expected a positive number, got %f", who, atol);
+  if (!(rtol >= 1e-14 && rtol <= 0.1)) nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, rtol);
+  if (!(atol > 0)) nsl_error(L, "%s: atol: expected a positive number, got %f", who, atol);
   options->rtol = rtol;
   options->atol = atol;
   if (!lua_isnoneornil(L, idx + 1)) options->atol_in_units = true;
@@ -85,7 +85,7 @@ static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptio
 static void read_max_step(lua_State *L, int idx, const char *who, NsEventOptions *options) {
   if (lua_isnoneornil(L, idx)) return;
   double h = nsl_finite(L, idx, who, "max_step");
-  if (!(h > 0)) luaL_error(L, "%s: max_step: expected a positive number, got %f", who, h);
+  if (!(h > 0)) nsl_error(L, "%s: max_step: expected a positive number, got %f", who, h);
   options->max_step = h;
 }
 
@@ -251,7 +251,7 @@ static int osi_contact_tolerance(lua_State *L) {
 static int osi_set_contact_tolerance(lua_State *L) {
   NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setContactTolerance")->integrator.events;
   double value = nsl_finite(L, 2, "setContactTolerance", "tolerance");
-  if (!(value > 0)) luaL_error(L, "setContactTolerance: tolerance: expected a positive number, got %f", value);
+  if (!(value > 0)) nsl_error(L, "setContactTolerance: tolerance: expected a positive number, got %f", value);
   options->tolerance = value;
   options->tolerance_in_units = true;
   return 0;

@@ -25,7 +25,7 @@ NslOsnsp *nsl_check_osnsp(lua_State *L, int idx) {
 static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
   double tolerance = nsl_finite(L, idx, self->head.type->name, "tolerance");
   if (!(tolerance > 0) || tolerance > 0.1)
-    luaL_error(L, "%s: tolerance: expected a number in (0, 0.1], got %f", self->head.type->name, tolerance);
+    nsl_error(L, "%s: tolerance: expected a number in (0, 0.1], got %f", self->head.type->name, tolerance);
   self->problem->options.tolerance = tolerance;
 }
 

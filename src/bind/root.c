@@ -42,7 +42,7 @@ static NsRootOptions read_options(lua_State *L, const Names *names, int n) {
   NsRootOptions o = {1.49012e-8, 0};
   if (!lua_isnil(L, TOLERANCE)) o.xtol = nsl_finite(L, TOLERANCE, names->who, names->known[TOLERANCE - JAC]);
   if (!(o.xtol >= 0))
-    luaL_error(L, "%s: %s: expected 0 or more, got %f", names->who, names->known[TOLERANCE - JAC], o.xtol);
+    nsl_error(L, "%s: %s: expected 0 or more, got %f", names->who, names->known[TOLERANCE - JAC], o.xtol);
   lua_Integer calls = lua_isnil(L, CALLS) ? 100 * ((lua_Integer)n + 1) : nsl_integer(L, CALLS, names->who, "maxfev");
   if (calls < 1 || calls > INT_MAX) luaL_error(L, "%s: maxfev: expected 1 or more, got %I", names->who, calls);
   o.calls = (int)calls;

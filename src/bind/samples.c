@@ -92,7 +92,7 @@ static void check_places(lua_State *L, const NslVector *xp) {
     double x = nsl_element(xp, i);
     if (isnan(x)) luaL_error(L, "interp: xp[%d]: expected a number, got nan", i + 1);
     if (i > 0 && x < nsl_element(xp, i - 1))
-      luaL_error(L, "interp: xp[%d]: expected numbers that do not fall, got %f after %f", i + 1, x, nsl_element(xp, i - 1));
+      nsl_error(L, "interp: xp[%d]: expected numbers that do not fall, got %f after %f", i + 1, x, nsl_element(xp, i - 1));
   }
 }
 

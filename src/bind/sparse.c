@@ -268,7 +268,7 @@ static int mismatch(lua_State *L, const char *op, int r1, int c1, int r2, int c2
 }
 
 static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
-  if (!isfinite(factor)) return luaL_error(L, "sparse matrix * %f: the factor must be finite", factor);
+  if (!isfinite(factor)) return nsl_error(L, "sparse matrix * %f: the factor must be finite", factor);
   NslSparse *self = push_sparse(L);
   check(L, ns_sparse_copy(&self->A, A), "*");
   ns_sparse_scale(self->A, factor);

@@ -201,17 +201,33 @@ static int push_formatted(lua_State *L) {
   return 1;
 }
 
+/* Pushes the text, or what lua_pcall leaves: memory that ends must not leave the locale changed. */
+static int push_plainly(lua_State *L, Formatted *f) {
+  lua_pushcfunction(L, push_formatted);
+  lua_pushlightuserdata(L, f);
+  locale_t before = ns_locale_begin();
+  int status = lua_pcall(L, 1, 1, 0);
+  ns_locale_end(before);
+  return status;
+}
+
 const char *nsl_pushf(lua_State *L, const char *format, ...) {
   Formatted f = {.format = format};
   va_start(f.args, format);
-  lua_pushcfunction(L, push_formatted);
-  lua_pushlightuserdata(L, &f);
-  locale_t before = ns_locale_begin();
-  int status = lua_pcall(L, 1, 1, 0); /* memory that ends must not leave the locale changed */
-  ns_locale_end(before);
+  int status = push_plainly(L, &f);
   va_end(f.args);
   if (status != LUA_OK) lua_error(L);
   return lua_tostring(L, -1);
+}
+
+int nsl_error(lua_State *L, const char *format, ...) {
+  Formatted f = {.format = format};
+  luaL_where(L, 1);
+  va_start(f.args, format);
+  int status = push_plainly(L, &f);
+  va_end(f.args);
+  if (status == LUA_OK) lua_concat(L, 2);
+  return lua_error(L);
 }
 
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {

@@ -93,6 +93,9 @@ void nsl_warn_once(lua_State *L, const char *key, const char *text);
 /* As lua_pushfstring; a number (%f) has a decimal point in every locale. */
 const char *nsl_pushf(lua_State *L, const char *format, ...);
 
+/* As luaL_error; a number (%f) has a decimal point in every locale. */
+int nsl_error(lua_State *L, const char *format, ...);
+
 /* What is said when Lua's stack has no room for more values. */
 #define NSL_NO_STACK "not enough memory for the stack"
 

@@ -353,8 +353,8 @@ static int ts_set_newton_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
   double atol = lua_isnoneornil(L, 3) ? 0 : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
-  if (!(rtol > 0)) luaL_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
-  if (atol < 0) luaL_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
+  if (!(rtol > 0)) nsl_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
+  if (atol < 0) nsl_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
   ts->newton.rtol = rtol;
   ts->newton.atol = atol;
   return 0;
@@ -364,7 +364,7 @@ static int ts_set_newton_tolerance(lua_State *L) {
 static int ts_set_newton_absolute(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
-  if (r < 0) luaL_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
+  if (r < 0) nsl_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
   ts->newton.absolute = r;
   return 0;
 }
@@ -381,7 +381,7 @@ static int ts_set_max_substeps(lua_State *L) {
 static int ts_set_constraint_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
-  if (!(tolerance > 0)) luaL_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
+  if (!(tolerance > 0)) nsl_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
   lua_Integer most = lua_isnoneornil(L, 3) ? ts->projection.max_iterations
                                            : nsl_integer(L, 3, "setConstraintTolerance", "iterations");
   if (most < 1 || most > 1000000)

@@ -429,7 +429,7 @@ static int method_norm(lua_State *L) {
     ns_tape_loosen(tracer(L)->tape, length);
     return push_node(L, length);
   }
-  if (p != 1 && p != HUGE_VAL) return luaL_error(L, "norm: expected 1, 2 or math.huge, got %f", p);
+  if (p != 1 && p != HUGE_VAL) return nsl_error(L, "norm: expected 1, 2 or math.huge, got %f", p);
   int result = nsl_constant_node(L, tracer(L), 0);
   for (int i = 0; i < v->n; i++) {
     int modulus = record(L, NS_TAPE_ABS, v->node[i * v->step], 0);

@@ -11,8 +11,9 @@
 #include "io/file.h"
 #include "io/number.h"
 
-/* LONGEST_NUMBER: bytes of a number with a decimal comma. SAMPLE_ROWS: rows that tell the separator; names and a few rows do. */
-enum { LONGEST_NUMBER = 512, SAMPLE_ROWS = 20 };
+/* LONGEST_NUMBER: bytes of a number with a decimal comma. SAMPLE_ROWS: rows that tell the separator; names and a few rows
+   do. FIRST_ROWS: names and one row, which tell it where a later row is too long or too short. */
+enum { LONGEST_NUMBER = 512, SAMPLE_ROWS = 20, FIRST_ROWS = 2 };
 
 #define MARK "\xef\xbb\xbf" /* the byte order mark of UTF-8 */
 
@@ -173,12 +174,12 @@ typedef struct Sample {
   double numbers;
 } Sample;
 
-static Sample take_sample(const char *text, size_t size, char separator) {
+static Sample take_sample(const char *text, size_t size, char separator, int most) {
   NsCsvReader reader = ns_csv_reader(text, size, separator);
   NsCsvCell cell;
   double x;
   int cols = 0, rows = 0, cells = 0, numbers = 0;
-  for (int j = 1; rows < SAMPLE_ROWS && ns_csv_next(&reader, &cell); j++) {
+  for (int j = 1; rows < most && ns_csv_next(&reader, &cell); j++) {
     bool number = ns_csv_number(&cell, '.', &x) || (separator != ',' && ns_csv_number(&cell, ',', &x));
     cells++;
     numbers += number;
@@ -190,17 +191,24 @@ static Sample take_sample(const char *text, size_t size, char separator) {
   return (Sample){cols > 1, cells ? (double)numbers / cells : 0};
 }
 
-static char find_separator(const char *text, size_t size) {
+/* The separator with which the first rows, at most `most` of them, are equally long; 0 when there is none. */
+static char even_separator(const char *text, size_t size, int most) {
   static const char candidates[] = {',', ';', '\t'};
-  char best = ',';
+  char best = 0;
   Sample found = {false, 0};
   for (size_t i = 0; i < sizeof candidates; i++) {
-    Sample sample = take_sample(text, size, candidates[i]);
+    Sample sample = take_sample(text, size, candidates[i], most);
     if (!sample.even || (found.even && sample.numbers <= found.numbers)) continue;
     best = candidates[i];
     found = sample;
   }
   return best;
+}
+
+static char find_separator(const char *text, size_t size) {
+  char best = even_separator(text, size, SAMPLE_ROWS);
+  if (!best) best = even_separator(text, size, FIRST_ROWS);
+  return best ? best : ',';
 }
 
 /* "1,234" and "12,345": what may be thousands, in groups of three digits. */
