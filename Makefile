@@ -46,7 +46,9 @@ CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
-CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fno-plt -fvisibility=hidden $(CFLAGS)
+# The few thread-local variables lie in the block that each thread has from its start: one that is made when it is first
+# needed ends the process where there is no memory for it.
+CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec $(CFLAGS)
 LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl -pthread
 
 # The interpreter holds Lua itself, with its symbols exported for C modules, as the stock lua5.4 does: it then needs no

@@ -196,7 +196,7 @@ void nsl_guard_begin(NslGuard *guard, lua_State *L) {
     if (mine) atomic_store(&mine->thread, L);
     return;
   }
-  if (!&nsi_interpreter) ns_interrupt_clear(); /* a signal that nslua has just got is still to be obeyed; it clears the flag then */
+  if (!&nsi_interpreter || !nsi_interpreter.waits()) ns_interrupt_clear(); /* else a signal that has just come stops this run */
   enter(L);
 }
 

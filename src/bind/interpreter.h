@@ -21,6 +21,9 @@ typedef struct NsiInterpreter {
   /* From now on a SIGINT calls raise too (in the handler), and clear is called once it has been obeyed. NULL: no more. */
   void (*listen)(void (*raise)(void), void (*clear)(void));
 
+  /* Whether a SIGINT waits to be obeyed. */
+  bool (*waits)(void);
+
   /* To be called by a handler of SIGINT that is in the interpreter's place; async-signal-safe. */
   void (*told)(void);
 } NsiInterpreter;

@@ -212,4 +212,8 @@ static void listen_to(void (*raise_it)(void), void (*clear_it)(void)) {
   clear_flag = clear_it;
 }
 
-__attribute__((visibility("default"))) const NsiInterpreter nsi_interpreter = {running, prompted, rearm, listen_to, told};
+static bool waits(void) {
+  return waiting;
+}
+
+__attribute__((visibility("default"))) const NsiInterpreter nsi_interpreter = {running, prompted, rearm, listen_to, waits, told};
