@@ -141,6 +141,7 @@ static const char *list_of(lua_State *L, const char *const *known) {
 
 void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known) {
   idx = lua_absindex(L, idx);
+  if (!lua_istable(L, idx)) nsl_bad(L, who, "options", "a table", idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     bool good = false;
     if (lua_type(L, -2) == LUA_TSTRING)

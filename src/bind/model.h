@@ -81,7 +81,7 @@ void nsl_clone_ds(lua_State *L, int idx);
 void nsl_clone_relation(lua_State *L, int idx);
 void nsl_clone_law(lua_State *L, int idx);
 
-/* Raises for an unknown key of the option table at idx, listing the known ones. `known` ends with NULL. */
+/* Raises unless a table of options is at idx, and for an unknown key in it, listing the known ones. `known` ends with NULL. */
 void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known);
 
 /* Whether the value at idx is a table with a string as a key: an option table rather than an array. */
