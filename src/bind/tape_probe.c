@@ -109,7 +109,7 @@ typedef struct Two {
 } Two;
 
 static Two show_two(double a, double b) {
-  Two two;
+  Two two = {"", ""};
   for (int digits = 10; digits <= 17; digits += 7) {
     ns_print(two.one, sizeof two.one, "%.*g", digits, a);
     ns_print(two.other, sizeof two.other, "%.*g", digits, b);
