@@ -18,6 +18,11 @@
 ** some thousand eps, as elimination with pivots down to 1e-11 of the largest entry makes it.
 */
 static const double rounding_part = 1e-12;
+/*
+** Part of a row's terms (no unit). A row whose q is more than this of them and that is off by more than this is not solved,
+** whatever rounding elsewhere explains: nothing in it stands against its q.
+*/
+static const double half_of_row = 0.5;
 
 enum { ROW_OPEN, ROW_COORDINATE, ROW_ZERO };
 enum { OWN = -1, FREE = -2 };
@@ -340,7 +345,8 @@ static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double 
     if (!(z[i] >= low && z[i] <= high)) v = INFINITY;
     *largest = fmax(*largest, size);
     info->residual = fmax(info->residual, v);
-    if (v > rounding) info->backward = fmax(info->backward, ratio(v, size));
+    if (v > rounding || (fabs(p->q[i]) > half_of_row * size && v > half_of_row * size))
+      info->backward = fmax(info->backward, ratio(v, size));
   }
 }
 
