@@ -77,6 +77,9 @@ describe("dynamical systems", function()
     assert.equal("setNames: names: expected a table of 2 strings, got table of 1", message(ds.setNames, ds, { "a" }))
     assert.equal("setNames: names[2]: expected a string, got number 3.0", message(ds.setNames, ds, { "a", 3 }))
     assert.equal("setNames: names[2]: 'v' is names[1] already", message(ds.setNames, ds, { "v", "v" }))
+    assert.equal("setNames: names[2]: 'w...' has a byte of 0 in it", message(ds.setNames, ds, { "v", "w\0x" }))
+    assert.equal("setNames: names[1]: '' is no name of a column; choose another, such as '_1'",
+      message(ds.setNames, ds, { "", "v" }))
     for what, names in pairs {
       field = { "t", "iterations", "status", "message", "stats" },
       method = { "save", "column", "names", "display", "close" },

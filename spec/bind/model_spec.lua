@@ -74,6 +74,24 @@ for kind, make in pairs(makers) do
       assert.same({ 6, 2 }, o:z():totable())
     end)
 
+    it("has no parameters that a live view gives with gaps, since they would stay behind it", function()
+      local o, other = make(), ns.FirstOrderLinearTIDS { 1, 2, 3, 4 }
+      local said = kind .. ": z: expected all elements or neighbours of a live view, got one in 2, which would not follow it "
+        .. "(give more of them, or copy())"
+      assert.equal(said, message(o.setzPtr, o, other:x()(1, 4, 2)))
+      assert.is_nil(o:z())
+      o:setzPtr(other:x()(3, 4))
+      other:x()[3] = 7
+      assert.same({ 7, 4 }, o:z():totable())
+      o:setzPtr(other:x()(1, 4, 2):copy())
+      other:x()[3] = 8
+      assert.same({ 1, 7 }, o:z():totable())
+      o:setzPtr(ns.eye(2):row(2)) -- no view of an object: its values
+      assert.same({ 0, 1 }, o:z():totable())
+      o:setz(other:x()(1, 4, 2)) -- asks for a copy
+      assert.same({ 1, 8 }, o:z():totable())
+    end)
+
     it("tells an option table by its strings as keys, and names the options that it knows", function()
       local text = message(ns[kind], { nonsense = 1 })
       assert.matches("^" .. kind .. ": unknown option 'nonsense' %(known: .*z, name%)$", text)

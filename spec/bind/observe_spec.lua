@@ -144,6 +144,8 @@ describe("observe", function()
     refused("run: observe: force[2]: expected a number, got string", function() return { force = { 1, "x" } } end)
     refused("run: observe: t=0 step 0: 't' is a field of solutions; choose another name", function() return { t = 1 } end)
     refused("run: observe: t=0 step 0: 'plot' is a method of solutions; choose another name", function() return { plot = 1 } end)
+    refused("run: observe: t=0 step 0: '' is no name of a column; choose another name", function() return { [""] = 1 } end)
+    refused("run: observe: t=0 step 0: 'a...' has a byte of 0 in it; choose another name", function() return { ["a\0b"] = 1 } end)
     refused("run: observe: 'q1' is a column of the solution already", function() return { q1 = 1 } end)
     refused("run: observe: 'floor.y' is a column of the solution already", function() return { ["floor.y"] = 1 } end)
     local function later(first, second)
@@ -172,6 +174,45 @@ describe("observe", function()
     assert.equal("failed", sol.status)
     assert.matches("late", sol.message)
     assert.same({ 0, 1, 2 }, sol.a:totable())
+  end)
+
+  it("may look at everything, but neither close the simulation nor change its graph", function()
+    local said, busy = {}, ": a row of a run is being recorded (called from inside observe?)"
+    local simu, ds = ball(0.05)
+    local nsds = simu:nsds()
+    local floor, more = nsds:interaction(1), ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+    local ceiling = ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { -1 } }, { 9 }))
+    local sol = simu:run { observe = function(s)
+      for name, f in pairs {
+        close = function() s:close() end,
+        unlink = function() nsds:unlink(floor) end,
+        link = function() nsds:link(ceiling, ds) end,
+        insertDynamicalSystem = function() nsds:insertDynamicalSystem(more) end,
+      } do
+        local text = message(f)
+        assert.truthy(text:find(name .. busy, 1, true), text)
+        said[name] = (said[name] or 0) + 1
+      end
+      assert.truthy(message(function() nsds:close() end):find("close" .. busy, 1, true))
+      return { kinetic = s:energy().kinetic, copies = s:clone():step() }
+    end }
+    assert.same({ close = 6, unlink = 6, link = 6, insertDynamicalSystem = 6 }, said)
+    assert.equal("completed", sol.status)
+    nsds:link(ceiling, ds) -- after the run it may
+    simu:reset()
+    assert.equal(6, #simu:run())
+    simu:close()
+  end)
+
+  it("keeps the graph while a row of a run within is recorded too, and lets it go after an error", function()
+    local simu = ball(0.05)
+    local nsds = simu:nsds()
+    assert.matches("a row of a run is being recorded", message(simu.run, simu, { observe = function(s)
+      pcall(s.run, s, { observe = function() return {} end })
+      s:close()
+    end }))
+    nsds:unlink(nsds:interaction(1))
+    simu:close()
   end)
 
   it("takes an empty table, empty vectors and what is not finite", function()

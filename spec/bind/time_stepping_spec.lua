@@ -293,6 +293,16 @@ describe("TimeStepping", function()
       .. "'interaction 1', residual inf) (t=0.01 step 1 newton 1)")
   end)
 
+  it("takes a table of options alone when it is initialised", function()
+    local simu = models.relay()
+    for said, options in pairs { ["number 3"] = 3, ["string"] = "consistent", ["TimeStepping"] = simu, ["boolean"] = true } do
+      local text = message(simu.initialize, simu, options)
+      assert.truthy(text:find("initialize: options: expected a table, got " .. said, 1, true), text)
+    end
+    assert.equal("initialize: unknown option 'start' (known: consistent)", message(simu.initialize, simu, { start = true }))
+    assert.equal("initialize: consistent: expected a boolean, got number 1.0", message(simu.initialize, simu, { consistent = 1 }))
+  end)
+
   it("refuses laws that its one-step problem does not know", function()
     local simu = models.relay()
     local function with(osnspb)

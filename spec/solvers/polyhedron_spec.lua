@@ -124,4 +124,29 @@ describe("normal_cone", function()
     assert.is_false(r.success)
     assert.equal("no solution", cone { M = { { 1 } }, q = { 0 }, H = { { 0 } }, K = { 1 } }.status)
   end)
+
+  it("is not far along a direction in which M z cancels, where rounding alone would make it pass", function()
+    local r = cone { M = { { 4, -2 }, { -2, 1 } }, q = { -1, -1 }, H = { { 1, 1 }, { 2, -1 } }, K = { -2, -1 } }
+    assert.is_false(r.success) -- along (1, 2), which is in the cone of the rows, M z is 0 and q z falls
+    for e = 0, 60, 4 do -- the first row, -2 - 2 mu_1 = 0, has no z in it: no solution in any unit
+      local s = 2.0 ^ -e
+      r = cone { M = { { 0, 0 }, { 0, 1 / s ^ 2 } }, q = { -2, 2 / s }, H = { { 2, 1 / s }, { 0, 2 / s } }, K = { -1, 0 } }
+      assert.is_false(r.success)
+    end
+    math.randomseed(7)
+    local solved = 0
+    for _ = 1, 2000 do -- M = v v', whole numbers: no answer that is a vertex of a piece is larger than a few hundred
+      local a, b, rows = math.random(-2, 2), math.random(-2, 2), {}
+      for i = 1, math.random(2) do rows[i] = { math.random(-2, 2), math.random(-2, 2) } end
+      local s, K = { 1, 2.0 ^ math.random(-40, 40) }, {}
+      for i, row in ipairs(rows) do rows[i], K[i] = { row[1], row[2] / s[2] }, -math.random(0, 2) end
+      r = cone { M = { { a * a, a * b / s[2] }, { a * b / s[2], b * b / s[2] ^ 2 } },
+        q = { math.random(-2, 2), math.random(-2, 2) / s[2] }, H = rows, K = K }
+      if r.success then
+        solved = solved + 1
+        assert.is_true(math.max(math.abs(r.z[1]), math.abs(r.z[2] / s[2])) < 1e10)
+      end
+    end
+    assert.is_true(solved > 1000)
+  end)
 end)

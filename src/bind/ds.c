@@ -148,6 +148,7 @@ const char *nsl_meaning_in_solution(const char *name) {
     if (strcmp(name, fields[i]) == 0) return "a field of solutions";
   for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)
     if (strcmp(name, solution_methods[i]) == 0) return "a method of solutions";
+  if (name[0] == '\0') return "no name of a column";
   bool column = strcmp(name, "newton_iterations") == 0 || is_numbered(name, "lambda") || is_numbered(name, "y");
   return column ? "a column of solutions" : NULL;
 }
@@ -155,6 +156,7 @@ const char *nsl_meaning_in_solution(const char *name) {
 /* Refuses the name on top, number i of those in the list at 3, when it clashes. */
 static void check_state_name(lua_State *L, int i) {
   const char *name = lua_tostring(L, -1), *meaning = nsl_meaning_in_solution(name);
+  if (strlen(name) != lua_rawlen(L, -1)) luaL_error(L, "setNames: names[%d]: '%s...' has a byte of 0 in it", i, name);
   if (meaning)
     luaL_error(L, "setNames: names[%d]: '%s' is %s; choose another, such as '%s_%d'", i, name, meaning, name, i);
   for (int j = 1; j < i; j++) {

@@ -93,6 +93,9 @@ void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linke
   lua_pushvalue(L, value);
   int copy = lua_gettop(L);
   NslVector *v = nsl_to_finite_vector(L, copy, linked ? callee->nz : -1, who, "z");
+  if (shared && v->stride != 1 && nsl_is_live(v))
+    luaL_error(L, "%s: z: expected all elements or neighbours of a live view, got one in %d, which would not follow it (give "
+                  "more of them, or copy())", who, (int)v->stride);
   if (!shared || v->stride != 1) {
     NslVector *own = nsl_push_vector(L, v->n, "z");
     nsl_vector_read(v, own->data);
@@ -141,6 +144,7 @@ static const char *list_of(lua_State *L, const char *const *known) {
 
 void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known) {
   idx = lua_absindex(L, idx);
+  if (!lua_istable(L, idx)) nsl_bad(L, who, "options", "a table", idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     bool good = false;
     if (lua_type(L, -2) == LUA_TSTRING)

@@ -67,7 +67,10 @@ int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector);
 /* name() and setName(string) on an engine object's name buffer. */
 int nsl_set_name(lua_State *L, char *buffer, int value, const char *who);
 
-/* The shared z of a callee: setzPtr(v) keeps v; z() gives it back. linked: its size is fixed. */
+/*
+** The shared z of a callee: setzPtr(v) keeps v; z() gives it back. linked: its size is fixed. Of a vector that skips elements the
+** values are copied; raises when that is a view of an object of the model, since z would stay behind it.
+*/
 void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linked, bool shared);
 
 /*
@@ -81,7 +84,7 @@ void nsl_clone_ds(lua_State *L, int idx);
 void nsl_clone_relation(lua_State *L, int idx);
 void nsl_clone_law(lua_State *L, int idx);
 
-/* Raises for an unknown key of the option table at idx, listing the known ones. `known` ends with NULL. */
+/* Raises unless a table of options is at idx, and for an unknown key in it, listing the known ones. `known` ends with NULL. */
 void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known);
 
 /* Whether the value at idx is a table with a string as a key: an option table rather than an array. */

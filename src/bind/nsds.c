@@ -16,6 +16,7 @@ NslNsds *nsl_check_nsds(lua_State *L, int idx) {
 static NslNsds *check_idle(lua_State *L, const char *what) {
   NslNsds *self = nsl_check_nsds(L, 1);
   if (self->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
+  if (self->nsds->observed) luaL_error(L, "%s: a row of a run is being recorded (called from inside observe?)", what);
   return self;
 }
 

@@ -74,6 +74,10 @@ static const char *check_observed_key(lua_State *L, const NslObserver *self, int
     raise_observed(L, self);
   }
   const char *key = lua_tostring(L, idx), *meaning = nsl_meaning_in_solution(key);
+  if (strlen(key) != lua_rawlen(L, idx)) {
+    lua_pushfstring(L, "'%s...' has a byte of 0 in it; choose another name", key);
+    raise_observed(L, self);
+  }
   if (meaning) {
     lua_pushfstring(L, "'%s' is %s; choose another name", key, meaning);
     raise_observed(L, self);
@@ -196,10 +200,15 @@ NsStatus nsl_observe(void *context, NsError *err) {
   if (!lua_checkstack(L, 8)) {
     nsl_push_no_stack(L);
   } else {
+    NsNsds *nsds = self->ts->nsds;
+    bool before = nsds->observed;
     lua_pushcfunction(L, call_observer);
     lua_pushvalue(L, self->self);
     lua_pushvalue(L, self->simulation);
-    if (lua_pcall(L, 2, 0, 0) == LUA_OK) return NS_OK;
+    nsds->observed = true;
+    int outcome = lua_pcall(L, 2, 0, 0);
+    nsds->observed = before;
+    if (outcome == LUA_OK) return NS_OK;
   }
   nsl_keep_error(L);
   lua_settop(L, top);

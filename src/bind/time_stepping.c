@@ -536,6 +536,7 @@ static void release(lua_State *L, NslTimeStepping *self) {
 static int ts_close(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   if (self->ts->nsds->busy) luaL_error(L, "close: a step is being computed (called from inside a callback?)");
+  if (self->ts->nsds->observed) luaL_error(L, "close: a row of a run is being recorded (called from inside observe?)");
   self->head.closed = true;
   release(L, self);
   return 0;

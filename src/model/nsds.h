@@ -16,6 +16,7 @@ typedef struct NsNsds {
   int ds_capacity, interaction_capacity;
   uint64_t version; /* counts the changes of the graph */
   bool busy;        /* a step is being computed: nothing of the graph may change */
+  bool observed;    /* a script looks at a row that is being recorded: the graph stays, all may be asked */
   long simulations; /* how many have been made of it, which numbers them from 1 */
   long driver;      /* the one whose step, reset or loading left the present state; 0: none */
 } NsNsds;

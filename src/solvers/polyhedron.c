@@ -18,6 +18,11 @@
 ** some thousand eps, as elimination with pivots down to 1e-11 of the largest entry makes it.
 */
 static const double rounding_part = 1e-12;
+/*
+** Part of a row's terms (no unit). A row whose q is more than this of them and that is off by more than this is not solved,
+** whatever rounding elsewhere explains: nothing in it stands against its q.
+*/
+static const double half_of_row = 0.5;
 
 enum { ROW_OPEN, ROW_COORDINATE, ROW_ZERO };
 enum { OWN = -1, FREE = -2 };
@@ -340,8 +345,37 @@ static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double 
     if (!(z[i] >= low && z[i] <= high)) v = INFINITY;
     *largest = fmax(*largest, size);
     info->residual = fmax(info->residual, v);
-    if (v > rounding) info->backward = fmax(info->backward, ratio(v, size));
+    if (v > rounding || (fabs(p->q[i]) > half_of_row * size && v > half_of_row * size))
+      info->backward = fmax(info->backward, ratio(v, size));
   }
+}
+
+/* Whether a datum counts as nothing beside terms of this size; tells by `given` that there is one. */
+static bool vanishes(double datum, double size, bool *given) {
+  if (datum == 0 || !isfinite(datum)) return true;
+  *given = true;
+  return fabs(datum) <= rounding_part * size;
+}
+
+/*
+** Whether q, K and the bounds count as nothing in every row: the answer is then one of the problem without them, a direction
+** along which M z cancels, and rounding alone makes it pass.
+*/
+static bool ignores_data(const NsAvi *p, const double *z, const double *mu) {
+  bool given = false;
+  for (int r = 0; r < p->m; r++) {
+    double size = 0;
+    for (int j = 0; j < p->n; j++) size += fabs(h(p, r, j) * z[j]);
+    if (!vanishes(p->K[r], size, &given)) return false;
+  }
+  for (int i = 0; i < p->n; i++) {
+    double size = 0;
+    for (int j = 0; j < p->n; j++) size += fabs(p->M[i + (size_t)j * (size_t)p->n] * z[j]);
+    for (int r = 0; r < p->m; r++) size += fabs(h(p, r, i) * mu[r]);
+    if (!vanishes(p->q[i], size, &given)) return false;
+    if (p->lower && !(vanishes(p->lower[i], fabs(z[i]), &given) && vanishes(p->upper[i], fabs(z[i]), &given))) return false;
+  }
+  return given;
 }
 
 static NsStatus finish(NsSolverInfo *info, NsStatus status) {
@@ -398,7 +432,7 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *gues
   measure_columns(a, p, z, w, a->mu, info, &largest);
   info->relative = ratio(info->residual, largest);
   bool exact = info->backward <= 100 * ns_polyhedron_options(a)->tolerance;
-  if (!status && !exact) status = NS_ENOCONV;
+  if (!status && (!exact || ignores_data(p, z, a->mu))) status = NS_ENOCONV;
   return finish(info, status);
 }
 
