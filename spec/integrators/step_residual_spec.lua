@@ -147,3 +147,46 @@ describe("contacts with friction beside equations", function()
     end
   end)
 end)
+
+describe("a step of smooth spheres, whose spin is rounding alone,", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- Spheres of about R that fall into a trough of three planes, `away` from the origin: what steps took, and the spin.
+  local function falling(R, away, tau)
+    local count, m, law = random(2, 6), 2.0 ^ random(-30, 30), ns.NewtonImpactNSL(random() < 0.5 and 0 or random())
+    local place = { away * real(), away * real(), away * real() }
+    local a, b = 0.5 * real(), 0.5 * real()
+    local c, planes, balls = math.sqrt(1 - a * a - b * b), {}, {}
+    for i, n in ipairs { { a, b, c }, { -a, b, c }, { a, -b, c } } do planes[i] = ns.contact.plane(place, n) end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 80 * 0.02 * tau)
+    for i = 1, count do
+      local r = R * (0.8 + 0.2 * random())
+      local q0 = { place[1] + 2 * R * real(), place[2] + 2 * R * real(), place[3] + R * (4 + 2.2 * i), 1, 0, 0, 0 }
+      local ds = ns.NewtonEulerDS(q0, { R / tau * real(), R / tau * real(), R / tau * real(), 0, 0, 0 }, m, 0.4 * m * r * r * ns.eye(3))
+      ds:setFExtPtr { 0, 0, -10 * m * R / tau / tau }
+      nsds:insertDynamicalSystem(ds)
+      for _, plane in ipairs(planes) do nsds:link(ns.Interaction(law, ns.contact.sphere_plane(r, plane, 1)), ds) end
+      for j = 1, i - 1 do nsds:link(ns.Interaction(law, ns.contact.sphere_sphere(r, 0.9 * R, 1)), ds, balls[j]) end
+      balls[i] = ds
+    end
+    local simu, most, spin = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02 * tau), ns.MoreauJeanOSI(0.5)), 0, 0
+    for _ in simu:steps() do most = math.max(most, simu:newtonIterations()) end
+    for _, ds in ipairs(balls) do
+      for j = 4, 6 do spin = math.max(spin, math.abs(ds:velocity()[j]) * tau) end
+    end
+    return most, spin
+  end
+
+  it("converges, wherever they are and whatever their size is", function()
+    local slow = 0
+    for seed = 1, 400 do
+      math.randomseed(seed)
+      local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
+      local most, spin = falling(R, away * R, 2.0 ^ random(-10, 10))
+      if most > 20 then slow = slow + 1 end
+      assert.is_true(spin <= 1e-12 * (1 + away))
+    end
+    assert.equal(0, slow)
+  end)
+end)
