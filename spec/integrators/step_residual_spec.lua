@@ -190,3 +190,55 @@ describe("a step of smooth spheres, whose spin is rounding alone,", function()
     assert.equal(0, slow)
   end)
 end)
+
+describe("a step of bodies that hang still from ball joints, where only rounding turns them,", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- The vector c of a body with the quaternion (q[k], ...), in space.
+  local function turned(q, k, c)
+    local w, x, y, z = q[k], q[k + 1], q[k + 2], q[k + 3]
+    local a, b, d = 2 * (y * c[3] - z * c[2]), 2 * (z * c[1] - x * c[3]), 2 * (x * c[2] - y * c[1])
+    return c[1] + w * a + y * d - z * b, c[2] + w * b + z * a - x * d, c[3] + w * d + x * b - y * a
+  end
+
+  local function joint(up, down, anchor)
+    return ns.NewtonEulerR { h = function(_, q, _, y)
+      local a, b, c = turned(q, 4, up)
+      local d, e, f = anchor[1], anchor[2], anchor[3]
+      if down then
+        d, e, f = turned(q, 11, down)
+        d, e, f = q[8] + d, q[9] + e, q[10] + f
+      end
+      y[1], y[2], y[3] = q[1] + a - d, q[2] + b - e, q[3] + c - f
+    end }
+  end
+
+  -- One to three bodies of about R, each at any angle, below each other and `away` from the origin: what steps took.
+  local function hanging(R, away, tau)
+    local m, nsds, down, above = 2.0 ^ random(-20, 20), ns.NonSmoothDynamicalSystem(0, 40 * 0.02 * tau), nil, nil
+    local at, kick = { away * real(), away * real(), away * real() }, random() < 0.5 and 0 or real() / tau
+    for _ = 1, random(3) do
+      local e, l = ns.vector { real(), real(), real(), real() }, R * (0.5 + random())
+      e = (e / ns.norm(e)):totable()
+      local up = { turned({ e[1], -e[2], -e[3], -e[4] }, 1, { 0, 0, l }) }
+      local inertia = 0.4 * m * l * l * ns.diag { 1, 1 + 0.3 * random(), 1 }
+      local ds = ns.NewtonEulerDS({ at[1], at[2], at[3] - l, table.unpack(e) }, { 0, 0, 0, above and 0 or kick, 0, 0 }, m, inertia)
+      ds:setFExtPtr { 0, 0, -10 * m * R / tau / tau }
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(3), joint(up, down, { table.unpack(at) })), ds, above)
+      above, down, at[3] = ds, { -up[1], -up[2], -up[3] }, at[3] - 2 * l
+    end
+    local simu, most = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02 * tau), ns.MoreauJeanOSI(0.5)), 0
+    for _ in simu:steps() do most = math.max(most, simu:newtonIterations()) end
+    return most
+  end
+
+  it("converges, wherever they are and whatever their size is", function()
+    for seed = 1, 100 do
+      math.randomseed(seed)
+      local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
+      assert.is_true(hanging(R, away * R, 2.0 ^ random(-10, 10)) <= 20)
+    end
+  end)
+end)
