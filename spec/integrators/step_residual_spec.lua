@@ -242,3 +242,48 @@ describe("a step of bodies that hang still from ball joints, where only rounding
     end
   end)
 end)
+
+describe("a step of planar bodies that hang still from pins", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- Pins of body b to the place `at`, or to the lower end of the body above it.
+  local function pin(b, above, at)
+    return ns.LagrangianScleronomousR { h = function(q, _, y)
+      local x, z = at[1], at[2]
+      if above then x, z = q[4] + above.l * math.cos(q[6] + above.off), q[5] + above.l * math.sin(q[6] + above.off) end
+      y[1], y[2] = q[1] - b.l * math.cos(q[3] + b.off) - x, q[2] - b.l * math.sin(q[3] + b.off) - z
+    end }
+  end
+
+  local function hanging(R, away, tau)
+    local m, nsds, above = 2.0 ^ random(-20, 20), ns.NonSmoothDynamicalSystem(0, 40 * 0.02 * tau), nil
+    local at = { away * real(), away * real() }
+    local angle = random() < 0.5 and -math.pi / 2 or random(-3, 3) * math.pi / 2 + (random() < 0.5 and 0 or real())
+    for _ = 1, random(3) do
+      local b = { l = R * (0.5 + random()), off = -math.pi / 2 - angle }
+      local own = m * (1 + random())
+      b.ds = ns.LagrangianDS({ at[1], at[2] - b.l, angle }, { 0, 0, 0 }, ns.diag { own, own, own * b.l * b.l / 3 })
+      b.ds:setFExtPtr { 0, -10 * own * R / tau / tau, 0 }
+      nsds:insertDynamicalSystem(b.ds)
+      local joint = ns.Interaction(ns.EqualityConditionNSL(2), pin(b, above, { at[1], at[2] }))
+      nsds:link(joint, b.ds, above and above.ds)
+      above, at[2] = b, at[2] - 2 * b.l
+    end
+    local simu, most, q = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02 * tau), ns.MoreauJeanOSI(0.5)), 0, above.ds:q()[2]
+    for _ in simu:steps() do most = math.max(most, simu:newtonIterations()) end
+    return most, math.abs(above.ds:q()[2] - q)
+  end
+
+  it("converges, wherever they are and whatever their size is", function()
+    local slow = 0
+    for seed = 1, 600 do
+      math.randomseed(seed)
+      local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
+      local most, moved = hanging(R, away * R, 2.0 ^ random(-10, 10))
+      assert.is_true(moved <= 1e-12 * R * (1 + away))
+      if most > 20 then slow = slow + 1 end
+    end
+    assert.is_true(slow <= 6, slow .. " are slow")
+  end)
+end)

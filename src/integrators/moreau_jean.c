@@ -642,10 +642,28 @@ static void add_arms(const NsMoreauJean *mj, const NsMjNode *node, const double 
 }
 
 /*
+** The same of other systems, whose coordinates tell no arms: an entry of H is known to eps times the largest entry of its row,
+** turned into the unit of its velocity by what gives both as much kinetic energy, sqrt(W_jj / W_kk). That is much where masses
+** differ a lot, so it is taken only where the iteration does not get on: where a moment of a large impulse is 0 but for rounding.
+*/
+static void add_levers(const NsMjNode *node, int m, const double *H, double weight, const double *lambda, double *noise) {
+  size_t n = (size_t)node->ds->nv, rows = (size_t)m;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < n; j++) {
+      double own = fabs(node->W[j + j * n]), most = 0;
+      for (size_t k = 0; H[i + j * rows] != 0 && k < n; k++) {
+        double other = fabs(node->W[k + k * n]);
+        if (other > 0) most = fmax(most, fabs(H[i + k * rows]) * sqrt(own / other));
+      }
+      noise[j] += most * weight * fabs(lambda[i]);
+    }
+}
+
+/*
 ** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms; what these are rounded from, into
 ** noise; and the velocities that they make, into moved.
 */
-static void add_impulses(NsMoreauJean *mj, double *moved) {
+static void add_impulses(NsMoreauJean *mj, bool late, double *moved) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     double weight = ns_mj_impulse_weight(mj, edge);
@@ -653,6 +671,7 @@ static void add_impulses(NsMoreauJean *mj, double *moved) {
       const NsMjNode *node = &mj->nodes[edge->parts[p].node];
       const double *H = edge->parts[p].H, *lambda = mj->lambda + edge->row;
       double impulse[3] = {0};
+      if (late && node->ds->kind != NS_NEWTON_EULER) add_levers(node, edge->m, H, weight, lambda, mj->noise + node->v);
       for (int j = 0; j < node->ds->nv; j++, H += edge->m)
         for (int i = 0; i < edge->m; i++) {
           double size = weight * fabs(H[i] * lambda[i]);
@@ -671,7 +690,7 @@ static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *toleranc
   memset(mj->terms, 0, (size_t)mj->Nv * sizeof *mj->terms);
   memset(mj->noise, 0, (size_t)mj->Nv * sizeof *mj->noise);
   memset(moved, 0, (size_t)mj->Nv * sizeof *moved);
-  add_impulses(mj, moved);
+  add_impulses(mj, tolerance->late, moved);
   for (int i = 0; i < mj->Nv; i++) {
     double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
     mj->scale[i] = ns_step_size(tolerance, own, moved[i]);
