@@ -163,7 +163,8 @@ describe("a step of smooth spheres, whose spin is rounding alone,", function()
     for i = 1, count do
       local r = R * (0.8 + 0.2 * random())
       local q0 = { place[1] + 2 * R * real(), place[2] + 2 * R * real(), place[3] + R * (4 + 2.2 * i), 1, 0, 0, 0 }
-      local ds = ns.NewtonEulerDS(q0, { R / tau * real(), R / tau * real(), R / tau * real(), 0, 0, 0 }, m, 0.4 * m * r * r * ns.eye(3))
+      local v0 = { R / tau * real(), R / tau * real(), R / tau * real(), 0, 0, 0 }
+      local ds = ns.NewtonEulerDS(q0, v0, m, 0.4 * m * r * r * ns.eye(3))
       ds:setFExtPtr { 0, 0, -10 * m * R / tau / tau }
       nsds:insertDynamicalSystem(ds)
       for _, plane in ipairs(planes) do nsds:link(ns.Interaction(law, ns.contact.sphere_plane(r, plane, 1)), ds) end

@@ -377,7 +377,10 @@ local function difference(a, b)
   if #a ~= #b then return ("%d and %d steps"):format(#a, #b) end
   for k = 1, #a do
     for i = 1, #a[k] do
-      if a[k][i] ~= b[k][i] and not (math.abs(a[k][i]) < 1e-200 and math.abs(b[k][i]) < 1e-200) then return ("step %d number %d of %d: %.17g, %.17g"):format(k, i, #a[k], a[k][i], b[k][i]) end
+      local one, other = a[k][i], b[k][i]
+      if one ~= other and not (math.abs(one) < 1e-200 and math.abs(other) < 1e-200) then
+        return ("step %d number %d of %d: %.17g, %.17g"):format(k, i, #a[k], one, other)
+      end
     end
   end
 end
