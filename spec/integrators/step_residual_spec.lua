@@ -147,3 +147,144 @@ describe("contacts with friction beside equations", function()
     end
   end)
 end)
+
+describe("a step of smooth spheres, whose spin is rounding alone,", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- Spheres of about R that fall into a trough of three planes, `away` from the origin: what steps took, and the spin.
+  local function falling(R, away, tau)
+    local count, m, law = random(2, 6), 2.0 ^ random(-30, 30), ns.NewtonImpactNSL(random() < 0.5 and 0 or random())
+    local place = { away * real(), away * real(), away * real() }
+    local a, b = 0.5 * real(), 0.5 * real()
+    local c, planes, balls = math.sqrt(1 - a * a - b * b), {}, {}
+    for i, n in ipairs { { a, b, c }, { -a, b, c }, { a, -b, c } } do planes[i] = ns.contact.plane(place, n) end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 80 * 0.02 * tau)
+    for i = 1, count do
+      local r = R * (0.8 + 0.2 * random())
+      local q0 = { place[1] + 2 * R * real(), place[2] + 2 * R * real(), place[3] + R * (4 + 2.2 * i), 1, 0, 0, 0 }
+      local v0 = { R / tau * real(), R / tau * real(), R / tau * real(), 0, 0, 0 }
+      local ds = ns.NewtonEulerDS(q0, v0, m, 0.4 * m * r * r * ns.eye(3))
+      ds:setFExtPtr { 0, 0, -10 * m * R / tau / tau }
+      nsds:insertDynamicalSystem(ds)
+      for _, plane in ipairs(planes) do nsds:link(ns.Interaction(law, ns.contact.sphere_plane(r, plane, 1)), ds) end
+      for j = 1, i - 1 do nsds:link(ns.Interaction(law, ns.contact.sphere_sphere(r, 0.9 * R, 1)), ds, balls[j]) end
+      balls[i] = ds
+    end
+    local simu, most, spin = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02 * tau), ns.MoreauJeanOSI(0.5)), 0, 0
+    for _ in simu:steps() do most = math.max(most, simu:newtonIterations()) end
+    for _, ds in ipairs(balls) do
+      for j = 4, 6 do spin = math.max(spin, math.abs(ds:velocity()[j]) * tau) end
+    end
+    return most, spin
+  end
+
+  it("converges, wherever they are and whatever their size is", function()
+    local slow = 0
+    for seed = 1, 400 do
+      math.randomseed(seed)
+      local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
+      local most, spin = falling(R, away * R, 2.0 ^ random(-10, 10))
+      if most > 20 then slow = slow + 1 end
+      assert.is_true(spin <= 1e-12 * (1 + away))
+    end
+    assert.equal(0, slow)
+  end)
+end)
+
+describe("a step of bodies that hang still from ball joints, where only rounding turns them,", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- The vector c of a body with the quaternion (q[k], ...), in space.
+  local function turned(q, k, c)
+    local w, x, y, z = q[k], q[k + 1], q[k + 2], q[k + 3]
+    local a, b, d = 2 * (y * c[3] - z * c[2]), 2 * (z * c[1] - x * c[3]), 2 * (x * c[2] - y * c[1])
+    return c[1] + w * a + y * d - z * b, c[2] + w * b + z * a - x * d, c[3] + w * d + x * b - y * a
+  end
+
+  local function joint(up, down, anchor)
+    return ns.NewtonEulerR { h = function(_, q, _, y)
+      local a, b, c = turned(q, 4, up)
+      local d, e, f = anchor[1], anchor[2], anchor[3]
+      if down then
+        d, e, f = turned(q, 11, down)
+        d, e, f = q[8] + d, q[9] + e, q[10] + f
+      end
+      y[1], y[2], y[3] = q[1] + a - d, q[2] + b - e, q[3] + c - f
+    end }
+  end
+
+  -- One to three bodies of about R, each at any angle, below each other and `away` from the origin: what steps took.
+  local function hanging(R, away, tau)
+    local m, nsds, down, above = 2.0 ^ random(-20, 20), ns.NonSmoothDynamicalSystem(0, 40 * 0.02 * tau), nil, nil
+    local at, kick = { away * real(), away * real(), away * real() }, random() < 0.5 and 0 or real() / tau
+    for _ = 1, random(3) do
+      local e, l = ns.vector { real(), real(), real(), real() }, R * (0.5 + random())
+      e = (e / ns.norm(e)):totable()
+      local up = { turned({ e[1], -e[2], -e[3], -e[4] }, 1, { 0, 0, l }) }
+      local inertia = 0.4 * m * l * l * ns.diag { 1, 1 + 0.3 * random(), 1 }
+      local ds = ns.NewtonEulerDS({ at[1], at[2], at[3] - l, table.unpack(e) }, { 0, 0, 0, above and 0 or kick, 0, 0 }, m, inertia)
+      ds:setFExtPtr { 0, 0, -10 * m * R / tau / tau }
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(3), joint(up, down, { table.unpack(at) })), ds, above)
+      above, down, at[3] = ds, { -up[1], -up[2], -up[3] }, at[3] - 2 * l
+    end
+    local simu, most = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02 * tau), ns.MoreauJeanOSI(0.5)), 0
+    for _ in simu:steps() do most = math.max(most, simu:newtonIterations()) end
+    return most
+  end
+
+  it("converges, wherever they are and whatever their size is", function()
+    for seed = 1, 100 do
+      math.randomseed(seed)
+      local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
+      assert.is_true(hanging(R, away * R, 2.0 ^ random(-10, 10)) <= 20)
+    end
+  end)
+end)
+
+describe("a step of planar bodies that hang still from pins", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- Pins of body b to the place `at`, or to the lower end of the body above it.
+  local function pin(b, above, at)
+    return ns.LagrangianScleronomousR { h = function(q, _, y)
+      local x, z = at[1], at[2]
+      if above then x, z = q[4] + above.l * math.cos(q[6] + above.off), q[5] + above.l * math.sin(q[6] + above.off) end
+      y[1], y[2] = q[1] - b.l * math.cos(q[3] + b.off) - x, q[2] - b.l * math.sin(q[3] + b.off) - z
+    end }
+  end
+
+  local function hanging(R, away, tau)
+    local m, nsds, above = 2.0 ^ random(-20, 20), ns.NonSmoothDynamicalSystem(0, 40 * 0.02 * tau), nil
+    local at = { away * real(), away * real() }
+    local angle = random() < 0.5 and -math.pi / 2 or random(-3, 3) * math.pi / 2 + (random() < 0.5 and 0 or real())
+    for _ = 1, random(3) do
+      local b = { l = R * (0.5 + random()), off = -math.pi / 2 - angle }
+      local own = m * (1 + random())
+      b.ds = ns.LagrangianDS({ at[1], at[2] - b.l, angle }, { 0, 0, 0 }, ns.diag { own, own, own * b.l * b.l / 3 })
+      b.ds:setFExtPtr { 0, -10 * own * R / tau / tau, 0 }
+      nsds:insertDynamicalSystem(b.ds)
+      local joint = ns.Interaction(ns.EqualityConditionNSL(2), pin(b, above, { at[1], at[2] }))
+      nsds:link(joint, b.ds, above and above.ds)
+      above, at[2] = b, at[2] - 2 * b.l
+    end
+    local simu, most, q = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02 * tau), ns.MoreauJeanOSI(0.5)), 0, above.ds:q()[2]
+    for _ in simu:steps() do most = math.max(most, simu:newtonIterations()) end
+    return most, math.abs(above.ds:q()[2] - q)
+  end
+
+  it("converges, wherever they are and whatever their size is", function()
+    local slow = 0
+    for seed = 1, 600 do
+      math.randomseed(seed)
+      local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
+      local most, moved = hanging(R, away * R, 2.0 ^ random(-10, 10))
+      assert.is_true(moved <= 1e-12 * R * (1 + away))
+      if most > 20 then slow = slow + 1 end
+    end
+    assert.is_true(slow <= 6, slow .. " are slow")
+  end)
+end)

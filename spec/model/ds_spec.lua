@@ -106,3 +106,48 @@ describe("the states before a step of a two-step scheme", function()
     assert.equal(q, ds:q()[1])
   end)
 end)
+
+describe("a right-hand side", function()
+  local random = math.random
+  local function real() return 2 * random() - 1 end
+
+  -- (q', M^-1 F) or M^-1 f with the rows times r and the unknowns times s, the unknowns' units taken out again.
+  local function slopes(kind, n, M, f, r, s, sparse)
+    local matrix, force, zeros = {}, {}, {}
+    for i = 1, n do
+      matrix[i], force[i], zeros[i] = {}, r[i] * f[i], 0
+      for j = 1, n do matrix[i][j] = r[i] * M[i][j] / s[j] end
+    end
+    if sparse then matrix = ns.sparse(matrix) end
+    local ds
+    if kind == "first order" then
+      ds = ns.FirstOrderLinearTIDS(zeros)
+      ds:setbPtr(force)
+      ds:setMPtr(matrix)
+    else
+      ds = ns.LagrangianLinearTIDS(zeros, zeros, matrix)
+      ds:setFExtPtr(force)
+    end
+    ds:computeRhs(0)
+    local out, rhs = {}, ds:rhs():totable()
+    for i = 1, n do out[i] = rhs[#rhs - n + i] / s[i] end
+    return out
+  end
+
+  it("has the same bits in all units of rows and unknowns", function()
+    math.randomseed(7)
+    for _ = 1, 200 do
+      for _, kind in ipairs { "first order", "mechanics" } do
+        local n, M, f, ones, r, s = random(2, 6), {}, {}, {}, {}, {}
+        for i = 1, n do
+          M[i], f[i], ones[i] = {}, real(), 1
+          r[i], s[i] = 2.0 ^ random(-100, 100), 2.0 ^ random(-100, 100)
+          for j = 1, n do M[i][j] = (i == j or random() < 0.7) and real() or 0 end
+        end
+        for _, sparse in ipairs { false, true } do
+          assert.same(slopes(kind, n, M, f, ones, ones, sparse), slopes(kind, n, M, f, r, s, sparse))
+        end
+      end
+    end
+  end)
+end)

@@ -602,7 +602,6 @@ static void measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   for (int i = 0; i < n; i++) {
     double f = wf != 0 ? wf * mj->F[o + i] : 0, f_k = wk != 0 ? wk * mj->F_k[o + i] : 0;
     terms[i] += fabs(mj->rho[o + i] + f + f_k + mj->p[o + i]) + fabs(f) + fabs(f_k);
-    noise[i] = 0;
   }
   ns_step_add_sizes(1, n, n, node->W, n, mj->scale + o, noise);
   if (node->by_q) {
@@ -626,18 +625,60 @@ static void join_vectors(NsMoreauJean *mj) {
 }
 
 /*
-** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms, and the velocities that they make,
-** into moved.
+** A rigid body's moments of impulses are rounded as those of arms p - q, from its centre q to a place p on it, are: q has rounding,
+** and p too where the body is near the origin. So what such a moment is rounded from is the impulse times |q| + r, where r is the
+** body's radius of gyration; a moment that should be 0, as that of the normal impulse on a sphere, is nothing but that rounding.
 */
-static void add_impulses(NsMoreauJean *mj, double *moved) {
+static void add_arms(const NsMoreauJean *mj, const NsMjNode *node, const double *impulse, double *noise) {
+  double place = 0, light = 0, turning = 0;
+  for (int i = 0; i < 3; i++) {
+    place = fmax(place, fabs(mj->q[node->q + i]));
+    light = fmax(light, fabs(node->W[7 * i]));
+    turning = fmax(turning, fabs(node->W[7 * (i + 3)]));
+  }
+  double arm = place + (light > 0 ? sqrt(turning / light) : 0);
+  double most = fmax(impulse[0], fmax(impulse[1], impulse[2]));
+  for (int i = 3; i < 6; i++) noise[i] += arm * most;
+}
+
+/*
+** The same of other systems, whose coordinates tell no arms: an entry of H is known to eps times the largest entry of its row,
+** turned into the unit of its velocity by what gives both as much kinetic energy, sqrt(W_jj / W_kk). That is much where masses
+** differ a lot, so it is taken only where the iteration does not get on: where a moment of a large impulse is 0 but for rounding.
+*/
+static void add_levers(const NsMjNode *node, int m, const double *H, double weight, const double *lambda, double *noise) {
+  size_t n = (size_t)node->ds->nv, rows = (size_t)m;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < n; j++) {
+      double own = fabs(node->W[j + j * n]), most = 0;
+      for (size_t k = 0; H[i + j * rows] != 0 && k < n; k++) {
+        double other = fabs(node->W[k + k * n]);
+        if (other > 0) most = fmax(most, fabs(H[i + k * rows]) * sqrt(own / other));
+      }
+      noise[j] += most * weight * fabs(lambda[i]);
+    }
+}
+
+/*
+** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms; what these are rounded from, into
+** noise; and the velocities that they make, into moved.
+*/
+static void add_impulses(NsMoreauJean *mj, bool late, double *moved) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     double weight = ns_mj_impulse_weight(mj, edge);
     for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
       const NsMjNode *node = &mj->nodes[edge->parts[p].node];
       const double *H = edge->parts[p].H, *lambda = mj->lambda + edge->row;
+      double impulse[3] = {0};
+      if (late && node->ds->kind != NS_NEWTON_EULER) add_levers(node, edge->m, H, weight, lambda, mj->noise + node->v);
       for (int j = 0; j < node->ds->nv; j++, H += edge->m)
-        for (int i = 0; i < edge->m; i++) mj->terms[node->v + j] += weight * fabs(H[i] * lambda[i]);
+        for (int i = 0; i < edge->m; i++) {
+          double size = weight * fabs(H[i] * lambda[i]);
+          mj->terms[node->v + j] += size;
+          if (j < 3) impulse[j] += size;
+        }
+      if (node->ds->kind == NS_NEWTON_EULER) add_arms(mj, node, impulse, mj->noise + node->v);
       ns_step_add_sizes(weight, node->ds->nv, edge->m, edge->parts[p].X, node->ds->nv, lambda, moved + node->v);
     }
   }
@@ -647,8 +688,9 @@ static void add_impulses(NsMoreauJean *mj, double *moved) {
 static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *tolerance) {
   double *moved = mj->work;
   memset(mj->terms, 0, (size_t)mj->Nv * sizeof *mj->terms);
+  memset(mj->noise, 0, (size_t)mj->Nv * sizeof *mj->noise);
   memset(moved, 0, (size_t)mj->Nv * sizeof *moved);
-  add_impulses(mj, moved);
+  add_impulses(mj, tolerance->late, moved);
   for (int i = 0; i < mj->Nv; i++) {
     double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
     mj->scale[i] = ns_step_size(tolerance, own, moved[i]);

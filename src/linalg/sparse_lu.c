@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "linalg/equilibrate.h"
 #include "linalg/work.h"
 
 struct NsSparseLu {
@@ -178,4 +179,44 @@ double ns_sparse_lu_rcond(NsSparseLu *lu) {
   if (!lu->ready) return 0;
   if (!klu_condest(lu->A->colptr, lu->A->value, lu->symbolic, lu->numeric, &lu->common)) return 0;
   return lu->common.condest > 0 ? 1 / lu->common.condest : 0;
+}
+
+/* ---- in units that are found ---- */
+
+static void into_fair_units(int n, int nrhs, const int *exponent, double *B, int ldb) {
+  for (int j = 0; j < nrhs; j++)
+    for (int i = 0; i < n; i++) B[i + (size_t)j * (size_t)ldb] = ldexp(B[i + (size_t)j * (size_t)ldb], exponent[i]);
+}
+
+/* A in units that `units` gets; no point and no residual are known, so that the size of each part stays open. */
+static NsStatus find_fair_units(const NsSparse *A, NsArena *arena, NsEquilibrium *units, NsSparse **out) {
+  ns_equilibrium_take(units, arena, A->cols);
+  double *nothing = ns_arena_doubles(arena, A->cols);
+  NsStatus status = arena->failed ? NS_ENOMEM : ns_sparse_copy(out, A);
+  if (status != NS_OK) return status;
+  ns_equilibrate(units, NULL, A, nothing, nothing);
+  for (int j = 0; j < A->cols; j++)
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++)
+      (*out)->value[k] = ldexp(A->value[k], units->row[A->row[k]] + units->column[j]);
+  return NS_OK;
+}
+
+NsStatus ns_sparse_solve_fair(const NsSparse *A, int nrhs, double *B, int ldb) {
+  if (A->rows != A->cols) return NS_ESIZE;
+  NsArena arena = {0};
+  NsEquilibrium units;
+  NsSparse *scaled = NULL;
+  NsSparseLu *lu = NULL;
+  NsStatus status = find_fair_units(A, &arena, &units, &scaled);
+  if (status == NS_OK) status = ns_sparse_lu_new(&lu, scaled);
+  if (status == NS_OK) status = ns_sparse_lu_factor(lu, scaled);
+  if (status == NS_OK) {
+    into_fair_units(A->cols, nrhs, units.row, B, ldb);
+    ns_sparse_lu_solve(lu, nrhs, B, ldb);
+    into_fair_units(A->cols, nrhs, units.column, B, ldb);
+  }
+  ns_sparse_lu_free(lu);
+  ns_sparse_free(scaled);
+  ns_arena_release(&arena);
+  return status;
 }

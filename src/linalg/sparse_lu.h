@@ -64,6 +64,12 @@ bool ns_sparse_lu_ready(const NsSparseLu *lu);
 void ns_sparse_lu_solve(NsSparseLu *lu, int nrhs, double *B, int ldb);
 void ns_sparse_lu_solve_transposed(NsSparseLu *lu, int nrhs, double *B, int ldb);
 
+/*
+** A X = B in place, once, with rows and unknowns in units that are found from A (linalg/equilibrate.h): those in which A and B
+** are given do not matter, to the last bit. Allocates. NS_ESIZE, NS_ENAN, NS_ENOMEM, NS_ETOOLARGE, NS_ESINGULAR as above.
+*/
+NsStatus ns_sparse_solve_fair(const NsSparse *A, int nrhs, double *B, int ldb);
+
 /* Reciprocal condition number in the 1-norm, estimated; 0 when singular, 1 when n is 0. No allocation. */
 double ns_sparse_lu_rcond(NsSparseLu *lu);
 

@@ -92,16 +92,9 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
 
 /* rhs = M^-1 rhs for a sparse M. */
 static NsStatus solve_sparse_M(NsFirstOrderDs *ds, NsError *err) {
-  NsSparseLu *lu;
-  NsStatus status = ns_sparse_lu_new(&lu, ds->M.sparse);
-  if (status == NS_OK) status = ns_sparse_lu_factor(lu, ds->M.sparse);
-  if (status == NS_OK)
-    ns_sparse_lu_solve(lu, 1, ds->rhs, ds->base.n);
-  else
-    ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1: %s", name_of(ds),
-            ns_status_message(status));
-  ns_sparse_lu_free(lu);
-  return status;
+  NsStatus status = ns_sparse_solve_fair(ds->M.sparse, 1, ds->rhs, ds->base.n);
+  if (status == NS_OK) return NS_OK;
+  return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1: %s", name_of(ds), ns_status_message(status));
 }
 
 NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
@@ -112,7 +105,7 @@ NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
   if (ds->M.sparse) return solve_sparse_M(ds, err);
   if (!ds->M.value) return NS_OK;
   if (!ds->lu_M && ns_lu_new(&ds->lu_M, ds->base.n) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  status = ns_lu_factor(ds->lu_M, ds->M.value, ds->base.n);
+  status = ns_lu_factor_fair(ds->lu_M, ds->M.value, ds->base.n);
   if (status != NS_OK)
     return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)",
                    name_of(ds), ns_lu_singular_row(ds->lu_M) + 1);

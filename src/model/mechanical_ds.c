@@ -512,11 +512,7 @@ NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, N
 
 /* w (nv x nrhs) = M^-1 w for a sparse mass. */
 static NsStatus divide_sparse(const NsMechanicalDs *ds, int nrhs, double *w, NsError *err) {
-  NsSparseLu *lu;
-  NsStatus status = ns_sparse_lu_new(&lu, ds->mass.sparse);
-  if (status == NS_OK) status = ns_sparse_lu_factor(lu, ds->mass.sparse);
-  if (status == NS_OK) ns_sparse_lu_solve(lu, nrhs, w, ds->nv);
-  ns_sparse_lu_free(lu);
+  NsStatus status = ns_sparse_solve_fair(ds->mass.sparse, nrhs, w, ds->nv);
   if (status == NS_ESINGULAR)
     return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular", name_of(ds));
   return status == NS_OK ? NS_OK : ns_fail(err, status, "%s", ns_status_message(status));
@@ -529,7 +525,7 @@ NsStatus ns_mechanical_divide(NsMechanicalDs *ds, double t, const double *q, int
   if (status == NS_OK) status = ns_mechanical_mass(ds, t, q, ds->matrix, err);
   if (status != NS_OK) return status;
   if (!ds->lu && ns_lu_new(&ds->lu, ds->nv) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  status = ns_lu_factor(ds->lu, ds->matrix, ds->nv);
+  status = ns_lu_factor_fair(ds->lu, ds->matrix, ds->nv);
   if (status != NS_OK)
     return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", name_of(ds),
                    ns_lu_singular_row(ds->lu) + 1);
