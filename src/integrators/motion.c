@@ -303,7 +303,7 @@ static NsStatus factor_mass(Node *node, double t, const double *q, NsError *err)
   if (!node->varies && node->key == key) return NS_OK;
   NsStatus status = ns_mechanical_mass(node->ds, t, q + node->q, node->M, err);
   if (status != NS_OK) return status;
-  status = ns_lu_factor(node->lu, node->M, node->ds->nv);
+  status = ns_lu_factor_fair(node->lu, node->M, node->ds->nv);
   if (status != NS_OK)
     return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)",
                    ns_ds_name(&node->ds->base), ns_lu_singular_row(node->lu) + 1);
