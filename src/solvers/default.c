@@ -178,12 +178,17 @@ static NsStatus check_data(const NsBoxProblem *p) {
   return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
 }
 
-/* Keeps z, w (of p, with w = M z + q) as the best candidate when its backward error is the smallest so far. */
-static void consider(NsBox *b, const NsBoxProblem *p, const double *z, const double *w, double backward) {
-  if (!(backward < b->best)) return;
+/*
+** Keeps z, w (of p, with w = M z + q, of terms b->active->size) as the best candidate when its backward error is the smallest so far.
+** False when it is none at all: the problem is lost in it.
+*/
+static bool consider(NsBox *b, const NsBoxProblem *p, const double *z, const double *w, double backward) {
+  if (ns_box_lost(p, z, w, b->active->size)) return false;
+  if (!(backward < b->best)) return true;
   b->best = backward;
   memcpy(b->best_z, z, (size_t)p->n * sizeof *z);
   memcpy(b->best_w, w, (size_t)p->n * sizeof *w);
+  return true;
 }
 
 /* The same for a point of the scaled problem; returns its backward error as a candidate for p. */
@@ -196,8 +201,7 @@ static double consider_scaled(NsBox *b, const NsBoxProblem *p, const double *sca
   }
   ns_box_product(p, z, b->v, b->active->size);
   double backward = ns_box_backward(p, z, b->v, b->active->size);
-  consider(b, p, z, b->v, backward);
-  return backward;
+  return consider(b, p, z, b->v, backward) ? backward : INFINITY;
 }
 
 static const NsBoxProblem *fair_problem(NsBox *b, const NsBoxProblem *p) {
@@ -233,8 +237,7 @@ static Outcome start_from_guess(NsBox *b, const NsBoxProblem *p) {
     NsStatus status =
         ns_active_try_in_order(b->active, p, b->set, exact_tolerance(b), b->y, b->v, &backward);
     if (status != NS_ENOCONV) {
-      if (status == NS_OK) {
-        consider(b, p, b->y, b->v, backward);
+      if (status == NS_OK && consider(b, p, b->y, b->v, backward)) {
         out.status = NS_OK;
         out.warm = out.iterations == 0;
       }
@@ -255,8 +258,7 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
   ns_box_product(p, b->y, b->v, b->active->size);
   double backward = ns_box_backward(p, b->y, b->v, b->active->size);
   if (!(backward <= ns_smaller(16 * DBL_EPSILON, exact_tolerance(b)))) return false;
-  consider(b, p, b->y, b->v, backward);
-  return true;
+  return consider(b, p, b->y, b->v, backward);
 }
 
 /* Polishes the active set in b->trial on fair data, with a few repairs. */
@@ -451,10 +453,9 @@ static Outcome predicted(NsBox *b, const NsBoxProblem *p) {
     ns_pgs_sweeps(p, 2, b->y, b->v);
     ns_active_of_point(p, b->y, b->trial);
     if (memcmp(b->set, b->trial, (size_t)p->n) != 0) continue;
-    if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK) {
-      consider(b, p, b->y, b->v, backward);
+    if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK &&
+        consider(b, p, b->y, b->v, backward))
       out.status = NS_OK;
-    }
     break;
   }
   return out;
@@ -474,12 +475,12 @@ static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
   if (out.status == NS_OK) b->best = INFINITY;
   ns_box_product(p, b->y, b->v, b->active->size);
-  consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  bool met = consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  if (!met && out.status == NS_OK) out.status = NS_ENOCONV;
   ns_active_of_point(p, b->y, b->trial);
-  if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK) {
-    consider(b, p, b->y, b->v, backward);
+  if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK &&
+      consider(b, p, b->y, b->v, backward))
     out.status = NS_OK;
-  }
   return out;
 }
 

@@ -209,6 +209,22 @@ static void keep(NsMcp *m, double residual, double scale) {
 }
 
 /*
+** Whether the iterate is so far out that the constant part of F, m->q, is at most 1e-8 of the terms of every row (what is no more
+** than their rounding, 16 eps, is taken for nothing), and F is wrong by a tenth of it somewhere: see ns_box_lost.
+*/
+static bool constants_lost(const NsMcp *m) {
+  bool unmet = false;
+  for (int i = 0; i < m->n; i++) {
+    double q = fabs(m->q[i]);
+    if (m->z[i] != 0 && (m->z[i] == m->lower[i] || m->z[i] == m->upper[i])) return false;
+    if (q <= 16 * DBL_EPSILON * m->size[i]) continue;
+    if (!(q <= 1e-8 * m->size[i])) return false;
+    unmet = unmet || ns_mcp_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]) >= 0.1 * q;
+  }
+  return unmet;
+}
+
+/*
 ** The backward error at the iterate, where a violation up to `none` counts as 0; it is the best point when it is an
 ** answer or has the least residual so far. Whether it is one.
 */
@@ -223,6 +239,7 @@ static bool measure(NsMcp *m, double none) {
     scale = fmax(scale, ldexp(m->size[i], -m->scales.row[i]));
     if (v > none) m->backward = fmax(m->backward, v / m->size[i]);
   }
+  if (m->backward <= m->options.tolerance && constants_lost(m)) m->backward = INFINITY;
   bool answer = m->backward <= m->options.tolerance, better = m->backward < m->best_backward;
   if (answer ? better || m->best_backward > m->options.tolerance
              : residual < m->best_residual && m->best_backward > m->options.tolerance)

@@ -64,6 +64,26 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
   return worst;
 }
 
+/* Of the terms of a row: what q counts for at most in an answer that may be lost (1e-8: half of the digits), and nothing at all. */
+static const double faint = 1e-8, swallowed = 4 * DBL_EPSILON;
+
+/* Of q: how wrong w is where q has not been met. A rounding of terms that are no more than `faint` allows is 1e-8 of it. */
+static const double unmet = 0.1;
+
+bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
+  bool all_swallowed = true, some_unmet = false, data = false;
+  for (int i = 0; i < p->n; i++) {
+    double q = fabs(p->q[i]);
+    if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return false;
+    if (q == 0) continue;
+    if (!(q <= faint * size[i])) return false;
+    data = true;
+    all_swallowed = all_swallowed && q <= swallowed * size[i];
+    some_unmet = some_unmet || violation(p, z, w, i) >= unmet * q;
+  }
+  return data && (all_swallowed || some_unmet);
+}
+
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {
   for (int i = 0; i < p->n; i++)
     if (!((w[i] > 0 && z[i] == p->lower[i]) || (w[i] < 0 && z[i] == p->upper[i]))) w[i] = 0;

@@ -34,6 +34,14 @@ void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *s
 double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative);
 
 /*
+** Whether an answer is so far out along a direction of which M makes nothing that the problem is lost in it: every q_i that is not
+** 0 is at most 1e-8 of the terms of its row, and rounding has swallowed them all, or w is wrong by a tenth of some of them. Such
+** a point solves the problem without q; it passes ns_box_backward, whatever q is, where the terms cancel. False where a
+** variable lies at a bound other than 0: then the bound is what the terms are made of.
+*/
+bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size);
+
+/*
 ** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose
 ** entries of M and q differ from the given ones by at most e relatively. With v_i = |w_i| for z_i strictly between
 ** its bounds, and the wrong-signed part of w_i at a bound, it is max_i v_i / (|M| |z| + |q|)_i, 0/0 being 0. It is

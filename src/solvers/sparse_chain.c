@@ -129,10 +129,14 @@ static double backward(const NsSparseChain *s, const double *y) {
   return worst;
 }
 
-static void consider(NsSparseChain *s, double error) {
-  if (!(error < s->best)) return;
+/* False when the problem is lost in y, v and size its own; see ns_box_lost. */
+static bool consider(NsSparseChain *s, double error) {
+  NsBoxProblem p = {s->n, NULL, 0, s->map.q, s->map.lower, s->map.upper, NS_FADED};
+  if (ns_box_lost(&p, s->y, s->v, s->size)) return false;
+  if (!(error < s->best)) return true;
   s->best = error;
   memcpy(s->best_z, s->y, (size_t)s->n * sizeof *s->y);
+  return true;
 }
 
 static double exact(const NsSparseChain *s) {
@@ -353,7 +357,7 @@ static Outcome sweeps(NsSparseChain *s, const double *guess, int limit) {
     else continue;
     break;
   }
-  consider(s, backward(s, s->y));
+  if (!consider(s, backward(s, s->y)) && out.status == NS_OK) out.status = NS_ENOCONV;
   if (s->best > exact(s)) out.status = finish(s, out.status);
   return out;
 }
