@@ -183,7 +183,7 @@ static NsStatus check_data(const NsBoxProblem *p) {
 ** False when it is none at all: the problem is lost in it.
 */
 static bool consider(NsBox *b, const NsBoxProblem *p, const double *z, const double *w, double backward) {
-  if (ns_box_lost(p, z, w, b->active->size)) return false;
+  if (ns_box_lost(p, z, w, b->active->size, p == &b->reduced)) return false;
   if (!(backward < b->best)) return true;
   b->best = backward;
   memcpy(b->best_z, z, (size_t)p->n * sizeof *z);

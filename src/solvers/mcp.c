@@ -209,19 +209,20 @@ static void keep(NsMcp *m, double residual, double scale) {
 }
 
 /*
-** Whether the iterate is so far out that the constant part of F, m->q, is at most 1e-8 of the terms of every row (what is no more
-** than their rounding, 16 eps, is taken for nothing), and F is wrong by a tenth of it somewhere: see ns_box_lost.
+** Whether the iterate is so far out that F is wrong by a hundredth of its largest constant part (m->q, the rows being weighed by
+** rho) in a row of whose terms that is 1e-8 at most: see ns_box_lost.
 */
 static bool constants_lost(const NsMcp *m) {
-  bool unmet = false;
+  double most = 0;
   for (int i = 0; i < m->n; i++) {
-    double q = fabs(m->q[i]);
     if (m->z[i] != 0 && (m->z[i] == m->lower[i] || m->z[i] == m->upper[i])) return false;
-    if (q <= 16 * DBL_EPSILON * m->size[i]) continue;
-    if (!(q <= 1e-8 * m->size[i])) return false;
-    unmet = unmet || ns_mcp_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]) >= 0.1 * q;
+    if (fabs(m->q[i]) > 16 * DBL_EPSILON * m->size[i]) most = fmax(most, m->rho[i] * fabs(m->q[i]));
   }
-  return unmet;
+  for (int i = 0; i < m->n && most > 0; i++) {
+    double v = ns_mcp_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
+    if (m->rho[i] * v >= 1e-2 * most && v <= 1e-8 * m->size[i]) return true;
+  }
+  return false;
 }
 
 /*

@@ -70,18 +70,30 @@ static const double faint = 1e-8, swallowed = 4 * DBL_EPSILON;
 /* Of q: how wrong w is where q has not been met. A rounding of terms that are no more than `faint` allows is 1e-8 of it. */
 static const double unmet = 0.1;
 
-bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
-  bool all_swallowed = true, some_unmet = false, data = false;
-  for (int i = 0; i < p->n; i++) {
-    double q = fabs(p->q[i]);
+/* Of the largest q, in balanced units: by so much no w may be wrong. */
+static const double noticed = 1e-2;
+
+static double largest_datum(const NsBoxProblem *p) {
+  double most = 0;
+  for (int i = 0; i < p->n; i++) most = ns_larger(most, fabs(p->q[i]));
+  return most;
+}
+
+bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced) {
+  bool all_swallowed = true, some_unmet = false, all_faint = true, data = false;
+  double error = balanced ? noticed * largest_datum(p) : 0;
+  for (int i = 0; i < p->n; i++)
     if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return false;
+  for (int i = 0; i < p->n; i++) {
+    double q = fabs(p->q[i]), v = violation(p, z, w, i);
+    if (error > 0 && v >= error && v <= faint * size[i]) return true;
     if (q == 0) continue;
-    if (!(q <= faint * size[i])) return false;
     data = true;
+    all_faint = all_faint && q <= faint * size[i];
     all_swallowed = all_swallowed && q <= swallowed * size[i];
-    some_unmet = some_unmet || violation(p, z, w, i) >= unmet * q;
+    some_unmet = some_unmet || v >= unmet * q;
   }
-  return data && (all_swallowed || some_unmet);
+  return data && all_faint && (all_swallowed || some_unmet);
 }
 
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {

@@ -37,9 +37,10 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
 ** Whether an answer is so far out along a direction of which M makes nothing that the problem is lost in it: every q_i that is not
 ** 0 is at most 1e-8 of the terms of its row, and rounding has swallowed them all, or w is wrong by a tenth of some of them. Such
 ** a point solves the problem without q; it passes ns_box_backward, whatever q is, where the terms cancel. False where a
-** variable lies at a bound other than 0: then the bound is what the terms are made of.
+** variable lies at a bound other than 0: then the bound is what the terms are made of. In `balanced` units, in which the rows may
+** be compared, it is also one when w is wrong, in a row whose terms cancel so, by a hundredth of the largest q.
 */
-bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size);
+bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced);
 
 /*
 ** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose

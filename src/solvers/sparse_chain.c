@@ -132,7 +132,7 @@ static double backward(const NsSparseChain *s, const double *y) {
 /* False when the problem is lost in y, v and size its own; see ns_box_lost. */
 static bool consider(NsSparseChain *s, double error) {
   NsBoxProblem p = {s->n, NULL, 0, s->map.q, s->map.lower, s->map.upper, NS_FADED};
-  if (ns_box_lost(&p, s->y, s->v, s->size)) return false;
+  if (ns_box_lost(&p, s->y, s->v, s->size, true)) return false;
   if (!(error < s->best)) return true;
   s->best = error;
   memcpy(s->best_z, s->y, (size_t)s->n * sizeof *s->y);
