@@ -59,7 +59,9 @@ describe("io.h5_load", function()
       local ns = require "nslua"
       io.write "once "
       local function count()
-        local pid = io.open "/proc/self/stat":read "n"
+        local stat = io.open "/proc/self/stat"
+        local pid = stat:read "n"
+        stat:close()
         local pipe = io.popen("ls /proc/self/fd | wc -l; cut -d' ' -f4 /proc/[0-9]*/stat 2>/dev/null | grep -cx " .. pid)
         local text = pipe:read "a"
         pipe:close()
