@@ -4,10 +4,10 @@
 */
 #include "simulation/joined.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "solvers/components.h"
 
 struct NsJoined {
   const NsIsland *islands; /* count of them, borrowed */
@@ -114,30 +114,28 @@ static void gather_groups(NsOsnsp *whole) {
       whole->groups[whole->ngroups++] = joined->islands[joined->island_at[row]].problem->groups[joined->group_at[row] - 1];
 }
 
-/* Iterations are added up; the residuals are the largest. */
-static void gather_info(NsSolverInfo *whole, const NsSolverInfo *part) {
-  if (!whole->solver || strcmp(whole->solver, "none") == 0) whole->solver = part->solver;
-  else if (part->solver && strcmp(part->solver, "none") != 0 && strcmp(whole->solver, part->solver) != 0)
-    whole->solver = "several";
-  whole->iterations += part->iterations;
-  whole->residual = fmax(whole->residual, part->residual);
-  whole->relative = fmax(whole->relative, part->relative);
-  whole->backward = fmax(whole->backward, part->backward);
-  whole->warm = whole->warm && part->warm;
+/* The name of the solver that all islands had; "several" where they had different ones. */
+static const char *joint_solver(const char *sofar, const char *own) {
+  if (!sofar || strcmp(sofar, "none") == 0) return own;
+  return !own || strcmp(own, "none") == 0 || strcmp(sofar, own) == 0 ? sofar : "several";
 }
 
 void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed) {
   NsJoined *joined = whole->joined;
   if (!joined) return;
-  NsSolverInfo info = {.status = NS_OK, .warm = true};
+  NsSolverTotal total = ns_solver_total(NULL);
+  const char *solver = NULL;
   whole->m = find_places(joined);
   for (int i = 0; i < joined->count; i++) {
     const NsOsnsp *part = joined->islands[i].problem;
     gather_rows(whole, part, joined->place[i]);
-    if (part->m > 0) gather_info(&info, &part->info);
+    if (part->m == 0) continue;
+    ns_solver_add(&total, &part->info);
+    solver = joint_solver(solver, part->info.solver);
   }
   gather_groups(whole);
-  whole->info = failed ? failed->problem->info : info;
+  total.info.solver = solver;
+  whole->info = failed ? failed->problem->info : total.info;
 }
 
 static void place_block(double *M, int m, const NsOsnsp *part, const int *place) {
