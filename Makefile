@@ -39,7 +39,7 @@ SAN ?=
 OPT ?= -O2 -g
 
 # The specs that make longer runs of it when they are asked to.
-SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/friction_default_spec.lua spec/bind/host_spec.lua \
+SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/contact/friction_solver_spec.lua spec/bind/lua/host_spec.lua \
        spec/scripts/disks_in_a_box_spec.lua spec/simulation/going_on_spec.lua
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
@@ -60,7 +60,7 @@ LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)
 SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)include <cvode/cvode.h>' \
                  '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
                  '$(hash)endif' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/sundials.so)
-SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/borrow bind/sundials ode/sundials ode/sundials_cvode)
+SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/ode/sundials_module ode/sundials ode/sundials_cvode)
 SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoint -lsundials_sunlinsoldense \
                  -lsundials_sunmatrixdense -lsundials_nvecserial
 
@@ -71,13 +71,13 @@ HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
 HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
                '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
                echo $(BUILD)/lib/nslua/hdf5.so)
-HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/borrow.c $(sort $(wildcard src/bind/hdf5*.c src/io/hdf5*.c)))
+HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/file/core_functions.c $(sort $(wildcard src/bind/file/hdf5_module.c src/io/hdf5*.c)))
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name borrow.c ! -path 'src/repl/*' | sort)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name core_functions.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: those files are left out, and core.c is compiled again without it.
-PUBLIC := $(filter-out $(BUILD)/obj/bind/internal%.o $(BUILD)/obj/bind/core.o,$(OBJ)) $(BUILD)/public/obj/bind/core.o
+PUBLIC := $(filter-out $(BUILD)/obj/bind/internal/%.o $(BUILD)/obj/bind/core.o,$(OBJ)) $(BUILD)/public/obj/bind/core.o
 CORE   := $(BUILD)/lib/nslua/core.so
 NSLUA  := $(BUILD)/bin/nslua
 BINDIR ?= $(PREFIX)/bin
@@ -101,7 +101,7 @@ $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 $(BUILD)/lib/nslua/hdf5.so: $(HDF5_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
-$(filter-out %/borrow.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
+$(filter-out %/core_functions.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 -- A headless Chromium for the specs of pages, driven by spec/browser.py; optional.
 local host = require "host"
-local html = require "nslua.html"
+local html = require "nslua.web.html"
 local page = require "page"
 
 local chromium = {}

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "repl/doors.h"
+#include "repl/prompt.h"
 #include "repl/stop.h"
 
 #define NSLUA_VERSION "nslua 0.1.0 (" LUA_RELEASE ")"

@@ -14,9 +14,9 @@
 -- Everything is drawn once, when the file is made. nslua.canvas has what there is to draw with, nslua.timeplot the
 -- time plots, nslua.film GIF and MP4.
 
-local canvas = require "nslua.canvas"
+local canvas = require "nslua.film.canvas"
 local format = require "nslua.core".number_support.format
-local html = require "nslua.html"
+local html = require "nslua.web.html"
 local timeplot = require "nslua.timeplot"
 local where = require "nslua.where"
 
@@ -213,7 +213,7 @@ return function(core)
     if file:find "%.html?$" then
       write(file, self:html())
     else
-      require "nslua.film".save(core.process_support, file, self, film_size(self, file, more or {}))
+      require "nslua.film.film".save(core.process_support, file, self, film_size(self, file, more or {}))
     end
     return self
   end

@@ -434,7 +434,7 @@ return function(ns, graph)
     return #self.active
   end
 
-  require "nslua.contact_space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
+  require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
     forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
     said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new,
     check_partners = check_partners, count = Manager.count,

@@ -1,5 +1,5 @@
 -- nslua.doctor: what `nslua --doctor` prints: what is found, what is missing, how to install it on Debian. Returns a
--- function of the doors (src/repl/doors.h) and of the interpreter's version, which tells whether all that is needed
+-- function of the doors (src/repl/prompt.h) and of the interpreter's version, which tells whether all that is needed
 -- is there.
 
 local _ENV = require "nslua.env"()
@@ -81,7 +81,7 @@ local function check_programs()
 end
 
 local function check_prompt(host)
-  local history = require "nslua.repl_history".path()
+  local history = require "nslua.repl.history".path()
   found("libedit", host.libedit)
   if not history then
     say("missing", "history", "neither HOME nor XDG_STATE_HOME is set: lines typed are not kept")

@@ -3,7 +3,7 @@
 -- help(x) prints, help.text(x [, width]) returns a text, or nil and a text of what is near. x is a name ("solve_ivp",
 -- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
 -- nil or ns itself: the index of names.
-local pages = require "nslua.help_pages"
+local pages = require "nslua.help.pages"
 local porting = require "nslua.names"
 
 local help = {}

@@ -4,7 +4,7 @@
 --   sys:particle { mass = 1, position = function(t, q) return { math.sin(q[1]), -math.cos(q[1]) } end }
 --   sys:body { mass =, inertia =, position =, angle = }        -- in space: orientation, a rotation matrix
 --   local link = sys:free_body { mass =, inertia = }           -- coordinates of its own: x, y, angle
---   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics_joints
+--   sys:pin(link, { -l / 2, 0 })                               -- to the ground; see nslua.mechanics.joints
 --   ns.mechanics.system { compile = true, ... }                -- positions and constraints as compiled functions
 --   sys:force { on = link, at = { a, b }, value = f(t, q, v) } -- torque, spring, potential, generalised_force
 --
@@ -18,7 +18,7 @@
 -- J_w' (T - I c_w - w x I w) with its angular velocity w in its own axes, from R' dR. A free body in space has
 -- seven coordinates, x, y, z and a quaternion p, with the constraint (p . p - 1) / 2 = 0, and the inertia m_p (p .
 -- p')^2 / 2, which is 0 on it, so that the mass matrix is regular. The forms of the equations for integrators are
--- in nslua.mechanics_forms, frames and Kane's equations in nslua.mechanics_frames.
+-- in nslua.mechanics.forms, frames and Kane's equations in nslua.mechanics.frames.
 --
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
@@ -822,9 +822,9 @@ return function(ns, motion)
     slopes = slopes, line = line, spin = spin } do
     core[name] = f
   end
-  require "nslua.mechanics_joints"(ns, System, core)
-  require "nslua.mechanics_jacobians"(ns, core)
-  require "nslua.mechanics_forms"(ns, System, core)
-  require "nslua.mechanics_frames"(ns, mechanics, System, core)
+  require "nslua.mechanics.joints"(ns, System, core)
+  require "nslua.mechanics.jacobians"(ns, core)
+  require "nslua.mechanics.forms"(ns, System, core)
+  require "nslua.mechanics.frames"(ns, mechanics, System, core)
   return mechanics
 end

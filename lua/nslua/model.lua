@@ -26,7 +26,7 @@ local huge = math.huge
 local function copy(list) return table.move(list, 1, #list, 1, {}) end
 
 local function make(ns)
-  local expression = require "nslua.expression"(ns)
+  local expression = require "nslua.model.expression"(ns)
   local Expression, is_expression, is_list = expression.Expression, expression.is_expression, expression.is_list
   local array, describe, level, node = expression.array, expression.describe, expression.level, expression.node
   local combine, value, slopes = expression.combine, expression.value, expression.slopes

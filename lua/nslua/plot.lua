@@ -14,13 +14,13 @@
 -- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
 -- plot_data, plot_contour, plot_share, plot_stream, plot_surface.
 
-local Axes = require "nslua.plot_axes"
+local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
-local data = require "nslua.plot_data"
-local gnuplot = require "nslua.plot_gnuplot"
+local data = require "nslua.plot.data"
+local gnuplot = require "nslua.plot.gnuplot"
 local results = require "nslua.results"
-local share = require "nslua.plot_share"
-local style = require "nslua.plot_style"
+local share = require "nslua.plot.share"
+local style = require "nslua.plot.style"
 local where = require "nslua.where"
 
 local fail = data.fail

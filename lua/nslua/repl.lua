@@ -1,10 +1,10 @@
--- nslua.repl: the prompt. Returns a function of the doors to the terminal (src/repl/doors.h) and of a script to run
+-- nslua.repl: the prompt. Returns a function of the doors to the terminal (src/repl/prompt.h) and of a script to run
 -- first, or nil. Without a terminal it reads standard input, which is how a session is put on a pipe.
 
 local _ENV = require "nslua.env"()
-local printer = require "nslua.repl_print"
-local session_of = require "nslua.repl_session"
-local source = require "nslua.repl_source"
+local printer = require "nslua.repl.print"
+local session_of = require "nslua.repl.session"
+local source = require "nslua.repl.source"
 
 local FIRST, MORE = "> ", ">> "
 
@@ -71,7 +71,7 @@ end
 local function preload(state)
   if state.loaded then return end
   state.loaded = true
-  local help = require "nslua.repl_help"
+  local help = require "nslua.repl.help"
   local function offer(name, value)
     if rawget(_G, name) == nil then
       rawset(_G, name, value)
@@ -119,7 +119,7 @@ end
 
 -- Prints the text about a value, or about the name of one; `method`: what it is called as a method of its class.
 local function print_help(value, name, method)
-  local help = require "nslua.repl_help"
+  local help = require "nslua.repl.help"
   if value == nil and name == nil then return print(help.page) end
   local text, message = help.text(value, name, method)
   print(text or message or ("there is no help about %s"):format(name or printer.value(value)))
@@ -127,7 +127,7 @@ end
 
 -- The same for a variable of the user: its name alone stands for nothing else.
 local function print_help_about(name, value)
-  local help = require "nslua.repl_help"
+  local help = require "nslua.repl.help"
   local text, message = help.text(value)
   print(text or message or help.about_variable(name, value))
 end
@@ -149,7 +149,7 @@ local function help_command(state, what)
   end
   local object, method = what:match "^(.+)[.:]([%a_][%w_]*)$"
   object = object and value_of(state, object)
-  method = object ~= nil and require "nslua.repl_help".method(object, method) or nil
+  method = object ~= nil and require "nslua.repl.help".method(object, method) or nil
   evaluate(state, print_help, value, what, method)
 end
 
@@ -191,7 +191,7 @@ local function remember(state, text)
   state.host.remember(text)
   if not state.history or text == state.last_entry then return end
   state.last_entry = text
-  local good, message = require "nslua.repl_history".append(state.host, state.history, text)
+  local good, message = require "nslua.repl.history".append(state.host, state.history, text)
   if good then return end
   state.history = nil
   complain(state, message)
@@ -228,7 +228,7 @@ end
 -- ---- the start ----
 
 local function run_script(state, path)
-  local script = require "nslua.repl_script"
+  local script = require "nslua.repl.script"
   local chunk, message
   if path == "-" then chunk, message = loadfile() else chunk, message = script.load(path) end
   if not chunk then return complain(state, message) end
@@ -242,14 +242,14 @@ end
 local function open_terminal(state)
   local host = state.host
   local function idle() preload(state) end
-  state.history = require "nslua.repl_history".path()
+  state.history = require "nslua.repl.history".path()
   if state.history then
-    for _, entry in ipairs(require "nslua.repl_history".load(host, state.history)) do host.remember(entry) end
+    for _, entry in ipairs(require "nslua.repl.history".load(host, state.history)) do host.remember(entry) end
   end
   state.readline = function(prompt, before)
     local function complete(line, cursor)
       preload(state)
-      return require "nslua.repl_complete".at(before .. line:sub(1, cursor), state.session, host, host.width())
+      return require "nslua.repl.complete".at(before .. line:sub(1, cursor), state.session, host, host.width())
     end
     return host.readline(prompt, complete, idle)
   end

@@ -10,10 +10,10 @@
 -- solution has one for each stem of its names: w1 and w2 go together. Of a longer series the page has about `points`
 -- points, by columns as narrow as these allow.
 
-local canvas = require "nslua.canvas"
+local canvas = require "nslua.film.canvas"
 local core = require "nslua.core"
 local format = core.number_support.format
-local html = require "nslua.html"
+local html = require "nslua.web.html"
 local results = require "nslua.results"
 
 local show, thin = canvas.show, core.thin_support

@@ -52,7 +52,7 @@ describe("nslua.env", function()
     assert.equal(env, require "nslua.env"())
     local searchers = #package.searchers
     package.loaded["nslua.html"] = nil
-    assert.is_table((require "nslua.html"))
+    assert.is_table((require "nslua.web.html"))
     assert.equal(searchers, #package.searchers)
     local good, message = pcall(require, "nslua.none")
     assert.is_false(good)

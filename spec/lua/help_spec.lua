@@ -1,6 +1,6 @@
 -- help(x): every public name has a text, out of the reference.
 local help = require "nslua.help"
-local pages = require "nslua.help_pages"
+local pages = require "nslua.help.pages"
 local ns = require "nslua"
 
 local function public_names()
@@ -308,7 +308,7 @@ ns.four()
 end)
 
 describe("help_annotations", function()
-  local text = require "nslua.help_annotations".text(help.book(), ns)
+  local text = require "nslua.help.annotations".text(help.book(), ns)
 
   it("is Lua, and has a field for every public name and a class for every class", function()
     assert.truthy(load(text))

@@ -74,7 +74,7 @@ describe("a name that ns does not have", function()
   end)
 
   it("leaves the prompt's Tab key and help at work", function()
-    local complete = require "nslua.repl_complete"
+    local complete = require "nslua.repl.complete"
     local session = { get = function(name) return name == "ns" and ns or nil end, names = function() return { ns = true } end }
     local insert, shown = complete.at("ns.RelayN", session, {}, 80)
     assert.equal("SL", insert or shown)

@@ -159,7 +159,7 @@ describe("savefig", function()
   end)
 
   it("gives gnuplot's own words when it fails", function()
-    local gnuplot = require "nslua.plot_gnuplot"
+    local gnuplot = require "nslua.plot.gnuplot"
     assert.matches("^savefig: gnuplot: .*invalid command$", message(gnuplot.run, "savefig", "nonsense 3\n"))
   end)
 
@@ -207,7 +207,7 @@ describe("show", function()
 
   local has_server = host.run("command -v Xvfb && command -v xwininfo"):find "xwininfo"
   local missing = not has_server and "needs Xvfb and xwininfo" or
-    not require "nslua.plot_gnuplot".window() and "needs a gnuplot with windows"
+    not require "nslua.plot.gnuplot".window() and "needs a gnuplot with windows"
   if missing then
     it("opens a window that stays", function() pending(missing) end)
   else
@@ -235,7 +235,7 @@ describe("show", function()
   it("refuses a terminal that is none, and windows where gnuplot has none", function()
     local fig = plot.figure()
     assert.equal("show: terminal: expected one of window, sixel, text, got 'x'", message(fig.show, fig, { terminal = "x" }))
-    if not require "nslua.plot_gnuplot".window() then
+    if not require "nslua.plot.gnuplot".window() then
       assert.equal('show: this gnuplot opens no windows: apt install gnuplot-qt, or show{terminal = "text"}',
         message(fig.show, fig, { terminal = "window" }))
     end
@@ -513,7 +513,7 @@ describe("axes", function()
   end)
 
   it("have ticks that are round, with a power of ten taken out of large and small numbers", function()
-    local ticks = require "nslua.plot_ticks"
+    local ticks = require "nslua.plot.ticks"
     local function labels(...)
       local words, list = {}, ticks.make(...)
       for i, tick in ipairs(list) do words[i] = tick[2] end

@@ -1,6 +1,6 @@
 /*
 ** callbacks.c
-** Native callbacks for spec/bind/native_spec.lua: one of each signature that src/bind/callback.h lists.
+** Native callbacks for spec/bind/native_spec.lua: one of each signature that src/bind/call/callback.h lists.
 */
 #include <math.h>
 #include <string.h>

@@ -202,7 +202,7 @@ describe("a film", function()
       commands = input
       return { out = "", err = "", status = 0 }
     end }
-    require "nslua.film".save(process, "a.gif", animation, { width = 320, height = 200, fps = 10 })
+    require "nslua.film.film".save(process, "a.gif", animation, { width = 320, height = 200, fps = 10 })
     local lines = { "set print '-'" }
     for literal in commands:gmatch 'set label %d+ (".-") at' do lines[#lines + 1] = "print " .. literal end
     return (host.run("gnuplot -", table.concat(lines, "\n") .. "\n"))

@@ -253,7 +253,7 @@ describe("a page in the browser", function()
         "document.querySelector('h1').textContent", "nslua.page.scene.texts[0]",
         "document.querySelector('.legend span').textContent" }
       assert.same({ 2, 0, 1, 3 }, v[1])
-      local clean = require "nslua.html".utf8(text)
+      local clean = require "nslua.web.html".utf8(text)
       for i = 2, 4 do assert.equal(clean, v[i]) end
     end
   end)

@@ -9,7 +9,7 @@
 #include "integrators/step_residual.h"
 #include "model/mechanical_ds.h"
 #include "model/nsds.h"
-#include "solvers/mixed.h"
+#include "solvers/contact/mixed.h"
 
 /*
 ** M(q) (v - v_k) = h theta F(t_{k+1}, q, v) + h (1 - theta) F(t_k, q_k, v_k) + H(q)' P,

@@ -9,7 +9,7 @@
 #include "integrators/step_residual.h"
 #include "model/mechanical_ds.h"
 #include "model/nsds.h"
-#include "solvers/mixed.h"
+#include "solvers/contact/mixed.h"
 
 /*
 ** With q- , q_k, q+ the coordinates at t_k - h, t_k, t_k + h,

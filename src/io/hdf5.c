@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/hdf5_parts.h"
+#include "io/hdf5_types.h"
 
 const NsEngine *ns_hdf5_engine;
 

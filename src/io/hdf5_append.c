@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/hdf5_parts.h"
+#include "io/hdf5_types.h"
 
 enum { ROWS = 1024 };
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/hdf5_parts.h"
+#include "io/hdf5_types.h"
 
 enum { REASON = 160, MAX_TEXT = 1 << 20 };
 #define MAX_RATIO 1100ULL       /* deflate packs at most 1032 to 1 */

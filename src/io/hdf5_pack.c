@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/hdf5_parts.h"
+#include "io/hdf5_types.h"
 
 enum { CHUNK = 1 << 16, STREAM_CHUNK = 1024, ROOM = 1 << 16 };
 

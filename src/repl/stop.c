@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "bind/interpreter.h"
+#include "bind/lua/interpreter.h"
 
 enum { FIRST_PATIENCE = 1 << 14, PROMPT_PATIENCE = 2 /* seconds */ };
 

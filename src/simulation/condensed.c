@@ -9,7 +9,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "solvers/mcp.h"
+#include "solvers/mcp/mcp.h"
 
 /*
 ** Iterations: for each one of the step. Restarts: where a bound is infinite, and where none is, lest one lead far; a single

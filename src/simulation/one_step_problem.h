@@ -6,10 +6,10 @@
 #define NS_SIMULATION_ONE_STEP_PROBLEM_H
 
 #include "model/nsds.h"
-#include "solvers/default.h"
-#include "solvers/mixed.h"
-#include "solvers/polyhedron.h"
-#include "solvers/sparse_box.h"
+#include "solvers/box/box_solver.h"
+#include "solvers/contact/mixed.h"
+#include "solvers/box/polyhedron.h"
+#include "solvers/box/sparse_box.h"
 
 /* X(code, name, which needs of laws it handles) */
 #define NS_OSNSP_LIST(X)                                                                  \

@@ -6,7 +6,7 @@
 #define NS_SOLVERS_COMPONENTS_H
 
 #include "base/arena.h"
-#include "solvers/box.h"
+#include "solvers/box/box.h"
 
 /*
 ** Components are numbered by their first members, members lie in increasing order: component c holds

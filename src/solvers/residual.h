@@ -5,7 +5,7 @@
 #ifndef NS_SOLVERS_RESIDUAL_H
 #define NS_SOLVERS_RESIDUAL_H
 
-#include "solvers/box.h"
+#include "solvers/box/box.h"
 
 /* The point of [lower, upper] nearest to x. */
 static inline double ns_box_clamp(double x, double lower, double upper) {

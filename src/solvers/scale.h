@@ -6,7 +6,7 @@
 #define NS_SOLVERS_SCALE_H
 
 #include "base/arena.h"
-#include "solvers/box.h"
+#include "solvers/box/box.h"
 
 /*
 ** A scaled copy: M'_ij = 2^(r_i + c_j) M_ij, q'_i = 2^r_i q_i, z'_i = 2^-c_i z_i, bounds like z. Positive factors

@@ -1,0 +1,689 @@
+-- nslua.plot.axes: a panel of a figure, and what is drawn in it.
+--
+-- A method that draws appends an artist: a table of what to draw with copies of its data,
+--   { kind =, columns = { x, y [, z] }, color =, linewidth =, dash =, marker =, label =, ... }
+-- which plot_gnuplot writes down. What is set (labels, limits, scales) are fields of the axes.
+
+local contour = require "nslua.plot.contour"
+local core = require "nslua.core"
+local data = require "nslua.plot.data"
+local share = require "nslua.plot.share"
+local stream = require "nslua.plot.stream"
+local style = require "nslua.plot.style"
+local surface = require "nslua.plot.surface"
+
+local Axes = {}
+Axes.__index = Axes
+Axes.__name = "axes"
+
+local fail, column, text, number = data.fail, data.column, data.text, data.number
+
+local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha " ..
+  "hollow"
+
+function Axes.new(figure, rows, cols, first, last)
+  return setmetatable({
+    figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
+    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, show_grid = true,
+  }, Axes)
+end
+
+local function set_log(self, axis, on)
+  for _, axes in ipairs(share.members(self, axis)) do axes.logs[axis] = on end
+end
+
+function Axes:__tostring()
+  return ("axes %d of %d x %d with %d artists"):format(self.first, self.rows, self.cols, #self.artists)
+end
+
+-- ---- artists ----
+
+local function add(self, artist)
+  self.artists[#self.artists + 1] = artist
+  return artist
+end
+
+local function next_color(self)
+  self.used_colors = self.used_colors + 1
+  return style.cycle[(self.used_colors - 1) % #style.cycle + 1]
+end
+
+-- The fields of an artist that the options for lines give.
+local function line_style(self, who, options, format)
+  local f = format and style.format(who, format) or {}
+  local dashes, marker = options.linestyle or f.linestyle or "-", options.marker or f.marker
+  local every = options.markevery
+  if every and (math.type(every) ~= "integer" or every < 1) then
+    fail("%s: markevery: expected a whole number, at least 1, got %s", who, data.describe(every))
+  end
+  local color, face = options.color or f.color, options.markerfacecolor
+  local edge = options.markeredgecolor
+  return {
+    color = color and style.color(who, color) or next_color(self),
+    dash = style.dash(who, dashes), marker = marker and style.marker(who, marker),
+    hollow = options.hollow or face == "none", face = face and face ~= "none" and style.color(who, face) or nil,
+    marker_edge = edge and edge ~= "none" and style.color(who, edge) or nil, edgeless = edge == "none",
+    linewidth = number(who, "linewidth", options.linewidth or 1.6, 0),
+    markersize = number(who, "markersize", options.markersize or 6, 0), markevery = every,
+    alpha = options.alpha and number(who, "alpha", options.alpha, 0),
+    label = options.label and text(who, "label", options.label),
+  }
+end
+
+local function to_3d(self, who)
+  for _, artist in ipairs(self.artists) do
+    if not artist.columns[3] and artist.kind ~= "text" then fail("%s: these axes hold curves in the plane already",
+      who) end
+  end
+  self.three_d = true
+end
+
+-- These axes from now on hold curves in space; raises when there are curves in the plane.
+function Axes:in_space(who)
+  if not self.three_d then to_3d(self, who) end
+end
+
+local function in_plane(self, who)
+  if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
+end
+
+-- One curve, or one for each column of a matrix.
+local function add_curves(self, who, x, y, format, options, kind)
+  local curves, labels = { y }, { options.label }
+  if core.ismatrix(y) then
+    for j = 1, y:cols() do curves[j] = y:column(j):copy() end
+    if type(options.label) == "table" then labels = options.label end
+  end
+  x = x or core.linspace(1, #curves[1], #curves[1])
+  local made = {}
+  for j, c in ipairs(curves) do
+    data.same_length(who, { "x", "y" }, { x, c })
+    local own = setmetatable({ label = labels[j] or false }, { __index = options })
+    local artist = line_style(self, who, own, format)
+    artist.kind, artist.columns = kind or "line", { x, c }
+    made[j] = add(self, artist)
+  end
+  return made
+end
+
+local function x_or_matrix(who, what, v)
+  if data.is_matrix(v) and not (core.ismatrix(v) and (v:rows() == 1 or v:cols() == 1)) then
+    return data.matrix(who, what, v)
+  end
+  return column(who, what, v)
+end
+
+-- ([x,] y [, format]) once or more, and options for all.
+local function curves_of(self, who, arguments, kind)
+  local n, options = arguments.n, {}
+  if n > 0 and data.is_options(arguments[n]) then options, n = arguments[n], n - 1 end
+  options = data.options(who, options, kind == "step" and LINE .. " where" or LINE)
+  if n == 0 then fail("%s: expected x and y", who) end
+  local i, made = 1, {}
+  while i <= n do
+    local first, second, format = arguments[i], nil, nil
+    i = i + 1
+    if i <= n and type(arguments[i]) ~= "string" then second, i = arguments[i], i + 1 end
+    if i <= n and type(arguments[i]) == "string" then format, i = arguments[i], i + 1 end
+    local x = second ~= nil and column(who, "x", first) or nil
+    local y = x_or_matrix(who, "y", second == nil and first or second)
+    for _, artist in ipairs(add_curves(self, who, x, y, format, options, kind)) do made[#made + 1] = artist end
+  end
+  return made, options
+end
+
+-- plot([x,] y [, format] [, x2, y2, format2 ...] [, options]); in space plot(x, y, z [, format] [, options]).
+function Axes:plot(...)
+  if self.three_d then return self:plot3D(...) end
+  curves_of(self, "plot", table.pack(...))
+  return self
+end
+
+local steps = { pre = true, post = true, mid = true }
+
+-- step(x, y, ..., {where = "pre"}): pre: y[i] up to x[i]; post: y[i] from x[i] on; mid: around it.
+function Axes:step(...)
+  in_plane(self, "step")
+  local made, options = curves_of(self, "step", table.pack(...), "step")
+  local where = options.where or "pre"
+  if not steps[where] then fail("step: where: expected one of pre, post, mid, got '%s'", tostring(where)) end
+  for _, artist in ipairs(made) do artist.steps = where end
+  return self
+end
+
+local function with_logs(name, x, y)
+  Axes[name] = function(self, ...)
+    in_plane(self, name)
+    curves_of(self, name, table.pack(...))
+    if x then set_log(self, "x", true) end
+    if y then set_log(self, "y", true) end
+    return self
+  end
+end
+with_logs("semilogx", true, false)
+with_logs("semilogy", false, true)
+with_logs("loglog", true, true)
+
+-- The diameters of points of `s` points squared, one for all or one for each.
+local function diameters(s, x)
+  if s == nil or type(s) == "number" then return math.sqrt(number("scatter", "s", s or 36, 0)) end
+  local sizes = column("scatter", "s", s)
+  data.same_length("scatter", { "x", "s" }, { x, sizes })
+  return 0, sizes:map(function(area) return math.sqrt(number("scatter", "s", area, 0)) end)
+end
+
+-- scatter(x, y [, {s=, c=, marker=, cmap=, alpha=, label=}]); s: points squared, for all or for each; c: a colour or
+-- a number for each point.
+function Axes:scatter(x, y, options)
+  in_plane(self, "scatter")
+  options = data.options("scatter", options, "s c color marker cmap alpha label hollow")
+  local artist = { kind = "scatter", columns = { column("scatter", "x", x), column("scatter", "y", y) } }
+  local c = options.c or options.color
+  artist.marker = style.marker("scatter", options.marker or "o")
+  artist.markersize, artist.sizes = diameters(options.s, artist.columns[1])
+  artist.hollow, artist.alpha = options.hollow, options.alpha and number("scatter", "alpha", options.alpha, 0)
+  artist.label = options.label and text("scatter", "label", options.label)
+  data.same_length("scatter", { "x", "y" }, artist.columns)
+  if c ~= nil and type(c) ~= "string" and (core.isvector(c) or #c ~= 3 or #x == 3) then
+    artist.values = column("scatter", "c", c)
+    data.same_length("scatter", { "x", "c" }, { artist.columns[1], artist.values })
+    artist.map = self:colormap("scatter", options.cmap)
+  else
+    artist.color = c and style.color("scatter", c) or next_color(self)
+  end
+  add(self, artist)
+  return self
+end
+
+function Axes.colormap(_, who, name)
+  local map = style.maps[name or "viridis"]
+  if not map then fail("%s: cmap: expected one of viridis, cividis, coolwarm, gray, got '%s'", who,
+    tostring(name)) end
+  return map
+end
+
+local function fill_style(self, who, options)
+  return {
+    color = options.color and style.color(who, options.color) or next_color(self),
+    alpha = number(who, "alpha", options.alpha or 0.35, 0), label = options.label and text(who, "label",
+      options.label),
+    edge = options.edgecolor ~= "none" and options.edgecolor and style.color(who, options.edgecolor) or nil,
+    linewidth = number(who, "linewidth", options.linewidth or 1, 0),
+  }
+end
+
+-- fill(x, y [, {color=, alpha=, edgecolor=, linewidth=, label=}]), or fill(polygon of points {x, y}, ...).
+function Axes:fill(x, y, options)
+  in_plane(self, "fill")
+  if type(x) == "table" and type(x[1]) == "table" then
+    local px, py = {}, {}
+    for i, point in ipairs(x) do px[i], py[i] = point[1], point[2] end
+    x, y, options = px, py, y
+  end
+  local artist = fill_style(self, "fill", data.options("fill", options, "color alpha edgecolor linewidth label"))
+  artist.kind, artist.columns = "fill", { column("fill", "x", x), column("fill", "y", y) }
+  data.same_length("fill", { "x", "y" }, artist.columns)
+  for i = 1, 2 do
+    if not artist.columns[i]:isfinite() then fail("fill: %s: expected finite numbers", i == 1 and "x" or "y") end
+  end
+  if #artist.columns[1] < 3 then fail("fill: expected at least 3 points, got %d", #artist.columns[1]) end
+  add(self, artist)
+  return self
+end
+
+-- fill_between(x, y1, y2 [, options]): y2 a number or a vector.
+function Axes:fill_between(x, y1, y2, options)
+  in_plane(self, "fill_between")
+  options = data.options("fill_between", options, "color alpha label")
+  local artist = fill_style(self, "fill_between", options)
+  x, y1 = column("fill_between", "x", x), column("fill_between", "y1", y1)
+  y2 = type(y2) == "number" and core.full(#x, y2) or column("fill_between", "y2", y2 or 0)
+  if #y2 == 1 and #x ~= 1 then y2 = core.full(#x, y2[1]) end
+  data.same_length("fill_between", { "x", "y1", "y2" }, { x, y1, y2 })
+  artist.kind, artist.columns, artist.other = "between", { x, y1 }, y2
+  add(self, artist)
+  return self
+end
+
+local FINE, COARSE = 100, 40 -- cells along a side between bounds: of contours, of surfaces
+
+-- The grid of a function between bounds: evenly spaced where x, y are two numbers each.
+local function within(x, y, z, cells)
+  if type(z) ~= "function" or #x ~= 2 or #y ~= 2 then return x, y end
+  return core.linspace(x[1], x[2], cells + 1), core.linspace(y[1], y[2], cells + 1)
+end
+
+-- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y, or
+-- a function of (x, y), whose x and y may be bounds, {x0, x1}, {y0, y1}; levels a list, or about how many.
+function Axes:contour(x, y, z, options)
+  in_plane(self, "contour")
+  options = data.options("contour", options, "levels color cmap linewidth linestyle label alpha")
+  x, y = column("contour", "x", x), column("contour", "y", y)
+  if #x < 2 or #y < 2 then fail("contour: expected a grid of at least 2 x 2, got %d x %d", #x, #y) end
+  x, y = within(x, y, z, FINE)
+  z = data.grid("contour", "z", z, x, y)
+  local levels = contour.levels(z, options.levels)
+  if not levels then fail("contour: z has no finite number") end
+  local map = self:colormap("contour", options.cmap)
+  self.sticky = true
+  for k, level in ipairs(levels) do
+    local color = options.color or style.map_color(map, #levels > 1 and (k - 1) / (#levels - 1) or 0.4)
+    local own = setmetatable({ color = color, label = k == 1 and options.label or false }, { __index = options })
+    local artist = line_style(self, "contour", own)
+    local px, py = contour.lines(x, y, z, level)
+    artist.kind, artist.columns, artist.level = "line", { core.vector(px), core.vector(py) }, level
+    artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
+    add(self, artist)
+  end
+  return self
+end
+
+-- The grid of the field (u, v) and its values, flat: f(x, y) returns both.
+local function field(who, x, y, u, v)
+  x, y = x_or_matrix(who, "x", x), x_or_matrix(who, "y", y)
+  local X, Y = x, y
+  if core.isvector(x) and core.isvector(y) and (type(u) == "function" or data.is_matrix(u)) then
+    X, Y = core.meshgrid(x, y)
+  end
+  if type(u) == "function" then
+    local f = u
+    u, v = X:copy(), X:copy()
+    for i = 1, X:rows() do
+      for j = 1, X:cols() do
+        local a, b = data.pair(who, f, X[i][j], Y[i][j])
+        u[i][j], v[i][j] = a, b
+      end
+    end
+  end
+  local function flat(what, w)
+    w = x_or_matrix(who, what, w)
+    return core.ismatrix(w) and core.vector(w:reshape(1, -1)) or w
+  end
+  return flat("x", X), flat("y", Y), flat("u", u), flat("v", v)
+end
+
+-- quiver(x, y, u, v [, options]) or quiver(x, y, f [, options]): arrows; the longest as long as a mesh is wide, times
+-- `scale`.
+function Axes:quiver(x, y, u, v, options)
+  in_plane(self, "quiver")
+  if type(u) == "function" then options, v = v, nil end
+  options = data.options("quiver", options, "color scale linewidth label")
+  local columns = { field("quiver", x, y, u, v) }
+  data.same_length("quiver", { "x", "y", "u", "v" }, columns)
+  local longest = 0
+  for i = 1, #columns[1] do
+    local l = columns[3][i] ^ 2 + columns[4][i] ^ 2
+    if l > longest then longest = l end
+  end
+  local x0, x1 = data.range { columns[1] }
+  local y0, y1 = data.range { columns[2] }
+  local mesh = x0 and math.max(x1 - x0, y1 - y0) / math.max(1, math.sqrt(#columns[1]) - 1) or 1
+  local factor = longest > 0 and number("quiver", "scale", options.scale or 0.9, 0) * mesh / math.sqrt(longest) or 0
+  add(self, {
+    kind = "vectors", columns = { columns[1], columns[2] }, vectors = { columns[3] * factor, columns[4] * factor },
+    color = options.color and style.color("quiver", options.color) or next_color(self),
+    linewidth = number("quiver", "linewidth", options.linewidth or 1, 0), head = 0.009,
+    label = options.label and text("quiver", "label", options.label),
+  })
+  return self
+end
+
+-- streamplot(x, y, f [, options]) or streamplot(x, y, u, v [, options]) with matrices: lines along the field in the
+-- rectangle of x and y, evenly spaced.
+function Axes:streamplot(x, y, u, v, options)
+  in_plane(self, "streamplot")
+  if type(u) == "function" then options, v = v, nil end
+  options = data.options("streamplot", options, "color density linewidth label alpha")
+  x, y = column("streamplot", "x", x), column("streamplot", "y", y)
+  if #x < 2 or #y < 2 or not data.rises(x) or not data.rises(y) or x[1] == x[#x] or y[1] == y[#y] then
+    fail("streamplot: expected x and y that rise, at least 2 each")
+  end
+  local f = u
+  if type(u) ~= "function" then
+    u, v = data.matrix("streamplot", "u", u, #y, #x), data.matrix("streamplot", "v", v, #y, #x)
+    f = stream.interpolate(x, y, u, v)
+  end
+  local density = number("streamplot", "density", options.density or 1, 0.1)
+  if density > 20 then fail("streamplot: density: expected a number, at most 20, got %s", data.describe(density)) end
+  local artist = line_style(self, "streamplot", options)
+  local px, py, arrows = stream.lines(f, x[1], x[#x], y[1], y[#y], density)
+  artist.kind, artist.columns = "line", { core.vector(px), core.vector(py) }
+  artist.linewidth, self.sticky = options.linewidth or 1, true
+  add(self, artist)
+  add(self, { kind = "vectors", columns = { core.vector(arrows[1]), core.vector(arrows[2]) }, color = artist.color,
+    vectors = { core.vector(arrows[3]), core.vector(arrows[4]) }, linewidth = artist.linewidth, head = 0.011,
+      fixed = true })
+  return self
+end
+
+-- ---- in space ----
+
+-- plot3D(x, y, z [, format] [, options])
+function Axes:plot3D(x, y, z, format, options)
+  to_3d(self, "plot3D")
+  if type(format) == "table" then format, options = nil, format end
+  options = data.options("plot3D", options, LINE)
+  local artist = line_style(self, "plot3D", options, format)
+  artist.kind, artist.columns = "line", { column("plot3D", "x", x), column("plot3D", "y", y), column("plot3D", "z",
+    z) }
+  data.same_length("plot3D", { "x", "y", "z" }, artist.columns)
+  add(self, artist)
+  return self
+end
+
+local FACES = "color cmap alpha edgecolor linewidth label shade"
+
+local function face_style(self, who, options)
+  local map = not options.color and self:colormap(who, options.cmap) or nil
+  return {
+    map = map, color = options.color and style.color(who, options.color) or nil,
+    alpha = number(who, "alpha", options.alpha or 1, 0), shade = options.shade ~= false,
+    edge = options.edgecolor ~= "none" and style.color(who, options.edgecolor or "#FFFFFF") or nil,
+    linewidth = number(who, "linewidth", options.linewidth or 0.35, 0),
+    label = options.label and text(who, "label", options.label),
+  }
+end
+
+-- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z a matrix with a row for each y, or a
+-- function of (x, y), whose x and y may be bounds; x, y vectors, or matrices as large as z.
+function Axes:surface(x, y, z, options)
+  to_3d(self, "surface")
+  options = data.options("surface", options, FACES)
+  local X, Y = x_or_matrix("surface", "x", x), x_or_matrix("surface", "y", y)
+  local Z
+  if core.isvector(X) then
+    if not core.isvector(Y) then fail("surface: y: expected a vector as x is, got %s", data.describe(y)) end
+    X, Y = within(X, Y, z, COARSE)
+    Z = data.grid("surface", "z", z, X, Y)
+    X, Y = core.meshgrid(X, Y)
+  else
+    Y = data.matrix("surface", "y", y, X:rows(), X:cols())
+    Z = data.matrix("surface", "z", z, X:rows(), X:cols())
+  end
+  if Z:rows() < 2 or Z:cols() < 2 then fail("surface: expected a grid of at least 2 x 2, got %d x %d", Z:cols(),
+    Z:rows()) end
+  local artist = face_style(self, "surface", options)
+  artist.kind, artist.faces = "faces", surface.quads(X, Y, Z)
+  artist.columns = surface.columns(artist.faces)
+  add(self, artist)
+  return self
+end
+
+-- implicit(f, {bounds = {x0, x1, y0, y1, z0, z1}, n = 24, ...}): where f(x, y, z) = 0 in the box.
+function Axes:implicit(f, options)
+  to_3d(self, "implicit")
+  if type(f) ~= "function" then fail("implicit: f: expected a function, got %s", data.describe(f)) end
+  options = data.options("implicit", options, "bounds n " .. FACES)
+  local b, n = options.bounds or { -1, 1, -1, 1, -1, 1 }, options.n or 24
+  if type(b) ~= "table" or #b ~= 6 then fail("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got %s",
+    data.describe(b)) end
+  for k = 1, 5, 2 do data.interval("implicit", ("bounds[%d], bounds[%d]"):format(k, k + 1), { b[k], b[k + 1] }) end
+  if math.type(n) ~= "integer" or n < 2 or n > 200 then
+    fail("implicit: n: expected a whole number from 2 to 200, got %s", data.describe(n))
+  end
+  local artist = face_style(self, "implicit", options)
+  if not options.edgecolor then artist.edge = nil end
+  artist.kind, artist.faces = "faces", surface.implicit(f, b, n)
+  artist.columns = surface.columns(artist.faces)
+  artist.extent = { x = { b[1], b[2] }, y = { b[3], b[4] }, z = { b[5], b[6] } }
+  add(self, artist)
+  return self
+end
+
+-- view(elevation, azimuth): in degrees, as matplotlib's view_init.
+function Axes:view(elevation, azimuth, more)
+  data.nothing("view", more)
+  self.elevation = number("view", "elevation", elevation)
+  if math.abs(elevation) > 90 then fail("view: elevation: expected a number from -90 to 90, got %g", elevation) end
+  self.azimuth = number("view", "azimuth", azimuth)
+  return self
+end
+
+-- ---- words and lines in a picture ----
+
+local aligns = { left = true, center = true, right = true }
+
+-- text(x, y, s [, {color=, align=, size=}]); in space text(x, y, z, s [, options]).
+function Axes:text(x, y, ...)
+  local z, s, options
+  if self.three_d then z, s, options = ... else s, options = ... end
+  options = data.options("text", options, "color align size rotation")
+  if not aligns[options.align or "left"] then
+    fail("text: align: expected one of left, center, right, got '%s'", tostring(options.align))
+  end
+  add(self, {
+    kind = "text", columns = { column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y",
+      y)),
+      z and column("text", "z", number("text", "z", z)) },
+    text = text("text", "s", s), align = options.align or "left", size = options.size and number("text", "size",
+      options.size, 1),
+    rotation = options.rotation and number("text", "rotation", options.rotation),
+    color = options.color and style.color("text", options.color),
+  })
+  return self
+end
+
+local function point(who, what, p)
+  if type(p) ~= "table" and not core.isvector(p) or #p ~= 2 then
+    fail("%s: %s: expected a point {x, y}, got %s", who, what, data.describe(p))
+  end
+  return number(who, what, p[1]), number(who, what, p[2])
+end
+
+-- annotate(s, {xy = {x, y}, xytext = {x, y}}): a text with an arrow from it to xy.
+function Axes:annotate(s, options)
+  in_plane(self, "annotate")
+  options = data.options("annotate", options, "xy xytext color align size")
+  local x, y = point("annotate", "xy", options.xy)
+  local tx, ty = x, y
+  local color = options.color or "#404040"
+  if options.xytext then
+    tx, ty = point("annotate", "xytext", options.xytext)
+    add(self, { kind = "vectors", columns = { core.vector { tx }, core.vector { ty } }, head = 0.010,
+      vectors = { core.vector { x - tx }, core.vector { y - ty } }, color = style.color("annotate", color),
+        linewidth = 1,
+      fixed = true, note = true })
+  end
+  local align = options.align or (tx > x and "left" or tx < x and "right" or "center")
+  return self:text(tx, ty, s, { color = color, align = align, size = options.size })
+end
+
+local function across(name, direction)
+  -- axhline(y [, options]), axvline(x [, options]): through the whole panel.
+  Axes[name] = function(self, at, options)
+    in_plane(self, name)
+    options = data.options(name, options, "label color linestyle linewidth alpha")
+    local own = setmetatable({ color = options.color or "#808080", linewidth = options.linewidth or 1 },
+      { __index = options })
+    local artist = line_style(self, name, own)
+    artist.kind, artist.direction, artist.at = "across", direction, number(name, "place", at)
+    artist.columns = { core.vector(direction == "x" and {} or { at }), core.vector(direction == "x" and { at } or
+      {}) }
+    add(self, artist)
+    return self
+  end
+end
+across("axhline", "x")
+across("axvline", "y")
+
+-- ---- what is set ----
+
+-- How words look: {fontsize =, color =, rotation =} of the options for them.
+local function look_of(who, options, known)
+  options = data.options(who, options, known)
+  return {
+    fontsize = options.fontsize and number(who, "fontsize", options.fontsize, 1),
+    color = options.color and style.color(who, options.color),
+    rotation = options.rotation and number(who, "rotation", options.rotation),
+  }
+end
+
+for _, axis in ipairs { "x", "y", "z" } do
+  local label, lim, scale, tick_name = axis .. "label", axis .. "lim", axis .. "scale", axis .. "ticks"
+  -- xlabel(s [, {fontsize=, color=, rotation=}])
+  Axes[label] = function(self, s, options)
+    s = text(label, "text", s)
+    self.names[axis], self.looks[axis] = s, look_of(label, options, "fontsize color rotation")
+    return self
+  end
+  -- xlim(a, b) or xlim{a, b}; a above b turns the axis around.
+  Axes[lim] = function(self, a, b, more)
+    if type(a) ~= "number" then a, b, more = a, nil, b end
+    data.nothing(lim, more)
+    if b ~= nil then a = { a, b } end
+    local lo, hi = data.interval(lim, "limits", a, true)
+    local owner = axis == "x" and self.share_x or self
+    owner.limits[axis] = { lo, hi }
+    return self
+  end
+  Axes[scale] = function(self, kind, more)
+    data.nothing(scale, more)
+    if kind ~= "log" and kind ~= "linear" then fail("%s: expected \"log\" or \"linear\", got %s", scale,
+      data.describe(kind)) end
+    set_log(self, axis, kind == "log")
+    return self
+  end
+  -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} for none; the options alone leave the
+  -- places as they are.
+  Axes[tick_name] = function(self, places, labels, options)
+    if data.is_options(places) then places, labels, options = nil, places, labels end
+    if data.is_options(labels) then
+      data.nothing(tick_name, options)
+      labels, options = nil, labels
+    end
+    local look = look_of(tick_name, options, "fontsize color rotation")
+    if options ~= nil then self.tick_looks[axis] = look end
+    if options ~= nil and places == nil then return self end
+    local list = {}
+    places = column(tick_name, "places", places)
+    if labels ~= nil and type(labels) ~= "table" then
+      fail("%s: labels: expected a table, got %s", tick_name, data.describe(labels))
+    end
+    if labels and #labels ~= #places then
+      fail("%s: %d places and %d labels", tick_name, #places, #labels)
+    end
+    for i = 1, #places do
+      list[i] = { number(tick_name, "place", places[i]), labels and text(tick_name, "label", labels[i]) or
+        core.number_support.format("%g", places[i]) }
+    end
+    self.tick_lists[axis] = list
+    return self
+  end
+end
+
+-- title(s [, {fontsize=, color=}])
+function Axes:title(s, options)
+  self.heading, self.heading_look = text("title", "text", s), look_of("title", options, "fontsize color")
+  return self
+end
+
+local whichs, grid_axes = { major = true, minor = true, both = true }, { x = true, y = true, both = true }
+
+local function one_of(who, what, value, set, words)
+  if set[value] then return value end
+  fail("%s: %s: expected one of %s, got %s", who, what, words, data.describe(value))
+end
+
+-- grid([on] [, {which=, axis=, color=, linestyle=, linewidth=, alpha=}]); which: "major", "minor", "both".
+function Axes:grid(on, options)
+  if type(on) == "table" then
+    data.nothing("grid", options)
+    on, options = nil, on
+  end
+  if on ~= nil and type(on) ~= "boolean" then fail("grid: expected a boolean, got %s", data.describe(on)) end
+  options = data.options("grid", options, "which axis color linestyle linewidth alpha")
+  self.show_grid = on ~= false
+  self.grid_look = {
+    which = one_of("grid", "which", options.which or "major", whichs, "major, minor, both"),
+    axis = one_of("grid", "axis", options.axis or "both", grid_axes, "x, y, both"),
+    color = options.color and style.color("grid", options.color),
+    dash = style.dash("grid", options.linestyle or "-") or "none",
+    linewidth = options.linewidth and number("grid", "linewidth", options.linewidth, 0),
+    alpha = options.alpha and number("grid", "alpha", options.alpha, 0),
+  }
+  return self
+end
+
+local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["lower right"] = true,
+  ["lower left"] = true,
+  ["upper center"] = true, ["lower center"] = true, ["center right"] = true, ["center left"] = true, outside = true }
+
+-- The labels of a list and the options beside or behind them.
+local function legend_options(list, options)
+  if type(list) ~= "table" or list[1] == nil then
+    data.nothing("legend", options)
+    return data.options("legend", list, "loc ncol labels fontsize")
+  end
+  local labels, all = {}, {}
+  for key, value in pairs(data.options("legend", options, "loc ncol fontsize")) do all[key] = value end
+  for key, value in pairs(list) do
+    if math.type(key) == "integer" then labels[key] = value else all[key] = value end
+  end
+  all.labels = labels
+  return data.options("legend", all, "loc ncol labels fontsize")
+end
+
+-- legend([{loc=, ncol=, labels=, fontsize=}]) or legend({"first", "second"} [, {loc=, ncol=, fontsize=}]): of the
+-- artists that have labels; loc "best".
+function Axes:legend(list, more)
+  local options = legend_options(list, more)
+  local loc = options.loc or "best"
+  if not places[loc] then
+    fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
+      .. "lower left, lower center, center right, center left, got '%s'", tostring(loc))
+  end
+  if options.labels ~= nil then
+    if type(options.labels) ~= "table" then
+      fail("legend: labels: expected a table, got %s", data.describe(options.labels))
+    end
+    local k = 0
+    for _, artist in ipairs(self.artists) do
+      if artist.kind ~= "text" and options.labels[k + 1] then
+        k = k + 1
+        artist.label = text("legend", "label", options.labels[k])
+      end
+    end
+  end
+  self.legend_at = { loc = loc, ncol = options.ncol and number("legend", "ncol", options.ncol, 1),
+    fontsize = options.fontsize and number("legend", "fontsize", options.fontsize, 1) }
+  return self
+end
+
+local aspects = { equal = true, scaled = true, tight = true, auto = true, off = true, on = true }
+
+-- axis("equal"): one unit is as long on both axes; "scaled": by a panel of that shape; "tight": no margins; "off",
+-- "on":
+-- without the axes; "auto"; or axis{x0, x1, y0, y1}.
+function Axes:axis(kind, more)
+  data.nothing("axis", more)
+  if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
+  if not aspects[kind] then
+    fail("axis: expected one of equal, scaled, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
+      data.describe(kind))
+  end
+  if kind == "off" or kind == "on" then self.hidden = kind == "off"
+  elseif kind == "tight" then self.tight = true
+  else self.aspect = kind ~= "auto" and kind or nil end
+  return self
+end
+
+Axes.settings =
+  "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
+
+-- set{xlabel =, ylim =, title = ...}: each as the method of that name.
+function Axes:set(options)
+  for key, value in pairs(data.options("set", options, Axes.settings)) do self[key](self, value) end
+  return self
+end
+
+-- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.
+Axes.set_aspect = Axes.axis
+for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "zlim", "xscale", "yscale", "zscale",
+  "xticks", "yticks", "zticks" } do
+  Axes["set_" .. name] = Axes[name]
+end
+for _, axis in ipairs { "x", "y", "z" } do Axes["set_" .. axis .. "lim3d"] = Axes[axis .. "lim"] end
+
+require "nslua.where".methods(Axes, "axes", "ax")
+
+return Axes

@@ -1,0 +1,190 @@
+-- nslua.plot.data: the arguments of plotting functions, checked and copied.
+
+local core = require "nslua.core"
+local number = core.number_support
+
+local data = {}
+
+local range = core.process_support.range
+
+-- Raises a message with the place of the first caller that is no file of the plotting functions.
+function data.fail(message, ...)
+  local level = 2
+  while true do
+    local info = debug.getinfo(level, "S")
+    if not info or not info.source:find "nslua[/\\]plot[%w_]*%.lua$" then break end
+    level = level + 1
+  end
+  error(number.format(message, ...), level)
+end
+
+local fail = data.fail
+
+-- What a value is, in words.
+function data.describe(x)
+  if core.isvector(x) then return ("vector of %d"):format(#x) end
+  if core.ismatrix(x) then return ("matrix of %d x %d"):format(x:rows(), x:cols()) end
+  if type(x) == "number" then return x ~= x and "nan" or "number " .. tostring(x) end
+  if type(x) == "string" then return ("'%s'"):format(x) end
+  if type(x) == "table" then return ("table of %d"):format(#x) end
+  return type(x)
+end
+
+local describe = data.describe
+
+-- A table of options: it holds names and no elements.
+function data.is_options(t)
+  return type(t) == "table" and t[1] == nil and next(t) ~= nil
+end
+
+-- matplotlib's other names of options.
+local short = {
+  lw = "linewidth", ls = "linestyle", c = "color", ms = "markersize", ec = "edgecolor", mfc = "markerfacecolor",
+  mec = "markeredgecolor", fontsize = "size", size = "fontsize", ha = "align", horizontalalignment = "align",
+}
+
+-- The options by their full names, {} for nil; a name that is not in the list `known` (words) raises.
+function data.options(who, options, known)
+  if options == nil then return {} end
+  if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, describe(options)) end
+  local full, words = {}, " " .. known .. " "
+  local function has(name) return words:find(" " .. tostring(name) .. " ", 1, true) end
+  for key, value in pairs(options) do
+    local name = not has(key) and short[key] or key
+    if not has(name) then
+      fail("%s: unknown option '%s' (%s)", who, tostring(key), known == "" and "it takes none" or
+        "known: " .. known:gsub(" ", ", "))
+    end
+    if name ~= key and options[name] ~= nil then
+      fail("%s: %s and %s are one option; both are given", who, key, name)
+    end
+    full[name] = value
+  end
+  return full
+end
+
+-- Raises unless x is nil: an argument too many, or options of what takes none.
+function data.nothing(who, x)
+  if x == nil then return end
+  if data.is_options(x) then return data.options(who, x, "") end
+  fail("%s: expected no further argument, got %s", who, describe(x))
+end
+
+-- A copy of a vector or a table of numbers as a vector. NaN and infinity are gaps.
+function data.column(who, what, x)
+  if core.isvector(x) then return x:copy() end
+  if core.ismatrix(x) and (x:rows() == 1 or x:cols() == 1) then return core.vector(x) end
+  if type(x) == "number" then return core.vector { x } end
+  if type(x) ~= "table" then fail("%s: %s: expected a vector or a table of numbers, got %s", who, what,
+    describe(x)) end
+  for i = 1, #x do
+    if type(x[i]) ~= "number" then fail("%s: %s[%d]: expected a number, got %s", who, what, i, describe(x[i])) end
+  end
+  return core.vector(x)
+end
+
+-- A copy of a matrix or a table of rows; `rows` x `cols` when they are given.
+function data.matrix(who, what, x, rows, cols)
+  if type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])) then
+    local list = {}
+    for i = 1, #x do list[i] = data.column(who, ("%s[%d]"):format(what, i), x[i]):totable() end
+    for i = 2, #x do
+      if #list[i] ~= #list[1] then
+        fail("%s: %s[%d]: expected %d numbers as in row 1, got %d", who, what, i, #list[1], #list[i])
+      end
+    end
+    x = core.matrix(list)
+  end
+  if not core.ismatrix(x) or (rows and (x:rows() ~= rows or x:cols() ~= cols)) then
+    local size = rows and ("matrix of %d x %d"):format(rows, cols) or "matrix"
+    fail("%s: %s: expected a %s, got %s", who, what, size, describe(x))
+  end
+  return x:copy()
+end
+
+function data.is_matrix(x)
+  return core.ismatrix(x) or (type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])))
+end
+
+-- The columns must have one length.
+function data.same_length(who, names, columns)
+  for i = 2, #columns do
+    if #columns[i] ~= #columns[1] then
+      fail("%s: %s has %d elements, %s has %d", who, names[1], #columns[1], names[i], #columns[i])
+    end
+  end
+end
+
+function data.number(who, what, x, least)
+  if type(x) ~= "number" or x ~= x or (least and x < least) or x == math.huge then
+    fail("%s: %s: expected a %s, got %s", who, what,
+      least and number.format("number, at least %g", least) or "number",
+      describe(x))
+  end
+  return x
+end
+
+function data.text(who, what, x)
+  if type(x) == "number" then x = number.tostring(x) end
+  if type(x) ~= "string" then fail("%s: %s: expected a text, got %s", who, what, describe(x)) end
+  return x
+end
+
+-- Two numbers, the first below the second (`any_order`: or above).
+function data.interval(who, what, x, any_order)
+  local good = type(x) ~= "number" and (type(x) == "table" or core.isvector(x)) and #x == 2
+  local a, b
+  if good then a, b = x[1], x[2] end
+  good = good and type(a) == "number" and type(b) == "number" and math.abs(a) < math.huge and math.abs(b) < math.huge
+  if not good or a == b or (a > b and not any_order) then
+    fail("%s: %s: expected two numbers, the first %s, got %s", who, what, any_order and "not the second" or
+      "below the second", good and number.format("%g and %g", a, b) or describe(x))
+  end
+  return a, b
+end
+
+-- Values of a function or a matrix on the grid x, y: a matrix with a row for each y. A function's value that is not a
+-- number is an error; what it raises comes through.
+function data.grid(who, what, z, x, y)
+  if type(z) ~= "function" then return data.matrix(who, what, z, #y, #x) end
+  local result = core.matrix(#y, #x)
+  for i = 1, #y do
+    local row = result[i]
+    for j = 1, #x do
+      local value = z(x[j], y[i])
+      if type(value) ~= "number" then
+        fail("%s: %s: expected the function to return a number, got %s at (%g, %g)", who, what, describe(value),
+          x[j], y[i])
+      end
+      row[j] = value
+    end
+  end
+  return result
+end
+
+-- The two numbers that a field f gives at (x, y), as two values or as a pair.
+function data.pair(who, f, x, y)
+  local a, b = f(x, y)
+  local pair = type(a) == "table" or core.isvector(a)
+  if pair then a, b = a[1], a[2] end
+  if type(a) ~= "number" or type(b) ~= "number" then
+    fail("%s: expected the function to return two numbers, got %s and %s at (%g, %g)", who, describe(a),
+      describe(b), x, y)
+  end
+  return a, b
+end
+
+-- Least and largest of the finite elements of columns (of those above 0); nil when there are none.
+function data.range(columns, positive)
+  local lo, hi
+  for _, column in ipairs(columns) do
+    local a, b = range(column, positive)
+    if a then lo, hi = math.min(lo or a, a), math.max(hi or b, b) end
+  end
+  return lo, hi
+end
+
+-- Whether all elements of a vector are finite and none is below the one before.
+data.rises = core.thin_support.rises
+
+return data

@@ -1,0 +1,262 @@
+-- nslua.plot.layout: where the panels of a figure are, their limits and ticks.
+--
+-- Panels of a column have their edges in one line, whatever their labels: the room for words is reckoned from
+-- the words themselves. Lengths are in pixels of 1/72 inch.
+
+local core = require "nslua.core"
+local data = require "nslua.plot.data"
+local share = require "nslua.plot.share"
+local text = require "nslua.plot.text"
+local ticks = require "nslua.plot.ticks"
+
+local fail = data.fail
+local max, min, floor = math.max, math.min, math.floor
+
+local layout = { EM = 10, HEADING = 13 } -- the sizes of the font, of a figure's heading
+
+-- ---- limits ----
+
+-- The artists of several panels.
+local function artists_of(members)
+  local list = {}
+  for _, axes in ipairs(members) do table.move(axes.artists, 1, #axes.artists, #list + 1, list) end
+  return list
+end
+
+local function extent_of(artists, axis, log)
+  local index = axis == "x" and 1 or axis == "y" and 2 or 3
+  local columns = {}
+  for _, artist in ipairs(artists) do
+    columns[#columns + 1] = artist.columns[index]
+    if artist.kind == "vectors" and index < 3 and #artist.vectors[index] > 0 then
+      columns[#columns + 1] = artist.columns[index] + artist.vectors[index]
+    end
+    if artist.other and index == 2 then columns[#columns + 1] = artist.other end
+    if artist.extent and artist.extent[axis] then columns[#columns + 1] = core.vector(artist.extent[axis]) end
+  end
+  return data.range(columns, log)
+end
+
+-- Whether x is a time: every curve goes from left to right. Such panels have no margins at their sides.
+local function goes_right(artists)
+  local any = false
+  for _, artist in ipairs(artists) do
+    local note = artist.note
+    if not note and (artist.kind == "line" or artist.kind == "step" or artist.kind == "between") then
+      if not data.rises(artist.columns[1]) then return false end
+      any = true
+    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill") then
+      return false
+    end
+  end
+  return any
+end
+
+local function without_margin(members, artists, axis)
+  for _, axes in ipairs(members) do
+    if axes.tight or axes.sticky or axes.three_d then return true end
+  end
+  return axis == "x" and goes_right(artists)
+end
+
+-- The limits {lo, hi} of an axis.
+local function limits_of(axes, axis)
+  local owner = axis == "x" and axes.share_x or axes
+  if owner.limits[axis] then
+    local l = owner.limits[axis]
+    if axes.logs[axis] and (l[1] <= 0 or l[2] <= 0) then
+      fail("%slim: expected numbers above 0 on a logarithmic axis, got %g and %g", axis, l[1], l[2])
+    end
+    return { l[1], l[2], given = true }
+  end
+  local members = share.members(axes, axis)
+  local artists = artists_of(members)
+  local lo, hi = extent_of(artists, axis, axes.logs[axis])
+  if not lo then
+    if axes.logs[axis] then return { 1, 10 } end
+    return { 0, 1 }
+  end
+  return { ticks.widen(lo, hi, without_margin(members, artists, axis) and 0 or 0.05, axes.logs[axis]) }
+end
+
+-- ---- rectangles ----
+
+local EM = layout.EM
+
+function layout.ticks(axes, axis, l, room)
+  local list = axes.tick_lists[axis] or axis == "x" and axes.share_x and axes.share_x.tick_lists.x
+  return list or ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
+end
+
+local LINE = 1.15 -- from line to line, in em
+
+-- Width and height of the upright box around words with a look, {fontsize =, rotation =}.
+function layout.box(words, look, rotation)
+  local w, lines = text.size(words)
+  local em, angle = look and look.fontsize or EM, math.rad(look and look.rotation or rotation or 0)
+  local c, s, h = math.abs(math.cos(angle)), math.abs(math.sin(angle)), LINE * lines
+  return (0.95 * w * c + h * s) * em, (0.95 * w * s + h * c) * em
+end
+
+-- Where x is between the limits l: 0 at the first, 1 at the second.
+function layout.fraction(x, l, log)
+  if log then return x > 0 and math.log(x / l[1]) / math.log(l[2] / l[1]) or -1 end
+  return (x - l[1]) / (l[2] - l[1])
+end
+
+-- What the labels of the x axis take: how far they reach past the left and the right end of the panel, their height.
+local function reach_of(p)
+  local look, left, right, height = p.axes.tick_looks.x, 0, 0, LINE * EM
+  local width, turned = p.x1 and p.x1 - p.x0 or 300, look and look.rotation and look.rotation % 180 ~= 0
+  for _, tick in ipairs(p.ticks.x) do
+    local at = layout.fraction(tick[1], p.limits.x, p.axes.logs.x)
+    if at > -1e-6 and at < 1 + 1e-6 then
+      local w, h = layout.box(tick[2], look)
+      local before, after = 0.55 * w, 0.55 * w
+      if turned then before, after = w, 0.5 * EM end -- the end of turned words is at the tick
+      left, right = max(left, before - at * width), max(right, after - (1 - at) * width)
+      height = max(height, h)
+    end
+  end
+  return left, right, height
+end
+
+local function words_outside(axes)
+  local widest = 0
+  for _, artist in ipairs(axes.artists) do widest = max(widest, artist.label and text.size(artist.label) or 0) end
+  return (widest * 0.95 + 4.2) * (axes.legend_at.fontsize or EM)
+end
+
+-- Room below the panel: the numbers, the name.
+local function room_below(p, height)
+  local axes = p.axes
+  local bottom = axes.hidden and 0.5 * EM or p.bare_x and 0.8 * EM or 0.95 * EM + height
+  if axes.names.x then bottom = bottom + 0.45 * EM + select(2, layout.box(axes.names.x, axes.looks.x)) end
+  if p.ticks.x.exponent and not axes.names.x and not p.bare_x then bottom = bottom + 1.4 * EM end
+  return bottom
+end
+
+-- Room for words around the panel: left, right, bottom, top.
+local function margins_of(p)
+  local axes, widest = p.axes, 0
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
+  local left = axes.hidden and 0.5 * EM or widest + 1.4 * EM
+  if axes.names.y then left = left + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  local before, after, height = reach_of(p)
+  p.tick_height = height
+  local top = 0.9 * EM
+  if p.ticks.y.exponent then top = 1.7 * EM end
+  if axes.heading then
+    local em = axes.heading_look.fontsize or EM + 1
+    top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
+  end
+  local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  if not (axes.hidden or p.bare_x) then
+    left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
+  end
+  return left, right, room_below(p, height), top
+end
+
+local function place_in_grid(axes)
+  local r0, c0 = (axes.first - 1) // axes.cols, (axes.first - 1) % axes.cols
+  local r1, c1 = (axes.last - 1) // axes.cols, (axes.last - 1) % axes.cols
+  return r0, r1, min(c0, c1), max(c0, c1)
+end
+
+-- Whether the panel leaves the numbers of its x axis to another one, below it with the same axis.
+local function is_bare(axes, panels)
+  if axes.bare_x or axes.names.x then return axes.bare_x end
+  local _, r1, c0, c1 = place_in_grid(axes)
+  for _, other in ipairs(panels) do
+    local r, _, d0, d1 = place_in_grid(other)
+    local same = (other.share_x or other) == (axes.share_x or axes) and other.rows == axes.rows
+      and other.cols == axes.cols
+    if same and r > r1 and d0 == c0 and d1 == c1 then return true end
+  end
+  return false
+end
+
+-- Cuts `total` into n cells with the margins before and after each; gives the starts and the inner length.
+local function cut(total, n, before, after)
+  local free = total
+  for i = 0, n - 1 do free = free - (before[i] or 0) - (after[i] or 0) end
+  local inner, starts, at = max(free / n, 10), {}, 0
+  for i = 0, n - 1 do
+    starts[i] = at + (before[i] or 0)
+    at = starts[i] + inner + (after[i] or 0)
+  end
+  return starts, inner
+end
+
+-- The rectangles of the panels of one grid.
+local function lay_out(panels, w, h, head)
+  local rows, cols = panels[1].axes.rows, panels[1].axes.cols
+  local left, right, bottom, top = {}, {}, {}, {}
+  for _, p in ipairs(panels) do
+    local l, r, b, t = margins_of(p)
+    local r0, r1, c0, c1 = place_in_grid(p.axes)
+    left[c0], right[c1] = max(left[c0] or 0, l), max(right[c1] or 0, r)
+    top[r0], bottom[r1] = max(top[r0] or 0, t), max(bottom[r1] or 0, b)
+  end
+  local xs, iw = cut(w, cols, left, right)
+  local ys, ih = cut(h - head, rows, top, bottom)
+  for _, p in ipairs(panels) do
+    local r0, r1, c0, c1 = place_in_grid(p.axes)
+    p.x0, p.x1, p.left = xs[c0], xs[c1] + iw, left[c0]
+    p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
+    p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
+      xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }
+  end
+end
+
+-- Makes a unit as long on both axes: by wider limits where they are free, else by a smaller panel.
+local function make_equal(p)
+  local lx, ly = p.limits.x, p.limits.y
+  local pw, ph = p.x1 - p.x0, p.y1 - p.y0
+  local ux, uy = math.abs(lx[2] - lx[1]) / pw, math.abs(ly[2] - ly[1]) / ph -- data per pixel
+  local shape, l = p.axes.aspect == "scaled", ux < uy and lx or ly
+  if not shape and not l.given then
+    local grow = max(ux, uy) / min(ux, uy)
+    local middle, half = (l[1] + l[2]) / 2, (l[2] - l[1]) / 2
+    l[1], l[2] = middle - half * grow, middle + half * grow
+  elseif ux < uy then
+    local spare = pw * (1 - ux / uy)
+    p.x0, p.x1 = p.x0 + spare / 2, p.x1 - spare / 2
+  else
+    local spare = ph * (1 - uy / ux)
+    p.y0, p.y1 = p.y0 + spare / 2, p.y1 - spare / 2
+  end
+end
+
+local function make_ticks(p)
+  local pw, ph = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
+  p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM))),
+    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM))) }
+end
+
+-- The panels of a figure with limits, ticks and rectangles.
+function layout.panels(figure, w, h)
+  local panels, grids, order = {}, {}, {}
+  for i, axes in ipairs(figure.panels) do
+    local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels), fw = w, fh = h }
+    for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
+    make_ticks(p)
+    panels[i] = p
+    local key = axes.rows .. "x" .. axes.cols
+    if not grids[key] then order[#order + 1] = key end
+    grids[key] = grids[key] or {}
+    table.insert(grids[key], p)
+  end
+  local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
+  local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0
+  for _ = 1, 3 do -- the later times with the ticks that fit the panels
+    for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
+    for _, p in ipairs(panels) do
+      if p.axes.aspect and not p.axes.three_d then make_equal(p) end
+      make_ticks(p)
+    end
+  end
+  return panels
+end
+
+return layout

@@ -1,0 +1,158 @@
+-- nslua.plot.style: the colours of pictures, animations and time plots; format strings, markers, dashes.
+--
+-- The colours in the order in which curves take them are those of Okabe and Ito (2008), which people with
+-- colour-blind eyes tell apart. The letters of format strings, "r--o", stand for their nearest ones among these.
+
+local data = require "nslua.plot.data"
+
+local style = {}
+
+local fail = data.fail
+
+style.cycle = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A600" }
+
+local letters = {
+  b = "#0072B2", r = "#D55E00", g = "#009E73", m = "#CC79A7", c = "#56B4E9", y = "#E69F00", k = "#000000",
+    w = "#FFFFFF",
+}
+
+local names = {
+  blue = letters.b, red = letters.r, vermillion = letters.r, green = letters.g, purple = letters.m,
+    magenta = letters.m,
+  pink = letters.m, sky = letters.c, cyan = letters.c, orange = letters.y, yellow = "#F0E442", black = letters.k,
+  white = letters.w, gray = "#808080", grey = "#808080", lightgray = "#C8C8C8", lightgrey = "#C8C8C8",
+    darkgray = "#505050",
+  darkgrey = "#505050",
+}
+
+local dashes = { ["-"] = "solid", ["--"] = "(9,5)", ["-."] = "(9,4,2,4)", [":"] = "(2,4)" }
+local dash_names = { solid = "-", dashed = "--", dashdot = "-.", dotted = ":" }
+
+-- Marker: gnuplot's point, its hollow form, a factor of size.
+local markers = {
+  o = { 7, 6, 1 }, s = { 5, 4, 0.9 }, ["^"] = { 9, 8, 1.1 }, v = { 11, 10, 1.1 }, D = { 13, 12, 1.1 }, p = { 15, 14,
+    1.1 },
+  x = { 2, 2, 1 }, ["+"] = { 1, 1, 1.1 }, ["*"] = { 3, 3, 1.1 }, ["."] = { 7, 6, 0.45 },
+}
+
+local function list_of(set)
+  local keys = {}
+  for key in pairs(set) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return table.concat(keys, " ")
+end
+
+-- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1; nil of others.
+local function value_of(c)
+  local found
+  if type(c) == "table" then
+    found = #c == 3
+    for i = 1, 3 do found = found and type(c[i]) == "number" and c[i] >= 0 and c[i] <= 1 end
+    found = found and ("#%02X%02X%02X"):format(c[1] * 255 // 1 | 0, c[2] * 255 // 1 | 0, c[3] * 255 // 1 | 0)
+  elseif type(c) == "string" then
+    local short, long, index = c:match "^#(%x%x%x)$", c:match "^#%x%x%x%x%x%x$", c:match "^C(%d)$"
+    found = letters[c] or names[c] or long or (short and "#" .. short:gsub("%x", "%0%0")) or
+      (index and style.cycle[index % #style.cycle + 1])
+  end
+  return found and found:upper() or nil
+end
+
+-- "#RRGGBB" of a colour. `who` is for messages.
+function style.color(who, c)
+  local found = value_of(c)
+  if found then return found end
+  fail("%s: color: expected a name (%s), a letter (%s), \"C0\" to \"C9\", \"#RRGGBB\" or {r, g, b}, got %s", who,
+    list_of(names), list_of(letters), data.describe(c))
+end
+
+-- The colours of pages and films by name: `palette` in the order for curves, and greys. web/style.css has their
+-- values for a light and a dark scheme; these are the light ones, which films have.
+style.palette = { "blue", "vermillion", "green", "orange", "purple", "sky", "yellow" }
+style.page = {
+  ink = "#1D2430", muted = "#667085", faint = "#D3D8E0", paper = "#FFFFFF", grid = "#E9ECF0", blue = letters.b,
+  vermillion = letters.r, green = letters.g, orange = letters.y, purple = letters.m, sky = letters.c,
+  yellow = "#CDB900",
+}
+
+-- The names of a page for the same colours of a picture: what is black is to be seen on a dark page too.
+local on_page = { ["#000000"] = "ink", ["#FFFFFF"] = "paper" }
+for _, name in ipairs(style.palette) do on_page[style.page[name]] = name end
+
+-- A colour on a page, nil when it is none: its name there, which goes with the scheme, of a number of the palette
+-- (going round) and of any name or letter that has one; else "#RRGGBB".
+function style.page_color(c)
+  if math.type(c) == "integer" and c >= 1 then return style.palette[(c - 1) % #style.palette + 1] end
+  if style.page[c] and c ~= "grid" then return c end
+  local value = value_of(c)
+  local named = type(c) == "string" and c:sub(1, 1) ~= "#"
+  return named and on_page[value] or value
+end
+
+-- What is said of the colours that a page takes.
+function style.page_colors()
+  return ("a name (ink muted faint paper %s), a letter (%s), \"C0\" to \"C9\", a number of the palette, " ..
+    "\"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
+end
+
+-- The dashes of "--", "dashed" ...; nil for no line.
+function style.dash(who, name)
+  if name == "none" or name == "" then return nil end
+  local found = dashes[name] or dashes[dash_names[name]]
+  if found then return found end
+  fail("%s: linestyle: expected one of - -- -. : none, got %s", who, data.describe(name))
+end
+
+function style.marker(who, name)
+  if name == "none" or name == "" then return nil end
+  local found = markers[name]
+  if found then return found end
+  fail("%s: marker: expected one of %s none, got %s", who, list_of(markers), data.describe(name))
+end
+
+-- A format string: {color =, linestyle =, marker =}, in any order, each at most once. A marker alone means no line.
+function style.format(who, s)
+  if type(s) ~= "string" then fail("%s: format: expected a string, got %s", who, data.describe(s)) end
+  local found, rest = {}, s
+  local function take(key, value, length)
+    if found[key] then rest = nil return end
+    found[key], rest = value, rest:sub(length + 1)
+  end
+  while rest and rest ~= "" do
+    local line = rest:match "^%-[-.]?" or rest:match "^:"
+    local c, index = rest:sub(1, 1), rest:match "^C%d"
+    if line then take("linestyle", line, #line)
+    elseif index then take("color", index, 2)
+    elseif letters[c] then take("color", c, 1)
+    elseif markers[c] then take("marker", c, 1)
+    else rest = nil end
+  end
+  if not rest then
+    fail("%s: format '%s': expected a color (%s, C0 to C9), a line (- -- -. :) and a marker (%s)", who, s,
+      list_of(letters), list_of(markers))
+  end
+  if not found.linestyle then found.linestyle = found.marker and "none" or "-" end
+  return found
+end
+
+-- Anchors of colour maps, dark to light: a perceptually even one, and one from blue over white to red.
+style.maps = {
+  viridis = { "#440154", "#414487", "#2A788E", "#22A884", "#7AD151", "#FDE725" },
+  cividis = { "#00224E", "#35456C", "#666970", "#948E77", "#C8B866", "#FEE838" },
+  coolwarm = { "#3B4CC0", "#8DB0FE", "#DDDDDD", "#F49A7B", "#B40426" },
+  gray = { "#303030", "#F0F0F0" },
+}
+
+-- A colour of the map at s between 0 and 1.
+function style.map_color(map, s)
+  local n = #map - 1
+  local i = math.min(math.floor(s * n), n - 1)
+  local a, b, part = map[i + 1], map[i + 2], s * n - i
+  local rgb = {}
+  for k = 1, 3 do
+    local u, v = tonumber(a:sub(2 * k, 2 * k + 1), 16), tonumber(b:sub(2 * k, 2 * k + 1), 16)
+    rgb[k] = math.floor(u + (v - u) * part + 0.5)
+  end
+  return ("#%02X%02X%02X"):format(table.unpack(rgb))
+end
+
+return style

@@ -1,0 +1,105 @@
+-- nslua.plot.ticks: where the ticks of an axis are and how they are called.
+
+local ticks = {}
+
+local format = require "nslua.core".number_support.format
+
+local floor, ceil, abs, max, huge = math.floor, math.ceil, math.abs, math.max, math.huge
+
+-- 1, 2 or 5 times a power of ten, at least x.
+local function nice(x)
+  local power = 10.0 ^ floor(math.log(x, 10))
+  for _, m in ipairs { 1, 2, 5, 10 } do
+    if m * power >= x * (1 - 1e-9) then return m * power end
+  end
+  return 10 * power
+end
+
+-- The range that shows data between lo and hi, with `margin` of its length on either side. One that is a point, up to
+-- rounding, is widened.
+function ticks.widen(lo, hi, margin, log)
+  if log then
+    local a, b = math.log(lo, 10), math.log(hi, 10)
+    if b - a < 1e-6 then a, b = a - 0.5, b + 0.5 end
+    return 10 ^ (a - margin * (b - a)), 10 ^ (b + margin * (b - a))
+  end
+  local size = max(abs(lo), abs(hi))
+  if hi - lo <= 1e-9 * size or hi == lo then
+    local half = size > 0 and 0.1 * size or 1
+    return (lo + hi) / 2 - half, (lo + hi) / 2 + half
+  end
+  return lo - margin * (hi - lo), hi + margin * (hi - lo)
+end
+
+local function minus(s) return (s:gsub("^%-", "−")) end
+
+-- The digits after the point that tell multiples of `step` apart.
+local function decimals_of(step)
+  for d = 0, 12 do
+    local scaled = step * 10.0 ^ d
+    if abs(scaled - floor(scaled + 0.5)) < 1e-6 * scaled then return d end
+  end
+  return 12
+end
+
+local function linear(lo, hi, count)
+  local step = nice((hi - lo) / count)
+  local first, last = ceil(lo / step - 1e-6), floor(hi / step + 1e-6)
+  if not (last - first < 1e4 and max(abs(first), abs(last)) < 2 ^ 52) then return {} end -- a range of rounding errors
+  local size, exponent = max(abs(first), abs(last)) * step, 0
+  if size >= 1e5 or (size < 1e-3 and size > 0) then exponent = floor(math.log(size, 10) + 1e-9) end
+  local unit = 10.0 ^ exponent
+  local decimals = decimals_of(step / unit)
+  local result = { exponent = exponent ~= 0 and exponent or nil }
+  for k = first, last do
+    local label = format("%." .. decimals .. "f", k * step / unit)
+    if k == 0 then label = "0" end
+    result[#result + 1] = { k * step, minus(label) }
+  end
+  return result
+end
+
+-- 2 to 9 times the powers of ten, without labels.
+local function between(lo, hi, first, last)
+  local list = {}
+  for k = first - 1, last do
+    for m = 2, 9 do
+      local x = m * 10.0 ^ k
+      if x >= lo and x <= hi then list[#list + 1] = x end
+    end
+  end
+  return list
+end
+
+-- Decades, every so many when there are many; of a short range 1, 2, 5 of each.
+local function logarithmic(lo, hi, count)
+  local first, last = ceil(math.log(lo, 10) - 1e-9), floor(math.log(hi, 10) + 1e-9)
+  local result = {}
+  if last - first >= 1 then
+    local every = max(1, ceil((last - first) / count))
+    for k = first, last, every do
+      local small = k >= -2 and k <= 3
+      result[#result + 1] = { 10.0 ^ k, last - first <= 4 and small and format("%g", 10.0 ^ k) or
+        ("$10^{%s}$"):format(minus(tostring(k))) }
+    end
+    if every == 1 then result.minor = between(lo, hi, first, last) end
+    return result
+  end
+  for k = first - 1, last + 1 do
+    for _, m in ipairs { 1, 2, 5 } do
+      local x = m * 10.0 ^ k
+      if x >= lo * (1 - 1e-9) and x <= hi * (1 + 1e-9) then result[#result + 1] = { x, format("%g", x) } end
+    end
+  end
+  if #result < 2 then return linear(lo, hi, count) end
+  return result
+end
+
+-- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied
+-- by that power of ten; `minor`: places between them.
+function ticks.make(lo, hi, count, log)
+  if not (lo > -huge and hi < huge and hi - lo < huge) then return {} end
+  return (log and logarithmic or linear)(lo, hi, count)
+end
+
+return ticks

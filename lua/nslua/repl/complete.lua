@@ -1,0 +1,302 @@
+-- nslua.repl.complete: what the Tab key offers at the prompt: names, fields and methods, options in the table of a
+-- constructor, files inside strings. Looking runs no code of the user: fields are read without metamethods, but for
+-- those of nslua's own objects; parts of nslua that are not read yet are read.
+
+local lazy = require "nslua.lazy"
+local source = require "nslua.repl.source"
+
+local complete = {}
+
+local MOST = 100 -- names that are listed
+
+-- ---- values ----
+
+local function own_object(value)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  return meta and type(rawget(meta, "__metatable")) == "string" and meta or nil
+end
+
+-- What `value[key]` is; nil when finding out would run code.
+local function field(value, key)
+  if own_object(value) then
+    local good, result = pcall(function() return value[key] end)
+    return good and result or nil
+  end
+  if type(value) == "string" then return string[key] end
+  for _ = 1, 20 do
+    if type(value) ~= "table" then return nil end
+    local result = rawget(lazy.settle(value), key)
+    if result ~= nil then return result end
+    local meta = debug.getmetatable(value)
+    value = type(meta) == "table" and rawget(meta, "__index")
+  end
+end
+
+local function add_keys(names, t)
+  for key, value in next, t do
+    if type(key) == "string" and key:find "^[%a_][%w_]*$" and names[key] == nil then names[key] = value end
+  end
+end
+
+local function add_chain(names, t)
+  for _ = 1, 20 do
+    if type(t) ~= "table" then return end
+    add_keys(names, lazy.settle(t))
+    local meta = debug.getmetatable(t)
+    t = type(meta) == "table" and rawget(meta, "__index")
+  end
+end
+
+-- The methods of an object of ours stand in a table behind its __index, that or an upvalue of it; its own fields and
+-- those of its class, and the columns of a solution, in user values.
+local function add_object(names, object, meta)
+  local index = rawget(meta, "__index")
+  if type(index) == "table" then add_chain(names, index) end
+  for i = 1, 8 do
+    local label, value = nil, nil
+    if type(index) == "function" then label, value = debug.getupvalue(index, i) end
+    if not label then break end
+    if type(value) == "table" and not rawget(value, "__name") then add_keys(names, value) end
+  end
+  if names.setComputeFunction or names.setName or rawget(meta, "__name") == "solution" then
+    for _, n in ipairs { 1, 3 } do
+      local value = debug.getuservalue(object, n)
+      if type(value) == "table" then add_chain(names, rawget(value, "index") or value) end
+    end
+  end
+  if rawget(meta, "__name") == "solution" then
+    for _, name in ipairs { "status", "message", "stats" } do names[name] = names[name] or true end
+  end
+end
+
+-- The names after "value." or "value:" (then functions alone), each with what stands there.
+local function members(value, method)
+  local names, meta = {}, own_object(value)
+  if meta then add_object(names, value, meta)
+  elseif type(value) == "string" then add_keys(names, string)
+  elseif type(value) == "table" then add_chain(names, value) end
+  for name, what in pairs(names) do
+    local callable = type(what) == "function" or type(what) == "table" and debug.getmetatable(what)
+    if method and not callable then names[name] = nil end
+  end
+  return names
+end
+
+-- ---- expressions ----
+
+-- The literal in a token, a number or a short string without escapes; nil for another one.
+local function literal(token)
+  if token.kind == "number" then return tonumber(token.text) end
+  return token.kind == "string" and token.text:match "^[\"']([^\\]*)[\"']$" or nil
+end
+
+-- The names that lead to the expression which ends with token i, { root, key, key ... }, as in a.b[1].c; nil for what
+-- can not be told without running it. And whether the last was reached by ":".
+local function path_to(tokens, i)
+  local path, method = {}, false
+  while true do
+    local token = tokens[i]
+    if not token then return nil end
+    if token.text == "]" then
+      local key = tokens[i - 1] and literal(tokens[i - 1])
+      if key == nil or not tokens[i - 2] or tokens[i - 2].text ~= "[" then return nil end
+      table.insert(path, 1, key)
+      i = i - 3
+    elseif token.kind == "name" then
+      table.insert(path, 1, token.text)
+      local before = tokens[i - 1] and tokens[i - 1].text
+      if before ~= "." and before ~= ":" then return path, method end
+      if before == ":" then method = true end
+      i = i - 2
+    elseif token.kind == "string" and #path > 0 and token.text:find "^[\"']" then
+      return nil
+    else
+      return nil
+    end
+  end
+end
+
+local function value_of(session, path)
+  local value = session.get(path[1])
+  for k = 2, #path do value = field(value, path[k]) end
+  return value
+end
+
+-- ---- options ----
+
+-- The options of rows, as texts, by function or constructor, and by "class:method". Parts of nslua that are not read
+-- yet are passed over: what is called was found, so that its part has been read.
+local function option_lists(ns)
+  local lists = {}
+  for _, row in ipairs(require "nslua.repl.options") do
+    for k = 2, #row do
+      local value = ns
+      for name in row[k]:gmatch "[^.]+" do value = type(value) == "table" and rawget(value, name) or nil end
+      lists[row[k]:find ":" and row[k] or value or false] = row[1]
+    end
+  end
+  return lists
+end
+
+-- The options of what a path leads to.
+local function options_of(session, path, method)
+  local value = value_of(session, path) -- first: it reads the part in which that is
+  local lists = option_lists(require "nslua")
+  if not method then return lists[value or 0] end
+  local name = table.remove(path)
+  local meta = debug.getmetatable(value_of(session, path))
+  local class = type(meta) == "table" and rawget(meta, "__name")
+  return lists[("%s:%s"):format(class, name)] or lists[":" .. name]
+end
+
+-- The innermost bracket that is open after the tokens, and the one around it: their places.
+local function open_brackets(tokens)
+  local stack = {}
+  for i, token in ipairs(tokens) do
+    if token.kind == "symbol" then
+      if token.text:find "^[%(%[{]$" then stack[#stack + 1] = i
+      elseif token.text:find "^[%)%]}]$" then stack[#stack] = nil end
+    end
+  end
+  return stack[#stack], stack[#stack - 1]
+end
+
+-- Whether the token at i may stand before a key of a table: "{", "," or ";".
+local function before_key(token)
+  return token and (token.text == "{" or token.text == "," or token.text == ";")
+end
+
+-- The options that may be named where the tokens end: { name = true }; nil where none are known.
+local function options_at(tokens, session)
+  local brace, outer = open_brackets(tokens)
+  if not brace or tokens[brace].text ~= "{" or not before_key(tokens[#tokens]) then return nil end
+  local before = tokens[brace - 1]
+  local callee = brace - 1
+  if before and before.text == "(" or before and before.text == "," then callee = outer and outer - 1 or 0 end
+  local path, method = path_to(tokens, callee)
+  if not path then return nil end
+  local list = options_of(session, path, method)
+  if not list then return nil end
+  local names = {}
+  for name in list:gmatch "%S+" do names[name] = true end
+  local depth = 0
+  for i = brace + 1, #tokens do
+    local text = tokens[i].text
+    if tokens[i].kind == "symbol" and text:find "^[%(%[{]$" then depth = depth + 1 end
+    if tokens[i].kind == "symbol" and text:find "^[%)%]}]$" then depth = depth - 1 end
+    local named = tokens[i + 1] and tokens[i + 1].text == "="
+    if depth == 0 and named and before_key(tokens[i - 1]) then names[text] = nil end
+  end
+  return names
+end
+
+-- ---- answers ----
+
+local function sorted(names, prefix)
+  local list = {}
+  for name in pairs(names) do
+    local hidden = name:find "^_" and prefix == ""
+    if name:sub(1, #prefix) == prefix and not hidden then list[#list + 1] = name end
+  end
+  table.sort(list)
+  return list
+end
+
+local function common_prefix(list)
+  local prefix = list[1]
+  for i = 2, #list do
+    while list[i]:sub(1, #prefix) ~= prefix do prefix = prefix:sub(1, -2) end
+  end
+  while #prefix > 0 and not utf8.len(prefix) and utf8.len(list[1]) do prefix = prefix:sub(1, -2) end
+  return prefix
+end
+
+local function width_of(text) return utf8.len(text) or #text end
+
+-- The names in columns, down and then right.
+function complete.columns(list, width)
+  local more = #list - MOST
+  local shown = more > 0 and table.move(list, 1, MOST, 1, {}) or list
+  local column = 0
+  for _, name in ipairs(shown) do column = math.max(column, width_of(name) + 2) end
+  local count = math.max(1, (width - 1) // column)
+  local rows, lines = (#shown + count - 1) // count, {}
+  for row = 1, rows do
+    local cells = {}
+    for i = row, #shown, rows do cells[#cells + 1] = shown[i] .. (" "):rep(column - width_of(shown[i])) end
+    lines[row] = table.concat(cells):gsub("%s+$", "")
+  end
+  if more > 0 then lines[#lines + 1] = ("... and %d more"):format(more) end
+  return table.concat(lines, "\n")
+end
+
+-- What to insert after a prefix, or the list to show: the candidates' common beginning; `ending` after a single one.
+local function answer(list, prefix, ending, width, strip)
+  if #list == 0 then return nil end
+  local rest = common_prefix(list):sub(#prefix + 1)
+  if #list == 1 then rest = rest .. ending(list[1]) end
+  if rest ~= "" then return rest end
+  if #list == 1 then return nil end
+  if strip > 0 then
+    for i, name in ipairs(list) do list[i] = name:sub(strip + 1) end
+  end
+  return nil, complete.columns(list, width)
+end
+
+local function nothing() return "" end
+
+-- File names; those that a string would have to escape are left out.
+local function files(word, quote, host, width)
+  local directory = word:match "^(.*/)" or ""
+  local names, prefix = {}, word:sub(#directory + 1)
+  for _, name in ipairs(host.list(directory == "" and "." or directory) or {}) do
+    local hidden = name:find "^%." and prefix:sub(1, 1) ~= "."
+    if not hidden and not name:find "[%c\"'\\]" then names[directory .. name] = true end
+  end
+  local function ending(name) return name:sub(-1) == "/" and "" or quote end
+  local list = {}
+  for name in pairs(names) do
+    if name:sub(1, #word) == word then list[#list + 1] = name end
+  end
+  table.sort(list)
+  return answer(list, word, ending, width, #directory)
+end
+
+local words = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
+    until while]]):gmatch "%a+" do words[word] = true end
+
+local function names_at(tokens, prefix, session, width)
+  local last = tokens[#tokens]
+  local access = last and last.kind == "symbol" and (last.text == "." or last.text == ":") and last.text
+  if access then
+    local path = path_to(tokens, #tokens - 1)
+    local value = path and value_of(session, path)
+    if value == nil then return nil end
+    return answer(sorted(members(value, access == ":"), prefix), prefix, nothing, width, 0)
+  end
+  local options = options_at(tokens, session)
+  local list = options and sorted(options, prefix) or {}
+  if #list > 0 then return answer(list, prefix, function() return " = " end, width, 0) end
+  local names = session.names()
+  for word in pairs(words) do names[word] = true end
+  return answer(sorted(names, prefix), prefix, nothing, width, 0)
+end
+
+-- What Tab does after `text` (all that was typed up to the cursor, with the lines before): what to insert, or a list
+-- to show; nil, nil: nothing.
+function complete.at(text, session, host, width)
+  text = text:gsub("^%s*:%a+%s", ""):gsub("^%s*[?=]", "")
+  local tokens, open, contents = source.tokens(text)
+  if open == "comment" then return nil end
+  if open == "string" then return files(text:sub(contents), text:sub(contents - 1, contents - 1), host, width) end
+  if not text:find "%S[^\n]*$" then return "  " end
+  local last, prefix = tokens[#tokens], ""
+  if last and last.kind == "name" and last.to == #text then
+    prefix = last.text
+    tokens[#tokens] = nil
+  end
+  return names_at(tokens, prefix, session, width)
+end
+
+return complete

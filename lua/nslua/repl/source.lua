@@ -1,0 +1,156 @@
+-- nslua.repl.source: what the prompt knows of Lua's grammar: tokens, chunks that go on, top-level locals.
+
+local source = {}
+
+-- ---- tokens ----
+
+local function long_bracket_end(text, at, level)
+  local _, last = text:find("]" .. level .. "]", at, true)
+  return last
+end
+
+-- The last place of the quoted string that starts at `at`; nil when it is not closed on its line.
+local function quoted_end(text, at)
+  local quote, i = text:sub(at, at), at + 1
+  while i <= #text do
+    local c = text:sub(i, i)
+    if c == "\\" then
+      i = i + 2
+    elseif c == quote then
+      return i
+    elseif c == "\n" then
+      return nil
+    else
+      i = i + 1
+    end
+  end
+end
+
+local symbols = { "^%.%.%.", "^%.%.", "^::", "^//", "^<<", "^>>", "^==", "^~=", "^<=", "^>=", "^%p" }
+
+-- One token at `at`, no blank: its kind ("name", "number", "string", "comment", "symbol") and its last place, which
+-- is nil for a string or comment that is not closed; and where the contents of a string start.
+local function token_at(text, at)
+  local long = text:match("^%-%-%[(=*)%[", at)
+  if long then return "comment", long_bracket_end(text, at, long) end
+  if text:find("^%-%-", at) then
+    local newline = text:find("\n", at, true)
+    return "comment", newline and newline - 1
+  end
+  long = text:match("^%[(=*)%[", at)
+  if long then return "string", long_bracket_end(text, at, long), at + #long + 2 end
+  if text:find("^[\"']", at) then return "string", quoted_end(text, at), at + 1 end
+  local _, last = text:find("^[%a_][%w_]*", at)
+  if last then return "name", last end
+  _, last = text:find("^0[xX][%x%.]*", at)
+  if not last then _, last = text:find("^%.?%d[%d%.]*", at) end
+  if last then
+    local _, exponent = text:find("^[eEpP][+-]?%d+", last + 1)
+    return "number", exponent or last
+  end
+  for _, pattern in ipairs(symbols) do
+    _, last = text:find(pattern, at)
+    if last then return "symbol", last end
+  end
+  return "symbol", at
+end
+
+-- The tokens of a text, comments left out: a list of { kind=, text=, from=, to= }. The second result is what is open
+-- at the end, "string" or "comment", with the place where the contents of the string start.
+function source.tokens(text)
+  local list, at = {}, 1
+  while true do
+    at = text:find("%S", at)
+    if not at then return list end
+    local kind, last, contents = token_at(text, at)
+    if not last then return list, kind, contents end
+    if kind ~= "comment" then
+      list[#list + 1] = { kind = kind, text = text:sub(at, last), from = at, to = last }
+    end
+    at = last + 1
+  end
+end
+
+-- Whether the text ends with a semicolon.
+function source.silent(text)
+  local tokens = source.tokens(text)
+  return #tokens > 0 and tokens[#tokens].text == ";"
+end
+
+-- ---- locals ----
+
+local opens = { ["function"] = 1, ["do"] = 1, ["if"] = 1, ["repeat"] = 1, ["("] = 1, ["{"] = 1, ["["] = 1,
+  ["end"] = -1, ["until"] = -1, [")"] = -1, ["}"] = -1, ["]"] = -1 }
+
+-- Reads "local a <const>, b = " from token i on: the names, the last token before "=" (or of the statement), and
+-- whether a value is given. Nil for what is not kept.
+local function local_names(tokens, i)
+  local names = {}
+  repeat
+    i = i + 1
+    names[#names + 1] = tokens[i].text
+    if tokens[i + 1] and tokens[i + 1].text == "<" then
+      if tokens[i + 2].text == "close" then return nil end
+      i = i + 3
+    end
+    i = i + 1
+  until not (tokens[i] and tokens[i].text == ",")
+  return names, i - 1, tokens[i] ~= nil and tokens[i].text == "="
+end
+
+-- The text with each top-level `local` turned into assignments to the fields of the table named `keeper`, so that the
+-- variable lives on; on the same lines. A variable to be closed stays as it is. `text` must be a valid chunk.
+function source.keep_locals(text, keeper)
+  local tokens, parts, done, depth = source.tokens(text), {}, 0, 0
+  local function replace(from, to, with)
+    local between = text:sub(from, to)
+    local newlines = between:gsub("[^\n]", "")
+    parts[#parts + 1] = text:sub(done + 1, from - 1) .. with .. newlines
+    done = to
+  end
+  for i, token in ipairs(tokens) do
+    local before = tokens[i - 1] and tokens[i - 1].text
+    local word = token.kind == "name" or token.kind == "symbol"
+    local field = before == "." or before == ":" or before == "goto"
+    if word and not field and token.text == "local" and depth == 0 then
+      if tokens[i + 1].text == "function" then
+        replace(token.from, tokens[i + 2].from - 1, "function " .. keeper .. ".")
+      else
+        local names, last, given = local_names(tokens, i)
+        if names then
+          local targets = keeper .. "." .. table.concat(names, ", " .. keeper .. ".")
+          replace(token.from, tokens[last].to, targets .. (given and " " or " = nil;"))
+        end
+      end
+    end
+    if word and not field then depth = depth + (opens[token.text] or 0) end
+  end
+  return table.concat(parts) .. text:sub(done + 1)
+end
+
+-- ---- chunks ----
+
+-- A string in quotes does not go on, unless a backslash says so.
+local function incomplete(text, message)
+  if message:find("unfinished string", 1, true) then return text:find "\\$" ~= nil end
+  return message:find "<eof>'?$" ~= nil
+end
+
+-- The chunk of an expression, of "=expression", or of statements, whose top-level locals go to `keeper`; `name` is
+-- what messages call it. Without one: nil, the message, and whether more lines may make it whole.
+function source.compile(text, env, keeper, name)
+  name = "=" .. (name or "stdin")
+  local expression, equals = text:gsub("^%s*=", "", 1)
+  local chunk, message = load("return " .. expression, name, "t", env)
+  if chunk then return chunk end
+  local more = incomplete(text, message)
+  if equals == 0 then
+    chunk, message = load(text, name, "t", env)
+    if chunk and text:find("local", 1, true) then
+      chunk = load(source.keep_locals(text, keeper), name, "t", env) or chunk
+    end
+  end
+  return chunk, message, not chunk and (more or incomplete(text, message))
+end
+
+return source

@@ -1,0 +1,150 @@
+-- nslua.web.html: pages that need nothing but themselves.
+--
+--   html.page { title = "A title", kind = "animation", record = { ... }, scripts = { "scene", "player" } }
+--
+-- gives the text of an HTML page: style and scripts are the files of web/, the record is JSON in an element that is
+-- not run. Whatever the record holds stays text: the page takes it apart with JSON.parse and shows it with
+-- textContent. The page's content security policy lets it load nothing.
+
+local html = {}
+
+local format = require "nslua.core".number_support.format
+
+local _, here = ...
+local directory = here:match "^(.*[/\\])" or "./"
+
+-- A file of web/.
+local function asset(name)
+  local file, message = io.open(directory .. "web/" .. name, "rb")
+  if not file then error("html: the installation is not complete: " .. message, 0) end
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+-- ---- texts ----
+
+-- `s` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: all readers see the same text.
+function html.utf8(s)
+  local parts, from = {}, 1
+  while true do
+    local good, bad = utf8.len(s, from)
+    if good then break end
+    parts[#parts + 1] = s:sub(from, bad - 1) .. "\u{FFFD}"
+    from = bad + 1
+  end
+  parts[#parts + 1] = s:sub(from)
+  return table.concat(parts)
+end
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
+
+-- `s` as text of an element or an attribute.
+function html.escape(s)
+  return (html.utf8(s):gsub("[&<>\"']", entities):gsub("[%z\1-\8\11\12\14-\31]", "\u{FFFD}"))
+end
+
+-- ---- JSON ----
+
+-- A string of JSON that can stand in an HTML element and in JavaScript: no < > &, no U+2028, U+2029.
+local function json_string(s)
+  s = html.utf8(s):gsub('[%c"\\<>&\127]', function(c) return ("\\u%04x"):format(c:byte()) end)
+  return '"' .. s:gsub("\u{2028}", "\\u2028"):gsub("\u{2029}", "\\u2029") .. '"'
+end
+
+local function json_number(x)
+  if x ~= x or x == math.huge or x == -math.huge then return "null" end
+  if x == math.floor(x) and math.abs(x) < 2 ^ 53 then return ("%d"):format(x) end
+  return format("%.17g", x)
+end
+
+local json
+
+local function json_table(t)
+  local parts = {}
+  if #t > 0 or next(t) == nil then
+    for i = 1, #t do parts[i] = json(t[i]) end
+    return "[" .. table.concat(parts, ",") .. "]"
+  end
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do parts[i] = json_string(key) .. ":" .. json(t[key]) end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+-- A table as an array (an empty one too) or, sorted by key, an object; numbers that are not finite as null.
+function json(value)
+  local kind = type(value)
+  if kind == "table" then return json_table(value) end
+  if kind == "string" then return json_string(value) end
+  if kind == "number" then return json_number(value) end
+  assert(kind == "boolean", kind)
+  return tostring(value)
+end
+html.json = json
+
+-- ---- numbers ----
+
+local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+local pairs_of = setmetatable({}, { __index = function(list, bits) -- 12 bits -> two letters
+  local high, low = bits // 64 + 1, bits % 64 + 1
+  list[bits] = alphabet:sub(high, high) .. alphabet:sub(low, low)
+  return list[bits]
+end })
+
+-- Base64 of RFC 4648.
+function html.base64(bytes)
+  local parts, n = {}, #bytes
+  for i = 1, n - 2, 3 do
+    local a, b, c = bytes:byte(i, i + 2)
+    local bits = a << 16 | b << 8 | c
+    parts[#parts + 1] = pairs_of[bits >> 12]
+    parts[#parts + 1] = pairs_of[bits & 4095]
+  end
+  if n % 3 == 1 then
+    parts[#parts + 1] = pairs_of[bytes:byte(n) << 4] .. "=="
+  elseif n % 3 == 2 then
+    local a, b = bytes:byte(n - 1, n)
+    local bits = a << 16 | b << 8
+    parts[#parts + 1] = pairs_of[bits >> 12] .. pairs_of[bits & 4095]:sub(1, 1) .. "="
+  end
+  return table.concat(parts)
+end
+
+local formats = { u4 = "<I4", f4 = "<f", f8 = "<d" }
+
+-- A list of numbers as { type, base64 }: "u4", "f4" or "f8", little-endian.
+function html.numbers(list, kind)
+  local parts, code, n = {}, formats[kind], #list
+  local many = "<" .. code:sub(2):rep(64)
+  local from = 1
+  while from + 63 <= n do
+    parts[#parts + 1] = many:pack(table.unpack(list, from, from + 63))
+    from = from + 64
+  end
+  for i = from, n do parts[#parts + 1] = code:pack(list[i]) end
+  return { type = kind, base64 = html.base64(table.concat(parts)) }
+end
+
+-- ---- the page ----
+
+local policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; "
+  .. "form-action 'none'"
+
+function html.page(page)
+  local scripts = { asset "base.js" }
+  for _, name in ipairs(page.scripts) do scripts[#scripts + 1] = asset(name .. ".js") end
+  scripts[#scripts + 1] = ("nslua.start(%s);\n"):format(json(page.kind))
+  return table.concat {
+    '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+    '<meta http-equiv="Content-Security-Policy" content="', policy, '">\n',
+    '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">\n',
+    '<meta name="color-scheme" content="light dark">\n',
+    "<title>", html.escape(page.title), "</title>\n<style>\n", asset "style.css", "</style>\n</head>\n<body>\n",
+    '<script type="application/json" id="record">', json(page.record), "</script>\n",
+    "<script>\n", table.concat(scripts, "\n"), "</script>\n</body>\n</html>\n",
+  }
+end
+
+return html

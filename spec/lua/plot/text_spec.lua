@@ -1,0 +1,63 @@
+-- Texts of pictures: markup, Greek letters, and that nothing in them is a command.
+local text = require "nslua.plot.text"
+
+-- What a literal of gnuplot stands for: the inverse of its escapes.
+local function decoded(literal)
+  assert(literal:find '^"[^"]*"$')
+  return (literal:sub(2, -2):gsub("\\(%d%d%d)", function(octal) return string.char(tonumber(octal, 8)) end))
+end
+
+local function enhanced(s) return decoded(text.quote(s)) end
+
+describe("nslua.plot_text", function()
+  it("leaves nothing in a literal that gnuplot reads as more than a character", function()
+    local all = {}
+    for i = 0, 255 do all[i + 1] = string.char(i) end
+    local literal = text.literal(table.concat(all))
+    assert.equal(table.concat(all), decoded(literal))
+    assert.is_nil(literal:sub(2, -2):gsub("\\%d%d%d", ""):find '["\\`\'%c@$|!#%%{}_^&~]')
+  end)
+
+  it("escapes what enhanced text would read", function()
+    assert.equal([[a\_b\^c\{d\}\@e\&f\~g\\h]], enhanced [[a_b^c{d}@e&f~g\h]])
+    assert.equal("`x` \"q\" 'x' %d $", enhanced "`x` \"q\" 'x' %d $")
+  end)
+
+  it("knows the names of Greek letters and some signs, and leaves others", function()
+    assert.equal("λ and Ω, × ≤ ∞", enhanced "\\lambda and \\Omega, \\times \\leq \\infty")
+    assert.equal("\\\\foo\\\\", enhanced "\\foo\\")
+    assert.equal("λ", enhanced "λ")
+  end)
+
+  it("reads formulas between dollars", function()
+    assert.equal("{/:Italic x}_{1}", enhanced "$x_1$")
+    assert.equal("{/:Italic x}@_{1}^{2{/:Italic k}}", enhanced "$x_1^{2k}$")
+    assert.equal("{/:Italic x}@_{1}^{2}", enhanced "$x^2_1$")
+    assert.equal("{/:Italic λ}_{{/:Italic i}{/:Italic j}} = 0", enhanced "$\\lambda_{ij} = 0$")
+    assert.equal("1 − {/:Italic τ} + {/:Italic λ}2", enhanced "$1 - \\tau + \\lambda 2$")
+    assert.equal("sin({/:Italic ω}{/:Italic t})", enhanced "$\\sin(\\omega t)$")
+    assert.equal("a\\_1 {/:Italic x}_{1} b\\_1", enhanced "a_1 $x_1$ b_1")
+    assert.equal("{/:Italic q}\\@", enhanced "$q@$")
+  end)
+
+  it("shows what is no formula as it stands", function()
+    for _, s in ipairs { "5$", "5 $ and 6 $", "costs 5$ or 6$", "$x_$", "$b}$", "${a$", "$x__1$", "$$", "$ x$", "$x $" } do
+      local parts = text.parse(s)
+      for _, part in ipairs(parts) do assert.is_nil(part.italic or part.sub or part.super, s) end
+    end
+  end)
+
+  it("makes valid UTF-8 without control characters of anything", function()
+    assert.equal("a\u{FFFD}b\u{FFFD}\u{FFFD}", decoded(text.quote("a\xffb\xe2\x82", true)))
+    assert.equal("a b\nc d", decoded(text.quote("a\0b\nc\27d", true)))
+    assert.equal("a\nb\nc", decoded(text.quote("a\r\nb\rc", true)))
+  end)
+
+  it("has plain characters for terminals, and a size", function()
+    assert.equal("x_1 λ^2", decoded(text.quote("$x_1$ $\\lambda^2$", true)))
+    local one, lines = text.size "mmmm"
+    assert.is_true(one > text.size "iiii" and lines == 1)
+    assert.equal(3, (select(2, text.size "a\nb\nc")))
+    assert.is_true(text.size "λ" == text.size "n")
+  end)
+end)

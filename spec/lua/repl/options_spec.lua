@@ -1,0 +1,80 @@
+local ns = require "nslua"
+local rows = require "nslua.repl.options"
+
+-- A solution of a run of one step.
+local function solution()
+  local n = ns.NonSmoothDynamicalSystem(0, 1)
+  n:insertDynamicalSystem(ns.FirstOrderLinearTIDS { 1 })
+  return ns.TimeStepping(n, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1), ns.Relay()):run()
+end
+
+local function system(dimension)
+  return ns.mechanics.system { dimension = dimension, coordinates = 1, gravity = dimension == 2 and { 0, 0 } or { 0, 0, 0 } }
+end
+
+-- Objects of the classes, anew: what is tried may change them.
+local objects = {
+  solution = solution,
+  figure = function() return ns.plot.figure() end,
+  axes = function() return ns.plot.figure():subplot(1, 1, 1) end,
+  animation = function() return ns.animation { frames = 1, draw = function() end } end,
+  columns = function() return setmetatable({}, { __index = function(_, name)
+    return function(_, ...) return ns.plot[name == "plot" and "solution"](solution(), ...) end
+  end }) end,
+  ["mechanics.system"] = function() return system(2) end,
+}
+
+-- Whatever the arguments, a table with an unknown key makes a function say which keys it knows.
+local function known_of(f)
+  local bad, nothing = { ["?"] = 1 }, function() end
+  local tries = { { bad }, { nothing, { 0, 1 }, { 1 }, bad }, { nothing, { 1 }, bad }, { "radau", nothing, bad },
+    { { { 1 } }, { 1 }, bad }, { { 0, 1 }, { 0, 1 }, bad }, { { 0, 1, 1 }, { 0, 1, 0 }, bad }, { 0, bad },
+    { { 0, 1 }, { 0, 1 }, { 0, 1 }, bad }, { nothing, bad }, { { 0, 1 }, { 0, 1 }, function() return 1, 1 end, bad },
+    { 0, 0, "s", bad }, { "s", bad }, { 1, 1, 1, bad }, { "s.png", bad }, { "s.gif", bad }, { solution(), bad }, { { 0, 1 }, bad } }
+  for _, arguments in ipairs(tries) do
+    local good, message = pcall(f, table.unpack(arguments))
+    local list = not good and tostring(message):match "known: ([^)]*)%)"
+    if list then return list end
+  end
+end
+
+local function sorted(text)
+  local words = {}
+  for word in text:gmatch "[^%s,]+" do
+    if word ~= "old_api" then words[#words + 1] = word end
+  end
+  table.sort(words)
+  return table.concat(words, " ")
+end
+
+describe("the options that the prompt completes", function()
+  for _, row in ipairs(rows) do
+    for k = 2, #row do
+      local name = row[k]
+      it("are those of " .. name, function()
+        local f = ns
+        if name == ":run" then
+          local d = ns.FirstOrderLinearTIDS { 1 }
+          local n = ns.NonSmoothDynamicalSystem(0, 1)
+          n:insertDynamicalSystem(d)
+          local simu = ns.TimeStepping(n, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1), ns.Relay())
+          f = function(options) simu:run(options) end
+        elseif name:find ":" then
+          local class, method = name:match "^(.*):(.*)$"
+          f = function(...)
+            local object = objects[class]()
+            return object[method](object, ...)
+          end
+        else
+          for part in name:gmatch "[^.]+" do f = f[part] end
+        end
+        ns.plot.close()
+        local known = assert(known_of(f))
+        if name == "mechanics.system:body" then -- what a plane one takes, and what one in space takes
+          known = known .. " " .. known_of(function(...) return system(3):body(...) end):match "orientation"
+        end
+        assert.equal(sorted(known), sorted(row[1]))
+      end)
+    end
+  end
+end)

@@ -1,0 +1,103 @@
+local source = require "nslua.repl.source"
+
+describe("tokens of the prompt", function()
+  local function words(text)
+    local list = {}
+    for i, token in ipairs((source.tokens(text))) do list[i] = token.text end
+    return table.concat(list, " ")
+  end
+
+  it("are those of Lua, without comments", function()
+    assert.equal("a . b = 0x1p4 + 1e-5 .. 'x y' ; --", words "a.b=0x1p4+1e-5 ..'x y'; --[[ no ]] -- neither" .. " --")
+    assert.equal("[[long ]x]] [=[ ]] ]=] \"a\\\"b\" ... :: // >= ~= << # t",
+      words '[[long ]x]] [=[ ]] ]=] "a\\"b" ... :: // >= ~= << #t')
+  end)
+
+  it("tell what is open at the end, and where a string's contents start", function()
+    local _, open, contents = source.tokens "f('abc"
+    assert.same({ "string", 4 }, { open, contents })
+    _, open, contents = source.tokens "x = [==[ab"
+    assert.same({ "string", 9 }, { open, contents })
+    assert.equal("comment", select(2, source.tokens "x -- to the end"))
+    assert.equal("comment", select(2, source.tokens "x --[[ open"))
+    assert.is_nil((select(2, source.tokens "x = 'closed'")))
+  end)
+
+  it("cover a text without gaps but blanks and comments", function()
+    local text = "local t = { [1] = 'a', b = 0x.8p1 } goto done ::done:: return t.b // 2"
+    for _, token in ipairs((source.tokens(text))) do
+      assert.equal(token.text, text:sub(token.from, token.to))
+    end
+    assert.equal((text:gsub("%s", "")), (words(text):gsub("%s", "")))
+  end)
+end)
+
+describe("a semicolon at the end", function()
+  it("is found behind comments, and not inside strings and comments", function()
+    assert.is_true(source.silent "f();")
+    assert.is_true(source.silent "f() ;  -- loud")
+    assert.is_false(source.silent "f() -- quiet;")
+    assert.is_false(source.silent "';'")
+    assert.is_false(source.silent "")
+  end)
+end)
+
+describe("locals that are kept", function()
+  -- The texts mean the same, K being where locals go.
+  local function becomes(expected, text)
+    assert.equal(expected, (source.keep_locals(text, "K"):gsub("  +", " "):gsub(" *\n *", "\n")))
+    assert(load(source.keep_locals(text, "K")))
+  end
+
+  it("become fields", function()
+    becomes("K.x = 5", "local x = 5")
+    becomes("K.a, K.b = 1, 2 print(a)", "local a, b <const> = 1, 2 print(a)")
+    becomes("K.x = nil;\n(print)(1)", "local x\n(print)(1)")
+    becomes("function K.f(n) return f(n - 1) end K.y = 2", "local function f(n) return f(n - 1) end local y = 2")
+  end)
+
+  it("are those of the top level alone", function()
+    for _, text in ipairs {
+      "if x then local y = 2 end", "for i = 1, 2 do local y = i end", "repeat local y = 1 until y",
+      "f(function() local y end)", "t = { f = function() local y return y end }", "while x do local y end",
+      "s = 'local x = 1' -- local y", "t.x = [[local y]]", "do local x <close> = nil end", "local x <close> = nil",
+    } do
+      assert.equal(text, source.keep_locals(text, "K"))
+    end
+    becomes("if a then local b end K.c = 1", "if a then local b end local c = 1")
+    becomes("function f() repeat local b until b end K.c = nil;", "function f() repeat local b until b end local c")
+  end)
+
+  it("stay on their lines", function()
+    local text = "local a, -- first\n  b\n  = 1,\n 2\nlocal function\nf() end\nerror 'here'"
+    local kept = source.keep_locals(text, "K")
+    assert.equal(select(2, text:gsub("\n", "")), select(2, kept:gsub("\n", "")))
+    local _, message = pcall(assert(load(kept, "=x", "t", { K = {}, error = error })))
+    assert.equal("x:7: here", message)
+  end)
+end)
+
+describe("compiling", function()
+  it("takes expressions, =expressions and statements", function()
+    assert.equal(3, source.compile("1 + 2", _G, "K")())
+    assert.equal(3, source.compile("  = 1 + 2", _G, "K")())
+    assert.equal(3, source.compile("1 + 2;", _G, "K")())
+    assert.is_nil(source.compile("local x = 1", { K = {} }, "K")())
+  end)
+
+  it("tells chunks that go on from those that are wrong", function()
+    for _, text in ipairs {
+      "for i = 1, 2 do", "f(", "x = [[long", "t = {", "1 +", "= 1 +", "--[[ comment", "local", "'goes on \\",
+    } do
+      local chunk, message, more = source.compile(text, _G, "K")
+      assert.is_nil(chunk)
+      assert.is_true(more, text)
+      assert.equal("string", type(message))
+    end
+    for _, text in ipairs { "x = = 2", "end", "'open", "1 2" } do
+      local chunk, _, more = source.compile(text, _G, "K")
+      assert.is_nil(chunk)
+      assert.is_falsy(more, text)
+    end
+  end)
+end)

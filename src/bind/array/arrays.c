@@ -1,0 +1,515 @@
+/*
+** arrays.c
+** Functions that make and join vectors and matrices: zeros, eye, linspace, hstack, block, ...
+*/
+#include "bind/array/arrays.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "bind/array/elementwise.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
+
+/* ---- arguments ---- */
+
+typedef struct Shape {
+  lua_Integer rows, cols; /* cols -1: a vector */
+  int next;               /* the argument after the shape */
+} Shape;
+
+static double number(lua_State *L, int idx, const char *who, const char *what) {
+  if (lua_type(L, idx) != LUA_TNUMBER) nsl_bad(L, who, what, "a number", idx);
+  return lua_tonumber(L, idx);
+}
+
+/* (n), (rows, cols), {n} or {rows, cols} at arg; `extra` arguments must follow. */
+static Shape check_shape(lua_State *L, int arg, int extra, const char *who) {
+  int count = lua_gettop(L) - extra - arg + 1;
+  Shape s = {0, -1, arg + 1};
+  bool flat = true;
+  if (count == 1 && lua_istable(L, arg)) {
+    int length = (int)lua_rawlen(L, arg);
+    if (length != 1 && length != 2) nsl_bad(L, who, "shape", "{n} or {rows, columns}", arg);
+    for (int i = 1; i <= length; i++) lua_rawgeti(L, arg, i);
+    s.rows = nsl_integer(L, -length, who, "shape[1]");
+    flat = length == 1;
+    if (!flat) s.cols = nsl_integer(L, -1, who, "shape[2]");
+    lua_pop(L, length);
+  } else if (count == 1) {
+    s.rows = nsl_integer(L, arg, who, "size");
+  } else if (count == 2) {
+    s.rows = nsl_integer(L, arg, who, "rows");
+    s.cols = nsl_integer(L, arg + 1, who, "columns");
+    s.next = arg + 2;
+    flat = false;
+  } else {
+    luaL_error(L, "%s: expected a size, rows and columns, or {rows, columns}, got %d arguments", who, lua_gettop(L));
+  }
+  if (s.rows < 0 || (!flat && s.cols < 0)) luaL_error(L, "%s: a size must not be negative", who);
+  return s;
+}
+
+static double *push_shape(lua_State *L, const Shape *s) {
+  if (s->cols < 0) return nsl_push_vector(L, s->rows, NULL)->data;
+  return nsl_push_matrix(L, s->rows, s->cols, NULL)->data;
+}
+
+static int filled(lua_State *L, const Shape *s, double value) {
+  double *out = push_shape(L, s);
+  lua_Integer count = s->cols < 0 ? s->rows : s->rows * s->cols;
+  for (lua_Integer i = 0; i < count; i++) out[i] = value;
+  return 1;
+}
+
+/* Converts a table at idx to a vector, or to a matrix when its first element is no number. */
+static void to_array(lua_State *L, int idx, const char *who, const char *what) {
+  if (!lua_istable(L, idx)) return;
+  int first = lua_rawgeti(L, idx, 1);
+  lua_pop(L, 1);
+  if (first == LUA_TNUMBER || first == LUA_TNIL) nsl_to_vector(L, idx, -1, who, what);
+  else nsl_to_matrix(L, idx, -1, -1, who, what);
+}
+
+/* The grid of a vector, a matrix, a table or, as one element, a number, which it replaces at idx. */
+static NslGrid to_grid(lua_State *L, int idx, const char *who, const char *what) {
+  NslGrid g;
+  idx = lua_absindex(L, idx);
+  if (lua_type(L, idx) == LUA_TNUMBER) nsl_to_vector(L, idx, 1, who, what);
+  to_array(L, idx, who, what);
+  if (!nsl_grid(L, idx, &g)) nsl_bad(L, who, what, "a vector or a matrix", idx);
+  return g;
+}
+
+/* ---- constructors ---- */
+
+static int f_zeros(lua_State *L) {
+  Shape s = check_shape(L, 1, 0, "zeros");
+  return filled(L, &s, 0);
+}
+
+static int f_ones(lua_State *L) {
+  Shape s = check_shape(L, 1, 0, "ones");
+  return filled(L, &s, 1);
+}
+
+/* full(n, x), full(rows, cols, x), full({rows, cols}, x) */
+static int f_full(lua_State *L) {
+  Shape s = check_shape(L, 1, 1, "full");
+  return filled(L, &s, number(L, s.next, "full", "value"));
+}
+
+static int f_eye(lua_State *L) {
+  lua_Integer rows = nsl_integer(L, 1, "eye", "rows");
+  lua_Integer cols = lua_isnoneornil(L, 2) ? rows : nsl_integer(L, 2, "eye", "columns");
+  NslMatrix *m = nsl_push_matrix(L, rows, cols, NULL);
+  for (int i = 0; i < m->rows && i < m->cols; i++) m->data[i + (ptrdiff_t)i * m->ld] = 1;
+  return 1;
+}
+
+/*
+** diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal
+** k.
+*/
+static int f_diag(lua_State *L) {
+  lua_settop(L, 2);
+  NslGrid g = to_grid(L, 1, "diag", "argument");
+  lua_Integer k = lua_isnil(L, 2) ? 0 : nsl_integer(L, 2, "diag", "offset");
+  if (k < -INT_MAX || k > INT_MAX) return luaL_error(L, "diag: offset %I is too large", (LUAI_UACINT)k);
+  ptrdiff_t down = k < 0 ? (ptrdiff_t)-k : 0, right = k > 0 ? (ptrdiff_t)k : 0;
+  if (g.vector) {
+    NslMatrix *m = nsl_push_matrix(L, g.rows + down + right, g.rows + down + right, NULL);
+    nsl_vector_alive(L, nsl_test_vector(L, 1));
+    for (int i = 0; i < g.rows; i++) m->data[i + down + (i + right) * m->ld] = g.data[i * g.rs];
+    return 1;
+  }
+  ptrdiff_t n = g.rows - down < g.cols - right ? g.rows - down : g.cols - right;
+  double *out = nsl_push_vector(L, n > 0 ? n : 0, NULL)->data;
+  nsl_matrix_alive(L, nsl_test_matrix(L, 1));
+  for (ptrdiff_t i = 0; i < n; i++) out[i] = g.data[i + down + (i + right) * g.cs];
+  return 1;
+}
+
+/* linspace(a, b [, n = 50]): n numbers evenly from a to b, both ends exact. */
+static int f_linspace(lua_State *L) {
+  double a = nsl_finite(L, 1, "linspace", "start"), b = nsl_finite(L, 2, "linspace", "stop");
+  lua_Integer n = lua_isnoneornil(L, 3) ? 50 : nsl_integer(L, 3, "linspace", "n");
+  if (n < 0) return luaL_error(L, "linspace: n: expected 0 or more, got %I", (LUAI_UACINT)n);
+  NslVector *v = nsl_push_vector(L, n, NULL);
+  double way = b - a, last = v->n - 1, step = v->n < 2 ? 0 : isfinite(way) ? way / last : b / last - a / last;
+  for (int i = 0; i < v->n; i++) v->data[i] = a + i * step;
+  if (v->n > 1) v->data[v->n - 1] = b;
+  return 1;
+}
+
+/* arange(stop), arange(start, stop [, step]): start + i step, ceil((stop - start) / step) of them. */
+static int f_arange(lua_State *L) {
+  bool alone = lua_gettop(L) < 2;
+  double start = alone ? 0 : nsl_finite(L, 1, "arange", "start");
+  double stop = nsl_finite(L, alone ? 1 : 2, "arange", "stop");
+  double step = lua_isnoneornil(L, 3) ? 1 : nsl_finite(L, 3, "arange", "step");
+  if (step == 0) return luaL_error(L, "arange: step must not be 0");
+  double count = ceil((stop - start) / step);
+  if (count > INT_MAX) return nsl_error(L, "arange: %f elements are too many", count);
+  NslVector *v = nsl_push_vector(L, count > 0 ? (lua_Integer)count : 0, NULL);
+  for (int i = 0; i < v->n; i++) v->data[i] = start + i * step;
+  return 1;
+}
+
+static lua_Integer repeats(lua_State *L, int idx, const char *what) {
+  lua_Integer n = nsl_integer(L, idx, "tile", what);
+  if (n < 0 || n > INT_MAX) luaL_error(L, "tile: %s: expected 0 or more, got %I", what, (LUAI_UACINT)n);
+  return n;
+}
+
+/* tile(x, n): x n times side by side; tile(x, r, c): an r x c array of copies, a vector being one row. */
+static int f_tile(lua_State *L) {
+  NslGrid g = to_grid(L, 1, "tile", "argument");
+  bool flat = g.vector && lua_gettop(L) < 3;
+  lua_Integer r = lua_gettop(L) < 3 ? 1 : repeats(L, 2, "rows");
+  lua_Integer c = lua_gettop(L) < 3 ? repeats(L, 2, "n") : repeats(L, 3, "columns");
+  if (g.vector) g.cols = g.rows, g.rows = 1, g.cs = g.rs, g.rs = 0;
+  double *out = flat ? nsl_push_vector(L, g.cols * c, NULL)->data
+                     : nsl_push_matrix(L, g.rows * r, g.cols * c, NULL)->data;
+  nsl_grid(L, 1, &(NslGrid){0});
+  for (lua_Integer j = 0; j < g.cols * c; j++)
+    for (lua_Integer i = 0; i < g.rows * r; i++) *out++ = g.data[i % g.rows * g.rs + j % g.cols * g.cs];
+  return 1;
+}
+
+/* meshgrid(x, y): X and Y of #y rows and #x columns, X[i][j] = x[j], Y[i][j] = y[i]. */
+static int f_meshgrid(lua_State *L) {
+  lua_settop(L, 2);
+  NslVector *x = nsl_to_vector(L, 1, -1, "meshgrid", "x"), *y = nsl_to_vector(L, 2, -1, "meshgrid", "y");
+  double *X = nsl_push_matrix(L, y->n, x->n, NULL)->data, *Y = nsl_push_matrix(L, y->n, x->n, NULL)->data;
+  nsl_vector_alive(L, x);
+  nsl_vector_alive(L, y);
+  for (int j = 0; j < x->n; j++)
+    for (int i = 0; i < y->n; i++) {
+      *X++ = x->data[j * x->stride];
+      *Y++ = y->data[i * y->stride];
+    }
+  return 2;
+}
+
+/* reshape(x, n), reshape(x, rows, cols): a copy, read and filled row by row; rows or cols may be -1. */
+static int f_reshape(lua_State *L) {
+  NslGrid g = to_grid(L, 1, "reshape", "argument");
+  lua_Integer count = (lua_Integer)g.rows * g.cols;
+  if (lua_gettop(L) == 2 && !lua_istable(L, 2)) {
+    lua_Integer n = nsl_integer(L, 2, "reshape", "size");
+    if (n != count && n != -1)
+      return luaL_error(L, "reshape: %s does not fill %I", nsl_describe(L, 1), (LUAI_UACINT)n);
+    double *out = nsl_push_vector(L, count, NULL)->data;
+    nsl_grid(L, 1, &g);
+    nsl_read_by_rows(&g, out, 1, (int)count);
+    return 1;
+  }
+  if (lua_istable(L, 2)) {
+    lua_rawgeti(L, 2, 1);
+    lua_rawgeti(L, 2, 2);
+    lua_remove(L, 2);
+  }
+  lua_settop(L, 3);
+  lua_getfield(L, 1, "reshape");
+  lua_insert(L, 1);
+  lua_call(L, 3, 1);
+  return 1;
+}
+
+/* ---- joining ---- */
+
+/* Leaves one table of the parts at index 1: f(a, b, ...) is f{a, b, ...}. Returns their number, at least 1. */
+static int check_parts(lua_State *L, const char *who) {
+  int count = lua_gettop(L);
+  if (count != 1 || !lua_istable(L, 1)) {
+    lua_createtable(L, count, 0);
+    lua_insert(L, 1);
+    for (int i = count; i >= 1; i--) lua_rawseti(L, 1, i);
+  } else {
+    /* Converted parts go to a copy: the caller's table stays as it is. */
+    count = (int)lua_rawlen(L, 1);
+    lua_createtable(L, count, 0);
+    for (int i = 1; i <= count; i++) {
+      lua_rawgeti(L, 1, i);
+      lua_rawseti(L, 2, i);
+    }
+    lua_remove(L, 1);
+  }
+  if (count == 0) luaL_error(L, "%s: nothing to join", who);
+  return count;
+}
+
+/* The grid of part i, converted in the table of parts. The table keeps it alive. */
+static NslGrid part(lua_State *L, int i, const char *who) {
+  NslGrid g;
+  if (lua_rawgeti(L, 1, i) == LUA_TUSERDATA && nsl_grid(L, -1, &g)) {
+    lua_pop(L, 1);
+    return g;
+  }
+  const char *what = lua_pushfstring(L, "part %d", i);
+  lua_insert(L, -2);
+  g = to_grid(L, -1, who, what);
+  lua_rawseti(L, 1, i);
+  lua_pop(L, 1);
+  return g;
+}
+
+static bool all_vectors(lua_State *L, int count, const char *who) {
+  bool all = true;
+  for (int i = 1; i <= count; i++) all = part(L, i, who).vector && all;
+  return all;
+}
+
+static void copy_grid(const NslGrid *g, double *to, ptrdiff_t rs, ptrdiff_t cs) {
+  for (int j = 0; j < g->cols; j++)
+    for (int i = 0; i < g->rows; i++) to[i * rs + j * cs] = g->data[i * g->rs + j * g->cs];
+}
+
+static int join_vectors(lua_State *L, int count, const char *who) {
+  lua_Integer total = 0;
+  for (int i = 1; i <= count; i++) total += part(L, i, who).rows;
+  double *out = nsl_push_vector(L, total, NULL)->data;
+  for (int i = 1; i <= count; i++) {
+    NslGrid g = part(L, i, who);
+    copy_grid(&g, out, 1, 0);
+    out += g.rows;
+  }
+  return 1;
+}
+
+static NslGrid as_row(NslGrid g) {
+  return g.vector ? (NslGrid){g.data, 1, g.rows, 0, g.rs, false} : g;
+}
+
+/* Parts on top of each other, a vector being a row; or side by side, a vector being a column. */
+static int stack(lua_State *L, int count, bool vertical, const char *who) {
+  lua_Integer length = 0, side = 0;
+  for (int i = 1; i <= count; i++) {
+    NslGrid g = vertical ? as_row(part(L, i, who)) : part(L, i, who);
+    int across = vertical ? g.cols : g.rows;
+    if (i > 1 && across != side)
+      return luaL_error(L, "%s: part %d has %d %s, expected %d", who, i, across, vertical ? "columns" : "rows",
+                        (int)side);
+    side = across;
+    length += vertical ? g.rows : g.cols;
+  }
+  NslMatrix *m = vertical ? nsl_push_matrix(L, length, side, NULL) : nsl_push_matrix(L, side, length, NULL);
+  double *to = m->data;
+  for (int i = 1; i <= count; i++) {
+    NslGrid g = vertical ? as_row(part(L, i, who)) : part(L, i, who);
+    copy_grid(&g, to, 1, m->ld);
+    to += vertical ? g.rows : (ptrdiff_t)g.cols * m->ld;
+  }
+  return 1;
+}
+
+static int f_hstack(lua_State *L) {
+  int count = check_parts(L, "hstack");
+  if (all_vectors(L, count, "hstack")) return join_vectors(L, count, "hstack");
+  return stack(L, count, false, "hstack");
+}
+
+static int f_vstack(lua_State *L) {
+  return stack(L, check_parts(L, "vstack"), true, "vstack");
+}
+
+/* concatenate{a, b, ...}: vectors end to end, matrices on top of each other. */
+static int f_concatenate(lua_State *L) {
+  int count = check_parts(L, "concatenate");
+  if (all_vectors(L, count, "concatenate")) return join_vectors(L, count, "concatenate");
+  return stack(L, count, true, "concatenate");
+}
+
+/* ---- block ---- */
+
+typedef struct Blocks {
+  int rows, cols;        /* blocks in each direction */
+  int *height, *width;   /* -1 while unknown */
+} Blocks;
+
+/*
+** Pushes block (i, j), from 1, of the table of rows at index 1, a table converted in place; true when it is a
+** number.
+*/
+static bool push_block(lua_State *L, int i, int j) {
+  lua_rawgeti(L, 1, i);
+  lua_rawgeti(L, -1, j);
+  if (lua_type(L, -1) != LUA_TNUMBER && !nsl_test_matrix(L, -1)) {
+    const char *what = lua_pushfstring(L, "[%d][%d]", i, j);
+    lua_insert(L, -2);
+    if (nsl_test_vector(L, -1)) nsl_bad(L, "block", what, "a matrix (v:row() or v:column() make one)", -1);
+    if (!lua_istable(L, -1)) nsl_bad(L, "block", what, "a matrix or 0", -1);
+    nsl_to_matrix(L, -1, -1, -1, "block", what);
+    lua_remove(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, j);
+  }
+  lua_remove(L, -2);
+  if (lua_type(L, -1) == LUA_TNUMBER) return true;
+  nsl_check_matrix(L, -1);
+  return false;
+}
+
+/* Leaves a copy of the rows at index 1 and returns the counts; a list of blocks is one row. */
+static Blocks check_blocks(lua_State *L) {
+  Blocks b = {0};
+  lua_settop(L, 1);
+  if (!lua_istable(L, 1) || lua_rawlen(L, 1) == 0) nsl_bad(L, "block", "argument", "a table of rows of blocks", 1);
+  bool single = lua_rawgeti(L, 1, 1) != LUA_TTABLE;
+  lua_pop(L, 1);
+  if (single) {
+    lua_createtable(L, 1, 0);
+    lua_insert(L, 1);
+    lua_rawseti(L, 1, 1);
+  }
+  b.rows = (int)lua_rawlen(L, 1);
+  lua_createtable(L, b.rows, 0);
+  for (int i = 1; i <= b.rows; i++) {
+    if (lua_rawgeti(L, 1, i) != LUA_TTABLE)
+      luaL_error(L, "block: row %d: expected a table of blocks, got %s", i, nsl_describe(L, -1));
+    int count = (int)lua_rawlen(L, -1);
+    if (i > 1 && count != b.cols) luaL_error(L, "block: row %d: expected %d blocks, got %d", i, b.cols, count);
+    b.cols = count;
+    lua_createtable(L, count, 0);
+    for (int j = 1; j <= count; j++) {
+      lua_rawgeti(L, -2, j);
+      lua_rawseti(L, -2, j);
+    }
+    lua_rawseti(L, 2, i);
+    lua_pop(L, 1);
+  }
+  lua_remove(L, 1);
+  return b;
+}
+
+static void agree(lua_State *L, int *known, int size, int i, int j, const char *what) {
+  if (*known >= 0 && *known != size)
+    luaL_error(L, "block: [%d][%d] has %d %s, expected %d", i, j, size, what, *known);
+  *known = size;
+}
+
+/* Takes the sizes from the matrices; a block row or column of numbers alone has size 1. */
+static void measure_blocks(lua_State *L, Blocks *b) {
+  for (int i = 0; i < b->rows; i++) b->height[i] = -1;
+  for (int j = 0; j < b->cols; j++) b->width[j] = -1;
+  for (int i = 0; i < b->rows; i++)
+    for (int j = 0; j < b->cols; j++) {
+      if (!push_block(L, i + 1, j + 1)) {
+        const NslMatrix *m = nsl_check_matrix(L, -1);
+        agree(L, &b->height[i], m->rows, i + 1, j + 1, "rows");
+        agree(L, &b->width[j], m->cols, i + 1, j + 1, "columns");
+      }
+      lua_pop(L, 1);
+    }
+  for (int i = 0; i < b->rows; i++) b->height[i] = b->height[i] < 0 ? 1 : b->height[i];
+  for (int j = 0; j < b->cols; j++) b->width[j] = b->width[j] < 0 ? 1 : b->width[j];
+}
+
+static void place_block(lua_State *L, const Blocks *b, int i, int j, double *to, int ld) {
+  NslGrid g;
+  if (push_block(L, i + 1, j + 1)) {
+    double x = lua_tonumber(L, -1);
+    bool one = b->height[i] == 1 && b->width[j] == 1;
+    if (x != 0 && !one)
+      nsl_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i],
+                b->width[j], x);
+    if (one) *to = x;
+  } else if (nsl_grid(L, -1, &g)) {
+    copy_grid(&g, to, 1, ld);
+  }
+  lua_pop(L, 1);
+}
+
+/* block{{A, B}, {C, D}}: 0 is a zero block of the size that its neighbours give. */
+static int f_block(lua_State *L) {
+  Blocks b = check_blocks(L);
+  lua_Integer rows = 0, cols = 0;
+  b.height = lua_newuserdatauv(L, (size_t)(b.rows + b.cols + 1) * sizeof(int), 0);
+  b.width = b.height + b.rows;
+  measure_blocks(L, &b);
+  for (int i = 0; i < b.rows; i++) rows += b.height[i];
+  for (int j = 0; j < b.cols; j++) cols += b.width[j];
+  NslMatrix *m = nsl_push_matrix(L, rows, cols, NULL);
+  double *column = m->data;
+  for (int j = 0; j < b.cols; j++) {
+    double *to = column;
+    for (int i = 0; i < b.rows; i++) {
+      place_block(L, &b, i, j, to, m->ld);
+      to += b.height[i];
+    }
+    column += (ptrdiff_t)b.width[j] * m->ld;
+  }
+  return 1;
+}
+
+/* ---- functions of vectors ---- */
+
+/* x * factor for a number, a vector, a matrix, a table, or any object that can be multiplied. */
+static int scaled(lua_State *L, double factor, const char *who) {
+  lua_settop(L, 1);
+  to_array(L, 1, who, "argument");
+  if (lua_type(L, 1) != LUA_TNUMBER && lua_type(L, 1) != LUA_TUSERDATA)
+    return nsl_bad(L, who, "argument", "a number, a vector or a matrix", 1);
+  lua_pushnumber(L, factor);
+  lua_arith(L, LUA_OPMUL);
+  return 1;
+}
+
+static const double PI = 3.14159265358979323846;
+
+static int f_deg2rad(lua_State *L) { return scaled(L, PI / 180, "deg2rad"); }
+static int f_rad2deg(lua_State *L) { return scaled(L, 180 / PI, "rad2deg"); }
+
+/* f(a, ...) as a:f(...), a table standing for a vector or matrix. */
+static int as_method(lua_State *L, const char *name) {
+  to_array(L, 1, name, "argument");
+  if (lua_type(L, 1) != LUA_TUSERDATA) return nsl_bad(L, name, "argument", "a vector", 1);
+  if (lua_getfield(L, 1, name) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return nsl_bad(L, name, "argument", "a vector", 1);
+  }
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+static int f_norm(lua_State *L) { return as_method(L, "norm"); }
+static int f_cross(lua_State *L) { return as_method(L, "cross"); }
+static int f_outer(lua_State *L) { return as_method(L, "outer"); }
+
+/* dot(v, w): the scalar product; with a matrix, the matrix product. */
+static int f_dot(lua_State *L) {
+  lua_settop(L, 2);
+  to_array(L, 1, "dot", "argument");
+  to_array(L, 2, "dot", "argument");
+  if (!nsl_test_matrix(L, 1) && !nsl_test_matrix(L, 2)) return as_method(L, "dot");
+  lua_arith(L, LUA_OPMUL);
+  return 1;
+}
+
+static int f_isvector(lua_State *L) {
+  luaL_checkany(L, 1);
+  lua_pushboolean(L, nsl_test_vector(L, 1) != NULL);
+  return 1;
+}
+
+static int f_ismatrix(lua_State *L) {
+  luaL_checkany(L, 1);
+  lua_pushboolean(L, nsl_test_matrix(L, 1) != NULL);
+  return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"zeros", f_zeros},       {"ones", f_ones},         {"full", f_full},         {"eye", f_eye},
+    {"diag", f_diag},         {"linspace", f_linspace}, {"arange", f_arange},     {"tile", f_tile},
+    {"hstack", f_hstack},     {"vstack", f_vstack},     {"block", f_block},       {"concatenate", f_concatenate},
+    {"reshape", f_reshape},   {"meshgrid", f_meshgrid}, {"deg2rad", f_deg2rad},   {"rad2deg", f_rad2deg},
+    {"outer", f_outer},       {"dot", f_dot},           {"cross", f_cross},       {"norm", f_norm},
+    {"isvector", f_isvector}, {"ismatrix", f_ismatrix}, {NULL, NULL},
+};
+
+void nsl_open_arrays(lua_State *L) {
+  luaL_setfuncs(L, functions, 0);
+}

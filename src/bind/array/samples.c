@@ -1,0 +1,128 @@
+/*
+** samples.c
+** Vectors as samples of a function, with NumPy's meaning: v:cumsum(), v:diff(), v:sort(), trapz, interp.
+*/
+#include "bind/array/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "bind/array/vector.h"
+
+/* The vector of a method without arguments. */
+static NslVector *self_alone(lua_State *L, const char *who) {
+  NslVector *v = nsl_check_vector(L, 1);
+  if (!lua_isnoneornil(L, 2)) luaL_error(L, "%s: expected no argument, got %s", who, nsl_describe(L, 2));
+  return v;
+}
+
+/* v:cumsum(): the sums of the first one, two, ... elements. */
+static int method_cumsum(lua_State *L) {
+  const NslVector *v = self_alone(L, "cumsum");
+  double *out = nsl_push_vector(L, v->n, NULL)->data, sum = 0;
+  nsl_vector_alive(L, v);
+  for (int i = 0; i < v->n; i++) out[i] = sum = i == 0 ? nsl_element(v, 0) : sum + nsl_element(v, i);
+  return 1;
+}
+
+/* v:diff(): v[i + 1] - v[i], one fewer than v has. */
+static int method_diff(lua_State *L) {
+  const NslVector *v = self_alone(L, "diff");
+  double *out = nsl_push_vector(L, v->n > 0 ? v->n - 1 : 0, NULL)->data;
+  nsl_vector_alive(L, v);
+  for (int i = 0; i + 1 < v->n; i++) out[i] = nsl_element(v, i + 1) - nsl_element(v, i);
+  return 1;
+}
+
+/* nan after all numbers */
+static int by_size(const void *first, const void *second) {
+  double a = *(const double *)first, b = *(const double *)second;
+  if (isnan(a) || isnan(b)) return (int)isnan(a) - (int)isnan(b);
+  return (a > b) - (a < b);
+}
+
+/* v:sort(): a copy, the least first, nan at the end. */
+static int method_sort(lua_State *L) {
+  const NslVector *v = self_alone(L, "sort");
+  double *out = nsl_push_vector(L, v->n, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, out);
+  qsort(out, (size_t)v->n, sizeof *out, by_size);
+  return 1;
+}
+
+/* trapz(y [, x or dx]): the integral of y by the trapezoidal rule, over the places x or places dx (1) apart. */
+static int f_trapz(lua_State *L) {
+  nsl_at_most(L, 2, "trapz");
+  lua_settop(L, 2);
+  const NslVector *y = nsl_to_vector(L, 1, -1, "trapz", "y"), *x = NULL;
+  double dx = 1, sum = 0;
+  if (lua_type(L, 2) == LUA_TNUMBER) dx = lua_tonumber(L, 2);
+  else if (!lua_isnil(L, 2)) x = nsl_to_vector(L, 2, y->n, "trapz", "x");
+  nsl_vector_alive(L, y);
+  for (int i = 0; i + 1 < y->n; i++) {
+    double width = x ? nsl_element(x, i + 1) - nsl_element(x, i) : dx;
+    sum += width * (nsl_element(y, i) + nsl_element(y, i + 1)) / 2;
+  }
+  lua_pushnumber(L, sum);
+  return 1;
+}
+
+/* The value at x of the line through the points; of equal places the last one counts. */
+static double interpolate(const NslVector *xp, const NslVector *fp, double x) {
+  int low = 0, high = xp->n;
+  if (isnan(x)) return x;
+  if (x < nsl_element(xp, 0)) return nsl_element(fp, 0);
+  while (high - low > 1) {
+    int middle = low + (high - low) / 2;
+    if (nsl_element(xp, middle) <= x) low = middle;
+    else high = middle;
+  }
+  double x0 = nsl_element(xp, low), f0 = nsl_element(fp, low);
+  if (high == xp->n || x == x0) return f0;
+  double x1 = nsl_element(xp, high), f1 = nsl_element(fp, high), slope = (f1 - f0) / (x1 - x0);
+  double f = slope * (x - x0) + f0; /* nan beside an infinity: from the other side, as NumPy has it */
+  if (isnan(f)) f = slope * (x - x1) + f1;
+  return isnan(f) && f0 == f1 ? f0 : f;
+}
+
+static void check_places(lua_State *L, const NslVector *xp) {
+  if (xp->n == 0) luaL_error(L, "interp: xp: expected at least one number, got none");
+  for (int i = 0; i < xp->n; i++) {
+    double x = nsl_element(xp, i);
+    if (isnan(x)) luaL_error(L, "interp: xp[%d]: expected a number, got nan", i + 1);
+    if (i > 0 && x < nsl_element(xp, i - 1))
+      nsl_error(L, "interp: xp[%d]: expected numbers that do not fall, got %f after %f", i + 1, x, nsl_element(xp, i - 1));
+  }
+}
+
+/* interp(x, xp, fp): at a number or at each of a vector, the value of the line through the points (xp[i], fp[i]). */
+static int f_interp(lua_State *L) {
+  nsl_at_most(L, 3, "interp");
+  lua_settop(L, 3);
+  bool one = lua_type(L, 1) == LUA_TNUMBER;
+  if (!one && !lua_istable(L, 1) && !nsl_test_vector(L, 1)) return nsl_bad(L, "interp", "x", "a number or a vector", 1);
+  const NslVector *x = one ? NULL : nsl_to_vector(L, 1, -1, "interp", "x");
+  const NslVector *xp = nsl_to_vector(L, 2, -1, "interp", "xp"), *fp = nsl_to_vector(L, 3, xp->n, "interp", "fp");
+  nsl_vector_alive(L, xp);
+  check_places(L, xp);
+  if (one) {
+    lua_pushnumber(L, interpolate(xp, fp, lua_tonumber(L, 1)));
+    return 1;
+  }
+  double *out = nsl_push_vector(L, x->n, NULL)->data;
+  nsl_vector_alive(L, x);
+  nsl_vector_alive(L, xp);
+  nsl_vector_alive(L, fp);
+  for (int i = 0; i < x->n; i++) out[i] = interpolate(xp, fp, nsl_element(x, i));
+  return 1;
+}
+
+void nsl_open_samples(lua_State *L) {
+  static const luaL_Reg functions[] = {{"trapz", f_trapz}, {"interp", f_interp}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"cumsum", method_cumsum}, {"diff", method_diff}, {"sort", method_sort}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+  nsl_vector_methods(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,512 @@
+/*
+** vector.c
+** The vector userdata: element access, slices, methods, conversion from tables.
+*/
+#include "bind/array/vector.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "bind/array/elementwise.h"
+#include "bind/array/matrix.h"
+#include "linalg/dense.h"
+
+static const char *describe(lua_State *L, const void *object) {
+  return lua_pushfstring(L, "vector of %d", ((const NslVector *)object)->n);
+}
+
+const NslType nsl_vector_type = {"vector", describe};
+
+enum { BUFFERED = 64, SHOWN_ALL = 16, SHOWN_FIRST = 8, SHOWN_LAST = 3 };
+
+NslVector *nsl_test_vector(lua_State *L, int idx) {
+  return nsl_test(L, idx, &nsl_vector_type);
+}
+
+NslVector *nsl_check_vector(lua_State *L, int idx) {
+  NslVector *v = nsl_check(L, idx, &nsl_vector_type);
+  nsl_vector_alive(L, v);
+  return v;
+}
+
+static inline bool is_dead(const NslVector *v) {
+  return v->head.closed || (v->owner && v->owner->closed);
+}
+
+void nsl_vector_alive(lua_State *L, const NslVector *v) {
+  if (!is_dead(v)) return;
+  const NslType *type = v->owner ? v->owner->type : NULL;
+  const char *owner = type ? type->name : "object";
+  if (v->label) luaL_error(L, "vector '%s' belongs to a closed %s", v->label, owner);
+  luaL_error(L, "vector belongs to a closed %s", owner);
+}
+
+const NslHead *nsl_root(lua_State *L, int idx) {
+  const NslVector *v = nsl_test_vector(L, idx);
+  const NslMatrix *m = nsl_test_matrix(L, idx);
+  if (v && v->owner) return v->owner;
+  if (m && m->owner) return m->owner;
+  return nsl_head(L, idx);
+}
+
+NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label) {
+  if (n < 0) luaL_error(L, "%s: expected a size of 0 or more, got %I", label ? label : "vector", (LUAI_UACINT)n);
+  if (n > INT_MAX) luaL_error(L, "%s: size %I is too large", label ? label : "vector", (LUAI_UACINT)n);
+  NslVector *v = nsl_new(L, &nsl_vector_type, sizeof *v + (size_t)n * sizeof(double), 1);
+  v->data = v->own;
+  v->stride = 1;
+  v->n = (int)n;
+  v->label = label;
+  v->version = &v->own_version;
+  return v;
+}
+
+NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n, ptrdiff_t stride, const char *label,
+                                uint64_t *version) {
+  owner_idx = lua_absindex(L, owner_idx);
+  NslVector *v = nsl_push_vector(L, 0, label);
+  v->owner = nsl_root(L, owner_idx);
+  v->data = data;
+  v->stride = stride;
+  v->n = n;
+  if (version) v->version = version;
+  lua_pushvalue(L, owner_idx);
+  lua_setiuservalue(L, -2, 1);
+  return v;
+}
+
+void nsl_vector_read(const NslVector *v, double *to) {
+  for (int i = 0; i < v->n; i++) to[i] = v->data[i * v->stride];
+}
+
+void nsl_vector_write(NslVector *v, const double *from) {
+  for (int i = 0; i < v->n; i++) v->data[i * v->stride] = from[i];
+  ++*v->version;
+}
+
+/* ---- names and errors ---- */
+
+const char *nsl_vector_name(lua_State *L, int idx) {
+  const NslVector *v = nsl_test_vector(L, idx);
+  idx = lua_absindex(L, idx);
+  if (v->owner && lua_getiuservalue(L, idx, 1) == LUA_TUSERDATA) {
+    const NslMatrix *m = nsl_test_matrix(L, -1);
+    const char *label = m && m->label ? m->label : "matrix";
+    if (m && v->stride == m->ld && v->n == m->cols && v->data >= m->data && v->data < m->data + m->rows)
+      return lua_pushfstring(L, "%s[%d]", label, (int)(v->data - m->data) + 1);
+  }
+  return lua_pushstring(L, v->label ? v->label : "vector");
+}
+
+void nsl_vector_writable(lua_State *L, const NslVector *v) {
+  nsl_vector_alive(L, v);
+  if (v->readonly) luaL_error(L, "%s is read-only", v->label ? v->label : "vector");
+}
+
+int nsl_bad_index(lua_State *L, const char *name, int n) {
+  if (!lua_isinteger(L, 2)) {
+    const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2))
+                                                    : nsl_describe(L, 2);
+    return luaL_error(L, "%s: index must be an integer, got %s", name, got);
+  }
+  if (n == 0) return luaL_error(L, "%s[%I]: the vector is empty", name, (LUAI_UACINT)lua_tointeger(L, 2));
+  return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), n);
+}
+
+/* Raises what is wrong with the index at stack index 2 of the vector at 1. */
+static const char ipairs_key; /* of its iterator in the registry */
+
+bool nsl_ipairs_ends(lua_State *L, int n) {
+  lua_Debug reader;
+  if (!lua_isinteger(L, 2) || lua_tointeger(L, 2) != (lua_Integer)n + 1 || !lua_getstack(L, 1, &reader)) return false;
+  lua_getinfo(L, "f", &reader);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &ipairs_key);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
+static void keep_ipairs(lua_State *L) {
+  if (lua_getglobal(L, "ipairs") == LUA_TFUNCTION) {
+    lua_newtable(L);
+    lua_call(L, 1, 1);
+  }
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &ipairs_key);
+}
+
+static int bad_index(lua_State *L, const NslVector *v) {
+  nsl_vector_alive(L, v);
+  return nsl_bad_index(L, nsl_vector_name(L, 1), v->n);
+}
+
+int nsl_position(lua_State *L, int arg, int n, const char *label, const char *what) {
+  lua_Integer given = nsl_integer(L, arg, label, what), i = given < 0 ? given + n + 1 : given;
+  if (i < 1 || i > n) luaL_error(L, "%s: %s %I out of range 1..%d", label, what, (LUAI_UACINT)given, n);
+  return (int)i - 1;
+}
+
+int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label, int *count) {
+  lua_Integer i = lua_isnoneornil(L, arg) ? (step > 0 ? 1 : n) : nsl_integer(L, arg, label, "slice");
+  lua_Integer j = lua_isnoneornil(L, arg + 1) ? (step > 0 ? n : 1) : nsl_integer(L, arg + 1, label, "slice");
+  lua_Integer first = i < 0 ? i + n + 1 : i, last = j < 0 ? j + n + 1 : j;
+  if (step == 0) luaL_error(L, "%s: slice: step must not be 0", label);
+  bool empty = step > 0 ? last < first : last > first;
+  bool good = empty ? (first >= 0 && first <= (lua_Integer)n + 1 && last >= 0 && last <= (lua_Integer)n + 1)
+                    : (first >= 1 && first <= n && last >= 1 && last <= n);
+  if (!good)
+    luaL_error(L, "%s: slice %I..%I out of range 1..%d", label, (LUAI_UACINT)i, (LUAI_UACINT)j, n);
+  *count = empty ? 0 : (int)((last - first) / step) + 1;
+  return empty ? 0 : (int)first - 1;
+}
+
+/* ---- element access: the hot path ---- */
+
+/* The vector at stack index 1 of a metamethod; no string is hashed, no metatable compared. */
+static inline NslVector *self_vector(lua_State *L) {
+  NslVector *v = lua_touserdata(L, 1);
+  if (v && lua_rawlen(L, 1) >= sizeof *v && v->head.magic == NSL_MAGIC && v->head.type == &nsl_vector_type) return v;
+  return nsl_check_vector(L, 1);
+}
+
+static int not_there(lua_State *L, const NslVector *v) {
+  if (is_dead(v) || !nsl_ipairs_ends(L, v->n)) return bad_index(L, v);
+  lua_pushnil(L);
+  return 1;
+}
+
+static int vector_index(lua_State *L) {
+  NslVector *v = self_vector(L);
+  int type = lua_type(L, 2), good;
+  if (type == LUA_TNUMBER) {
+    lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
+    if (!good || i >= (lua_Unsigned)v->n || is_dead(v)) return not_there(L, v);
+    lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]);
+    return 1;
+  }
+  if (type != LUA_TSTRING) return bad_index(L, v);
+  lua_settop(L, 2);
+  lua_rawget(L, lua_upvalueindex(1));
+  return 1;
+}
+
+static int bad_write(lua_State *L, const NslVector *v) {
+  lua_Integer i = lua_tointeger(L, 2);
+  nsl_vector_alive(L, v);
+  if (v->readonly) return luaL_error(L, "%s is read-only", nsl_vector_name(L, 1));
+  if (lua_type(L, 2) != LUA_TNUMBER || !lua_isinteger(L, 2) || i < 1 || i > v->n) return bad_index(L, v);
+  return luaL_error(L, "%s[%I]: number expected, got %s", nsl_vector_name(L, 1), (LUAI_UACINT)i, nsl_describe(L, 3));
+}
+
+static int vector_newindex(lua_State *L) {
+  NslVector *v = self_vector(L);
+  int good = 0;
+  lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
+  if (!good || i >= (lua_Unsigned)v->n || v->readonly || is_dead(v) || lua_type(L, 3) != LUA_TNUMBER)
+    return bad_write(L, v);
+  v->data[(ptrdiff_t)i * v->stride] = lua_tonumber(L, 3);
+  ++*v->version;
+  return 0;
+}
+
+static int vector_len(lua_State *L) {
+  lua_pushinteger(L, nsl_check_vector(L, 1)->n);
+  return 1;
+}
+
+static int next_element(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  lua_Integer i = luaL_checkinteger(L, 2);
+  if (i < 0 || i >= v->n) return lua_pushnil(L), 1;
+  lua_pushinteger(L, i + 1);
+  lua_pushnumber(L, v->data[i * v->stride]);
+  return 2;
+}
+
+static int vector_pairs(lua_State *L) {
+  nsl_check_vector(L, 1);
+  lua_pushcfunction(L, next_element);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 0);
+  return 3;
+}
+
+static void add_number(luaL_Buffer *b, bool first, double value) {
+  char *room = luaL_prepbuffsize(b, 40);
+  int length = 0;
+  if (!first) room[length++] = ',', room[length++] = ' ';
+  luaL_addsize(b, (size_t)(length + nsl_format_number(room + length, value)));
+}
+
+static int vector_tostring(lua_State *L) {
+  const NslVector *v = nsl_check(L, 1, &nsl_vector_type);
+  bool all = v->n <= SHOWN_ALL;
+  luaL_Buffer b;
+  if (is_dead(v)) return lua_pushliteral(L, "vector (closed)"), 1;
+  luaL_buffinit(L, &b);
+  luaL_addchar(&b, '[');
+  for (int i = 0; i < v->n && !is_dead(v); i++) {
+    if (!all && i == SHOWN_FIRST) {
+      luaL_addstring(&b, ", ...");
+      i = v->n - SHOWN_LAST;
+    }
+    add_number(&b, i == 0, v->data[i * v->stride]);
+  }
+  luaL_addchar(&b, ']');
+  luaL_pushresult(&b);
+  if (!all) lua_pushfstring(L, "%s (%d elements)", lua_tostring(L, -1), v->n);
+  return 1;
+}
+
+/* ---- conversion ---- */
+
+static int bad_element(lua_State *L, const char *who, const char *what, int i, int idx) {
+  const char *got = nsl_describe(L, idx);
+  if (who) return luaL_error(L, "%s: %s[%d]: expected a number, got %s", who, what, i, got);
+  return luaL_error(L, "%s[%d]: expected a number, got %s", what, i, got);
+}
+
+void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who,
+                       const char *what) {
+  idx = lua_absindex(L, idx);
+  for (int i = 0; i < n; i++) {
+    if (lua_rawgeti(L, idx, i + 1) != LUA_TNUMBER) bad_element(L, who, what, i + 1, -1);
+    if (to) to[i * stride] = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+}
+
+static int bad_vector(lua_State *L, int idx, int n, const char *who, const char *what) {
+  const char *got = nsl_describe(L, idx);
+  if (n < 0) return luaL_error(L, "%s: %s: expected a vector, got %s", who, what, got);
+  return luaL_error(L, "%s: %s: expected a vector of %d, got %s", who, what, n, got);
+}
+
+NslVector *nsl_to_vector(lua_State *L, int idx, int n, const char *who, const char *what) {
+  idx = lua_absindex(L, idx);
+  NslVector *v = nsl_test_vector(L, idx);
+  int type = lua_type(L, idx);
+  if (v) {
+    if (n >= 0 && v->n != n) bad_vector(L, idx, n, who, what);
+    nsl_vector_alive(L, v);
+    return v;
+  }
+  if (type == LUA_TNUMBER && n == 1) {
+    v = nsl_push_vector(L, 1, NULL);
+    v->data[0] = lua_tonumber(L, idx);
+  } else {
+    size_t length = type == LUA_TTABLE ? lua_rawlen(L, idx) : 0;
+    if (type != LUA_TTABLE || length > INT_MAX || (n >= 0 && length != (size_t)n)) bad_vector(L, idx, n, who, what);
+    v = nsl_push_vector(L, (lua_Integer)length, NULL);
+    nsl_table_numbers(L, idx, (int)length, v->data, 1, who, what);
+  }
+  lua_replace(L, idx);
+  return v;
+}
+
+void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who, const char *what) {
+  for (int i = 0; i < v->n; i++) {
+    char text[32];
+    double x = v->data[i * v->stride];
+    if (isfinite(x)) continue;
+    nsl_format_number(text, x);
+    luaL_error(L, "%s: %s[%d] is %s", who, what, i + 1, text);
+  }
+}
+
+NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, const char *what) {
+  NslVector *v = nsl_to_vector(L, idx, n, who, what);
+  nsl_vector_must_be_finite(L, v, who, what);
+  return v;
+}
+
+/* ns.vector(n), ns.vector{...}, ns.vector(v), ns.vector(matrix with one row or column) */
+static int new_vector(lua_State *L) {
+  NslMatrix *m = nsl_test_matrix(L, 1);
+  if (lua_gettop(L) != 1)
+    return luaL_error(L, "vector: expected a size, a table of numbers or a vector, got %d arguments", lua_gettop(L));
+  if (lua_type(L, 1) == LUA_TNUMBER) {
+    nsl_push_vector(L, nsl_integer(L, 1, "vector", "size"), NULL);
+    return 1;
+  }
+  if (m && (m->rows == 1 || m->cols == 1)) {
+    NslVector *v = nsl_push_vector(L, (lua_Integer)m->rows * m->cols, NULL);
+    nsl_matrix_alive(L, m);
+    nsl_matrix_read(m, v->data);
+    return 1;
+  }
+  NslVector *from = nsl_test_vector(L, 1);
+  if (!from && !lua_istable(L, 1))
+    return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
+  if (!from) return nsl_to_vector(L, 1, -1, "vector", "argument"), 1;
+  NslVector *v = nsl_push_vector(L, from->n, NULL);
+  nsl_vector_alive(L, from);
+  nsl_vector_read(from, v->data);
+  return 1;
+}
+
+/* ---- methods ---- */
+
+static int method_copy(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1), *copy = nsl_push_vector(L, v->n, NULL);
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, copy->data);
+  return 1;
+}
+
+static int bad_source(lua_State *L, const NslVector *v, int idx) {
+  const char *name = nsl_vector_name(L, 1);
+  return luaL_error(L, "%s: expected %d elements, got %s", name, v->n, nsl_describe(L, idx));
+}
+
+/* Copies by way of a buffer, since the two may be views on the same numbers. */
+static void assign_vector(lua_State *L, NslVector *v, const NslVector *from) {
+  double small[BUFFERED], *buffer = small;
+  if (v->n > BUFFERED) buffer = lua_newuserdatauv(L, (size_t)v->n * sizeof(double), 0);
+  nsl_vector_alive(L, v);
+  nsl_vector_alive(L, from);
+  nsl_vector_read(from, buffer);
+  nsl_vector_write(v, buffer);
+}
+
+int nsl_vector_assign(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1), *from = nsl_test_vector(L, 2);
+  nsl_vector_writable(L, v);
+  lua_settop(L, 2);
+  if (from) {
+    if (from->n != v->n) return bad_source(L, v, 2);
+    assign_vector(L, v, from);
+  } else {
+    if (!lua_istable(L, 2) || lua_rawlen(L, 2) != (size_t)v->n) return bad_source(L, v, 2);
+    nsl_table_numbers(L, 2, v->n, NULL, 1, NULL, nsl_vector_name(L, 1));
+    nsl_vector_alive(L, v);
+    for (int i = 0; i < v->n; i++) {
+      lua_rawgeti(L, 2, i + 1);
+      v->data[i * v->stride] = lua_tonumber(L, -1);
+      lua_pop(L, 1);
+    }
+    ++*v->version;
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int method_totable(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  lua_createtable(L, v->n, 0);
+  nsl_vector_alive(L, v);
+  for (int i = 0; i < v->n; i++) {
+    lua_pushnumber(L, v->data[i * v->stride]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/* v:slice(i, j, step): a live view */
+static int method_slice(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  const char *label = v->label ? v->label : "vector";
+  int count;
+  lua_settop(L, 4);
+  lua_Integer step = lua_isnil(L, 4) ? 1 : nsl_integer(L, 4, label, "slice step");
+  int first = nsl_slice(L, 2, v->n, step, label, &count);
+  ptrdiff_t stride = count > 1 ? v->stride * (ptrdiff_t)step : v->stride;
+  NslVector *view = nsl_push_vector_view(L, 1, v->data + first * v->stride, count, stride, v->label, v->version);
+  view->readonly = v->readonly;
+  return 1;
+}
+
+/* v(i): the element, negative from the end; v(i, j [, step]): a slice */
+static int vector_call(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  if (lua_gettop(L) != 2) return method_slice(L);
+  lua_pushnumber(L, v->data[nsl_position(L, 2, v->n, v->label ? v->label : "vector", "index") * v->stride]);
+  return 1;
+}
+
+static int method_dot(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  if (nsl_delegate_method(L, "dot")) return 1;
+  NslVector *w = nsl_to_vector(L, 2, v->n, "dot", "argument");
+  nsl_vector_alive(L, v);
+  lua_pushnumber(L, ns_dense_dot(v->n, v->data, v->stride, w->data, w->stride));
+  return 1;
+}
+
+/* v:norm([p]): p is 1, 2 (default) or math.huge */
+static int method_norm(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  double p = lua_isnoneornil(L, 2) ? 2 : lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : 0;
+  double norm = 0;
+  if (p == 1) norm = ns_dense_norm_one(v->n, 1, v->data, v->stride, 0);
+  else if (p == 2) norm = ns_dense_norm_fro(v->n, 1, v->data, v->stride, 0);
+  else if (p == HUGE_VAL) norm = ns_dense_norm_inf(v->n, 1, v->data, v->stride, 0);
+  else return nsl_bad(L, "norm", "p", "1, 2 or math.huge", 2);
+  lua_pushnumber(L, norm);
+  return 1;
+}
+
+static int method_cross(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  if (v->n != 3) return nsl_bad(L, "cross", "self", "a vector of 3", 1);
+  NslVector *w = nsl_to_vector(L, 2, 3, "cross", "argument");
+  double a[3], b[3], *out = nsl_push_vector(L, 3, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_alive(L, w);
+  nsl_vector_read(v, a);
+  nsl_vector_read(w, b);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    out[i] = a[j] * b[k] - a[k] * b[j];
+  }
+  return 1;
+}
+
+static int method_outer(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1), *w = nsl_to_vector(L, 2, -1, "outer", "argument");
+  double *out = nsl_push_matrix(L, v->n, w->n, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_alive(L, w);
+  for (int j = 0; j < w->n; j++)
+    for (int i = 0; i < v->n; i++) *out++ = v->data[i * v->stride] * w->data[j * w->stride];
+  return 1;
+}
+
+static int method_row(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  double *out = nsl_push_matrix(L, 1, v->n, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, out);
+  return 1;
+}
+
+static int method_column(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  double *out = nsl_push_matrix(L, v->n, 1, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, out);
+  return 1;
+}
+
+static const luaL_Reg vector_meta[] = {
+    {"__newindex", vector_newindex}, {"__len", vector_len},           {"__call", vector_call},
+    {"__pairs", vector_pairs},       {"__tostring", vector_tostring}, {NULL, NULL},
+};
+
+static const luaL_Reg vector_methods[] = {
+    {"copy", method_copy},   {"assign", nsl_vector_assign}, {"totable", method_totable}, {"slice", method_slice},
+    {"size", vector_len},    {"dot", method_dot},       {"norm", method_norm},       {"cross", method_cross},
+    {"outer", method_outer}, {"row", method_row},       {"column", method_column},   {NULL, NULL},
+};
+
+void nsl_vector_methods(lua_State *L) {
+  nsl_push_element_methods(L, &nsl_vector_type);
+}
+
+void nsl_open_vector(lua_State *L) {
+  nsl_register_elements(L, &nsl_vector_type, vector_meta, vector_methods, vector_index);
+  keep_ipairs(L);
+  ns_linalg_init();
+  lua_pushcfunction(L, new_vector);
+  lua_setfield(L, -2, "vector");
+}

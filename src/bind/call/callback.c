@@ -1,0 +1,423 @@
+/*
+** callback.c
+** Calling Lua and native callbacks for the engine.
+*/
+#include "bind/call/callback.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bind/diff/compile.h"
+
+/* ---- errors ---- */
+
+/* The end of a leading "file:12: " in a message; the message itself when it has none. */
+static const char *after_position(const char *message) {
+  for (const char *p = strchr(message, ':'); p; p = strchr(p + 1, ':')) {
+    size_t digits = strspn(p + 1, "0123456789");
+    if (digits > 0 && p[1 + digits] == ':' && p[2 + digits] == ' ') return p + digits + 3;
+  }
+  return message;
+}
+
+/* Pushes "relation 'clutch' computeg: t=5.05 step 102 newton 3: ". */
+static void push_context(lua_State *L, const NslHost *host) {
+  const NslCallback *cb = host->running;
+  const NsProgress *at = host->progress;
+  char place[96] = "";
+  if (at && at->newton > 0)
+    ns_print(place, sizeof place, "t=%.10g step %ld newton %d: ", at->t, at->step, at->newton);
+  else if (at)
+    ns_print(place, sizeof place, "t=%.10g step %ld: ", at->t, at->step);
+  lua_pushfstring(L, "%s %s: %s", nsl_callee_title(L, cb->callee), cb->slot->name, place);
+  lua_remove(L, -2);
+}
+
+/* Pushes "clutch.lua:41: ", where the Lua function behind a callback is defined, or "". */
+static void push_definition(lua_State *L, const NslCallback *cb) {
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  nsl_push_object(L, cb->callee);
+  if (lua_isuserdata(L, -1)) {
+    lua_getiuservalue(L, -1, NSL_SHEET);
+    lua_rawgeti(L, -1, nsl_function_place((int)(cb - cb->callee->callbacks)));
+    nsl_push_plain_function(L, -1);
+  }
+  bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
+  lua_settop(L, top);
+  if (known)
+    lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else
+    lua_pushliteral(L, "");
+}
+
+/* Pushes " (computeh is called as (time, x, lambda, z, y))". */
+static void push_signature(lua_State *L, const NslCallback *cb) {
+  const NslSlot *slot = cb->slot;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, " (");
+  luaL_addstring(&b, slot->name);
+  luaL_addstring(&b, " is called as (");
+  if (nsl_is_method(cb)) luaL_addstring(&b, "self, ");
+  if (!nsl_timeless(slot)) luaL_addstring(&b, "time, ");
+  for (const char *a = slot->args; *a; a++) {
+    luaL_addstring(&b, nsl_argument_name(cb->callee, *a));
+    luaL_addstring(&b, ", ");
+  }
+  luaL_addstring(&b, slot->label);
+  luaL_addstring(&b, "))");
+  luaL_pushresult(&b);
+}
+
+static bool starts_with(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Whether a message is of the kind that a parameter too few or in the wrong place brings about. */
+static bool is_mistaken_argument(const char *text) {
+  static const char *const starts[] = {
+      "attempt to index a number value", "attempt to index a nil value",
+      "attempt to perform arithmetic on a nil value",
+      "attempt to perform arithmetic on a vector value", "attempt to perform arithmetic on a userdata value"};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (starts_with(text, starts[i])) return true;
+  if (starts_with(text, "attempt to compare "))
+    return strstr(text, "nil") || strstr(text, "vector") || strstr(text, "userdata");
+  const char *end = strstr(text, "]: the vector is empty");
+  return starts_with(text, "z[") && end && strcmp(end, "]: the vector is empty") == 0;
+}
+
+/*
+** Message handler: the position first (of the callback's definition when the message has none), then the callback and
+** where the simulation stands, then what was said; how the callback is called when that may be the reason.
+*/
+static int explain(lua_State *L) {
+  const NslHost *host = nsl_host(L);
+  if (lua_type(L, 1) != LUA_TSTRING || !host->running) return 1;
+  const char *message = lua_tostring(L, 1), *rest = after_position(message);
+  if (rest == message)
+    push_definition(L, host->running);
+  else
+    lua_pushlstring(L, message, (size_t)(rest - message));
+  push_context(L, host);
+  lua_pushstring(L, rest);
+  if (is_mistaken_argument(rest)) push_signature(L, host->running);
+  else lua_pushliteral(L, "");
+  lua_concat(L, 4);
+  return 1;
+}
+
+/* Keeps the error on top of the stack, and puts the stack back. Always negative: the run must stop. */
+static int failed(lua_State *L, NslHost *host, const NslCallback *before, int top) {
+  nsl_keep_error(L);
+  lua_settop(L, top);
+  host->running = before;
+  return -1;
+}
+
+int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argument) {
+  NslHost *host = cb->callee->host;
+  lua_State *L = host->L;
+  const NslCallback *before = host->running;
+  int top = lua_gettop(L);
+  host->running = cb;
+  if (!lua_checkstack(L, 8)) {
+    nsl_push_no_stack(L);
+    return failed(L, host, before, top);
+  }
+  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, argument);
+  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return failed(L, host, before, top);
+  lua_settop(L, top);
+  host->running = before;
+  return 0;
+}
+
+/* An entry of an output that is not finite. */
+typedef struct BadEntry {
+  const NslSlot *slot;
+  int row, col; /* from 1 */
+  double value;
+} BadEntry;
+
+/* Raises "r[4] is nan". */
+static int raise_not_finite(lua_State *L) {
+  const BadEntry *bad = lua_touserdata(L, 1);
+  const char *word = isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf";
+  if (bad->slot->cols == '1')
+    lua_pushfstring(L, "%s[%d] is %s", bad->slot->label, bad->row, word);
+  else
+    lua_pushfstring(L, "%s[%d][%d] is %s", bad->slot->label, bad->row, bad->col, word);
+  return lua_error(L);
+}
+
+/* Keeps the error of a number that is not finite. Positive: with a smaller step it may be. */
+static int refuse_entry(const NslCallback *cb, int entry, double value) {
+  int rows = nsl_dimension(cb->callee, cb->slot->rows);
+  BadEntry bad = {cb->slot, entry % rows + 1, entry / rows + 1, value};
+  (void)nsl_callback_protected(cb, raise_not_finite, &bad);
+  return 1;
+}
+
+/* ---- calling ---- */
+
+int nsl_callback_entries(const NslCallback *cb) {
+  return cb->entries;
+}
+
+static void copy(double *to, const double *from, int n) {
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static int argument_place(char arg) {
+  return arg == 'x' ? NSL_SHEET_X : arg == 'l' ? NSL_SHEET_LAMBDA : arg == 'v' ? NSL_SHEET_RATE : NSL_SHEET_Z;
+}
+
+/* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
+static int push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int sheet) {
+  NslCallee *callee = cb->callee;
+  int count = 0;
+  for (const char *a = cb->slot->args; *a; a++, count++) {
+    if (*a == 'x')
+      copy(callee->x->data, at->x, callee->n);
+    else if (*a == 'l')
+      copy(callee->lambda->data, at->lambda, callee->m);
+    else if (*a == 'v')
+      copy(callee->rate->data, at->lambda, callee->n);
+    else if (at->z)
+      copy(callee->z->data, at->z, callee->nz);
+    lua_rawgeti(L, sheet, argument_place(*a));
+  }
+  return count;
+}
+
+/*
+** Assigns what the callback returned to its output. Arguments: output, value, a second value (nil: none), whether the
+** callback filled the output. What would be lost is refused: more values than one, and a value beside a filled output.
+*/
+static int assign_returned(lua_State *L) {
+  NslVector *v = nsl_test_vector(L, 1);
+  const char *label = v ? v->label : nsl_test_matrix(L, 1)->label;
+  if (!lua_isnil(L, 3))
+    return luaL_error(L, "several values returned: expected one (a list of them), or %s filled", label);
+  if (lua_rawequal(L, 1, 2)) return 0;
+  if (lua_toboolean(L, 4))
+    return luaL_error(L, "it fills %s and returns %s too: expected one or the other", label, nsl_describe(L, 2));
+  if (v) {
+    NslVector *from = nsl_to_vector(L, 2, v->n, "return value", v->label);
+    for (int i = 0; i < v->n; i++) v->data[i] = from->data[i * from->stride];
+  } else {
+    NslMatrix *m = nsl_test_matrix(L, 1), *from = nsl_to_matrix(L, 2, m->rows, m->cols, "return value", m->label);
+    for (int j = 0; j < m->cols; j++)
+      for (int i = 0; i < m->rows; i++) m->data[i + j * m->ld] = from->data[i + (ptrdiff_t)j * from->ld];
+  }
+  return 0;
+}
+
+/* Parameters that the callback wrote go back to their owner. */
+static void return_z(const NslCallback *cb, const NslPoint *at) {
+  if (at->z && strchr(cb->slot->args, 'z')) copy((double *)at->z, cb->callee->z->data, cb->callee->nz);
+}
+
+static uint64_t output_version(const NslCallback *cb) {
+  return cb->vector ? *cb->vector->version : *cb->matrix->version;
+}
+
+/* Calls a Lua callback; the output's own storage is filled. 0, or negative with the error kept. */
+static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
+  NslCallee *callee = cb->callee;
+  NslHost *host = callee->host;
+  lua_State *L = host->L;
+  const NslCallback *before = host->running;
+  int top = lua_gettop(L);
+  host->running = cb;
+  if (!lua_checkstack(L, 16)) {
+    nsl_push_no_stack(L);
+    return failed(L, host, before, top);
+  }
+  lua_pushcfunction(L, explain);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, host->sheets);
+  lua_rawgetp(L, -1, callee);
+  int sheet = top + 3, nargs = 1;
+  memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
+  lua_rawgeti(L, sheet, nsl_function_place(slot));
+  if (cb->backing == NSL_METHOD) nsl_push_object(L, callee), nargs++;
+  if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
+  nargs += push_arguments(L, cb, at, sheet);
+  lua_rawgeti(L, sheet, nsl_output_place(slot));
+  uint64_t version = output_version(cb);
+  if (lua_pcall(L, nargs, 2, top + 1) != LUA_OK) return failed(L, host, before, top);
+  bool returned = !lua_isnil(L, -2) || !lua_isnil(L, -1), filled = output_version(cb) != version;
+  cb->silent = !returned && !filled;
+  if (returned) {
+    lua_pushcfunction(L, assign_returned);
+    lua_rawgeti(L, sheet, nsl_output_place(slot));
+    lua_pushvalue(L, -4);
+    lua_pushvalue(L, -4);
+    lua_pushboolean(L, filled);
+    if (lua_pcall(L, 4, 0, top + 1) != LUA_OK) return failed(L, host, before, top);
+  }
+  lua_settop(L, top);
+  host->running = before;
+  return_z(cb, at);
+  return 0;
+}
+
+typedef const double *In;
+typedef void DsF(double, unsigned, In, double *, unsigned, double *);
+typedef void OfTime(double, unsigned, double *, unsigned, double *);
+typedef void MatrixOfTime(double, unsigned, unsigned, double *, unsigned, double *);
+typedef void Type1(unsigned, double *, unsigned, double *, unsigned, double *);
+typedef void Type2H(unsigned, double *, unsigned, double *, unsigned, double *);
+typedef void Type2G(unsigned, double *, unsigned, double *);
+typedef void Value(double, unsigned, double *, unsigned, double *, unsigned, double *, unsigned, double *);
+typedef void Jacobian(double, unsigned, double *, unsigned, double *, double *, unsigned, double *);
+typedef void Mass(unsigned, In, double *, unsigned, double *);
+typedef void Fint(double, unsigned, In, In, double *, unsigned, double *);
+typedef void Mext(double, double *, unsigned, double *);
+typedef void Mint(double, double *, double *, double *, unsigned, double *);
+typedef void Fgyr(unsigned, In, In, double *, unsigned, double *);
+typedef void OfQ(unsigned, In, unsigned, double *, unsigned, double *);
+typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
+typedef void OfQL(unsigned, In, unsigned, In, double *, unsigned, double *);
+typedef void OfQVT(unsigned, In, unsigned, In, double, double *, unsigned, double *);
+
+/* Calls a native callback. The signatures take their inputs as pointers to non-const. */
+static void call_native(const NslCallback *cb, const NslPoint *at) {
+  const NslCallee *callee = cb->callee;
+  double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = cb->out;
+  unsigned n = (unsigned)callee->n, m = (unsigned)callee->m, nz = at->z ? (unsigned)callee->nz : 0,
+           nout = (unsigned)nsl_callback_entries(cb);
+  memset(out, 0, nout * sizeof *out);
+  NslSymbol f = cb->symbol;
+  bool by_lambda = cb->slot->args[0] == 'l';
+  switch (cb->slot->native) {
+    case NSL_NATIVE_DS_F: ((DsF *)f)(at->t, n, x, out, nz, z); break;
+    case NSL_NATIVE_TIME: ((OfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows), out, nz, z); break;
+    case NSL_NATIVE_MATRIX:
+      ((MatrixOfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows),
+                          (unsigned)nsl_dimension(callee, cb->slot->cols), out, nz, z);
+      break;
+    case NSL_NATIVE_TYPE1: ((Type1 *)f)(by_lambda ? m : n, by_lambda ? lambda : x, nout, out, nz, z); break;
+    case NSL_NATIVE_TYPE2H: ((Type2H *)f)(n, x, m, lambda, nout, out); break;
+    case NSL_NATIVE_TYPE2G: ((Type2G *)f)(m, lambda, nout, out); break;
+    case NSL_NATIVE_VALUE: ((Value *)f)(at->t, n, x, m, lambda, nout, out, nz, z); break;
+    case NSL_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
+    case NSL_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
+    case NSL_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_MEXT: ((Mext *)f)(at->t, out, nz, z); break;
+    case NSL_NATIVE_MINT: ((Mint *)f)(at->t, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
+    case NSL_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
+    case NSL_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
+    case NSL_NATIVE_QL: ((OfQL *)f)(n, x, m, lambda, out, nz, z); break;
+    case NSL_NATIVE_QV: ((OfQL *)f)(n, x, n, lambda, out, nz, z); break;
+    case NSL_NATIVE_QVT: ((OfQVT *)f)(n, x, n, lambda, at->t, out, nz, z); break;
+  }
+}
+
+/* ---- compiled callbacks ---- */
+
+int nsl_callback_argument(const NslCallback *cb, char letter) {
+  int self = nsl_is_method(cb), first = self + !nsl_timeless(cb->slot);
+  if (letter == 't') return nsl_timeless(cb->slot) ? -1 : self;
+  return first + (int)(strchr(cb->slot->args, letter) - cb->slot->args);
+}
+
+static int argument_size(const NslCallee *callee, char letter) {
+  return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
+}
+
+/* The inputs of the trace of a callback at a point. */
+static void set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
+  double *in = trace->in;
+  if (cb->timed) *in++ = at->t;
+  for (int a = 0; a < cb->inputs; a++) {
+    char letter = cb->letter[a];
+    const double *from = letter == 'x' ? at->x : letter != 'z' ? at->lambda : at->z ? at->z : cb->callee->z->data;
+    for (const double *end = from + cb->count[a]; from < end;) *in++ = *from++;
+  }
+  if (trace->touched) nsl_trace_clear_last(trace);
+}
+
+/* A compiled callback and the point at which it is called. */
+typedef struct FirstCall {
+  NslCallback *cb;
+  const NslPoint *at;
+} FirstCall;
+
+/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the FirstCall. */
+static int find_trace(lua_State *L) {
+  const FirstCall *call = lua_touserdata(L, 1);
+  NslCallback *cb = call->cb;
+  NslCallee *callee = cb->callee;
+  const NslSlot *slot = cb->slot;
+  NslTraceArg args[9];
+  int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
+  cb->inputs = 0;
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 2, NSL_SHEET);
+  lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
+  if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
+  if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
+  for (const char *a = slot->args; *a; a++) {
+    int n = cb->count[cb->inputs] = argument_size(callee, *a);
+    cb->letter[cb->inputs] = *a;
+    cb->inputs += n > 0;
+    args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
+  }
+  args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
+  cb->timed = !nsl_timeless(slot);
+  cb->entries = rows * cols;
+  cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
+  const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
+  cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
+  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
+  set_inputs(cb, trace, call->at);
+  nsl_trace_check(L, 4, trace, nargs, args);
+  cb->trace = trace;
+  return 0;
+}
+
+NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
+  NslCallback *cb = &callee->callbacks[slot];
+  if (!cb->trace) {
+    FirstCall call = {cb, at};
+    if (nsl_callback_protected(cb, find_trace, &call) != 0) return NULL;
+  }
+  set_inputs(cb, cb->trace, at);
+  return cb->trace;
+}
+
+/* Evaluates the trace of a compiled callback; nothing filled and nothing returned stands for zeros. */
+static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
+  NslCallback *cb = &callee->callbacks[slot];
+  NslTrace *trace = cb->trace;
+  if (trace) set_inputs(cb, trace, at);
+  else trace = nsl_callback_trace(callee, slot, at);
+  if (!trace) return -1;
+  cb->silent = trace->outputs == 0;
+  if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
+  else nsl_trace_value_at(trace, trace->in, out);
+  for (int i = 0; i < cb->entries; i++)
+    if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
+  return 0;
+}
+
+int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out) {
+  NslCallback *cb = &callee->callbacks[slot];
+  if (nsl_has_trace(cb)) return call_compiled(callee, slot, at, out);
+  if (cb->backing == NSL_LIBRARY)
+    call_native(cb, at);
+  else if (call_lua(cb, slot, at) != 0)
+    return -1;
+  for (int i = 0; i < cb->entries; i++) {
+    if (!isfinite(cb->out[i])) return refuse_entry(cb, i, cb->out[i]);
+    out[i] = cb->out[i];
+  }
+  return 0;
+}

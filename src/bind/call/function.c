@@ -1,0 +1,364 @@
+/*
+** function.c
+** NsFunctions out of callbacks: values, Jacobians by callback, by dual numbers, by differences.
+*/
+#include "bind/call/function.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bind/diff/ad.h"
+#include "bind/call/callback.h"
+#include "bind/diff/compile.h"
+
+static void copy(double *to, const double *from, int n) {
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static bool same_point(const NslFunction *f, const NslPoint *at) {
+  const NslCallee *c = f->callee;
+  return f->t == at->t && (c->n == 0 || memcmp(f->x, at->x, (size_t)c->n * sizeof *f->x) == 0) &&
+         (c->m == 0 || !at->lambda || memcmp(f->lambda, at->lambda, (size_t)c->m * sizeof *f->lambda) == 0);
+}
+
+static int evaluate(NslFunction *f, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  f->plain_known = f->jacobians_known = false;
+  int failed = nsl_callback_call(callee, f->value, at, out);
+  if (failed) return failed;
+  if (callee->callbacks[f->value].slot->cols != '1') return 0;
+  f->t = at->t;
+  copy(f->x, at->x, callee->n);
+  if (at->lambda) copy(f->lambda, at->lambda, callee->m);
+  copy(f->plain, out, nsl_callback_entries(&callee->callbacks[f->value]));
+  f->plain_known = true;
+  return 0;
+}
+
+static NslPoint point_of(double t, const double *const *args) {
+  return (NslPoint){t, args[0], args[1], args[2]};
+}
+
+/* A compiled callback needs no memory of the point: its Jacobians do not go with a value. */
+static int function_value(void *context, double t, const double *const *args, double *out) {
+  NslFunction *f = context;
+  NslPoint at = point_of(t, args);
+  if (nsl_has_trace(&f->callee->callbacks[f->value])) return nsl_callback_call(f->callee, f->value, &at, out);
+  return evaluate(f, &at, out);
+}
+
+/* Pushes the object (2), the sheet (3), the function (4) and z (5), and lists the arguments of f's callback. */
+static int gather(lua_State *L, NslFunction *f, NslDualArg *args) {
+  NslCallee *callee = f->callee;
+  int nargs = 0;
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 2, NSL_SHEET);
+  lua_rawgeti(L, 3, nsl_function_place(f->value));
+  lua_rawgeti(L, 3, NSL_SHEET_Z);
+  for (const char *a = callee->callbacks[f->value].slot->args; *a; a++, nargs++) {
+    if (*a == 'x')
+      args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->n, f->x, f->jacobian[0]};
+    else if (*a == 'l')
+      args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->m, f->lambda, f->jacobian[1]};
+    else
+      args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
+  }
+  return nargs;
+}
+
+/* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
+static int run_duals(lua_State *L) {
+  NslFunction *f = lua_touserdata(L, 1);
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  int nargs = gather(L, f, args);
+  nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args, cb->slot->label,
+                     nsl_callback_entries(cb), f->plain);
+  return 0;
+}
+
+/* Raises that there is no memory for the Jacobians. */
+static int raise_memory(lua_State *L) {
+  return luaL_error(L, "not enough memory");
+}
+
+/* Room for the Jacobians, taken once. */
+static int take_jacobians(NslFunction *f) {
+  NslCallee *callee = f->callee;
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]);
+  if (f->jacobian[0]) return 0;
+  double *by_x = ns_arena_matrix(&callee->arena, rows, callee->n);
+  f->jacobian[1] = ns_arena_matrix(&callee->arena, rows, callee->m);
+  if (!callee->arena.failed) f->jacobian[0] = by_x;
+  if (f->jacobian[0]) return 0;
+  callee->arena.failed = false;
+  return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
+}
+
+static int differentiate_by_duals(NslFunction *f) {
+  if (take_jacobians(f) != 0) return -1;
+  int failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_duals, f);
+  f->jacobians_known = !failed;
+  return failed;
+}
+
+/* Raises that a native value needs a native Jacobian. Argument: the missing slot. */
+static int raise_missing(lua_State *L) {
+  const NslSlot *slot = lua_touserdata(L, 1);
+  return luaL_error(L, "%s is missing: a native callback has no exact derivatives of its own", slot->name);
+}
+
+static int report_missing(NslFunction *f, int slot) {
+  return nsl_callback_protected(&f->callee->callbacks[f->value], raise_missing,
+                                (void *)f->callee->callbacks[slot].slot);
+}
+
+/* ---- compiled callbacks ---- */
+
+/* A derivative that is not finite. */
+typedef struct BadDerivative {
+  const NslCallback *cb;
+  int row, col; /* from 0 */
+  const char *by;
+  double value;
+} BadDerivative;
+
+/* Raises "r[1]: the derivative by x[2] is nan". */
+static int raise_derivative(lua_State *L) {
+  const BadDerivative *bad = lua_touserdata(L, 1);
+  const NslSlot *slot = bad->cb->slot;
+  int rows = nsl_dimension(bad->cb->callee, slot->rows);
+  if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
+  else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);
+  lua_pushfstring(L, "%s: the derivative by %s[%d] is %s", lua_tostring(L, -1),
+                  bad->by, bad->col + 1,
+                  isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf");
+  return lua_error(L);
+}
+
+static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *jac) {
+  int rows = cb->entries, k = 0;
+  while (k < rows * cols && isfinite(jac[k])) k++;
+  if (k == rows * cols) return 0;
+  BadDerivative bad = {cb, k % rows, k / rows, nsl_trace_label(cb->trace->args, arg), jac[k]};
+  return nsl_callback_protected(cb, raise_derivative, &bad);
+}
+
+/* Whether the value of a compiled callback is known not to depend on an argument. */
+static bool stays(const NslFunction *f, int by) {
+  const NslCallback *cb = &f->callee->callbacks[f->value];
+  return cb->trace && cb->argument[by] >= 0 && !cb->trace->moves[cb->argument[by]];
+}
+
+/* The exact Jacobian of a compiled callback, from its trace. */
+static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
+  NslCallee *callee = f->callee;
+  NslCallback *cb = &callee->callbacks[f->value];
+  NslTrace *trace = cb->trace;
+  int arg = cb->argument[by];
+  if (!trace || arg < 0 || !nsl_trace_jacobian_known(trace, arg)) trace = nsl_callback_trace(callee, f->value, at);
+  if (!trace) return -1;
+  arg = cb->argument[by];
+  if (arg < 0) return 0;
+  int cols = nsl_trace_size(&trace->args[arg]);
+  if (trace->outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
+  else if (!nsl_trace_jacobian(trace, arg, jac)) return refuse_derivative(cb, arg, cols, jac);
+  return 0;
+}
+
+/* The derivatives along a line of a compiled callback; positive when one is not finite. */
+static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const double *w, double *first,
+                          double *second) {
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslTrace *trace = nsl_callback_trace(f->callee, f->value, at);
+  if (!trace) return -1;
+  int n = cb->entries;
+  if (trace->outputs == 0) {
+    memset(first, 0, (size_t)n * sizeof *first);
+    if (second) memset(second, 0, (size_t)n * sizeof *second);
+    return 0;
+  }
+  int arg = cb->argument[0];
+  return !nsl_trace_along(trace, nsl_callback_argument(cb, 't'), tdot, arg < 0 ? 0 : arg, arg < 0 ? NULL : w, first, second);
+}
+
+static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
+  NslCallee *callee = f->callee;
+  if (nsl_has_trace(&callee->callbacks[f->value])) return compiled_jacobian(f, by, at, jac);
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]);
+  if (!f->plain_known || !same_point(f, at)) {
+    int failed = evaluate(f, at, jac);
+    if (failed) return failed;
+  }
+  if (!f->jacobians_known && differentiate_by_duals(f) != 0) return -1;
+  copy(jac, f->jacobian[by], rows * (by == 0 ? callee->n : callee->m));
+  return 0;
+}
+
+/* Derivatives of f along a line through its last point. */
+typedef struct Line {
+  NslFunction *f;
+  double tdot, *first, *second;
+  const double *w;
+} Line;
+
+/* Runs inside lua_pcall. Argument: the line as a light userdata. */
+static int run_along(lua_State *L) {
+  Line *line = lua_touserdata(L, 1);
+  NslFunction *f = line->f;
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  const double *directions[NS_FUNCTION_ARGS] = {NULL};
+  int nargs = gather(L, f, args);
+  for (int a = 0; a < nargs; a++)
+    if (cb->slot->args[a] == 'x') directions[a] = line->w;
+  nsl_dual_along(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, line->tdot, nargs, args,
+                 directions, cb->slot->label, nsl_callback_entries(cb), f->plain, line->first, line->second);
+  return 0;
+}
+
+/* Forgets the error of a call that was an attempt. */
+static void forget_error(NslFunction *f) {
+  lua_State *L = f->callee->host->L;
+  lua_pushboolean(L, 0);
+  nsl_keep_error(L);
+}
+
+/* The `along` of a function; what the callback raises is forgotten: without it the caller gets there as well. */
+static int function_along(void *context, double t, const double *const *args, double tdot, const double *w,
+                          double *first, double *second) {
+  NslFunction *f = context;
+  NslPoint at = point_of(t, args);
+  Line line = {f, tdot, first, second, w};
+  bool compiled = nsl_has_trace(&f->callee->callbacks[f->value]);
+  int failed = compiled ? compiled_along(f, &at, tdot, w, first, second) : 0;
+  if (!compiled && (!f->plain_known || !same_point(f, &at))) failed = evaluate(f, &at, first);
+  if (!compiled && !failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
+  if (failed) forget_error(f);
+  return failed;
+}
+
+/* Room for a value. */
+static int take_low(NslFunction *f) {
+  NslCallee *callee = f->callee;
+  if (!f->low) f->low = ns_arena_doubles(&callee->arena, nsl_callback_entries(&callee->callbacks[f->value]));
+  if (f->low) return 0;
+  callee->arena.failed = false;
+  return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
+}
+
+/* The derivative of a matrix by x, and where it goes. */
+typedef struct MatrixJob {
+  NslFunction *f;
+  double *out;
+} MatrixJob;
+
+/* Runs inside lua_pcall. Argument: the job as a light userdata. */
+static int run_matrix(lua_State *L) {
+  MatrixJob *job = lua_touserdata(L, 1);
+  NslFunction *f = job->f;
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslDualArg args[NS_FUNCTION_ARGS];
+  int nargs = gather(L, f, args);
+  for (int a = 0; a < nargs; a++) args[a].jacobian = cb->slot->args[a] == 'x' ? job->out : NULL;
+  nsl_dual_matrix_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args,
+                            cb->slot->label, nsl_callback_entries(cb), nsl_dimension(f->callee, cb->slot->rows), f->low);
+  return 0;
+}
+
+/*
+** The derivative of a matrix by x, by dual numbers. Positive: the callback takes none, which is not asked again until
+** it changes; the error is forgotten.
+*/
+static int differentiate_matrix(NslFunction *f, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  MatrixJob job = {f, out};
+  if (f->no_duals) return 1;
+  if (take_low(f) != 0) return -1;
+  int failed = nsl_callback_call(callee, f->value, at, f->low);
+  if (failed) return failed < 0 ? failed : 1;
+  f->plain_known = f->jacobians_known = false;
+  f->t = at->t;
+  copy(f->x, at->x, callee->n);
+  if (nsl_callback_protected(&callee->callbacks[f->value], run_matrix, &job) == 0) return 0;
+  forget_error(f);
+  f->no_duals = true;
+  return 1;
+}
+
+/* Central differences of f, column by column. */
+static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *at, double *out) {
+  NslCallee *callee = f->callee;
+  int rows = nsl_callback_entries(&callee->callbacks[f->value]), cols = by == 0 ? callee->n : callee->m;
+  const double *base = by == 0 ? at->x : at->lambda;
+  double *moved = by == 0 ? f->x : f->lambda;
+  if (take_low(f) != 0) return -1;
+  double *low = f->low;
+  for (int j = 0; j < cols; j++) {
+    double step = 6e-6 * fmax(fabs(base[j]), 1);
+    NslPoint there = *at;
+    copy(moved, base, cols);
+    *(by == 0 ? &there.x : &there.lambda) = moved;
+    moved[j] = base[j] - step;
+    if (nsl_callback_call(callee, f->value, &there, low) != 0) return -1;
+    moved[j] = base[j] + step;
+    if (nsl_callback_call(callee, f->value, &there, out + (size_t)j * (size_t)rows) != 0) return -1;
+    for (int i = 0; i < rows; i++) out[i + j * rows] = (out[i + j * rows] - low[i]) / (2 * step);
+  }
+  f->plain_known = f->jacobians_known = false;
+  return 0;
+}
+
+static int function_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
+  NslFunction *f = context;
+  NslPoint at = point_of(t, args);
+  int slot = f->by[by];
+  if (slot == -1) return 0;
+  if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
+  if (nsl_has_trace(&f->callee->callbacks[f->value])) return stays(f, by) ? 0 : compiled_jacobian(f, by, &at, jac);
+  bool matrix = f->callee->callbacks[f->value].slot->cols != '1';
+  if (matrix && by == 0 && f->callee->callbacks[f->value].backing != NSL_LIBRARY) {
+    int failed = differentiate_matrix(f, &at, jac);
+    if (failed <= 0) return failed;
+  }
+  if (matrix) return differentiate_by_differences(f, by, &at, jac);
+  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
+  return exact(f, by, &at, jac);
+}
+
+NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int by_lambda) {
+  NslFunction *f = &callee->functions[which];
+  f->callee = callee;
+  f->value = value;
+  f->by[0] = by_x;
+  f->by[1] = by_lambda;
+  const NslCallback *cb = &callee->callbacks[value];
+  if (cb->backing == NSL_ABSENT) return (NsFunction){0};
+  bool smooth = cb->backing != NSL_LIBRARY && cb->slot->cols == '1';
+  return (NsFunction){function_value, function_jacobian, f, smooth ? function_along : NULL};
+}
+
+static int coefficient_value(void *context, double t, const double *const *args, double *out) {
+  NslCallback *cb = context;
+  NslPoint at = {t, NULL, NULL, args[0]};
+  return nsl_callback_call(cb->callee, (int)(cb - cb->callee->callbacks), &at, out);
+}
+
+NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
+  if (callee->callbacks[slot].backing == NSL_ABSENT) return (NsFunction){0};
+  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot], NULL};
+}
+
+int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,
+                       bool *is_exact) {
+  NslFunction *f = &callee->functions[which];
+  NslPoint at = point_of(t, args);
+  const NslCallback *cb = &callee->callbacks[f->value];
+  *is_exact = nsl_has_trace(cb) || (cb->backing != NSL_LIBRARY && cb->slot->cols == '1');
+  if (*is_exact) {
+    int failed = exact(f, by, &at, out);
+    if (!failed || !nsl_forget_error(callee->host->L, "does not propagate derivatives")) return failed;
+    *is_exact = false;
+  }
+  return differentiate_by_differences(f, by, &at, out);
+}

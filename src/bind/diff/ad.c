@@ -1,0 +1,734 @@
+/*
+** ad.c
+** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian, gradient and hessian.
+*/
+#include "bind/diff/ad.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bind/diff/dual.h"
+#include "bind/array/matrix.h"
+#include "bind/diff/math_slots.h"
+#include "bind/array/vector.h"
+
+enum { CHUNK = 16, FEW_PLACES = 128, MOST_KEPT = 8 };
+
+/* The table in the registry that holds what evaluations share; its entries. */
+static const char room_key = 0;
+enum { DUAL_META = 1, DUAL_VECTOR_META, MAP, INVERSE, CACHE, WEAK, LAST_TAG };
+
+/*
+** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
+** which is made after the first good call and spares the others the rest, also packed; whether the list goes far; and
+** the vectors that its calls had, to be used again.
+*/
+enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES, PACKED_PLACES, VECTORS };
+
+/*
+** One call of nsl_dual_jacobians. Inside `passes` its entry of the cache stands at ENTRY, the callback at FUNCTION,
+** self at SELF, passed values follow.
+*/
+typedef struct Job {
+  bool self, has_time, takes_out;
+  double t;
+  int nargs, nout, variables, rows; /* rows: of a matrix of nout entries; 0: a vector */
+  const NslDualArg *args;
+  const char *outlabel;
+  const double *plain;
+  const double *const *directions;
+  double tdot, *first, *second; /* along a line: one pass, of first or second order */
+  NsJet jet;                    /* with `seed`, the derivatives of the argument's elements: one pass of this kind */
+  const double *seed;
+  double *all; /* the derivatives of the values then */
+} Job;
+
+enum { JOB = 1, ENTRY, FUNCTION, SELF, PASSED };
+
+static void push_room(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key);
+}
+
+/* Raises the formatted text on top of the stack, after the place where the callback is defined. */
+static int fail(lua_State *L) {
+  lua_Debug ar;
+  lua_pushvalue(L, FUNCTION);
+  if (lua_isfunction(L, -1) && !lua_iscfunction(L, -1)) {
+    lua_getinfo(L, ">S", &ar);
+    lua_pushfstring(L, "%s:%d: %s", ar.short_src, ar.linedefined, lua_tostring(L, -1));
+  } else {
+    lua_pop(L, 1);
+  }
+  return lua_error(L);
+}
+
+/* ---- the vectors of a pass ---- */
+
+/* Those that a pass has taken, to be given back. */
+typedef struct Taken {
+  int count;
+  NslDualVector *vectors[MOST_KEPT];
+} Taken;
+
+/*
+** Pushes a zeroed dual vector: one that earlier passes of the function used (the table at `kept`), unless a pass that
+** goes on has it.
+*/
+static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t tag, int n, int np,
+                                  const char *label) {
+  if (taken->count == MOST_KEPT) return nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
+  lua_rawgeti(L, kept, taken->count + 1);
+  NslDualVector *v = lua_touserdata(L, -1);
+  if (!v || v->busy || v->n != n || v->np != np) {
+    lua_pop(L, 1);
+    v = nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, kept, taken->count + 1);
+  } else {
+    memset(v->own, 0, (size_t)n * ((size_t)np + 1) * sizeof *v->own);
+    v->tag = tag;
+    v->label = label;
+    v->readonly = false;
+  }
+  v->busy = true;
+  taken->vectors[taken->count++] = v;
+  return v;
+}
+
+static void give_back(const Taken *taken) {
+  for (int i = 0; i < taken->count; i++) taken->vectors[i]->busy = false;
+}
+
+/* Pushes the table of the vectors of an entry. */
+static void push_kept(lua_State *L, int entry) {
+  if (lua_rawgeti(L, entry, VECTORS) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, entry, VECTORS);
+}
+
+/* ---- one pass ---- */
+
+/*
+** Pushes the values of an argument, those of its variables that are first..first + np - 1 seeded; offset: its first
+** variable.
+*/
+static void push_seeded(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, int offset, int first,
+                        int np) {
+  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
+  v->readonly = true;
+  for (int i = 0; i < arg->n; i++) {
+    double *e = v->e + i * v->step;
+    int k = offset + i - first;
+    e[0] = arg->value[i];
+    if (k >= 0 && k < np) e[1 + k] = 1;
+  }
+}
+
+/* Pushes the values of an argument with their derivatives along the line. */
+static void push_directed(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg,
+                          const double *direction, int np) {
+  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
+  v->readonly = true;
+  for (int i = 0; i < arg->n; i++) {
+    v->e[i * v->step] = arg->value[i];
+    v->e[i * v->step + 1] = direction[i];
+  }
+}
+
+/* Pushes the values of an argument with the derivatives that the job gives them. */
+static void push_jets(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, int np) {
+  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
+  v->readonly = true;
+  for (int i = 0; i < arg->n; i++) {
+    v->e[i * v->step] = arg->value[i];
+    memcpy(v->e + i * v->step + 1, job->seed + (ptrdiff_t)i * np, (size_t)np * sizeof *v->e);
+  }
+}
+
+/* Pushes the time, a dual where it moves. */
+static void push_time(lua_State *L, const Job *job, int room, uint64_t tag, int np) {
+  if (job->tdot == 0) {
+    lua_pushnumber(L, job->t);
+    return;
+  }
+  lua_rawgeti(L, room, DUAL_META);
+  NslDual *t = nsl_push_dual(L, lua_gettop(L), tag, np);
+  memset(t->d, 0, (size_t)np * sizeof *t->d);
+  t->value = job->t;
+  t->d[0] = job->tdot;
+  lua_remove(L, -2);
+}
+
+static void push_constant(lua_State *L, const NslDualArg *arg) {
+  NslVector *v = nsl_push_vector(L, arg->n, arg->label);
+  nsl_vector_write(v, arg->value);
+  v->readonly = true;
+}
+
+/* Pushes the arguments after the time; returns their number. */
+static int push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int first, int np) {
+  int passed = PASSED, offset = 0;
+  for (int a = 0; a < job->nargs; a++) {
+    const NslDualArg *arg = &job->args[a];
+    if (arg->pass) {
+      lua_pushvalue(L, passed++);
+    } else if (job->seed) {
+      push_jets(L, job, taken, kept, tag, arg, np);
+    } else if (job->first && job->directions[a]) {
+      push_directed(L, taken, kept, tag, arg, job->directions[a], np);
+    } else if (!job->first && arg->jacobian) {
+      push_seeded(L, taken, kept, tag, arg, offset, first, np);
+      offset += arg->n;
+    } else {
+      push_constant(L, arg);
+    }
+  }
+  return job->nargs;
+}
+
+static void expect_count(lua_State *L, const Job *job, lua_Integer count) {
+  if (count == job->nout) return;
+  lua_pushfstring(L, "%s: expected %d values, got %I", job->outlabel, job->nout, (LUAI_UACINT)count);
+  fail(L);
+}
+
+/* Stores into out, at stack index `out`, what the callback returned, on top of the stack. */
+static void take_result(lua_State *L, const Job *job, int out) {
+  int result = lua_gettop(L), type = lua_type(L, result);
+  NslDualVector *to = nsl_test_dual_vector(L, out);
+  if (lua_rawequal(L, result, out) || (type == LUA_TNIL && job->takes_out)) return;
+  if (type == LUA_TNUMBER || nsl_test_dual(L, result)) {
+    expect_count(L, job, 1);
+    nsl_dual_vector_store(L, to, 0, result);
+  } else if (type == LUA_TTABLE || nsl_test_vector(L, result) || nsl_test_dual_vector(L, result)) {
+    expect_count(L, job, luaL_len(L, result));
+    for (int i = 0; i < job->nout; i++) {
+      lua_geti(L, result, i + 1);
+      nsl_dual_vector_store(L, to, i, -1);
+      lua_pop(L, 1);
+    }
+  } else {
+    lua_pushfstring(L, "%s: expected %d values, got %s", job->outlabel, job->nout, nsl_describe(L, result));
+    fail(L);
+  }
+}
+
+/*
+** Pushes a table of the rows of a matrix, live views on out (at that stack index), which holds it column by column.
+*/
+static void push_rows(lua_State *L, const Job *job, int meta, int out) {
+  NslDualVector *v = lua_touserdata(L, out);
+  lua_createtable(L, job->rows, 0);
+  for (int i = 0; i < job->rows; i++) {
+    NslDualVector *row = nsl_push_dual_vector(L, meta, v->tag, 0, v->np, job->outlabel);
+    row->e = v->e + i * v->step;
+    row->step = v->step * job->rows;
+    row->n = job->nout / job->rows;
+    lua_pushvalue(L, out);
+    lua_setiuservalue(L, -2, 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* Stores the numbers or duals of row i, on top of the stack, unless it is the view on them. */
+static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
+  const NslDualVector *view = nsl_test_dual_vector(L, -1);
+  int cols = job->nout / job->rows;
+  if (view && view->e == out->e + i * out->step && view->step == out->step * job->rows) return;
+  if (luaL_len(L, -1) != cols) luaL_error(L, "%s[%d]: expected %d values", job->outlabel, i + 1, cols);
+  for (int j = 0; j < cols; j++) {
+    lua_geti(L, -1, j + 1);
+    nsl_dual_vector_store(L, out, i + j * job->rows, -1);
+    lua_pop(L, 1);
+  }
+}
+
+/* Stores what the callback wrote into the table of rows, or returned: the value on top, a table of rows. */
+static void take_rows(lua_State *L, const Job *job, int out, int table) {
+  NslDualVector *to = lua_touserdata(L, out);
+  if (lua_isnil(L, -1)) lua_pushvalue(L, table);
+  if (luaL_len(L, -1) != job->rows) luaL_error(L, "%s: expected %d rows", job->outlabel, job->rows);
+  for (int i = 0; i < job->rows; i++) {
+    lua_geti(L, -1, i + 1);
+    take_row(L, job, to, i);
+    lua_pop(L, 1);
+  }
+}
+
+static bool same_value(double a, double b) {
+  return a == b || (isnan(a) && isnan(b));
+}
+
+static void check_values(lua_State *L, const Job *job, const NslDualVector *out) {
+  for (int i = 0; i < job->nout; i++) {
+    double value = out->e[i * out->step];
+    char text[120];
+    if (same_value(value, job->plain[i])) continue;
+    ns_print(text, sizeof text, "(%.17g) differs from the plain one (%.17g)", value, job->plain[i]);
+    lua_pushfstring(L,
+                    "%s[%d]: the value with dual numbers %s: the callback branches on == or keeps state; "
+                    "give its Jacobian",
+                    job->outlabel, i + 1, text);
+    fail(L);
+  }
+}
+
+static void bad_derivative(lua_State *L, const Job *job, int i, const NslDualArg *arg, int j, double d) {
+  lua_pushfstring(L, "%s[%d]: the derivative by %s[%d] is %s", job->outlabel, i + 1, arg->label, j + 1,
+                  isnan(d) ? "nan" : d > 0 ? "inf" : "-inf");
+  fail(L);
+}
+
+/* Copies the partials of the pass into the Jacobians' columns. */
+static void store_partials(lua_State *L, const Job *job, const NslDualVector *out, int first, int np) {
+  int offset = 0;
+  for (int a = 0; a < job->nargs; a++) {
+    const NslDualArg *arg = &job->args[a];
+    if (arg->pass || !arg->jacobian) continue;
+    for (int j = 0; j < arg->n; j++) {
+      int k = offset + j - first;
+      if (k < 0 || k >= np) continue;
+      for (int i = 0; i < job->nout; i++) {
+        double d = out->e[i * out->step + 1 + k];
+        if (!isfinite(d)) bad_derivative(L, job, i, arg, j, d);
+        arg->jacobian[i + (ptrdiff_t)j * job->nout] = d;
+      }
+    }
+    offset += arg->n;
+  }
+}
+
+static void bad_along(lua_State *L, const Job *job, int i, const char *order, double d) {
+  lua_pushfstring(L, "%s[%d]: the %s derivative along the motion is %s", job->outlabel, i + 1, order,
+                  isnan(d) ? "nan" : d > 0 ? "inf" : "-inf");
+  fail(L);
+}
+
+static void store_along(lua_State *L, const Job *job, const NslDualVector *out) {
+  for (int i = 0; i < job->nout; i++) {
+    const double *d = out->e + i * out->step + 1;
+    if (!isfinite(d[0])) bad_along(L, job, i, "first", d[0]);
+    if (job->second && !isfinite(d[1])) bad_along(L, job, i, "second", d[1]);
+    job->first[i] = d[0];
+    if (job->second) job->second[i] = d[1];
+  }
+}
+
+static void store_jets(lua_State *L, const Job *job, const NslDualVector *out, int np) {
+  for (int i = 0; i < job->nout; i++) {
+    const double *d = out->e + i * out->step + 1;
+    for (int k = 0; k < np && job->jet.kind != NS_JET_SLOPES; k++)
+      if (!isfinite(d[k])) bad_along(L, job, i, "higher", d[k]);
+    memcpy(job->all + (ptrdiff_t)i * np, d, (size_t)np * sizeof *d);
+  }
+}
+
+/* What the partials of a pass are. */
+static NsJetKind kind_of(const Job *job) {
+  return job->seed ? job->jet.kind : job->second ? NS_JET_LINE : NS_JET_SLOPES;
+}
+
+static uint64_t new_tag(lua_State *L, int room) {
+  lua_rawgeti(L, room, LAST_TAG);
+  lua_Integer tag = lua_tointeger(L, -1) + 1;
+  lua_pushinteger(L, tag);
+  lua_rawseti(L, room, LAST_TAG);
+  lua_pop(L, 1);
+  return (uint64_t)tag;
+}
+
+static void one_pass(lua_State *L, const Job *job, int room, int first, int np) {
+  int top = lua_gettop(L), kept = top + 2, out = top + 3, count = job->nargs;
+  uint64_t tag = new_tag(L, room) | (uint64_t)kind_of(job) << NSL_JET_SHIFT;
+  Taken taken = {0, {NULL}};
+  lua_rawgeti(L, room, DUAL_VECTOR_META);
+  push_kept(L, ENTRY);
+  NslDualVector *v = take_vector(L, &taken, kept, tag, job->nout, np, job->outlabel);
+  if (job->rows) push_rows(L, job, kept - 1, out);
+  int given = lua_gettop(L);
+  lua_pushvalue(L, FUNCTION);
+  if (job->self) lua_pushvalue(L, SELF), count++;
+  if (job->has_time) push_time(L, job, room, tag, np), count++;
+  push_arguments(L, job, &taken, kept, tag, first, np);
+  if (job->takes_out) lua_pushvalue(L, given), count++;
+  lua_call(L, count, 1);
+  if (job->rows) take_rows(L, job, out, given);
+  else take_result(L, job, out);
+  check_values(L, job, v);
+  if (job->seed) store_jets(L, job, v, np);
+  else if (job->first) store_along(L, job, v);
+  else store_partials(L, job, v, first, np);
+  give_back(&taken);
+  lua_settop(L, top);
+}
+
+/* Every pass of a job; called protected, while the math functions take duals. */
+static int passes(lua_State *L) {
+  const Job *job = lua_touserdata(L, JOB);
+  nsl_need_stack(L, job->nargs + 12);
+  push_room(L);
+  int room = lua_gettop(L);
+  if (job->seed) one_pass(L, job, room, 0, ns_jet_size(job->jet));
+  if (job->first) one_pass(L, job, room, 0, job->second ? 2 : 1);
+  for (int first = 0; first < job->variables; first += CHUNK) {
+    int rest = job->variables - first;
+    one_pass(L, job, room, first, rest < CHUNK ? rest : CHUNK);
+  }
+  return 0;
+}
+
+/* ---- math functions that take duals ---- */
+
+/* Pushes a new table of weak keys. */
+static void push_weak(lua_State *L, int room) {
+  lua_newtable(L);
+  lua_rawgeti(L, room, WEAK);
+  lua_setmetatable(L, -2);
+}
+
+/* Pushes table[key], made by `make` when it is nil. */
+static void push_entry(lua_State *L, int room, int table, int key, void (*make)(lua_State *, int)) {
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, table) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  make(L, room);
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, table);
+}
+
+static void push_empty(lua_State *L, int room) {
+  (void)room;
+  lua_createtable(L, 2, 0);
+}
+
+/* Pushes the entry of the cache for a function and self (or the function again): keys are weak, entries theirs. */
+static void push_cached(lua_State *L, int room, int function, int key) {
+  lua_rawgeti(L, room, CACHE);
+  int cache = lua_gettop(L);
+  push_entry(L, room, cache, function, push_weak);
+  push_entry(L, room, cache + 1, key, push_empty);
+  lua_replace(L, cache);
+  lua_settop(L, cache);
+}
+
+/* Pushes the list of the places that the values first..last lead to; far: also of those that are far away. */
+static void find_places(lua_State *L, int room, int first, int last, bool far) {
+  lua_rawgeti(L, room, MAP);
+  lua_rawgeti(L, room, INVERSE);
+  int map = lua_gettop(L) - 1;
+  nsl_swap_find(L, map, map + 1, first, last, far);
+  lua_replace(L, map);
+  lua_settop(L, map);
+}
+
+/*
+** Runs the passes with the math functions of the packed places swapped; the stack slots first..last hold function,
+** self and passed values.
+*/
+static bool attempt(lua_State *L, Job *job, int entry, int packed, int first, int last) {
+  unsigned char few[FEW_PLACES], *done = few;
+  lua_State *list = lua_tothread(L, packed);
+  int places = nsl_swap_packed_count(list);
+  if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
+  lua_pushcfunction(L, passes);
+  lua_pushlightuserdata(L, job);
+  lua_pushvalue(L, entry);
+  for (int i = first; i <= last; i++) lua_pushvalue(L, i);
+  nsl_swap_in(list, done);
+  int status = lua_pcall(L, last - first + 3, 0, 0);
+  nsl_swap_out(list, done);
+  return status == LUA_OK;
+}
+
+/* An attempt with the list `all`; when good, stores it and what of it was needed, now or before, in the entry. */
+static bool attempt_all(lua_State *L, Job *job, int room, int entry, int all, int first, int last) {
+  lua_rawgeti(L, room, MAP);
+  lua_rawgeti(L, entry, NEEDED_PLACES);
+  int map = lua_gettop(L) - 1;
+  nsl_dual_math_forget(L, map);
+  if (lua_istable(L, map + 1)) nsl_swap_each(L, map + 1, nsl_dual_math_remember);
+  lua_settop(L, map - 1);
+  nsl_swap_pack(L, all);
+  if (!attempt(L, job, entry, map, first, last)) return false;
+  lua_pushvalue(L, all);
+  lua_rawseti(L, entry, ALL_PLACES);
+  nsl_swap_select(L, all, nsl_dual_math_used);
+  nsl_swap_pack(L, lua_gettop(L));
+  lua_rawseti(L, entry, PACKED_PLACES);
+  lua_rawseti(L, entry, NEEDED_PLACES);
+  return true;
+}
+
+/* The text of the error on top when it is one of an operation that does not know duals, else NULL. */
+static const char *stranger_to_duals(lua_State *L) {
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  return text && strstr(text, "got dual") ? text : NULL;
+}
+
+/* Whether the error on top may come from a math function that was not found. */
+static bool lacks_place(lua_State *L) {
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  return text && (strstr(text, "got dual") || strstr(text, "the value with dual numbers"));
+}
+
+static int let_through(lua_State *L) {
+  const char *text = stranger_to_duals(L);
+  if (text && !strstr(text, "give the Jacobian"))
+    lua_pushfstring(L, "%s: this does not propagate derivatives; give the Jacobian callback", text);
+  return lua_error(L);
+}
+
+/* The same with a list that was made anew, of places that are far away or not. */
+static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bool far, int first, int last) {
+  if (!attempt_all(L, job, room, entry, all, first, last)) return false;
+  if (far) lua_pushboolean(L, 1);
+  else lua_pushnil(L);
+  lua_rawseti(L, entry, FAR_PLACES);
+  return true;
+}
+
+/*
+** The slots first.. hold the function, self or nil, and the passed values, up to the top. The first call of a
+** function looks for places nearby, which costs little also when each call has a new closure. A failure is tried
+** again when there are other places, farther away (if that may be the reason) or new since the list was made, or when
+** a function was left out as not needed.
+*/
+static void run(lua_State *L, Job *job, int first) {
+  int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, packed = last + 4;
+  nsl_need_stack(L, last - first + 20);
+  push_room(L);
+  push_cached(L, room, first, job->self ? first + 1 : first);
+  bool known = lua_rawgeti(L, entry, ALL_PLACES) != LUA_TNIL, good;
+  if (known) {
+    lua_rawgeti(L, entry, PACKED_PLACES);
+    good = attempt(L, job, entry, packed, first, last);
+  } else {
+    lua_pop(L, 1);
+    find_places(L, room, first, last, false);
+    good = attempt_all(L, job, room, entry, all, first, last);
+  }
+  if (!good && (known || lacks_place(L))) {
+    int error = lua_gettop(L);
+    bool far = lua_rawgeti(L, entry, FAR_PLACES) != LUA_TNIL;
+    lua_pop(L, 1);
+    far = far || lacks_place(L);
+    bool left_out = known && stranger_to_duals(L) &&
+                    nsl_swap_packed_count(lua_tothread(L, packed)) < nsl_swap_count(L, all);
+    find_places(L, room, first, last, far);
+    if (left_out || !nsl_swap_same(L, all, error + 1))
+      good = attempt_far(L, job, room, entry, error + 1, far, first, last);
+    else
+      lua_settop(L, error);
+  }
+  if (!good) let_through(L);
+  lua_settop(L, first - 1);
+}
+
+/* Runs a job on the function and self at these stack indices. */
+static void start(lua_State *L, Job *job, int function, int self) {
+  nsl_need_stack(L, job->nargs + 4);
+  function = lua_absindex(L, function);
+  if (self) self = lua_absindex(L, self);
+  int top = lua_gettop(L);
+  lua_pushvalue(L, function);
+  if (self) lua_pushvalue(L, self);
+  else lua_pushnil(L);
+  for (int a = 0; a < job->nargs; a++) {
+    int pass = job->args[a].pass;
+    if (pass) lua_pushvalue(L, pass > 0 ? pass : top + 1 + pass);
+  }
+  run(L, job, top + 1);
+}
+
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                        const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
+  nsl_dual_matrix_jacobians(L, function, self, has_time, t, nargs, args, outlabel, nout, 0, plain);
+}
+
+void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
+                               const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain) {
+  Job job = {.self = self != 0, .has_time = has_time, .takes_out = true, .t = t, .nargs = nargs, .nout = nout,
+             .rows = rows, .args = args, .outlabel = outlabel, .plain = plain};
+  for (int a = 0; a < nargs; a++)
+    if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
+  start(L, &job, function, self);
+}
+
+void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
+                    const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
+                    const double *plain, double *first, double *second) {
+  Job job = {.self = self != 0, .has_time = has_time, .takes_out = true, .t = t, .nargs = nargs, .nout = nout,
+             .args = args, .outlabel = outlabel, .plain = plain, .directions = directions, .tdot = tdot, .first = first,
+             .second = second};
+  start(L, &job, function, self);
+}
+
+void nsl_dual_jets(lua_State *L, int function, double t, double tdot, int nargs, const NslDualArg *args, NsJet jet,
+                   const double *seed, const char *outlabel, int nout, const double *plain, double *all) {
+  Job job = {.has_time = true, .takes_out = true, .t = t, .nargs = nargs, .nout = nout, .args = args,
+             .outlabel = outlabel, .plain = plain, .tdot = tdot, .jet = jet, .seed = seed, .all = all};
+  start(L, &job, function, 0);
+}
+
+/* ---- jacobian, gradient and hessian ---- */
+
+static void check_callable(lua_State *L, const char *who) {
+  if (lua_isfunction(L, 1)) return;
+  if (luaL_getmetafield(L, 1, "__call") == LUA_TNIL) nsl_bad(L, who, "f", "a function", 1);
+  lua_pop(L, 1);
+}
+
+/*
+** Calls f(x), or f(x, y) with y a zeroed vector of m when m >= 0, and pushes a vector of the values, copied.
+** scalar: they must be one number.
+*/
+static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x, int m, bool scalar) {
+  int top = lua_gettop(L), y = top + 1;
+  NslDualArg arg = {"x", 0, x->n, x->data, NULL};
+  if (m >= 0) nsl_push_vector(L, m, "y");
+  lua_pushvalue(L, 1);
+  push_constant(L, &arg);
+  if (m >= 0) lua_pushvalue(L, y);
+  lua_call(L, m >= 0 ? 2 : 1, 1);
+  if (m >= 0 && lua_isnil(L, -1)) lua_settop(L, y);
+  int result = lua_gettop(L);
+  bool number = lua_type(L, result) == LUA_TNUMBER;
+  if (scalar && !number) nsl_bad(L, who, "f", "a number", result);
+  if (m < 0 && lua_isnil(L, result))
+    luaL_error(L, "%s: f returned nothing: return the values, or give their number", who);
+  NslVector *values = nsl_to_vector(L, result, m >= 0 ? m : number ? 1 : -1, who, m >= 0 ? "y" : "f");
+  NslVector *copy = nsl_push_vector(L, values->n, NULL);
+  nsl_vector_alive(L, values);
+  nsl_vector_read(values, copy->data);
+  lua_replace(L, y);
+  lua_settop(L, y);
+  return copy;
+}
+
+/* Replaces stack index 2, x, by a contiguous copy of it. */
+static const NslVector *take_x(lua_State *L, const char *who) {
+  nsl_to_finite_vector(L, 2, -1, who, "x");
+  const NslVector *given = nsl_check_vector(L, 2);
+  NslVector *x = nsl_push_vector(L, given->n, "x");
+  nsl_vector_alive(L, given);
+  nsl_vector_read(given, x->data);
+  lua_replace(L, 2);
+  return x;
+}
+
+static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
+                          const double *plain, bool takes_out) {
+  NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
+  Job job = {.takes_out = takes_out, .nargs = 1, .nout = nout, .variables = x->n, .args = &arg, .outlabel = outlabel,
+             .plain = plain};
+  int top = lua_gettop(L);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  run(L, &job, top + 1);
+}
+
+/*
+** ns.jacobian(f, x [, m]): the m x n matrix of the derivatives of f at x. f(x) returns a table, a vector or a
+** number; with m given, f(x, y) fills y, a vector of m.
+*/
+static int jacobian(lua_State *L) {
+  check_callable(L, "jacobian");
+  lua_settop(L, 3);
+  bool takes_out = !lua_isnil(L, 3);
+  lua_Integer m = takes_out ? nsl_integer(L, 3, "jacobian", "m") : -1;
+  if (takes_out && (m < 0 || m > INT32_MAX)) return nsl_bad(L, "jacobian", "m", "a size of 0 or more", 3);
+  const NslVector *x = take_x(L, "jacobian");
+  const NslVector *plain = plain_values(L, "jacobian", x, (int)m, false);
+  NslMatrix *out = nsl_push_matrix(L, plain->n, x->n, NULL);
+  differentiate(L, x, out->data, takes_out ? "y" : "f", plain->n, plain->data, takes_out);
+  return 1;
+}
+
+/* ns.gradient(f, x): the vector of the derivatives at x of f, which returns a number. */
+static int gradient(lua_State *L) {
+  check_callable(L, "gradient");
+  lua_settop(L, 2);
+  const NslVector *x = take_x(L, "gradient");
+  const NslVector *plain = plain_values(L, "gradient", x, -1, true);
+  NslVector *out = nsl_push_vector(L, x->n, NULL);
+  differentiate(L, x, out->data, "f", 1, plain->data, false);
+  return 1;
+}
+
+/* The second derivative of f at x along e_i + e_j, or along e_i when j is i. */
+static double second_along(lua_State *L, const NslVector *x, double *direction, int i, int j, double plain) {
+  NslDualArg arg = {"x", 0, x->n, x->data, NULL};
+  const double *directions[] = {direction};
+  double first, second;
+  direction[i] = direction[j] = 1;
+  Job job = {.nargs = 1, .nout = 1, .args = &arg, .outlabel = "f", .plain = &plain, .directions = directions,
+             .first = &first, .second = &second};
+  int top = lua_gettop(L);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  run(L, &job, top + 1);
+  direction[i] = direction[j] = 0;
+  return second;
+}
+
+/*
+** ns.hessian(f, x): the n x n matrix of the second derivatives at x of f, which returns a number: by jets of second
+** order along the axes and the sums of two, n (n + 1) / 2 passes.
+*/
+static int hessian(lua_State *L) {
+  check_callable(L, "hessian");
+  lua_settop(L, 2);
+  const NslVector *x = take_x(L, "hessian");
+  double plain = plain_values(L, "hessian", x, -1, true)->data[0], *direction = nsl_push_vector(L, x->n, NULL)->data;
+  NslMatrix *out = nsl_push_matrix(L, x->n, x->n, NULL);
+  for (int i = 0; i < x->n; i++) out->data[i + i * out->ld] = second_along(L, x, direction, i, i, plain);
+  for (int j = 1; j < x->n; j++) {
+    for (int i = 0; i < j; i++) {
+      double both = second_along(L, x, direction, i, j, plain);
+      double mixed = (both - out->data[i + i * out->ld] - out->data[j + j * out->ld]) / 2;
+      out->data[i + j * out->ld] = out->data[j + i * out->ld] = mixed;
+    }
+  }
+  return 1;
+}
+
+/* ---- opening ---- */
+
+/* Makes the room in the registry, once for a state: a second opening must not take replacements for originals. */
+static void make_room(lua_State *L) {
+  lua_newtable(L);
+  int room = lua_gettop(L);
+  nsl_dual_register(L);
+  nsl_dual_vector_register(L);
+  nsl_dual_math(L);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, room + MAP);) {
+    lua_pushvalue(L, -2);
+    lua_rawset(L, room + INVERSE);
+  }
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_pushvalue(L, -1);
+  lua_setmetatable(L, -3);
+  lua_pushinteger(L, 0);
+  for (int i = LAST_TAG; i >= DUAL_META; i--) lua_rawseti(L, room, i);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &room_key);
+}
+
+void nsl_open_ad(lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) make_room(L);
+  lua_settop(L, lua_gettop(L) - 1);
+  lua_pushcfunction(L, jacobian);
+  lua_setfield(L, -2, "jacobian");
+  lua_pushcfunction(L, gradient);
+  lua_setfield(L, -2, "gradient");
+  lua_pushcfunction(L, hessian);
+  lua_setfield(L, -2, "hessian");
+}

@@ -1,0 +1,131 @@
+/*
+** tape_native.c
+** Native code for a trace, compiled once for a source.
+*/
+#include "bind/diff/tape_native.h"
+
+#include "ad/tape_source.h"
+#include "base/memory.h"
+#include "io/compiler.h"
+
+enum { MOST_LIBRARIES = 256 };
+
+static const char library_key = 0;
+
+static const NslType code_type = {.name = "nslua.code"};
+
+/* Native code: an open library. */
+typedef struct Code {
+  NslHead head;
+  NsLibrary *library;
+  const char *compiler;
+  bool open;
+} Code;
+
+static int code_gc(lua_State *L) {
+  Code *code = lua_touserdata(L, 1);
+  ns_library_close(code->library);
+  code->library = NULL;
+  code->open = false;
+  return 0;
+}
+
+/* Pushes the table of what was compiled in this process, source to code; emptied when it is full. */
+static void push_libraries(lua_State *L) {
+  bool there = lua_rawgetp(L, LUA_REGISTRYINDEX, &library_key) == LUA_TTABLE;
+  if (there) {
+    lua_rawgeti(L, -1, 0);
+    there = lua_tointeger(L, -1) < MOST_LIBRARIES;
+    lua_pop(L, 1);
+  }
+  if (there) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &library_key);
+}
+
+/* Pushes code from the source at `source`, in the table at `libraries`; NULL, err filled, when it cannot be. */
+static Code *build(lua_State *L, int libraries, int source, const char *program, NsError *err) {
+  Code *code = nsl_new(L, &code_type, sizeof *code, 1);
+  if (program) program = lua_pushstring(L, program), lua_setiuservalue(L, -2, 1);
+  if (ns_compiler_build(&code->library, lua_tostring(L, source), program, &code->compiler, err) != NS_OK) return NULL;
+  code->open = true;
+  lua_pushfstring(L, "%s\n%s", program ? program : "", lua_tostring(L, source));
+  lua_pushvalue(L, -2);
+  lua_rawset(L, libraries);
+  lua_rawgeti(L, libraries, 0);
+  lua_pushinteger(L, lua_tointeger(L, -1) + 1);
+  lua_rawseti(L, libraries, 0);
+  lua_pop(L, 1);
+  return code;
+}
+
+static int push_text(lua_State *L) {
+  lua_pushstring(L, lua_touserdata(L, 1));
+  return 1;
+}
+
+/* Pushes the C source as a string. NS_ESIZE: the tape is too long, and nothing is pushed. */
+static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian, NsError *err) {
+  char *source;
+  NsStatus status = ns_tape_source(trace->tape, &source, jacobian);
+  if (status == NS_ESIZE)
+    return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(trace->tape).steps);
+  if (status != NS_OK) nsl_raise_status(L, status, "compile");
+  lua_pushcfunction(L, push_text);
+  lua_pushlightuserdata(L, source);
+  int code = lua_pcall(L, 1, 1, 0); /* the source is freed when there is no memory for the string, too */
+  ns_free(source);
+  if (code != LUA_OK) lua_error(L);
+  return NS_OK;
+}
+
+/* Pushes the code for the source on top of the stack, out of what was compiled or compiled now; NULL, err filled. */
+static const Code *push_code(lua_State *L, const char *program, NsError *err) {
+  int source = lua_gettop(L), libraries = source + 1;
+  push_libraries(L);
+  lua_pushfstring(L, "%s\n%s", program ? program : "", lua_tostring(L, source));
+  if (lua_rawget(L, libraries) != LUA_TNIL) return lua_touserdata(L, -1);
+  return build(L, libraries, source, program, err);
+}
+
+/* Gives the trace at index `at` the functions of the code on top of the stack. */
+static NsStatus link_code(lua_State *L, NslTrace *trace, int at, const Code *code, bool jacobian, NsError *err) {
+  NsSymbol value, by_inputs = NULL;
+  NsStatus status = ns_library_symbol(code->library, "tape_value", &value, err);
+  if (status == NS_OK && jacobian) status = ns_library_symbol(code->library, "tape_jacobian", &by_inputs, err);
+  if (status != NS_OK) return status;
+  lua_pushvalue(L, -1);
+  lua_setiuservalue(L, at, NSL_TRACE_LIBRARY);
+  if (by_inputs) nsl_trace_take_jacobian(L, trace, at);
+  trace->open = &code->open;
+  trace->native = (NsTapeValue *)value;
+  trace->native_jacobian = (NsTapeJacobian *)by_inputs;
+  trace->compiler = code->compiler;
+  return NS_OK;
+}
+
+void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *program, bool must) {
+  int top = lua_gettop(L);
+  bool jacobian;
+  NsError err = {NS_OK, ""};
+  nsl_need_stack(L, 16);
+  NsStatus status = push_source(L, trace, &jacobian, &err);
+  if (status == NS_OK) {
+    const Code *code = push_code(L, program, &err);
+    status = code ? link_code(L, trace, at, code, jacobian, &err) : err.status;
+  }
+  if (status == NS_ENOMEM) nsl_raise_status(L, status, "compile");
+  if (status != NS_OK) {
+    trace->reason = lua_pushstring(L, err.text);
+    lua_setiuservalue(L, at, NSL_TRACE_REASON);
+    if (must) luaL_error(L, "compile: %s", err.text);
+  }
+  lua_settop(L, top);
+}
+
+void nsl_open_native(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", code_gc}, {NULL, NULL}};
+  nsl_register_type(L, &code_type, meta, NULL);
+}

@@ -1,0 +1,230 @@
+/*
+** tape_probe.c
+** The values of a trace against those of the callback.
+*/
+#include "bind/diff/tape_probe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bind/array/matrix.h"
+#include "bind/diff/tape_record.h"
+#include "bind/array/vector.h"
+
+/*
+** Probes below ROUND are at round numbers, those below PROBES between them, whatever the arguments are. HERE is where the inputs are,
+** and AROUND points lie about it: each input moved by a part of its own size, so that the unit of none matters.
+*/
+enum { HERE = -1, ROUND = 5, PROBES = ROUND + 2, AROUND = 4, FUNCTION_PROBED = 3 };
+
+static const double round_numbers[ROUND] = {0, 1, -1, 2, 0.5};
+
+/*
+** An input at point k of AROUND is its value times 1 + reach[k] part, with part in (-1, 1): two points in the neighbourhood, where
+** a branch at the arguments themselves shows, two within the order of magnitude, where a table's next element is.
+*/
+static const double reach[AROUND] = {1e-6, 1e-2, 0.5, 3};
+
+/* The golden ratio spreads the inputs of a point: a number in (0, 1) for input k. */
+static double spread(double start, int k) {
+  return fmod(start + 0.61803398874989485 * (k + 1), 1);
+}
+
+/* Input k at a probe. */
+static double probe_value(int probe, int k) {
+  if (probe < ROUND) return round_numbers[probe];
+  double part = spread(0.377, k);
+  return probe == ROUND ? 0.25 + part : -0.75 + 0.7 * part;
+}
+
+/* Input k at a point about x. */
+static double value_around(int point, int k, double x) {
+  double moved = x + reach[point] * (2 * spread(0.377 + 0.29 * point, k) - 1) * x;
+  return isfinite(moved) ? moved : x;
+}
+
+/* Pushes a plain argument with the values at `in`. */
+static void push_plain(lua_State *L, const NslTraceArg *arg, const double *in) {
+  if (arg->kind == NSL_TRACE_NUMBER) lua_pushnumber(L, *in);
+  else if (arg->kind == NSL_TRACE_VECTOR) nsl_vector_write(nsl_push_vector(L, arg->rows, arg->label), in);
+  else nsl_matrix_write(nsl_push_matrix(L, arg->rows, arg->cols, arg->label), in);
+}
+
+/* Pushes element i of the table or vector at idx; false, nothing pushed, when there is none. */
+static bool has_element(lua_State *L, int idx, int i) {
+  if (!lua_istable(L, idx) && !nsl_test_vector(L, idx)) return false;
+  if (luaL_len(L, idx) < i) return false;
+  lua_geti(L, idx, i);
+  return true;
+}
+
+/* Number k (from 0) that the plain callback gave: results from `first` on, the last argument at `last`. */
+static bool plain_number(lua_State *L, const NslTrace *trace, int first, int last, int k, double *value) {
+  int top = lua_gettop(L), at = trace->result == NSL_RESULT_FILLED ? last : first;
+  bool numbers = trace->result == NSL_RESULT_NUMBERS, rows = trace->result == NSL_RESULT_ROWS;
+  if (at + (numbers ? k : 0) > top) return false;
+  const NslMatrix *m = nsl_test_matrix(L, at);
+  if (numbers) {
+    lua_pushvalue(L, first + k);
+  } else if (m) {
+    if (k >= m->rows * m->cols) return false;
+    lua_pushnumber(L, m->data[k % m->rows + (ptrdiff_t)(k / m->rows) * m->ld]);
+  } else if (has_element(L, at, 1 + (rows ? k % trace->rows : k)) &&
+             (!rows || has_element(L, -1, 1 + k / trace->rows))) {
+    lua_copy(L, -1, top + 1);
+    lua_settop(L, top + 1);
+  } else {
+    lua_pushnil(L);
+  }
+  bool good = lua_type(L, -1) == LUA_TNUMBER;
+  *value = lua_tonumber(L, -1);
+  lua_settop(L, top);
+  return good;
+}
+
+/* To the last bit where slack is 0. */
+static bool agree(double a, double b, double slack) {
+  return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= slack;
+}
+
+/* Raises a text with the place where the callback is defined in front; p: the probe, which is named in between. */
+static int raise_at(lua_State *L, int p, const char *before, const char *after) {
+  char where[40];
+  nsl_push_definition(L, FUNCTION_PROBED);
+  lua_pushstring(L, before);
+  if (p == HERE) lua_pushliteral(L, "at these arguments");
+  else if (p >= PROBES) lua_pushliteral(L, "near these arguments");
+  else if (p >= ROUND) lua_pushliteral(L, "at a point of trial");
+  else ns_print(where, sizeof where, "where all inputs are %g", round_numbers[p]), lua_pushstring(L, where);
+  lua_pushstring(L, after);
+  lua_concat(L, 4);
+  return lua_error(L);
+}
+
+/* Two numbers as text, with as many digits as tell one from the other. */
+typedef struct Two {
+  char one[32], other[32];
+} Two;
+
+static Two show_two(double a, double b) {
+  Two two = {"", ""};
+  for (int digits = 10; digits <= 17; digits += 7) {
+    ns_print(two.one, sizeof two.one, "%.*g", digits, a);
+    ns_print(two.other, sizeof two.other, "%.*g", digits, b);
+    if (strcmp(two.one, two.other) != 0) break;
+  }
+  return two;
+}
+
+/* Raises that value k differs. */
+static int differs(lua_State *L, int p, int k, double traced, double plain) {
+  Two two = show_two(traced, plain);
+  char text[160];
+  snprintf(text, sizeof text, "compile: value %d is %s by the trace and %s by the callback ", k + 1, two.one, two.other);
+  return raise_at(L, p, text, ": it branches on ==, chooses an element of a table by a value, or keeps state");
+}
+
+/* Raises that the callback itself gave two numbers for value k. */
+static int varies(lua_State *L, int p, int k, double once, double again) {
+  Two two = show_two(once, again);
+  char before[160], after[160];
+  snprintf(before, sizeof before, "compile: value %d is %s by the callback ", k + 1, two.one);
+  snprintf(after, sizeof after,
+           ", and %s when it is called again: it uses random numbers or a clock, or keeps state from call to call", two.other);
+  return raise_at(L, p, before, after);
+}
+
+/*
+** Calls the callback with the arguments at first..last copied; what it gives goes to values (outputs), nan for what is no
+** number. False, with what it raises on the stack, when it fails.
+*/
+static bool call_plain(lua_State *L, const NslTrace *trace, int p, double *values) {
+  int object = FUNCTION_PROBED + 1, first = lua_gettop(L) + 2;
+  const double *in = trace->in;
+  lua_pushvalue(L, FUNCTION_PROBED);
+  for (int a = 0; a < trace->nargs; a++) {
+    if (nsl_trace_is_input(&trace->args[a])) push_plain(L, &trace->args[a], in);
+    else lua_pushvalue(L, object++);
+    in += nsl_trace_size(&trace->args[a]);
+  }
+  int last = lua_gettop(L);
+  for (int i = first - 1; i <= last; i++) lua_pushvalue(L, i);
+  if (lua_pcall(L, trace->nargs, LUA_MULTRET, 0) != LUA_OK) return false;
+  if (trace->result == NSL_RESULT_NOTHING && lua_type(L, last + 1) == LUA_TNUMBER)
+    differs(L, p, 0, NAN, lua_tonumber(L, last + 1));
+  for (int k = 0; k < trace->outputs; k++)
+    if (!plain_number(L, trace, last + 1, last, k, &values[k])) values[k] = NAN;
+  lua_settop(L, first - 2);
+  return true;
+}
+
+/*
+** Compares at probe p. Stack: the trace as a light userdata, p, the function, the objects. Returns nothing, or what the
+** callback raises there.
+*/
+static int probe_once(lua_State *L) {
+  NslTrace *trace = lua_touserdata(L, 1);
+  int p = (int)lua_tointeger(L, 2), n = trace->outputs;
+  nsl_need_stack(L, 2 * trace->nargs + 12);
+  double *plain = lua_newuserdatauv(L, (3 * (size_t)n + 1) * sizeof *plain, 0), *again = plain + n, *slack = again + n;
+  if (!call_plain(L, trace, p, plain)) return 1;
+  bool twice = call_plain(L, trace, p, again);
+  for (int k = 0; twice && k < n; k++)
+    if (!agree(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
+  nsl_trace_value(trace, NULL);
+  ns_tape_slack(trace->tape, trace->in, slack);
+  for (int k = 0; k < n; k++)
+    if (!agree(trace->out[k], plain[k], slack[k])) return differs(L, p, k, trace->out[k], plain[k]);
+  return 0;
+}
+
+/* Whether the callback gives values there; pushes what it raises, or nil. */
+static bool compare(lua_State *L, NslTrace *trace, int p, int first, int last) {
+  lua_pushcfunction(L, probe_once);
+  lua_pushlightuserdata(L, trace);
+  lua_pushinteger(L, p);
+  for (int i = first; i <= last; i++) lua_pushvalue(L, i);
+  int top = lua_gettop(L) - (last - first + 4);
+  lua_call(L, last - first + 3, LUA_MULTRET);
+  bool good = lua_gettop(L) == top;
+  lua_settop(L, top + 1);
+  return good;
+}
+
+/* How many inputs there are that no output is written over. */
+static int read_inputs(const NslTrace *trace) {
+  bool filled = trace->result == NSL_RESULT_FILLED;
+  return trace->inputs - (filled ? nsl_trace_size(&trace->args[trace->nargs - 1]) : 0);
+}
+
+void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
+  int read = read_inputs(trace), top = lua_gettop(L);
+  bool any = false;
+  nsl_need_stack(L, last - first + 8);
+  for (int p = 0; p < PROBES; p++) {
+    for (int k = 0; k < trace->inputs; k++) trace->in[k] = k < read ? probe_value(p, k) : 0;
+    lua_settop(L, top);
+    any = compare(L, trace, p, first, last) || any;
+  }
+  trace->touched = true;
+  if (!any) lua_error(L);
+  lua_settop(L, top);
+}
+
+void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last) {
+  int read = read_inputs(trace), top = lua_gettop(L);
+  nsl_need_stack(L, last - first + 9);
+  size_t bytes = (size_t)trace->inputs * sizeof *trace->in;
+  double *here = lua_newuserdatauv(L, bytes + 1, 0);
+  if (bytes > 0) memcpy(here, trace->in, bytes);
+  if (!compare(L, trace, HERE, first, last)) lua_error(L);
+  for (int point = 0; point < AROUND; point++) {
+    for (int k = 0; k < read; k++) trace->in[k] = value_around(point, k, here[k]);
+    lua_settop(L, top + 1);
+    (void)compare(L, trace, PROBES + point, first, last);
+  }
+  if (bytes > 0) memcpy(trace->in, here, bytes);
+  lua_settop(L, top);
+}

@@ -1,0 +1,270 @@
+/*
+** tape_record.c
+** Tracing a callback: calling it with traced arguments, and taking what it gives.
+*/
+#include "bind/diff/tape_record.h"
+
+#include <string.h>
+
+#include "bind/array/matrix.h"
+#include "bind/diff/math_slots.h"
+#include "bind/diff/trace.h"
+#include "bind/array/vector.h"
+
+enum { FEW_PLACES = 512 };
+
+static const char map_key = 0;
+
+/* A trace being made: run protected. The stack of that: this, the function, the objects. */
+typedef struct Job {
+  NslTrace *trace;
+  NslTracer *tracer;
+  const char *who;
+} Job;
+
+enum { JOB = 1, TRACED_FUNCTION, FIRST_OBJECT };
+
+/* Pushes the traced arguments; returns the stack index of the last. base: of the tracer. */
+static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) {
+  int node = 0, object = FIRST_OBJECT;
+  nsl_need_stack(L, trace->nargs + 8);
+  for (int a = 0; a < trace->nargs; a++) {
+    const NslTraceArg *arg = &trace->args[a];
+    bool last = a == trace->nargs - 1;
+    const char *label = nsl_trace_label(trace->args, a);
+    if (arg->kind == NSL_TRACE_OBJECT) lua_pushvalue(L, object++);
+    else if (arg->kind == NSL_TRACE_NUMBER) nsl_push_traced(L, base, node);
+    else if (arg->kind == NSL_TRACE_VECTOR)
+      nsl_push_traced_vector(L, base, arg->rows, node, label)->readonly = !last;
+    else
+      nsl_push_traced_matrix(L, base, arg->rows, arg->cols, node, label)->readonly = !last;
+    node += nsl_trace_size(arg);
+  }
+  return lua_gettop(L);
+}
+
+static void add_output(lua_State *L, const Job *job, int node) {
+  if (ns_tape_output(job->trace->tape, node) != NS_OK) luaL_error(L, "not enough memory");
+  job->trace->outputs++;
+}
+
+/* An output is the number or traced number at idx; false when it is neither. */
+static bool add_value(lua_State *L, const Job *job, int idx) {
+  const NslTraced *x = nsl_test_traced(L, idx);
+  if (!x && lua_type(L, idx) != LUA_TNUMBER) return false;
+  if (x && x->tag != job->tracer->tag) luaL_error(L, "compile: %s returned a value of another trace", job->who);
+  add_output(L, job, x ? x->node : nsl_constant_node(L, job->tracer, lua_tonumber(L, idx)));
+  return true;
+}
+
+static int bad_result(lua_State *L, const Job *job, int idx) {
+  return luaL_error(L, "compile: %s returned %s: expected numbers, a list of numbers, or a vector", job->who,
+                    nsl_test_traced_vector(L, idx) ? "a vector" : nsl_describe(L, idx));
+}
+
+/* Whether the last argument, at idx, was filled; its elements are the outputs then. */
+static bool take_last(lua_State *L, const Job *job, int idx) {
+  const NslTracedVector *v = nsl_test_traced_vector(L, idx);
+  const NslTracedMatrix *m = nsl_test_traced_matrix(L, idx);
+  if (v && v->own_written) {
+    for (int i = 0; i < v->n; i++) add_output(L, job, v->own[i]);
+  } else if (m && m->written) {
+    for (int i = 0; i < m->rows * m->cols; i++) add_output(L, job, m->own[i]);
+  } else {
+    return false;
+  }
+  job->trace->result = NSL_RESULT_FILLED;
+  return true;
+}
+
+/* Adds the elements of the list or vector at idx; false when one is no number. */
+static bool add_elements(lua_State *L, const Job *job, int idx) {
+  lua_Integer n = luaL_len(L, idx);
+  bool good = true;
+  for (lua_Integer i = 1; good && i <= n; i++) {
+    lua_geti(L, idx, i);
+    good = add_value(L, job, -1);
+    lua_pop(L, 1);
+  }
+  return good;
+}
+
+/* A list of `rows` rows of numbers, all as long as the first: outputs by columns. */
+static bool add_rows(lua_State *L, const Job *job, int idx) {
+  lua_Integer rows = luaL_len(L, idx), cols = -1;
+  for (lua_Integer i = 1; i <= rows; i++) {
+    if (lua_geti(L, idx, i) != LUA_TTABLE && !nsl_test_traced_vector(L, -1) && !nsl_test_vector(L, -1)) return false;
+    lua_Integer length = luaL_len(L, -1);
+    if (cols >= 0 && length != cols) return false;
+    cols = length;
+    lua_pop(L, 1);
+  }
+  for (lua_Integer j = 1; j <= cols; j++)
+    for (lua_Integer i = 1; i <= rows; i++) {
+      lua_geti(L, idx, i);
+      lua_geti(L, -1, j);
+      bool good = add_value(L, job, -1);
+      lua_pop(L, 2);
+      if (!good) return false;
+    }
+  job->trace->rows = (int)rows;
+  return true;
+}
+
+/* What the callback returned: the values from stack index `first` to the top; `last`: its last argument. */
+static void take_results(lua_State *L, const Job *job, int first, int last) {
+  NslTrace *trace = job->trace;
+  int count = lua_gettop(L) - first + 1;
+  bool same = count > 0 && trace->nargs > 0 && lua_rawequal(L, first, last);
+  bool filled = trace->nargs > 0 && take_last(L, job, last);
+  trace->returns_last = filled && same;
+  if (filled && !same && count > 0 && !lua_isnil(L, first))
+    luaL_error(L, "compile: %s fills its last argument and returns %s too: expected one or the other", job->who,
+               nsl_test_traced(L, first) ? "a number" : nsl_describe(L, first));
+  if (filled || count == 0 || (count == 1 && lua_isnil(L, first))) return;
+  if (add_value(L, job, first)) {
+    trace->result = NSL_RESULT_NUMBERS;
+    for (int i = first + 1; i < first + count; i++)
+      if (!add_value(L, job, i)) bad_result(L, job, i);
+    return;
+  }
+  bool table = lua_istable(L, first), rows = table && (lua_rawgeti(L, first, 1) == LUA_TTABLE || nsl_head(L, -1)) &&
+                                             !nsl_test_traced(L, -1);
+  lua_settop(L, first + count - 1);
+  trace->result = rows ? NSL_RESULT_ROWS : table ? NSL_RESULT_LIST : NSL_RESULT_VECTOR;
+  bool good = count == 1 && (table || nsl_test_traced_vector(L, first) || nsl_test_vector(L, first));
+  if (!good || !(rows ? add_rows(L, job, first) : add_elements(L, job, first))) bad_result(L, job, first);
+}
+
+/* Calls the function with traced arguments. Protected, the math functions being those that take traced numbers. */
+static int trace_call(lua_State *L) {
+  Job *job = lua_touserdata(L, JOB);
+  nsl_push_tracer(L);
+  int base = lua_gettop(L) - NSL_TRACE_UPVALUES + 1, first = lua_gettop(L) + 1;
+  int last = push_traced_arguments(L, job->trace, base);
+  lua_pushvalue(L, TRACED_FUNCTION);
+  for (int i = first; i <= last; i++) lua_pushvalue(L, i);
+  lua_call(L, last - first + 1, LUA_MULTRET);
+  take_results(L, job, last + 1, last);
+  return 0;
+}
+
+/* Pushes the map of the math functions, and its inverse; made once for a state. */
+static void push_maps(lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &map_key) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_createtable(L, 2, 0);
+    int maps = lua_gettop(L);
+    nsl_push_tracer(L);
+    nsl_trace_math(L);
+    int map = lua_gettop(L);
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, map);) {
+      lua_pushvalue(L, -2);
+      lua_rawset(L, map + 1);
+    }
+    lua_rawseti(L, maps, 2);
+    lua_rawseti(L, maps, 1);
+    lua_settop(L, maps);
+    lua_pushvalue(L, maps);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &map_key);
+  }
+  lua_rawgeti(L, -1, 1);
+  lua_rawgeti(L, -2, 2);
+  lua_remove(L, -3);
+}
+
+/*
+** Runs the job on the function and objects at first..last, for the tracer `here`; what it raises is on top when it
+** fails.
+*/
+static bool attempt(lua_State *L, Job *job, const NslTracer *here, int first, int last, bool far) {
+  NslTracer before = *job->tracer;
+  unsigned char few[FEW_PLACES], *done = few;
+  push_maps(L);
+  int list = lua_gettop(L) + 1;
+  nsl_swap_find(L, list - 2, list - 1, first, last, far);
+  nsl_swap_pack(L, list);
+  lua_State *packed = lua_tothread(L, list + 1);
+  int places = nsl_swap_packed_count(packed);
+  if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
+  lua_pushcfunction(L, trace_call);
+  lua_pushlightuserdata(L, job);
+  for (int i = first; i <= last; i++) lua_pushvalue(L, i);
+  nsl_swap_in(packed, done);
+  *job->tracer = *here;
+  int status = lua_pcall(L, last - first + 2, 0, 0);
+  before.last = job->tracer->last;
+  *job->tracer = before;
+  nsl_swap_out(packed, done);
+  return status == LUA_OK;
+}
+
+/* An empty tape, and no outputs. */
+static void restart(lua_State *L, NslTrace *trace) {
+  ns_tape_free(trace->tape);
+  trace->tape = NULL;
+  trace->outputs = 0;
+  trace->result = NSL_RESULT_NOTHING;
+  if (ns_tape_new(&trace->tape, trace->inputs) != NS_OK) luaL_error(L, "not enough memory");
+}
+
+/* The text of the error on top of the stack, or "". */
+static const char *error_text(lua_State *L) {
+  return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+}
+
+void nsl_push_definition(lua_State *L, int idx) {
+  lua_Debug ar;
+  lua_pushvalue(L, idx);
+  if (lua_getinfo(L, ">S", &ar) && ar.linedefined > 0) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else lua_pushliteral(L, "");
+}
+
+/* Whether a message begins with a place, "clutch.lua:41: ". */
+static bool has_place(const char *text) {
+  for (const char *at = strchr(text, ':'); at; at = strchr(at + 1, ':')) {
+    size_t digits = strspn(at + 1, "0123456789");
+    if (digits > 0 && strncmp(at + 1 + digits, ": ", 2) == 0) return true;
+  }
+  return false;
+}
+
+/*
+** Raises the error on top, with a word on what may have brought it about; one without a place gets that of the function at
+** idx.
+*/
+static int explain(lua_State *L, int idx) {
+  if (lua_type(L, -1) != LUA_TSTRING) return lua_error(L);
+  if (!has_place(error_text(L))) {
+    nsl_push_definition(L, idx);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+  }
+  const char *text = error_text(L);
+  if (strstr(text, "compile: ")) return lua_error(L);
+  if (strstr(text, "nil value") || strstr(text, " nil: expected") || strstr(text, "nil * traced"))
+    lua_pushfstring(L, "%s: compile: a traced value chooses no element of a table, and is nil to tonumber", text);
+  else if (strstr(text, "'for' "))
+    lua_pushfstring(L, "%s: compile: the bounds of a loop must not depend on the values", text);
+  else if (strstr(text, "got traced") && !strstr(text, "got traced vector of"))
+    lua_pushfstring(L, "%s: compile: this takes no traced value", text);
+  return lua_error(L);
+}
+
+/* A failure is tried again with math functions that are farther away when it may be for want of one. */
+void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
+  Job job = {trace, nsl_push_tracer(L), "the callback"};
+  int top = lua_gettop(L);
+  nsl_need_stack(L, last - first + 24);
+  bool good = false;
+  for (int far = 0; far < 2 && !good; far++) {
+    if (far && !strstr(error_text(L), "got traced value")) break;
+    restart(L, trace);
+    uint64_t tag = job.tracer->last + 1;
+    NslTracer here = {trace->tape, tag, tag};
+    good = attempt(L, &job, &here, first, last, far);
+  }
+  if (!good) explain(L, first);
+  lua_settop(L, top - NSL_TRACE_UPVALUES);
+}

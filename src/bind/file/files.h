@@ -1,0 +1,24 @@
+/*
+** files.h
+** file_support: arrays and columns from files and to them.
+*/
+#ifndef NSL_FILE_FILES_H
+#define NSL_FILE_FILES_H
+
+#include <lua.h>
+#include <stddef.h>
+
+/* An array to be saved under a name; cols < 0: a vector. */
+typedef struct NslNamed {
+  const char *name;
+  const double *data; /* column-major without gaps */
+  ptrdiff_t rows, cols;
+} NslNamed;
+
+/* The names (with `ending`) in the table at 2 and the arrays in that at 3, copied; what is pushed anchors them. */
+NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending);
+
+/* Adds file_support = { load_csv, load_npy, load_npz, load_h5, save_csv, ... } to the module on top of the stack. */
+void nsl_open_files(lua_State *L);
+
+#endif

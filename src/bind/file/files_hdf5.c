@@ -1,0 +1,173 @@
+/*
+** files_hdf5.c
+** Loading and saving .h5 files, below the Lua part.
+*/
+#include "bind/file/files_hdf5.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "bind/file/files.h"
+#include "bind/lua/sigint.h"
+#include "bind/array/matrix.h"
+#include "bind/lua/object.h"
+#include "bind/array/vector.h"
+
+bool nsl_is_hdf5(const char *path) {
+  const char *ending = strrchr(path, '.');
+  return ending && ending != path && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
+}
+
+/* ---- the module ---- */
+
+/* Whether package.searchpath finds nslua.hdf5. */
+static bool is_there(lua_State *L) {
+  int top = lua_gettop(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, "package");
+  lua_getfield(L, -1, "searchpath");
+  lua_pushliteral(L, "nslua.hdf5");
+  lua_getfield(L, -3, "cpath");
+  lua_call(L, 2, 1);
+  bool found = !lua_isnil(L, -1);
+  lua_settop(L, top);
+  return found;
+}
+
+/* Pushes what require "nslua.hdf5" gives. */
+static void push_module(lua_State *L, const char *who, const char *path) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, "nslua.hdf5") == LUA_TTABLE) return;
+  if (!is_there(L))
+    luaL_error(L,
+               "%s: '%s': .h5 files are read and written by the module nslua.hdf5, which is not here: it is built when the headers "
+               "of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install); .npz holds the same", who,
+               path);
+  lua_getfield(L, -2, "_G");
+  lua_getfield(L, -1, "require");
+  lua_pushliteral(L, "nslua.hdf5");
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) luaL_error(L, "%s: '%s': %s", who, path, luaL_tolstring(L, -1, NULL));
+}
+
+const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path) {
+  int top = lua_gettop(L);
+  nsl_need_stack(L, 8);
+  push_module(L, who, path);
+  lua_getfield(L, -1, "functions");
+  const NsHdf5 *hdf5 = lua_touserdata(L, -1);
+  if (!hdf5) luaL_error(L, "%s: '%s': nslua.hdf5 is another module", who, path);
+  lua_settop(L, top);
+  return hdf5;
+}
+
+/* ---- load ---- */
+
+/* What was read, until it is in Lua; freed with the userdata. */
+typedef struct Loaded {
+  NslHead head;
+  const NsHdf5 *hdf5;
+  NsHdf5Contents contents;
+} Loaded;
+
+static const NslType loaded_type = {.name = "HDF5 contents"};
+
+static int loaded_gc(lua_State *L) {
+  Loaded *self = lua_touserdata(L, 1);
+  if (self->hdf5) self->hdf5->clear(&self->contents);
+  return 0;
+}
+
+static Loaded *push_loaded(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", loaded_gc}, {NULL, NULL}};
+  if (luaL_getmetatable(L, loaded_type.name) == LUA_TNIL) nsl_register_type(L, &loaded_type, meta, NULL);
+  lua_pop(L, 1);
+  return nsl_new(L, &loaded_type, sizeof(Loaded), 0);
+}
+
+static void push_numbers(lua_State *L, const NsHdf5Item *item) {
+  size_t count = (size_t)item->rows * (item->cols < 0 ? 1 : (size_t)item->cols);
+  double *to = item->cols < 0 ? nsl_push_vector(L, item->rows, NULL)->data : nsl_push_matrix(L, item->rows, item->cols, NULL)->data;
+  if (count > 0) memcpy(to, item->data, count * sizeof *to);
+}
+
+/* Pushes { name = number or text }. */
+static void push_attributes(lua_State *L, const NsHdf5Contents *contents) {
+  lua_createtable(L, 0, contents->nattributes);
+  for (int i = 0; i < contents->nattributes; i++) {
+    const NsHdf5Attribute *a = &contents->attributes[i];
+    if (a->text) lua_pushstring(L, a->text);
+    else if (a->whole) lua_pushinteger(L, a->integer);
+    else lua_pushnumber(L, a->number);
+    lua_setfield(L, -2, a->name);
+  }
+}
+
+/* load_h5(path): names, arrays, { attributes, unread }: of what could not be read, the reason by its name. */
+int nsl_load_h5(lua_State *L) {
+  const char *path = nsl_path(L, 1, "load", "file");
+  const NsHdf5 *hdf5 = nsl_hdf5(L, "load", path);
+  Loaded *self = push_loaded(L);
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  self->hdf5 = hdf5;
+  nsl_guard_begin(&guard, L);
+  NsStatus status = ns_h5_load(hdf5, path, &self->contents, &err);
+  nsl_guard_end(&guard, L);
+  if (status != NS_OK) return nsl_raise(L, &err);
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_newtable(L);
+  push_attributes(L, &self->contents);
+  lua_setfield(L, -2, "attributes");
+  lua_newtable(L);
+  int unread = lua_gettop(L), extras = unread - 1, arrays = unread - 2, names = unread - 3;
+  lua_Integer count = 0;
+  for (int i = 0; i < self->contents.count; i++) {
+    const NsHdf5Item *item = &self->contents.items[i];
+    if (item->unread) {
+      lua_pushstring(L, item->unread);
+      lua_setfield(L, unread, item->name);
+      continue;
+    }
+    push_numbers(L, item);
+    lua_rawseti(L, arrays, ++count);
+    lua_pushstring(L, item->name);
+    lua_rawseti(L, names, count);
+  }
+  lua_setfield(L, extras, "unread");
+  hdf5->clear(&self->contents);
+  return 3;
+}
+
+/* ---- save ---- */
+
+/* The attributes in the table at idx (nil: none), in a userdata that is pushed; texts stay anchored in the table. */
+static NsHdf5Attribute *read_attributes(lua_State *L, int idx, int *count) {
+  int most = 0;
+  *count = 0;
+  if (!lua_istable(L, idx)) return NULL;
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) most++;
+  NsHdf5Attribute *list = lua_newuserdatauv(L, (size_t)most * sizeof *list + 1, 0);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    bool text = lua_type(L, -1) == LUA_TSTRING;
+    if (lua_type(L, -2) != LUA_TSTRING || (!text && lua_type(L, -1) != LUA_TNUMBER)) continue;
+    list[(*count)++] = (NsHdf5Attribute){lua_tostring(L, -2), text ? lua_tostring(L, -1) : NULL, lua_isinteger(L, -1),
+                                         text ? 0 : lua_tointeger(L, -1), text ? 0 : lua_tonumber(L, -1)};
+  }
+  return list;
+}
+
+/* save_h5(path, names, arrays [, attributes]) */
+int nsl_save_h5(lua_State *L) {
+  const char *path = nsl_path(L, 1, "save", "file");
+  lua_settop(L, 4);
+  const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
+  int count, nattributes;
+  NsError err = {NS_OK, ""};
+  NsHdf5Attribute *attributes = read_attributes(L, 4, &nattributes);
+  NslNamed *list = nsl_named_arrays(L, &count, "");
+  NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)count * sizeof *arrays + 1, 0);
+  for (int i = 0; i < count; i++) arrays[i] = (NsHdf5Array){list[i].name, list[i].rows, list[i].cols, list[i].data};
+  if (ns_h5_save(hdf5, path, arrays, count, attributes, nattributes, &err) != NS_OK) return nsl_raise(L, &err);
+  return 0;
+}

@@ -1,0 +1,26 @@
+/*
+** files_hdf5.h
+** .h5 files from Lua, by way of the optional module.
+*/
+#ifndef NSL_FILE_FILES_HDF5_H
+#define NSL_FILE_FILES_HDF5_H
+
+#include <lua.h>
+#include <stdbool.h>
+
+#include "io/h5.h"
+
+/* Whether the name of a file ends in .h5 or .hdf5. */
+bool nsl_is_hdf5(const char *path);
+
+/*
+** The functions of the module nslua.hdf5, which is loaded. Raises "WHO: 'PATH': .h5 files are read and written by the module
+** nslua.hdf5, which is not here: ..." with what to do.
+*/
+const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path);
+
+/* load_h5 and save_h5 of file_support. */
+int nsl_load_h5(lua_State *L);
+int nsl_save_h5(lua_State *L);
+
+#endif

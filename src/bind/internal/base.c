@@ -1,0 +1,243 @@
+/*
+** base.c
+** Status codes, error texts, the allocator, arenas and the interrupt flag, called from specs.
+*/
+#include "bind/internal/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/forest.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+
+static int status_count(lua_State *L) {
+  lua_pushinteger(L, NS_STATUS_COUNT);
+  return 1;
+}
+
+static int status_message(lua_State *L) {
+  lua_pushstring(L, ns_status_message((NsStatus)luaL_checkinteger(L, 1)));
+  return 1;
+}
+
+static int status_name(lua_State *L) {
+  lua_pushstring(L, ns_status_name((NsStatus)luaL_checkinteger(L, 1)));
+  return 1;
+}
+
+/* fail(status, text): the status returned, the one stored and the text stored. */
+static int fail(lua_State *L) {
+  NsError err = {0};
+  NsStatus status = (NsStatus)luaL_checkinteger(L, 1);
+  const char *text = luaL_checkstring(L, 2);
+  if (ns_fail(NULL, status, "%s", text) != status) return luaL_error(L, "fail: the status is lost");
+  lua_pushinteger(L, ns_fail(&err, status, "%s", text));
+  lua_pushinteger(L, err.status);
+  lua_pushstring(L, err.text);
+  return 3;
+}
+
+/* allocates(count, size): whether ns_alloc gives a zeroed block of that many bytes. */
+static int allocates(lua_State *L) {
+  size_t count = (size_t)luaL_checkinteger(L, 1), size = (size_t)luaL_checkinteger(L, 2);
+  unsigned char *block = ns_alloc(count, size);
+  bool zero = block != NULL;
+  for (size_t i = 0; block && i < count * size; i++) zero = zero && block[i] == 0;
+  ns_free(block);
+  lua_pushboolean(L, zero);
+  return 1;
+}
+
+/* resizes(from, to): whether the bytes of a block survive ns_resize to another length; nil after it: refused. */
+static int resizes(lua_State *L) {
+  size_t from = (size_t)luaL_checkinteger(L, 1), to = (size_t)luaL_checkinteger(L, 2);
+  unsigned char *block = ns_alloc(from, 1), *moved = NULL;
+  bool same = true;
+  if (!block) return luaL_error(L, "not enough memory");
+  for (size_t i = 0; i < from; i++) block[i] = (unsigned char)(i * 7 + 1);
+  moved = ns_resize(block, to, 1);
+  unsigned char *now = moved ? moved : block;
+  for (size_t i = 0; i < (moved && to < from ? to : from); i++) same = same && now[i] == (unsigned char)(i * 7 + 1);
+  ns_free(now);
+  lua_pushboolean(L, same);
+  if (!moved) lua_pushnil(L);
+  return moved ? 1 : 2;
+}
+
+/* Counts down to the allocation that fails; every one after it fails too when `on`. */
+typedef struct Failing {
+  lua_Integer left;
+  bool on;
+} Failing;
+
+static void *failing_allocator(void *context, void *block, size_t size) {
+  Failing *failing = context;
+  if (size == 0) return free(block), NULL;
+  if (failing->left > 0) failing->left--;
+  else if (failing->left == 0) {
+    if (!failing->on) failing->left = -1;
+    return NULL;
+  }
+  return realloc(block, size);
+}
+
+/*
+** failing(n, on, f, ...): pcall(f, ...) while the engine's allocation number n (from 0) fails, and those after it
+** when `on`. Before the results: whether it came to that.
+*/
+static int failing(lua_State *L) {
+  Failing context = {luaL_checkinteger(L, 1), lua_toboolean(L, 2)};
+  luaL_argcheck(L, context.left >= 0, 1, "0 or more");
+  luaL_checkany(L, 3);
+  lua_remove(L, 1);
+  lua_remove(L, 1);
+  ns_set_allocator(failing_allocator, &context);
+  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  ns_set_allocator(NULL, NULL);
+  lua_pushboolean(L, status == LUA_OK);
+  lua_insert(L, 1);
+  lua_pushboolean(L, context.left < 0 || (context.left == 0 && context.on));
+  lua_insert(L, 1);
+  return lua_gettop(L);
+}
+
+/* ---- arenas ---- */
+
+enum { MAX_BLOCKS = 256 };
+
+typedef struct Arena {
+  NslHead head;
+  NsArena arena;
+  int count;
+  struct {
+    unsigned char *at;
+    size_t bytes;
+  } blocks[MAX_BLOCKS];
+} Arena;
+
+static const NslType arena_type = {.name = "internal.arena"};
+
+static int new_arena(lua_State *L) {
+  nsl_new(L, &arena_type, sizeof(Arena), 0);
+  return 1;
+}
+
+/* The address of a block (nil: none) and whether it is zeroed; the arena's user fills it with the block's number. */
+static int note_block(lua_State *L, Arena *a, unsigned char *block, size_t bytes) {
+  bool zero = true;
+  if (!block) return lua_pushnil(L), 1;
+  if (a->count == MAX_BLOCKS) return luaL_error(L, "too many blocks");
+  for (size_t i = 0; i < bytes; i++) zero = zero && block[i] == 0;
+  a->blocks[a->count].at = block;
+  a->blocks[a->count++].bytes = bytes;
+  memset(block, a->count & 0xff, bytes);
+  lua_pushinteger(L, (lua_Integer)(uintptr_t)block);
+  lua_pushboolean(L, zero);
+  return 2;
+}
+
+static int arena_take(lua_State *L) {
+  Arena *a = nsl_check(L, 1, &arena_type);
+  size_t count = (size_t)luaL_checkinteger(L, 2), size = (size_t)luaL_checkinteger(L, 3);
+  return note_block(L, a, ns_arena_take(&a->arena, count, size), count * size);
+}
+
+static int arena_doubles(lua_State *L) {
+  Arena *a = nsl_check(L, 1, &arena_type);
+  ptrdiff_t n = luaL_checkinteger(L, 2);
+  return note_block(L, a, (unsigned char *)ns_arena_doubles(&a->arena, n), (size_t)n * sizeof(double));
+}
+
+static int arena_matrix(lua_State *L) {
+  Arena *a = nsl_check(L, 1, &arena_type);
+  ptrdiff_t rows = luaL_checkinteger(L, 2), cols = luaL_checkinteger(L, 3);
+  unsigned char *block = (unsigned char *)ns_arena_matrix(&a->arena, rows, cols);
+  return note_block(L, a, block, block ? (size_t)(rows * cols) * sizeof(double) : 0);
+}
+
+static int arena_ints(lua_State *L) {
+  Arena *a = nsl_check(L, 1, &arena_type);
+  ptrdiff_t n = luaL_checkinteger(L, 2);
+  return note_block(L, a, (unsigned char *)ns_arena_ints(&a->arena, n), (size_t)n * sizeof(int));
+}
+
+/* Whether every block still holds its own number: none moved, no two overlap. */
+static int arena_intact(lua_State *L) {
+  Arena *a = nsl_check(L, 1, &arena_type);
+  bool intact = true;
+  for (int k = 0; k < a->count; k++)
+    for (size_t i = 0; i < a->blocks[k].bytes; i++) intact = intact && a->blocks[k].at[i] == ((k + 1) & 0xff);
+  lua_pushboolean(L, intact);
+  return 1;
+}
+
+static int arena_failed(lua_State *L) {
+  Arena *a = nsl_check(L, 1, &arena_type);
+  lua_pushboolean(L, a->arena.failed);
+  return 1;
+}
+
+static int arena_release(lua_State *L) {
+  Arena *a = lua_touserdata(L, 1);
+  ns_arena_release(&a->arena);
+  a->count = 0;
+  return 0;
+}
+
+/* ---- the flag ---- */
+
+static int interrupt_raise(lua_State *L) {
+  (void)L;
+  ns_interrupt_watch();
+  ns_interrupt_raise();
+  return 0;
+}
+
+static int interrupt_clear(lua_State *L) {
+  (void)L;
+  ns_interrupt_clear();
+  ns_interrupt_unwatch();
+  return 0;
+}
+
+static int interrupted(lua_State *L) {
+  lua_pushboolean(L, ns_interrupted());
+  return 1;
+}
+
+/* forest(n, {{i, j}, ...}): how many sets the n things (from 1) fall into when the pairs are joined, the set of each, the joins. */
+static int forest(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1), joins = 0;
+  int *parent = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *parent, 0);
+  for (int i = 0; i < n; i++) parent[i] = i;
+  for (lua_Integer k = 1; lua_rawgeti(L, 2, k) != LUA_TNIL; k++, lua_pop(L, 3)) {
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    joins += ns_forest_join(parent, (int)lua_tointeger(L, -2) - 1, (int)lua_tointeger(L, -1) - 1);
+  }
+  lua_pushinteger(L, ns_forest_number(parent, n, parent));
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, parent[i] + 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_pushinteger(L, joins);
+  return 3;
+}
+
+void nsl_internal_base(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", arena_release}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"take", arena_take},     {"doubles", arena_doubles}, {"matrix", arena_matrix},
+                                     {"ints", arena_ints},     {"intact", arena_intact},   {"failed", arena_failed},
+                                     {"release", arena_release}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"status_count", status_count}, {"status_message", status_message}, {"status_name", status_name},
+      {"fail", fail},                 {"allocates", allocates},           {"resizes", resizes},
+      {"failing", failing},           {"arena", new_arena},               {"interrupt_raise", interrupt_raise},
+      {"interrupt_clear", interrupt_clear}, {"interrupted", interrupted},
+      {"forest", forest}, {NULL, NULL}};
+  nsl_register_type(L, &arena_type, meta, methods);
+  luaL_setfuncs(L, functions, 0);
+}

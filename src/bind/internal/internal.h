@@ -1,0 +1,85 @@
+/*
+** internal.h
+** nslua.internal: engine functions bound for specs alone. Neither this file nor the internal_*.c are part of an
+** installed build.
+*/
+#ifndef NSL_INTERNAL_INTERNAL_H
+#define NSL_INTERNAL_INTERNAL_H
+
+#include "bind/lua/object.h"
+
+/* Each adds its functions to the table on top of the stack. */
+
+/*
+** status_count(), status_message(i), status_name(i), fail(status, text), allocates(count, size), resizes(from, to),
+** failing(n, on, f, ...) (a call while an allocation fails), arena(), interrupt_raise(), interrupt_clear(),
+** interrupted().
+*/
+void nsl_internal_base(lua_State *L);
+
+/*
+** box{M=, q=, lower=, upper=, guess=, method=, tolerance=, max_iterations=, repeats=} takes plain tables (M a list of
+** rows; lower 0 and upper inf when absent) and returns a table with z, w, status, message, iterations, residual,
+** relative, backward, solver, warm, solutions, allocations (made while solving) and seconds (of one of `repeats`
+** solves).
+*/
+void nsl_internal_box(lua_State *L);
+
+/*
+** Parts of solvers, each from one table of named arguments to one of results: scale, active, mcp_jacobian, box_map,
+** block, minor_sign; and fischer(a, b), fischer_box(z, f, lower, upper).
+*/
+void nsl_internal_solvers(lua_State *L);
+
+/*
+** mixed(problems): solves a list of problems of rows and contacts with one solver, each {W=, q=, groups=, guess=,
+** sparse=, tolerance=, max_iterations=, repeats=}, to a list of {z, w, status, solver, iterations, warm, residual,
+** relative, backward, seconds, allocations}. mixed_part(problem, method): "measure" (of guess), "newton", "plane",
+** "embed" or "sweeps" alone, with the measure of the end, exact (embed) and rho.
+*/
+void nsl_internal_mixed(lua_State *L);
+
+/*
+** csv_write(path, names, columns), npy_write(path, rows[, order]), number_format(x), library_symbol(path, symbol[,
+** x]), file_open(path), number_parse(text), file_load(path).
+*/
+void nsl_internal_io(lua_State *L);
+
+/* owner() (a closable object with views on it), to_vector, to_matrix, describe, integer, finite. */
+void nsl_internal_views(lua_State *L);
+
+/* jacobians(f, self, t, plain, ...) and along(f, plain, t, tdot, x, w, first_only): as C asks for them. */
+void nsl_internal_ad(lua_State *L);
+
+/*
+** relation_bias(relation, t, q, qdot [, lambda]) and relation_rate(...): ns_relation_add_bias and ns_relation_add_rate of
+** a linked relation. triplets(n, pieces): a matrix out of coefficients, as ns_triplets_form makes it.
+*/
+void nsl_internal_model(lua_State *L);
+
+/* probe(size, rate, ...) and spread([size,] rate): an object with a field of every type. */
+void nsl_internal_fields(lua_State *L);
+
+/* law_classes(): the tables of all laws; law_table(law [, theta]): what a law's class answers; law_clone(law). */
+void nsl_internal_laws(lua_State *L);
+
+/*
+** tape(inputs, entries, outputs, x, direction, from, count), tape_source(inputs, entries, outputs),
+** tape_native(inputs, entries, outputs, xs, program), tape_operations(),
+** compiler_build(source, program [, function, inputs, count]).
+*/
+void nsl_internal_tape(lua_State *L);
+
+/* zlu(n, A, b): a complex system solved. */
+void nsl_internal_linalg(lua_State *L);
+
+/*
+** bernstein.of_dense(start, rows), .nodes(), .interpolate(values) (and its error), .at(b, x) (and the slope), .split(b),
+** .divide(b), .changes(b), .first(b): the functions of ode/bernstein.h on lists.
+*/
+void nsl_internal_ode(lua_State *L);
+
+/* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
+void nsl_open_internal(lua_State *L);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+** io.c
+** CSV, .npy, atomic files and shared libraries, called from specs.
+*/
+#include "bind/internal/internal.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/csv.h"
+#include "io/file.h"
+#include "io/library.h"
+#include "io/npy.h"
+#include "io/number.h"
+
+static const NslType file_type = {.name = "internal.file"};
+
+typedef struct File {
+  NslHead head;
+  NsFile *file;
+} File;
+
+/* An array of doubles from the sequence at the top of the stack, which is replaced by the memory that holds it. */
+static double *take_doubles(lua_State *L, lua_Integer n) {
+  double *values = lua_newuserdatauv(L, (size_t)n * sizeof *values + 1, 0);
+  for (lua_Integer i = 0; i < n; i++) {
+    lua_rawgeti(L, -2, i + 1);
+    values[i] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_remove(L, -2);
+  return values;
+}
+
+static int csv_write(lua_State *L) {
+  NsError err = {0};
+  const char *path = luaL_checkstring(L, 1);
+  int ncols = (int)luaL_len(L, 2);
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names + 1, 0);
+  const double **columns = lua_newuserdatauv(L, (size_t)ncols * sizeof *columns + 1, 0);
+  lua_Integer nrows = 0;
+  luaL_checkstack(L, 2 * ncols + 4, NULL);
+  for (int j = 0; j < ncols; j++) {
+    lua_rawgeti(L, 2, j + 1);
+    names[j] = luaL_checkstring(L, -1);
+    lua_rawgeti(L, 3, j + 1);
+    lua_Integer n = luaL_len(L, -1);
+    if (j > 0 && n != nrows) return luaL_error(L, "columns of different lengths");
+    nrows = n;
+    columns[j] = take_doubles(L, n);
+  }
+  if (ns_csv_write(path, ncols, names, nrows, columns, NULL, &err) != NS_OK) return nsl_raise(L, &err);
+  return 0;
+}
+
+/* npy_write(path, rows, order): rows is a table of rows ("C", the default), of columns ("Fortran"), or of numbers. */
+static int npy_write(lua_State *L) {
+  NsError err = {0};
+  const char *path = luaL_checkstring(L, 1);
+  NsNpyOrder order = strcmp(luaL_optstring(L, 3, "C"), "Fortran") == 0 ? NS_NPY_FORTRAN : NS_NPY_C;
+  lua_Integer outer = luaL_len(L, 2), inner = -1;
+  lua_settop(L, 2);
+  lua_rawgeti(L, 2, 1);
+  if (lua_istable(L, -1)) inner = luaL_len(L, -1);
+  double *data = lua_newuserdatauv(L, (size_t)(outer * (inner < 0 ? 1 : inner)) * sizeof *data + 1, 0);
+  lua_pushvalue(L, 2);
+  if (inner < 0) data = take_doubles(L, outer);
+  for (lua_Integer i = 0; inner >= 0 && i < outer; i++) {
+    lua_rawgeti(L, 2, i + 1);
+    memcpy(data + i * inner, take_doubles(L, inner), (size_t)inner * sizeof *data);
+    lua_pop(L, 1);
+  }
+  lua_Integer rows = inner >= 0 && order == NS_NPY_FORTRAN ? inner : outer;
+  lua_Integer cols = inner >= 0 && order == NS_NPY_FORTRAN ? outer : inner;
+  if (ns_npy_write(path, order, rows, cols, data, inner, &err) != NS_OK) return nsl_raise(L, &err);
+  return 0;
+}
+
+static int number_format(lua_State *L) {
+  char text[NS_NUMBER_TEXT];
+  lua_pushlstring(L, text, ns_number_format(text, luaL_checknumber(L, 1)));
+  return 1;
+}
+
+/* number_parse(text): the number, or nil. */
+static int number_parse(lua_State *L) {
+  size_t length;
+  double x;
+  const char *text = luaL_checklstring(L, 1, &length);
+  if (ns_number_parse(text, length, &x)) lua_pushnumber(L, x);
+  else lua_pushnil(L);
+  return 1;
+}
+
+/* file_load(path): its contents. */
+static int file_load(lua_State *L) {
+  NsError err = {0};
+  char *bytes;
+  size_t size;
+  if (ns_file_load(luaL_checkstring(L, 1), &bytes, &size, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_pushlstring(L, bytes, size);
+  ns_free(bytes);
+  return 1;
+}
+
+/* library_symbol(path, symbol[, x]): true; with x the value of symbol called as double f(double). */
+static int library_symbol(lua_State *L) {
+  NsError err = {0};
+  NsLibrary *library;
+  NsSymbol symbol;
+  const char *path = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
+  double x = luaL_optnumber(L, 3, 0);
+  if (ns_library_open(&library, path, &err) != NS_OK) return nsl_raise(L, &err);
+  NsStatus status = ns_library_symbol(library, name, &symbol, &err);
+  if (status == NS_OK && !lua_isnone(L, 3)) x = ((double (*)(double))symbol)(x);
+  ns_library_close(library);
+  if (status != NS_OK) return nsl_raise(L, &err);
+  if (lua_isnone(L, 3)) return lua_pushboolean(L, 1), 1;
+  return lua_pushnumber(L, x), 1;
+}
+
+static int file_open(lua_State *L) {
+  NsError err = {0};
+  const char *path = luaL_checkstring(L, 1);
+  File *f = nsl_new(L, &file_type, sizeof *f, 0);
+  if (ns_file_open(&f->file, path, &err) != NS_OK) return nsl_raise(L, &err);
+  return 1;
+}
+
+static File *check_file(lua_State *L) {
+  File *f = nsl_check(L, 1, &file_type);
+  if (!f->file) luaL_error(L, "file is closed");
+  return f;
+}
+
+static int file_write(lua_State *L) {
+  File *f = check_file(L);
+  size_t size;
+  const char *bytes = luaL_checklstring(L, 2, &size);
+  ns_file_write(f->file, bytes, size);
+  return 0;
+}
+
+static int file_print(lua_State *L) {
+  File *f = check_file(L);
+  ns_file_print(f->file, "%s", luaL_checkstring(L, 2));
+  return 0;
+}
+
+static int file_commit(lua_State *L) {
+  NsError err = {0};
+  File *f = check_file(L);
+  NsFile *file = f->file;
+  f->file = NULL;
+  if (ns_file_commit(file, &err) != NS_OK) return nsl_raise(L, &err);
+  return 0;
+}
+
+static int file_abort(lua_State *L) {
+  File *f = nsl_test(L, 1, &file_type);
+  if (!f) return 0;
+  ns_file_abort(f->file);
+  f->file = NULL;
+  return 0;
+}
+
+void nsl_internal_io(lua_State *L) {
+  static const luaL_Reg functions[] = {{"csv_write", csv_write},           {"npy_write", npy_write},
+                                       {"number_format", number_format},   {"library_symbol", library_symbol},
+                                       {"file_open", file_open},           {"number_parse", number_parse},
+                                       {"file_load", file_load},           {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", file_abort}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"write", file_write}, {"print", file_print}, {"commit", file_commit}, {"abort", file_abort}, {NULL, NULL}};
+  nsl_register_type(L, &file_type, meta, methods);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,88 @@
+/*
+** laws.c
+** For the specs alone: the tables of the laws as they are.
+*/
+#include "bind/internal/internal.h"
+#include "bind/model/model.h"
+
+static void push_bits(lua_State *L, unsigned bits, const char *const *names) {
+  lua_newtable(L);
+  for (int i = 0; names[i]; i++)
+    if (bits & 1u << i) lua_pushboolean(L, true), lua_setfield(L, -2, names[i]);
+  lua_pushinteger(L, (lua_Integer)bits);
+  lua_setfield(L, -2, "bits");
+}
+
+static void push_fields(lua_State *L, const NsField *table) {
+  static const char *const types[] = {"number", "count", "flag", "vector", "matrix"};
+  static const char *const flags[] = {"live", "setter", "state", "constant", "shown", "alias", "hidden", "infinite", NULL};
+  lua_newtable(L);
+  for (int i = 0; table[i].name; i++) {
+    push_bits(L, table[i].flags, flags);
+    lua_pushstring(L, table[i].name), lua_setfield(L, -2, "name");
+    lua_pushstring(L, types[table[i].type]), lua_setfield(L, -2, "type");
+    lua_pushinteger(L, (lua_Integer)table[i].offset), lua_setfield(L, -2, "offset");
+    lua_pushnumber(L, table[i].least), lua_setfield(L, -2, "least");
+    lua_pushnumber(L, table[i].most), lua_setfield(L, -2, "most");
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* law_classes(): a list of {name, bytes, arguments, fields, goes_with, unilateral, joint}. */
+static int law_classes(lua_State *L) {
+  static const char *const sorts[] = {"first_order", "velocities", "positions", NULL};
+  lua_newtable(L);
+  for (int i = 0; i < NS_LAW_CLASSES; i++) {
+    const NsLawClass *class = ns_law_classes[i];
+    lua_newtable(L);
+    lua_pushstring(L, class->name), lua_setfield(L, -2, "name");
+    lua_pushinteger(L, (lua_Integer)class->bytes), lua_setfield(L, -2, "bytes");
+    lua_pushboolean(L, class->unilateral), lua_setfield(L, -2, "unilateral");
+    lua_pushboolean(L, class->joint), lua_setfield(L, -2, "joint");
+    push_bits(L, class->goes_with, sorts), lua_setfield(L, -2, "goes_with");
+    push_fields(L, class->fields), lua_setfield(L, -2, "fields");
+    lua_newtable(L);
+    for (int k = 0; class->arguments[k]; k++) lua_pushstring(L, class->arguments[k]), lua_rawseti(L, -2, k + 1);
+    lua_setfield(L, -2, "arguments");
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/* law_table(law [, theta]): what a law's class answers: {needs, constrained, groups = {{dim, lower, upper, mu}}, restitution = {}}. */
+static int law_table(lua_State *L) {
+  static const char *const needs[] = {"equation", "unilateral", "impact", "box", "sorts", "polyhedron", "cone_2d", "cone_3d", NULL};
+  const NsLaw *law = nsl_check_law(L, 1)->law;
+  double theta = luaL_optnumber(L, 2, 1);
+  lua_newtable(L);
+  push_bits(L, ns_law_needs(law), needs), lua_setfield(L, -2, "needs");
+  lua_pushinteger(L, ns_law_constrained(law)), lua_setfield(L, -2, "constrained");
+  lua_newtable(L);
+  for (int i = 0; i < law->size; i++) lua_pushnumber(L, ns_law_restitution(law, i, theta)), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, "restitution");
+  lua_newtable(L);
+  for (int row = 0, g = 1; row < law->size; g++) {
+    NsLawGroup group = ns_law_group(law, row, false);
+    lua_newtable(L);
+    lua_pushinteger(L, group.dim), lua_setfield(L, -2, "dim");
+    lua_pushnumber(L, group.lower), lua_setfield(L, -2, "lower");
+    lua_pushnumber(L, group.upper), lua_setfield(L, -2, "upper");
+    lua_pushnumber(L, group.mu), lua_setfield(L, -2, "mu");
+    lua_rawseti(L, -2, g);
+    row += group.dim;
+  }
+  lua_setfield(L, -2, "groups");
+  return 1;
+}
+
+/* law_clone(law) */
+static int law_clone(lua_State *L) {
+  nsl_clone_law(L, 1);
+  return 1;
+}
+
+void nsl_internal_laws(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"law_classes", law_classes}, {"law_table", law_table}, {"law_clone", law_clone}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,160 @@
+/*
+** model.c
+** For the specs alone: the derivatives of a relation's output along a motion, and its second ones; a step's matrix out of
+** coefficients.
+*/
+#include "bind/internal/internal.h"
+
+#include "bind/array/linalg.h"
+#include "bind/array/matrix.h"
+#include "bind/model/model.h"
+#include "integrators/triplets.h"
+#include "model/components.h"
+
+typedef NsStatus (*Derivative)(const NsRelation *, const NsRelationPoint *, const double *, double *, double *,
+                               NsError *);
+
+static NsStatus rate(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
+                     NsError *err) {
+  (void)qdot;
+  return ns_relation_add_rate(rel, at, room, out, err);
+}
+
+/* (relation, t, q, qdot [, lambda]): the vector, added to zeros; the relation is linked. */
+static int evaluate(lua_State *L, Derivative f) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  const NsRelation *rel = self->relation;
+  NsError err = {0};
+  luaL_argcheck(L, rel->m >= 0, 1, "not linked");
+  lua_settop(L, 5);
+  if (lua_isnil(L, 5)) nsl_push_vector(L, rel->m, "lambda"), lua_replace(L, 5);
+  const double *q = nsl_to_vector(L, 3, rel->nx, "bias", "q")->data;
+  const double *qdot = nsl_to_vector(L, 4, rel->nx, "bias", "qdot")->data;
+  const double *lambda = nsl_to_vector(L, 5, rel->m, "bias", "lambda")->data;
+  size_t size = ns_relation_bias_room(rel) + NS_DIFFERENCE_ROOM * (size_t)rel->m;
+  double *room = nsl_push_vector(L, (int)size, NULL)->data;
+  NslVector *out = nsl_push_vector(L, rel->m, NULL);
+  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NsStatus status = f(rel, &at, qdot, room, out->data, &err);
+  nsl_leave(self->callee.host, edge);
+  return status == NS_OK ? 1 : nsl_raise_step(L, &err);
+}
+
+static int relation_bias(lua_State *L) {
+  return evaluate(L, ns_relation_add_bias);
+}
+
+static int relation_rate(lua_State *L) {
+  return evaluate(L, rate);
+}
+
+/* (relation, t, q): the vectors of second derivatives (m x nx x nx) and of the drift's (m x nx); or nil. */
+static int relation_second(lua_State *L) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  const NsRelation *rel = self->relation;
+  luaL_argcheck(L, rel->m >= 0, 1, "not linked");
+  const double *q = nsl_to_vector(L, 3, rel->nx, "second", "q")->data;
+  const double *lambda = nsl_push_vector(L, rel->m, NULL)->data;
+  double *room = nsl_push_vector(L, rel->nx + 3 * rel->m, NULL)->data;
+  NslVector *second = nsl_push_vector(L, rel->m * rel->nx * rel->nx, NULL);
+  NslVector *drift = nsl_push_vector(L, rel->m * rel->nx, NULL);
+  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  bool good = ns_relation_second(rel, &at, room, second->data, drift->data);
+  nsl_leave(self->callee.host, edge);
+  return good ? 2 : (lua_pushnil(L), 1);
+}
+
+/* One of the pieces of triplets(), and where its numbers lie. */
+typedef struct Piece {
+  NsCoef coef;
+  NsRectangle part;
+  double factor;
+  int row, col;
+  bool transposed;
+} Piece;
+
+typedef struct Pieces {
+  const Piece *of;
+  int count;
+} Pieces;
+
+static void put_pieces(const void *context, NsTriplets *t) {
+  const Pieces *all = context;
+  for (int i = 0; i < all->count; i++) {
+    const Piece *p = &all->of[i];
+    ns_triplets_put_coef(t, &p->coef, p->factor, p->part, p->row, p->col, p->transposed);
+  }
+}
+
+static double field(lua_State *L, const char *name) {
+  lua_getfield(L, -1, name);
+  double x = luaL_optnumber(L, -1, 0);
+  lua_pop(L, 1);
+  return x;
+}
+
+/* Reads the piece on top of the stack: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
+static void read_piece(lua_State *L, Piece *p) {
+  *p = (Piece){.factor = field(L, "factor"), .row = (int)field(L, "row"), .col = (int)field(L, "col")};
+  lua_getfield(L, -1, "transposed");
+  p->transposed = lua_toboolean(L, -1);
+  lua_getfield(L, -2, "part");
+  p->part = (NsRectangle){(int)field(L, "row"), (int)field(L, "rows"), (int)field(L, "col"), (int)field(L, "cols")};
+  lua_getfield(L, -3, "coef");
+  p->coef.sparse = lua_isnil(L, -1) ? NULL : nsl_test_sparse(L, -1);
+  if (!p->coef.sparse && !lua_isnil(L, -1)) {
+    NslMatrix *m = nsl_to_matrix(L, lua_gettop(L), -1, -1, "triplets", "coef");
+    p->coef.value = m->data;
+    p->coef.rows = m->rows;
+    p->coef.cols = m->cols;
+  }
+  lua_pop(L, 3);
+}
+
+/* triplets(n, pieces): the sparse n x n matrix of all of them, and how many triplets there were. */
+static int triplets(lua_State *L) {
+  int n = (int)luaL_checkinteger(L, 1), count = (int)luaL_len(L, 2);
+  Piece *of = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *of, 0);
+  for (int i = 0; i < count; i++) {
+    lua_rawgeti(L, 2, i + 1);
+    read_piece(L, &of[i]);
+    lua_pop(L, 1);
+  }
+  Pieces all = {of, count};
+  NsTriplets counted = {0};
+  NsSparse *matrix = NULL;
+  put_pieces(&all, &counted);
+  if (ns_triplets_form(&matrix, n, put_pieces, &all) != NS_OK) return luaL_error(L, "not enough memory");
+  nsl_push_sparse(L, matrix);
+  ns_sparse_free(matrix);
+  lua_pushinteger(L, (lua_Integer)counted.count);
+  return 2;
+}
+
+/* graph_components(nsds): how many there are, and the list of the component (from 1) of each system. */
+static int graph_components(lua_State *L) {
+  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  int *of = lua_newuserdatauv(L, ((size_t)nsds->nds + 1) * sizeof *of, 0);
+  lua_pushinteger(L, ns_nsds_components(nsds, of));
+  lua_newtable(L);
+  for (int d = 0; d < nsds->nds; d++) {
+    lua_pushinteger(L, of[d] + 1);
+    lua_rawseti(L, -2, d + 1);
+  }
+  return 2;
+}
+
+void nsl_internal_model(lua_State *L) {
+  lua_pushcfunction(L, graph_components);
+  lua_setfield(L, -2, "graph_components");
+  lua_pushcfunction(L, relation_bias);
+  lua_setfield(L, -2, "relation_bias");
+  lua_pushcfunction(L, relation_rate);
+  lua_setfield(L, -2, "relation_rate");
+  lua_pushcfunction(L, relation_second);
+  lua_setfield(L, -2, "relation_second");
+  lua_pushcfunction(L, triplets);
+  lua_setfield(L, -2, "triplets");
+}

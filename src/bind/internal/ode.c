@@ -1,0 +1,100 @@
+/*
+** ode.c
+** Polynomials in Bernstein's form, called from specs.
+*/
+#include "bind/internal/internal.h"
+
+#include "ode/bernstein.h"
+
+/* Reads the list at idx, of at most NS_BERNSTEIN_SIZE numbers; their count. */
+static int read_coefficients(lua_State *L, int idx, double *out) {
+  int count = (int)luaL_len(L, idx);
+  luaL_argcheck(L, count >= 1 && count <= NS_BERNSTEIN_SIZE, idx, "1 to 9 numbers");
+  for (int k = 0; k < count; k++) {
+    lua_rawgeti(L, idx, k + 1);
+    out[k] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+  return count;
+}
+
+static void push_coefficients(lua_State *L, int count, const double *b) {
+  lua_createtable(L, count, 0);
+  for (int k = 0; k < count; k++) {
+    lua_pushnumber(L, b[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
+static int of_dense(lua_State *L) {
+  double F[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
+  int rows = read_coefficients(L, 2, F);
+  luaL_argcheck(L, rows <= NS_BERNSTEIN_DEGREE, 2, "1 to 8 numbers");
+  ns_bernstein_of_dense(luaL_checknumber(L, 1), rows, F, b);
+  push_coefficients(L, rows + 1, b);
+  return 1;
+}
+
+static int nodes(lua_State *L) {
+  double x[NS_BERNSTEIN_SIZE];
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) x[k] = ns_bernstein_node(k);
+  push_coefficients(L, NS_BERNSTEIN_SIZE, x);
+  return 1;
+}
+
+static int interpolate(lua_State *L) {
+  double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
+  luaL_argcheck(L, read_coefficients(L, 1, v) == NS_BERNSTEIN_SIZE, 1, "9 numbers");
+  double off = ns_bernstein_interpolate(v, b);
+  push_coefficients(L, NS_BERNSTEIN_SIZE, b);
+  lua_pushnumber(L, off);
+  return 2;
+}
+
+static int at(lua_State *L) {
+  double b[NS_BERNSTEIN_SIZE], x = luaL_checknumber(L, 2);
+  int n = read_coefficients(L, 1, b) - 1;
+  lua_pushnumber(L, ns_bernstein_at(n, b, x));
+  lua_pushnumber(L, ns_bernstein_slope(n, b, x));
+  return 2;
+}
+
+static int split(lua_State *L) {
+  double b[NS_BERNSTEIN_SIZE], right[NS_BERNSTEIN_SIZE];
+  int count = read_coefficients(L, 1, b);
+  ns_bernstein_split(count - 1, b, right);
+  push_coefficients(L, count, b);
+  push_coefficients(L, count, right);
+  return 2;
+}
+
+static int divide(lua_State *L) {
+  double b[NS_BERNSTEIN_SIZE];
+  int n = read_coefficients(L, 1, b) - 1;
+  ns_bernstein_divide(n, b);
+  push_coefficients(L, n, b);
+  return 1;
+}
+
+static int changes(lua_State *L) {
+  double b[NS_BERNSTEIN_SIZE];
+  int n = read_coefficients(L, 1, b) - 1;
+  lua_pushinteger(L, ns_bernstein_changes(n, b));
+  return 1;
+}
+
+static int first(lua_State *L) {
+  double b[NS_BERNSTEIN_SIZE], x;
+  int n = read_coefficients(L, 1, b) - 1;
+  if (!ns_bernstein_first(n, b, &x)) return 0;
+  lua_pushnumber(L, x);
+  return 1;
+}
+
+void nsl_internal_ode(lua_State *L) {
+  static const luaL_Reg functions[] = {{"of_dense", of_dense}, {"nodes", nodes},     {"interpolate", interpolate},
+                                       {"at", at},             {"split", split},     {"divide", divide},
+                                       {"changes", changes},   {"first", first},     {NULL, NULL}};
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "bernstein");
+}

@@ -1,0 +1,452 @@
+/*
+** solvers.c
+** Parts of solvers that have contracts of their own, and matrices of blocks, called from specs.
+*/
+#include "bind/internal/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
+#include "linalg/block.h"
+#include "solvers/box/active.h"
+#include "solvers/balance.h"
+#include "solvers/study/bounded.h"
+#include "solvers/components.h"
+#include "solvers/map.h"
+#include "solvers/mcp/mcp_jacobian.h"
+#include "solvers/mcp/mcp_map.h"
+#include "solvers/scale.h"
+#include "solvers/box/sparse_path.h"
+
+/* Owns what one call allocates, so that any error frees it. */
+typedef struct Call {
+  NslHead head;
+  NsArena arena;
+  NsActive *active;
+  NsBlock *block;
+  NsSparse *sparse, *other;
+  NsSparseMap *map;
+  NsMcpJacobian jacobian;
+  NsSparsePath *path;
+  NsLu *lu;
+} Call;
+
+static const NslType call_type = {.name = "nslua.internal.solvers"};
+
+static int call_gc(lua_State *L) {
+  Call *c = lua_touserdata(L, 1);
+  ns_active_free(c->active);
+  ns_block_free(c->block);
+  ns_sparse_map_free(c->map);
+  ns_mcp_jacobian_release(&c->jacobian);
+  ns_sparse_path_free(c->path);
+  c->path = NULL;
+  ns_sparse_free(c->sparse);
+  ns_sparse_free(c->other);
+  ns_lu_free(c->lu);
+  ns_arena_release(&c->arena);
+  c->active = NULL, c->block = NULL, c->map = NULL, c->sparse = c->other = NULL, c->lu = NULL;
+  return 0;
+}
+
+static Call *new_call(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  luaL_checkstack(L, 60, NULL);
+  return nsl_new(L, &call_type, sizeof(Call), 0);
+}
+
+static void check(lua_State *L, NsStatus status) {
+  if (status) luaL_error(L, "%s", ns_status_name(status));
+}
+
+/* Fields of the table at 1; the copies stay on the stack. */
+static double *vector_field(lua_State *L, const char *name, int n, double missing) {
+  NslVector *to = nsl_push_vector(L, n, NULL);
+  if (lua_getfield(L, 1, name) == LUA_TNIL)
+    for (int i = 0; i < n; i++) to->data[i] = missing;
+  else nsl_vector_read(nsl_to_vector(L, -1, n, "internal", name), to->data);
+  return to->data;
+}
+
+static NslMatrix *matrix_field(lua_State *L, const char *name) {
+  lua_getfield(L, 1, name);
+  return nsl_push_matrix_copy(L, nsl_to_matrix(L, -1, -1, -1, "internal", name));
+}
+
+static int *int_field(lua_State *L, Call *c, const char *name, int n) {
+  int *to = ns_arena_ints(&c->arena, n);
+  if (!to) luaL_error(L, "not enough memory");
+  lua_getfield(L, 1, name);
+  for (int i = 0; i < n; i++) {
+    lua_geti(L, -1, i + 1);
+    to[i] = (int)luaL_checkinteger(L, -1);
+    lua_pop(L, 1);
+  }
+  return to;
+}
+
+static bool flag(lua_State *L, const char *name) {
+  lua_getfield(L, 1, name);
+  return lua_toboolean(L, -1);
+}
+
+static double number_field(lua_State *L, const char *name, double missing) {
+  lua_getfield(L, 1, name);
+  return luaL_optnumber(L, -1, missing);
+}
+
+static double *room(lua_State *L, int n) {
+  return nsl_push_vector(L, n, NULL)->data;
+}
+
+/* Fields of the table on top. */
+static void set_vector(lua_State *L, const char *name, int n, const double *x) {
+  nsl_vector_write(nsl_push_vector(L, n, NULL), x);
+  lua_setfield(L, -2, name);
+}
+
+static void set_matrix(lua_State *L, const char *name, int rows, int cols, const double *x) {
+  nsl_matrix_write(nsl_push_matrix(L, rows, cols, NULL), x);
+  lua_setfield(L, -2, name);
+}
+
+static void set_ints(lua_State *L, const char *name, int n, const int *x) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, x[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, name);
+}
+
+static void set_boolean(lua_State *L, const char *name, bool x) {
+  lua_pushboolean(L, x);
+  lua_setfield(L, -2, name);
+}
+
+static void set_status(lua_State *L, NsStatus status) {
+  lua_pushstring(L, ns_status_name(status));
+  lua_setfield(L, -2, "status");
+}
+
+static NsBoxProblem box_fields(lua_State *L) {
+  NslMatrix *M = matrix_field(L, "M");
+  int n = M->rows;
+  if (M->cols != n) luaL_error(L, "M is not square");
+  double *q = vector_field(L, "q", n, 0), *lower = vector_field(L, "lower", n, 0);
+  return (NsBoxProblem){n, M->data, n > 0 ? n : 1, q, lower, vector_field(L, "upper", n, INFINITY), 0};
+}
+
+static int scale(lua_State *L) {
+  Call *c = new_call(L);
+  NsBoxScaled s;
+  NsBoxProblem p = box_fields(L);
+  double *point = vector_field(L, "point", p.n, 0), *z = room(L, p.n);
+  ns_box_scaled_take(&s, &c->arena, p.n);
+  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  ns_box_scale(&s, &p);
+  ns_box_unscale(&s, &p, point, z);
+  lua_newtable(L);
+  set_boolean(L, "well_scaled", ns_box_well_scaled(&p));
+  set_boolean(L, "now_well_scaled", ns_box_well_scaled(&s.problem));
+  set_ints(L, "row", p.n, s.row);
+  set_ints(L, "col", p.n, s.col);
+  set_matrix(L, "M", p.n, p.n, s.M);
+  set_vector(L, "q", p.n, s.q);
+  set_vector(L, "lower", p.n, s.lower);
+  set_vector(L, "upper", p.n, s.upper);
+  set_vector(L, "z", p.n, z);
+  return 1;
+}
+
+/* balance{M, sparse}: the exponents, the trees, and for a dense M the balanced matrix and whether all of it is exact. */
+static int balance_of(lua_State *L) {
+  Call *c = new_call(L);
+  NsBalance b;
+  NslMatrix *M = matrix_field(L, "M");
+  int n = M->rows;
+  bool sparse = flag(L, "sparse"), fits = true;
+  ns_balance_take(&b, &c->arena, n);
+  int *work = ns_arena_ints(&c->arena, (ptrdiff_t)n * n);
+  double *power = room(L, n), *to = nsl_push_matrix(L, n, n, NULL)->data;
+  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  if (sparse) check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  if (sparse) ns_balance_sparse(&b, c->sparse);
+  else fits = ns_balance_dense(&b, M->data, n > 0 ? n : 1, n, work);
+  ns_balance_apply(&b, M->data, n > 0 ? n : 1, n, power, to);
+  lua_newtable(L);
+  set_boolean(L, "fits", fits);
+  set_ints(L, "row", n, b.row);
+  set_ints(L, "col", n, b.col);
+  set_ints(L, "row_tree", n, b.row_tree);
+  set_ints(L, "col_tree", n, b.col_tree);
+  set_matrix(L, "M", n, n, to);
+  return 1;
+}
+
+/* components{M, index} or {n, i, j}: of each node its component, from 1; nodes from 1. */
+static int components(lua_State *L) {
+  Call *c = new_call(L);
+  NsComponents parts;
+  lua_getfield(L, 1, "M");
+  bool dense = !lua_isnil(L, -1);
+  NslMatrix *M = dense ? matrix_field(L, "M") : NULL;
+  lua_getfield(L, 1, dense ? "index" : "i");
+  int count = (int)luaL_len(L, -1), n = dense ? count : (int)number_field(L, "n", 0);
+  int *i = int_field(L, c, dense ? "index" : "i", count), *j = dense ? NULL : int_field(L, c, "j", count);
+  ns_components_take(&parts, &c->arena, n);
+  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  if (dense) {
+    for (int k = 0; k < count; k++) i[k]--;
+    ns_components_dense(&parts, M->data, M->rows > 0 ? M->rows : 1, n, i);
+  } else {
+    ns_components_begin(&parts, n);
+    for (int k = 0; k < count; k++) ns_components_join(&parts, i[k] - 1, j[k] - 1);
+    ns_components_finish(&parts);
+  }
+  for (int k = 0; k < n; k++) parts.of[k]++, parts.member[k]++;
+  lua_newtable(L);
+  set_ints(L, "of", n, parts.of);
+  set_ints(L, "member", n, parts.member);
+  set_ints(L, "start", parts.count + 1, parts.start);
+  return 1;
+}
+
+static void set_places(lua_State *L, const char *name, int n, const signed char *set) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, set[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, name);
+}
+
+/* active{M, q, lower, upper, set | point, tolerance, growth, single}: one try, and the repair after NS_ENOCONV. */
+static int active(lua_State *L) {
+  Call *c = new_call(L);
+  NsBoxProblem p = box_fields(L);
+  double backward, *z = room(L, p.n), *w = room(L, p.n), *point = vector_field(L, "point", p.n, 0);
+  double tolerance = number_field(L, "tolerance", 1e-13), growth = number_field(L, "growth", 1e10);
+  bool single = flag(L, "single");
+  signed char *set = ns_arena_take(&c->arena, (size_t)p.n, 1);
+  if (!set) return luaL_error(L, "not enough memory");
+  ns_active_of_point(&p, point, set);
+  if (lua_getfield(L, 1, "set") != LUA_TNIL) {
+    const int *given = int_field(L, c, "set", p.n);
+    for (int i = 0; i < p.n; i++) set[i] = (signed char)given[i];
+  }
+  check(L, ns_active_new(&c->active, p.n));
+  NsStatus status = ns_active_try(c->active, &p, set, tolerance, growth, z, w, &backward);
+  lua_newtable(L);
+  set_places(L, "set", p.n, set);
+  if (status == NS_ENOCONV) {
+    lua_pushinteger(L, ns_active_repair(c->active, &p, z, w, single, set));
+    lua_setfield(L, -2, "wrong");
+    set_places(L, "repaired", p.n, set);
+  }
+  set_status(L, status);
+  set_vector(L, "z", p.n, z);
+  set_vector(L, "w", p.n, w);
+  lua_pushnumber(L, backward);
+  lua_setfield(L, -2, "backward");
+  return 1;
+}
+
+/* minor_sign{M, index}: of the minor of those rows and columns, from 1; and by elimination alone. */
+static int minor_sign(lua_State *L) {
+  Call *c = new_call(L);
+  NslMatrix *M = matrix_field(L, "M");
+  lua_getfield(L, 1, "index");
+  int count = (int)luaL_len(L, -1), n = M->rows;
+  int *index = int_field(L, c, "index", count);
+  for (int i = 0; i < count; i++)
+    if (index[i]-- < 1 || index[i] >= n) return luaL_error(L, "index %d", index[i] + 1);
+  if (M->cols != n || count > NS_EXACT_MINOR) return luaL_error(L, "M or index");
+  NsBounded a = {count, room(L, count * count), room(L, count * count)}, b = a;
+  b.v = room(L, count * count), b.e = room(L, count * count);
+  lua_pushinteger(L, ns_minor_sign(n, M->data, count, index, &a, &b));
+  a.n = b.n = count;
+  ns_bounded_take(n, M->data, count, index, &a);
+  lua_pushinteger(L, ns_bounded_det_sign(&a, &b));
+  return 2;
+}
+
+/* fischer(a, b): the value and the two slopes. */
+static int fischer(lua_State *L) {
+  double da, db, a = luaL_checknumber(L, 1), b = luaL_checknumber(L, 2);
+  lua_pushnumber(L, ns_fischer(a, b, &da, &db));
+  lua_pushnumber(L, da);
+  lua_pushnumber(L, db);
+  return 3;
+}
+
+/* fischer_box(z, f, lower, upper): the value, the slopes by z and by f, and the violation. */
+static int fischer_box(lua_State *L) {
+  double at_z, at_f, z = luaL_checknumber(L, 1), f = luaL_checknumber(L, 2);
+  double lower = luaL_checknumber(L, 3), upper = luaL_checknumber(L, 4);
+  lua_pushnumber(L, ns_fischer_box(z, f, lower, upper, &at_z, &at_f));
+  lua_pushnumber(L, at_z);
+  lua_pushnumber(L, at_f);
+  lua_pushnumber(L, ns_mcp_violation(z, f, lower, upper));
+  return 4;
+}
+
+static NslMatrix *square_field(lua_State *L, const char *name) {
+  NslMatrix *M = matrix_field(L, name);
+  if (M->cols != M->rows) luaL_error(L, "%s is not square", name);
+  return M;
+}
+
+/* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, taken first. */
+static int mcp_jacobian(lua_State *L) {
+  Call *c = new_call(L);
+  NslMatrix *J = square_field(L, "J"), *next = NULL;
+  int n = J->rows, ld = n > 0 ? n : 1;
+  bool sparse = flag(L, "sparse");
+  if (lua_getfield(L, 1, "next") != LUA_TNIL) next = square_field(L, "next");
+  double *x = vector_field(L, "x", n, 0), *a = vector_field(L, "a", n, 1), *b = vector_field(L, "b", n, 1);
+  double *rhs = vector_field(L, "rhs", n, 1), *y = room(L, n), *size = room(L, n), *largest = room(L, n);
+  double *transposed = room(L, n);
+  NsMcpJacobian *jac = &c->jacobian;
+  check(L, ns_mcp_jacobian_init(jac, &c->arena, n, sparse));
+  if (sparse) {
+    if (next) {
+      check(L, ns_sparse_from_dense(&c->other, next->rows, next->cols, next->data, next->rows));
+      check(L, ns_mcp_jacobian_take(jac, c->other));
+    }
+    check(L, ns_sparse_from_dense(&c->sparse, n, n, J->data, ld));
+    check(L, ns_mcp_jacobian_take(jac, c->sparse));
+  } else {
+    memcpy(jac->dense, J->data, (size_t)n * (size_t)n * sizeof *jac->dense);
+  }
+  ns_mcp_jacobian_rows(jac, x, y, size, largest);
+  ns_mcp_jacobian_transposed(jac, x, transposed);
+  NsStatus status = ns_mcp_jacobian_solve(jac, a, b, rhs);
+  lua_newtable(L);
+  set_status(L, status);
+  set_boolean(L, "finite", ns_mcp_jacobian_finite(jac));
+  set_vector(L, "y", n, y);
+  set_vector(L, "size", n, size);
+  set_vector(L, "largest", n, largest);
+  set_vector(L, "transposed", n, transposed);
+  set_vector(L, "solution", n, rhs);
+  return 1;
+}
+
+/* box_map{M, sparse, x, d, e, b}: the products, and the solution of (diag(d) + diag(e) M) x = b. */
+static int box_map(lua_State *L) {
+  Call *c = new_call(L);
+  NsBoxMap map = {0};
+  NslMatrix *M = square_field(L, "M");
+  int n = M->rows, order = n + 2;
+  double *x = vector_field(L, "x", n, 0), *d = vector_field(L, "d", n, 1), *e = vector_field(L, "e", n, 1);
+  double *b = vector_field(L, "b", n, 1), *y = room(L, n), *transposed = room(L, n);
+  NsDenseMap dense = {M->data, n, n > 0 ? n : 1, room(L, order * order), room(L, order), NULL};
+  if (flag(L, "sparse")) {
+    check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+    check(L, ns_sparse_map_new(&c->map, c->sparse));
+    ns_sparse_map(&map, c->map);
+  } else {
+    check(L, ns_lu_new(&c->lu, order));
+    dense.lu = c->lu;
+    ns_dense_map(&map, &dense);
+  }
+  map.product(map.self, x, y);
+  map.product_transposed(map.self, x, transposed);
+  NsStatus status = map.factor(map.self, d, e);
+  if (!status) map.solve(map.self, b);
+  lua_newtable(L);
+  set_status(L, status);
+  set_vector(L, "product", n, y);
+  set_vector(L, "transposed", n, transposed);
+  set_vector(L, "solution", n, b);
+  return 1;
+}
+
+/* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M with its whole diagonal. */
+static int sparse_path(lua_State *L) {
+  Call *c = new_call(L);
+  NslMatrix *M = square_field(L, "M");
+  int n = M->rows, pivots = 0;
+  double *q = vector_field(L, "q", n, 0), *lower = vector_field(L, "lower", n, 0);
+  double *upper = vector_field(L, "upper", n, INFINITY), *z = vector_field(L, "z", n, 0), *w = vector_field(L, "w", n, 0);
+  double *rho = vector_field(L, "rho", n, 1), *out = room(L, n);
+  bool bounds = flag(L, "at_bounds"), upper_first = flag(L, "upper_first");
+  NsPathStart start = {bounds ? NULL : z, w, rho, number_field(L, "inside", 1), upper_first, number_field(L, "compact", 0),
+                       (int)number_field(L, "max_pivots", 100 + 20 * n)};
+  check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  check(L, ns_sparse_path_new(&c->path, c->sparse));
+  NsStatus status = ns_sparse_path_solve(c->path, c->sparse, q, lower, upper, &start, out, &pivots);
+  lua_newtable(L);
+  set_status(L, status);
+  lua_pushinteger(L, pivots), lua_setfield(L, -2, "pivots");
+  set_vector(L, "z", n, out);
+  return 1;
+}
+
+static NsStatus read_block(lua_State *L, Call *c, int dim) {
+  if (lua_getfield(L, 1, "i") == LUA_TNIL) {
+    NslMatrix *M = square_field(L, "M");
+    int n = M->rows;
+    if (!flag(L, "sparse")) return ns_block_from_dense(&c->block, dim, n, M->data, n > 0 ? n : 1);
+    check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+    return ns_block_from_sparse(&c->block, dim, c->sparse);
+  }
+  int count = (int)luaL_len(L, -1), *i = int_field(L, c, "i", count), *j = int_field(L, c, "j", count);
+  for (int k = 0; k < count; k++) i[k]--, j[k]--;
+  return ns_block_from_triplets(&c->block, dim, (int)number_field(L, "n", 0), count, i, j,
+                                vector_field(L, "v", count, 0));
+}
+
+/* block{dim, M, sparse | n, i, j, v; x, q, tolerance}: indices from 1. */
+static int block(lua_State *L) {
+  Call *c = new_call(L);
+  int dim = (int)number_field(L, "dim", 1);
+  NsStatus status = read_block(L, c, dim);
+  if (status) {
+    lua_newtable(L);
+    set_status(L, status);
+    set_boolean(L, "made", c->block != NULL);
+    return 1;
+  }
+  NsBlock *A = c->block;
+  int n = A->dim * A->nb;
+  double *x = vector_field(L, "x", n, 1), *q = vector_field(L, "q", n, 0), *y = room(L, n), *outside = room(L, n);
+  NslMatrix *D = nsl_push_matrix(L, n, n, NULL);
+  bool symmetric = ns_block_symmetric(A, number_field(L, "tolerance", 0));
+  ns_block_product(A, x, q, y);
+  for (int i = 0; i < A->nb; i++) ns_block_row_outside(A, i, x, outside + (size_t)A->dim * (size_t)i);
+  ns_sparse_free(c->other);
+  check(L, ns_block_to_sparse(&c->other, A));
+  ns_sparse_to_dense(c->other, D->data, n > 0 ? n : 1);
+  lua_newtable(L);
+  set_status(L, NS_OK);
+  set_boolean(L, "symmetric", symmetric);
+  set_vector(L, "y", n, y);
+  set_vector(L, "outside", n, outside);
+  set_matrix(L, "dense", n, n, D->data);
+  lua_pushinteger(L, ns_block_count(A));
+  lua_setfield(L, -2, "count");
+  return 1;
+}
+
+void nsl_internal_solvers(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scale", scale},
+                                       {"balance", balance_of},
+                                       {"components", components},
+                                       {"active", active},
+                                       {"minor_sign", minor_sign},
+                                       {"fischer", fischer},
+                                       {"fischer_box", fischer_box},
+                                       {"mcp_jacobian", mcp_jacobian},
+                                       {"box_map", box_map},
+                                       {"sparse_path", sparse_path},
+                                       {"block", block},
+                                       {NULL, NULL}};
+  nsl_register_type(L, &call_type, meta, NULL);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,61 @@
+/*
+** number_text.c
+** number_support: Lua's own ways from a number to text, the same in every locale. Lua's %g, tostring and .. write the
+** decimal point of the locale that the host has set, which no file, page or program that gets the text expects.
+*/
+#include "bind/lua/number_text.h"
+
+#include "base/text.h"
+#include "io/csv.h"
+
+/* Calls the function in the first upvalue with the arguments, numbers being written as in the C locale. */
+static int call_plainly(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  locale_t before = ns_locale_begin();
+  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  ns_locale_end(before);
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/*
+** cell(text [, value]): as it stands in a CSV file, in quotes where it must. value: a text that is empty or reads as a number
+** stands for nothing or for that number, and gets none.
+*/
+static int csv_cell(lua_State *L) {
+  size_t size;
+  const char *text = luaL_checklstring(L, 1, &size);
+  bool quoted = lua_toboolean(L, 2) ? ns_csv_breaks_cell(text, size) : ns_csv_needs_quotes(text, size);
+  lua_settop(L, 1);
+  if (!quoted) return 1;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addchar(&b, '"');
+  for (size_t i = 0; i < size; i++) {
+    if (text[i] == '"') luaL_addchar(&b, '"');
+    luaL_addchar(&b, text[i]);
+  }
+  luaL_addchar(&b, '"');
+  luaL_pushresult(&b);
+  return 1;
+}
+
+/* Adds the function NAME of the library LIBRARY ("_G": a global one), called plainly, to the table on top. */
+static void add_plain(lua_State *L, const char *library, const char *name) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, library);
+  lua_getfield(L, -1, name);
+  lua_pushcclosure(L, call_plainly, 1);
+  lua_setfield(L, -4, name);
+  lua_pop(L, 2);
+}
+
+void nsl_open_number(lua_State *L) {
+  lua_createtable(L, 0, 4);
+  add_plain(L, "string", "format");
+  add_plain(L, "table", "concat");
+  add_plain(L, "_G", "tostring");
+  lua_pushcfunction(L, csv_cell);
+  lua_setfield(L, -2, "cell");
+  lua_setfield(L, -2, "number_support");
+}

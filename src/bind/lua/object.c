@@ -1,0 +1,331 @@
+/*
+** object.c
+** Object headers, type checks and error wording for the binding.
+*/
+#include "bind/lua/object.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
+  NslHead *head = lua_newuserdatauv(L, size, uservalues);
+  memset(head, 0, size);
+  head->magic = NSL_MAGIC;
+  head->type = type;
+  luaL_setmetatable(L, type->name);
+  return head;
+}
+
+/* __close of every type: close() (upvalue 1), unless that has been called already. */
+static int leave_scope(lua_State *L) {
+  const NslHead *head = nsl_head(L, 1);
+  if (head && head->closed) return 0;
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/* Pushes the name of the method in upvalue 1 that sets what `name` gives; false, nothing pushed: none. */
+static bool push_setter(lua_State *L, const char *name) {
+  for (int ptr = 0; ptr < 4; ptr++) {
+    int first = ptr < 2 ? toupper((unsigned char)name[0]) : name[0];
+    lua_pushfstring(L, ptr % 2 ? "set%c%sPtr" : "set%c%s", first, name + 1);
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return lua_pop(L, 1), true;
+    lua_pop(L, 2);
+  }
+  return false;
+}
+
+/* __newindex of the types with methods (upvalue 1) and no fields: says what to use instead. */
+static int refuse_field(lua_State *L) {
+  const NslHead *head = nsl_head(L, 1);
+  const char *who = head && head->type ? head->type->name : "object";
+  lua_settop(L, 2);
+  const char *name = luaL_tolstring(L, 2, NULL);
+  bool word = lua_type(L, 2) == LUA_TSTRING && name[0];
+  if (word && push_setter(L, name))
+    return luaL_error(L, "%s: %s: cannot be assigned to; use %s", who, name, lua_tostring(L, -1));
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+    return luaL_error(L, "%s: %s: a method cannot be assigned to", who, name);
+  return luaL_error(L, "%s: it has no field '%s'", who, name);
+}
+
+/* ---- names that are not there ---- */
+
+static const char unknown_key; /* its address: the registry's key of what on_unknown was given */
+
+int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx) {
+  if (lua_type(L, idx) != LUA_TSTRING) return lua_pushnil(L), 1;
+  methods = lua_absindex(L, methods);
+  idx = lua_absindex(L, idx);
+  lua_pushstring(L, type);
+  lua_pushvalue(L, methods);
+  lua_pushvalue(L, idx);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &unknown_key) != LUA_TFUNCTION)
+    return luaL_error(L, "%s: it has no method '%s'", type, lua_tostring(L, idx));
+  lua_insert(L, -4);
+  lua_call(L, 3, 1);
+  return luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+/* __index of a table of methods; the type's name is in upvalue 1. */
+static int missing_method(lua_State *L) {
+  return nsl_no_such_method(L, lua_tostring(L, lua_upvalueindex(1)), 1, 2);
+}
+
+/* Gives the table of methods on top of the stack a metatable in which other names are errors. */
+static void guard_methods(lua_State *L, const char *type) {
+  lua_createtable(L, 0, 1);
+  lua_pushstring(L, type);
+  lua_pushcclosure(L, missing_method, 1);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+}
+
+int nsl_get_method(lua_State *L, int idx, const char *name) {
+  idx = lua_absindex(L, idx);
+  int type = luaL_getmetafield(L, idx, "__index");
+  if (type == LUA_TNIL) return lua_pushnil(L), LUA_TNIL;
+  if (type == LUA_TTABLE) {
+    lua_pushstring(L, name);
+    type = lua_rawget(L, -2);
+  } else {
+    type = lua_getfield(L, idx, name);
+  }
+  lua_remove(L, -2);
+  return type;
+}
+
+static int on_unknown(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &unknown_key);
+  return 0;
+}
+
+void nsl_open_support(lua_State *L) {
+  lua_pushcfunction(L, on_unknown);
+  lua_setfield(L, -2, "on_unknown");
+}
+
+/* ---- types ---- */
+
+void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods) {
+  luaL_newmetatable(L, type->name);
+  if (methods) {
+    lua_newtable(L);
+    luaL_setfuncs(L, methods, 0);
+    guard_methods(L, type->name);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__index");
+    lua_pushcclosure(L, refuse_field, 1);
+    lua_setfield(L, -2, "__newindex");
+  }
+  if (meta) luaL_setfuncs(L, meta, 0);
+  if (lua_getfield(L, -1, "__close") == LUA_TFUNCTION) {
+    lua_pushcclosure(L, leave_scope, 1);
+    lua_setfield(L, -2, "__close");
+  } else {
+    lua_pop(L, 1);
+  }
+  lua_pushstring(L, type->name);
+  lua_setfield(L, -2, "__metatable");
+  lua_pop(L, 1);
+}
+
+/* A light userdata has no length, what has a length and no address is none at all. */
+NslHead *nsl_head(lua_State *L, int idx) {
+  NslHead *head = lua_touserdata(L, idx);
+  return head && lua_rawlen(L, idx) >= sizeof *head && head->magic == NSL_MAGIC ? head : NULL;
+}
+
+void *nsl_test(lua_State *L, int idx, const NslType *type) {
+  NslHead *head = nsl_head(L, idx);
+  return head && head->type == type ? head : NULL;
+}
+
+/* The name of the C function that runs, when it was called with a point and is no function of ns; else NULL. */
+static const char *method_after_point(lua_State *L) {
+  lua_Debug call;
+  if (!lua_getstack(L, 0, &call) || !lua_getinfo(L, "nf", &call)) return NULL;
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  bool field = strcmp(call.namewhat, "field") == 0;
+  if (field && lua_getfield(L, -1, "nslua.core") == LUA_TTABLE) {
+    lua_getfield(L, -1, call.name);
+    field = !lua_rawequal(L, -1, -4);
+  }
+  return field ? call.name : NULL;
+}
+
+int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self) {
+  const char *message = lua_pushfstring(L, "%s expected, got %s", expected, nsl_describe(L, idx));
+  const char *method = idx == 1 ? method_after_point(L) : NULL;
+  if (method) message = lua_pushfstring(L, "%s; call it with a colon, %s:%s(...)", message, self, method);
+  return luaL_argerror(L, idx, message);
+}
+
+void *nsl_check(lua_State *L, int idx, const NslType *type) {
+  NslHead *head = nsl_test(L, idx, type);
+  if (!head) return nsl_wrong_type(L, idx, type->name, "object"), NULL;
+  if (head->closed) luaL_error(L, "%s is closed", type->name);
+  return head;
+}
+
+const char *nsl_describe(lua_State *L, int idx) {
+  const NslHead *head = nsl_head(L, idx);
+  if (head && head->type)
+    return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);
+  switch (lua_type(L, idx)) {
+    case LUA_TNONE: return lua_pushliteral(L, "no value");
+    case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));
+    case LUA_TNUMBER:
+      if (isnan(lua_tonumber(L, idx))) return lua_pushliteral(L, "number nan");
+      return nsl_pushf(L, "number %f", lua_tonumber(L, idx));
+    default: return lua_pushstring(L, luaL_typename(L, idx));
+  }
+}
+
+/* What nsl_pushf hands over to push_formatted. */
+typedef struct Formatted {
+  const char *format;
+  va_list args;
+} Formatted;
+
+static int push_formatted(lua_State *L) {
+  Formatted *f = lua_touserdata(L, 1);
+  lua_pushvfstring(L, f->format, f->args);
+  return 1;
+}
+
+/* Pushes the text, or what lua_pcall leaves: memory that ends must not leave the locale changed. */
+static int push_plainly(lua_State *L, Formatted *f) {
+  lua_pushcfunction(L, push_formatted);
+  lua_pushlightuserdata(L, f);
+  locale_t before = ns_locale_begin();
+  int status = lua_pcall(L, 1, 1, 0);
+  ns_locale_end(before);
+  return status;
+}
+
+const char *nsl_pushf(lua_State *L, const char *format, ...) {
+  Formatted f = {.format = format};
+  va_start(f.args, format);
+  int status = push_plainly(L, &f);
+  va_end(f.args);
+  if (status != LUA_OK) lua_error(L);
+  return lua_tostring(L, -1);
+}
+
+int nsl_error(lua_State *L, const char *format, ...) {
+  Formatted f = {.format = format};
+  luaL_where(L, 1);
+  va_start(f.args, format);
+  int status = push_plainly(L, &f);
+  va_end(f.args);
+  if (status == LUA_OK) lua_concat(L, 2);
+  return lua_error(L);
+}
+
+int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {
+  idx = lua_absindex(L, idx);
+  return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, nsl_describe(L, idx));
+}
+
+const char *nsl_path(lua_State *L, int idx, const char *who, const char *what) {
+  size_t size;
+  if (lua_type(L, idx) != LUA_TSTRING) nsl_bad(L, who, what, "a string", idx);
+  const char *path = lua_tolstring(L, idx, &size);
+  if (strlen(path) != size) luaL_error(L, "%s: %s: expected the name of a file, got '%s' and a zero byte", who, what, path);
+  return path;
+}
+
+void nsl_at_most(lua_State *L, int most, const char *who) {
+  int count = lua_gettop(L);
+  if (count <= most) return;
+  luaL_error(L, "%s: expected at most %d argument%s, got %d", who, most, most == 1 ? "" : "s", count);
+}
+
+lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what) {
+  int good;
+  lua_Integer value = lua_type(L, idx) == LUA_TNUMBER ? lua_tointegerx(L, idx, &good) : (good = 0);
+  if (!good) nsl_bad(L, who, what, "an integer", idx);
+  return value;
+}
+
+double nsl_finite(lua_State *L, int idx, const char *who, const char *what) {
+  double value = lua_tonumber(L, idx);
+  if (lua_type(L, idx) != LUA_TNUMBER || !isfinite(value)) nsl_bad(L, who, what, "a finite number", idx);
+  return value;
+}
+
+int nsl_raise(lua_State *L, const NsError *err) {
+  if (err->status == NS_ENOMEM) return luaL_error(L, "not enough memory");
+  return luaL_error(L, "%s", err->text[0] ? err->text : ns_status_message(err->status));
+}
+
+int nsl_raise_status(lua_State *L, NsStatus status, const char *who) {
+  if (status == NS_ENOMEM) return luaL_error(L, "not enough memory");
+  return luaL_error(L, "%s: %s", who, ns_status_message(status));
+}
+
+int nsl_display(lua_State *L, int first) {
+  int top = lua_gettop(L);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  lua_pushvalue(L, first);
+  luaL_addvalue(&b);
+  for (int i = first + 1; i + 1 <= top; i += 2) {
+    if (lua_isnil(L, i + 1)) continue;
+    const char *text = luaL_tolstring(L, i + 1, NULL);
+    bool tall = strchr(text, '\n') != NULL;
+    lua_pushfstring(L, "\n  %s =%s%s", lua_tostring(L, i), tall ? "\n" : " ", text);
+    lua_remove(L, -2);
+    luaL_addvalue(&b);
+  }
+  luaL_pushresult(&b);
+  lua_getglobal(L, "print");
+  lua_insert(L, -2);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+/* Address used as a registry key: a table with the keys of what was told. */
+static const char told_key;
+
+void nsl_warn_once(lua_State *L, const char *key, const char *text) {
+  int top = lua_gettop(L);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &told_key) != LUA_TTABLE) {
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &told_key);
+    lua_replace(L, top + 1);
+  }
+  if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
+    lua_pushboolean(L, true);
+    lua_setfield(L, top + 1, key);
+    lua_warning(L, "nslua: ", 1);
+    lua_warning(L, text, 0);
+  }
+  lua_settop(L, top);
+}
+
+void nsl_need_stack(lua_State *L, int n) {
+  if (!lua_checkstack(L, n)) luaL_error(L, NSL_NO_STACK);
+}
+
+int nsl_display_object(lua_State *L, const NslDisplayed *fields) {
+  lua_settop(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  for (; fields && fields->label; fields++) {
+    nsl_need_stack(L, 4);
+    lua_pushstring(L, fields->label);
+    lua_pushcfunction(L, fields->get);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+  }
+  return nsl_display(L, 2);
+}

@@ -1,0 +1,46 @@
+/*
+** optional_module.c
+** Loading nslua.sundials where it is, and saying how to get it where it is not.
+*/
+#include "bind/lua/optional_module.h"
+
+#include <lualib.h>
+
+static const char module[] = "nslua.sundials";
+
+/* Whether the module is loaded, or stands where modules in C are looked for. */
+static bool is_there(lua_State *L) {
+  int top = lua_gettop(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  bool there = lua_getfield(L, -1, module) != LUA_TNIL;
+  if (!there && lua_getfield(L, top + 1, LUA_LOADLIBNAME) == LUA_TTABLE) {
+    int package = lua_gettop(L);
+    lua_getfield(L, package, "searchpath");
+    lua_pushstring(L, module);
+    lua_getfield(L, package, "cpath");
+    lua_call(L, 2, 1);
+    there = !lua_isnil(L, -1);
+  }
+  lua_settop(L, top);
+  return there;
+}
+
+void nsl_push_sundials(lua_State *L, const char *who, const char *what, const char *otherwise) {
+  if (!is_there(L))
+    luaL_error(L, "%s: %s is in the module %s, which is not here: it is built when the headers of SUNDIALS 6 are there "
+                  "(Debian: apt-get install libsundials-dev, then make and make install); %s", who, what, module,
+               otherwise);
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) luaL_error(L, "%s: %s: %s", who, what, lua_tostring(L, -1));
+}
+
+static int sundials(lua_State *L) {
+  nsl_push_sundials(L, luaL_checkstring(L, 1), luaL_checkstring(L, 2), luaL_checkstring(L, 3));
+  return 1;
+}
+
+void nsl_open_optional(lua_State *L) {
+  lua_pushcfunction(L, sundials);
+  lua_setfield(L, -2, "sundials");
+}

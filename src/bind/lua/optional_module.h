@@ -1,0 +1,19 @@
+/*
+** optional_module.h
+** Modules that are built only where their libraries are.
+*/
+#ifndef NSL_LUA_OPTIONAL_MODULE_H
+#define NSL_LUA_OPTIONAL_MODULE_H
+
+#include "bind/lua/object.h"
+
+/*
+** Pushes the table of nslua.sundials. Raises "WHO: WHAT is in the module nslua.sundials, which is not here: ..." with how
+** to get it and, after it, `otherwise`; or why the module does not load.
+*/
+void nsl_push_sundials(lua_State *L, const char *who, const char *what, const char *otherwise);
+
+/* sundials(who, what, otherwise) for dae.lua, in the table on top of the stack. */
+void nsl_open_optional(lua_State *L);
+
+#endif

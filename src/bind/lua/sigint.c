@@ -1,0 +1,212 @@
+/*
+** sigint.c
+** SIGINT while the engine runs, in one thread or in several.
+*/
+#include "bind/lua/sigint.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/interrupt.h"
+#include "bind/lua/interpreter.h"
+
+/* Threads whose Lua code a signal stops; in more than these at a time, the engine's loops stop and Lua code does not. */
+enum { MOST_RUNS = 64 };
+
+/* A thread that runs: written by that thread under the lock, read by the handler. */
+typedef struct Run {
+  pthread_t owner;
+  lua_State *_Atomic thread; /* the Lua thread that a signal stops; NULL: the place is free */
+  atomic_bool told;          /* of a signal that it has not obeyed yet */
+  atomic_bool forwarded;     /* the signal that comes is one that another thread got */
+} Run;
+
+/*
+** The module stays loaded (Makefile: nodelete), since the kernel may have chosen the handler in one thread when another one takes it
+** out. `inside` counts the threads in it, which a run waits for before its place becomes another's.
+*/
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Run runs[MOST_RUNS];
+static int running;                  /* runs that are on; under the lock */
+static struct sigaction host_action; /* what SIGINT does when no run is on; written before the handler is in */
+static bool installed;               /* under the lock */
+static atomic_int inside;
+
+/* This thread's place and how deep its guards nest; Lua instructions until the hook raises again. Not for the handler's threads. */
+static _Thread_local Run *mine;
+static _Thread_local int depth;
+static _Thread_local int patience;
+
+/* When a signal came last. */
+static _Atomic time_t last;
+
+/*
+** Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall
+** ends.
+*/
+static void stop_hook(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  if (!ns_interrupted()) {
+    lua_sethook(L, NULL, 0, 0); /* a coroutine that has outlived the run */
+    return;
+  }
+  lua_sethook(L, stop_hook, LUA_MASKCOUNT, patience);
+  if (patience > 1) patience /= 2;
+  luaL_error(L, "interrupted");
+}
+
+static void hook_at_once(lua_State *L) {
+  if (L) lua_sethook(L, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+/* ---- the handler ---- */
+
+/* Whether a signal in an earlier run has, within two seconds, not brought the user to the prompt. */
+static bool again(void) {
+  struct timespec now;
+  if (!&nsi_interpreter || !nsi_interpreter.prompted()) return false;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  time_t before = atomic_exchange(&last, now.tv_sec + (now.tv_sec == 0));
+  return before && now.tv_sec - before < 2;
+}
+
+/* The place of the thread that runs the handler; NULL when it has none. */
+static Run *run_of_this_thread(void) {
+  for (int i = 0; i < MOST_RUNS; i++)
+    if (atomic_load(&runs[i].thread) && pthread_equal(runs[i].owner, pthread_self())) return &runs[i];
+  return NULL;
+}
+
+static bool any_told(void) {
+  for (int i = 0; i < MOST_RUNS; i++)
+    if (atomic_load(&runs[i].thread) && atomic_load(&runs[i].told)) return true;
+  return false;
+}
+
+/* Tells all runs; those of other threads get the signal too: only they may put hooks on their Lua threads. */
+static void tell_all(int signal_number, const Run *own) {
+  ns_interrupt_raise();
+  for (int i = 0; i < MOST_RUNS; i++) {
+    if (!atomic_load(&runs[i].thread)) continue;
+    atomic_store(&runs[i].told, true);
+    if (&runs[i] == own) continue;
+    atomic_store(&runs[i].forwarded, true);
+    pthread_kill(runs[i].owner, signal_number);
+  }
+}
+
+/*
+** Engine loops poll the flag; a callback that does not come back is stopped by the hook, also when it waits for a
+** coroutine (of which only nslua's interpreter can tell). A second signal is the host's.
+*/
+static void handle(int signal_number) {
+  Run *own = run_of_this_thread();
+  bool forwarded = own && atomic_exchange(&own->forwarded, false);
+  if (&nsi_interpreter && !forwarded) nsi_interpreter.told();
+  if (!forwarded && (again() || any_told())) {
+    sigaction(signal_number, &host_action, NULL);
+    raise(signal_number);
+    ns_interrupt_raise();
+    return;
+  }
+  if (!forwarded) tell_all(signal_number, own);
+  if (!own) return;
+  patience = 1 << 14;
+  hook_at_once(atomic_load(&own->thread));
+  if (&nsi_interpreter) hook_at_once(nsi_interpreter.running());
+}
+
+static void on_signal(int signal_number) {
+  int error = errno;
+  atomic_fetch_add(&inside, 1);
+  handle(signal_number);
+  atomic_fetch_sub(&inside, 1);
+  errno = error;
+}
+
+/* ---- coming and going ---- */
+
+/* Puts the handler in, unless it is there: a second signal has put the host's back. */
+static void install(void) {
+  struct sigaction action = {.sa_handler = on_signal}, present;
+  sigaction(SIGINT, NULL, &present);
+  if (present.sa_handler == on_signal) return;
+  host_action = present;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  installed = true;
+}
+
+/* Puts the host's handler back, unless the host has put another one in meanwhile. */
+static void uninstall(void) {
+  struct sigaction present;
+  sigaction(SIGINT, NULL, &present);
+  if (installed && present.sa_handler == on_signal) sigaction(SIGINT, &host_action, NULL);
+  installed = false;
+}
+
+/* A place for this thread. */
+static void enter(lua_State *L) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MOST_RUNS && !mine; i++)
+    if (!atomic_load(&runs[i].thread)) mine = &runs[i];
+  if (mine) {
+    mine->owner = pthread_self();
+    atomic_store(&mine->told, false);
+    atomic_store(&mine->forwarded, false);
+    atomic_store(&mine->thread, L);
+  }
+  running++;
+  install();
+  pthread_mutex_unlock(&lock);
+}
+
+/* Takes back a signal that was forwarded to this thread and has not come yet: the thread may block it, and it is not the host's. */
+static void drop_forwarded(void) {
+  struct timespec now = {0, 0};
+  sigset_t interrupt;
+  if (!atomic_exchange(&mine->forwarded, false)) return;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  (void)sigtimedwait(&interrupt, NULL, &now);
+}
+
+static void leave(void) {
+  pthread_mutex_lock(&lock);
+  if (mine) atomic_store(&mine->thread, NULL);
+  while (atomic_load(&inside) > 0) sched_yield(); /* a handler that has seen the place may still signal this thread */
+  if (mine) drop_forwarded();
+  if (--running == 0) uninstall();
+  pthread_mutex_unlock(&lock);
+  mine = NULL;
+}
+
+void nsl_guard_begin(NslGuard *guard, lua_State *L) {
+  *guard = (NslGuard){.thread = mine ? atomic_load(&mine->thread) : NULL,
+                      .hook = lua_gethook(L),
+                      .mask = lua_gethookmask(L),
+                      .count = lua_gethookcount(L)};
+  ns_interrupt_watch();
+  if (depth++ > 0) {
+    if (mine) atomic_store(&mine->thread, L);
+    return;
+  }
+  if (!&nsi_interpreter || !nsi_interpreter.waits()) ns_interrupt_clear(); /* else a signal that has just come stops this run */
+  enter(L);
+}
+
+bool nsl_guard_end(const NslGuard *guard, lua_State *L) {
+  bool interrupted = ns_interrupted();
+  if (--depth == 0) leave();
+  else if (mine) atomic_store(&mine->thread, guard->thread), atomic_store(&mine->told, false);
+  ns_interrupt_clear();
+  ns_interrupt_unwatch();
+  lua_sethook(L, guard->hook, guard->mask, guard->count);
+  if (&nsi_interpreter) nsi_interpreter.rearm(L);
+  return interrupted;
+}

@@ -1,0 +1,203 @@
+/*
+** ds.c
+** What the userdata of all dynamical systems have: state views, parameters, names, closing.
+*/
+#include "bind/model/ds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+NslDs *nsl_check_ds(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || !(nsl_is_first_order(head->type) || nsl_is_mechanical(head->type)))
+    return nsl_wrong_type(L, idx, "dynamical system", "ds"), NULL;
+  NslDs *self = (NslDs *)head;
+  if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
+  return self;
+}
+
+NslDs *nsl_check_idle_ds(lua_State *L, const char *what) {
+  NslDs *self = nsl_check_ds(L, 1);
+  nsl_callee_idle(L, &self->callee, what);
+  return self;
+}
+
+bool nsl_ds_linked(const NslDs *self) {
+  const NsNsds *nsds = self->callee.nsds;
+  for (int i = 0; nsds && i < nsds->ninteractions; i++)
+    if (nsds->interactions[i]->ds[0] == self->ds || nsds->interactions[i]->ds[1] == self->ds) return true;
+  return false;
+}
+
+void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared) {
+  NslDs *self = lua_touserdata(L, idx);
+  NsNsds *nsds = (NsNsds *)self->callee.nsds;
+  int before = self->ds->nz;
+  nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, nsl_ds_linked(self), shared);
+  nsl_callee_size(L, idx, self->callee.n, self->callee.m, self->ds->nz);
+  if (nsds && self->ds->nz != before) nsds->version++; /* room for the state of another size */
+}
+
+void nsl_clone_ds(lua_State *L, int idx) {
+  if (nsl_is_first_order(nsl_check_ds(L, idx)->callee.head.type)) nsl_clone_first_order_ds(L, idx);
+  else nsl_clone_mechanical_ds(L, idx);
+}
+
+/* ---- views and accessors ---- */
+
+int nsl_ds_view(lua_State *L, double *data, int n, const char *label, uint64_t *version) {
+  nsl_push_vector_view(L, 1, data, n, 1, label, version);
+  return 1;
+}
+
+int nsl_ds_assign(lua_State *L, const NslDs *self, double *to, int n, const char *what) {
+  NslVector *v = nsl_to_finite_vector(L, 2, n, self->callee.head.type->name, what);
+  nsl_vector_read(v, to);
+  return 0;
+}
+
+int nsl_ds_x(lua_State *L) {
+  NslDs *self = nsl_check_ds(L, 1);
+  return nsl_ds_view(L, self->ds->x, self->ds->n, "x", &self->ds->x_version);
+}
+
+int nsl_ds_x0(lua_State *L) {
+  NslDs *self = nsl_check_ds(L, 1);
+  return nsl_ds_view(L, self->ds->x0, self->ds->n, "x0", NULL);
+}
+
+int nsl_ds_r(lua_State *L) {
+  NslDs *self = nsl_check_ds(L, 1);
+  return nsl_ds_view(L, self->ds->r, self->ds->nr, "r", NULL);
+}
+
+static int ds_set_x(lua_State *L) {
+  NslDs *self = nsl_check_idle_ds(L, "setX");
+  self->ds->x_version++;
+  return nsl_ds_assign(L, self, self->ds->x, self->ds->n, "x");
+}
+
+static int ds_set_x0(lua_State *L) {
+  NslDs *self = nsl_check_idle_ds(L, "setX0");
+  return nsl_ds_assign(L, self, self->ds->x0, self->ds->n, "x0");
+}
+
+static int ds_name(lua_State *L) {
+  lua_pushstring(L, nsl_check_ds(L, 1)->ds->name);
+  return 1;
+}
+
+static int ds_set_name(lua_State *L) {
+  return nsl_set_name(L, nsl_check_ds(L, 1)->ds->name, 2, "setName");
+}
+
+int nsl_ds_z(lua_State *L) {
+  NslDs *self = nsl_check_ds(L, 1);
+  return nsl_push_z(L, 1, self->ds->z, self->ds->nz);
+}
+
+static int set_parameters(lua_State *L, const char *what, bool shared) {
+  nsl_check_idle_ds(L, what);
+  lua_settop(L, 2);
+  nsl_set_ds_z(L, 1, 2, shared);
+  return 0;
+}
+
+static int ds_set_z_ptr(lua_State *L) { return set_parameters(L, "setzPtr", true); }
+static int ds_set_z(lua_State *L) { return set_parameters(L, "setz", false); }
+
+static int ds_reset(lua_State *L) {
+  ns_ds_reset(nsl_check_idle_ds(L, "resetToInitialState")->ds);
+  return 0;
+}
+
+int nsl_ds_close(lua_State *L) {
+  NslDs *self = nsl_check_idle_ds(L, "close");
+  self->callee.head.closed = self->ds->closed = true;
+  return 0;
+}
+
+void nsl_ds_let_go(lua_State *L) {
+  NslDs *self = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, NSL_FIELDS);
+  if (lua_istable(L, -1) && lua_getfield(L, -1, "anchor nsds") == LUA_TUSERDATA) nsl_head(L, -1)->closed = true;
+  nsl_callee_release(&self->callee);
+}
+
+int nsl_ds_tostring(lua_State *L, int count, const char *one, const char *many) {
+  NslDs *self = lua_touserdata(L, 1);
+  if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
+  lua_pushfstring(L, self->ds->name[0] ? "%s '%s'" : "%s", self->callee.head.type->name, self->ds->name);
+  lua_pushfstring(L, " with %d %s", count, count == 1 ? one : many);
+  lua_concat(L, 2);
+  return 1;
+}
+
+/* ---- names of the states ---- */
+
+static bool is_numbered(const char *name, const char *stem) {
+  size_t length = strlen(stem);
+  if (strncmp(name, stem, length) != 0) return false;
+  return name[length] && strspn(name + length, "0123456789") == strlen(name + length);
+}
+
+const char *nsl_meaning_in_solution(const char *name) {
+  static const char *const fields[] = {"t", "iterations", "status", "message", "stats"};
+  static const char *const solution_methods[] = {"save", "column", "names", "display", "close", "plot", "animate", "html"};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (strcmp(name, fields[i]) == 0) return "a field of solutions";
+  for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)
+    if (strcmp(name, solution_methods[i]) == 0) return "a method of solutions";
+  if (name[0] == '\0') return "no name of a column";
+  bool column = strcmp(name, "newton_iterations") == 0 || is_numbered(name, "lambda") || is_numbered(name, "y");
+  return column ? "a column of solutions" : NULL;
+}
+
+/* Refuses the name on top, number i of those in the list at 3, when it clashes. */
+static void check_state_name(lua_State *L, int i) {
+  const char *name = lua_tostring(L, -1), *meaning = nsl_meaning_in_solution(name);
+  if (strlen(name) != lua_rawlen(L, -1)) luaL_error(L, "setNames: names[%d]: '%s...' has a byte of 0 in it", i, name);
+  if (meaning)
+    luaL_error(L, "setNames: names[%d]: '%s' is %s; choose another, such as '%s_%d'", i, name, meaning, name, i);
+  for (int j = 1; j < i; j++) {
+    lua_rawgeti(L, 3, j);
+    if (lua_rawequal(L, -1, -2)) luaL_error(L, "setNames: names[%d]: '%s' is names[%d] already", i, name, j);
+    lua_pop(L, 1);
+  }
+}
+
+/* setNames{"c", "w1", ...}: what the states are called in a solution. */
+static int ds_set_names(lua_State *L) {
+  NslDs *self = nsl_check_ds(L, 1);
+  lua_settop(L, 2);
+  if (!lua_istable(L, 2) || (int)lua_rawlen(L, 2) != self->ds->n) {
+    const char *expected = lua_pushfstring(L, "a table of %d strings", self->ds->n);
+    nsl_bad(L, "setNames", "names", expected, 2);
+  }
+  lua_createtable(L, self->ds->n, 0);
+  for (int i = 1; i <= self->ds->n; i++) {
+    if (lua_rawgeti(L, 2, i) != LUA_TSTRING) {
+      const char *what = lua_pushfstring(L, "names[%d]", i);
+      nsl_bad(L, "setNames", what, "a string", -2);
+    }
+    check_state_name(L, i);
+    lua_rawseti(L, 3, i);
+  }
+  nsl_anchor(L, 1, "names", 3);
+  return 0;
+}
+
+const luaL_Reg nsl_ds_methods[] = {{"x", nsl_ds_x},
+                                   {"x0", nsl_ds_x0},
+                                   {"r", nsl_ds_r},
+                                   {"setX", ds_set_x},
+                                   {"setX0", ds_set_x0},
+                                   {"name", ds_name},
+                                   {"setName", ds_set_name},
+                                   {"z", nsl_ds_z},
+                                   {"setzPtr", ds_set_z_ptr},
+                                   {"setz", ds_set_z},
+                                   {"resetToInitialState", ds_reset},
+                                   {"setNames", ds_set_names},
+                                   {"close", nsl_ds_close},
+                                   {NULL, NULL}};

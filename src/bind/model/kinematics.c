@@ -1,0 +1,276 @@
+/*
+** kinematics.c
+** Functions of the time and the coordinates, with their derivatives: the hidden table motion_support, for mechanics.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "bind/diff/ad.h"
+#include "bind/diff/compile.h"
+#include "bind/diff/dual.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
+
+/* One function f(t, q) with its plain values; trace: of a compiled one, with its inputs there, or NULL. */
+typedef struct Motion {
+  double t;
+  const NslVector *q;
+  NslVector *values;
+  NslTrace *trace;
+} Motion;
+
+/* Replaces the vector at idx by a contiguous copy of it. */
+static NslVector *take_copy(lua_State *L, int idx, int n, const char *what) {
+  NslVector *given = nsl_to_vector(L, idx, n, "mechanics", what);
+  nsl_vector_alive(L, given);
+  NslVector *copy = nsl_push_vector(L, given->n, NULL);
+  nsl_vector_read(given, copy->data);
+  lua_replace(L, idx);
+  return copy;
+}
+
+/* The same of a compiled f with so many values. */
+static void evaluate_trace(lua_State *L, Motion *m, int rows) {
+  int top = lua_gettop(L), n = m->q->n;
+  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, n, 1, "q", 0},
+                        {NSL_TRACE_VECTOR, rows, 1, "out", 0}};
+  m->trace = nsl_trace_of(L, 1, 3, args, rows, "f", false);
+  m->trace->in[0] = m->t;
+  memcpy(m->trace->in + 1, m->q->data, (size_t)n * sizeof(double));
+  memset(m->trace->in + 1 + n, 0, (size_t)rows * sizeof(double));
+  nsl_trace_check(L, 1, m->trace, 3, args);
+  lua_settop(L, top);
+  m->values = nsl_push_vector(L, rows, NULL);
+  nsl_trace_value(m->trace, m->values->data);
+  nsl_vector_must_be_finite(L, m->values, "mechanics", "f");
+}
+
+/*
+** f at 1, t at 2, q at 3, the number of values at 4 or -1 for as many as f returns. Evaluates f(t, q, out) and leaves
+** the values, a vector, on top of the stack.
+*/
+static Motion evaluate(lua_State *L) {
+  Motion m = {luaL_checknumber(L, 2), NULL, NULL, NULL};
+  int rows = (int)luaL_checkinteger(L, 4);
+  m.q = take_copy(L, 3, -1, "q");
+  if (rows >= 0 && nsl_is_compiled(L, 1)) return evaluate_trace(L, &m, rows), m;
+  int top = lua_gettop(L), out = top + 1;
+  const NslVector *filled = nsl_push_vector(L, rows < 0 ? 0 : rows, "out");
+  lua_pushvalue(L, 1);
+  lua_pushnumber(L, m.t);
+  NslVector *q = nsl_push_vector(L, m.q->n, "q");
+  memcpy(q->data, m.q->data, (size_t)q->n * sizeof *q->data);
+  q->readonly = true;
+  if (rows >= 0) lua_pushvalue(L, out);
+  lua_call(L, rows < 0 ? 2 : 3, 1);
+  if (lua_isnil(L, -1) && *filled->version > 0) lua_settop(L, out);
+  if (lua_isnil(L, -1))
+    luaL_error(L, rows < 0 ? "f returned nothing: return the values, or give their number"
+                           : "f returned nothing and filled nothing");
+  int n = rows < 0 && lua_type(L, -1) == LUA_TNUMBER ? 1 : rows;
+  m.values = take_copy(L, lua_gettop(L), n, "f");
+  nsl_vector_must_be_finite(L, m.values, "mechanics", "f");
+  lua_copy(L, -1, out);
+  lua_settop(L, out);
+  return m;
+}
+
+/* values(f, t, q, rows): a vector. */
+static int motion_values(lua_State *L) {
+  lua_settop(L, 4);
+  evaluate(L);
+  return 1;
+}
+
+/* jacobian(f, t, q, rows): the values, and their derivatives by q. */
+static int motion_jacobian(lua_State *L) {
+  lua_settop(L, 4);
+  Motion m = evaluate(L);
+  NslMatrix *J = nsl_push_matrix(L, m.values->n, m.q->n, NULL);
+  NslDualArg arg = {"q", 0, m.q->n, m.q->data, J->data};
+  if (J->rows == 0 || J->cols == 0) return 2;
+  if (!m.trace) {
+    nsl_dual_jacobians(L, 1, 0, true, m.t, 1, &arg, "f", J->rows, m.values->data);
+  } else if (!nsl_trace_jacobian(m.trace, 1, J->data)) {
+    nsl_check_derivatives(L, "f", "q", J->rows, J->cols, J->data);
+  }
+  return 2;
+}
+
+/* along(f, t, q, rows, tdot, v): the values, their first and their second derivative in s of f(t + s tdot, q + s v). */
+static int motion_along(lua_State *L) {
+  lua_settop(L, 6);
+  double tdot = luaL_checknumber(L, 5);
+  Motion m = evaluate(L);
+  const NslVector *v = take_copy(L, 6, m.q->n, "v");
+  NslVector *first = nsl_push_vector(L, m.values->n, NULL), *second = nsl_push_vector(L, m.values->n, NULL);
+  NslDualArg arg = {"q", 0, m.q->n, m.q->data, NULL};
+  const double *directions[] = {v->data};
+  if (!m.trace)
+    nsl_dual_along(L, 1, 0, true, m.t, tdot, 1, &arg, directions, "f", first->n, m.values->data, first->data,
+                   second->data);
+  else if (!nsl_trace_along(m.trace, 0, tdot, 1, v->data, first->data, second->data))
+    luaL_error(L, "f: a derivative along the motion is not finite");
+  return 3;
+}
+
+/* ---- higher derivatives ---- */
+
+/* How many variables go in one pass; those of a bowl in two blocks. */
+enum { VARIABLES = 16, BLOCK = VARIABLES / 2 };
+
+static double *push_room(lua_State *L, ptrdiff_t count) {
+  return lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
+}
+
+/* The same on a tape, all = the derivatives of its values. */
+static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet jet, const double *seed, double *all) {
+  if (!trace->tape) luaL_error(L, "f: the state is closing");
+  NsTapeView view = ns_tape_view(trace->tape);
+  ptrdiff_t np = ns_jet_size(jet);
+  size_t bytes = (size_t)np * sizeof(double);
+  double *room = push_room(L, np * (view.inputs + view.constants + view.steps));
+  memset(room, 0, (size_t)view.inputs * bytes);
+  room[0] = tdot;
+  memcpy(room + np, seed, (size_t)n * bytes);
+  ns_tape_jet(trace->tape, jet, trace->in, room);
+  for (int i = 0; i < view.outputs; i++) memcpy(all + i * np, room + np * view.output[i], bytes);
+  lua_pop(L, 1);
+  for (ptrdiff_t k = 0; k < np * view.outputs; k++)
+    if (!isfinite(all[k])) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(k / np) + 1);
+}
+
+/* all = the derivatives of the values of f, at stack index 1, from those of q. */
+static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, const double *seed, double *all) {
+  NslDualArg arg = {"q", 0, m->q->n, m->q->data, NULL};
+  if (m->trace) trace_jets(L, m->trace, tdot, m->q->n, jet, seed, all);
+  else nsl_dual_jets(L, 1, m->t, tdot, 1, &arg, jet, seed, "f", m->values->n, m->values->data, all);
+}
+
+/* Columns first .. of J' and J'' from a pass with those variables. */
+static void take_twist(const double *all, int np, int first, NslMatrix *J1, NslMatrix *J2) {
+  for (int i = 0; i < J1->rows; i++) {
+    for (int k = 0; 2 + 3 * k < np; k++) {
+      const double *d = all + (ptrdiff_t)i * np + 2 + 3 * (ptrdiff_t)k;
+      J1->data[i + (first + k) * J1->ld] = d[1];
+      J2->data[i + (first + k) * J2->ld] = d[2];
+    }
+  }
+}
+
+/*
+** twist(f, t, q, rows, tdot, v, a): with q(s) = q + s v + s^2 / 2 a, the second derivative in s of f(t + s tdot, q(s)), and
+** the first and second one of its Jacobian by q.
+*/
+static int motion_twist(lua_State *L) {
+  lua_settop(L, 7);
+  double tdot = luaL_checknumber(L, 5);
+  Motion m = evaluate(L);
+  int n = m.q->n, rows = m.values->n, most = 2 + 3 * VARIABLES;
+  const NslVector *v = take_copy(L, 6, n, "v"), *a = take_copy(L, 7, n, "a");
+  double *seed = push_room(L, (ptrdiff_t)n * most), *all = push_room(L, (ptrdiff_t)rows * most);
+  NslVector *second = nsl_push_vector(L, rows, NULL);
+  NslMatrix *J1 = nsl_push_matrix(L, rows, n, NULL), *J2 = nsl_push_matrix(L, rows, n, NULL);
+  for (int first = 0; first < n && rows > 0; first += VARIABLES) {
+    NsJet jet = {NS_JET_TWIST, n - first < VARIABLES ? n - first : VARIABLES};
+    int np = ns_jet_size(jet);
+    memset(seed, 0, (size_t)n * (size_t)np * sizeof *seed);
+    for (int i = 0; i < n; i++) {
+      double *d = seed + (ptrdiff_t)i * np;
+      d[0] = v->data[i];
+      d[1] = a->data[i];
+      if (i >= first && i < first + jet.variables) d[2 + 3 * (i - first)] = 1;
+    }
+    find_jets(L, &m, tdot, jet, seed, all);
+    for (int i = 0; i < rows; i++) second->data[i] = all[(ptrdiff_t)i * np + 1];
+    take_twist(all, np, first, J1, J2);
+  }
+  return 3;
+}
+
+/* One pass of motion_bowl with the variables of two blocks, H its sum with the weights w. */
+static void one_bowl(lua_State *L, const Motion *m, const int *number, int variables, double *seed, double *all,
+                     const double *w, NslMatrix *H) {
+  NsJet jet = {NS_JET_BOWL, variables};
+  int np = ns_jet_size(jet);
+  memset(seed, 0, (size_t)m->q->n * (size_t)np * sizeof *seed);
+  for (int k = 0; k < variables; k++) seed[(ptrdiff_t)number[k] * np + k] = 1;
+  find_jets(L, m, 0, jet, seed, all);
+  for (int j = 0; j < variables; j++) {
+    for (int i = 0; i <= j; i++) {
+      double sum = 0;
+      for (int r = 0; r < m->values->n; r++) sum += w[r] * all[(ptrdiff_t)r * np + ns_jet_pair(jet, i, j)];
+      H->data[number[i] + number[j] * H->ld] = H->data[number[j] + number[i] * H->ld] = sum;
+    }
+  }
+}
+
+/* The variables of block b, appended to `number`. */
+static int add_block(int *number, int count, int b, int n) {
+  for (int k = b * BLOCK; k < n && k < (b + 1) * BLOCK; k++) number[count++] = k;
+  return count;
+}
+
+/* bowl(f, t, q, rows, w): the matrix of the second derivatives of w . f by q. */
+static int motion_bowl(lua_State *L) {
+  lua_settop(L, 5);
+  Motion m = evaluate(L);
+  int n = m.q->n, rows = m.values->n, blocks = (n + BLOCK - 1) / BLOCK, number[VARIABLES];
+  ptrdiff_t most = ns_jet_size((NsJet){NS_JET_BOWL, n < VARIABLES ? n : VARIABLES});
+  const NslVector *w = take_copy(L, 5, rows, "w");
+  double *seed = push_room(L, n * most), *all = push_room(L, rows * most);
+  NslMatrix *H = nsl_push_matrix(L, n, n, NULL);
+  for (int b = 0; b < blocks && rows > 0; b++) {
+    for (int c = b + 1; c < blocks || (blocks == 1 && c == 1); c++) {
+      int count = add_block(number, add_block(number, 0, b, n), c, n);
+      one_bowl(L, &m, number, count, seed, all, w->data, H);
+    }
+  }
+  return 1;
+}
+
+/* partials(f, t, q, v, rows): the values of f(t, q, v, out), and their derivatives by q and by v. */
+static int motion_partials(lua_State *L) {
+  lua_settop(L, 5);
+  double t = luaL_checknumber(L, 2);
+  int rows = (int)luaL_checkinteger(L, 5);
+  const NslVector *q = take_copy(L, 3, -1, "q"), *v = take_copy(L, 4, -1, "v");
+  for (int i = 1; i <= 4; i++) lua_pushvalue(L, i);
+  lua_call(L, 3, 1);
+  bool number = lua_type(L, -1) == LUA_TNUMBER;
+  const NslVector *values = take_copy(L, lua_gettop(L), number ? 1 : rows, "f");
+  NslMatrix *Jq = nsl_push_matrix(L, rows, q->n, NULL), *Jv = nsl_push_matrix(L, rows, v->n, NULL);
+  NslDualArg args[] = {{"q", 0, q->n, q->data, Jq->data}, {"v", 0, v->n, v->data, Jv->data}};
+  nsl_dual_jacobians(L, 1, 0, true, t, 2, args, "f", rows, values->data);
+  return 3;
+}
+
+/* plain(f): the function that was compiled; any other f itself. */
+static int motion_plain(lua_State *L) {
+  luaL_checkany(L, 1);
+  nsl_push_plain_function(L, 1);
+  return 1;
+}
+
+/*
+** dual_values(y): the values of a dual vector as a plain one; nil for anything else. Of jets there are none: whoever asks
+** can give first derivatives alone.
+*/
+static int motion_dual_values(lua_State *L) {
+  const NslDualVector *y = nsl_test_dual_vector(L, 1);
+  if (!y) return lua_pushnil(L), 1;
+  if (y->tag >> NSL_JET_SHIFT) return luaL_error(L, "dual vector: this does not propagate second derivatives");
+  NslVector *out = nsl_push_vector(L, y->n, NULL);
+  for (int i = 0; i < y->n; i++) out->data[i] = y->e[i * y->step];
+  return 1;
+}
+
+void nsl_open_kinematics(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"values", motion_values}, {"jacobian", motion_jacobian}, {"along", motion_along}, {"plain", motion_plain},
+      {"twist", motion_twist},   {"bowl", motion_bowl},         {"partials", motion_partials},
+      {"dual_values", motion_dual_values},
+      {NULL, NULL}};
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "motion_support");
+}

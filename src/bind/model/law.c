@@ -1,0 +1,119 @@
+/*
+** law.c
+** The nonsmooth laws: constructors and methods out of the tables of their classes.
+*/
+#include "bind/array/field.h"
+#include "bind/model/model.h"
+#include "solvers/box/polyhedron.h"
+
+/* One for each class, in the order of ns_law_classes. */
+static const NslType types[NS_LAW_CLASSES] = {
+#define X(name) {ns_law_##name##_text, NULL},
+    NS_LAW_LIST(X)
+#undef X
+};
+
+NslLaw *nsl_check_law(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < types || head->type >= types + NS_LAW_CLASSES)
+    return nsl_wrong_type(L, idx, "nonsmooth law", "law"), NULL;
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return (NslLaw *)head;
+}
+
+static NslHead *check_law_head(lua_State *L, int idx) {
+  return &nsl_check_law(L, idx)->head;
+}
+
+static void *law_of_head(NslHead *head) {
+  return ((NslLaw *)head)->law;
+}
+
+static NsStatus verify_law(const void *law, NsError *err) {
+  return ns_law_check(law, err);
+}
+
+static const NslFieldOwner owners[NS_LAW_CLASSES] = {
+#define X(name) {&types[NS_LAW_AT_##name], check_law_head, law_of_head, verify_law, "bound"},
+    NS_LAW_LIST(X)
+#undef X
+};
+
+/* A law whose set is a polyhedron needs a point of it, to start at. */
+static void find_inside(lua_State *L, NsLaw *law) {
+  const char *who = ns_law_name(law);
+  law->inside = ns_arena_doubles(&law->arena, law->size);
+  if (!law->inside) luaL_error(L, "not enough memory");
+  NsStatus status = ns_polyhedron_nearest(law->size, law->rows, law->H, law->K, law->inside);
+  if (status == NS_ENOSOL || status == NS_ERAY)
+    luaL_error(L, "%s: no lambda has H lambda >= K: the set is empty", who);
+  if (status == NS_ENOMEM) nsl_raise_status(L, status, who);
+  if (status != NS_OK)
+    luaL_error(L, "%s: no lambda with H lambda >= K was found (%s)", who, ns_status_message(status));
+}
+
+/* The constructor of the class in the upvalue. */
+static int new_law(lua_State *L) {
+  const NslType *type = lua_touserdata(L, lua_upvalueindex(1));
+  const NsLawClass *class = ns_law_classes[type - types];
+  NslLaw *self = nsl_new(L, type, sizeof *self, 0);
+  NsError err = {NS_OK, ""};
+  if (ns_law_new(&self->law, class) != NS_OK) luaL_error(L, "not enough memory");
+  lua_insert(L, 1);
+  nsl_read_fields(L, 2, class->arguments, class->fields, self->law, &self->law->arena, class->name);
+  if (ns_law_complete(self->law, &err) != NS_OK) nsl_raise(L, &err);
+  if (self->law->H) find_inside(L, self->law);
+  lua_settop(L, 1);
+  return 1;
+}
+
+void nsl_clone_law(lua_State *L, int idx) {
+  const NslLaw *from = nsl_check_law(L, idx);
+  NslLaw *self = nsl_new(L, from->head.type, sizeof *self, 0);
+  if (ns_law_clone(&self->law, from->law) != NS_OK) luaL_error(L, "not enough memory");
+}
+
+static int law_close(lua_State *L) {
+  NslLaw *self = nsl_check_law(L, 1);
+  self->head.closed = self->law->closed = true;
+  return 0;
+}
+
+static int law_gc(lua_State *L) {
+  NslLaw *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  ns_law_free(self->law);
+  self->law = NULL;
+  return 0;
+}
+
+static int law_tostring(lua_State *L) {
+  const NslLaw *self = lua_touserdata(L, 1);
+  const NsLaw *law = self->law;
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
+  lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
+  nsl_push_field_words(L, law->class->fields, law, law->class->words ? law->class->words(law) : NULL);
+  lua_concat(L, 2);
+  return 1;
+}
+
+static int law_display(lua_State *L) {
+  const NslLaw *self = nsl_check_law(L, 1);
+  return nsl_display_fields(L, &owners[self->head.type - types], self->law->class->fields);
+}
+
+/* Registers the class, and its constructor in the module at the top. */
+static void open_class(lua_State *L, int i) {
+  static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"display", law_display}, {"close", law_close}, {NULL, NULL}};
+  const NsLawClass *class = ns_law_classes[i];
+  nsl_register_type(L, &types[i], meta, methods);
+  nsl_add_field_methods(L, &owners[i], class->fields);
+  lua_pushlightuserdata(L, (void *)(size_t)&types[i]);
+  lua_pushcclosure(L, new_law, 1);
+  lua_setfield(L, -2, class->name);
+}
+
+void nsl_open_law(lua_State *L) {
+  for (int i = 0; i < NS_LAW_CLASSES; i++) open_class(L, i);
+}

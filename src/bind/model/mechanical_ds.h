@@ -1,0 +1,89 @@
+/*
+** mechanical_ds.h
+** What the files of the mechanical systems share.
+*/
+#ifndef NSL_MODEL_MECHANICAL_DS_H
+#define NSL_MODEL_MECHANICAL_DS_H
+
+#include "bind/model/ds.h"
+#include "model/mechanical_ds.h"
+
+/* What scripts ask for and what is kept of it: mechanical_forces.c. */
+typedef enum NslQuantity {
+  NSL_MASS,
+  NSL_FINT,
+  NSL_FGYR,
+  NSL_FEXT,
+  NSL_JACOBIAN_FINT_Q, /* these four in the order of NS_FINT_BY_Q ... */
+  NSL_JACOBIAN_FINT_V,
+  NSL_JACOBIAN_FGYR_Q,
+  NSL_JACOBIAN_FGYR_V,
+  NSL_MEXT,            /* a rigid body's moments, and the Jacobians in the order of NS_MINT_BY_Q ... */
+  NSL_MINT,
+  NSL_JACOBIAN_MINT_Q,
+  NSL_JACOBIAN_MINT_V,
+  NSL_FORCES,
+  NSL_JACOBIAN_Q,
+  NSL_JACOBIAN_V,
+  NSL_RHS,
+  NSL_JACOBIAN_RHS,
+  NSL_QUANTITIES
+} NslQuantity;
+
+typedef struct NslMechanical {
+  NslDs base;
+  double *kept[NSL_QUANTITIES]; /* in the system's arena; NULL: not asked for yet */
+} NslMechanical;
+
+/* Where a method evaluates: the time, and the coordinates and velocities of the state or given ones. */
+typedef struct NslAt {
+  NslMechanical *self;
+  NsMechanicalDs *ds;
+  double t;
+  const double *q, *v;
+  double *room;
+  bool in_step; /* asked for inside a callback: coefficients stay as the step has them */
+} NslAt;
+
+/* Runs f in the engine, with the graph busy and callbacks knowing their thread. Raises on failure. */
+void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out);
+
+/* The engine's object; NULL before it is made. */
+NsMechanicalDs *nsl_mechanical(const NslDs *self);
+
+/* The mechanical system at idx; that at 1, which must not be in the middle of a step. */
+NslDs *nsl_check_mechanical(lua_State *L, int idx);
+NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what);
+
+/* The callbacks of a class. */
+const NslCalleeClass *nsl_mechanical_class(NsMechanicalKind kind);
+
+/* A coefficient by the name that scripts give it: "mass", "K", "C", "fExt", "jacobianFIntq" ...; NULL: no such name. */
+NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name);
+
+/* Gives the system at idx a coefficient: numbers, or a function where the class has a callback for it. */
+void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
+
+/* Gives the rigid body at idx the constant external moment of three elements at `value`, in place of a callback. */
+void nsl_set_moment(lua_State *L, int idx, int value, const char *what);
+
+/* Gives a clone the numbers of the coefficients. */
+void nsl_clone_mechanical_coefs(lua_State *L, const NslDs *from, const NslDs *to);
+
+/* Pushes a copy of the finite vector or table at idx; of n elements when n >= 0. */
+NslVector *nsl_push_flat(lua_State *L, int idx, int n, const char *who, const char *what);
+
+/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
+
+/* Methods about the coefficients, the state, and what is computed: mechanical_coef.c, _state.c, _forces.c. */
+extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_force_methods[];
+
+/* boundary.c: those about boundary conditions; the system at `to` gets a clone of those of the one at `from`. */
+extern const luaL_Reg nsl_mechanical_boundary_methods[];
+void nsl_clone_boundary(lua_State *L, int from, int to);
+
+/* For display(): mass(), nil when it is not known. */
+int nsl_mechanical_show_mass(lua_State *L);
+
+#endif

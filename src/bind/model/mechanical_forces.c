@@ -1,0 +1,456 @@
+/*
+** mechanical_forces.c
+** Mechanical systems: masses, forces and their Jacobians on request. computeX evaluates and keeps, X shows what is kept.
+*/
+#include <string.h>
+
+#include "bind/call/callback.h"
+#include "bind/model/mechanical_ds.h"
+
+/* ---- evaluation in the engine ---- */
+
+void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out) {
+  NsError err = {NS_OK, ""};
+  NslEdge edge = nsl_enter(at->self->base.callee.host, L, NULL);
+  NsNsds *nsds = (NsNsds *)at->self->base.callee.nsds;
+  bool before = nsds && nsds->busy;
+  if (nsds) nsds->busy = true;
+  NsStatus status = f(at, out, &err);
+  if (nsds) nsds->busy = before;
+  nsl_leave(at->self->base.callee.host, edge);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+}
+
+static NsStatus update(const NslAt *at, const char *name, NsError *err) {
+  NsCoef *coef = nsl_mechanical_coefficient(&at->self->base, name);
+  NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), name};
+  return coef->value && !at->in_step ? ns_coef_update(coef, who, at->t, at->ds->base.z, err) : NS_OK;
+}
+
+static NsStatus mass_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = update(at, "mass", err);
+  return status == NS_OK ? ns_mechanical_mass(at->ds, at->t, at->q, out, err) : status;
+}
+
+static NsStatus fint_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = update(at, "fInt", err);
+  return status == NS_OK ? ns_mechanical_internal(at->ds, at->t, at->q, at->v, out, err) : status;
+}
+
+static NsStatus fgyr_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = update(at, "fGyr", err);
+  return status == NS_OK ? ns_mechanical_gyroscopic(at->ds, at->t, at->q, at->v, out, err) : status;
+}
+
+static NsStatus fext_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = update(at, "fExt", err);
+  size_t n = (size_t)at->ds->nv;
+  if (status != NS_OK) return status;
+  if (at->ds->fext.value) memcpy(out, at->ds->fext.value, n * sizeof *out);
+  else memset(out, 0, n * sizeof *out);
+  return NS_OK;
+}
+
+static NsStatus part_of(const NslAt *at, int which, const char *name, double *out, NsError *err) {
+  NsStatus status = update(at, name, err);
+  if (status != NS_OK) return status;
+  return ns_mechanical_force_jacobian(at->ds, which, at->t, at->q, at->v, at->room, out, err);
+}
+
+static NsStatus fint_q_of(const NslAt *at, double *out, NsError *err) {
+  return part_of(at, NS_FINT_BY_Q, "jacobianFIntq", out, err);
+}
+static NsStatus fint_v_of(const NslAt *at, double *out, NsError *err) {
+  return part_of(at, NS_FINT_BY_V, "jacobianFIntqDot", out, err);
+}
+static NsStatus fgyr_q_of(const NslAt *at, double *out, NsError *err) {
+  return part_of(at, NS_FGYR_BY_Q, "jacobianFGyrq", out, err);
+}
+static NsStatus fgyr_v_of(const NslAt *at, double *out, NsError *err) {
+  return part_of(at, NS_FGYR_BY_V, "jacobianFGyrqDot", out, err);
+}
+
+static NsStatus mext_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = update(at, "fExt", err);
+  NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), "mExt"};
+  if (status == NS_OK && at->ds->mext.value && !at->in_step)
+    status = ns_coef_update(&at->ds->mext, who, at->t, at->ds->base.z, err);
+  if (status == NS_OK) ns_mechanical_external_moment(at->ds, out);
+  return status;
+}
+
+static NsStatus mint_of(const NslAt *at, double *out, NsError *err) {
+  return ns_mechanical_internal_moment(at->ds, at->t, at->q, at->v, out, err);
+}
+
+static NsStatus mint_q_of(const NslAt *at, double *out, NsError *err) {
+  return ns_mechanical_force_jacobian(at->ds, NS_MINT_BY_Q, at->t, at->q, at->v, at->room, out, err);
+}
+static NsStatus mint_v_of(const NslAt *at, double *out, NsError *err) {
+  return ns_mechanical_force_jacobian(at->ds, NS_MINT_BY_V, at->t, at->q, at->v, at->room, out, err);
+}
+
+static NsStatus forces_of(const NslAt *at, double *out, NsError *err) {
+  NsStatus status = ns_ds_update(&at->ds->base, at->t, err);
+  return status == NS_OK ? ns_mechanical_forces(at->ds, at->t, at->q, at->v, out, err) : status;
+}
+
+/* Both Jacobians of F, the one asked for in out, the other in the room. */
+static NsStatus jacobians(const NslAt *at, double *by_q, double *by_v, double *room, NsError *err) {
+  NsStatus status = ns_ds_update(&at->ds->base, at->t, err);
+  if (status != NS_OK) return status;
+  return ns_mechanical_force_jacobians(at->ds, at->t, at->q, at->v, room, by_q, by_v, err);
+}
+
+static NsStatus jacobian_q_of(const NslAt *at, double *out, NsError *err) {
+  size_t nv = (size_t)at->ds->nv;
+  return jacobians(at, out, at->room, at->room + nv * nv, err);
+}
+
+static NsStatus jacobian_v_of(const NslAt *at, double *out, NsError *err) {
+  size_t by_q = (size_t)at->ds->nv * (size_t)at->ds->nq;
+  return jacobians(at, at->room, out, at->room + by_q, err);
+}
+
+/* (qdot, acceleration) of the state; the accelerations and forces are kept too. */
+static NsStatus rhs_of(const NslAt *at, double *out, NsError *err) {
+  NsMechanicalDs *ds = at->ds;
+  NsStatus status = ns_mechanical_accelerate(ds, at->t, err);
+  if (status != NS_OK) return status;
+  ns_mechanical_rate(ds, ds->q, ds->v, out);
+  memcpy(out + ds->nq, ds->acceleration, (size_t)ds->nv * sizeof *out);
+  return NS_OK;
+}
+
+/* The upper rows of the Jacobian of the right-hand side (leading dimension n): those of T(q) v, which is bilinear. */
+static void rate_jacobian(const NslAt *at, double *out, double *unit) {
+  const NsMechanicalDs *ds = at->ds;
+  size_t n = (size_t)ds->base.n;
+  double rate[7]; /* of a rigid body */
+  for (int j = 0; j < ds->base.n; j++) {
+    if (ds->kind != NS_NEWTON_EULER) {
+      if (j >= ds->nq) out[(size_t)(j - ds->nq) + (size_t)j * n] = 1;
+      continue;
+    }
+    bool velocity = j >= ds->nq;
+    memset(unit, 0, n * sizeof *unit);
+    unit[j] = 1;
+    ns_mechanical_rate(ds, velocity ? at->q : unit, velocity ? unit + ds->nq : at->v, rate);
+    for (int i = velocity ? 0 : 3; i < ds->nq; i++) out[(size_t)i + (size_t)j * n] = rate[i];
+  }
+}
+
+/*
+** The Jacobian of (T(q) v, M^-1 F) at the state: below, M^-1 (dF/dq - d(M a)/dq) and M^-1 dF/dv, a the acceleration.
+*/
+static NsStatus jacobian_rhs_of(const NslAt *at, double *out, NsError *err) {
+  NsMechanicalDs *ds = at->ds;
+  size_t n = (size_t)ds->base.n, nq = (size_t)ds->nq, nv = (size_t)ds->nv;
+  double *below = at->room, *by_v = below + nv * nq, *room = by_v + nv * nv;
+  NsStatus status = ns_mechanical_accelerate(ds, at->t, err);
+  if (status == NS_OK) status = jacobians(at, below, by_v, room, err);
+  if (status == NS_OK)
+    status = ns_mechanical_mass_derivative(ds, at->t, at->q, ds->acceleration, -1, room, below, err);
+  if (status == NS_OK) status = ns_mechanical_divide(ds, at->t, at->q, (int)n, below, err);
+  if (status != NS_OK) return status;
+  memset(out, 0, n * n * sizeof *out);
+  rate_jacobian(at, out, room);
+  for (size_t j = 0; j < n; j++) memcpy(out + nq + j * n, below + j * nv, nv * sizeof *out);
+  return NS_OK;
+}
+
+/* ---- the quantities ---- */
+
+static const struct {
+  const char *name, *method; /* the methods that show and that compute it */
+  const char *args;          /* of the latter: 't' time, 'x' q, 'l' v; the latter two may be left out */
+  char rows, cols;           /* 'm' velocities, 'n' coordinates, 's' both, '3', '1' a vector */
+  NsStatus (*evaluate)(const NslAt *at, double *out, NsError *err);
+} quantities[NSL_QUANTITIES] = {
+    [NSL_MASS] = {"mass", "computeMass", "x", 'm', 'm', mass_of},
+    [NSL_FINT] = {"fInt", "computeFInt", "txl", 'm', '1', fint_of},
+    [NSL_FGYR] = {"fGyr", "computeFGyr", "xl", 'm', '1', fgyr_of},
+    [NSL_FEXT] = {"fExt", "computeFExt", "t", 'm', '1', fext_of},
+    [NSL_JACOBIAN_FINT_Q] = {"jacobianFIntq", "computeJacobianFIntq", "txl", 'm', 'n', fint_q_of},
+    [NSL_JACOBIAN_FINT_V] = {"jacobianFIntqDot", "computeJacobianFIntqDot", "txl", 'm', 'm', fint_v_of},
+    [NSL_JACOBIAN_FGYR_Q] = {"jacobianFGyrq", "computeJacobianFGyrq", "xl", 'm', 'n', fgyr_q_of},
+    [NSL_JACOBIAN_FGYR_V] = {"jacobianFGyrqDot", "computeJacobianFGyrqDot", "xl", 'm', 'm', fgyr_v_of},
+    [NSL_MEXT] = {"mExt", "computeMExt", "t", '3', '1', mext_of},
+    [NSL_MINT] = {"mInt", "computeMInt", "txl", '3', '1', mint_of},
+    [NSL_JACOBIAN_MINT_Q] = {"jacobianMIntq", "computeJacobianMIntq", "txl", '3', 'n', mint_q_of},
+    [NSL_JACOBIAN_MINT_V] = {"jacobianMIntv", "computeJacobianMIntv", "txl", '3', 'm', mint_v_of},
+    [NSL_FORCES] = {"forces", "computeForces", "txl", 'm', '1', forces_of},
+    [NSL_JACOBIAN_Q] = {"jacobianqForces", "computeJacobianqForces", "txl", 'm', 'n', jacobian_q_of},
+    [NSL_JACOBIAN_V] = {"jacobianqDotForces", "computeJacobianqDotForces", "txl", 'm', 'm', jacobian_v_of},
+    [NSL_RHS] = {"rhs", "computeRhs", "t", 's', '1', rhs_of},
+    [NSL_JACOBIAN_RHS] = {"jacobianRhsx", "computeJacobianRhsx", "t", 's', 's', jacobian_rhs_of},
+};
+
+static int size_of(const NsMechanicalDs *ds, char letter) {
+  return letter == 'm' ? ds->nv : letter == 'n' ? ds->nq : letter == 's' ? ds->base.n : letter == '3' ? 3 : 1;
+}
+
+/* How many doubles the evaluation needs besides. */
+static lua_Integer room_of(const NsMechanicalDs *ds, NslQuantity which) {
+  lua_Integer nq = ds->nq, nv = ds->nv;
+  if (which >= NSL_JACOBIAN_FINT_Q && which <= NSL_JACOBIAN_FGYR_V) return nv * nq;
+  if (which == NSL_JACOBIAN_Q || which == NSL_JACOBIAN_V) return nv * (nq + nq + nv);
+  if (which != NSL_JACOBIAN_RHS) return 0;
+  return nv * (nq + nv) + nv * nq * (ns_mechanical_constant_mass(ds) ? 1 : nv) + ds->base.n;
+}
+
+/* The vector or table at idx as contiguous numbers, or `otherwise` when there is none. */
+static const double *optional(lua_State *L, int idx, int n, const char *who, const char *what,
+                              const double *otherwise) {
+  if (lua_isnoneornil(L, idx)) return otherwise;
+  NslVector *given = nsl_to_finite_vector(L, idx, n, who, what);
+  NslVector *flat = nsl_push_vector(L, n, NULL);
+  nsl_vector_read(given, flat->data);
+  return flat->data;
+}
+
+/* The system at 1, which may be asked for the quantity. */
+static NslMechanical *check_quantity(lua_State *L, NslQuantity which, const char *who) {
+  NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
+  if (which >= NSL_MEXT && which <= NSL_JACOBIAN_MINT_V && nsl_mechanical(&self->base)->kind != NS_NEWTON_EULER)
+    luaL_error(L, "%s: a %s has no moments", who, self->base.callee.head.type->name);
+  return self;
+}
+
+static NslAt arguments(lua_State *L, NslQuantity which) {
+  const char *who = quantities[which].method;
+  NslAt at = {.self = (NslMechanical *)nsl_check_idle_mechanical(L, who)};
+  at.ds = nsl_mechanical(&at.self->base);
+  at.q = at.ds->q;
+  at.v = at.ds->v;
+  int idx = 1;
+  const char *args = quantities[which].args;
+  lua_settop(L, 4);
+  for (; *args; args++) {
+    idx++;
+    if (*args == 't') at.t = nsl_finite(L, idx, who, "time");
+    else if (*args == 'x') at.q = optional(L, idx, at.ds->nq, who, "q", at.q);
+    else at.v = optional(L, idx, at.ds->nv, who, "velocity", at.v);
+  }
+  at.room = nsl_push_vector(L, room_of(at.ds, which), NULL)->data;
+  return at;
+}
+
+/* Takes the room where a quantity is kept. */
+static double *keep(lua_State *L, NslMechanical *self, NslQuantity which) {
+  NsMechanicalDs *ds = nsl_mechanical(&self->base);
+  if (self->kept[which]) return self->kept[which];
+  if (which == NSL_FORCES) return self->kept[which] = ds->forces;
+  self->kept[which] = ns_arena_matrix(&ds->base.arena, size_of(ds, quantities[which].rows),
+                                      size_of(ds, quantities[which].cols));
+  if (!self->kept[which]) {
+    ds->base.arena.failed = false;
+    luaL_error(L, "not enough memory");
+  }
+  return self->kept[which];
+}
+
+/* Evaluates into a vector or matrix pushed, and keeps the values. */
+static int evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
+  int rows = size_of(at->ds, quantities[which].rows), cols = size_of(at->ds, quantities[which].cols);
+  double *out = quantities[which].cols == '1' ? nsl_push_vector(L, rows, NULL)->data
+                                              : nsl_push_matrix(L, rows, cols, NULL)->data;
+  nsl_mechanical_run(L, at, quantities[which].evaluate, out);
+  memcpy(keep(L, at->self, which), out, (size_t)rows * (size_t)cols * sizeof *out);
+  if (which == NSL_RHS || which == NSL_JACOBIAN_RHS) keep(L, at->self, NSL_FORCES);
+  return 1;
+}
+
+/*
+** Calls the Lua function of the callback with the arguments as they are: what a class's own method does when it is
+** called with all of its arguments, the output included.
+*/
+static int call_plainly(lua_State *L, const NslCallee *callee, int slot) {
+  int count = lua_gettop(L);
+  bool method = nsl_is_method(&callee->callbacks[slot]);
+  lua_getiuservalue(L, 1, NSL_SHEET);
+  lua_rawgeti(L, -1, nsl_function_place(slot));
+  lua_replace(L, -2);
+  if (method) {
+    lua_insert(L, 1);
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+  }
+  lua_replace(L, 1);
+  lua_call(L, count - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+static int compute(lua_State *L, NslQuantity which) {
+  const NslCallee *callee = &check_quantity(L, which, quantities[which].method)->base.callee;
+  int slot = nsl_slot(callee, quantities[which].method), most = (int)strlen(quantities[which].args);
+  NslBacking backing = slot < 0 ? NSL_ABSENT : callee->callbacks[slot].backing;
+  bool in_lua = backing != NSL_ABSENT && backing != NSL_LIBRARY;
+  if (in_lua && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
+  if (lua_gettop(L) > 1 + most)
+    luaL_error(L, "%s: expected at most %d argument%s, got %d", quantities[which].method, most, most == 1 ? "" : "s",
+               lua_gettop(L) - 1);
+  NslAt at = arguments(L, which);
+  return evaluate(L, &at, which);
+}
+
+/* ---- showing ---- */
+
+/* Whether nothing of it is there: no constant, no callback. */
+static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
+  bool rigid = ds->kind == NS_NEWTON_EULER;
+  switch (which) {
+    case NSL_FINT: return !ds->fint_function.value && !ds->fint.value;
+    case NSL_FGYR: return !rigid && !ds->fgyr_function.value && !ds->fgyr.value;
+    case NSL_FEXT: return !ds->fext.value;
+    case NSL_MEXT: return !rigid || (!ds->fext.value && !ds->mext.value);
+    case NSL_MINT: case NSL_JACOBIAN_MINT_Q: case NSL_JACOBIAN_MINT_V: return !ds->mint_function.value;
+    case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V:
+      return !ds->fint_function.value && !ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
+    case NSL_JACOBIAN_FGYR_Q: case NSL_JACOBIAN_FGYR_V:
+      return !rigid && !ds->fgyr_function.value && !ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
+    default: return false;
+  }
+}
+
+/* Whether it depends neither on the time nor on the state. */
+static bool constant(const NsMechanicalDs *ds, NslQuantity which) {
+  bool rigid = ds->kind == NS_NEWTON_EULER;
+  switch (which) {
+    case NSL_MASS: return ns_mechanical_constant_mass(ds);
+    case NSL_FINT: return !ds->fint_function.value;
+    case NSL_FGYR: return !rigid && !ds->fgyr_function.value;
+    case NSL_FEXT: return !ns_coef_varies(&ds->fext);
+    case NSL_MEXT: return !ns_mechanical_driven(ds);
+    case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V: case NSL_JACOBIAN_FGYR_Q: case NSL_JACOBIAN_FGYR_V:
+      return !rigid && ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
+    default: return false;
+  }
+}
+
+/* X(): a live view of what computeX kept last; a constant as it is now; nil when there is none. */
+static int show(lua_State *L, NslQuantity which) {
+  NslMechanical *self = check_quantity(L, which, quantities[which].name);
+  NsMechanicalDs *ds = nsl_mechanical(&self->base);
+  nsl_at_most(L, 1, quantities[which].name);
+  if (absent(ds, which)) return lua_pushnil(L), 1;
+  if (which == NSL_MASS && ds->mass.sparse && constant(ds, which)) return nsl_push_coef(L, &ds->mass, false);
+  if (constant(ds, which)) {
+    const NsNsds *nsds = self->base.callee.nsds;
+    NslAt at = {.self = self, .ds = ds, .q = ds->q, .v = ds->v, .in_step = nsds && nsds->busy};
+    at.room = nsl_push_vector(L, room_of(ds, which), NULL)->data;
+    evaluate(L, &at, which);
+  } else if (!self->kept[which]) {
+    luaL_error(L, "%s: nothing is computed yet: call %s(%s) first", quantities[which].name, quantities[which].method,
+               quantities[which].args[0] == 't' ? "time" : "");
+  }
+  int rows = size_of(ds, quantities[which].rows), cols = size_of(ds, quantities[which].cols);
+  if (quantities[which].cols == '1') return nsl_ds_view(L, self->kept[which], rows, quantities[which].name, NULL);
+  nsl_push_matrix_view(L, 1, self->kept[which], rows, cols, rows, quantities[which].name, NULL);
+  return 1;
+}
+
+#define QUANTITY(id, which)                                              \
+  static int compute_##id(lua_State *L) { return compute(L, which); } \
+  static int show_##id(lua_State *L) { return show(L, which); }
+
+QUANTITY(mass, NSL_MASS)
+QUANTITY(fint, NSL_FINT)
+QUANTITY(fgyr, NSL_FGYR)
+QUANTITY(fext, NSL_FEXT)
+QUANTITY(fint_q, NSL_JACOBIAN_FINT_Q)
+QUANTITY(fint_v, NSL_JACOBIAN_FINT_V)
+QUANTITY(fgyr_q, NSL_JACOBIAN_FGYR_Q)
+QUANTITY(fgyr_v, NSL_JACOBIAN_FGYR_V)
+QUANTITY(mext, NSL_MEXT)
+QUANTITY(mint, NSL_MINT)
+QUANTITY(mint_q, NSL_JACOBIAN_MINT_Q)
+QUANTITY(mint_v, NSL_JACOBIAN_MINT_V)
+QUANTITY(forces, NSL_FORCES)
+QUANTITY(jacobian_q, NSL_JACOBIAN_Q)
+QUANTITY(jacobian_v, NSL_JACOBIAN_V)
+QUANTITY(rhs, NSL_RHS)
+QUANTITY(jacobian_rhs, NSL_JACOBIAN_RHS)
+
+int nsl_mechanical_show_mass(lua_State *L) {
+  const NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
+  bool known = self->kept[NSL_MASS] || constant(nsl_mechanical(&self->base), NSL_MASS);
+  return known ? show_mass(L) : (lua_pushnil(L), 1);
+}
+
+/* update_inverse_mass(): the mass at the state, whose factors inverseMass then gives. */
+static int update_inverse_mass(lua_State *L) {
+  lua_settop(L, 1);
+  (void)compute(L, NSL_MASS);
+  return 0;
+}
+
+/* inverseMass(): the factors of the mass, an LU or a SparseLU. */
+static int inverse_mass(lua_State *L) {
+  lua_settop(L, 1);
+  show_mass(L);
+  lua_getfield(L, -1, "lu");
+  lua_insert(L, -2);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+/* initRhs(time): computeRhs and computeJacobianRhsx. */
+static int init_rhs(lua_State *L) {
+  NslAt at = arguments(L, NSL_JACOBIAN_RHS);
+  evaluate(L, &at, NSL_RHS);
+  evaluate(L, &at, NSL_JACOBIAN_RHS);
+  return 0;
+}
+
+/* updatePlugins(time): all that callbacks give, at the state. */
+static int update_plugins(lua_State *L) {
+  static const NslQuantity all[] = {NSL_MASS, NSL_FEXT, NSL_FINT, NSL_FGYR, NSL_MEXT, NSL_MINT};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    lua_settop(L, 2);
+    NslAt at = arguments(L, NSL_RHS);
+    bool nothing = absent(at.ds, all[i]) || (all[i] == NSL_MASS && constant(at.ds, NSL_MASS));
+    if (!nothing) evaluate(L, &at, all[i]);
+  }
+  return 0;
+}
+
+const luaL_Reg nsl_mechanical_force_methods[] = {{"mass", show_mass},
+                                                 {"computeMass", compute_mass},
+                                                 {"inverseMass", inverse_mass},
+                                                 {"update_inverse_mass", update_inverse_mass},
+                                                 {"fInt", show_fint},
+                                                 {"computeFInt", compute_fint},
+                                                 {"fGyr", show_fgyr},
+                                                 {"computeFGyr", compute_fgyr},
+                                                 {"fExt", show_fext},
+                                                 {"computeFExt", compute_fext},
+                                                 {"jacobianFIntq", show_fint_q},
+                                                 {"computeJacobianFIntq", compute_fint_q},
+                                                 {"jacobianFIntqDot", show_fint_v},
+                                                 {"computeJacobianFIntqDot", compute_fint_v},
+                                                 {"jacobianFGyrq", show_fgyr_q},
+                                                 {"computeJacobianFGyrq", compute_fgyr_q},
+                                                 {"jacobianFGyrqDot", show_fgyr_v},
+                                                 {"computeJacobianFGyrqDot", compute_fgyr_v},
+                                                 {"mExt", show_mext},
+                                                 {"computeMExt", compute_mext},
+                                                 {"mInt", show_mint},
+                                                 {"computeMInt", compute_mint},
+                                                 {"jacobianMIntq", show_mint_q},
+                                                 {"computeJacobianMIntq", compute_mint_q},
+                                                 {"jacobianMIntv", show_mint_v},
+                                                 {"computeJacobianMIntv", compute_mint_v},
+                                                 {"forces", show_forces},
+                                                 {"computeForces", compute_forces},
+                                                 {"jacobianqForces", show_jacobian_q},
+                                                 {"computeJacobianqForces", compute_jacobian_q},
+                                                 {"jacobianqDotForces", show_jacobian_v},
+                                                 {"computeJacobianqDotForces", compute_jacobian_v},
+                                                 {"rhs", show_rhs},
+                                                 {"computeRhs", compute_rhs},
+                                                 {"jacobianRhsx", show_jacobian_rhs},
+                                                 {"computeJacobianRhsx", compute_jacobian_rhs},
+                                                 {"initRhs", init_rhs},
+                                                 {"updatePlugins", update_plugins},
+                                                 {NULL, NULL}};

@@ -1,0 +1,281 @@
+/*
+** nsds.c
+** NonSmoothDynamicalSystem: inserting and linking, with everything in it kept alive.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "bind/model/model.h"
+
+static const NslType nsds_type = {.name = "NonSmoothDynamicalSystem"};
+
+NslNsds *nsl_check_nsds(lua_State *L, int idx) {
+  return nsl_check(L, idx, &nsds_type);
+}
+
+static NslNsds *check_idle(lua_State *L, const char *what) {
+  NslNsds *self = nsl_check_nsds(L, 1);
+  if (self->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
+  if (self->nsds->observed) luaL_error(L, "%s: a row of a run is being recorded (called from inside observe?)", what);
+  return self;
+}
+
+/* NonSmoothDynamicalSystem(t0, T). */
+static int new_nsds(lua_State *L) {
+  nsl_at_most(L, 2, nsds_type.name);
+  double t0 = nsl_finite(L, 1, nsds_type.name, "t0"), T = nsl_finite(L, 2, nsds_type.name, "T");
+  if (!(T > t0)) nsl_error(L, "%s: T: expected a time after t0 = %f, got %f", nsds_type.name, t0, T);
+  NslNsds *self = nsl_new(L, &nsds_type, sizeof *self, 1);
+  lua_createtable(L, 0, 2);
+  lua_newtable(L);
+  lua_setfield(L, -2, "ds");
+  lua_newtable(L);
+  lua_setfield(L, -2, "interactions");
+  lua_setiuservalue(L, -2, 1);
+  if (ns_nsds_new(&self->nsds, t0, T) != NS_OK) luaL_error(L, "not enough memory");
+  return 1;
+}
+
+/* Appends the value at idx to the anchor list `key` of the graph at 1, and pops what it pushed. */
+static void keep(lua_State *L, const char *key, int idx) {
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, key);
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_pop(L, 2);
+}
+
+/* Forgets the last one kept: the engine did not take it. */
+static void drop(lua_State *L, const char *key) {
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, key);
+  lua_pushnil(L);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2));
+  lua_pop(L, 2);
+}
+
+static int nsds_insert(lua_State *L) {
+  NslNsds *self = check_idle(L, "insertDynamicalSystem");
+  NslDs *ds = nsl_check_ds(L, 2);
+  NsError err = {NS_OK, ""};
+  nsl_find_methods(L, 2);
+  keep(L, "ds", 2);
+  if (ns_nsds_insert(self->nsds, ds->ds, &err) != NS_OK) {
+    drop(L, "ds");
+    return nsl_raise(L, &err);
+  }
+  ds->callee.nsds = self->nsds;
+  nsl_anchor(L, 2, "nsds", 1);
+  return 0;
+}
+
+/* The sizes that linking gives a relation's callbacks. */
+static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first,
+                          const NslDs *second) {
+  NslRelation *r = lua_touserdata(L, relation);
+  int nx = first->ds->nx + (second ? second->ds->nx : 0);
+  int nz = r->relation->z ? r->relation->nz : first->ds->nz + (second ? second->ds->nz : 0);
+  if (r->relation->m < 0) nsl_callee_size(L, relation, nx, inter->interaction->m, nz);
+}
+
+/* link(interaction, ds [, ds2]). */
+static int nsds_link(lua_State *L) {
+  NslNsds *self = check_idle(L, "link");
+  NslInteraction *inter = nsl_check_interaction(L, 2);
+  NslDs *first = nsl_check_ds(L, 3), *second = lua_isnoneornil(L, 4) ? NULL : nsl_check_ds(L, 4);
+  NsError err = {NS_OK, ""};
+  lua_settop(L, 4);
+  lua_getiuservalue(L, 2, 2);
+  NslRelation *relation = lua_touserdata(L, 5);
+  if (relation->callee.head.closed) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
+  if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
+    luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem",
+               nsl_callee_title(L, &relation->callee));
+  nsl_find_methods(L, 5);
+  if (!inter->interaction->owner) size_relation(L, 5, inter, first, second);
+  keep(L, "interactions", 2);
+  NslEdge edge = nsl_enter(relation->callee.host, L, NULL);
+  NsStatus status = ns_nsds_link(self->nsds, inter->interaction, first->ds, second ? second->ds : NULL, &err);
+  nsl_leave(relation->callee.host, edge);
+  if (status != NS_OK) {
+    drop(L, "interactions");
+    return nsl_raise_step(L, &err);
+  }
+  relation->callee.nsds = self->nsds;
+  nsl_anchor(L, 5, "nsds", 1);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, 2, 3);
+  return 0;
+}
+
+/* unlink(interaction): between two steps; the interaction keeps its y and lambda and may be linked again. */
+static int nsds_unlink(lua_State *L) {
+  NslNsds *self = check_idle(L, "unlink");
+  NslInteraction *inter = nsl_check_interaction(L, 2);
+  NsError err = {NS_OK, ""};
+  if (ns_nsds_unlink(self->nsds, inter->interaction, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_settop(L, 2);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, 3, "interactions");
+  bool found = false;
+  for (lua_Integer i = 1, count = (lua_Integer)lua_rawlen(L, 4); i <= count; i++) {
+    lua_rawgeti(L, 4, i);
+    found = found || lua_rawequal(L, -1, 2);
+    lua_pop(L, 1);
+    if (!found) continue;
+    lua_rawgeti(L, 4, i + 1);
+    lua_rawseti(L, 4, i);
+  }
+  lua_pushnil(L);
+  lua_setiuservalue(L, 2, 3);
+  return 0;
+}
+
+static int nsds_t0(lua_State *L) {
+  lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->t0);
+  return 1;
+}
+
+static int nsds_T(lua_State *L) {
+  lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->T);
+  return 1;
+}
+
+static int nsds_count_ds(lua_State *L) {
+  lua_pushinteger(L, nsl_check_nsds(L, 1)->nsds->nds);
+  return 1;
+}
+
+static int nsds_count_interactions(lua_State *L) {
+  lua_pushinteger(L, nsl_check_nsds(L, 1)->nsds->ninteractions);
+  return 1;
+}
+
+/* The i-th of a list, from 1, or the one of a name. */
+static int pick(lua_State *L, const char *key, const char *what) {
+  nsl_check_nsds(L, 1);
+  lua_settop(L, 2);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, 3, key);
+  lua_Integer count = (lua_Integer)lua_rawlen(L, 4);
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    for (lua_Integer i = 1; i <= count; i++, lua_pop(L, 1)) {
+      lua_rawgeti(L, 4, i);
+      bool ds = key[0] == 'd';
+      const char *name = ds ? ((NslDs *)lua_touserdata(L, -1))->ds->name
+                            : ((NslInteraction *)lua_touserdata(L, -1))->interaction->name;
+      if (strcmp(name, lua_tostring(L, 2)) == 0) return 1;
+    }
+    return luaL_error(L, "%s: there is none called '%s'", what, lua_tostring(L, 2));
+  }
+  lua_Integer i = nsl_integer(L, 2, what, "number");
+  if (i < 1 || i > count) luaL_error(L, "%s: expected a number in 1..%I, got %I", what, count, i);
+  lua_rawgeti(L, 4, i);
+  return 1;
+}
+
+static int nsds_ds(lua_State *L) { return pick(L, "ds", "dynamicalSystem"); }
+static int nsds_interaction(lua_State *L) { return pick(L, "interactions", "interaction"); }
+
+/* What is still there forgets the graph: finalizers run in any order. */
+static void let_go(lua_State *L) {
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return;
+  lua_getfield(L, -1, "ds");
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+    NslDs *ds = lua_touserdata(L, -1);
+    ds->callee.nsds = NULL;
+    if (ds->ds) ds->ds->owner = NULL;
+  }
+  lua_getfield(L, 2, "interactions");
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 2)) {
+    NslInteraction *inter = lua_touserdata(L, -1);
+    if (inter->interaction) inter->interaction->owner = NULL;
+    lua_getiuservalue(L, -1, 2);
+    ((NslRelation *)lua_touserdata(L, -1))->callee.nsds = NULL;
+  }
+}
+
+static int nsds_gc(lua_State *L) {
+  NslNsds *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  let_go(L);
+  ns_nsds_free(self->nsds);
+  self->nsds = NULL;
+  return 0;
+}
+
+static int nsds_close(lua_State *L) {
+  check_idle(L, "close")->head.closed = true;
+  return 0;
+}
+
+static int nsds_tostring(lua_State *L) {
+  NslNsds *self = lua_touserdata(L, 1);
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", nsds_type.name), 1;
+  nsl_pushf(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0,
+            self->nsds->T, self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions,
+            self->nsds->ninteractions == 1 ? "" : "s");
+  return 1;
+}
+
+/* The graph, then each system and interaction in a line. */
+static int nsds_display(lua_State *L) {
+  static const char *const lists[] = {"ds", "interactions"};
+  nsl_check_nsds(L, 1);
+  lua_settop(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  lua_getiuservalue(L, 1, 1);
+  for (int l = 0; l < 2; l++) {
+    lua_getfield(L, 3, lists[l]);
+    for (lua_Integer i = 1; lua_rawgeti(L, 4, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+      lua_pushvalue(L, 2);
+      lua_pushfstring(L, "\n  %s", luaL_tolstring(L, 5, NULL));
+      lua_remove(L, -2);
+      lua_concat(L, 2);
+      lua_replace(L, 2);
+    }
+    lua_settop(L, 3);
+  }
+  lua_settop(L, 2);
+  return nsl_display(L, 2);
+}
+
+/* version(nsds): a number that each change of the graph makes larger. */
+static int graph_version(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)nsl_check_nsds(L, 1)->nsds->version);
+  return 1;
+}
+
+/* linked(nsds, interaction): whether it is linked there. */
+static int graph_linked(lua_State *L) {
+  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  lua_pushboolean(L, nsl_check_interaction(L, 2)->interaction->owner == nsds);
+  return 1;
+}
+
+static const luaL_Reg methods[] = {{"display", nsds_display},
+                                   {"insertDynamicalSystem", nsds_insert},
+                                   {"link", nsds_link},
+                                   {"unlink", nsds_unlink},
+                                   {"t0", nsds_t0},
+                                   {"T", nsds_T},
+                                   {"finalT", nsds_T},
+                                   {"getNumberOfDS", nsds_count_ds},
+                                   {"numberOfDynamicalSystems", nsds_count_ds},
+                                   {"numberOfInteractions", nsds_count_interactions},
+                                   {"dynamicalSystem", nsds_ds},
+                                   {"interaction", nsds_interaction},
+                                   {"close", nsds_close},
+                                   {NULL, NULL}};
+
+static const luaL_Reg meta[] = {
+    {"__gc", nsds_gc}, {"__close", nsds_close}, {"__tostring", nsds_tostring}, {NULL, NULL}};
+
+void nsl_open_nsds(lua_State *L) {
+  static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {NULL, NULL}};
+  nsl_register_type(L, &nsds_type, meta, methods);
+  luaL_setfuncs(L, functions, 0);
+  luaL_newlib(L, graph); /* hidden: for lua/nslua/contact.lua */
+  lua_setfield(L, -2, "graph_support");
+}

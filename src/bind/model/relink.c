@@ -1,0 +1,265 @@
+/*
+** relink.c
+** The clone of a model: views, shared parameters and fields.
+*/
+#include "bind/model/relink.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bind/model/ds.h"
+#include "bind/array/vector.h"
+#include "model/first_order_ds.h"
+
+/* Stack indices: clones by original; clones of plain vectors that are parameters, by the original's address. */
+typedef struct Maps {
+  int clones, vectors;
+} Maps;
+
+static bool is_system(const NslType *type) {
+  return nsl_is_first_order(type) || nsl_is_mechanical(type);
+}
+
+static bool is_callee(const NslType *type) {
+  return is_system(type) || nsl_is_relation(type);
+}
+
+/* ---- where a number of the original is in the clone ---- */
+
+/* Where an address lies among the arrays of an object: the number of the array (-1: in none), the bytes from its start. */
+typedef struct Place {
+  const char *at;
+  int seen, array;
+  size_t offset;
+  char *found;
+} Place;
+
+static void find_place(void *context, const char *name, void *data, size_t bytes) {
+  (void)name;
+  Place *place = context;
+  const char *first = data;
+  if (first && place->array < 0 && place->at >= first && place->at < first + bytes) {
+    place->array = place->seen;
+    place->offset = (size_t)(place->at - first);
+  }
+  place->seen++;
+}
+
+static void take_place(void *context, const char *name, void *data, size_t bytes) {
+  (void)name;
+  Place *place = context;
+  if (place->seen++ == place->array && data && place->offset < bytes) place->found = (char *)data + place->offset;
+}
+
+/* The arrays of an object that there are views of: the state, the start, the right-hand side. */
+static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
+  place->seen = 0;
+  if (nsl_is_interaction(head->type)) {
+    ns_interaction_visit(((const NslInteraction *)head)->interaction, visitor, place);
+    return;
+  }
+  NsDs *ds = ((const NslDs *)head)->ds;
+  size_t bytes = (size_t)ds->n * sizeof(double);
+  visitor(place, "x0", ds->x0, bytes);
+  visitor(place, "rhs", ds->family == NS_FIRST_ORDER ? ((NsFirstOrderDs *)ds)->rhs : NULL, bytes);
+  ns_ds_visit(ds, visitor, place);
+}
+
+/* The number of `to`, the clone of `from`, that is the one at `at` in `from`; NULL when there is none. */
+static double *counterpart(const NslHead *from, const NslHead *to, const double *at) {
+  Place place = {.at = (const char *)at, .array = -1};
+  walk_arrays(from, find_place, &place);
+  if (place.array >= 0) walk_arrays(to, take_place, &place);
+  return (double *)(void *)place.found;
+}
+
+/* ---- views ---- */
+
+/* Pushes the clone of an object, nil when it has none. */
+static NslHead *push_clone_of(lua_State *L, Maps maps, const NslHead *object) {
+  for (lua_pushnil(L); lua_next(L, maps.clones); lua_pop(L, 1)) {
+    if (lua_touserdata(L, -2) != (const void *)object) continue;
+    lua_remove(L, -2);
+    return lua_touserdata(L, -1);
+  }
+  lua_pushnil(L);
+  return NULL;
+}
+
+/*
+** Pushes what stands for the live view at stack index `view` in the clone: a view of the clone of what it looks at, or, where
+** that is no part of the model, the view itself. `callee` and `what` are for the message.
+*/
+static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, const char *what, int view) {
+  const NslVector *v = nsl_test_vector(L, view);
+  NslHead *clone = push_clone_of(L, maps, v->owner);
+  int at = lua_gettop(L);
+  double *data = clone ? counterpart(v->owner, clone, v->data) : NULL;
+  if (clone && !data)
+    luaL_error(L, "clone: %s: %s is a view of %s of a %s, of which a clone has none: copy it, or set it in the clone",
+               nsl_callee_title(L, callee), what, v->label ? v->label : "a vector", v->owner->type->name);
+  bool state = clone && v->version != &v->own_version && is_system(clone->type);
+  if (clone) nsl_push_vector_view(L, at, data, v->n, v->stride, v->label, state ? &((NslDs *)clone)->ds->x_version : NULL);
+  else lua_pushvalue(L, view);
+  lua_replace(L, at);
+}
+
+/* ---- parameters ---- */
+
+
+/* Gives the callee at idx the vector on top of the stack, which it shares; pops it. */
+static void share_parameters(lua_State *L, int idx) {
+  NslHead *head = lua_touserdata(L, idx);
+  NslRelation *relation = (NslRelation *)head;
+  int value = lua_gettop(L);
+  if (is_system(head->type)) nsl_set_ds_z(L, idx, value, true);
+  else nsl_set_z(L, idx, &relation->relation->z, &relation->relation->nz, value, true, true);
+  lua_settop(L, value - 1);
+}
+
+/* Pushes the vector that holds the parameters of the callee at idx. */
+static const NslVector *push_parameters(lua_State *L, int idx) {
+  lua_getiuservalue(L, idx, NSL_FIELDS);
+  lua_getfield(L, -1, "anchor z");
+  lua_remove(L, -2);
+  return nsl_test_vector(L, -1);
+}
+
+/* The vector that a plain one is a slice of, or itself. */
+static const NslVector *whole_of(const NslVector *v) {
+  return v->owner && v->owner->type == &nsl_vector_type ? (const NslVector *)v->owner : v;
+}
+
+/* Pushes the clone of a plain vector, made once: n numbers of it from the one at `data` on. */
+static void push_plain_clone(lua_State *L, Maps maps, const NslVector *v, const double *data, int n) {
+  const NslVector *whole = whole_of(v);
+  if (lua_rawgetp(L, maps.vectors, whole) == LUA_TNIL) {
+    lua_pop(L, 1);
+    nsl_vector_read(whole, nsl_push_vector(L, whole->n, "z")->data);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, maps.vectors, whole);
+  }
+  NslVector *clone = lua_touserdata(L, -1);
+  nsl_push_vector_view(L, -1, clone->data + (data - whole->data), n, 1, "z", clone->version);
+  lua_remove(L, -2);
+}
+
+/* The parameters of a clone, where they are a plain vector that may be those of others too. */
+static void relink_plain(lua_State *L, Maps maps, int from, int to) {
+  const NslVector *v = push_parameters(L, from);
+  if (v && !nsl_is_live(v) && v->n > 0) {
+    push_plain_clone(L, maps, v, v->data, v->n);
+    share_parameters(L, to);
+  }
+  lua_pop(L, 1);
+}
+
+/* The parameters of a clone, where they are a view: of a state, or of the parameters of another object, b:z(). */
+static void relink_view(lua_State *L, Maps maps, int from, int to) {
+  const NslVector *v = push_parameters(L, from), *of = NULL;
+  int view = lua_gettop(L);
+  if (v && nsl_is_live(v) && is_system(v->owner->type) && v->data == ((const NslDs *)v->owner)->ds->z) {
+    lua_getiuservalue(L, view, 1); /* { the owner, its parameters } */
+    if (lua_istable(L, -1)) lua_rawgeti(L, -1, 2), of = nsl_test_vector(L, -1);
+  }
+  if (of && !nsl_is_live(of)) push_plain_clone(L, maps, of, v->data, v->n);
+  else if (v && nsl_is_live(v)) push_relinked(L, maps, lua_touserdata(L, from), "z", view);
+  if (v && nsl_is_live(v)) share_parameters(L, to);
+  lua_settop(L, view - 1);
+}
+
+/* ---- fields and coefficients ---- */
+
+/* Calls set[name]Ptr of the object at idx, with a capital where there is none without, on the vector at `value`. */
+static void set_coefficient_of(lua_State *L, int idx, const char *name, int value) {
+  char method[64];
+  for (int capital = 0; capital < 2; capital++) {
+    snprintf(method, sizeof method, "set%c%sPtr", capital ? toupper((unsigned char)*name) : *name, name + 1);
+    if (lua_getfield(L, idx, method) == LUA_TFUNCTION) break;
+    lua_pop(L, 1);
+    if (capital) return;
+  }
+  lua_pushvalue(L, idx);
+  lua_pushvalue(L, value);
+  lua_call(L, 2, 0);
+}
+
+/* Pushes what stands for the value on top in the clone; false, nothing pushed, when it stays as it is. */
+static bool push_replacement(lua_State *L, Maps maps, const NslCallee *callee, const char *name) {
+  int value = lua_gettop(L);
+  const NslVector *v = nsl_test_vector(L, value);
+  lua_pushvalue(L, value);
+  if (v ? nsl_is_live(v) : nsl_head(L, value) && lua_rawget(L, maps.clones) != LUA_TNIL) {
+    if (!v) return true;
+    lua_settop(L, value);
+    push_relinked(L, maps, callee, name, value);
+    return true;
+  }
+  lua_settop(L, value);
+  return false;
+}
+
+/* One field of the clone at `to`, with its name at `key`, and its value on top. */
+static void relink_field(lua_State *L, Maps maps, int to, int fields, int key) {
+  static const char anchor[] = "anchor ";
+  const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "a field";
+  bool anchored = strncmp(name, anchor, sizeof anchor - 1) == 0;
+  int value = lua_gettop(L);
+  if (anchored && strcmp(name, "anchor z") == 0) return;
+  if (anchored && !nsl_test_vector(L, value)) return;
+  if (!push_replacement(L, maps, lua_touserdata(L, to), anchored ? name + sizeof anchor - 1 : name)) return;
+  if (anchored) {
+    set_coefficient_of(L, to, name + sizeof anchor - 1, value + 1);
+  } else {
+    lua_pushvalue(L, key);
+    lua_pushvalue(L, value + 1);
+    lua_rawset(L, fields);
+  }
+  lua_settop(L, value);
+}
+
+/* The names are listed first: setting a coefficient writes into the fields. */
+static void relink_fields(lua_State *L, Maps maps, int to) {
+  int top = lua_gettop(L), fields = top + 1, names = top + 2, count = 0;
+  lua_getiuservalue(L, to, NSL_FIELDS);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, fields); lua_pop(L, 1)) {
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, names, ++count);
+  }
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(L, names, i);
+    lua_pushvalue(L, -1);
+    lua_rawget(L, fields);
+    relink_field(L, maps, to, fields, names + 1);
+    lua_settop(L, names);
+  }
+  lua_settop(L, top);
+}
+
+/* Calls f for every system and relation of the map. */
+static void for_each(lua_State *L, Maps maps, void (*f)(lua_State *, Maps, int, int)) {
+  for (lua_pushnil(L); lua_next(L, maps.clones); lua_pop(L, 1)) {
+    int to = lua_gettop(L);
+    const NslHead *head = lua_touserdata(L, to);
+    if (is_callee(head->type)) f(L, maps, to - 1, to);
+    lua_settop(L, to);
+  }
+}
+
+static void relink_all_fields(lua_State *L, Maps maps, int from, int to) {
+  (void)from;
+  relink_fields(L, maps, to);
+}
+
+void nsl_relink(lua_State *L, int map) {
+  nsl_need_stack(L, 24);
+  int top = lua_gettop(L);
+  Maps maps = {lua_absindex(L, map), top + 1};
+  lua_newtable(L);
+  for_each(L, maps, relink_plain);
+  for_each(L, maps, relink_view);
+  for_each(L, maps, relink_all_fields);
+  lua_settop(L, top);
+}

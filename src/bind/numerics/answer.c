@@ -1,0 +1,178 @@
+/*
+** answer.c
+** Reading options, wording results.
+*/
+#include "bind/numerics/answer.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "bind/array/elementwise.h"
+#include "bind/array/linalg.h"
+#include "bind/model/model.h"
+
+const char *const nsl_box_solvers[] = {"default",   "lemke",      "pivot",     "psor",     "pgs", "enumerate",
+                                       "principal", "newton_min", "newton_fb", "interior", NULL};
+const NsBoxMethod nsl_box_methods[] = {NS_BOX_DEFAULT,   NS_BOX_PIVOT,     NS_BOX_PIVOT,     NS_BOX_PGS,
+                                       NS_BOX_PGS,       NS_BOX_ENUMERATE, NS_BOX_PRINCIPAL, NS_BOX_NEWTON_MIN,
+                                       NS_BOX_NEWTON_FB, NS_BOX_INTERIOR};
+
+void nsl_numerics_options(lua_State *L, const char *who, const char *const *known) {
+  lua_settop(L, 1);
+  if (!lua_istable(L, 1)) nsl_bad(L, who, "options", "one table", 1);
+  nsl_check_options(L, 1, who, known);
+}
+
+double nsl_numerics_number(lua_State *L, const char *who, const char *name, double low, double high, double missing) {
+  if (lua_getfield(L, 1, name) == LUA_TNIL) return lua_pop(L, 1), missing;
+  double x = nsl_finite(L, -1, who, name);
+  if (!(x > low && x < high)) {
+    char text[32], a[32], b[32];
+    nsl_format_number(text, x), nsl_format_number(a, low), nsl_format_number(b, high);
+    luaL_error(L, "%s: %s: expected a number between %s and %s, got %s", who, name, a, b, text);
+  }
+  lua_pop(L, 1);
+  return x;
+}
+
+int nsl_numerics_count(lua_State *L, const char *who, const char *name, int least, int missing) {
+  if (lua_getfield(L, 1, name) == LUA_TNIL) return lua_pop(L, 1), missing;
+  lua_Integer k = nsl_integer(L, -1, who, name);
+  if (k < least || k > INT_MAX)
+    luaL_error(L, "%s: %s: expected an integer of %d or more, got %I", who, name, least, (LUAI_UACINT)k);
+  lua_pop(L, 1);
+  return (int)k;
+}
+
+int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known) {
+  if (lua_getfield(L, 1, "solver") == LUA_TNIL) return lua_pop(L, 1), 0;
+  if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, who, "solver", "a name", -1);
+  const char *name = lua_tostring(L, -1);
+  for (int k = 0; known[k]; k++)
+    if (strcmp(name, known[k]) == 0) return lua_pop(L, 1), k;
+  luaL_Buffer text;
+  luaL_buffinit(L, &text);
+  for (int k = 0; known[k]; k++) {
+    if (k > 0) luaL_addstring(&text, ", ");
+    luaL_addstring(&text, known[k]);
+  }
+  luaL_pushresult(&text);
+  return luaL_error(L, "%s: unknown solver '%s' (known: %s)", who, name, lua_tostring(L, -1));
+}
+
+bool nsl_numerics_vector(lua_State *L, const char *who, const char *name, int n, double *to) {
+  if (lua_getfield(L, 1, name) == LUA_TNIL) return lua_pop(L, 1), false;
+  nsl_vector_read(nsl_to_finite_vector(L, -1, n, who, name), to);
+  lua_pop(L, 1);
+  return true;
+}
+
+void nsl_numerics_need_vector(lua_State *L, const char *who, const char *name, int n, double *to) {
+  if (nsl_numerics_vector(L, who, name, n, to)) return;
+  lua_pushfstring(L, "a vector of %d", n);
+  lua_pushnil(L);
+  nsl_bad(L, who, name, lua_tostring(L, -2), -1);
+}
+
+void nsl_numerics_bound(lua_State *L, const char *who, const char *name, int n, double missing, double *to) {
+  int type = lua_getfield(L, 1, name);
+  if (type == LUA_TNIL || type == LUA_TNUMBER) {
+    for (int i = 0; i < n; i++) to[i] = type == LUA_TNIL ? missing : lua_tonumber(L, -1);
+  } else {
+    nsl_vector_read(nsl_to_vector(L, -1, n, who, name), to);
+  }
+  lua_pop(L, 1);
+}
+
+void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const double *lower, const double *upper) {
+  char low[32], high[32];
+  for (int i = 0; i < n; i++) {
+    nsl_format_number(low, lower[i]), nsl_format_number(high, upper[i]);
+    if (!(lower[i] < INFINITY)) luaL_error(L, "%s: lower[%d] is %s", who, i + 1, low);
+    if (!(upper[i] > -INFINITY)) luaL_error(L, "%s: upper[%d] is %s", who, i + 1, high);
+    if (lower[i] > upper[i])
+      luaL_error(L, "%s: lower[%d] = %s is above upper[%d] = %s", who, i + 1, low, i + 1, high);
+  }
+}
+
+double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsArena *arena, int *rows, int *cols) {
+  lua_getfield(L, 1, name);
+  if (lua_isnil(L, -1)) nsl_bad(L, who, name, "a matrix", -1);
+  if (nsl_test_sparse(L, -1))
+    luaL_error(L, "%s: %s: expected a dense matrix, got %s (%s:tomatrix() makes one)", who, name, nsl_describe(L, -1),
+               name);
+  const NslMatrix *A = nsl_to_finite_matrix(L, -1, *rows, *cols, who, name);
+  double *copy = ns_arena_matrix(arena, A->rows, A->cols);
+  if (!copy) luaL_error(L, "not enough memory");
+  nsl_matrix_read(A, copy);
+  *rows = A->rows;
+  *cols = A->cols;
+  lua_pop(L, 1);
+  return copy;
+}
+
+double *nsl_numerics_square(lua_State *L, const char *who, const char *name, NsArena *arena, int *n) {
+  int rows = -1, cols = -1;
+  double *A = nsl_numerics_matrix(L, who, name, arena, &rows, &cols);
+  if (rows != cols) luaL_error(L, "%s: %s: expected a square matrix, got %d x %d matrix", who, name, rows, cols);
+  if (rows == 0) luaL_error(L, "%s: the problem is empty", who);
+  *n = rows;
+  return A;
+}
+
+void nsl_set_number(lua_State *L, const char *name, double x) {
+  lua_pushnumber(L, x);
+  lua_setfield(L, -2, name);
+}
+
+void nsl_set_integer(lua_State *L, const char *name, lua_Integer x) {
+  lua_pushinteger(L, x);
+  lua_setfield(L, -2, name);
+}
+
+void nsl_set_string(lua_State *L, const char *name, const char *text) {
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, name);
+}
+
+void nsl_set_vector(lua_State *L, const char *name, int n, const double *x) {
+  nsl_vector_write(nsl_push_vector(L, n, NULL), x);
+  lua_setfield(L, -2, name);
+}
+
+typedef struct Words {
+  NsStatus status;
+  const char *name, *message;
+} Words;
+
+static const Words words[] = {
+    {NS_OK, "ok", "solved"},
+    {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none when M is monotone)"},
+    {NS_ENOSOL, "no solution", "there is no solution"},
+    {NS_ENOCONV, "no solution", "no solution was found: every attempt stopped at a point that is none"},
+    {NS_ENAN, "no solution", "the iterates grew beyond all bounds, and no solution was found"},
+    {NS_EMAXITER, "iteration limit", "the limit of iterations or of time was reached"},
+    {NS_ESINGULAR, "singular", "singular systems stopped the method, and no solution was found"},
+    {NS_EINTR, "interrupted", "interrupted"},
+};
+
+void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
+  size_t k = 0, count = sizeof words / sizeof *words;
+  while (k < count && words[k].status != status) k++;
+  if (k == count) {
+    nsl_raise_status(L, status, who);
+    return;
+  }
+  lua_pushboolean(L, status == NS_OK);
+  lua_setfield(L, -2, "success");
+  nsl_set_string(L, "status", words[k].name);
+  nsl_set_string(L, "message", words[k].message);
+}
+
+double nsl_numerics_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

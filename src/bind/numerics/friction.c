@@ -1,0 +1,177 @@
+/*
+** friction.c
+** ns.numerics.fc2d and fc3d: options in, a verified result out.
+*/
+#include "bind/numerics/friction.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "bind/array/elementwise.h"
+#include "bind/lua/sigint.h"
+#include "bind/array/linalg.h"
+#include "bind/array/matrix.h"
+#include "bind/numerics/answer.h"
+#include "bind/array/vector.h"
+#include "solvers/contact/friction_solver.h"
+#include "solvers/contact/friction_residual.h"
+
+/* One call: a userdata owns what the engine allocated, so that any error frees it. */
+typedef struct Call {
+  NslHead head;
+  const char *who;
+  NsArena arena;
+  NsBlock *W;
+  NsFrictionSolver *solver;
+  NsFriction p;
+  double *mu, *q, *guess, *r, *u;
+  bool guessed;
+} Call;
+
+static const NslType call_type = {.name = "nslua.numerics.friction"};
+
+static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL};
+/* "lcp", the last, is a method of the plane. */
+static const char *const plane_solvers[] = {"default", "nsgs", "newton", "first_order", "lcp", NULL};
+static const char *const space_solvers[] = {"default", "nsgs", "newton", "first_order", NULL};
+
+static int call_gc(lua_State *L) {
+  Call *c = lua_touserdata(L, 1);
+  ns_friction_free(c->solver);
+  ns_block_free(c->W);
+  ns_arena_release(&c->arena);
+  c->solver = NULL;
+  c->W = NULL;
+  return 0;
+}
+
+/* ---- data ---- */
+
+static void no_memory(lua_State *L, const Call *c) {
+  if (c->arena.failed) luaL_error(L, "not enough memory");
+}
+
+static void check_order(lua_State *L, Call *c, int rows, int cols) {
+  if (rows != cols) nsl_bad(L, c->who, "W", "a square matrix", -1);
+  if (rows == 0) luaL_error(L, "%s: the problem is empty", c->who);
+  if (rows % c->p.dim != 0)
+    luaL_error(L, "%s: W: expected an order that is a multiple of %d, got %d", c->who, c->p.dim, rows);
+  c->p.nc = rows / c->p.dim;
+}
+
+static void read_W(lua_State *L, Call *c) {
+  NsStatus status;
+  if (lua_getfield(L, 1, "W") == LUA_TNIL) nsl_bad(L, c->who, "W", "a square matrix", -1);
+  const NsSparse *S = nsl_test_sparse(L, -1);
+  if (S) {
+    check_order(L, c, S->rows, S->cols);
+    status = ns_block_from_sparse(&c->W, c->p.dim, S);
+  } else {
+    const NslMatrix *A = nsl_to_finite_matrix(L, -1, -1, -1, c->who, "W");
+    check_order(L, c, A->rows, A->cols);
+    status = ns_block_from_dense(&c->W, c->p.dim, A->rows, A->data, A->ld);
+  }
+  if (status) nsl_raise_status(L, status, c->who);
+  lua_pop(L, 1);
+}
+
+static void read_mu(lua_State *L, const Call *c) {
+  char text[32];
+  bool number = lua_getfield(L, 1, "mu") == LUA_TNUMBER;
+  if (number) {
+    double mu = nsl_finite(L, -1, c->who, "mu");
+    for (int i = 0; i < c->p.nc; i++) c->mu[i] = mu;
+  } else if (lua_isnil(L, -1)) {
+    nsl_bad(L, c->who, "mu", "a number or a vector", -1);
+  } else {
+    nsl_vector_read(nsl_to_finite_vector(L, -1, c->p.nc, c->who, "mu"), c->mu);
+  }
+  lua_pop(L, 1);
+  for (int i = 0; i < c->p.nc; i++) {
+    if (c->mu[i] >= 0) continue;
+    nsl_format_number(text, c->mu[i]);
+    if (number) luaL_error(L, "%s: mu = %s is negative", c->who, text);
+    luaL_error(L, "%s: mu[%d] = %s is negative", c->who, i + 1, text);
+  }
+}
+
+static void read_data(lua_State *L, Call *c) {
+  read_W(L, c);
+  int n = c->p.dim * c->p.nc;
+  double **vectors[] = {&c->q, &c->guess, &c->r, &c->u};
+  c->mu = ns_arena_doubles(&c->arena, c->p.nc);
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, n);
+  no_memory(L, c);
+  nsl_numerics_need_vector(L, c->who, "q", n, c->q);
+  read_mu(L, c);
+  c->guessed = nsl_numerics_vector(L, c->who, "r0", n, c->guess);
+  c->p.W = c->W;
+  c->p.q = c->q;
+  c->p.mu = c->mu;
+}
+
+/* ---- the answer ---- */
+
+/* A vector under two names. */
+static void set_both(lua_State *L, const char *name, const char *other, int n, const double *x) {
+  nsl_vector_write(nsl_push_vector(L, n, NULL), x);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, name);
+  lua_setfield(L, -2, other);
+}
+
+static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
+  int n = c->p.dim * c->p.nc;
+  lua_newtable(L);
+  nsl_set_status(L, info->status, c->who);
+  set_both(L, "r", "z", n, c->r);
+  set_both(L, "u", "w", n, c->u);
+  nsl_set_number(L, "residual", info->residual);
+  nsl_set_number(L, "scale", ns_friction_scale(&c->p, c->r));
+  nsl_set_number(L, "relative", info->relative);
+  nsl_set_number(L, "scaled", info->backward);
+  nsl_set_integer(L, "iterations", info->iterations);
+  nsl_set_string(L, "solver", info->solver);
+  nsl_set_number(L, "time", seconds);
+}
+
+static int solve(lua_State *L, int dim, const char *who) {
+  NsSolverInfo info = {0};
+  nsl_numerics_options(L, who, keys);
+  Call *c = nsl_new(L, &call_type, sizeof *c, 0);
+  c->who = who;
+  c->p.dim = dim;
+  NsFrictionMethod method = (NsFrictionMethod)nsl_numerics_solver(L, who, dim == 2 ? plane_solvers : space_solvers);
+  NsFrictionOptions options = {nsl_numerics_number(L, who, "tolerance", 0, 1, 1e-8),
+                               nsl_numerics_count(L, who, "max_iterations", 1, 0)};
+  read_data(L, c);
+  NsStatus status = ns_friction_new(&c->solver, &c->p, method);
+  if (status) return nsl_raise_status(L, status, who);
+  *ns_friction_options(c->solver) = options;
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
+  double start = nsl_numerics_now();
+  ns_friction_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->r, c->u, &info);
+  double seconds = nsl_numerics_now() - start;
+  if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", who);
+  push_result(L, c, &info, seconds);
+  return 1;
+}
+
+static int fc2d(lua_State *L) {
+  return solve(L, 2, "fc2d");
+}
+
+static int fc3d(lua_State *L) {
+  return solve(L, 3, "fc3d");
+}
+
+void nsl_open_numerics_friction(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"fc2d", fc2d}, {"fc3d", fc3d}, {NULL, NULL}};
+  nsl_register_type(L, &call_type, meta, NULL);
+  luaL_getsubtable(L, -1, "numerics");
+  luaL_setfuncs(L, functions, 0);
+  lua_pop(L, 1);
+}

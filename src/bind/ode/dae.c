@@ -1,0 +1,509 @@
+/*
+** dae.c
+** The solver of differential-algebraic equations for lua/nslua/dae.lua: functions on a userdata, in the hidden table dae.
+*/
+#include "ode/dae.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/engine.h"
+#include "bind/diff/ad.h"
+#include "bind/diff/compile.h"
+#include "bind/model/ds.h"
+#include "bind/lua/sigint.h"
+#include "bind/lua/host.h"
+#include "bind/array/matrix.h"
+#include "bind/lua/optional_module.h"
+#include "bind/array/vector.h"
+#include "model/first_order_ds.h"
+#include "ode/dae_method.h"
+
+/*
+** One solver. The residual and the vectors that it gets hang on the user values; F is what duals are compared with, at
+** the last point of a plain evaluation.
+*/
+typedef struct Solver {
+  NslHead head;
+  lua_State *L; /* while a call runs */
+  int at;       /* stack index of the solver itself then */
+  int n;
+  NsArena arena;
+  NsDae *dae;                /* Radau IIA; NULL with a method */
+  const NsDaeMethod *method; /* of an optional module; NULL */
+  void *solver;              /* of the method */
+  double *atol;
+  int *index;
+  double t, *y, *yd, *F, *Fy, *Fyd;
+  NslTrace *trace; /* the residual is compiled; NULL */
+  bool given;      /* its Jacobians are */
+  bool known; /* Fy and Fyd are those of (t, y, yd) */
+} Solver;
+
+enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USE_JACOBIAN, USES = USE_JACOBIAN };
+
+static const NslType solver_type = {.name = "nslua.dae"};
+
+static Solver *check_solver(lua_State *L) {
+  return nsl_check(L, 1, &solver_type);
+}
+
+static int solver_gc(lua_State *L) {
+  Solver *s = lua_touserdata(L, 1);
+  ns_dae_free(s->dae);
+  if (s->method) s->method->release(s->solver);
+  ns_arena_release(&s->arena);
+  s->dae = NULL;
+  s->solver = NULL;
+  return 0;
+}
+
+static const NsDaeState *state_of(const Solver *s) {
+  return s->method ? s->method->state(s->solver) : ns_dae_state(s->dae);
+}
+
+/* The solver at 1, of Radau IIA: what a method does not do. */
+static Solver *check_radau(lua_State *L) {
+  Solver *s = check_solver(L);
+  luaL_argcheck(L, s->dae, 1, "a solver of kind 'radau' expected");
+  return s;
+}
+
+/* ---- the residual; the protected parts have the solver at index 1 ---- */
+
+static void push_filled(lua_State *L, int use, const double *value) {
+  lua_getiuservalue(L, 1, use);
+  NslVector *v = nsl_test_vector(L, -1);
+  memcpy(v->data, value, (size_t)v->n * sizeof *value);
+}
+
+static int run_residual(lua_State *L) {
+  Solver *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, USE_OUT);
+  NslVector *out = nsl_test_vector(L, 2);
+  memset(out->data, 0, (size_t)s->n * sizeof(double));
+  uint64_t before = *out->version;
+  lua_getiuservalue(L, 1, USE_F);
+  lua_pushnumber(L, s->t);
+  push_filled(L, USE_Y, s->y);
+  push_filled(L, USE_YD, s->yd);
+  lua_pushvalue(L, 2);
+  lua_call(L, 4, 1);
+  if (lua_isnil(L, 3) && *out->version == before)
+    luaL_error(L, "dae: residual(t, y, yd, res) returned nothing and filled nothing");
+  if (lua_isnil(L, 3)) lua_settop(L, 2);
+  NslVector *values = nsl_to_vector(L, -1, s->n, "dae", "residual");
+  nsl_vector_alive(L, values);
+  nsl_vector_read(values, s->F);
+  return 0;
+}
+
+static void take_matrix(lua_State *L, int idx, int n, const char *what, double *to) {
+  NslMatrix *m = nsl_to_finite_matrix(L, idx, n, n, "dae", what);
+  nsl_matrix_alive(L, m);
+  nsl_matrix_read(m, to);
+}
+
+/* The Jacobians that the user's function gives: dF/dy and dF/dyd. */
+static int run_given(lua_State *L) {
+  Solver *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, USE_JACOBIAN);
+  lua_pushnumber(L, s->t);
+  push_filled(L, USE_Y, s->y);
+  push_filled(L, USE_YD, s->yd);
+  lua_call(L, 3, 2);
+  take_matrix(L, 2, s->n, "jacobian: dF/dy", s->Fy);
+  take_matrix(L, 3, s->n, "jacobian: dF/dyd", s->Fyd);
+  return 0;
+}
+
+static int run_duals(lua_State *L) {
+  Solver *s = lua_touserdata(L, 1);
+  if (s->given) return run_given(L);
+  NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
+  lua_getiuservalue(L, 1, USE_F);
+  nsl_dual_jacobians(L, 2, 0, true, s->t, 2, args, "residual", s->n, s->F);
+  return 0;
+}
+
+/* Runs a part protected: 0, or -1 with the error kept. */
+static int protect(Solver *s, lua_CFunction part) {
+  lua_State *L = s->L;
+  int top = lua_gettop(L), code = 0;
+  if (!lua_checkstack(L, 8)) {
+    nsl_push_no_stack(L);
+    nsl_keep_error(L);
+    return -1;
+  }
+  lua_pushcfunction(L, part);
+  lua_pushvalue(L, s->at);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+    nsl_keep_error(L);
+    code = -1;
+  }
+  lua_settop(L, top);
+  return code;
+}
+
+/* ---- a compiled residual ---- */
+
+static void set_inputs(Solver *s, double t, const double *const *args) {
+  double *in = s->trace->in;
+  size_t n = (size_t)s->n;
+  in[0] = t;
+  memcpy(in + 1, args[0], n * sizeof *in);
+  memcpy(in + 1 + n, args[1], n * sizeof *in);
+  memset(in + 1 + 2 * n, 0, n * sizeof *in);
+}
+
+/* Raises when a derivative is not finite. */
+static int check_derivatives(lua_State *L) {
+  const Solver *s = lua_touserdata(L, 1);
+  nsl_check_derivatives(L, "residual", "y", s->n, s->n, s->Fy);
+  nsl_check_derivatives(L, "residual", "yd", s->n, s->n, s->Fyd);
+  return 0;
+}
+
+static int compiled_jacobian(Solver *s, double t, const double *const *args, int by, double *jac) {
+  size_t n = (size_t)s->n;
+  set_inputs(s, t, args);
+  nsl_trace_jacobian(s->trace, 1, s->Fy);
+  nsl_trace_jacobian(s->trace, 2, s->Fyd);
+  memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
+  return protect(s, check_derivatives);
+}
+
+static bool same_point(const Solver *s, double t, const double *const *args) {
+  size_t bytes = (size_t)s->n * sizeof(double);
+  return s->t == t && memcmp(s->y, args[0], bytes) == 0 && memcmp(s->yd, args[1], bytes) == 0;
+}
+
+static void go_to_point(Solver *s, double t, const double *const *args) {
+  size_t bytes = (size_t)s->n * sizeof(double);
+  s->t = t;
+  memcpy(s->y, args[0], bytes);
+  memcpy(s->yd, args[1], bytes);
+}
+
+static int value(void *context, double t, const double *const *args, double *out) {
+  Solver *s = context;
+  size_t bytes = (size_t)s->n * sizeof *out;
+  if (s->trace) {
+    set_inputs(s, t, args);
+    nsl_trace_value(s->trace, out);
+    return 0;
+  }
+  s->known = false;
+  go_to_point(s, t, args);
+  int code = protect(s, run_residual);
+  if (code) s->t = NAN;
+  memcpy(out, s->F, bytes);
+  return code;
+}
+
+static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
+  Solver *s = context;
+  size_t n = (size_t)s->n;
+  if (s->trace && !s->given) return compiled_jacobian(s, t, args, by, jac);
+  int code = 0;
+  if (!same_point(s, t, args)) {
+    code = s->given ? 0 : value(s, t, args, s->F);
+    if (s->given) go_to_point(s, t, args), s->known = false;
+  }
+  if (!code && !s->known) code = protect(s, run_duals);
+  s->known = !code;
+  memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
+  return code;
+}
+
+/* ---- making ---- */
+
+static double number(lua_State *L, const char *name, double otherwise) {
+  lua_getfield(L, 3, name);
+  double found = lua_isnil(L, -1) ? otherwise : luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  return found;
+}
+
+static void take_room(lua_State *L, Solver *s) {
+  double **vectors[] = {&s->atol, &s->y, &s->yd, &s->F};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
+  s->index = ns_arena_ints(&s->arena, s->n);
+  s->Fy = ns_arena_matrix(&s->arena, s->n, s->n);
+  s->Fyd = ns_arena_matrix(&s->arena, s->n, s->n);
+  if (s->arena.failed) luaL_error(L, "not enough memory");
+}
+
+static NslVector *push_argument(lua_State *L, int solver, int use, int n, const char *label) {
+  NslVector *v = nsl_push_vector(L, n, label);
+  lua_setiuservalue(L, solver, use);
+  return v;
+}
+
+/* Takes the trace of a compiled residual, at stack index 2. */
+static void take_trace(lua_State *L, Solver *s) {
+  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0}, {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
+  if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
+}
+
+/* Makes the engine's solver, Radau IIA or that of the method, which is the field `method` of the options at 3. */
+static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
+  lua_getfield(L, 3, "method");
+  const NsDaeMethod *method = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  NsStatus status = method ? method->make(&s->solver, problem) : ns_dae_new(&s->dae, problem);
+  if (status == NS_OK) s->method = method;
+  if (status != NS_OK) luaL_error(L, "not enough memory");
+}
+
+/*
+** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=, method=
+** (of an optional module, or nil)}).
+*/
+static int dae_new(lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 1);
+  Solver *s = nsl_new(L, &solver_type, sizeof *s, USES);
+  s->n = (int)n;
+  take_room(L, s);
+  lua_pushvalue(L, 2);
+  lua_setiuservalue(L, 4, USE_F);
+  take_trace(L, s);
+  lua_getfield(L, 3, "jacobian");
+  s->given = !lua_isnil(L, -1);
+  lua_setiuservalue(L, 4, USE_JACOBIAN);
+  push_argument(L, 4, USE_Y, s->n, "y")->readonly = true;
+  push_argument(L, 4, USE_YD, s->n, "yd")->readonly = true;
+  push_argument(L, 4, USE_OUT, s->n, "residual");
+  lua_getfield(L, 3, "atol");
+  nsl_vector_read(nsl_to_vector(L, -1, s->n, "dae", "atol"), s->atol);
+  bool indexed = lua_getfield(L, 3, "index") != LUA_TNIL;
+  for (int i = 0; indexed && i < s->n; i++) {
+    lua_geti(L, -1, i + 1);
+    s->index[i] = (int)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  NsDaeProblem problem = {.n = s->n,
+                          .residual = {value, jacobian, s, NULL},
+                          .rtol = number(L, "rtol", 1e-6),
+                          .atol = s->atol,
+                          .index = indexed ? s->index : NULL,
+                          .max_step = number(L, "max_step", INFINITY),
+                          .max_steps = (long)number(L, "max_steps", 0)};
+  make_engine(L, s, &problem);
+  lua_settop(L, 4);
+  return 1;
+}
+
+/* ---- calls ---- */
+
+static void read_vector(lua_State *L, int idx, int n, const char *what, double *out) {
+  NslVector *v = nsl_to_vector(L, idx, n, "dae", what);
+  nsl_vector_read(v, out);
+}
+
+static void push_values(lua_State *L, int n, const double *v) {
+  nsl_vector_write(nsl_push_vector(L, n, NULL), v);
+}
+
+/* start(solver, t, y, yd, first step, last time). */
+static int dae_start(lua_State *L) {
+  Solver *s = check_solver(L);
+  NsError err = {NS_OK, ""};
+  lua_settop(L, 6);
+  double t = luaL_checknumber(L, 2), h_first = luaL_checknumber(L, 5), t_last = luaL_checknumber(L, 6);
+  double *y = nsl_push_vector(L, s->n, NULL)->data, *yd = nsl_push_vector(L, s->n, NULL)->data;
+  read_vector(L, 3, s->n, "y0", y);
+  read_vector(L, 4, s->n, "yd0", yd);
+  if (!s->method) ns_dae_start(s->dae, t, y, yd, h_first);
+  else if (s->method->start(s->solver, t, y, yd, h_first, t_last, &err) != NS_OK)
+    return luaL_error(L, "dae: %s", err.text);
+  return 0;
+}
+
+typedef NsStatus (*Work)(Solver *s, void *what, NsError *err);
+
+/*
+** Runs engine work with the callbacks' thread set and Ctrl-C caught. True when it was done; else the message is on top
+** of the stack. What a callback raised is raised.
+*/
+static bool run(lua_State *L, Solver *s, Work work, void *what) {
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  NslHost *host = nsl_host(L);
+  s->L = L;
+  s->at = 1;
+  NslEdge edge = nsl_enter(host, L, NULL);
+  nsl_guard_begin(&guard, L);
+  NsStatus status = work(s, what, &err);
+  bool interrupted = nsl_guard_end(&guard, L);
+  nsl_leave(host, edge);
+  if (interrupted) nsl_error(L, "dae: interrupted (t=%f)", state_of(s)->t);
+  if (status == NS_ECALLBACK) nsl_raise_step(L, &err);
+  if (status == NS_OK) return true;
+  lua_pushstring(L, err.text[0] ? err.text : ns_status_message(status));
+  return false;
+}
+
+static NsStatus go_to(Solver *s, void *what, NsError *err) {
+  double t = *(double *)what;
+  return s->method ? s->method->go_to(s->solver, t, err) : ns_dae_go_to(s->dae, t, err);
+}
+
+/* go_to(solver, t): true, or false and why not. */
+static int dae_go_to(lua_State *L) {
+  Solver *s = check_solver(L);
+  double t = luaL_checknumber(L, 2);
+  bool done = run(L, s, go_to, &t);
+  lua_pushboolean(L, done);
+  if (done) return 1;
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* state(solver): t, y, yd, copies. */
+static int dae_state(lua_State *L) {
+  const Solver *s = check_solver(L);
+  const NsDaeState *state = state_of(s);
+  lua_pushnumber(L, state->t);
+  push_values(L, s->n, state->y);
+  push_values(L, s->n, state->yd);
+  return 3;
+}
+
+static int dae_stats(lua_State *L) {
+  const NsDaeState *state = state_of(check_solver(L));
+  const struct {
+    const char *name;
+    long value;
+  } counts[] = {{"steps", state->steps},         {"rejected", state->rejected},
+                {"residuals", state->residuals}, {"newton_failures", state->newton_failures},
+                {"jacobians", state->jacobians}, {"factorizations", state->factorizations}};
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    lua_pushinteger(L, counts[i].value);
+    lua_setfield(L, -2, counts[i].name);
+  }
+  return 1;
+}
+
+/* A point, what is evaluated there, and which unknowns are algebraic. */
+typedef struct Point {
+  double t, *y, *yd, *F, *Fy, *Fyd;
+  bool *algebraic;
+} Point;
+
+static NsStatus evaluate(Solver *s, void *what, NsError *err) {
+  Point *p = what;
+  return ns_dae_evaluate(s->dae, p->t, p->y, p->yd, p->F, p->Fy, p->Fyd, err);
+}
+
+static NsStatus make_consistent(Solver *s, void *what, NsError *err) {
+  Point *p = what;
+  return ns_dae_consistent(s->dae, p->t, p->algebraic, p->y, p->yd, err);
+}
+
+/* The point (t, y, yd) at 2..4, copied into vectors that are pushed. */
+static Point take_point(lua_State *L, const Solver *s) {
+  Point p = {.t = luaL_checknumber(L, 2)};
+  p.y = nsl_push_vector(L, s->n, NULL)->data;
+  p.yd = nsl_push_vector(L, s->n, NULL)->data;
+  read_vector(L, 3, s->n, "y0", p.y);
+  read_vector(L, 4, s->n, "yd0", p.yd);
+  return p;
+}
+
+/* evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and why not. */
+static int dae_evaluate(lua_State *L) {
+  Solver *s = check_radau(L);
+  lua_settop(L, 4);
+  Point p = take_point(L, s);
+  p.F = nsl_push_vector(L, s->n, NULL)->data;
+  p.Fy = nsl_push_matrix(L, s->n, s->n, NULL)->data;
+  p.Fyd = nsl_push_matrix(L, s->n, s->n, NULL)->data;
+  if (run(L, s, evaluate, &p)) return 3;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* consistent(solver, t, y, yd, algebraic (list of booleans)): y, yd; or nil and why not. */
+static int dae_consistent(lua_State *L) {
+  Solver *s = check_radau(L);
+  lua_settop(L, 5);
+  bool *algebraic = lua_newuserdatauv(L, (size_t)s->n * sizeof *algebraic + 1, 0);
+  for (int i = 0; i < s->n; i++) {
+    lua_geti(L, 5, i + 1);
+    algebraic[i] = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  Point p = take_point(L, s);
+  p.algebraic = algebraic;
+  if (run(L, s, make_consistent, &p)) return 2;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* ---- systems of first order, M(t) y' = f(t, y) ---- */
+
+/* system(x): the number of states of a system of first order, its name, and whether it is linked; nil for all else. */
+static int dae_system(lua_State *L) {
+  const NslHead *head = lua_type(L, 1) == LUA_TUSERDATA ? nsl_head(L, 1) : NULL;
+  if (!head || !nsl_is_first_order(head->type)) return 0;
+  const NslDs *ds = nsl_check_ds(L, 1);
+  lua_pushinteger(L, ds->ds->n);
+  lua_pushstring(L, ns_ds_name(ds->ds));
+  lua_pushboolean(L, nsl_ds_linked(ds));
+  return 3;
+}
+
+/* What terms fills: f (n), and M, J (n x n) when they are wanted. */
+typedef struct Terms {
+  double t, *x, *f, *M, *J;
+} Terms;
+
+static NsStatus evaluate_terms(NsFirstOrderDs *ds, const Terms *at, NsError *err) {
+  int n = ds->base.n;
+  NsStatus status = ns_ds_update(&ds->base, at->t, err);
+  if (status == NS_OK) status = ns_first_order_f(ds, at->t, at->x, at->f, err);
+  if (status == NS_OK && at->J) status = ns_first_order_jacobian(ds, at->t, at->x, at->J, err);
+  if (ns_coef_given(&ds->M)) ns_coef_add_to(&ds->M, 1, at->M, n);
+  for (int i = 0; i < n && !ns_coef_given(&ds->M); i++) at->M[i + i * n] = 1;
+  return status;
+}
+
+/* terms(ds, t, x, jacobian): f(t, x) and M(t), and df/dx when `jacobian` is true. */
+static int dae_terms(lua_State *L) {
+  NslDs *self = nsl_check_idle_ds(L, "dae");
+  lua_settop(L, 4);
+  int n = self->ds->n;
+  Terms at = {.t = luaL_checknumber(L, 2), .x = nsl_push_vector(L, n, NULL)->data};
+  read_vector(L, 3, n, "y", at.x);
+  at.f = nsl_push_vector(L, n, NULL)->data;
+  at.M = nsl_push_matrix(L, n, n, NULL)->data;
+  if (lua_toboolean(L, 4)) at.J = nsl_push_matrix(L, n, n, NULL)->data;
+  NsError err = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NsNsds *nsds = (NsNsds *)self->callee.nsds;
+  if (nsds) nsds->busy = true;
+  NsStatus status = evaluate_terms((NsFirstOrderDs *)self->ds, &at, &err);
+  if (nsds) nsds->busy = false;
+  nsl_leave(self->callee.host, edge);
+  return status == NS_OK ? 2 + (at.J != NULL) : nsl_raise_step(L, &err);
+}
+
+void nsl_open_dae(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", solver_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new", dae_new},           {"start", dae_start},
+                                       {"go_to", dae_go_to},       {"state", dae_state},
+                                       {"stats", dae_stats},       {"evaluate", dae_evaluate},
+                                       {"consistent", dae_consistent}, {"system", dae_system},
+                                       {"terms", dae_terms},       {NULL, NULL}};
+  nsl_register_type(L, &solver_type, meta, NULL);
+  luaL_newlib(L, functions);
+  nsl_open_optional(L);
+  lua_setfield(L, -2, "dae_support");
+  lua_pushlightuserdata(L, (void *)ns_engine());
+  lua_setfield(L, -2, "engine");
+}

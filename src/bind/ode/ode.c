@@ -1,0 +1,403 @@
+/*
+** ode.c
+** ns.solve_ivp: its arguments and options, read and checked, and the run.
+*/
+#include "bind/ode/ode.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ad/colour.h"
+#include "bind/diff/compile.h"
+#include "bind/lua/sigint.h"
+#include "bind/lua/host.h"
+#include "bind/array/linalg.h"
+#include "bind/array/matrix.h"
+#include "bind/model/model.h"
+#include "bind/lua/optional_module.h"
+
+static const char who[] = "solve_ivp";
+
+/* The stack of solve_ivp. */
+enum {
+  F = 1, SPAN, Y0, OPTIONS, METHOD, RTOL, ATOL, T_EVAL, DENSE_OUTPUT, EVENTS, MAX_STEP, FIRST_STEP, MAX_STEPS, JAC, ARGS,
+  SPARSITY, Y, OUT, PLAIN, EVENT_LIST, DIRECTIONS, TERMINALS, DENSE
+};
+
+static const char *const known[] = {"method",   "rtol",       "atol",      "t_eval", "dense_output", "events",
+                                    "max_step", "first_step", "max_steps", "jac",    "args",         "jac_sparsity", NULL};
+
+/* Lays the options out on the stack, from METHOD on in the order of `known`. */
+static void lay_out(lua_State *L) {
+  lua_settop(L, OPTIONS);
+  if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS)) nsl_bad(L, who, "options", "a table", OPTIONS);
+  if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
+  if (lua_istable(L, OPTIONS)) nsl_check_options(L, OPTIONS, who, known);
+  for (int i = 0; known[i]; i++) {
+    if (lua_istable(L, OPTIONS)) lua_getfield(L, OPTIONS, known[i]);
+    else lua_pushnil(L);
+  }
+}
+
+static void check_function(lua_State *L, int idx, const char *what) {
+  if (lua_isfunction(L, idx)) return;
+  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) nsl_bad(L, who, what, "a function", idx);
+  lua_pop(L, 1);
+}
+
+/* A number above 0 at idx, infinity too when `infinite`; `otherwise` for nil. */
+static double positive(lua_State *L, int idx, const char *what, bool infinite, double otherwise) {
+  if (lua_isnil(L, idx)) return otherwise;
+  double value = lua_type(L, idx) == LUA_TNUMBER ? lua_tonumber(L, idx) : NAN;
+  if (!(value > 0) || (!infinite && isinf(value))) {
+    if (lua_type(L, idx) == LUA_TNUMBER) nsl_error(L, "%s: %s: expected a number above 0, got %f", who, what, value);
+    nsl_bad(L, who, what, "a number above 0", idx);
+  }
+  return value;
+}
+
+static double not_negative(lua_State *L, const char *what, double value) {
+  if (value < 0) nsl_error(L, "%s: %s: expected 0 or more, got %f", who, what, value);
+  return value;
+}
+
+/* ---- tolerances ---- */
+
+/* The vector of absolute tolerances replaces what stands at ATOL. */
+static const double *read_tolerances(lua_State *L, int n, double *rtol) {
+  *rtol = lua_isnil(L, RTOL) ? 1e-3 : not_negative(L, "rtol", nsl_finite(L, RTOL, who, "rtol"));
+  *rtol = fmax(*rtol, 100 * DBL_EPSILON);
+  NslVector *atol = nsl_push_vector(L, n, "atol");
+  if (lua_isnil(L, ATOL) || lua_type(L, ATOL) == LUA_TNUMBER) {
+    double value = lua_isnil(L, ATOL) ? 1e-6 : not_negative(L, "atol", nsl_finite(L, ATOL, who, "atol"));
+    for (int i = 0; i < n; i++) atol->data[i] = value;
+  } else {
+    nsl_vector_read(nsl_to_finite_vector(L, ATOL, n, who, "atol"), atol->data);
+    for (int i = 0; i < n; i++)
+      if (atol->data[i] < 0) nsl_error(L, "%s: atol[%d]: expected 0 or more, got %f", who, i + 1, atol->data[i]);
+  }
+  lua_replace(L, ATOL);
+  return atol->data;
+}
+
+/* ---- times ---- */
+
+static void read_span(lua_State *L, NsIvpOptions *o) {
+  double span[2];
+  nsl_vector_read(nsl_to_finite_vector(L, SPAN, 2, who, "t_span"), span);
+  o->t0 = span[0];
+  o->tf = span[1];
+}
+
+/* A copy of the wanted times replaces what stands at T_EVAL. */
+static void read_t_eval(lua_State *L, NsIvpOptions *o) {
+  if (lua_isnil(L, T_EVAL)) return;
+  NslVector *given = nsl_to_finite_vector(L, T_EVAL, -1, who, "t_eval"), *t = nsl_push_vector(L, given->n, "t_eval");
+  double sign = o->tf < o->t0 ? -1 : 1;
+  nsl_vector_read(given, t->data);
+  for (int i = 0; i < t->n; i++) {
+    if (sign * (t->data[i] - o->t0) < 0 || sign * (t->data[i] - o->tf) > 0)
+      nsl_error(L, "%s: t_eval[%d]: expected a time from %f to %f, got %f", who, i + 1, o->t0, o->tf, t->data[i]);
+    if (i > 0 && sign * (t->data[i] - t->data[i - 1]) <= 0)
+      nsl_error(L, "%s: t_eval[%d]: expected times in the order of integration, got %f after %f", who, i + 1,
+                t->data[i], t->data[i - 1]);
+  }
+  o->t_eval = t->data;
+  o->evals = t->n;
+  lua_replace(L, T_EVAL);
+}
+
+static void read_steps(lua_State *L, NsIvpOptions *o) {
+  double way = fabs(o->tf - o->t0);
+  o->h_most = positive(L, MAX_STEP, "max_step", true, INFINITY);
+  o->h_first = positive(L, FIRST_STEP, "first_step", false, 0);
+  if (o->h_first > way) nsl_error(L, "%s: first_step: expected at most |tf - t0| = %f, got %f", who, way, o->h_first);
+  lua_Integer most = lua_isnil(L, MAX_STEPS) ? 1000000 : nsl_integer(L, MAX_STEPS, who, "max_steps");
+  if (most < 1) luaL_error(L, "%s: max_steps: expected 1 or more, got %I", who, most);
+  o->steps_most = (long)most;
+  if (!lua_isnil(L, DENSE_OUTPUT) && !lua_isboolean(L, DENSE_OUTPUT))
+    nsl_bad(L, who, "dense_output", "a boolean", DENSE_OUTPUT);
+  o->dense = lua_toboolean(L, DENSE_OUTPUT);
+}
+
+/* ---- events ---- */
+
+static bool has_field(lua_State *L, int idx, const char *name) {
+  bool has = lua_getfield(L, idx, name) != LUA_TNIL;
+  lua_pop(L, 1);
+  return has;
+}
+
+/* Wraps the single event at EVENTS in a list. */
+static void make_list(lua_State *L) {
+  bool table = lua_istable(L, EVENTS);
+  if (table && !has_field(L, EVENTS, "direction") && !has_field(L, EVENTS, "terminal")) return;
+  if (!table) check_function(L, EVENTS, "events");
+  lua_createtable(L, 1, 0);
+  lua_pushvalue(L, EVENTS);
+  lua_rawseti(L, -2, 1);
+  lua_replace(L, EVENTS);
+}
+
+static int read_direction(lua_State *L, int idx, int e) {
+  double direction = 0;
+  if (lua_getfield(L, idx, "direction") != LUA_TNIL) {
+    if (lua_type(L, -1) != LUA_TNUMBER)
+      luaL_error(L, "%s: event %d: direction: expected a number, got %s", who, e, nsl_describe(L, -1));
+    direction = lua_tonumber(L, -1);
+  }
+  lua_pop(L, 1);
+  return (direction > 0) - (direction < 0);
+}
+
+/* false or nil: 0; true: 1; k: the k-th occurrence ends the run. */
+static long read_terminal(lua_State *L, int idx, int e) {
+  int good = 1, type = lua_getfield(L, idx, "terminal");
+  lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
+  if (type != LUA_TNIL && type != LUA_TBOOLEAN) terminal = lua_tointegerx(L, -1, &good);
+  if (!good || terminal < 0)
+    luaL_error(L, "%s: event %d: terminal: expected a boolean or a number of occurrences, got %s", who, e,
+               nsl_describe(L, -1));
+  lua_pop(L, 1);
+  return (long)terminal;
+}
+
+/* The event at the top of the stack: its function replaces it. */
+static void read_event(lua_State *L, int e, int *direction, long *terminal) {
+  static const char *const fields[] = {"direction", "terminal", NULL};
+  int idx = lua_gettop(L);
+  *direction = 0;
+  *terminal = 0;
+  if (lua_istable(L, idx) && lua_rawgeti(L, idx, 1) != LUA_TNIL) {
+    lua_pushnil(L);
+    lua_rawseti(L, idx, 1); /* what is left must be known */
+    lua_pushvalue(L, idx + 1);
+    int bad = 0;
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+      const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+      bad |= strcmp(key, fields[0]) != 0 && strcmp(key, fields[1]) != 0;
+    }
+    lua_rawseti(L, idx, 1);
+    if (bad) luaL_error(L, "%s: event %d: expected {function, direction=, terminal=}", who, e);
+    *direction = read_direction(L, idx, e);
+    *terminal = read_terminal(L, idx, e);
+    lua_replace(L, idx);
+  }
+  if (!lua_isfunction(L, idx) && luaL_getmetafield(L, idx, "__call") == LUA_TNIL)
+    luaL_error(L, "%s: event %d: expected a function or {function, direction=, terminal=}, got %s", who, e,
+               nsl_describe(L, idx));
+  lua_settop(L, idx);
+}
+
+/* A misspelt direction or terminal would pass for a list of events with more in it. */
+static void check_list(lua_State *L) {
+  for (lua_pushnil(L); lua_next(L, EVENTS); lua_pop(L, 1)) {
+    if (lua_type(L, -2) == LUA_TSTRING)
+      luaL_error(L, "%s: events: unknown option '%s' of an event (known: direction, terminal)", who, lua_tostring(L, -2));
+  }
+}
+
+/* Pushes the list of functions, the directions, the ends. */
+static void read_events(lua_State *L, NsIvpOptions *o) {
+  if (!lua_isnil(L, EVENTS)) make_list(L);
+  if (lua_istable(L, EVENTS)) check_list(L);
+  lua_Integer count = lua_isnil(L, EVENTS) ? 0 : luaL_len(L, EVENTS);
+  if (count > INT_MAX / 8) luaL_error(L, "%s: too many events", who);
+  o->events = (int)count;
+  lua_createtable(L, o->events, 0);
+  int *direction = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *direction, 0);
+  long *terminal = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *terminal, 0);
+  for (int e = 0; e < o->events; e++) {
+    lua_geti(L, EVENTS, e + 1);
+    read_event(L, e + 1, &direction[e], &terminal[e]);
+    lua_rawseti(L, EVENT_LIST, e + 1);
+  }
+  o->direction = direction;
+  o->terminal = terminal;
+}
+
+/* ---- callbacks ---- */
+
+bool nsl_ode_returns(lua_State *L, int idx, int inputs) {
+  lua_Debug ar;
+  if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;
+  lua_pushvalue(L, idx);
+  lua_getinfo(L, ">u", &ar);
+  return !ar.isvararg && ar.nparams <= inputs;
+}
+
+/* ---- the pattern of the Jacobian ---- */
+
+/* Counts (row NULL), or notes, the entries of each column of the matrix at SPARSITY; how many there are. */
+static int list_entries(lua_State *L, int n, int *colptr, int *row) {
+  const NsSparse *sparse = nsl_test_sparse(L, SPARSITY);
+  const NslMatrix *dense = sparse ? NULL : nsl_test_matrix(L, SPARSITY);
+  int count = 0;
+  for (int j = 0; j < n; j++) {
+    colptr[j] = count;
+    if (sparse) {
+      for (int e = sparse->colptr[j]; e < sparse->colptr[j + 1]; e++, count++)
+        if (row) row[count] = sparse->row[e];
+      continue;
+    }
+    for (int i = 0; i < n; i++) {
+      if (dense->data[i + (ptrdiff_t)j * dense->ld] == 0) continue;
+      if (row) row[count] = i;
+      count++;
+    }
+  }
+  return colptr[n] = count;
+}
+
+/* Takes what stands at SPARSITY, a matrix, its rows, or a sparse matrix, n x n. */
+static void take_sparsity(lua_State *L, int n) {
+  const NsSparse *sparse = nsl_test_sparse(L, SPARSITY);
+  if (sparse) {
+    if (sparse->rows != n || sparse->cols != n)
+      luaL_error(L, "%s: jac_sparsity: expected a %d x %d matrix, got a %d x %d one", who, n, n, sparse->rows, sparse->cols);
+    return;
+  }
+  nsl_push_matrix_copy(L, nsl_to_finite_matrix(L, SPARSITY, n, n, who, "jac_sparsity"));
+  lua_replace(L, SPARSITY);
+}
+
+static void *push_block(lua_State *L, size_t count, size_t size) {
+  return lua_newuserdatauv(L, count * size + 1, 0);
+}
+
+/* A direction in which no entries cancel by chance. */
+static void choose_direction(int n, double *w) {
+  uint64_t seed = 1;
+  for (int i = 0; i < n; i++) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    w[i] = 0.5 + (double)(seed >> 40) / (1 << 24);
+  }
+}
+
+/* The pattern in option jac_sparsity; NULL: none is given. It is pushed, and stays. */
+static const NslPattern *read_pattern(lua_State *L, int n) {
+  if (lua_isnil(L, SPARSITY)) return NULL;
+  take_sparsity(L, n);
+  nsl_need_stack(L, 16);
+  size_t count = (size_t)n;
+  NslPattern *p = push_block(L, 1, sizeof *p);
+  p->colptr = push_block(L, count + 1, sizeof *p->colptr);
+  p->row = push_block(L, (size_t)list_entries(L, n, p->colptr, NULL), sizeof *p->row);
+  list_entries(L, n, p->colptr, p->row);
+  p->colour = push_block(L, count, sizeof *p->colour);
+  p->colours = ns_colour_columns(n, n, p->colptr, p->row, p->colour, push_block(L, count * count, 1));
+  lua_pop(L, 1);
+  p->seed = push_block(L, count * NSL_ODE_COLOURS, sizeof *p->seed);
+  p->all = push_block(L, count * NSL_ODE_COLOURS, sizeof *p->all);
+  p->direction = push_block(L, 3 * count, sizeof *p->direction);
+  p->along = p->direction + n;
+  p->sum = p->along + n;
+  choose_direction(n, p->direction);
+  return p;
+}
+
+static int read_args(lua_State *L) {
+  if (lua_isnil(L, ARGS)) return 0;
+  if (!lua_istable(L, ARGS)) nsl_bad(L, who, "args", "a list", ARGS);
+  lua_Unsigned count = lua_rawlen(L, ARGS);
+  if (count > NSL_ODE_ARGS) luaL_error(L, "%s: args: expected at most %d, got %d", who, NSL_ODE_ARGS, (int)count);
+  return (int)count;
+}
+
+/* Pushes the vectors, and makes ready what calls f and jac. */
+static void read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
+  ode->n = y0->n;
+  ode->nargs = read_args(L);
+  ode->at = nsl_push_vector(L, ode->n, "y");
+  ode->rate = nsl_push_vector(L, ode->n, "ydot");
+  ode->plain = nsl_push_vector(L, ode->n, NULL)->data;
+  ode->at->readonly = true;
+  ode->returns = nsl_ode_returns(L, F, 2 + ode->nargs);
+  if (nsl_is_callback(L, JAC)) {
+    ode->jac = JAC;
+  } else if (!lua_isnil(L, JAC)) {
+    NslMatrix *given = nsl_to_finite_matrix(L, JAC, ode->n, ode->n, who, "jac");
+    NslMatrix *copy = nsl_push_matrix_copy(L, given);
+    ode->matrix = copy->data;
+    lua_replace(L, JAC);
+  }
+}
+
+/* The method of the optional module whose name stands at METHOD, or NULL. */
+static const NsStepperClass *find_optional(lua_State *L, const char *name) {
+  char what[32];
+  if (strcmp(name, "CVODE_BDF") != 0 && strcmp(name, "CVODE_Adams") != 0) return NULL;
+  snprintf(what, sizeof what, "method '%s'", name);
+  nsl_push_sundials(L, who, what, strcmp(name, "CVODE_BDF") == 0 ? "'BDF' and 'Radau' solve the same problems"
+                                                                : "'DOP853' solves the same problems");
+  lua_getfield(L, -1, name);
+  const NsStepperClass *method = lua_touserdata(L, -1);
+  lua_pop(L, 2);
+  return method;
+}
+
+static const NsStepperClass *read_method(lua_State *L) {
+  if (lua_isnil(L, METHOD)) return ns_stepper_class("RK45");
+  const char *name = lua_type(L, METHOD) == LUA_TSTRING ? lua_tostring(L, METHOD) : NULL, *names = ns_stepper_names();
+  const NsStepperClass *method = name ? ns_stepper_class(name) : NULL;
+  if (!method && name) method = find_optional(L, name);
+  if (method) return method;
+  if (name) lua_pushfstring(L, "'%s'", name);
+  else lua_pushstring(L, nsl_describe(L, METHOD));
+  luaL_error(L, "%s: method: expected one of %s, CVODE_BDF, CVODE_Adams, got %s", who, names, lua_tostring(L, -1));
+  return NULL;
+}
+
+/* A copy of the start values replaces what stands at Y0. */
+static NslVector *read_y0(lua_State *L) {
+  bool number = lua_type(L, Y0) == LUA_TNUMBER;
+  NslVector *given = nsl_to_finite_vector(L, Y0, number ? 1 : -1, who, "y0"), *y0 = nsl_push_vector(L, given->n, "y0");
+  nsl_vector_read(given, y0->data);
+  lua_replace(L, Y0);
+  return y0;
+}
+
+/*
+** ns.solve_ivp(f, {t0, tf}, y0 [, options]): y' = f(t, y), y(t0) = y0. f returns the derivatives, or fills its last
+** argument.
+*/
+static int solve_ivp(lua_State *L) {
+  nsl_at_most(L, OPTIONS, who);
+  lay_out(L);
+  check_function(L, F, "f");
+  NslOde ode = {.L = L, .f = F, .args = ARGS, .y = Y, .out = OUT, .events = EVENT_LIST,
+                .who = who, .value = "f(t, y)", .derivative = "jac(t, y)"};
+  NsIvpOptions o = {.event = nsl_ode_event, .event_context = &ode};
+  const NsStepperClass *method = read_method(L);
+  NslVector *y0 = read_y0(L);
+  o.y0 = y0->data;
+  read_span(L, &o);
+  read_t_eval(L, &o);
+  read_steps(L, &o);
+  NsOdeProblem problem = {.n = y0->n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
+  problem.atol = read_tolerances(L, y0->n, &problem.rtol);
+  read_callbacks(L, &ode, y0);
+  read_events(L, &o);
+  NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
+  nsl_need_stack(L, NSL_ODE_ARGS + 16);
+  ode.pattern = read_pattern(L, y0->n);
+  nsl_ode_compile(&ode, o.t0, o.y0);
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
+  NsStatus status = ns_ivp_run(ivp, method, &problem, &o, &err);
+  nsl_guard_end(&guard, L);
+  if (status != NS_OK) return nsl_raise_step(L, &err);
+  nsl_push_ivp(L, DENSE, o.dense, !lua_isnil(L, EVENTS));
+  return 1;
+}
+
+void nsl_open_ode(lua_State *L) {
+  nsl_open_ode_dense(L);
+  lua_pushcfunction(L, solve_ivp);
+  lua_setfield(L, -2, "solve_ivp");
+}

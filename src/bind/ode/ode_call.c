@@ -1,0 +1,356 @@
+/*
+** ode_call.c
+** The callbacks of solve_ivp and root: called with numbers, and with dual numbers for a Jacobian.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "bind/diff/ad.h"
+#include "bind/diff/compile.h"
+#include "bind/lua/host.h"
+#include "bind/array/matrix.h"
+#include "bind/ode/ode.h"
+
+/* How many elements of a table are on the stack at a time. */
+enum { AT_ONCE = 8 };
+
+/* Adds the traceback to an error text that has none from a call further in; other objects stay. */
+static int explain(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TSTRING || strstr(lua_tostring(L, 1), "\nstack traceback:\n")) return 1;
+  luaL_traceback(L, L, lua_tostring(L, 1), 1);
+  return 1;
+}
+
+static NsStatus failed(NslOde *ode, int top, double t, NsError *err) {
+  nsl_keep_error(ode->L);
+  lua_settop(ode->L, top);
+  return ns_fail(err, NS_ECALLBACK, "%s: a callback failed (t=%.10g)", ode->who, t);
+}
+
+/* Pushes t, y and the arguments; returns their number. */
+static int push_arguments(NslOde *ode, double t, const double *y) {
+  lua_State *L = ode->L;
+  memcpy(ode->at->data, y, (size_t)ode->n * sizeof *y);
+  if (!ode->timeless) lua_pushnumber(L, t);
+  lua_pushvalue(L, ode->y);
+  for (int i = 1; i <= ode->nargs; i++) lua_rawgeti(L, ode->args, i);
+  return 2 - ode->timeless + ode->nargs;
+}
+
+/* Copies a plain table of n numbers at idx, the top; false when it is anything else. May leave values above it. */
+static bool read_table(lua_State *L, int idx, int n, double *to) {
+  if (lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
+  for (int i = 0; i < n; i++) {
+    if (i % AT_ONCE == 0) lua_settop(L, idx);
+    if (lua_rawgeti(L, idx, i + 1) != LUA_TNUMBER) return false;
+    to[i] = lua_tonumber(L, -1);
+  }
+  return true;
+}
+
+/* Copies a vector of n; false when it is anything else, or closed. */
+static bool read_vector(lua_State *L, int idx, int n, double *to) {
+  const NslVector *v = nsl_test_vector(L, idx);
+  if (!v || v->n != n || v->head.closed || (v->owner && v->owner->closed)) return false;
+  nsl_vector_read(v, to);
+  return true;
+}
+
+/* Any value that stands for n numbers, or an error. Arguments: the NslOde, the value. */
+static int read_any(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  if (lua_isnil(L, 2))
+    return luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
+                      ode->timeless ? "values" : "derivatives");
+  NslVector *v = nsl_to_vector(L, 2, ode->n, ode->who, ode->value);
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, ode->rate->data);
+  return 0;
+}
+
+/* Into ode->rate what f returned, on top of the stack. */
+static bool take(NslOde *ode, int handler) {
+  lua_State *L = ode->L;
+  int result = lua_gettop(L), type = lua_type(L, result);
+  if (type == LUA_TNIL && !ode->returns) return true;
+  if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
+  if (type == LUA_TUSERDATA && lua_rawequal(L, result, ode->out)) return true;
+  if (type == LUA_TUSERDATA && read_vector(L, result, ode->n, ode->rate->data)) return true;
+  if (type == LUA_TTABLE && read_table(L, result, ode->n, ode->rate->data)) return true;
+  lua_settop(L, result);
+  lua_pushcfunction(L, read_any);
+  lua_pushlightuserdata(L, ode);
+  lua_pushvalue(L, result);
+  return lua_pcall(L, 2, 0, handler) == LUA_OK;
+}
+
+/* ---- compiled f ---- */
+
+/* The arguments t, y and args of a trace: the values of args are pushed. -1: one is no plain value. */
+static int list_arguments(NslOde *ode, NslTraceArg *args) {
+  int nargs = 0;
+  if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
+  args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
+  for (int i = 1; i <= ode->nargs; i++) {
+    lua_rawgeti(ode->L, ode->args, i);
+    if (!nsl_trace_classify(ode->L, lua_gettop(ode->L), &args[nargs++])) return -1;
+  }
+  return nargs;
+}
+
+/* Takes the room for inputs, with the values of args in it. */
+static void take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
+  int inputs = 0, before = ode->timeless ? 1 : 2;
+  for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);
+  ode->inputs = nsl_push_vector(ode->L, inputs + ode->n, NULL)->data;
+  double *in = ode->inputs + !ode->timeless + ode->n;
+  for (int a = before; a < nargs; a++) {
+    if (nsl_trace_is_input(&args[a])) nsl_trace_read(ode->L, &args[a], in);
+    in += nsl_trace_size(&args[a]);
+  }
+}
+
+/* The inputs of every trace at (t, y); those of the last argument of f are 0. */
+static const double *inputs_at(NslOde *ode, double t, const double *y) {
+  double *in = ode->inputs;
+  if (!ode->timeless) *in++ = t;
+  for (int i = 0; i < ode->n; i++) in[i] = y[i];
+  return ode->inputs;
+}
+
+/* The same as the trace's own. */
+static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
+  memcpy(trace->in, inputs_at(ode, t, y), (size_t)trace->inputs * sizeof *y);
+}
+
+/* Takes the trace of f; args has room for one more. */
+static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTraceArg *args) {
+  lua_State *L = ode->L;
+  args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
+  NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args);
+  if (trace->result == NSL_RESULT_NOTHING)
+    luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
+               ode->timeless ? "values" : "derivatives");
+  if (trace->outputs != ode->n)
+    luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
+  set_inputs(ode, trace, t, y);
+  nsl_trace_check(L, ode->f, trace, nargs + 1, args);
+  ode->trace = trace;
+}
+
+/* Takes the trace of event e (from 0), on top of the stack, when it is compiled. */
+static void compile_event(NslOde *ode, int e, double t, const double *y, int nargs, const NslTraceArg *args) {
+  lua_State *L = ode->L;
+  if (!nsl_is_compiled(L, -1)) return;
+  NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
+  if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
+    luaL_error(L, "%s: event %d: expected a number, got %d values", ode->who, e + 1, trace->outputs);
+  set_inputs(ode, trace, t, y);
+  nsl_trace_check(L, lua_gettop(L), trace, nargs, args);
+  ode->event_trace[e] = trace;
+}
+
+void nsl_ode_compile(NslOde *ode, double t, const double *y) {
+  lua_State *L = ode->L;
+  NslTraceArg args[NSL_TRACE_ARGS];
+  int events = ode->events ? (int)lua_rawlen(L, ode->events) : 0, any = nsl_is_compiled(L, ode->f);
+  nsl_need_stack(L, ode->nargs + 24);
+  for (int e = 1; e <= events; e++, lua_pop(L, 1)) lua_rawgeti(L, ode->events, e), any |= nsl_is_compiled(L, -1);
+  if (!any) return;
+  int nargs = list_arguments(ode, args);
+  if (nargs < 0) return;
+  take_inputs(ode, nargs, args);
+  if (nsl_is_compiled(L, ode->f)) compile_f(ode, t, y, nargs, args);
+  if (events == 0) return;
+  ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
+  memset(ode->event_trace, 0, (size_t)events * sizeof(NslTrace *));
+  for (int e = 0; e < events; e++, lua_pop(L, 1)) {
+    lua_rawgeti(L, ode->events, e + 1);
+    compile_event(ode, e, t, y, nargs, args);
+  }
+}
+
+/* Raises when a derivative is not finite. Argument: the NslOde. */
+static int check_derivatives(lua_State *L) {
+  const NslOde *ode = lua_touserdata(L, 1);
+  nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
+  return 0;
+}
+
+static NsStatus compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  set_inputs(ode, ode->trace, t, y);
+  nsl_trace_jacobian(ode->trace, !ode->timeless, J);
+  ode->J = J;
+  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, check_derivatives);
+  lua_pushlightuserdata(L, ode);
+  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
+  NslOde *ode = context;
+  if (ode->trace) return nsl_trace_value_at(ode->trace, inputs_at(ode, t, y), ydot), NS_OK;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, explain);
+  lua_pushvalue(L, ode->f);
+  int count = push_arguments(ode, t, y);
+  memset(ode->rate->data, 0, (size_t)ode->n * sizeof(double));
+  lua_pushvalue(L, ode->out);
+  if (lua_pcall(L, count + 1, 1, top + 1) != LUA_OK || !take(ode, top + 1)) return failed(ode, top, t, err);
+  memcpy(ydot, ode->rate->data, (size_t)ode->n * sizeof *ydot);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+/* ---- Jacobians ---- */
+
+/* ---- a Jacobian of known pattern; `differentiate` has laid out the stack ---- */
+
+/* The columns of the colours from `first` on, as many as go in a pass. */
+static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int first) {
+  const NslPattern *p = ode->pattern;
+  int n = ode->n, np = p->colours - first < NSL_ODE_COLOURS ? p->colours - first : NSL_ODE_COLOURS;
+  memset(p->seed, 0, (size_t)n * (size_t)np * sizeof *p->seed);
+  for (int j = 0; j < n; j++)
+    if (p->colour[j] >= first && p->colour[j] < first + np) p->seed[(ptrdiff_t)j * np + p->colour[j] - first] = 1;
+  nsl_dual_jets(L, 2, ode->t, 0, 1 + ode->nargs, args, (NsJet){NS_JET_SLOPES, np}, p->seed, "f", n, ode->plain, p->all);
+  for (int j = 0; j < n; j++) {
+    int k = p->colour[j] - first;
+    for (int e = p->colptr[j]; k >= 0 && k < np && e < p->colptr[j + 1]; e++)
+      ode->J[p->row[e] + (ptrdiff_t)j * n] = p->all[(ptrdiff_t)p->row[e] * np + k];
+  }
+}
+
+static bool has_entry(const NslPattern *p, int i, int j) {
+  for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
+    if (p->row[e] == i) return true;
+  return false;
+}
+
+/* Names an entry that the pattern leaves out, from the whole Jacobian. */
+static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
+  int n = ode->n;
+  args[0].jacobian = ode->J;
+  nsl_dual_jacobians(L, 2, 0, true, ode->t, 1 + ode->nargs, args, "f", n, ode->plain);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++)
+      if (ode->J[i + (ptrdiff_t)j * n] != 0 && !has_entry(ode->pattern, i, j))
+        nsl_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none",
+                  ode->who, i + 1, j + 1, i + 1, j + 1, ode->t);
+}
+
+/* The derivative in one direction must be that of the Jacobian found. */
+static void check_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
+  const NslPattern *p = ode->pattern;
+  const double *directions[1 + NSL_ODE_ARGS] = {p->direction};
+  int n = ode->n;
+  nsl_dual_along(L, 2, 0, true, ode->t, 0, 1 + ode->nargs, args, directions, "f", n, ode->plain, p->along, NULL);
+  memset(p->sum, 0, (size_t)n * sizeof *p->sum);
+  for (int j = 0; j < n; j++) {
+    for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+      double part = ode->J[p->row[e] + (ptrdiff_t)j * n] * p->direction[j];
+      p->along[p->row[e]] -= part;
+      p->sum[p->row[e]] += fabs(part);
+    }
+  }
+  for (int i = 0; i < n; i++)
+    if (fabs(p->along[i]) > 1e-10 * p->sum[i]) {
+      name_missing(L, ode, args);
+      return;
+    }
+}
+
+static void differentiate_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
+  memset(ode->J, 0, (size_t)ode->n * (size_t)ode->n * sizeof *ode->J);
+  for (int first = 0; first < ode->pattern->colours; first += NSL_ODE_COLOURS) take_colours(L, ode, args, first);
+  nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
+  check_pattern(L, ode, args);
+}
+
+/* By dual numbers. Arguments: the NslOde, f, the arguments. */
+static int differentiate(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
+  for (int i = 1; i <= ode->nargs; i++) args[i] = (NslDualArg){.label = "args", .pass = 2 + i};
+  if (ode->pattern) return differentiate_pattern(L, ode, args), 0;
+  nsl_dual_jacobians(L, 2, 0, !ode->timeless, ode->t, 1 + ode->nargs, args, "f", ode->n, ode->plain);
+  return 0;
+}
+
+/* By the function that was given. Arguments: the NslOde, jac, t, y, the arguments. */
+static int call_jacobian(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  NslMatrix *J = nsl_push_matrix(L, ode->n, ode->n, "J");
+  int out = lua_gettop(L);
+  lua_pushvalue(L, 2);
+  for (int i = 3; i < out; i++) lua_pushvalue(L, i);
+  lua_pushvalue(L, out);
+  lua_call(L, out - 2, 1);
+  if (!lua_isnil(L, -1)) J = nsl_to_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
+  else if (*J->version == 0)
+    return luaL_error(L, "%s: %s returned nothing and filled nothing", ode->who, ode->derivative);
+  nsl_matrix_alive(L, J);
+  nsl_matrix_read(J, ode->J);
+  if (!lua_isnil(L, -1)) nsl_to_finite_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
+  else nsl_to_finite_matrix(L, out, ode->n, ode->n, ode->who, ode->derivative);
+  return 0;
+}
+
+NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, NsError *err) {
+  NslOde *ode = context;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L), count;
+  if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
+  if (ode->trace && !ode->jac) return compiled_jacobian(ode, t, y, J, err);
+  if (!ode->jac) {
+    NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
+    if (status != NS_OK) return status;
+  }
+  ode->t = t;
+  ode->J = J;
+  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, ode->jac ? call_jacobian : differentiate);
+  lua_pushlightuserdata(L, ode);
+  lua_pushvalue(L, ode->jac ? ode->jac : ode->f);
+  if (ode->jac) count = push_arguments(ode, t, y);
+  else for (count = 0; count < ode->nargs; count++) lua_rawgeti(L, ode->args, count + 1);
+  if (lua_pcall(L, 2 + count, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+/* ---- events ---- */
+
+static int not_a_number(lua_State *L) {
+  return luaL_error(L, "solve_ivp: event %d: expected a number, got %s", (int)lua_tointeger(L, 1),
+                    nsl_describe(L, 2));
+}
+
+NsStatus nsl_ode_event(void *context, int event, double t, const double *y, double *g, NsError *err) {
+  NslOde *ode = context;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  if (ode->event_trace && ode->event_trace[event]) {
+    nsl_trace_value_at(ode->event_trace[event], inputs_at(ode, t, y), g);
+    return NS_OK;
+  }
+  lua_pushcfunction(L, explain);
+  lua_rawgeti(L, ode->events, event + 1);
+  int count = push_arguments(ode, t, y);
+  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  if (lua_type(L, -1) != LUA_TNUMBER) {
+    lua_pushcfunction(L, not_a_number);
+    lua_pushinteger(L, event + 1);
+    lua_pushvalue(L, -3);
+    (void)lua_pcall(L, 2, 0, top + 1);
+    return failed(ode, top, t, err);
+  }
+  *g = lua_tonumber(L, -1);
+  lua_settop(L, top);
+  return NS_OK;
+}

@@ -1,0 +1,123 @@
+/*
+** ode_result.c
+** What solve_ivp returns: the table, and the dense output that can be called.
+*/
+#include <string.h>
+
+#include "bind/array/matrix.h"
+#include "bind/ode/ode.h"
+
+typedef struct Dense {
+  NslHead head;
+  NsIvp *ivp;
+} Dense;
+
+static const NslType dense_type = {.name = "dense output"};
+
+NsIvp *nsl_push_dense(lua_State *L, int n, int rows, int events) {
+  Dense *self = nsl_new(L, &dense_type, sizeof *self, 0);
+  NsStatus status = ns_ivp_new(&self->ivp, n, rows, events);
+  if (status != NS_OK) nsl_raise_status(L, status, "solve_ivp");
+  return self->ivp;
+}
+
+static int dense_close(lua_State *L) {
+  Dense *self = nsl_test(L, 1, &dense_type);
+  if (!self) return 0;
+  self->head.closed = true;
+  ns_ivp_free(self->ivp);
+  self->ivp = NULL;
+  return 0;
+}
+
+/* sol(t): a vector of n; sol(ts): a matrix, a column for each time. */
+static int dense_call(lua_State *L) {
+  Dense *self = nsl_check(L, 1, &dense_type);
+  const NsIvp *ivp = self->ivp;
+  lua_settop(L, 2);
+  if (lua_type(L, 2) == LUA_TNUMBER) {
+    double t = nsl_finite(L, 2, "sol", "t");
+    ns_ivp_at(ivp, t, nsl_push_vector(L, ivp->n, NULL)->data);
+    return 1;
+  }
+  NslVector *ts = nsl_to_finite_vector(L, 2, -1, "sol", "t");
+  NslMatrix *y = nsl_push_matrix(L, ivp->n, ts->n, NULL);
+  for (int j = 0; j < ts->n; j++) ns_ivp_at(ivp, ts->data[j * ts->stride], y->data + (ptrdiff_t)j * ivp->n);
+  return 1;
+}
+
+/* ---- the table ---- */
+
+static void push_times(lua_State *L, const NsIvpPoints *points) {
+  NslVector *t = nsl_push_vector(L, points->count, NULL);
+  if (points->count > 0) memcpy(t->data, points->t, (size_t)points->count * sizeof(double));
+}
+
+static void push_events(lua_State *L, const NsIvp *ivp, int result) {
+  lua_createtable(L, ivp->events, 0);
+  lua_createtable(L, ivp->events, 0);
+  for (int e = 0; e < ivp->events; e++) {
+    const NsIvpPoints *found = &ivp->found[e];
+    push_times(L, found);
+    lua_rawseti(L, -3, e + 1);
+    NslMatrix *y = nsl_push_matrix(L, found->count, ivp->n, NULL);
+    for (long k = 0; k < found->count; k++)
+      for (int i = 0; i < ivp->n; i++) y->data[k + (ptrdiff_t)i * y->ld] = found->y[(ptrdiff_t)k * ivp->n + i];
+    lua_rawseti(L, -2, e + 1);
+  }
+  lua_setfield(L, result, "y_events");
+  lua_setfield(L, result, "t_events");
+}
+
+static void push_message(lua_State *L, const NsIvp *ivp) {
+  if (ivp->end == NS_IVP_EVENT) {
+    lua_pushfstring(L, "event %d ended the integration", ivp->end_event + 1);
+  } else if (ivp->end == NS_IVP_FAILED) {
+    lua_pushstring(L, ivp->why.text);
+  } else {
+    lua_pushliteral(L, "the end of the interval was reached");
+  }
+}
+
+static void set_integer(lua_State *L, int result, const char *name, long value) {
+  lua_pushinteger(L, value);
+  lua_setfield(L, result, name);
+}
+
+void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
+  const Dense *self = lua_touserdata(L, dense);
+  const NsIvp *ivp = self->ivp;
+  lua_createtable(L, 0, 16);
+  int result = lua_gettop(L);
+  push_times(L, &ivp->points);
+  lua_setfield(L, result, "t");
+  NslMatrix *y = nsl_push_matrix(L, ivp->n, ivp->points.count, NULL);
+  size_t count = (size_t)ivp->n * (size_t)ivp->points.count;
+  if (count > 0) memcpy(y->data, ivp->points.y, count * sizeof(double));
+  lua_setfield(L, result, "y");
+  if (events) push_events(L, ivp, result);
+  if (keep) {
+    lua_pushvalue(L, dense);
+    lua_setfield(L, result, "sol");
+  }
+  set_integer(L, result, "nfev", ivp->counts.evaluations);
+  set_integer(L, result, "njev", ivp->counts.jacobians);
+  set_integer(L, result, "nlu", ivp->counts.factorizations);
+  set_integer(L, result, "nsteps", ivp->counts.steps);
+  set_integer(L, result, "nrejected", ivp->counts.rejected);
+  set_integer(L, result, "status", ivp->end);
+  push_message(L, ivp);
+  lua_setfield(L, result, "message");
+  lua_pushboolean(L, ivp->end != NS_IVP_FAILED);
+  lua_setfield(L, result, "success");
+  luaL_setmetatable(L, NSL_RESULT);
+}
+
+void nsl_open_ode_dense(lua_State *L) {
+  static const luaL_Reg meta[] = {
+      {"__call", dense_call}, {"__gc", dense_close}, {"__close", dense_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"close", dense_close}, {NULL, NULL}};
+  nsl_register_type(L, &dense_type, meta, methods);
+  luaL_newmetatable(L, NSL_RESULT);
+  lua_setfield(L, -2, "result_meta"); /* its methods are written in Lua */
+}

@@ -1,0 +1,243 @@
+/*
+** osnsp.c
+** LCP, Relay, MLCP, Equality, AVI, FrictionContact and GenericMechanical: the one-step problems.
+*/
+#include <string.h>
+
+#include "bind/numerics/answer.h"
+#include "bind/simulation/simulation.h"
+#include "simulation/dump.h"
+
+static const NslType types[NS_OSNSP_KINDS] = {
+#define X(code, name, laws) [code] = {name, NULL},
+    NS_OSNSP_LIST(X)
+#undef X
+};
+
+NslOsnsp *nsl_check_osnsp(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < types || head->type >= types + NS_OSNSP_KINDS)
+    return nsl_wrong_type(L, idx, "one-step problem", "problem"), NULL;
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return (NslOsnsp *)head;
+}
+
+static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
+  double tolerance = nsl_finite(L, idx, self->head.type->name, "tolerance");
+  if (!(tolerance > 0) || tolerance > 0.1)
+    nsl_error(L, "%s: tolerance: expected a number in (0, 0.1], got %f", self->head.type->name, tolerance);
+  self->problem->options.tolerance = tolerance;
+}
+
+static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
+  lua_Integer most = nsl_integer(L, idx, self->head.type->name, "maxIterations");
+  if (most < 0 || most > 1 << 30)
+    luaL_error(L, "%s: maxIterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
+  self->problem->options.max_iterations = (int)most;
+}
+
+/* Pushes the names of the solvers, "default, lemke, ...". */
+static const char *push_solvers(lua_State *L) {
+  lua_pushstring(L, nsl_box_solvers[0]);
+  for (int i = 1; nsl_box_solvers[i]; i++) {
+    lua_pushfstring(L, ", %s", nsl_box_solvers[i]);
+    lua_concat(L, 2);
+  }
+  return lua_tostring(L, -1);
+}
+
+static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
+  const char *who = self->head.type->name, *wanted = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  if (!wanted) nsl_bad(L, who, "solver", "a name", idx);
+  for (int i = 0; nsl_box_solvers[i]; i++)
+    if (strcmp(nsl_box_solvers[i], wanted) == 0) {
+      self->problem->options.method = nsl_box_methods[i];
+      self->problem->asked = nsl_box_solvers[i];
+      return;
+    }
+  luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, push_solvers(L));
+}
+
+/* LCP() or LCP{tolerance=, maxIterations=, solver=}. */
+static int new_osnsp(lua_State *L, NsOsnspKind kind) {
+  static const char *const known[] = {"tolerance", "maxIterations", "solver", NULL};
+  nsl_at_most(L, 1, types[kind].name);
+  if (!lua_isnone(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
+  lua_settop(L, 1);
+  NslOsnsp *self = nsl_new(L, &types[kind], sizeof *self, 0);
+  if (ns_osnsp_new(&self->problem, kind) != NS_OK) luaL_error(L, "not enough memory");
+  if (lua_isnil(L, 1)) return 1;
+  nsl_check_options(L, 1, types[kind].name, known);
+  if (lua_getfield(L, 1, "tolerance") != LUA_TNIL) set_tolerance(L, self, -1);
+  if (lua_getfield(L, 1, "maxIterations") != LUA_TNIL) set_max_iterations(L, self, -1);
+  if (lua_getfield(L, 1, "solver") != LUA_TNIL) set_solver(L, self, -1);
+  lua_settop(L, 2);
+  return 1;
+}
+
+static int new_lcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_LCP); }
+static int new_relay(lua_State *L) { return new_osnsp(L, NS_OSNSP_RELAY); }
+static int new_mlcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_MLCP); }
+static int new_equality(lua_State *L) { return new_osnsp(L, NS_OSNSP_EQUALITY); }
+static int new_avi(lua_State *L) { return new_osnsp(L, NS_OSNSP_AVI); }
+
+static int new_mechanical(lua_State *L) { return new_osnsp(L, NS_OSNSP_MECHANICAL); }
+
+/* FrictionContact([dim] [, options]). */
+static int new_friction(lua_State *L) {
+  int dim = 0;
+  if (lua_type(L, 1) == LUA_TNUMBER) {
+    lua_Integer wanted = nsl_integer(L, 1, types[NS_OSNSP_FRICTION].name, "dim");
+    if (wanted != 2 && wanted != 3)
+      luaL_error(L, "%s: dim: expected 2 or 3, got %I", types[NS_OSNSP_FRICTION].name, wanted);
+    dim = (int)wanted;
+    lua_remove(L, 1);
+  }
+  new_osnsp(L, NS_OSNSP_FRICTION);
+  ((NslOsnsp *)lua_touserdata(L, -1))->problem->dim = dim;
+  return 1;
+}
+
+void nsl_clone_osnsp(lua_State *L, int idx) {
+  NslOsnsp *from = nsl_check_osnsp(L, idx);
+  NslOsnsp *to = nsl_new(L, from->head.type, sizeof *to, 0);
+  if (ns_osnsp_new(&to->problem, from->problem->kind) != NS_OK) luaL_error(L, "not enough memory");
+  to->problem->options = from->problem->options;
+  to->problem->asked = from->problem->asked;
+  to->problem->dim = from->problem->dim;
+  to->verbose = from->verbose;
+}
+
+static int osnsp_set_tolerance(lua_State *L) {
+  set_tolerance(L, nsl_check_osnsp(L, 1), 2);
+  return 0;
+}
+
+static int osnsp_set_max_iterations(lua_State *L) {
+  set_max_iterations(L, nsl_check_osnsp(L, 1), 2);
+  return 0;
+}
+
+static int osnsp_set_solver(lua_State *L) {
+  set_solver(L, nsl_check_osnsp(L, 1), 2);
+  return 0;
+}
+
+static int osnsp_set_verbose(lua_State *L) {
+  NslOsnsp *self = nsl_check_osnsp(L, 1);
+  bool number = lua_isinteger(L, 2) && (lua_tointeger(L, 2) == 0 || lua_tointeger(L, 2) == 1);
+  if (!lua_isboolean(L, 2) && !number) nsl_bad(L, "setNumericsVerboseMode", "verbose", "a boolean, 0 or 1", 2);
+  self->verbose = number ? lua_tointeger(L, 2) == 1 : lua_toboolean(L, 2);
+  return 0;
+}
+
+/* A copy of one of the last problem's vectors; nil before the first solve. */
+static int copy_vector(lua_State *L, const NsOsnsp *problem, const double *from) {
+  if (!ns_osnsp_solved(problem)) return lua_pushnil(L), 1;
+  NslVector *v = nsl_push_vector(L, problem->m, NULL);
+  if (problem->m) memcpy(v->data, from, (size_t)problem->m * sizeof *from);
+  return 1;
+}
+
+/* nil too for the sparse problem of a large model, which is not of the form y = M lambda + q. */
+static int osnsp_M(lua_State *L) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  if (!ns_osnsp_solved(problem) || ns_osnsp_is_sparse(problem)) return lua_pushnil(L), 1;
+  NslMatrix *M = nsl_push_matrix(L, problem->m, problem->m, NULL);
+  const double *from = ns_osnsp_matrix(problem);
+  if (!from) return luaL_error(L, "not enough memory");
+  if (problem->m) memcpy(M->data, from, (size_t)problem->m * (size_t)problem->m * sizeof(double));
+  return 1;
+}
+
+static int osnsp_q(lua_State *L) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  return copy_vector(L, problem, problem->q);
+}
+
+static int osnsp_z(lua_State *L) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  return copy_vector(L, problem, problem->lambda);
+}
+
+static int osnsp_w(lua_State *L) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  return copy_vector(L, problem, problem->y);
+}
+
+static int osnsp_size(lua_State *L) {
+  lua_pushinteger(L, nsl_check_osnsp(L, 1)->problem->m);
+  return 1;
+}
+
+/* {status, message, solver, iterations, residual, relative, warm} of the last solve; nil before the first. */
+static int osnsp_info(lua_State *L) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  const NsSolverInfo *info = &problem->info;
+  if (!ns_osnsp_solved(problem)) return lua_pushnil(L), 1;
+  lua_newtable(L);
+  lua_pushstring(L, ns_status_name(info->status)), lua_setfield(L, -2, "status");
+  lua_pushstring(L, ns_status_message(info->status)), lua_setfield(L, -2, "message");
+  lua_pushstring(L, info->solver ? info->solver : ""), lua_setfield(L, -2, "solver");
+  lua_pushinteger(L, info->iterations), lua_setfield(L, -2, "iterations");
+  lua_pushnumber(L, info->residual), lua_setfield(L, -2, "residual");
+  lua_pushnumber(L, info->relative), lua_setfield(L, -2, "relative");
+  lua_pushnumber(L, info->backward), lua_setfield(L, -2, "backward");
+  lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
+  return 1;
+}
+
+static int osnsp_dump(lua_State *L) {
+  const NslOsnsp *self = nsl_check_osnsp(L, 1);
+  const char *path = nsl_path(L, 2, "dump", "file");
+  NsError err = {NS_OK, ""};
+  return ns_osnsp_dump(self->problem, path, &err) == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
+static int osnsp_close(lua_State *L) {
+  nsl_check_osnsp(L, 1)->head.closed = true;
+  return 0;
+}
+
+static int osnsp_gc(lua_State *L) {
+  NslOsnsp *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  ns_osnsp_free(self->problem);
+  self->problem = NULL;
+  return 0;
+}
+
+static int osnsp_tostring(lua_State *L) {
+  NslOsnsp *self = lua_touserdata(L, 1);
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
+  lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m,
+                  self->problem->asked ? self->problem->asked : nsl_box_solvers[0]);
+  return 1;
+}
+
+static int osnsp_display(lua_State *L) {
+  nsl_check_osnsp(L, 1);
+  static const NslDisplayed fields[] = {
+      {"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
+  return nsl_display_object(L, fields);
+}
+
+void nsl_open_osnsp(lua_State *L) {
+  static const luaL_Reg methods[] = {{"setTolerance", osnsp_set_tolerance},
+                                     {"setMaxIterations", osnsp_set_max_iterations},
+                                     {"setSolver", osnsp_set_solver},
+                                     {"setNumericsVerboseMode", osnsp_set_verbose},
+                                     {"M", osnsp_M}, {"W", osnsp_M}, {"q", osnsp_q},
+                                     {"lambda", osnsp_z}, {"z", osnsp_z}, {"y", osnsp_w}, {"w", osnsp_w},
+                                     {"size", osnsp_size}, {"info", osnsp_info}, {"dump", osnsp_dump},
+                                     {"uniqueness", nsl_osnsp_uniqueness}, {"solutions", nsl_osnsp_solutions},
+                                     {"display", osnsp_display}, {"close", osnsp_close}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"LCP", new_lcp},           {"Relay", new_relay}, {"MLCP", new_mlcp},
+                                       {"Equality", new_equality}, {"AVI", new_avi},
+                                       {"FrictionContact", new_friction}, {"GenericMechanical", new_mechanical},
+                                       {NULL, NULL}};
+  for (int i = 0; i < NS_OSNSP_KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
+  luaL_setfuncs(L, functions, 0);
+}

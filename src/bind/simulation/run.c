@@ -1,0 +1,335 @@
+/*
+** run.c
+** simu:run{...}: the loop in C, with progress on a terminal and Ctrl-C.
+*/
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "bind/file/files_hdf5.h"
+#include "bind/lua/sigint.h"
+#include "bind/lua/interpreter.h"
+#include "bind/simulation/observe.h"
+#include "bind/simulation/simulation.h"
+#include "io/checkpoint.h"
+#include "simulation/checkpoint.h"
+#include "simulation/run.h"
+
+/* ---- progress ---- */
+
+typedef struct Progress {
+  struct timespec start;
+  double shown; /* seconds after start at which the line was written last; 0: never */
+  long first;
+} Progress;
+
+static double seconds_since(const struct timespec *start) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* A line on the terminal, once a run has taken a second, five times a second. */
+static void show(void *context, const NsTimeStepping *ts) {
+  Progress *progress = context;
+  double elapsed = seconds_since(&progress->start);
+  long done = ts->k - progress->first, left = ns_ts_steps(ts) - ts->k;
+  if (elapsed < 1 || elapsed < progress->shown + 0.2 || done == 0) return;
+  progress->shown = elapsed;
+  char line[128];
+  ns_print(line, sizeof line, "\rt = %.6g, step %ld of %ld, %.0f s to go \033[K", ns_ts_time(ts), ts->k, ns_ts_steps(ts),
+           elapsed / (double)done * (double)left);
+  fputs(line, stderr);
+  fflush(stderr);
+}
+
+/* Whether Ctrl-C has ended a run at the prompt: the terminal shows ^C after the line, and the prompt ends that. */
+static bool ends_at_prompt(bool signalled) {
+  return signalled && &nsi_interpreter && nsi_interpreter.prompted();
+}
+
+/* ---- run ---- */
+
+typedef struct Options {
+  long every;
+  bool progress, partial;
+  NsRunCheckpoints checkpoints;
+  const char *stream; /* kept by the table of options; NULL */
+  const NsHdf5 *hdf5; /* of a stream that is a .h5 file; else NULL */
+  bool resume, resumed; /* as told; from a checkpoint that there was */
+  NslObserver *observer; /* of the option observe, at 2 in place of the options, which it keeps; NULL */
+} Options;
+
+static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
+  bool value = otherwise;
+  if (lua_getfield(L, idx, name) != LUA_TNIL) {
+    if (!lua_isboolean(L, -1)) nsl_bad(L, "run", name, "a boolean", -1);
+    value = lua_toboolean(L, -1);
+  }
+  lua_pop(L, 1);
+  return value;
+}
+
+/* A number of steps in a field; `otherwise` when it is absent. */
+static long count(lua_State *L, int idx, const char *name, long otherwise) {
+  long value = otherwise;
+  if (lua_getfield(L, idx, name) != LUA_TNIL) {
+    lua_Integer given = nsl_integer(L, -1, "run", name);
+    if (given < 1) luaL_error(L, "run: %s: expected 1 or more, got %I", name, given);
+    value = (long)given;
+  }
+  lua_pop(L, 1);
+  return value;
+}
+
+/* "10s", "2m", "1h" in seconds; 0 when it is none of these. */
+static double seconds_of(const char *text) {
+  char *end;
+  double value = ns_read_double(text, &end);
+  double unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
+  return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
+}
+
+/* With a checkpoint `every` is the distance from one to the next: steps, or "10s"; 10 s when it is left out. */
+static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
+  NsRunCheckpoints c = {NULL, 0, 10};
+  if (lua_getfield(L, idx, "checkpoint") == LUA_TNIL) return lua_pop(L, 1), c;
+  c.path = nsl_path(L, -1, "run", "checkpoint"); /* kept by the table of options */
+  lua_pop(L, 1);
+  if (lua_getfield(L, idx, "every") == LUA_TSTRING) {
+    c.seconds = seconds_of(lua_tostring(L, -1));
+    if (c.seconds == 0)
+      luaL_error(L, "run: every: expected a number of steps or a time such as \"10s\", \"5m\", \"1h\", got \"%s\"",
+                 lua_tostring(L, -1));
+  } else if (!lua_isnil(L, -1)) {
+    c.steps = count(L, idx, "every", 1);
+    c.seconds = 0;
+  }
+  lua_pop(L, 1);
+  return c;
+}
+
+/* Raises for a stream that would not be read as what it is, or that goes over the checkpoint. */
+static void check_stream(lua_State *L, const Options *options) {
+  const char *stream = options->stream, *ending = strrchr(stream, '.');
+  if (ending && (strcmp(ending, ".npy") == 0 || strcmp(ending, ".npz") == 0))
+    luaL_error(L, "run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)", stream);
+  const char *checkpoint = options->checkpoints.path;
+  if (!checkpoint || !ns_checkpoint_replaces(checkpoint, stream)) return;
+  if (strcmp(checkpoint, stream) == 0) luaL_error(L, "run: stream: '%s' is the file of the checkpoint", stream);
+  luaL_error(L, "run: stream: '%s' is a file of the checkpoint '%s', which would replace it", stream, checkpoint);
+}
+
+static Options read_options(lua_State *L, int idx) {
+  static const char *const known[] = {"every", "record", "checkpoint", "stream", "resume", "progress", "partial", "observe",
+                                      NULL};
+  Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
+  if (lua_isnoneornil(L, idx)) return options;
+  if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
+  nsl_check_options(L, idx, "run", known);
+  options.checkpoints = read_checkpoints(L, idx);
+  if (!options.checkpoints.path) options.every = count(L, idx, "every", 1);
+  options.every = count(L, idx, "record", options.every);
+  if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
+  lua_pop(L, 1);
+  if (options.stream) check_stream(L, &options);
+  if (options.stream && nsl_is_hdf5(options.stream)) options.hdf5 = nsl_hdf5(L, "run: stream", options.stream);
+  options.resume = flag(L, idx, "resume", false);
+  options.progress = flag(L, idx, "progress", options.progress);
+  options.partial = flag(L, idx, "partial", false);
+  int kind = lua_getfield(L, idx, "observe");
+  if (kind != LUA_TNIL) {
+    if (kind != LUA_TFUNCTION) nsl_bad(L, "run", "observe", "a function", -1);
+    options.observer = nsl_push_observer(L, 1, lua_gettop(L), idx);
+    options.observer->self = idx;
+    lua_replace(L, idx);
+  }
+  lua_settop(L, idx);
+  return options;
+}
+
+/* Calls the observer, where there is one: its columns are then known. begin: for the first row of the run, which begins. */
+static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *observer, bool begin) {
+  if (!observer) return;
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NsStatus status = begin ? ns_run_begin(self->ts, &err) : NS_OK;
+  if (status == NS_OK) status = nsl_observe(observer, &err);
+  observer->ahead = begin;
+  nsl_leave(self->host, edge);
+  nsl_guard_end(&guard, L);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+}
+
+/* Pushes a solution for the run, with the columns of its observer. */
+static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
+  if (!options->observer) return nsl_push_solution(L, 1, rows, 0);
+  nsl_push_observed_names(L, 2);
+  NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L));
+  lua_remove(L, -2);
+  return solution;
+}
+
+/* The columns of a row. */
+static int row_columns(const NsTimeStepping *ts, const Options *options) {
+  return ns_solution_columns(ts) + (options->observer ? options->observer->count : 0);
+}
+
+/* Tells the solution how the run ended. */
+static void set_outcome(lua_State *L, int solution, const char *status, int message) {
+  lua_getiuservalue(L, solution, 1);
+  lua_pushstring(L, status);
+  lua_setfield(L, -2, "status");
+  lua_pushvalue(L, message);
+  lua_setfield(L, -2, "message");
+  lua_pop(L, 1);
+}
+
+/* Pushes the error that a step raises, without raising it. */
+static int raise_again(lua_State *L) {
+  return nsl_raise_step(L, lua_touserdata(L, 1));
+}
+
+/*
+** Pushes "interrupted (t=4.95 step 99) in " and what the hook said, on top, for a callback that a signal stopped;
+** replaces that.
+*/
+static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
+  static const char ending[] = ": interrupted";
+  char place[96];
+  size_t size = 0, tail = sizeof ending - 1;
+  const char *said = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : NULL;
+  ns_print(place, sizeof place, "interrupted (t=%.10g step %ld)", ns_ts_time(ts), ts->k);
+  if (said && size > tail && strcmp(said + size - tail, ending) == 0) {
+    lua_pushlstring(L, said, size - tail);
+    lua_pushfstring(L, "%s in %s", place, lua_tostring(L, -1));
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+  } else {
+    lua_pushstring(L, place);
+    lua_replace(L, -2);
+  }
+}
+
+/* Pushes what a failed run raises. */
+static void push_failure(lua_State *L, NsError *err) {
+  lua_pushcfunction(L, raise_again);
+  lua_pushlightuserdata(L, err);
+  lua_pcall(L, 1, 0, 0);
+}
+
+/* Leaves the names of the columns, in a userdata, above the solution at 3; the strings are anchored in its list. */
+static const char **push_names(lua_State *L, int ncols) {
+  lua_getiuservalue(L, 3, 1);
+  lua_getfield(L, -1, "names");
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
+  for (int c = 0; c < ncols; c++) {
+    lua_rawgeti(L, -2, c + 1);
+    names[c] = lua_tostring(L, -1);
+    lua_pop(L, 1);
+  }
+  return names;
+}
+
+/*
+** Raises when the stream does not go on from the checkpoint, before anything has changed; of a checkpoint that is not taken over
+** the loading tells.
+*/
+static void check_rows(lua_State *L, const NslTimeStepping *self, const Options *options) {
+  NsError err = {NS_OK, ""};
+  long k;
+  bool computed;
+  if (ns_ts_peek(self->ts, options->checkpoints.path, &k, &computed, &err) != NS_OK) return;
+  push_record(L, options, 1);
+  int ncols = row_columns(self->ts, options);
+  const char **names = push_names(L, ncols);
+  NsStreamPlace place = ns_run_place(self->ts, k, computed, options->every);
+  NsStatus status = options->hdf5 ? ns_h5_check(options->hdf5, options->stream, ncols, names, place, &err)
+                                  : ns_stream_check(options->stream, ncols, names, place, &err);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+  lua_settop(L, 2);
+}
+
+/* resume = true: goes on from the checkpoint, when there is one. */
+static void resume(lua_State *L, NslTimeStepping *self, Options *options) {
+  const char *path = options->checkpoints.path;
+  if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
+  if (!ns_checkpoint_exists(path)) return;
+  if (options->stream) {
+    observe_first(L, self, options->observer, false); /* for the names */
+    check_rows(L, self, options);
+  }
+  lua_pushcfunction(L, nsl_simulation_load);
+  lua_pushvalue(L, 1);
+  lua_pushstring(L, path);
+  lua_call(L, 2, 0);
+  options->resumed = true;
+}
+
+/* Runs with the stream of the options, if there is one, which begins anew or, in a resumed run, goes on. */
+static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options,
+                              int ncols, const char *const *names, NsError *err) {
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK || !options->stream) return status == NS_OK ? ns_run(ts, solution, run, err) : status;
+  NsStreamPlace place = {-INFINITY, -INFINITY};
+  if (options->resume) place = ns_run_place(ts, ts->k, ts->computed, options->every);
+  if (!options->resumed) place.last = -INFINITY;
+  status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, place, err)
+                         : ns_stream_open(&run->stream, options->stream, ncols, names, place, err);
+  if (status != NS_OK) return status;
+  status = ns_run(ts, solution, run, err);
+  NsStatus closed = ns_stream_close(run->stream, status == NS_OK ? err : NULL);
+  return status == NS_OK ? closed : status;
+}
+
+int nsl_simulation_run(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
+  lua_settop(L, 2);
+  Options options = read_options(L, 2);
+  if (options.resume) resume(L, self, &options);
+  nsl_warn_start(L, 1);
+  observe_first(L, self, options.observer, true);
+  NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
+  Progress progress = {.first = self->ts->k};
+  clock_gettime(CLOCK_MONOTONIC, &progress.start);
+  NsRunOptions run = {.every = options.every, .checkpoints = options.checkpoints, .tick = options.progress ? show : NULL,
+                      .context = &progress};
+  if (options.observer) {
+    run.observe = nsl_observe, run.observer = options.observer;
+    run.observed = options.observer->values, run.nobserved = options.observer->count;
+  }
+  int ncols = row_columns(self->ts, &options);
+  const char **names = options.stream ? push_names(L, ncols) : NULL;
+  if (options.stream) run.row = lua_newuserdatauv(L, (size_t)ncols * sizeof(double), 0);
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  nsl_listen(L, 1);
+  nsl_guard_begin(&guard, L);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NsStatus status = run_streaming(self->ts, solution, &run, &options, ncols, names, &err);
+  nsl_leave(self->host, edge);
+  bool signalled = nsl_guard_end(&guard, L);
+  nsl_advise(L, 1, &err);
+  if (progress.shown > 0 && !ends_at_prompt(signalled)) fprintf(stderr, "\r\033[K");
+  lua_settop(L, 3);
+  nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
+  if (status == NS_OK) {
+    if (!nsl_push_early_end(L, self->ts)) lua_pushnil(L);
+    set_outcome(L, 3, "completed", 4);
+  } else {
+    bool stopped = signalled && status == NS_ECALLBACK;
+    if (!stopped && !options.partial) return nsl_raise_step(L, &err);
+    push_failure(L, &err);
+    if (stopped) word_interruption(L, self->ts);
+    if (!options.partial) return luaL_error(L, "%s", lua_tostring(L, -1));
+    set_outcome(L, 3, stopped || status == NS_EINTR ? "interrupted" : "failed", 4);
+  }
+  lua_settop(L, 3);
+  return 1;
+}

@@ -1,0 +1,494 @@
+/*
+** solution.c
+** The recorded run: columns by name, saving.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bind/file/files_hdf5.h"
+#include "bind/array/linalg.h"
+#include "bind/simulation/simulation.h"
+#include "io/csv.h"
+#include "io/npy.h"
+#include "io/zip.h"
+
+/* User value 1: a table { names = {...}, index = {name = column}, status, message, stats }. */
+typedef struct NslSolution {
+  NslHead head;
+  NsSolution *solution;
+} NslSolution;
+
+static const NslType solution_type = {.name = "solution"};
+
+static NslSolution *check_solution(lua_State *L, int idx) {
+  return nsl_check(L, idx, &solution_type);
+}
+
+/* Column c, from 0: t, the states, lambda, y, Newton iterations, observed ones. */
+static double *column(const NsSolution *s, int c) {
+  if (c == 0) return s->t;
+  if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
+  c -= 1 + s->nx;
+  if (c < s->m) return s->lambda + (ptrdiff_t)c * s->capacity;
+  c -= s->m;
+  if (c < s->m) return s->y + (ptrdiff_t)c * s->capacity;
+  c -= s->m;
+  return c == 0 ? s->iterations : s->observed + (ptrdiff_t)(c - 1) * s->capacity;
+}
+
+static int count_columns(const NsSolution *s) {
+  return 2 + s->nx + 2 * s->m + s->nobserved;
+}
+
+/* ---- names ---- */
+
+/* Appends a name (popped) to the list at `names` and, unless it is taken, to the index at names + 1. */
+static void add_name(lua_State *L, int names) {
+  lua_Integer c = (lua_Integer)lua_rawlen(L, names) + 1;
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, names + 1) == LUA_TNIL) {
+    lua_pushvalue(L, -2);
+    lua_pushinteger(L, c);
+    lua_rawset(L, names + 1);
+  }
+  lua_pop(L, 1);
+  lua_rawseti(L, names, c);
+}
+
+/* Where the names of the states are made: stack indices, and how many states came before. */
+typedef struct StateNames {
+  int names, uses; /* the list; a table that counts the uses of each name */
+  int count, coordinates, velocities;
+} StateNames;
+
+/* Counts the name on top, and pops it. */
+static void count_use(lua_State *L, int uses) {
+  lua_pushvalue(L, -1);
+  lua_rawget(L, uses);
+  lua_pushinteger(L, lua_tointeger(L, -1) + 1);
+  lua_replace(L, -2);
+  lua_rawset(L, uses);
+}
+
+/* Replaces the name on top by "ds 2.v" when the states of two systems have it. */
+static void tell_apart(lua_State *L, int uses, const char *system) {
+  lua_pushvalue(L, -1);
+  lua_rawget(L, uses);
+  bool shared = lua_tointeger(L, -1) > 1;
+  lua_pop(L, 1);
+  if (!shared) return;
+  lua_pushfstring(L, "%s.%s", system, lua_tostring(L, -1));
+  lua_remove(L, -2);
+}
+
+/*
+** Counts or, when `add`, adds the names of a system's states: those of setNames, else x1, x2, ... counted over all
+** systems, q1, ..., v1, ... of mechanical ones.
+*/
+static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) {
+  const NslDs *ds = lua_touserdata(L, ds_idx);
+  lua_getiuservalue(L, ds_idx, NSL_FIELDS);
+  bool named = lua_getfield(L, -1, "anchor names") == LUA_TTABLE;
+  int given = lua_gettop(L);
+  for (int i = 1; i <= ds->ds->n; i++) {
+    if (named) lua_rawgeti(L, given, i);
+    else if (ds->ds->family == NS_FIRST_ORDER) lua_pushfstring(L, "x%d", ++s->count);
+    else if (i <= ds->ds->nx) lua_pushfstring(L, "q%d", s->coordinates + i);
+    else lua_pushfstring(L, "v%d", s->velocities + i - ds->ds->nx);
+    if (add) {
+      tell_apart(L, s->uses, ds->ds->name);
+      add_name(L, s->names);
+    } else {
+      count_use(L, s->uses);
+    }
+  }
+  if (named) s->count += ds->ds->family == NS_FIRST_ORDER ? ds->ds->n : 0;
+  s->coordinates += ds->ds->nx;
+  s->velocities += ds->ds->nr;
+  lua_settop(L, given - 2);
+}
+
+/* Whether a name is one that linking gave: "interaction 3". */
+static bool is_given_by_number(const char *name) {
+  static const char stem[] = "interaction ";
+  size_t length = sizeof stem - 1;
+  return strncmp(name, stem, length) == 0 && strspn(name + length, "0123456789") == strlen(name + length);
+}
+
+/* Whether the name on top (left there) is that of a column. */
+static bool is_taken(lua_State *L, int names) {
+  lua_pushvalue(L, -1);
+  bool taken = lua_rawget(L, names + 1) != LUA_TNIL;
+  lua_pop(L, 1);
+  return taken;
+}
+
+/*
+** Adds the names of y or lambda (`stem`) of all interactions: "tyre.y", "tyre.y[2]" of one that alone has its name, else y1, y2,
+** ... counted over all of them; by these numbers the columns of the others are found too. uses: a table that counts the names of
+** the interactions.
+*/
+static void add_outputs(lua_State *L, int names, int uses, const NsNsds *nsds, const char *stem) {
+  for (int i = 0, number = 1; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    lua_getfield(L, uses, inter->name);
+    bool own = inter->name[0] && !is_given_by_number(inter->name) && lua_tointeger(L, -1) == 1;
+    lua_pop(L, 1);
+    for (int row = 1; row <= inter->m; row++, number++) {
+      if (inter->m == 1) lua_pushfstring(L, "%s.%s", inter->name, stem);
+      else lua_pushfstring(L, "%s.%s[%d]", inter->name, stem, row);
+      bool by_name = own && !is_taken(L, names);
+      lua_pushfstring(L, "%s%d", stem, number);
+      if (by_name) lua_pushvalue(L, -2);
+      else lua_pushvalue(L, -1);
+      add_name(L, names);
+      lua_pushinteger(L, (lua_Integer)lua_rawlen(L, names));
+      lua_rawset(L, names + 1); /* the number's column */
+      lua_pop(L, 1);
+    }
+  }
+}
+
+/* Pushes a table that counts the uses of each interaction's name. */
+static void push_interaction_uses(lua_State *L, const NsNsds *nsds) {
+  lua_newtable(L);
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    lua_pushstring(L, nsds->interactions[i]->name);
+    count_use(L, lua_gettop(L) - 1);
+  }
+}
+
+/* Fills names and index for the graph of the simulation at `simulation`. */
+static void add_names(lua_State *L, int names, int simulation, const NsNsds *nsds) {
+  int top = lua_gettop(L), list = top + 4;
+  StateNames states = {names, top + 1, 0, 0, 0};
+  lua_pushliteral(L, "t");
+  add_name(L, names);
+  lua_newtable(L);
+  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
+  lua_getiuservalue(L, -1, 1);
+  lua_getfield(L, -1, "ds");
+  for (int add = 0; add < 2; add++, states = (StateNames){names, top + 1, 0, 0, 0}, lua_settop(L, list))
+    for (lua_Integer i = 1; lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list))
+      walk_state_names(L, &states, list + 1, add);
+  lua_settop(L, top);
+  push_interaction_uses(L, nsds);
+  add_outputs(L, names, top + 1, nsds, "lambda");
+  add_outputs(L, names, top + 1, nsds, "y");
+  lua_settop(L, top);
+  lua_pushliteral(L, "newton_iterations");
+  add_name(L, names);
+}
+
+/* Adds the names in the list at `observed`. */
+static void add_observed(lua_State *L, int names, int observed) {
+  int count = (int)lua_rawlen(L, observed);
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(L, observed, i);
+    if (is_taken(L, names)) luaL_error(L, "run: observe: '%s' is a column of the solution already", lua_tostring(L, -1));
+    add_name(L, names);
+  }
+}
+
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed) {
+  const NsTimeStepping *ts = nsl_check_simulation(L, simulation)->ts;
+  NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
+  int idx = lua_gettop(L);
+  if (ns_solution_new(&self->solution, ts, capacity, observed ? (int)lua_rawlen(L, observed) : 0) != NS_OK)
+    luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
+  nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_newtable(L);
+  add_names(L, idx + 2, simulation, ts->nsds);
+  if (observed) add_observed(L, idx + 2, observed);
+  lua_setfield(L, idx + 1, "index");
+  lua_setfield(L, idx + 1, "names");
+  lua_setiuservalue(L, idx, 1);
+  return self->solution;
+}
+
+void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds) {
+  NslSolution *self = lua_touserdata(L, idx);
+  lua_getiuservalue(L, idx, 1);
+  lua_newtable(L);
+  lua_pushinteger(L, self->solution->rows), lua_setfield(L, -2, "rows");
+  lua_pushinteger(L, ts->stats.steps), lua_setfield(L, -2, "steps");
+  lua_pushinteger(L, ts->stats.newton_iterations), lua_setfield(L, -2, "newton_iterations");
+  lua_pushinteger(L, ts->stats.max_newton), lua_setfield(L, -2, "max_newton_iterations");
+  lua_pushinteger(L, ts->stats.solver_iterations), lua_setfield(L, -2, "solver_iterations");
+  lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
+  lua_setfield(L, -2, "stats");
+  lua_pop(L, 1);
+}
+
+/* ---- access ---- */
+
+static int column_view(lua_State *L, const NslSolution *self, int c) {
+  NslVector *v = nsl_push_vector_view(L, 1, column(self->solution, c), (int)self->solution->rows, 1, "column", NULL);
+  v->label = NULL;
+  return 1;
+}
+
+enum { NAMES_SHOWN = 24 };
+
+/* Raises that there is no column of the name at idx, listing those that there are. */
+static int no_column(lua_State *L, int idx) {
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 1; i <= count && i <= NAMES_SHOWN; i++) {
+    lua_rawgeti(L, names, i);
+    luaL_addvalue(&b);
+    luaL_addstring(&b, i == count ? "" : i == NAMES_SHOWN ? ", ..." : ", ");
+  }
+  luaL_pushresult(&b);
+  return luaL_error(L, "column: there is none called '%s' (known: %s)", lua_tostring(L, idx), lua_tostring(L, -1));
+}
+
+/* The column number of the name or number at idx, from 0. */
+static int column_argument(lua_State *L, const NslSolution *self, int idx) {
+  int count = count_columns(self->solution);
+  if (lua_type(L, idx) == LUA_TSTRING) {
+    lua_getiuservalue(L, 1, 1);
+    lua_getfield(L, -1, "index");
+    lua_pushvalue(L, idx);
+    if (lua_rawget(L, -2) == LUA_TNIL) no_column(L, idx);
+    return (int)lua_tointeger(L, -1) - 1;
+  }
+  lua_Integer c = nsl_integer(L, idx, "column", "name or number");
+  if (c < 1 || c > count) luaL_error(L, "column: expected 1..%d, got %I", count, c);
+  return (int)c - 1;
+}
+
+static int solution_column(lua_State *L) {
+  NslSolution *self = check_solution(L, 1);
+  return column_view(L, self, column_argument(L, self, 2));
+}
+
+static int solution_names(lua_State *L) {
+  check_solution(L, 1);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
+  lua_createtable(L, count, 0);
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(L, names, i);
+    lua_rawseti(L, -2, i);
+  }
+  return 1;
+}
+
+static int block(lua_State *L, const NslSolution *self, double *data, int cols) {
+  nsl_push_matrix_view(L, 1, data, (int)self->solution->rows, cols, (int)self->solution->capacity, NULL, NULL);
+  return 1;
+}
+
+/* ---- saving ---- */
+
+static NsStatus save_csv(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+  int ncols = count_columns(s);
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
+  const double **columns = lua_newuserdatauv(L, (size_t)ncols * sizeof *columns, 0);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int list = lua_gettop(L);
+  nsl_need_stack(L, 2);
+  for (int c = 0; c < ncols; c++) {
+    columns[c] = column(s, c);
+    lua_rawgeti(L, list, c + 1);
+    names[c] = lua_tostring(L, -1); /* anchored in the list */
+    lua_pop(L, 1);
+  }
+  return ns_csv_write(path, ncols, names, s->rows, columns, NULL, err);
+}
+
+static NsStatus save_npy(const NsSolution *s, const char *path, NsError *err) {
+  int ncols = count_columns(s);
+  double *flat = ns_alloc((size_t)s->rows * (size_t)ncols, sizeof *flat);
+  if (!flat) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int c = 0; c < ncols; c++) memcpy(flat + (ptrdiff_t)c * s->rows, column(s, c), (size_t)s->rows * sizeof *flat);
+  NsStatus status = ns_npy_write(path, NS_NPY_FORTRAN, s->rows, ncols, flat, s->rows, err);
+  ns_free(flat);
+  return status;
+}
+
+/* An archive with an array for each column. */
+static NsStatus save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+  char header[NS_NPY_HEADER];
+  NsZip *zip;
+  size_t length = ns_npy_header(header, NS_NPY_FORTRAN, s->rows, -1);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  int list = lua_gettop(L), ncols = count_columns(s);
+  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
+  lua_createtable(L, ncols, 0); /* keeps them */
+  for (int c = 0; c < ncols; c++) {
+    lua_rawgeti(L, list, c + 1);
+    names[c] = lua_pushfstring(L, "%s.npy", lua_tostring(L, -1));
+    lua_rawseti(L, list + 2, c + 1);
+    lua_pop(L, 1);
+  }
+  NsStatus status = ns_zip_open(&zip, path, err);
+  if (status != NS_OK) return status;
+  for (int c = 0; c < ncols && status == NS_OK; c++) {
+    NsZipPiece pieces[] = {{header, length}, {column(s, c), (size_t)s->rows * sizeof(double)}};
+    status = ns_zip_add(zip, names[c], pieces, 2, err);
+  }
+  if (status == NS_OK) return ns_zip_commit(zip, err);
+  ns_zip_abort(zip);
+  return status;
+}
+
+/* An attribute of each count in stats: not of the time it took, so that the same run gives the same file. */
+static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int most) {
+  int count = 0;
+  for (lua_pushnil(L); lua_next(L, stats); lua_pop(L, 1))
+    if (lua_isinteger(L, -1) && count < most)
+      list[count++] = (NsHdf5Attribute){.name = lua_tostring(L, -2), .whole = true, .integer = lua_tointeger(L, -1)};
+  return count;
+}
+
+enum { ATTRIBUTES = 16 };
+
+/* A dataset for each column; status, message and what stats holds as attributes. */
+static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+  const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
+  int ncols = count_columns(s), nattributes = 0;
+  NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)ncols * sizeof *arrays, 0);
+  NsHdf5Attribute attributes[ATTRIBUTES + 2];
+  lua_settop(L, 3);
+  lua_getiuservalue(L, 1, 1);
+  if (lua_getfield(L, 4, "stats") == LUA_TTABLE) nattributes = stats_attributes(L, 5, attributes, ATTRIBUTES);
+  static const char *const texts[] = {"status", "message"};
+  lua_settop(L, 5);
+  for (int i = 0; i < 2; i++)
+    if (lua_getfield(L, 4, texts[i]) == LUA_TSTRING)
+      attributes[nattributes++] = (NsHdf5Attribute){.name = texts[i], .text = lua_tostring(L, -1)};
+  lua_settop(L, 7);
+  lua_getfield(L, 4, "names");
+  for (int c = 0; c < ncols; c++) {
+    lua_rawgeti(L, 8, c + 1);
+    arrays[c] = (NsHdf5Array){lua_tostring(L, -1), s->rows, -1, column(s, c)}; /* the name is anchored in the list */
+    lua_pop(L, 1);
+  }
+  return ns_h5_save(hdf5, path, arrays, ncols, attributes, nattributes, err);
+}
+
+static bool ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz and .h5 (an array for each column). */
+static int solution_save(lua_State *L) {
+  NslSolution *self = check_solution(L, 1);
+  const char *path = nsl_path(L, 2, "save", "file");
+  NsError err = {NS_OK, ""};
+  NsStatus status;
+  lua_settop(L, 2);
+  if (ends_with(path, ".csv"))
+    status = save_csv(L, self->solution, path, &err);
+  else if (ends_with(path, ".npy"))
+    status = save_npy(self->solution, path, &err);
+  else if (ends_with(path, ".npz"))
+    status = save_npz(L, self->solution, path, &err);
+  else if (nsl_is_hdf5(path))
+    status = save_h5(L, self->solution, path, &err);
+  else
+    return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz or .h5", path);
+  return status == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
+static int solution_close(lua_State *L) {
+  check_solution(L, 1)->head.closed = true;
+  return 0;
+}
+
+static int solution_gc(lua_State *L) {
+  NslSolution *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  ns_solution_free(self->solution);
+  self->solution = NULL;
+  return 0;
+}
+
+static int solution_tostring(lua_State *L) {
+  NslSolution *self = lua_touserdata(L, 1);
+  if (self->head.closed) return lua_pushliteral(L, "solution (closed)"), 1;
+  const NsSolution *s = self->solution;
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "status");
+  nsl_pushf(L, "solution (%s): %I row%s, t = %f .. %f, %d state%s, %d multiplier%s", lua_tostring(L, -1),
+            (lua_Integer)s->rows, s->rows == 1 ? "" : "s", s->rows ? s->t[0] : 0.0,
+            s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->nx == 1 ? "" : "s", s->m, s->m == 1 ? "" : "s");
+  return 1;
+}
+
+static int solution_display(lua_State *L) {
+  check_solution(L, 1);
+  return nsl_display_object(L, NULL);
+}
+
+static int solution_length(lua_State *L) {
+  lua_pushinteger(L, check_solution(L, 1)->solution->rows);
+  return 1;
+}
+
+/* A method; a column by its name; sol.x, .lambda, .y, .iterations, .status, .message, .stats. */
+static int solution_index(lua_State *L) {
+  NslSolution *self = check_solution(L, 1);
+  const NsSolution *s = self->solution;
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "solution: expected the name of a field or of a column, got %s", nsl_describe(L, 2));
+  const char *key = lua_tostring(L, 2);
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "index");
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, -2) != LUA_TNIL) return column_view(L, self, (int)lua_tointeger(L, -1) - 1);
+  if (strcmp(key, "x") == 0) return block(L, self, s->x, s->nx);
+  if (strcmp(key, "lambda") == 0) return block(L, self, s->lambda, s->m);
+  if (strcmp(key, "y") == 0) return block(L, self, s->y, s->m);
+  if (strcmp(key, "iterations") == 0) return column_view(L, self, 1 + s->nx + 2 * s->m);
+  lua_getiuservalue(L, 1, 1);
+  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0)
+    return lua_getfield(L, -1, key), 1;
+  return lua_pushnil(L), 1;
+}
+
+/* Nothing of a record can be assigned. */
+static int solution_newindex(lua_State *L) {
+  check_solution(L, 1);
+  lua_settop(L, 2);
+  const char *name = luaL_tolstring(L, 2, NULL);
+  lua_pushvalue(L, 1);
+  bool known = lua_type(L, 2) == LUA_TSTRING && lua_getfield(L, -1, name) != LUA_TNIL;
+  if (known) return luaL_error(L, "solution: %s: a record cannot be assigned to", name);
+  return luaL_error(L, "solution: it has no field '%s'", name);
+}
+
+void nsl_open_solution(lua_State *L) {
+  static const luaL_Reg methods[] = {{"column", solution_column}, {"names", solution_names}, {"save", solution_save},
+                                     {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", solution_gc},
+                                  {"__close", solution_close},
+                                  {"__tostring", solution_tostring},
+                                  {"__len", solution_length},
+                                  {"__newindex", solution_newindex},
+                                  {NULL, NULL}};
+  int module = lua_gettop(L);
+  nsl_register_type(L, &solution_type, meta, NULL);
+  luaL_getmetatable(L, solution_type.name);
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, module, "solution_methods"); /* for those that are written in Lua */
+  lua_pushcclosure(L, solution_index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

@@ -1,0 +1,627 @@
+/*
+** time_stepping.c
+** TimeStepping: stepping by hand, options, accounts.
+*/
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bind/array/linalg.h"
+#include "bind/simulation/simulation.h"
+#include "simulation/start.h"
+
+/* What an object is called; they all have the metatable of the first. */
+static const NslType types[NS_SIMULATION_KINDS] = {
+#define X(code, name) [code] = {name, NULL},
+    NS_SIMULATION_LIST(X)
+#undef X
+};
+
+NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < types || head->type >= types + NS_SIMULATION_KINDS)
+    return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return (NslTimeStepping *)head;
+}
+
+static NsTimeStepping *engine(lua_State *L) {
+  return nsl_check_simulation(L, 1)->ts;
+}
+
+/*
+** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
+** safety.
+*/
+static void check_parts(lua_State *L, const NslTimeStepping *self) {
+  for (int i = 0; i < NSL_TS_USERVALUES; i++)
+    if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
+}
+
+/* Calls f for the systems, or for the relations, of the graph. */
+static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
+  lua_getiuservalue(L, graph, 1);
+  lua_getfield(L, -1, list);
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+    if (relations) {
+      lua_getiuservalue(L, -1, 2);
+      lua_remove(L, -2);
+    }
+    f(L, lua_gettop(L));
+  }
+  lua_pop(L, 3);
+}
+
+static void find_methods_of_system(lua_State *L, int idx) {
+  nsl_find_methods(L, idx);
+  nsl_find_boundary_methods(L, idx);
+}
+
+NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
+  idx = lua_absindex(L, idx);
+  NslTimeStepping *self = nsl_check_simulation(L, idx);
+  if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
+  check_parts(L, self);
+  if (self->class_version != self->host->class_version) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_find_methods);
+    lua_pop(L, 1);
+    self->class_version = self->host->class_version;
+  }
+  if (self->host->compiled_methods) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    for_each_callee(L, lua_gettop(L), "ds", false, nsl_renew_traces);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
+    lua_pop(L, 1);
+  }
+  return self;
+}
+
+/* Verbose mode: one line an iteration, on stderr. */
+static void tell(void *context, const NsNewtonReport *r) {
+  NslTimeStepping *self = context;
+  const NsSolverInfo *s = r->solver;
+  lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
+  if (r->island) lua_writestringerror(" of '%s'", r->island);
+  char line[256];
+  ns_print(line, sizeof line,
+           ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
+           "%.3g%s\n",
+           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?",
+           s->iterations, s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
+  lua_writestringerror("%s", line);
+}
+
+void nsl_listen(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  const NslOsnsp *osnsp = (const NslOsnsp *)self->parts[NSL_TS_OSNSP - 1];
+  self->ts->listener = self->verbose || osnsp->verbose ? tell : NULL;
+  self->ts->listener_context = self;
+}
+
+/* Roughly the bytes of the workspace that the steps will need: W, its factors and the one-step problem. */
+static size_t workspace_size(const NsNsds *nsds) {
+  size_t states = 0, m = 0;
+  for (int i = 0; i < nsds->nds; i++) states += (size_t)nsds->ds[i]->n * (size_t)nsds->ds[i]->n;
+  for (int i = 0; i < nsds->ninteractions; i++) m += (size_t)nsds->interactions[i]->m;
+  return (3 * states + 3 * m * m) * sizeof(double) + 16384;
+}
+
+/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
+enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
+
+bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
+  long steps = ns_ts_steps(ts);
+  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
+  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
+  if (!isfinite(T) || !(T - end > rounding)) return false;
+  double next = ns_time_grid_step(ts->grid, steps);
+  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
+  char text[160];
+  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
+  int length = snprintf(text, sizeof text, start, end, T);
+  size_t left = sizeof text - (size_t)length;
+  if (next > 0) ns_print(text + length, left, "one more, of h = %.10g, would go past it", next);
+  else snprintf(text + length, left, "the grid has no further point");
+  lua_pushstring(L, text);
+  return true;
+}
+
+/*
+** Whether what is left out before T is more than a hundredth of [t0, T], which a picture shows. Steps that are fine end a part of a
+** step early in most scripts, and need no word but that in the solution.
+*/
+static bool is_seen(const NsTimeStepping *ts) {
+  double end = ns_time_grid_at(ts->grid, ns_ts_steps(ts));
+  return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
+}
+
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
+  char y[40];
+  ns_print(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
+  lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
+                  "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
+}
+
+/*
+** How far below 0 a gap must start, as a part of its terms, to be warned of without being asked (check() tells more): a start that
+** was published with three digits is no mistake.
+*/
+static const double warned_part = 2e-3;
+
+/* What can not be prepared is told by the step itself. */
+void nsl_warn_start(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  NsTimeStepping *ts = self->ts;
+  if (self->start_told) return;
+  self->start_told = true;
+  if (!ns_ts_may_keep_penetration(ts)) return;
+  NsError unheard = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
+  ts->nsds->busy = true;
+  int row = 0;
+  const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, warned_part, &row) : NULL;
+  ts->nsds->busy = false;
+  nsl_leave(self->host, edge);
+  if (!inter) return;
+  nsl_push_penetration(L, ts, inter, row);
+  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
+  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
+  lua_pop(L, 2);
+}
+
+/* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
+static int make(lua_State *L, NsSimulationKind kind) {
+  lua_settop(L, 4);
+  NslNsds *nsds = nsl_check_nsds(L, 1);
+  NslTimeGrid *grid = nsl_check_time_grid(L, 2);
+  NslOsi *osi = nsl_check_osi(L, 3);
+  if (lua_isnil(L, 4)) {
+    bool mechanics = osi->integrator.kind != NS_EULER_MOREAU;
+    lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
+    lua_call(L, 0, 1);
+    lua_replace(L, 4);
+  }
+  NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
+  NslTimeStepping *self = nsl_new(L, &types[NS_TIME_STEPPING], sizeof *self, NSL_TS_USERVALUES);
+  self->head.type = &types[kind];
+  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+    lua_pushvalue(L, i);
+    lua_setiuservalue(L, 5, i);
+    self->parts[i - 1] = lua_touserdata(L, i);
+  }
+  NsError err = {NS_OK, ""};
+  self->host = nsl_host(L);
+  nsl_count_memory(L, workspace_size(nsds->nsds));
+  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK)
+    nsl_raise(L, &err);
+  if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
+    lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
+    nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
+  }
+  lua_settop(L, 5);
+  return 1;
+}
+
+/* (nsds, td, osi [, osnspb]). */
+static int new_ts(lua_State *L) {
+  nsl_at_most(L, 4, types[NS_TIME_STEPPING].name);
+  return make(L, NS_TIME_STEPPING);
+}
+
+static int new_event_driven(lua_State *L) {
+  nsl_at_most(L, 4, types[NS_EVENT_DRIVEN].name);
+  return make(L, NS_EVENT_DRIVEN);
+}
+
+/*
+** (nsds, td, osi [, osnspb [, osnspb_pos [, level]]]). The last two are checked, and not needed: the coordinates'
+** problem is solved by its own solver, on the level of positions.
+*/
+static int new_projecting(lua_State *L, NsSimulationKind kind) {
+  const char *name = types[kind].name;
+  nsl_at_most(L, 6, name);
+  if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
+  if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, name, "level");
+  return make(L, kind);
+}
+
+static int new_direct(lua_State *L) { return new_projecting(L, NS_DIRECT_PROJECTION); }
+static int new_combined(lua_State *L) { return new_projecting(L, NS_COMBINED_PROJECTION); }
+
+static int ts_compute(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
+  NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
+  nsl_listen(L, 1);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NsStatus status = ns_ts_compute_step(self->ts, &err);
+  nsl_leave(self->host, edge);
+  nsl_advise(L, 1, &err);
+  return status == NS_OK ? 0 : nsl_raise_step(L, &err);
+}
+
+static int ts_next(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  NsError err = {NS_OK, ""};
+  if (self->ts->nsds->busy) luaL_error(L, "nextStep: a step is being computed (called from inside a callback?)");
+  return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
+/* The option `consistent` of the table at 2, if there is one. */
+static bool read_consistent(lua_State *L) {
+  static const char *const known[] = {"consistent", NULL};
+  if (lua_isnoneornil(L, 2)) return false;
+  nsl_check_options(L, 2, "initialize", known);
+  lua_getfield(L, 2, "consistent");
+  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1)) nsl_bad(L, "initialize", "consistent", "a boolean", -1);
+  bool consistent = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return consistent;
+}
+
+/* initialize([{consistent = true}]) */
+static int ts_initialize(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
+  bool consistent = read_consistent(L);
+  NsError err = {NS_OK, ""};
+  nsl_warn_start(L, 1);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  self->ts->nsds->busy = true;
+  NsStatus status = ns_ts_prepare(self->ts, &err);
+  self->ts->nsds->busy = false;
+  if (status == NS_OK && consistent) status = ns_ts_find_start(self->ts, &err);
+  nsl_leave(self->host, edge);
+  return status == NS_OK ? 0 : nsl_raise_step(L, &err);
+}
+
+static int ts_has_next(lua_State *L) {
+  lua_pushboolean(L, ns_ts_has_next(engine(L)));
+  return 1;
+}
+
+static int ts_next_time(lua_State *L) {
+  lua_pushnumber(L, ns_ts_next_time(engine(L)));
+  return 1;
+}
+
+static int ts_time(lua_State *L) {
+  lua_pushnumber(L, ns_ts_time(engine(L)));
+  return 1;
+}
+
+static int ts_step_size(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_pushnumber(L, ns_time_grid_step(ts->grid, ts->k));
+  return 1;
+}
+
+static int ts_step(lua_State *L) {
+  lua_pushinteger(L, engine(L)->k);
+  return 1;
+}
+
+static int ts_steps_total(lua_State *L) {
+  lua_pushinteger(L, ns_ts_steps(engine(L)));
+  return 1;
+}
+
+/*
+** The iterator behind steps(): takes the step that was computed, computes the next one; gives its number and its
+** time.
+*/
+static int ts_iterate(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  NsError err = {NS_OK, ""};
+  lua_settop(L, 1);
+  if (ts->computed && ns_ts_next_step(ts, &err) != NS_OK) nsl_raise(L, &err);
+  if (!ns_ts_has_next(ts)) return lua_pushnil(L), 1;
+  ts_compute(L);
+  lua_pushinteger(L, ts->k + 1);
+  lua_pushnumber(L, ns_ts_next_time(ts));
+  return 2;
+}
+
+static int ts_steps(lua_State *L) {
+  nsl_ready_simulation(L, 1, "steps");
+  lua_pushcfunction(L, ts_iterate);
+  lua_pushvalue(L, 1);
+  return 2;
+}
+
+static int ts_reset(lua_State *L) {
+  ns_ts_reset(nsl_ready_simulation(L, 1, "reset")->ts);
+  return 0;
+}
+
+/* ---- options ---- */
+
+static int ts_set_newton_max(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_Integer most = nsl_integer(L, 2, "setNewtonMaxIteration", "iterations");
+  if (most < 1 || most > 1000000)
+    luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
+  ts->newton.max_iterations = (int)most;
+  return 0;
+}
+
+/* setNewtonTolerance(relative [, absolute]); the absolute one is 0 when it is not given. */
+static int ts_set_newton_tolerance(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
+  double atol = lua_isnoneornil(L, 3) ? 0 : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
+  if (!(rtol > 0)) nsl_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
+  if (atol < 0) nsl_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
+  ts->newton.rtol = rtol;
+  ts->newton.atol = atol;
+  return 0;
+}
+
+/* setNewtonAbsoluteResidual(r): an iterate whose residuals are all at most r, in the units of their rows, passes; 0: none does. */
+static int ts_set_newton_absolute(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
+  if (r < 0) nsl_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
+  ts->newton.absolute = r;
+  return 0;
+}
+
+static int ts_set_max_substeps(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_Integer most = nsl_integer(L, 2, "setMaxSubsteps", "substeps");
+  if (most < 1 || most > 1 << 20) luaL_error(L, "setMaxSubsteps: substeps: expected 1..1048576, got %I", most);
+  ts->newton.max_substeps = (int)most;
+  return 0;
+}
+
+/* setConstraintTolerance(tolerance [, iterations]): when the projection is done, in the units of y. */
+static int ts_set_constraint_tolerance(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
+  if (!(tolerance > 0)) nsl_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
+  lua_Integer most = lua_isnoneornil(L, 3) ? ts->projection.max_iterations
+                                           : nsl_integer(L, 3, "setConstraintTolerance", "iterations");
+  if (most < 1 || most > 1000000)
+    luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
+  ts->projection.tolerance = tolerance;
+  ts->projection.absolute = true;
+  ts->projection.max_iterations = (int)most;
+  return 0;
+}
+
+/* setComputeResiduY and setComputeResiduR: accepted; every residual is always tested. */
+static int ts_accept_flag(lua_State *L) {
+  engine(L);
+  if (!lua_isboolean(L, 2)) nsl_bad(L, "setComputeResidu", "flag", "a boolean", 2);
+  return 0;
+}
+
+static int ts_set_verbose(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  if (!lua_isboolean(L, 2)) nsl_bad(L, "setVerbose", "verbose", "a boolean", 2);
+  self->verbose = lua_toboolean(L, 2);
+  return 0;
+}
+
+/* ---- accounts ---- */
+
+static int ts_newton_iterations(lua_State *L) {
+  lua_pushinteger(L, engine(L)->newton_iterations);
+  return 1;
+}
+
+/* The relative residuals of the last iterate: state, output. */
+static int ts_newton_residual(lua_State *L) {
+  NsTimeStepping *ts = engine(L);
+  lua_pushnumber(L, ts->residual.state);
+  lua_pushnumber(L, ts->residual.output);
+  return 2;
+}
+
+static int ts_stats(lua_State *L) {
+  const NsTimeStepping *ts = engine(L);
+  const struct {
+    const char *name;
+    long value;
+  } counts[] = {{"steps", ts->stats.steps},
+                {"newton_iterations", ts->stats.newton_iterations},
+                {"max_newton_iterations", ts->stats.max_newton},
+                {"solver_iterations", ts->stats.solver_iterations},
+                {"substeps", ts->stats.substeps},
+                {"damped_steps", ts->stats.damped_steps},
+                {"factorizations", ts->stats.factorizations}};
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    lua_pushinteger(L, counts[i].value);
+    lua_setfield(L, -2, counts[i].name);
+  }
+  return 1;
+}
+
+/*
+** energy(): a table of the energies of the accepted state and of what they went into since the account was begun, by
+** the first call.
+*/
+static int ts_energy(lua_State *L) {
+  NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
+  NsTimeStepping *ts = self->ts;
+  NsError err = {NS_OK, ""};
+  double kinetic, potential;
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
+  ts->nsds->busy = true;
+  NsStatus status = ns_ts_energy(ts, &kinetic, &potential, &err);
+  ts->nsds->busy = false;
+  nsl_leave(self->host, edge);
+  if (status != NS_OK) return nsl_raise_step(L, &err);
+  if (!ts->accounting) ns_ts_account(ts);
+  const struct {
+    const char *name;
+    double value;
+  } entries[] = {{"kinetic", kinetic},
+                 {"potential", potential},
+                 {"total", kinetic + potential},
+                 {"forces", ts->energy.forces},
+                 {"damping", ts->energy.damping},
+                 {"impacts", ts->energy.impacts},
+                 {"friction", ts->energy.friction},
+                 {"boundary", ts->energy.boundary},
+                 {"numerical", ts->energy.numerical}};
+  lua_createtable(L, 0, 9);
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    lua_pushnumber(L, entries[i].value);
+    lua_setfield(L, -2, entries[i].name);
+  }
+  return 1;
+}
+
+/* events(): what happened at contacts up to the present state, a table for each event in order of time. */
+static int ts_events(lua_State *L) {
+  const NsTimeStepping *ts = engine(L);
+  if (!ns_integrator_has_events(ts->integrator))
+    luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ns_simulation_name(ts->kind),
+               ns_integrator_name(ts->integrator->kind));
+  lua_createtable(L, (int)ts->log.count, 0);
+  for (long i = 0; i < ts->log.count; i++) {
+    const NsEvent *event = &ts->log.events[i];
+    lua_createtable(L, 0, 7);
+    lua_pushstring(L, ns_event_name(event->kind));
+    lua_setfield(L, -2, "kind");
+    lua_pushstring(L, event->name);
+    lua_setfield(L, -2, "interaction");
+    lua_pushinteger(L, event->component + 1);
+    lua_setfield(L, -2, "component");
+    const struct {
+      const char *name;
+      double value;
+    } numbers[] = {{"t", event->t},           {"before", event->before},   {"after", event->after},
+                   {"impulse", event->impulse}, {"accumulation", event->accumulation}};
+    int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
+    for (int k = 0; k < count; k++) {
+      lua_pushnumber(L, numbers[k].value);
+      lua_setfield(L, -2, numbers[k].name);
+    }
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int part(lua_State *L, int which) {
+  nsl_check_simulation(L, 1);
+  lua_getiuservalue(L, 1, which);
+  return 1;
+}
+
+static int ts_nsds(lua_State *L) { return part(L, NSL_TS_NSDS); }
+static int ts_grid(lua_State *L) { return part(L, NSL_TS_GRID); }
+static int ts_osi(lua_State *L) { return part(L, NSL_TS_OSI); }
+static int ts_osnsp(lua_State *L) { return part(L, NSL_TS_OSNSP); }
+
+/*
+** The one-step problem is given back for another simulation. The parts are all alive here, unless the state is
+** closing.
+*/
+static void release(lua_State *L, NslTimeStepping *self) {
+  if (!self->ts) return;
+  lua_getiuservalue(L, 1, NSL_TS_OSNSP);
+  const NslOsnsp *osnsp = lua_touserdata(L, -1);
+  if (!osnsp || !osnsp->problem) self->ts->problem = NULL;
+  lua_pop(L, 1);
+  ns_ts_free(self->ts);
+  self->ts = NULL;
+}
+
+static int ts_close(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  if (self->ts->nsds->busy) luaL_error(L, "close: a step is being computed (called from inside a callback?)");
+  if (self->ts->nsds->observed) luaL_error(L, "close: a row of a run is being recorded (called from inside observe?)");
+  self->head.closed = true;
+  release(L, self);
+  return 0;
+}
+
+static int ts_gc(lua_State *L) {
+  NslTimeStepping *self = lua_touserdata(L, 1);
+  self->head.closed = true;
+  release(L, self);
+  return 0;
+}
+
+static int ts_tostring(lua_State *L) {
+  NslTimeStepping *self = lua_touserdata(L, 1);
+  const char *name = self->head.type->name;
+  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
+  nsl_pushf(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
+            (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
+  return 1;
+}
+
+static int ts_display(lua_State *L) {
+  nsl_check_simulation(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  static const char *const labels[] = {"model", "grid", "integrator", "one-step problem"};
+  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+    lua_pushstring(L, labels[i - 1]);
+    lua_getiuservalue(L, 1, i);
+  }
+  return nsl_display(L, 2);
+}
+
+static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
+                                   {"advanceToEvent", ts_compute},
+                                   {"nextStep", ts_next},
+                                   {"initialize", ts_initialize},
+                                   {"hasNextEvent", ts_has_next},
+                                   {"nextTime", ts_next_time},
+                                   {"startingTime", ts_time},
+                                   {"timeStep", ts_step_size},
+                                   {"currentTimeStep", ts_step_size},
+                                   {"step", ts_step},
+                                   {"numberOfSteps", ts_steps_total},
+                                   {"steps", ts_steps},
+                                   {"run", nsl_simulation_run},
+                                   {"check", nsl_simulation_check},
+                                   {"clone", nsl_simulation_clone},
+                                   {"reset", ts_reset},
+                                   {"save_state", nsl_simulation_save},
+                                   {"load_state", nsl_simulation_load},
+                                   {"setNewtonMaxIteration", ts_set_newton_max},
+                                   {"setNewtonTolerance", ts_set_newton_tolerance},
+                                   {"setNewtonAbsoluteResidual", ts_set_newton_absolute},
+                                   {"setMaxSubsteps", ts_set_max_substeps},
+                                   {"setConstraintTolerance", ts_set_constraint_tolerance},
+                                   {"setComputeResiduY", ts_accept_flag},
+                                   {"setComputeResiduR", ts_accept_flag},
+                                   {"setVerbose", ts_set_verbose},
+                                   {"newtonIterations", ts_newton_iterations},
+                                   {"getNewtonNbIterations", ts_newton_iterations},
+                                   {"newtonResidual", ts_newton_residual},
+                                   {"stats", ts_stats},
+                                   {"energy", ts_energy},
+                                   {"events", ts_events},
+                                   {"nsds", ts_nsds},
+                                   {"timeDiscretisation", ts_grid},
+                                   {"osi", ts_osi},
+                                   {"osnspb", ts_osnsp},
+                                   {"display", ts_display},
+                                   {"close", ts_close},
+                                   {NULL, NULL}};
+
+static const luaL_Reg meta[] = {{"__gc", ts_gc}, {"__close", ts_close}, {"__tostring", ts_tostring}, {NULL, NULL}};
+
+void nsl_open_time_stepping(lua_State *L) {
+  static const lua_CFunction makers[NS_SIMULATION_KINDS] = {
+      [NS_TIME_STEPPING] = new_ts,
+      [NS_DIRECT_PROJECTION] = new_direct,
+      [NS_COMBINED_PROJECTION] = new_combined,
+      [NS_EVENT_DRIVEN] = new_event_driven,
+  };
+  nsl_register_type(L, &types[NS_TIME_STEPPING], meta, methods);
+  for (int kind = 0; kind < NS_SIMULATION_KINDS; kind++) {
+    lua_pushvalue(L, -1);
+    lua_pushcclosure(L, makers[kind], 1);
+    lua_setfield(L, -2, types[kind].name);
+  }
+}

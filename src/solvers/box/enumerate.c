@@ -1,0 +1,111 @@
+/*
+** enumerate.c
+** Every active set in turn.
+*/
+#include "solvers/box/enumerate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+
+/* The places a component can take: a fixed one has one, others between and each finite bound. */
+static bool allowed(const NsBoxProblem *p, int i, signed char place) {
+  if (place == NS_AT_LOWER) return p->lower[i] > -INFINITY;
+  if (p->lower[i] == p->upper[i]) return false;
+  return place == NS_BETWEEN || p->upper[i] < INFINITY;
+}
+
+/* The next place from `place` on that is allowed; 2 when there is none. */
+static signed char place_from(const NsBoxProblem *p, int i, signed char place) {
+  while (place <= NS_AT_UPPER && !allowed(p, i, place)) place++;
+  return place;
+}
+
+/* The range of M_ij z_j over the values that component j may still have; from `first` on the places are chosen. */
+static void add_range(const NsBoxProblem *p, const signed char *set, int first, int i, int j, double *low,
+                      double *high, double *size) {
+  double m = p->M[(size_t)i + (size_t)j * (size_t)p->ldm], l = p->lower[j], u = p->upper[j];
+  if (m == 0) return;
+  if (j >= first && set[j] == NS_AT_LOWER) u = l;
+  if (j >= first && set[j] == NS_AT_UPPER) l = u;
+  *low += m > 0 ? m * l : m * u;
+  *high += m > 0 ? m * u : m * l;
+  if (fabs(m * l) < INFINITY) *size += fabs(m * l);
+  if (fabs(m * u) < INFINITY) *size += fabs(m * u);
+}
+
+/* Whether no solution has the places chosen so far (components first, first + 1, ...). */
+static bool dead(const NsBoxProblem *p, const signed char *set, int first) {
+  for (int i = 0; i < p->n; i++) {
+    double low = p->q[i], high = p->q[i], size = fabs(p->q[i]);
+    bool may_grow = p->lower[i] > -INFINITY, may_fall = p->upper[i] < INFINITY;
+    if (p->lower[i] == p->upper[i]) continue;
+    if (i >= first) may_grow = set[i] == NS_AT_LOWER, may_fall = set[i] == NS_AT_UPPER;
+    for (int j = 0; j < p->n; j++) add_range(p, set, first, i, j, &low, &high, &size);
+    if ((!may_fall && high < -1e-12 * size) || (!may_grow && low > 1e-12 * size)) return true;
+  }
+  return false;
+}
+
+/*
+** The next set in the order of counting, the first component moving fastest; branches that are dead are skipped as
+** soon as they are seen. `from` is the component that moves. False after the last set.
+*/
+static bool advance(const NsBoxProblem *p, signed char *set, int from) {
+  int i = from;
+  while (i < p->n) {
+    set[i] = place_from(p, i, (signed char)(set[i] + 1));
+    if (set[i] > NS_AT_UPPER) {
+      i++;
+    } else if (!dead(p, set, i)) {
+      if (i == 0) return true;
+      set[--i] = NS_AT_LOWER - 1;
+    }
+  }
+  return false;
+}
+
+static double distance(const double *x, const double *y, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum = hypot(sum, x[i] - y[i]);
+  return sum;
+}
+
+/* Stores a solution not seen before (componentwise within 1e-9 of the largest component). */
+static void remember(double *store, const double *z, int n, NsEnumeration *seen) {
+  double size = 0;
+  if (seen->found == NS_ENUMERATE_STORE) return;
+  for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]));
+  for (int k = 0; k < seen->found; k++) {
+    double gap = 0;
+    for (int i = 0; i < n; i++) gap = fmax(gap, fabs(z[i] - store[k * n + i]));
+    if (gap <= 1e-9 * size) return;
+  }
+  memcpy(store + seen->found * n, z, (size_t)n * sizeof *z);
+  seen->found++;
+}
+
+NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set,
+                      double *z, double *w, NsEnumeration *seen) {
+  int n = p->n;
+  double *candidate = work, *wc = work + n, *store = work + 2 * n, best = INFINITY, backward;
+  *seen = (NsEnumeration){0};
+  if (n > NS_ENUMERATE_MAX) return NS_ETOOLARGE;
+  if (n == 0) return NS_OK;
+  set[n - 1] = NS_AT_LOWER - 1;
+  for (bool more = advance(p, set, n - 1); more; more = advance(p, set, 0)) {
+    if (seen->tried++ % 4096 == 4095 && ns_interrupted()) return NS_EINTR;
+    NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e10, candidate, wc, &backward);
+    if (status == NS_ESINGULAR) seen->singular++;
+    if (status) continue;
+    double d = distance(candidate, near, n);
+    if (d < best || seen->found == 0) {
+      best = d;
+      memcpy(z, candidate, (size_t)n * sizeof *z);
+      memcpy(w, wc, (size_t)n * sizeof *w);
+    }
+    remember(store, candidate, n, seen);
+  }
+  return seen->found ? NS_OK : seen->singular ? NS_ESINGULAR : NS_ENOSOL;
+}

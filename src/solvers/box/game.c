@@ -1,0 +1,88 @@
+/*
+** game.c
+** The two sides of a bimatrix game, from the pattern of its matrix.
+*/
+#include "solvers/box/game.h"
+
+#include <math.h>
+
+void ns_game_take(NsGame *game, NsArena *arena, int nmax) {
+  game->part = ns_arena_ints(arena, nmax);
+  game->queue = ns_arena_ints(arena, nmax);
+  game->second = ns_arena_take(arena, (size_t)nmax, sizeof *game->second);
+  game->parts = 0;
+}
+
+static double entry(const NsBoxProblem *p, int i, int j) {
+  return p->M[i + (size_t)j * (size_t)p->ldm];
+}
+
+/* Puts the neighbours of variable i on the other side; false when one is on its own side already. */
+static bool colour_neighbours(NsGame *game, const NsBoxProblem *p, int i, int *count) {
+  for (int j = 0; j < p->n; j++) {
+    if (entry(p, i, j) == 0 && entry(p, j, i) == 0) continue;
+    if (game->part[j] < 0) {
+      game->part[j] = game->part[i];
+      game->second[j] = !game->second[i];
+      game->queue[(*count)++] = j;
+    } else if (game->second[j] == game->second[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ns_game_find(NsGame *game, const NsBoxProblem *p) {
+  int count = 0, done = 0;
+  game->parts = 0;
+  for (int i = 0; i < p->n; i++) {
+    if (entry(p, i, i) != 0 || p->lower[i] == -INFINITY || p->upper[i] < INFINITY) return false;
+    game->part[i] = -1;
+  }
+  for (int first = 0; first < p->n; first++) {
+    if (game->part[first] >= 0) continue;
+    game->part[first] = game->parts++;
+    game->second[first] = false;
+    game->queue[count++] = first;
+    while (done < count)
+      if (!colour_neighbours(game, p, game->queue[done++], &count)) return false;
+  }
+  return true;
+}
+
+/* The least and the largest cost between the sides. */
+static void cost_range(const NsGame *game, const NsBoxProblem *p, double *least, double *most) {
+  *least = INFINITY, *most = -INFINITY;
+  for (int j = 0; j < p->n; j++)
+    for (int i = 0; i < p->n; i++) {
+      if (game->second[i] == game->second[j]) continue;
+      double cost = entry(p, i, j) / -p->q[i];
+      if (cost < *least) *least = cost;
+      if (cost > *most) *most = cost;
+    }
+}
+
+bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double *q, double *shift) {
+  double least, most;
+  int n = p->n;
+  if (game->parts != 1) return false;
+  for (int i = 0; i < n; i++)
+    if (!(p->q[i] < 0) || p->lower[i] != 0) return false;
+  cost_range(game, p, &least, &most);
+  if (least > 0) return false;
+  *shift = 0.125 * (most - least) - least;
+  for (int j = 0; j < n; j++) {
+    q[j] = -1;
+    for (int i = 0; i < n; i++)
+      M[i + (size_t)j * (size_t)n] = game->second[i] == game->second[j] ? 0 : entry(p, i, j) / -p->q[i] + *shift;
+  }
+  return *shift < INFINITY;
+}
+
+/* With cost c of a player, the other's z sums to 1 / (c + shift), and to 1 / c without. */
+bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
+  double sum[2] = {0, 0};
+  for (int i = 0; i < n; i++) sum[game->second[i]] += z[i];
+  for (int i = 0; i < n; i++) z[i] /= 1 - shift * sum[game->second[i]];
+  return 1 - shift * sum[0] > 0 && 1 - shift * sum[1] > 0;
+}

@@ -1,0 +1,173 @@
+/*
+** newton.c
+** One iteration for both functions: they differ in one component's value and derivatives only.
+*/
+#include "solvers/box/newton.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "solvers/box/active.h"
+#include "solvers/residual.h"
+
+enum { MEMORY = 5, HALVINGS = 40 };
+
+void ns_newton_take(NsNewton *s, NsArena *arena, int nmax) {
+  double **vectors[] = {&s->F,      &s->d,     &s->e,       &s->w,       &s->step,
+                        &s->w_step, &s->trial, &s->w_trial, &s->gradient};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
+}
+
+/* The value of one component's function and its derivatives by z_i and by w_i, neither negative. */
+typedef struct Component {
+  double value, by_z, by_w;
+} Component;
+
+static Component natural(double z, double w, double l, double u, double rho) {
+  double x = z - rho * w;
+  if (x <= l) return (Component){z - l, 1, 0};
+  if (x >= u) return (Component){z - u, 1, 0};
+  return (Component){rho * w, 0, rho};
+}
+
+/* a + b - sqrt(a^2 + b^2); at the kink the derivatives of the diagonal. */
+static Component fischer(double a, double b) {
+  double r = hypot(a, b), c = 1 - 0.70710678118654752;
+  if (r == 0) return (Component){0, c, c};
+  return (Component){a > 0 || b > 0 ? (a > 0 && b > 0 ? 2 * a * b / (a + b + r) : a + b - r) : a + b - r, 1 - a / r,
+                     1 - b / r};
+}
+
+static Component burmeister(double z, double w, double l, double u, double rho) {
+  double y = rho * w;
+  if (l == -INFINITY && u == INFINITY) return (Component){y, 0, rho};
+  if (u == INFINITY) {
+    Component c = fischer(z - l, y);
+    return (Component){c.value, c.by_z, c.by_w * rho};
+  }
+  Component up = fischer(u - z, -y);
+  Component inner = {-up.value, up.by_z, up.by_w * rho};
+  if (l == -INFINITY) return inner;
+  Component c = fischer(z - l, inner.value);
+  return (Component){c.value, c.by_z + c.by_w * inner.by_z, c.by_w * inner.by_w};
+}
+
+/* F at z, w, into s->F, with d, e when wanted. Returns |F|^2 / 2; *largest is the max norm. */
+static double evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, const double *z, const double *w,
+                       bool derivatives, double *largest) {
+  double sum = 0;
+  *largest = 0;
+  for (int i = 0; i < map->n; i++) {
+    double l = map->lower[i], u = map->upper[i], rho = map->rho[i];
+    Component c =
+        function == NS_NEWTON_MIN || l == u ? natural(z[i], w[i], l, u, rho) : burmeister(z[i], w[i], l, u, rho);
+    sum += c.value * c.value;
+    *largest = ns_larger(*largest, fabs(c.value));
+    if (!derivatives) continue;
+    s->F[i] = c.value;
+    s->d[i] = c.by_z;
+    s->e[i] = c.by_w;
+  }
+  return sum / 2;
+}
+
+/* Factors diag(d) + diag(e) M, with more and more added to d while that is singular. */
+static NsStatus factor(NsNewton *s, const NsBoxMap *map, double largest) {
+  NsStatus status = map->factor(map->self, s->d, s->e);
+  double added = 0, wanted = ns_smaller(1e-3, 1e-3 * largest) + 1e-12;
+  for (int k = 0; k < 4 && status == NS_ESINGULAR; k++, wanted *= 100) {
+    for (int i = 0; i < map->n; i++) s->d[i] += wanted - added;
+    added = wanted;
+    status = map->factor(map->self, s->d, s->e);
+  }
+  return status;
+}
+
+/* gradient = (diag(d) + M' diag(e)) F, in terms of the derivatives before any regularisation. */
+static void compute_gradient(NsNewton *s, const NsBoxMap *map) {
+  for (int i = 0; i < map->n; i++) s->trial[i] = s->e[i] * s->F[i];
+  map->product_transposed(map->self, s->trial, s->gradient);
+  for (int i = 0; i < map->n; i++) s->gradient[i] += s->d[i] * s->F[i];
+}
+
+static double slope_along(const NsNewton *s, int n) {
+  double slope = 0;
+  for (int i = 0; i < n; i++) slope += s->gradient[i] * s->step[i];
+  return slope;
+}
+
+/* Moves z along the step as far as the Armijo rule allows. False: nowhere. */
+static bool search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double allowed, double slope,
+                   double *z) {
+  double t = 1, largest;
+  int n = map->n;
+  map->product(map->self, s->step, s->w_step);
+  for (int k = 0; k < HALVINGS; k++, t /= 2) {
+    for (int i = 0; i < n; i++) {
+      s->trial[i] = z[i] + t * s->step[i];
+      s->w_trial[i] = s->w[i] + t * s->w_step[i];
+    }
+    double merit = evaluate(s, map, function, s->trial, s->w_trial, false, &largest);
+    if (!(merit <= allowed + 1e-4 * t * slope)) continue;
+    memcpy(z, s->trial, (size_t)n * sizeof *z);
+    return true;
+  }
+  return false;
+}
+
+static double largest_of(const double *x) {
+  double most = x[0];
+  for (int i = 1; i < MEMORY; i++) most = ns_larger(most, x[i]);
+  return most;
+}
+
+static bool finite(const double *x, int n) {
+  for (int i = 0; i < n; i++)
+    if (!(fabs(x[i]) <= DBL_MAX)) return false;
+  return true;
+}
+
+/* One step from z with F, d, e in s: Newton's, else the steepest descent. */
+static NsStatus advance(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double merit, double allowed,
+                        double largest, double *z) {
+  int n = map->n;
+  compute_gradient(s, map);
+  NsStatus status = factor(s, map, largest);
+  if (status == NS_OK) {
+    for (int i = 0; i < n; i++) s->step[i] = -s->F[i];
+    map->solve(map->self, s->step);
+    double slope = slope_along(s, n);
+    if (finite(s->step, n) && slope < 0 && search(s, map, function, allowed, slope, z)) return NS_OK;
+  }
+  for (int i = 0; i < n; i++) s->step[i] = -s->gradient[i];
+  double slope = slope_along(s, n);
+  if (!(slope < -1e-14 * merit)) return status ? status : NS_ENOCONV;
+  for (int i = 0; i < n; i++) s->step[i] *= 2 * merit / -slope;
+  return search(s, map, function, merit, -2 * merit, z) ? NS_OK : NS_ENOCONV;
+}
+
+NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance,
+                         int max_iterations, double *z, int *iterations) {
+  double merits[MEMORY] = {0}, largest;
+  for (*iterations = 0;; ++*iterations) {
+    map->product(map->self, z, s->w);
+    for (int i = 0; i < map->n; i++) s->w[i] += map->q[i];
+    double merit = evaluate(s, map, function, z, s->w, true, &largest);
+    if (!(merit <= DBL_MAX)) return NS_ENAN;
+    if (largest <= tolerance) return NS_OK;
+    if (*iterations >= max_iterations) return NS_EMAXITER;
+    if (ns_interrupted()) return NS_EINTR;
+    merits[*iterations % MEMORY] = merit;
+    NsStatus status = advance(s, map, function, merit, largest_of(merits), largest, z);
+    if (status) return status;
+  }
+}
+
+void ns_newton_active_set(const NsBoxMap *map, const double *z, const double *w, signed char *set) {
+  for (int i = 0; i < map->n; i++) {
+    double x = z[i] - map->rho[i] * w[i];
+    set[i] = x <= map->lower[i] ? NS_AT_LOWER : x >= map->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
+  }
+}

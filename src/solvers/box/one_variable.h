@@ -1,0 +1,24 @@
+/*
+** one_variable.h
+** The box problem of one variable in closed form.
+*/
+#ifndef NS_SOLVERS_BOX_ONE_VARIABLE_H
+#define NS_SOLVERS_BOX_ONE_VARIABLE_H
+
+#include "solvers/box/box.h"
+
+/* w = m z + q, -w in the normal cone of [lower, upper] at z. */
+typedef struct NsOneVariable {
+  double m, q, lower, upper;
+} NsOneVariable;
+
+/* The solution nearest to `near`; NS_ENOSOL when there is none: *z is then infinite, or as it was. */
+NsStatus ns_one_variable(const NsOneVariable *p, double near, double *z);
+
+/*
+** The same judged as ns_box_solve judges: z and w (1), the status NS_OK, NS_ENOSOL or NS_ENOCONV (backward error above
+** tolerance); without a solution z is infinite or `near` clamped. A `near` that is not finite counts as 0.
+*/
+NsSolverInfo ns_one_variable_solve(const NsOneVariable *p, double near, double tolerance, double *z, double *w);
+
+#endif

@@ -1,0 +1,622 @@
+/*
+** pivot.c
+** Lemke's method generalised to boxes, and that of Lemke and Howson, with an explicit basis inverse.
+*/
+/*
+** Why a compact box always ends at a solution. Perturb q by (e, e^2, ..., e^n); for small e > 0 no basic variable
+** sits at a bound, so each step is unique in both directions and the path never meets a basis twice (the
+** lexicographic rule below takes exactly the steps of the perturbed problem). There are finitely many bases, so the
+** path ends: with t = 0, a solution, or on a ray along which nothing blocks. On a ray z can not move, since the box
+** is bounded; so only w and t do, dw = d dt, and t must grow, because it is bounded below. Then for large t every
+** w_i has the sign of d_i, so every z_i is at its starting bound: that is the ray the path came in on, and a path
+** can not come back to its start without meeting a basis twice. Nothing was asked of M. Free variables with a
+** nonsingular block M_ff are linear functions of the others and do not disturb the argument.
+*/
+#include "solvers/box/pivot.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "solvers/residual.h"
+
+enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
+
+/* Variables are numbered z: 0..n-1, w: n..2n-1, t: 2n. */
+struct NsPivot {
+  NsArena arena;
+  NsLu *lu;             /* borrowed */
+  NsBoxProblem p;       /* the problem in hand, with the arrays below when a start changes the data */
+  double *lower, *upper;
+  double *inverse;      /* n x n, of the basis matrix */
+  double *basis;        /* n x n, work */
+  double *x, *lo, *hi;  /* basic variables and their ranges */
+  double *g;            /* inverse times the entering column */
+  double *column, *d;
+  double *ray;          /* the direction of z on the ray that ended a path */
+  int *basic;
+  bool *nonbasic;
+  signed char *at;      /* the bound a nonbasic z_i is at, or a basic one came from */
+  double feasible;      /* size of a rounding error in x */
+  int n, pivots;
+};
+
+/* What a step does: the row that leaves (-1: the entering variable flips; -2: nothing blocks) and how far it goes. */
+typedef struct Step {
+  int row;
+  double length;
+} Step;
+
+enum { FLIP = -1, RAY = -2 };
+
+NsStatus ns_pivot_new(NsPivot **out, int nmax, NsLu *lu) {
+  *out = NULL;
+  NsPivot *s = ns_alloc(1, sizeof *s);
+  if (!s) return NS_ENOMEM;
+  s->lu = lu;
+  s->inverse = ns_arena_matrix(&s->arena, nmax, nmax);
+  s->lower = ns_arena_doubles(&s->arena, nmax);
+  s->upper = ns_arena_doubles(&s->arena, nmax);
+  s->x = ns_arena_doubles(&s->arena, nmax);
+  s->lo = ns_arena_doubles(&s->arena, nmax);
+  s->hi = ns_arena_doubles(&s->arena, nmax);
+  s->g = ns_arena_doubles(&s->arena, nmax);
+  s->column = ns_arena_doubles(&s->arena, nmax);
+  s->d = ns_arena_doubles(&s->arena, nmax);
+  s->ray = ns_arena_doubles(&s->arena, nmax);
+  s->basic = ns_arena_ints(&s->arena, nmax);
+  s->nonbasic = ns_arena_take(&s->arena, (size_t)nmax, sizeof *s->nonbasic);
+  s->at = ns_arena_take(&s->arena, (size_t)nmax, 1);
+  s->basis = ns_arena_matrix(&s->arena, nmax, nmax);
+  if (s->arena.failed) {
+    ns_pivot_free(s);
+    return NS_ENOMEM;
+  }
+  *out = s;
+  return NS_OK;
+}
+
+void ns_pivot_free(NsPivot *s) {
+  if (!s) return;
+  ns_arena_release(&s->arena);
+  ns_free(s);
+}
+
+static bool is_free(const NsPivot *s, int i) {
+  return s->p.lower[i] == -INFINITY && s->p.upper[i] == INFINITY;
+}
+
+static double bound(const NsPivot *s, int i) {
+  return s->at[i] == NS_AT_UPPER ? s->p.upper[i] : s->p.lower[i];
+}
+
+static const double *matrix_column(const NsPivot *s, int j) {
+  return s->p.M + (size_t)j * (size_t)s->p.ldm;
+}
+
+/* The column of variable v in  w - M z - d t = q. */
+static void system_column(const NsPivot *s, int v, double *to) {
+  int n = s->n;
+  for (int i = 0; i < n; i++) to[i] = v < n ? -matrix_column(s, v)[i] : v < 2 * n ? v - n == i : -s->d[i];
+}
+
+static void set_basic(NsPivot *s, int row, int v, double value) {
+  int n = s->n;
+  s->basic[row] = v;
+  s->x[row] = value;
+  if (v < n) {
+    s->lo[row] = s->p.lower[v], s->hi[row] = s->p.upper[v];
+  } else {
+    bool negative = v < 2 * n && s->at[v - n] == NS_AT_UPPER;
+    s->lo[row] = negative ? -INFINITY : 0, s->hi[row] = negative ? 0 : INFINITY;
+  }
+}
+
+/* Basic values from scratch: inverse times (q + M z of the nonbasic z). */
+static void compute_values(NsPivot *s) {
+  int n = s->n;
+  double *load = s->column, largest = 0;
+  for (int j = 0; j < n; j++) s->nonbasic[j] = true;
+  for (int r = 0; r < n; r++)
+    if (s->basic[r] < n) s->nonbasic[s->basic[r]] = false;
+  memcpy(load, s->p.q, (size_t)n * sizeof *load);
+  for (int j = 0; j < n; j++)
+    if (s->nonbasic[j] && bound(s, j) != 0)
+      for (int i = 0; i < n; i++) load[i] += matrix_column(s, j)[i] * bound(s, j);
+  memset(s->x, 0, (size_t)n * sizeof *s->x);
+  for (int k = 0; k < n; k++) {
+    const double *from = s->inverse + (size_t)k * (size_t)n;
+    largest = ns_larger(largest, ns_larger(fabs(load[k]), fabs(s->p.q[k])));
+    if (load[k] != 0)
+      for (int i = 0; i < n; i++) s->x[i] += from[i] * load[k];
+  }
+  s->feasible = 64 * DBL_EPSILON * largest;
+}
+
+/* Inverts the basis matrix afresh. */
+static NsStatus refactor(NsPivot *s) {
+  int n = s->n;
+  size_t ld = (size_t)n;
+  memset(s->inverse, 0, ld * ld * sizeof *s->inverse);
+  for (int k = 0; k < n; k++) {
+    s->inverse[(size_t)k + (size_t)k * ld] = 1;
+    system_column(s, s->basic[k], s->basis + (size_t)k * ld);
+  }
+  ns_lu_set_order(s->lu, n);
+  NsStatus status = ns_lu_factor(s->lu, s->basis, n);
+  if (status) return status;
+  ns_lu_solve(s->lu, n, s->inverse, n);
+  compute_values(s);
+  return NS_OK;
+}
+
+/* Replaces infinite bounds by large ones, in copies. */
+static void apply_start(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start) {
+  int n = p->n;
+  double size = 0;
+  s->n = n;
+  s->pivots = 0;
+  s->p = *p;
+  if (!(start->compact > 0)) return;
+  for (int i = 0; i < n; i++) {
+    size = ns_larger(size, fabs(p->q[i]));
+    if (fabs(p->lower[i]) < INFINITY) size = ns_larger(size, fabs(p->lower[i]));
+    if (fabs(p->upper[i]) < INFINITY) size = ns_larger(size, fabs(p->upper[i]));
+  }
+  if (size == 0) size = 1;
+  for (int i = 0; i < n; i++) {
+    s->lower[i] = p->lower[i] == -INFINITY ? -start->compact * size : p->lower[i];
+    s->upper[i] = p->upper[i] == INFINITY ? start->compact * size : p->upper[i];
+  }
+  s->p.lower = s->lower, s->p.upper = s->upper;
+}
+
+/* g = inverse times the column of variable v. */
+static void entering_column(NsPivot *s, int v) {
+  int n = s->n;
+  if (v >= n && v < 2 * n) {
+    memcpy(s->g, s->inverse + (size_t)(v - n) * (size_t)n, (size_t)n * sizeof *s->g);
+    return;
+  }
+  const double *column = v < n ? matrix_column(s, v) : s->d;
+  memset(s->g, 0, (size_t)n * sizeof *s->g);
+  for (int k = 0; k < n; k++) {
+    const double *from = s->inverse + (size_t)k * (size_t)n;
+    double f = column[k];
+    if (f != 0)
+      for (int i = 0; i < n; i++) s->g[i] -= from[i] * f;
+  }
+}
+
+/* Room of the basic variable of row r when it moves in direction `rate`; its rounding below zero is taken as none. */
+static double room(const NsPivot *s, int r, double rate) {
+  double left = rate < 0 ? s->x[r] - s->lo[r] : s->hi[r] - s->x[r];
+  return left > 0 ? left : 0;
+}
+
+/*
+** Whether row a comes before row b in a tie: smaller perturbation (inverse row over rate). b < 0 stands for the
+** flip, perturbation 0.
+*/
+static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int b, double rate_b) {
+  for (int k = 0; k < s->n; k++) {
+    const double *column = s->inverse + (size_t)k * (size_t)s->n;
+    double left = -column[a] / rate_a, right = b < 0 ? 0 : -column[b] / rate_b;
+    double noise = 1e-11 * ns_larger(fabs(left), fabs(right));
+    if (left < right - noise) return true;
+    if (left > right + noise) return false;
+  }
+  return a < b;
+}
+
+/*
+** Ratio test for an entering variable that moves in direction sigma with `limit` to go. Rows whose room is used up
+** within rounding of the shortest length tie; among these t leaves first, then the lexicographic order decides;
+** pivots far below the largest tied one are not taken.
+*/
+static Step ratio_test(const NsPivot *s, double sigma, double limit) {
+  int n = s->n;
+  double largest = 0, shortest = limit, pivot = 0;
+  for (int r = 0; r < n; r++) largest = ns_larger(largest, fabs(s->g[r]));
+  double tiny = 1e-11 * ns_smaller(largest, 1) + 1e-14 * largest;
+  for (int r = 0; r < n; r++) {
+    double rate = -sigma * s->g[r];
+    if (fabs(rate) <= tiny) continue;
+    double length = (room(s, r, rate) + s->feasible) / fabs(rate);
+    if (length < shortest) shortest = length;
+  }
+  if (shortest == INFINITY) return (Step){RAY, 0};
+  for (int r = 0; r < n; r++) {
+    double rate = -sigma * s->g[r];
+    if (fabs(rate) > tiny && room(s, r, rate) <= shortest * fabs(rate)) pivot = ns_larger(pivot, fabs(rate));
+  }
+  int best = FLIP;
+  bool any = limit <= shortest;
+  for (int r = 0; r < n; r++) {
+    double rate = -sigma * s->g[r];
+    if (fabs(rate) <= tiny || fabs(rate) < 1e-7 * pivot || room(s, r, rate) > shortest * fabs(rate)) continue;
+    if (s->basic[r] == 2 * n) return (Step){r, room(s, r, rate) / fabs(rate)};
+    if (!any || lexicographically_before(s, r, rate, best, best < 0 ? 1 : -sigma * s->g[best])) best = r, any = true;
+  }
+  return (Step){best, best < 0 ? limit : room(s, best, -sigma * s->g[best]) / fabs(s->g[best])};
+}
+
+/* Brings variable v with the given value into row r of the basis. g holds its column. */
+static void exchange(NsPivot *s, int r, int v, double value) {
+  int n = s->n;
+  double inverse_pivot = 1 / s->g[r];
+  for (int k = 0; k < n; k++) {
+    double *column = s->inverse + (size_t)k * (size_t)n;
+    double f = column[r] * inverse_pivot;
+    if (f == 0) continue;
+    for (int i = 0; i < n; i++) column[i] -= s->g[i] * f;
+    column[r] = f;
+  }
+  set_basic(s, r, v, value);
+  s->pivots++;
+}
+
+static void move_basics(NsPivot *s, double distance) {
+  for (int i = 0; i < s->n; i++) s->x[i] -= s->g[i] * distance;
+}
+
+/*
+** The row of the largest entry of g among rows with a basic w_i, of free variables or of bounded ones; -1: none
+** above 1e-9.
+*/
+static int largest_w_row(const NsPivot *s, bool of_free) {
+  int best = -1;
+  double most = 1e-9;
+  for (int r = 0; r < s->n; r++) {
+    int i = s->basic[r] - s->n;
+    if (i < 0 || i >= s->n || is_free(s, i) != of_free || fabs(s->g[r]) <= most) continue;
+    most = fabs(s->g[r]);
+    best = r;
+  }
+  return best;
+}
+
+static bool put_in(NsPivot *s, int v, bool of_free) {
+  entering_column(s, v);
+  int row = largest_w_row(s, of_free);
+  if (row >= 0) exchange(s, row, v, 0);
+  return row >= 0;
+}
+
+/*
+** The bounded variable k that best helps free variable f into the basis where no row of a free w can: z_f takes the
+** row of w_k, z_k then that of a free w. The product of the two pivots decides. g is the column of z_f on entry and
+** is overwritten; -1: there is none.
+*/
+static int helper(NsPivot *s) {
+  int n = s->n, best = -1;
+  double most = 0, *of_f = s->column;
+  memcpy(of_f, s->g, (size_t)n * sizeof *of_f);
+  for (int r = 0; r < n; r++) {
+    int k = s->basic[r] - n;
+    if (k < 0 || is_free(s, k) || fabs(of_f[r]) <= 1e-9) continue;
+    entering_column(s, k);
+    int row = largest_w_row(s, true);
+    double product = row < 0 ? 0 : fabs(of_f[r] * s->g[row]);
+    if (product > most) most = product, best = r;
+  }
+  return best;
+}
+
+static bool put_in_with_helper(NsPivot *s, int f) {
+  entering_column(s, f);
+  int row = helper(s);
+  if (row < 0) return false;
+  int k = s->basic[row] - s->n;
+  entering_column(s, f);
+  exchange(s, row, f, 0);
+  return put_in(s, k, true);
+}
+
+/* Brings all free z in and all their w out: singly, then what is left with a bounded variable each. */
+static NsStatus crash(NsPivot *s) {
+  int n = s->n, left = 0;
+  for (int f = 0; f < n; f++)
+    if (is_free(s, f) && !put_in(s, f, true)) left++;
+  for (int f = 0; f < n && left > 0; f++) {
+    bool in = !is_free(s, f);
+    for (int r = 0; r < n && !in; r++) in = s->basic[r] == f;
+    if (!in && !put_in(s, f, true) && !put_in_with_helper(s, f)) return NS_ESINGULAR;
+  }
+  s->pivots = 0;
+  return refactor(s);
+}
+
+/* The first basis: w of the bounded variables and z of the free ones, with as few other z as that takes. */
+static NsStatus first_basis(NsPivot *s, const NsPivotStart *start) {
+  int n = s->n;
+  bool any_free = false;
+  for (int i = 0; i < n; i++) {
+    double l = s->p.lower[i], u = s->p.upper[i];
+    s->at[i] = u < INFINITY && (l == -INFINITY || start->upper) ? NS_AT_UPPER : NS_AT_LOWER;
+    any_free |= is_free(s, i);
+    set_basic(s, i, n + i, 0);
+  }
+  memset(s->inverse, 0, (size_t)n * (size_t)n * sizeof *s->inverse);
+  for (int k = 0; k < n; k++) s->inverse[k + (size_t)k * (size_t)n] = 1;
+  if (any_free) return crash(s);
+  compute_values(s);
+  return NS_OK;
+}
+
+static double cover(const NsPivotStart *start, int r) {
+  return start->varied ? 1 + fmod(0.6180339887498949 * (r + 1), 1) * 3 : 1;
+}
+
+/* How far the basic variable of row r is out of its range: negative below it, positive above. */
+static double excess(const NsPivot *s, int r) {
+  if (s->x[r] < s->lo[r] - s->feasible) return s->x[r] - s->lo[r];
+  return s->x[r] > s->hi[r] + s->feasible ? s->x[r] - s->hi[r] : 0;
+}
+
+static bool two_sided(const NsPivot *s, int r) {
+  return s->lo[r] > -INFINITY && s->hi[r] < INFINITY;
+}
+
+/*
+** The covering direction in the space of the basics, in g: x = x(0) + t g. One-sided rows move off their bound;
+** two-sided ones (helpers only), when outside, to a tenth of the way in at the t where the former are good. Returns
+** that t and the row that blocks; t = 0: none.
+*/
+static double cover_rows(NsPivot *s, const NsPivotStart *start, int *block) {
+  int n = s->n;
+  double needed = 0, worst = 0;
+  *block = -1;
+  for (int r = 0; r < n; r++) {
+    double size = two_sided(s, r) ? 0 : cover(start, r);
+    s->g[r] = s->lo[r] > -INFINITY ? size : s->hi[r] < INFINITY ? -size : 0;
+    if (s->g[r] != 0 && excess(s, r) != 0) needed = ns_larger(needed, fabs(excess(s, r) / s->g[r]));
+    if (s->g[r] == 0 && fabs(excess(s, r)) > worst) worst = fabs(excess(s, r)), *block = r;
+  }
+  if (*block < 0 || needed > 0) *block = -1;
+  else s->g[*block] = -excess(s, *block), needed = 1;
+  for (int r = 0; r < n && needed > 0; r++)
+    if (r != *block && two_sided(s, r) && excess(s, r) != 0)
+      s->g[r] = ((excess(s, r) < 0 ? s->lo[r] : s->hi[r]) - s->x[r]) / needed +
+                (excess(s, r) < 0 ? 0.1 : -0.1) * (s->hi[r] - s->lo[r]) / needed;
+  return needed;
+}
+
+/* The one-sided row that blocks at t = needed, by the lexicographic order where several do. */
+static int blocking_row(const NsPivot *s, double needed) {
+  int best = -1;
+  for (int r = 0; r < s->n; r++) {
+    if (s->g[r] == 0 || two_sided(s, r)) continue;
+    double bound_r = s->g[r] > 0 ? s->lo[r] : s->hi[r];
+    if ((bound_r - s->x[r]) / s->g[r] < needed - s->feasible / fabs(s->g[r])) continue;
+    if (best < 0 || lexicographically_before(s, r, -s->g[r], best, -s->g[best])) best = r;
+  }
+  return best;
+}
+
+/* Adds factor times the column of variable v (z or w) to d. */
+static void add_system_column(NsPivot *s, int v, double factor) {
+  if (v >= s->n) {
+    s->d[v - s->n] += factor;
+    return;
+  }
+  const double *column = matrix_column(s, v);
+  for (int i = 0; i < s->n; i++) s->d[i] -= factor * column[i];
+}
+
+/*
+** Lets t enter from above: it falls to the largest value at which a basic variable meets its bound, and that one
+** leaves. Returns its number and whether it leaves at its upper bound; -1 when all are within their ranges with t =
+** 0.
+*/
+static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
+  int n = s->n, row;
+  double t = cover_rows(s, start, &row);
+  if (t == 0) return -1;
+  if (row < 0) row = blocking_row(s, t);
+  int leaving = s->basic[row];
+  double target = s->g[row] > 0 ? s->lo[row] : s->hi[row];
+  *at_upper = s->g[row] < 0;
+  t = ns_larger(0, (target - s->x[row]) / s->g[row]);
+  memset(s->d, 0, (size_t)n * sizeof *s->d);
+  for (int r = 0; r < n; r++) {
+    if (s->g[r] == 0) continue;
+    add_system_column(s, s->basic[r], s->g[r]);
+    s->g[r] = -s->g[r];
+  }
+  move_basics(s, t);
+  exchange(s, row, 2 * n, t);
+  return leaving;
+}
+
+/*
+** The complement of the variable that left row r, its direction and its way to go; notes where a z that left now
+** stands.
+*/
+static int next_entering(NsPivot *s, int leaving, bool at_upper, double *sigma, double *limit) {
+  int n = s->n;
+  if (leaving >= n) {
+    int i = leaving - n;
+    *sigma = s->at[i] == NS_AT_UPPER ? -1 : 1;
+    *limit = s->p.upper[i] - s->p.lower[i];
+    return i;
+  }
+  s->at[leaving] = at_upper ? NS_AT_UPPER : NS_AT_LOWER;
+  *sigma = at_upper ? -1 : 1;
+  *limit = INFINITY;
+  return n + leaving;
+}
+
+static void note_ray(NsPivot *s, int entering, double sigma) {
+  memset(s->ray, 0, (size_t)s->n * sizeof *s->ray);
+  for (int r = 0; r < s->n; r++)
+    if (s->basic[r] < s->n) s->ray[s->basic[r]] = -sigma * s->g[r];
+  if (entering < s->n) s->ray[entering] = sigma;
+}
+
+static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
+  int n = s->n;
+  while (leaving != 2 * n) {
+    double sigma, limit;
+    int v = next_entering(s, leaving, at_upper, &sigma, &limit);
+    if (s->pivots >= max_pivots) return NS_EMAXITER;
+    entering_column(s, v);
+    Step step = ratio_test(s, sigma, limit);
+    if (step.row == RAY) {
+      note_ray(s, v, sigma);
+      return NS_ERAY;
+    }
+    move_basics(s, sigma * step.length);
+    if (step.row == FLIP) {
+      s->pivots++;
+      leaving = v;
+      at_upper = sigma > 0;
+      continue;
+    }
+    leaving = s->basic[step.row];
+    at_upper = -sigma * s->g[step.row] > 0;
+    exchange(s, step.row, v, (v < n ? bound(s, v) : 0) + sigma * step.length);
+    if (s->pivots % REFRESH != 0) continue;
+    if (ns_interrupted()) return NS_EINTR;
+    NsStatus status = refactor(s);
+    if (status) return status;
+  }
+  return NS_OK;
+}
+
+static void read_vertex(const NsPivot *s, double *z, signed char *set) {
+  for (int i = 0; i < s->n; i++) {
+    z[i] = bound(s, i);
+    set[i] = s->at[i];
+  }
+  for (int r = 0; r < s->n; r++) {
+    int v = s->basic[r];
+    if (v >= s->n) continue;
+    z[v] = ns_box_clamp(s->x[r], s->p.lower[v], s->p.upper[v]);
+    set[v] = NS_BETWEEN;
+  }
+}
+
+/* Puts the variables of one part of a game back to their bounds. */
+static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
+  for (int i = 0; i < s->n; i++) {
+    if (game->part[i] != part) continue;
+    s->at[i] = NS_AT_LOWER;
+    set_basic(s, i, s->n + i, 0);
+  }
+  return refactor(s);
+}
+
+/*
+** Lets z_v enter so far that each w of its part that it moves is good, and the last of them leave. Returns the number
+** of the latter; -1 when one falls, one that is out of its range stays, or none is. The rows of these w are still
+** those of the first basis, so that column v is that of M.
+*/
+static int let_grow(NsPivot *s, const NsGame *game, int v) {
+  const double *rates = matrix_column(s, v);
+  double needed = 0;
+  for (int r = 0; r < s->n; r++) {
+    bool moved = game->part[r] == game->part[v] && game->second[r] != game->second[v];
+    s->g[r] = moved ? rates[r] : 0;
+    if (s->g[r] < 0 || (moved && s->g[r] == 0 && excess(s, r) != 0)) return -1;
+    if (s->g[r] > 0) needed = ns_larger(needed, -s->x[r] / s->g[r]);
+  }
+  if (needed == 0) return -1;
+  int row = blocking_row(s, needed), leaving = s->basic[row];
+  double length = -s->x[row] / s->g[row];
+  for (int r = 0; r < s->n; r++) s->g[r] = -s->g[r];
+  move_basics(s, length);
+  exchange(s, row, v, bound(s, v) + length);
+  return leaving;
+}
+
+/*
+** The path of Lemke and Howson in the part of k that misses label k: on it both z_k and w_k may be positive. It comes
+** in on the ray along which z_s grows, s the last to be content with z_k alone. t stands for w_k (d = -e_k), w_k
+** itself for what it lacks.
+*/
+static NsStatus path_without_label(NsPivot *s, const NsGame *game, int k, int max_pivots) {
+  int n = s->n, last = let_grow(s, game, k);
+  if (last < 0) return NS_ENOCONV;
+  int leaving = let_grow(s, game, last - n);
+  if (leaving < 0) return NS_ENOCONV;
+  if (leaving == n + k) return NS_OK;
+  memset(s->d, 0, (size_t)n * sizeof *s->d);
+  s->d[k] = -1;
+  set_basic(s, k, 2 * n, s->x[k]);
+  return follow(s, leaving, false, s->pivots + max_pivots);
+}
+
+/* Whether a w of this part is out of its range. */
+static bool part_wrong(const NsPivot *s, const NsGame *game, int part) {
+  for (int i = 0; i < s->n; i++)
+    if (game->part[i] == part && excess(s, i) != 0) return true;
+  return false;
+}
+
+/*
+** Tries the labels of one part in turn, from number `first` on, until a path ends at a solution. Most paths are
+** short, some are very long: the first labels get few pivots, each next one twice as many up to max_pivots.
+*/
+static NsStatus solve_part(NsPivot *s, const NsGame *game, int part, int first, int max_pivots) {
+  NsStatus status = NS_ENOCONV;
+  int n = s->n, tries = 0;
+  bool moved = false;
+  for (int turn = 0; turn < n && tries < LABELS; turn++) {
+    int k = (first + turn) % n;
+    if (game->part[k] != part) continue;
+    if (moved && (status = reset_part(s, game, part)) != NS_OK) return status;
+    int before = s->pivots;
+    int limit = tries < FULL_LABEL ? max_pivots >> (FULL_LABEL - tries) : max_pivots;
+    status = path_without_label(s, game, k, limit);
+    if (status == NS_OK || status == NS_EINTR) return status;
+    moved = s->pivots > before;
+    tries += moved;
+  }
+  return status;
+}
+
+/*
+** Moves q by unequal amounts far above rounding: integer games are so heavily tied that rounding misleads the
+** lexicographic order.
+*/
+static void untie(NsPivot *s) {
+  double *q = s->upper, size = 0;
+  for (int i = 0; i < s->n; i++) size = ns_larger(size, fabs(s->p.q[i]));
+  for (int i = 0; i < s->n; i++) q[i] = s->p.q[i] + 1e-9 * size * fmod(0.6180339887498949 * (i + 1), 1);
+  s->p.q = q;
+}
+
+NsStatus ns_pivot_game(NsPivot *s, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start, int max_pivots,
+                       double *z, signed char *set, int *pivots) {
+  NsPivotStart lower = {false, false, 0};
+  apply_start(s, p, &lower);
+  if (start->untied) untie(s);
+  NsStatus status = first_basis(s, &lower);
+  for (int part = 0; part < game->parts && !status; part++)
+    if (part_wrong(s, game, part)) status = solve_part(s, game, part, start->label, max_pivots);
+  *pivots = s->pivots;
+  if (!status) read_vertex(s, z, set);
+  return status;
+}
+
+const double *ns_pivot_ray(const NsPivot *s) {
+  return s->ray;
+}
+
+NsStatus ns_pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
+                       signed char *set, int *pivots) {
+  apply_start(s, p, start);
+  *pivots = 0;
+  NsStatus status = first_basis(s, start);
+  if (status) return status;
+  bool at_upper = false;
+  int leaving = enter_cover(s, start, &at_upper);
+  if (leaving >= 0) status = follow(s, leaving, at_upper, max_pivots);
+  *pivots = s->pivots;
+  if (status) return status;
+  read_vertex(s, z, set);
+  return NS_OK;
+}

@@ -1,0 +1,460 @@
+/*
+** polyhedron.c
+** A polyhedron in coordinates in which it is a box cut by few rows.
+*/
+#include "solvers/box/polyhedron.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "linalg/lu.h"
+#include "solvers/residual.h"
+
+/*
+** Rounding of a z or of a row of the box problem, over the terms that it is the sum of (|T^-1| (|s| + |k|), |M| |s| + |q|):
+** some thousand eps, as elimination with pivots down to 1e-11 of the largest entry makes it.
+*/
+static const double rounding_part = 1e-12;
+/*
+** Part of a row's terms (no unit). A row whose q is more than this of them and that is off by more than this is not solved,
+** whatever rounding elsewhere explains: nothing in it stands against its q.
+*/
+static const double half_of_row = 0.5;
+
+enum { ROW_OPEN, ROW_COORDINATE, ROW_ZERO };
+enum { OWN = -1, FREE = -2 };
+
+/*
+** Coordinates s of z: T z = s + k, T nonsingular, s in [lower, upper]. Coordinate c is row source[c] of H when that
+** is >= 0; else z_c itself, bounded (OWN) or FREE. opposite[c] is the row that is -other[c] times that one, or -1.
+*/
+struct NsPolyhedron {
+  int nmax, mmax;
+  NsArena arena;
+  NsBox *box;
+  NsLu *lu; /* of T, padded to nmax with the identity */
+  double *T, *inverse; /* padded square; n x n */
+  double *eliminated, *k, *lower, *upper;
+  double *other;
+  int *source, *opposite, *extra, *used;
+  double *M, *q, *box_lower, *box_upper, *guess, *s, *box_w, *mu, *slack, *size;
+  int extras;
+};
+
+static NsStatus take(NsPolyhedron *a) {
+  int n = a->nmax, m = a->mmax, all = n + m;
+  double **of_n[] = {&a->k, &a->lower, &a->upper, &a->other};
+  double **of_all[] = {&a->q, &a->box_lower, &a->box_upper, &a->guess, &a->s, &a->box_w, &a->mu, &a->slack, &a->size};
+  int **indices[] = {&a->source, &a->opposite, &a->extra, &a->used};
+  for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(&a->arena, n);
+  for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) *of_all[i] = ns_arena_doubles(&a->arena, all);
+  for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) *indices[i] = ns_arena_ints(&a->arena, all);
+  a->T = ns_arena_matrix(&a->arena, n, n);
+  a->inverse = ns_arena_matrix(&a->arena, n, n);
+  a->eliminated = ns_arena_matrix(&a->arena, all, n);
+  a->M = ns_arena_matrix(&a->arena, all, all);
+  return a->arena.failed ? NS_ENOMEM : NS_OK;
+}
+
+NsStatus ns_polyhedron_new(NsPolyhedron **out, int nmax, int mmax) {
+  *out = NULL;
+  if (nmax < 0 || mmax < 0) return NS_EARG;
+  if (nmax > (1 << 28) - mmax) return NS_ETOOLARGE;
+  NsPolyhedron *a = ns_alloc(1, sizeof *a);
+  if (!a) return NS_ENOMEM;
+  a->nmax = nmax;
+  a->mmax = mmax;
+  NsStatus status = take(a);
+  if (!status) status = ns_box_new(&a->box, nmax + mmax);
+  if (!status) status = ns_lu_new(&a->lu, nmax);
+  if (status) return ns_polyhedron_free(a), status;
+  *out = a;
+  return NS_OK;
+}
+
+void ns_polyhedron_free(NsPolyhedron *a) {
+  if (!a) return;
+  ns_lu_free(a->lu);
+  ns_box_free(a->box);
+  ns_arena_release(&a->arena);
+  ns_free(a);
+}
+
+NsBoxOptions *ns_polyhedron_options(NsPolyhedron *a) {
+  return ns_box_options(a->box);
+}
+
+static double h(const NsAvi *p, int row, int col) {
+  return p->H[row + (size_t)col * (size_t)p->m];
+}
+
+static double row_size(const NsAvi *p, int row) {
+  double largest = 0;
+  for (int j = 0; j < p->n; j++) largest = fmax(largest, fabs(h(p, row, j)));
+  return largest;
+}
+
+/* ---- coordinates ---- */
+
+/* Bounded components are coordinates of their own. */
+static void take_bounded(NsPolyhedron *a, const NsAvi *p) {
+  for (int j = 0; j < p->n; j++) {
+    bool bounded = p->lower && (p->lower[j] > -INFINITY || p->upper[j] < INFINITY);
+    a->source[j] = bounded ? OWN : FREE;
+    a->k[j] = 0;
+    a->lower[j] = bounded ? p->lower[j] : -INFINITY;
+    a->upper[j] = bounded ? p->upper[j] : INFINITY;
+    a->opposite[j] = -1;
+  }
+}
+
+/*
+** Gaussian elimination over the columns without a coordinate, the rows being divided by their largest entry: the rows
+** of the pivots become coordinates, each in the place of its pivot's column.
+*/
+static void take_rows(NsPolyhedron *a, const NsAvi *p) {
+  int n = p->n, m = p->m;
+  double *E = a->eliminated;
+  for (int r = 0; r < m; r++) {
+    double size = row_size(p, r);
+    a->used[r] = size > 0 ? ROW_OPEN : ROW_ZERO;
+    for (int j = 0; j < n; j++) E[r + (size_t)j * (size_t)m] = size > 0 ? h(p, r, j) / size : 0;
+  }
+  for (;;) {
+    int row = -1, col = -1;
+    double largest = 1e-11;
+    for (int j = 0; j < n; j++)
+      for (int r = 0; r < m && a->source[j] == FREE; r++)
+        if (a->used[r] == ROW_OPEN && fabs(E[r + (size_t)j * (size_t)m]) > largest)
+          largest = fabs(E[r + (size_t)j * (size_t)m]), row = r, col = j;
+    if (row < 0) return;
+    a->used[row] = ROW_COORDINATE;
+    a->source[col] = row;
+    a->k[col] = p->K[row];
+    a->lower[col] = 0;
+    for (int r = 0; r < m; r++) {
+      if (a->used[r] != ROW_OPEN) continue;
+      double factor = E[r + (size_t)col * (size_t)m] / E[row + (size_t)col * (size_t)m];
+      for (int j = 0; j < n; j++) E[r + (size_t)j * (size_t)m] -= factor * E[row + (size_t)j * (size_t)m];
+      E[r + (size_t)col * (size_t)m] = 0;
+    }
+  }
+}
+
+/* The c > 0 with row r = -c row b, else 0. */
+static double opposite_factor(const NsAvi *p, int r, int b) {
+  double c = row_size(p, r) / row_size(p, b);
+  for (int j = 0; j < p->n; j++)
+    if (fabs(h(p, r, j) + c * h(p, b, j)) > 4 * DBL_EPSILON * fabs(h(p, r, j))) return 0;
+  return c;
+}
+
+/* Rows that are no coordinates: opposite to one, they give it its upper bound; else extra. False: P is empty. */
+static bool take_others(NsPolyhedron *a, const NsAvi *p) {
+  a->extras = 0;
+  for (int r = 0; r < p->m; r++) {
+    int of = -1;
+    if (a->used[r] == ROW_ZERO && p->K[r] > 0) return false;
+    if (a->used[r] != ROW_OPEN) continue;
+    for (int j = 0; j < p->n && of < 0; j++) {
+      double c = a->source[j] >= 0 && a->opposite[j] < 0 ? opposite_factor(p, r, a->source[j]) : 0;
+      if (c > 0) of = j, a->other[j] = c;
+    }
+    if (of < 0) {
+      a->extra[a->extras++] = r;
+      continue;
+    }
+    a->opposite[of] = r;
+    a->upper[of] = -p->K[r] / a->other[of] - a->k[of];
+    if (a->upper[of] < 0) {
+      if (a->upper[of] < -8 * DBL_EPSILON * (fabs(p->K[r] / a->other[of]) + fabs(a->k[of]))) return false;
+      a->upper[of] = 0;
+    }
+  }
+  return true;
+}
+
+/* T and its inverse. */
+static NsStatus invert(NsPolyhedron *a, const NsAvi *p) {
+  int n = p->n, full = a->nmax;
+  memset(a->T, 0, (size_t)full * (size_t)full * sizeof *a->T);
+  for (int c = 0; c < full; c++)
+    for (int j = 0; j < (c < n ? n : full); j++)
+      a->T[c + (size_t)j * (size_t)full] = c < n && a->source[c] >= 0 ? h(p, a->source[c], j) : c == j;
+  NsStatus status = ns_lu_factor(a->lu, a->T, full);
+  if (status) return status;
+  for (int j = 0; j < n; j++) {
+    double *column = a->slack;
+    for (int i = 0; i < full; i++) column[i] = i == j;
+    ns_lu_solve(a->lu, 1, column, full);
+    memcpy(a->inverse + (size_t)j * (size_t)n, column, (size_t)n * sizeof *column);
+  }
+  return NS_OK;
+}
+
+/* ---- the box problem in s and the multipliers of the extra rows ---- */
+
+/* y (n) = inverse' x. */
+static void times_inverse_transposed(const NsPolyhedron *a, int n, const double *x, double *y) {
+  for (int c = 0; c < n; c++) {
+    y[c] = 0;
+    for (int i = 0; i < n; i++) y[c] += a->inverse[i + (size_t)c * (size_t)n] * x[i];
+  }
+}
+
+/* z = inverse (s + k). */
+static void place_of(const NsPolyhedron *a, int n, const double *s, double *z) {
+  memset(z, 0, (size_t)n * sizeof *z);
+  for (int c = 0; c < n; c++)
+    for (int i = 0; i < n; i++) z[i] += a->inverse[i + (size_t)c * (size_t)n] * (s[c] + a->k[c]);
+}
+
+static void state_matrix(NsPolyhedron *a, const NsAvi *p, int N) {
+  int n = p->n;
+  double *column = a->slack;
+  for (int c = 0; c < n; c++) {
+    double *to = a->M + (size_t)c * (size_t)N;
+    memset(column, 0, (size_t)n * sizeof *column);
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++)
+        column[i] += p->M[i + (size_t)j * (size_t)n] * a->inverse[j + (size_t)c * (size_t)n];
+    times_inverse_transposed(a, n, column, to);
+    for (int e = 0; e < a->extras; e++) {
+      to[n + e] = 0;
+      for (int j = 0; j < n; j++) to[n + e] += h(p, a->extra[e], j) * a->inverse[j + (size_t)c * (size_t)n];
+    }
+  }
+  for (int e = 0; e < a->extras; e++) {
+    double *to = a->M + (size_t)(n + e) * (size_t)N;
+    for (int c = 0; c < n; c++) to[c] = -a->M[n + e + (size_t)c * (size_t)N];
+    memset(to + n, 0, (size_t)a->extras * sizeof *to);
+  }
+}
+
+static void state_vectors(NsPolyhedron *a, const NsAvi *p) {
+  int n = p->n;
+  double *zero = a->guess, *corner = a->size, *w = a->slack;
+  memset(zero, 0, (size_t)n * sizeof *zero);
+  place_of(a, n, zero, corner);
+  memcpy(w, p->q, (size_t)n * sizeof *w);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) w[i] += p->M[i + (size_t)j * (size_t)n] * corner[j];
+  times_inverse_transposed(a, n, w, a->q);
+  memcpy(a->box_lower, a->lower, (size_t)n * sizeof *a->lower);
+  memcpy(a->box_upper, a->upper, (size_t)n * sizeof *a->upper);
+  for (int e = 0; e < a->extras; e++) {
+    a->q[n + e] = -p->K[a->extra[e]];
+    for (int j = 0; j < n; j++) a->q[n + e] += h(p, a->extra[e], j) * corner[j];
+    a->box_lower[n + e] = 0;
+    a->box_upper[n + e] = INFINITY;
+  }
+}
+
+static void state_guess(NsPolyhedron *a, const NsAvi *p, const double *guess) {
+  for (int c = 0; c < p->n; c++) {
+    double s = guess ? guess[c] : 0;
+    if (guess && a->source[c] >= 0) {
+      s = -a->k[c];
+      for (int j = 0; j < p->n; j++) s += h(p, a->source[c], j) * guess[j];
+    }
+    a->guess[c] = s;
+  }
+  for (int e = 0; e < a->extras; e++) a->guess[p->n + e] = 0;
+}
+
+/* ---- the answer ---- */
+
+/* z, w and all multipliers out of s; the coordinates at a bound of a row's own hold their multiplier in box_w. */
+static void recover(NsPolyhedron *a, const NsAvi *p, double *z, double *w, double *mu) {
+  int n = p->n;
+  place_of(a, n, a->s, z);
+  for (int i = 0; i < n; i++)
+    if (a->source[i] == OWN) z[i] = a->s[i];
+  memcpy(w, p->q, (size_t)n * sizeof *w);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) w[i] += p->M[i + (size_t)j * (size_t)n] * z[j];
+  memset(mu, 0, (size_t)p->m * sizeof *mu);
+  for (int e = 0; e < a->extras; e++) mu[a->extra[e]] = fmax(a->s[n + e], 0);
+  for (int c = 0; c < n; c++) {
+    if (a->source[c] < 0) continue;
+    if (a->box_w[c] > 0) mu[a->source[c]] = a->box_w[c];
+    if (a->box_w[c] < 0 && a->opposite[c] >= 0) mu[a->opposite[c]] = -a->box_w[c] / a->other[c];
+  }
+}
+
+static double ratio(double value, double size) {
+  return value == 0 ? 0 : value / size;
+}
+
+/* H z >= K, and mu_k (H z - K)_k = 0; what the rounding of z explains counts as nothing. */
+static void measure_rows(const NsAvi *p, const double *places, const double *z, const double *mu, NsSolverInfo *info,
+                         double *largest) {
+  for (int r = 0; r < p->m; r++) {
+    double slack = -p->K[r], size = fabs(p->K[r]), rounding = 0;
+    for (int j = 0; j < p->n; j++) {
+      slack += h(p, r, j) * z[j];
+      size += fabs(h(p, r, j) * z[j]);
+      rounding += rounding_part * fabs(h(p, r, j)) * places[j];
+    }
+    *largest = fmax(*largest, size);
+    info->residual = fmax(info->residual, fabs(fmin(mu[r], slack)));
+    if ((slack < 0 || mu[r] > 0) && fabs(slack) > rounding) info->backward = fmax(info->backward, ratio(fabs(slack), size));
+  }
+}
+
+/* The terms that each z is the sum of. */
+static void size_places(const NsPolyhedron *a, int n, double *size) {
+  memset(size, 0, (size_t)n * sizeof *size);
+  for (int c = 0; c < n; c++)
+    for (int i = 0; i < n; i++)
+      size[i] += fabs(a->inverse[i + (size_t)c * (size_t)n]) * (fabs(a->s[c]) + fabs(a->k[c]));
+}
+
+/* The terms that each row of the box problem's w is the sum of, for the coordinates. */
+static void size_rows(const NsPolyhedron *a, int n, double *size) {
+  int N = n + a->extras;
+  for (int c = 0; c < n; c++) {
+    size[c] = fabs(a->q[c]);
+    for (int d = 0; d < N; d++) size[c] += fabs(a->M[c + (size_t)d * (size_t)N] * a->s[d]);
+  }
+}
+
+/* w - H' mu against the signs that the box asks for; what the rounding of s and z explains counts as nothing. */
+static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double *z, const double *w, const double *mu,
+                            NsSolverInfo *info, double *largest) {
+  const double *places = a->slack;
+  double *rows = a->size;
+  size_rows(a, p->n, rows);
+  for (int i = 0; i < p->n; i++) {
+    double rest = w[i], size = fabs(p->q[i]), rounding = 0;
+    for (int j = 0; j < p->n; j++) {
+      double entry = fabs(p->M[i + (size_t)j * (size_t)p->n]);
+      size += entry * fabs(z[j]);
+      rounding += rounding_part * (entry * places[j] + fabs(a->T[j + (size_t)i * (size_t)a->nmax]) * rows[j]);
+    }
+    for (int r = 0; r < p->m; r++) {
+      rest -= h(p, r, i) * mu[r];
+      size += fabs(h(p, r, i) * mu[r]);
+    }
+    double low = a->source[i] == OWN ? p->lower[i] : -INFINITY, high = a->source[i] == OWN ? p->upper[i] : INFINITY;
+    double v = fabs(rest);
+    if (low == high || (z[i] <= low && rest > 0) || (z[i] >= high && rest < 0)) v = 0;
+    if (!(z[i] >= low && z[i] <= high)) v = INFINITY;
+    *largest = fmax(*largest, size);
+    info->residual = fmax(info->residual, v);
+    if (v > rounding || (fabs(p->q[i]) > half_of_row * size && v > half_of_row * size))
+      info->backward = fmax(info->backward, ratio(v, size));
+  }
+}
+
+/* Whether a datum counts as nothing beside terms of this size; tells by `given` that there is one. */
+static bool vanishes(double datum, double size, bool *given) {
+  if (datum == 0 || !isfinite(datum)) return true;
+  *given = true;
+  return fabs(datum) <= rounding_part * size;
+}
+
+/*
+** Whether q, K and the bounds count as nothing in every row: the answer is then one of the problem without them, a direction
+** along which M z cancels, and rounding alone makes it pass.
+*/
+static bool ignores_data(const NsAvi *p, const double *z, const double *mu) {
+  bool given = false;
+  for (int r = 0; r < p->m; r++) {
+    double size = 0;
+    for (int j = 0; j < p->n; j++) size += fabs(h(p, r, j) * z[j]);
+    if (!vanishes(p->K[r], size, &given)) return false;
+  }
+  for (int i = 0; i < p->n; i++) {
+    double size = 0;
+    for (int j = 0; j < p->n; j++) size += fabs(p->M[i + (size_t)j * (size_t)p->n] * z[j]);
+    for (int r = 0; r < p->m; r++) size += fabs(h(p, r, i) * mu[r]);
+    if (!vanishes(p->q[i], size, &given)) return false;
+    if (p->lower && !(vanishes(p->lower[i], fabs(z[i]), &given) && vanishes(p->upper[i], fabs(z[i]), &given))) return false;
+  }
+  return given;
+}
+
+static NsStatus finish(NsSolverInfo *info, NsStatus status) {
+  return info->status = status;
+}
+
+static NsStatus check(const NsPolyhedron *a, const NsAvi *p) {
+  if (p->n < 0 || p->m < 0 || p->n > a->nmax || p->m > a->mmax) return NS_ESIZE;
+  const double *arrays[] = {p->M, p->q, p->H, p->K};
+  size_t counts[] = {(size_t)p->n * (size_t)p->n, (size_t)p->n, (size_t)p->m * (size_t)p->n, (size_t)p->m};
+  for (int k = 0; k < 4; k++)
+    for (size_t i = 0; i < counts[k]; i++)
+      if (!isfinite(arrays[k][i])) return NS_ENAN;
+  for (int i = 0; i < p->n && p->lower; i++)
+    if (!(p->lower[i] <= p->upper[i]) || p->lower[i] == INFINITY || p->upper[i] == -INFINITY) return NS_EARG;
+  return NS_OK;
+}
+
+static void give_guess(const NsAvi *p, const double *guess, double *z, double *w) {
+  for (int i = 0; i < p->n; i++) {
+    z[i] = guess && isfinite(guess[i]) ? guess[i] : 0;
+    if (p->lower) z[i] = ns_box_clamp(z[i], p->lower[i], p->upper[i]);
+  }
+  memcpy(w, p->q, (size_t)p->n * sizeof *w);
+  for (int j = 0; j < p->n; j++)
+    for (int i = 0; i < p->n; i++) w[i] += p->M[i + (size_t)j * (size_t)p->n] * z[j];
+}
+
+NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *guess, double *z, double *w, double *mu,
+                             NsSolverInfo *info) {
+  double largest = 0;
+  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  NsStatus status = check(a, p);
+  if (status) return finish(info, status);
+  if (mu) memset(mu, 0, (size_t)p->m * sizeof *mu);
+  give_guess(p, guess, z, w);
+  take_bounded(a, p);
+  take_rows(a, p);
+  if (!take_others(a, p)) return finish(info, NS_ENOSOL);
+  status = invert(a, p);
+  if (status) return finish(info, status);
+  int N = p->n + a->extras;
+  state_matrix(a, p, N > 0 ? N : 1);
+  state_vectors(a, p);
+  state_guess(a, p, guess);
+  NsBoxProblem box = {N, a->M, N > 0 ? N : 1, a->q, a->box_lower, a->box_upper, 0};
+  status = ns_box_solve(a->box, &box, guess ? a->guess : NULL, a->s, a->box_w, info);
+  if (status == NS_ENAN || status == NS_EARG) return finish(info, status);
+  recover(a, p, z, w, a->mu);
+  if (mu) memcpy(mu, a->mu, (size_t)p->m * sizeof *mu);
+  info->residual = info->backward = 0;
+  size_places(a, p->n, a->slack);
+  measure_rows(p, a->slack, z, a->mu, info, &largest);
+  measure_columns(a, p, z, w, a->mu, info, &largest);
+  info->relative = ratio(info->residual, largest);
+  bool exact = info->backward <= 100 * ns_polyhedron_options(a)->tolerance;
+  if (!status && (!exact || ignores_data(p, z, a->mu))) status = NS_ENOCONV;
+  return finish(info, status);
+}
+
+static NsStatus solve_nearest(NsPolyhedron *work, NsArena *arena, int n, int m, const double *H, const double *K, double *z) {
+  double *M = ns_arena_matrix(arena, n, n), *q = ns_arena_doubles(arena, n), *w = ns_arena_doubles(arena, n);
+  NsSolverInfo info;
+  if (arena->failed) return NS_ENOMEM;
+  for (int i = 0; i < n; i++) M[i + (size_t)i * (size_t)n] = 1;
+  NsAvi avi = {n, m, M, q, H, K, NULL, NULL};
+  return ns_polyhedron_solve(work, &avi, NULL, z, w, NULL, &info);
+}
+
+NsStatus ns_polyhedron_nearest(int n, int m, const double *H, const double *K, double *z) {
+  NsPolyhedron *work = NULL;
+  NsArena arena = {0};
+  bool inside = true;
+  for (int r = 0; r < m; r++) inside = inside && K[r] <= 0;
+  memset(z, 0, (size_t)n * sizeof *z);
+  if (inside) return NS_OK;
+  NsStatus status = ns_polyhedron_new(&work, n, m);
+  if (status == NS_OK) status = solve_nearest(work, &arena, n, m, H, K, z);
+  ns_arena_release(&arena);
+  ns_polyhedron_free(work);
+  return status;
+}

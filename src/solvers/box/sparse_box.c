@@ -1,0 +1,285 @@
+/*
+** sparse_box.c
+** A sparse problem by its connected components, each scaled by powers of two, which is undone exactly.
+*/
+#include "solvers/box/sparse_box.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solvers/balance.h"
+#include "solvers/components.h"
+#include "solvers/box/one_variable.h"
+#include "solvers/residual.h"
+#include "solvers/box/sparse_chain.h"
+
+/* One component of more than one variable: its balanced matrix and its solver. */
+typedef struct SparsePiece {
+  NsSparse *M;
+  NsSparseChain *chain;
+} SparsePiece;
+
+struct NsSparseBox {
+  NsArena arena;
+  NsBoxOptions options;
+  NsComponents parts;
+  int n;
+  int *row, *col;        /* exponents of each row and variable, as they are balanced */
+  int *row_tree, *col_tree; /* what balance.h says of them */
+  int *unit_w, *unit_z;  /* of a component: z' = 2^unit_z z, w' = 2^unit_w w */
+  int *most;             /* 2 n: the largest exponent of the data of a tree */
+  bool *bare;            /* 2 n: q and the bounds of a tree are all 0 */
+  double *diagonal, *largest;
+  SparsePiece *piece;    /* by components */
+  int pieces;
+  double *q, *lower, *upper, *guess, *z, *w; /* of a component, scaled */
+};
+
+static bool sparse_method(NsBoxMethod method) {
+  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN ||
+         method == NS_BOX_NEWTON_FB || method == NS_BOX_INTERIOR;
+}
+
+static void take_piece_room(NsSparseBox *s) {
+  double **vectors[] = {&s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
+  s->row = ns_arena_ints(&s->arena, s->n);
+  s->col = ns_arena_ints(&s->arena, s->n);
+  s->row_tree = ns_arena_ints(&s->arena, s->n);
+  s->col_tree = ns_arena_ints(&s->arena, s->n);
+  s->most = ns_arena_ints(&s->arena, 2 * (ptrdiff_t)s->n);
+  s->bare = ns_arena_take(&s->arena, 2 * (size_t)s->n, sizeof *s->bare);
+  s->unit_w = ns_arena_ints(&s->arena, s->n);
+  s->unit_z = ns_arena_ints(&s->arena, s->n);
+  ns_components_take(&s->parts, &s->arena, s->n);
+}
+
+static void find_parts(NsSparseBox *s, const NsSparse *M) {
+  ns_components_begin(&s->parts, s->n);
+  for (int j = 0; j < s->n; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
+      int i = M->row[k];
+      if (M->value[k] != 0 && i != j) ns_components_join(&s->parts, i, j);
+      if (i == j) s->diagonal[j] = M->value[k];
+      s->largest[i] = ns_larger(s->largest[i], fabs(M->value[k]));
+    }
+  ns_components_finish(&s->parts);
+}
+
+/* Copies the columns of component c out of M; place[i] is where variable i stands in its component. */
+static NsStatus cut_out(const NsSparseBox *s, const NsSparse *M, const int *place, int c, NsSparse **out) {
+  const int *member = s->parts.member + s->parts.start[c];
+  int size = ns_components_size(&s->parts, c), count = 0;
+  for (int j = 0; j < size; j++) count += M->colptr[member[j] + 1] - M->colptr[member[j]];
+  NsStatus status = ns_sparse_new(out, size, size, count);
+  if (status) return status;
+  count = 0;
+  for (int j = 0; j < size; j++) {
+    for (int k = M->colptr[member[j]]; k < M->colptr[member[j] + 1]; k++) {
+      if (s->parts.of[M->row[k]] != c) continue; /* a stored zero */
+      (*out)->row[count] = place[M->row[k]];
+      (*out)->value[count++] = M->value[k];
+    }
+    (*out)->colptr[j + 1] = count;
+  }
+  return NS_OK;
+}
+
+/* Scales the entries of the component, unless a number would not come back. */
+static void scale_piece(NsSparse *M, int *row, int *col) {
+  bool exact = true;
+  for (int j = 0; j < M->cols; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
+      exact = exact && ns_power_fits(M->value[k], row[M->row[k]] + col[j]);
+  if (!exact) {
+    memset(row, 0, (size_t)M->cols * sizeof *row);
+    memset(col, 0, (size_t)M->cols * sizeof *col);
+    return;
+  }
+  for (int j = 0; j < M->cols; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) M->value[k] = ldexp(M->value[k], row[M->row[k]] + col[j]);
+}
+
+/* The piece of component c; its exponents go to the places of its members in s->row, s->col. */
+static NsStatus make_piece(NsSparseBox *s, const NsSparse *M, NsBalance *balance, const int *place, int c) {
+  SparsePiece *piece = &s->piece[c];
+  const int *member = s->parts.member + s->parts.start[c];
+  NsStatus status = cut_out(s, M, place, c, &piece->M);
+  if (status) return status;
+  ns_balance_sparse(balance, piece->M);
+  scale_piece(piece->M, balance->row, balance->col);
+  for (int k = 0; k < piece->M->cols; k++) {
+    int i = member[k];
+    s->row[i] = balance->row[k], s->col[i] = balance->col[k];
+    s->row_tree[i] = balance->row_tree[k], s->col_tree[i] = balance->col_tree[k];
+  }
+  return ns_sparse_chain_new(&piece->chain, piece->M, &s->options);
+}
+
+static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
+  NsArena room = {0};
+  NsBalance balance;
+  int most = 0;
+  s->piece = ns_arena_take(&s->arena, (size_t)s->parts.count, sizeof *s->piece);
+  for (int c = 0; c < s->parts.count; c++)
+    if (ns_components_size(&s->parts, c) > most) most = ns_components_size(&s->parts, c);
+  int *place = ns_arena_ints(&room, s->n);
+  ns_balance_take(&balance, &room, most);
+  NsStatus status = room.failed || s->arena.failed ? NS_ENOMEM : NS_OK;
+  for (int k = 0; k < s->n && !status; k++) place[s->parts.member[k]] = k - s->parts.start[s->parts.of[s->parts.member[k]]];
+  for (; s->pieces < s->parts.count && !status; s->pieces++)
+    if (ns_components_size(&s->parts, s->pieces) > 1) status = make_piece(s, M, &balance, place, s->pieces);
+  ns_arena_release(&room);
+  return status;
+}
+
+NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
+  *out = NULL;
+  if (M->rows != M->cols) return NS_ESIZE;
+  if (!sparse_method(options->method)) return NS_EARG;
+  NsSparseBox *s = ns_alloc(1, sizeof *s);
+  if (!s) return NS_ENOMEM;
+  s->options = *options;
+  s->n = M->cols;
+  take_piece_room(s);
+  NsStatus status = s->arena.failed ? NS_ENOMEM : NS_OK;
+  if (!status) {
+    find_parts(s, M);
+    status = make_pieces(s, M);
+  }
+  if (status) ns_sparse_box_free(s);
+  else *out = s;
+  return status;
+}
+
+void ns_sparse_box_free(NsSparseBox *s) {
+  if (!s) return;
+  for (int c = 0; s->piece && c < s->parts.count; c++) {
+    ns_sparse_chain_free(s->piece[c].chain);
+    ns_sparse_free(s->piece[c].M);
+  }
+  ns_arena_release(&s->arena);
+  ns_free(s);
+}
+
+NsBoxOptions *ns_sparse_box_options(NsSparseBox *s) {
+  return &s->options;
+}
+
+/* ---- one solve ---- */
+
+/* A problem as it was given. */
+typedef struct Given {
+  const double *q, *lower, *upper, *guess;
+} Given;
+
+static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
+  double sum = 0;
+  for (int i = 0; i < s->n; i++) {
+    double l = p->lower[i], u = p->upper[i];
+    sum += p->q[i] * 0 + s->largest[i] * 0;
+    if (l != l || u != u) return NS_ENAN;
+    if (!(l <= u && l < INFINITY && u > -INFINITY)) return NS_EARG;
+  }
+  return sum == 0 ? NS_OK : NS_ENAN;
+}
+
+/*
+** The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1; the
+** largest of the guess where these are all 0.
+*/
+static void take_sparse_units(NsSparseBox *s, const Given *p, const int *member, int size) {
+  for (int k = 0; k < 2 * size; k++) s->most[k] = NS_NO_EXPONENT;
+  for (int k = 0; k < size; k++) {
+    int i = member[k], *of_w = &s->most[s->row_tree[i]], *of_z = &s->most[s->col_tree[i]];
+    *of_w = ns_larger_exponent(*of_w, p->q[i], s->row[i]);
+    *of_z = ns_larger_exponent(*of_z, p->lower[i], -s->col[i]);
+    *of_z = ns_larger_exponent(*of_z, p->upper[i], -s->col[i]);
+  }
+  for (int k = 0; k < 2 * size; k++) s->bare[k] = s->most[k] == NS_NO_EXPONENT;
+  for (int k = 0; k < size && p->guess; k++) {
+    int i = member[k], tree = s->col_tree[i];
+    if (s->bare[tree]) s->most[tree] = ns_larger_exponent(s->most[tree], p->guess[i], -s->col[i]);
+  }
+  for (int k = 0; k < size; k++) {
+    int i = member[k], of_w = s->most[s->row_tree[i]], of_z = s->most[s->col_tree[i]];
+    s->unit_w[k] = s->row[i] - (of_w > NS_NO_EXPONENT ? of_w : 0);
+    s->unit_z[k] = -s->col[i] - (of_z > NS_NO_EXPONENT ? of_z : 0);
+  }
+}
+
+static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
+  const int *member = s->parts.member + s->parts.start[c];
+  int size = ns_components_size(&s->parts, c);
+  NsSolverInfo info;
+  take_sparse_units(s, p, member, size);
+  for (int k = 0; k < size; k++) {
+    int i = member[k];
+    s->q[k] = ldexp(p->q[i], s->unit_w[k]);
+    s->lower[k] = ldexp(p->lower[i], s->unit_z[k]);
+    s->upper[k] = ldexp(p->upper[i], s->unit_z[k]);
+    if (p->guess) s->guess[k] = ldexp(p->guess[i], s->unit_z[k]);
+  }
+  *ns_sparse_chain_options(s->piece[c].chain) = s->options;
+  ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
+  for (int k = 0; k < size; k++) {
+    int i = member[k];
+    z[i] = s->z[k] == s->lower[k]   ? p->lower[i]
+           : s->z[k] == s->upper[k] ? p->upper[i]
+                                    : ns_box_clamp(ldexp(s->z[k], -s->unit_z[k]), p->lower[i], p->upper[i]);
+    w[i] = ldexp(s->w[k], -s->unit_w[k]);
+  }
+  return info;
+}
+
+/* The guess within the bounds, for want of an answer. */
+static void give_start(const Given *p, const NsOneVariable *one, int i, double *z, double *w) {
+  *z = ns_box_clamp(p->guess && fabs(p->guess[i]) <= DBL_MAX ? p->guess[i] : 0, one->lower, one->upper);
+  *w = one->m * *z + one->q;
+}
+
+/* One variable alone. */
+static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
+  const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
+  if (s->options.method == NS_BOX_PGS && !(s->diagonal[i] > 0)) {
+    give_start(p, &one, i, z, w);
+    return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, "psor"};
+  }
+  NsSolverInfo info = ns_one_variable_solve(&one, p->guess ? p->guess[i] : 0, s->options.tolerance, z, w);
+  if (info.status == NS_OK) return info;
+  give_start(p, &one, i, z, w);
+  return info;
+}
+
+/* The largest |z - proj(z - rho w)|, in the units of z. */
+static double natural_residual_of(const NsSparseBox *s, const Given *p, const double *z, const double *w) {
+  double worst = 0;
+  for (int i = 0; i < s->n; i++) {
+    double rho = s->diagonal[i] > 0 ? 1 / s->diagonal[i] : s->largest[i] > 0 ? 1 / s->largest[i] : 1;
+    double r = fabs(z[i] - ns_box_clamp(z[i] - rho * w[i], p->lower[i], p->upper[i]));
+    worst = r <= DBL_MAX ? ns_larger(worst, r) : INFINITY;
+  }
+  return worst;
+}
+
+NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper,
+                             const double *guess, double *z, double *w, NsSolverInfo *info) {
+  Given p = {q, lower, upper, guess};
+  NsStatus status = check_vectors(s, &p);
+  if (status) {
+    for (int i = 0; i < s->n; i++) z[i] = w[i] = NAN;
+    *info = (NsSolverInfo){status, 0, INFINITY, INFINITY, INFINITY, false, "none"};
+    return status;
+  }
+  NsSolverTotal total = ns_solver_total("closed form");
+  for (int c = 0; c < s->parts.count; c++) {
+    int first = s->parts.member[s->parts.start[c]];
+    NsSolverInfo own = s->piece[c].chain ? solve_sparse_piece(s, &p, c, z, w) : solve_alone(s, &p, first, &z[first], &w[first]);
+    ns_solver_add(&total, &own);
+  }
+  *info = total.info;
+  info->residual = natural_residual_of(s, &p, z, w);
+  return info->status;
+}

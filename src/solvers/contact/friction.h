@@ -1,0 +1,29 @@
+/*
+** friction.h
+** The Coulomb friction problem of a set of contacts, in the plane and in space.
+*/
+#ifndef NS_SOLVERS_CONTACT_FRICTION_H
+#define NS_SOLVERS_CONTACT_FRICTION_H
+
+#include "linalg/block.h"
+#include "solvers/box/box.h"
+
+/*
+** Find r, u (dim nc) with u = W r + q and for every contact i, its dim entries being (normal, tangents),
+**   dim 2:  0 <= u_n _|_ r_n >= 0,  |r_t| <= mu r_n,  u_t > 0 only with r_t = -mu r_n, < 0 only with r_t = mu r_n;
+**   dim 3:  r in K = {|r_T| <= mu r_n},  u + mu |u_T| e_n in the dual cone K*,  the two orthogonal:
+**           open (r = 0, u_n >= 0), stick (u = 0) or slide (u_n = 0, r_T = -mu r_n u_T / |u_T|).
+** The cone is exact, never a polygon. W (dim == W->dim, nc == W->nb) need be neither symmetric nor regular.
+** NsSolverInfo (box.h): `residual` is ns_friction_residual, `relative` that over ns_friction_scale, `backward` the
+** scaled residual, each contact against its own terms.
+** Acary, Bremond and Huber, On solving contact problems with Coulomb friction, in Advanced Topics in Nonsmooth
+** Dynamics, 2018.
+*/
+typedef struct NsFriction {
+  int dim, nc;
+  const double *mu; /* nc, >= 0 */
+  const NsBlock *W;
+  const double *q; /* dim nc */
+} NsFriction;
+
+#endif

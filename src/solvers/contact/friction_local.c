@@ -1,0 +1,270 @@
+/*
+** friction_local.c
+** One contact with friction, solved exactly.
+*/
+#include "solvers/contact/friction_local.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "solvers/contact/friction_residual.h"
+
+enum { SAMPLES = 48, NEWTON_STEPS = 12, ROOT_STEPS = 60, MAX_ROOTS = 16 };
+
+static bool invert2(const double *W, double *inverse) {
+  double det = W[0] * W[3] - W[1] * W[2], size = fabs(W[0] * W[3]) + fabs(W[1] * W[2]);
+  if (!(fabs(det) > 1e-13 * size)) return false;
+  inverse[0] = W[3] / det, inverse[1] = -W[1] / det;
+  inverse[2] = -W[2] / det, inverse[3] = W[0] / det;
+  return true;
+}
+
+static bool invert3(const double *W, double *inverse) {
+  double size = 0, det = 0;
+  for (int j = 0; j < 3; j++)
+    for (int i = 0; i < 3; i++) {
+      int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+      inverse[j + i * 3] = W[a + c * 3] * W[b + d * 3] - W[a + d * 3] * W[b + c * 3];
+    }
+  for (int i = 0; i < 3; i++) {
+    int b = (i + 1) % 3, c = (i + 2) % 3;
+    det += W[i] * inverse[i * 3];
+    size += fabs(W[i]) * (fabs(W[b + 3] * W[c + 6]) + fabs(W[b + 6] * W[c + 3]));
+  }
+  if (!(fabs(det) > 1e-13 * size)) return false;
+  for (int k = 0; k < 9; k++) inverse[k] /= det;
+  return true;
+}
+
+void ns_contact_set(NsContact *c, int dim, const double *W, double mu, double rho) {
+  c->W = W;
+  c->mu = mu;
+  c->rho = rho;
+  c->regular = dim == 2 ? invert2(W, c->inverse) : invert3(W, c->inverse);
+}
+
+static void projected_step(const NsContact *c, int dim, const double *b, double *r) {
+  double u[3], slip = 0;
+  for (int i = 0; i < dim; i++) {
+    u[i] = b[i];
+    for (int j = 0; j < dim; j++) u[i] += c->W[i + j * dim] * r[j];
+    if (i > 0) slip += u[i] * u[i];
+  }
+  u[0] += c->mu * sqrt(slip);
+  for (int i = 0; i < dim; i++) r[i] -= c->rho * u[i];
+  ns_friction_project(dim, c->mu, r);
+}
+
+/* ---- the plane ---- */
+
+static bool stick2(const NsContact *c, const double *b, double *r) {
+  if (!c->regular) return false;
+  double n = -(c->inverse[0] * b[0] + c->inverse[2] * b[1]), t = -(c->inverse[1] * b[0] + c->inverse[3] * b[1]);
+  if (!(n >= 0 && fabs(t) <= c->mu * n)) return false;
+  r[0] = n, r[1] = t;
+  return true;
+}
+
+/* Slides with r_t = sign mu r_n, sign u_t <= 0. */
+static bool slide2(const NsContact *c, const double *b, double sign, double *r) {
+  double m = sign * c->mu, pull = c->W[0] + m * c->W[2];
+  if (!(fabs(pull) > 0) || !(-b[0] / pull >= 0)) return false;
+  double n = -b[0] / pull, t = b[1] + (c->W[1] + m * c->W[3]) * n;
+  if (!(n <= DBL_MAX) || sign * t > 4 * DBL_EPSILON * fabs(b[1])) return false;
+  r[0] = n, r[1] = m * n;
+  return true;
+}
+
+static bool open2(const double *b, double *r) {
+  if (!(b[0] >= 0)) return false;
+  r[0] = r[1] = 0;
+  return true;
+}
+
+bool ns_contact_solve2(const NsContact *c, const double *b, double *r) {
+  double bound = c->mu * r[0];
+  if (r[0] > 0) {
+    if (fabs(r[1]) >= bound * (1 - 1e-12) && slide2(c, b, r[1] < 0 ? -1 : 1, r)) return true;
+    if (stick2(c, b, r)) return true;
+    if (slide2(c, b, 1, r) || slide2(c, b, -1, r)) return true;
+    if (open2(b, r)) return true;
+  } else if (open2(b, r) || stick2(c, b, r) || slide2(c, b, 1, r) || slide2(c, b, -1, r)) {
+    return true;
+  }
+  projected_step(c, 2, b, r);
+  return false;
+}
+
+/* ---- space ---- */
+
+/* G(theta) = P c^2 + Q s^2 + R c s + C c + S s: the slip across d times the denominator of r_n. */
+typedef struct Slip {
+  double P, Q, R, C, S, size;
+} Slip;
+
+static Slip slip_of(const NsContact *k, const double *b) {
+  const double *W = k->W;
+  double mu = k->mu;
+  Slip g = {mu * (W[3] * b[2] - b[0] * W[5]), mu * (b[0] * W[7] - W[6] * b[1]),
+            mu * (W[6] * b[2] - W[3] * b[1] - b[0] * (W[8] - W[4])), W[0] * b[2] - b[0] * W[2],
+            b[0] * W[1] - W[0] * b[1], 0};
+  g.size = fabs(g.P) + fabs(g.Q) + fabs(g.R) + fabs(g.C) + fabs(g.S);
+  return g;
+}
+
+static double slip_value(const Slip *g, const double *d) {
+  return d[0] * (g->P * d[0] + g->R * d[1] + g->C) + d[1] * (g->Q * d[1] + g->S);
+}
+
+static double slip_slope(const Slip *g, const double *d) {
+  return 2 * (g->Q - g->P) * d[0] * d[1] + g->R * (d[0] * d[0] - d[1] * d[1]) - g->C * d[1] + g->S * d[0];
+}
+
+static double slip_curve(const Slip *g, const double *d) {
+  return 2 * (g->Q - g->P) * (d[0] * d[0] - d[1] * d[1]) - 4 * g->R * d[0] * d[1] - g->C * d[0] - g->S * d[1];
+}
+
+static void turn(double *d, double angle) {
+  double c = d[0] - angle * d[1], s = d[1] + angle * d[0], length = 1 / sqrt(c * c + s * s);
+  d[0] = c * length;
+  d[1] = s * length;
+}
+
+/* Newton from d; false when it does not settle. */
+static bool newton_angle(const Slip *g, double *d) {
+  for (int k = 0; k < NEWTON_STEPS; k++) {
+    double value = slip_value(g, d), slope = slip_slope(g, d);
+    if (fabs(value) <= 2 * DBL_EPSILON * g->size) return true;
+    double step = -value / slope;
+    if (!(fabs(step) <= 0.7)) return false;
+    turn(d, step);
+    if (fabs(step) < 1e-9) return true;
+  }
+  return false;
+}
+
+/* The force of sliding along -d, when it is one: r_n > 0 and the slip against the force. */
+static bool slide_along(const NsContact *k, const double *b, const double *d, double *r) {
+  const double *W = k->W;
+  double mu = k->mu, pull = W[0] + mu * (W[3] * d[0] + W[6] * d[1]);
+  if (!(fabs(pull) > 0)) return false;
+  double n = -b[0] / pull;
+  if (!(n >= 0 && n <= DBL_MAX)) return false;
+  double u1 = b[1] + n * (W[1] + mu * (W[4] * d[0] + W[7] * d[1]));
+  double u2 = b[2] + n * (W[2] + mu * (W[5] * d[0] + W[8] * d[1]));
+  if (u1 * d[0] + u2 * d[1] > 4 * DBL_EPSILON * (fabs(b[1]) + fabs(b[2]))) return false;
+  r[0] = n;
+  r[1] = mu * n * d[0];
+  r[2] = mu * n * d[1];
+  return true;
+}
+
+/* The root between the directions a and b, where G changes its sign. */
+static void bisect(const Slip *g, const double *a, const double *b, double *root) {
+  double low[2] = {a[0], a[1]}, high[2] = {b[0], b[1]}, sign = slip_value(g, a);
+  for (int k = 0; k < ROOT_STEPS; k++) {
+    double x = low[0] + high[0], y = low[1] + high[1], length = sqrt(x * x + y * y);
+    root[0] = x / length, root[1] = y / length;
+    double value = slip_value(g, root);
+    if (value == 0) return;
+    if ((value > 0) == (sign > 0)) low[0] = root[0], low[1] = root[1];
+    else high[0] = root[0], high[1] = root[1];
+  }
+}
+
+/* Where G comes nearest to 0 between neighbouring directions without changing its sign there. */
+static void extremum(const Slip *g, double *d) {
+  for (int k = 0; k < NEWTON_STEPS; k++) {
+    double curve = slip_curve(g, d), step = curve != 0 ? -slip_slope(g, d) / curve : 0;
+    if (!(fabs(step) <= 0.2)) return;
+    turn(d, step);
+  }
+}
+
+/* All roots of G, two for each. Returns their number. */
+static int all_roots(const Slip *g, double (*root)[2]) {
+  static const double start[2] = {0.9950041652780258, 0.09983341664682815};
+  static const double cosine = 0.9914448613738104, sine = 0.13052619222005157; /* of 2 pi / SAMPLES */
+  double d[SAMPLES][2], value[SAMPLES];
+  int count = 0;
+  for (int k = 0; k < SAMPLES; k++) {
+    const double *last = k > 0 ? d[k - 1] : start;
+    d[k][0] = last[0] * cosine - last[1] * sine;
+    d[k][1] = last[1] * cosine + last[0] * sine;
+    value[k] = slip_value(g, d[k]);
+  }
+  for (int k = 0; k < SAMPLES && count + 2 < MAX_ROOTS; k++) {
+    int next = (k + 1) % SAMPLES, before = (k + SAMPLES - 1) % SAMPLES;
+    bool changes = (value[k] > 0) != (value[next] > 0);
+    if (changes) bisect(g, d[k], d[next], root[count++]);
+    if (changes || (value[k] > 0) != (value[before] > 0)) continue;
+    if (fabs(value[k]) > fabs(value[next]) || fabs(value[k]) > fabs(value[before])) continue;
+    double near[2] = {d[k][0], d[k][1]};
+    extremum(g, near);
+    double closest = slip_value(g, near);
+    if ((closest > 0) != (value[k] > 0)) {
+      bisect(g, d[before], near, root[count++]);
+      bisect(g, near, d[next], root[count++]);
+    } else if (fabs(closest) <= 1e-14 * g->size) {
+      root[count][0] = near[0];
+      root[count++][1] = near[1];
+    }
+  }
+  return count;
+}
+
+/* Sliding: Newton from `guess` (any length, may be 0), then all roots. */
+static bool slide3(const NsContact *k, const double *b, const double *guess, double *r) {
+  if (k->mu == 0) {
+    double n = k->W[0] != 0 ? -b[0] / k->W[0] : -1;
+    if (!(n >= 0 && n <= DBL_MAX)) return false;
+    r[0] = n, r[1] = r[2] = 0;
+    return true;
+  }
+  Slip g = slip_of(k, b);
+  double length = sqrt(guess[0] * guess[0] + guess[1] * guess[1]), best = INFINITY, roots[MAX_ROOTS][2];
+  if (length > 0) {
+    double d[2] = {guess[0] / length, guess[1] / length};
+    if (newton_angle(&g, d) && slide_along(k, b, d, r)) return true;
+  }
+  double previous[3] = {r[0], r[1], r[2]};
+  int count = all_roots(&g, roots);
+  for (int i = 0; i < count; i++) {
+    double candidate[3], distance = 0;
+    if (!slide_along(k, b, roots[i], candidate)) continue;
+    for (int j = 0; j < 3; j++) distance += (candidate[j] - previous[j]) * (candidate[j] - previous[j]);
+    if (!(distance < best)) continue;
+    best = distance;
+    for (int j = 0; j < 3; j++) r[j] = candidate[j];
+  }
+  return best < INFINITY;
+}
+
+/* The force that stops the contact; whether it is in the cone. */
+static bool stick3(const NsContact *c, const double *b, double *r) {
+  const double *V = c->inverse;
+  for (int k = 0; k < 3; k++) r[k] = -(V[k] * b[0] + V[k + 3] * b[1] + V[k + 6] * b[2]);
+  return r[0] >= 0 && r[1] * r[1] + r[2] * r[2] <= c->mu * c->mu * r[0] * r[0];
+}
+
+static bool closed3(const NsContact *c, const double *b, double *r) {
+  double stuck[3] = {0}, slip = r[1] * r[1] + r[2] * r[2], bound = c->mu * r[0];
+  bool slid = r[0] > 0 && slip >= bound * bound * (1 - 1e-12);
+  if (c->regular && stick3(c, b, stuck)) {
+    for (int k = 0; k < 3; k++) r[k] = stuck[k];
+    return true;
+  }
+  double guess[2] = {slid ? r[1] : stuck[1], slid ? r[2] : stuck[2]};
+  return slide3(c, b, guess, r);
+}
+
+bool ns_contact_solve3(const NsContact *c, const double *b, double *r) {
+  bool was_open = !(r[0] > 0);
+  if (b[0] >= 0) {
+    if (was_open || !closed3(c, b, r)) r[0] = r[1] = r[2] = 0;
+    return true;
+  }
+  if (closed3(c, b, r)) return true;
+  projected_step(c, 3, b, r);
+  return false;
+}

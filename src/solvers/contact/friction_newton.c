@@ -1,0 +1,338 @@
+/*
+** friction_newton.c
+** Semismooth Newton on the Alart-Curnier map.
+*/
+#include "solvers/contact/friction_newton.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "linalg/lu.h"
+#include "linalg/sparse_lu.h"
+#include "solvers/contact/friction_residual.h"
+#include "solvers/residual.h"
+
+enum { DENSE_ORDER = 360, HALVINGS = 6, MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2, POLISH_STEPS = 3, RECENT = 3 };
+
+static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
+
+/*
+** Row blocks of the system: a contact's equations are  E dr + T (W dr) = rhs  with 3 x 3 blocks E, T, column-major.
+*/
+typedef struct Row {
+  double E[9], T[9];
+  int mode;
+} Row;
+
+struct NsFrictionNewton {
+  NsArena arena;
+  int dim, nc;
+  Row *row;            /* nc */
+  double *map;         /* dim nc: the map at r */
+  double *step, *rhs;  /* dim nc */
+  double *trial, *trial_u, *trial_map, *best;
+  bool dense;
+  NsLu *own;
+  double *A;    /* order^2 */
+  int *place;   /* nc: position among the closed contacts, -1 when open */
+  NsSparse *S;  /* the pattern of W */
+  int *slot;    /* where entry k of block p lies in S */
+  NsSparseLu *lu;
+  double recent[RECENT]; /* squares of the map at the last iterates */
+  double cost;
+};
+
+static NsStatus make_dense(NsFrictionNewton *w) {
+  int n = w->dim * w->nc;
+  w->A = ns_arena_matrix(&w->arena, n, n);
+  if (w->arena.failed) return NS_ENOMEM;
+  return ns_lu_new(&w->own, n);
+}
+
+/* Numbers the entries of the blocks in the order of S. */
+static NsStatus make_sparse(NsFrictionNewton *w, const NsBlock *W) {
+  int size = w->dim * w->dim;
+  ptrdiff_t count = (ptrdiff_t)ns_block_count(W) * size;
+  NsStatus status = ns_block_to_sparse(&w->S, W);
+  w->slot = ns_arena_ints(&w->arena, count);
+  int *next = ns_arena_ints(&w->arena, (ptrdiff_t)w->dim * w->nc);
+  if (status) return status;
+  if (w->arena.failed) return NS_ENOMEM;
+  memcpy(next, w->S->colptr, (size_t)(w->dim * w->nc) * sizeof *next);
+  for (int p = 0; p < ns_block_count(W); p++)
+    for (int k = 0; k < size; k++) w->slot[p * size + k] = next[W->col[p] * w->dim + k / w->dim]++;
+  return ns_sparse_lu_new(&w->lu, w->S);
+}
+
+static double estimate_cost(const NsFrictionNewton *w, const NsBlock *W) {
+  double n = (double)w->dim * w->nc, entries = (double)ns_block_count(W) * w->dim * w->dim;
+  double factor = w->dense ? n * n * n / 3 : 2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries;
+  return 1 + factor / (entries + 30.0 * w->nc);
+}
+
+NsStatus ns_friction_newton_new(NsFrictionNewton **out, const NsFriction *p) {
+  NsFrictionNewton *w = ns_alloc(1, sizeof *w);
+  *out = NULL;
+  if (!w) return NS_ENOMEM;
+  ptrdiff_t n = (ptrdiff_t)p->dim * p->nc;
+  w->dim = p->dim;
+  w->nc = p->nc;
+  w->dense = n <= DENSE_ORDER;
+  w->row = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->row);
+  w->place = ns_arena_ints(&w->arena, p->nc);
+  double **arrays[] = {&w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) *arrays[k] = ns_arena_doubles(&w->arena, n);
+  NsStatus status = w->arena.failed ? NS_ENOMEM : w->dense ? make_dense(w) : make_sparse(w, p->W);
+  w->cost = estimate_cost(w, p->W);
+  if (status) ns_friction_newton_free(w);
+  else *out = w;
+  return status;
+}
+
+void ns_friction_newton_free(NsFrictionNewton *w) {
+  if (!w) return;
+  ns_lu_free(w->own);
+  ns_sparse_lu_free(w->lu);
+  ns_sparse_free(w->S);
+  ns_arena_release(&w->arena);
+  ns_free(w);
+}
+
+double ns_friction_newton_cost(const NsFrictionNewton *w) {
+  return w->cost;
+}
+
+/* ---- the map and its rows ---- */
+
+/* The map of one contact, r - (max(0, y_n), y_T cut to the disk), y = r - rho u; returns the mode. */
+static int contact_map(int d, double mu, double rho, const double *r, const double *u, double *map) {
+  double y[3] = {0}, slip = 0;
+  for (int k = 0; k < d; k++) y[k] = r[k] - rho * u[k];
+  for (int k = 0; k < d; k++) map[k] = r[k];
+  if (y[0] <= 0) return MODE_OPEN;
+  map[0] = rho * u[0];
+  for (int k = 1; k < d; k++) slip += y[k] * y[k];
+  double radius = mu * y[0], length = sqrt(slip);
+  for (int k = 1; k < d; k++) map[k] = length <= radius ? rho * u[k] : r[k] - radius * y[k] / length;
+  return length <= radius ? MODE_STICK : MODE_SLIDE;
+}
+
+/* Sum of squares of the map. */
+static double evaluate(const NsFriction *p, const double *rho, const double *r, const double *u, double *map,
+                       Row *row) {
+  double sum = 0;
+  for (int i = 0; i < p->nc; i++) {
+    size_t k = (size_t)i * (size_t)p->dim;
+    int mode = contact_map(p->dim, p->mu[i], rho[i], r + k, u + k, map + k);
+    if (row) row[i].mode = mode;
+    for (int d = 0; d < p->dim; d++) sum += map[k + (size_t)d] * map[k + (size_t)d];
+  }
+  return sum;
+}
+
+static void slide_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row,
+                      double *rhs) {
+  double y[3] = {0}, slip = 0;
+  for (int k = 0; k < d; k++) y[k] = r[k] - rho * u[k];
+  for (int k = 1; k < d; k++) slip += y[k] * y[k];
+  double length = sqrt(slip), kappa = mu * y[0] / length;
+  for (int i = 1; i < d; i++) {
+    double di = y[i] / length;
+    row->E[i] = -mu * di;
+    rhs[i] = -(r[i] - mu * r[0] * di);
+    for (int j = 1; j < d; j++) {
+      double across = kappa * ((i == j) - di * y[j] / length);
+      row->E[i + 3 * j] = (i == j) - across * (1 - alpha);
+      row->T[i + 3 * j] = across * rho;
+    }
+  }
+}
+
+/* Rows of a closed contact: the normal velocity and either the tangential one or the direction of the slip. */
+static void closed_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row,
+                       double *rhs) {
+  memset(row->E, 0, sizeof row->E);
+  memset(row->T, 0, sizeof row->T);
+  row->E[0] = alpha;
+  row->T[0] = rho;
+  rhs[0] = -rho * u[0];
+  if (row->mode == MODE_SLIDE) {
+    slide_row(d, mu, rho, alpha, r, u, row, rhs);
+    return;
+  }
+  for (int k = 1; k < d; k++) {
+    row->E[4 * k] = alpha;
+    row->T[4 * k] = rho;
+    rhs[k] = -rho * u[k];
+  }
+}
+
+static void make_rows(NsFrictionNewton *w, const NsFriction *p, const double *rho, double alpha, const double *r,
+                      const double *u) {
+  int d = p->dim;
+  for (int i = 0; i < p->nc; i++) {
+    size_t k = (size_t)i * (size_t)d;
+    if (w->row[i].mode == MODE_OPEN)
+      for (int j = 0; j < d; j++) w->rhs[k + (size_t)j] = -r[k + (size_t)j];
+    else closed_row(d, p->mu[i], rho[i], alpha, r + k, u + k, &w->row[i], w->rhs + k);
+  }
+}
+
+/* One entry of T W_ij (+ E on the diagonal). */
+static double entry(const Row *row, const double *block, int d, int i, int j, bool diagonal) {
+  double sum = diagonal ? row->E[i + 3 * j] : 0;
+  for (int k = 0; k < d; k++) sum += row->T[i + 3 * k] * block[k + j * d];
+  return sum;
+}
+
+/* Moves what the open contacts do (their step is known) to the right-hand side of contact i. */
+static void subtract_open(const NsFrictionNewton *w, const Row *row, const double *block, int d, int i, int j) {
+  for (int a = 0; a < d; a++)
+    for (int b = 0; b < d; b++) {
+      double known = w->rhs[j * d + b];
+      if (known != 0) w->step[i * d + a] -= entry(row, block, d, a, b, false) * known;
+    }
+}
+
+static NsStatus solve_dense(NsFrictionNewton *w, const NsFriction *p) {
+  int d = p->dim, size = d * d, closed = 0;
+  for (int i = 0; i < p->nc; i++) w->place[i] = w->row[i].mode == MODE_OPEN ? -1 : closed++;
+  memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
+  if (closed == 0) return NS_OK;
+  NsLu *lu = w->own;
+  int n = d * closed;
+  ns_lu_set_order(lu, n);
+  memset(w->A, 0, (size_t)n * (size_t)n * sizeof *w->A);
+  for (int i = 0; i < p->nc; i++) {
+    if (w->place[i] < 0) continue;
+    for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++) {
+      const double *block = p->W->value + (size_t)b * (size_t)size;
+      int j = p->W->col[b], at = w->place[j];
+      if (at < 0) subtract_open(w, &w->row[i], block, d, i, j);
+      for (int k = 0; k < size && at >= 0; k++)
+        w->A[(size_t)(at * d + k / d) * (size_t)n + (size_t)(w->place[i] * d + k % d)] =
+            entry(&w->row[i], block, d, k % d, k / d, i == j);
+    }
+  }
+  NsStatus status = ns_lu_factor(lu, w->A, n);
+  if (status) return status;
+  memset(w->trial, 0, (size_t)n * sizeof *w->trial);
+  for (int i = 0; i < p->nc; i++)
+    if (w->place[i] >= 0) memcpy(w->trial + w->place[i] * d, w->step + i * d, (size_t)d * sizeof *w->trial);
+  ns_lu_solve(lu, 1, w->trial, n);
+  for (int i = 0; i < p->nc; i++)
+    if (w->place[i] >= 0) memcpy(w->step + i * d, w->trial + w->place[i] * d, (size_t)d * sizeof *w->trial);
+  return NS_OK;
+}
+
+static NsStatus solve_sparse(NsFrictionNewton *w, const NsFriction *p) {
+  int d = p->dim, size = d * d;
+  memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
+  for (int i = 0; i < p->nc; i++)
+    for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++) {
+      const double *block = p->W->value + (size_t)b * (size_t)size;
+      int j = p->W->col[b];
+      bool open_i = w->row[i].mode == MODE_OPEN, open_j = w->row[j].mode == MODE_OPEN;
+      if (!open_i && open_j) subtract_open(w, &w->row[i], block, d, i, j);
+      for (int k = 0; k < size; k++)
+        w->S->value[w->slot[b * size + k]] = open_i || open_j ? i == j && k % d == k / d
+                                                              : entry(&w->row[i], block, d, k % d, k / d, i == j);
+    }
+  NsStatus status = ns_sparse_lu_refactor(w->lu, w->S, NULL);
+  if (!status) ns_sparse_lu_solve(w->lu, 1, w->step, d * p->nc);
+  return status;
+}
+
+/* ---- steps ---- */
+
+static bool finite(const double *x, int n) {
+  for (int k = 0; k < n; k++)
+    if (!(fabs(x[k]) <= DBL_MAX)) return false;
+  return true;
+}
+
+/*
+** Halves the step until the map falls; r, u move when it does. *norm is the square of the map before and after.
+*/
+static bool search(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *r, double *u, double *norm) {
+  int n = p->dim * p->nc;
+  double t = 1, bound = *norm;
+  for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, w->recent[k]);
+  for (int k = 0; k <= HALVINGS; k++, t /= 2) {
+    for (int i = 0; i < n; i++) w->trial[i] = r[i] + t * w->step[i];
+    ns_block_product(p->W, w->trial, p->q, w->trial_u);
+    double now = evaluate(p, rho, w->trial, w->trial_u, w->trial_map, NULL);
+    if (!(now < (1 - 1e-3 * t) * bound)) continue;
+    memcpy(r, w->trial, (size_t)n * sizeof *r);
+    memcpy(u, w->trial_u, (size_t)n * sizeof *u);
+    *norm = now;
+    return true;
+  }
+  return false;
+}
+
+/* The Newton step of the modes at r, with a growing alpha until one serves. */
+static NsStatus advance(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *alpha, double *r,
+                        double *u, double *norm) {
+  for (;;) {
+    evaluate(p, rho, r, u, w->map, w->row);
+    make_rows(w, p, rho, *alpha, r, u);
+    NsStatus status = w->dense ? solve_dense(w, p) : solve_sparse(w, p);
+    if (status == NS_ENOMEM) return status;
+    if (!status && finite(w->step, p->dim * p->nc) && search(w, p, rho, r, u, norm)) {
+      *alpha = ns_larger(*alpha / 30, alpha_least);
+      return NS_OK;
+    }
+    if (*alpha >= alpha_most) return NS_ENOCONV;
+    *alpha = ns_smaller(*alpha * 30, alpha_most);
+  }
+}
+
+/* Measures r projected on the cones, and keeps it in best when it is the best. */
+static double judge(NsFrictionNewton *w, const NsFriction *p, const double *rho, const double *r, double *least,
+                    NsSolverInfo *info) {
+  NsSolverInfo now = *info;
+  int n = p->dim * p->nc;
+  memcpy(w->trial, r, (size_t)n * sizeof *r);
+  for (int i = 0; i < p->nc; i++) ns_friction_project(p->dim, p->mu[i], w->trial + (size_t)i * (size_t)p->dim);
+  double measure = ns_friction_measure(p, rho, w->trial, w->trial_u, &now);
+  if (measure < *least) {
+    *least = measure;
+    *info = now;
+    memcpy(w->best, w->trial, (size_t)n * sizeof *r);
+  }
+  return measure;
+}
+
+NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, const double *rho, double tolerance,
+                                  int iterations, bool polish, double *r, double *u, NsSolverInfo *info) {
+  double alpha = alpha_least, least = INFINITY;
+  NsStatus status = NS_EMAXITER;
+  int taken = 0, extra = polish ? POLISH_STEPS : 0;
+  if (w->lu) ns_sparse_lu_restart(w->lu);
+  ns_block_product(p->W, r, p->q, u);
+  double norm = evaluate(p, rho, r, u, w->map, NULL);
+  for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;
+  judge(w, p, rho, r, &least, info);
+  while (taken < iterations && (least > tolerance || (least > rounding && extra-- > 0))) {
+    double before = least;
+    if (ns_interrupted()) status = NS_EINTR;
+    else status = advance(w, p, rho, &alpha, r, u, &norm);
+    if (status) break;
+    status = NS_EMAXITER;
+    w->recent[taken % RECENT] = norm;
+    taken++;
+    judge(w, p, rho, r, &least, info);
+    if (before <= tolerance && least > before / 2) break;
+  }
+  if (least <= tolerance && status != NS_EINTR) status = NS_OK;
+  memcpy(r, w->best, (size_t)(p->dim * p->nc) * sizeof *r);
+  ns_block_product(p->W, r, p->q, u);
+  info->status = status;
+  info->iterations = taken;
+  info->solver = "newton";
+  return status;
+}

@@ -1,0 +1,148 @@
+/*
+** friction_residual.c
+** Natural residuals of friction problems, plain and scaled contact by contact.
+*/
+#include "solvers/contact/friction_residual.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "solvers/balance.h"
+#include "solvers/residual.h"
+
+void ns_friction_project(int dim, double mu, double *x) {
+  double t = dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
+  if (x[0] >= 0 && t <= mu * x[0]) return;
+  if (mu * t <= -x[0]) {
+    for (int k = 0; k < dim; k++) x[k] = 0;
+    return;
+  }
+  double normal = (x[0] + mu * t) / (1 + mu * mu);
+  x[0] = normal;
+  for (int k = 1; k < dim; k++) x[k] *= mu * normal / t;
+}
+
+/* Square of the natural map of one contact with step rho. */
+static double contact_residual(int dim, double mu, double rho, const double *r, const double *u) {
+  double x[3], sum = 0;
+  for (int k = 0; k < dim; k++) x[k] = r[k] - rho * u[k];
+  if (dim == 2) {
+    x[0] = ns_larger(x[0], 0);
+    x[1] = ns_box_clamp(x[1], -mu * x[0], mu * x[0]);
+  } else {
+    x[0] -= rho * mu * sqrt(u[1] * u[1] + u[2] * u[2]);
+    ns_friction_project(3, mu, x);
+  }
+  for (int k = 0; k < dim; k++) sum += (r[k] - x[k]) * (r[k] - x[k]);
+  return sum;
+}
+
+/* Multiplies forces and velocities so that no square overflows or vanishes; returns the power of two that undoes it. */
+static double bring_near_one(int count, double rho, const double *r, const double *u, double *to_r, double *to_u) {
+  double most = 0;
+  for (int k = 0; k < count; k++) most = ns_larger(most, ns_larger(fabs(r[k]), rho * fabs(u[k])));
+  int e = most > 0 && most <= DBL_MAX ? -ns_binary_exponent(most) : 0;
+  for (int k = 0; k < count; k++) to_r[k] = ns_times_power(r[k], e), to_u[k] = ns_times_power(u[k], e);
+  return ns_times_power(1, -e);
+}
+
+static double contact_norm(int dim, double mu, double rho, const double *r, const double *u) {
+  double force[3], velocity[3], unit = bring_near_one(dim, rho, r, u, force, velocity);
+  return unit * sqrt(contact_residual(dim, mu, rho, force, velocity));
+}
+
+double ns_friction_residual(const NsFriction *p, const double *r, const double *u) {
+  double sum = 0;
+  for (int i = 0; i < p->nc; i++) {
+    size_t k = (size_t)i * (size_t)p->dim;
+    sum += contact_residual(p->dim, p->mu[i], 1, r + k, u + k);
+  }
+  if (sum >= 1e-200 && sum <= DBL_MAX) return sqrt(sum);
+  double norm = 0; /* squares that overflow or vanish */
+  for (int i = 0; i < p->nc; i++) {
+    size_t k = (size_t)i * (size_t)p->dim;
+    norm = hypot(norm, contact_norm(p->dim, p->mu[i], 1, r + k, u + k));
+  }
+  return norm <= DBL_MAX ? norm : INFINITY;
+}
+
+double ns_friction_scale(const NsFriction *p, const double *r) {
+  double scale = DBL_MIN;
+  for (int k = 0; k < p->dim * p->nc; k++) scale = ns_larger(scale, ns_larger(fabs(r[k]), fabs(p->q[k])));
+  return scale;
+}
+
+static double row_sum(const NsFriction *p, int block, int row) {
+  double sum = 0;
+  const double *W = p->W->value + (size_t)block * (size_t)(p->dim * p->dim);
+  for (int k = 0; k < p->dim; k++) sum += fabs(W[row + k * p->dim]);
+  return sum;
+}
+
+void ns_friction_steps(const NsFriction *p, double *rho) {
+  for (int i = 0; i < p->nc; i++) {
+    double own = 0, all = 0;
+    for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++)
+      for (int k = 0; k < p->dim; k++) {
+        double sum = row_sum(p, b, k);
+        all = ns_larger(all, sum);
+        if (b == p->W->diag[i]) own = ns_larger(own, sum);
+      }
+    double size = own > 0 ? own : all;
+    rho[i] = size >= DBL_MIN ? 1 / size : 1;
+  }
+}
+
+/* Terms larger than this many times what q explains do not count more. */
+static const double explained = 100;
+
+double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {
+  double force[3], velocity[3], unit = bring_near_one(dim, rho, r, u, force, velocity);
+  double normal = ns_smaller(force[0], rho * velocity[0]), e = contact_residual(dim, mu, rho, force, velocity);
+  return unit * sqrt(ns_larger(e, normal * normal));
+}
+
+double ns_friction_own_error(double error, double terms, double forces, double data) {
+  double size = ns_smaller(terms, ns_larger(forces, data));
+  if (size > explained * data) return (error + DBL_EPSILON * size) / (explained * data);
+  return error == 0 ? 0 : error / size;
+}
+
+/* The largest |r_k| of contact i or rho (|W| |r| + |q|)_k of its rows. */
+static double terms_of(const NsFriction *p, int i, double rho, const double *r) {
+  int d = p->dim;
+  double most = 0, sum[3];
+  for (int k = 0; k < d; k++) sum[k] = fabs(p->q[i * d + k]);
+  for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++) {
+    const double *W = p->W->value + (size_t)b * (size_t)(d * d), *x = r + (size_t)p->W->col[b] * (size_t)d;
+    for (int j = 0; j < d; j++)
+      for (int k = 0; k < d; k++) sum[k] += fabs(W[k + j * d] * x[j]);
+  }
+  for (int k = 0; k < d; k++) most = ns_larger(most, ns_larger(fabs(r[i * d + k]), rho * sum[k]));
+  return most;
+}
+
+double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u) {
+  double worst = 0, data = DBL_MIN, forces = DBL_MIN;
+  for (int k = 0; k < p->dim * p->nc; k++) {
+    data = ns_larger(data, rho[k / p->dim] * fabs(p->q[k]));
+    forces = ns_larger(forces, fabs(r[k]));
+  }
+  for (int i = 0; i < p->nc; i++) {
+    size_t k = (size_t)i * (size_t)p->dim;
+    double error = ns_friction_error(p->dim, p->mu[i], rho[i], r + k, u + k);
+    if (!(error <= DBL_MAX)) return INFINITY;
+    double terms = terms_of(p, i, rho[i], r);
+    double own = terms < NS_FADED && error < NS_FADED ? 0 : ns_friction_own_error(error, terms, forces, data);
+    if (!(own <= worst)) worst = own;
+  }
+  return worst <= DBL_MAX ? worst : INFINITY;
+}
+
+double ns_friction_measure(const NsFriction *p, const double *rho, const double *r, double *u, NsSolverInfo *info) {
+  ns_block_product(p->W, r, p->q, u);
+  info->residual = ns_friction_residual(p, r, u);
+  info->relative = info->residual / ns_friction_scale(p, r);
+  info->backward = ns_friction_scaled(p, rho, r, u);
+  return ns_larger(info->relative, info->backward);
+}

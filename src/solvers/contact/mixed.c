@@ -1,0 +1,220 @@
+/*
+** mixed.c
+** A problem of rows and contacts by its connected components, each in balanced units.
+*/
+#include "solvers/contact/mixed.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solvers/balance.h"
+#include "solvers/components.h"
+#include "solvers/contact/friction_residual.h"
+#include "solvers/contact/mixed_methods.h"
+#include "solvers/residual.h"
+
+/*
+** Chains: one for all small components, one for each large component, by its number among these, up to LARGE_CHAINS (the
+** sparse factors of a chain remember their last pivots, so that what other components are like must not reach them).
+*/
+enum { LARGE_CHAINS = 16 };
+
+struct NsMixed {
+  NsMixedOptions options;
+  NsArena arena;
+  int capacity; /* groups that there is room for */
+  NsComponents parts;
+  int *first;   /* groups: the first row */
+  int *group;   /* rows: the group */
+  NsMixedScaled scaled;
+  NsMixedChain *small, *large[LARGE_CHAINS];
+};
+
+NsStatus ns_mixed_new(NsMixed **out) {
+  *out = ns_alloc(1, sizeof **out);
+  return *out ? NS_OK : NS_ENOMEM;
+}
+
+void ns_mixed_free(NsMixed *s) {
+  if (!s) return;
+  ns_mixed_chain_free(s->small);
+  for (int k = 0; k < LARGE_CHAINS; k++) ns_mixed_chain_free(s->large[k]);
+  ns_mixed_scaled_release(&s->scaled);
+  ns_arena_release(&s->arena);
+  ns_free(s);
+}
+
+NsMixedOptions *ns_mixed_options(NsMixed *s) {
+  return &s->options;
+}
+
+/* ---- data ---- */
+
+static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (isnan(group->lower) || isnan(group->upper)) return NS_ENAN;
+  if (!(group->lower <= group->upper) || group->lower == INFINITY || group->upper == -INFINITY) return NS_EARG;
+  kinds->uniform = false;
+  if (ns_mixed_equation(group)) kinds->equations++;
+  else kinds->bounded++;
+  return NS_OK;
+}
+
+static NsStatus look_at_contact(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (!(fabs(group->mu) <= DBL_MAX)) return NS_ENAN;
+  if (group->mu < 0 || group->dim < 2 || group->dim > 3) return NS_EARG;
+  if (kinds->contacts++ && kinds->dim != group->dim) kinds->uniform = false;
+  if (group->dim > kinds->dim) kinds->dim = group->dim;
+  return NS_OK;
+}
+
+/* The groups; the numbers of a problem of rows are checked by the box solvers. */
+static NsStatus look_at_groups(const NsMixedProblem *p, NsMixedKinds *kinds) {
+  int rows = 0;
+  *kinds = (NsMixedKinds){.uniform = true};
+  for (int g = 0; g < p->ngroups; g++) {
+    const NsMixedGroup *group = &p->groups[g];
+    NsStatus status = group->dim == 1 ? look_at_row(group, kinds) : look_at_contact(group, kinds);
+    if (status) return status;
+    rows += group->dim;
+  }
+  if (rows != p->n || (!p->W && (p->sparse->rows != p->n || p->sparse->cols != p->n))) return NS_EARG;
+  return NS_OK;
+}
+
+static bool finite_data(const NsMixedProblem *p) {
+  double sum = 0;
+  for (int i = 0; i < p->n; i++) sum += p->q[i] * 0;
+  for (size_t k = 0, all = (size_t)p->n * (size_t)p->n; p->W && k < all; k++) sum += p->W[k] * 0;
+  return sum == 0 && (p->W || ns_sparse_finite(p->sparse));
+}
+
+static NsStatus refuse_data(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
+  for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
+  return info->status = status;
+}
+
+/* ---- components ---- */
+
+static NsStatus reserve_groups(NsMixed *s, int n) {
+  if (n <= s->capacity) return NS_OK;
+  ptrdiff_t wanted = n < 8 ? 8 : (ptrdiff_t)n + n / 2;
+  ns_arena_release(&s->arena);
+  s->capacity = 0;
+  s->first = ns_arena_ints(&s->arena, wanted);
+  s->group = ns_arena_ints(&s->arena, wanted);
+  ns_components_take(&s->parts, &s->arena, wanted);
+  if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
+  s->capacity = (int)wanted;
+  return NS_OK;
+}
+
+/* The components of the groups; ends as soon as all are one. */
+static void find_groups(NsMixed *s, const NsMixedProblem *p) {
+  int apart = p->ngroups - 1;
+  for (int g = 0, row = 0; g < p->ngroups; g++) {
+    s->first[g] = row;
+    for (int i = 0; i < p->groups[g].dim; i++) s->group[row++] = g;
+  }
+  ns_components_begin(&s->parts, p->ngroups);
+  for (int j = 0; j < p->n && apart > 0; j++) {
+    int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+    const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+    for (int k = from; k < to && apart > 0; k++) {
+      int i = p->W ? k : p->sparse->row[k];
+      if (value[k] != 0 && s->group[i] != s->group[j]) apart -= ns_components_join(&s->parts, s->group[i], s->group[j]);
+    }
+  }
+  ns_components_finish(&s->parts);
+}
+
+/* The chain for a component of n rows; *large counts those that have their own. */
+static NsMixedChain **chain_for(NsMixed *s, int n, int *large) {
+  if (n <= NS_MIXED_DENSE_ROWS) return &s->small;
+  int k = *large < LARGE_CHAINS ? *large : LARGE_CHAINS - 1;
+  ++*large;
+  return &s->large[k];
+}
+
+static NsStatus run_chain(NsMixed *s, NsMixedChain **chain, const NsMixedProblem *p, const NsMixedKinds *kinds,
+                          const double *guess, double *z, double *w, NsSolverInfo *info) {
+  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  if (!*chain && ns_mixed_chain_new(chain) != NS_OK) return refuse_data(p, NS_ENOMEM, z, w, info);
+  *ns_mixed_chain_options(*chain) = s->options;
+  return ns_mixed_chain_solve(*chain, p, kinds, guess, z, w, info);
+}
+
+/* The largest error of a group, each in its own units. */
+static double given_residual(const NsMixedScaled *s, const double *rho) {
+  double worst = 0;
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
+    const NsMixedGroup *group = &s->p.groups[g];
+    double z = s->z[row], error = group->dim > 1
+                                      ? ns_friction_error(group->dim, group->mu, rho[g], s->z + row, s->w + row)
+                                      : fabs(z - ns_box_clamp(z - rho[g] * s->w[row], group->lower, group->upper));
+    error = ns_times_power(error, -s->unit_z[row]);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+/* Copies the answer of a component to its rows; false when a force is too large for a number. */
+static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w) {
+  double sum = 0;
+  for (int i = 0; i < s->p.n; i++) {
+    z[s->row[i]] = ns_times_power(s->z[i], -s->unit_z[i]);
+    w[s->row[i]] = ns_times_power(s->w[i], -s->unit_w[i]);
+    sum += z[s->row[i]] * 0;
+  }
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) { /* bounds exactly */
+    const NsMixedGroup *own = &s->p.groups[g], *given = &p->groups[group[g]];
+    if (own->dim == 1 && s->z[row] == own->lower) z[s->row[row]] = given->lower;
+    else if (own->dim == 1 && s->z[row] == own->upper) z[s->row[row]] = given->upper;
+  }
+  return sum == 0;
+}
+
+/* One component by itself. */
+static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, const double *guess, int *large, double *z,
+                                    double *w) {
+  const int *group = s->parts.member + s->parts.start[c];
+  int count = ns_components_size(&s->parts, c), rows = 0;
+  bool contacts = false;
+  NsMixedKinds kinds;
+  NsSolverInfo info = {.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].dim > 1, rows += p->groups[group[g]].dim;
+  NsMixedScaled *scaled = &s->scaled;
+  info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
+  if (!info.status) info.status = look_at_groups(&scaled->p, &kinds);
+  if (info.status) {
+    for (int g = 0; g < count; g++)
+      for (int i = 0; i < p->groups[group[g]].dim; i++) z[s->first[group[g]] + i] = w[s->first[group[g]] + i] = NAN;
+    return info;
+  }
+  NsMixedChain **chain = chain_for(s, rows, large);
+  run_chain(s, chain, &scaled->p, &kinds, guess ? scaled->guess : NULL, scaled->z, scaled->w, &info);
+  if (!scatter_answer(scaled, p, group, z, w) && info.status == NS_OK) info.status = NS_ENOCONV;
+  if (contacts && info.status != NS_ENOMEM) info.residual = given_residual(scaled, ns_mixed_chain_steps(*chain));
+  return info;
+}
+
+NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
+                        NsSolverInfo *info) {
+  NsMixedKinds kinds;
+  int large = 0;
+  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  NsStatus status = look_at_groups(p, &kinds);
+  if (!status) status = reserve_groups(s, p->n);
+  if (status) return refuse_data(p, status, z, w, info);
+  if (kinds.contacts == 0) return run_chain(s, &s->small, p, &kinds, guess, z, w, info);
+  if (!finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
+  find_groups(s, p);
+  NsSolverTotal total = ns_solver_total("none");
+  for (int c = 0; c < s->parts.count; c++) {
+    NsSolverInfo own = solve_component(s, p, c, guess, &large, z, w);
+    ns_solver_add(&total, &own);
+  }
+  *info = total.info;
+  return info->status;
+}

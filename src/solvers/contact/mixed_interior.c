@@ -1,0 +1,297 @@
+/*
+** mixed_interior.c
+** An interior-point method for rows and contacts in the plane.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "solvers/contact/mixed_methods.h"
+#include "solvers/residual.h"
+
+enum { STEPS = 60, STALLED = 6 };
+
+/* Of the mean product over its scale: zero, of a proximal step, worth measuring; a measure that is enough. */
+static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
+
+/* The way to the boundary; a step that counts; what is added to W, in its own units, and where steps are short. */
+static const double fraction = 0.99, least_step = 1e-3, proximal = 1e-12, first_extra = 1e-4, most_extra = 1e-3;
+
+/* The pairs x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0 of a group, w = T y; E and T by pairs. */
+typedef struct Pairs {
+  int count;
+  bool fixed[2]; /* the unknown is given */
+  double E[3][2], T[3][2], c[3];
+} Pairs;
+
+void ns_mixed_interior_release(NsMixedInterior *s) {
+  ns_mixed_system_release(&s->system);
+  ns_arena_release(&s->arena);
+  *s = (NsMixedInterior){0};
+}
+
+static NsStatus reserve(NsMixedInterior *s, int n) {
+  if (n <= s->capacity) return NS_OK;
+  ptrdiff_t wanted = n + n / 2;
+  ns_mixed_interior_release(s);
+  double **triples[] = {&s->x, &s->y, &s->dx, &s->dy, &s->c};
+  double **blocks[] = {&s->A, &s->B};
+  double **vectors[] = {&s->z, &s->w, &s->step, &s->shift};
+  for (int k = 0; k < 5; k++) *triples[k] = ns_arena_doubles(&s->arena, 3 * wanted);
+  for (int k = 0; k < 2; k++) *blocks[k] = ns_arena_doubles(&s->arena, 9 * wanted);
+  for (int k = 0; k < 4; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+  if (s->arena.failed) return ns_mixed_interior_release(s), NS_ENOMEM;
+  s->capacity = (int)wanted;
+  return NS_OK;
+}
+
+static void add_pair(Pairs *to, double e0, double e1, double t0, double t1, double c) {
+  int k = to->count++;
+  to->E[k][0] = e0, to->E[k][1] = e1;
+  to->T[k][0] = t0, to->T[k][1] = t1;
+  to->c[k] = c;
+}
+
+static Pairs pairs_of(const NsMixedInterior *s, const NsMixedGroup *group) {
+  Pairs p = {0};
+  double m = group->mu;
+  if (group->dim == 1) {
+    p.fixed[0] = group->lower == group->upper;
+    if (!p.fixed[0] && group->lower > -INFINITY) add_pair(&p, 1, 0, 1, 0, -group->lower);
+    if (!p.fixed[0] && group->upper < INFINITY) add_pair(&p, -1, 0, -1, 0, group->upper);
+    return p;
+  }
+  p.fixed[1] = m == 0;
+  if (m == 0 || !s->associated) add_pair(&p, 1, 0, 1, 0, 0);
+  if (m > 0) {
+    add_pair(&p, m, 1, s->associated ? m : 0, 1, 0);
+    add_pair(&p, m, -1, s->associated ? m : 0, -1, 0);
+  }
+  return p;
+}
+
+/* ---- where to start ---- */
+
+static double scale_of(const NsMixedView *v) {
+  double most = 0;
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = 0; i < v->p.groups[g].dim; i++) most = ns_larger(most, sqrt(v->rho[g]) * fabs(v->p.q[row + i]));
+  return most > 0 ? most : 1;
+}
+
+/* A point of the group inside its bounds or cone, near z; `unit` is a size for it. */
+static void enter(const NsMixedGroup *group, double unit, double *z) {
+  if (group->dim == 1) {
+    double wide = group->upper - group->lower, away = ns_smaller(unit, 0.1 * wide);
+    if (group->lower == group->upper) z[0] = group->lower;
+    else z[0] = ns_box_clamp(z[0], group->lower + away, group->upper - away);
+    return;
+  }
+  z[0] = ns_larger(z[0], unit);
+  z[1] = group->mu > 0 ? ns_box_clamp(z[1], -0.5 * group->mu * z[0], 0.5 * group->mu * z[0]) : 0;
+}
+
+/* w = W z + q, with mu |u_T| of before in the normals of the associated problem, or with the proximal term. */
+static void output(NsMixedInterior *s, const NsMixedView *v) {
+  ns_mixed_product(&v->p, s->z, s->w);
+  for (int i = 0; s->associated && i < v->p.n; i++) s->w[i] += s->shift[i];
+  if (s->weight > 0)
+    for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+      for (int i = row; i < row + v->p.groups[g].dim; i++) s->w[i] += s->weight / v->rho[g] * (s->z[i] - s->shift[i]);
+}
+
+static int begin(NsMixedInterior *s, const NsMixedView *v, double scale, const double *z) {
+  int count = 0;
+  memcpy(s->z, z, (size_t)v->p.n * sizeof *z);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    enter(&v->p.groups[g], scale * sqrt(v->rho[g]), s->z + row);
+  output(s, v);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    Pairs p = pairs_of(s, &v->p.groups[g]);
+    double unit = scale / sqrt(v->rho[g]);
+    for (int k = 0; k < p.count; k++) {
+      double w = p.T[k][0] * s->w[row] + (p.T[k][1] != 0 ? p.T[k][1] * s->w[row + 1] : 0);
+      s->x[3 * g + k] = p.c[k] + p.E[k][0] * s->z[row] + (p.E[k][1] != 0 ? p.E[k][1] * s->z[row + 1] : 0);
+      s->y[3 * g + k] = ns_larger(w, 0) + unit;
+    }
+    count += p.count;
+  }
+  return count;
+}
+
+/* ---- one step ---- */
+
+/* The blocks of J = A W + B, B = T diag(y / x) E with what makes redundant contacts have a step. */
+static NsStatus factor(NsMixedInterior *s, const NsMixedView *v, double extra) {
+  for (int g = 0; g < v->p.ngroups; g++) {
+    const Pairs p = pairs_of(s, &v->p.groups[g]);
+    int dim = v->p.groups[g].dim;
+    double *A = s->A + 9 * (size_t)g, *B = s->B + 9 * (size_t)g;
+    for (int j = 0; j < dim; j++)
+      for (int i = 0; i < dim; i++) {
+        double sum = i == j ? (p.fixed[i] ? 1 : (extra + s->weight) / v->rho[g]) : 0;
+        for (int k = 0; k < p.count; k++) sum += p.T[k][i] * s->y[3 * g + k] / s->x[3 * g + k] * p.E[k][j];
+        A[i + j * dim] = i == j && !p.fixed[i];
+        B[i + j * dim] = sum;
+      }
+  }
+  return ns_mixed_system_factor(&s->system, &v->p, s->A, s->B);
+}
+
+/* The step for products s->c + x y; w is that of z. */
+static void direction(NsMixedInterior *s, const NsMixedView *v) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    Pairs p = pairs_of(s, &v->p.groups[g]);
+    for (int i = 0; i < v->p.groups[g].dim; i++) {
+      double sum = -s->w[row + i];
+      for (int k = 0; k < p.count; k++) sum += p.T[k][i] * (s->y[3 * g + k] + s->c[3 * g + k] / s->x[3 * g + k]);
+      s->step[row + i] = p.fixed[i] ? 0 : sum;
+    }
+  }
+  ns_mixed_system_solve(&s->system, v->p.n, s->step);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    Pairs p = pairs_of(s, &v->p.groups[g]);
+    for (int k = 0; k < p.count; k++) {
+      int at = 3 * g + k;
+      s->dx[at] = p.E[k][0] * s->step[row] + (p.E[k][1] != 0 ? p.E[k][1] * s->step[row + 1] : 0);
+      s->dy[at] = (s->c[at] - s->y[at] * s->dx[at]) / s->x[at];
+    }
+  }
+}
+
+/* The largest step in [0, 1] that keeps `keep` of the way to the boundary. */
+static double longest(const NsMixedInterior *s, const NsMixedView *v, double keep) {
+  double length = 1;
+  for (int g = 0; g < v->p.ngroups; g++)
+    for (int k = 0, count = pairs_of(s, &v->p.groups[g]).count; k < count; k++) {
+      int at = 3 * g + k;
+      if (length * s->dx[at] < -keep * s->x[at]) length = -keep * s->x[at] / s->dx[at];
+      if (length * s->dy[at] < -keep * s->y[at]) length = -keep * s->y[at] / s->dy[at];
+    }
+  return length;
+}
+
+/* The mean product after a step. */
+static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, double length) {
+  double sum = 0;
+  for (int g = 0; g < v->p.ngroups; g++)
+    for (int k = 0, count = pairs_of(s, &v->p.groups[g]).count; k < count; k++) {
+      int at = 3 * g + k;
+      sum += (s->x[at] + length * s->dx[at]) * (s->y[at] + length * s->dy[at]);
+    }
+  return sum / (pairs > 0 ? pairs : 1);
+}
+
+/* What the products are to become: `target`, less the second-order term of the step before when asked. */
+static void aim(NsMixedInterior *s, const NsMixedView *v, double target, bool second) {
+  for (int at = 0; at < 3 * v->p.ngroups; at++)
+    s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
+}
+
+static void move(NsMixedInterior *s, const NsMixedView *v, double length) {
+  for (int i = 0; i < v->p.n; i++) s->z[i] += length * s->step[i];
+  for (int at = 0; at < 3 * v->p.ngroups; at++) {
+    s->x[at] += length * s->dx[at];
+    s->y[at] += length * s->dy[at];
+  }
+  output(s, v);
+}
+
+/* Predictor and corrector; the length of the step, 0 when there is none. */
+static double advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap) {
+  double extra = ns_larger(proximal, s->extra);
+  while (factor(s, v, extra) != NS_OK)
+    if ((extra *= 100) > 1) return 0;
+  aim(s, v, 0, false);
+  direction(s, v);
+  double reached = mean(s, v, pairs, longest(s, v, 1)) / *gap, centre = reached * reached * reached;
+  aim(s, v, ns_larger(ns_smaller(centre, 0.8), 1e-6) * *gap, true);
+  direction(s, v);
+  double length = longest(s, v, fraction);
+  if (length < 0.1) {
+    aim(s, v, 0.5 * *gap, false);
+    direction(s, v);
+    length = longest(s, v, fraction);
+  }
+  if (!(length > 0)) return 0;
+  move(s, v, length);
+  *gap = mean(s, v, pairs, 0);
+  return length;
+}
+
+/* More is added to W after a short step and less after a long one. */
+static void adapt(NsMixedInterior *s, double length) {
+  if (length < 0.2) s->extra = ns_smaller(ns_larger(10 * s->extra, first_extra), most_extra);
+  else if (length > 0.6) s->extra = s->extra > first_extra ? s->extra / 10 : 0;
+}
+
+/* Whether the point will do already, of a problem whose tolerance was chosen. */
+static bool within_tolerance(NsMixedInterior *s, const NsMixedView *v, double gap, double scale) {
+  if (!v->early || s->associated || s->weight > 0 || gap > v->tolerance * scale * scale) return false;
+  return ns_mixed_measure(v, s->z, s->step) <= v->tolerance;
+}
+
+/* Steps from s->z until the products are small. */
+static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *z, int *done) {
+  double scale = scale_of(v);
+  int pairs = begin(s, v, scale, z), stalled = 0;
+  double gap = mean(s, v, pairs, 0);
+  s->extra = 0;
+  for (*done = 0; *done < STEPS; ++*done) {
+    if (ns_interrupted()) return NS_EINTR;
+    double length = advance(s, v, pairs, &gap);
+    adapt(s, length);
+    stalled = length > least_step ? 0 : stalled + 1;
+    bool stuck = !(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED;
+    if (stuck) return s->weight > 0 && gap <= near * scale * scale ? NS_OK : NS_ENOCONV;
+    if (within_tolerance(s, v, gap, scale)) return NS_OK;
+    if (gap > near * scale * scale) continue;
+    if (s->associated || gap <= (s->weight > 0 ? tiny : small) * scale * scale) return NS_OK;
+    if (s->weight > 0) continue;
+    if (ns_mixed_measure(v, s->z, s->step) <= enough) return NS_OK;
+  }
+  return NS_EMAXITER;
+}
+
+static NsStatus solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+  double sum = 0;
+  NsStatus status = ns_mixed_system_begin(&s->system, &v->p);
+  if (status) return status;
+  for (int k = 0; k < 3 * v->p.ngroups; k++) s->x[k] = s->y[k] = s->dx[k] = s->dy[k] = 1;
+  status = iterate(s, v, z, &info->iterations);
+  for (int i = 0; i < v->p.n; i++) sum += s->z[i] * 0;
+  if (sum == 0) memcpy(z, s->z, (size_t)v->p.n * sizeof *z);
+  info->solver = "interior_point";
+  return info->status = status;
+}
+
+NsStatus ns_mixed_interior(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
+  NsStatus status = reserve(s, v->p.n);
+  s->associated = false;
+  s->weight = 0;
+  return status ? status : solve(s, v, z, info);
+}
+
+NsStatus ns_mixed_associated(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
+  NsStatus status = reserve(s, v->p.n);
+  if (status) return status;
+  s->associated = true;
+  s->weight = 0;
+  ns_mixed_product(&v->p, z, s->w);
+  memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
+  return solve(s, v, z, info);
+}
+
+NsStatus ns_mixed_proximal(NsMixedInterior *s, const NsMixedView *v, double weight, double *z, NsSolverInfo *info) {
+  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
+  NsStatus status = reserve(s, v->p.n);
+  if (status) return status;
+  s->associated = false;
+  s->weight = weight;
+  memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
+  return solve(s, v, z, info);
+}

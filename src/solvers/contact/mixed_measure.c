@@ -1,0 +1,193 @@
+/*
+** mixed_measure.c
+** Products, and how well a candidate solves a problem of rows and contacts.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "solvers/contact/friction_residual.h"
+#include "solvers/contact/mixed_methods.h"
+#include "solvers/residual.h"
+
+/* Beyond this many times what is explained a size counts no more. */
+static const double growth = 1e4;
+
+double ns_mixed_entry(const NsMixedProblem *p, int i, int j) {
+  return p->W ? p->W[i + (size_t)j * (size_t)p->n] : ns_sparse_get(p->sparse, i, j);
+}
+
+void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block) {
+  for (int j = 0; j < dim; j++)
+    for (int i = 0; i < dim; i++) block[i + j * dim] = ns_mixed_entry(p, row + i, row + j);
+}
+
+/* The largest row sum of a contact's block; the diagonal entry of a row, 0 when it is negative. */
+static double own_size(const NsMixedProblem *p, int row, int dim) {
+  double block[9], most = 0;
+  ns_mixed_block(p, row, dim, block);
+  if (dim == 1) return ns_larger(block[0], 0);
+  for (int i = 0; i < dim; i++) {
+    double sum = 0;
+    for (int j = 0; j < dim; j++) sum += fabs(block[i + j * dim]);
+    most = ns_larger(most, sum);
+  }
+  return most;
+}
+
+static double largest_of_row(const NsMixedProblem *p, int row) {
+  double most = 0;
+  for (int j = 0; j < p->n; j++) most = ns_larger(most, fabs(ns_mixed_entry(p, row, j)));
+  return most;
+}
+
+static void take_steps(NsMixedView *v) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    int dim = v->p.groups[g].dim;
+    double size = own_size(&v->p, row, dim);
+    for (int i = 0; !(size >= DBL_MIN) && i < dim; i++) size = largest_of_row(&v->p, row + i);
+    v->rho[g] = size >= DBL_MIN ? 1 / size : 1;
+  }
+}
+
+static double finite_part(double bound) {
+  return fabs(bound) <= DBL_MAX ? fabs(bound) : 0;
+}
+
+/* How large the unknowns of a group may be expected to be. */
+static double expected(const NsMixedView *v, int g, int row) {
+  const NsMixedGroup *group = &v->p.groups[g];
+  double most = group->dim == 1 ? ns_larger(finite_part(group->lower), finite_part(group->upper)) : 0;
+  for (int i = 0; i < group->dim; i++) most = ns_larger(most, v->rho[g] * fabs(v->p.q[row + i]));
+  return most;
+}
+
+void ns_mixed_prepare(NsMixedView *v) {
+  take_steps(v);
+  if (v->kinds.uniform) return;
+  for (int i = 0; i < v->p.n; i++) v->explained[i] = fabs(v->p.q[i]);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    double e = expected(v, g, row);
+    for (int i = 0; i < v->p.groups[g].dim; i++) {
+      const NsMixedProblem *p = &v->p;
+      int j = row + i, from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+      const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+      for (int k = from; k < to; k++) v->explained[p->W ? k : p->sparse->row[k]] += fabs(value[k]) * e;
+    }
+  }
+}
+
+void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w) {
+  size_t n = (size_t)p->n;
+  memcpy(w, p->q, n * sizeof *w);
+  if (ns_mixed_sparse(p)) {
+    ns_sparse_gemv(1, p->sparse, z, 1, w);
+    return;
+  }
+  for (size_t j = 0; j < n; j++) {
+    const double *column = p->W + j * n, zj = z[j];
+    for (size_t i = 0; zj != 0 && i < n; i++) w[i] += column[i] * zj;
+  }
+}
+
+/* w += W_j x, size += |W_j x|, and load likewise for a row's unknown. */
+static void add_column(const NsMixedView *v, int j, double x, bool row, double *w) {
+  const NsMixedProblem *p = &v->p;
+  double *size = v->size, *load = v->load;
+  if (x == 0) return;
+  bool sparse = ns_mixed_sparse(p);
+  int from = sparse ? p->sparse->colptr[j] : 0, to = sparse ? p->sparse->colptr[j + 1] : p->n;
+  const double *value = sparse ? p->sparse->value : p->W + (size_t)j * (size_t)p->n;
+  for (int k = from; k < to; k++) {
+    int i = sparse ? p->sparse->row[k] : k;
+    double term = value[k] * x;
+    w[i] += term;
+    size[i] += fabs(term);
+    if (row) load[i] += fabs(term);
+  }
+}
+
+static void product_and_sizes(const NsMixedView *v, const double *z, double *w) {
+  for (int i = 0; i < v->p.n; i++) {
+    w[i] = v->p.q[i];
+    v->size[i] = v->load[i] = fabs(w[i]);
+  }
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = 0; i < v->p.groups[g].dim; i++) add_column(v, row + i, z[row + i], v->p.groups[g].dim == 1, w);
+}
+
+/* By how much w breaks the law of a row; INFINITY outside the bounds and for NaN. */
+static double violation(const NsMixedGroup *row, double z, double w) {
+  if (w != w || !(z >= row->lower && z <= row->upper)) return INFINITY;
+  if (row->lower == row->upper) return 0;
+  if (z == row->lower) return ns_larger(-w, 0);
+  return z == row->upper ? ns_larger(w, 0) : fabs(w);
+}
+
+/* A size, or as much of it as counts. */
+static double counted(const NsMixedView *v, const double *size, int i) {
+  return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
+}
+
+/* The largest force of a contact, and the largest rho times what q and the rows do to one. */
+typedef struct ContactSizes {
+  double forces, data;
+} ContactSizes;
+
+static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
+  ContactSizes s = {DBL_MIN, DBL_MIN};
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = row; v->p.groups[g].dim > 1 && i < row + v->p.groups[g].dim; i++) {
+      s.forces = ns_larger(s.forces, fabs(z[i]));
+      s.data = ns_larger(s.data, v->rho[g] * counted(v, v->load, i));
+    }
+  return s;
+}
+
+/*
+** The error of a contact against its own terms: the largest of them, at most the largest force or data of all; of a
+** tolerance that was chosen for heaps the sum, as it is of a row.
+*/
+static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
+  const NsMixedGroup *group = &v->p.groups[g];
+  double rho = v->rho[g], terms = 0, error = ns_friction_error(group->dim, group->mu, rho, z + row, w + row);
+  for (int i = row; i < row + group->dim; i++) {
+    double force = fabs(z[i]), load = rho * v->size[i];
+    terms = ns_larger(terms, v->early ? force + load : ns_larger(force, load));
+  }
+  if (terms < NS_FADED && error < NS_FADED) return 0;
+  return ns_friction_own_error(error, terms, v->early ? terms : s.forces, s.data);
+}
+
+static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {
+  double error = violation(&v->p.groups[g], z[row], w[row]);
+  bool faded = v->size[row] < NS_FADED && error < NS_FADED;
+  return error == 0 || faded ? 0 : error / counted(v, v->size, row);
+}
+
+double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
+  double worst = 0;
+  product_and_sizes(v, z, w);
+  ContactSizes sizes = contact_sizes(v, z);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    double error = v->p.groups[g].dim == 1 ? row_error(v, g, row, z, w) : contact_error(v, g, row, sizes, z, w);
+    if (!(error <= DBL_MAX)) return INFINITY;
+    worst = ns_larger(worst, error);
+  }
+  return worst;
+}
+
+double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative) {
+  double worst = 0, scale = DBL_MIN;
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    const NsMixedGroup *group = &v->p.groups[g];
+    double error = group->dim > 1
+                       ? ns_friction_error(group->dim, group->mu, v->rho[g], z + row, w + row)
+                       : fabs(z[row] - ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper));
+    if (!(error <= worst)) worst = error;
+    for (int i = 0; i < group->dim; i++)
+      scale = ns_larger(scale, ns_larger(fabs(z[row + i]), v->rho[g] * fabs(v->p.q[row + i])));
+  }
+  *relative = worst / scale;
+  return worst;
+}

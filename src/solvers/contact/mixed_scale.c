@@ -1,0 +1,185 @@
+/*
+** mixed_scale.c
+** Some groups of a problem of rows and contacts, scaled by powers of two, rows and columns alike.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "solvers/balance.h"
+#include "solvers/contact/mixed_methods.h"
+#include "solvers/residual.h"
+
+void ns_mixed_scaled_release(NsMixedScaled *s) {
+  ns_sparse_free(s->sparse);
+  ns_arena_release(&s->arena);
+  *s = (NsMixedScaled){0};
+}
+
+/* Room for `rows` rows out of a problem of n, and dense entries of W. */
+static NsStatus reserve_scaled(NsMixedScaled *s, int n, ptrdiff_t entries) {
+  if (n <= s->capacity && entries <= s->room) return NS_OK;
+  ptrdiff_t wanted = n > s->capacity ? n + n / 2 : s->capacity, room = entries > s->room ? entries + entries / 2 : s->room;
+  ns_mixed_scaled_release(s);
+  double **vectors[] = {&s->q, &s->guess, &s->z, &s->w};
+  int **indices[] = {&s->row, &s->unit_w, &s->unit_z, &s->place};
+  for (int k = 0; k < 4; k++) {
+    *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+    *indices[k] = ns_arena_ints(&s->arena, wanted);
+  }
+  s->groups = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->groups);
+  s->W = ns_arena_doubles(&s->arena, room);
+  if (s->arena.failed) return ns_mixed_scaled_release(s), NS_ENOMEM;
+  s->capacity = (int)wanted;
+  s->room = room;
+  return NS_OK;
+}
+
+/* ---- the matrix ---- */
+
+static void cut_dense(NsMixedScaled *s, const NsMixedProblem *p) {
+  int n = s->p.n;
+  for (int j = 0; j < n; j++) {
+    const double *from = p->W + (size_t)s->row[j] * (size_t)p->n;
+    for (int i = 0; i < n; i++) s->W[i + (size_t)j * (size_t)n] = from[s->row[i]];
+  }
+  s->p.W = s->W;
+  s->p.sparse = NULL;
+}
+
+static NsStatus cut_sparse(NsMixedScaled *s, const NsMixedProblem *p) {
+  const NsSparse *W = p->sparse;
+  int n = s->p.n, count = 0;
+  ns_sparse_free(s->sparse);
+  s->sparse = NULL;
+  for (int i = 0; i < p->n; i++) s->place[i] = -1;
+  for (int i = 0; i < n; i++) s->place[s->row[i]] = i, count += W->colptr[s->row[i] + 1] - W->colptr[s->row[i]];
+  NsStatus status = ns_sparse_new(&s->sparse, n, n, count);
+  if (status) return status;
+  count = 0;
+  for (int j = 0; j < n; j++) {
+    for (int k = W->colptr[s->row[j]]; k < W->colptr[s->row[j] + 1]; k++) {
+      if (s->place[W->row[k]] < 0) continue; /* a stored zero */
+      s->sparse->row[count] = s->place[W->row[k]];
+      s->sparse->value[count++] = W->value[k];
+    }
+    s->sparse->colptr[j + 1] = count;
+  }
+  s->p.W = NULL;
+  s->p.sparse = s->sparse;
+  return NS_OK;
+}
+
+/* ---- units ---- */
+
+/* The exponent of the largest row sum of a group's own block; of a row that of its diagonal entry. */
+static int own_exponent(const NsMixedProblem *p, int row, int dim) {
+  double block[9], most = 0;
+  ns_mixed_block(p, row, dim, block);
+  for (int i = 0; i < dim; i++) {
+    double sum = 0;
+    for (int j = 0; j < dim; j++) sum += fabs(block[i + j * dim]);
+    most = ns_larger(most, sum);
+  }
+  return most > 0 ? ns_binary_exponent(most) : NS_NO_EXPONENT;
+}
+
+static int floor_of_half(int x) {
+  return x >= 0 ? x / 2 : -((1 - x) / 2);
+}
+
+/* Exponents s of the rows, so that a group's own block times 2^(2 s) is near 2^first. Returns first. */
+static int own_units(NsMixedScaled *s) {
+  int first = NS_NO_EXPONENT;
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
+    int dim = s->p.groups[g].dim, e = own_exponent(&s->p, row, dim);
+    if (first == NS_NO_EXPONENT) first = e;
+    for (int i = 0; i < dim; i++) s->unit_z[row + i] = e == NS_NO_EXPONENT ? e : -floor_of_half(e - first);
+  }
+  return first == NS_NO_EXPONENT ? 0 : first;
+}
+
+/* What the first neighbour in column j that has an exponent leaves for a group without a block of its own. */
+static int from_neighbour(const NsMixedScaled *s, int j, int first) {
+  const NsMixedProblem *p = &s->p;
+  int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+  const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+  for (int k = from; k < to; k++) {
+    int i = p->W ? k : p->sparse->row[k];
+    if (value[k] != 0 && s->unit_z[i] != NS_NO_EXPONENT) return first - ns_binary_exponent(value[k]) - s->unit_z[i];
+  }
+  return 0;
+}
+
+static void follow_others(NsMixedScaled *s, int first) {
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
+    if (s->unit_z[row] != NS_NO_EXPONENT) continue;
+    int own = from_neighbour(s, row, first);
+    for (int i = 0; i < s->p.groups[g].dim; i++) s->unit_z[row + i] = own;
+  }
+}
+
+/* From exponents to the units of w and z, so that the largest of q and the bounds is 1/2 .. 1. */
+static void data_units(NsMixedScaled *s, int first) {
+  int most = NS_NO_EXPONENT, of_guess = NS_NO_EXPONENT;
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
+    const NsMixedGroup *group = &s->groups[g];
+    for (int i = row; i < row + group->dim; i++) most = ns_larger_exponent(most, s->q[i], s->unit_z[i]);
+    if (group->dim > 1) continue;
+    most = ns_larger_exponent(most, group->lower, first - s->unit_z[row]);
+    most = ns_larger_exponent(most, group->upper, first - s->unit_z[row]);
+  }
+  for (int i = 0; i < s->p.n; i++) of_guess = ns_larger_exponent(of_guess, s->guess[i], first - s->unit_z[i]);
+  if (most == NS_NO_EXPONENT) most = of_guess; /* where all data are 0 the guess says how large z is */
+  int whole = most == NS_NO_EXPONENT ? 0 : -most;
+  for (int i = 0; i < s->p.n; i++) {
+    int own = s->unit_z[i];
+    s->unit_w[i] = own + whole;
+    s->unit_z[i] = first - own + whole;
+  }
+}
+
+static void apply_units(NsMixedScaled *s) {
+  NsMixedProblem *p = &s->p;
+  for (int j = 0; j < p->n; j++) {
+    int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+    double *value = p->W ? s->W + (size_t)j * (size_t)p->n : s->sparse->value;
+    for (int k = from; k < to; k++)
+      value[k] = ns_times_power(value[k], s->unit_w[p->W ? k : p->sparse->row[k]] - s->unit_z[j]);
+    s->q[j] = ns_times_power(s->q[j], s->unit_w[j]);
+    s->guess[j] = ns_times_power(s->guess[j], s->unit_z[j]);
+  }
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
+    if (p->groups[g].dim > 1) continue;
+    s->groups[g].lower = ns_times_power(s->groups[g].lower, s->unit_z[row]);
+    s->groups[g].upper = ns_times_power(s->groups[g].upper, s->unit_z[row]);
+  }
+}
+
+NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count,
+                        bool contacts, const double *guess) {
+  int n = 0;
+  for (int g = 0; g < count; g++) n += p->groups[group[g]].dim;
+  NsStatus status = reserve_scaled(s, p->sparse ? p->n : n, p->W ? (ptrdiff_t)n * n : 0);
+  if (status) return status;
+  n = 0;
+  for (int g = 0; g < count; g++) {
+    s->groups[g] = p->groups[group[g]];
+    for (int i = 0; i < s->groups[g].dim; i++, n++) {
+      int row = first[group[g]] + i;
+      s->row[n] = row;
+      s->q[n] = p->q[row];
+      s->guess[n] = guess && fabs(guess[row]) <= DBL_MAX ? guess[row] : 0;
+      s->unit_w[n] = s->unit_z[n] = 0;
+    }
+  }
+  s->p = (NsMixedProblem){.n = n, .ngroups = count, .groups = s->groups, .q = s->q};
+  if (p->W) cut_dense(s, p);
+  else status = cut_sparse(s, p);
+  if (status || !contacts) return status;
+  int exponent = own_units(s);
+  follow_others(s, exponent);
+  data_units(s, exponent);
+  apply_units(s);
+  return NS_OK;
+}

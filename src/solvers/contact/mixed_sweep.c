@@ -1,0 +1,177 @@
+/*
+** mixed_sweep.c
+** Gauss-Seidel sweeps over rows and contacts, plain and as the step of conjugate gradients.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "solvers/contact/mixed_methods.h"
+#include "solvers/residual.h"
+
+enum { MEASURE_EVERY = 10 };
+
+void ns_mixed_sweeps_release(NsMixedSweeps *s) {
+  ns_arena_release(&s->arena);
+  *s = (NsMixedSweeps){0};
+}
+
+static NsStatus reserve(NsMixedSweeps *s, int n, int groups) {
+  if (groups <= s->groups && n <= s->capacity) return NS_OK;
+  ns_mixed_sweeps_release(s);
+  ptrdiff_t rows = n + n / 2, wanted = groups + groups / 2;
+  s->contact = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->contact);
+  s->block = ns_arena_doubles(&s->arena, 9 * wanted);
+  s->before = ns_arena_doubles(&s->arena, rows);
+  s->direction = ns_arena_doubles(&s->arena, rows);
+  if (s->arena.failed) return ns_mixed_sweeps_release(s), NS_ENOMEM;
+  s->groups = (int)wanted;
+  s->capacity = (int)rows;
+  return NS_OK;
+}
+
+static void prepare(NsMixedSweeps *s, const NsMixedView *v) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    int dim = v->p.groups[g].dim;
+    double *block = s->block + 9 * (size_t)g;
+    ns_mixed_block(&v->p, row, dim, block);
+    if (dim > 1) ns_contact_set(&s->contact[g], dim, block, v->p.groups[g].mu, v->rho[g]);
+  }
+}
+
+/* w += W_j d. */
+static void spread(const NsMixedProblem *p, int j, double d, double *w) {
+  if (d == 0) return;
+  if (!ns_mixed_sparse(p)) {
+    const double *column = p->W + (size_t)j * (size_t)p->n;
+    for (int i = 0; i < p->n; i++) w[i] += column[i] * d;
+    return;
+  }
+  for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++) w[p->sparse->row[k]] += p->sparse->value[k] * d;
+}
+
+/* The group's own solution, the others as they are; where a row has no positive diagonal a projected step. */
+static void relax(const NsMixedSweeps *s, const NsMixedView *v, int g, int row, double *z, double *w) {
+  const NsMixedGroup *group = &v->p.groups[g];
+  const double *B = s->block + 9 * (size_t)g;
+  int dim = group->dim;
+  double r[3], b[3] = {0};
+  for (int i = 0; i < dim; i++) {
+    r[i] = z[row + i];
+    b[i] = w[row + i];
+    for (int j = 0; j < dim; j++) b[i] -= B[i + j * dim] * z[row + j];
+  }
+  if (dim == 1) r[0] = ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper);
+  else if (dim == 2) ns_contact_solve2(&s->contact[g], b, r);
+  else ns_contact_solve3(&s->contact[g], b, r);
+  for (int i = 0; i < dim; i++) {
+    double d = r[i] - z[row + i];
+    z[row + i] = r[i];
+    spread(&v->p, row + i, d, w);
+  }
+}
+
+static void sweep(const NsMixedSweeps *s, const NsMixedView *v, bool backwards, double *z, double *w) {
+  const NsMixedGroup *groups = v->p.groups;
+  int count = v->p.ngroups, row = backwards ? v->p.n : 0;
+  for (int k = 0; k < count; k++) {
+    int g = backwards ? count - 1 - k : k;
+    if (backwards) row -= groups[g].dim;
+    relax(s, v, g, row, z, w);
+    if (!backwards) row += groups[g].dim;
+  }
+}
+
+/* Room, the blocks, z within the bounds, and its output. */
+static NsStatus begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
+  NsStatus status = reserve(s, v->p.n, v->p.ngroups);
+  if (status) return status;
+  prepare(s, v);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    if (v->p.groups[g].dim == 1) z[row] = ns_box_clamp(z[row], v->p.groups[g].lower, v->p.groups[g].upper);
+  ns_mixed_product(&v->p, z, w);
+  return NS_OK;
+}
+
+NsStatus ns_mixed_sweeps(NsMixedSweeps *s, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
+  NsStatus status = begin(s, v, z, w);
+  if (status) return status;
+  info->solver = "gauss_seidel";
+  for (int k = 1; k <= count; k++) {
+    if (ns_interrupted()) return NS_EINTR;
+    sweep(s, v, k % 2 == 0, z, w);
+    info->iterations = k;
+    if (k % MEASURE_EVERY && k < count) continue;
+    double measure = ns_mixed_measure(v, z, w);
+    if (measure <= v->tolerance) return NS_OK;
+    if (!(measure < INFINITY)) return NS_ENOCONV;
+  }
+  return NS_EMAXITER;
+}
+
+/* ---- conjugate gradients ---- */
+
+/* z into the bounds and cones: a normal force of at least 0, then the tangents cut to its friction. */
+static void admit(const NsMixedView *v, double *z) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    const NsMixedGroup *group = &v->p.groups[g];
+    double *r = z + row;
+    if (group->dim == 1) {
+      r[0] = ns_box_clamp(r[0], group->lower, group->upper);
+      continue;
+    }
+    r[0] = ns_larger(r[0], 0);
+    double length = group->dim == 2 ? fabs(r[1]) : sqrt(r[1] * r[1] + r[2] * r[2]), bound = group->mu * r[0];
+    for (int i = 1; i < group->dim && length > bound; i++) r[i] *= bound / length;
+  }
+}
+
+/* The square of what a sweep has changed, in the units of z w. */
+static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const double *z) {
+  double sum = 0;
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = row; i < row + v->p.groups[g].dim; i++) {
+      double d = z[i] - s->before[i];
+      sum += d * d / v->rho[g];
+    }
+  return sum;
+}
+
+/* From the sweep just made on along the conjugate direction, when sweeps have come to change less; returns their change. */
+static double conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
+  double now = change_of(s, v, z), beta = last > 0 ? now / last : 0;
+  if (!(beta <= 1)) {
+    memset(s->direction, 0, (size_t)v->p.n * sizeof *s->direction);
+    return 0;
+  }
+  for (int i = 0; i < v->p.n; i++) {
+    double d = z[i] - s->before[i];
+    z[i] += beta * s->direction[i];
+    s->direction[i] = beta * s->direction[i] + d;
+  }
+  admit(v, z);
+  ns_mixed_product(&v->p, z, w);
+  return now;
+}
+
+NsStatus ns_mixed_conjugate(NsMixedSweeps *s, const NsMixedView *v, int least, int count, double *z, double *w,
+                            NsSolverInfo *info) {
+  NsStatus status = begin(s, v, z, w);
+  if (status) return status;
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  double change = 0;
+  info->solver = "conjugate_gauss_seidel";
+  memset(s->direction, 0, bytes);
+  for (int k = 1; k <= count; k++) {
+    if (ns_interrupted()) return NS_EINTR;
+    memcpy(s->before, z, bytes);
+    sweep(s, v, false, z, w);
+    change = conjugate(s, v, change, z, w);
+    info->iterations = k;
+    if (k % MEASURE_EVERY && k < count) continue;
+    double measure = ns_mixed_measure(v, z, w);
+    if (measure <= (k < least ? 0.1 : 1) * v->tolerance) return NS_OK;
+    if (!(measure < INFINITY)) return NS_ENOCONV;
+  }
+  return NS_EMAXITER;
+}
