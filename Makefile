@@ -11,7 +11,7 @@ GCOV   ?= gcov
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux locales $(GNUPLOT)
-LINT_NEEDS  = clang lua-check cppcheck
+LINT_NEEDS  = clang clang-format lua-check cppcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Used where they are there: films, specs that look at pages in a browser.
 OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
@@ -170,6 +170,9 @@ builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
 	@$(call provide,$(BUILDS_NEEDS))
 	@sh spec/builds.sh
 
+format: lint-packages  ## lays the C sources out as .clang-format says
+	@find src -name '*.[ch]' | sort | xargs clang-format -i
+
 lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
@@ -248,4 +251,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages

@@ -73,6 +73,38 @@ awk -F: '
     else if (from != to && level[to] >= level[from]) print $1 ":" $2 ": " from " includes " to
   }' "$code" | report "layering"
 
+# The rooms of bind, each using only those before it.
+awk -F: '
+  BEGIN {
+    n = split("lua array diff call model file numerics simulation ode internal", rooms, " ")
+    for (i = 1; i <= n; i++) level[rooms[i]] = i
+  }
+  match($3, /#[ ]*include[ ]*"bind\/[^"]*"/) {
+    split($1, path, "/"); from = path[3]
+    if (path[2] != "bind" || !(from in level)) next
+    split(substr($3, RSTART, RLENGTH), to, "/")
+    if (!(to[2] in level)) print $1 ":" $2 ": unknown room of bind: " to[2]
+    else if (level[to[2]] > level[from]) print $1 ":" $2 ": bind/" from " includes bind/" to[2]
+  }' "$code" | report "layering in bind"
+
+# A name that a backtrace shows is to lead to one place.
+awk -F: '
+  match($3, /^static (inline )?[A-Za-z_][A-Za-z0-9_ ]*[ *]+[a-z_0-9]+\(/) {
+    name = substr($3, RSTART, RLENGTH - 1); sub(/.*[ *]/, "", name)
+    if (!(name in first)) first[name] = $1
+    else if (first[name] != $1 && !((name, $1) in told)) { told[name, $1]; print $1 ":" $2 ": " name " is in " first[name] " too" }
+  }' "$code" | report "static functions of one name in two files"
+
+git ls-files 'src/*.[ch]' 'lua/*.lua' 2>/dev/null | xargs -r wc -l | awk '$1 > 700 && $2 != "total" { print $2 ": " $1 " lines" }' |
+  report "files of more than 700 lines"
+
+if command -v clang-format >/dev/null; then
+  find src -name '*.[ch]' | sort | xargs clang-format --dry-run 2>&1 | grep 'warning:' | cut -d: -f1,2 | sort -u |
+    report "layout: run make format"
+else
+  echo "lint: no clang-format, the layout is not checked"
+fi
+
 for file in $(find src -mindepth 2 -name '*.c' ! -path 'src/bind/internal/*' | sort); do
   spec=spec/${file#src/}
   [ -f "${spec%.c}_spec.lua" ] || echo "$file"

@@ -23,7 +23,7 @@ typedef struct Options {
   bool version, interactive, execute, no_environment, help, doctor, leave;
 } Options;
 
-static void complain(const char *message) {
+static void interpreter_complain(const char *message) {
   fflush(stdout);
   fprintf(stderr, "nslua: %s\n", message);
 }
@@ -33,12 +33,12 @@ static int add_traceback(lua_State *L) {
   if (!message && luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
   if (!message) message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
   if (strstr(message, "\nstack traceback:\n")) return lua_pushstring(L, message), 1; /* of a call further in */
-  luaL_traceback(L, L, message, 2); /* from above nsi_pcall's handler */
+  luaL_traceback(L, L, message, 2);                                                  /* from above nsi_pcall's handler */
   return 1;
 }
 
 /* lua_pcall with a traceback, stoppable by SIGINT; says what went wrong. */
-static int call(lua_State *L, int nargs, int nresults) {
+static int interpreter_call(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
@@ -46,7 +46,7 @@ static int call(lua_State *L, int nargs, int nresults) {
   lua_remove(L, base);
   if (status != LUA_OK) {
     const char *message = lua_tostring(L, -1);
-    complain(message ? message : "(error object is not a string)");
+    interpreter_complain(message ? message : "(error object is not a string)");
     lua_pop(L, 1);
   }
   return status;
@@ -54,8 +54,8 @@ static int call(lua_State *L, int nargs, int nresults) {
 
 /* Calls the chunk that a luaL_load function left on the stack, or says why there is none. */
 static int call_loaded(lua_State *L, int status, int nargs, int nresults) {
-  if (status == LUA_OK) return call(L, nargs, nresults);
-  complain(lua_tostring(L, -1));
+  if (status == LUA_OK) return interpreter_call(L, nargs, nresults);
+  interpreter_complain(lua_tostring(L, -1));
   lua_pop(L, 1);
   return status;
 }
@@ -85,7 +85,7 @@ static int load_library(lua_State *L, char *name) {
   if (module) *module++ = '\0';
   lua_getglobal(L, "require");
   lua_pushstring(L, module ? module : name);
-  int status = call(L, 1, 1);
+  int status = interpreter_call(L, 1, 1);
   if (status == LUA_OK) lua_setglobal(L, name);
   return status;
 }
@@ -155,14 +155,14 @@ static int run_environment(lua_State *L) {
 static int run_repl(lua_State *L, char **argv, int script) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl");
-  if (call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
   nsi_push_doors(L);
   lua_pushstring(L, argv[script]);
   nsi_stop_prompt(true);
   int status = lua_pcall(L, 2, 0, 0);
   nsi_stop_prompt(false);
   if (status == LUA_OK) return status;
-  complain(lua_tostring(L, -1));
+  interpreter_complain(lua_tostring(L, -1));
   return status;
 }
 
@@ -170,25 +170,27 @@ static int run_repl(lua_State *L, char **argv, int script) {
 static int run_doctor(lua_State *L) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.doctor");
-  if (call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
   nsi_push_doors(L);
   lua_pushliteral(L, NSLUA_VERSION);
-  if (call(L, 2, 1) != LUA_OK) return LUA_ERRRUN;
+  if (interpreter_call(L, 2, 1) != LUA_OK) return LUA_ERRRUN;
   return lua_toboolean(L, -1) ? LUA_OK : LUA_ERRRUN;
 }
 
 static void print_help(FILE *to) {
-  fputs("usage: nslua [options] [script [args]]\n"
-        "without a script: a prompt on a terminal (? there shows its help), else standard input\n"
-        "  -e stat    run the string 'stat'\n"
-        "  -i         a prompt after 'script', also when it fails; its variables are kept\n"
-        "  -l mod     require 'mod' into the global 'mod' (-l g=mod: into 'g')\n"
-        "  -v         show the version\n"
-        "  -E         ignore environment variables\n"
-        "  -W         turn warnings on\n"
-        "  --, -      stop handling options; - runs standard input\n"
-        "  --doctor   what is found, what is missing and how to install it\n"
-        "  --help, --version\n", to);
+  fputs(
+      "usage: nslua [options] [script [args]]\n"
+      "without a script: a prompt on a terminal (? there shows its help), else standard input\n"
+      "  -e stat    run the string 'stat'\n"
+      "  -i         a prompt after 'script', also when it fails; its variables are kept\n"
+      "  -l mod     require 'mod' into the global 'mod' (-l g=mod: into 'g')\n"
+      "  -v         show the version\n"
+      "  -E         ignore environment variables\n"
+      "  -W         turn warnings on\n"
+      "  --, -      stop handling options; - runs standard input\n"
+      "  --doctor   what is found, what is missing and how to install it\n"
+      "  --help, --version\n",
+      to);
 }
 
 /* Reads one option; returns how many more arguments it takes, -1 when it is wrong. */
@@ -210,7 +212,7 @@ static int read_option(Options *options, char **argv, int i) {
   return 0;
 }
 
-static Options read_options(char **argv, int argc) {
+static Options interpreter_read_options(char **argv, int argc) {
   Options options = {.script = argc};
   for (int i = 1; i < argc; i++) {
     if (argv[i][0] != '-' || strcmp(argv[i], "-") == 0) return options.script = i, options;
@@ -230,13 +232,12 @@ static int run_options(lua_State *L, char **argv, int end) {
     if (letter == 'W') lua_warning(L, "@on", 0);
     if (letter != 'e' && letter != 'l') continue;
     char *operand = argv[i][2] ? argv[i] + 2 : argv[++i];
-    if ((letter == 'e' ? run_string(L, operand, "=(command line)") : load_library(L, operand)) != LUA_OK)
-      return LUA_ERRRUN;
+    if ((letter == 'e' ? run_string(L, operand, "=(command line)") : load_library(L, operand)) != LUA_OK) return LUA_ERRRUN;
   }
   return LUA_OK;
 }
 
-static int run(lua_State *L, char **argv, int argc, const Options *options) {
+static int interpreter_run(lua_State *L, char **argv, int argc, const Options *options) {
   bool script = options->script < argc;
   if (!options->no_environment && run_environment(L) != LUA_OK) return LUA_ERRRUN;
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
@@ -265,7 +266,7 @@ static int protected_main(lua_State *L) {
   nsi_stop_open(L);
   set_arg(L, argv, argc, options->script);
   lua_gc(L, LUA_GCGEN, 0, 0);
-  lua_pushboolean(L, run(L, argv, argc, options) == LUA_OK);
+  lua_pushboolean(L, interpreter_run(L, argv, argc, options) == LUA_OK);
   return 1;
 }
 
@@ -308,13 +309,13 @@ static int reject(const char *option) {
 }
 
 int main(int argc, char **argv) {
-  Options options = read_options(argv, argc);
+  Options options = interpreter_read_options(argv, argc);
   if (options.bad) return reject(options.bad);
   if (options.help) print_help(stdout);
   if (options.version) puts(NSLUA_VERSION);
   if (options.leave) return EXIT_SUCCESS;
   lua_State *L = luaL_newstate();
-  if (!L) return complain("cannot create a state: not enough memory"), EXIT_FAILURE;
+  if (!L) return interpreter_complain("cannot create a state: not enough memory"), EXIT_FAILURE;
   Warnings warnings = {SHOW_OWN, false, false};
   lua_setwarnf(L, hear_warning, &warnings);
   lua_pushcfunction(L, protected_main);
@@ -322,10 +323,10 @@ int main(int argc, char **argv) {
   lua_pushlightuserdata(L, argv);
   lua_pushlightuserdata(L, &options);
   bool good = lua_pcall(L, 3, 1, 0) == LUA_OK;
-  if (!good) complain(lua_tostring(L, -1));
+  if (!good) interpreter_complain(lua_tostring(L, -1));
   good = good && lua_toboolean(L, -1);
   nsi_stop_close();
   lua_close(L);
   if (fflush(stdout) == 0 && !ferror(stdout)) return good ? EXIT_SUCCESS : EXIT_FAILURE;
-  return complain("cannot write to standard output"), EXIT_FAILURE;
+  return interpreter_complain("cannot write to standard output"), EXIT_FAILURE;
 }

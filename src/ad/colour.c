@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool fits(const unsigned char *taken, const int *row, int count) {
+static bool colour_fits(const unsigned char *taken, const int *row, int count) {
   for (int k = 0; k < count; k++)
     if (taken[row[k]]) return false;
   return true;
@@ -19,7 +19,7 @@ int ns_colour_columns(int rows, int cols, const int *colptr, const int *row, int
   for (int j = 0; j < cols; j++) {
     const int *entries = row + colptr[j];
     int n = colptr[j + 1] - colptr[j], c = 0;
-    while (c < count && !fits(taken + (size_t)c * (size_t)rows, entries, n)) c++;
+    while (c < count && !colour_fits(taken + (size_t)c * (size_t)rows, entries, n)) c++;
     unsigned char *of = taken + (size_t)c * (size_t)rows;
     if (c == count) memset(of, 0, (size_t)rows), count++;
     for (int k = 0; k < n; k++) of[entries[k]] = 1;

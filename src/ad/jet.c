@@ -27,7 +27,7 @@ static double term(double c, double a, double b) {
 }
 
 /* The second derivative along (ax, ay) and (bx, by). */
-static double second(const NsCurve *c, double ax, double ay, double bx, double by) {
+static double jet_second(const NsCurve *c, double ax, double ay, double bx, double by) {
   return term(c->xx, ax, bx) + term(c->xy, ax, by) + term(c->xy, ay, bx) + term(c->yy, ay, by);
 }
 
@@ -45,12 +45,12 @@ static void add_twist(int m, double *out, NsBend bend, double vx, double vy, con
   NsCurve c = bend(vx, vy);
   NsTwist t = {0, 0, 0, 0};
   if (lx[0] != 0 || ly[0] != 0) t = ns_curve_twist(bend, vx, vy);
-  out[1] += second(&c, lx[0], ly[0], lx[0], ly[0]);
+  out[1] += jet_second(&c, lx[0], ly[0], lx[0], ly[0]);
   for (int k = 2; k < 2 + 3 * m; k += 3) {
     const double *a = x ? x + k : nothing, *b = y ? y + k : nothing;
-    out[k + 1] += second(&c, a[0], b[0], lx[0], ly[0]);
-    out[k + 2] += third(&t, a[0], b[0], lx[0], ly[0]) + 2 * second(&c, a[1], b[1], lx[0], ly[0]) +
-                  second(&c, a[0], b[0], lx[1], ly[1]);
+    out[k + 1] += jet_second(&c, a[0], b[0], lx[0], ly[0]);
+    out[k + 2] += third(&t, a[0], b[0], lx[0], ly[0]) + 2 * jet_second(&c, a[1], b[1], lx[0], ly[0]) +
+                  jet_second(&c, a[0], b[0], lx[1], ly[1]);
   }
 }
 
@@ -58,7 +58,7 @@ static void add_bowl(int m, double *out, NsBend bend, double vx, double vy, cons
   NsCurve c = bend(vx, vy);
   double *to = out + m;
   for (int j = 0; j < m; j++)
-    for (int i = 0; i <= j; i++) *to++ += second(&c, x ? x[i] : 0, y ? y[i] : 0, x ? x[j] : 0, y ? y[j] : 0);
+    for (int i = 0; i <= j; i++) *to++ += jet_second(&c, x ? x[i] : 0, y ? y[i] : 0, x ? x[j] : 0, y ? y[j] : 0);
 }
 
 void ns_jet_add(NsJet jet, double *out, NsBend bend, double vx, double vy, const double *x, const double *y) {

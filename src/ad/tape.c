@@ -44,7 +44,7 @@ static double whole(double a) {
   return a < 0 ? ceil(a) : floor(a);
 }
 
-static double part(double a) {
+static double tape_part(double a) {
   return a == whole(a) ? 0 : a - whole(a);
 }
 
@@ -74,7 +74,7 @@ static NsSlope ns_dual_whole(double x) {
 }
 
 static NsSlope ns_dual_part(double x) {
-  return (NsSlope){part(x), 1, 0};
+  return (NsSlope){tape_part(x), 1, 0};
 }
 
 static NsSlope ns_dual_max(double x, double y) {
@@ -100,7 +100,7 @@ typedef struct Operation {
 
 #define SLOPES_1(slope) .unary = slope
 #define SLOPES_2(slope) .binary = slope
-#define ENTRY(op, operands, value, slope, bent, by_a, by_b)                                                            \
+#define ENTRY(op, operands, value, slope, bent, by_a, by_b)                                                                    \
   {.name = #op, .arity = operands, SLOPES_##operands(slope), .bend = bent},
 static const Operation operations[] = {NS_TAPE_OPERATIONS(ENTRY)};
 #undef ENTRY
@@ -134,7 +134,7 @@ void ns_tape_free(NsTape *tape) {
 }
 
 /* Makes room for one more element of an array; false when there is no memory. */
-static bool grow(void **array, int *room, int used, size_t size) {
+static bool tape_grow(void **array, int *room, int used, size_t size) {
   if (used < *room) return true;
   if (*room > INT_MAX / 4) return false;
   int more = *room ? 2 * *room : 64;
@@ -145,7 +145,7 @@ static bool grow(void **array, int *room, int used, size_t size) {
   return true;
 }
 
-static uint64_t mix(uint64_t h) {
+static uint64_t tape_mix(uint64_t h) {
   h ^= h >> 31;
   h *= UINT64_C(0x9e3779b97f4a7c15);
   return h ^ (h >> 29);
@@ -154,11 +154,11 @@ static uint64_t mix(uint64_t h) {
 static uint64_t hash_constant(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  return mix(bits + 1);
+  return tape_mix(bits + 1);
 }
 
 static uint64_t hash_step(const NsTapeStep *s) {
-  return mix(mix(mix((uint64_t)s->op + 2) + (uint64_t)s->a) + (uint64_t)s->b);
+  return tape_mix(tape_mix(tape_mix((uint64_t)s->op + 2) + (uint64_t)s->a) + (uint64_t)s->b);
 }
 
 static uint64_t hash_node(const NsTape *tape, int node) {
@@ -187,7 +187,7 @@ static bool grow_table(NsTape *tape) {
 }
 
 /* The node of this kind that is there already, or -1. A constant is told by its bits: -0 is not 0. */
-static int find(const NsTape *tape, uint64_t hash, const NsTapeStep *step, double constant) {
+static int tape_find(const NsTape *tape, uint64_t hash, const NsTapeStep *step, double constant) {
   if (!tape->slots) return -1;
   size_t mask = (size_t)tape->slots - 1;
   for (size_t at = hash & mask; tape->table[at]; at = (at + 1) & mask) {
@@ -212,10 +212,10 @@ static int add_node(NsTape *tape, int kind) {
 }
 
 int ns_tape_constant(NsTape *tape, double value) {
-  int found = find(tape, hash_constant(value), NULL, value);
+  int found = tape_find(tape, hash_constant(value), NULL, value);
   if (found >= 0) return found;
-  bool good = grow((void **)&tape->constant, &tape->room_constants, tape->constants, sizeof *tape->constant) &&
-              grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
+  bool good = tape_grow((void **)&tape->constant, &tape->room_constants, tape->constants, sizeof *tape->constant) &&
+              tape_grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
   if (!good) return -1;
   tape->constant[tape->constants] = value;
   return add_node(tape, -1 - tape->constants++);
@@ -225,7 +225,7 @@ int ns_tape_constant(NsTape *tape, double value) {
 
 static int find_step(const NsTape *tape, NsTapeOp op, int a, int b) {
   NsTapeStep step = {op, a, b, false};
-  return find(tape, hash_step(&step), &step, 0);
+  return tape_find(tape, hash_step(&step), &step, 0);
 }
 
 /* The operation that a node is, NULL for an input or a constant. */
@@ -308,8 +308,8 @@ int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
   NsTapeStep step = {op, a, operations[op].arity == 2 ? b : a, false};
   int found = simplify(tape, &step);
   if (found >= 0) return found;
-  bool good = grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
-              grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
+  bool good = tape_grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
+              tape_grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
   if (!good) return -1;
   tape->step[tape->steps] = step;
   return add_node(tape, tape->steps++);
@@ -321,7 +321,7 @@ void ns_tape_loosen(NsTape *tape, int node) {
 }
 
 NsStatus ns_tape_output(NsTape *tape, int node) {
-  if (!grow((void **)&tape->output, &tape->room_outputs, tape->outputs, sizeof *tape->output)) return NS_ENOMEM;
+  if (!tape_grow((void **)&tape->output, &tape->room_outputs, tape->outputs, sizeof *tape->output)) return NS_ENOMEM;
   tape->output[tape->outputs++] = node;
   return NS_OK;
 }
@@ -376,25 +376,24 @@ NsStatus ns_tape_close(NsTape *tape) {
   tape->dy = ns_arena_doubles(&tape->arena, tape->steps);
   tape->partial = ns_arena_matrix(&tape->arena, CHUNK, tape->nodes);
   if (tape->arena.failed) return NS_ENOMEM;
-  if (tape->constants > 0)
-    memcpy(tape->value + tape->inputs, tape->constant, (size_t)tape->constants * sizeof *tape->value);
+  if (tape->constants > 0) memcpy(tape->value + tape->inputs, tape->constant, (size_t)tape->constants * sizeof *tape->value);
   return NS_OK;
 }
 
 NsTapeView ns_tape_view(const NsTape *tape) {
-  return (NsTapeView){tape->inputs,   tape->constants, tape->steps, tape->outputs,
-                      tape->constant, tape->step,      tape->output};
+  return (NsTapeView){tape->inputs, tape->constants, tape->steps, tape->outputs, tape->constant, tape->step, tape->output};
 }
 
 /* ---- values ---- */
 
-static void take_inputs(NsTape *tape, const double *in) {
+static void tape_take_inputs(NsTape *tape, const double *in) {
   if (tape->inputs > 0) memcpy(tape->value, in, (size_t)tape->inputs * sizeof *in);
 }
 
 static inline double operate(NsTapeOp op, double a, double b) {
   switch (op) {
-#define CASE(name, operands, result, slope, bend, by_a, by_b) case NS_TAPE_##name: return result;
+#define CASE(name, operands, result, slope, bend, by_a, by_b)                                                                  \
+  case NS_TAPE_##name: return result;
     NS_TAPE_OPERATIONS(CASE)
 #undef CASE
     case NS_TAPE_OPS: break;
@@ -405,7 +404,7 @@ static inline double operate(NsTapeOp op, double a, double b) {
 void ns_tape_value(NsTape *tape, const double *in, double *out) {
   const double *v = tape->value;
   double *to = tape->value + tape->inputs + tape->constants;
-  take_inputs(tape, in);
+  tape_take_inputs(tape, in);
   for (const NsTapeStep *s = tape->step, *end = s + tape->steps; s < end; s++, to++) *to = operate(s->op, v[s->a], v[s->b]);
   for (int i = 0; i < tape->outputs; i++) out[i] = v[tape->output[i]];
 }
@@ -442,7 +441,7 @@ static bool linearise(NsTape *tape, const double *in) {
   const double *v = tape->value;
   double *to = tape->value + tape->inputs + tape->constants;
   bool finite = true;
-  take_inputs(tape, in);
+  tape_take_inputs(tape, in);
   for (int k = 0; k < tape->steps; k++) {
     const NsTapeStep *s = &tape->step[k];
     const Operation *o = &operations[s->op];
@@ -458,7 +457,7 @@ static bool linearise(NsTape *tape, const double *in) {
 /* ---- derivatives ---- */
 
 /* dx x + dy y, a term with a partial of 0 being 0. */
-static void combine(double *restrict out, double dx, const double *x, double dy, const double *y) {
+static void tape_combine(double *restrict out, double dx, const double *x, double dy, const double *y) {
   for (int k = 0; k < CHUNK; k++) {
     double a = x[k] != 0 ? dx * x[k] : 0, b = y[k] != 0 ? dy * y[k] : 0;
     out[k] = a + b;
@@ -486,7 +485,7 @@ static void forward_pass(NsTape *tape, int first, int count) {
     const NsTapeStep *s = &tape->step[k];
     const double *x = partials_of(s->op, tape->dx[k], v[s->a], CHUNK, p + (ptrdiff_t)CHUNK * s->a);
     const double *y = partials_of(s->op, tape->dy[k], v[s->b], CHUNK, p + (ptrdiff_t)CHUNK * s->b);
-    combine(to, tape->dx[k], x ? x : none, tape->dy[k], y ? y : none);
+    tape_combine(to, tape->dx[k], x ? x : none, tape->dy[k], y ? y : none);
   }
 }
 

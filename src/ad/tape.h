@@ -17,46 +17,45 @@
 ** the whole quotient are steps, max, min and mirror choose: an operand that a slope of 0 goes with adds nothing to their
 ** partials, also where its own do not exist. mirror is an odd function at a, b its value at -a: a zero keeps the sign of a.
 */
-#define NS_TAPE_OPERATIONS(X)                                                                                          \
-  X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                        \
-  X(SUB, 2, a - b, ns_dual_sub, NULL, "1", "-1")                                                                       \
-  X(MUL, 2, a *b, ns_dual_mul, ns_curve_mul, "b", "a")                                                                 \
-  X(DIV, 2, a / b, ns_dual_div, ns_curve_div, "1 / b", "-v / b")                                                       \
-  X(NEG, 1, -a, ns_dual_neg, NULL, "-1", "0")                                                                          \
-  X(POW, 2, lua_pow(a, b), ns_dual_pow, ns_curve_pow, "pow_by_base(a, b)", "pow_by_exponent(a, b, v)")                 \
-  X(CPOW, 2, pow(a, b), ns_dual_cpow, ns_curve_pow, "pow_by_base(a, b)", "pow_by_exponent(a, b, v)")                   \
-  X(IDIV, 2, floor(a / b), ns_dual_idiv, NULL, "0", "0")                                                               \
-  X(MOD, 2, lua_mod(a, b), ns_dual_mod, NULL, "1", "nearbyint((v - a) / b)")                                           \
-  X(FMOD, 2, fmod(a, b), ns_dual_fmod, NULL, "1", "nearbyint((v - a) / b)")                                            \
-  X(SIN, 1, sin(a), ns_dual_sin, ns_curve_sin, "cos(a)", "0")                                                          \
-  X(COS, 1, cos(a), ns_dual_cos, ns_curve_cos, "-sin(a)", "0")                                                         \
-  X(TAN, 1, tan(a), ns_dual_tan, ns_curve_tan, "1 + v * v", "0")                                                       \
-  X(ASIN, 1, asin(a), ns_dual_asin, ns_curve_asin, "1 / sqrt((1 - a) * (1 + a))", "0")                                 \
-  X(ACOS, 1, acos(a), ns_dual_acos, ns_curve_acos, "-1 / sqrt((1 - a) * (1 + a))", "0")                                \
-  X(ATAN, 2, atan2(a, b), ns_dual_atan, ns_curve_atan, "b / hypot(b, a) / hypot(b, a)",                                \
-    "-(a / hypot(b, a)) / hypot(b, a)")                                                                                \
-  X(EXP, 1, exp(a), ns_dual_exp, ns_curve_exp, "v", "0")                                                               \
-  X(LOG, 1, log(a), ns_dual_log, ns_curve_log, "reciprocal(a)", "0")                                                   \
-  X(LOG2, 1, log2(a), ns_dual_log2, ns_curve_log2, "reciprocal(a) / LN2", "0")                                         \
-  X(LOG10, 1, log10(a), ns_dual_log10, ns_curve_log10, "reciprocal(a) / LN10", "0")                                    \
-  X(SQRT, 1, sqrt(a), ns_dual_sqrt, ns_curve_sqrt, "0.5 / v", "0")                                                     \
-  X(ABS, 1, fabs(a), ns_dual_abs, NULL, "sign(a)", "0")                                                                \
-  X(SINH, 1, sinh(a), ns_dual_sinh, ns_curve_sinh, "cosh(a)", "0")                                                     \
-  X(COSH, 1, cosh(a), ns_dual_cosh, ns_curve_cosh, "sinh(a)", "0")                                                     \
-  X(TANH, 1, tanh(a), ns_dual_tanh, ns_curve_tanh, "1 / cosh(a) / cosh(a)", "0")                                       \
-  X(FLOOR, 1, floor(a) + 0, ns_dual_floor, NULL, "0", "0")                                                             \
-  X(CEIL, 1, ceil(a) + 0, ns_dual_ceil, NULL, "0", "0")                                                                \
-  X(WHOLE, 1, whole(a) + 0, ns_dual_whole, NULL, "0", "0")                                                                 \
-  X(PART, 1, part(a), ns_dual_part, NULL, "1", "0")                                                                    \
-  X(MAX, 2, a < b ? b : a, ns_dual_max, NULL, "!(a < b)", "a < b")                                                     \
-  X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")                                                     \
+#define NS_TAPE_OPERATIONS(X)                                                                                                  \
+  X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                                \
+  X(SUB, 2, a - b, ns_dual_sub, NULL, "1", "-1")                                                                               \
+  X(MUL, 2, a *b, ns_dual_mul, ns_curve_mul, "b", "a")                                                                         \
+  X(DIV, 2, a / b, ns_dual_div, ns_curve_div, "1 / b", "-v / b")                                                               \
+  X(NEG, 1, -a, ns_dual_neg, NULL, "-1", "0")                                                                                  \
+  X(POW, 2, lua_pow(a, b), ns_dual_pow, ns_curve_pow, "pow_by_base(a, b)", "pow_by_exponent(a, b, v)")                         \
+  X(CPOW, 2, pow(a, b), ns_dual_cpow, ns_curve_pow, "pow_by_base(a, b)", "pow_by_exponent(a, b, v)")                           \
+  X(IDIV, 2, floor(a / b), ns_dual_idiv, NULL, "0", "0")                                                                       \
+  X(MOD, 2, lua_mod(a, b), ns_dual_mod, NULL, "1", "nearbyint((v - a) / b)")                                                   \
+  X(FMOD, 2, fmod(a, b), ns_dual_fmod, NULL, "1", "nearbyint((v - a) / b)")                                                    \
+  X(SIN, 1, sin(a), ns_dual_sin, ns_curve_sin, "cos(a)", "0")                                                                  \
+  X(COS, 1, cos(a), ns_dual_cos, ns_curve_cos, "-sin(a)", "0")                                                                 \
+  X(TAN, 1, tan(a), ns_dual_tan, ns_curve_tan, "1 + v * v", "0")                                                               \
+  X(ASIN, 1, asin(a), ns_dual_asin, ns_curve_asin, "1 / sqrt((1 - a) * (1 + a))", "0")                                         \
+  X(ACOS, 1, acos(a), ns_dual_acos, ns_curve_acos, "-1 / sqrt((1 - a) * (1 + a))", "0")                                        \
+  X(ATAN, 2, atan2(a, b), ns_dual_atan, ns_curve_atan, "b / hypot(b, a) / hypot(b, a)", "-(a / hypot(b, a)) / hypot(b, a)")    \
+  X(EXP, 1, exp(a), ns_dual_exp, ns_curve_exp, "v", "0")                                                                       \
+  X(LOG, 1, log(a), ns_dual_log, ns_curve_log, "reciprocal(a)", "0")                                                           \
+  X(LOG2, 1, log2(a), ns_dual_log2, ns_curve_log2, "reciprocal(a) / LN2", "0")                                                 \
+  X(LOG10, 1, log10(a), ns_dual_log10, ns_curve_log10, "reciprocal(a) / LN10", "0")                                            \
+  X(SQRT, 1, sqrt(a), ns_dual_sqrt, ns_curve_sqrt, "0.5 / v", "0")                                                             \
+  X(ABS, 1, fabs(a), ns_dual_abs, NULL, "sign(a)", "0")                                                                        \
+  X(SINH, 1, sinh(a), ns_dual_sinh, ns_curve_sinh, "cosh(a)", "0")                                                             \
+  X(COSH, 1, cosh(a), ns_dual_cosh, ns_curve_cosh, "sinh(a)", "0")                                                             \
+  X(TANH, 1, tanh(a), ns_dual_tanh, ns_curve_tanh, "1 / cosh(a) / cosh(a)", "0")                                               \
+  X(FLOOR, 1, floor(a) + 0, ns_dual_floor, NULL, "0", "0")                                                                     \
+  X(CEIL, 1, ceil(a) + 0, ns_dual_ceil, NULL, "0", "0")                                                                        \
+  X(WHOLE, 1, whole(a) + 0, ns_dual_whole, NULL, "0", "0")                                                                     \
+  X(PART, 1, tape_part(a), ns_dual_part, NULL, "1", "0")                                                                       \
+  X(MAX, 2, a < b ? b : a, ns_dual_max, NULL, "!(a < b)", "a < b")                                                             \
+  X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")                                                             \
   X(MIRROR, 2, a != 0 ? -b : a, ns_dual_mirror, NULL, "0", "-1")
 
 typedef enum NsTapeOp {
 #define NS_TAPE_NAME(name, arity, value, slope, bend, by_a, by_b) NS_TAPE_##name,
   NS_TAPE_OPERATIONS(NS_TAPE_NAME)
 #undef NS_TAPE_NAME
-  NS_TAPE_OPS
+      NS_TAPE_OPS
 } NsTapeOp;
 
 /* One operation: node numbers of its operands (b is a's where there is one alone). Its own node is inputs + constants + i. */
@@ -78,9 +77,9 @@ typedef struct NsTape NsTape;
 /* What a closed tape is made of; borrowed. */
 typedef struct NsTapeView {
   int inputs, constants, steps, outputs;
-  const double *constant;  /* constants */
-  const NsTapeStep *step;  /* steps */
-  const int *output;       /* the node of each output */
+  const double *constant; /* constants */
+  const NsTapeStep *step; /* steps */
+  const int *output;      /* the node of each output */
 } NsTapeView;
 
 /* An empty tape. NS_ENOMEM. */

@@ -20,10 +20,10 @@ typedef struct Text {
   bool failed;
 } Text;
 
-static void put(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void tape_source_put(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends at most 1000 characters, formatted as printf does. */
-static void put(Text *t, const char *format, ...) {
+static void tape_source_put(Text *t, const char *format, ...) {
   enum { MOST = 1001 };
   va_list args;
   if (t->failed) return;
@@ -58,7 +58,8 @@ static const char *const prelude[] = {
     "#if defined(__GNUC__) && !defined(__TINYC__)\n#define sqrt __builtin_sqrt\n#define fabs __builtin_fabs\n"
     "#define floor __builtin_floor\n#define ceil __builtin_ceil\n#else\n"
     "double sqrt(double), fabs(double), floor(double), ceil(double);\n#endif\n",
-    "static const double LN2 = 0.693147180559945309417232121458176568, LN10 = 2.302585092994045684017991454684364208;\n",
+    "static const double LN2 = 0.693147180559945309417232121458176568, LN10 = "
+    "2.302585092994045684017991454684364208;\n",
     "#ifdef __linux__\nvoid sincos(double, double *, double *);\n#define sine_cosine sincos\n#else\n"
     "static void sine_cosine(double a, double *s, double *c) {\n  *s = sin(a);\n  *c = cos(a);\n}\n#endif\n",
     "static double lua_pow(double a, double b) { return b == 2 ? a * a : pow(a, b); }\n",
@@ -75,21 +76,21 @@ static const char *const prelude[] = {
 };
 
 static void put_prelude(Text *t) {
-  for (size_t i = 0; i < sizeof prelude / sizeof *prelude; i++) put(t, "%s", prelude[i]);
+  for (size_t i = 0; i < sizeof prelude / sizeof *prelude; i++) tape_source_put(t, "%s", prelude[i]);
   for (int op = 0; op < NS_TAPE_OPS; op++) {
     const Pattern *p = &patterns[op];
-    put(t, "#define %s(a, b) (%s)\n#define %s_A(a, b, v) (%s)\n#define %s_B(a, b, v) (%s)\n", p->name, p->value,
-        p->name, p->by_a, p->name, p->by_b);
+    tape_source_put(t, "#define %s(a, b) (%s)\n#define %s_A(a, b, v) (%s)\n#define %s_B(a, b, v) (%s)\n", p->name, p->value,
+                    p->name, p->by_a, p->name, p->by_b);
   }
 }
 
 /* ---- values ---- */
 
 static void put_constant(Text *t, int node, double c) {
-  put(t, "  const double v%d = ", node);
-  if (isnan(c)) put(t, "0.0 / 0.0;\n");
-  else if (isinf(c)) put(t, "%s1.0 / 0.0;\n", c < 0 ? "-" : "");
-  else put(t, "%a;\n", c);
+  tape_source_put(t, "  const double v%d = ", node);
+  if (isnan(c)) tape_source_put(t, "0.0 / 0.0;\n");
+  else if (isinf(c)) tape_source_put(t, "%s1.0 / 0.0;\n", c < 0 ? "-" : "");
+  else tape_source_put(t, "%a;\n", c);
 }
 
 /*
@@ -105,27 +106,27 @@ static unsigned char turn_of(NsTapeOp op) {
 /* The sine and cosine of node a, before the first of the two is named. */
 static void put_both(Text *t, int a, unsigned char *turns) {
   if (*turns & WRITTEN) return;
-  put(t, "  double sine%d, cosine%d;\n  sine_cosine(v%d, &sine%d, &cosine%d);\n", a, a, a, a, a);
+  tape_source_put(t, "  double sine%d, cosine%d;\n  sine_cosine(v%d, &sine%d, &cosine%d);\n", a, a, a, a, a);
   *turns |= WRITTEN;
 }
 
-static void put_step(Text *t, const NsTapeStep *s, int node, unsigned char *turns) {
+static void tape_source_put_step(Text *t, const NsTapeStep *s, int node, unsigned char *turns) {
   unsigned char turn = turn_of(s->op);
   if (turn && (turns[s->a] & BOTH) == BOTH) {
     put_both(t, s->a, &turns[s->a]);
-    put(t, "  const double v%d = %s%d;\n", node, turn == SINE ? "sine" : "cosine", s->a);
+    tape_source_put(t, "  const double v%d = %s%d;\n", node, turn == SINE ? "sine" : "cosine", s->a);
   } else {
-    put(t, "  const double v%d = %s(v%d, v%d);\n", node, patterns[s->op].name, s->a, s->b);
+    tape_source_put(t, "  const double v%d = %s(v%d, v%d);\n", node, patterns[s->op].name, s->a, s->b);
   }
 }
 
 /* turns (nodes): 0, or what derivatives want. */
 static void put_values(Text *t, const NsTapeView *tape, unsigned char *turns) {
-  for (int i = 0; i < tape->inputs; i++) put(t, "  const double v%d = in[%d];\n", i, i);
+  for (int i = 0; i < tape->inputs; i++) tape_source_put(t, "  const double v%d = in[%d];\n", i, i);
   for (int i = 0; i < tape->constants; i++) put_constant(t, tape->inputs + i, tape->constant[i]);
   int node = tape->inputs + tape->constants;
   for (int k = 0; k < tape->steps; k++) turns[tape->step[k].a] |= turn_of(tape->step[k].op);
-  for (int k = 0; k < tape->steps; k++) put_step(t, &tape->step[k], node + k, turns);
+  for (int k = 0; k < tape->steps; k++) tape_source_put_step(t, &tape->step[k], node + k, turns);
 }
 
 /* ---- derivatives ---- */
@@ -146,11 +147,11 @@ typedef struct Partial {
 static void put_term(Text *t, const Partial *p) {
   int known = known_slope(p->slope);
   bool seed = p->operand < p->inputs;
-  put(t, known == -1 ? " - " : " + ");
-  if (known == 2) put(t, "s%d%c", p->node, p->side);
-  if (known == 2 && !seed) put(t, " * ");
-  if (!seed) put(t, "d%d_%d", p->operand, p->input);
-  if (known != 2 && seed) put(t, "1");
+  tape_source_put(t, known == -1 ? " - " : " + ");
+  if (known == 2) tape_source_put(t, "s%d%c", p->node, p->side);
+  if (known == 2 && !seed) tape_source_put(t, " * ");
+  if (!seed) tape_source_put(t, "d%d_%d", p->operand, p->input);
+  if (known != 2 && seed) tape_source_put(t, "1");
 }
 
 /* depends[node * inputs + j]: whether the node's derivative by input j may be other than 0. */
@@ -191,13 +192,13 @@ static void put_slopes(Text *t, const NsTapeStep *s, int node, const Sparsity *s
   const Pattern *p = &patterns[s->op];
   if (turn_of(s->op)) {
     bool sine = s->op == NS_TAPE_SIN;
-    if (moves(sparsity, s->a)) put(t, "  const double s%da = %s%d;\n", node, sine ? "cosine" : "-sine", s->a);
+    if (moves(sparsity, s->a)) tape_source_put(t, "  const double s%da = %s%d;\n", node, sine ? "cosine" : "-sine", s->a);
     return;
   }
   if (known_slope(p->by_a) == 2 && moves(sparsity, s->a))
-    put(t, "  const double s%da = %s_A(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
+    tape_source_put(t, "  const double s%da = %s_A(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
   if (known_slope(p->by_b) == 2 && moves(sparsity, s->b))
-    put(t, "  const double s%db = %s_B(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
+    tape_source_put(t, "  const double s%db = %s_B(v%d, v%d, v%d);\n", node, p->name, s->a, s->b, node);
 }
 
 static void put_partials(Text *t, const NsTapeView *tape, const Sparsity *sparsity) {
@@ -209,10 +210,10 @@ static void put_partials(Text *t, const NsTapeView *tape, const Sparsity *sparsi
     for (int j = 0; j < tape->inputs; j++) {
       if (!depends(sparsity, node, j)) continue;
       Partial a = {node, s->a, j, tape->inputs, 'a', p->by_a}, b = {node, s->b, j, tape->inputs, 'b', p->by_b};
-      put(t, "  const double d%d_%d =", node, j);
+      tape_source_put(t, "  const double d%d_%d =", node, j);
       if (known_slope(p->by_a) != 0 && depends(sparsity, s->a, j)) put_term(t, &a);
       if (known_slope(p->by_b) != 0 && depends(sparsity, s->b, j)) put_term(t, &b);
-      put(t, ";\n");
+      tape_source_put(t, ";\n");
     }
   }
 }
@@ -221,10 +222,10 @@ static void put_entries(Text *t, const NsTapeView *tape, const Sparsity *sparsit
   for (int j = 0; j < tape->inputs; j++)
     for (int i = 0; i < tape->outputs; i++) {
       int node = tape->output[i];
-      put(t, "  jac[%ld] = ", (long)i + (long)j * tape->outputs);
-      if (!depends(sparsity, node, j)) put(t, "0;\n");
-      else if (node < tape->inputs) put(t, "1;\n");
-      else put(t, "d%d_%d;\n", node, j);
+      tape_source_put(t, "  jac[%ld] = ", (long)i + (long)j * tape->outputs);
+      if (!depends(sparsity, node, j)) tape_source_put(t, "0;\n");
+      else if (node < tape->inputs) tape_source_put(t, "1;\n");
+      else tape_source_put(t, "d%d_%d;\n", node, j);
     }
 }
 
@@ -245,12 +246,12 @@ static bool put_jacobian(Text *t, const NsTapeView *tape, unsigned char *turns) 
   if (!sparsity.depends) return t->failed = true, false;
   bool good = find_sparsity(tape, &sparsity) <= NS_TAPE_SOURCE_PARTIALS;
   if (good) {
-    put(t, "void tape_jacobian(const double *in, double *jac) {\n  (void)in, (void)jac;\n");
+    tape_source_put(t, "void tape_jacobian(const double *in, double *jac) {\n  (void)in, (void)jac;\n");
     want_turns(tape, &sparsity, turns);
     put_values(t, tape, turns);
     put_partials(t, tape, &sparsity);
     put_entries(t, tape, &sparsity);
-    put(t, "}\n");
+    tape_source_put(t, "}\n");
   }
   ns_free(sparsity.depends);
   return good;
@@ -268,10 +269,10 @@ NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian) {
   unsigned char *turns = ns_alloc(2 * nodes, 1);
   if (!turns) return NS_ENOMEM;
   put_prelude(&text);
-  put(&text, "void tape_value(const double *in, double *out) {\n  (void)in, (void)out;\n");
+  tape_source_put(&text, "void tape_value(const double *in, double *out) {\n  (void)in, (void)out;\n");
   put_values(&text, &view, turns);
-  for (int i = 0; i < view.outputs; i++) put(&text, "  out[%d] = v%d;\n", i, view.output[i]);
-  put(&text, "}\n");
+  for (int i = 0; i < view.outputs; i++) tape_source_put(&text, "  out[%d] = v%d;\n", i, view.output[i]);
+  tape_source_put(&text, "}\n");
   *jacobian = put_jacobian(&text, &view, turns + nodes);
   ns_free(turns);
   if (text.failed) {

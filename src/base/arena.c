@@ -22,7 +22,7 @@ static size_t padding(const NsArenaChunk *chunk) {
   return (size_t)(-at % ALIGNMENT);
 }
 
-static bool fits(const NsArenaChunk *chunk, size_t bytes) {
+static bool arena_fits(const NsArenaChunk *chunk, size_t bytes) {
   size_t left = chunk->size - chunk->used, pad = padding(chunk);
   return pad <= left && bytes <= left - pad;
 }
@@ -45,7 +45,7 @@ void *ns_arena_take(NsArena *arena, size_t count, size_t size) {
   }
   size_t bytes = count * size;
   NsArenaChunk *chunk = arena->chunks;
-  if (!chunk || !fits(chunk, bytes)) chunk = add_chunk(arena, bytes);
+  if (!chunk || !arena_fits(chunk, bytes)) chunk = add_chunk(arena, bytes);
   if (!chunk) {
     arena->failed = true;
     return NULL;

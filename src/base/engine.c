@@ -8,10 +8,7 @@
 #include "base/memory.h"
 
 const NsEngine *ns_engine(void) {
-  static const NsEngine engine = {.version = NS_ENGINE_VERSION,
-                                  .alloc = ns_alloc,
-                                  .release = ns_free,
-                                  .fail = ns_fail,
-                                  .interrupted = ns_interrupted};
+  static const NsEngine engine = {
+      .version = NS_ENGINE_VERSION, .alloc = ns_alloc, .release = ns_free, .fail = ns_fail, .interrupted = ns_interrupted};
   return &engine;
 }

@@ -19,7 +19,6 @@ typedef struct NsError {
 ** Stores status and the formatted text in err (NULL: nothing is stored) and returns status, so that
 ** `return ns_fail(err, NS_ESIZE, ...)` is one line. A text too long is cut.
 */
-NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -44,16 +44,18 @@ typedef struct NsField {
 } NsField;
 
 /* Entries of a table: the name, the struct and its member, the range, the flags. */
-#define NS_FIELD_A_NUMBER(name, of, member, least, most, flags) \
+#define NS_FIELD_A_NUMBER(name, of, member, least, most, flags)                                                                \
   { name, NS_FIELD_NUMBER, flags, offsetof(of, member), least, most, 0, 0 }
-#define NS_FIELD_A_COUNT(name, of, member, least, most, flags) \
+#define NS_FIELD_A_COUNT(name, of, member, least, most, flags)                                                                 \
   { name, NS_FIELD_COUNT, flags, offsetof(of, member), least, most, 0, 0 }
-#define NS_FIELD_A_FLAG(name, of, member, flags) { name, NS_FIELD_FLAG, flags, offsetof(of, member), 0, 1, 0, 0 }
-#define NS_FIELD_A_VECTOR(name, of, member, size, flags) \
+#define NS_FIELD_A_FLAG(name, of, member, flags)                                                                               \
+  { name, NS_FIELD_FLAG, flags, offsetof(of, member), 0, 1, 0, 0 }
+#define NS_FIELD_A_VECTOR(name, of, member, size, flags)                                                                       \
   { name, NS_FIELD_VECTOR, flags, offsetof(of, member), 0, 0, offsetof(of, size), 0 }
-#define NS_FIELD_A_MATRIX(name, of, member, rows, cols, flags) \
+#define NS_FIELD_A_MATRIX(name, of, member, rows, cols, flags)                                                                 \
   { name, NS_FIELD_MATRIX, flags, offsetof(of, member), 0, 0, offsetof(of, rows), offsetof(of, cols) }
-#define NS_FIELD_END { NULL, NS_FIELD_NUMBER, 0, 0, 0, 0, 0, 0 }
+#define NS_FIELD_END                                                                                                           \
+  { NULL, NS_FIELD_NUMBER, 0, 0, 0, 0, 0, 0 }
 
 /* The entry of that name; NULL: none. A name with a '?' at its end counts as without. */
 const NsField *ns_field_find(const NsField *fields, const char *name);

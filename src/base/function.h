@@ -30,8 +30,7 @@ typedef struct NsFunction {
   int (*value)(void *context, double t, const double *const *args, double *out);
   int (*jacobian)(void *context, double t, const double *const *args, int by, double *jac);
   void *context;
-  int (*along)(void *context, double t, const double *const *args, double tdot, const double *w, double *first,
-               double *second);
+  int (*along)(void *context, double t, const double *const *args, double tdot, const double *w, double *first, double *second);
 } NsFunction;
 
 #endif

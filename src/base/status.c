@@ -6,13 +6,13 @@
 
 static const char *const messages[] = {
 #define X(code, message) message,
-  NS_STATUS_LIST(X)
+    NS_STATUS_LIST(X)
 #undef X
 };
 
 static const char *const names[] = {
 #define X(code, message) #code,
-  NS_STATUS_LIST(X)
+    NS_STATUS_LIST(X)
 #undef X
 };
 

@@ -6,32 +6,32 @@
 #define NS_BASE_STATUS_H
 
 /* X(code, message). A status says what kind of failure it was; NsError says where. */
-#define NS_STATUS_LIST(X)                                   \
-  X(NS_OK, "success")                                       \
-  X(NS_ENOMEM, "not enough memory")                         \
-  X(NS_EARG, "bad argument")                                \
-  X(NS_ESIZE, "sizes do not match")                         \
-  X(NS_ETOOLARGE, "size too large")                         \
-  X(NS_ENAN, "not a finite number")                         \
-  X(NS_ESINGULAR, "singular matrix")                        \
-  X(NS_ENOTSPD, "matrix is not positive definite")          \
-  X(NS_ENOCONV, "did not converge")                         \
-  X(NS_EMAXITER, "iteration limit reached")                 \
-  X(NS_ERAY, "ended on a ray")                              \
-  X(NS_ENOSOL, "no solution")                               \
-  X(NS_ECALLBACK, "callback failed")                        \
-  X(NS_ERETRY, "callback failed, a smaller step may help")  \
-  X(NS_EINTR, "interrupted")                                \
-  X(NS_EBUSY, "a step is being computed")                   \
-  X(NS_EEND, "the end of the time interval is reached")     \
-  X(NS_ECLOSED, "used after close")                         \
+#define NS_STATUS_LIST(X)                                                                                                      \
+  X(NS_OK, "success")                                                                                                          \
+  X(NS_ENOMEM, "not enough memory")                                                                                            \
+  X(NS_EARG, "bad argument")                                                                                                   \
+  X(NS_ESIZE, "sizes do not match")                                                                                            \
+  X(NS_ETOOLARGE, "size too large")                                                                                            \
+  X(NS_ENAN, "not a finite number")                                                                                            \
+  X(NS_ESINGULAR, "singular matrix")                                                                                           \
+  X(NS_ENOTSPD, "matrix is not positive definite")                                                                             \
+  X(NS_ENOCONV, "did not converge")                                                                                            \
+  X(NS_EMAXITER, "iteration limit reached")                                                                                    \
+  X(NS_ERAY, "ended on a ray")                                                                                                 \
+  X(NS_ENOSOL, "no solution")                                                                                                  \
+  X(NS_ECALLBACK, "callback failed")                                                                                           \
+  X(NS_ERETRY, "callback failed, a smaller step may help")                                                                     \
+  X(NS_EINTR, "interrupted")                                                                                                   \
+  X(NS_EBUSY, "a step is being computed")                                                                                      \
+  X(NS_EEND, "the end of the time interval is reached")                                                                        \
+  X(NS_ECLOSED, "used after close")                                                                                            \
   X(NS_EIO, "input/output error")
 
 typedef enum NsStatus {
 #define X(code, message) code,
   NS_STATUS_LIST(X)
 #undef X
-  NS_STATUS_COUNT
+      NS_STATUS_COUNT
 } NsStatus;
 
 /* The message of a code; "unknown status" for a number that is none. Never NULL. */

@@ -5,7 +5,7 @@
 #include "integrators/edges.h"
 
 /* Counts interaction e among those of its groups, and enters it where there is room for it. */
-static void add(NsEdges *edges, const NsInteraction *inter, int e, const int *group) {
+static void edges_add(NsEdges *edges, const NsInteraction *inter, int e, const int *group) {
   int last = -1;
   for (int p = 0; p < inter->nds; p++) {
     int g = group ? group[inter->ds[p]->node] : inter->ds[p]->node;
@@ -19,9 +19,9 @@ static void add(NsEdges *edges, const NsInteraction *inter, int e, const int *gr
 NsEdges *ns_edges_of(NsArena *arena, const NsNsds *nsds, const int *group, int ngroups) {
   NsEdges *edges = ns_arena_take(arena, (size_t)ngroups, sizeof *edges);
   if (!edges) return NULL;
-  for (int e = 0; e < nsds->ninteractions; e++) add(edges, nsds->interactions[e], e, group);
+  for (int e = 0; e < nsds->ninteractions; e++) edges_add(edges, nsds->interactions[e], e, group);
   for (int g = 0; g < ngroups; g++) edges[g] = (NsEdges){0, ns_arena_ints(arena, edges[g].count)};
   if (arena->failed) return NULL;
-  for (int e = 0; e < nsds->ninteractions; e++) add(edges, nsds->interactions[e], e, group);
+  for (int e = 0; e < nsds->ninteractions; e++) edges_add(edges, nsds->interactions[e], e, group);
   return edges;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static double dot(const double *a, const double *b, int n) {
+static double energy_dot(const double *a, const double *b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
@@ -17,31 +17,31 @@ static double bilinear(const NsCoef *A, const double *left, const double *right,
   if (!ns_coef_given(A)) return 0;
   memset(room, 0, (size_t)n * sizeof *room);
   ns_coef_multiply_add(A, 1, right, room);
-  return dot(left, room, n);
+  return energy_dot(left, room, n);
 }
 
-static void add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, double potential,
-                NsEnergyAccount *account) {
+static void energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, double potential, NsEnergyAccount *account) {
   int n = ds->nv;
   double theta = s->theta, h = s->h, *impulse = s->impulse, *mean = s->mean, *room = s->room;
   for (int i = 0; i < n; i++) mean[i] = s->v[i] - s->v_k[i];
   ns_mechanical_mass_times(ds, s->M, mean, impulse);
-  double momentum = 0.5 * (dot(s->v, impulse, n) + dot(s->v_k, impulse, n));
+  double momentum = 0.5 * (energy_dot(s->v, impulse, n) + energy_dot(s->v_k, impulse, n));
   for (int i = 0; i < n; i++) impulse[i] -= s->p[i];
   for (int i = 0; s->held && i < n; i++) {
     impulse[i] -= s->held[i];
     account->boundary += s->held[i] * 0.5 * (s->v[i] + s->v_k[i]);
   }
   for (int i = 0; i < n; i++) mean[i] = theta * s->v[i] + (1 - theta) * s->v_k[i];
-  double all = dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
+  double all = energy_dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
   const double *acting = s->acting ? s->acting : s->q;
   double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, acting, room, n);
   double elastic = -h * (theta * at_end + (1 - theta) * at_k);
   double stored = 0.5 * (bilinear(&ds->K, s->q, s->q, room, n) - bilinear(&ds->K, s->q_k, s->q_k, room, n));
   account->damping += damping;
   account->forces += all - damping - elastic + (potential - stored);
-  account->numerical += 0.5 * (dot(s->v, impulse, n) + dot(s->v_k, impulse, n)) - all; /* of the forces' impulse */
-  account->numerical += elastic + stored;                                                /* of K */
+  account->numerical += 0.5 * (energy_dot(s->v, impulse, n) + energy_dot(s->v_k, impulse, n)) -
+                        all;                       /* of the forces' impulse */
+  account->numerical += elastic + stored;          /* of K */
   if (s->M) account->forces += kinetic - momentum; /* the inertia's change goes with the gyroscopic forces */
 }
 
@@ -55,7 +55,7 @@ NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, NsEnergyAccoun
     if (status == NS_OK) status = ns_mechanical_potential_at(ds, t, q[i], &potential[i], err);
   }
   if (status == NS_OK && s->M) status = ns_mechanical_mass(ds, s->t, s->acting ? s->acting : s->q, s->M, err);
-  if (status == NS_OK) add(ds, s, kinetic[1] - kinetic[0], potential[1] - potential[0], account);
+  if (status == NS_OK) energy_add(ds, s, kinetic[1] - kinetic[0], potential[1] - potential[0], account);
   return status;
 }
 
@@ -76,14 +76,14 @@ static NsStatus take_means(NsMechanicalDs *ds, double t, const double *a, const 
     status = ns_mechanical_potential_at(ds, t, q[i], &potential, err);
     means->potential += 0.5 * potential;
     means->stored += 0.25 * bilinear(&ds->K, q[i], q[i], room, ds->nv);
-    if (ds->fext.value && !ns_coef_varies(&ds->fext)) means->lifted -= 0.5 * dot(ds->fext.value, q[i], ds->nv);
+    if (ds->fext.value && !ns_coef_varies(&ds->fext)) means->lifted -= 0.5 * energy_dot(ds->fext.value, q[i], ds->nv);
   }
   return status;
 }
 
 /* The kinetic energy with the velocity w, the mean over the masses at two positions. */
-static NsStatus take_kinetic(NsMechanicalDs *ds, double t, const double *a, const double *b, const double *w,
-                             double *kinetic, NsError *err) {
+static NsStatus take_kinetic(NsMechanicalDs *ds, double t, const double *a, const double *b, const double *w, double *kinetic,
+                             NsError *err) {
   double first = 0, second = 0;
   NsStatus status = ns_mechanical_kinetic_at(ds, t, a, w, &first, err);
   second = first;
@@ -107,15 +107,15 @@ NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, doub
 }
 
 /* The works of the step over `mean`, its velocity; kinetic: the change of the energy, before and after: the means. */
-static void add_works(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, double kinetic, const Means *before,
-                      const Means *after, NsEnergyAccount *account) {
+static void energy_add_works(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, double kinetic, const Means *before,
+                             const Means *after, NsEnergyAccount *account) {
   int n = ds->nv;
-  double part = s->q_m ? 1 : 0.5, momentum = dot(s->mean, s->impulse, n), work = part * dot(s->mean, s->p, n);
+  double part = s->q_m ? 1 : 0.5, momentum = energy_dot(s->mean, s->impulse, n), work = part * energy_dot(s->mean, s->p, n);
   double all = momentum - work, potential = after->potential - before->potential;
   double damping = -part * s->h * bilinear(&ds->C, s->mean, s->v, s->room, n);
   double known = -part * s->h * bilinear(&ds->K, s->mean, s->middle, s->room, n);
   double stored = after->stored - before->stored + after->lifted - before->lifted;
-  if (ds->fext.value && !ns_coef_varies(&ds->fext)) known += part * s->h * dot(s->mean, ds->fext.value, n);
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) known += part * s->h * energy_dot(s->mean, ds->fext.value, n);
   account->impacts += work;
   account->damping += damping;
   account->forces += all - damping - known + (potential - stored) + (kinetic - momentum);
@@ -139,6 +139,6 @@ NsStatus ns_energy_add_two_steps(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, 
     ds->pace[i] = change;
   }
   ns_mechanical_mass_times(ds, s->M, ds->pace, s->impulse);
-  add_works(ds, s, kinetic[1] - kinetic[0], &before, &after, account);
+  energy_add_works(ds, s, kinetic[1] - kinetic[0], &before, &after, account);
   return NS_OK;
 }

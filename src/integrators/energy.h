@@ -48,7 +48,7 @@ NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, doub
 */
 typedef struct NsEnergyTwoSteps {
   double t, h;
-  const double *q_m;             /* NULL: the first step */
+  const double *q_m; /* NULL: the first step */
   const double *q_k, *v_k, *q, *p;
   const double *middle, *v;      /* where F was taken */
   const double *M;               /* the mass at q_k when it varies, else NULL */
@@ -59,7 +59,6 @@ typedef struct NsEnergyTwoSteps {
 ** Adds what the step did to the staggered energies: the works are those over the mean of the two velocities, (q+ - q-) /
 ** 2h, whose product with M (w+ - w-) is the change of the kinetic energy exactly; that of p is of impacts. NS_ECALLBACK.
 */
-NsStatus ns_energy_add_two_steps(NsMechanicalDs *ds, const NsEnergyTwoSteps *step, NsEnergyAccount *account,
-                                 NsError *err);
+NsStatus ns_energy_add_two_steps(NsMechanicalDs *ds, const NsEnergyTwoSteps *step, NsEnergyAccount *account, NsError *err);
 
 #endif

@@ -18,22 +18,22 @@
 /* A dynamical system in the stack. */
 typedef struct Node {
   NsFirstOrderDs *ds;
-  int offset;  /* of its states in the stacked vectors */
+  int offset;        /* of its states in the stacked vectors */
   int cluster, next; /* the next system of its cluster, or -1 */
-  double *J;   /* n x n: df/dx; NULL for a linear system, which has its A */
+  double *J;         /* n x n: df/dx; NULL for a linear system, which has its A */
 } Node;
 
 /* Systems that share a matrix W. Their states are contiguous. */
 typedef struct Cluster {
   int offset, n, first; /* first: its first system */
   NsLu *lu;
-  double *fixed;   /* n x n: what the linear systems give to W */
-  double *W;       /* n x n */
+  double *fixed;      /* n x n: what the linear systems give to W */
+  double *W;          /* n x n */
   double *factors_of; /* n x n: the W that lu has the factors of */
-  bool changes;    /* a callback enters W: it is formed anew at each iteration */
-  uint64_t key;    /* what `fixed` was formed from; 0: nothing that holds */
+  bool changes;       /* a callback enters W: it is formed anew at each iteration */
+  uint64_t key;       /* what `fixed` was formed from; 0: nothing that holds */
   bool factored;
-  NsEdges edges;   /* the interactions that touch it */
+  NsEdges edges; /* the interactions that touch it */
 } Cluster;
 
 /* The states of one system within an interaction's x. */
@@ -49,13 +49,13 @@ typedef struct Edge {
   int nparts;
   Part parts[2];
   bool linear_output, linear_input; /* h, g have no callback */
-  double *x;    /* nx: its argument, gathered; NULL when the stack serves as it is */
-  double *g;    /* nx: r at the iterate */
-  double *C;    /* m x nx */
-  double *D;    /* m x m; NULL: zero */
-  double *B;    /* nx x m */
-  double *K;    /* nx x nx; NULL: zero */
-  double *X[2]; /* W^-1 B, per cluster touched: n of the cluster x m */
+  double *x;                        /* nx: its argument, gathered; NULL when the stack serves as it is */
+  double *g;                        /* nx: r at the iterate */
+  double *C;                        /* m x nx */
+  double *D;                        /* m x m; NULL: zero */
+  double *B;                        /* nx x m */
+  double *K;                        /* nx x nx; NULL: zero */
+  double *X[2];                     /* W^-1 B, per cluster touched: n of the cluster x m */
   int touched[2], ntouched;
   uint64_t key;
 } Edge;
@@ -81,13 +81,13 @@ struct NsEulerMoreau {
   double *known;   /* N: h (1 - theta) f_k + h (1 - gamma) r_k */
 
   /* the iterate */
-  double *x, *lambda;           /* N, m */
-  double *guess;                /* m: where the one-step problem's solver starts */
-  double *x_from, *lambda_from; /* the point where q was formed */
-  double *f, *r, *rho;          /* N */
+  double *x, *lambda;                    /* N, m */
+  double *guess;                         /* m: where the one-step problem's solver starts */
+  double *x_from, *lambda_from;          /* the point where q was formed */
+  double *f, *r, *rho;                   /* N */
   double *terms, *noise, *scale, *delta; /* N each: of the test of an iterate, see NsStepBlock */
-  double *y;                    /* m: h at the iterate */
-  double *x_gamma;              /* N: gamma x + (1 - gamma) x_k */
+  double *y;                             /* m: h at the iterate */
+  double *x_gamma;                       /* N: gamma x + (1 - gamma) x_k */
 
   /* the linearisation */
   double *free_step; /* N: dx at lambda = 0 */
@@ -105,8 +105,7 @@ static void find_clusters(NsEulerMoreau *em, int *parent) {
   for (int i = 0; i < nsds->nds; i++) parent[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
     NsInteraction *inter = nsds->interactions[e];
-    if (inter->nds == 2 && ns_relation_has_K(inter->relation))
-      ns_forest_join(parent, inter->ds[0]->node, inter->ds[1]->node);
+    if (inter->nds == 2 && ns_relation_has_K(inter->relation)) ns_forest_join(parent, inter->ds[0]->node, inter->ds[1]->node);
   }
   em->nclusters = ns_forest_number(parent, nsds->nds, parent);
   for (int i = 0; i < nsds->nds; i++) em->nodes[i].cluster = parent[i];
@@ -144,7 +143,7 @@ static void touch(Edge *edge, int cluster) {
   edge->touched[edge->ntouched++] = cluster;
 }
 
-static void lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter) {
+static void em_lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter) {
   NsRelation *relation = inter->relation;
   edge->inter = inter;
   edge->row = em->m;
@@ -187,12 +186,11 @@ static void allocate_clusters(NsEulerMoreau *em, const int *of_system) {
 }
 
 static void allocate_vectors(NsEulerMoreau *em) {
-  double **states[] = {&em->x_k, &em->known,   &em->x,         &em->x_from, &em->f,     &em->r,     &em->rho,
+  double **states[] = {&em->x_k,     &em->known,     &em->x,    &em->x_from, &em->f,     &em->r,     &em->rho,
                        &em->x_gamma, &em->free_step, &em->work, &em->terms,  &em->noise, &em->scale, &em->delta};
   double **multipliers[] = {&em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&em->arena, em->N);
-  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
-    *multipliers[i] = ns_arena_doubles(&em->arena, em->m);
+  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) *multipliers[i] = ns_arena_doubles(&em->arena, em->m);
   em->matrix = ns_arena_matrix(&em->arena, em->m, em->m);
 }
 
@@ -211,7 +209,7 @@ NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
     find_clusters(em, room);
     chain_nodes(em);
     lay_out_states(em);
-    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(em, &em->edges[e], nsds->interactions[e]);
+    for (int e = 0; e < nsds->ninteractions; e++) em_lay_out_edge(em, &em->edges[e], nsds->interactions[e]);
     allocate_vectors(em);
     for (int i = 0; i < nsds->nds; i++)
       if (!ns_first_order_linear(em->nodes[i].ds))
@@ -257,7 +255,7 @@ long ns_euler_moreau_factorizations(const NsEulerMoreau *em) {
 
 /* ---- the start of a step ---- */
 
-static void take_memory(NsEulerMoreau *em) {
+static void em_take_memory(NsEulerMoreau *em) {
   for (int i = 0; i < em->nsds->nds; i++) {
     Node *node = &em->nodes[i];
     memcpy(em->x_k + node->offset, node->ds->base.x_k, (size_t)node->ds->base.n * sizeof(double));
@@ -268,14 +266,12 @@ static void take_memory(NsEulerMoreau *em) {
     memcpy(em->guess + edge->row, edge->inter->lambda_k, (size_t)edge->inter->m * sizeof(double));
     ns_law_project(edge->inter->law, em->guess + edge->row);
   }
-  if (em->linear)
-    memset(em->lambda, 0, (size_t)em->m * sizeof(double));
-  else
-    memcpy(em->lambda, em->guess, (size_t)em->m * sizeof(double));
+  if (em->linear) memset(em->lambda, 0, (size_t)em->m * sizeof(double));
+  else memcpy(em->lambda, em->guess, (size_t)em->m * sizeof(double));
 }
 
 void ns_euler_moreau_restart(NsEulerMoreau *em) {
-  take_memory(em);
+  em_take_memory(em);
   memset(em->scale, 0, (size_t)em->N * sizeof *em->scale);
 }
 
@@ -300,7 +296,7 @@ static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
+static NsStatus em_update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
   for (int i = 0; i < em->nsds->nds; i++) {
     NsStatus status = ns_ds_update(&em->nodes[i].ds->base, t, err);
     if (status != NS_OK) return status;
@@ -343,7 +339,7 @@ bool ns_euler_moreau_switched(const NsEulerMoreau *em) {
 void ns_euler_moreau_make_implicit(NsEulerMoreau *em) {
   weigh(em, true);
   memset(em->known, 0, (size_t)em->N * sizeof *em->known);
-  take_memory(em);
+  em_take_memory(em);
 }
 
 bool ns_euler_moreau_restarts(NsEulerMoreau *em) {
@@ -352,8 +348,8 @@ bool ns_euler_moreau_restarts(NsEulerMoreau *em) {
   return true;
 }
 
-NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
-                               double h, NsError *err) {
+NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
+                               NsError *err) {
   em->options = *options;
   em->t_k = t_k;
   em->t = t_next;
@@ -361,15 +357,15 @@ NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *op
   em->first = fabs(t_k - em->nsds->t0) <= START * h;
   weigh(em, options->restart && em->first);
   NsStatus status = evaluate_known(em, err);
-  if (status == NS_OK) status = update_coefficients(em, t_next, err);
-  if (status == NS_OK) take_memory(em);
+  if (status == NS_OK) status = em_update_coefficients(em, t_next, err);
+  if (status == NS_OK) em_take_memory(em);
   return status;
 }
 
 /* ---- evaluation at the iterate ---- */
 
 /* The interaction's x, out of a stacked vector. */
-static const double *gather(const NsEulerMoreau *em, const Edge *edge, const double *stacked) {
+static const double *em_gather(const NsEulerMoreau *em, const Edge *edge, const double *stacked) {
   if (edge->nparts == 1) return stacked + em->nodes[edge->parts[0].node].offset;
   for (int p = 0; p < 2; p++) {
     const Node *node = &em->nodes[edge->parts[p].node];
@@ -385,8 +381,8 @@ static const double *output_state(NsEulerMoreau *em) {
   return em->x_gamma;
 }
 
-static NsRelationPoint point(const NsEulerMoreau *em, const Edge *edge, const double *stacked) {
-  return (NsRelationPoint){em->t, gather(em, edge, stacked), em->lambda + edge->row, edge->inter->z};
+static NsRelationPoint em_point(const NsEulerMoreau *em, const Edge *edge, const double *stacked) {
+  return (NsRelationPoint){em->t, em_gather(em, edge, stacked), em->lambda + edge->row, edge->inter->z};
 }
 
 /* y and r at the iterate; r is added up over the interactions of each system. */
@@ -396,9 +392,9 @@ NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err) {
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     Edge *edge = &em->edges[e];
     NsRelation *relation = edge->inter->relation;
-    NsRelationPoint at = point(em, edge, x_output);
+    NsRelationPoint at = em_point(em, edge, x_output);
     NsStatus status = ns_relation_output(relation, &at, em->y + edge->row, err);
-    if (x_output != em->x) at = point(em, edge, em->x);
+    if (x_output != em->x) at = em_point(em, edge, em->x);
     if (status == NS_OK) status = ns_relation_input(relation, &at, edge->g, err);
     if (status != NS_OK) return status;
     for (int p = 0; p < edge->nparts; p++) {
@@ -411,7 +407,7 @@ NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err) {
 }
 
 /* rho = M (x - x_k) - h theta f - known - h gamma r. */
-static void form_rho(NsEulerMoreau *em) {
+static void em_form_rho(NsEulerMoreau *em) {
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
   for (int i = 0; i < em->nsds->nds; i++) {
     const Node *node = &em->nodes[i];
@@ -421,8 +417,7 @@ static void form_rho(NsEulerMoreau *em) {
       dx[j] = em->x[o + j] - em->x_k[o + j];
       rho[j] = -wf * em->f[o + j] - em->known[o + j] - wr * em->r[o + j];
     }
-    if (ns_coef_given(&node->ds->M))
-      ns_coef_multiply_add(&node->ds->M, 1, dx, rho);
+    if (ns_coef_given(&node->ds->M)) ns_coef_multiply_add(&node->ds->M, 1, dx, rho);
     else
       for (int j = 0; j < n; j++) rho[j] += dx[j];
   }
@@ -435,13 +430,13 @@ NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err) {
     if (status != NS_OK) return status;
   }
   NsStatus status = ns_euler_moreau_evaluate_relations(em, err);
-  if (status == NS_OK) form_rho(em);
+  if (status == NS_OK) em_form_rho(em);
   return status;
 }
 
 /* ---- linearisation ---- */
 
-static void add_block(double *to, int ldto, const double *from, int ldfrom, int rows, int cols, double factor) {
+static void em_add_block(double *to, int ldto, const double *from, int ldfrom, int rows, int cols, double factor) {
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++) to[i + (size_t)j * (size_t)ldto] += factor * from[i + (size_t)j * (size_t)ldfrom];
 }
@@ -464,7 +459,7 @@ static NsStatus add_slope(NsEulerMoreau *em, Node *node, NsError *err) {
   int n = node->ds->base.n, at = node->offset - cluster->offset;
   NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->offset, node->J, err);
   if (status == NS_OK)
-    add_block(cluster->W + at + (size_t)at * (size_t)cluster->n, cluster->n, node->J, n, n, n, -em->h * em->options.theta);
+    em_add_block(cluster->W + at + (size_t)at * (size_t)cluster->n, cluster->n, node->J, n, n, n, -em->h * em->options.theta);
   return status;
 }
 
@@ -476,10 +471,10 @@ static void add_K(NsEulerMoreau *em, Edge *edge) {
   for (int p = 0; p < edge->nparts; p++)
     for (int q = 0; q < edge->nparts; q++) {
       const Node *row = &em->nodes[edge->parts[p].node], *col = &em->nodes[edge->parts[q].node];
-      double *block =
-          cluster->W + (row->offset - cluster->offset) + (size_t)(col->offset - cluster->offset) * (size_t)cluster->n;
+      double *block = cluster->W + (row->offset - cluster->offset) +
+                      (size_t)(col->offset - cluster->offset) * (size_t)cluster->n;
       const double *K = edge->K + edge->parts[p].at + (size_t)edge->parts[q].at * (size_t)nx;
-      add_block(block, cluster->n, K, nx, row->ds->base.n, col->ds->base.n, -em->h * em->weight_r);
+      em_add_block(block, cluster->n, K, nx, row->ds->base.n, col->ds->base.n, -em->h * em->weight_r);
     }
 }
 
@@ -489,10 +484,10 @@ static NsStatus edge_jacobians(NsEulerMoreau *em, Edge *edge, const double *x_ou
   uint64_t key = ns_relation_matrix_version(relation) + 1;
   bool fixed = edge->linear_output && edge->linear_input;
   if (fixed && edge->key == key) return NS_OK;
-  NsRelationPoint at = point(em, edge, x_output);
+  NsRelationPoint at = em_point(em, edge, x_output);
   NsStatus status = ns_relation_C(relation, &at, edge->C, err);
   if (status == NS_OK && edge->D) status = ns_relation_D(relation, &at, edge->D, err);
-  if (x_output != em->x) at = point(em, edge, em->x);
+  if (x_output != em->x) at = em_point(em, edge, em->x);
   if (status == NS_OK) status = ns_relation_B(relation, &at, edge->B, err);
   if (status == NS_OK && edge->K) status = ns_relation_K(relation, &at, edge->K, err);
   edge->key = key;
@@ -514,8 +509,7 @@ static NsStatus singular(const NsEulerMoreau *em, int c, NsStatus status, NsErro
   if (status == NS_ENAN)
     return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is not finite",
                    worst->ds->base.name);
-  return ns_fail(err, status,
-                 "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is singular (row %d, h=%g)",
+  return ns_fail(err, status, "dynamical system '%s': W = M - h theta df/dx - h gamma dg/dx is singular (row %d, h=%g)",
                  worst->ds->base.name, row - worst->offset + 1, em->h);
 }
 
@@ -561,7 +555,7 @@ static void solve_edge(NsEulerMoreau *em, Edge *edge) {
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
       if (node->cluster != edge->touched[t]) continue;
-      add_block(X + (node->offset - cluster->offset), cluster->n, edge->B + edge->parts[p].at, nx, node->ds->base.n, m, 1);
+      em_add_block(X + (node->offset - cluster->offset), cluster->n, edge->B + edge->parts[p].at, nx, node->ds->base.n, m, 1);
     }
     ns_lu_solve(cluster->lu, m, X, cluster->n);
   }
@@ -588,7 +582,7 @@ static void add_coupling(NsEulerMoreau *em, const Edge *ei, const Edge *ej, int 
 }
 
 /* The matrix of the one-step problem: h gamma C W^-1 B + D. */
-static void form_matrix(NsEulerMoreau *em) {
+static void em_form_matrix(NsEulerMoreau *em) {
   double factor = em->h * em->weight_r * em->weight_y;
   memset(em->matrix, 0, (size_t)em->m * (size_t)em->m * sizeof(double));
   for (int c = 0; c < em->nclusters; c++) {
@@ -600,7 +594,7 @@ static void form_matrix(NsEulerMoreau *em) {
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     int m = edge->inter->m;
-    if (edge->D) add_block(em->matrix + edge->row + (size_t)edge->row * (size_t)em->m, em->m, edge->D, m, m, m, 1);
+    if (edge->D) em_add_block(em->matrix + edge->row + (size_t)edge->row * (size_t)em->m, em->m, edge->D, m, m, m, 1);
   }
 }
 
@@ -612,7 +606,7 @@ static uint64_t linear_key(const NsEulerMoreau *em) {
   return key;
 }
 
-static bool same_weights(NsEulerMoreau *em) {
+static bool em_same_weights(NsEulerMoreau *em) {
   double gamma = em->options.gamma_in_relation ? -1 - em->options.gamma : em->options.gamma;
   bool same = em->h == em->h_formed && em->theta_formed == em->options.theta && em->gamma_formed == gamma;
   if (!same) {
@@ -624,7 +618,7 @@ static bool same_weights(NsEulerMoreau *em) {
 }
 
 NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
-  bool same = same_weights(em);
+  bool same = em_same_weights(em);
   if (em->linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
   em->matrix_formed = false;
   for (int c = 0; !same && c < em->nclusters; c++) em->clusters[c].key = 0;
@@ -644,7 +638,7 @@ NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
     cluster->key = key;
   }
   for (int e = 0; e < em->nsds->ninteractions; e++) solve_edge(em, &em->edges[e]);
-  form_matrix(em);
+  em_form_matrix(em);
   em->matrix_key = linear_key(em);
   em->matrix_formed = true;
   return NS_OK;
@@ -667,16 +661,15 @@ static void scatter_input(NsEulerMoreau *em, const Edge *edge, double factor, do
 }
 
 /* free_step = -W^-1 (rho + h gamma B lambda): the change of x when lambda is 0. */
-static void form_free_step(NsEulerMoreau *em) {
+static void em_form_free_step(NsEulerMoreau *em) {
   for (int i = 0; i < em->N; i++) em->free_step[i] = -em->rho[i];
-  for (int e = 0; e < em->nsds->ninteractions; e++)
-    scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
+  for (int e = 0; e < em->nsds->ninteractions; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
   for (int c = 0; c < em->nclusters; c++)
     ns_lu_solve(em->clusters[c].lu, 1, em->free_step + em->clusters[c].offset, em->clusters[c].n);
 }
 
 void ns_euler_moreau_q(NsEulerMoreau *em, double *q) {
-  form_free_step(em);
+  em_form_free_step(em);
   memcpy(em->x_from, em->x, (size_t)em->N * sizeof(double));
   memcpy(em->lambda_from, em->lambda, (size_t)em->m * sizeof(double));
   for (int e = 0; e < em->nsds->ninteractions; e++) {
@@ -699,7 +692,7 @@ void ns_euler_moreau_q(NsEulerMoreau *em, double *q) {
 }
 
 /* Subnormal numbers carry no information here and cost a hundred times the time of others: they are 0. */
-static double flushed(double x) {
+static double em_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
@@ -718,10 +711,9 @@ void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s) 
       }
     }
   }
-  for (int i = 0; i < em->N; i++) em->x[i] = flushed(em->x_from[i] + s * dx[i]);
+  for (int i = 0; i < em->N; i++) em->x[i] = em_flushed(em->x_from[i] + s * dx[i]);
   for (int i = 0; i < em->m; i++)
-    em->guess[i] = em->lambda[i] =
-        flushed(s == 1 ? lambda[i] : em->lambda_from[i] + s * (lambda[i] - em->lambda_from[i]));
+    em->guess[i] = em->lambda[i] = em_flushed(s == 1 ? lambda[i] : em->lambda_from[i] + s * (lambda[i] - em->lambda_from[i]));
 }
 
 /* ---- the test of an iterate ---- */
@@ -791,7 +783,7 @@ static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance
 }
 
 /* What the rows are rounded from: each unknown by its size, and h gamma B lambda. */
-static void measure_noise(NsEulerMoreau *em) {
+static void em_measure_noise(NsEulerMoreau *em) {
   memset(em->noise, 0, (size_t)em->N * sizeof *em->noise);
   for (int c = 0; c < em->nclusters; c++) {
     const Cluster *cluster = &em->clusters[c];
@@ -802,8 +794,8 @@ static void measure_noise(NsEulerMoreau *em) {
     const Edge *edge = &em->edges[e];
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
-      ns_step_add_sizes(em->h * em->weight_r, node->ds->base.n, edge->inter->m, edge->B + edge->parts[p].at,
-                        edge->inter->nx, em->lambda + edge->row, em->noise + node->offset);
+      ns_step_add_sizes(em->h * em->weight_r, node->ds->base.n, edge->inter->m, edge->B + edge->parts[p].at, edge->inter->nx,
+                        em->lambda + edge->row, em->noise + node->offset);
     }
   }
 }
@@ -816,7 +808,7 @@ static int system_of(const NsEulerMoreau *em, const Cluster *cluster, int unknow
   return found;
 }
 
-static void state_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
+static void em_state_residual(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
   for (int c = 0; c < em->nclusters; c++) {
     const Cluster *cluster = &em->clusters[c];
     int o = cluster->offset, worst = 0;
@@ -859,28 +851,26 @@ static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
 static double size_of_output(NsEulerMoreau *em, const Edge *edge, const double *y, int i) {
   int m = edge->inter->m, row = edge->row + i;
   double most = fmax(fabs(y[row]), fabs(em->y[row]));
-  most = ns_step_largest(1, edge->inter->nx, edge->C, m, i, gather(em, edge, em->x), most);
+  most = ns_step_largest(1, edge->inter->nx, edge->C, m, i, em_gather(em, edge, em->x), most);
   return edge->D ? ns_step_largest(1, m, edge->D, m, i, em->lambda + edge->row, most) : most;
 }
 
 /* What an output may be off by rounding: of the terms of the problem, and of x, each unknown by its own size. */
 static double rounding_of_output(NsEulerMoreau *em, const Edge *edge, int i) {
-  const double *scale = gather(em, edge, em->scale);
+  const double *scale = em_gather(em, edge, em->scale);
   double sum = em->work_y[edge->row + i];
-  for (int k = 0; k < edge->inter->nx; k++)
-    sum += fabs(edge->C[i + (size_t)k * (size_t)edge->inter->m] * scale[k]);
+  for (int k = 0; k < edge->inter->nx; k++) sum += fabs(edge->C[i + (size_t)k * (size_t)edge->inter->m] * scale[k]);
   return ns_step_roundings(edge->inter->nx + em->m) * sum;
 }
 
 /* The terms of the outputs in the one-step problem, as its solver measures them. */
-static void measure_problem(NsEulerMoreau *em, double *terms) {
+static void em_measure_problem(NsEulerMoreau *em, double *terms) {
   memset(terms, 0, (size_t)em->m * sizeof *terms);
   ns_step_add_sizes(1, em->m, em->m, em->matrix, em->m, em->lambda, terms);
 }
 
-static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance,
-                            NsStepResidual *residual) {
-  measure_problem(em, em->work_y);
+static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+  em_measure_problem(em, em->work_y);
   for (int e = 0; e < em->nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     for (int i = 0; i < edge->inter->m; i++) {
@@ -896,8 +886,8 @@ static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTole
 /* The measures of the state equations, by the present W. */
 static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
   residual->state = residual->equation = 0;
-  measure_noise(em);
-  state_residual(em, atol, residual);
+  em_measure_noise(em);
+  em_state_residual(em, atol, residual);
   equation_residual(em, residual);
 }
 

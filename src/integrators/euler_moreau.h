@@ -19,7 +19,8 @@
 typedef struct NsEulerMoreauOptions {
   double theta, gamma; /* in [0, 1]; theta 0 is explicit in f */
   bool gamma_in_relation;
-  bool restart; /* the first step, every one in which a multiplier comes to a bound or leaves one, and the steps after these have
+  bool
+      restart; /* the first step, every one in which a multiplier comes to a bound or leaves one, and the steps after these have
                    theta = gamma = 1 */
 } NsEulerMoreauOptions;
 
@@ -42,8 +43,8 @@ bool ns_euler_moreau_linear(const NsEulerMoreau *em);
 ** is explicit, and starts the iterate at x_k, lambda_k (in a linear model, whose one iteration does not depend on
 ** it, at lambda = 0).
 */
-NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
-                               double h, NsError *err);
+NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
+                               NsError *err);
 
 /*
 ** With `restart`: whether the (solved) step has a switch in it and is to be taken with theta = gamma = 1; true begins it anew in

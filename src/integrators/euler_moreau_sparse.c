@@ -33,7 +33,7 @@ struct NsEulerMoreauSparse {
   double *pair_x, *pair_r;           /* the largest nx of an interaction */
 };
 
-static NsFirstOrderDs *system_at(const NsEulerMoreauSparse *em, int i) {
+static NsFirstOrderDs *em_sparse_system_at(const NsEulerMoreauSparse *em, int i) {
   return (NsFirstOrderDs *)em->nsds->ds[i];
 }
 
@@ -64,7 +64,7 @@ bool ns_euler_moreau_sparse_suits(const NsNsds *nsds) {
 
 /* ---- making ---- */
 
-static void take_vectors(NsEulerMoreauSparse *em, int widest) {
+static void em_sparse_take_vectors(NsEulerMoreauSparse *em, int widest) {
   double **whole[] = {&em->q, &em->lower, &em->upper, &em->guess};
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) *whole[i] = ns_arena_doubles(&em->arena, em->N + em->m);
   em->x = ns_arena_doubles(&em->arena, em->N);
@@ -88,7 +88,7 @@ NsStatus ns_euler_moreau_sparse_new(NsEulerMoreauSparse **out, NsNsds *nsds) {
     em->m += nsds->interactions[i]->m;
     if (nsds->interactions[i]->nx > widest) widest = nsds->interactions[i]->nx;
   }
-  take_vectors(em, widest);
+  em_sparse_take_vectors(em, widest);
   if (em->arena.failed) {
     ns_euler_moreau_sparse_free(em);
     return NS_ENOMEM;
@@ -115,11 +115,11 @@ NsSparseStep ns_euler_moreau_sparse_problem(const NsEulerMoreauSparse *em) {
 
 /* ---- the matrix ---- */
 
-static void put_model(const void *context, NsTriplets *t) {
+static void em_sparse_put_model(const void *context, NsTriplets *t) {
   const NsEulerMoreauSparse *em = context;
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
   for (int i = 0; i < em->nsds->nds; i++) {
-    const NsFirstOrderDs *ds = system_at(em, i);
+    const NsFirstOrderDs *ds = em_sparse_system_at(em, i);
     int n = ds->base.n, o = em->offset[i];
     ns_triplets_put_coef(t, &ds->M, 1, (NsRectangle){0, n, 0, n}, o, o, false);
     for (int k = 0; !ns_coef_given(&ds->M) && k < n; k++) ns_triplets_put(t, o + k, o + k, 1);
@@ -139,18 +139,17 @@ static void put_model(const void *context, NsTriplets *t) {
 
 static uint64_t present_key(const NsEulerMoreauSparse *em) {
   uint64_t key = 1;
-  for (int i = 0; i < em->nsds->nds; i++) key += ns_first_order_matrix_version(system_at(em, i));
-  for (int i = 0; i < em->nsds->ninteractions; i++)
-    key += ns_relation_matrix_version(em->nsds->interactions[i]->relation);
+  for (int i = 0; i < em->nsds->nds; i++) key += ns_first_order_matrix_version(em_sparse_system_at(em, i));
+  for (int i = 0; i < em->nsds->ninteractions; i++) key += ns_relation_matrix_version(em->nsds->interactions[i]->relation);
   return key;
 }
 
-static NsStatus update_matrix(NsEulerMoreauSparse *em, NsError *err) {
+static NsStatus em_sparse_update_matrix(NsEulerMoreauSparse *em, NsError *err) {
   uint64_t key = present_key(em);
   bool same = em->matrix && key == em->key && em->h == em->h_formed && em->options.theta == em->theta_formed &&
               em->weight_r == em->weight_r_formed && em->weight_y == em->weight_y_formed;
   if (same) return NS_OK;
-  NsStatus status = ns_triplets_form(&em->matrix, em->N + em->m, put_model, em);
+  NsStatus status = ns_triplets_form(&em->matrix, em->N + em->m, em_sparse_put_model, em);
   if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
   em->formed++;
   em->key = key;
@@ -163,7 +162,7 @@ static NsStatus update_matrix(NsEulerMoreauSparse *em, NsError *err) {
 
 /* ---- a step ---- */
 
-static NsStatus update_coefficients(NsEulerMoreauSparse *em, double t, NsError *err) {
+static NsStatus em_sparse_update_coefficients(NsEulerMoreauSparse *em, double t, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < em->nsds->nds && status == NS_OK; i++) status = ns_ds_update(em->nsds->ds[i], t, err);
   for (int i = 0; i < em->nsds->ninteractions && status == NS_OK; i++)
@@ -174,7 +173,7 @@ static NsStatus update_coefficients(NsEulerMoreauSparse *em, double t, NsError *
 /* q += -h weight f(t, x_k) in the rows of the state. */
 static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError *err) {
   for (int i = 0; i < em->nsds->nds; i++) {
-    NsFirstOrderDs *ds = system_at(em, i);
+    NsFirstOrderDs *ds = em_sparse_system_at(em, i);
     double *f = em->f + em->offset[i], *q = em->q + em->offset[i];
     NsStatus status = ns_ds_update(&ds->base, t, err);
     if (status == NS_OK) status = ns_first_order_f(ds, t, ds->base.x_k, f, err);
@@ -185,7 +184,7 @@ static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError 
 }
 
 /* An interaction's x, out of the systems' vectors that `of` picks. */
-static const double *gather(NsEulerMoreauSparse *em, const NsInteraction *inter, const double *stacked) {
+static const double *em_sparse_gather(NsEulerMoreauSparse *em, const NsInteraction *inter, const double *stacked) {
   if (inter->nds == 1) return stacked + em->offset[inter->ds[0]->node];
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->n)
     memcpy(em->pair_x + at, stacked + em->offset[inter->ds[p]->node], (size_t)inter->ds[p]->n * sizeof(double));
@@ -193,12 +192,12 @@ static const double *gather(NsEulerMoreauSparse *em, const NsInteraction *inter,
 }
 
 /* The rows of the laws: y at x_k and lambda = 0; bounds; lambda_k, moved into the law's set, to start from. */
-static NsStatus form_law_rows(NsEulerMoreauSparse *em, double t, NsError *err) {
+static NsStatus em_sparse_form_law_rows(NsEulerMoreauSparse *em, double t, NsError *err) {
   double *zero = em->guess + em->N;
   memset(zero, 0, (size_t)em->m * sizeof *zero);
   for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
     const NsInteraction *inter = em->nsds->interactions[e];
-    NsRelationPoint at = {t, gather(em, inter, em->x), zero, inter->z};
+    NsRelationPoint at = {t, em_sparse_gather(em, inter, em->x), zero, inter->z};
     NsStatus status = ns_relation_output(inter->relation, &at, em->q + row, err);
     if (status != NS_OK) return status;
     memcpy(em->lower + row, inter->law->lower, (size_t)inter->m * sizeof(double));
@@ -212,8 +211,8 @@ static NsStatus form_law_rows(NsEulerMoreauSparse *em, double t, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k,
-                                      double t_next, double h, NsError *err) {
+NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
+                                      double h, NsError *err) {
   if (options->restart)
     return ns_fail(err, NS_EARG, "EulerMoreauOSI: setRestart \"implicit\" is not for models with sparse matrices");
   em->options = *options;
@@ -229,10 +228,10 @@ NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMore
     for (int k = 0; em->weight_r != 1 && k < ds->n; k++) q[k] = -h * (1 - em->weight_r) * ds->r_k[k];
   }
   NsStatus status = options->theta == 1 ? NS_OK : add_f(em, t_k, 1 - options->theta, err);
-  if (status == NS_OK) status = update_coefficients(em, t_next, err);
+  if (status == NS_OK) status = em_sparse_update_coefficients(em, t_next, err);
   if (status == NS_OK && options->theta != 0) status = add_f(em, t_next, options->theta, err);
-  if (status == NS_OK) status = update_matrix(em, err);
-  return status == NS_OK ? form_law_rows(em, t_next, err) : status;
+  if (status == NS_OK) status = em_sparse_update_matrix(em, err);
+  return status == NS_OK ? em_sparse_form_law_rows(em, t_next, err) : status;
 }
 
 static NsStatus move_states(NsEulerMoreauSparse *em, const double *dx, NsError *err) {
@@ -261,7 +260,7 @@ NsStatus ns_euler_moreau_sparse_commit(NsEulerMoreauSparse *em, const double *z,
   for (int e = 0, row = em->N; e < em->nsds->ninteractions; row += em->nsds->interactions[e++]->m) {
     NsInteraction *inter = em->nsds->interactions[e];
     memcpy(inter->lambda, z + row, (size_t)inter->m * sizeof *z);
-    NsRelationPoint at = {0, gather(em, inter, em->x), inter->lambda, inter->z};
+    NsRelationPoint at = {0, em_sparse_gather(em, inter, em->x), inter->lambda, inter->z};
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
     (void)ns_relation_input(inter->relation, &at, em->pair_r, err);
     for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->n)

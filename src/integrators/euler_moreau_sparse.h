@@ -33,8 +33,8 @@ int ns_euler_moreau_sparse_states(const NsEulerMoreauSparse *em);
 ** Begins a step at the memories of every object, as ns_euler_moreau_begin does, and forms the problem. The matrix is
 ** formed anew only when what enters it has changed (this allocates). NS_ENOMEM, NS_ECALLBACK, NS_ENAN, NS_EARG.
 */
-NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k,
-                                      double t_next, double h, NsError *err);
+NsStatus ns_euler_moreau_sparse_begin(NsEulerMoreauSparse *em, const NsEulerMoreauOptions *options, double t_k, double t_next,
+                                      double h, NsError *err);
 
 /* The problem, of order N + m. */
 NsSparseStep ns_euler_moreau_sparse_problem(const NsEulerMoreauSparse *em);

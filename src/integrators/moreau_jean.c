@@ -15,7 +15,7 @@ enum { FAR = 10 }; /* a contact that takes so many steps to close, as it moves, 
 
 /* ---- making ---- */
 
-static void lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
+static void mj_lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
   NsArena *arena = &mj->arena;
   node->ds = (NsMechanicalDs *)ds;
   int nq = node->ds->nq, nv = node->ds->nv;
@@ -35,7 +35,7 @@ static void lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
   node->room = ns_arena_take(arena, (size_t)nv * (size_t)nq * (node->M ? (size_t)nv : 1), sizeof *node->room);
 }
 
-static void lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter) {
+static void mj_lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter) {
   NsArena *arena = &mj->arena;
   const NsRelation *relation = inter->relation;
   edge->inter = inter;
@@ -72,25 +72,21 @@ static bool has_friction(const NsNsds *nsds) {
   return false;
 }
 
-static void join(NsMoreauJean *mj) {
+static void mj_join(NsMoreauJean *mj) {
   const NsEdges *edges = ns_edges_of(&mj->arena, mj->nsds, NULL, mj->nsds->nds);
   for (int i = 0; edges && i < mj->nsds->nds; i++) mj->nodes[i].edges = edges[i];
 }
 
-static void take_vectors(NsMoreauJean *mj) {
+static void mj_take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
-  double **velocities[] = {&mj->v_k, &mj->F_k,       &mj->v,    &mj->v_from, &mj->F,         &mj->p, &mj->rho,
-                           &mj->work, &mj->free_step, &mj->held, &mj->shift,  &mj->correction, &mj->terms, &mj->noise,
-                           &mj->scale};
-  double **multipliers[] = {&mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec,
-                             &mj->guess, &mj->nu, &mj->output_terms};
-  for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
-    *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
-  for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
-    *velocities[i] = ns_arena_doubles(arena, mj->Nv);
-  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
-    *multipliers[i] = ns_arena_doubles(arena, mj->m);
+  double **velocities[] = {&mj->v_k,       &mj->F_k,  &mj->v,     &mj->v_from,     &mj->F,     &mj->p,     &mj->rho,  &mj->work,
+                           &mj->free_step, &mj->held, &mj->shift, &mj->correction, &mj->terms, &mj->noise, &mj->scale};
+  double **multipliers[] = {&mj->y_k, &mj->u_k,  &mj->lambda, &mj->lambda_from, &mj->y,
+                            &mj->u,   &mj->qvec, &mj->guess,  &mj->nu,          &mj->output_terms};
+  for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++) *coordinates[i] = ns_arena_doubles(arena, mj->Nq);
+  for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++) *velocities[i] = ns_arena_doubles(arena, mj->Nv);
+  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) *multipliers[i] = ns_arena_doubles(arena, mj->m);
   int rows = mj->m < DENSE_ROWS ? mj->m : DENSE_ROWS;
   mj->rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)mj->m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
@@ -110,10 +106,10 @@ NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
   mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
   if (!mj->arena.failed) {
-    for (int i = 0; i < nsds->nds; i++) lay_out_node(mj, &mj->nodes[i], nsds->ds[i]);
-    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(mj, &mj->edges[e], nsds->interactions[e]);
-    join(mj);
-    take_vectors(mj);
+    for (int i = 0; i < nsds->nds; i++) mj_lay_out_node(mj, &mj->nodes[i], nsds->ds[i]);
+    for (int e = 0; e < nsds->ninteractions; e++) mj_lay_out_edge(mj, &mj->edges[e], nsds->interactions[e]);
+    mj_join(mj);
+    mj_take_vectors(mj);
     ns_mj_straighten(mj);
   }
   if (mj->arena.failed) {
@@ -177,8 +173,8 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   if (status != NS_OK) return status;
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjPart *part = &edge->parts[p];
-    ns_mechanical_to_velocity(mj->nodes[part->node].ds, at->x + part->at, edge->m,
-                              edge->C + (size_t)part->at * (size_t)edge->m, part->H);
+    ns_mechanical_to_velocity(mj->nodes[part->node].ds, at->x + part->at, edge->m, edge->C + (size_t)part->at * (size_t)edge->m,
+                              part->H);
   }
   edge->key = key;
   edge->formed = true;
@@ -203,8 +199,8 @@ void ns_mj_velocities(const NsMoreauJean *mj, const NsMjEdge *edge, const double
 ** Whether H is that of `at`, where it was taken last with the same y, of contacts that are far from closing: then u =
 ** H v. (A function that other things changed in between shows it by y, and for a far contact it takes no harm.)
 */
-static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelationPoint *at, const double *y,
-                          const double *v, double *u) {
+static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelationPoint *at, const double *y, const double *v,
+                          double *u) {
   size_t of_x = (size_t)edge->inter->nx * sizeof *y, of_y = (size_t)edge->m * sizeof *y;
   if (!edge->x_formed || !edge->formed || memcmp(edge->x_formed, at->x, of_x) != 0) return false;
   if (memcmp(edge->y_formed, y, of_y) != 0) return false;
@@ -215,8 +211,8 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
 }
 
 /* y and u of an interaction, and its H, at coordinates and velocities. */
-static NsStatus output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
-                       double *y, double *u, NsError *err) {
+static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
+                          double *y, double *u, NsError *err) {
   NsRelation *relation = edge->inter->relation;
   NsRelationPoint at = {t, ns_mj_gather(mj, edge, q), lambda + edge->row, edge->inter->z};
   NsStatus status = ns_relation_output(relation, &at, y + edge->row, err);
@@ -230,7 +226,7 @@ static NsStatus output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double 
 
 /* ---- the start of a step ---- */
 
-static void take_memory(NsMoreauJean *mj) {
+static void mj_take_memory(NsMoreauJean *mj) {
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     const NsMechanicalDs *ds = node->ds;
@@ -249,7 +245,7 @@ static void start_iterate(NsMoreauJean *mj) {
 
 void ns_moreau_jean_restart(NsMoreauJean *mj) {
   if (mj->predicted) mj->decided = false;
-  take_memory(mj);
+  mj_take_memory(mj);
   start_iterate(mj);
 }
 
@@ -266,13 +262,12 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
     if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
-    if (status == NS_OK && forces && ns_mechanical_driven(node->ds))
-      status = ns_ds_update(&node->ds->base, mj->t, err);
+    if (status == NS_OK && forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
     status = ns_interaction_update(edge->inter, mj->t_k, err);
-    if (status == NS_OK) status = output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
+    if (status == NS_OK) status = mj_output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
   }
   return status;
 }
@@ -286,7 +281,7 @@ static bool closes(const NsMoreauJean *mj) {
 }
 
 /* The iterate's velocities go on as in the last steps, by a parabola, where those had no impulses. */
-static void predict(NsMoreauJean *mj) {
+static void mj_predict(NsMoreauJean *mj) {
   if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMechanicalDs *ds = mj->nodes[i].ds;
@@ -302,15 +297,14 @@ static void predict(NsMoreauJean *mj) {
   }
 }
 
-static NsStatus update_coefficients(NsMoreauJean *mj, NsError *err) {
+static NsStatus mj_update_coefficients(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
-    status = ns_ds_update(&mj->nodes[i].ds->base, mj->t, err);
+  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = ns_ds_update(&mj->nodes[i].ds->base, mj->t, err);
   return status;
 }
 
-NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
-                              double h, NsError *err) {
+NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next, double h,
+                              NsError *err) {
   mj->options = *options;
   mj->t_k = t_k;
   mj->t = t_next;
@@ -318,11 +312,11 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
   mj->decided = mj->again = mj->projected = false;
   memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
   memset(mj->nu, 0, (size_t)mj->m * sizeof *mj->nu);
-  take_memory(mj);
-  NsStatus status = update_coefficients(mj, err);
+  mj_take_memory(mj);
+  NsStatus status = mj_update_coefficients(mj, err);
   if (status == NS_OK) start_iterate(mj);
   if (status == NS_OK) status = evaluate_start(mj, err);
-  if (status == NS_OK) predict(mj);
+  if (status == NS_OK) mj_predict(mj);
   return status;
 }
 
@@ -347,7 +341,7 @@ double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge) {
 }
 
 /* to += factor H' lambda of an interaction. */
-static void scatter(const NsMoreauJean *mj, const NsMjEdge *edge, const double *lambda, double factor, double *to) {
+static void mj_scatter(const NsMoreauJean *mj, const NsMjEdge *edge, const double *lambda, double factor, double *to) {
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
     const double *H = edge->parts[p].H;
@@ -364,9 +358,9 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     if (!all && edge->active < 0) continue;
-    NsStatus status = output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
+    NsStatus status = mj_output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
     if (status != NS_OK) return status;
-    scatter(mj, edge, mj->lambda, ns_mj_impulse_weight(mj, edge), mj->p);
+    mj_scatter(mj, edge, mj->lambda, ns_mj_impulse_weight(mj, edge), mj->p);
   }
   return NS_OK;
 }
@@ -380,7 +374,7 @@ NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
 ** rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system, at its coordinates q; what it is in the rows of
 ** prescribed velocities is `held`, and leaves 0.
 */
-static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
+static NsStatus mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->v;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
@@ -402,7 +396,7 @@ static NsStatus form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsEr
 ** The start of an iteration, where lambda is 0: the velocities of a linear model's outputs are known; other outputs
 ** wait until it is known which are needed.
 */
-static void start(NsMoreauJean *mj) {
+static void mj_start(NsMoreauJean *mj) {
   bool prescribed = false;
   ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
@@ -414,10 +408,10 @@ static void start(NsMoreauJean *mj) {
 
 NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  if ((mj->linear && !mj->positions) || !mj->decided) start(mj);
+  if ((mj->linear && !mj->positions) || !mj->decided) mj_start(mj);
   else ns_mj_move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
   for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
-    status = form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].q, err);
+    status = mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].q, err);
   return status;
 }
 
@@ -436,7 +430,7 @@ static void form_linear_W(const NsMoreauJean *mj, NsMjNode *node) {
 }
 
 /* W of another one; with the derivative of M(q) (v - v_k) when `full`. */
-static NsStatus form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err) {
+static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   size_t n = (size_t)ds->nv;
   double a = mj->h * mj->options.theta;
@@ -456,7 +450,7 @@ static NsStatus form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err
   return status;
 }
 
-static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
+static NsStatus mj_factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   mj->factorizations++;
   ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->W);
   NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->ds->nv);
@@ -466,12 +460,11 @@ static NsStatus factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
   const char *name = ns_ds_name(&node->ds->base);
   if (status == NS_ENAN)
     return ns_fail(err, status, "dynamical system '%s': W = M - h theta dF/dv - h^2 theta^2 dF/dq is not finite", name);
-  return ns_fail(err, status,
-                 "dynamical system '%s': W = M - h theta dF/dv - h^2 theta^2 dF/dq is singular (row %d, h=%g)", name,
-                 ns_lu_singular_row(node->lu) + 1, mj->h);
+  return ns_fail(err, status, "dynamical system '%s': W = M - h theta dF/dv - h^2 theta^2 dF/dq is singular (row %d, h=%g)",
+                 name, ns_lu_singular_row(node->lu) + 1, mj->h);
 }
 
-static NsStatus update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
+static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
   for (int i = 0; i < mj->nsds->nds; i++) {
     NsMjNode *node = &mj->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
@@ -480,9 +473,9 @@ static NsStatus update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
     if (node->linear && same && node->factored && node->key == key && !curved) continue;
     NsStatus status = NS_OK;
     if (node->linear) form_linear_W(mj, node);
-    else status = form_W(mj, node, full, err);
+    else status = mj_form_W(mj, node, full, err);
     if (status == NS_OK && curved) ns_mj_subtract_curvature(mj, node);
-    if (status == NS_OK) status = factor(mj, node, err);
+    if (status == NS_OK) status = mj_factor(mj, node, err);
     if (status != NS_OK) return status;
     node->key = curved ? 0 : key;
   }
@@ -504,7 +497,7 @@ void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
 }
 
 /* free_step = -W^-1 (rho + p): the change of v without impulses. */
-static void form_free_step(NsMoreauJean *mj) {
+static void mj_form_free_step(NsMoreauJean *mj) {
   for (int i = 0; i < mj->Nv; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
   for (int i = 0; i < mj->nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
@@ -513,7 +506,7 @@ static void form_free_step(NsMoreauJean *mj) {
   }
 }
 
-static bool same_weights(NsMoreauJean *mj) {
+static bool mj_same_weights(NsMoreauJean *mj) {
   bool same = mj->h == mj->h_formed && mj->theta_formed == mj->options.theta;
   mj->h_formed = mj->h;
   mj->theta_formed = mj->options.theta;
@@ -522,11 +515,11 @@ static bool same_weights(NsMoreauJean *mj) {
 
 /* The first linearisation of a step from v_k, when contacts take part after all. */
 static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
-  take_memory(mj);
+  mj_take_memory(mj);
   start_iterate(mj);
   NsStatus status = ns_moreau_jean_evaluate(mj, err);
-  if (status == NS_OK) status = update_W(mj, true, false, err);
-  if (status == NS_OK) form_free_step(mj);
+  if (status == NS_OK) status = mj_update_W(mj, true, false, err);
+  if (status == NS_OK) mj_form_free_step(mj);
   return status;
 }
 
@@ -540,16 +533,15 @@ static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
 NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err) {
   if (mj->curved) ns_mj_straighten(mj);
   if (full && !mj->combined) ns_mj_curve(mj); /* combined shifts are by the W of any iteration */
-  NsStatus status = update_W(mj, same_weights(mj), full, err);
+  NsStatus status = mj_update_W(mj, mj_same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
   for (int i = 0; i < mj->nsds->nds && !fresh; i++) fresh = mj->nodes[i].fresh;
-  form_free_step(mj);
+  mj_form_free_step(mj);
   if (!mj->decided && (status = decide(mj, &changed, err)) != NS_OK) return status;
   bool same = mj->linear && mj->matrix_formed && !fresh, keep = same && !changed;
   for (int e = 0; e < mj->nsds->ninteractions && !same; e++)
-    if (mj->linear || mj->edges[e].active >= 0)
-      ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
+    if (mj->linear || mj->edges[e].active >= 0) ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
   if (!keep) status = ns_mj_form_matrix(mj, err);
   mj->matrix_formed = status == NS_OK;
   memcpy(mj->v_from, mj->v, (size_t)mj->Nv * sizeof *mj->v);
@@ -561,7 +553,7 @@ NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err) {
 /* ---- moving ---- */
 
 /* Subnormal numbers carry no information here and cost a hundred times the time of others: they are 0. */
-static double flushed(double x) {
+static double mj_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
@@ -582,11 +574,11 @@ void ns_moreau_jean_advance(NsMoreauJean *mj, const double *lambda, double s) {
     }
     for (int i = 0; i < edge->m; i++) {
       double *to = &mj->lambda[edge->row + i], from = mj->lambda_from[edge->row + i];
-      *to = flushed(s == 1 ? le[i] : from + s * (le[i] - from));
+      *to = mj_flushed(s == 1 ? le[i] : from + s * (le[i] - from));
       mj->guess[edge->active + i] = *to;
     }
   }
-  for (int i = 0; i < mj->Nv; i++) mj->v[i] = flushed(mj->v_from[i] + s * dv[i]);
+  for (int i = 0; i < mj->Nv; i++) mj->v[i] = mj_flushed(mj->v_from[i] + s * dv[i]);
 }
 
 /* ---- the test of an iterate ---- */
@@ -595,7 +587,7 @@ void ns_moreau_jean_advance(NsMoreauJean *mj, const double *lambda, double s) {
 ** The sizes of the terms of the rows of one system beside its impulses, M dv, h theta F and h (1 - theta) F_k; and of what these
 ** are rounded from, W v and h theta dF/dq q.
 */
-static void measure_system(NsMoreauJean *mj, const NsMjNode *node) {
+static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   int n = node->ds->nv, nq = node->ds->nq, o = node->v;
   double *terms = mj->terms + o, *noise = mj->noise + o;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
@@ -613,7 +605,7 @@ static void measure_system(NsMoreauJean *mj, const NsMjNode *node) {
 }
 
 /* The components of a rigid body's velocity have one unit, as have those of its rotation: frames turn them into each other. */
-static void join_vectors(NsMoreauJean *mj) {
+static void mj_join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int i = 0; node->ds->kind == NS_NEWTON_EULER && i < 6; i += 3) {
@@ -663,7 +655,7 @@ static void add_levers(const NsMjNode *node, int m, const double *H, double weig
 ** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms; what these are rounded from, into
 ** noise; and the velocities that they make, into moved.
 */
-static void add_impulses(NsMoreauJean *mj, bool late, double *moved) {
+static void mj_add_impulses(NsMoreauJean *mj, bool late, double *moved) {
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     double weight = ns_mj_impulse_weight(mj, edge);
@@ -690,22 +682,22 @@ static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *toleranc
   memset(mj->terms, 0, (size_t)mj->Nv * sizeof *mj->terms);
   memset(mj->noise, 0, (size_t)mj->Nv * sizeof *mj->noise);
   memset(moved, 0, (size_t)mj->Nv * sizeof *moved);
-  add_impulses(mj, tolerance->late, moved);
+  mj_add_impulses(mj, tolerance->late, moved);
   for (int i = 0; i < mj->Nv; i++) {
     double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
     mj->scale[i] = ns_step_size(tolerance, own, moved[i]);
   }
 }
 
-static void state_residual(NsMoreauJean *mj, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+static void mj_state_residual(NsMoreauJean *mj, const NsStepTolerance *tolerance, NsStepResidual *residual) {
   measure_velocities(mj, tolerance);
-  for (int d = 0; d < mj->nsds->nds; d++) measure_system(mj, &mj->nodes[d]);
-  join_vectors(mj);
+  for (int d = 0; d < mj->nsds->nds; d++) mj_measure_system(mj, &mj->nodes[d]);
+  mj_join_vectors(mj);
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     int n = node->ds->nv, o = node->v, worst;
-    NsStepBlock block = {n,             node->lu,      mj->rho + o,        mj->terms + o,
-                         mj->noise + o, mj->scale + o, mj->correction + o, mj->work + o};
+    NsStepBlock block = {n,           node->lu, mj->rho + o, mj->terms + o, mj->noise + o, mj->scale + o, mj->correction + o,
+                         mj->work + o};
     ns_step_add_state(residual, ns_step_unknowns(&block, tolerance->atol, &worst), d);
     for (int i = o; i < o + n; i++) {
       residual->rho = fmax(residual->rho, fabs(mj->rho[i]));
@@ -718,20 +710,19 @@ static void state_residual(NsMoreauJean *mj, const NsStepTolerance *tolerance, N
 ** The size of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. Of a law at
 ** position they are the ways of the velocities in the step, as its impulses are forces times that.
 */
-static double output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double size = fabs(ns_mj_law_output(mj, edge, i)), weight = ns_mj_impulse_weight(mj, edge);
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjPart *part = &edge->parts[p];
     const NsMjNode *node = &mj->nodes[part->node];
     const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
-    for (int k = 0; k < 3; k++)
-      size = ns_step_largest(weight, node->ds->nv, part->H, edge->m, i, speeds[k] + node->v, size);
+    for (int k = 0; k < 3; k++) size = ns_step_largest(weight, node->ds->nv, part->H, edge->m, i, speeds[k] + node->v, size);
   }
   return size;
 }
 
 /* The terms of the outputs in the one-step problem, |q| + |W| |lambda|, as its solver measures them. */
-static void measure_problem(const NsMoreauJean *mj, double *terms) {
+static void mj_measure_problem(const NsMoreauJean *mj, double *terms) {
   const NsSparse *W = mj->problem.sparse;
   int n = mj->problem.n;
   for (int i = 0; i < n; i++) terms[i] = fabs(mj->qvec[i]);
@@ -754,16 +745,16 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
 /* That of a row; the rows of a contact with tangents, one law, have the largest of theirs. */
 static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
   const double *terms = mj->output_terms + edge->active;
-  double size = ns_step_size(tolerance, output_size(mj, edge, i), terms[i]);
+  double size = ns_step_size(tolerance, mj_output_size(mj, edge, i), terms[i]);
   for (int k = 0; edge->inter->law->class->joint && k < edge->m; k++)
-    size = fmax(size, ns_step_size(tolerance, output_size(mj, edge, k), terms[k]));
+    size = fmax(size, ns_step_size(tolerance, mj_output_size(mj, edge, k), terms[k]));
   return size;
 }
 
 NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, const NsStepTolerance *tolerance) {
   NsStepResidual residual = {0};
-  state_residual(mj, tolerance, &residual);
-  measure_problem(mj, mj->output_terms);
+  mj_state_residual(mj, tolerance, &residual);
+  mj_measure_problem(mj, mj->output_terms);
   for (int e = 0; e < mj->nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
@@ -794,22 +785,22 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 ** tolerance, where the iteration contracts: what is left is at most a tenth of what passed.
 ** Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.8.
 */
-static NsStatus correct(NsMoreauJean *mj, NsError *err) {
+static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
   if (mj->problem.n > 0 || mj->combined) return NS_OK;
   for (int d = 0; d < mj->nsds->nds; d++) {
     int n = mj->nodes[d].ds->nv, o = mj->nodes[d].v;
     double correction = ns_step_relative(n, mj->correction + o, mj->scale + o);
     if (correction > 0.1 * ns_step_relative(n, mj->free_step + o, mj->scale + o)) continue;
-    for (int i = o; i < o + n; i++) mj->v[i] = flushed(mj->v[i] - mj->correction[i]);
+    for (int i = o; i < o + n; i++) mj->v[i] = mj_flushed(mj->v[i] - mj->correction[i]);
   }
   ns_mj_move_coordinates(mj);
   return ns_moreau_jean_finite(mj, err);
 }
 
 NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err) {
-  NsStatus status = correct(mj, err);
+  NsStatus status = mj_correct(mj, err);
   for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++)
-    if (mj->edges[e].active < 0) status = output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
+    if (mj->edges[e].active < 0) status = mj_output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
   return status;
 }
 
@@ -823,8 +814,7 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
       for (int p = 0; p < edge->nparts; p++) {
         const NsMjNode *node = &mj->nodes[edge->parts[p].node];
         for (int j = 0; j < node->ds->nv; j++)
-          mean += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * 0.5 *
-                  (mj->v[node->v + j] + mj->v_k[node->v + j]);
+          mean += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * 0.5 * (mj->v[node->v + j] + mj->v_k[node->v + j]);
       }
       *(tangents && i > 0 ? &account->friction : &account->impacts) += weight * mj->lambda[edge->row + i] * mean;
     }
@@ -833,9 +823,8 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
 
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->q, v = node->v;
-  NsEnergyStep step = {mj->t_k,     mj->t,     mj->h,     mj->options.theta, mj->q_k + q, mj->v_k + v,
-                       mj->q + q,   mj->v + v, mj->p + v, NULL,              NULL,        node->M,
-                       mj->work + v, mj->rho + v, mj->F + v};
+  NsEnergyStep step = {mj->t_k,   mj->t, mj->h, mj->options.theta, mj->q_k + q,  mj->v_k + v, mj->q + q, mj->v + v,
+                       mj->p + v, NULL,  NULL,  node->M,           mj->work + v, mj->rho + v, mj->F + v};
   double before = 0, after = 0;
   if (node->ds->boundary) step.held = mj->held + v;
   if (mj->projected) step.q = mj->q_free + q;
@@ -846,8 +835,7 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   for (int i = 0; i < 2 && status == NS_OK; i++) {
     double kinetic = 0, potential = 0, *sum = i == 0 ? &before : &after;
     status = ns_mechanical_potential_at(node->ds, mj->t, places[i], &potential, err);
-    if (status == NS_OK && node->M)
-      status = ns_mechanical_kinetic_at(node->ds, mj->t, places[i], mj->v + v, &kinetic, err);
+    if (status == NS_OK && node->M) status = ns_mechanical_kinetic_at(node->ds, mj->t, places[i], mj->v + v, &kinetic, err);
     *sum = kinetic + potential;
   }
   account->numerical += after - before;
@@ -855,17 +843,17 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
 }
 
 /* The impulses of prescribed velocities at the accepted iterate: of a linear step they are not known yet. */
-static NsStatus find_reactions(NsMoreauJean *mj, NsError *err) {
+static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   for (int d = 0; d < mj->nsds->nds && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
     const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->q;
-    if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = form_rho(mj, node, q, err);
+    if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = mj_form_rho(mj, node, q, err);
   }
   return status;
 }
 
-static void write_system(NsMoreauJean *mj, const NsMjNode *node) {
+static void mj_write_system(NsMoreauJean *mj, const NsMjNode *node) {
   NsMechanicalDs *ds = node->ds;
   memcpy(ds->q, mj->q + node->q, (size_t)ds->nq * sizeof *ds->q);
   memcpy(ds->v, mj->v + node->v, (size_t)ds->nv * sizeof *ds->v);
@@ -886,7 +874,7 @@ static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {
 }
 
 NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err) {
-  NsStatus found = find_reactions(mj, err);
+  NsStatus found = mj_find_reactions(mj, err);
   if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
@@ -897,7 +885,7 @@ NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsErr
     account_contacts(mj, &sum);
     *account = sum;
   }
-  for (int d = 0; d < mj->nsds->nds; d++) write_system(mj, &mj->nodes[d]);
+  for (int d = 0; d < mj->nsds->nds; d++) mj_write_system(mj, &mj->nodes[d]);
   for (int e = 0; e < mj->nsds->ninteractions; e++) write_interaction(mj, &mj->edges[e]);
   return NS_OK;
 }

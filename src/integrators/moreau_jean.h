@@ -54,8 +54,8 @@ bool ns_moreau_jean_linear(const NsMoreauJean *mj);
 ** to close, at the velocities that go on as in the last steps without impulses, by a line or a parabola.
 ** NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG.
 */
-NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
-                              double h, NsError *err);
+NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next, double h,
+                              NsError *err);
 
 /* Starts the iterate of the present step again, at v_k. */
 void ns_moreau_jean_restart(NsMoreauJean *mj);

@@ -21,8 +21,7 @@ void ns_mj_take_curve(NsMjEdge *edge, NsArena *arena) {
   edge->second = ns_arena_doubles(arena, m * nx * nx);
   edge->drift = ns_arena_doubles(arena, m * nx);
   edge->curve_room = ns_arena_doubles(arena, nx + 3 * m);
-  for (int p = 0; p < edge->nparts; p++)
-    edge->parts[p].L_room = ns_arena_matrix(arena, edge->m, edge->inter->ds[p]->nr);
+  for (int p = 0; p < edge->nparts; p++) edge->parts[p].L_room = ns_arena_matrix(arena, edge->m, edge->inter->ds[p]->nr);
 }
 
 void ns_mj_straighten(NsMoreauJean *mj) {

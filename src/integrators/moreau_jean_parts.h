@@ -10,27 +10,27 @@
 #include "integrators/triplets.h"
 
 enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS }; /* problems of more rows are formed sparse */
-enum { MOST_CURVED = 12 }; /* second derivatives are taken by so many coordinates */
+enum { MOST_CURVED = 12 };                 /* second derivatives are taken by so many coordinates */
 
 /* A dynamical system in the stack. */
 typedef struct NsMjNode {
   NsMechanicalDs *ds;
-  int q, v;      /* offsets of its coordinates and velocities in the stacked vectors */
+  int q, v; /* offsets of its coordinates and velocities in the stacked vectors */
   bool linear;
-  double *M;     /* nv x nv at the iterate; NULL: the constant coefficient */
+  double *M;                          /* nv x nv at the iterate; NULL: the constant coefficient */
   double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
-  double *W;     /* nv x nv */
+  double *W;                          /* nv x nv */
   NsLu *lu;
-  uint64_t key;  /* what W was formed from */
+  uint64_t key;         /* what W was formed from */
   bool factored, fresh; /* fresh: in this linearisation */
-  NsEdges edges; /* interactions that touch it */
+  NsEdges edges;        /* interactions that touch it */
 } NsMjNode;
 
 /* One system within an interaction. */
 typedef struct NsMjPart {
-  int node, at; /* offset of its coordinates in the interaction's x */
-  double *H;    /* m x nv: C T(q) */
-  double *X;    /* nv x m: W^-1 H' */
+  int node, at;    /* offset of its coordinates in the interaction's x */
+  double *H;       /* m x nv: C T(q) */
+  double *X;       /* nv x m: W^-1 H' */
   const double *L; /* m x nv: what the velocities of the outputs change with, H or L_room */
   double *L_room;
 } NsMjPart;
@@ -38,27 +38,27 @@ typedef struct NsMjPart {
 /* An interaction in the stack. */
 typedef struct NsMjEdge {
   NsInteraction *inter;
-  int m, row;   /* its first multiplier in the stacked vectors */
-  int active;   /* its first row in the problem; -1: it does not take part */
+  int m, row; /* its first multiplier in the stacked vectors */
+  int active; /* its first row in the problem; -1: it does not take part */
   int nparts;
   NsMjPart parts[2];
   bool linear, at_position, unilateral;
-  double *C;    /* m x nx */
-  double *D;    /* m x m; NULL: none */
-  double *x;    /* nx: its argument, gathered; NULL when the stack serves */
+  double *C; /* m x nx */
+  double *D; /* m x m; NULL: none */
+  double *x; /* nx: its argument, gathered; NULL when the stack serves */
   uint64_t key;
-  bool formed;  /* H is that of the constant C */
-  bool curved;  /* this linearisation has the second derivatives */
+  bool formed;                         /* H is that of the constant C */
+  bool curved;                         /* this linearisation has the second derivatives */
   double *second, *drift, *curve_room; /* m x nx x nx of h, m x nx of dh/dt, nx + 3 m; NULL: they are left out */
-  double *x_formed, *y_formed; /* nx, m: where C was taken last, and y there; NULL: it is taken anew at each place */
+  double *x_formed, *y_formed;         /* nx, m: where C was taken last, and y there; NULL: it is taken anew at each place */
 } NsMjEdge;
 
 struct NsMoreauJean {
   NsArena arena;
   NsNsds *nsds;
   int Nq, Nv, m;
-  bool linear; /* all systems and relations */
-  bool positions; /* some law holds at position */
+  bool linear;         /* all systems and relations */
+  bool positions;      /* some law holds at position */
   bool curves, curved; /* second derivatives may be taken (no friction); some interaction has them now */
   NsMjNode *nodes;
   NsMjEdge *edges;
@@ -67,33 +67,33 @@ struct NsMoreauJean {
   /* the step */
   NsMoreauJeanOptions options;
   double t_k, t, h;
-  double *q_k, *v_k, *F_k;   /* Nq, Nv, Nv */
-  double *y_k, *u_k;         /* m */
-  bool decided, again;       /* which contacts take part; `again`: as `shut` tells */
-  bool predicts;             /* all laws are unilateral: a step may be without impulses */
-  bool predicted;            /* the iterate started from velocities that go on as in the last steps */
+  double *q_k, *v_k, *F_k; /* Nq, Nv, Nv */
+  double *y_k, *u_k;       /* m */
+  bool decided, again;     /* which contacts take part; `again`: as `shut` tells */
+  bool predicts;           /* all laws are unilateral: a step may be without impulses */
+  bool predicted;          /* the iterate started from velocities that go on as in the last steps */
 
   /* the iterate */
-  double *q, *v, *lambda;    /* Nq, Nv, m */
+  double *q, *v, *lambda; /* Nq, Nv, m */
   double *v_from, *lambda_from;
-  double *F, *p, *rho;       /* Nv */
-  double *held;              /* Nv: impulses of prescribed velocities */
-  double *y, *u;             /* m: outputs and their velocities */
-  double *q_free;            /* Nq: q before it was projected */
+  double *F, *p, *rho; /* Nv */
+  double *held;        /* Nv: impulses of prescribed velocities */
+  double *y, *u;       /* m: outputs and their velocities */
+  double *q_free;      /* Nq: q before it was projected */
   bool projected;
-  bool combined;             /* q has the shift in it that the velocities are found with */
-  double *shift, *nu;        /* Nv, m: the shift; combined: the sums of its multipliers, else 0 */
-  bool *shut;                /* m: contacts that take part, as forecast or as enlarged since */
-  double *work, *free_step;  /* Nv */
-  double *correction;        /* Nv: W^-1 rho of the last residual */
+  bool combined;                 /* q has the shift in it that the velocities are found with */
+  double *shift, *nu;            /* Nv, m: the shift; combined: the sums of its multipliers, else 0 */
+  bool *shut;                    /* m: contacts that take part, as forecast or as enlarged since */
+  double *work, *free_step;      /* Nv */
+  double *correction;            /* Nv: W^-1 rho of the last residual */
   double *terms, *noise, *scale; /* Nv: of that residual, see NsStepBlock */
-  double *output_terms;      /* m: the same of the rows of the problem */
+  double *output_terms;          /* m: the same of the rows of the problem */
 
   /* the problem */
   NsMixedGroup *groups;
-  int *group_edge;           /* row -> edge */
+  int *group_edge; /* row -> edge */
   NsMixedProblem problem;
-  double *matrix;            /* of up to DENSE_ROWS rows */
+  double *matrix;                   /* of up to DENSE_ROWS rows */
   double *qvec, *guess, *rate_room; /* m, m, 4 m */
   NsSparse *sparse;
   uint64_t matrix_key;
@@ -150,8 +150,8 @@ void ns_mj_form_q(NsMoreauJean *mj);
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i);
 
 /* Block (a, b) += H_a X_b over one system, of their first rows. */
-void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b, const NsMjPart *pb,
-                        int cols, const NsMjSink *sink);
+void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b,
+                        const NsMjPart *pb, int cols, const NsMjSink *sink);
 
 /* The part of an interaction that is of a system. */
 const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node);

@@ -34,7 +34,7 @@ static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
 }
 
 /* The same, or what has been decided in this step before. */
-static bool closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+static bool mj_problem_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   if (!mj->again) mj->shut[edge->row + i] = forecast_closed(mj, edge, i);
   return mj->shut[edge->row + i];
 }
@@ -46,9 +46,9 @@ double ns_moreau_jean_tolerance(double h, double u, double change, double lambda
 
 static bool takes_part(NsMoreauJean *mj, const NsMjEdge *edge) {
   if (!edge->unilateral) return true;
-  if (edge->inter->law->class->joint) return closed(mj, edge, 0);
+  if (edge->inter->law->class->joint) return mj_problem_closed(mj, edge, 0);
   for (int i = 0; i < edge->m; i++)
-    if (closed(mj, edge, i)) return true;
+    if (mj_problem_closed(mj, edge, i)) return true;
   return false;
 }
 
@@ -63,7 +63,7 @@ static void add_groups(NsMoreauJean *mj, int e) {
   }
   bool apart = edge->unilateral && edge->m > 1 && !law->class->joint; /* rows that open and close each on its own */
   for (int i = 0; i < edge->m;) {
-    NsLawGroup group = ns_law_group(law, i, apart && !closed(mj, edge, i));
+    NsLawGroup group = ns_law_group(law, i, apart && !mj_problem_closed(mj, edge, i));
     mj->groups[mj->problem.ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
     i += group.dim;
   }
@@ -93,21 +93,21 @@ static double output_weight(const NsMoreauJean *mj, const NsMjEdge *edge) {
   return edge->at_position ? mj->h * mj->options.theta : 1;
 }
 
-static void put(const NsMjSink *sink, int i, int j, double v) {
+static void mj_problem_put(const NsMjSink *sink, int i, int j, double v) {
   if (sink->dense) sink->dense[i + (size_t)j * (size_t)sink->n] += v;
   else ns_triplets_put(sink->triplets, i, j, v);
 }
 
 /* Block (a, b) += L_a X_b over one system, of their first rows. */
 void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b,
-                         const NsMjPart *pb, int cols, const NsMjSink *sink) {
+                        const NsMjPart *pb, int cols, const NsMjSink *sink) {
   int n = mj->nodes[pa->node].ds->nv;
   double weight = output_weight(mj, a) * ns_mj_impulse_weight(mj, b);
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++) {
       double sum = 0;
       for (int k = 0; k < n; k++) sum += pa->L[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
-      put(sink, a->active + i, b->active + j, weight * sum);
+      mj_problem_put(sink, a->active + i, b->active + j, weight * sum);
     }
 }
 
@@ -116,7 +116,7 @@ const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node) {
 }
 
 /* W of the problem: the sum over the systems of L W^-1 H', and D of compliant relations. */
-static void put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
+static void mj_problem_put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
   for (int d = 0; d < mj->nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int x = 0; x < node->edges.count; x++) {
@@ -131,14 +131,14 @@ static void put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int j = 0; edge->D && edge->active >= 0 && j < edge->m; j++)
       for (int i = 0; i < edge->m; i++)
-        put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
+        mj_problem_put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
   }
 }
 
 static void put_sparse(const void *context, NsTriplets *t) {
   const NsMoreauJean *mj = context;
   NsMjSink sink = {NULL, mj->problem.n, t};
-  put_all(mj, &sink);
+  mj_problem_put_all(mj, &sink);
 }
 
 static NsStatus form_sparse(NsMoreauJean *mj, NsError *err) {
@@ -159,7 +159,7 @@ NsStatus ns_mj_form_matrix(NsMoreauJean *mj, NsError *err) {
   }
   NsMjSink sink = {mj->matrix, n, NULL};
   memset(mj->matrix, 0, (size_t)n * (size_t)n * sizeof *mj->matrix);
-  put_all(mj, &sink);
+  mj_problem_put_all(mj, &sink);
   return NS_OK;
 }
 
@@ -171,7 +171,7 @@ double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
 }
 
 /* out = L v over the interaction's systems. */
-static void changes(const NsMoreauJean *mj, const NsMjEdge *edge, const double *v, double *out) {
+static void mj_problem_changes(const NsMoreauJean *mj, const NsMjEdge *edge, const double *v, double *out) {
   memset(out, 0, (size_t)edge->m * sizeof *out);
   for (int p = 0; p < edge->nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->parts[p].node];
@@ -186,11 +186,10 @@ void ns_mj_form_q(NsMoreauJean *mj) {
     const NsMjEdge *edge = &mj->edges[e];
     if (edge->active < 0) continue;
     double *q = mj->qvec + edge->active, weight = output_weight(mj, edge);
-    changes(mj, edge, mj->free_step, q);
+    mj_problem_changes(mj, edge, mj->free_step, q);
     for (int i = 0; i < edge->m; i++) q[i] = ns_mj_law_output(mj, edge, i) + weight * q[i];
     for (int j = 0; edge->D && j < edge->m; j++)
-      for (int i = 0; i < edge->m; i++)
-        q[i] -= edge->D[i + (size_t)j * (size_t)edge->m] * mj->lambda[edge->row + j];
+      for (int i = 0; i < edge->m; i++) q[i] -= edge->D[i + (size_t)j * (size_t)edge->m] * mj->lambda[edge->row + j];
   }
   mj->problem.q = mj->qvec;
 }

@@ -29,15 +29,15 @@ struct NsMoreauJeanSparse {
   uint64_t key;
   double h_formed, theta_formed;
 
-  double *q, *lower, *upper, *guess;         /* N + m */
-  double *x, *v, *p, *F, *scale;             /* N: coordinates, velocities; impulses, forces, diagonal of W */
-  double *u_k, *change;                      /* m: velocities of y, and what a free step changes them by */
-  double *size;                              /* m: sums of the sizes of the terms of y */
-  double *impulse, *mean, *room, *pair;      /* N, N, N; the largest nx of an interaction */
-  double *held;                              /* N: impulses of prescribed velocities */
+  double *q, *lower, *upper, *guess;    /* N + m */
+  double *x, *v, *p, *F, *scale;        /* N: coordinates, velocities; impulses, forces, diagonal of W */
+  double *u_k, *change;                 /* m: velocities of y, and what a free step changes them by */
+  double *size;                         /* m: sums of the sizes of the terms of y */
+  double *impulse, *mean, *room, *pair; /* N, N, N; the largest nx of an interaction */
+  double *held;                         /* N: impulses of prescribed velocities */
 };
 
-static NsMechanicalDs *system_at(const NsMoreauJeanSparse *mj, int i) {
+static NsMechanicalDs *mj_sparse_system_at(const NsMoreauJeanSparse *mj, int i) {
   return (NsMechanicalDs *)mj->nsds->ds[i];
 }
 
@@ -73,7 +73,7 @@ bool ns_moreau_jean_sparse_preferred(const NsNsds *nsds) {
 
 /* ---- making ---- */
 
-static void take_vectors(NsMoreauJeanSparse *mj, int widest) {
+static void mj_sparse_take_vectors(NsMoreauJeanSparse *mj, int widest) {
   double **whole[] = {&mj->q, &mj->lower, &mj->upper, &mj->guess};
   double **states[] = {&mj->x, &mj->v, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room, &mj->held};
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) *whole[i] = ns_arena_doubles(&mj->arena, mj->N + mj->m);
@@ -99,7 +99,7 @@ NsStatus ns_moreau_jean_sparse_new(NsMoreauJeanSparse **out, NsNsds *nsds) {
     mj->m += nsds->interactions[i]->m;
     if (nsds->interactions[i]->nx > widest) widest = nsds->interactions[i]->nx;
   }
-  take_vectors(mj, widest);
+  mj_sparse_take_vectors(mj, widest);
   if (mj->arena.failed) {
     ns_moreau_jean_sparse_free(mj);
     return NS_ENOMEM;
@@ -126,11 +126,11 @@ NsSparseStep ns_moreau_jean_sparse_problem(const NsMoreauJeanSparse *mj) {
 
 /* ---- the matrix ---- */
 
-static void put_model(const void *context, NsTriplets *t) {
+static void mj_sparse_put_model(const void *context, NsTriplets *t) {
   const NsMoreauJeanSparse *mj = context;
   double a = mj->h * mj->options.theta;
   for (int i = 0; i < mj->nsds->nds; i++) {
-    const NsMechanicalDs *ds = system_at(mj, i);
+    const NsMechanicalDs *ds = mj_sparse_system_at(mj, i);
     int n = ds->nv, o = mj->offset[i];
     NsRectangle whole = {0, n, 0, n};
     ns_triplets_put_coef(t, &ds->mass, 1, whole, o, o, false);
@@ -149,13 +149,12 @@ static void put_model(const void *context, NsTriplets *t) {
   }
 }
 
-static NsStatus update_matrix(NsMoreauJeanSparse *mj, NsError *err) {
+static NsStatus mj_sparse_update_matrix(NsMoreauJeanSparse *mj, NsError *err) {
   uint64_t key = 1;
-  for (int i = 0; i < mj->nsds->nds; i++) key += ns_mechanical_matrix_version(system_at(mj, i));
-  for (int i = 0; i < mj->nsds->ninteractions; i++)
-    key += ns_relation_matrix_version(mj->nsds->interactions[i]->relation);
+  for (int i = 0; i < mj->nsds->nds; i++) key += ns_mechanical_matrix_version(mj_sparse_system_at(mj, i));
+  for (int i = 0; i < mj->nsds->ninteractions; i++) key += ns_relation_matrix_version(mj->nsds->interactions[i]->relation);
   if (mj->matrix && key == mj->key && mj->h == mj->h_formed && mj->options.theta == mj->theta_formed) return NS_OK;
-  NsStatus status = ns_triplets_form(&mj->matrix, mj->N + mj->m, put_model, mj);
+  NsStatus status = ns_triplets_form(&mj->matrix, mj->N + mj->m, mj_sparse_put_model, mj);
   if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
   mj->formed++;
   mj->key = key;
@@ -180,7 +179,7 @@ static void bound_velocities(NsMoreauJeanSparse *mj, const NsMechanicalDs *ds, i
 static NsStatus form_velocity_rows(NsMoreauJeanSparse *mj, NsError *err) {
   double theta = mj->options.theta, h = mj->h;
   for (int i = 0; i < mj->nsds->nds; i++) {
-    NsMechanicalDs *ds = system_at(mj, i);
+    NsMechanicalDs *ds = mj_sparse_system_at(mj, i);
     int n = ds->nv, o = mj->offset[i];
     bool varies = ns_coef_varies(&ds->fext);
     NsStatus status = ns_ds_update(&ds->base, varies ? mj->t_k : mj->t, err);
@@ -209,7 +208,7 @@ static void to_outputs(const NsMoreauJeanSparse *mj, const double *w, double *ou
 }
 
 /* The interaction's coordinates at the state of the objects. */
-static const double *gather(NsMoreauJeanSparse *mj, const NsInteraction *inter, bool memory) {
+static const double *mj_sparse_gather(NsMoreauJeanSparse *mj, const NsInteraction *inter, bool memory) {
   if (inter->nds == 1) return memory ? inter->ds[0]->x_k : inter->ds[0]->x;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(mj->pair + at, memory ? inter->ds[p]->x_k : inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *mj->pair);
@@ -217,13 +216,13 @@ static const double *gather(NsMoreauJeanSparse *mj, const NsInteraction *inter, 
 }
 
 /* Whether a contact with output y, the sum of terms of that size, and velocity u is forecast to be closed. */
-static bool closed(const NsMoreauJeanSparse *mj, double y, double size, double u, double change, double lambda_k) {
+static bool mj_sparse_closed(const NsMoreauJeanSparse *mj, double y, double size, double u, double change, double lambda_k) {
   double forecast = y + mj->options.gamma * mj->h * u;
   if (mj->options.has_threshold) return forecast <= mj->options.threshold;
   return forecast <= ns_moreau_jean_tolerance(mj->h, u, change, lambda_k) + 4 * DBL_EPSILON * (fabs(y) + size);
 }
 
-static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
+static NsStatus mj_sparse_form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
   to_outputs(mj, mj->v, mj->u_k);
   for (int j = 0; j < mj->N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->q[j] / mj->scale[j] : 0;
   for (int j = 0; j < mj->N; j++)
@@ -231,7 +230,7 @@ static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
   to_outputs(mj, mj->room, mj->change);
   for (int e = 0, row = 0; e < mj->nsds->ninteractions; row += mj->nsds->interactions[e++]->m) {
     NsInteraction *inter = mj->nsds->interactions[e];
-    NsRelationPoint at = {mj->t_k, gather(mj, inter, true), inter->lambda_k, inter->z};
+    NsRelationPoint at = {mj->t_k, mj_sparse_gather(mj, inter, true), inter->lambda_k, inter->z};
     double *y = mj->q + mj->N + row;
     NsStatus status = ns_relation_output(inter->relation, &at, y, err);
     if (status != NS_OK) return status;
@@ -239,7 +238,8 @@ static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
     ns_coef_add_sizes(&inter->relation->C, at.x, mj->size + row);
     bool unilateral = ns_law_unilateral(inter->law);
     for (int i = 0; i < inter->m; i++) {
-      bool open = unilateral && !closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
+      bool open = unilateral &&
+                  !mj_sparse_closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
       y[i] = (1 + ns_law_restitution(inter->law, i, mj->options.theta)) * mj->u_k[row + i];
       mj->lower[mj->N + row + i] = open ? 0 : inter->law->lower[i];
       mj->upper[mj->N + row + i] = open ? 0 : inter->law->upper[i];
@@ -249,8 +249,8 @@ static NsStatus form_law_rows(NsMoreauJeanSparse *mj, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanOptions *options, double t_k,
-                                     double t_next, double h, NsError *err) {
+NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
+                                     double h, NsError *err) {
   mj->options = *options;
   mj->t_k = t_k;
   mj->t = t_next;
@@ -259,14 +259,14 @@ NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanO
   for (int i = 0; i < mj->nsds->ninteractions && status == NS_OK; i++)
     status = ns_interaction_update(mj->nsds->interactions[i], t_next, err);
   if (status == NS_OK) status = form_velocity_rows(mj, err);
-  if (status == NS_OK) status = update_matrix(mj, err);
-  return status == NS_OK ? form_law_rows(mj, err) : status;
+  if (status == NS_OK) status = mj_sparse_update_matrix(mj, err);
+  return status == NS_OK ? mj_sparse_form_law_rows(mj, err) : status;
 }
 
 /* ---- acceptance ---- */
 
 /* held = W dv + rho - p in the rows of prescribed velocities; needs p. */
-static void find_reactions(NsMoreauJeanSparse *mj, const double *z) {
+static void mj_sparse_find_reactions(NsMoreauJeanSparse *mj, const double *z) {
   for (int i = 0; i < mj->N; i++) mj->held[i] = mj->q[i];
   for (int j = 0; j < mj->N + mj->m; j++)
     for (int k = mj->matrix->colptr[j]; z[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
@@ -279,14 +279,14 @@ static void find_reactions(NsMoreauJeanSparse *mj, const double *z) {
 static NsStatus take_solution(NsMoreauJeanSparse *mj, const double *z, NsError *err) {
   memset(mj->p, 0, (size_t)mj->N * sizeof *mj->p);
   for (int i = 0; i < mj->nsds->nds; i++)
-    for (int k = 0, o = mj->offset[i]; k < system_at(mj, i)->nv; k++) {
-      double v = system_at(mj, i)->v_k[k] + z[o + k];
+    for (int k = 0, o = mj->offset[i]; k < mj_sparse_system_at(mj, i)->nv; k++) {
+      double v = mj_sparse_system_at(mj, i)->v_k[k] + z[o + k];
       if (!isfinite(v))
         return ns_fail(err, NS_ENAN, "dynamical system '%s': v[%d] became %g", ns_ds_name(mj->nsds->ds[i]), k + 1, v);
       mj->v[o + k] = fabs(v) < DBL_MIN ? 0 : v;
     }
-  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(system_at(mj, i)->boundary, mj->v + mj->offset[i]);
-  find_reactions(mj, z);
+  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(mj_sparse_system_at(mj, i)->boundary, mj->v + mj->offset[i]);
+  mj_sparse_find_reactions(mj, z);
   for (int j = mj->N; j < mj->N + mj->m; j++)
     for (int k = mj->matrix->colptr[j]; z[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
       if (mj->matrix->row[k] < mj->N) mj->p[mj->matrix->row[k]] -= mj->matrix->value[k] * z[j];
@@ -296,11 +296,10 @@ static NsStatus take_solution(NsMoreauJeanSparse *mj, const double *z, NsError *
 static NsStatus account_step(NsMoreauJeanSparse *mj, const double *z, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
   for (int i = 0; i < mj->nsds->nds; i++) {
-    NsMechanicalDs *ds = system_at(mj, i);
+    NsMechanicalDs *ds = mj_sparse_system_at(mj, i);
     int o = mj->offset[i];
-    NsEnergyStep step = {mj->t_k,   mj->t,     mj->h, mj->options.theta, ds->q_k,         ds->v_k,      mj->x + o,
-                         mj->v + o, mj->p + o, NULL,  NULL,              NULL,           mj->impulse + o, mj->mean + o,
-                         mj->room + o};
+    NsEnergyStep step = {mj->t_k, mj->t, mj->h, mj->options.theta, ds->q_k,      ds->v_k,     mj->x + o, mj->v + o, mj->p + o,
+                         NULL,    NULL,  NULL,  mj->impulse + o,   mj->mean + o, mj->room + o};
     if (ds->boundary) step.held = mj->held + o;
     NsStatus status = ns_energy_add(ds, &step, &sum, err);
     if (status != NS_OK) return status;
@@ -313,7 +312,7 @@ static NsStatus account_step(NsMoreauJeanSparse *mj, const double *z, NsEnergyAc
 
 static void write_systems(NsMoreauJeanSparse *mj, const double *z) {
   for (int i = 0; i < mj->nsds->nds; i++) {
-    NsMechanicalDs *ds = system_at(mj, i);
+    NsMechanicalDs *ds = mj_sparse_system_at(mj, i);
     size_t bytes = (size_t)ds->nv * sizeof *ds->v;
     memcpy(ds->q, mj->x + mj->offset[i], bytes);
     memcpy(ds->v, mj->v + mj->offset[i], bytes);
@@ -330,7 +329,7 @@ NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, N
   if (status != NS_OK) return status;
   double theta = mj->options.theta;
   for (int i = 0; i < mj->nsds->nds; i++) {
-    const NsMechanicalDs *ds = system_at(mj, i);
+    const NsMechanicalDs *ds = mj_sparse_system_at(mj, i);
     for (int k = 0, o = mj->offset[i]; k < ds->nv; k++)
       mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->v[o + k] + (1 - theta) * ds->v_k[k]);
   }
@@ -341,7 +340,7 @@ NsStatus ns_moreau_jean_sparse_commit(NsMoreauJeanSparse *mj, const double *z, N
     NsInteraction *inter = mj->nsds->interactions[e];
     memcpy(inter->lambda, z + mj->N + row, (size_t)inter->m * sizeof *z);
     memcpy(inter->ydot, mj->change + row, (size_t)inter->m * sizeof *z);
-    NsRelationPoint at = {mj->t, gather(mj, inter, false), inter->lambda, inter->z};
+    NsRelationPoint at = {mj->t, mj_sparse_gather(mj, inter, false), inter->lambda, inter->z};
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
   }
   return NS_OK;

@@ -36,8 +36,8 @@ void ns_moreau_jean_sparse_free(NsMoreauJeanSparse *mj);
 int ns_moreau_jean_sparse_states(const NsMoreauJeanSparse *mj);
 
 /* Begins a step at the memories of every object, and forms the problem. NS_ENOMEM, NS_ECALLBACK, NS_ENAN, NS_EARG. */
-NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanOptions *options, double t_k,
-                                     double t_next, double h, NsError *err);
+NsStatus ns_moreau_jean_sparse_begin(NsMoreauJeanSparse *mj, const NsMoreauJeanOptions *options, double t_k, double t_next,
+                                     double h, NsError *err);
 
 /* The problem, of order N + m. */
 NsSparseStep ns_moreau_jean_sparse_problem(const NsMoreauJeanSparse *mj);

@@ -19,8 +19,8 @@ static const double STILL = 1e3;
 /* A dynamical system in the stack. */
 typedef struct Node {
   NsMechanicalDs *ds;
-  int q, v;     /* its first coordinate and velocity */
-  double *M;    /* nv x nv; NULL: the identity */
+  int q, v;  /* its first coordinate and velocity */
+  double *M; /* nv x nv; NULL: the identity */
   NsLu *lu;
   bool varies;
   uint64_t key; /* the version of the mass that was factored, plus 1 */
@@ -30,8 +30,8 @@ typedef struct Node {
 typedef struct Edge {
   NsInteraction *inter;
   int row;
-  bool linear;   /* C is constant, and so is H */
-  bool straight; /* linear, and no rigid body: no bias */
+  bool linear;          /* C is constant, and so is H */
+  bool straight;        /* linear, and no rigid body: no bias */
   double *C, *x, *qdot; /* m x nx, nx, nx */
 } Edge;
 
@@ -55,7 +55,7 @@ struct NsMotion {
 
 /* ---- making ---- */
 
-static void lay_out_node(NsMotion *motion, Node *node, NsDs *ds) {
+static void motion_lay_out_node(NsMotion *motion, Node *node, NsDs *ds) {
   node->ds = (NsMechanicalDs *)ds;
   node->q = motion->view.Nq;
   node->v = motion->view.Nv;
@@ -67,7 +67,7 @@ static void lay_out_node(NsMotion *motion, Node *node, NsDs *ds) {
   if (ns_lu_new(&node->lu, node->ds->nv) != NS_OK) motion->arena.failed = true;
 }
 
-static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
+static void motion_lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
   edge->inter = inter;
   edge->row = motion->view.m;
   motion->view.m += inter->m;
@@ -79,14 +79,12 @@ static void lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *inter) {
   edge->qdot = ns_arena_doubles(&motion->arena, inter->nx);
 }
 
-static void take_vectors(NsMotion *motion) {
+static void motion_take_vectors(NsMotion *motion) {
   NsArena *arena = &motion->arena;
   int m = motion->view.m, Nv = motion->view.Nv;
   size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
-  double **rows[] = {&motion->y,   &motion->u,      &motion->rounding, &motion->bias,
-                     &motion->rhs, &motion->answer, &motion->lambda,   &motion->u_terms,
-                     &motion->still,
-                     &motion->unit};
+  double **rows[] = {&motion->y,      &motion->u,      &motion->rounding, &motion->bias,  &motion->rhs,
+                     &motion->answer, &motion->lambda, &motion->u_terms,  &motion->still, &motion->unit};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   motion->a_free = ns_arena_doubles(arena, Nv);
   motion->F = ns_arena_doubles(arena, Nv);
@@ -122,9 +120,9 @@ NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
   motion->nodes = ns_arena_take(&motion->arena, (size_t)nsds->nds, sizeof *motion->nodes);
   motion->edges = ns_arena_take(&motion->arena, (size_t)nsds->ninteractions, sizeof *motion->edges);
   if (!motion->arena.failed) {
-    for (int i = 0; i < nsds->nds; i++) lay_out_node(motion, &motion->nodes[i], nsds->ds[i]);
-    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(motion, &motion->edges[e], nsds->interactions[e]);
-    take_vectors(motion);
+    for (int i = 0; i < nsds->nds; i++) motion_lay_out_node(motion, &motion->nodes[i], nsds->ds[i]);
+    for (int e = 0; e < nsds->ninteractions; e++) motion_lay_out_edge(motion, &motion->edges[e], nsds->interactions[e]);
+    motion_take_vectors(motion);
   }
   if (motion->arena.failed) {
     ns_motion_free(motion);
@@ -225,8 +223,7 @@ static void place_H(NsMotion *motion, const Edge *edge) {
     double *part = motion->X; /* as room: X is formed later */
     ns_mechanical_to_velocity(node->ds, edge->x + at, m, edge->C + (size_t)at * (size_t)m, part);
     for (int j = 0; j < node->ds->nv; j++)
-      memcpy(motion->H + edge->row + (size_t)(node->v + j) * (size_t)M, part + (size_t)j * (size_t)m,
-             (size_t)m * sizeof *part);
+      memcpy(motion->H + edge->row + (size_t)(node->v + j) * (size_t)M, part + (size_t)j * (size_t)m, (size_t)m * sizeof *part);
     at += node->ds->nq;
   }
 }
@@ -246,7 +243,7 @@ static void measure_rounding(NsMotion *motion, const Edge *edge) {
 }
 
 /* The rate of y at the argument and rate that were gathered: C qdot + dh/dt. */
-static NsStatus output_rate(NsMotion *motion, const Edge *edge, const NsRelationPoint *at, double *rate, NsError *err) {
+static NsStatus motion_output_rate(NsMotion *motion, const Edge *edge, const NsRelationPoint *at, double *rate, NsError *err) {
   int m = edge->inter->m;
   memset(rate, 0, (size_t)m * sizeof *rate);
   for (int j = 0; j < edge->inter->nx; j++)
@@ -278,13 +275,12 @@ static NsStatus evaluate_output(NsMotion *motion, Edge *edge, double t, const do
   if (status != NS_OK) return status;
   place_H(motion, edge);
   measure_rounding(motion, edge);
-  status = output_rate(motion, edge, &at, motion->u + edge->row, err);
+  status = motion_output_rate(motion, edge, &at, motion->u + edge->row, err);
   measure_terms_of_rate(motion, edge);
   return status;
 }
 
-NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
-                           NsError *err) {
+NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err) {
   NsStatus status = NS_OK;
   int count = rows ? n : motion->nsds->ninteractions;
   for (int k = 0, last = -1; k < count && status == NS_OK; k++) {
@@ -305,8 +301,8 @@ static NsStatus factor_mass(Node *node, double t, const double *q, NsError *err)
   if (status != NS_OK) return status;
   status = ns_lu_factor_fair(node->lu, node->M, node->ds->nv);
   if (status != NS_OK)
-    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)",
-                   ns_ds_name(&node->ds->base), ns_lu_singular_row(node->lu) + 1);
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", ns_ds_name(&node->ds->base),
+                   ns_lu_singular_row(node->lu) + 1);
   node->key = key;
   return NS_OK;
 }
@@ -317,8 +313,7 @@ NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *
     double *a = motion->a_free + node->v;
     NsStatus status = ns_ds_update(&node->ds->base, t, err);
     if (status == NS_OK) status = factor_mass(node, t, q, err);
-    if (status == NS_OK)
-      status = ns_mechanical_forces(node->ds, t, q + node->q, v + node->v, motion->F + node->v, err);
+    if (status == NS_OK) status = ns_mechanical_forces(node->ds, t, q + node->q, v + node->v, motion->F + node->v, err);
     if (status != NS_OK) return status;
     memcpy(a, motion->F + node->v, (size_t)node->ds->nv * sizeof *a);
     if (node->M) ns_lu_solve(node->lu, 1, a, node->ds->nv);
@@ -333,8 +328,7 @@ static void form_X(NsMotion *motion, int row) {
   memset(x, 0, (size_t)motion->view.Nv * sizeof *x);
   for (int p = 0; p < inter->nds; p++) {
     const Node *node = node_of(motion, inter, p);
-    for (int j = 0; j < node->ds->nv; j++)
-      x[node->v + j] = motion->H[row + (size_t)(node->v + j) * (size_t)motion->view.m];
+    for (int j = 0; j < node->ds->nv; j++) x[node->v + j] = motion->H[row + (size_t)(node->v + j) * (size_t)motion->view.m];
     if (node->M) ns_lu_solve(node->lu, 1, x + node->v, node->ds->nv);
   }
 }
@@ -347,30 +341,26 @@ static void add_turning(NsMotion *motion, const Edge *edge, const double *v) {
     const double *omega = v + node->v + 3;
     for (int j = 3; node->ds->kind == NS_NEWTON_EULER && j < 7; j++) {
       double turn = -(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]) / 4 * edge->x[at + j];
-      for (int i = 0; i < m; i++)
-        motion->bias[edge->row + i] += turn * edge->C[i + (size_t)(at + j) * (size_t)m];
+      for (int i = 0; i < m; i++) motion->bias[edge->row + i] += turn * edge->C[i + (size_t)(at + j) * (size_t)m];
     }
     at += node->ds->nq;
   }
 }
 
 /* y'' at constant v of one interaction, whose output has been evaluated at this point. */
-static NsStatus form_bias(NsMotion *motion, const Edge *edge, double t, const double *q, const double *v,
-                          NsError *err) {
+static NsStatus form_bias(NsMotion *motion, const Edge *edge, double t, const double *q, const double *v, NsError *err) {
   double *bias = motion->bias + edge->row;
   memset(bias, 0, (size_t)edge->inter->m * sizeof *bias);
   if (edge->straight) return NS_OK;
   gather_argument(motion, edge, q, v);
   NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z};
   NsStatus status = NS_OK;
-  if (!edge->linear)
-    status = ns_relation_add_bias(edge->inter->relation, &at, edge->qdot, motion->room, bias, err);
+  if (!edge->linear) status = ns_relation_add_bias(edge->inter->relation, &at, edge->qdot, motion->room, bias, err);
   add_turning(motion, edge, v);
   return status;
 }
 
-NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
-                          NsError *err) {
+NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err) {
   NsStatus status = NS_OK;
   for (int k = 0, last = -1; k < n && status == NS_OK; k++) {
     int e = motion->row_edge[rows[k]];
@@ -386,8 +376,7 @@ static double dot_H(const NsMotion *motion, int row, const double *w) {
   double sum = 0;
   for (int p = 0; p < inter->nds; p++) {
     const Node *node = node_of(motion, inter, p);
-    for (int j = node->v; j < node->v + node->ds->nv; j++)
-      sum += motion->H[row + (size_t)j * (size_t)motion->view.m] * w[j];
+    for (int j = node->v; j < node->v + node->ds->nv; j++) sum += motion->H[row + (size_t)j * (size_t)motion->view.m] * w[j];
   }
   return sum;
 }
@@ -460,8 +449,7 @@ void ns_motion_fastest(const NsMotion *motion, const double *V, double *out) {
     const Node *node = &motion->nodes[d];
     const double *part = V + node->v;
     bool rigid = node->ds->kind == NS_NEWTON_EULER;
-    for (int i = 0; i < node->ds->nq; i++)
-      out[node->q + i] = rigid && i >= 3 ? 0.5 * (part[3] + part[4] + part[5]) : part[i];
+    for (int i = 0; i < node->ds->nq; i++) out[node->q + i] = rigid && i >= 3 ? 0.5 * (part[3] + part[4] + part[5]) : part[i];
   }
 }
 
@@ -498,7 +486,7 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
                  motion->edges[motion->row_edge[rows[worst]]].inter->name);
 }
 
-static int exponent_of(double x) {
+static int motion_exponent_of(double x) {
   int exponent = 0;
   if (x > 0 && isfinite(x)) (void)frexp(x, &exponent);
   return exponent;
@@ -507,7 +495,7 @@ static int exponent_of(double x) {
 /* motion->unit: with which W_kk is that of the first row, to a factor of 2. All rows in another unit: the same. */
 static void choose_units(NsMotion *motion, int n, const double *W) {
   for (int k = 0; k < n; k++) {
-    int apart = exponent_of(W[k + (size_t)k * (size_t)n]) - exponent_of(W[0]);
+    int apart = motion_exponent_of(W[k + (size_t)k * (size_t)n]) - motion_exponent_of(W[0]);
     motion->unit[k] = ldexp(1, -(apart - (apart & 1)) / 2);
   }
 }
@@ -540,7 +528,7 @@ static NsStatus solve_alike_rows(NsMotion *motion, int n, const int *rows, const
 }
 
 /* z (n) with W z = rhs; W is formed. Whether rows depend on each other does not depend on their units. */
-static NsStatus solve_rows(NsMotion *motion, int n, const int *rows, double *W, double *z, NsError *err) {
+static NsStatus motion_solve_rows(NsMotion *motion, int n, const int *rows, double *W, double *z, NsError *err) {
   if (n == 0) return NS_OK;
   ns_motion_delassus(motion, n, rows, W);
   choose_units(motion, n, W);
@@ -553,7 +541,7 @@ static NsStatus solve_rows(NsMotion *motion, int n, const int *rows, double *W, 
 
 NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err) {
   for (int k = 0; k < n; k++) motion->rhs[k] = -ns_motion_output_acceleration(motion, rows[k], motion->a_free);
-  return solve_rows(motion, n, rows, W, lambda, err);
+  return motion_solve_rows(motion, n, rows, W, lambda, err);
 }
 
 /* ---- projection ---- */
@@ -568,7 +556,7 @@ static void measure_still(NsMotion *motion, int n, const int *rows, double *reac
 }
 
 /* How far a row is from 0, over what is rounding. At most 1: it is there. */
-static double distance(const NsMotion *motion, int row) {
+static double motion_distance(const NsMotion *motion, int row) {
   double off = fabs(motion->y[row]);
   return off <= DBL_MIN ? 0 : off / (motion->rounding[row] + motion->still[row]);
 }
@@ -578,7 +566,7 @@ static int farthest(const NsMotion *motion, int n, const int *rows, double *off)
   int worst = rows[0];
   *off = 0;
   for (int k = 0; k < n; k++) {
-    double value = distance(motion, rows[k]);
+    double value = motion_distance(motion, rows[k]);
     if (value > *off) *off = value, worst = rows[k];
   }
   return worst;
@@ -615,7 +603,7 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
     int worst = farthest(motion, n, rows, &off);
     if (off <= 1 || (off <= STILL && off > 0.5 * before)) return NS_OK;
     for (int k = 0; k < n; k++) motion->rhs[k] = -motion->y[rows[k]];
-    status = solve_rows(motion, n, rows, W, motion->answer, err);
+    status = motion_solve_rows(motion, n, rows, W, motion->answer, err);
     if (status != NS_OK) return status;
     double work = 0;
     for (int k = 0; k < n; k++) work += motion->rhs[k] * motion->answer[k];
@@ -631,13 +619,13 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
 /* H and X of the rows are those of q. */
 static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, double *W, NsError *err) {
   for (int k = 0; k < n; k++) motion->rhs[k] = -motion->u[rows[k]];
-  NsStatus status = solve_rows(motion, n, rows, W, motion->answer, err);
+  NsStatus status = motion_solve_rows(motion, n, rows, W, motion->answer, err);
   if (status == NS_OK) ns_motion_add_input(motion, n, rows, motion->answer, v);
   return status;
 }
 
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v,
-                           double *W, NsError *err) {
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v, double *W,
+                           NsError *err) {
   NsStatus status = project_coordinates(motion, n, rows, t, reach, q, v, W, err);
   return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
 }
@@ -663,8 +651,8 @@ void ns_motion_power(const NsMotion *motion, const double *v, double *forces, do
   }
 }
 
-NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic,
-                          double *potential, NsError *err) {
+NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic, double *potential,
+                          NsError *err) {
   NsStatus status = NS_OK;
   *kinetic = *potential = 0;
   for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) {

@@ -44,8 +44,7 @@ void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v)
 ** Outputs y, velocities u and H at a point: of the interactions of the n rows listed, or of all when rows is NULL. X is
 ** lost. What callbacks raise.
 */
-NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
-                           NsError *err);
+NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 
 /*
 ** Forces and free accelerations at a point, where the outputs have been evaluated; M is factored. NS_ESINGULAR naming
@@ -54,8 +53,7 @@ NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, c
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err);
 
 /* X and the bias of the rows listed; needs the free accelerations of that point. What callbacks raise. */
-NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
-                          NsError *err);
+NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 
 /* W (n x n) = H X of the rows listed, which have been coupled. */
 void ns_motion_delassus(const NsMotion *motion, int n, const int *rows, double *W);
@@ -105,8 +103,8 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
 ** had, which takes this one in. Hairer and Wanner, Solving Ordinary Differential Equations
 ** II, section VII.2. NS_ENOCONV naming the interaction; NS_ENOMEM.
 */
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v,
-                           double *W, NsError *err);
+NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v, double *W,
+                           NsError *err);
 
 /* The second half of that: u = 0 at the coordinates as they are. */
 NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,
@@ -119,8 +117,8 @@ void ns_motion_move(const NsMotion *motion, const double *v, double h, double *q
 void ns_motion_power(const NsMotion *motion, const double *v, double *forces, double *damping);
 
 /* Kinetic and potential energy at a point. NS_ECALLBACK. */
-NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic,
-                          double *potential, NsError *err);
+NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic, double *potential,
+                          NsError *err);
 
 /* Whether some mass depends on the coordinates. */
 bool ns_motion_varying_mass(const NsMotion *motion);

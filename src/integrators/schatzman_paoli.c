@@ -22,10 +22,10 @@ typedef struct Node {
   NsMechanicalDs *ds;
   int o, n; /* its coordinates in the stacked vectors */
   bool linear;
-  bool first;  /* the step has no step before it: q- = q+ - 2 h v_k */
-  double *M;   /* n x n at q_k; NULL: the constant coefficient */
+  bool first;                 /* the step has no step before it: q- = q+ - 2 h v_k */
+  double *M;                  /* n x n at q_k; NULL: the constant coefficient */
   double *by_q, *by_v, *room; /* n x n; NULL for a linear system */
-  double *W;   /* n x n */
+  double *W;                  /* n x n */
   NsLu *lu;
   uint64_t key;
   bool factored, factored_first;
@@ -63,11 +63,11 @@ struct NsSchatzmanPaoli {
   double *y_m;             /* m: outputs at q- */
 
   /* the iterate */
-  double *q, *q_from, *v, *middle; /* N; middle: where the forces are taken */
+  double *q, *q_from, *v, *middle;        /* N; middle: where the forces are taken */
   double *F, *p, *rho, *work, *free_step; /* N */
-  double *terms, *noise, *scale, *delta; /* N: of the test of an iterate, see NsStepBlock */
-  double *output_terms; /* m: the same of the rows of the problem */
-  double *y, *lambda, *lambda_from; /* m */
+  double *terms, *noise, *scale, *delta;  /* N: of the test of an iterate, see NsStepBlock */
+  double *output_terms;                   /* m: the same of the rows of the problem */
+  double *y, *lambda, *lambda_from;       /* m */
 
   /* the problem */
   NsMixedGroup *groups;
@@ -78,7 +78,7 @@ struct NsSchatzmanPaoli {
   long factorizations;
 };
 
-static size_t bytes_of(int n) {
+static size_t paoli_bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
 
@@ -105,7 +105,7 @@ NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
 
 /* ---- making ---- */
 
-static void lay_out_node(NsSchatzmanPaoli *sp, Node *node, NsDs *ds) {
+static void paoli_lay_out_node(NsSchatzmanPaoli *sp, Node *node, NsDs *ds) {
   NsArena *arena = &sp->arena;
   int n = ds->nx;
   *node = (Node){.ds = (NsMechanicalDs *)ds, .o = sp->N, .n = n};
@@ -121,7 +121,7 @@ static void lay_out_node(NsSchatzmanPaoli *sp, Node *node, NsDs *ds) {
   node->room = ns_arena_matrix(arena, n, n);
 }
 
-static void lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter) {
+static void paoli_lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter) {
   NsArena *arena = &sp->arena;
   *edge = (Edge){.inter = inter, .m = inter->m, .row = sp->m, .nparts = inter->nds};
   sp->m += inter->m;
@@ -136,16 +136,15 @@ static void lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter)
   }
 }
 
-static void join(NsSchatzmanPaoli *sp) {
+static void paoli_join(NsSchatzmanPaoli *sp) {
   const NsEdges *edges = ns_edges_of(&sp->arena, sp->nsds, NULL, sp->nsds->nds);
   for (int i = 0; edges && i < sp->nsds->nds; i++) sp->nodes[i].edges = edges[i];
 }
 
-static void take_vectors(NsSchatzmanPaoli *sp) {
+static void paoli_take_vectors(NsSchatzmanPaoli *sp) {
   NsArena *arena = &sp->arena;
-  double **states[] = {&sp->q_k, &sp->q_m, &sp->v_k, &sp->q,    &sp->q_from,   &sp->v, &sp->middle,
-                       &sp->F,   &sp->p,   &sp->rho, &sp->work, &sp->free_step, &sp->terms, &sp->noise, &sp->scale,
-                       &sp->delta};
+  double **states[] = {&sp->q_k, &sp->q_m, &sp->v_k,  &sp->q,         &sp->q_from, &sp->v,     &sp->middle, &sp->F,
+                       &sp->p,   &sp->rho, &sp->work, &sp->free_step, &sp->terms,  &sp->noise, &sp->scale,  &sp->delta};
   double **rows[] = {&sp->y_m, &sp->y, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, sp->N);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, sp->m);
@@ -165,10 +164,10 @@ NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
   sp->nodes = ns_arena_take(&sp->arena, (size_t)nsds->nds, sizeof *sp->nodes);
   sp->edges = ns_arena_take(&sp->arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
   if (!sp->arena.failed) {
-    for (int i = 0; i < nsds->nds; i++) lay_out_node(sp, &sp->nodes[i], nsds->ds[i]);
-    for (int e = 0; e < nsds->ninteractions; e++) lay_out_edge(sp, &sp->edges[e], nsds->interactions[e]);
-    join(sp);
-    take_vectors(sp);
+    for (int i = 0; i < nsds->nds; i++) paoli_lay_out_node(sp, &sp->nodes[i], nsds->ds[i]);
+    for (int e = 0; e < nsds->ninteractions; e++) paoli_lay_out_edge(sp, &sp->edges[e], nsds->interactions[e]);
+    paoli_join(sp);
+    paoli_take_vectors(sp);
   }
   if (sp->arena.failed) {
     ns_schatzman_paoli_free(sp);
@@ -205,17 +204,17 @@ long ns_schatzman_paoli_factorizations(const NsSchatzmanPaoli *sp) {
 /* ---- relations ---- */
 
 /* The arguments of an interaction's relation at stacked coordinates. */
-static NsRelationPoint point(const NsSchatzmanPaoli *sp, const Edge *edge, double t, const double *q) {
+static NsRelationPoint paoli_point(const NsSchatzmanPaoli *sp, const Edge *edge, double t, const double *q) {
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
-    memcpy(edge->x + edge->parts[p].at, q + node->o, bytes_of(node->n));
+    memcpy(edge->x + edge->parts[p].at, q + node->o, paoli_bytes_of(node->n));
   }
   return (NsRelationPoint){t, edge->x, sp->lambda + edge->row, edge->inter->z};
 }
 
 /* out (m) = H w. */
 static void times(const NsSchatzmanPaoli *sp, const Edge *edge, const double *w, double *out) {
-  memset(out, 0, bytes_of(edge->m));
+  memset(out, 0, paoli_bytes_of(edge->m));
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
     const double *H = edge->H + (size_t)edge->parts[p].at * (size_t)edge->m;
@@ -225,7 +224,7 @@ static void times(const NsSchatzmanPaoli *sp, const Edge *edge, const double *w,
 }
 
 /* to += H(q_k)' lambda. */
-static void scatter(const NsSchatzmanPaoli *sp, const Edge *edge, double *to) {
+static void paoli_scatter(const NsSchatzmanPaoli *sp, const Edge *edge, double *to) {
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
     const double *H = edge->H_k + (size_t)edge->parts[p].at * (size_t)edge->m;
@@ -244,7 +243,7 @@ static double law_output(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
 
 void ns_schatzman_paoli_restart(NsSchatzmanPaoli *sp) {
   for (int i = 0; i < sp->N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
-  memset(sp->lambda, 0, bytes_of(sp->m));
+  memset(sp->lambda, 0, paoli_bytes_of(sp->m));
 }
 
 /* q_k, v_k and q- of a system, its coefficients at t_k and its mass at q_k. */
@@ -257,8 +256,8 @@ static NsStatus begin_node(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
                    "SchatzmanPaoliOSI: a two-step scheme needs steps of one length: dynamical system '%s' had one of "
                    "h=%.10g before this one of h=%.10g",
                    ns_ds_name(&ds->base), ds->base.h_k, sp->h);
-  memcpy(q_k, ds->q_k, bytes_of(node->n));
-  memcpy(v_k, ds->v_k, bytes_of(node->n));
+  memcpy(q_k, ds->q_k, paoli_bytes_of(node->n));
+  memcpy(v_k, ds->v_k, paoli_bytes_of(node->n));
   for (int i = 0; i < node->n; i++) q_m[i] = node->first ? q_k[i] - sp->h * v_k[i] : ds->base.x_before[i];
   NsStatus status = ns_ds_update(&ds->base, sp->t_k, err);
   if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, sp->t_k, q_k, node->M, err);
@@ -269,14 +268,14 @@ static NsStatus begin_edge(NsSchatzmanPaoli *sp, Edge *edge, NsError *err) {
   NsRelation *relation = edge->inter->relation;
   NsStatus status = ns_interaction_update(edge->inter, sp->t, err);
   if (status != NS_OK) return status;
-  NsRelationPoint at = point(sp, edge, sp->t_k - sp->h, sp->q_m);
+  NsRelationPoint at = paoli_point(sp, edge, sp->t_k - sp->h, sp->q_m);
   status = ns_relation_output(relation, &at, sp->y_m + edge->row, err);
   if (status != NS_OK) return status;
-  at = point(sp, edge, sp->t_k, sp->q_k);
+  at = paoli_point(sp, edge, sp->t_k, sp->q_k);
   return ns_relation_C(relation, &at, edge->H_k, err);
 }
 
-static void read_groups(NsSchatzmanPaoli *sp) {
+static void paoli_read_groups(NsSchatzmanPaoli *sp) {
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const NsInteraction *inter = sp->edges[e].inter;
     for (int i = 0; i < inter->m; i++) {
@@ -288,19 +287,19 @@ static void read_groups(NsSchatzmanPaoli *sp) {
   sp->problem = (NsMixedProblem){.n = sp->m, .ngroups = sp->m, .groups = sp->groups, .q = sp->qvec};
 }
 
-NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOptions *options, double t_k,
-                                  double t_next, double h, NsError *err) {
+NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOptions *options, double t_k, double t_next,
+                                  double h, NsError *err) {
   NsStatus status = NS_OK;
   sp->theta = options->theta;
   sp->t_k = t_k;
   sp->t = t_next;
   sp->h = h;
-  memset(sp->lambda, 0, bytes_of(sp->m));
+  memset(sp->lambda, 0, paoli_bytes_of(sp->m));
   for (int i = 0; i < sp->nsds->nds && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
   for (int e = 0; e < sp->nsds->ninteractions && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
   if (status != NS_OK) return status;
   ns_schatzman_paoli_restart(sp);
-  read_groups(sp);
+  paoli_read_groups(sp);
   return NS_OK;
 }
 
@@ -319,15 +318,15 @@ static void form_middle(NsSchatzmanPaoli *sp, const Node *node) {
 }
 
 NsStatus ns_schatzman_paoli_evaluate_relations(NsSchatzmanPaoli *sp, NsError *err) {
-  memset(sp->p, 0, bytes_of(sp->N));
+  memset(sp->p, 0, paoli_bytes_of(sp->N));
   for (int i = 0; i < sp->nsds->nds; i++) form_middle(sp, &sp->nodes[i]);
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     Edge *edge = &sp->edges[e];
-    NsRelationPoint at = point(sp, edge, sp->t, sp->q);
+    NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
     NsStatus status = ns_relation_output(edge->inter->relation, &at, sp->y + edge->row, err);
     if (status == NS_OK) status = ns_relation_C(edge->inter->relation, &at, edge->H, err);
     if (status != NS_OK) return status;
-    scatter(sp, edge, sp->p);
+    paoli_scatter(sp, edge, sp->p);
   }
   return NS_OK;
 }
@@ -359,7 +358,7 @@ static void put_mass(const Node *node) {
   for (size_t i = 0; !ns_coef_given(&node->ds->mass) && i < n; i++) node->W[i + i * n] = 1;
 }
 
-static NsStatus form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+static NsStatus paoli_form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
   size_t n = (size_t)node->n;
   NsMechanicalDs *ds = node->ds;
   double c = node->first ? 2 : 1, h = sp->h, a = 0.5 * h * h * sp->theta * c, b = 0.5 * h * (2 - c);
@@ -370,13 +369,13 @@ static NsStatus form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
     ns_coef_add_to(&ds->C, b, node->W, node->n);
     return NS_OK;
   }
-  NsStatus status = ns_mechanical_force_jacobians(ds, sp->t_k, sp->middle + node->o, sp->v + node->o, node->room,
-                                                  node->by_q, node->by_v, err);
+  NsStatus status = ns_mechanical_force_jacobians(ds, sp->t_k, sp->middle + node->o, sp->v + node->o, node->room, node->by_q,
+                                                  node->by_v, err);
   for (size_t i = 0; status == NS_OK && i < n * n; i++) node->W[i] -= a * node->by_q[i] + b * node->by_v[i];
   return status;
 }
 
-static NsStatus factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+static NsStatus paoli_factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
   sp->factorizations++;
   NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->n);
   node->factored = status == NS_OK;
@@ -384,20 +383,20 @@ static NsStatus factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
   if (status == NS_OK) return NS_OK;
   const char *name = ns_ds_name(&node->ds->base), *W = "W = M - h^2 theta/2 dF/dq - h/2 dF/dv";
   if (status == NS_ENAN) return ns_fail(err, status, "dynamical system '%s': %s is not finite", name, W);
-  return ns_fail(err, status, "dynamical system '%s': %s is singular (row %d, h=%g)", name, W,
-                 ns_lu_singular_row(node->lu) + 1, sp->h);
+  return ns_fail(err, status, "dynamical system '%s': %s is singular (row %d, h=%g)", name, W, ns_lu_singular_row(node->lu) + 1,
+                 sp->h);
 }
 
 /* W of every system; that of a linear one when something in it changed. */
-static NsStatus update_W(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_update_W(NsSchatzmanPaoli *sp, NsError *err) {
   bool same = sp->h == sp->h_formed && sp->theta == sp->theta_formed;
   sp->h_formed = 0;
   for (int i = 0; i < sp->nsds->nds; i++) {
     Node *node = &sp->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     if (node->linear && same && node->factored && node->key == key && node->factored_first == node->first) continue;
-    NsStatus status = form_W(sp, node, err);
-    if (status == NS_OK) status = factor(sp, node, err);
+    NsStatus status = paoli_form_W(sp, node, err);
+    if (status == NS_OK) status = paoli_factor(sp, node, err);
     if (status != NS_OK) return status;
     node->key = key;
   }
@@ -412,19 +411,18 @@ static void solve_parts(NsSchatzmanPaoli *sp, const Edge *edge) {
     const Node *node = &sp->nodes[part->node];
     const double *H = edge->H_k + (size_t)part->at * (size_t)edge->m;
     for (int j = 0; j < node->n; j++)
-      for (int i = 0; i < edge->m; i++)
-        part->X[j + (size_t)i * (size_t)node->n] = H[i + (size_t)j * (size_t)edge->m];
+      for (int i = 0; i < edge->m; i++) part->X[j + (size_t)i * (size_t)node->n] = H[i + (size_t)j * (size_t)edge->m];
     ns_lu_solve(node->lu, edge->m, part->X, node->n);
   }
 }
 
-static const Part *part_of(const Edge *edge, int node) {
+static const Part *paoli_part_of(const Edge *edge, int node) {
   return &edge->parts[edge->parts[0].node == node ? 0 : 1];
 }
 
 /* Block (a, b) += H_a X_b over one system: into the dense matrix, or as triplets. */
 static void put_coupling(const NsSchatzmanPaoli *sp, const Edge *a, const Edge *b, int d, NsTriplets *triplets) {
-  const Part *pa = part_of(a, d), *pb = part_of(b, d);
+  const Part *pa = paoli_part_of(a, d), *pb = paoli_part_of(b, d);
   const double *H = a->H + (size_t)pa->at * (size_t)a->m;
   int n = sp->nodes[d].n;
   for (int j = 0; j < b->m; j++)
@@ -436,7 +434,7 @@ static void put_coupling(const NsSchatzmanPaoli *sp, const Edge *a, const Edge *
     }
 }
 
-static void put_all(const void *context, NsTriplets *triplets) {
+static void paoli_put_all(const void *context, NsTriplets *triplets) {
   const NsSchatzmanPaoli *sp = context;
   for (int d = 0; d < sp->nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
@@ -446,20 +444,20 @@ static void put_all(const void *context, NsTriplets *triplets) {
   }
 }
 
-static NsStatus form_matrix(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_form_matrix(NsSchatzmanPaoli *sp, NsError *err) {
   if (sp->m > DENSE_ROWS) {
-    NsStatus status = ns_triplets_form(&sp->sparse, sp->m, put_all, sp);
+    NsStatus status = ns_triplets_form(&sp->sparse, sp->m, paoli_put_all, sp);
     sp->problem.sparse = sp->sparse;
     return status == NS_OK ? NS_OK : ns_fail(err, status, "the one-step problem: %s", ns_status_message(status));
   }
-  memset(sp->matrix, 0, (size_t)sp->m * bytes_of(sp->m));
-  put_all(sp, NULL);
+  memset(sp->matrix, 0, (size_t)sp->m * paoli_bytes_of(sp->m));
+  paoli_put_all(sp, NULL);
   sp->problem.W = sp->matrix;
   return NS_OK;
 }
 
 NsStatus ns_schatzman_paoli_linearize(NsSchatzmanPaoli *sp, NsError *err) {
-  NsStatus status = update_W(sp, err);
+  NsStatus status = paoli_update_W(sp, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < sp->N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
   for (int d = 0; d < sp->nsds->nds; d++) ns_lu_solve(sp->nodes[d].lu, 1, sp->free_step + sp->nodes[d].o, sp->nodes[d].n);
@@ -467,24 +465,23 @@ NsStatus ns_schatzman_paoli_linearize(NsSchatzmanPaoli *sp, NsError *err) {
     const Edge *edge = &sp->edges[e];
     solve_parts(sp, edge);
     times(sp, edge, sp->free_step, sp->qvec + edge->row);
-    for (int i = 0; i < edge->m; i++)
-      sp->qvec[edge->row + i] = law_output(sp, edge, i) + sp->qvec[edge->row + i] / sp->h;
+    for (int i = 0; i < edge->m; i++) sp->qvec[edge->row + i] = law_output(sp, edge, i) + sp->qvec[edge->row + i] / sp->h;
   }
-  memcpy(sp->q_from, sp->q, bytes_of(sp->N));
-  memcpy(sp->lambda_from, sp->lambda, bytes_of(sp->m));
-  return form_matrix(sp, err);
+  memcpy(sp->q_from, sp->q, paoli_bytes_of(sp->N));
+  memcpy(sp->lambda_from, sp->lambda, paoli_bytes_of(sp->m));
+  return paoli_form_matrix(sp, err);
 }
 
 /* ---- moving ---- */
 
 /* Subnormal numbers carry no information here and cost a hundred times the time of others: they are 0. */
-static double flushed(double x) {
+static double paoli_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
 void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, double s) {
   double *dq = sp->work;
-  memcpy(dq, sp->free_step, bytes_of(sp->N));
+  memcpy(dq, sp->free_step, paoli_bytes_of(sp->N));
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     const double *le = lambda + edge->row;
@@ -497,15 +494,15 @@ void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, doub
   }
   for (int i = 0; i < sp->m; i++) {
     double from = sp->lambda_from[i];
-    sp->guess[i] = sp->lambda[i] = flushed(s == 1 ? lambda[i] : from + s * (lambda[i] - from));
+    sp->guess[i] = sp->lambda[i] = paoli_flushed(s == 1 ? lambda[i] : from + s * (lambda[i] - from));
   }
-  for (int i = 0; i < sp->N; i++) sp->q[i] = flushed(sp->q_from[i] + s * dq[i]);
+  for (int i = 0; i < sp->N; i++) sp->q[i] = paoli_flushed(sp->q_from[i] + s * dq[i]);
 }
 
 /* ---- the test of an iterate ---- */
 
 /* The own size of a change of coordinate i: its changes, or a thousandth of itself, whose rounding is in them. */
-static double scale_of(const NsSchatzmanPaoli *sp, int i) {
+static double paoli_scale_of(const NsSchatzmanPaoli *sp, int i) {
   double steps = fmax(fabs(sp->q[i] - sp->q_k[i]), fabs(sp->q_k[i] - sp->q_m[i]));
   return fmax(fmax(steps, fabs(sp->free_step[i])), 1e-3 * fabs(sp->q_k[i]));
 }
@@ -514,7 +511,7 @@ static double scale_of(const NsSchatzmanPaoli *sp, int i) {
 ** The sizes of the terms of the rows of one system beside its impulses, M (q+ - 2 q_k + q-) and h^2 F; and of what these
 ** are rounded from, W q and h^2 dF/dq q.
 */
-static void measure_system(NsSchatzmanPaoli *sp, const Node *node) {
+static void paoli_measure_system(NsSchatzmanPaoli *sp, const Node *node) {
   int n = node->n, o = node->o;
   double h = sp->h, *room = sp->work + o;
   for (int i = o; i < o + n; i++) {
@@ -536,7 +533,7 @@ static void measure_system(NsSchatzmanPaoli *sp, const Node *node) {
 ** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms, and the changes that they make,
 ** into moved.
 */
-static void add_impulses(NsSchatzmanPaoli *sp, double *moved) {
+static void paoli_add_impulses(NsSchatzmanPaoli *sp, double *moved) {
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     const double *lambda = sp->lambda + edge->row;
@@ -552,15 +549,15 @@ static void add_impulses(NsSchatzmanPaoli *sp, double *moved) {
 
 static void measure_changes(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance) {
   double *moved = sp->work;
-  memset(sp->terms, 0, bytes_of(sp->N));
-  memset(moved, 0, bytes_of(sp->N));
-  add_impulses(sp, moved);
-  for (int i = 0; i < sp->N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(scale_of(sp, i), moved[i]), moved[i]);
+  memset(sp->terms, 0, paoli_bytes_of(sp->N));
+  memset(moved, 0, paoli_bytes_of(sp->N));
+  paoli_add_impulses(sp, moved);
+  for (int i = 0; i < sp->N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
 }
 
-static void state_residual(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+static void paoli_state_residual(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance, NsStepResidual *residual) {
   measure_changes(sp, tolerance);
-  for (int d = 0; d < sp->nsds->nds; d++) measure_system(sp, &sp->nodes[d]);
+  for (int d = 0; d < sp->nsds->nds; d++) paoli_measure_system(sp, &sp->nodes[d]);
   for (int d = 0; d < sp->nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->o, worst;
@@ -569,12 +566,13 @@ static void state_residual(NsSchatzmanPaoli *sp, const NsStepTolerance *toleranc
     ns_step_add_state(residual, ns_step_unknowns(&block, tolerance->atol, &worst), d);
     for (int i = o; i < o + node->n; i++) {
       residual->rho = fmax(residual->rho, fabs(sp->rho[i]));
-      ns_step_add_equation(residual, ns_step_row(sp->rho[i], sp->terms[i], sp->noise[i], sp->terms[i] + sp->noise[i], node->n), d);
+      ns_step_add_equation(residual, ns_step_row(sp->rho[i], sp->terms[i], sp->noise[i], sp->terms[i] + sp->noise[i], node->n),
+                           d);
     }
   }
 }
 
-static double output_size(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
+static double paoli_output_size(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
   double size = fabs(law_output(sp, edge, i));
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
@@ -585,7 +583,7 @@ static double output_size(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
 }
 
 /* The terms of the outputs in the one-step problem, |q| + |W| |lambda|, as its solver measures them. */
-static void measure_problem(const NsSchatzmanPaoli *sp, double *terms) {
+static void paoli_measure_problem(const NsSchatzmanPaoli *sp, double *terms) {
   const NsSparse *W = sp->problem.sparse;
   for (int i = 0; i < sp->m; i++) terms[i] = fabs(sp->qvec[i]);
   if (sp->problem.W) ns_step_add_sizes(1, sp->m, sp->m, sp->problem.W, sp->m, sp->guess, terms);
@@ -595,15 +593,15 @@ static void measure_problem(const NsSchatzmanPaoli *sp, double *terms) {
 
 NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, const NsStepTolerance *tolerance) {
   NsStepResidual residual = {0};
-  state_residual(sp, tolerance, &residual);
-  measure_problem(sp, sp->output_terms);
+  paoli_state_residual(sp, tolerance, &residual);
+  paoli_measure_problem(sp, sp->output_terms);
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     for (int i = 0; i < edge->m; i++) {
       double gap = law_output(sp, edge, i) - y[edge->row + i];
-      double size = ns_step_size(tolerance, output_size(sp, edge, i), sp->output_terms[edge->row + i]);
+      double size = ns_step_size(tolerance, paoli_output_size(sp, edge, i), sp->output_terms[edge->row + i]);
       residual.gap = fmax(residual.gap, fabs(gap));
-      double rounding = ns_step_roundings(sp->m) * (sp->output_terms[edge->row + i] + output_size(sp, edge, i));
+      double rounding = ns_step_roundings(sp->m) * (sp->output_terms[edge->row + i] + paoli_output_size(sp, edge, i));
       ns_step_add_output(&residual, ns_step_output(gap, size, fmax(tolerance->atol, rounding)), e);
     }
   }
@@ -623,11 +621,11 @@ NsStatus ns_schatzman_paoli_finite(const NsSchatzmanPaoli *sp, NsError *err) {
 
 /* ---- acceptance ---- */
 
-static void write_system(const NsSchatzmanPaoli *sp, const Node *node) {
+static void paoli_write_system(const NsSchatzmanPaoli *sp, const Node *node) {
   NsMechanicalDs *ds = node->ds;
-  memcpy(ds->q, sp->q + node->o, bytes_of(node->n));
-  memcpy(ds->v, sp->v + node->o, bytes_of(node->n));
-  memcpy(ds->base.r, sp->p + node->o, bytes_of(node->n));
+  memcpy(ds->q, sp->q + node->o, paoli_bytes_of(node->n));
+  memcpy(ds->v, sp->v + node->o, paoli_bytes_of(node->n));
+  memcpy(ds->base.r, sp->p + node->o, paoli_bytes_of(node->n));
   ds->base.x_version++;
   ds->base.moved = true;
   ns_ds_leave(&ds->base, sp->h);
@@ -638,9 +636,11 @@ static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsE
   for (int d = 0; d < sp->nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->o;
-    NsEnergyTwoSteps step = {sp->t_k,   sp->h,     node->first ? NULL : sp->q_m + o, sp->q_k + o,  sp->v_k + o,
-                             sp->q + o, sp->p + o, sp->middle + o,                   sp->v + o,    node->M,
-                             sp->rho + o, sp->work + o, sp->free_step + o};
+    NsEnergyTwoSteps step = {sp->t_k,          sp->h,          node->first ? NULL : sp->q_m + o,
+                             sp->q_k + o,      sp->v_k + o,    sp->q + o,
+                             sp->p + o,        sp->middle + o, sp->v + o,
+                             node->M,          sp->rho + o,    sp->work + o,
+                             sp->free_step + o};
     NsStatus status = ns_energy_add_two_steps(node->ds, &step, &sum, err);
     if (status != NS_OK) return status;
   }
@@ -655,16 +655,16 @@ NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *accoun
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     times(sp, edge, sp->v, u + edge->row);
-    NsRelationPoint at = point(sp, edge, sp->t, sp->q);
+    NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
     NsStatus status = edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, &at, sp->room, u + edge->row, err);
     if (status != NS_OK) return status;
   }
-  for (int d = 0; d < sp->nsds->nds; d++) write_system(sp, &sp->nodes[d]);
+  for (int d = 0; d < sp->nsds->nds; d++) paoli_write_system(sp, &sp->nodes[d]);
   for (int e = 0; e < sp->nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
-    memcpy(edge->inter->y, sp->y + edge->row, bytes_of(edge->m));
-    memcpy(edge->inter->ydot, u + edge->row, bytes_of(edge->m));
-    memcpy(edge->inter->lambda, sp->lambda + edge->row, bytes_of(edge->m));
+    memcpy(edge->inter->y, sp->y + edge->row, paoli_bytes_of(edge->m));
+    memcpy(edge->inter->ydot, u + edge->row, paoli_bytes_of(edge->m));
+    memcpy(edge->inter->lambda, sp->lambda + edge->row, paoli_bytes_of(edge->m));
   }
   return NS_OK;
 }

@@ -51,8 +51,8 @@ bool ns_schatzman_paoli_linear(const NsSchatzmanPaoli *sp);
 ** Begins a step of length h from t_k to t_next at the memories of every object; the iterate starts at 2 q_k - q-.
 ** NS_EARG when the last step had another length, NS_ECALLBACK, NS_ENAN, NS_ECLOSED.
 */
-NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOptions *options, double t_k,
-                                  double t_next, double h, NsError *err);
+NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOptions *options, double t_k, double t_next,
+                                  double h, NsError *err);
 
 /* Starts the iterate of the present step again. */
 void ns_schatzman_paoli_restart(NsSchatzmanPaoli *sp);

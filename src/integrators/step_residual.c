@@ -36,13 +36,11 @@ static bool small_enough(const NsStepResidual *r, double absolute) {
 
 bool ns_step_converged(const NsStepResidual *r, const NsStepTolerance *tolerance) {
   if (small_enough(r, tolerance->absolute)) return true;
-  return r->state <= tolerance->rtol && r->output <= tolerance->rtol &&
-         r->equation <= ns_step_violation(tolerance->rtol);
+  return r->state <= tolerance->rtol && r->output <= tolerance->rtol && r->equation <= ns_step_violation(tolerance->rtol);
 }
 
 bool ns_step_only_rows_miss(const NsStepResidual *r, const NsStepTolerance *tolerance) {
-  return r->state <= tolerance->rtol && r->output <= tolerance->rtol &&
-         !(r->equation <= ns_step_violation(tolerance->rtol));
+  return r->state <= tolerance->rtol && r->output <= tolerance->rtol && !(r->equation <= ns_step_violation(tolerance->rtol));
 }
 
 NsStepMiss ns_step_miss(const NsStepResidual *r, const NsStepTolerance *tolerance) {
@@ -56,7 +54,7 @@ NsStepMiss ns_step_miss(const NsStepResidual *r, const NsStepTolerance *toleranc
 }
 
 /* What of a is above b, over the scale; 0/0 is 0. */
-static double above(double a, double b, double scale) {
+static double step_residual_above(double a, double b, double scale) {
   return a <= b ? 0 : (a - b) / scale;
 }
 
@@ -71,10 +69,10 @@ static double rounding_of(const NsStepBlock *b, int j) {
 }
 
 /* The value of unknown j; when that is above `most`, less what rounding explains. */
-static double value_of(const NsStepBlock *b, int j, double atol, double most) {
-  double size = fabs(b->delta[j]), value = above(size, atol, b->scale[j]);
+static double step_residual_value_of(const NsStepBlock *b, int j, double atol, double most) {
+  double size = fabs(b->delta[j]), value = step_residual_above(size, atol, b->scale[j]);
   if (!(value > most) || value <= NS_STEP_FINE) return value;
-  return above(size, atol + rounding_of(b, j), b->scale[j]);
+  return step_residual_above(size, atol + rounding_of(b, j), b->scale[j]);
 }
 
 /* The unknown whose value is largest without a thought of rounding. */
@@ -82,7 +80,7 @@ static int largest_unknown(const NsStepBlock *b, double atol) {
   int first = 0;
   double most = -1;
   for (int j = 0; j < b->n; j++) {
-    double value = above(fabs(b->delta[j]), atol, b->scale[j]);
+    double value = step_residual_above(fabs(b->delta[j]), atol, b->scale[j]);
     if (isnan(value)) return j;
     if (value > most) most = value, first = j;
   }
@@ -93,20 +91,20 @@ double ns_step_unknowns(const NsStepBlock *b, double atol, int *worst) {
   memcpy(b->delta, b->rho, (size_t)b->n * sizeof *b->delta);
   ns_lu_solve(b->lu, 1, b->delta, b->n);
   *worst = largest_unknown(b, atol);
-  double most = value_of(b, *worst, atol, 0);
+  double most = step_residual_value_of(b, *worst, atol, 0);
   for (int j = 0; j < b->n && !isnan(most); j++) {
-    double value = value_of(b, j, atol, most);
+    double value = step_residual_value_of(b, j, atol, most);
     if (value > most) most = value, *worst = j;
   }
   return most;
 }
 
 double ns_step_row(double rho, double terms, double noise, double most, int n) {
-  return above(fabs(rho), fmin(ns_step_roundings(n) * (terms + noise), most_of_steep * most), terms);
+  return step_residual_above(fabs(rho), fmin(ns_step_roundings(n) * (terms + noise), most_of_steep * most), terms);
 }
 
 double ns_step_output(double gap, double size, double atol) {
-  return above(fabs(gap), atol, size);
+  return step_residual_above(fabs(gap), atol, size);
 }
 
 void ns_step_add_state(NsStepResidual *r, double value, int ds) {

@@ -20,18 +20,18 @@ typedef struct NsStepResidual {
   double equation; /* largest |rho_i| over the terms of row i, of the rows that are tested */
   double rho;      /* largest |rho_i|, in whatever units the rows have */
   double gap;      /* largest difference of an output, in whatever units the outputs have */
-  int worst_ds;          /* the system with the largest state residual */
-  int violated_ds;       /* the system with the largest `equation` */
+  int worst_ds;    /* the system with the largest state residual */
+  int violated_ds; /* the system with the largest `equation` */
   int worst_interaction; /* the interaction with the largest output residual */
 } NsStepResidual;
 
 /* What a step must pass. */
 typedef struct NsStepTolerance {
   double rtol, atol; /* atol: what of an unknown, or of an output, counts as 0, in its units */
-  double solver;   /* what the one-step problem's solver left, at most what it was asked for: no test is tighter than that */
-  bool late;       /* the iteration is slow: an iterate that does not pass is measured with the Jacobians there, too */
-  bool damped;     /* iterates are chosen by their measure: the sizes of unknowns only grow from one to the next */
-  double absolute; /* an iterate with |rho| and |gap| up to this, in the units of their rows, passes, too; 0: none does */
+  double solver;     /* what the one-step problem's solver left, at most what it was asked for: no test is tighter than that */
+  bool late;         /* the iteration is slow: an iterate that does not pass is measured with the Jacobians there, too */
+  bool damped;       /* iterates are chosen by their measure: the sizes of unknowns only grow from one to the next */
+  double absolute;   /* an iterate with |rho| and |gap| up to this, in the units of their rows, passes, too; 0: none does */
 } NsStepTolerance;
 
 /* What `equation` may be at a tolerance. */

@@ -13,27 +13,25 @@ void ns_triplets_put(NsTriplets *t, int i, int j, double v) {
   t->count++;
 }
 
-static void put(NsTriplets *t, int row, int col, int i, int j, double v, bool transposed) {
+static void triplets_put(NsTriplets *t, int row, int col, int i, int j, double v, bool transposed) {
   ns_triplets_put(t, row + (transposed ? j : i), col + (transposed ? i : j), v);
 }
 
-void ns_triplets_put_coef(NsTriplets *t, const NsCoef *c, double factor, NsRectangle part, int row, int col,
-                          bool transposed) {
+void ns_triplets_put_coef(NsTriplets *t, const NsCoef *c, double factor, NsRectangle part, int row, int col, bool transposed) {
   const NsSparse *s = c->sparse;
   for (int j = 0; s && j < part.cols; j++)
     for (int p = s->colptr[part.col + j]; p < s->colptr[part.col + j + 1]; p++) {
       int i = s->row[p] - part.row;
-      if (i >= 0 && i < part.rows) put(t, row, col, i, j, factor * s->value[p], transposed);
+      if (i >= 0 && i < part.rows) triplets_put(t, row, col, i, j, factor * s->value[p], transposed);
     }
   for (int j = 0; c->value && j < part.cols; j++)
     for (int i = 0; i < part.rows; i++) {
       double v = c->value[part.row + i + (size_t)(part.col + j) * (size_t)c->rows];
-      if (v != 0) put(t, row, col, i, j, factor * v, transposed);
+      if (v != 0) triplets_put(t, row, col, i, j, factor * v, transposed);
     }
 }
 
-NsStatus ns_triplets_form(NsSparse **out, int n, void (*fill)(const void *context, NsTriplets *t),
-                          const void *context) {
+NsStatus ns_triplets_form(NsSparse **out, int n, void (*fill)(const void *context, NsTriplets *t), const void *context) {
   NsArena room = {0};
   NsTriplets t = {0};
   NsSparse *matrix = NULL;

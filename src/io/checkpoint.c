@@ -26,12 +26,10 @@ enum { MAGIC_BYTES = sizeof magic - 1, WORD_BYTES = sizeof(uint64_t), PIECES = 3
 /* CRC-64 of ECMA-182, bits reflected, half a byte at a time. */
 static uint64_t crc_of(uint64_t crc, const char *bytes, size_t size) {
   static const uint64_t table[16] = {
-      UINT64_C(0x0000000000000000), UINT64_C(0x7D9BA13851336649), UINT64_C(0xFB374270A266CC92),
-      UINT64_C(0x86ACE348F355AADB), UINT64_C(0x64B62BCAEBC387A1), UINT64_C(0x192D8AF2BAF0E1E8),
-      UINT64_C(0x9F8169BA49A54B33), UINT64_C(0xE21AC88218962D7A), UINT64_C(0xC96C5795D7870F42),
-      UINT64_C(0xB4F7F6AD86B4690B), UINT64_C(0x325B15E575E1C3D0), UINT64_C(0x4FC0B4DD24D2A599),
-      UINT64_C(0xADDA7C5F3C4488E3), UINT64_C(0xD041DD676D77EEAA), UINT64_C(0x56ED3E2F9E224471),
-      UINT64_C(0x2B769F17CF112238)};
+      UINT64_C(0x0000000000000000), UINT64_C(0x7D9BA13851336649), UINT64_C(0xFB374270A266CC92), UINT64_C(0x86ACE348F355AADB),
+      UINT64_C(0x64B62BCAEBC387A1), UINT64_C(0x192D8AF2BAF0E1E8), UINT64_C(0x9F8169BA49A54B33), UINT64_C(0xE21AC88218962D7A),
+      UINT64_C(0xC96C5795D7870F42), UINT64_C(0xB4F7F6AD86B4690B), UINT64_C(0x325B15E575E1C3D0), UINT64_C(0x4FC0B4DD24D2A599),
+      UINT64_C(0xADDA7C5F3C4488E3), UINT64_C(0xD041DD676D77EEAA), UINT64_C(0x56ED3E2F9E224471), UINT64_C(0x2B769F17CF112238)};
   crc = ~crc;
   for (size_t i = 0; i < size; i++) {
     crc ^= (unsigned char)bytes[i];
@@ -43,24 +41,24 @@ static uint64_t crc_of(uint64_t crc, const char *bytes, size_t size) {
 
 /* ---- writing ---- */
 
-static void put(NsFile *file, uint64_t *crc, const void *bytes, size_t size) {
+static void io_checkpoint_put(NsFile *file, uint64_t *crc, const void *bytes, size_t size) {
   *crc = crc_of(*crc, bytes, size);
   ns_file_write(file, bytes, size);
 }
 
 static void put_word(NsFile *file, uint64_t *crc, uint64_t word) {
-  put(file, crc, &word, sizeof word);
+  io_checkpoint_put(file, crc, &word, sizeof word);
 }
 
-static void put_all(NsFile *file, const NsCheckpoint *c) {
+static void io_checkpoint_put_all(NsFile *file, const NsCheckpoint *c) {
   const char *pieces[PIECES] = {c->identity, c->note, c->state};
   size_t sizes[PIECES] = {c->identity_size, c->note_size, c->state_size};
   uint64_t crc = 0;
-  put(file, &crc, magic, MAGIC_BYTES);
+  io_checkpoint_put(file, &crc, magic, MAGIC_BYTES);
   put_word(file, &crc, BYTE_ORDER_MARK);
   for (int i = 0; i < PIECES; i++) {
     put_word(file, &crc, sizes[i]);
-    if (sizes[i]) put(file, &crc, pieces[i], sizes[i]);
+    if (sizes[i]) io_checkpoint_put(file, &crc, pieces[i], sizes[i]);
   }
   ns_file_write(file, &crc, sizeof crc);
 }
@@ -103,7 +101,7 @@ NsStatus ns_checkpoint_write(const char *path, const NsCheckpoint *pieces, NsErr
   NsFile *file;
   NsStatus status = ns_file_open(&file, path, err);
   if (status != NS_OK) return status;
-  put_all(file, pieces);
+  io_checkpoint_put_all(file, pieces);
   status = keep_previous(path, err);
   if (status == NS_OK) return ns_file_commit(file, err);
   ns_file_abort(file);
@@ -117,7 +115,7 @@ typedef struct Text {
   size_t size, at;
 } Text;
 
-static NsStatus read_file(const char *path, Text *text, NsError *err) {
+static NsStatus io_checkpoint_read_file(const char *path, Text *text, NsError *err) {
   struct stat what;
   if (stat(path, &what) == 0 && !S_ISREG(what.st_mode))
     return ns_fail(err, NS_EIO, "cannot read '%s': it is no checkpoint", path);
@@ -166,7 +164,7 @@ static NsStatus take_pieces(Text *text, NsCheckpoint *c) {
 static NsStatus read_generation(const char *path, NsCheckpoint *pieces, NsError *err) {
   Text text = {0};
   *pieces = (NsCheckpoint){0};
-  NsStatus status = read_file(path, &text, err);
+  NsStatus status = io_checkpoint_read_file(path, &text, err);
   const char *fault = status == NS_OK ? fault_of(&text) : NULL;
   if (fault) status = ns_fail(err, NS_EIO, "cannot read '%s': %s", path, fault);
   if (status == NS_OK) {

@@ -14,7 +14,7 @@
 typedef struct NsCheckpoint {
   char *identity, *note, *state; /* what it was taken of, what the script adds, the state */
   size_t identity_size, note_size, state_size;
-  bool previous;                 /* read: it is the generation before */
+  bool previous; /* read: it is the generation before */
 } NsCheckpoint;
 
 /*

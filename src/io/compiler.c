@@ -85,7 +85,7 @@ static int set_signals(posix_spawnattr_t *attributes) {
 }
 
 /* Runs the program with standard input empty, what it says going to the log. 0, or an errno. */
-static int spawn(const Place *p, char *const *words, int *status) {
+static int compiler_spawn(const Place *p, char *const *words, int *status) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   pid_t child;
@@ -114,13 +114,24 @@ static void read_log(const Place *p, char *text, size_t size) {
   text[length] = '\0';
 }
 
-static NsStatus compile(const Place *p, const char *program, NsError *err) {
+static NsStatus compiler_compile(const Place *p, const char *program, NsError *err) {
   char found[PATH_SIZE];
-  char *native[] = {found, "-O2", "-w", "-fPIC", "-shared", "-fno-builtin", "-ffp-contract=off", "-fno-math-errno",
-                    "-o", (char *)p->object, (char *)p->source, "-lm", NULL};
+  char *native[] = {found,
+                    "-O2",
+                    "-w",
+                    "-fPIC",
+                    "-shared",
+                    "-fno-builtin",
+                    "-ffp-contract=off",
+                    "-fno-math-errno",
+                    "-o",
+                    (char *)p->object,
+                    (char *)p->source,
+                    "-lm",
+                    NULL};
   char *tiny[] = {found, "-w", "-shared", "-o", (char *)p->object, (char *)p->source, "-lm", NULL};
   int status = 0, failed = ENOENT;
-  if (find_program(program, found, sizeof found)) failed = spawn(p, is_tcc(program) ? tiny : native, &status);
+  if (find_program(program, found, sizeof found)) failed = compiler_spawn(p, is_tcc(program) ? tiny : native, &status);
   if (failed || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
     return ns_fail(err, NS_EIO, "cannot run compiler '%s': %s", program, strerror(failed ? failed : ENOENT));
   if (status == 0) return NS_OK;
@@ -130,7 +141,7 @@ static NsStatus compile(const Place *p, const char *program, NsError *err) {
 }
 
 static NsStatus compile_and_open(NsLibrary **library, const Place *p, const char *program, NsError *err) {
-  NsStatus status = compile(p, program, err);
+  NsStatus status = compiler_compile(p, program, err);
   return status == NS_OK ? ns_library_open(library, p->object, err) : status;
 }
 

@@ -63,8 +63,8 @@ static void write_number(NsFile *file, double x, char after) {
   ns_file_advance(file, length + 1);
 }
 
-NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows,
-                      const double *const *columns, const ptrdiff_t *strides, NsError *err) {
+NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows, const double *const *columns,
+                      const ptrdiff_t *strides, NsError *err) {
   NsFile *file;
   size_t size;
   char *header = ns_csv_header(ncols, names, &size);
@@ -74,8 +74,7 @@ NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptr
   ns_free(header);
   if (status != NS_OK) return status;
   for (ptrdiff_t i = 0; i < nrows; i++)
-    for (int j = 0; j < ncols; j++)
-      write_number(file, columns[j][i * (strides ? strides[j] : 1)], j + 1 < ncols ? ',' : '\n');
+    for (int j = 0; j < ncols; j++) write_number(file, columns[j][i * (strides ? strides[j] : 1)], j + 1 < ncols ? ',' : '\n');
   return ns_file_commit(file, err);
 }
 

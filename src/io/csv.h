@@ -25,8 +25,8 @@ bool ns_csv_needs_quotes(const char *text, size_t size);
 ** The file appears whole or not at all.
 ** NS_EIO, NS_ENOMEM.
 */
-NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows,
-                      const double *const *columns, const ptrdiff_t *strides, NsError *err);
+NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows, const double *const *columns,
+                      const ptrdiff_t *strides, NsError *err);
 
 /*
 ** The line of the names with its end, as ns_csv_write begins a file: *size bytes, to be freed by ns_free; NULL when
@@ -38,10 +38,10 @@ char *ns_csv_header(int ncols, const char *const *names, size_t *size);
 typedef struct NsCsvCell {
   const char *text;
   size_t length;
-  bool quoted;  /* it stood in quotes: "" in it means " */
-  bool open;    /* its quotes do not end: it goes to the end of the text */
+  bool quoted; /* it stood in quotes: "" in it means " */
+  bool open;   /* its quotes do not end: it goes to the end of the text */
   bool ends_row;
-  long line;    /* where it begins, from 1 */
+  long line; /* where it begins, from 1 */
 } NsCsvCell;
 
 /* How a text is written: what stands between cells (a comma, a semicolon, a tab), and in numbers (a point, a comma). */

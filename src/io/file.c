@@ -35,7 +35,7 @@ static char *copy_text(const char *text, size_t extra) {
   return copy;
 }
 
-static void destroy(NsFile *file) {
+static void file_destroy(NsFile *file) {
   if (file->fd >= 0) close(file->fd);
   if (file->temporary) unlink(file->temporary);
   ns_free(file->temporary);
@@ -44,7 +44,7 @@ static void destroy(NsFile *file) {
   ns_free(file);
 }
 
-static NsFile *make(const char *path) {
+static NsFile *file_make(const char *path) {
   char real[PATH_MAX];
   NsFile *file = ns_alloc(1, sizeof *file);
   if (!file) return NULL;
@@ -52,7 +52,7 @@ static NsFile *make(const char *path) {
   file->path = copy_text(path, 0);
   file->target = copy_text(realpath(path, real) ? real : path, 0);
   if (file->path && file->target) return file;
-  destroy(file);
+  file_destroy(file);
   return NULL;
 }
 
@@ -93,11 +93,11 @@ static bool open_target(NsFile *file) {
 
 NsStatus ns_file_open(NsFile **out, const char *path, NsError *err) {
   *out = NULL;
-  NsFile *file = make(path);
+  NsFile *file = file_make(path);
   if (!file) return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
   if (!open_target(file)) {
     int error = errno;
-    destroy(file);
+    file_destroy(file);
     return ns_fail(err, NS_EIO, "cannot write '%s': %s", path, strerror(error));
   }
   *out = file;
@@ -171,8 +171,7 @@ void ns_file_print(NsFile *file, const char *format, ...) {
 
 /* Syncs a regular file; a device or a pipe may know no sync. */
 static void sync_data(NsFile *file) {
-  if (!file->error && file->temporary && fsync(file->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
-    file->error = errno;
+  if (!file->error && file->temporary && fsync(file->fd) != 0 && errno != EINVAL && errno != ENOTSUP) file->error = errno;
 }
 
 static void close_and_rename(NsFile *file) {
@@ -194,12 +193,12 @@ NsStatus ns_file_commit(NsFile *file, NsError *err) {
   sync_data(file);
   close_and_rename(file);
   if (file->error) status = ns_fail(err, NS_EIO, "cannot write '%s': %s", file->path, strerror(file->error));
-  destroy(file);
+  file_destroy(file);
   return status;
 }
 
 void ns_file_abort(NsFile *file) {
-  if (file) destroy(file);
+  if (file) file_destroy(file);
 }
 
 /* ---- reading ---- */
@@ -239,7 +238,7 @@ NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err
 /* ---- names ---- */
 
 /* Puts in the place of a path what symbolic links lead to, be it there or not; false when it is too long or has no end. */
-static bool follow(char path[PATH_MAX]) {
+static bool file_follow(char path[PATH_MAX]) {
   char target[PATH_MAX];
   for (int i = 0; i < MOST_LINKS; i++) {
     ssize_t length = readlink(path, target, sizeof target - 1);
@@ -272,7 +271,7 @@ bool ns_file_same(const char *a, const char *b) {
   if (strcmp(a, b) == 0) return true;
   if (!exists && !other_exists) {
     if (strlen(a) >= PATH_MAX || strlen(b) >= PATH_MAX) return false;
-    if (!follow(strcpy(first, a)) || !follow(strcpy(second, b))) return false;
+    if (!file_follow(strcpy(first, a)) || !file_follow(strcpy(second, b))) return false;
     exists = find_directory(first, &one, &name);
     other_exists = find_directory(second, &other, &second_name);
     if (exists && strcmp(name, second_name) != 0) return false;

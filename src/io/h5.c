@@ -29,8 +29,8 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const NsHdf5Attribute *)a)->name, ((const NsHdf5Attribute *)b)->name);
 }
 
-NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count,
-                    NsHdf5Attribute *attributes, int nattributes, NsError *err) {
+NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count, NsHdf5Attribute *attributes,
+                    int nattributes, NsError *err) {
   char *bytes;
   size_t size;
   if (nattributes > 1) qsort(attributes, (size_t)nattributes, sizeof *attributes, by_name);

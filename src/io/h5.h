@@ -11,8 +11,8 @@
 ** Writes a file of arrays and attributes (which are put in the order of their names); it appears whole or not at all (see NsFile).
 ** NS_EIO, NS_ENOMEM.
 */
-NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count,
-                    NsHdf5Attribute *attributes, int nattributes, NsError *err);
+NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count, NsHdf5Attribute *attributes,
+                    int nattributes, NsError *err);
 
 /*
 ** Reads a file as hdf5->load does, in a child process with a limit to its time: that a damaged file crashes the library, or

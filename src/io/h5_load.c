@@ -22,7 +22,7 @@ enum { MAX_TEXT = 1 << 20, MAX_COUNT = 1 << 24, PATIENCE = 100, SECONDS = 2, BYT
 /* ---- the child ---- */
 
 /* A failure ends the child, and its message. */
-static void put(int fd, const void *bytes, size_t size) {
+static void h5_load_put(int fd, const void *bytes, size_t size) {
   for (const char *at = bytes; size > 0;) {
     ssize_t done = write(fd, at, size);
     if (done < 0 && errno != EINTR) kill(getpid(), SIGKILL);
@@ -33,8 +33,8 @@ static void put(int fd, const void *bytes, size_t size) {
 /* Its length with the zero at the end; 0 for NULL. */
 static void put_text(int fd, const char *text) {
   size_t length = text ? strlen(text) + 1 : 0;
-  put(fd, &length, sizeof length);
-  put(fd, text, length);
+  h5_load_put(fd, &length, sizeof length);
+  h5_load_put(fd, text, length);
 }
 
 static size_t item_bytes(const NsHdf5Item *item) {
@@ -42,24 +42,24 @@ static size_t item_bytes(const NsHdf5Item *item) {
 }
 
 static void put_contents(int fd, const NsHdf5Contents *contents) {
-  put(fd, &contents->count, sizeof contents->count);
-  put(fd, &contents->nattributes, sizeof contents->nattributes);
+  h5_load_put(fd, &contents->count, sizeof contents->count);
+  h5_load_put(fd, &contents->nattributes, sizeof contents->nattributes);
   for (int i = 0; i < contents->count; i++) {
     const NsHdf5Item *item = &contents->items[i];
-    put(fd, item, sizeof *item);
+    h5_load_put(fd, item, sizeof *item);
     put_text(fd, item->name);
     put_text(fd, item->unread);
-    if (item->data) put(fd, item->data, item_bytes(item));
+    if (item->data) h5_load_put(fd, item->data, item_bytes(item));
   }
   for (int i = 0; i < contents->nattributes; i++) {
-    put(fd, &contents->attributes[i], sizeof contents->attributes[i]);
+    h5_load_put(fd, &contents->attributes[i], sizeof contents->attributes[i]);
     put_text(fd, contents->attributes[i].name);
     put_text(fd, contents->attributes[i].text);
   }
 }
 
 /* No endless work, no core file, no last words of the C library, none of the parent's handlers. */
-static void settle(const char *path) {
+static void h5_load_settle(const char *path) {
   static const int caught[] = {SIGINT, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL};
   struct stat info;
   rlim_t seconds = SECONDS + (stat(path, &info) == 0 ? (rlim_t)info.st_size / BYTES_A_SECOND : 0);
@@ -74,9 +74,9 @@ static void settle(const char *path) {
 static void read_apart(const NsHdf5 *hdf5, const char *path, int fd) {
   NsHdf5Contents contents;
   NsError err = {NS_OK, ""};
-  settle(path);
+  h5_load_settle(path);
   err.status = hdf5->load(path, &contents, &err);
-  put(fd, &err, sizeof err);
+  h5_load_put(fd, &err, sizeof err);
   if (err.status == NS_OK) put_contents(fd, &contents);
   kill(getpid(), SIGKILL);
 }
@@ -89,7 +89,7 @@ typedef struct Receiver {
   NsStatus status;
 } Receiver;
 
-static void get(Receiver *r, void *bytes, size_t size) {
+static void h5_load_get(Receiver *r, void *bytes, size_t size) {
   char *at = bytes;
   struct pollfd watched = {r->fd, POLLIN, 0};
   while (size > 0 && r->status == NS_OK) {
@@ -105,13 +105,13 @@ static void get(Receiver *r, void *bytes, size_t size) {
 static void *get_block(Receiver *r, size_t size) {
   char *block = r->status == NS_OK ? ns_alloc(size, 1) : NULL;
   if (!block && r->status == NS_OK) r->status = NS_ENOMEM;
-  if (block) get(r, block, size);
+  if (block) h5_load_get(r, block, size);
   return block;
 }
 
 static char *get_text(Receiver *r) {
   size_t length = 0;
-  get(r, &length, sizeof length);
+  h5_load_get(r, &length, sizeof length);
   if (length > MAX_TEXT + 1) r->status = NS_EIO;
   if (length == 0 || r->status != NS_OK) return NULL;
   char *text = get_block(r, length);
@@ -121,7 +121,7 @@ static char *get_text(Receiver *r) {
 
 static void get_item(Receiver *r, NsHdf5Item *item) {
   NsHdf5Item there = {.cols = -1};
-  get(r, &there, sizeof there);
+  h5_load_get(r, &there, sizeof there);
   *item = (NsHdf5Item){.rows = there.rows, .cols = there.cols, .position = there.position};
   item->name = get_text(r);
   item->unread = get_text(r);
@@ -131,7 +131,7 @@ static void get_item(Receiver *r, NsHdf5Item *item) {
 }
 
 static void get_attribute(Receiver *r, NsHdf5Attribute *attribute) {
-  get(r, attribute, sizeof *attribute);
+  h5_load_get(r, attribute, sizeof *attribute);
   attribute->name = get_text(r);
   attribute->text = get_text(r);
   if (!attribute->name && r->status == NS_OK) r->status = NS_EIO;
@@ -139,7 +139,7 @@ static void get_attribute(Receiver *r, NsHdf5Attribute *attribute) {
 
 static void get_contents(Receiver *r, NsHdf5Contents *contents) {
   int counts[2] = {0, 0};
-  get(r, counts, sizeof counts);
+  h5_load_get(r, counts, sizeof counts);
   if (counts[0] < 0 || counts[0] > MAX_COUNT || counts[1] < 0 || counts[1] > MAX_COUNT) r->status = NS_EIO;
   if (r->status != NS_OK) return;
   contents->items = ns_alloc((size_t)counts[0], sizeof *contents->items);
@@ -150,7 +150,7 @@ static void get_contents(Receiver *r, NsHdf5Contents *contents) {
     get_attribute(r, &contents->attributes[contents->nattributes++]);
 }
 
-static NsStatus tell(const Receiver *r, const char *path, NsError *err) {
+static NsStatus h5_load_tell(const Receiver *r, const char *path, NsError *err) {
   if (r->status == NS_ENOMEM) return ns_fail(err, NS_ENOMEM, "cannot read '%s': not enough memory", path);
   if (r->status == NS_EINTR) return ns_fail(err, NS_EINTR, "interrupted while '%s' was read", path);
   return ns_fail(err, NS_EIO, "cannot read '%s': it is damaged: HDF5 does not come through it", path);
@@ -158,13 +158,13 @@ static NsStatus tell(const Receiver *r, const char *path, NsError *err) {
 
 static NsStatus receive(Receiver *r, const char *path, NsHdf5Contents *contents, NsError *err) {
   NsError there = {NS_OK, ""};
-  get(r, &there, sizeof there);
+  h5_load_get(r, &there, sizeof there);
   if (r->status == NS_OK && there.status != NS_OK) {
     there.text[NS_ERROR_TEXT - 1] = '\0';
     return ns_fail(err, there.status, "%s", there.text);
   }
   get_contents(r, contents);
-  return r->status == NS_OK ? NS_OK : tell(r, path, err);
+  return r->status == NS_OK ? NS_OK : h5_load_tell(r, path, err);
 }
 
 NsStatus ns_h5_load(const NsHdf5 *hdf5, const char *path, NsHdf5Contents *contents, NsError *err) {

@@ -18,13 +18,13 @@ typedef struct Appender {
   char *path;
   hid_t file, commit, *columns;
   int ncols, used;
-  hsize_t rows; /* in the datasets */
-  double *buffer; /* ROWS x ncols */
+  hsize_t rows;    /* in the datasets */
+  double *buffer;  /* ROWS x ncols */
   NsStatus status; /* of the first failure, told by the next flush */
   NsError trouble;
 } Appender;
 
-static void keep(Appender *a, bool good) {
+static void hdf5_append_keep(Appender *a, bool good) {
   if (!good && a->status == NS_OK) a->status = ns_hdf5_fail(&a->trouble, "write", a->path);
 }
 
@@ -37,7 +37,7 @@ static void write_rows(Appender *a) {
   for (int c = 0; c < a->ncols && good; c++)
     good = H5Dset_extent(a->columns[c], &total) >= 0 &&
            H5Dwrite(a->columns[c], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, a->buffer + (size_t)c * ROWS) >= 0;
-  keep(a, good);
+  hdf5_append_keep(a, good);
   if (memory >= 0) H5Sclose(memory);
   if (space >= 0) H5Sclose(space);
   a->rows = total;
@@ -73,7 +73,7 @@ static void commit_rows(Appender *a) {
   bool good = fd >= 0 && H5Fflush(a->file, H5F_SCOPE_LOCAL) >= 0 && fstat(fd, &info) == 0;
   const long long values[2] = {(long long)a->rows, good ? (long long)info.st_size : 0};
   good = good && H5Dwrite(a->commit, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-  keep(a, good && H5Dflush(a->commit) >= 0);
+  hdf5_append_keep(a, good && H5Dflush(a->commit) >= 0);
   if (good) sync_file(a, fd);
 }
 
@@ -85,7 +85,7 @@ static NsStatus append_flush(NsStream *stream, NsError *err) {
   return a->status == NS_OK ? NS_OK : ns_hdf5_engine->fail(err, a->status, "%s", a->trouble.text);
 }
 
-static void destroy(Appender *a) {
+static void hdf5_append_destroy(Appender *a) {
   ns_hdf5_engine->release(a->path);
   ns_hdf5_engine->release(a->columns);
   ns_hdf5_engine->release(a->buffer);
@@ -96,7 +96,7 @@ static void destroy(Appender *a) {
 ** After a failure what is left goes to no file: it would fail again, and the library crashes at the end of the process when a
 ** file could not be closed. The file stays as of its last flush.
 */
-static void let_go(Appender *a) {
+static void hdf5_append_let_go(Appender *a) {
   int fd = descriptor(a), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd >= 0 && nothing >= 0) dup2(nothing, fd);
   if (nothing >= 0) close(nothing);
@@ -106,11 +106,11 @@ static NsStatus append_close(NsStream *stream, NsError *err) {
   Appender *a = (Appender *)stream;
   NsHdf5Quiet before = ns_hdf5_begin();
   commit_rows(a);
-  if (a->status != NS_OK) let_go(a);
-  keep(a, H5Fclose(a->file) >= 0);
+  if (a->status != NS_OK) hdf5_append_let_go(a);
+  hdf5_append_keep(a, H5Fclose(a->file) >= 0);
   ns_hdf5_end(before);
   NsStatus status = a->status == NS_OK ? NS_OK : ns_hdf5_engine->fail(err, a->status, "%s", a->trouble.text);
-  destroy(a);
+  hdf5_append_destroy(a);
   return status;
 }
 
@@ -147,7 +147,7 @@ static bool open_columns(Appender *a) {
   return a->commit >= 0;
 }
 
-static bool open_file(Appender *a) {
+static bool hdf5_append_open_file(Appender *a) {
   hid_t access = ns_hdf5_access();
   if (access >= 0) a->file = H5Fopen(a->path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
   if (access >= 0) H5Pclose(access);
@@ -163,10 +163,10 @@ NsStatus ns_hdf5_append(NsStream **stream, const char *path, int ncols, NsError 
   a->buffer = ns_hdf5_engine->alloc((size_t)ncols * ROWS, sizeof *a->buffer);
   NsStatus status = a->path && a->columns && a->buffer ? NS_OK : ns_hdf5_memory(err, "write", path);
   NsHdf5Quiet before = ns_hdf5_begin();
-  if (status == NS_OK && !open_file(a)) status = ns_hdf5_fail(err, "write", path);
+  if (status == NS_OK && !hdf5_append_open_file(a)) status = ns_hdf5_fail(err, "write", path);
   if (status != NS_OK && a->file >= 0) H5Fclose(a->file);
   ns_hdf5_end(before);
   if (status == NS_OK) *stream = &a->stream;
-  else destroy(a);
+  else hdf5_append_destroy(a);
   return status;
 }

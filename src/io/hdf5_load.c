@@ -14,29 +14,29 @@
 #include "io/hdf5_types.h"
 
 enum { REASON = 160, MAX_TEXT = 1 << 20 };
-#define MAX_RATIO 1100ULL       /* deflate packs at most 1032 to 1 */
+#define MAX_RATIO  1100ULL       /* deflate packs at most 1032 to 1 */
 #define FREE_BYTES (64ULL << 20) /* what a file of any size may hold of elements that were never written */
 
 /* A file while it is read. */
 typedef struct Reader {
   const char *path;
   hid_t file;
-  unsigned long long size;     /* bytes */
-  long long committed;         /* of a stream: the rows that count; -1: it is none */
+  unsigned long long size; /* bytes */
+  long long committed;     /* of a stream: the rows that count; -1: it is none */
   NsHdf5Contents *contents;
   int room;
   NsError *err;
 } Reader;
 
-static NsStatus fail(const Reader *r) {
+static NsStatus hdf5_load_fail(const Reader *r) {
   return ns_hdf5_fail(r->err, "read", r->path);
 }
 
-static NsStatus no_memory(const Reader *r) {
+static NsStatus hdf5_load_no_memory(const Reader *r) {
   return ns_hdf5_memory(r->err, "read", r->path);
 }
 
-static NsStatus unreadable(const Reader *r, const char *reason) {
+static NsStatus hdf5_load_unreadable(const Reader *r, const char *reason) {
   return ns_hdf5_engine->fail(r->err, NS_EIO, "cannot read '%s': %s", r->path, reason);
 }
 
@@ -73,8 +73,8 @@ static NsStatus look_at_file(Reader *r, bool *stream) {
   if (regular && read(fd, bytes, sizeof bytes) < 0) known = false;
   int error = known ? 0 : errno;
   if (fd >= 0) close(fd);
-  if (!known) return unreadable(r, strerror(error));
-  if (!regular) return unreadable(r, S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no regular file");
+  if (!known) return hdf5_load_unreadable(r, strerror(error));
+  if (!regular) return hdf5_load_unreadable(r, S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no regular file");
   r->size = (unsigned long long)info.st_size;
   *stream = is_open_stream(bytes);
   return NS_OK;
@@ -83,16 +83,16 @@ static NsStatus look_at_file(Reader *r, bool *stream) {
 /* A reader of streams that are being written looks again where it finds a checksum wrong: not for ever. */
 enum { ATTEMPTS = 20 };
 
-static NsStatus open_file(Reader *r) {
+static NsStatus hdf5_load_open_file(Reader *r) {
   bool stream = false;
   NsStatus status = look_at_file(r, &stream);
   if (status != NS_OK) return status;
-  if (H5Fis_hdf5(r->path) <= 0) return unreadable(r, "it is no HDF5 file, or one that is cut off");
+  if (H5Fis_hdf5(r->path) <= 0) return hdf5_load_unreadable(r, "it is no HDF5 file, or one that is cut off");
   hid_t access = ns_hdf5_access();
-  if (access < 0) return fail(r);
+  if (access < 0) return hdf5_load_fail(r);
   if (!stream || H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)
     r->file = H5Fopen(r->path, H5F_ACC_RDONLY | (stream ? H5F_ACC_SWMR_READ : 0), access);
-  if (r->file < 0) status = fail(r);
+  if (r->file < 0) status = hdf5_load_fail(r);
   H5Pclose(access);
   return status;
 }
@@ -178,10 +178,10 @@ static herr_t take_attribute(hid_t object, const char *name, const H5A_info_t *i
   return 0;
 }
 
-static NsStatus read_attributes(Reader *r) {
+static NsStatus hdf5_load_read_attributes(Reader *r) {
   hsize_t at = 0;
   herr_t result = H5Aiterate2(r->file, H5_INDEX_NAME, H5_ITER_INC, &at, take_attribute, r);
-  return result > 0 ? no_memory(r) : result < 0 ? fail(r) : NS_OK;
+  return result > 0 ? hdf5_load_no_memory(r) : result < 0 ? hdf5_load_fail(r) : NS_OK;
 }
 
 /* ---- the list of datasets ---- */
@@ -209,7 +209,7 @@ static herr_t take_name(hid_t object, const char *name, const H5O_info_t *info, 
 /* Each dataset once, in the order of creation where groups know it, else by name. */
 static NsStatus list_datasets(Reader *r) {
   herr_t result = H5Ovisit(r->file, H5_INDEX_CRT_ORDER, H5_ITER_INC, take_name, r);
-  return result > 0 ? no_memory(r) : result < 0 ? fail(r) : NS_OK;
+  return result > 0 ? hdf5_load_no_memory(r) : result < 0 ? hdf5_load_fail(r) : NS_OK;
 }
 
 /* ---- one dataset ---- */
@@ -258,24 +258,24 @@ static void look_at_shape(const Reader *r, hid_t space, NsHdf5Item *item, char *
 }
 
 /* Reads into item->data, column by column. */
-static NsStatus read_numbers(const Reader *r, hid_t dataset, hid_t space, NsHdf5Item *item) {
+static NsStatus hdf5_load_read_numbers(const Reader *r, hid_t dataset, hid_t space, NsHdf5Item *item) {
   ptrdiff_t m = item->rows, n = item->cols < 0 ? 1 : item->cols;
   hsize_t dims[2] = {(hsize_t)m, (hsize_t)n}, zero[2] = {0, 0};
   int rank = H5Sget_simple_extent_ndims(space);
   double *rows = NULL;
   if ((unsigned long long)m * (unsigned long long)n > (r->size * MAX_RATIO + FREE_BYTES) / sizeof(double))
-    return unreadable(r, "it claims an impossible size");
+    return hdf5_load_unreadable(r, "it claims an impossible size");
   item->data = ns_hdf5_engine->alloc((size_t)m * (size_t)n, sizeof(double));
   if (n > 1) rows = ns_hdf5_engine->alloc((size_t)m * (size_t)n, sizeof(double));
   if (!item->data || (n > 1 && !rows)) {
     ns_hdf5_engine->release(rows);
-    return no_memory(r);
+    return hdf5_load_no_memory(r);
   }
   if (m == 0 || n == 0) return ns_hdf5_engine->release(rows), NS_OK;
   hid_t memory = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
   bool good = memory >= 0 && (rank == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, zero, NULL, dims, NULL) >= 0);
   good = good && H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, rows ? rows : item->data) >= 0;
-  NsStatus status = good ? NS_OK : fail(r);
+  NsStatus status = good ? NS_OK : hdf5_load_fail(r);
   if (memory >= 0) H5Sclose(memory);
   for (ptrdiff_t i = 0; rows && good && i < m; i++)
     for (ptrdiff_t j = 0; j < n; j++) item->data[i + j * m] = rows[i * n + j];
@@ -286,16 +286,16 @@ static NsStatus read_numbers(const Reader *r, hid_t dataset, hid_t space, NsHdf5
 static NsStatus read_item(const Reader *r, hid_t dataset, NsHdf5Item *item) {
   char reason[REASON] = "";
   hid_t space = H5Dget_space(dataset);
-  if (space < 0) return fail(r);
+  if (space < 0) return hdf5_load_fail(r);
   look_at_type(dataset, reason);
   look_at_storage(dataset, reason);
   look_at_shape(r, space, item, reason);
   NsStatus status = NS_OK;
   if (*reason) {
     item->unread = ns_hdf5_copy(reason, strlen(reason));
-    if (!item->unread) status = no_memory(r);
+    if (!item->unread) status = hdf5_load_no_memory(r);
   } else {
-    status = read_numbers(r, dataset, space, item);
+    status = hdf5_load_read_numbers(r, dataset, space, item);
   }
   H5Sclose(space);
   return status;
@@ -315,7 +315,7 @@ static void take_attributes(hid_t dataset, NsHdf5Item *item) {
 
 static NsStatus read_dataset(const Reader *r, NsHdf5Item *item) {
   hid_t dataset = H5Dopen2(r->file, item->name, H5P_DEFAULT);
-  if (dataset < 0) return fail(r);
+  if (dataset < 0) return hdf5_load_fail(r);
   NsStatus status = read_item(r, dataset, item);
   if (status == NS_OK) take_attributes(dataset, item);
   H5Dclose(dataset);
@@ -341,9 +341,9 @@ static NsStatus look_for_commit(Reader *r) {
   bool good = stream && H5Dread(dataset, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
   if (dataset >= 0) H5Dclose(dataset);
   if (!stream) return NS_OK;
-  if (!good || values[0] < 0 || values[1] < 0) return unreadable(r, "it is a stream that does not tell its rows");
+  if (!good || values[0] < 0 || values[1] < 0) return hdf5_load_unreadable(r, "it is a stream that does not tell its rows");
   r->committed = values[0];
-  if (r->size < (unsigned long long)values[1]) return unreadable(r, "it is a stream that is cut off");
+  if (r->size < (unsigned long long)values[1]) return hdf5_load_unreadable(r, "it is a stream that is cut off");
   return NS_OK;
 }
 
@@ -353,18 +353,18 @@ static int by_position(const void *a, const void *b) {
 }
 
 /* Where each dataset knows its place, they are put in that order. */
-static void arrange(NsHdf5Contents *c) {
+static void hdf5_load_arrange(NsHdf5Contents *c) {
   for (int i = 0; i < c->count; i++)
     if (c->items[i].position < 0) return;
   if (c->count > 1) qsort(c->items, (size_t)c->count, sizeof *c->items, by_position);
 }
 
-static NsStatus read_file(Reader *r) {
+static NsStatus hdf5_load_read_file(Reader *r) {
   NsStatus status = look_for_commit(r);
   if (status == NS_OK) status = list_datasets(r);
   for (int i = 0; i < r->contents->count && status == NS_OK; i++) status = read_dataset(r, &r->contents->items[i]);
-  if (status == NS_OK) status = read_attributes(r);
-  if (status == NS_OK) arrange(r->contents);
+  if (status == NS_OK) status = hdf5_load_read_attributes(r);
+  if (status == NS_OK) hdf5_load_arrange(r->contents);
   return status;
 }
 
@@ -372,8 +372,8 @@ NsStatus ns_hdf5_load(const char *path, NsHdf5Contents *contents, NsError *err) 
   *contents = (NsHdf5Contents){0};
   Reader r = {.path = path, .file = -1, .committed = -1, .contents = contents, .err = err};
   NsHdf5Quiet before = ns_hdf5_begin();
-  NsStatus status = open_file(&r);
-  if (status == NS_OK) status = read_file(&r);
+  NsStatus status = hdf5_load_open_file(&r);
+  if (status == NS_OK) status = hdf5_load_read_file(&r);
   if (r.file >= 0) H5Fclose(r.file);
   ns_hdf5_end(before);
   if (status != NS_OK) ns_hdf5_clear(contents);

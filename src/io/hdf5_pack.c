@@ -58,8 +58,7 @@ static herr_t context_free(void *context) {
 }
 
 static hid_t memory_access(Image *image, size_t increment) {
-  H5FD_file_image_callbacks_t calls = {image_alloc, NULL,         image_resize, image_free,
-                                       context_copy, context_free, image};
+  H5FD_file_image_callbacks_t calls = {image_alloc, NULL, image_resize, image_free, context_copy, context_free, image};
   hid_t access = ns_hdf5_access();
   if (access < 0) return access;
   if (H5Pset_fapl_core(access, increment, false) >= 0 && H5Pset_file_image_callbacks(access, &calls) >= 0) return access;
@@ -185,8 +184,7 @@ static hid_t create_dataset(hid_t file, char *link, const NsHdf5Array *array, bo
   hid_t space = H5Screate_simple(rank, dims, stream ? unlimited : NULL), make = H5Pcreate(H5P_DATASET_CREATE);
   hid_t links = link_properties(), dataset = -1;
   bool good = space >= 0 && make >= 0 && links >= 0 && set_layout(make, rank, dims, stream);
-  if (good && make_groups(file, link, links))
-    dataset = H5Dcreate2(file, link, H5T_IEEE_F64LE, space, links, make, H5P_DEFAULT);
+  if (good && make_groups(file, link, links)) dataset = H5Dcreate2(file, link, H5T_IEEE_F64LE, space, links, make, H5P_DEFAULT);
   if (links >= 0) H5Pclose(links);
   if (make >= 0) H5Pclose(make);
   if (space >= 0) H5Sclose(space);
@@ -262,8 +260,8 @@ static NsStatus fill_file(hid_t file, const NsHdf5Array *arrays, int count, cons
   return status;
 }
 
-NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
-                      bool stream, char **bytes, size_t *size, NsError *err) {
+NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes,
+                      int nattributes, bool stream, char **bytes, size_t *size, NsError *err) {
   Image image = {NULL, 0, false};
   size_t room = ROOM;
   for (int i = 0; i < count; i++)

@@ -14,7 +14,7 @@
 /* The dataset of a stream that holds, as of its last flush, the rows and the bytes of the file; 64-bit integers. */
 #define NS_HDF5_COMMIT "nslua_rows"
 /* Attributes of a dataset: the name it stands for, and its place among the others. */
-#define NS_HDF5_NAME "nslua_name"
+#define NS_HDF5_NAME     "nslua_name"
 #define NS_HDF5_POSITION "nslua_position"
 
 extern const NsEngine *ns_hdf5_engine;
@@ -38,8 +38,8 @@ char *ns_hdf5_copy(const char *text, size_t n);
 /* Properties of an access to files: format of 1.10, all objects closed with the file, files locked where they can be. */
 hid_t ns_hdf5_access(void);
 
-NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
-                      bool stream, char **bytes, size_t *size, NsError *err);
+NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes,
+                      int nattributes, bool stream, char **bytes, size_t *size, NsError *err);
 NsStatus ns_hdf5_load(const char *path, NsHdf5Contents *contents, NsError *err);
 void ns_hdf5_clear(NsHdf5Contents *contents);
 NsStatus ns_hdf5_append(NsStream **stream, const char *path, int ncols, NsError *err);

@@ -25,7 +25,7 @@ typedef struct Code {
 } Code;
 
 /* The next n bits, at most 16; sets `failed` when they are not there. */
-static unsigned take(Stream *s, int n) {
+static unsigned inflate_take(Stream *s, int n) {
   while (s->count < n) {
     if (s->at == s->size) {
       s->failed = true;
@@ -41,7 +41,7 @@ static unsigned take(Stream *s, int n) {
 }
 
 /* Builds a code from the lengths of n symbols; false when more codes are asked for than there are. */
-static bool build(Code *code, const uint8_t *lengths, int n) {
+static bool inflate_build(Code *code, const uint8_t *lengths, int n) {
   uint16_t start[MAX_BITS + 2] = {0};
   int left = 1;
   memset(code, 0, sizeof *code);
@@ -61,7 +61,7 @@ static bool build(Code *code, const uint8_t *lengths, int n) {
 static int decode(Stream *s, const Code *code) {
   int value = 0, first = 0, index = 0;
   for (int l = 1; l <= MAX_BITS; l++) {
-    value |= (int)take(s, 1);
+    value |= (int)inflate_take(s, 1);
     if (s->failed) return -1;
     int count = code->count[l];
     if (value - first < count) return code->symbol[index + value - first];
@@ -83,10 +83,9 @@ static bool copy_back(Stream *s, size_t length, size_t distance) {
 static bool compressed(Stream *s, const Code *literals, const Code *distances) {
   static const uint16_t base[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                     31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-  static const uint8_t extra[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
-                                    2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-  static const uint16_t far_base[DISTANCES] = {1,   2,   3,   4,   5,   7,    9,    13,   17,   25,
-                                               33,  49,  65,  97,  129, 193,  257,  385,  513,  769,
+  static const uint8_t extra[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
+  static const uint16_t far_base[DISTANCES] = {1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
+                                               33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
                                                1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
   for (;;) {
     int symbol = decode(s, literals);
@@ -97,10 +96,10 @@ static bool compressed(Stream *s, const Code *literals, const Code *distances) {
       s->to[s->used++] = (char)symbol;
       continue;
     }
-    size_t length = base[symbol - END - 1] + take(s, extra[symbol - END - 1]);
+    size_t length = base[symbol - END - 1] + inflate_take(s, extra[symbol - END - 1]);
     int far = decode(s, distances);
     if (far < 0 || far >= DISTANCES) return false;
-    size_t distance = far_base[far] + take(s, far < 2 ? 0 : far / 2 - 1);
+    size_t distance = far_base[far] + inflate_take(s, far < 2 ? 0 : far / 2 - 1);
     if (s->failed || !copy_back(s, length, distance)) return false;
   }
 }
@@ -120,13 +119,13 @@ static bool stored(Stream *s) {
   return true;
 }
 
-static bool fixed(Stream *s) {
+static bool inflate_fixed(Stream *s) {
   uint8_t lengths[LITERALS];
   Code literals, distances;
   for (int i = 0; i < LITERALS; i++) lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-  build(&literals, lengths, LITERALS);
+  inflate_build(&literals, lengths, LITERALS);
   memset(lengths, 5, DISTANCES);
-  build(&distances, lengths, DISTANCES);
+  inflate_build(&distances, lengths, DISTANCES);
   return compressed(s, &literals, &distances);
 }
 
@@ -140,9 +139,9 @@ static bool read_lengths(Stream *s, uint8_t *lengths, int total, const Code *cod
     } else if (symbol == 16) {
       if (i == 0) return false;
       value = lengths[i - 1];
-      repeat = 3 + (int)take(s, 2);
+      repeat = 3 + (int)inflate_take(s, 2);
     } else {
-      repeat = symbol == 17 ? 3 + (int)take(s, 3) : 11 + (int)take(s, 7);
+      repeat = symbol == 17 ? 3 + (int)inflate_take(s, 3) : 11 + (int)inflate_take(s, 7);
     }
     if (s->failed || repeat > total - i) return false;
     while (repeat-- > 0) lengths[i++] = (uint8_t)value;
@@ -154,23 +153,23 @@ static bool dynamic(Stream *s) {
   static const uint8_t order[LENGTH_CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
   uint8_t lengths[LITERALS + 32] = {0};
   Code code, literals, distances;
-  int nliterals = 257 + (int)take(s, 5), ndistances = 1 + (int)take(s, 5), ncodes = 4 + (int)take(s, 4);
+  int nliterals = 257 + (int)inflate_take(s, 5), ndistances = 1 + (int)inflate_take(s, 5), ncodes = 4 + (int)inflate_take(s, 4);
   if (nliterals > 286 || ndistances > DISTANCES) return false;
-  for (int i = 0; i < ncodes; i++) lengths[order[i]] = (uint8_t)take(s, 3);
-  if (s->failed || !build(&code, lengths, LENGTH_CODES)) return false;
+  for (int i = 0; i < ncodes; i++) lengths[order[i]] = (uint8_t)inflate_take(s, 3);
+  if (s->failed || !inflate_build(&code, lengths, LENGTH_CODES)) return false;
   memset(lengths, 0, sizeof lengths);
   if (!read_lengths(s, lengths, nliterals + ndistances, &code) || lengths[END] == 0) return false;
-  return build(&literals, lengths, nliterals) && build(&distances, lengths + nliterals, ndistances) &&
+  return inflate_build(&literals, lengths, nliterals) && inflate_build(&distances, lengths + nliterals, ndistances) &&
          compressed(s, &literals, &distances);
 }
 
 bool ns_inflate(const char *from, size_t size, char *to, size_t room) {
   Stream s = {.from = (const unsigned char *)from, .size = size, .to = to, .room = room};
   for (bool last = false; !last;) {
-    last = take(&s, 1);
-    unsigned kind = take(&s, 2);
+    last = inflate_take(&s, 1);
+    unsigned kind = inflate_take(&s, 2);
     if (s.failed) return false;
-    bool good = kind == 0 ? stored(&s) : kind == 1 ? fixed(&s) : kind == 2 ? dynamic(&s) : false;
+    bool good = kind == 0 ? stored(&s) : kind == 1 ? inflate_fixed(&s) : kind == 2 ? dynamic(&s) : false;
     if (!good) return false;
   }
   return s.used == room;

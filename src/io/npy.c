@@ -24,10 +24,8 @@ enum { PREAMBLE = 10, ALIGNMENT = 64 };
 /* Magic, version, length of the dictionary, the dictionary, blanks up to a multiple of 64 bytes, a newline. */
 size_t ns_npy_header(char *header, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols) {
   char shape[64];
-  if (cols < 0)
-    snprintf(shape, sizeof shape, "(%td,)", rows);
-  else
-    snprintf(shape, sizeof shape, "(%td, %td)", rows, cols);
+  if (cols < 0) snprintf(shape, sizeof shape, "(%td,)", rows);
+  else snprintf(shape, sizeof shape, "(%td, %td)", rows, cols);
   int length = snprintf(header + PREAMBLE, NS_NPY_HEADER - PREAMBLE,
                         "{'descr': '" DESCRIPTION "', 'fortran_order': %s, 'shape': %s, }",
                         order == NS_NPY_FORTRAN && cols >= 0 ? "True" : "False", shape);
@@ -40,8 +38,8 @@ size_t ns_npy_header(char *header, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t c
   return (size_t)total;
 }
 
-NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data,
-                      ptrdiff_t ld, NsError *err) {
+NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data, ptrdiff_t ld,
+                      NsError *err) {
   NsFile *file;
   NsStatus status = ns_file_open(&file, path, err);
   if (status != NS_OK) return status;
@@ -63,7 +61,7 @@ static NsStatus no_npy(NsError *err) {
 }
 
 /* What follows "'key':" and blanks; NULL when the key is not there. */
-static const char *value_of(const char *dictionary, const char *key) {
+static const char *npy_value_of(const char *dictionary, const char *key) {
   const char *at = strstr(dictionary, key);
   if (!at) return NULL;
   at += strlen(key);
@@ -72,7 +70,7 @@ static const char *value_of(const char *dictionary, const char *key) {
 }
 
 static NsStatus parse_type(const char *dictionary, NsNpyArray *array, NsError *err) {
-  const char *at = value_of(dictionary, "'descr'");
+  const char *at = npy_value_of(dictionary, "'descr'");
   size_t length = at && *at == '\'' ? strcspn(at + 1, "'") : 0;
   array->foreign = true; /* until it is known to be none */
   if (length < 2 || length > 20) return ns_fail(err, NS_EARG, "arrays of records are not read");
@@ -88,7 +86,7 @@ static NsStatus parse_type(const char *dictionary, NsNpyArray *array, NsError *e
 }
 
 static NsStatus parse_shape(const char *dictionary, NsNpyArray *array, NsError *err) {
-  const char *at = value_of(dictionary, "'shape'");
+  const char *at = npy_value_of(dictionary, "'shape'");
   if (!at || *at != '(') return no_npy(err);
   long long sizes[3] = {1, 1, 1};
   int count = 0;
@@ -119,7 +117,7 @@ NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError
   NsStatus status = parse_type(dictionary, array, err);
   if (status == NS_OK) status = parse_shape(dictionary, array, err);
   if (status != NS_OK) return status;
-  const char *order = value_of(dictionary, "'fortran_order'");
+  const char *order = npy_value_of(dictionary, "'fortran_order'");
   array->order = order && *order == 'T' ? NS_NPY_FORTRAN : NS_NPY_C;
   array->data = bytes + start + length;
   size_t cols = array->cols < 0 ? 1 : (size_t)array->cols, room = (size - start - length) / (size_t)array->width;
@@ -128,7 +126,7 @@ NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError
 }
 
 /* One element as a double. */
-static double element(const NsNpyArray *array, size_t index) {
+static double npy_element(const NsNpyArray *array, size_t index) {
   unsigned char b[8] = {0};
   int w = array->width;
   const unsigned char *from = (const unsigned char *)array->data + index * (size_t)w;
@@ -150,5 +148,5 @@ void ns_npy_read(const NsNpyArray *array, double *to) {
   ptrdiff_t rows = array->rows, cols = array->cols < 0 ? 1 : array->cols;
   bool by_rows = array->order == NS_NPY_C && array->cols >= 0;
   for (ptrdiff_t j = 0; j < cols; j++)
-    for (ptrdiff_t i = 0; i < rows; i++) to[i + j * rows] = element(array, (size_t)(by_rows ? i * cols + j : i + j * rows));
+    for (ptrdiff_t i = 0; i < rows; i++) to[i + j * rows] = npy_element(array, (size_t)(by_rows ? i * cols + j : i + j * rows));
 }

@@ -20,8 +20,8 @@ typedef enum NsNpyOrder {
 ** ld. cols < 0 writes a one-dimensional array of `rows` elements (ld is not used). The file appears whole or not at
 ** all. NS_EIO, NS_ENOMEM.
 */
-NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data,
-                      ptrdiff_t ld, NsError *err);
+NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data, ptrdiff_t ld,
+                      NsError *err);
 
 /* Room for the header of an array. */
 enum { NS_NPY_HEADER = 192 };
@@ -33,11 +33,11 @@ size_t ns_npy_header(char *header, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t c
 typedef struct NsNpyArray {
   ptrdiff_t rows, cols; /* cols < 0: one-dimensional (a scalar is one of 1 element) */
   NsNpyOrder order;
-  char kind;            /* 'f', 'i', 'u' or 'b' */
-  int width;            /* bytes of an element */
-  bool swapped;         /* of the other byte order */
+  char kind;    /* 'f', 'i', 'u' or 'b' */
+  int width;    /* bytes of an element */
+  bool swapped; /* of the other byte order */
   const char *data;
-  bool foreign;         /* the header is whole, but of an array that is not read: of texts, records, three dimensions ... */
+  bool foreign; /* the header is whole, but of an array that is not read: of texts, records, three dimensions ... */
 } NsNpyArray;
 
 /*

@@ -51,7 +51,7 @@ static Scaled scale_by(uint64_t m, int e, int power) {
 }
 
 /* Scales a normal x > 0; false when it is too large or too small for 128 bits. */
-static bool scale(double x, Scaled *s) {
+static bool number_scale(double x, Scaled *s) {
   int e;
   uint64_t m = (uint64_t)ldexp(frexp(x, &e), 53);
   int power = 16 - (int)floor((e - 1) * 0.30102999566398120);
@@ -171,14 +171,10 @@ size_t ns_number_format(char *out, double x) {
   Scaled s;
   if (isnan(x)) return memcpy(out, "nan", 3), 3;
   if (signbit(x)) *at++ = '-', x = -x;
-  if (isinf(x))
-    at = (char *)memcpy(at, "inf", 3) + 3;
-  else if (x <= 0x1p53 && x == (double)(uint64_t)x)
-    at = put_integer(at, (uint64_t)x);
-  else if (isnormal(x) && scale(x, &s))
-    at = put_scaled(at, &s);
-  else
-    at = isnormal(x) ? put_by_library(at, x) : put_by_trial(at, x);
+  if (isinf(x)) at = (char *)memcpy(at, "inf", 3) + 3;
+  else if (x <= 0x1p53 && x == (double)(uint64_t)x) at = put_integer(at, (uint64_t)x);
+  else if (isnormal(x) && number_scale(x, &s)) at = put_scaled(at, &s);
+  else at = isnormal(x) ? put_by_library(at, x) : put_by_trial(at, x);
   return (size_t)(at - out);
 }
 

@@ -73,8 +73,8 @@ static bool set_nonblocking(int fd) {
 ** The program starts with the signal mask `mask`, with SIGPIPE and SIGINT as they are by default, and in a process group
 ** of its own.
 */
-static int spawn_with(pid_t *pid, const char *const *argv, posix_spawn_file_actions_t *actions,
-                      posix_spawnattr_t *attributes, const sigset_t *mask) {
+static int spawn_with(pid_t *pid, const char *const *argv, posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
+                      const sigset_t *mask) {
   sigset_t defaults;
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);
@@ -87,7 +87,7 @@ static int spawn_with(pid_t *pid, const char *const *argv, posix_spawn_file_acti
 }
 
 /* Spawns argv with the program's ends of the pipes as its standard streams; an errno. */
-static int spawn(pid_t *pid, const char *const *argv, const int streams[3], const sigset_t *mask) {
+static int process_spawn(pid_t *pid, const char *const *argv, const int streams[3], const sigset_t *mask) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int error = posix_spawn_file_actions_init(&actions);
@@ -103,13 +103,12 @@ static int spawn(pid_t *pid, const char *const *argv, const int streams[3], cons
 }
 
 /* Opens the pipes and starts the program; an errno. */
-static int start(Run *run, const char *const *argv, const sigset_t *mask) {
+static int process_start(Run *run, const char *const *argv, const sigset_t *mask) {
   int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1}, error = 0;
   if (make_pipe(in) && make_pipe(out) && make_pipe(err) && set_nonblocking(in[1]) && set_nonblocking(out[0]) &&
       set_nonblocking(err[0]))
-    error = spawn(&run->pid, argv, (const int[]){in[0], out[1], err[1]}, mask);
-  else
-    error = errno;
+    error = process_spawn(&run->pid, argv, (const int[]){in[0], out[1], err[1]}, mask);
+  else error = errno;
   close_end(&in[0]);
   close_end(&out[1]);
   close_end(&err[1]);
@@ -170,7 +169,7 @@ static void wait_for_streams(const Run *run) {
 }
 
 /* Until the program has ended: its output is then all there, whoever else may hold the pipes. */
-static NsStatus exchange(Run *run, const char *input, size_t size) {
+static NsStatus process_exchange(Run *run, const char *input, size_t size) {
   while (!run->ended) {
     if (ns_interrupted()) return NS_EINTR;
     wait_for_streams(run);
@@ -235,14 +234,13 @@ static NsStatus fail_to_start(const char *program, int error, NsProcessOutput *o
   return ns_fail(err, error == ENOMEM ? NS_ENOMEM : NS_EIO, "cannot run '%s': %s", program, strerror(error));
 }
 
-NsStatus ns_process_run(const char *const *argv, const char *input, size_t size, NsProcessOutput *output,
-                        NsError *err) {
+NsStatus ns_process_run(const char *const *argv, const char *input, size_t size, NsProcessOutput *output, NsError *err) {
   Run run = {.input = -1, .output = {-1, -1}};
   sigset_t mask;
   *output = (NsProcessOutput){0};
   bool was_pending = block_sigpipe(&mask);
-  int error = start(&run, argv, &mask);
-  NsStatus status = error ? fail_to_start(argv[0], error, output, err) : exchange(&run, input, size);
+  int error = process_start(&run, argv, &mask);
+  NsStatus status = error ? fail_to_start(argv[0], error, output, err) : process_exchange(&run, input, size);
   if (!error && status != NS_OK) kill_and_reap(&run);
   close_streams(&run);
   restore_sigpipe(&mask, was_pending);

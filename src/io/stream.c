@@ -35,7 +35,7 @@ static void write_out(CsvStream *s) {
   s->used = 0;
 }
 
-static void put(CsvStream *s, const char *bytes, size_t size) {
+static void stream_put(CsvStream *s, const char *bytes, size_t size) {
   for (size_t room; size > 0; bytes += room, size -= room) {
     if (s->used == BUFFER_BYTES) write_out(s);
     room = BUFFER_BYTES - s->used < size ? BUFFER_BYTES - s->used : size;
@@ -95,7 +95,8 @@ NsStatus ns_stream_missing(const char *path, NsStreamPlace place, bool exists, d
 }
 
 /* Where a file that is gone on with is to be cut: *end. */
-static NsStatus find_place(const char *path, const char *header, size_t size, NsStreamPlace place, off_t *end, NsError *err) {
+static NsStatus stream_find_place(const char *path, const char *header, size_t size, NsStreamPlace place, off_t *end,
+                                  NsError *err) {
   FILE *in = fopen(path, "re");
   double last = NAN;
   *end = 0;
@@ -111,26 +112,26 @@ NsStatus ns_stream_check(const char *path, int ncols, const char *const *names, 
   off_t end;
   char *header = ns_csv_header(ncols, names, &size);
   if (!header) return ns_fail(err, NS_ENOMEM, "cannot read '%s': not enough memory", path);
-  NsStatus status = ns_stream_anew(place) ? NS_OK : find_place(path, header, size, place, &end, err);
+  NsStatus status = ns_stream_anew(place) ? NS_OK : stream_find_place(path, header, size, place, &end, err);
   ns_free(header);
   return status;
 }
 
-static void destroy(CsvStream *s) {
+static void stream_destroy(CsvStream *s) {
   if (s->fd >= 0) close(s->fd);
   ns_free(s->path);
   ns_free(s);
 }
 
-static NsStatus prepare(CsvStream *s, const char *header, size_t size, NsStreamPlace place, NsError *err) {
+static NsStatus stream_prepare(CsvStream *s, const char *header, size_t size, NsStreamPlace place, NsError *err) {
   bool anew = ns_stream_anew(place);
   off_t end = 0;
-  NsStatus status = anew ? NS_OK : find_place(s->path, header, size, place, &end, err);
+  NsStatus status = anew ? NS_OK : stream_find_place(s->path, header, size, place, &end, err);
   if (status != NS_OK) return status;
   s->fd = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC | (anew ? O_TRUNC : 0), 0666);
   if (s->fd < 0 || (!anew && (ftruncate(s->fd, end) != 0 || lseek(s->fd, end, SEEK_SET) != end)))
     return ns_fail(err, NS_EIO, "cannot write '%s': %s", s->path, strerror(errno));
-  if (end == 0) put(s, header, size);
+  if (end == 0) stream_put(s, header, size);
   return NS_OK;
 }
 
@@ -142,7 +143,7 @@ static void csv_row(NsStream *stream, const double *row) {
   for (int j = 0; j < s->ncols; j++) {
     size_t length = ns_number_format(text, row[j]);
     text[length++] = j + 1 < s->ncols ? ',' : '\n';
-    put(s, text, length);
+    stream_put(s, text, length);
   }
 }
 
@@ -155,7 +156,7 @@ static NsStatus csv_flush(NsStream *stream, NsError *err) {
 
 static NsStatus csv_close(NsStream *stream, NsError *err) {
   NsStatus status = csv_flush(stream, err);
-  destroy((CsvStream *)stream);
+  stream_destroy((CsvStream *)stream);
   return status;
 }
 
@@ -178,10 +179,10 @@ NsStatus ns_stream_open(NsStream **out, const char *path, int ncols, const char 
   s->path = memcpy(copy, path, length);
   s->fd = -1;
   s->ncols = ncols;
-  NsStatus status = prepare(s, header, size, place, err);
+  NsStatus status = stream_prepare(s, header, size, place, err);
   ns_free(header);
   if (status == NS_OK) *out = &s->stream;
-  else destroy(s);
+  else stream_destroy(s);
   return status;
 }
 

@@ -60,10 +60,8 @@ NsStatus ns_zip_open(NsZip **out, const char *path, NsError *err) {
   NsZip *zip = ns_alloc(1, sizeof *zip);
   if (!zip) return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
   NsStatus status = ns_file_open(&zip->file, path, err);
-  if (status == NS_OK)
-    *out = zip;
-  else
-    ns_free(zip);
+  if (status == NS_OK) *out = zip;
+  else ns_free(zip);
   return status;
 }
 
@@ -164,8 +162,12 @@ NsStatus ns_zip_next(NsZipReader *reader, NsZipPart *part, NsError *err) {
   const char *at = reader->bytes + reader->at;
   size_t left = reader->size - reader->at;
   if (left < CENTRAL || memcmp(at, "PK\x01\x02", 4) != 0) return no_zip(err);
-  *part = (NsZipPart){.name = at + CENTRAL, .name_length = get16(at + 28), .method = (int)get16(at + 10),
-                      .crc = get32(at + 16), .stored = get32(at + 20), .size = get32(at + 24)};
+  *part = (NsZipPart){.name = at + CENTRAL,
+                      .name_length = get16(at + 28),
+                      .method = (int)get16(at + 10),
+                      .crc = get32(at + 16),
+                      .stored = get32(at + 20),
+                      .size = get32(at + 24)};
   size_t header = CENTRAL + part->name_length + get16(at + 30) + get16(at + 32), start = get32(at + 42);
   if (header > left || start > reader->size || reader->size - start < LOCAL) return no_zip(err);
   const char *local = reader->bytes + start;

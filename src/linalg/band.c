@@ -28,7 +28,7 @@ struct NsBandLu {
 };
 
 /* Leading dimension for `extra` more diagonals, or a failure. */
-static NsStatus check_sizes(int n, int kl, int ku, int extra, int *ld) {
+static NsStatus band_check_sizes(int n, int kl, int ku, int extra, int *ld) {
   int last = n > 0 ? n - 1 : 0;
   if (n < 0 || kl < 0 || ku < 0 || kl > last || ku > last) return NS_EARG;
   int64_t rows = (int64_t)kl + ku + 1 + extra;
@@ -40,7 +40,7 @@ static NsStatus check_sizes(int n, int kl, int ku, int extra, int *ld) {
 NsStatus ns_band_new(NsBand **out, int n, int kl, int ku) {
   int ld;
   *out = NULL;
-  NsStatus status = check_sizes(n, kl, ku, 0, &ld);
+  NsStatus status = band_check_sizes(n, kl, ku, 0, &ld);
   if (status) return status;
   NsBand *A = ns_alloc(1, sizeof *A);
   if (!A) return NS_ENOMEM;
@@ -108,7 +108,7 @@ void ns_band_gemv(const NsBand *A, const double *x, double *y) {
 NsStatus ns_band_lu_new(NsBandLu **out, int n, int kl, int ku) {
   int ld;
   *out = NULL;
-  NsStatus status = check_sizes(n, kl, ku, kl, &ld);
+  NsStatus status = band_check_sizes(n, kl, ku, kl, &ld);
   if (status) return status;
   NsBandLu *lu = ns_alloc(1, sizeof *lu);
   if (!lu) return NS_ENOMEM;
@@ -142,7 +142,7 @@ int ns_band_lu_singular_row(const NsBandLu *lu) {
 }
 
 /* Copies A below the room for fill-in and measures its rows and its 1-norm. False when an entry is not finite. */
-static bool load(NsBandLu *lu, const NsBand *A) {
+static bool band_load(NsBandLu *lu, const NsBand *A) {
   double check = 0;
   lu->norm = 0;
   memset(lu->a, 0, (size_t)lu->ld * (size_t)lu->n * sizeof *lu->a);
@@ -164,7 +164,7 @@ static bool load(NsBandLu *lu, const NsBand *A) {
 }
 
 /* The largest entry of column j of A, each divided by the largest of its row. */
-static double column_scale(const NsBandLu *lu, const NsBand *A, int j) {
+static double band_column_scale(const NsBandLu *lu, const NsBand *A, int j) {
   int first, last;
   double max = 0;
   column_range(A->n, A->kl, A->ku, j, &first, &last);
@@ -175,14 +175,14 @@ static double column_scale(const NsBandLu *lu, const NsBand *A, int j) {
   return max;
 }
 
-static NsStatus check_pivots(NsBandLu *lu, const NsBand *A) {
+static NsStatus band_check_pivots(NsBandLu *lu, const NsBand *A) {
   double bound = 4.0 * (lu->kl + lu->ku + 1) * DBL_EPSILON;
   for (int i = 0; i < lu->n; i++) lu->row[i] = i;
   for (int k = 0; k < lu->n; k++) {
     int p = lu->pivot[k] - 1, r = lu->row[p];
     lu->row[p] = lu->row[k], lu->row[k] = r;
     double size = fabs(lu->a[ns_at(lu->kl + lu->ku, k, lu->ld)]), small = bound * lu->scale[r];
-    if (size <= DBL_MAX && (size > small || size > small * column_scale(lu, A, k))) continue;
+    if (size <= DBL_MAX && (size > small || size > small * band_column_scale(lu, A, k))) continue;
     lu->singular_row = r;
     return NS_ESINGULAR;
   }
@@ -193,29 +193,29 @@ NsStatus ns_band_lu_factor(NsBandLu *lu, const NsBand *A) {
   if (A->n != lu->n || A->kl != lu->kl || A->ku != lu->ku) return NS_ESIZE;
   lu->singular_row = -1;
   if (lu->n == 0) return NS_OK;
-  if (!load(lu, A)) return NS_ENAN;
+  if (!band_load(lu, A)) return NS_ENAN;
   int info = LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, lu->n, lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot);
-  return info < 0 ? NS_EARG : check_pivots(lu, A);
+  return info < 0 ? NS_EARG : band_check_pivots(lu, A);
 }
 
-static void solve(const NsBandLu *lu, char trans, int nrhs, double *B, int ldb) {
+static void band_solve(const NsBandLu *lu, char trans, int nrhs, double *B, int ldb) {
   if (lu->n > 0 && nrhs > 0)
     LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, trans, lu->n, lu->kl, lu->ku, nrhs, lu->a, lu->ld, lu->pivot, B, ldb);
 }
 
 void ns_band_lu_solve(const NsBandLu *lu, int nrhs, double *B, int ldb) {
-  solve(lu, 'N', nrhs, B, ldb);
+  band_solve(lu, 'N', nrhs, B, ldb);
 }
 
 void ns_band_lu_solve_transposed(const NsBandLu *lu, int nrhs, double *B, int ldb) {
-  solve(lu, 'T', nrhs, B, ldb);
+  band_solve(lu, 'T', nrhs, B, ldb);
 }
 
 double ns_band_lu_rcond(NsBandLu *lu) {
   double rcond = 0;
   if (lu->n == 0) return 1;
   if (lu->singular_row >= 0) return 0;
-  LAPACKE_dgbcon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot, lu->norm, &rcond,
-                      lu->work, lu->iwork);
+  LAPACKE_dgbcon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->kl, lu->ku, lu->a, lu->ld, lu->pivot, lu->norm, &rcond, lu->work,
+                      lu->iwork);
   return rcond;
 }

@@ -13,7 +13,7 @@
 enum { MAX_DIM = 3 };
 
 /* Room for the pattern counted in count (nb), the diagonal included; rowptr is filled. */
-static NsStatus make(NsBlock **out, int dim, int nb, const int *count) {
+static NsStatus block_make(NsBlock **out, int dim, int nb, const int *count) {
   NsBlock *A = ns_alloc(1, sizeof *A);
   *out = A;
   if (!A) return NS_ENOMEM;
@@ -33,7 +33,7 @@ static NsStatus make(NsBlock **out, int dim, int nb, const int *count) {
   return A->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
-static NsStatus finish(NsBlock **out, NsStatus status, NsArena *work) {
+static NsStatus block_finish(NsBlock **out, NsStatus status, NsArena *work) {
   if (work->failed) status = NS_ENOMEM;
   ns_arena_release(work);
   if (!status) return NS_OK;
@@ -78,14 +78,14 @@ NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *S) {
   if (!ns_sparse_finite(S)) return NS_ENAN;
   int nb = S->rows / dim, *stamp = ns_arena_ints(&work, nb), *count = ns_arena_ints(&work, nb);
   int *next = ns_arena_ints(&work, nb);
-  if (work.failed) return finish(out, NS_ENOMEM, &work);
+  if (work.failed) return block_finish(out, NS_ENOMEM, &work);
   for (int J = 0; J < nb; J++) count_column(S, dim, J, stamp, count);
-  NsStatus status = make(out, dim, nb, count);
+  NsStatus status = block_make(out, dim, nb, count);
   if (!status) {
     memcpy(next, (*out)->rowptr, (size_t)nb * sizeof *next);
     for (int J = 0; J < nb; J++) fill_column(S, dim, J, *out, next);
   }
-  return finish(out, status, &work);
+  return block_finish(out, status, &work);
 }
 
 NsStatus ns_block_from_dense(NsBlock **out, int dim, int n, const double *A, int lda) {
@@ -97,8 +97,7 @@ NsStatus ns_block_from_dense(NsBlock **out, int dim, int n, const double *A, int
   return status;
 }
 
-NsStatus ns_block_from_triplets(NsBlock **out, int dim, int n, ptrdiff_t count, const int *i, const int *j,
-                                const double *v) {
+NsStatus ns_block_from_triplets(NsBlock **out, int dim, int n, ptrdiff_t count, const int *i, const int *j, const double *v) {
   NsSparse *S = NULL;
   *out = NULL;
   NsStatus status = ns_sparse_from_triplets(&S, n, n, count, i, j, v);
@@ -144,7 +143,7 @@ NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A) {
 }
 
 /* The block (i, j), NULL when it is not stored. */
-static const double *find(const NsBlock *A, int i, int j) {
+static const double *block_find(const NsBlock *A, int i, int j) {
   int low = A->rowptr[i], high = A->rowptr[i + 1];
   while (low < high) {
     int middle = low + (high - low) / 2;
@@ -167,7 +166,6 @@ bool ns_block_symmetric(const NsBlock *A, double tolerance) {
   for (size_t k = 0; k < total; k++) largest = fmax(largest, fabs(A->value[k]));
   for (int i = 0; i < A->nb; i++)
     for (int p = A->rowptr[i]; p < A->rowptr[i + 1]; p++)
-      if (block_asymmetry(A->value + (size_t)p * size, find(A, A->col[p], i), A->dim) > tolerance * largest)
-        return false;
+      if (block_asymmetry(A->value + (size_t)p * size, block_find(A, A->col[p], i), A->dim) > tolerance * largest) return false;
   return true;
 }

@@ -30,8 +30,7 @@ typedef struct NsBlock {
 */
 NsStatus ns_block_from_dense(NsBlock **out, int dim, int n, const double *A, int lda);
 NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *A);
-NsStatus ns_block_from_triplets(NsBlock **out, int dim, int n, ptrdiff_t count, const int *i, const int *j,
-                                const double *v);
+NsStatus ns_block_from_triplets(NsBlock **out, int dim, int n, ptrdiff_t count, const int *i, const int *j, const double *v);
 
 /* NULL is ignored. */
 void ns_block_free(NsBlock *A);

@@ -18,13 +18,13 @@ void ns_linalg_init(void) {
   if (set_threads) set_threads(1);
 }
 
-static void scale(int n, double beta, double *y, ptrdiff_t incy) {
+static void dense_scale(int n, double beta, double *y, ptrdiff_t incy) {
   if (beta == 1) return;
   for (int i = 0; i < n; i++) y[i * incy] = beta == 0 ? 0 : beta * y[i * incy];
 }
 
-static void gemv_small(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x,
-                       ptrdiff_t incx, double *y, ptrdiff_t incy) {
+static void gemv_small(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x, ptrdiff_t incx,
+                       double *y, ptrdiff_t incy) {
   for (int j = 0; j < n; j++) {
     const double *a = A + (ptrdiff_t)j * lda;
     if (transposed) {
@@ -42,15 +42,14 @@ static bool blas_stride(ptrdiff_t inc) {
   return inc > 0 && inc <= INT_MAX;
 }
 
-void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x,
-                   ptrdiff_t incx, double beta, double *y, ptrdiff_t incy) {
+void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x, ptrdiff_t incx,
+                   double beta, double *y, ptrdiff_t incy) {
   int count = transposed ? n : m;
   if ((size_t)m * (size_t)n > GEMV_SMALL && blas_stride(incx) && blas_stride(incy)) {
-    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, m, n, alpha, A, lda, x, (int)incx, beta, y,
-                (int)incy);
+    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, m, n, alpha, A, lda, x, (int)incx, beta, y, (int)incy);
     return;
   }
-  scale(count, beta, y, incy);
+  dense_scale(count, beta, y, incy);
   gemv_small(transposed, m, n, alpha, A, lda, x, incx, y, incy);
 }
 
@@ -62,7 +61,7 @@ void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, 
   }
   for (int j = 0; j < n; j++) {
     double *c = C + (ptrdiff_t)j * ldc;
-    scale(m, beta, c, 1);
+    dense_scale(m, beta, c, 1);
     gemv_small(false, m, k, alpha, A, lda, B + (ptrdiff_t)j * ldb, 1, c, 1);
   }
 }
@@ -99,7 +98,7 @@ double ns_dense_dot(int n, const double *x, ptrdiff_t incx, const double *y, ptr
 }
 
 /* Largest absolute value, nan when an entry is nan. */
-static double largest(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
+static double dense_largest(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
   double most = 0;
   for (int j = 0; j < n; j++)
     for (int i = 0; i < m; i++) {
@@ -111,7 +110,7 @@ static double largest(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs)
 }
 
 double ns_dense_norm_fro(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
-  double most = largest(m, n, a, rs, cs), sum = 0;
+  double most = dense_largest(m, n, a, rs, cs), sum = 0;
   if (most == 0 || !isfinite(most)) return most;
   int exponent = 0;
   if (most < 1e-140 || most > 1e140) frexp(most, &exponent);

@@ -16,8 +16,8 @@ void ns_linalg_init(void);
 ** element i of x is x[i * incx] (negative strides too), likewise y. y must not overlap A or x. With beta 0, y is not
 ** read.
 */
-void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x,
-                   ptrdiff_t incx, double beta, double *y, ptrdiff_t incy);
+void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A, int lda, const double *x, ptrdiff_t incx,
+                   double beta, double *y, ptrdiff_t incy);
 
 /*
 ** C = alpha A B + beta C with A m x k, B k x n, C m x n, all column-major; C overlaps neither A nor B. With beta 0, C

@@ -17,8 +17,8 @@ typedef struct Eig {
 } Eig;
 
 static int call_geev(Eig *p, double *work, int lwork) {
-  return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', p->V ? 'V' : 'N', p->n, p->a, p->n, p->re, p->im, NULL, p->n, p->V,
-                            p->n, work, lwork);
+  return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', p->V ? 'V' : 'N', p->n, p->a, p->n, p->re, p->im, NULL, p->n, p->V, p->n,
+                            work, lwork);
 }
 
 static NsStatus eig_in(NsArena *arena, Eig *p) {
@@ -41,13 +41,12 @@ static void sort(const Eig *p, int *order, int *room, int lo, int hi) {
   int mid = lo + (hi - lo) / 2, a = lo, b = mid;
   sort(p, order, room, lo, mid);
   sort(p, order, room, mid, hi);
-  for (int k = lo; k < hi; k++)
-    room[k] = b == hi || (a < mid && !before(p, order[b], order[a])) ? order[a++] : order[b++];
+  for (int k = lo; k < hi; k++) room[k] = b == hi || (a < mid && !before(p, order[b], order[a])) ? order[a++] : order[b++];
   memcpy(order + lo, room + lo, (size_t)(hi - lo) * sizeof *order);
 }
 
 /* Copies values and vectors out in sorted order. */
-static void gather(const Eig *p, const int *order, double *re, double *im, double *V) {
+static void eig_gather(const Eig *p, const int *order, double *re, double *im, double *V) {
   for (int k = 0; k < p->n; k++) {
     re[k] = p->re[order[k]];
     im[k] = p->im[order[k]];
@@ -75,7 +74,7 @@ NsStatus ns_eig(int n, const double *A, int lda, double *re, double *im, double 
       if (p.im[k] != 0) *pairs = true;
     }
     sort(&p, order, room, 0, n);
-    gather(&p, order, re, im, V);
+    eig_gather(&p, order, re, im, V);
   }
   ns_arena_release(&arena);
   return status;

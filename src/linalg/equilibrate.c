@@ -68,7 +68,7 @@ static int root_of(NsEquilibrium *s, int node, int *off) {
 ** With rows multiplied by 2^-p and columns by 2^p, p the exponent of a node, an entry of exponent e becomes e + p_column -
 ** p_row; it joins two trees so that this is 0.
 */
-static void join(NsEquilibrium *s, int row, int column, int e) {
+static void equilibrate_join(NsEquilibrium *s, int row, int column, int e) {
   int of_row, of_column, a = root_of(s, row, &of_row), b = root_of(s, column, &of_column);
   if (a == b) return;
   s->parent[b] = a; /* p_column = p_row - e */
@@ -81,7 +81,7 @@ static void grow_forest(NsEquilibrium *s, const Matrix *A) {
   for (int j = 0; j < n; j++)
     for (int k = 0; k < entries_of(A, j); k++) {
       int e = entry_exponent(A, j, k, &i);
-      if (e != NONE) join(s, i, n + j, e);
+      if (e != NONE) equilibrate_join(s, i, n + j, e);
     }
   for (int node = 0; node < 2 * n; node++) {
     root_of(s, node, &off);
@@ -93,7 +93,7 @@ static void grow_forest(NsEquilibrium *s, const Matrix *A) {
 /* ---- the balance: means of what the forest leaves ---- */
 
 /* One half sweep: rows (columns) move so that the mean of their entries' exponents is 0. */
-static void balance(NsEquilibrium *s, const Matrix *A, int columns) {
+static void equilibrate_balance(NsEquilibrium *s, const Matrix *A, int columns) {
   int n = s->n, first = columns ? n : 0, i;
   for (int node = first; node < first + n; node++) s->sum[node] = 0, s->count[node] = 0;
   for (int j = 0; j < n; j++)
@@ -129,7 +129,7 @@ static void raise_anchor(NsEquilibrium *s, int node, double x, int scale) {
   if (size > s->anchor[root]) s->anchor[root] = size;
 }
 
-static int limited(int exponent) {
+static int equilibrate_limited(int exponent) {
   return exponent > LARGEST ? LARGEST : exponent < -LARGEST ? -LARGEST : exponent;
 }
 
@@ -145,8 +145,8 @@ static void anchor(NsEquilibrium *s, const double *x, const double *F) {
     if (size != NONE) s->row[i] -= size;
     size = s->anchor[root_of(s, n + i, &off)];
     if (size != NONE) s->column[i] += size;
-    s->row[i] = limited(s->row[i]);
-    s->column[i] = limited(s->column[i]);
+    s->row[i] = equilibrate_limited(s->row[i]);
+    s->column[i] = equilibrate_limited(s->column[i]);
   }
 }
 
@@ -154,7 +154,7 @@ void ns_equilibrate(NsEquilibrium *s, const double *dense, const NsSparse *spars
   Matrix A = {s->n, dense, sparse};
   grow_forest(s, &A);
   for (int node = 0; node < 2 * s->n; node++) s->mean[node] = 0;
-  for (int k = 0; k < SWEEPS; k++) balance(s, &A, k % 2);
+  for (int k = 0; k < SWEEPS; k++) equilibrate_balance(s, &A, k % 2);
   settle_rows(s, &A);
   anchor(s, x, F);
 }

@@ -35,11 +35,11 @@ static const struct {
 
 static const double norm13 = 5.371920351148152;
 
-static void multiply(const Expm *p, const double *X, const double *Y, double *Z) {
+static void expm_multiply(const Expm *p, const double *X, const double *Y, double *Z) {
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p->n, p->n, p->n, 1, X, p->n, Y, p->n, 0, Z, p->n);
 }
 
-static void add(const Expm *p, double f, const double *X, double *Y) {
+static void expm_add(const Expm *p, double f, const double *X, double *Y) {
   for (size_t i = 0; i < p->size; i++) Y[i] += f * X[i];
 }
 
@@ -56,8 +56,8 @@ static void coefficients(double *b, int degree) {
 /* power[k] = A^(2k) for k up to `last`. */
 static void powers(Expm *p, int last) {
   ns_set_identity(p->n, p->n, p->power[0], p->n);
-  multiply(p, p->A, p->A, p->power[1]);
-  for (int k = 2; k <= last; k++) multiply(p, p->power[k - 1], p->power[1], p->power[k]);
+  expm_multiply(p, p->A, p->A, p->power[1]);
+  for (int k = 2; k <= last; k++) expm_multiply(p, p->power[k - 1], p->power[1], p->power[k]);
 }
 
 static void pade_small(Expm *p, int degree) {
@@ -66,25 +66,25 @@ static void pade_small(Expm *p, int degree) {
   clear(p, p->T);
   clear(p, p->V);
   for (int k = 0; 2 * k < degree; k++) {
-    add(p, p->b[2 * k + 1], p->power[k], p->T);
-    add(p, p->b[2 * k], p->power[k], p->V);
+    expm_add(p, p->b[2 * k + 1], p->power[k], p->T);
+    expm_add(p, p->b[2 * k], p->power[k], p->V);
   }
-  multiply(p, p->A, p->T, p->U);
+  expm_multiply(p, p->A, p->T, p->U);
 }
 
 /* One parity of degree 13: out = A^6 (c6 A^6 + c4 A^4 + c2 A^2) + d6 A^6 + d4 A^4 + d2 A^2 + d0 I; b points at d0. */
 static void half13(Expm *p, const double *b, double *out) {
   clear(p, p->T);
-  for (int k = 1; k <= 3; k++) add(p, b[6 + 2 * k], p->power[k], p->T);
-  multiply(p, p->power[3], p->T, out);
-  for (int k = 0; k <= 3; k++) add(p, b[2 * k], p->power[k], out);
+  for (int k = 1; k <= 3; k++) expm_add(p, b[6 + 2 * k], p->power[k], p->T);
+  expm_multiply(p, p->power[3], p->T, out);
+  for (int k = 0; k <= 3; k++) expm_add(p, b[2 * k], p->power[k], out);
 }
 
 static void pade13(Expm *p) {
   coefficients(p->b, LAST);
   powers(p, 3);
   half13(p, p->b + 1, p->V);
-  multiply(p, p->A, p->V, p->U);
+  expm_multiply(p, p->A, p->V, p->U);
   half13(p, p->b, p->V);
 }
 
@@ -115,7 +115,7 @@ static NsStatus expm_in(Expm *p, double norm, double *E) {
   }
   NsStatus status = quotient(p, E);
   for (int k = 0; k < squarings && !status; k++) {
-    multiply(p, E, E, p->T);
+    expm_multiply(p, E, E, p->T);
     memcpy(E, p->T, p->size * sizeof *E);
   }
   if (status) return status;

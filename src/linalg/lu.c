@@ -33,7 +33,7 @@ struct NsLu {
   double *work;   /* 4n, for the condition estimate */
   lapack_int *pivot, *iwork;
   int *row_exponent, *column_exponent, *queue; /* n, n, 2n */
-  double norm; /* 1-norm of A */
+  double norm;                                 /* 1-norm of A */
   int n, capacity, singular_row;
   bool fair;
 };
@@ -99,7 +99,7 @@ void ns_lu_rows(const NsLu *lu, int *row) {
 /* ---- the sizes of rows and unknowns ---- */
 
 /* The binary exponent of a number that is not 0. */
-static int exponent_of(double x) {
+static int lu_exponent_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
   return (int)(bits >> 52 & 0x7ff);
@@ -129,7 +129,7 @@ static int cross_line(NsLu *lu, const double *A, int lda, int line, int count, s
     double x = seen[l] ? 0 : entry_of_line(A, lda, row, k, l);
     if (x == 0) continue;
     seen[l] = 1;
-    others[l] = -(exponent_of(x) + own);
+    others[l] = -(lu_exponent_of(x) + own);
     lu->queue[count++] = row ? n + l : l;
   }
   return count;
@@ -161,7 +161,7 @@ static void center_line(NsLu *lu, const double *A, int lda, bool row, int k) {
   for (int l = 0; l < lu->n; l++) {
     double x = entry_of_line(A, lda, row, k, l);
     if (x == 0) continue;
-    int e = exponent_of(x) + others[l];
+    int e = lu_exponent_of(x) + others[l];
     if (e < low) low = e;
     if (e > high) high = e;
   }
@@ -181,7 +181,7 @@ static void find_units(NsLu *lu, const double *A, int lda) {
 }
 
 /* Copies A, measures its rows (in the units of the unknowns) and its 1-norm. False when an entry is not finite. */
-static int load(NsLu *lu, const double *A, int lda) {
+static int lu_load(NsLu *lu, const double *A, int lda) {
   int n = lu->n;
   double check = 0;
   lu->norm = 0;
@@ -208,13 +208,13 @@ static int load(NsLu *lu, const double *A, int lda) {
 /* Multiplies the rows of the copy by powers of two, so that they have one size: dgetrf compares them. */
 static void level_rows(NsLu *lu) {
   for (int i = 0; i < lu->n; i++) {
-    lu->power[i] = lu->scale[i] > 0 ? power_of_two(1023 - exponent_of(lu->scale[i])) : 1;
+    lu->power[i] = lu->scale[i] > 0 ? power_of_two(1023 - lu_exponent_of(lu->scale[i])) : 1;
     for (int j = 0; j < lu->n; j++) lu->a[(size_t)i + (size_t)j * (size_t)lu->n] *= lu->power[i];
   }
 }
 
 /* The largest entry of column k of A, each measured against its row: at most 1 in the unit of the unknown. */
-static double column_scale(const NsLu *lu, const double *A, int lda, int k) {
+static double lu_column_scale(const NsLu *lu, const double *A, int lda, int k) {
   const double *column = A + (size_t)k * (size_t)lda;
   double largest = 0;
   for (int i = 0; i < lu->n; i++) largest = fmax(largest, fabs(column[i]) * lu->weight[i]);
@@ -225,15 +225,15 @@ static double column_scale(const NsLu *lu, const double *A, int lda, int k) {
 ** Whether pivot k, in this row of A, is zero to rounding or no number at all. The column is looked at on suspicion
 ** only.
 */
-static int negligible(const NsLu *lu, const double *A, int lda, double pivot, int row, int k) {
+static int lu_negligible(const NsLu *lu, const double *A, int lda, double pivot, int row, int k) {
   double size = fabs(pivot), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[row];
   if (size * lu->unit[k] > bound && size <= DBL_MAX) return 0;
-  return !(size <= DBL_MAX) || size <= bound * column_scale(lu, A, lda, k);
+  return !(size <= DBL_MAX) || size <= bound * lu_column_scale(lu, A, lda, k);
 }
 
 /* ---- elimination ---- */
 
-static void swap_rows(double *a, int n, int p, int q) {
+static void lu_swap_rows(double *a, int n, int p, int q) {
   for (int j = 0; j < n; j++) {
     double t = a[p + j * n];
     a[p + j * n] = a[q + j * n];
@@ -242,7 +242,7 @@ static void swap_rows(double *a, int n, int p, int q) {
 }
 
 /* The row at or below k whose entry in column k is largest against its scale; row k when that is not `slack` times larger. */
-static int choose_pivot(const double *column, const double *weight, int n, int k, double slack) {
+static int lu_choose_pivot(const double *column, const double *weight, int n, int k, double slack) {
   int best = k;
   double largest = fabs(column[k]) * weight[k] * slack;
   for (int i = k + 1; i < n; i++) {
@@ -253,7 +253,7 @@ static int choose_pivot(const double *column, const double *weight, int n, int k
 }
 
 /* Multipliers of a column; the inverse of a subnormal pivot would overflow. */
-static void divide(double *column, int from, int n, double pivot) {
+static void lu_divide(double *column, int from, int n, double pivot) {
   if (fabs(pivot) >= DBL_MIN) {
     double inverse = 1 / pivot;
     for (int i = from; i < n; i++) column[i] *= inverse;
@@ -262,7 +262,7 @@ static void divide(double *column, int from, int n, double pivot) {
   }
 }
 
-static NsStatus factor_small(NsLu *lu, const double *A, int lda, double slack) {
+static NsStatus lu_factor_small(NsLu *lu, const double *A, int lda, double slack) {
   int n = lu->n, row[SMALL];
   double *a = lu->a, weight[SMALL];
   for (int i = 0; i < n; i++) {
@@ -271,20 +271,20 @@ static NsStatus factor_small(NsLu *lu, const double *A, int lda, double slack) {
   }
   for (int k = 0; k < n; k++) {
     double *ck = a + k * n;
-    int p = choose_pivot(ck, weight, n, k, slack);
+    int p = lu_choose_pivot(ck, weight, n, k, slack);
     lu->pivot[k] = p + 1;
     if (p != k) {
       int r = row[p];
       double w = weight[p];
-      swap_rows(a, n, p, k);
+      lu_swap_rows(a, n, p, k);
       row[p] = row[k], row[k] = r;
       weight[p] = weight[k], weight[k] = w;
     }
-    if (negligible(lu, A, lda, ck[k], row[k], k)) {
+    if (lu_negligible(lu, A, lda, ck[k], row[k], k)) {
       lu->singular_row = row[k];
       return NS_ESINGULAR;
     }
-    divide(ck, k + 1, n, ck[k]);
+    lu_divide(ck, k + 1, n, ck[k]);
     for (int j = k + 1; j < n; j++) {
       double *cj = a + j * n, f = cj[k];
       if (f != 0)
@@ -294,7 +294,7 @@ static NsStatus factor_small(NsLu *lu, const double *A, int lda, double slack) {
   return NS_OK;
 }
 
-static NsStatus factor_large(NsLu *lu, const double *A, int lda) {
+static NsStatus lu_factor_large(NsLu *lu, const double *A, int lda) {
   int n = lu->n, *row = (int *)lu->iwork;
   if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu->a, n, lu->pivot) < 0) return NS_EARG;
   for (int i = 0; i < n; i++) row[i] = i;
@@ -302,7 +302,7 @@ static NsStatus factor_large(NsLu *lu, const double *A, int lda) {
     int p = lu->pivot[k] - 1, r = row[p];
     row[p] = row[k], row[k] = r;
     double pivot = lu->a[k + (size_t)k * (size_t)n];
-    if (negligible(lu, A, lda, lu->fair ? pivot / lu->power[row[k]] : pivot, row[k], k)) {
+    if (lu_negligible(lu, A, lda, lu->fair ? pivot / lu->power[row[k]] : pivot, row[k], k)) {
       lu->singular_row = row[k];
       return NS_ESINGULAR;
     }
@@ -314,8 +314,8 @@ NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda) {
   lu->singular_row = -1;
   lu->fair = false;
   for (int j = 0; j < lu->n; j++) lu->unit[j] = 1;
-  if (!load(lu, A, lda)) return NS_ENAN;
-  return lu->n <= SMALL ? factor_small(lu, A, lda, 1) : factor_large(lu, A, lda);
+  if (!lu_load(lu, A, lda)) return NS_ENAN;
+  return lu->n <= SMALL ? lu_factor_small(lu, A, lda, 1) : lu_factor_large(lu, A, lda);
 }
 
 NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda) {
@@ -323,10 +323,10 @@ NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda) {
   lu->singular_row = -1;
   lu->fair = lu->n > SMALL;
   find_units(lu, A, lda);
-  if (!load(lu, A, lda)) return NS_ENAN;
-  if (lu->n <= SMALL) return factor_small(lu, A, lda, unit_slack);
+  if (!lu_load(lu, A, lda)) return NS_ENAN;
+  if (lu->n <= SMALL) return lu_factor_small(lu, A, lda, unit_slack);
   level_rows(lu);
-  return factor_large(lu, A, lda);
+  return lu_factor_large(lu, A, lda);
 }
 
 /* ---- rows in their order ---- */
@@ -337,7 +337,7 @@ static int factor_narrow(NsLu *lu, int from, int to) {
   for (int k = from; k < to; k++) {
     double *ck = lu->a + (size_t)k * (size_t)n;
     if (!(fabs(ck[k]) > 0 && fabs(ck[k]) <= DBL_MAX)) return lu->singular_row = k, 0;
-    divide(ck, k + 1, n, ck[k]);
+    lu_divide(ck, k + 1, n, ck[k]);
     for (int j = k + 1; j < to; j++) {
       double *cj = lu->a + (size_t)j * (size_t)n, f = cj[k];
       for (int i = k + 1; f != 0 && i < n; i++) cj[i] -= ck[i] * f;
@@ -347,16 +347,16 @@ static int factor_narrow(NsLu *lu, int from, int to) {
 }
 
 /* The same by halves, the second one after what the first does to it: most of the work is in products. */
-static int factor_columns(NsLu *lu, int from, int to) {
+static int lu_factor_columns(NsLu *lu, int from, int to) {
   int n = lu->n, middle = from + (to - from) / 2;
   double *a = lu->a;
   size_t ld = (size_t)n;
   if (to - from <= NARROW) return factor_narrow(lu, from, to);
-  if (!factor_columns(lu, from, middle)) return 0;
+  if (!lu_factor_columns(lu, from, middle)) return 0;
   double *left = a + (size_t)from * ld, *right = a + (size_t)middle * ld;
   ns_dense_solve_unit_lower(middle - from, to - middle, left + from, n, right + from, n);
   ns_dense_gemm(n - middle, to - middle, middle - from, -1, left + middle, n, right + from, n, 1, right + middle, n);
-  return factor_columns(lu, middle, to);
+  return lu_factor_columns(lu, middle, to);
 }
 
 /* Whether every pivot is more than `least` of the sum of its terms. */
@@ -379,11 +379,11 @@ NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least)
     memcpy(lu->a + (size_t)j * (size_t)n, A + (size_t)j * (size_t)lda, (size_t)n * sizeof *A);
     lu->pivot[j] = j + 1;
   }
-  if (n > 0 && !factor_columns(lu, 0, n)) return NS_ESINGULAR;
+  if (n > 0 && !lu_factor_columns(lu, 0, n)) return NS_ESINGULAR;
   return pivots_stand(lu, A, lda, least) ? NS_OK : NS_ESINGULAR;
 }
 
-static void solve_one(const NsLu *lu, double *b) {
+static void lu_solve_one(const NsLu *lu, double *b) {
   int n = lu->n;
   const double *a = lu->a;
   for (int k = 0; k < n; k++) {
@@ -415,7 +415,7 @@ void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb) {
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
     return;
   }
-  for (int j = 0; j < nrhs; j++) solve_one(lu, B + (size_t)j * (size_t)ldb);
+  for (int j = 0; j < nrhs; j++) lu_solve_one(lu, B + (size_t)j * (size_t)ldb);
 }
 
 static void solve_one_transposed(const NsLu *lu, double *b) {

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "linalg/svd.h"
 
-static double largest(int m, int n, const double *A, int lda) {
+static double norm_largest(int m, int n, const double *A, int lda) {
   double max = 0;
   for (int j = 0; j < n; j++)
     for (int i = 0; i < m; i++) max = fmax(max, fabs(A[(size_t)i + (size_t)j * (size_t)lda]));
@@ -20,7 +20,7 @@ static double largest(int m, int n, const double *A, int lda) {
 }
 
 bool ns_is_symmetric(int n, const double *A, int lda, double tolerance) {
-  double bound = tolerance > 0 ? tolerance * largest(n, n, A, lda) : 0;
+  double bound = tolerance > 0 ? tolerance * norm_largest(n, n, A, lda) : 0;
   size_t ld = (size_t)lda;
   for (size_t j = 0; j < (size_t)n; j++)
     for (size_t i = j + 1; i < (size_t)n; i++)

@@ -58,8 +58,8 @@ typedef struct Lstsq {
 } Lstsq;
 
 static int call_gelsd(Lstsq *p, int *rank, double *work, int lwork, int *iwork) {
-  return LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, p->m, p->n, p->nrhs, p->a, p->m, p->b, p->ldb, p->s, p->rcond, rank,
-                             work, lwork, iwork);
+  return LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, p->m, p->n, p->nrhs, p->a, p->m, p->b, p->ldb, p->s, p->rcond, rank, work, lwork,
+                             iwork);
 }
 
 static NsStatus lstsq_in(NsArena *arena, Lstsq *p, int *rank) {
@@ -79,8 +79,7 @@ static void residuals(int m, int n, int nrhs, const double *A, int lda, const do
                       double *scratch, double *residual) {
   for (int j = 0; j < nrhs; j++) {
     ns_copy(m, 1, B + ns_at(0, j, ldb), ldb, scratch, m);
-    if (n > 0 && m > 0)
-      cblas_dgemv(CblasColMajor, CblasNoTrans, m, n, -1, A, lda, X + ns_at(0, j, n), 1, 1, scratch, 1);
+    if (n > 0 && m > 0) cblas_dgemv(CblasColMajor, CblasNoTrans, m, n, -1, A, lda, X + ns_at(0, j, n), 1, 1, scratch, 1);
     residual[j] = cblas_dnrm2(m, scratch, 1);
   }
 }

@@ -13,9 +13,9 @@
 #include "linalg/work.h"
 
 struct NsSparseLu {
-  NsSparse *A;     /* pattern analysed, values last factored */
-  double *scale;   /* n: largest entry of each row */
-  double *column;  /* n: largest entry of each column of the scaled matrix */
+  NsSparse *A;    /* pattern analysed, values last factored */
+  double *scale;  /* n: largest entry of each row */
+  double *column; /* n: largest entry of each column of the scaled matrix */
   klu_symbolic *symbolic;
   klu_numeric *numeric;
   klu_common common;
@@ -34,7 +34,7 @@ static NsStatus status_of(const klu_common *common) {
   return common->status == KLU_SINGULAR ? NS_ESINGULAR : common->status == KLU_TOO_LARGE ? NS_ETOOLARGE : NS_ENOMEM;
 }
 
-static NsStatus analyse(NsSparseLu *lu) {
+static NsStatus sparse_lu_analyse(NsSparseLu *lu) {
   if (!klu_defaults(&lu->common)) return NS_EARG;
   lu->symbolic = klu_analyze(lu->n, lu->A->colptr, lu->A->row, &lu->common);
   return lu->symbolic ? NS_OK : status_of(&lu->common);
@@ -50,7 +50,7 @@ NsStatus ns_sparse_lu_new(NsSparseLu **out, const NsSparse *A) {
   lu->scale = ns_arena_doubles(&lu->arena, lu->n);
   lu->column = ns_arena_doubles(&lu->arena, lu->n);
   NsStatus status = lu->arena.failed ? NS_ENOMEM : ns_sparse_copy(&lu->A, A);
-  if (!status && lu->n > 0) status = analyse(lu);
+  if (!status && lu->n > 0) status = sparse_lu_analyse(lu);
   if (status) ns_sparse_lu_free(lu);
   else *out = lu;
   return status;
@@ -92,7 +92,7 @@ static bool has_factors_of(const NsSparseLu *lu, const NsSparse *A) {
 }
 
 /* Checks A, copies its values and measures rows and columns. */
-static NsStatus load(NsSparseLu *lu, const NsSparse *A) {
+static NsStatus sparse_lu_load(NsSparseLu *lu, const NsSparse *A) {
   if (!ns_sparse_same_pattern(lu->A, A)) return NS_ESIZE;
   if (!ns_sparse_finite(A)) return NS_ENAN;
   lu->ready = lu->chosen = false;
@@ -110,7 +110,7 @@ static NsStatus load(NsSparseLu *lu, const NsSparse *A) {
 }
 
 /* Looks for pivots that are zero to rounding, or no numbers. */
-static NsStatus check_pivots(NsSparseLu *lu) {
+static NsStatus sparse_lu_check_pivots(NsSparseLu *lu) {
   const double *pivot = lu->numeric->Udiag;
   for (int k = 0; k < lu->n; k++) {
     int j = lu->symbolic->Q[k];
@@ -133,11 +133,11 @@ static NsStatus factor_loaded(NsSparseLu *lu) {
     return status ? status : NS_ENOMEM;
   }
   lu->chosen = true;
-  return check_pivots(lu);
+  return sparse_lu_check_pivots(lu);
 }
 
 NsStatus ns_sparse_lu_factor(NsSparseLu *lu, const NsSparse *A) {
-  NsStatus status = load(lu, A);
+  NsStatus status = sparse_lu_load(lu, A);
   if (status) return status;
   if (lu->n == 0) return lu->ready = true, NS_OK;
   return factor_loaded(lu);
@@ -149,7 +149,7 @@ static bool refactor_loaded(NsSparseLu *lu) {
   if (!klu_refactor(A->colptr, A->row, A->value, lu->symbolic, lu->numeric, &lu->common)) return false;
   if (lu->common.status != KLU_OK) return false;
   if (!klu_rgrowth(A->colptr, A->row, A->value, lu->symbolic, lu->numeric, &lu->common)) return false;
-  return lu->common.rgrowth * growth_limit >= 1 && check_pivots(lu) == NS_OK;
+  return lu->common.rgrowth * growth_limit >= 1 && sparse_lu_check_pivots(lu) == NS_OK;
 }
 
 NsStatus ns_sparse_lu_refactor(NsSparseLu *lu, const NsSparse *A, bool *again) {
@@ -157,7 +157,7 @@ NsStatus ns_sparse_lu_refactor(NsSparseLu *lu, const NsSparse *A, bool *again) {
   if (again) *again = false;
   lu->restart = false;
   if (restart && has_factors_of(lu, A)) return NS_OK;
-  NsStatus status = load(lu, A);
+  NsStatus status = sparse_lu_load(lu, A);
   if (status) return status;
   if (lu->n == 0) return lu->ready = true, NS_OK;
   if (lu->numeric && !restart && refactor_loaded(lu)) return NS_OK;

@@ -18,20 +18,20 @@ typedef struct Svd {
   double *a, *U, *s, *vt;
 } Svd;
 
-static int call(Svd *p, double *work, int lwork, int *iwork) {
-  return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->m, p->n, p->a, p->m, p->s, p->U, p->m, p->vt,
-                             ns_max(1, p->rows), work, lwork, iwork);
+static int svd_call(Svd *p, double *work, int lwork, int *iwork) {
+  return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->m, p->n, p->a, p->m, p->s, p->U, p->m, p->vt, ns_max(1, p->rows),
+                             work, lwork, iwork);
 }
 
 static NsStatus svd_in(NsArena *arena, Svd *p) {
   double query = 0;
   int *iwork = ns_arena_take(arena, (size_t)p->k, 8 * sizeof *iwork);
   if (arena->failed) return NS_ENOMEM;
-  call(p, &query, -1, iwork);
+  svd_call(p, &query, -1, iwork);
   int lwork = ns_lwork(query);
   if (lwork == 0) return NS_ETOOLARGE;
   double *work = ns_arena_doubles(arena, lwork);
-  return arena->failed ? NS_ENOMEM : ns_info(call(p, work, lwork, iwork), NS_ENOCONV);
+  return arena->failed ? NS_ENOMEM : ns_info(svd_call(p, work, lwork, iwork), NS_ENOCONV);
 }
 
 static void transpose(int rows, int cols, const double *from, double *to) {

@@ -32,8 +32,7 @@ static inline int ns_lwork(double query) {
 
 /* Copies m x n entries between arrays that do not overlap. */
 static inline void ns_copy(int m, int n, const double *from, int ldfrom, double *to, int ldto) {
-  for (int j = 0; j < n && m > 0; j++)
-    memcpy(to + ns_at(0, j, ldto), from + ns_at(0, j, ldfrom), (size_t)m * sizeof *to);
+  for (int j = 0; j < n && m > 0; j++) memcpy(to + ns_at(0, j, ldto), from + ns_at(0, j, ldfrom), (size_t)m * sizeof *to);
 }
 
 static inline void ns_set_identity(int m, int n, double *A, int ld) {

@@ -55,24 +55,24 @@ int ns_zlu_singular_row(const NsZlu *lu) {
   return lu->singular_row;
 }
 
-static double *column(const NsZlu *lu, int j) {
+static double *zlu_column(const NsZlu *lu, int j) {
   return lu->a + 2 * (size_t)j * (size_t)lu->n;
 }
 
-static double size_of(const double *z) {
+static double zlu_size_of(const double *z) {
   return fabs(z[0]) + fabs(z[1]);
 }
 
 /* Copies A and measures its rows. False when an entry is not finite. */
-static int load(NsZlu *lu, const double *A) {
+static int zlu_load(NsZlu *lu, const double *A) {
   int n = lu->n;
   double check = 0;
   memcpy(lu->a, A, 2 * (size_t)n * (size_t)n * sizeof *A);
   for (int i = 0; i < n; i++) lu->scale[i] = 0, lu->row[i] = i;
   for (int j = 0; j < n; j++) {
-    const double *c = column(lu, j);
+    const double *c = zlu_column(lu, j);
     for (int i = 0; i < n; i++) {
-      double size = size_of(c + 2 * i);
+      double size = zlu_size_of(c + 2 * i);
       lu->scale[i] = fmax(lu->scale[i], size);
       check += size * 0.0;
     }
@@ -82,30 +82,30 @@ static int load(NsZlu *lu, const double *A) {
 }
 
 /* The largest entry of column k of A, each measured against its row: at most 1. */
-static double column_scale(const NsZlu *lu, const double *A, int k) {
+static double zlu_column_scale(const NsZlu *lu, const double *A, int k) {
   const double *c = A + 2 * (size_t)k * (size_t)lu->n;
   double largest = 0;
   for (int i = 0; i < lu->n; i++)
-    if (lu->scale[i] > 0) largest = fmax(largest, size_of(c + 2 * i) / lu->scale[i]);
+    if (lu->scale[i] > 0) largest = fmax(largest, zlu_size_of(c + 2 * i) / lu->scale[i]);
   return largest;
 }
 
 /* Whether pivot k is zero to rounding or no number at all. The column is looked at on suspicion only. */
-static int negligible(NsZlu *lu, const double *A, int k) {
-  double size = size_of(column(lu, k) + 2 * k), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[lu->row[k]];
+static int zlu_negligible(NsZlu *lu, const double *A, int k) {
+  double size = zlu_size_of(zlu_column(lu, k) + 2 * k), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[lu->row[k]];
   if (size > bound && size <= DBL_MAX) return 0;
-  if (size <= DBL_MAX && size > bound * column_scale(lu, A, k)) return 0;
+  if (size <= DBL_MAX && size > bound * zlu_column_scale(lu, A, k)) return 0;
   lu->singular_row = lu->row[k];
   return 1;
 }
 
 /* The row at or below k whose entry in column k is largest against its scale. */
-static int choose_pivot(const NsZlu *lu, int k) {
-  const double *c = column(lu, k);
+static int zlu_choose_pivot(const NsZlu *lu, int k) {
+  const double *c = zlu_column(lu, k);
   int best = k;
-  double largest = size_of(c + 2 * k) * lu->weight[k];
+  double largest = zlu_size_of(c + 2 * k) * lu->weight[k];
   for (int i = k + 1; i < lu->n; i++) {
-    double size = size_of(c + 2 * i) * lu->weight[i];
+    double size = zlu_size_of(c + 2 * i) * lu->weight[i];
     if (size > largest) best = i, largest = size;
   }
   return best;
@@ -117,11 +117,11 @@ static void swap_pairs(double *p, double *q) {
   q[0] = re, q[1] = im;
 }
 
-static void swap_rows(NsZlu *lu, int p, int k) {
+static void zlu_swap_rows(NsZlu *lu, int p, int k) {
   double weight = lu->weight[p];
   int row = lu->row[p];
   if (p == k) return;
-  for (int j = 0; j < lu->n; j++) swap_pairs(column(lu, j) + 2 * p, column(lu, j) + 2 * k);
+  for (int j = 0; j < lu->n; j++) swap_pairs(zlu_column(lu, j) + 2 * p, zlu_column(lu, j) + 2 * k);
   lu->weight[p] = lu->weight[k], lu->weight[k] = weight;
   lu->row[p] = lu->row[k], lu->row[k] = row;
 }
@@ -138,7 +138,7 @@ static void subtract(int from, int n, const double *f, const double *x, double *
 }
 
 /* z = z / w, without overflow between (Smith, Comm. ACM 5 (1962) 435). */
-static void divide(double *z, const double *w) {
+static void zlu_divide(double *z, const double *w) {
   double a = z[0], b = z[1];
   if (fabs(w[0]) >= fabs(w[1])) {
     double r = w[1] / w[0], d = w[0] + w[1] * r;
@@ -149,53 +149,52 @@ static void divide(double *z, const double *w) {
   }
 }
 
-static NsStatus factor_small(NsZlu *lu, const double *A) {
+static NsStatus zlu_factor_small(NsZlu *lu, const double *A) {
   int n = lu->n;
   for (int k = 0; k < n; k++) {
-    double *ck = column(lu, k);
-    int p = choose_pivot(lu, k);
+    double *ck = zlu_column(lu, k);
+    int p = zlu_choose_pivot(lu, k);
     lu->pivot[k] = p + 1;
-    swap_rows(lu, p, k);
-    if (negligible(lu, A, k)) return NS_ESINGULAR;
-    for (int i = k + 1; i < n; i++) divide(ck + 2 * i, ck + 2 * k);
+    zlu_swap_rows(lu, p, k);
+    if (zlu_negligible(lu, A, k)) return NS_ESINGULAR;
+    for (int i = k + 1; i < n; i++) zlu_divide(ck + 2 * i, ck + 2 * k);
     for (int j = k + 1; j < n; j++) {
-      double *cj = column(lu, j);
+      double *cj = zlu_column(lu, j);
       subtract(k + 1, n, cj + 2 * k, ck, cj);
     }
   }
   return NS_OK;
 }
 
-static NsStatus factor_large(NsZlu *lu, const double *A) {
+static NsStatus zlu_factor_large(NsZlu *lu, const double *A) {
   int n = lu->n;
   if (LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, (lapack_complex_double *)lu->a, n, lu->pivot) < 0) return NS_EARG;
   for (int k = 0; k < n; k++) {
     int p = lu->pivot[k] - 1, row = lu->row[p];
     lu->row[p] = lu->row[k], lu->row[k] = row;
-    if (negligible(lu, A, k)) return NS_ESINGULAR;
+    if (zlu_negligible(lu, A, k)) return NS_ESINGULAR;
   }
   return NS_OK;
 }
 
 NsStatus ns_zlu_factor(NsZlu *lu, const double *A) {
   lu->singular_row = -1;
-  if (!load(lu, A)) return NS_ENAN;
-  return lu->n <= SMALL ? factor_small(lu, A) : factor_large(lu, A);
+  if (!zlu_load(lu, A)) return NS_ENAN;
+  return lu->n <= SMALL ? zlu_factor_small(lu, A) : zlu_factor_large(lu, A);
 }
 
-static void solve_small(const NsZlu *lu, double *b) {
+static void zlu_solve_small(const NsZlu *lu, double *b) {
   int n = lu->n;
   for (int k = 0; k < n; k++) swap_pairs(b + 2 * k, b + 2 * (size_t)(lu->pivot[k] - 1));
-  for (int k = 0; k < n; k++) subtract(k + 1, n, b + 2 * k, column(lu, k), b);
+  for (int k = 0; k < n; k++) subtract(k + 1, n, b + 2 * k, zlu_column(lu, k), b);
   for (int k = n - 1; k >= 0; k--) {
-    divide(b + 2 * k, column(lu, k) + 2 * k);
-    subtract(0, k, b + 2 * k, column(lu, k), b);
+    zlu_divide(b + 2 * k, zlu_column(lu, k) + 2 * k);
+    subtract(0, k, b + 2 * k, zlu_column(lu, k), b);
   }
 }
 
 void ns_zlu_solve(const NsZlu *lu, double *b) {
-  if (lu->n <= SMALL)
-    solve_small(lu, b);
+  if (lu->n <= SMALL) zlu_solve_small(lu, b);
   else
     LAPACKE_zgetrs_work(LAPACK_COL_MAJOR, 'N', lu->n, 1, (lapack_complex_double *)lu->a, lu->n, lu->pivot,
                         (lapack_complex_double *)b, lu->n);

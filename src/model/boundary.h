@@ -9,9 +9,9 @@
 
 /* v[index[i]] = velocity[i] at the end of every step. Systems may share one: it lives as long as somebody keeps it. */
 typedef struct NsBoundary {
-  int n;           /* how many velocities */
-  int *index;      /* n, from 0, each once */
-  NsCoef velocity; /* n: constant, shared, or a function of time */
+  int n;            /* how many velocities */
+  int *index;       /* n, from 0, each once */
+  NsCoef velocity;  /* n: constant, shared, or a function of time */
   double *harmonic; /* 4 n: a, b, omega, phi of a + b cos(omega t + phi); NULL */
   int keepers;
 } NsBoundary;

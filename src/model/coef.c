@@ -87,13 +87,12 @@ static NsStatus check_finite(const NsCoef *coef, NsCoefName name, NsError *err) 
       const char *word = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
       if (coef->cols == 1)
         return ns_fail(err, NS_ENAN, "%s '%s': %s[%d] is %s", name.noun, name.owner, name.letter, i + 1, word);
-      return ns_fail(err, NS_ENAN, "%s '%s': %s[%d][%d] is %s", name.noun, name.owner, name.letter, i + 1, j + 1,
-                     word);
+      return ns_fail(err, NS_ENAN, "%s '%s': %s[%d][%d] is %s", name.noun, name.owner, name.letter, i + 1, j + 1, word);
     }
   return NS_OK;
 }
 
-static NsStatus evaluate(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
+static NsStatus coef_evaluate(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
   memset(coef->value, 0, (size_t)coef->rows * (size_t)coef->cols * sizeof(double));
   coef->version++;
   NsStatus status = ns_callback_status(coef->function.value(coef->function.context, t, &z, coef->value));
@@ -102,19 +101,19 @@ static NsStatus evaluate(NsCoef *coef, NsCoefName name, double t, const double *
 }
 
 NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z, NsError *err) {
-  if (coef->function.value) return evaluate(coef, name, t, z, err);
+  if (coef->function.value) return coef_evaluate(coef, name, t, z, err);
   if (is_as_read(coef)) return NS_OK;
   read_source(coef);
   NsStatus status = check_finite(coef, name, err);
-  if (status != NS_OK && coef->source.version) coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
+  if (status != NS_OK && coef->source.version)
+    coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
   return status;
 }
 
 void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld) {
   const NsSparse *s = coef->sparse;
   for (int j = 0; s && j < s->cols; j++)
-    for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++)
-      block[s->row[p] + (size_t)j * (size_t)ld] += factor * s->value[p];
+    for (int p = s->colptr[j]; p < s->colptr[j + 1]; p++) block[s->row[p] + (size_t)j * (size_t)ld] += factor * s->value[p];
   for (int j = 0; coef->value && j < coef->cols; j++)
     for (int i = 0; i < coef->rows; i++)
       block[i + (size_t)j * (size_t)ld] += factor * coef->value[i + (size_t)j * (size_t)coef->rows];

@@ -43,11 +43,11 @@ bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
 
 /* ---- frames ---- */
 
-static double dot(const double *a, const double *b) {
+static double contact_dot(const double *a, const double *b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void cross(const double *a, const double *b, double *out) {
+static void contact_cross(const double *a, const double *b, double *out) {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
   out[2] = a[0] * b[1] - a[1] * b[0];
@@ -72,10 +72,10 @@ static void put_row(const double *q, int width, const double *p, const double *d
   if (width == PARTICLE) return;
   const double *e = q + 3;
   double arm[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]}, a[3], turned[3];
-  cross(arm, d, a);
-  cross(e + 1, a, turned);
+  contact_cross(arm, d, a);
+  contact_cross(e + 1, a, turned);
   /* a . omega with omega = 2 Im(e' conj(e)), in space */
-  C[(size_t)3 * (size_t)rows] = -2 * sign * dot(a, e + 1);
+  C[(size_t)3 * (size_t)rows] = -2 * sign * contact_dot(a, e + 1);
   for (int j = 0; j < 3; j++) C[(size_t)(4 + j) * (size_t)rows] = 2 * sign * (e[0] * a[j] - turned[j]);
 }
 
@@ -95,20 +95,20 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
 /* ---- ready-made geometry ---- */
 
 /* out = q + the vector c of the body's frame, in space. */
-static void place(const double *q, const double *c, double *out) {
+static void contact_place(const double *q, const double *c, double *out) {
   const double *e = q + 3;
   double first[3], second[3];
-  cross(e + 1, c, first);
+  contact_cross(e + 1, c, first);
   for (int i = 0; i < 3; i++) first[i] += e[0] * c[i];
-  cross(e + 1, first, second);
+  contact_cross(e + 1, first, second);
   for (int i = 0; i < 3; i++) out[i] = q[i] + c[i] + 2 * second[i];
 }
 
 /* The foot of p on the plane; returns the distance. */
-static double drop(const NsContact *contact, const double *p, double *foot) {
+static double contact_drop(const NsContact *contact, const double *p, double *foot) {
   const double *n = contact->normal;
   double way[3] = {p[0] - contact->point[0], p[1] - contact->point[1], p[2] - contact->point[2]};
-  double distance = dot(way, n);
+  double distance = contact_dot(way, n);
   for (int i = 0; i < 3; i++) foot[i] = p[i] - distance * n[i];
   return distance;
 }
@@ -117,20 +117,20 @@ static double sphere_plane(NsContact *contact, const double *q) {
   NsContactFrame *f = &contact->frame;
   memcpy(f->nc, contact->normal, sizeof f->nc);
   for (int i = 0; i < 3; i++) f->pc1[i] = q[i] - contact->R1 * f->nc[i];
-  return drop(contact, q, f->pc2) - contact->R1;
+  return contact_drop(contact, q, f->pc2) - contact->R1;
 }
 
 static double corner_plane(NsContact *contact, const double *q) {
   NsContactFrame *f = &contact->frame;
   memcpy(f->nc, contact->normal, sizeof f->nc);
-  place(q, contact->corner, f->pc1);
-  return drop(contact, f->pc1, f->pc2);
+  contact_place(q, contact->corner, f->pc1);
+  return contact_drop(contact, f->pc1, f->pc2);
 }
 
 static int sphere_sphere(NsContact *contact, const double *q, double *gap) {
   NsContactFrame *f = &contact->frame;
   const double *other = q + contact->nx / 2;
-  double way[3] = {q[0] - other[0], q[1] - other[1], q[2] - other[2]}, distance = sqrt(dot(way, way));
+  double way[3] = {q[0] - other[0], q[1] - other[1], q[2] - other[2]}, distance = sqrt(contact_dot(way, way));
   if (!(distance > 0)) return 1;
   for (int i = 0; i < 3; i++) {
     f->nc[i] = way[i] / distance;
@@ -147,12 +147,12 @@ int ns_contact_gap(NsContact *contact, const double *q, double *gap) {
   return 0;
 }
 
-static int value(void *context, double t, const double *const *args, double *y) {
+static int contact_value(void *context, double t, const double *const *args, double *y) {
   (void)t;
   return ns_contact_gap(context, args[0], y);
 }
 
-static int jacobian(void *context, double t, const double *const *args, int by, double *C) {
+static int contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
   (void)t;
   NsContact *contact = context;
   double gap;
@@ -163,5 +163,5 @@ static int jacobian(void *context, double t, const double *const *args, int by, 
 }
 
 NsFunction ns_contact_function(NsContact *contact) {
-  return (NsFunction){value, jacobian, contact, NULL};
+  return (NsFunction){contact_value, contact_jacobian, contact, NULL};
 }

@@ -10,17 +10,17 @@
 #include "base/function.h"
 
 /* X(code, name, bodies, quaternions needed). */
-#define NS_CONTACT_LIST(X)                                                              \
-  X(NS_CONTACT_USER, "computeh", 0, false)              /* the frame is set by computeh */ \
-  X(NS_CONTACT_SPHERE_PLANE, "sphere_plane", 1, false)  /* R1, point, normal */          \
-  X(NS_CONTACT_SPHERE_SPHERE, "sphere_sphere", 2, false) /* R1, R2 */                    \
-  X(NS_CONTACT_CORNER_PLANE, "corner_plane", 1, true)   /* corner, point, normal */
+#define NS_CONTACT_LIST(X)                                                                                                     \
+  X(NS_CONTACT_USER, "computeh", 0, false)               /* the frame is set by computeh */                                    \
+  X(NS_CONTACT_SPHERE_PLANE, "sphere_plane", 1, false)   /* R1, point, normal */                                               \
+  X(NS_CONTACT_SPHERE_SPHERE, "sphere_sphere", 2, false) /* R1, R2 */                                                          \
+  X(NS_CONTACT_CORNER_PLANE, "corner_plane", 1, true)    /* corner, point, normal */
 
 typedef enum NsContactShape {
 #define X(code, name, bodies, turns) code,
   NS_CONTACT_LIST(X)
 #undef X
-  NS_CONTACT_SHAPES
+      NS_CONTACT_SHAPES
 } NsContactShape;
 
 /* The points of both bodies (of the world: body 2) that touch, and the unit normal, which points to body 1. */

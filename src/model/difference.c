@@ -33,7 +33,7 @@ enum { ROUNDINGS = 8 };
 #define PART (1.0 / 1024)
 
 /* The power of two below the length of the grid's step. */
-static double unit_of(double t, NsWindow window) {
+static double difference_unit_of(double t, NsWindow window) {
   double h = window.h;
   int exponent;
   if (!(h > 0)) h = PART * (window.T - window.t0);
@@ -66,7 +66,8 @@ typedef struct Row {
 } Row;
 
 /* The row in place of the last one, in `column`. Takes the best extrapolation as `slope`; whether it did. */
-static bool extrapolate(const Row *row, double quotient, double noise, double *column, double *slope, double *error) {
+static bool difference_extrapolate(const Row *row, double quotient, double noise, double *column, double *slope,
+                                   double *error) {
   double now = quotient, before = *error;
   for (int j = 0; j < row->level; j++) {
     double old = column[(ptrdiff_t)j * row->stride];
@@ -83,7 +84,7 @@ static bool extrapolate(const Row *row, double quotient, double noise, double *c
 NsStatus ns_difference(NsSample *sample, void *context, int m, double t, NsWindow window, double *room, double *slope,
                        NsError *err) {
   double *high = room, *low = high + m, *best = low + m, *error = best + m, *table = error + m;
-  double unit = unit_of(t, window);
+  double unit = difference_unit_of(t, window);
   Sides sides = choose_sides(t, window, &unit);
   Row row = {.stride = m};
   bool settled = false, known = false;
@@ -104,7 +105,7 @@ NsStatus ns_difference(NsSample *sample, void *context, int m, double t, NsWindo
     for (int i = 0; i < m; i++) {
       double noise = DBL_EPSILON * (fabs(high[i]) + fabs(low[i])) / (late - early);
       double quotient = (high[i] - low[i]) / (late - early);
-      if (extrapolate(&row, quotient, noise, table + i, &best[i], &error[i])) gained = level;
+      if (difference_extrapolate(&row, quotient, noise, table + i, &best[i], &error[i])) gained = level;
       settled = settled && error[i] <= ROUNDINGS * noise;
       known = known && error[i] <= KNOWN * fabs(best[i]);
     }

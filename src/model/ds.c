@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static size_t bytes_of(int n) {
+static size_t ds_bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
 
@@ -16,7 +16,7 @@ NsStatus ns_ds_start(NsDs *ds, const double *x0) {
   for (int i = 0; i < 4; i++) *states[i] = ns_arena_doubles(&ds->arena, ds->n);
   for (int i = 0; i < 2; i++) *inputs[i] = ns_arena_doubles(&ds->arena, ds->nr);
   if (ds->arena.failed) return NS_ENOMEM;
-  memcpy(ds->x0, x0, bytes_of(ds->n));
+  memcpy(ds->x0, x0, ds_bytes_of(ds->n));
   ns_ds_reset(ds);
   return NS_OK;
 }
@@ -32,7 +32,7 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
 
 /* Whether the state is what a step of a two-step scheme left. */
 static bool is_left(const NsDs *ds) {
-  return ds->h_left > 0 && memcmp(ds->x_left, ds->x, bytes_of(ds->n)) == 0;
+  return ds->h_left > 0 && memcmp(ds->x_left, ds->x, ds_bytes_of(ds->n)) == 0;
 }
 
 static bool is_zero(const double *v, int n) {
@@ -54,15 +54,15 @@ static void remember_before(NsDs *ds) {
   if (!same) ds->h_k = 0, ds->smooth = 0;
   if (same && ds->left) {
     count_smooth(ds);
-    memcpy(ds->x_earlier, ds->x_before, bytes_of(ds->n));
-    memcpy(ds->x_before, ds->x_k, bytes_of(ds->n));
+    memcpy(ds->x_earlier, ds->x_before, ds_bytes_of(ds->n));
+    memcpy(ds->x_before, ds->x_k, ds_bytes_of(ds->n));
     ds->h_k = ds->h_left;
   }
   ds->left = false;
 }
 
 void ns_ds_leave(NsDs *ds, double h) {
-  memcpy(ds->x_left, ds->x, bytes_of(ds->n));
+  memcpy(ds->x_left, ds->x, ds_bytes_of(ds->n));
   ds->h_left = h;
   ds->left = true;
 }
@@ -76,8 +76,8 @@ const double *ns_ds_before(const NsDs *ds, double *h) {
 void ns_ds_remember(NsDs *ds) {
   ds->switched_k = ds->switched;
   if (ds->x_before) remember_before(ds);
-  memcpy(ds->x_k, ds->x, bytes_of(ds->n));
-  memcpy(ds->r_k, ds->r, bytes_of(ds->nr));
+  memcpy(ds->x_k, ds->x, ds_bytes_of(ds->n));
+  memcpy(ds->r_k, ds->r, ds_bytes_of(ds->nr));
 }
 
 void ns_ds_reset(NsDs *ds) {
@@ -85,32 +85,32 @@ void ns_ds_reset(NsDs *ds) {
   ds->h_k = ds->h_left = 0;
   ds->left = false;
   ds->smooth = 0;
-  memcpy(ds->x, ds->x0, bytes_of(ds->n));
-  memcpy(ds->x_k, ds->x0, bytes_of(ds->n));
-  memset(ds->r, 0, bytes_of(ds->nr));
-  memset(ds->r_k, 0, bytes_of(ds->nr));
-  memset(ds->change, 0, bytes_of(ds->n));
-  if (ds->nreaction > 0) memset(ds->reaction, 0, bytes_of(ds->nreaction));
+  memcpy(ds->x, ds->x0, ds_bytes_of(ds->n));
+  memcpy(ds->x_k, ds->x0, ds_bytes_of(ds->n));
+  memset(ds->r, 0, ds_bytes_of(ds->nr));
+  memset(ds->r_k, 0, ds_bytes_of(ds->nr));
+  memset(ds->change, 0, ds_bytes_of(ds->n));
+  if (ds->nreaction > 0) memset(ds->reaction, 0, ds_bytes_of(ds->nreaction));
 }
 
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
-  visitor(context, "x", ds->x, bytes_of(ds->n));
-  visitor(context, "r", ds->r, bytes_of(ds->nr));
-  visitor(context, "x_k", ds->x_k, bytes_of(ds->n));
-  visitor(context, "r_k", ds->r_k, bytes_of(ds->nr));
-  visitor(context, "change", ds->change, bytes_of(ds->n));
+  visitor(context, "x", ds->x, ds_bytes_of(ds->n));
+  visitor(context, "r", ds->r, ds_bytes_of(ds->nr));
+  visitor(context, "x_k", ds->x_k, ds_bytes_of(ds->n));
+  visitor(context, "r_k", ds->r_k, ds_bytes_of(ds->nr));
+  visitor(context, "change", ds->change, ds_bytes_of(ds->n));
   visitor(context, "moved", &ds->moved, sizeof ds->moved);
   visitor(context, "switched", &ds->switched, sizeof ds->switched);
   visitor(context, "switched_k", &ds->switched_k, sizeof ds->switched_k);
   if (ds->x_before) {
-    visitor(context, "x_before", ds->x_before, bytes_of(ds->n));
-    visitor(context, "x_left", ds->x_left, bytes_of(ds->n));
+    visitor(context, "x_before", ds->x_before, ds_bytes_of(ds->n));
+    visitor(context, "x_left", ds->x_left, ds_bytes_of(ds->n));
     visitor(context, "h_k", &ds->h_k, sizeof ds->h_k);
     visitor(context, "h_left", &ds->h_left, sizeof ds->h_left);
     visitor(context, "left", &ds->left, sizeof ds->left);
-    visitor(context, "x_earlier", ds->x_earlier, bytes_of(ds->n));
+    visitor(context, "x_earlier", ds->x_earlier, ds_bytes_of(ds->n));
     visitor(context, "smooth", &ds->smooth, sizeof ds->smooth);
   }
-  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, bytes_of(ds->nreaction));
-  if (ds->z) visitor(context, "z", ds->z, bytes_of(ds->nz));
+  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, ds_bytes_of(ds->nreaction));
+  if (ds->z) visitor(context, "z", ds->z, ds_bytes_of(ds->nz));
 }

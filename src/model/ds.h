@@ -34,7 +34,7 @@ struct NsDs {
   double *x;  /* n: state */
   double *r;  /* nr: input of the relations */
   uint64_t x_version;
-  bool moved; /* a simulation has taken it away from x0 */
+  bool moved;                /* a simulation has taken it away from x0 */
   bool switched, switched_k; /* its last step was the first or had a switch in it; the same of the one that ended at t_k */
 
   /* memory: the state at the start of the step */

@@ -9,22 +9,22 @@
 #include "base/memory.h"
 #include "linalg/sparse_lu.h"
 
-static size_t bytes_of(int n) {
+static size_t first_order_bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
 
-static const char *name_of(const NsFirstOrderDs *ds) {
+static const char *first_order_name_of(const NsFirstOrderDs *ds) {
   return ns_ds_name(&ds->base);
 }
 
-static NsStatus update(NsDs *base, double t, NsError *err) {
+static NsStatus first_order_update(NsDs *base, double t, NsError *err) {
   NsFirstOrderDs *ds = (NsFirstOrderDs *)base;
   NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
   static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
     if (ns_coef_settled(coefs[i])) continue;
-    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", name_of(ds), letters[i]}, t, base->z,
-                                     err);
+    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", first_order_name_of(ds), letters[i]}, t,
+                                     base->z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -34,7 +34,7 @@ NsStatus ns_first_order_new(NsFirstOrderDs **out, int n, const double *x0) {
   *out = NULL;
   NsFirstOrderDs *ds = ns_alloc(1, sizeof *ds);
   if (!ds) return NS_ENOMEM;
-  ds->base = (NsDs){.family = NS_FIRST_ORDER, .n = n, .nx = n, .nr = n, .update = update};
+  ds->base = (NsDs){.family = NS_FIRST_ORDER, .n = n, .nx = n, .nr = n, .update = first_order_update};
   ds->rhs = ns_arena_doubles(&ds->base.arena, n);
   if (ns_ds_start(&ds->base, x0) != NS_OK) {
     ns_first_order_free(ds);
@@ -64,12 +64,12 @@ uint64_t ns_first_order_matrix_version(const NsFirstOrderDs *ds) {
 }
 
 NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err) {
-  if (ds->b.value && !ds->f.value) memcpy(out, ds->b.value, bytes_of(ds->base.n));
-  else memset(out, 0, bytes_of(ds->base.n));
+  if (ds->b.value && !ds->f.value) memcpy(out, ds->b.value, first_order_bytes_of(ds->base.n));
+  else memset(out, 0, first_order_bytes_of(ds->base.n));
   if (ds->f.value) {
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
     if (ds->f.value(ds->f.context, t, args, out) != 0)
-      return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", name_of(ds), t);
+      return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", first_order_name_of(ds), t);
     return NS_OK;
   }
   ns_coef_multiply_add(&ds->A, 1, x, out);
@@ -86,7 +86,7 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
   }
   const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
   if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
-    return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", name_of(ds), t);
+    return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", first_order_name_of(ds), t);
   return NS_OK;
 }
 
@@ -94,7 +94,8 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
 static NsStatus solve_sparse_M(NsFirstOrderDs *ds, NsError *err) {
   NsStatus status = ns_sparse_solve_fair(ds->M.sparse, 1, ds->rhs, ds->base.n);
   if (status == NS_OK) return NS_OK;
-  return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1: %s", name_of(ds), ns_status_message(status));
+  return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1: %s", first_order_name_of(ds),
+                 ns_status_message(status));
 }
 
 NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
@@ -108,7 +109,7 @@ NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
   status = ns_lu_factor_fair(ds->lu_M, ds->M.value, ds->base.n);
   if (status != NS_OK)
     return ns_fail(err, status, "dynamical system '%s': the right-hand side needs M^-1, and M is singular (row %d)",
-                   name_of(ds), ns_lu_singular_row(ds->lu_M) + 1);
+                   first_order_name_of(ds), ns_lu_singular_row(ds->lu_M) + 1);
   ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->base.n);
   return NS_OK;
 }

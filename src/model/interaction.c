@@ -15,10 +15,8 @@ NsStatus ns_interaction_new(NsInteraction **out, NsLaw *law, NsRelation *relatio
   inter->law = law;
   inter->relation = relation;
   inter->m = law->size;
-  double **vectors[] = {&inter->y,   &inter->ydot,     &inter->lambda, &inter->y_k,
-                        &inter->lambda_k, &inter->reach, &inter->reach_k};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    *vectors[i] = ns_arena_doubles(&inter->arena, inter->m);
+  double **vectors[] = {&inter->y, &inter->ydot, &inter->lambda, &inter->y_k, &inter->lambda_k, &inter->reach, &inter->reach_k};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&inter->arena, inter->m);
   if (inter->arena.failed) {
     ns_interaction_free(inter);
     return NS_ENOMEM;
@@ -54,8 +52,7 @@ NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
   if (inter->closed) return ns_fail(err, NS_ECLOSED, "interaction '%s' is closed", inter->name);
   ns_interaction_gather_z(inter);
   NsError law = {NS_OK, ""};
-  if (ns_law_check(inter->law, &law) != NS_OK)
-    return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
+  if (ns_law_check(inter->law, &law) != NS_OK) return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
   return ns_relation_update(inter->relation, t, inter->z, err);
 }
 

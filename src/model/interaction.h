@@ -19,9 +19,9 @@ typedef struct NsInteraction {
   NsRelation *relation;
   int m;
   NsArena arena;
-  double *y, *lambda;     /* accepted, seen by scripts as live views */
-  double *ydot;           /* mechanics: the velocities of y (those between which the law holds), else 0 */
-  double *y_k, *lambda_k; /* memory: at the start of the step */
+  double *y, *lambda;      /* accepted, seen by scripts as live views */
+  double *ydot;            /* mechanics: the velocities of y (those between which the law holds), else 0 */
+  double *y_k, *lambda_k;  /* memory: at the start of the step */
   double *reach, *reach_k; /* of event-driven steps: how far each output has been from 0 in the run; at the start of the step */
 
   /* set by ns_nsds_link */

@@ -19,18 +19,18 @@ typedef struct NsLawClass NsLawClass;
 ** X(name): each is `const NsLawClass ns_law_NAME`, whose name for scripts is `ns_law_NAME_text`; both are defined in
 ** model/law/NAME.c.
 */
-#define NS_LAW_LIST(X) \
-  X(complementarity)   \
-  X(equality)          \
-  X(relay)             \
-  X(mixed)             \
-  X(normal_cone)       \
-  X(impact)            \
-  X(friction)          \
+#define NS_LAW_LIST(X)                                                                                                         \
+  X(complementarity)                                                                                                           \
+  X(equality)                                                                                                                  \
+  X(relay)                                                                                                                     \
+  X(mixed)                                                                                                                     \
+  X(normal_cone)                                                                                                               \
+  X(impact)                                                                                                                    \
+  X(friction)                                                                                                                  \
   X(fremond)
 
-#define X(name)                             \
-  extern const NsLawClass ns_law_##name;    \
+#define X(name)                                                                                                                \
+  extern const NsLawClass ns_law_##name;                                                                                       \
   extern const char ns_law_##name##_text[];
 NS_LAW_LIST(X)
 #undef X
@@ -40,7 +40,7 @@ enum {
 #define X(name) NS_LAW_AT_##name,
   NS_LAW_LIST(X)
 #undef X
-  NS_LAW_CLASSES
+      NS_LAW_CLASSES
 };
 
 /* What a law asks of the one-step problem and of the scheme, as bits: they take it when they handle all that it needs. */
@@ -95,13 +95,13 @@ typedef struct NsLawInterval {
 
 /* A law. What stands as NULL has the meaning that its comment tells. */
 struct NsLawClass {
-  const char *name;             /* of the constructor */
-  size_t bytes;                 /* of the struct */
+  const char *name; /* of the constructor */
+  size_t bytes;     /* of the struct */
   const NsField *fields;
-  const char *const *arguments; /* of the constructor, in order: names of fields, up to NULL; "size?" may be left out */
-  unsigned goes_with;           /* NS_WITH_... */
-  bool unilateral;              /* a contact: while it is open, the law does not hold and lambda is 0 */
-  bool joint;                   /* its rows are one contact, the normal before the tangents, open or closed as one */
+  const char *const *arguments;        /* of the constructor, in order: names of fields, up to NULL; "size?" may be left out */
+  unsigned goes_with;                  /* NS_WITH_... */
+  bool unilateral;                     /* a contact: while it is open, the law does not hold and lambda is 0 */
+  bool joint;                          /* its rows are one contact, the normal before the tangents, open or closed as one */
   unsigned (*needs)(const NsLaw *law); /* NS_NEEDS_... */
 
   /* Finds what the arguments leave open, before bounds are made; NULL: nothing. NS_EARG: they do not go together. */
@@ -136,12 +136,12 @@ struct NsLawClass {
 extern const NsLawClass *const ns_law_classes[];
 
 /* The fields that every law has, for the tables: flags of its bounds. */
-#define NS_LAW_FIELDS(bounds)                                                                            \
-  NS_FIELD_A_COUNT("size", NsLaw, size, 1, NS_LAW_MOST, 0),                                              \
-  NS_FIELD_A_COUNT("equalities", NsLaw, equalities, 0, NS_LAW_MOST, 0), NS_LAW_BOUNDS_FIELDS(bounds)
-#define NS_LAW_BOUNDS_FIELDS(flags)                                                                      \
-  NS_FIELD_A_VECTOR("lb", NsLaw, lower, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags)), \
-  NS_FIELD_A_VECTOR("ub", NsLaw, upper, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags))
+#define NS_LAW_FIELDS(bounds)                                                                                                  \
+  NS_FIELD_A_COUNT("size", NsLaw, size, 1, NS_LAW_MOST, 0),                                                                    \
+      NS_FIELD_A_COUNT("equalities", NsLaw, equalities, 0, NS_LAW_MOST, 0), NS_LAW_BOUNDS_FIELDS(bounds)
+#define NS_LAW_BOUNDS_FIELDS(flags)                                                                                            \
+  NS_FIELD_A_VECTOR("lb", NsLaw, lower, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags)),                   \
+      NS_FIELD_A_VECTOR("ub", NsLaw, upper, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags))
 enum { NS_LAW_MOST = 1 << 28 }; /* components of a law */
 
 /* Makes a law without data, to be completed once its fields are set. NS_ENOMEM. */

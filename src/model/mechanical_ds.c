@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "linalg/sparse_lu.h"
 
-static size_t bytes_of(int n) {
+static size_t mechanics_bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
 
-static const char *name_of(const NsMechanicalDs *ds) {
+static const char *mechanics_name_of(const NsMechanicalDs *ds) {
   return ns_ds_name(&ds->base);
 }
 
@@ -27,12 +27,12 @@ const char *ns_mechanical_name(NsMechanicalKind kind) {
   return names[kind];
 }
 
-static void normalise(double *e) {
+static void mechanics_normalise(double *e) {
   double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
   for (int i = 0; i < 4; i++) e[i] /= norm;
 }
 
-static NsStatus update(NsDs *base, double t, NsError *err) {
+static NsStatus mechanics_update(NsDs *base, double t, NsError *err) {
   NsMechanicalDs *ds = (NsMechanicalDs *)base;
   const struct {
     NsCoef *coef;
@@ -50,19 +50,18 @@ static NsStatus update(NsDs *base, double t, NsError *err) {
                {&ds->force_jacobian[NS_FGYR_BY_V], "jacobianFGyrqDot"}};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
     if (!coefs[i].coef->value) continue;
-    NsCoefName name = {"dynamical system", name_of(ds), coefs[i].letter};
+    NsCoefName name = {"dynamical system", mechanics_name_of(ds), coefs[i].letter};
     NsStatus status = ns_coef_update(coefs[i].coef, name, t, base->z, err);
     if (status != NS_OK) return status;
   }
-  return ns_boundary_update(ds->boundary, name_of(ds), t, err);
+  return ns_boundary_update(ds->boundary, mechanics_name_of(ds), t, err);
 }
 
-NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, int nv, const double *q0,
-                           const double *v0) {
+NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, int nv, const double *q0, const double *v0) {
   *out = NULL;
   NsMechanicalDs *ds = ns_alloc(1, sizeof *ds);
   if (!ds) return NS_ENOMEM;
-  ds->base = (NsDs){.family = NS_MECHANICS, .n = nq + nv, .nx = nq, .nr = nv, .update = update};
+  ds->base = (NsDs){.family = NS_MECHANICS, .n = nq + nv, .nx = nq, .nr = nv, .update = mechanics_update};
   ds->kind = kind;
   ds->nq = nq;
   ds->nv = nv;
@@ -76,9 +75,9 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   ds->room = ns_arena_doubles(&ds->base.arena, nv);
   ds->base.reaction = ns_arena_doubles(&ds->base.arena, nv);
   if (x0) {
-    memcpy(x0, q0, bytes_of(nq));
-    memcpy(x0 + nq, v0, bytes_of(nv));
-    if (kind == NS_NEWTON_EULER) normalise(x0 + 3);
+    memcpy(x0, q0, mechanics_bytes_of(nq));
+    memcpy(x0 + nq, v0, mechanics_bytes_of(nv));
+    if (kind == NS_NEWTON_EULER) mechanics_normalise(x0 + 3);
   }
   if (!x0 || ns_ds_start(&ds->base, x0) != NS_OK) {
     ns_mechanical_free(ds);
@@ -108,7 +107,7 @@ void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary) {
   ns_boundary_free(ds->boundary);
   ds->boundary = boundary;
   ds->base.nreaction = boundary ? boundary->n : 0;
-  memset(ds->base.reaction, 0, bytes_of(ds->nv));
+  memset(ds->base.reaction, 0, mechanics_bytes_of(ds->nv));
 }
 
 NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who, NsError *err) {
@@ -121,8 +120,7 @@ NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who,
 }
 
 bool ns_mechanical_linear(const NsMechanicalDs *ds) {
-  return ds->kind != NS_NEWTON_EULER && !ds->mass_function.value && !ds->fint_function.value &&
-         !ds->fgyr_function.value;
+  return ds->kind != NS_NEWTON_EULER && !ds->mass_function.value && !ds->fint_function.value && !ds->fgyr_function.value;
 }
 
 bool ns_mechanical_driven(const NsMechanicalDs *ds) {
@@ -141,15 +139,15 @@ uint64_t ns_mechanical_matrix_version(const NsMechanicalDs *ds) {
   return ds->mass.version + ds->K.version + ds->C.version;
 }
 
-static NsStatus failed(const NsMechanicalDs *ds, NsStatus status, const char *what, double t, NsError *err) {
-  return ns_fail(err, status, "dynamical system '%s': %s failed at t=%g", name_of(ds), what, t);
+static NsStatus mechanics_failed(const NsMechanicalDs *ds, NsStatus status, const char *what, double t, NsError *err) {
+  return ns_fail(err, status, "dynamical system '%s': %s failed at t=%g", mechanics_name_of(ds), what, t);
 }
 
-static NsStatus evaluate(const NsMechanicalDs *ds, const NsFunction *f, const char *what, double t, const double *q,
-                         const double *v, double *out, NsError *err) {
+static NsStatus mechanics_evaluate(const NsMechanicalDs *ds, const NsFunction *f, const char *what, double t, const double *q,
+                                   const double *v, double *out, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
   NsStatus status = ns_callback_status(f->value(f->context, t, args, out));
-  return status == NS_OK ? NS_OK : failed(ds, status, what, t, err);
+  return status == NS_OK ? NS_OK : mechanics_failed(ds, status, what, t, err);
 }
 
 /* ---- mass ---- */
@@ -157,7 +155,7 @@ static NsStatus evaluate(const NsMechanicalDs *ds, const NsFunction *f, const ch
 NsStatus ns_mechanical_mass(const NsMechanicalDs *ds, double t, const double *q, double *M, NsError *err) {
   size_t n = (size_t)ds->nv;
   memset(M, 0, n * n * sizeof *M);
-  if (ds->mass_function.value) return evaluate(ds, &ds->mass_function, "computeMass", t, q, NULL, M, err);
+  if (ds->mass_function.value) return mechanics_evaluate(ds, &ds->mass_function, "computeMass", t, q, NULL, M, err);
   ns_coef_add_to(&ds->mass, 1, M, ds->nv);
   for (size_t i = 0; !ns_coef_given(&ds->mass) && i < n; i++) M[i + i * n] = 1;
   return NS_OK;
@@ -166,10 +164,10 @@ NsStatus ns_mechanical_mass(const NsMechanicalDs *ds, double t, const double *q,
 void ns_mechanical_mass_times(const NsMechanicalDs *ds, const double *M, const double *w, double *out) {
   int n = ds->nv;
   if (!M && !ns_coef_given(&ds->mass)) {
-    memcpy(out, w, bytes_of(n));
+    memcpy(out, w, mechanics_bytes_of(n));
     return;
   }
-  memset(out, 0, bytes_of(n));
+  memset(out, 0, mechanics_bytes_of(n));
   if (!M) {
     ns_coef_multiply_add(&ds->mass, 1, w, out);
     return;
@@ -178,15 +176,15 @@ void ns_mechanical_mass_times(const NsMechanicalDs *ds, const double *M, const d
     for (int i = 0; w[j] != 0 && i < n; i++) out[i] += M[i + (size_t)j * (size_t)n] * w[j];
 }
 
-NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const double *q, const double *w,
-                                       double factor, double *room, double *D, NsError *err) {
+NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const double *q, const double *w, double factor,
+                                       double *room, double *D, NsError *err) {
   const NsFunction *f = &ds->mass_function;
   size_t n = (size_t)ds->nv, nq = (size_t)ds->nq;
   if (!f->value || !f->jacobian) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {q, NULL, ds->base.z};
   memset(room, 0, n * n * nq * sizeof *room);
   NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, 0, room));
-  if (status != NS_OK) return failed(ds, status, "the derivative of computeMass", t, err);
+  if (status != NS_OK) return mechanics_failed(ds, status, "the derivative of computeMass", t, err);
   for (size_t k = 0; k < nq; k++)
     for (size_t j = 0; j < n; j++)
       for (size_t i = 0; i < n; i++) D[i + k * n] += factor * room[i + j * n + k * n * n] * w[j];
@@ -195,7 +193,7 @@ NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const
 
 /* ---- rigid bodies ---- */
 
-static void cross(const double *a, const double *b, double *out) {
+static void mechanics_cross(const double *a, const double *b, double *out) {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
   out[2] = a[0] * b[1] - a[1] * b[0];
@@ -227,7 +225,7 @@ static void spin(const NsMechanicalDs *ds, const double *omega, double *out) {
 static void add_gyroscopic(const NsMechanicalDs *ds, const double *v, double *F) {
   double momentum[3], moment[3];
   spin(ds, v + 3, momentum);
-  cross(v + 3, momentum, moment);
+  mechanics_cross(v + 3, momentum, moment);
   for (int i = 0; i < 3; i++) F[3 + i] += moment[i];
 }
 
@@ -238,15 +236,14 @@ static void subtract_gyroscopic_jacobian(const NsMechanicalDs *ds, const double 
   for (int j = 0; j < 3; j++) {
     double unit[3] = {j == 0, j == 1, j == 2}, moved[3], first[3], second[3];
     spin(ds, unit, moved);
-    cross(unit, momentum, first);
-    cross(v + 3, moved, second);
+    mechanics_cross(unit, momentum, first);
+    mechanics_cross(v + 3, moved, second);
     for (int i = 0; i < 3; i++) by_v[3 + i + (3 + j) * 6] -= first[i] + second[i];
   }
 }
 
 void ns_mechanical_external_moment(const NsMechanicalDs *ds, double *out) {
-  for (int i = 0; i < 3; i++)
-    out[i] = (ds->fext.value ? ds->fext.value[3 + i] : 0) + (ds->mext.value ? ds->mext.value[i] : 0);
+  for (int i = 0; i < 3; i++) out[i] = (ds->fext.value ? ds->fext.value[3 + i] : 0) + (ds->mext.value ? ds->mext.value[i] : 0);
 }
 
 /* The external forces with the moment in the body's frame. */
@@ -285,9 +282,10 @@ static void add_external_jacobian(const NsMechanicalDs *ds, const double *q, dou
 static NsStatus force(const NsMechanicalDs *ds, const NsFunction *f, const NsCoef *constant, const char *what, double t,
                       const double *q, const double *v, double *out, NsError *err) {
   NsStatus status = NS_OK;
-  memset(out, 0, bytes_of(ds->nv));
-  if (f->value) status = evaluate(ds, f, what, t, q, v, out, err);
-  if (constant->value) for (int i = 0; i < ds->nv; i++) out[i] += constant->value[i];
+  memset(out, 0, mechanics_bytes_of(ds->nv));
+  if (f->value) status = mechanics_evaluate(ds, f, what, t, q, v, out, err);
+  if (constant->value)
+    for (int i = 0; i < ds->nv; i++) out[i] += constant->value[i];
   return status;
 }
 
@@ -305,12 +303,11 @@ NsStatus ns_mechanical_gyroscopic(const NsMechanicalDs *ds, double t, const doub
 
 NsStatus ns_mechanical_internal_moment(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
                                        NsError *err) {
-  memset(out, 0, bytes_of(3));
-  return ds->mint_function.value ? evaluate(ds, &ds->mint_function, "computeMInt", t, q, v, out, err) : NS_OK;
+  memset(out, 0, mechanics_bytes_of(3));
+  return ds->mint_function.value ? mechanics_evaluate(ds, &ds->mint_function, "computeMInt", t, q, v, out, err) : NS_OK;
 }
 
-NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
-                              NsError *err) {
+NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err) {
   int n = ds->nv;
   NsStatus status = ns_mechanical_internal(ds, t, q, v, F, err);
   if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || ds->kind == NS_NEWTON_EULER)) {
@@ -341,21 +338,20 @@ static NsStatus subtract_jacobian(const NsMechanicalDs *ds, const NsCoef *given,
   if (!f->value || !f->jacobian) return NS_OK;
   memset(room, 0, entries * sizeof *room);
   NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, room));
-  if (status != NS_OK) return failed(ds, status, what, t, err);
+  if (status != NS_OK) return mechanics_failed(ds, status, what, t, err);
   for (size_t i = 0; i < entries; i++) J[i] -= room[i];
   return NS_OK;
 }
 
 /* J -= Jacobian number `which` of a callback or a constant. */
-static NsStatus subtract_part(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v,
-                              double *room, double *J, NsError *err) {
+static NsStatus subtract_part(const NsMechanicalDs *ds, int which, double t, const double *q, const double *v, double *room,
+                              double *J, NsError *err) {
   static const char *const what[NS_FORCE_JACOBIANS] = {"computeJacobianFIntq", "computeJacobianFIntqDot",
                                                        "computeJacobianFGyrq", "computeJacobianFGyrqDot"};
   const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
   const NsFunction *f = which < NS_FGYR_BY_Q ? &ds->fint_function : &ds->fgyr_function;
   int by = which % 2;
-  return subtract_jacobian(ds, &ds->force_jacobian[which], f, by, by ? ds->nv : ds->nq, what[which], t, args, room, J,
-                           err);
+  return subtract_jacobian(ds, &ds->force_jacobian[which], f, by, by ? ds->nv : ds->nq, what[which], t, args, room, J, err);
 }
 
 /* J (3 x cols) = the Jacobian of mInt by q (by 0) or v (by 1). */
@@ -364,10 +360,10 @@ static NsStatus moment_jacobian(const NsMechanicalDs *ds, int by, double t, cons
   static const char *const what[] = {"computeJacobianMIntq", "computeJacobianMIntv"};
   const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
   const NsFunction *f = &ds->mint_function;
-  memset(J, 0, 3 * bytes_of(by ? ds->nv : ds->nq));
+  memset(J, 0, 3 * mechanics_bytes_of(by ? ds->nv : ds->nq));
   if (!f->value || !f->jacobian) return NS_OK;
   NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, J));
-  return status == NS_OK ? NS_OK : failed(ds, status, what[by], t, err);
+  return status == NS_OK ? NS_OK : mechanics_failed(ds, status, what[by], t, err);
 }
 
 /* by_q and by_v less the Jacobians of mInt, in the rows of the moment. */
@@ -394,8 +390,8 @@ NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, doubl
   return status;
 }
 
-NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v,
-                                       double *room, double *by_q, double *by_v, NsError *err) {
+NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                       double *by_q, double *by_v, NsError *err) {
   size_t n = (size_t)ds->nv;
   memset(by_q, 0, n * (size_t)ds->nq * sizeof *by_q);
   memset(by_v, 0, n * n * sizeof *by_v);
@@ -421,7 +417,7 @@ static void quaternion_rate(const double *e, const double *omega, double *out) {
 
 void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double *v, double *qdot) {
   if (ds->kind != NS_NEWTON_EULER) {
-    memcpy(qdot, v, bytes_of(ds->nv));
+    memcpy(qdot, v, mechanics_bytes_of(ds->nv));
     return;
   }
   memcpy(qdot, v, 3 * sizeof *v);
@@ -456,21 +452,21 @@ void ns_mechanical_move(const NsMechanicalDs *ds, const double *q, const double 
   double s = angle < 1e-4 ? 0.5 * h * (1 - angle * angle / 6) : 0.5 * h * sin(angle) / angle;
   double turn[4] = {cos(angle), s * v[3], s * v[4], s * v[5]}, e[4];
   quaternion_times(q + 3, turn, e);
-  normalise(e);
+  mechanics_normalise(e);
   memcpy(out + 3, e, sizeof e);
 }
 
 /* ---- energies and acceleration ---- */
 
 /* Room for the mass matrix, taken once; not needed while the mass is a coefficient. */
-static NsStatus take_matrix(NsMechanicalDs *ds, NsError *err) {
+static NsStatus mechanics_take_matrix(NsMechanicalDs *ds, NsError *err) {
   if (!ds->matrix) ds->matrix = ns_arena_matrix(&ds->base.arena, ds->nv, ds->nv);
   if (ds->matrix) return NS_OK;
   ds->base.arena.failed = false;
   return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
-static double dot(const double *a, const double *b, int n) {
+static double mechanics_dot(const double *a, const double *b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
@@ -479,23 +475,23 @@ static double dot(const double *a, const double *b, int n) {
 NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy,
                                   NsError *err) {
   bool varies = !ns_mechanical_constant_mass(ds);
-  NsStatus status = varies ? take_matrix(ds, err) : NS_OK;
+  NsStatus status = varies ? mechanics_take_matrix(ds, err) : NS_OK;
   if (status == NS_OK && varies) status = ns_mechanical_mass(ds, t, q, ds->matrix, err);
   if (status != NS_OK) return status;
   ns_mechanical_mass_times(ds, varies ? ds->matrix : NULL, v, ds->room);
-  *energy = 0.5 * dot(v, ds->room, ds->nv);
+  *energy = 0.5 * mechanics_dot(v, ds->room, ds->nv);
   return NS_OK;
 }
 
 NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *q, double *energy, NsError *err) {
   int n = ds->kind == NS_NEWTON_EULER ? 3 : ds->nv;
-  memset(ds->room, 0, bytes_of(ds->nv));
+  memset(ds->room, 0, mechanics_bytes_of(ds->nv));
   ns_coef_multiply_add(&ds->K, 0.5, q, ds->room);
-  *energy = dot(ds->room, q, n);
-  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= dot(ds->fext.value, q, n);
+  *energy = mechanics_dot(ds->room, q, n);
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= mechanics_dot(ds->fext.value, q, n);
   if (!ds->potential.value) return NS_OK;
   double more = 0;
-  NsStatus status = evaluate(ds, &ds->potential, "computePotential", t, q, NULL, &more, err);
+  NsStatus status = mechanics_evaluate(ds, &ds->potential, "computePotential", t, q, NULL, &more, err);
   *energy += more;
   return status;
 }
@@ -514,20 +510,20 @@ NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, N
 static NsStatus divide_sparse(const NsMechanicalDs *ds, int nrhs, double *w, NsError *err) {
   NsStatus status = ns_sparse_solve_fair(ds->mass.sparse, nrhs, w, ds->nv);
   if (status == NS_ESINGULAR)
-    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular", name_of(ds));
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular", mechanics_name_of(ds));
   return status == NS_OK ? NS_OK : ns_fail(err, status, "%s", ns_status_message(status));
 }
 
 NsStatus ns_mechanical_divide(NsMechanicalDs *ds, double t, const double *q, int nrhs, double *w, NsError *err) {
   if (ds->mass.sparse && ns_mechanical_constant_mass(ds)) return divide_sparse(ds, nrhs, w, err);
   if (!ns_coef_given(&ds->mass) && ns_mechanical_constant_mass(ds)) return NS_OK;
-  NsStatus status = take_matrix(ds, err);
+  NsStatus status = mechanics_take_matrix(ds, err);
   if (status == NS_OK) status = ns_mechanical_mass(ds, t, q, ds->matrix, err);
   if (status != NS_OK) return status;
   if (!ds->lu && ns_lu_new(&ds->lu, ds->nv) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   status = ns_lu_factor_fair(ds->lu, ds->matrix, ds->nv);
   if (status != NS_OK)
-    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", name_of(ds),
+    return ns_fail(err, status, "dynamical system '%s': the mass matrix is singular (row %d)", mechanics_name_of(ds),
                    ns_lu_singular_row(ds->lu) + 1);
   ns_lu_solve(ds->lu, nrhs, w, ds->nv);
   return NS_OK;
@@ -537,6 +533,6 @@ NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err) {
   NsStatus status = ns_ds_update(&ds->base, t, err);
   if (status == NS_OK) status = ns_mechanical_forces(ds, t, ds->q, ds->v, ds->forces, err);
   if (status != NS_OK) return status;
-  memcpy(ds->acceleration, ds->forces, bytes_of(ds->nv));
+  memcpy(ds->acceleration, ds->forces, mechanics_bytes_of(ds->nv));
   return ns_mechanical_divide(ds, t, ds->q, 1, ds->acceleration, err);
 }

@@ -10,17 +10,17 @@
 #include "model/ds.h"
 
 /* X(code, name). */
-#define NS_MECHANICAL_LIST(X)                                    \
-  X(NS_LAGRANGIAN, "LagrangianDS")                               \
-  X(NS_LAGRANGIAN_LINEAR_TI, "LagrangianLinearTIDS")             \
-  X(NS_LAGRANGIAN_LINEAR_DIAGONAL, "LagrangianLinearDiagonalDS") \
+#define NS_MECHANICAL_LIST(X)                                                                                                  \
+  X(NS_LAGRANGIAN, "LagrangianDS")                                                                                             \
+  X(NS_LAGRANGIAN_LINEAR_TI, "LagrangianLinearTIDS")                                                                           \
+  X(NS_LAGRANGIAN_LINEAR_DIAGONAL, "LagrangianLinearDiagonalDS")                                                               \
   X(NS_NEWTON_EULER, "NewtonEulerDS")
 
 typedef enum NsMechanicalKind {
 #define X(code, name) code,
   NS_MECHANICAL_LIST(X)
 #undef X
-  NS_MECHANICAL_KINDS
+      NS_MECHANICAL_KINDS
 } NsMechanicalKind;
 
 /* The Jacobians of the forces that may be given as constant matrices. */
@@ -44,19 +44,19 @@ typedef struct NsMechanicalDs {
   double *q, *v, *q_k, *v_k; /* the two parts of x and of x_k */
 
   /* the model */
-  NsCoef mass;              /* nv x nv; absent: the identity */
-  NsCoef K, C;              /* nv x nv; absent: none */
-  NsCoef fext, fint, fgyr;  /* nv; fext may be a function of time */
-  NsCoef mext;              /* 3: of a rigid body; a function of time, or absent */
+  NsCoef mass;                               /* nv x nv; absent: the identity */
+  NsCoef K, C;                               /* nv x nv; absent: none */
+  NsCoef fext, fint, fgyr;                   /* nv; fext may be a function of time */
+  NsCoef mext;                               /* 3: of a rigid body; a function of time, or absent */
   NsCoef force_jacobian[NS_FORCE_JACOBIANS]; /* given: used in place of the callback's; by q: nv x nq */
-  NsFunction mass_function; /* args: q, none, z; value: nv x nv */
-  NsFunction fint_function; /* args: q, v, z; value: nv */
+  NsFunction mass_function;                  /* args: q, none, z; value: nv x nv */
+  NsFunction fint_function;                  /* args: q, v, z; value: nv */
   NsFunction fgyr_function;
   NsFunction mint_function; /* of a rigid body; args: q, v, z; value: 3 */
   NsFunction potential;     /* args: q, none, z; value: 1; for energies alone */
   bool moment_inertial;     /* a rigid body's external moment is given in the inertial frame */
 
-  NsBoundary *boundary;     /* prescribed velocities; NULL: none. Their impulses are base.reaction */
+  NsBoundary *boundary; /* prescribed velocities; NULL: none. Their impulses are base.reaction */
 
   /* on request: see ns_mechanical_accelerate */
   double *acceleration, *forces; /* nv */
@@ -67,8 +67,7 @@ typedef struct NsMechanicalDs {
 } NsMechanicalDs;
 
 /* Makes a system that starts at q0 (nq) with v0 (nv); a rigid body's quaternion is normalised. NS_ENOMEM. */
-NsStatus ns_mechanical_new(NsMechanicalDs **ds, NsMechanicalKind kind, int nq, int nv, const double *q0,
-                           const double *v0);
+NsStatus ns_mechanical_new(NsMechanicalDs **ds, NsMechanicalKind kind, int nq, int nv, const double *q0, const double *v0);
 void ns_mechanical_free(NsMechanicalDs *ds);
 
 /* Gives it boundary conditions, which it keeps (NULL: none), in place of what it had. Their indices are below nv. */
@@ -104,12 +103,11 @@ void ns_mechanical_mass_times(const NsMechanicalDs *ds, const double *M, const d
 ** D += factor d(M(q) w)/dq, nv x nq, when the derivative of the mass is known; nothing when it is not. `room` holds
 ** nv nv nq doubles. NS_ECALLBACK.
 */
-NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const double *q, const double *w,
-                                       double factor, double *room, double *D, NsError *err);
+NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const double *q, const double *w, double factor,
+                                       double *room, double *D, NsError *err);
 
 /* F (nv) at a point; the coefficients must be up to date for t. NS_ECALLBACK. */
-NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
-                              NsError *err);
+NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err);
 
 /* fInt and fGyr (nv) at a point; fGyr has what is built in. NS_ECALLBACK. */
 NsStatus ns_mechanical_internal(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
@@ -130,8 +128,8 @@ NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, doubl
                                       double *room, double *J, NsError *err);
 
 /* dF/dq (nv x nq) and dF/dv (nv x nv) at a point; `room` holds nv nq doubles. NS_ECALLBACK. */
-NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v,
-                                       double *room, double *by_q, double *by_v, NsError *err);
+NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                       double *by_q, double *by_v, NsError *err);
 
 /* qdot = T(q) v. */
 void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double *v, double *qdot);
@@ -155,8 +153,7 @@ NsStatus ns_mechanical_kinetic(NsMechanicalDs *ds, double t, double *energy, NsE
 NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, NsError *err);
 
 /* The same at another point, with the coefficients as they are. */
-NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy,
-                                  NsError *err);
+NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy, NsError *err);
 NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *q, double *energy, NsError *err);
 
 /* w (nv x nrhs) = M(q)^-1 w; the mass must be up to date. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK. */

@@ -27,7 +27,7 @@ void ns_nsds_free(NsNsds *nsds) {
 }
 
 /* Room for one more pointer in an array of pointers. */
-static NsStatus grow(void *array, int count, int *capacity) {
+static NsStatus nsds_grow(void *array, int count, int *capacity) {
   void **block = array;
   if (count < *capacity) return NS_OK;
   int wanted = *capacity < 8 ? 8 : 2 * *capacity;
@@ -40,11 +40,10 @@ static NsStatus grow(void *array, int count, int *capacity) {
 
 NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err) {
   if (ds->owner)
-    return ns_fail(err, NS_EARG,
-                   "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem", ds->name,
-                   ds->owner == nsds ? "this" : "another");
+    return ns_fail(err, NS_EARG, "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem",
+                   ds->name, ds->owner == nsds ? "this" : "another");
   void *array = nsds->ds;
-  if (grow(&array, nsds->nds, &nsds->ds_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (nsds_grow(&array, nsds->nds, &nsds->ds_capacity) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   nsds->ds = array;
   ds->index = nsds->nds;
   nsds->ds[nsds->nds++] = ds;
@@ -54,19 +53,16 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsDs *first,
-                           const NsDs *second, NsError *err) {
-  if (inter->owner)
-    return ns_fail(err, NS_EARG, "link: interaction '%s' is already linked", inter->name);
-  if (first == second)
-    return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
+static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsDs *first, const NsDs *second,
+                           NsError *err) {
+  if (inter->owner) return ns_fail(err, NS_EARG, "link: interaction '%s' is already linked", inter->name);
+  if (first == second) return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
   const NsDs *both[] = {first, second};
   for (int i = 0; i < 2; i++)
     if (both[i] && both[i]->owner != nsds)
-      return ns_fail(
-          err, NS_EARG,
-          "link: dynamical system '%s' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
-          both[i]->name[0] ? both[i]->name : "?");
+      return ns_fail(err, NS_EARG,
+                     "link: dynamical system '%s' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+                     both[i]->name[0] ? both[i]->name : "?");
   return NS_OK;
 }
 
@@ -108,8 +104,8 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
   for (int i = 0; i < 2; i++)
     if (both[i] && both[i]->family != ns_relation_family(rel))
       return ns_fail(err, NS_EARG, "link: a %s goes with %s systems, and dynamical system '%s' is none",
-                     ns_relation_kind_name(rel->kind),
-                     ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order", both[i]->name);
+                     ns_relation_kind_name(rel->kind), ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order",
+                     both[i]->name);
   return NS_OK;
 }
 
@@ -120,7 +116,8 @@ static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, cons
     if (both[i] && ((const NsMechanicalDs *)both[i])->kind != NS_NEWTON_EULER && both[i]->nx != 3)
       return ns_fail(err, NS_EARG,
                      "link: a %s goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system '%s' is "
-                     "neither", ns_relation_kind_name(inter->relation->kind), both[i]->name);
+                     "neither",
+                     ns_relation_kind_name(inter->relation->kind), both[i]->name);
   return NS_OK;
 }
 
@@ -132,15 +129,14 @@ static NsStatus link_relation(NsInteraction *inter, const NsDs *first, const NsD
   return ns_relation_link(inter->relation, first->nx + (second ? second->nx : 0), inter->m, inter->nz, whose, err);
 }
 
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second,
-                      NsError *err) {
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second, NsError *err) {
   NsStatus status = check_link(nsds, inter, first, second, err);
   if (status == NS_OK) status = check_family(inter, first, second, err);
   if (status == NS_OK) status = check_law(inter, err);
   if (status == NS_OK) status = check_bodies(inter, first, second, err);
   if (status != NS_OK) return status;
   void *array = nsds->interactions;
-  if (grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK)
+  if (nsds_grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   nsds->interactions = array;
   if (prepare_z(inter, first, second) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -188,8 +184,8 @@ void ns_nsds_reset(NsNsds *nsds) {
 }
 
 /* The velocities of y of a mechanical interaction, dh/dq q' + dh/dt, into rate (m). */
-static NsStatus output_rate(const NsInteraction *inter, const NsRelationPoint *at, double *rate, NsArena *room,
-                            NsError *err) {
+static NsStatus nsds_output_rate(const NsInteraction *inter, const NsRelationPoint *at, double *rate, NsArena *room,
+                                 NsError *err) {
   const NsRelation *relation = inter->relation;
   bool linear = ns_relation_linear(relation); /* C may be sparse */
   double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, NS_DIFFERENCE_ROOM * (ptrdiff_t)inter->m);
@@ -219,7 +215,7 @@ static NsStatus update_output(NsInteraction *inter, double t, NsArena *room, NsE
   NsRelationPoint point = {t, x, inter->lambda, inter->z};
   bool mechanical = ns_relation_family(inter->relation) == NS_MECHANICS;
   NsStatus status = ns_relation_output(inter->relation, &point, y, err);
-  if (status == NS_OK && mechanical) status = output_rate(inter, &point, rate, room, err);
+  if (status == NS_OK && mechanical) status = nsds_output_rate(inter, &point, rate, room, err);
   if (status != NS_OK) return status;
   memcpy(inter->y, y, (size_t)inter->m * sizeof *y);
   memcpy(inter->ydot, rate, (size_t)inter->m * sizeof *y);

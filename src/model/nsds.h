@@ -33,8 +33,7 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err);
 ** becomes "interaction N". NS_EARG when it is linked already or a system is not in this NSDS, NS_ESIZE when sizes
 ** disagree, NS_ENOMEM. On failure nothing has changed.
 */
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second,
-                      NsError *err);
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second, NsError *err);
 
 /* Takes an interaction out again; it may be linked anew. NS_EARG when it is not linked here. */
 NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *interaction, NsError *err);

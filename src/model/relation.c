@@ -63,7 +63,7 @@ bool ns_relation_linear(const NsRelation *relation) {
   return !relation->h.value && !relation->g.value && !ns_relation_has_K(relation);
 }
 
-static const char *name_of(const NsRelation *relation) {
+static const char *relation_name_of(const NsRelation *relation) {
   return relation->name[0] ? relation->name : kinds[relation->kind].name;
 }
 
@@ -71,68 +71,66 @@ static const char *plural(int count) {
   return count == 1 ? "" : "s";
 }
 
-static NsStatus fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols,
-                     const char *whose, NsError *err) {
+static NsStatus relation_fits(const NsRelation *relation, const char *what, const NsCoef *coef, int rows, int cols,
+                              const char *whose, NsError *err) {
   if (!ns_coef_given(coef) || (coef->rows == rows && coef->cols == cols)) return NS_OK;
-  return ns_fail(err, NS_ESIZE,
-                 "relation '%s': %s: expected %d x %d for %d multiplier%s and %d state%s of %s, got %d x %d",
-                 name_of(relation), what, rows, cols, relation->m, plural(relation->m), relation->nx,
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %d x %d for %d multiplier%s and %d state%s of %s, got %d x %d",
+                 relation_name_of(relation), what, rows, cols, relation->m, plural(relation->m), relation->nx,
                  plural(relation->nx), whose, coef->rows, coef->cols);
 }
 
-static NsStatus check_sizes(const NsRelation *rel, int nz, const char *whose, NsError *err) {
+static NsStatus relation_check_sizes(const NsRelation *rel, int nz, const char *whose, NsError *err) {
   const struct {
     const char *what;
     const NsCoef *coef;
     int rows, cols;
-  } wanted[] = {{"C", &rel->C, rel->m, rel->nx}, {"D", &rel->D, rel->m, rel->m},   {"B", &rel->B, rel->nx, rel->m},
-                {"K", &rel->K, rel->nx, rel->nx}, {"F", &rel->F, rel->m, nz},       {"e", &rel->e, rel->m, 1}};
+  } wanted[] = {{"C", &rel->C, rel->m, rel->nx},  {"D", &rel->D, rel->m, rel->m}, {"B", &rel->B, rel->nx, rel->m},
+                {"K", &rel->K, rel->nx, rel->nx}, {"F", &rel->F, rel->m, nz},     {"e", &rel->e, rel->m, 1}};
   NsStatus status = NS_OK;
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == NS_OK; i++)
-    status = fits(rel, wanted[i].what, wanted[i].coef, wanted[i].rows, wanted[i].cols, whose, err);
+    status = relation_fits(rel, wanted[i].what, wanted[i].coef, wanted[i].rows, wanted[i].cols, whose, err);
   return status;
 }
 
 /* Whether a contact goes with so many coordinates and rows. */
-static NsStatus check_contact(const NsRelation *rel, int nx, int m, const char *whose, NsError *err) {
+static NsStatus relation_check_contact(const NsRelation *rel, int nx, int m, const char *whose, NsError *err) {
   const char *what;
   if (m != rel->contact->rows)
-    return ns_fail(err, NS_ESIZE, "relation '%s': a %s goes with a law of size %d, got %d", name_of(rel),
+    return ns_fail(err, NS_ESIZE, "relation '%s': a %s goes with a law of size %d, got %d", relation_name_of(rel),
                    kinds[rel->kind].name, rel->contact->rows, m);
   if (ns_contact_fits(rel->contact, nx, &what)) return NS_OK;
-  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d of %s", name_of(rel),
+  return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d of %s", relation_name_of(rel),
                  ns_contact_shape_name(rel->contact->shape), what, nx, whose);
 }
 
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *whose, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
-    return ns_fail(err, NS_ESIZE,
-                   "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
-                   name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
+    return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
+                   relation_name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
   if (rel->states && rel->states != nx)
     return ns_fail(err, NS_ESIZE, "relation '%s': expected %d state%s, which its callbacks are written for, got %d of %s",
-                   name_of(rel), rel->states, plural(rel->states), nx, whose);
+                   relation_name_of(rel), rel->states, plural(rel->states), nx, whose);
   if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
-    return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", name_of(rel));
+    return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", relation_name_of(rel));
   if (ns_relation_family(rel) == NS_FIRST_ORDER && !rel->g.value && !ns_coef_given(&rel->B))
-    return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", name_of(rel));
-  if (rel->contact && check_contact(rel, nx, m, whose, err) != NS_OK) return NS_ESIZE;
+    return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", relation_name_of(rel));
+  if (rel->contact && relation_check_contact(rel, nx, m, whose, err) != NS_OK) return NS_ESIZE;
   if (rel->contact) rel->contact->nx = nx;
   rel->nx = nx;
   rel->m = m;
-  NsStatus status = check_sizes(rel, nz, whose, err);
+  NsStatus status = relation_check_sizes(rel, nz, whose, err);
   if (status != NS_OK) rel->nx = old_nx, rel->m = old_m;
   return status;
 }
 
 NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
-  if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", name_of(rel));
+  if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", relation_name_of(rel));
   NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
     if (ns_coef_settled(coefs[i])) continue;
-    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"relation", name_of(rel), letters[i]}, t, z, err);
+    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"relation", relation_name_of(rel), letters[i]}, t, z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -142,21 +140,21 @@ uint64_t ns_relation_matrix_version(const NsRelation *rel) {
   return rel->C.version + rel->D.version + rel->B.version + rel->K.version;
 }
 
-static NsStatus evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at,
-                         double *out, NsError *err) {
+static NsStatus relation_evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at,
+                                  double *out, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = ns_callback_status(f->value(f->context, at->t, args, out));
   if (status == NS_OK) return NS_OK;
   if (rel->contact && rel->contact->shape == NS_CONTACT_SPHERE_SPHERE)
     return ns_fail(err, status, "relation '%s': the centres of the spheres coincide, or are nan, at t=%g",
-                   name_of(rel), at->t);
-  return ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+                   relation_name_of(rel), at->t);
+  return ns_fail(err, status, "relation '%s': %s failed at t=%g", relation_name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_output(const NsRelation *rel, const NsRelationPoint *at, double *y, NsError *err) {
   size_t bytes = (size_t)rel->m * sizeof *y;
   memset(y, 0, bytes);
-  if (rel->h.value) return evaluate(rel, &rel->h, "computeh", at, y, err);
+  if (rel->h.value) return relation_evaluate(rel, &rel->h, "computeh", at, y, err);
   if (rel->e.value) memcpy(y, rel->e.value, bytes);
   ns_coef_multiply_add(&rel->C, 1, at->x, y);
   ns_coef_multiply_add(&rel->D, 1, at->lambda, y);
@@ -166,7 +164,7 @@ NsStatus ns_relation_output(const NsRelation *rel, const NsRelationPoint *at, do
 
 NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, double *r, NsError *err) {
   memset(r, 0, (size_t)rel->nx * sizeof *r);
-  if (rel->g.value) return evaluate(rel, &rel->g, "computeg", at, r, err);
+  if (rel->g.value) return relation_evaluate(rel, &rel->g, "computeg", at, r, err);
   ns_coef_multiply_add(&rel->B, 1, at->lambda, r);
   ns_coef_multiply_add(&rel->K, 1, at->x, r);
   return NS_OK;
@@ -181,13 +179,13 @@ static bool timed(const NsRelation *rel) {
 ** Whether a function had exact derivatives along the line of the time and (NULL: without) of the coordinates: of a contact
 ** frame h is not what C is the derivative of, but dh/dt is the rate of its gap.
 */
-static bool along(const NsRelation *rel, const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w,
-                  double *first, double *second) {
+static bool relation_along(const NsRelation *rel, const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w,
+                           double *first, double *second) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   return !(rel->contact && w) && f->along && f->along(f->context, at->t, args, tdot, w, first, second) == 0;
 }
 
-static void add(int m, double factor, const double *from, double *to) {
+static void relation_add(int m, double factor, const double *from, double *to) {
   for (int i = 0; i < m; i++) to[i] += factor * from[i];
 }
 
@@ -208,50 +206,48 @@ NsStatus ns_relation_add_rate_of_h(const NsRelation *rel, const NsRelationPoint 
                                    NsError *err) {
   *exact = true;
   if (!timed(rel) || !rel->h.value) return NS_OK;
-  *exact = along(rel, &rel->h, at, 1, NULL, room, NULL);
+  *exact = relation_along(rel, &rel->h, at, 1, NULL, room, NULL);
   Still still = {rel, at};
   if (!*exact) return ns_difference(output_at, &still, rel->m, at->t, rel->window, room, rate, err);
-  add(rel->m, 1, room, rate);
+  relation_add(rel->m, 1, room, rate);
   return NS_OK;
 }
 
-NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate,
-                              NsError *err) {
+NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, double *room, double *rate, NsError *err) {
   bool exact;
   if (!rel->hdot.value) return ns_relation_add_rate_of_h(rel, at, room, rate, &exact, err);
   memset(room, 0, (size_t)rel->m * sizeof *room);
-  NsStatus status = evaluate(rel, &rel->hdot, "computehDot", at, room, err);
-  if (status == NS_OK) add(rel->m, 1, room, rate);
+  NsStatus status = relation_evaluate(rel, &rel->hdot, "computehDot", at, room, err);
+  if (status == NS_OK) relation_add(rel->m, 1, room, rate);
   return status;
 }
 
 /* The given coefficient, or the callback's Jacobian, or zero. */
-static NsStatus jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what,
-                         int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
+static NsStatus relation_jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what,
+                                  int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
   size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
   memset(out, 0, bytes);
   if (ns_coef_given(given)) return ns_coef_add_to(given, 1, out, rows), NS_OK;
   if (!f->value) return NS_OK;
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = f->jacobian ? ns_callback_status(f->jacobian(f->context, at->t, args, by, out)) : NS_ECALLBACK;
-  return status == NS_OK ? NS_OK
-                         : ns_fail(err, status, "relation '%s': %s failed at t=%g", name_of(rel), what, at->t);
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "relation '%s': %s failed at t=%g", relation_name_of(rel), what, at->t);
 }
 
 NsStatus ns_relation_C(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
-  return jacobian(rel, &rel->C, &rel->h, NS_BY_X, "computeJachx", rel->m, rel->nx, at, out, err);
+  return relation_jacobian(rel, &rel->C, &rel->h, NS_BY_X, "computeJachx", rel->m, rel->nx, at, out, err);
 }
 
 NsStatus ns_relation_D(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
-  return jacobian(rel, &rel->D, &rel->h, NS_BY_LAMBDA, "computeJachlambda", rel->m, rel->m, at, out, err);
+  return relation_jacobian(rel, &rel->D, &rel->h, NS_BY_LAMBDA, "computeJachlambda", rel->m, rel->m, at, out, err);
 }
 
 NsStatus ns_relation_B(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
-  return jacobian(rel, &rel->B, &rel->g, NS_BY_LAMBDA, "computeJacglambda", rel->nx, rel->m, at, out, err);
+  return relation_jacobian(rel, &rel->B, &rel->g, NS_BY_LAMBDA, "computeJacglambda", rel->nx, rel->m, at, out, err);
 }
 
 NsStatus ns_relation_K(const NsRelation *rel, const NsRelationPoint *at, double *out, NsError *err) {
-  return jacobian(rel, &rel->K, &rel->g, NS_BY_X, "computeJacgx", rel->nx, rel->nx, at, out, err);
+  return relation_jacobian(rel, &rel->K, &rel->g, NS_BY_X, "computeJacgx", rel->nx, rel->nx, at, out, err);
 }
 
 /* ---- second derivatives along the motion ---- */
@@ -265,8 +261,7 @@ static NsStatus rate_at(const NsRelation *rel, const NsRelationPoint *at, const 
                         double *rate, NsError *err) {
   memset(rate, 0, (size_t)rel->m * sizeof *rate);
   NsStatus status = C ? ns_relation_C(rel, at, C, err) : NS_OK;
-  for (int j = 0; C && status == NS_OK && j < rel->nx; j++)
-    add(rel->m, qdot[j], C + (size_t)j * (size_t)rel->m, rate);
+  for (int j = 0; C && status == NS_OK && j < rel->nx; j++) relation_add(rel->m, qdot[j], C + (size_t)j * (size_t)rel->m, rate);
   return status == NS_OK ? ns_relation_add_rate(rel, at, more, rate, err) : status;
 }
 
@@ -282,7 +277,7 @@ static NsStatus rate_along(void *context, double t, double *rate, NsError *err) 
   const Motion *motion = context;
   NsRelationPoint there = *motion->at;
   memcpy(motion->x, there.x, (size_t)motion->relation->nx * sizeof *motion->x);
-  add(motion->relation->nx, t - there.t, motion->qdot, motion->x);
+  relation_add(motion->relation->nx, t - there.t, motion->qdot, motion->x);
   there.t = t;
   there.x = motion->x;
   return rate_at(motion->relation, &there, motion->qdot, motion->C, motion->room, rate, err);
@@ -300,21 +295,21 @@ static NsStatus bias_by_differences(const NsRelation *rel, const NsRelationPoint
 ** out += the derivative along the line of dh/dt: by that of hdot, by second derivatives of h (with S of the lines of x and
 ** time, x alone, time alone: h_xt qdot + h_tt = (S_xt - S_x + S_t) / 2), or by differences.
 */
-static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
-                          double *out, NsError *err) {
+static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
+                          NsError *err) {
   double *first = room, *both = first + rel->m, *fixed = both + rel->m, *held = fixed + rel->m;
   const NsFunction *h = &rel->h;
   if (!timed(rel) || (!rel->hdot.value && !h->value)) return NS_OK;
-  if (along(rel, &rel->hdot, at, 1, qdot, first, NULL)) {
-    add(rel->m, 1, first, out);
+  if (relation_along(rel, &rel->hdot, at, 1, qdot, first, NULL)) {
+    relation_add(rel->m, 1, first, out);
     return NS_OK;
   }
-  if (rel->hdot.value || !along(rel, h, at, 1, qdot, first, both) || !along(rel, h, at, 0, qdot, first, fixed) ||
-      !along(rel, h, at, 1, NULL, first, held))
+  if (rel->hdot.value || !relation_along(rel, h, at, 1, qdot, first, both) ||
+      !relation_along(rel, h, at, 0, qdot, first, fixed) || !relation_along(rel, h, at, 1, NULL, first, held))
     return bias_by_differences(rel, at, qdot, false, room, out, err);
-  add(rel->m, 0.5, both, out);
-  add(rel->m, -0.5, fixed, out);
-  add(rel->m, 0.5, held, out);
+  relation_add(rel->m, 0.5, both, out);
+  relation_add(rel->m, -0.5, fixed, out);
+  relation_add(rel->m, 0.5, held, out);
   return NS_OK;
 }
 
@@ -322,20 +317,20 @@ static NsStatus bias_by_callback(const NsRelation *rel, const NsRelationPoint *a
                                  double *out, NsError *err) {
   NsRelationPoint with_rate = {at->t, at->x, qdot, at->z};
   memset(room, 0, (size_t)rel->m * (size_t)rel->nx * sizeof *room);
-  NsStatus status = evaluate(rel, &rel->dotjac, "computeDotJachq", &with_rate, room, err);
+  NsStatus status = relation_evaluate(rel, &rel->dotjac, "computeDotJachq", &with_rate, room, err);
   if (status != NS_OK) return status;
-  for (int j = 0; j < rel->nx; j++) add(rel->m, qdot[j], room + (size_t)j * (size_t)rel->m, out);
+  for (int j = 0; j < rel->nx; j++) relation_add(rel->m, qdot[j], room + (size_t)j * (size_t)rel->m, out);
   return add_drift(rel, at, qdot, room, out, err);
 }
 
-NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
-                              double *bias, NsError *err) {
+NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *bias,
+                              NsError *err) {
   if (rel->dotjac.value) return bias_by_callback(rel, at, qdot, room, bias, err);
   if (!rel->h.value) return NS_OK;
   double *first = room, *second = room + rel->m;
-  if (!along(rel, &rel->h, at, timed(rel) ? 1 : 0, qdot, first, second))
+  if (!relation_along(rel, &rel->h, at, timed(rel) ? 1 : 0, qdot, first, second))
     return bias_by_differences(rel, at, qdot, true, room, bias, err);
-  add(rel->m, 1, second, bias);
+  relation_add(rel->m, 1, second, bias);
   return NS_OK;
 }
 
@@ -357,13 +352,13 @@ static bool second_by_x(const NsRelation *rel, const NsRelationPoint *at, double
   double *first = room, *along_both = room + m;
   for (size_t j = 0; j < nx; j++) {
     line[j] = line_unit(at, j);
-    if (!along(rel, &rel->h, at, 0, line, first, S + (j + j * nx) * m)) return false;
+    if (!relation_along(rel, &rel->h, at, 0, line, first, S + (j + j * nx) * m)) return false;
     line[j] = 0;
   }
   for (size_t j = 0; j < nx; j++)
     for (size_t k = 0; k < j; k++) {
       double u = line[j] = line_unit(at, j), w = line[k] = line_unit(at, k);
-      if (!along(rel, &rel->h, at, 0, line, first, along_both)) return false;
+      if (!relation_along(rel, &rel->h, at, 0, line, first, along_both)) return false;
       line[j] = line[k] = 0;
       for (size_t i = 0; i < m; i++)
         S[i + (j + k * nx) * m] = S[i + (k + j * nx) * m] =
@@ -380,11 +375,11 @@ static bool drift_by_x(const NsRelation *rel, const NsRelationPoint *at, double 
   size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
   double *first = room, *both = room + m, *held = both + m;
   bool given = rel->hdot.value != NULL;
-  if (!given && !along(rel, &rel->h, at, 1, NULL, first, held)) return false;
+  if (!given && !relation_along(rel, &rel->h, at, 1, NULL, first, held)) return false;
   for (size_t j = 0; j < nx; j++) {
     double u = line[j] = line_unit(at, j);
-    bool good = given ? along(rel, &rel->hdot, at, 0, line, drift + j * m, NULL)
-                      : along(rel, &rel->h, at, 1, line, first, both);
+    bool good = given ? relation_along(rel, &rel->hdot, at, 0, line, drift + j * m, NULL)
+                      : relation_along(rel, &rel->h, at, 1, line, first, both);
     line[j] = 0;
     if (!good) return false;
     for (size_t i = 0; i < m; i++)

@@ -11,26 +11,26 @@
 #include "model/ds.h"
 
 /* X(code, name, D may be, K may be): which Jacobians a class has beside C = dh/dx and B = dg/dlambda. */
-#define NS_RELATION_LIST(X)                                                                      \
-  X(NS_RELATION_LINEAR_TI, "FirstOrderLinearTIR", 1, 0) /* y = C x + D lambda + F z + e, r = B lambda */ \
-  X(NS_RELATION_LINEAR, "FirstOrderLinearR", 1, 0)      /* the same, each a function of time */  \
-  X(NS_RELATION_TYPE1, "FirstOrderType1R", 0, 0)        /* y = h(t, x, z), r = g(t, lambda, z) */ \
-  X(NS_RELATION_TYPE2, "FirstOrderType2R", 1, 0)        /* y = h(t, x, lambda, z), r = g(t, lambda, z) */ \
-  X(NS_RELATION_NONLINEAR, "FirstOrderNonLinearR", 1, 1) /* y = h(t, x, lambda, z), r = g(t, x, lambda, z) */ \
-  X(NS_RELATION_LAGRANGIAN, "LagrangianLinearTIR", 0, 0) /* y = C q + F z + e */ \
-  X(NS_RELATION_SCLERONOMOUS, "LagrangianScleronomousR", 0, 0) /* y = h(q, z) */ \
-  X(NS_RELATION_RHEONOMOUS, "LagrangianRheonomousR", 0, 0) /* y = h(t, q, z) */ \
-  X(NS_RELATION_COMPLIANT_LINEAR, "LagrangianCompliantLinearTIR", 1, 0) /* y = C q + D lambda + F z + e */ \
-  X(NS_RELATION_COMPLIANT, "LagrangianCompliantR", 1, 0) /* y = h(q, lambda, z) */ \
-  X(NS_RELATION_NEWTON_EULER, "NewtonEulerR", 0, 0) /* y = h(t, q, z), q of rigid bodies */      \
-  X(NS_RELATION_CONTACT_1D, "NewtonEuler1DR", 0, 0) /* y = the gap of a contact */               \
-  X(NS_RELATION_CONTACT_3D, "NewtonEuler3DR", 0, 0) /* y = (gap, 0, 0): with two tangents */
+#define NS_RELATION_LIST(X)                                                                                                    \
+  X(NS_RELATION_LINEAR_TI, "FirstOrderLinearTIR", 1, 0)                 /* y = C x + D lambda + F z + e, r = B lambda */       \
+  X(NS_RELATION_LINEAR, "FirstOrderLinearR", 1, 0)                      /* the same, each a function of time */                \
+  X(NS_RELATION_TYPE1, "FirstOrderType1R", 0, 0)                        /* y = h(t, x, z), r = g(t, lambda, z) */              \
+  X(NS_RELATION_TYPE2, "FirstOrderType2R", 1, 0)                        /* y = h(t, x, lambda, z), r = g(t, lambda, z) */      \
+  X(NS_RELATION_NONLINEAR, "FirstOrderNonLinearR", 1, 1)                /* y = h(t, x, lambda, z), r = g(t, x, lambda, z) */   \
+  X(NS_RELATION_LAGRANGIAN, "LagrangianLinearTIR", 0, 0)                /* y = C q + F z + e */                                \
+  X(NS_RELATION_SCLERONOMOUS, "LagrangianScleronomousR", 0, 0)          /* y = h(q, z) */                                      \
+  X(NS_RELATION_RHEONOMOUS, "LagrangianRheonomousR", 0, 0)              /* y = h(t, q, z) */                                   \
+  X(NS_RELATION_COMPLIANT_LINEAR, "LagrangianCompliantLinearTIR", 1, 0) /* y = C q + D lambda + F z + e */                     \
+  X(NS_RELATION_COMPLIANT, "LagrangianCompliantR", 1, 0)                /* y = h(q, lambda, z) */                              \
+  X(NS_RELATION_NEWTON_EULER, "NewtonEulerR", 0, 0)                     /* y = h(t, q, z), q of rigid bodies */                \
+  X(NS_RELATION_CONTACT_1D, "NewtonEuler1DR", 0, 0)                     /* y = the gap of a contact */                         \
+  X(NS_RELATION_CONTACT_3D, "NewtonEuler3DR", 0, 0)                     /* y = (gap, 0, 0): with two tangents */
 
 typedef enum NsRelationKind {
 #define X(code, name, d, k) code,
   NS_RELATION_LIST(X)
 #undef X
-  NS_RELATION_KINDS
+      NS_RELATION_KINDS
 } NsRelationKind;
 
 /* The arguments of h and g, and what their Jacobians are taken by. */
@@ -48,15 +48,15 @@ typedef struct NsRelation {
   int nx, m;  /* -1 until linked */
   int states; /* the number of states that its callbacks are written for; 0: not told */
   NsCoef C, D, B, K, F, e;
-  NsFunction h; /* args: x (nx), lambda (m), z; value: m */
-  NsFunction g; /* args: x (nx), lambda (m), z; value: nx */
-  NsFunction hdot; /* args: x (nx), none, z; value: m, dh/dt at fixed x */
-  NsFunction dotjac; /* args: x (nx), its rate (nx), z; value: m x nx, d/dt of dh/dx along the rate and the time */
+  NsFunction h;       /* args: x (nx), lambda (m), z; value: m */
+  NsFunction g;       /* args: x (nx), lambda (m), z; value: nx */
+  NsFunction hdot;    /* args: x (nx), none, z; value: m, dh/dt at fixed x */
+  NsFunction dotjac;  /* args: x (nx), its rate (nx), z; value: m x nx, d/dt of dh/dx along the rate and the time */
   NsContact *contact; /* NewtonEuler1DR, NewtonEuler3DR; else NULL */
-  double *z;    /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
+  double *z;          /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
   NsWindow window; /* where h may be evaluated, and the steps of the simulation: for differences in time */
-  bool closed;  /* given up by its owner: a step refuses it */
+  bool closed;     /* given up by its owner: a step refuses it */
 } NsRelation;
 
 /* A relation's evaluation at one point, for one interaction. */
@@ -104,8 +104,7 @@ NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at
 ** and where h has no such derivative (native; no dual numbers) by differences in time (ns_difference) within the window;
 ** nothing for relations without time. `room` holds NS_DIFFERENCE_ROOM m doubles. NS_ECALLBACK.
 */
-NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
-                              NsError *err);
+NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate, NsError *err);
 
 /* The same out of h alone, whether there is an hdot or not; whether it is exact. */
 NsStatus ns_relation_add_rate_of_h(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
@@ -130,8 +129,7 @@ NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint 
 ** dh/dt by x (as ns_relation_add_rate takes dh/dt). By jets of h along the axes and their sums, nx (nx + 1) / 2
 ** evaluations, exact. `room` holds nx + 3 m doubles. False when h has no such derivative.
 */
-bool ns_relation_second(const NsRelation *relation, const NsRelationPoint *at, double *room, double *second,
-                        double *drift);
+bool ns_relation_second(const NsRelation *relation, const NsRelationPoint *at, double *room, double *second, double *drift);
 
 /* The Jacobians at a point; out is filled wholly. NS_ECALLBACK. */
 NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);

@@ -13,7 +13,7 @@ typedef struct Cursor {
   size_t size;
 } Cursor;
 
-static void measure(void *context, const char *name, void *data, size_t bytes) {
+static void state_measure(void *context, const char *name, void *data, size_t bytes) {
   (void)name, (void)data;
   ((Cursor *)context)->size += bytes;
 }
@@ -34,7 +34,7 @@ static void copy_in(void *context, const char *name, void *data, size_t bytes) {
 
 static size_t state_size(NsWalk walk, void *object) {
   Cursor cursor = {0};
-  walk(object, measure, &cursor);
+  walk(object, state_measure, &cursor);
   return cursor.size;
 }
 

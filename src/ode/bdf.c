@@ -41,7 +41,7 @@ static double error_constant(int k) {
   return kappa[k] * gamma_of[k] + 1.0 / (k + 1);
 }
 
-static void destroy(void *self) {
+static void bdf_destroy(void *self) {
   if (!self) return;
   Bdf *b = self;
   ns_lu_free(b->lu);
@@ -49,7 +49,7 @@ static void destroy(void *self) {
   ns_free(b);
 }
 
-static NsStatus create(void **self, const NsOdeProblem *problem) {
+static NsStatus bdf_create(void **self, const NsOdeProblem *problem) {
   *self = NULL;
   Bdf *b = ns_alloc(1, sizeof *b);
   if (!b) return NS_ENOMEM;
@@ -64,7 +64,7 @@ static NsStatus create(void **self, const NsOdeProblem *problem) {
   b->system = ns_arena_matrix(&b->arena, n, n);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_lu_new(&b->lu, n);
   if (status != NS_OK) {
-    destroy(b);
+    bdf_destroy(b);
     return status;
   }
   b->tolerance = fmax(10 * DBL_EPSILON / fmax(problem->rtol, DBL_EPSILON), fmin(0.03, sqrt(problem->rtol)));
@@ -72,7 +72,7 @@ static NsStatus create(void **self, const NsOdeProblem *problem) {
   return NS_OK;
 }
 
-static void start(void *self, double t, const double *y, double t_end, double h_first) {
+static void bdf_start(void *self, double t, const double *y, double t_end, double h_first) {
   Bdf *b = self;
   b->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
   b->t_end = t_end;
@@ -82,18 +82,18 @@ static void start(void *self, double t, const double *y, double t_end, double h_
   memmove(b->D[0], y, (size_t)b->problem.n * sizeof *y);
 }
 
-static void limit(void *self, double h_most) {
+static void bdf_limit(void *self, double h_most) {
   ((Bdf *)self)->h_limit = h_most;
 }
 
-static void look(const void *self, NsStepperState *state) {
+static void bdf_look(const void *self, NsStepperState *state) {
   const Bdf *b = self;
   *state = b->state;
   state->y_old = b->y_old;
   state->y = b->D[0];
 }
 
-static NsStatus rate(Bdf *b, double t, const double *y, double *ydot, NsError *err) {
+static NsStatus bdf_rate(Bdf *b, double t, const double *y, double *ydot, NsError *err) {
   return ns_ode_rate(&b->problem, t, y, ydot, &b->state.evaluations, err);
 }
 
@@ -128,13 +128,13 @@ static void change_length(Bdf *b, double ratio) {
 }
 
 /* The first differences. */
-static NsStatus prepare(Bdf *b, NsError *err) {
+static NsStatus bdf_prepare(Bdf *b, NsError *err) {
   int n = b->problem.n;
   double h = b->state.h_next, sign = b->t_end < b->state.t ? -1 : 1;
-  NsStatus status = rate(b, b->state.t, b->D[0], b->f, err);
+  NsStatus status = bdf_rate(b, b->state.t, b->D[0], b->f, err);
   if (status == NS_OK && h == 0)
-    status = ns_ode_first_length(&b->problem, b->state.t, b->D[0], b->f, b->t_end, 2, b->trial, b->move,
-                                 &b->state.evaluations, &h, err);
+    status = ns_ode_first_length(&b->problem, b->state.t, b->D[0], b->f, b->t_end, 2, b->trial, b->move, &b->state.evaluations,
+                                 &h, err);
   if (status != NS_OK) return status;
   b->h = sign * fmax(h, ns_ode_least(b->state.t));
   for (int i = 0; i < n; i++) b->D[1][i] = b->h * b->f[i];
@@ -146,7 +146,7 @@ static NsStatus prepare(Bdf *b, NsError *err) {
 
 /* ---- Newton ---- */
 
-static NsStatus evaluate_jacobian(Bdf *b, double t, NsError *err) {
+static NsStatus bdf_evaluate_jacobian(Bdf *b, double t, NsError *err) {
   int n = b->problem.n;
   memset(b->J, 0, (size_t)n * (size_t)n * sizeof *b->J);
   NsStatus status = b->problem.jacobian(b->problem.context, t, b->trial, b->J, err);
@@ -157,7 +157,7 @@ static NsStatus evaluate_jacobian(Bdf *b, double t, NsError *err) {
 }
 
 /* I - c J. */
-static NsStatus factor(Bdf *b, double c) {
+static NsStatus bdf_factor(Bdf *b, double c) {
   int n = b->problem.n;
   if (b->lu_c == c) return NS_OK;
   for (int j = 0; j < n; j++) {
@@ -171,7 +171,7 @@ static NsStatus factor(Bdf *b, double c) {
 }
 
 /* trial = the prediction; psi = what the past adds to the formula; d = 0. */
-static void predict(Bdf *b) {
+static void bdf_predict(Bdf *b) {
   int k = b->order;
   for (int i = 0; i < b->problem.n; i++) {
     double sum = b->D[0][i], past = 0;
@@ -186,12 +186,12 @@ static void predict(Bdf *b) {
 }
 
 /* Simplified Newton from the prediction; NS_ENOCONV when it does not converge. */
-static NsStatus newton(Bdf *b, double t, double c, NsError *err) {
+static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
   int n = b->problem.n;
   double before = 0;
   b->rate = 0;
   for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
-    NsStatus status = rate(b, t, b->trial, b->f, err);
+    NsStatus status = bdf_rate(b, t, b->trial, b->f, err);
     if (status != NS_OK) return status;
     for (int i = 0; i < n; i++) b->move[i] = c * b->f[i] - b->psi[i] - b->d[i];
     ns_lu_solve(b->lu, 1, b->move, n > 0 ? n : 1);
@@ -211,13 +211,13 @@ static NsStatus newton(Bdf *b, double t, double c, NsError *err) {
 }
 
 /* The formula solved at t_new; again with a fresh Jacobian when one of earlier did not do. */
-static NsStatus solve(Bdf *b, double t_new, NsError *err) {
+static NsStatus bdf_solve(Bdf *b, double t_new, NsError *err) {
   double c = b->h / alpha(b->order);
   for (;;) {
-    predict(b);
-    NsStatus status = b->J_known ? NS_OK : evaluate_jacobian(b, t_new, err);
-    if (status == NS_OK) status = factor(b, c);
-    if (status == NS_OK) status = newton(b, t_new, c, err);
+    bdf_predict(b);
+    NsStatus status = b->J_known ? NS_OK : bdf_evaluate_jacobian(b, t_new, err);
+    if (status == NS_OK) status = bdf_factor(b, c);
+    if (status == NS_OK) status = bdf_newton(b, t_new, c, err);
     if ((status != NS_ENOCONV && status != NS_ESINGULAR) || b->J_fresh) return status;
     b->J_known = false;
   }
@@ -229,12 +229,12 @@ static double safety(const Bdf *b) {
   return 0.9 * (2 * NEWTON_MOST + 1) / (2 * NEWTON_MOST + b->iterations);
 }
 
-static double scaled(const Bdf *b, double constant, const double *difference) {
+static double bdf_scaled(const Bdf *b, double constant, const double *difference) {
   return fabs(constant) * ns_ode_norm(&b->problem, difference, b->trial, b->trial);
 }
 
 /* The differences at the new time; those that the dense output needs are put aside. */
-static void update(Bdf *b, double t_new) {
+static void bdf_update(Bdf *b, double t_new) {
   int n = b->problem.n, k = b->order;
   for (int i = 0; i < n; i++) {
     b->D[k + 2][i] = b->d[i] - b->D[k + 1][i];
@@ -251,8 +251,8 @@ static void update(Bdf *b, double t_new) {
 /* After k + 1 equal steps: the order next to the present one, and the length, that promise the longest step. */
 static void choose_order(Bdf *b, double error) {
   int k = b->order, best = k;
-  double low = k > 1 ? scaled(b, error_constant(k - 1), b->D[k]) : INFINITY;
-  double high = k < ORDERS ? scaled(b, error_constant(k + 1), b->D[k + 2]) : INFINITY;
+  double low = k > 1 ? bdf_scaled(b, error_constant(k - 1), b->D[k]) : INFINITY;
+  double high = k < ORDERS ? bdf_scaled(b, error_constant(k + 1), b->D[k + 2]) : INFINITY;
   double errors[3] = {low, error, high}, most = -1;
   for (int i = 0; i < 3; i++) {
     double growth = errors[i] == 0 ? INFINITY : pow(errors[i], -1.0 / (k + i));
@@ -266,17 +266,17 @@ static void choose_order(Bdf *b, double error) {
 
 /* ---- a step ---- */
 
-static NsStatus try_lengths(Bdf *b, NsError *err) {
+static NsStatus bdf_try_lengths(Bdf *b, NsError *err) {
   double t = b->state.t, least = ns_ode_least(t);
   for (;; b->state.rejected++) {
     double left = fabs(b->t_end - t);
     bool last = fabs(b->h) >= left;
     if (last && fabs(b->h) > left) change_length(b, left / fabs(b->h));
     double t_new = last ? b->t_end : t + b->h, error = INFINITY;
-    NsStatus status = solve(b, t_new, err);
-    if (status == NS_OK) error = scaled(b, error_constant(b->order), b->d);
+    NsStatus status = bdf_solve(b, t_new, err);
+    if (status == NS_OK) error = bdf_scaled(b, error_constant(b->order), b->d);
     if (status == NS_OK && error <= 1) {
-      update(b, t_new);
+      bdf_update(b, t_new);
       if (++b->equal >= b->order + 1) choose_order(b, error);
       return NS_OK;
     }
@@ -291,13 +291,13 @@ static NsStatus try_lengths(Bdf *b, NsError *err) {
   }
 }
 
-static NsStatus step(void *self, NsError *err) {
+static NsStatus bdf_step(void *self, NsError *err) {
   Bdf *b = self;
-  NsStatus status = b->started ? NS_OK : prepare(b, err);
+  NsStatus status = b->started ? NS_OK : bdf_prepare(b, err);
   memcpy(b->y_old, b->D[0], (size_t)b->problem.n * sizeof(double));
   b->state.t_old = b->state.t;
   if (status == NS_OK && fabs(b->h) > b->h_limit) change_length(b, b->h_limit / fabs(b->h));
-  if (status == NS_OK) status = try_lengths(b, err);
+  if (status == NS_OK) status = bdf_try_lengths(b, err);
   b->h_limit = INFINITY;
   b->state.h_next = fabs(b->h);
   return status;
@@ -306,7 +306,7 @@ static NsStatus step(void *self, NsError *err) {
 /* ---- dense output ---- */
 
 /* Newton's polynomial through the last values, x = 0 at t_old and 1 at t, in the form of ns_dense_at. */
-static NsStatus interpolate(void *self, NsError *err) {
+static NsStatus bdf_interpolate(void *self, NsError *err) {
   Bdf *b = self;
   (void)err;
   for (int i = 0; i < b->problem.n; i++) {
@@ -321,8 +321,9 @@ static NsStatus interpolate(void *self, NsError *err) {
   return NS_OK;
 }
 
-static const double *row(const void *self, int i) {
+static const double *bdf_row(const void *self, int i) {
   return ((const Bdf *)self)->rows[i];
 }
 
-const NsStepperClass ns_bdf_class = {"BDF", ORDERS, true, create, destroy, start, limit, step, interpolate, row, look};
+const NsStepperClass ns_bdf_class = {"BDF",    ORDERS,          true,    bdf_create, bdf_destroy, bdf_start, bdf_limit,
+                                     bdf_step, bdf_interpolate, bdf_row, bdf_look};

@@ -15,14 +15,14 @@ typedef struct Bracket {
   double a, fa, b, fb, c, fc, d, e;
 } Bracket;
 
-static void bisect(Bracket *s, double half) {
+static void bracket_bisect(Bracket *s, double half) {
   s->d = s->e = half;
 }
 
 /* The next step, of interpolation where it is short enough, else half of the bracket. */
 static void choose_step(Bracket *s, double half, double least) {
   if (fabs(s->e) < least || fabs(s->fa) <= fabs(s->fb)) {
-    bisect(s, half);
+    bracket_bisect(s, half);
     return;
   }
   double r = s->fb / s->fa, p, q;
@@ -40,12 +40,12 @@ static void choose_step(Bracket *s, double half, double least) {
     s->e = s->d;
     s->d = p / q;
   } else {
-    bisect(s, half);
+    bracket_bisect(s, half);
   }
 }
 
 /* c on the other side of the root, b the better of the two. */
-static void arrange(Bracket *s) {
+static void bracket_arrange(Bracket *s) {
   if ((s->fb > 0) == (s->fc > 0)) {
     s->c = s->a;
     s->fc = s->fa;
@@ -67,7 +67,7 @@ NsStatus ns_bracket_root(NsScalarFunction f, void *context, double a, double fa,
   bool up = fb > 0;
   Bracket s = {a, fa, b, fb, a, fa, b - a, b - a};
   for (int i = 0; i < MAX_STEPS; i++) {
-    arrange(&s);
+    bracket_arrange(&s);
     double least = 2 * DBL_EPSILON * fabs(s.b) + 0.5 * tolerance, half = (s.c - s.b) / 2;
     if (fabs(half) <= least || s.fb == 0) break;
     choose_step(&s, half, least);

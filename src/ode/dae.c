@@ -38,24 +38,24 @@ struct NsDae {
   NsDaeState state;
   NsArena arena;
   double *y, *yd;
-  double *Z, *dZ;        /* 3 n: the stages less y; corrections */
-  double *stage, *slope; /* n: a stage and its derivative */
-  double *Fy, *Fyd;      /* n x n */
-  double *real;          /* n x n: MU Fyd + h Fy */
-  double *complex;       /* the same with ALPHA - i BETA */
-  double *change;        /* n complex numbers */
+  double *Z, *dZ;               /* 3 n: the stages less y; corrections */
+  double *stage, *slope;        /* n: a stage and its derivative */
+  double *Fy, *Fyd;             /* n x n */
+  double *real;                 /* n x n: MU Fyd + h Fy */
+  double *complex;              /* the same with ALPHA - i BETA */
+  double *change;               /* n complex numbers */
   double *scale, *error, *room; /* n */
-  double *past;          /* 4 n: y at the start of the last step and its stages, for the prediction */
+  double *past;                 /* 4 n: y at the start of the last step and its stages, for the prediction */
   double h_past, h_formed;
   double rate; /* of the last Newton iteration */
   bool have_past, rejected;
   bool jacobian_known, jacobian_fresh; /* there are Jacobians; they are those of the present point */
-  NsEquilibrium scales; /* of the matrix of consistent values */
+  NsEquilibrium scales;                /* of the matrix of consistent values */
   NsLu *lu_real;
   NsZlu *lu_complex;
 };
 
-static void take_vectors(NsDae *dae) {
+static void dae_take_vectors(NsDae *dae) {
   NsArena *arena = &dae->arena;
   int n = dae->problem.n;
   double **vectors[] = {&dae->y, &dae->yd, &dae->stage, &dae->slope, &dae->scale, &dae->error, &dae->room};
@@ -78,7 +78,7 @@ NsStatus ns_dae_new(NsDae **out, const NsDaeProblem *problem) {
   NsDae *dae = ns_alloc(1, sizeof *dae);
   if (!dae) return NS_ENOMEM;
   dae->problem = *problem;
-  take_vectors(dae);
+  dae_take_vectors(dae);
   NsStatus status = dae->arena.failed ? NS_ENOMEM : ns_lu_new(&dae->lu_real, problem->n);
   if (status == NS_OK) status = ns_zlu_new(&dae->lu_complex, problem->n);
   if (status != NS_OK) {
@@ -112,7 +112,7 @@ void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, doubl
 
 /* ---- the equations ---- */
 
-static NsStatus residual(NsDae *dae, double t, const double *y, const double *yd, double *F, NsError *err) {
+static NsStatus dae_residual(NsDae *dae, double t, const double *y, const double *yd, double *F, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
   const NsFunction *f = &dae->problem.residual;
   int n = dae->problem.n;
@@ -125,7 +125,7 @@ static NsStatus residual(NsDae *dae, double t, const double *y, const double *yd
   return NS_OK;
 }
 
-static NsStatus jacobian(NsDae *dae, double t, const double *y, const double *yd, int by, double *J, NsError *err) {
+static NsStatus dae_jacobian(NsDae *dae, double t, const double *y, const double *yd, int by, double *J, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
   const NsFunction *f = &dae->problem.residual;
   size_t n = (size_t)dae->problem.n;
@@ -134,18 +134,18 @@ static NsStatus jacobian(NsDae *dae, double t, const double *y, const double *yd
   return status == NS_OK ? NS_OK : ns_fail(err, status, "the residual's Jacobian failed (t=%.10g)", t);
 }
 
-static NsStatus jacobians(NsDae *dae, double t, const double *y, const double *yd, NsError *err) {
+static NsStatus dae_jacobians(NsDae *dae, double t, const double *y, const double *yd, NsError *err) {
   dae->state.jacobians++;
-  NsStatus status = jacobian(dae, t, y, yd, 0, dae->Fy, err);
-  if (status == NS_OK) status = jacobian(dae, t, y, yd, 1, dae->Fyd, err);
+  NsStatus status = dae_jacobian(dae, t, y, yd, 0, dae->Fy, err);
+  if (status == NS_OK) status = dae_jacobian(dae, t, y, yd, 1, dae->Fyd, err);
   return status;
 }
 
 NsStatus ns_dae_evaluate(NsDae *dae, double t, const double *y, const double *yd, double *F, double *Fy, double *Fyd,
                          NsError *err) {
-  NsStatus status = F ? residual(dae, t, y, yd, F, err) : NS_OK;
-  if (status == NS_OK && Fy) status = jacobian(dae, t, y, yd, 0, Fy, err);
-  if (status == NS_OK && Fyd) status = jacobian(dae, t, y, yd, 1, Fyd, err);
+  NsStatus status = F ? dae_residual(dae, t, y, yd, F, err) : NS_OK;
+  if (status == NS_OK && Fy) status = dae_jacobian(dae, t, y, yd, 0, Fy, err);
+  if (status == NS_OK && Fyd) status = dae_jacobian(dae, t, y, yd, 1, Fyd, err);
   return status;
 }
 
@@ -175,7 +175,7 @@ static double norm(const NsDae *dae, int blocks, const double *v) {
 ** The matrices of Newton's method in the stages, factored for h. By the eigenvectors of the method's matrix the 3 n
 ** equations fall apart into n real and n complex ones; the error estimate has the matrix of the real ones.
 */
-static NsStatus factor(NsDae *dae, double h, NsError *err) {
+static NsStatus dae_factor(NsDae *dae, double h, NsError *err) {
   int n = dae->problem.n;
   if (dae->h_formed == h) return NS_OK;
   for (size_t k = 0; k < (size_t)n * (size_t)n; k++) {
@@ -195,12 +195,12 @@ static NsStatus factor(NsDae *dae, double h, NsError *err) {
   if (status == NS_OK) dae->h_formed = h;
   if (status != NS_ESINGULAR) return status;
   return ns_fail(err, status,
-                 "dF/dy' + h dF/dy is singular: equation %d depends on the others, or an unknown is in none (t=%.10g)",
-                 row + 1, dae->state.t);
+                 "dF/dy' + h dF/dy is singular: equation %d depends on the others, or an unknown is in none (t=%.10g)", row + 1,
+                 dae->state.t);
 }
 
 /* The polynomial through the last step's start and stages, at s of its length: out = that less y. */
-static void extrapolate(const NsDae *dae, double s, double *out) {
+static void dae_extrapolate(const NsDae *dae, double s, double *out) {
   int n = dae->problem.n;
   double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]}, L[STAGES + 1];
   for (int k = 0; k <= STAGES; k++) {
@@ -215,18 +215,18 @@ static void extrapolate(const NsDae *dae, double s, double *out) {
   }
 }
 
-static void predict(NsDae *dae, double h) {
+static void dae_predict(NsDae *dae, double h) {
   int n = dae->problem.n;
   for (int a = 0; a < STAGES; a++) {
     double *Z = dae->Z + (size_t)a * (size_t)n;
-    if (dae->have_past) extrapolate(dae, 1 + nodes[a] * h / dae->h_past, Z);
+    if (dae->have_past) dae_extrapolate(dae, 1 + nodes[a] * h / dae->h_past, Z);
     else
       for (int i = 0; i < n; i++) Z[i] = nodes[a] * h * dae->yd[i];
   }
 }
 
 /* Row a of the inverse of the method's matrix: the derivative at node a of the polynomial through 0 and the stages. */
-static void differentiate(int a, double *row) {
+static void dae_differentiate(int a, double *row) {
   const double at[STAGES + 1] = {nodes[0], nodes[1], nodes[2], 0};
   for (int b = 0; b < STAGES; b++) {
     row[b] = b == a ? 0 : 1 / (at[b] - at[a]);
@@ -242,7 +242,7 @@ static void differentiate(int a, double *row) {
 static void stage_slope(const NsDae *dae, int a, double h, double *slope) {
   int n = dae->problem.n;
   double row[STAGES];
-  differentiate(a, row);
+  dae_differentiate(a, row);
   for (int i = 0; i < n; i++) {
     double sum = 0;
     for (int b = 0; b < STAGES; b++) sum += row[b] * dae->Z[i + (size_t)b * (size_t)n];
@@ -256,7 +256,7 @@ static NsStatus stage_residuals(NsDae *dae, double h, NsError *err) {
     double *F = dae->dZ + (size_t)a * (size_t)n;
     stage_slope(dae, a, h, dae->slope);
     for (int i = 0; i < n; i++) dae->stage[i] = dae->y[i] + dae->Z[i + (size_t)a * (size_t)n];
-    NsStatus status = residual(dae, dae->state.t + nodes[a] * h, dae->stage, dae->slope, F, err);
+    NsStatus status = dae_residual(dae, dae->state.t + nodes[a] * h, dae->stage, dae->slope, F, err);
     if (status != NS_OK) return status;
     for (int i = 0; i < n; i++) F[i] *= -h;
   }
@@ -288,7 +288,7 @@ static NsStatus find_stages(NsDae *dae, double h, int *iterations, NsError *err)
   double limit = fmax(10 * DBL_EPSILON / dae->problem.rtol, fmin(0.03, sqrt(dae->problem.rtol)));
   double before = 0, eta = 1;
   if (!dae->jacobian_fresh) limit *= KEPT_LIMIT;
-  predict(dae, h);
+  dae_predict(dae, h);
   for (int k = 1; k <= MAX_NEWTON; k++) {
     NsStatus status = stage_residuals(dae, h, err);
     if (status != NS_OK) return status;
@@ -324,7 +324,7 @@ static double estimate(NsDae *dae, double h) {
 
 /* ---- steps ---- */
 
-static void accept(NsDae *dae, double t_new, double h) {
+static void dae_accept(NsDae *dae, double t_new, double h) {
   size_t n = (size_t)dae->problem.n, bytes = n * sizeof *dae->y;
   stage_slope(dae, STAGES - 1, h, dae->yd);
   memcpy(dae->past, dae->y, bytes);
@@ -337,18 +337,18 @@ static void accept(NsDae *dae, double t_new, double h) {
 }
 
 /* The first length: that of an error of the first order, from the derivative. */
-static double first_length(NsDae *dae, double way) {
+static double dae_first_length(NsDae *dae, double way) {
   set_scale(dae, 1);
   double d0 = norm(dae, 1, dae->y), d1 = norm(dae, 1, dae->yd);
   double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 * fabs(way) : 0.01 * d0 / d1;
   return fmin(fabs(way), fmax(h * 1e-3, fmin(h, 1e-4 * fabs(way))));
 }
 
-static bool worth_shortening(NsStatus status) {
+static bool dae_worth_shortening(NsStatus status) {
   return status == NS_ENOCONV || status == NS_ERETRY || status == NS_ENAN || status == NS_ESINGULAR;
 }
 
-static NsStatus too_short(const NsDae *dae, NsStatus status, double h, NsError *err) {
+static NsStatus dae_too_short(const NsDae *dae, NsStatus status, double h, NsError *err) {
   if (status == NS_OK || status == NS_ENOCONV)
     return ns_fail(err, NS_ENOCONV, "steps become too short, %.3g (t=%.10g): %s", fabs(h), dae->state.t,
                    status == NS_OK ? "the error stays above the tolerances (an index above that given, or a discontinuity?)"
@@ -358,7 +358,7 @@ static NsStatus too_short(const NsDae *dae, NsStatus status, double h, NsError *
 
 /* The Jacobians at the present point. */
 static NsStatus refresh(NsDae *dae, NsError *err) {
-  NsStatus status = jacobians(dae, dae->state.t, dae->y, dae->yd, err);
+  NsStatus status = dae_jacobians(dae, dae->state.t, dae->y, dae->yd, err);
   dae->jacobian_known = dae->jacobian_fresh = status == NS_OK;
   dae->h_formed = 0;
   return status;
@@ -368,31 +368,31 @@ static NsStatus refresh(NsDae *dae, NsError *err) {
 ** One try with length h: NS_OK and *error, or why there are no stages. With Jacobians of an earlier step that do not do
 ** it is made again with fresh ones.
 */
-static NsStatus try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
+static NsStatus dae_try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
   set_scale(dae, h);
   for (;;) {
     NsStatus status = dae->jacobian_known ? NS_OK : refresh(dae, err);
-    if (status == NS_OK) status = factor(dae, h, err);
+    if (status == NS_OK) status = dae_factor(dae, h, err);
     if (status == NS_OK) status = find_stages(dae, h, iterations, err);
     *error = status == NS_OK ? estimate(dae, h) : INFINITY;
-    if (status == NS_OK || !worth_shortening(status) || dae->jacobian_fresh) return status;
+    if (status == NS_OK || !dae_worth_shortening(status) || dae->jacobian_fresh) return status;
     dae->jacobian_known = false;
   }
 }
 
 /* One step towards t_stop. */
-static NsStatus step(NsDae *dae, double t_stop, NsError *err) {
+static NsStatus dae_step(NsDae *dae, double t_stop, NsError *err) {
   double t = dae->state.t, way = t_stop - t, sign = way < 0 ? -1 : 1;
   double least = 10 * DBL_EPSILON * fmax(fabs(t), fabs(t_stop)), h = dae->state.h_next;
-  if (h == 0) h = first_length(dae, way);
+  if (h == 0) h = dae_first_length(dae, way);
   h = fmin(h, dae->problem.max_step);
   for (dae->rejected = false;; dae->rejected = true, dae->state.rejected++) {
     bool last = h * 1.0001 >= fabs(way);
     double taken = last ? way : 2 * h > fabs(way) ? way / 2 : sign * h, error = INFINITY;
     int iterations = 0;
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
-    NsStatus status = try_step(dae, taken, &iterations, &error, err);
-    if (status != NS_OK && !worth_shortening(status)) return status;
+    NsStatus status = dae_try_step(dae, taken, &iterations, &error, err);
+    if (status != NS_OK && !dae_worth_shortening(status)) return status;
     if (status == NS_OK) {
       double safety = 0.9 * (2 * MAX_NEWTON + 1) / (2 * MAX_NEWTON + iterations);
       double factor_next = fmin(8, fmax(0.2, error == 0 ? 8 : safety * pow(error, -0.25)));
@@ -400,7 +400,7 @@ static NsStatus step(NsDae *dae, double t_stop, NsError *err) {
       if (error <= 1) {
         dae->state.h_next = dae->rejected ? fmin(next, fabs(taken)) : fabs(taken) < h ? fmax(next, h) : next;
         if (fabs(taken) < h && factor_next < 1) dae->state.h_next = next;
-        accept(dae, last ? t_stop : t + taken, taken);
+        dae_accept(dae, last ? t_stop : t + taken, taken);
         dae->jacobian_fresh = false;
         dae->jacobian_known = dae->rate <= KEEP;
         return NS_OK;
@@ -411,7 +411,7 @@ static NsStatus step(NsDae *dae, double t_stop, NsError *err) {
       dae->have_past = false;
       h = 0.25 * fabs(taken);
     }
-    if (h < least) return too_short(dae, status, h, err);
+    if (h < least) return dae_too_short(dae, status, h, err);
   }
 }
 
@@ -420,7 +420,7 @@ NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err) {
   while (dae->state.t != t_stop) {
     if (dae->problem.max_steps > 0 && dae->state.steps - first >= dae->problem.max_steps)
       return ns_fail(err, NS_EMAXITER, "more than %ld steps (t=%.10g)", dae->problem.max_steps, dae->state.t);
-    NsStatus status = step(dae, t_stop, err);
+    NsStatus status = dae_step(dae, t_stop, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -431,12 +431,11 @@ NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err) {
 /* The columns of the unknowns: dF/dy of an algebraic one, dF/dy' of another. */
 static void take_columns(NsDae *dae, const bool *algebraic) {
   size_t n = (size_t)dae->problem.n;
-  for (size_t j = 0; j < n; j++)
-    memcpy(dae->real + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->real);
+  for (size_t j = 0; j < n; j++) memcpy(dae->real + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->real);
 }
 
 /* Factors them with rows and columns scaled, so that no unit makes them singular. */
-static NsStatus factor_columns(NsDae *dae, const bool *algebraic) {
+static NsStatus dae_factor_columns(NsDae *dae, const bool *algebraic) {
   int n = dae->problem.n;
   take_columns(dae, algebraic);
   memset(dae->slope, 0, (size_t)n * sizeof *dae->slope);
@@ -458,7 +457,7 @@ static void solve_columns(NsDae *dae, double *F) {
   for (int j = 0; j < n; j++) F[j] = ldexp(F[j], dae->scales.column[j]);
 }
 
-static double largest(const double *v, int n) {
+static double dae_largest(const double *v, int n) {
   double most = 0;
   for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
   return most;
@@ -495,11 +494,11 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
   double before = INFINITY;
   dae->jacobian_known = dae->jacobian_fresh = false;
   for (int k = 0; k < MAX_CONSISTENT; k++) {
-    NsStatus status = residual(dae, t, y, yd, dae->room, err);
-    if (status == NS_OK) status = jacobians(dae, t, y, yd, err);
+    NsStatus status = dae_residual(dae, t, y, yd, dae->room, err);
+    if (status == NS_OK) status = dae_jacobians(dae, t, y, yd, err);
     if (status != NS_OK) return status;
     double off = worst_row(dae, y, yd, dae->room, k == 0, dae->error);
-    status = factor_columns(dae, algebraic);
+    status = dae_factor_columns(dae, algebraic);
     if (status == NS_ESINGULAR)
       return ns_fail(err, status,
                      "equation %d does not determine an algebraic unknown or a derivative: the list of algebraic "
@@ -513,5 +512,5 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
     before = off;
   }
   return ns_fail(err, NS_ENOCONV, "Newton finds no consistent values in %d iterations (largest correction %.3g)",
-                 MAX_CONSISTENT, largest(dae->room, n));
+                 MAX_CONSISTENT, dae_largest(dae->room, n));
 }

@@ -16,8 +16,7 @@ typedef struct NsDaeMethod {
   NsStatus (*make)(void **solver, const NsDaeProblem *problem);
   void (*release)(void *solver);
   const NsDaeState *(*state)(const void *solver);
-  NsStatus (*start)(void *solver, double t, const double *y, const double *yd, double h_first, double t_last,
-                    NsError *err);
+  NsStatus (*start)(void *solver, double t, const double *y, const double *yd, double h_first, double t_last, NsError *err);
   NsStatus (*go_to)(void *solver, double t_stop, NsError *err);
 } NsDaeMethod;
 

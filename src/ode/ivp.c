@@ -79,8 +79,8 @@ void ns_ivp_at(const NsIvp *ivp, double t, double *y) {
   }
   long k = segment_of(ivp, t);
   double from = ivp->knots.t[k];
-  ns_dense_at(ivp->n, ivp->rows, ivp->knots.y + (ptrdiff_t)k * ivp->n,
-              ivp->segment + (ptrdiff_t)k * ivp->rows * ivp->n, (t - from) / (ivp->ends[k] - from), y);
+  ns_dense_at(ivp->n, ivp->rows, ivp->knots.y + (ptrdiff_t)k * ivp->n, ivp->segment + (ptrdiff_t)k * ivp->rows * ivp->n,
+              (t - from) / (ivp->ends[k] - from), y);
 }
 
 /* Room for one more step's polynomial. */
@@ -112,7 +112,7 @@ typedef struct Run {
   bool done;
 } Run;
 
-static NsStatus make(Run *run, const NsOdeProblem *problem) {
+static NsStatus ivp_make(Run *run, const NsOdeProblem *problem) {
   NsStatus status = run->method->create(&run->stepper, problem);
   run->y = ns_alloc((size_t)run->ivp->n, sizeof *run->y);
   if (status == NS_OK && !run->y) status = NS_ENOMEM;
@@ -132,7 +132,7 @@ static bool reached(const Run *run, double a, double b) {
 }
 
 /* The first point, and the values of the events there. */
-static NsStatus begin(Run *run, NsError *err) {
+static NsStatus ivp_begin(Run *run, NsError *err) {
   const NsIvpOptions *o = run->options;
   NsIvp *ivp = run->ivp;
   NsStatus status = NS_OK;
@@ -153,8 +153,7 @@ static NsStatus make_segment(Run *run, NsError *err) {
   if (status == NS_OK) status = grow_segments(ivp);
   if (status != NS_OK) return status;
   double *to = ivp->segment + (ptrdiff_t)ivp->segments * ivp->rows * ivp->n;
-  for (int r = 0; r < ivp->rows; r++, to += ivp->n)
-    memcpy(to, run->method->row(run->stepper, r), (size_t)ivp->n * sizeof *to);
+  for (int r = 0; r < ivp->rows; r++, to += ivp->n) memcpy(to, run->method->row(run->stepper, r), (size_t)ivp->n * sizeof *to);
   run->segment = ivp->segment + (ptrdiff_t)ivp->segments * ivp->rows * ivp->n;
   return NS_OK;
 }
@@ -166,7 +165,7 @@ static void interpolated(const Run *run, double t, double *y) {
 }
 
 /* Records the step, which counts up to t. */
-static NsStatus record(Run *run, double t) {
+static NsStatus ivp_record(Run *run, double t) {
   NsIvp *ivp = run->ivp;
   const NsIvpOptions *o = run->options;
   NsStatus status = NS_OK;
@@ -184,7 +183,7 @@ static NsStatus record(Run *run, double t) {
 }
 
 /* One step and what is found along it. */
-static NsStatus advance(Run *run, NsError *err) {
+static NsStatus ivp_advance(Run *run, NsError *err) {
   const NsIvpOptions *o = run->options;
   NsIvp *ivp = run->ivp;
   bool stop = false;
@@ -197,7 +196,7 @@ static NsStatus advance(Run *run, NsError *err) {
   if (o->dense || run->search || wanted) status = make_segment(run, err);
   if (status == NS_OK && run->search)
     status = ns_ivp_search_step(run->search, ivp, run->at.t_old, t, run->at.y_old, run->segment, &stop, &t, err);
-  if (status == NS_OK) status = record(run, stop ? t : run->at.t);
+  if (status == NS_OK) status = ivp_record(run, stop ? t : run->at.t);
   run->method->look(run->stepper, &run->at);
   if (stop) ivp->end = NS_IVP_EVENT;
   run->done = stop || run->at.t == o->tf;
@@ -205,7 +204,7 @@ static NsStatus advance(Run *run, NsError *err) {
 }
 
 /* A failure that ends the integration without an error: what was computed stands. */
-static NsStatus conclude(NsIvp *ivp, NsStatus status, const NsError *err) {
+static NsStatus ivp_conclude(NsIvp *ivp, NsStatus status, const NsError *err) {
   if (status == NS_OK) return NS_OK;
   ivp->end = NS_IVP_FAILED;
   ivp->why = *err;
@@ -215,17 +214,17 @@ static NsStatus conclude(NsIvp *ivp, NsStatus status, const NsError *err) {
 NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem *problem, const NsIvpOptions *options,
                     NsError *err) {
   Run run = {.ivp = ivp, .method = method, .options = options};
-  NsStatus status = make(&run, problem);
-  if (status == NS_OK) status = begin(&run, err);
+  NsStatus status = ivp_make(&run, problem);
+  if (status == NS_OK) status = ivp_begin(&run, err);
   while (status == NS_OK && !run.done) {
     if (ns_interrupted()) status = ns_fail(err, NS_EINTR, "interrupted (t=%.10g)", run.at.t);
     else if (run.at.steps >= options->steps_most)
       status = ns_fail(err, NS_EMAXITER, "%ld steps were not enough (t=%.10g)", run.at.steps, run.at.t);
-    else status = advance(&run, err);
+    else status = ivp_advance(&run, err);
   }
   ivp->counts = run.at;
   ivp->counts.y_old = ivp->counts.y = NULL;
   unmake(&run);
   if (status == NS_ENOMEM) ns_fail(err, status, "not enough memory");
-  return conclude(ivp, status, err);
+  return ivp_conclude(ivp, status, err);
 }

@@ -16,11 +16,11 @@ typedef NsStatus (*NsIvpEvent)(void *context, int event, double t, const double 
 
 /* What is asked for. Arrays are borrowed. */
 typedef struct NsIvpOptions {
-  double t0, tf;       /* backward when tf < t0 */
-  const double *y0;    /* n */
-  double h_first;      /* length of the first step; 0: found */
-  double h_most;       /* of any step; INFINITY: as long as the tolerances let it be */
-  long steps_most;     /* steps after which it ends unfinished */
+  double t0, tf;        /* backward when tf < t0 */
+  const double *y0;     /* n */
+  double h_first;       /* length of the first step; 0: found */
+  double h_most;        /* of any step; INFINITY: as long as the tolerances let it be */
+  long steps_most;      /* steps after which it ends unfinished */
   const double *t_eval; /* times wanted, in the direction of integration, within the interval; NULL: every step's */
   long evals;
   bool dense; /* keep the polynomials of all steps */

@@ -17,9 +17,9 @@
 
 enum {
   NODES = NS_BERNSTEIN_SIZE,
-  HALVINGS = 12,   /* of a piece on which an event is no polynomial: what is not smooth is followed to 1/4000 of a step */
+  HALVINGS = 12,    /* of a piece on which an event is no polynomial: what is not smooth is followed to 1/4000 of a step */
   MAX_HALVED = 500, /* pieces in a step: an event that is noise is taken as it is then */
-  SPLITS = 45      /* of a polynomial, between whose roots the event is looked at itself */
+  SPLITS = 45       /* of a polynomial, between whose roots the event is looked at itself */
 };
 
 /* The part of an event's size up to which it may be off its polynomial for its slopes to be known: smooth, and nearly exact. */
@@ -42,7 +42,7 @@ struct NsIvpSearch {
   Root *roots;
   long count, room;
   int halved; /* pieces of this step */
-  int event; /* the one that is being looked at, and where */
+  int event;  /* the one that is being looked at, and where */
   double t_old, t;
   const double *y_old, *segment;
 };
@@ -76,7 +76,7 @@ void ns_ivp_search_free(NsIvpSearch *s) {
 
 /* ---- values ---- */
 
-static NsStatus value_of(NsIvpSearch *s, int event, double t, const double *y, double *g, NsError *err) {
+static NsStatus ivp_events_value_of(NsIvpSearch *s, int event, double t, const double *y, double *g, NsError *err) {
   NsStatus status = s->options->event(s->options->event_context, event, t, y, g, err);
   if (status == NS_OK && isnan(*g)) return ns_fail(err, NS_ENAN, "event %d is nan (t=%.10g)", event + 1, t);
   return status;
@@ -87,16 +87,16 @@ static void state_at(NsIvpSearch *s, double t) {
 }
 
 /* The event that is looked at, along the step. */
-static NsStatus along(void *context, double t, double *g, NsError *err) {
+static NsStatus ivp_events_along(void *context, double t, double *g, NsError *err) {
   NsIvpSearch *s = context;
   state_at(s, t);
-  return value_of(s, s->event, t, s->y, g, err);
+  return ivp_events_value_of(s, s->event, t, s->y, g, err);
 }
 
 NsStatus ns_ivp_search_start(NsIvpSearch *s, const double *y0, NsError *err) {
   NsStatus status = NS_OK;
   for (int e = 0; e < s->options->events && status == NS_OK; e++) {
-    status = value_of(s, e, s->options->t0, y0, &s->last[e], err);
+    status = ivp_events_value_of(s, e, s->options->t0, y0, &s->last[e], err);
     s->fresh[e] = s->last[e] == 0;
   }
   return status;
@@ -115,7 +115,7 @@ static NsStatus sample(NsIvpSearch *s, NsError *err) {
     double t = time_at(s, ns_bernstein_node(k));
     state_at(s, t);
     for (int e = 0; e < m; e++) {
-      NsStatus status = value_of(s, e, t, s->y, &s->values[k * m + e], err);
+      NsStatus status = ivp_events_value_of(s, e, t, s->y, &s->values[k * m + e], err);
       if (status != NS_OK) return status;
     }
   }
@@ -139,9 +139,9 @@ static NsStatus note(NsIvpSearch *s, double t, int way) {
   return NS_OK;
 }
 
-static NsStatus bracket(NsIvpSearch *s, double a, double ga, double b, double gb, NsError *err) {
+static NsStatus ivp_events_bracket(NsIvpSearch *s, double a, double ga, double b, double gb, NsError *err) {
   double root;
-  NsStatus status = ns_bracket_root(along, s, a, ga, b, gb, 0, &root, err);
+  NsStatus status = ns_bracket_root(ivp_events_along, s, a, ga, b, gb, 0, &root, err);
   return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1) : status;
 }
 
@@ -156,7 +156,7 @@ static NsStatus only_root(NsIvpSearch *s, const Piece *p, NsError *err) {
   double a = time_at(s, p->from), b = time_at(s, p->from + p->width);
   if (p->gb == 0) return note(s, b, p->ga < 0 ? 1 : p->ga > 0 ? -1 : 0);
   if (p->ga == 0 || (p->ga < 0) == (p->gb < 0)) return NS_OK;
-  return bracket(s, a, p->ga, b, p->gb, err);
+  return ivp_events_bracket(s, a, p->ga, b, p->gb, err);
 }
 
 /* All roots of a piece but one at its start: parts with one change of sign among the coefficients have one. */
@@ -165,7 +165,7 @@ static NsStatus polynomial_roots(NsIvpSearch *s, Piece *p, int splits, NsError *
   if (changes == 0 || splits == 0 || (changes == 1 && p->ga != 0)) return only_root(s, p, err);
   Piece right = {.from = p->from + p->width / 2, .width = p->width / 2, .gb = p->gb};
   p->width /= 2;
-  NsStatus status = along(s, time_at(s, right.from), &p->gb, err);
+  NsStatus status = ivp_events_along(s, time_at(s, right.from), &p->gb, err);
   if (status != NS_OK) return status;
   right.ga = p->gb;
   ns_bernstein_split(NODES - 1, p->b, right.b);
@@ -205,7 +205,7 @@ static NsStatus piece_roots(NsIvpSearch *s, double from, double width, const dou
     double start = from + part * width / 2;
     half[0] = part == 0 ? v[0] : half[NODES - 1];
     for (int k = 1; k < NODES && status == NS_OK; k++)
-      status = along(s, time_at(s, start + width / 2 * ns_bernstein_node(k)), &half[k], err);
+      status = ivp_events_along(s, time_at(s, start + width / 2 * ns_bernstein_node(k)), &half[k], err);
     if (status == NS_OK) status = piece_roots(s, start, width / 2, half, halvings - 1, err);
   }
   return status;
@@ -221,7 +221,7 @@ static NsStatus roots_of(NsIvpSearch *s, NsError *err) {
   return status == NS_OK ? piece_roots(s, 0, 1, v, HALVINGS, err) : status;
 }
 
-static int compare(const void *a, const void *b) {
+static int ivp_events_compare(const void *a, const void *b) {
   const Root *x = a, *y = b;
   return x->t < y->t ? -1 : x->t > y->t ? 1 : x->event - y->event;
 }
@@ -240,8 +240,8 @@ static long first_terminal(NsIvpSearch *s) {
   return s->count;
 }
 
-NsStatus ns_ivp_search_step(NsIvpSearch *s, NsIvp *ivp, double t_old, double t, const double *y_old,
-                            const double *segment, bool *stop, double *t_stop, NsError *err) {
+NsStatus ns_ivp_search_step(NsIvpSearch *s, NsIvp *ivp, double t_old, double t, const double *y_old, const double *segment,
+                            bool *stop, double *t_stop, NsError *err) {
   int m = s->options->events;
   *stop = false;
   s->count = s->halved = 0;
@@ -251,7 +251,7 @@ NsStatus ns_ivp_search_step(NsIvpSearch *s, NsIvp *ivp, double t_old, double t, 
   for (s->event = 0; s->event < m && status == NS_OK; s->event++) status = roots_of(s, err);
   if (status != NS_OK) return status;
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
-  if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, t > t_old ? compare : compare_backward);
+  if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, t > t_old ? ivp_events_compare : compare_backward);
   long end = first_terminal(s);
   *stop = end < s->count;
   if (*stop) {

@@ -21,7 +21,7 @@ NsStatus ns_ivp_search_start(NsIvpSearch *search, const double *y0, NsError *err
 ** that count to ivp->found. When one ends the integration *stop is set, with the time in *t_stop and ivp->end_event;
 ** later roots are left out then.
 */
-NsStatus ns_ivp_search_step(NsIvpSearch *search, NsIvp *ivp, double t_old, double t, const double *y_old,
-                            const double *segment, bool *stop, double *t_stop, NsError *err);
+NsStatus ns_ivp_search_step(NsIvpSearch *search, NsIvp *ivp, double t_old, double t, const double *y_old, const double *segment,
+                            bool *stop, double *t_stop, NsError *err);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct Radau {
   double rate;
 } Radau;
 
-static void destroy(void *self) {
+static void radau_destroy(void *self) {
   if (!self) return;
   Radau *r = self;
   ns_lu_free(r->real);
@@ -46,7 +46,7 @@ static void destroy(void *self) {
   ns_free(r);
 }
 
-static void take_arrays(Radau *r, int n) {
+static void radau_take_arrays(Radau *r, int n) {
   double **vectors[] = {&r->y_old, &r->y, &r->trial, &r->f, &r->f_new, &r->mixed, &r->stage};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&r->arena, n);
   for (int s = 0; s < S; s++) {
@@ -58,16 +58,16 @@ static void take_arrays(Radau *r, int n) {
   r->system = ns_arena_matrix(&r->arena, 2 * (ptrdiff_t)n, n);
 }
 
-static NsStatus create(void **self, const NsOdeProblem *problem) {
+static NsStatus radau_create(void **self, const NsOdeProblem *problem) {
   *self = NULL;
   Radau *r = ns_alloc(1, sizeof *r);
   if (!r) return NS_ENOMEM;
   r->problem = *problem;
-  take_arrays(r, problem->n);
+  radau_take_arrays(r, problem->n);
   NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_new(&r->real, problem->n);
   if (status == NS_OK) status = ns_zlu_new(&r->complex, problem->n);
   if (status != NS_OK) {
-    destroy(r);
+    radau_destroy(r);
     return status;
   }
   r->tolerance = fmax(10 * DBL_EPSILON / fmax(problem->rtol, DBL_EPSILON), fmin(0.03, sqrt(problem->rtol)));
@@ -75,7 +75,7 @@ static NsStatus create(void **self, const NsOdeProblem *problem) {
   return NS_OK;
 }
 
-static void start(void *self, double t, const double *y, double t_end, double h_first) {
+static void radau_start(void *self, double t, const double *y, double t_end, double h_first) {
   Radau *r = self;
   r->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
   r->t_end = t_end;
@@ -85,11 +85,11 @@ static void start(void *self, double t, const double *y, double t_end, double h_
   memmove(r->y, y, (size_t)r->problem.n * sizeof *y);
 }
 
-static void limit(void *self, double h_most) {
+static void radau_limit(void *self, double h_most) {
   ((Radau *)self)->h_limit = h_most;
 }
 
-static void look(const void *self, NsStepperState *state) {
+static void radau_look(const void *self, NsStepperState *state) {
   const Radau *r = self;
   *state = r->state;
   state->y_old = r->y_old;
@@ -98,12 +98,12 @@ static void look(const void *self, NsStepperState *state) {
 
 /* ---- linear algebra ---- */
 
-static NsStatus rate(Radau *r, double t, const double *y, double *ydot, NsError *err) {
+static NsStatus radau_rate(Radau *r, double t, const double *y, double *ydot, NsError *err) {
   return ns_ode_rate(&r->problem, t, y, ydot, &r->state.evaluations, err);
 }
 
 /* J at the start of the step. */
-static NsStatus evaluate_jacobian(Radau *r, NsError *err) {
+static NsStatus radau_evaluate_jacobian(Radau *r, NsError *err) {
   int n = r->problem.n;
   memset(r->J, 0, (size_t)n * (size_t)n * sizeof *r->J);
   NsStatus status = r->problem.jacobian(r->problem.context, r->state.t_old, r->y_old, r->J, err);
@@ -139,7 +139,7 @@ static NsStatus factor_complex(Radau *r, double h) {
 }
 
 /* The factors for the length h (with its sign), kept as long as neither h nor J changes. */
-static NsStatus factor(Radau *r, double h) {
+static NsStatus radau_factor(Radau *r, double h) {
   if (r->lu_h == h) return NS_OK;
   NsStatus status = factor_real(r, h);
   if (status == NS_OK) status = factor_complex(r, h);
@@ -153,12 +153,11 @@ static NsStatus factor(Radau *r, double h) {
 /* Z = T W. */
 static void transform_back(Radau *r) {
   for (int s = 0; s < S; s++)
-    for (int i = 0; i < r->problem.n; i++)
-      r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
+    for (int i = 0; i < r->problem.n; i++) r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
 }
 
 /* The stages to start from: the last step's polynomial gone on with, or y. */
-static void predict(Radau *r, double h) {
+static void radau_predict(Radau *r, double h) {
   int n = r->problem.n;
   double before = r->h_before;
   for (int s = 0; s < S; s++) {
@@ -169,15 +168,14 @@ static void predict(Radau *r, double h) {
     }
   }
   for (int s = 0; s < S; s++)
-    for (int i = 0; i < n; i++)
-      r->W[s][i] = ns_radau_mix(ns_radau_inverse_T[s], r->Z[0][i], r->Z[1][i], r->Z[2][i]);
+    for (int i = 0; i < n; i++) r->W[s][i] = ns_radau_mix(ns_radau_inverse_T[s], r->Z[0][i], r->Z[1][i], r->Z[2][i]);
 }
 
 /* K = the rates of the stages. */
 static NsStatus stage_rates(Radau *r, double h, NsError *err) {
   for (int s = 0; s < S; s++) {
     for (int i = 0; i < r->problem.n; i++) r->stage[i] = r->y_old[i] + r->Z[s][i];
-    NsStatus status = rate(r, r->state.t_old + nodes[s] * h, r->stage, r->K[s], err);
+    NsStatus status = radau_rate(r, r->state.t_old + nodes[s] * h, r->stage, r->K[s], err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -189,8 +187,7 @@ static double newton_move(Radau *r, double h) {
   double sum = 0, *change = r->change;
   for (int i = 0; i < n; i++) {
     double g[S];
-    for (int s = 0; s < S; s++)
-      g[s] = ns_radau_mix(ns_radau_inverse_T[s], r->K[0][i], r->K[1][i], r->K[2][i]);
+    for (int s = 0; s < S; s++) g[s] = ns_radau_mix(ns_radau_inverse_T[s], r->K[0][i], r->K[1][i], r->K[2][i]);
     double w1 = r->W[1][i], w2 = r->W[2][i];
     r->mixed[i] = g[0] - MU / h * r->W[0][i];
     change[2 * i] = g[1] - (ALPHA * w1 + BETA * w2) / h;
@@ -208,9 +205,9 @@ static double newton_move(Radau *r, double h) {
 }
 
 /* Simplified Newton; NS_ENOCONV when it does not converge, or would not within the iterations it has. */
-static NsStatus newton(Radau *r, double h, NsError *err) {
+static NsStatus radau_newton(Radau *r, double h, NsError *err) {
   double before = 0;
-  predict(r, h);
+  radau_predict(r, h);
   r->rate = 0;
   for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
     NsStatus status = stage_rates(r, h, err);
@@ -234,8 +231,7 @@ static NsStatus newton(Radau *r, double h, NsError *err) {
 static double solve_estimate(Radau *r, double h, const double *f) {
   int n = r->problem.n;
   for (int i = 0; i < n; i++)
-    r->mixed[i] =
-        f[i] + (estimate[0] * r->Z[0][i] + estimate[1] * r->Z[1][i] + estimate[2] * r->Z[2][i]) / h;
+    r->mixed[i] = f[i] + (estimate[0] * r->Z[0][i] + estimate[1] * r->Z[1][i] + estimate[2] * r->Z[2][i]) / h;
   ns_lu_solve(r->real, 1, r->mixed, n > 0 ? n : 1);
   return ns_ode_norm(&r->problem, r->mixed, r->y_old, r->trial);
 }
@@ -247,7 +243,7 @@ static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError 
   *error = solve_estimate(r, h, r->f);
   if (*error <= 1 || !again) return NS_OK;
   for (int i = 0; i < n; i++) r->stage[i] = r->y_old[i] + r->mixed[i];
-  NsStatus status = rate(r, r->state.t_old, r->stage, r->K[0], err);
+  NsStatus status = radau_rate(r, r->state.t_old, r->stage, r->K[0], err);
   if (status == NS_OK) *error = solve_estimate(r, h, r->K[0]);
   return ns_ode_shorten(status) ? NS_OK : status;
 }
@@ -265,13 +261,13 @@ static double growth(const Radau *r, double h, double error) {
 /* ---- a step ---- */
 
 /* One try with the length h: the error, infinite when the Newton iteration fails with a fresh Jacobian. */
-static NsStatus attempt(Radau *r, double h, bool again, double *error, NsError *err) {
+static NsStatus radau_attempt(Radau *r, double h, bool again, double *error, NsError *err) {
   *error = INFINITY;
   for (;;) {
-    NsStatus status = r->J_known ? NS_OK : evaluate_jacobian(r, err);
+    NsStatus status = r->J_known ? NS_OK : radau_evaluate_jacobian(r, err);
     if (status != NS_OK) return status;
-    status = factor(r, h);
-    if (status == NS_OK) status = newton(r, h, err);
+    status = radau_factor(r, h);
+    if (status == NS_OK) status = radau_newton(r, h, err);
     if (status == NS_OK) return error_of(r, h, again, error, err);
     if (ns_ode_shorten(status)) return status;
     if (status != NS_ENOCONV && status != NS_ESINGULAR) return status;
@@ -281,7 +277,7 @@ static NsStatus attempt(Radau *r, double h, bool again, double *error, NsError *
 }
 
 /* The collocation polynomial through 0 and the stages. */
-static void make_rows(Radau *r) {
+static void radau_make_rows(Radau *r) {
   double a = nodes[0], b = nodes[1];
   for (int i = 0; i < r->problem.n; i++) {
     double end = r->Z[2][i];
@@ -293,14 +289,14 @@ static void make_rows(Radau *r) {
 }
 
 /* Takes the trial over; the next length is kept when it would grow little, and the factors with it. */
-static NsStatus accept(Radau *r, double h, double t_new, double error, bool rejected, NsError *err) {
+static NsStatus radau_accept(Radau *r, double h, double t_new, double error, bool rejected, NsError *err) {
   bool slow = r->iterations > 2 && r->rate > 1e-3;
   double factor_next = growth(r, h, error);
   if (rejected) factor_next = fmin(1, factor_next);
   if (!slow && factor_next >= 1 && factor_next < 1.2) factor_next = 1;
-  NsStatus status = rate(r, t_new, r->trial, r->f_new, err);
+  NsStatus status = radau_rate(r, t_new, r->trial, r->f_new, err);
   if (status != NS_OK) return status;
-  make_rows(r);
+  radau_make_rows(r);
   double *y = r->y;
   r->y = r->trial;
   r->trial = y;
@@ -315,16 +311,16 @@ static NsStatus accept(Radau *r, double h, double t_new, double error, bool reje
   return NS_OK;
 }
 
-static NsStatus try_lengths(Radau *r, double h, NsError *err) {
+static NsStatus radau_try_lengths(Radau *r, double h, NsError *err) {
   double t = r->state.t, sign = r->t_end < t ? -1 : 1, least = ns_ode_least(t);
   bool rejected = false;
   for (h = fmax(h, least);; rejected = true, r->state.rejected++) {
     bool last = h >= fabs(r->t_end - t);
     if (last) h = fabs(r->t_end - t);
     double error;
-    NsStatus status = attempt(r, sign * h, rejected || r->h_before == 0, &error, err);
+    NsStatus status = radau_attempt(r, sign * h, rejected || r->h_before == 0, &error, err);
     double t_new = last ? r->t_end : t + sign * h;
-    if (status == NS_OK && error <= 1) status = accept(r, sign * h, t_new, error, rejected, err);
+    if (status == NS_OK && error <= 1) status = radau_accept(r, sign * h, t_new, error, rejected, err);
     if (status == NS_OK && error <= 1) return NS_OK;
     if (status != NS_OK && !ns_ode_shorten(status)) return status;
     h *= status != NS_OK ? 0.2 : isfinite(error) ? growth(r, sign * h, error) : 0.5;
@@ -333,7 +329,7 @@ static NsStatus try_lengths(Radau *r, double h, NsError *err) {
   }
 }
 
-static NsStatus step(void *self, NsError *err) {
+static NsStatus radau_step(void *self, NsError *err) {
   Radau *r = self;
   size_t size = (size_t)r->problem.n * sizeof(double);
   NsStatus status = NS_OK;
@@ -344,25 +340,27 @@ static NsStatus step(void *self, NsError *err) {
     r->f = r->f_new;
     r->f_new = f;
   } else {
-    status = rate(r, r->state.t, r->y, r->f, err);
+    status = radau_rate(r, r->state.t, r->y, r->f, err);
   }
   r->f_known = false;
   if (status == NS_OK && h == 0)
-    status = ns_ode_first_length(&r->problem, r->state.t, r->y, r->f, r->t_end, POWER, r->trial, r->K[0],
-                                 &r->state.evaluations, &h, err);
-  if (status == NS_OK) status = try_lengths(r, fmin(h, r->h_limit), err);
+    status = ns_ode_first_length(&r->problem, r->state.t, r->y, r->f, r->t_end, POWER, r->trial, r->K[0], &r->state.evaluations,
+                                 &h, err);
+  if (status == NS_OK) status = radau_try_lengths(r, fmin(h, r->h_limit), err);
   r->h_limit = INFINITY;
   r->f_known = status == NS_OK;
   return status;
 }
 
-static NsStatus interpolate(void *self, NsError *err) {
+static NsStatus radau_interpolate(void *self, NsError *err) {
   (void)self, (void)err;
   return NS_OK;
 }
 
-static const double *row(const void *self, int i) {
+static const double *radau_row(const void *self, int i) {
   return ((const Radau *)self)->rows[i];
 }
 
-const NsStepperClass ns_radau_class = {"Radau", S, true, create, destroy, start, limit, step, interpolate, row, look};
+const NsStepperClass ns_radau_class = {"Radau",           S,           true,        radau_create,
+                                       radau_destroy,     radau_start, radau_limit, radau_step,
+                                       radau_interpolate, radau_row,   radau_look};

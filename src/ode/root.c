@@ -36,12 +36,12 @@ typedef struct Root {
   bool not_finite; /* the run was given up since f, or the x of a step, is not finite */
   NsEquilibrium scales;
   NsLu *lu;
-  double *x;                 /* the point in the user's units */
-  double *J, *at;            /* the Jacobian that was had last, in the user's units, and where */
-  bool known;                /* there is one */
-  double *u, *g, *scaled;    /* the iterate, its values, its Jacobian */
-  double *next, *next_g;     /* a candidate */
-  double *move, *last_move;  /* Newton corrections at u and at the iterate before */
+  double *x;                     /* the point in the user's units */
+  double *J, *at;                /* the Jacobian that was had last, in the user's units, and where */
+  bool known;                    /* there is one */
+  double *u, *g, *scaled;        /* the iterate, its values, its Jacobian */
+  double *next, *next_g;         /* a candidate */
+  double *move, *last_move;      /* Newton corrections at u and at the iterate before */
   int *first_row, *first_column; /* the scales of the start */
 } Root;
 
@@ -64,7 +64,7 @@ static bool is_finite(int n, const double *v) {
 /* ---- scaled equations ---- */
 
 /* r->x = the point of u. False when it is not finite. */
-static bool unscale(Root *r, const double *u) {
+static bool root_unscale(Root *r, const double *u) {
   for (int j = 0; j < r->equations->n; j++) r->x[j] = ldexp(u[j], r->scales.column[j]);
   return is_finite(r->equations->n, r->x);
 }
@@ -72,7 +72,7 @@ static bool unscale(Root *r, const double *u) {
 /* g at u: 0; -1 when the run must end, by not_finite or by status. */
 static int scaled_values(Root *r, const double *u, double *g) {
   int n = r->equations->n;
-  r->not_finite = !unscale(r, u);
+  r->not_finite = !root_unscale(r, u);
   if (r->not_finite) return -1;
   r->status = r->equations->rate(r->equations->context, 0, r->x, g, r->err);
   if (r->status != NS_OK) return -1;
@@ -96,7 +96,7 @@ static NsStatus known_jacobian(Root *r) {
 /* The scaled Jacobian at u; as scaled_values. */
 static int scaled_jacobian(Root *r, const double *u, double *J) {
   int n = r->equations->n;
-  r->not_finite = !unscale(r, u);
+  r->not_finite = !root_unscale(r, u);
   if (r->not_finite) return -1;
   r->status = known_jacobian(r);
   if (r->status != NS_OK) return -1;
@@ -109,7 +109,7 @@ static int scaled_jacobian(Root *r, const double *u, double *J) {
 }
 
 /* MINPACK's callback. A value that is not finite ends its run; so does a u, which underflow can bring about near 0. */
-static int evaluate(void *context, int n, const double *u, double *g, double *J, int ld, int what) {
+static int root_evaluate(void *context, int n, const double *u, double *g, double *J, int ld, int what) {
   Root *r = context;
   (void)n, (void)ld; /* equations->n */
   if (ns_interrupted()) return r->status = ns_fail(r->err, NS_EINTR, "interrupted"), -1;
@@ -133,7 +133,7 @@ static NsStatus rescale(Root *r, const double *x, const double *f) {
 
 /* ---- the test of an answer ---- */
 
-static double terms_of(const Root *r, int i) {
+static double root_terms_of(const Root *r, int i) {
   int n = r->equations->n;
   double sum = 0, size = 0;
   for (int j = 0; j < n; j++) {
@@ -160,7 +160,7 @@ static int worst_equation(const Root *r, bool lenient, double *part) {
   for (int i = 0; i < r->equations->n; i++) {
     double value = fabs(r->g[i]);
     if (value == 0 || (lenient && value <= NOTHING * first_value(r, i))) continue;
-    double own = value / terms_of(r, i);
+    double own = value / root_terms_of(r, i);
     if (own > *part) *part = own, worst = i;
   }
   return worst;
@@ -182,7 +182,7 @@ typedef struct Verdict {
 } Verdict;
 
 /* Judges u with g there, by the corrections and by the equations' own terms. -1 when the equations fail. */
-static int judge(Root *r, double limit, Verdict *v) {
+static int root_judge(Root *r, double limit, Verdict *v) {
   int n = r->equations->n;
   double part, lenient_part;
   *v = (Verdict){false, false, false};
@@ -215,7 +215,7 @@ static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
   int n = r->equations->n;
   size_t bytes = (size_t)n * sizeof(double);
   for (int k = 0; k <= NEWTON; k++) {
-    if (judge(r, limit, v) < 0) return -1;
+    if (root_judge(r, limit, v) < 0) return -1;
     if (v->root || !v->correction || k == NEWTON || (k > 0 && !contracts(r, limit))) return 0;
     for (int j = 0; j < n; j++) r->next[j] = r->u[j] - r->move[j];
     info->evaluations++;
@@ -261,8 +261,8 @@ static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena
   for (int k = 0; k < RUNS; k++, bound = k == 1 ? 0.3 : bound / 3) {
     int calls = 0, jacobians = 0, left = o->calls - info->evaluations;
     r->not_finite = false;
-    *code = hybrj(evaluate, r, n, r->u, r->g, J, n, o->xtol, left, work, 1, bound, 0, &calls, &jacobians, R, lr,
-                  work + n, work + 2 * n, work + 3 * n, work + 4 * n, work + 5 * n);
+    *code = hybrj(root_evaluate, r, n, r->u, r->g, J, n, o->xtol, left, work, 1, bound, 0, &calls, &jacobians, R, lr, work + n,
+                  work + 2 * n, work + 3 * n, work + 4 * n, work + 5 * n);
     info->evaluations += calls;
     info->jacobians += jacobians;
     if (!r->not_finite) return;
@@ -287,11 +287,11 @@ static void add_equation(const Root *r, const double *f) {
   size_t used = strlen(r->err->text);
   snprintf(r->err->text + used, sizeof r->err->text - used,
            "; equation %d is not solved: its value is %.3g, its terms are of size %.3g", i + 1, f[i],
-           ldexp(terms_of(r, i), -r->scales.row[i]));
+           ldexp(root_terms_of(r, i), -r->scales.row[i]));
 }
 
 /* The failure of what hybrj ended with and the test refused. */
-static NsStatus refuse(Root *r, const NsRootOptions *o, int code, bool stuck, const double *f, double norm) {
+static NsStatus root_refuse(Root *r, const NsRootOptions *o, int code, bool stuck, const double *f, double norm) {
   NsStatus status = code == 2 ? NS_EMAXITER : NS_ENOCONV;
   if (stuck) return ns_fail(r->err, status, "no way to a root: f is not finite beside the last x");
   if (code == 2) ns_fail(r->err, status, "%d evaluations were not enough: |f| = %.3g", o->calls, norm);
@@ -343,7 +343,7 @@ static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsAr
     bool converged = code == 1 || code == 3; /* 3: xtol is below rounding */
     stuck = r->not_finite;
     r->not_finite = false;
-    int failed = converged ? newton_steps(r, fmax(sqrt(o->xtol), CLOSE), info, &v) : judge(r, fmax(o->xtol, 1e-13), &v);
+    int failed = converged ? newton_steps(r, fmax(sqrt(o->xtol), CLOSE), info, &v) : root_judge(r, fmax(o->xtol, 1e-13), &v);
     if (failed) return r->status;
     bool good = v.root || v.lenient_root;
     if (good && v.correction) last_step(r, info);
@@ -353,7 +353,7 @@ static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsAr
     if (stuck || code == 2 || info->evaluations >= o->calls) break;
   }
   info->residual = ns_dense_norm_fro(n, 1, f, 1, n);
-  return refuse(r, o, code, stuck, f, info->residual);
+  return root_refuse(r, o, code, stuck, f, info->residual);
 }
 
 static NsStatus begin_root(Root *r, const double *x, double *f, NsArena *arena) {
@@ -366,8 +366,8 @@ static NsStatus begin_root(Root *r, const double *x, double *f, NsArena *arena) 
   return arena->failed ? NS_ENOMEM : ns_lu_new(&r->lu, n);
 }
 
-NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f,
-                       NsRootInfo *info, NsError *err) {
+NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f, NsRootInfo *info,
+                       NsError *err) {
   Root r = {.equations = equations, .err = err};
   NsArena arena = {0};
   int n = equations->n;

@@ -11,8 +11,8 @@
 
 /* f(x) = 0: the rate and the Jacobian of `equations` are called with t = 0; its tolerances are not used. */
 typedef struct NsRootOptions {
-  double xtol;  /* relative, of x */
-  int calls;    /* of f, at most */
+  double xtol; /* relative, of x */
+  int calls;   /* of f, at most */
 } NsRootOptions;
 
 typedef struct NsRootInfo {
@@ -32,7 +32,7 @@ typedef struct NsRootInfo {
 ** progress or the answer does not pass (the message names the equation that is furthest off by its own terms); NS_ENAN
 ** when f is not finite at the start; the failures of f; NS_ENOMEM.
 */
-NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f,
-                       NsRootInfo *info, NsError *err);
+NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f, NsRootInfo *info,
+                       NsError *err);
 
 #endif

@@ -47,10 +47,9 @@ static void dop853_look(const void *self, NsStepperState *state) {
   *state = (NsStepperState){s->t_old, s->t, s->h_next, s->y_old, s->y, s->evaluations, 0, 0, s->steps, s->rejected};
 }
 
-static const NsStepperClass dop853 = {"DOP853",      7,           false,
-                                      dop853_create, dop853_destroy, dop853_start,
-                                      dop853_limit,  dop853_step,    dop853_interpolate,
-                                      dop853_row,    dop853_look};
+static const NsStepperClass dop853 = {
+    "DOP853",           7,          false,      dop853_create, dop853_destroy, dop853_start, dop853_limit, dop853_step,
+    dop853_interpolate, dop853_row, dop853_look};
 
 const NsStepperClass *ns_stepper_class(const char *name) {
   const NsStepperClass *const all[] = {&ns_rk45_class, &dop853, &ns_radau_class, &ns_bdf_class};

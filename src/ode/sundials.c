@@ -23,7 +23,7 @@ typedef struct Ida {
   N_Vector y, yd, atol, id;
   SUNMatrix J;
   SUNLinearSolver solver;
-  double *Fyd;     /* n x n */
+  double *Fyd; /* n x n */
   double t_last;
   NsError trouble; /* the last failure of the residual or its Jacobian */
   double t_trouble;
@@ -33,13 +33,13 @@ typedef struct Ida {
 /* ---- the equations ---- */
 
 /* What IDA is told of how an evaluation at t ended: 0 good, 1 try a shorter step, -1 stop. */
-static int answer(Ida *ida, double t, NsStatus status) {
+static int ida_answer(Ida *ida, double t, NsStatus status) {
   ida->failed = status != NS_OK;
   if (ida->failed) ida->t_trouble = t;
   return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
 }
 
-static NsStatus evaluate(Ida *ida, double t, const double *y, const double *yd, double *F) {
+static NsStatus ida_evaluate(Ida *ida, double t, const double *y, const double *yd, double *F) {
   const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
   const NsFunction *f = &ida->problem.residual;
   int n = ida->problem.n;
@@ -52,8 +52,8 @@ static NsStatus evaluate(Ida *ida, double t, const double *y, const double *yd, 
   return NS_OK;
 }
 
-static int residual(sunrealtype t, N_Vector y, N_Vector yd, N_Vector F, void *context) {
-  return answer(context, t, evaluate(context, t, NV_DATA_S(y), NV_DATA_S(yd), NV_DATA_S(F)));
+static int ida_residual(sunrealtype t, N_Vector y, N_Vector yd, N_Vector F, void *context) {
+  return ida_answer(context, t, ida_evaluate(context, t, NV_DATA_S(y), NV_DATA_S(yd), NV_DATA_S(F)));
 }
 
 static NsStatus derivative(Ida *ida, double t, const double *y, const double *yd, int by, double *J) {
@@ -66,8 +66,8 @@ static NsStatus derivative(Ida *ida, double t, const double *y, const double *yd
 }
 
 /* J = dF/dy + c dF/dy', column-major. */
-static int jacobian(sunrealtype t, sunrealtype c, N_Vector y, N_Vector yd, N_Vector F, SUNMatrix J, void *context,
-                    N_Vector room1, N_Vector room2, N_Vector room3) {
+static int ida_jacobian(sunrealtype t, sunrealtype c, N_Vector y, N_Vector yd, N_Vector F, SUNMatrix J, void *context,
+                        N_Vector room1, N_Vector room2, N_Vector room3) {
   (void)F, (void)room1, (void)room2, (void)room3;
   Ida *ida = context;
   size_t n = (size_t)ida->problem.n;
@@ -76,11 +76,11 @@ static int jacobian(sunrealtype t, sunrealtype c, N_Vector y, N_Vector yd, N_Vec
   NsStatus status = derivative(ida, t, NV_DATA_S(y), NV_DATA_S(yd), 0, Fy);
   if (status == NS_OK) status = derivative(ida, t, NV_DATA_S(y), NV_DATA_S(yd), 1, ida->Fyd);
   for (size_t k = 0; k < n * n; k++) Fy[k] += c * ida->Fyd[k];
-  return answer(ida, t, status);
+  return ida_answer(ida, t, status);
 }
 
 /* IDA would write its messages to stderr. */
-static void say_nothing(int code, const char *module, const char *function, char *message, void *context) {
+static void ida_say_nothing(int code, const char *module, const char *function, char *message, void *context) {
   (void)code, (void)module, (void)function, (void)message, (void)context;
 }
 
@@ -101,7 +101,7 @@ static void ida_free(void *solver) {
 }
 
 /* Everything that holds numbers. */
-static bool take_room(Ida *ida) {
+static bool ida_take_room(Ida *ida) {
   int n = ida->problem.n;
   ida->Fyd = engine->alloc((size_t)n * (size_t)n, sizeof *ida->Fyd);
   if (!ida->Fyd || SUNContext_Create(NULL, &ida->context) != 0) return false;
@@ -119,7 +119,7 @@ static bool take_room(Ida *ida) {
 }
 
 /* Tolerances, linear solver and what is outside of the error test. */
-static bool set_up(Ida *ida) {
+static bool ida_set_up(Ida *ida) {
   const NsDaeProblem *p = &ida->problem;
   bool excluded = false;
   for (int i = 0; i < p->n; i++) {
@@ -129,11 +129,11 @@ static bool set_up(Ida *ida) {
     excluded |= higher;
   }
   void *m = ida->memory;
-  return IDASetErrHandlerFn(m, say_nothing, NULL) == IDA_SUCCESS &&
-         IDAInit(m, residual, 0, ida->y, ida->yd) == IDA_SUCCESS &&
-         IDASVtolerances(m, p->rtol, ida->atol) == IDA_SUCCESS && IDASetUserData(m, ida) == IDA_SUCCESS &&
-         IDASetLinearSolver(m, ida->solver, ida->J) == IDA_SUCCESS && IDASetJacFn(m, jacobian) == IDA_SUCCESS &&
-         IDASetId(m, ida->id) == IDA_SUCCESS && IDASetSuppressAlg(m, excluded) == IDA_SUCCESS &&
+  return IDASetErrHandlerFn(m, ida_say_nothing, NULL) == IDA_SUCCESS &&
+         IDAInit(m, ida_residual, 0, ida->y, ida->yd) == IDA_SUCCESS && IDASVtolerances(m, p->rtol, ida->atol) == IDA_SUCCESS &&
+         IDASetUserData(m, ida) == IDA_SUCCESS && IDASetLinearSolver(m, ida->solver, ida->J) == IDA_SUCCESS &&
+         IDASetJacFn(m, ida_jacobian) == IDA_SUCCESS && IDASetId(m, ida->id) == IDA_SUCCESS &&
+         IDASetSuppressAlg(m, excluded) == IDA_SUCCESS &&
          IDASetMaxStep(m, isfinite(p->max_step) ? p->max_step : 0) == IDA_SUCCESS;
 }
 
@@ -142,7 +142,7 @@ static NsStatus ida_new(void **out, const NsDaeProblem *problem) {
   Ida *ida = engine->alloc(1, sizeof *ida);
   if (!ida) return NS_ENOMEM;
   ida->problem = *problem;
-  if (!take_room(ida) || !set_up(ida)) {
+  if (!ida_take_room(ida) || !ida_set_up(ida)) {
     ida_free(ida);
     return NS_ENOMEM;
   }
@@ -176,7 +176,7 @@ static NsStatus ida_start(void *solver, double t, const double *y, const double 
 
 /* ---- steps ---- */
 
-static void count(Ida *ida) {
+static void ida_count(Ida *ida) {
   void *m = ida->memory;
   NsDaeState *s = &ida->state;
   IDAGetNumSteps(m, &s->steps);
@@ -187,43 +187,46 @@ static void count(Ida *ida) {
 }
 
 /* What the residual or its Jacobian said, as the reason of an end. */
-static NsStatus blame(const Ida *ida, NsError *err) {
+static NsStatus ida_blame(const Ida *ida, NsError *err) {
   if (err) *err = ida->trouble;
   return ida->trouble.status == NS_ERETRY ? NS_ECALLBACK : ida->trouble.status;
 }
 
 /* Steps that hardly move the time: towards a failure of the residual, or else. */
-static NsStatus too_short(const Ida *ida, NsError *err) {
+static NsStatus ida_too_short(const Ida *ida, NsError *err) {
   double t = ida->state.t;
-  if (ida->trouble.status != NS_OK && fabs(ida->t_trouble - t) <= 1e-8 * fabs(t)) return blame(ida, err);
+  if (ida->trouble.status != NS_OK && fabs(ida->t_trouble - t) <= 1e-8 * fabs(t)) return ida_blame(ida, err);
   return engine->fail(err, NS_ENOCONV, "IDA: steps become too short, %.3g (t=%.10g): a singularity of the solution?",
                       fabs(ida->state.h_next), t);
 }
 
 /* IDA's flag in words. */
-static NsStatus ended(Ida *ida, int flag, NsError *err) {
+static NsStatus ida_ended(Ida *ida, int flag, NsError *err) {
   double t = ida->state.t, h = 0;
   IDAGetCurrentStep(ida->memory, &h);
-  if (ida->failed) return blame(ida, err);
+  if (ida->failed) return ida_blame(ida, err);
   sunindextype column = SUNLinSolLastFlag(ida->solver);
   if ((flag == IDA_CONV_FAIL || flag == IDA_LSETUP_FAIL) && column > 0)
     return engine->fail(err, NS_ESINGULAR,
                         "IDA: dF/dy + c dF/dy' is singular: unknown %ld is in no equation, or in none that others "
-                        "do not determine (t=%.10g)", (long)column, t);
+                        "do not determine (t=%.10g)",
+                        (long)column, t);
   if (flag == IDA_ERR_FAIL)
     return engine->fail(err, NS_ENOCONV,
                         "IDA: the error stays above the tolerances at a step of %.3g (t=%.10g): an index above that "
-                        "given, or a discontinuity?", fabs(h), t);
+                        "given, or a discontinuity?",
+                        fabs(h), t);
   if (flag == IDA_CONV_FAIL)
     return engine->fail(err, NS_ENOCONV,
                         "IDA: Newton does not converge at a step of %.3g (t=%.10g): inconsistent values, or an index "
-                        "above 1?", fabs(h), t);
+                        "above 1?",
+                        fabs(h), t);
   if (flag == IDA_TOO_MUCH_ACC)
     return engine->fail(err, NS_ENOCONV, "IDA: the tolerances ask for more than double precision can give (t=%.10g)", t);
   return engine->fail(err, NS_ENOCONV, "IDA stops with its flag %d (t=%.10g)", flag, t);
 }
 
-static NsStatus go_on(Ida *ida, double t_stop, NsError *err) {
+static NsStatus ida_go_on(Ida *ida, double t_stop, NsError *err) {
   double sign = ida->t_last < ida->state.t ? -1 : 1, t = ida->state.t;
   long first = ida->state.steps;
   if (first > 0) IDAGetCurrentTime(ida->memory, &t);
@@ -233,9 +236,9 @@ static NsStatus go_on(Ida *ida, double t_stop, NsError *err) {
     if (engine->interrupted()) return engine->fail(err, NS_EINTR, "interrupted");
     int flag = IDASolve(ida->memory, ida->t_last, &t, ida->y, ida->yd, IDA_ONE_STEP);
     ida->state.t = t;
-    count(ida);
-    if (flag < 0) return ended(ida, flag, err);
-    if (fabs(ida->state.h_next) < 10 * DBL_EPSILON * fabs(t)) return too_short(ida, err);
+    ida_count(ida);
+    if (flag < 0) return ida_ended(ida, flag, err);
+    if (fabs(ida->state.h_next) < 10 * DBL_EPSILON * fabs(t)) return ida_too_short(ida, err);
   }
   return NS_OK;
 }
@@ -243,7 +246,7 @@ static NsStatus go_on(Ida *ida, double t_stop, NsError *err) {
 static NsStatus ida_go_to(void *solver, double t_stop, NsError *err) {
   Ida *ida = solver;
   if (t_stop == ida->state.t) return NS_OK;
-  NsStatus status = go_on(ida, t_stop, err);
+  NsStatus status = ida_go_on(ida, t_stop, err);
   if (status != NS_OK) return status;
   ida->state.t = t_stop;
   int flag = IDAGetDky(ida->memory, t_stop, 0, ida->y);
@@ -252,12 +255,8 @@ static NsStatus ida_go_to(void *solver, double t_stop, NsError *err) {
 }
 
 const NsDaeMethod *ns_sundials_ida(const NsEngine *lent) {
-  static const NsDaeMethod method = {.name = "ida",
-                                     .make = ida_new,
-                                     .release = ida_free,
-                                     .state = ida_state,
-                                     .start = ida_start,
-                                     .go_to = ida_go_to};
+  static const NsDaeMethod method = {
+      .name = "ida", .make = ida_new, .release = ida_free, .state = ida_state, .start = ida_start, .go_to = ida_go_to};
   engine = lent;
   return &method;
 }

@@ -47,13 +47,13 @@ typedef struct Cvode {
 /* ---- the equations ---- */
 
 /* What CVODE is told of how an evaluation at t ended: 0 good, 1 try a shorter step, -1 stop. */
-static int answer(Cvode *c, double t, NsStatus status) {
+static int cvode_answer(Cvode *c, double t, NsStatus status) {
   c->failed = status != NS_OK;
   if (c->failed) c->trouble.status = status, c->t_trouble = t;
   return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
 }
 
-static int rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
+static int cvode_rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
   Cvode *c = context;
   const NsOdeProblem *p = &c->problem;
   double *f = NV_DATA_S(ydot);
@@ -62,26 +62,26 @@ static int rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
   for (int i = 0; i < p->n && status == NS_OK; i++)
     if (!isfinite(f[i]))
       status = engine->fail(&c->trouble, NS_ENAN, "the derivative of y[%d] is not finite (t=%.10g)", i + 1, t);
-  return answer(c, t, status);
+  return cvode_answer(c, t, status);
 }
 
-static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *context, N_Vector room1, N_Vector room2,
-                    N_Vector room3) {
+static int cvode_jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *context, N_Vector room1, N_Vector room2,
+                          N_Vector room3) {
   (void)ydot, (void)room1, (void)room2, (void)room3;
   Cvode *c = context;
   c->state.jacobians++;
   SM_DATA_D(J)[0] = 0;
-  return answer(c, t, c->problem.jacobian(c->problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
+  return cvode_answer(c, t, c->problem.jacobian(c->problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
 }
 
 /* CVODE would write its messages to stderr. */
-static void say_nothing(int code, const char *module, const char *function, char *message, void *context) {
+static void cvode_say_nothing(int code, const char *module, const char *function, char *message, void *context) {
   (void)code, (void)module, (void)function, (void)message, (void)context;
 }
 
 /* ---- making ---- */
 
-static void destroy(void *self) {
+static void cvode_destroy(void *self) {
   Cvode *c = self;
   if (!c) return;
   if (c->memory) CVodeFree(&c->memory);
@@ -97,7 +97,7 @@ static void destroy(void *self) {
   engine->release(c);
 }
 
-static bool take_room(Cvode *c) {
+static bool cvode_take_room(Cvode *c) {
   int n = length(c->problem.n);
   c->rows = engine->alloc((size_t)c->orders * (size_t)n, sizeof *c->rows);
   c->y_old = engine->alloc((size_t)n, sizeof *c->y_old);
@@ -115,7 +115,7 @@ static bool take_room(Cvode *c) {
 }
 
 /* How the equation of a step is solved. */
-static bool take_solver(Cvode *c) {
+static bool cvode_take_solver(Cvode *c) {
   int n = length(c->problem.n);
   if (c->orders == ADAMS_ORDERS) {
     c->loop = SUNNonlinSol_FixedPoint(c->y, 0, c->context);
@@ -124,24 +124,24 @@ static bool take_solver(Cvode *c) {
   c->J = SUNDenseMatrix(n, n, c->context);
   if (c->J) c->linear = SUNLinSol_Dense(c->y, c->J, c->context);
   return c->linear && CVodeSetLinearSolver(c->memory, c->linear, c->J) == CV_SUCCESS &&
-         CVodeSetJacFn(c->memory, jacobian) == CV_SUCCESS;
+         CVodeSetJacFn(c->memory, cvode_jacobian) == CV_SUCCESS;
 }
 
-static bool set_up(Cvode *c) {
+static bool cvode_set_up(Cvode *c) {
   void *m = c->memory;
-  return CVodeSetErrHandlerFn(m, say_nothing, NULL) == CV_SUCCESS && CVodeInit(m, rate, 0, c->y) == CV_SUCCESS &&
+  return CVodeSetErrHandlerFn(m, cvode_say_nothing, NULL) == CV_SUCCESS && CVodeInit(m, cvode_rate, 0, c->y) == CV_SUCCESS &&
          CVodeSVtolerances(m, c->problem.rtol, c->atol) == CV_SUCCESS && CVodeSetUserData(m, c) == CV_SUCCESS &&
-         CVodeSetMaxHnilWarns(m, -1) == CV_SUCCESS && take_solver(c);
+         CVodeSetMaxHnilWarns(m, -1) == CV_SUCCESS && cvode_take_solver(c);
 }
 
-static NsStatus create(void **self, const NsOdeProblem *problem, int orders) {
+static NsStatus cvode_create(void **self, const NsOdeProblem *problem, int orders) {
   *self = NULL;
   Cvode *c = engine->alloc(1, sizeof *c);
   if (!c) return NS_ENOMEM;
   c->problem = *problem;
   c->orders = orders;
-  if (!take_room(c) || !set_up(c)) {
-    destroy(c);
+  if (!cvode_take_room(c) || !cvode_set_up(c)) {
+    cvode_destroy(c);
     return NS_ENOMEM;
   }
   *self = c;
@@ -149,14 +149,14 @@ static NsStatus create(void **self, const NsOdeProblem *problem, int orders) {
 }
 
 static NsStatus create_bdf(void **self, const NsOdeProblem *problem) {
-  return create(self, problem, BDF_ORDERS);
+  return cvode_create(self, problem, BDF_ORDERS);
 }
 
 static NsStatus create_adams(void **self, const NsOdeProblem *problem) {
-  return create(self, problem, ADAMS_ORDERS);
+  return cvode_create(self, problem, ADAMS_ORDERS);
 }
 
-static void start(void *self, double t, const double *y, double t_end, double h_first) {
+static void cvode_start(void *self, double t, const double *y, double t_end, double h_first) {
   Cvode *c = self;
   size_t bytes = (size_t)c->problem.n * sizeof *y;
   c->way = t_end < t ? -1 : 1;
@@ -173,14 +173,14 @@ static void start(void *self, double t, const double *y, double t_end, double h_
   CVodeSetStopTime(c->memory, t_end);
 }
 
-static void limit(void *self, double h_most) {
+static void cvode_limit(void *self, double h_most) {
   Cvode *c = self;
   if (h_most == c->h_limit) return;
   c->h_limit = h_most;
   CVodeSetMaxStep(c->memory, isfinite(h_most) ? h_most : 0);
 }
 
-static void look(const void *self, NsStepperState *state) {
+static void cvode_look(const void *self, NsStepperState *state) {
   const Cvode *c = self;
   *state = c->state;
   state->y_old = c->y_old;
@@ -189,7 +189,7 @@ static void look(const void *self, NsStepperState *state) {
 
 /* ---- steps ---- */
 
-static void count(Cvode *c) {
+static void cvode_count(Cvode *c) {
   void *m = c->memory;
   NsStepperState *s = &c->state;
   double h = 0;
@@ -202,52 +202,51 @@ static void count(Cvode *c) {
 }
 
 /* The shortest step at t, as in ode/control.h. */
-static double least(double t) {
+static double cvode_least(double t) {
   return 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
 }
 
 /* What the rate or its Jacobian said, as the reason of an end. */
-static NsStatus blame(const Cvode *c, NsError *err) {
+static NsStatus cvode_blame(const Cvode *c, NsError *err) {
   if (err) *err = c->trouble;
   return c->trouble.status == NS_ERETRY ? NS_ECALLBACK : c->trouble.status;
 }
 
 /* Steps that hardly move the time: towards a failure of the rate, or else. */
-static NsStatus too_short(const Cvode *c, NsError *err) {
+static NsStatus cvode_too_short(const Cvode *c, NsError *err) {
   double t = c->state.t;
-  if (c->trouble.status != NS_OK && fabs(c->t_trouble - t) <= 1e-8 * fabs(t)) return blame(c, err);
-  return engine->fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", least(t), t);
+  if (c->trouble.status != NS_OK && fabs(c->t_trouble - t) <= 1e-8 * fabs(t)) return cvode_blame(c, err);
+  return engine->fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", cvode_least(t), t);
 }
 
 /* CVODE's flag in words; what the rate or its Jacobian said comes first. */
-static NsStatus ended(const Cvode *c, int flag, NsError *err) {
+static NsStatus cvode_ended(const Cvode *c, int flag, NsError *err) {
   double t = c->state.t, h = c->state.h_next;
-  if (c->failed) return blame(c, err);
+  if (c->failed) return cvode_blame(c, err);
   if (flag == CV_ERR_FAILURE)
     return engine->fail(err, NS_ENOCONV, "CVODE: the error stays above the tolerances at a step of %.3g (t=%.10g)", h, t);
   if (flag == CV_CONV_FAILURE || flag == CV_LSETUP_FAIL)
     return engine->fail(err, NS_ENOCONV, "CVODE: the iteration does not converge at a step of %.3g (t=%.10g)", h, t);
   if (flag == CV_TOO_MUCH_ACC)
     return engine->fail(err, NS_ENOCONV, "CVODE: the tolerances ask for more than double precision can give (t=%.10g)", t);
-  if (flag == CV_TOO_CLOSE)
-    return engine->fail(err, NS_ENOCONV, "CVODE: the end is too close to start (t=%.10g)", t);
+  if (flag == CV_TOO_CLOSE) return engine->fail(err, NS_ENOCONV, "CVODE: the end is too close to start (t=%.10g)", t);
   return engine->fail(err, NS_ENOCONV, "CVODE stops with its flag %d (t=%.10g)", flag, t);
 }
 
-static NsStatus step(void *self, NsError *err) {
+static NsStatus cvode_step(void *self, NsError *err) {
   Cvode *c = self;
   size_t bytes = (size_t)c->problem.n * sizeof *c->y_old;
   double t = c->state.t, t_new = t;
   memcpy(c->y_old, NV_DATA_S(c->y), bytes);
   int flag = CVode(c->memory, c->t_end, c->y, &t_new, CV_ONE_STEP);
-  count(c);
+  cvode_count(c);
   if (flag < 0) {
     memcpy(NV_DATA_S(c->y), c->y_old, bytes);
-    return ended(c, flag, err);
+    return cvode_ended(c, flag, err);
   }
   c->state.t_old = t;
   c->state.t = t_new;
-  return flag != CV_TSTOP_RETURN && c->state.h_next < least(t_new) ? too_short(c, err) : NS_OK;
+  return flag != CV_TSTOP_RETURN && c->state.h_next < cvode_least(t_new) ? cvode_too_short(c, err) : NS_OK;
 }
 
 /* ---- dense output ---- */
@@ -257,7 +256,7 @@ static NsStatus step(void *self, NsError *err) {
 ** coefficients in the basis 1, u + 1, (u + 1) u, (u + 1)^2 u, ...: with u = x - 1 those of ns_dense_at but for signs. The
 ** first one is that of y_old.
 */
-static void take_rows(int q, double *e, int n, double *rows) {
+static void cvode_take_rows(int q, double *e, int n, double *rows) {
   for (int k = 0; k <= q; k++) {
     if (k % 2 == 0)
       for (int j = q - k - 1; j >= 0; j--) e[j] -= e[j + 1];
@@ -268,7 +267,7 @@ static void take_rows(int q, double *e, int n, double *rows) {
 }
 
 /* The polynomial about t of the last step, its derivatives times powers of the length. */
-static NsStatus interpolate(void *self, NsError *err) {
+static NsStatus cvode_interpolate(void *self, NsError *err) {
   Cvode *c = self;
   int n = c->problem.n, q = 1;
   const double *y = NV_DATA_S(c->y), *d = NV_DATA_S(c->derivative);
@@ -284,22 +283,24 @@ static NsStatus interpolate(void *self, NsError *err) {
   for (int i = 0; i < n; i++) {
     double e[ADAMS_ORDERS + 1] = {y[i]};
     for (int k = 1; k <= q; k++) e[k] = c->rows[i + (ptrdiff_t)(k - 1) * n];
-    take_rows(q, e, n, c->rows + i);
+    cvode_take_rows(q, e, n, c->rows + i);
     c->rows[i] = y[i] - c->y_old[i];
   }
   return NS_OK;
 }
 
-static const double *row(const void *self, int i) {
+static const double *cvode_row(const void *self, int i) {
   const Cvode *c = self;
   return c->rows + (ptrdiff_t)i * c->problem.n;
 }
 
 const NsStepperClass *ns_sundials_cvode(const NsEngine *lent, const char *name) {
-  static const NsStepperClass bdf = {"CVODE_BDF", BDF_ORDERS, true, create_bdf, destroy, start,
-                                     limit,       step,       interpolate, row, look};
-  static const NsStepperClass adams = {"CVODE_Adams", ADAMS_ORDERS, false, create_adams, destroy, start,
-                                       limit,         step,         interpolate, row, look};
+  static const NsStepperClass bdf = {"CVODE_BDF",       BDF_ORDERS,  true,        create_bdf,
+                                     cvode_destroy,     cvode_start, cvode_limit, cvode_step,
+                                     cvode_interpolate, cvode_row,   cvode_look};
+  static const NsStepperClass adams = {"CVODE_Adams",     ADAMS_ORDERS, false,       create_adams,
+                                       cvode_destroy,     cvode_start,  cvode_limit, cvode_step,
+                                       cvode_interpolate, cvode_row,    cvode_look};
   engine = lent;
   return strcmp(name, bdf.name) == 0 ? &bdf : strcmp(name, adams.name) == 0 ? &adams : NULL;
 }

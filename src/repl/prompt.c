@@ -20,7 +20,7 @@
 #include "repl/stop.h"
 #include "repl/terminal.h"
 
-#define TEXT(number) TEXT_OF(number)
+#define TEXT(number)    TEXT_OF(number)
 #define TEXT_OF(number) #number
 
 enum { HISTORY_LINES = 1000, COMPLETE = 2, IDLE = 3 };
@@ -181,11 +181,15 @@ static bool wants_colour(void) {
 }
 
 int nsi_push_doors(lua_State *L) {
-  static const luaL_Reg doors[] = {
-      {"readline", door_readline}, {"remember", door_remember}, {"evaluate", door_evaluate},
-      {"width", door_width},       {"clock", door_clock},       {"list", door_list},
-      {"private", door_private},   {"make_directory", door_make_directory},
-      {NULL, NULL}};
+  static const luaL_Reg doors[] = {{"readline", door_readline},
+                                   {"remember", door_remember},
+                                   {"evaluate", door_evaluate},
+                                   {"width", door_width},
+                                   {"clock", door_clock},
+                                   {"list", door_list},
+                                   {"private", door_private},
+                                   {"make_directory", door_make_directory},
+                                   {NULL, NULL}};
   luaL_newlib(L, doors);
   lua_pushboolean(L, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
   lua_setfield(L, -2, "terminal");

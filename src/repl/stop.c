@@ -39,7 +39,7 @@ static void stop_hook(lua_State *L, lua_Debug *ar) {
   lua_error(L);
 }
 
-static void hook_at_once(lua_State *L) {
+static void stop_hook_at_once(lua_State *L) {
   lua_sethook(L, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
@@ -56,14 +56,14 @@ static void on_interrupt(int signal_number) {
   waiting = 1;
   patience = FIRST_PATIENCE;
   if (raise_flag) raise_flag();
-  if (running_thread) hook_at_once(running_thread);
+  if (running_thread) stop_hook_at_once(running_thread);
 }
 
 static void ignore(int signal_number) {
   (void)signal_number;
 }
 
-static void set_handler(void (*handler)(int), struct sigaction *before) {
+static void stop_set_handler(void (*handler)(int), struct sigaction *before) {
   struct sigaction action = {.sa_handler = handler};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, before);
@@ -77,7 +77,7 @@ static void obeyed(lua_State *L) {
 
 void nsi_stop_prompt(bool on) {
   prompt = on;
-  set_handler(on ? ignore : SIG_DFL, NULL);
+  stop_set_handler(on ? ignore : SIG_DFL, NULL);
 }
 
 bool nsi_stop_arrived(void) {
@@ -87,7 +87,7 @@ bool nsi_stop_arrived(void) {
 }
 
 void nsi_stop_close(void) {
-  set_handler(SIG_DFL, NULL);
+  stop_set_handler(SIG_DFL, NULL);
   running_thread = NULL;
   raise_flag = clear_flag = NULL;
 }
@@ -113,7 +113,7 @@ int nsi_pcall(lua_State *L, int nargs, int nresults, int handler) {
   lua_insert(L, base);
   obeyed(L);
   running_thread = L;
-  set_handler(on_interrupt, &before);
+  stop_set_handler(on_interrupt, &before);
   int status = lua_pcall(L, nargs, nresults, base);
   sigaction(SIGINT, &before, NULL);
   running_thread = outer;
@@ -127,7 +127,7 @@ int nsi_pcall(lua_State *L, int nargs, int nresults, int handler) {
 /*
 ** Resumes `co` with the n values on top of L. Returns how many results are there instead; -1: the error object is.
 */
-static int resume(lua_State *L, lua_State *co, int n) {
+static int stop_resume(lua_State *L, lua_State *co, int n) {
   int results = 0;
   if (!lua_checkstack(co, n)) return lua_pushliteral(L, "too many arguments to resume"), -1;
   lua_xmove(L, co, n);
@@ -135,7 +135,7 @@ static int resume(lua_State *L, lua_State *co, int n) {
   running_thread = co;
   int status = lua_resume(co, L, n, &results);
   running_thread = before;
-  if (waiting) hook_at_once(L);
+  if (waiting) stop_hook_at_once(L);
   if (status != LUA_OK && status != LUA_YIELD) return lua_xmove(co, L, 1), -1;
   if (!lua_checkstack(L, results + 1)) {
     lua_pop(co, results);
@@ -148,7 +148,7 @@ static int resume(lua_State *L, lua_State *co, int n) {
 static int coroutine_resume(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTHREAD);
   lua_State *co = lua_tothread(L, 1);
-  int results = resume(L, co, lua_gettop(L) - 1);
+  int results = stop_resume(L, co, lua_gettop(L) - 1);
   lua_pushboolean(L, results >= 0);
   if (results < 0) results = 1;
   lua_insert(L, -(results + 1));
@@ -158,7 +158,7 @@ static int coroutine_resume(lua_State *L) {
 /* What wrap returns, the coroutine in upvalue 1: closes it after an error, and raises that with its position. */
 static int wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-  int results = resume(L, co, lua_gettop(L));
+  int results = stop_resume(L, co, lua_gettop(L));
   if (results >= 0) return results;
   int status = lua_status(co);
   if (status != LUA_OK && status != LUA_YIELD) {
@@ -200,7 +200,7 @@ static bool prompted(void) {
 }
 
 static void rearm(lua_State *L) {
-  if (waiting) hook_at_once(L);
+  if (waiting) stop_hook_at_once(L);
 }
 
 static void told(void) {
@@ -216,4 +216,5 @@ static bool waits(void) {
   return waiting;
 }
 
-__attribute__((visibility("default"))) const NsiInterpreter nsi_interpreter = {running, prompted, rearm, listen_to, waits, told};
+__attribute__((visibility("default")))
+const NsiInterpreter nsi_interpreter = {running, prompted, rearm, listen_to, waits, told};

@@ -26,28 +26,28 @@ struct NsiTerminal {
   sigset_t outside; /* the signal mask while a key is waited for */
   mbstate_t decoding;
   bool idle_done, cancelled;
-  bool brackets;     /* the terminal puts what is pasted between two escape sequences */
-  char *pasted;      /* what was pasted and has not been taken yet: the bytes from `taken` to `held` */
+  bool brackets; /* the terminal puts what is pasted between two escape sequences */
+  char *pasted;  /* what was pasted and has not been taken yet: the bytes from `taken` to `held` */
   size_t taken, held, room;
-  bool from_paste;   /* the last key is one of it */
+  bool from_paste; /* the last key is one of it */
 };
 
 /* SIGINT, SIGWINCH and SIGTSTP are blocked while a line is read, but for the waiting for a key. */
 static const int signals[SIGNALS] = {SIGINT, SIGWINCH, SIGTSTP};
 static volatile sig_atomic_t arrived[SIGNALS];
 
-static void on_signal(int number) {
+static void terminal_on_signal(int number) {
   for (int i = 0; i < SIGNALS; i++)
     if (signals[i] == number) arrived[i] = 1;
 }
 
-static void set_handler(int number, void (*handler)(int), struct sigaction *before) {
+static void terminal_set_handler(int number, void (*handler)(int), struct sigaction *before) {
   struct sigaction action = {.sa_handler = handler};
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, before);
 }
 
-static bool take(int number) {
+static bool terminal_take(int number) {
   bool came = false;
   for (int i = 0; i < SIGNALS; i++)
     if (signals[i] == number) came = arrived[i], arrived[i] = 0;
@@ -66,10 +66,10 @@ static NsiTerminal *terminal_of(EditLine *edit) {
 ** Between PASTE_BEGINS and PASTE_ENDS stands what is pasted, once the terminal has been asked for it (xterm's control
 ** sequences, mode 2004). It is taken as text: lines of it are lines that were typed, a tab in it is a tab.
 */
-#define PASTE_ON "\033[?2004h"
-#define PASTE_OFF "\033[?2004l"
+#define PASTE_ON     "\033[?2004h"
+#define PASTE_OFF    "\033[?2004l"
 #define PASTE_BEGINS "\\e[200~"
-#define PASTE_ENDS "\033[201~"
+#define PASTE_ENDS   "\033[201~"
 
 static void ask_for_brackets(const NsiTerminal *t, bool on) {
   if (!t->brackets) return;
@@ -117,11 +117,11 @@ static void suspend(NsiTerminal *t) {
   sigaddset(&stop, SIGTSTP);
   ask_for_brackets(t, false);
   el_set(t->edit, EL_PREP_TERM, 0);
-  set_handler(SIGTSTP, SIG_DFL, NULL);
+  terminal_set_handler(SIGTSTP, SIG_DFL, NULL);
   raise(SIGTSTP);
   sigprocmask(SIG_UNBLOCK, &stop, NULL);
   sigprocmask(SIG_BLOCK, &stop, NULL);
-  set_handler(SIGTSTP, on_signal, NULL);
+  terminal_set_handler(SIGTSTP, terminal_on_signal, NULL);
   el_set(t->edit, EL_PREP_TERM, 1);
   ask_for_brackets(t, true);
   el_set(t->edit, EL_REFRESH);
@@ -134,13 +134,13 @@ static bool wait_for_key(NsiTerminal *t) {
     FD_ZERO(&set);
     FD_SET(STDIN_FILENO, &set);
     int ready = pselect(STDIN_FILENO + 1, &set, NULL, NULL, NULL, &t->outside);
-    if (take(SIGINT)) return t->cancelled = true, false;
-    if (take(SIGWINCH)) {
+    if (terminal_take(SIGINT)) return t->cancelled = true, false;
+    if (terminal_take(SIGWINCH)) {
       el_resize(t->edit);
       fputs("\r", stdout);
       el_set(t->edit, EL_REFRESH);
     }
-    if (take(SIGTSTP)) suspend(t);
+    if (terminal_take(SIGTSTP)) suspend(t);
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
   }
 }
@@ -231,15 +231,15 @@ static char *prompt_of(EditLine *edit) {
 }
 
 /* Blocks our signals and catches them; undone by leave. */
-static void enter(NsiTerminal *t, struct sigaction *before) {
+static void terminal_enter(NsiTerminal *t, struct sigaction *before) {
   sigset_t ours;
   sigemptyset(&ours);
   for (int i = 0; i < SIGNALS; i++) sigaddset(&ours, signals[i]), arrived[i] = 0;
   sigprocmask(SIG_BLOCK, &ours, &t->outside);
-  for (int i = 0; i < SIGNALS; i++) set_handler(signals[i], on_signal, &before[i]);
+  for (int i = 0; i < SIGNALS; i++) terminal_set_handler(signals[i], terminal_on_signal, &before[i]);
 }
 
-static void leave(NsiTerminal *t, const struct sigaction *before) {
+static void terminal_leave(NsiTerminal *t, const struct sigaction *before) {
   sigprocmask(SIG_SETMASK, &t->outside, NULL);
   for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
 }
@@ -252,12 +252,12 @@ NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, con
   t->context = context;
   t->cancelled = false;
   memset(&t->decoding, 0, sizeof t->decoding);
-  enter(t, before);
+  terminal_enter(t, before);
   el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt is seen: no key is taken in the shell's way */
   ask_for_brackets(t, true);
   const char *text = el_gets(t->edit, &length);
   ask_for_brackets(t, false);
-  leave(t, before);
+  terminal_leave(t, before);
   if (t->cancelled) drop_paste(t);
   if (t->cancelled) return fputs("^C\n", stdout), fflush(stdout), NSI_CANCELLED;
   if (!text || length <= 0) return NSI_END;

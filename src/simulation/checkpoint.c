@@ -43,8 +43,12 @@ NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size
   if (status != NS_OK) return status;
   ns_identity_describe(&identity, ts);
   put_state(&state, ts);
-  NsCheckpoint pieces = {.identity = identity.bytes, .identity_size = identity.size, .note = (char *)(size_t)note,
-                         .note_size = note ? note_size : 0, .state = state.bytes, .state_size = state.size};
+  NsCheckpoint pieces = {.identity = identity.bytes,
+                         .identity_size = identity.size,
+                         .note = (char *)(size_t)note,
+                         .note_size = note ? note_size : 0,
+                         .state = state.bytes,
+                         .state_size = state.size};
   if (identity.failed || state.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   else status = ns_checkpoint_write(path, &pieces, err);
   ns_free(identity.bytes);
@@ -59,12 +63,12 @@ typedef struct Reader {
   size_t left;
 } Reader;
 
-static void measure(void *context, const char *name, void *data, size_t bytes) {
+static void run_checkpoint_measure(void *context, const char *name, void *data, size_t bytes) {
   (void)name, (void)data;
   *(size_t *)context += bytes;
 }
 
-static void take(void *context, const char *name, void *data, size_t bytes) {
+static void run_checkpoint_take(void *context, const char *name, void *data, size_t bytes) {
   Reader *reader = context;
   (void)name;
   if (bytes) memcpy(data, reader->at, bytes);
@@ -77,8 +81,8 @@ static NsStatus take_log(Reader *reader, NsEventLog *log, bool *bad) {
   *log = (NsEventLog){0};
   *bad = reader->left < 2 * sizeof(long);
   if (*bad) return NS_OK;
-  take(reader, "count", &log->count, sizeof log->count);
-  take(reader, "kept", &log->kept, sizeof log->kept);
+  run_checkpoint_take(reader, "count", &log->count, sizeof log->count);
+  run_checkpoint_take(reader, "kept", &log->kept, sizeof log->kept);
   size_t count = (size_t)log->count;
   *bad = log->count < 0 || log->kept < 0 || log->kept > log->count || reader->left % sizeof(NsEvent) != 0 ||
          reader->left / sizeof(NsEvent) != count;
@@ -86,7 +90,7 @@ static NsStatus take_log(Reader *reader, NsEventLog *log, bool *bad) {
   log->events = ns_alloc(count, sizeof *log->events);
   if (!log->events) return NS_ENOMEM;
   log->capacity = log->count;
-  take(reader, "events", log->events, count * sizeof *log->events);
+  run_checkpoint_take(reader, "events", log->events, count * sizeof *log->events);
   return NS_OK;
 }
 
@@ -104,18 +108,18 @@ static NsStatus take_step(const NsTimeStepping *ts, const NsCheckpoint *pieces, 
 }
 
 /* Takes the state over, whole or not at all. */
-static NsStatus take_state(NsTimeStepping *ts, const NsCheckpoint *pieces, const char *path, NsError *err) {
+static NsStatus run_checkpoint_take_state(NsTimeStepping *ts, const NsCheckpoint *pieces, const char *path, NsError *err) {
   size_t size = 0;
   NsEventLog log;
   bool bad = false;
-  walk(ts, measure, &size);
+  walk(ts, run_checkpoint_measure, &size);
   if (pieces->state_size < size) return ns_fail(err, NS_EARG, "'%s' is of another model: its state is shorter", path);
   Reader reader = {pieces->state + size, pieces->state_size - size};
   NsStatus status = take_log(&reader, &log, &bad);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
   if (bad) return ns_fail(err, NS_EARG, "'%s' is of another model: its state is longer", path);
   reader = (Reader){pieces->state, size};
-  walk(ts, take, &reader);
+  walk(ts, run_checkpoint_take, &reader);
   ns_ts_own(ts);
   ns_event_log_clear(&ts->log);
   ts->log = log;
@@ -131,7 +135,8 @@ static NsStatus read_model(const NsTimeStepping *ts, const char *path, bool any_
   if (status != NS_OK) return status;
   ns_identity_describe(&identity, ts);
   if (identity.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
-  if (status == NS_OK) status = ns_identity_compare(&identity, pieces->identity, pieces->identity_size, path, any_constants, err);
+  if (status == NS_OK)
+    status = ns_identity_compare(&identity, pieces->identity, pieces->identity_size, path, any_constants, err);
   if (status == NS_OK) status = take_step(ts, pieces, path, k, computed, err);
   ns_free(identity.bytes);
   if (status != NS_OK) ns_checkpoint_clear(pieces);
@@ -152,7 +157,7 @@ NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, Ns
   if (status != NS_OK) return status;
   ts->ready = false; /* what follows is to know nothing of what the workspace did before */
   status = ns_ts_prepare(ts, err);
-  if (status == NS_OK) status = take_state(ts, pieces, path, err);
+  if (status == NS_OK) status = run_checkpoint_take_state(ts, pieces, path, err);
   if (status != NS_OK) ns_checkpoint_clear(pieces);
   return status;
 }

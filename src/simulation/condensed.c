@@ -71,7 +71,7 @@ static bool must_stop(NsStatus status) {
   return status == NS_ECALLBACK || status == NS_EINTR || status == NS_ENOMEM || status == NS_EARG;
 }
 
-static NsStatus evaluate(NsCondensed *c, NsError *err) {
+static NsStatus condensed_evaluate(NsCondensed *c, NsError *err) {
   NsStatus status = ns_euler_moreau_finite(c->em, err);
   if (status == NS_OK) status = ns_euler_moreau_evaluate(c->em, err);
   if (status == NS_OK) c->residual = ns_euler_moreau_residual(c->em, ns_euler_moreau_output(c->em), &c->options->tolerance);
@@ -79,14 +79,14 @@ static NsStatus evaluate(NsCondensed *c, NsError *err) {
 }
 
 /* One damped Newton step of the state; the residual before it was `before`. */
-static NsStatus move(NsCondensed *c, const double *lambda, double before, NsError *err) {
+static NsStatus condensed_move(NsCondensed *c, const double *lambda, double before, NsError *err) {
   NsStatus status = ns_euler_moreau_linearize(c->em, err);
   if (status != NS_OK) return status;
   ns_euler_moreau_q(c->em, c->work);
   double s = 1;
   for (int i = 0; i <= MAX_HALVINGS; i++, s /= 2) {
     ns_euler_moreau_advance(c->em, lambda, s);
-    status = evaluate(c, err);
+    status = condensed_evaluate(c, err);
     if (must_stop(status)) return status;
     if (status == NS_OK && c->residual.state < (1 - 0.25 * s) * before) break;
   }
@@ -101,7 +101,7 @@ static NsStatus find_state(NsCondensed *c, const double *lambda, NsError *err) {
   NsStatus status = ns_euler_moreau_evaluate(c->em, err);
   for (int a = 1; status == NS_OK && a <= c->options->max_iterations; a++) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
-    status = move(c, lambda, before, err);
+    status = condensed_move(c, lambda, before, err);
     if (status != NS_OK) return status;
     double now = c->residual.state;
     if (now <= polished * tolerance || (now <= tolerance && now >= 0.5 * before)) return NS_OK;
@@ -128,7 +128,7 @@ static int need(NsCondensed *c, const double *lambda) {
   return code;
 }
 
-static int value(void *context, double t, const double *const *args, double *out) {
+static int condensed_value(void *context, double t, const double *const *args, double *out) {
   NsCondensed *c = context;
   (void)t;
   if (c->evaluations-- <= 0) return -1;
@@ -137,7 +137,7 @@ static int value(void *context, double t, const double *const *args, double *out
   return code;
 }
 
-static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
+static int condensed_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   NsCondensed *c = context;
   (void)t, (void)by;
   int code = need(c, args[0]);
@@ -149,18 +149,18 @@ static int jacobian(void *context, double t, const double *const *args, int by, 
 /* ---- the multipliers ---- */
 
 /* The output that the law allows lambda: what of y has the sign that its bound asks for. */
-static double allowed(double y, double lambda, double lower, double upper) {
+static double condensed_allowed(double y, double lambda, double lower, double upper) {
   if (lower == upper) return y;
   return lambda == lower ? fmax(y, 0) : lambda == upper ? fmin(y, 0) : 0;
 }
 
 /* The test of a step at the multipliers z, which leaves the output that they are allowed in w. */
-static NsStatus test(NsCondensed *c, const double *lower, const double *upper) {
+static NsStatus condensed_test(NsCondensed *c, const double *lower, const double *upper) {
   const double *output = ns_euler_moreau_output(c->em);
   int code = need(c, c->z);
   if (code == 0) code = code_of(c, ns_euler_moreau_linearize(c->em, &c->error));
   if (code != 0) return NS_ENOCONV;
-  for (int i = 0; i < c->m; i++) c->w[i] = allowed(output[i], c->z[i], lower[i], upper[i]);
+  for (int i = 0; i < c->m; i++) c->w[i] = condensed_allowed(output[i], c->z[i], lower[i], upper[i]);
   c->residual = ns_euler_moreau_residual(c->em, c->w, &c->options->tolerance);
   return ns_step_converged(&c->residual, &c->options->tolerance) ? NS_OK : NS_ENOCONV;
 }
@@ -172,7 +172,7 @@ static int restarts(const NsCondensed *c, const double *lower, const double *upp
   return RESTARTS_BOUNDED;
 }
 
-static void begin(NsCondensed *c, const NsCondensedOptions *options, const double *lower, const double *upper) {
+static void condensed_begin(NsCondensed *c, const NsCondensedOptions *options, const double *lower, const double *upper) {
   NsMcpOptions *mcp = ns_mcp_options(c->mcp);
   mcp->tolerance = margin * options->tolerance.rtol;
   mcp->max_iterations = ITERATIONS * options->max_iterations;
@@ -187,13 +187,14 @@ static void begin(NsCondensed *c, const NsCondensedOptions *options, const doubl
 
 NsStatus ns_condensed_solve(NsCondensed *c, const NsCondensedOptions *options, const double *lower, const double *upper,
                             double *lambda, double *y, NsStepResidual *residual, int *iterations, NsError *err) {
-  NsMcpProblem p = {.n = c->m, .lower = lower, .upper = upper, .F = {.value = value, .jacobian = jacobian, .context = c}};
+  NsMcpProblem p = {
+      .n = c->m, .lower = lower, .upper = upper, .F = {.value = condensed_value, .jacobian = condensed_jacobian, .context = c}};
   NsMcpInfo info;
-  begin(c, options, lower, upper);
+  condensed_begin(c, options, lower, upper);
   NsStatus status = ns_mcp_solve(c->mcp, &p, c->start, c->z, c->w, &info);
   *iterations = info.iterations;
   if (status == NS_EINTR) c->stop = ns_fail(&c->error, NS_EINTR, "interrupted");
-  status = c->stop == NS_OK ? test(c, lower, upper) : NS_ENOCONV;
+  status = c->stop == NS_OK ? condensed_test(c, lower, upper) : NS_ENOCONV;
   if (c->stop != NS_OK && err) *err = c->error;
   if (status != NS_OK) return c->stop != NS_OK ? c->stop : NS_ENOCONV;
   memcpy(lambda, c->z, (size_t)c->m * sizeof *lambda);

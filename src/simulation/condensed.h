@@ -16,7 +16,7 @@
 typedef struct NsCondensed NsCondensed;
 
 typedef struct NsCondensedOptions {
-  int max_iterations; /* of Newton's method for the multipliers, and for the state at given ones */
+  int max_iterations;        /* of Newton's method for the multipliers, and for the state at given ones */
   NsStepTolerance tolerance; /* of the step */
 } NsCondensedOptions;
 

@@ -17,7 +17,7 @@ static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
 
 enum {
   MAX_SMOOTH_STEPS = 100000, /* from one event to the next or to the end of a step of the grid */
-  RESOLVED = 300             /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
+  RESOLVED = 300 /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
 };
 
 const char *ns_event_name(NsEventKind kind) {
@@ -50,8 +50,8 @@ NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *w
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
                      who, inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who,
-                     inter->name, ns_relation_kind_name(inter->relation->kind));
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
+                     ns_relation_kind_name(inter->relation->kind));
     NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
     if (status != NS_OK) return status;
   }
@@ -61,7 +61,7 @@ NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *w
 /* ---- making ---- */
 
 /* The equations of the smooth motion: qdot, the accelerations, the works, the forces of what is held. */
-static NsStatus rate(void *context, double t, const double *x, double *xdot, NsError *err) {
+static NsStatus motion_events_rate(void *context, double t, const double *x, double *xdot, NsError *err) {
   NsEventDriven *ed = context;
   const double *q = x, *v = x + ed->Nq;
   double *works = xdot + ed->Nq + ed->Nv;
@@ -79,11 +79,11 @@ static NsStatus rate(void *context, double t, const double *x, double *xdot, NsE
   return NS_OK;
 }
 
-static void take_vectors(NsEventDriven *ed) {
+static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda, &ed->before, &ed->slow, &ed->pressing, &ed->q_part, &ed->z, &ed->u_after, &ed->noise,
-                     &ed->reach};
+  double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
+                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -91,8 +91,8 @@ static void take_vectors(NsEventDriven *ed) {
   }
   double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
-  double **moving[] = {&ed->p, &ed->impulse, &ed->acceleration, &ed->even, &ed->even_free, &ed->even_all, &ed->even_noise,
-                      &ed->even_rate};
+  double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
+                       &ed->even_free, &ed->even_all, &ed->even_noise,   &ed->even_rate};
   for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
@@ -107,7 +107,7 @@ static void take_vectors(NsEventDriven *ed) {
   ed->works = ed->x ? ed->v + ed->Nv : NULL;
 }
 
-static NsStatus build(NsEventDriven *ed) {
+static NsStatus motion_events_build(NsEventDriven *ed) {
   NsStatus status = ns_motion_new(&ed->motion, ed->nsds);
   if (status != NS_OK) return status;
   ed->now = ns_motion_view(ed->motion);
@@ -115,7 +115,7 @@ static NsStatus build(NsEventDriven *ed) {
   ed->Nv = ed->now->Nv;
   ed->m = ed->now->m;
   ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
-  take_vectors(ed);
+  motion_events_take_vectors(ed);
   return ed->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -125,7 +125,7 @@ NsStatus ns_event_driven_new(NsEventDriven **out, NsNsds *nsds, double *clock) {
   if (!ed) return NS_ENOMEM;
   ed->nsds = nsds;
   ed->clock = clock;
-  if (build(ed) != NS_OK) {
+  if (motion_events_build(ed) != NS_OK) {
     ns_event_driven_free(ed);
     return NS_ENOMEM;
   }
@@ -159,12 +159,12 @@ void ns_event_log_clear(NsEventLog *log) {
 /* ---- the start of a step ---- */
 
 /* The stepper for the options at hand: made when they are others than the last. */
-static NsStatus take_options(NsEventDriven *ed, const NsEventOptions *options, NsError *err) {
+static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptions *options, NsError *err) {
   bool same = ed->rk && ed->options.rtol == options->rtol;
   ed->options = *options;
   if (same) return NS_OK;
   ns_dop853_free(ed->rk);
-  NsOdeProblem problem = {ed->n, rate, ed, options->rtol, ed->atol, NULL};
+  NsOdeProblem problem = {ed->n, motion_events_rate, ed, options->rtol, ed->atol, NULL};
   NsStatus status = ns_dop853_new(&ed->rk, &problem);
   if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->pace, ed->Nq);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
@@ -189,7 +189,7 @@ static void start_rows(NsEventDriven *ed) {
 static const double START = 1e-6;
 
 /* A contact that was written open by a script is not held. The first step of a run begins the reach of the rows. */
-static NsStatus check_start(NsEventDriven *ed, NsError *err) {
+static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->nsds->ninteractions && status == NS_OK && !ed->options.fixed; i++)
     status = check_restitution(ed->nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
@@ -199,8 +199,8 @@ static NsStatus check_start(NsEventDriven *ed, NsError *err) {
     if (ed->t == ed->t_first) ed->reach[i] = fabs(y);
     if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
     if (!ed->rows[i].unilateral && fabs(y) > off)
-      return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g",
-                     ns_ed_name(ed), ns_ed_row_name(ed, i), y);
+      return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ns_ed_name(ed),
+                     ns_ed_row_name(ed, i), y);
     if (ed->rows[i].unilateral && y < -off && !ed->options.fixed)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);
@@ -255,7 +255,7 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
 ** What rounding does to accelerations, as an even share: they are taken again with t, q and v changed in their 27th binary digit
 ** (t within the run), and the change is brought down to 4 spacings. Forces that cancel each other (a spring at its rest) give more than their sum tells.
 */
-static NsStatus measure_noise(NsEventDriven *ed, NsError *err) {
+static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   static const double nudge = 0x1p-26, share = 0x1p-24;
   double *x = ed->sample, *a = ed->p, t = ed->t + nudge * fabs(ed->t);
   if (t > ed->t_last) t = ed->t - nudge * fabs(ed->t);
@@ -317,7 +317,7 @@ static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   ns_motion_even(ed->motion, ed->v, ed->even);
   ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
   ns_motion_even(ed->motion, ed->acceleration, ed->even_all);
-  return measure_noise(ed, err);
+  return motion_events_measure_noise(ed, err);
 }
 
 /* A body whose velocity its acceleration makes in less than 100 times this part of the way to the end is at rest for first_length. */
@@ -328,7 +328,7 @@ static const double AT_REST = 1e-6;
 ** rate, sqrt(v/j) and a/j are times in which the motion changes (1/w of an oscillation), of which 4 rtol^(1/8) are tried: what
 ** the error of a method of order 8 allows, about. Without any change the way to the end.
 */
-static NsStatus first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
+static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
   double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
     double turn = 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]);
@@ -352,7 +352,7 @@ static NsStatus first_length(NsEventDriven *ed, double way, double *length, NsEr
 }
 
 /* Takes the stepper's state over, back on the constraints. */
-static NsStatus take_state(NsEventDriven *ed, NsError *err) {
+static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
   memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
   ed->t = step->t;
@@ -366,7 +366,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   ns_dop853_limit(ed->rk, longest);
   NsStatus status = ns_dop853_step(ed->rk, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
-  return status == NS_OK ? take_state(ed, err) : status;
+  return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
 
 /* Makes the stepper ready for smooth motion from the present state to t_next. *longest: of its first step. */
@@ -374,7 +374,7 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
   double first, most = *longest;
   NsStatus status = measure_motion(ed, err);
   *longest = fmin(most, longest_flight(ed));
-  if (status == NS_OK) status = first_length(ed, t_next - ed->t, &first, err);
+  if (status == NS_OK) status = motion_events_first_length(ed, t_next - ed->t, &first, err);
   if (status != NS_OK) return status;
   weigh_errors(ed, fmin(first, *longest));
   ns_dop853_start(ed->rk, ed->t, ed->x, t_next, first);
@@ -382,7 +382,7 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
 }
 
 /* Smooth motion up to the next event, which is handled, or to t_next. */
-static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
+static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *err) {
   double most = INFINITY, longest;
   if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nheld, ed->held)) most = ns_ed_resolution(ed);
   longest = most;
@@ -392,8 +392,9 @@ static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
   for (int steps = 0;; steps++, longest = most) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
     if (steps == MAX_SMOOTH_STEPS)
-      return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)",
-                     steps, ed->t);
+      return ns_fail(err, NS_EMAXITER,
+                     "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)", steps,
+                     ed->t);
     status = step_smoothly(ed, longest, &row, err);
     if (status != NS_OK) return status;
     if (row >= 0) break;
@@ -412,7 +413,7 @@ static NsStatus go_on(NsEventDriven *ed, double t_next, NsError *err) {
 /* One step of D1MinusLinear from ed->t to t_next, and the event there. */
 static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) {
   double h = ed->h, *before = ed->sample, *mean = before + ed->Nv;
-  NsStatus status = rate(ed, ed->t, ed->x, ed->slope, err);
+  NsStatus status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
   for (int i = 0; i < ed->Nv; i++) {
@@ -422,7 +423,7 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
   }
   ns_motion_move(ed->motion, mean, h, ed->q);
   ed->t = t_next;
-  status = rate(ed, ed->t, ed->x, ed->slope, err);
+  status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
   for (int i = 0; i < ed->Nv; i++) ed->v[i] = mean[i] + h / 2 * ed->acceleration[i];
@@ -454,7 +455,7 @@ static void write_impulses(NsEventDriven *ed) {
 }
 
 /* What the step did, between the energies before and after. */
-static void add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
+static void motion_events_add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
   double kinetic = after[0] - before[0], potential = after[1] - before[1];
   const double *w = ed->works;
   double impacts = ed->impact_energy + w[WORK_MULTIPLIERS], rest = kinetic - w[WORK_FORCES] - impacts;
@@ -465,13 +466,13 @@ static void add_works(NsEventDriven *ed, const double *before, const double *aft
   account->numerical += inertia ? 0 : rest;
 }
 
-static NsStatus finish(NsEventDriven *ed, const double *before, NsEnergyAccount *account, NsError *err) {
+static NsStatus motion_events_finish(NsEventDriven *ed, const double *before, NsEnergyAccount *account, NsError *err) {
   double after[2];
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status == NS_OK && account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &after[0], &after[1], err);
   if (status != NS_OK) return status;
-  if (account) add_works(ed, before, after, account);
+  if (account) motion_events_add_works(ed, before, after, account);
   return NS_OK;
 }
 
@@ -481,8 +482,8 @@ void ns_event_driven_commit(NsEventDriven *ed) {
   write_interactions(ed);
 }
 
-NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
-                              double t_next, NsEventLog *log, NsEnergyAccount *account, NsError *err) {
+NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k, double t_next,
+                              NsEventLog *log, NsEnergyAccount *account, NsError *err) {
   double before[2] = {0, 0};
   ed->h = t_next - t_k;
   ed->log = log;
@@ -490,7 +491,7 @@ NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, 
   ed->t = ed->t_k = t_k;
   ed->handled = ed->nheld = 0;
   ed->impact_energy = 0;
-  NsStatus status = take_options(ed, options, err);
+  NsStatus status = motion_events_take_options(ed, options, err);
   if (status != NS_OK) return status;
   memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
   ed->t_first = ed->nsds->t0;
@@ -499,9 +500,9 @@ NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, 
   ns_motion_gather(ed->motion, ed->q, ed->v);
   start_rows(ed);
   if (account) status = ns_motion_energy(ed->motion, t_k, ed->q, ed->v, &before[0], &before[1], err);
-  if (status == NS_OK) status = check_start(ed, err);
+  if (status == NS_OK) status = motion_events_check_start(ed, err);
   if (status == NS_OK) status = ns_ed_handle(ed, err);
   while (status == NS_OK && ed->t < t_next)
-    status = options->fixed ? take_fixed_step(ed, t_next, err) : go_on(ed, t_next, err);
-  return status == NS_OK ? finish(ed, before, account, err) : status;
+    status = options->fixed ? take_fixed_step(ed, t_next, err) : motion_events_go_on(ed, t_next, err);
+  return status == NS_OK ? motion_events_finish(ed, before, account, err) : status;
 }

@@ -50,9 +50,9 @@ typedef struct NsEventOptions {
 */
 
 /* X(code, name). */
-#define NS_EVENT_LIST(X)                                                                                 \
-  X(NS_EVENT_IMPACT, "impact")                                                                           \
-  X(NS_EVENT_REST, "rest")       /* a contact is held from here; see `accumulation` */                   \
+#define NS_EVENT_LIST(X)                                                                                                       \
+  X(NS_EVENT_IMPACT, "impact")                                                                                                 \
+  X(NS_EVENT_REST, "rest")       /* a contact is held from here; see `accumulation` */                                         \
   X(NS_EVENT_RELEASE, "release") /* a contact that was held opens */
 
 typedef enum NsEventKind {
@@ -67,9 +67,9 @@ typedef struct NsEvent {
   double t;
   char name[NS_NAME_SIZE]; /* of the interaction */
   int component;           /* its row, from 0 */
-  double before, after;       /* its velocity */
-  double impulse;             /* of an impact */
-  double accumulation;        /* of a rest: the time at which all the bounces that were left out would have ended */
+  double before, after;    /* its velocity */
+  double impulse;          /* of an impact */
+  double accumulation;     /* of a rest: the time at which all the bounces that were left out would have ended */
 } NsEvent;
 
 /* The events of a run. Those after `kept` are of a step that may still be computed anew. Zeroed: empty and valid. */
@@ -103,8 +103,8 @@ void ns_event_driven_free(NsEventDriven *ed);
 ** impulses and forces. NS_ENOCONV (step length, a constraint that can not be kept), NS_EMAXITER (too many events, or steps of the integrator between two),
 ** NS_ENOSOL and other statuses of the problem, what callbacks raise. The events are appended to the log.
 */
-NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k,
-                              double t_next, NsEventLog *log, NsEnergyAccount *account, NsError *err);
+NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k, double t_next,
+                              NsEventLog *log, NsEnergyAccount *account, NsError *err);
 
 /* Writes the end of the step that has been taken into every object. */
 void ns_event_driven_commit(NsEventDriven *ed);

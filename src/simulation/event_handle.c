@@ -59,8 +59,7 @@ static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
     const Row *row = &ed->rows[i];
     ed->before[i] = held_so_far(ed, i) ? 0 : ed->now->u[i];
     ed->resting[i] = !row->unilateral;
-    if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i))
-      ed->closed[ed->nclosed++] = i;
+    if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i)) ed->closed[ed->nclosed++] = i;
   }
   return status;
 }
@@ -134,7 +133,7 @@ static void scale_by_power(size_t count, int exponent, double *x) {
 }
 
 /* Solves W z + q for the rows ed->closed, with the data as they are. */
-static NsStatus solve(NsEventDriven *ed, const char *what, NsError *err) {
+static NsStatus event_solve(NsEventDriven *ed, const char *what, NsError *err) {
   int n = ed->nclosed;
   NsMixedProblem problem = {.n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part};
   NsStatus status = NS_OK;
@@ -161,7 +160,7 @@ static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) 
   int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
   scale_by_power(n * n, -of_W, ed->W);
   scale_by_power(n, -of_q, ed->q_part);
-  NsStatus status = solve(ed, what, err);
+  NsStatus status = event_solve(ed, what, err);
   scale_by_power(n * n, of_W, ed->W);
   scale_by_power(n, of_q, ed->q_part);
   scale_by_power(n, of_q - of_W, ed->z);
@@ -199,12 +198,11 @@ static bool approaching(const NsEventDriven *ed, int row) {
 
 /* Half the work of the impulses at the present velocities: before the impact and after it. */
 static void add_half_work(NsEventDriven *ed) {
-  for (int k = 0; k < ed->nclosed; k++)
-    ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
+  for (int k = 0; k < ed->nclosed; k++) ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
 }
 
 /* Whether the impulse of row k of the closed ones is rounding: W z of the row against its other terms. */
-static bool negligible(const NsEventDriven *ed, int k) {
+static bool event_negligible(const NsEventDriven *ed, int k) {
   size_t n = (size_t)ed->nclosed;
   double terms = fabs(ed->before[ed->closed[k]]);
   for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
@@ -223,7 +221,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
     int row = ed->closed[k];
     double after = ed->now->u[row];
-    if (!ed->rows[row].unilateral || negligible(ed, k)) continue;
+    if (!ed->rows[row].unilateral || event_negligible(ed, k)) continue;
     NsEvent event = {.before = ed->before[row], .after = after, .impulse = ed->z[k]};
     status = log_event(ed, NS_EVENT_IMPACT, row, event, err);
   }

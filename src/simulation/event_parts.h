@@ -20,7 +20,7 @@ typedef struct Row {
   bool unilateral;
   double restitution;
   RowState state;
-  double level;  /* open: the y at which it closes; 0 when it is clear, below 0 when it touches */
+  double level;      /* open: the y at which it closes; 0 when it is clear, below 0 when it touches */
   double t0, y0, u0; /* departing: when it left, y and u there */
   bool straight;     /* y = C q + e */
 } Row;
@@ -31,8 +31,8 @@ struct NsEventDriven {
   NsMotion *motion;
   const NsMotionView *now; /* its vectors */
   NsDop853 *rk;
-  double *clock, h; /* h: the step of the grid */
-  int Nq, Nv, m, n; /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
+  double *clock, h;       /* h: the step of the grid */
+  int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
   double *reach; /* m: how far the outputs have been from 0 in the run; kept by the interactions between steps */
@@ -40,38 +40,39 @@ struct NsEventDriven {
   /* the step */
   NsEventOptions options;
   NsOsnsp *problem;
-  double t, t_k; /* t_k: the start of the step */
+  double t, t_k;             /* t_k: the start of the step */
   double *x, *q, *v, *works; /* n; its parts */
   double *atol, *pace;       /* n */
   double *even, *even_free, *even_all, *even_noise,
-      *even_rate; /* Nv: see ns_motion_even; of v, of accelerations, of their rounding, of their rate */
-  double *impulse;           /* Nv: sum of H' P of the impacts */
+      *even_rate;  /* Nv: see ns_motion_even; of v, of accelerations, of their rounding, of their rate */
+  double *impulse; /* Nv: sum of H' P of the impacts */
   double impact_energy;
   NsEventLog *log;
   long handled; /* events in this step */
 
   /* what acts */
-  int nheld, *held;      /* rows: bilateral constraints, and contacts that are held */
-  double *lambda;        /* nheld */
-  double *acceleration;  /* Nv */
-  double *W;             /* m x m */
+  int nheld, *held;     /* rows: bilateral constraints, and contacts that are held */
+  double *lambda;       /* nheld */
+  double *acceleration; /* Nv */
+  double *W;            /* m x m */
 
   /* at an event */
-  int nclosed, *closed;  /* rows with y = 0 */
+  int nclosed, *closed;     /* rows with y = 0 */
   bool *resting, *was_held; /* m, by row */
-  double *before, *slow; /* m, by row: velocities before; velocities below this are rest */
-  double *pressing;      /* m, by place in `closed`: |y''| without multipliers, the largest among coupled rows in units of this one */
+  double *before, *slow;    /* m, by row: velocities before; velocities below this are rest */
+  double
+      *pressing; /* m, by place in `closed`: |y''| without multipliers, the largest among coupled rows in units of this one */
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
   NsSparse *sparse;
-  double *p;             /* Nv: room */
+  double *p; /* Nv: room */
 
   /* the search */
-  double *slope, *sample; /* n */
+  double *slope, *sample;                                     /* n */
   double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m each: guards and their rates at the nodes of a piece */
-  double *noise;          /* m: of those values */
-  int ncurved, *curved;   /* open contacts that are not straight */
-  int halved;             /* pieces, in this step */
+  double *noise;                                              /* m: of those values */
+  int ncurved, *curved;                                       /* open contacts that are not straight */
+  int halved;                                                 /* pieces, in this step */
 };
 
 /* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */

@@ -10,10 +10,11 @@
 
 enum {
   MAX_POLISH = 6,
-  HALVINGS = 20,  /* of a piece on which a guard is no polynomial: what is not smooth is followed to 1e-6 of it */
-  MAX_HALVED = 5000, /* pieces in a step, 45,000 evaluations: a guard that stays at 0 in noise of its own is taken as it is then */
-  PIECE = 5,      /* pieces are this many resolutions long: their nodes lie closer than one */
-  DENSE_ROWS = 7  /* of dop853.h */
+  HALVINGS = 20, /* of a piece on which a guard is no polynomial: what is not smooth is followed to 1e-6 of it */
+  MAX_HALVED =
+      5000,      /* pieces in a step, 45,000 evaluations: a guard that stays at 0 in noise of its own is taken as it is then */
+  PIECE = 5,     /* pieces are this many resolutions long: their nodes lie closer than one */
+  DENSE_ROWS = 7 /* of dop853.h */
 };
 
 /* How far the slopes of a guard may be from those of its polynomial for this to be trusted. */
@@ -27,7 +28,7 @@ typedef struct Piece {
   double from, width;
 } Piece;
 
-static double step_length(const NsEventDriven *ed) {
+static double event_search_step_length(const NsEventDriven *ed) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
   return step->t - step->t_old;
 }
@@ -49,7 +50,7 @@ static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noi
   const Row *r = &ed->rows[row];
   if (r->state == ROW_HELD) return;
   if (piece.from == 0 && leaves(ed, row)) {
-    double way = r->u0 * piece.width * step_length(ed);
+    double way = r->u0 * piece.width * event_search_step_length(ed);
     for (int k = 1; k <= *n && way <= 2 * noise; k++) b[k] += 0.5 * noise;
     if (way > 2 * noise) b[1] = b[0] + way / *n;
     ns_bernstein_divide((*n)--, b);
@@ -95,7 +96,7 @@ static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
 /* Takes what is wanted of `row` (-1: of all rows that are not straight) at node j of a piece, from the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
-  double x = piece.from + piece.width * ns_bernstein_node(j), t = step->t_old + x * step_length(ed);
+  double x = piece.from + piece.width * ns_bernstein_node(j), t = step->t_old + x * event_search_step_length(ed);
   if (j == NS_BERNSTEIN_DEGREE && piece.from + piece.width == 1) t = step->t;
   ns_dop853_at(ed->rk, t, ed->sample);
   const double *q = ed->sample, *v = q + ed->Nq;
@@ -139,7 +140,7 @@ typedef struct Guard {
 static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
   Guard guard = {.n = NS_BERNSTEIN_DEGREE};
   bool open = ed->rows[row].state != ROW_HELD;
-  double v[NS_BERNSTEIN_SIZE], length = piece.width * step_length(ed), most = 0, fastest = 0, apart = 0;
+  double v[NS_BERNSTEIN_SIZE], length = piece.width * event_search_step_length(ed), most = 0, fastest = 0, apart = 0;
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     v[j] = ed->value[j][row];
     most = fmax(most, fabs(v[j]));
@@ -191,7 +192,7 @@ static void keep_first(int i, double x, int *row, double *first) {
 
 /* The first root before *first of the rows that are not straight, in pieces as short as the resolution asks for. */
 static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
-  double parts = ed->ncurved > 0 ? ceil(step_length(ed) / (PIECE * ns_ed_resolution(ed))) : 1, x;
+  double parts = ed->ncurved > 0 ? ceil(event_search_step_length(ed) / (PIECE * ns_ed_resolution(ed))) : 1, x;
   NsStatus status = NS_OK;
   if (!(parts >= 1)) parts = 1;
   for (double k = 0; k < parts && k / parts < *first && status == NS_OK; k++) {
@@ -227,7 +228,7 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
 }
 
 /* Takes the step again up to t; there, y of an open contact is driven to its level by Newton's method on t. */
-static NsStatus go_to(NsEventDriven *ed, int row, double t, NsError *err) {
+static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsDop853State *step = ns_dop853_state(ed->rk);
   double end = step->t;
   bool open = ed->rows[row].state != ROW_HELD;
@@ -257,5 +258,5 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   NsStatus status = ns_dop853_interpolate(ed->rk, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);
   if (status != NS_OK || *row < 0) return status;
-  return go_to(ed, *row, fmin(step->t_old + x * step_length(ed), step->t), err);
+  return event_search_go_to(ed, *row, fmin(step->t_old + x * event_search_step_length(ed), step->t), err);
 }

@@ -226,7 +226,7 @@ static void describe_first_order(const Owner *owner, const NsFirstOrderDs *s) {
 
 static void describe_mechanical(const Owner *owner, const NsMechanicalDs *s) {
   static const char *const jacobians[NS_FORCE_JACOBIANS] = {"jacobianFIntq", "jacobianFIntqDot", "jacobianFGyrq",
-                                                           "jacobianFGyrqDot"};
+                                                            "jacobianFGyrqDot"};
   describe_coef(owner, "mass", &s->mass);
   describe_coef(owner, "K", &s->K);
   describe_coef(owner, "C", &s->C);
@@ -334,13 +334,14 @@ static bool is_constant(const Line *line) {
 }
 
 /* Goes to the next line, or the first one that is not of constants. */
-static void settle(Line *line, bool pass) {
-  for (measure_line(line); pass && is_constant(line); measure_line(line)) line->at += line->length + (line->at + line->length < line->end);
+static void identity_settle(Line *line, bool pass) {
+  for (measure_line(line); pass && is_constant(line); measure_line(line))
+    line->at += line->length + (line->at + line->length < line->end);
 }
 
-static void advance(Line *line, bool pass) {
+static void identity_advance(Line *line, bool pass) {
   line->at += line->length + (line->at + line->length < line->end);
-  settle(line, pass);
+  identity_settle(line, pass);
 }
 
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
@@ -348,9 +349,9 @@ NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size,
   Line a = {here->bytes, here->bytes + here->size, 0}, b = {there, there + size, 0};
   if (size < sizeof layout - 1 || memcmp(there, layout, sizeof layout - 1) != 0)
     return ns_fail(err, NS_EARG, "'%s' was written by an earlier version of nslua", path);
-  settle(&a, any_constants);
-  settle(&b, any_constants);
-  for (; a.at < a.end || b.at < b.end; advance(&a, any_constants), advance(&b, any_constants))
+  identity_settle(&a, any_constants);
+  identity_settle(&b, any_constants);
+  for (; a.at < a.end || b.at < b.end; identity_advance(&a, any_constants), identity_advance(&b, any_constants))
     if (a.length != b.length || memcmp(a.at, b.at, a.length) != 0)
       return ns_fail(err, NS_EARG, "'%s' is of another model: it has \"%.*s\", here is \"%.*s\"%s", path, (int)b.length, b.at,
                      (int)a.length, a.at,

@@ -13,8 +13,7 @@
 /* Room in each part for its systems and interactions; `of` tells the island of each system. */
 static void take_parts(NsIslands *islands, const NsNsds *nsds, const int *of) {
   for (int d = 0; d < nsds->nds; d++) islands->of[of[d]].part.nds++;
-  for (int e = 0; e < nsds->ninteractions; e++)
-    islands->of[of[nsds->interactions[e]->ds[0]->index]].part.ninteractions++;
+  for (int e = 0; e < nsds->ninteractions; e++) islands->of[of[nsds->interactions[e]->ds[0]->index]].part.ninteractions++;
   for (int i = 0; i < islands->count; i++) {
     NsIsland *island = &islands->of[i];
     NsNsds *part = island->graph = &island->part;
@@ -54,7 +53,7 @@ static NsStatus keep_whole(NsIslands *islands, NsNsds *nsds) {
   return NS_OK;
 }
 
-static NsStatus cut(NsIslands *islands, const NsIslandPlan *plan) {
+static NsStatus island_cut(NsIslands *islands, const NsIslandPlan *plan) {
   const NsNsds *nsds = plan->nsds;
   int *of = ns_arena_ints(&islands->arena, nsds->nds);
   if (!of) return NS_ENOMEM;
@@ -86,7 +85,7 @@ NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *e
   *islands = (NsIslands){0};
   NsStatus status = ns_integrator_accepts(plan->integrator, plan->nsds, err);
   if (status != NS_OK) return status;
-  if (cut(islands, plan) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (island_cut(islands, plan) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int i = 0; status == NS_OK && i < islands->count; i++)
     status = settle_island(&islands->of[i], plan, islands->count == 1, err);
   if (status == NS_OK && islands->count > 1) status = ns_osnsp_join(plan->problem, plan->nsds, islands, err);

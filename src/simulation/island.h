@@ -10,13 +10,13 @@
 
 /* One connected component of the graph (model/components.h), with all that a step of it needs. */
 typedef struct NsIsland {
-  NsNsds *graph;       /* its systems and interactions, in the order of the whole graph; borrowed, or `part` */
-  NsNsds part;         /* the graph of one of several islands; its arrays are of the islands' arena */
-  int *number;         /* of several islands: of its interactions in the whole graph */
-  NsOsnsp *problem;    /* its one-step problem; that of the simulation, borrowed, when there is one island */
+  NsNsds *graph;    /* its systems and interactions, in the order of the whole graph; borrowed, or `part` */
+  NsNsds part;      /* the graph of one of several islands; its arrays are of the islands' arena */
+  int *number;      /* of several islands: of its interactions in the whole graph */
+  NsOsnsp *problem; /* its one-step problem; that of the simulation, borrowed, when there is one island */
   NsScheme scheme;
   NsCondensed *condensed; /* for steps that Newton's method fails at; made with the first one */
-  NsSnapshot before;   /* the state before the step */
+  NsSnapshot before;      /* the state before the step */
 
   /* of the last step */
   NsStepResidual residual;

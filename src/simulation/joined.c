@@ -12,13 +12,13 @@
 struct NsJoined {
   const NsIsland *islands; /* count of them, borrowed */
   int count;
-  int ninteractions;  /* of the whole graph */
-  int *first;         /* ninteractions + 1: where the rows of each interaction begin in the whole */
-  int **place;        /* of each island: the row in the whole of each row of its problem */
-  int *group_at;      /* of the whole's rows: 1 + the group of its island's problem that begins there; 0: none does */
-  int *island_at;     /* the island of that group */
-  double *M;          /* made when it is asked for */
-  size_t capacity;    /* its elements */
+  int ninteractions; /* of the whole graph */
+  int *first;        /* ninteractions + 1: where the rows of each interaction begin in the whole */
+  int **place;       /* of each island: the row in the whole of each row of its problem */
+  int *group_at;     /* of the whole's rows: 1 + the group of its island's problem that begins there; 0: none does */
+  int *island_at;    /* the island of that group */
+  double *M;         /* made when it is asked for */
+  size_t capacity;   /* its elements */
   NsArena arena;
 };
 
@@ -69,7 +69,7 @@ bool ns_joined_solved(const NsJoined *joined) {
 /* ---- gathering ---- */
 
 /* The row in the whole of each row of each island's problem; returns the number of rows. */
-static int find_places(NsJoined *joined) {
+static int joined_find_places(NsJoined *joined) {
   int *first = joined->first;
   memset(first, 0, ((size_t)joined->ninteractions + 1) * sizeof *first);
   for (int i = 0; i < joined->count; i++) {
@@ -125,7 +125,7 @@ void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed) {
   if (!joined) return;
   NsSolverTotal total = ns_solver_total(NULL);
   const char *solver = NULL;
-  whole->m = find_places(joined);
+  whole->m = joined_find_places(joined);
   for (int i = 0; i < joined->count; i++) {
     const NsOsnsp *part = joined->islands[i].problem;
     gather_rows(whole, part, joined->place[i]);
@@ -138,10 +138,9 @@ void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed) {
   whole->info = failed ? failed->problem->info : total.info;
 }
 
-static void place_block(double *M, int m, const NsOsnsp *part, const int *place) {
+static void joined_place_block(double *M, int m, const NsOsnsp *part, const int *place) {
   for (int j = 0; j < part->m; j++)
-    for (int i = 0; i < part->m; i++)
-      M[place[i] + (size_t)place[j] * (size_t)m] = part->M[i + (size_t)j * (size_t)part->m];
+    for (int i = 0; i < part->m; i++) M[place[i] + (size_t)place[j] * (size_t)m] = part->M[i + (size_t)j * (size_t)part->m];
 }
 
 const double *ns_joined_matrix(NsJoined *joined, int m) {
@@ -155,6 +154,6 @@ const double *ns_joined_matrix(NsJoined *joined, int m) {
   }
   memset(joined->M, 0, elements * sizeof *joined->M);
   for (int i = 0; i < joined->count; i++)
-    if (joined->islands[i].problem->M) place_block(joined->M, m, joined->islands[i].problem, joined->place[i]);
+    if (joined->islands[i].problem->M) joined_place_block(joined->M, m, joined->islands[i].problem, joined->place[i]);
   return joined->M;
 }

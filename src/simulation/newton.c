@@ -103,7 +103,7 @@ bool ns_worth_retrying(NsStatus status) {
 ** Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better
 ** than `before`.
 */
-static NsStatus move(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
+static NsStatus step_newton_move(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
   NsScheme *scheme = &island->scheme;
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);
   tolerance.damped = damped;
@@ -126,12 +126,10 @@ static NsStatus not_converged(NsTimeStepping *ts, NsIsland *island, NsError *err
   ts->failure = NS_FAILED_NEWTON;
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);
   NsStepMiss miss = ns_step_miss(&island->residual, &tolerance);
-  ns_fail(err, NS_ENOCONV,
-          "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
+  ns_fail(err, NS_ENOCONV, "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
           ns_simulation_name(ts->kind), ts->newton.max_iterations, miss.value,
           miss.of_output ? "interaction" : "dynamical system",
-          miss.of_output ? island->graph->interactions[miss.index]->name : island->graph->ds[miss.index]->name,
-          miss.tolerance);
+          miss.of_output ? island->graph->interactions[miss.index]->name : island->graph->ds[miss.index]->name, miss.tolerance);
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 
@@ -152,13 +150,13 @@ static bool worth_polishing(const NsTimeStepping *ts, const NsIsland *island) {
 ** One more iteration from an iterate that passed. NS_ENOCONV when it spoiled it, or failed where another path may not:
 ** the iterate is lost then.
 */
-static NsStatus polish(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+static NsStatus step_newton_polish(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsError unheard = {NS_OK, ""};
   NsFailure failure = ts->failure;
   ts->progress.newton = ++island->newton_iterations;
   ts->stats.newton_iterations++;
   NsStatus status = solve_linearised(ts, island, false, &unheard);
-  if (status == NS_OK) status = move(ts, island, false, INFINITY, &unheard);
+  if (status == NS_OK) status = step_newton_move(ts, island, false, INFINITY, &unheard);
   if (status == NS_OK && converged(ts, island)) return NS_OK;
   island->spoiled = status == NS_OK || ns_worth_retrying(status);
   if (island->spoiled) ts->failure = failure;
@@ -178,10 +176,10 @@ static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, b
     ts->progress.newton = island->newton_iterations = a;
     ts->stats.newton_iterations++;
     status = solve_linearised(ts, island, a > 2 && slow(ts, earlier, before), err);
-    if (status == NS_OK) status = move(ts, island, damped, before, err);
+    if (status == NS_OK) status = step_newton_move(ts, island, damped, before, err);
     if (status != NS_OK) break;
     if (converged(ts, island)) {
-      if (polishing && worth_polishing(ts, island) && (status = polish(ts, island, err)) != NS_OK) return status;
+      if (polishing && worth_polishing(ts, island) && (status = step_newton_polish(ts, island, err)) != NS_OK) return status;
       status = ns_scheme_complete(scheme, err);
       return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
     }
@@ -192,7 +190,7 @@ static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, b
 }
 
 /* The same with the iterate that passed polished; without that where polishing fails. */
-static NsStatus newton(NsTimeStepping *ts, NsIsland *island, bool damped, NsError *err) {
+static NsStatus step_newton_newton(NsTimeStepping *ts, NsIsland *island, bool damped, NsError *err) {
   NsStatus status = newton_once(ts, island, damped, true, err);
   if (status != NS_ENOCONV || !island->spoiled) return status;
   ns_scheme_restart(&island->scheme);
@@ -201,17 +199,17 @@ static NsStatus newton(NsTimeStepping *ts, NsIsland *island, bool damped, NsErro
 
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
 static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsStatus status = newton(ts, island, false, err);
+  NsStatus status = step_newton_newton(ts, island, false, err);
   if (ns_worth_retrying(status) && ns_scheme_predicted(&island->scheme)) {
     ns_scheme_restart(&island->scheme);
-    status = newton(ts, island, false, err);
+    status = step_newton_newton(ts, island, false, err);
   }
   if (!ns_worth_retrying(status)) return status;
   NsError again = {NS_OK, ""};
   NsFailure failure = ts->failure;
   ts->stats.damped_steps++;
   ns_scheme_restart(&island->scheme);
-  NsStatus damped = newton(ts, island, true, &again);
+  NsStatus damped = step_newton_newton(ts, island, true, &again);
   if (ns_worth_retrying(damped)) ts->failure = failure;
   if (ns_worth_retrying(damped)) return status;
   if (damped != NS_OK && err) *err = again;
@@ -233,7 +231,6 @@ static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err)
   ns_island_report(ts, island, 1);
   return ns_scheme_evaluate_relations(scheme, err);
 }
-
 
 NsStatus ns_island_solve(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   return ns_scheme_linear(&island->scheme) ? solve_linear(ts, island, err) : solve_nonlinear(ts, island, err);

@@ -39,7 +39,7 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
   return NS_OK;
 }
 
-static void release(NsOsnsp *problem) {
+static void osnsp_release(NsOsnsp *problem) {
   ns_joined_free(problem->joined);
   problem->joined = NULL;
   ns_box_free(problem->solver);
@@ -111,7 +111,7 @@ void ns_osnsp_forget(NsOsnsp *problem) {
 
 void ns_osnsp_free(NsOsnsp *problem) {
   if (!problem) return;
-  release(problem);
+  osnsp_release(problem);
   ns_free(problem);
 }
 
@@ -130,8 +130,8 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
     const NsInteraction *inter = nsds->interactions[i];
     unsigned needs = ns_law_needs(inter->law);
     if (needs & ~kind->handles)
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kind->name, inter->name,
-                     ns_law_name(inter->law), advise(needs, kind->handles));
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kind->name, inter->name, ns_law_name(inter->law),
+                     advise(needs, kind->handles));
     if (needs & NS_NEEDS_CONES & ~cones)
       return ns_fail(err, NS_EARG, "%s(%d): interaction '%s' is a contact of dimension %d", kind->name, problem->dim,
                      inter->name, inter->law->size);
@@ -163,7 +163,7 @@ static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
 }
 
 /* The vectors and the solver: dense for states < 0, else the sparse one is made with its matrix. */
-static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int states) {
+static NsStatus osnsp_take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int states) {
   if (states >= 0) {
     problem->z = ns_arena_doubles(&problem->arena, states + m);
     problem->w = ns_arena_doubles(&problem->arena, states + m);
@@ -181,18 +181,18 @@ static NsStatus take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int sta
   return status == NS_OK ? take_polyhedra(problem, nsds, m) : status;
 }
 
-static void take_rows(NsOsnsp *problem, int m) {
+static void osnsp_take_rows(NsOsnsp *problem, int m) {
   double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
   problem->m = problem->capacity = m;
 }
 
 NsStatus ns_osnsp_take_vectors(NsOsnsp *problem, const NsNsds *nsds, int m) {
-  release(problem);
-  take_rows(problem, m);
+  osnsp_release(problem);
+  osnsp_take_rows(problem, m);
   problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
   NsStatus status = problem->arena.failed ? NS_ENOMEM : take_polyhedra(problem, nsds, m);
-  if (status != NS_OK) release(problem);
+  if (status != NS_OK) osnsp_release(problem);
   return status;
 }
 
@@ -200,11 +200,11 @@ NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsEr
   NsStatus status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   int m = 0;
-  release(problem);
+  osnsp_release(problem);
   for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
-  take_rows(problem, m);
-  if (!problem->arena.failed && take_solver(problem, nsds, m, states) == NS_OK) return NS_OK;
-  release(problem);
+  osnsp_take_rows(problem, m);
+  if (!problem->arena.failed && osnsp_take_solver(problem, nsds, m, states) == NS_OK) return NS_OK;
+  osnsp_release(problem);
   return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -225,15 +225,14 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
   if (problem->polyhedron) {
     NsAvi avi = {problem->m, problem->rows, M, problem->q, problem->H, problem->K, problem->lower, problem->upper};
     *ns_polyhedron_options(problem->polyhedron) = problem->options;
-    return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu,
-                               &problem->info);
+    return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu, &problem->info);
   }
   *ns_box_options(problem->solver) = problem->options;
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
 }
 
 /* The bounds of every row; those of a contact are its normal's and free. False when there are only rows. */
-static bool read_groups(NsOsnsp *problem, const NsMixedProblem *p) {
+static bool osnsp_read_groups(NsOsnsp *problem, const NsMixedProblem *p) {
   bool contacts = false;
   memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
   problem->ngroups = p->ngroups;
@@ -257,7 +256,7 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
     return NS_OK;
   }
   memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
-  if (!read_groups(problem, p) && p->W) return ns_osnsp_solve(problem, p->W, guess);
+  if (!osnsp_read_groups(problem, p) && p->W) return ns_osnsp_solve(problem, p->W, guess);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
@@ -290,8 +289,7 @@ NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed,
                                const double *upper, const double *guess) {
   int states = M->rows - problem->m;
   if (take_sparse(problem, M, formed) != NS_OK) return problem->info.status;
-  NsStatus status =
-      ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
+  NsStatus status = ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
   memcpy(problem->q, q + states, (size_t)problem->m * sizeof *q);
   memcpy(problem->lambda, problem->z + states, (size_t)problem->m * sizeof *q);
   memcpy(problem->y, problem->w + states, (size_t)problem->m * sizeof *q);

@@ -12,20 +12,20 @@
 #include "solvers/box/sparse_box.h"
 
 /* X(code, name, which needs of laws it handles) */
-#define NS_OSNSP_LIST(X)                                                                  \
-  X(NS_OSNSP_LCP, "LCP", NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT)                           \
-  X(NS_OSNSP_RELAY, "Relay", NS_NEEDS_ROWS & ~(unsigned)NS_NEEDS_SORTS)                   \
-  X(NS_OSNSP_MLCP, "MLCP", NS_NEEDS_ROWS)                                                 \
-  X(NS_OSNSP_EQUALITY, "Equality", NS_NEEDS_EQUATION)                                     \
-  X(NS_OSNSP_AVI, "AVI", NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON)                             \
-  X(NS_OSNSP_FRICTION, "FrictionContact", NS_NEEDS_CONES)                                 \
+#define NS_OSNSP_LIST(X)                                                                                                       \
+  X(NS_OSNSP_LCP, "LCP", NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT)                                                                \
+  X(NS_OSNSP_RELAY, "Relay", NS_NEEDS_ROWS & ~(unsigned)NS_NEEDS_SORTS)                                                        \
+  X(NS_OSNSP_MLCP, "MLCP", NS_NEEDS_ROWS)                                                                                      \
+  X(NS_OSNSP_EQUALITY, "Equality", NS_NEEDS_EQUATION)                                                                          \
+  X(NS_OSNSP_AVI, "AVI", NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON)                                                                  \
+  X(NS_OSNSP_FRICTION, "FrictionContact", NS_NEEDS_CONES)                                                                      \
   X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES)
 
 typedef enum NsOsnspKind {
 #define X(code, name, handles) code,
   NS_OSNSP_LIST(X)
 #undef X
-  NS_OSNSP_KINDS
+      NS_OSNSP_KINDS
 } NsOsnspKind;
 
 /* Where the problems of several islands stand in that of the simulation (joined.h). */
@@ -39,27 +39,27 @@ typedef struct NsOsnsp {
   NsOsnspKind kind;
   NsBoxOptions options;
   const char *asked; /* the name by which options.method was asked for, static; NULL: nobody has */
-  int dim; /* FrictionContact: of its contacts; 0: any */
+  int dim;           /* FrictionContact: of its contacts; 0: any */
   NsBox *solver;
   int m, capacity; /* rows of the last problem (in mechanics, of those that took part), and at most */
   NsArena arena;
   const double *M; /* m x m, the integrator's; NULL before the first solve, after the simulation is gone, when joined */
   double *q, *lower, *upper, *lambda, *y; /* m each */
-  NsPolyhedron *polyhedron; /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
+  NsPolyhedron *polyhedron;               /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
   int rows;
-  double *H, *K, *mu; /* rows x m, column-major; rows; the multipliers of the rows */
-  NsSparseBox *sparse; /* of a large linear model: the problem in state and multipliers; M is NULL then */
-  double *z, *w;       /* its solution */
-  long formed;         /* the number of the matrix that `sparse` was made for */
-  NsMixed *mixed;      /* mechanics: contacts with friction, or many rows */
-  NsMixed *positions;  /* the projection's solver, made when it is used; its solution and what belongs to it */
+  double *H, *K, *mu;      /* rows x m, column-major; rows; the multipliers of the rows */
+  NsSparseBox *sparse;     /* of a large linear model: the problem in state and multipliers; M is NULL then */
+  double *z, *w;           /* its solution */
+  long formed;             /* the number of the matrix that `sparse` was made for */
+  NsMixed *mixed;          /* mechanics: contacts with friction, or many rows */
+  NsMixed *positions;      /* the projection's solver, made when it is used; its solution and what belongs to it */
   double *shift, *shifted; /* capacity each */
-  NsMixedGroup *groups; /* of its last problem: ngroups */
+  NsMixedGroup *groups;    /* of its last problem: ngroups */
   int ngroups;
-  bool wide;           /* that problem was sparse: M is NULL */
-  bool again;          /* the next problem is that of another iterate of the same step */
-  int *edge;           /* of one of several islands: the interaction of each row of the last problem; else NULL */
-  NsJoined *joined;    /* of several islands, which solve their own: this one tells what they did; else NULL */
+  bool wide;        /* that problem was sparse: M is NULL */
+  bool again;       /* the next problem is that of another iterate of the same step */
+  int *edge;        /* of one of several islands: the interaction of each row of the last problem; else NULL */
+  NsJoined *joined; /* of several islands, which solve their own: this one tells what they did; else NULL */
   NsSolverInfo info;
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;

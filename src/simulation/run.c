@@ -29,7 +29,7 @@ static NsStatus one_step(NsTimeStepping *ts, NsError *err) {
   return status == NS_OK ? ns_ts_next_step(ts, err) : status;
 }
 
-static double now(void) {
+static double run_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -49,7 +49,8 @@ static void stream_row(const NsTimeStepping *ts, const NsRunOptions *options) {
 }
 
 /* The present state as a row of the solution, when `kept`, and of the stream, when it is one of its rows. */
-static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, bool kept, NsError *err) {
+static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, bool kept,
+                           NsError *err) {
   bool streamed = options->stream && (ts->k % options->every == 0 || !ns_ts_has_next(ts));
   if (!kept && !streamed) return NS_OK;
   NsStatus status = options->observe ? options->observe(options->observer, err) : NS_OK;
@@ -60,15 +61,15 @@ static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const
 }
 
 /* Flushes the stream and writes a checkpoint when it is time, or `at_once`, unless the last one has this state. */
-static NsStatus save(NsTimeStepping *ts, const NsRunOptions *options, Since *since, bool at_once, NsError *err) {
+static NsStatus run_save(NsTimeStepping *ts, const NsRunOptions *options, Since *since, bool at_once, NsError *err) {
   const NsRunCheckpoints *c = &options->checkpoints;
   if ((!c->path && !options->stream) || since->steps == 0) return NS_OK;
   double seconds = c->path ? c->seconds : 1;
-  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (seconds > 0 && now() - since->time >= seconds);
+  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (seconds > 0 && run_now() - since->time >= seconds);
   if (!due) return NS_OK;
   NsStatus status = options->stream ? ns_stream_flush(options->stream, err) : NS_OK;
   if (status == NS_OK && c->path) status = ns_ts_save(ts, c->path, NULL, 0, err);
-  *since = (Since){0, now()};
+  *since = (Since){0, run_now()};
   return status;
 }
 
@@ -88,7 +89,7 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   NsStatus status = ns_run_begin(ts, err);
   if (status != NS_OK) return status;
   status = record_row(ts, solution, options, true, err);
-  Since since = {0, now()};
+  Since since = {0, run_now()};
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
     status = one_step(ts, err);
@@ -97,8 +98,8 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
     status = record_row(ts, solution, options, ++steps % options->every == 0 || !ns_ts_has_next(ts), err);
     if (status != NS_OK) break;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);
-    status = save(ts, options, &since, false, err);
+    status = run_save(ts, options, &since, false, err);
   }
-  NsStatus saved = save(ts, options, &since, true, status == NS_OK ? err : NULL);
+  NsStatus saved = run_save(ts, options, &since, true, status == NS_OK ? err : NULL);
   return status == NS_OK ? saved : status;
 }

@@ -22,15 +22,15 @@ typedef struct NsRunCheckpoints {
 } NsRunCheckpoints;
 
 typedef struct NsRunOptions {
-  long every;      /* record each `every`-th step, and the last */
+  long every; /* record each `every`-th step, and the last */
   NsRunCheckpoints checkpoints;
-  NsStream *stream; /* borrowed, NULL: none; gets the steps whose number is a multiple of `every`, and the last */
-  double *row;      /* of the stream: ns_solution_columns doubles, then the observed ones */
+  NsStream *stream;     /* borrowed, NULL: none; gets the steps whose number is a multiple of `every`, and the last */
+  double *row;          /* of the stream: ns_solution_columns doubles, then the observed ones */
   NsRunObserve observe; /* NULL: none; called once for each row that is recorded or streamed */
   void *observer;
   const double *observed; /* what observe fills, nobserved numbers */
   int nobserved;
-  NsRunTick tick;  /* NULL: none */
+  NsRunTick tick; /* NULL: none */
   void *context;
 } NsRunOptions;
 

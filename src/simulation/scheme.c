@@ -22,16 +22,16 @@ bool ns_integrator_locates_events(const NsIntegrator *integrator) {
 }
 
 bool ns_integrator_keeps_penetration(const NsIntegrator *integrator) {
-  return integrator->kind == NS_MOREAU_JEAN || integrator->kind == NS_MOREAU_JEAN_GLOBAL || integrator->kind == NS_D1_MINUS_LINEAR;
+  return integrator->kind == NS_MOREAU_JEAN || integrator->kind == NS_MOREAU_JEAN_GLOBAL ||
+         integrator->kind == NS_D1_MINUS_LINEAR;
 }
 
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   NsFamily family = integrator->kind == NS_EULER_MOREAU ? NS_FIRST_ORDER : NS_MECHANICS;
   for (int i = 0; i < nsds->nds; i++)
     if (nsds->ds[i]->family != family)
-      return ns_fail(err, NS_EARG, "%s: dynamical system '%s' is a %s one; use %s",
-                     ns_integrator_name(integrator->kind), nsds->ds[i]->name,
-                     family == NS_MECHANICS ? "first-order" : "mechanical",
+      return ns_fail(err, NS_EARG, "%s: dynamical system '%s' is a %s one; use %s", ns_integrator_name(integrator->kind),
+                     nsds->ds[i]->name, family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));
   if (ns_integrator_has_events(integrator))
     return ns_event_driven_accepts(nsds, ns_integrator_locates_events(integrator), ns_integrator_name(integrator->kind), err);
@@ -89,8 +89,7 @@ bool ns_scheme_linear(const NsScheme *scheme) {
   return scheme->moreau_jean ? ns_moreau_jean_linear(scheme->moreau_jean) : ns_euler_moreau_linear(scheme->euler_moreau);
 }
 
-NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
-                         NsError *err) {
+NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h, NsError *err) {
   if (scheme->moreau_jean) return ns_moreau_jean_begin(scheme->moreau_jean, &integrator->moreau_jean, t_k, t_next, h, err);
   if (scheme->schatzman_paoli)
     return ns_schatzman_paoli_begin(scheme->schatzman_paoli, &integrator->schatzman_paoli, t_k, t_next, h, err);
@@ -105,7 +104,8 @@ void ns_scheme_restart(NsScheme *scheme) {
 
 NsStatus ns_scheme_evaluate(NsScheme *scheme, NsError *err) {
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_evaluate(scheme->schatzman_paoli, err);
-  return scheme->moreau_jean ? ns_moreau_jean_evaluate(scheme->moreau_jean, err) : ns_euler_moreau_evaluate(scheme->euler_moreau, err);
+  return scheme->moreau_jean ? ns_moreau_jean_evaluate(scheme->moreau_jean, err)
+                             : ns_euler_moreau_evaluate(scheme->euler_moreau, err);
 }
 
 NsStatus ns_scheme_evaluate_relations(NsScheme *scheme, NsError *err) {
@@ -147,7 +147,8 @@ NsStepResidual ns_scheme_residual(NsScheme *scheme, const double *y, const NsSte
 
 NsStatus ns_scheme_finite(const NsScheme *scheme, NsError *err) {
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_finite(scheme->schatzman_paoli, err);
-  return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err) : ns_euler_moreau_finite(scheme->euler_moreau, err);
+  return scheme->moreau_jean ? ns_moreau_jean_finite(scheme->moreau_jean, err)
+                             : ns_euler_moreau_finite(scheme->euler_moreau, err);
 }
 
 bool ns_scheme_predicted(const NsScheme *scheme) {
@@ -179,5 +180,5 @@ NsStatus ns_scheme_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
 long ns_scheme_factorizations(const NsScheme *scheme) {
   if (scheme->schatzman_paoli) return ns_schatzman_paoli_factorizations(scheme->schatzman_paoli);
   return scheme->moreau_jean ? ns_moreau_jean_factorizations(scheme->moreau_jean)
-                        : ns_euler_moreau_factorizations(scheme->euler_moreau);
+                             : ns_euler_moreau_factorizations(scheme->euler_moreau);
 }

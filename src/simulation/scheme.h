@@ -14,19 +14,19 @@
 ** X(code, name). The global one keeps the velocities in the one-step problem, which is sparse; the last two are those of
 ** event_driven.h: with events located within the step, and with one step of fixed length.
 */
-#define NS_INTEGRATOR_LIST(X)             \
-  X(NS_EULER_MOREAU, "EulerMoreauOSI")    \
-  X(NS_MOREAU_JEAN, "MoreauJeanOSI")      \
-  X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI") \
-  X(NS_SCHATZMAN_PAOLI, "SchatzmanPaoliOSI") \
-  X(NS_RUNGE_KUTTA, "RungeKuttaOSI")        \
+#define NS_INTEGRATOR_LIST(X)                                                                                                  \
+  X(NS_EULER_MOREAU, "EulerMoreauOSI")                                                                                         \
+  X(NS_MOREAU_JEAN, "MoreauJeanOSI")                                                                                           \
+  X(NS_MOREAU_JEAN_GLOBAL, "MoreauJeanGOSI")                                                                                   \
+  X(NS_SCHATZMAN_PAOLI, "SchatzmanPaoliOSI")                                                                                   \
+  X(NS_RUNGE_KUTTA, "RungeKuttaOSI")                                                                                           \
   X(NS_D1_MINUS_LINEAR, "D1MinusLinearOSI")
 
 typedef enum NsIntegratorKind {
 #define X(code, name) code,
   NS_INTEGRATOR_LIST(X)
 #undef X
-  NS_INTEGRATOR_KINDS
+      NS_INTEGRATOR_KINDS
 } NsIntegratorKind;
 
 /* An integrator as scripts make it: the options of its scheme. */
@@ -80,8 +80,7 @@ NsStatus ns_scheme_sparse_commit(NsScheme *scheme, const double *z, NsEnergyAcco
 bool ns_scheme_linear(const NsScheme *scheme);
 
 /* The rest is not for a sparse scheme, nor for an event-driven one; see the integrators' own functions of these names. */
-NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h,
-                         NsError *err);
+NsStatus ns_scheme_begin(NsScheme *scheme, const NsIntegrator *integrator, double t_k, double t_next, double h, NsError *err);
 void ns_scheme_restart(NsScheme *scheme);
 
 /* Whether the iterate started elsewhere than at the state of t_k, where a restart puts it. */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 /* Not zeroed: no row is read before it is written, and pages that no row has touched cost nothing. */
-static double *columns(long rows, int cols, bool *failed) {
+static double *solution_columns(long rows, int cols, bool *failed) {
   double *block = NULL;
   if (rows >= 0 && (cols == 0 || (size_t)rows <= SIZE_MAX / sizeof(double) / (size_t)cols))
     block = ns_resize(NULL, (size_t)rows * (size_t)cols, sizeof(double));
@@ -23,13 +23,13 @@ NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capaci
   for (int i = 0; i < ts->nsds->ninteractions; i++) s->m += ts->nsds->interactions[i]->m;
   bool failed = false;
   s->capacity = capacity;
-  s->t = columns(capacity, 1, &failed);
-  s->x = columns(capacity, s->nx, &failed);
-  s->lambda = columns(capacity, s->m, &failed);
-  s->y = columns(capacity, s->m, &failed);
-  s->iterations = columns(capacity, 1, &failed);
+  s->t = solution_columns(capacity, 1, &failed);
+  s->x = solution_columns(capacity, s->nx, &failed);
+  s->lambda = solution_columns(capacity, s->m, &failed);
+  s->y = solution_columns(capacity, s->m, &failed);
+  s->iterations = solution_columns(capacity, 1, &failed);
   s->nobserved = nobserved;
-  s->observed = columns(capacity, nobserved, &failed);
+  s->observed = solution_columns(capacity, nobserved, &failed);
   if (failed) {
     ns_solution_free(s);
     return NS_ENOMEM;
@@ -50,7 +50,7 @@ void ns_solution_free(NsSolution *s) {
 }
 
 /* Writes n numbers into consecutive columns of one row. */
-static double *put(double *cell, long stride, const double *values, int n) {
+static double *solution_put(double *cell, long stride, const double *values, int n) {
   for (int i = 0; i < n; i++, cell += stride) *cell = values[i];
   return cell;
 }
@@ -65,9 +65,10 @@ int ns_solution_columns(const NsTimeStepping *ts) {
 void ns_solution_row(const NsTimeStepping *ts, double *row) {
   const NsNsds *nsds = ts->nsds;
   *row++ = ns_ts_time(ts);
-  for (int i = 0; i < nsds->nds; i++) row = put(row, 1, nsds->ds[i]->x, nsds->ds[i]->n);
-  for (int i = 0; i < nsds->ninteractions; i++) row = put(row, 1, nsds->interactions[i]->lambda, nsds->interactions[i]->m);
-  for (int i = 0; i < nsds->ninteractions; i++) row = put(row, 1, nsds->interactions[i]->y, nsds->interactions[i]->m);
+  for (int i = 0; i < nsds->nds; i++) row = solution_put(row, 1, nsds->ds[i]->x, nsds->ds[i]->n);
+  for (int i = 0; i < nsds->ninteractions; i++)
+    row = solution_put(row, 1, nsds->interactions[i]->lambda, nsds->interactions[i]->m);
+  for (int i = 0; i < nsds->ninteractions; i++) row = solution_put(row, 1, nsds->interactions[i]->y, nsds->interactions[i]->m);
   *row = ts->k ? ts->newton_iterations : 0;
 }
 
@@ -75,14 +76,14 @@ void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const
   if (s->rows == s->capacity) return;
   const NsNsds *nsds = ts->nsds;
   double *x = s->x + s->rows, *lambda = s->lambda + s->rows, *y = s->y + s->rows;
-  for (int i = 0; i < nsds->nds; i++) x = put(x, s->capacity, nsds->ds[i]->x, nsds->ds[i]->n);
+  for (int i = 0; i < nsds->nds; i++) x = solution_put(x, s->capacity, nsds->ds[i]->x, nsds->ds[i]->n);
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
-    lambda = put(lambda, s->capacity, inter->lambda, inter->m);
-    y = put(y, s->capacity, inter->y, inter->m);
+    lambda = solution_put(lambda, s->capacity, inter->lambda, inter->m);
+    y = solution_put(y, s->capacity, inter->y, inter->m);
   }
   s->t[s->rows] = t;
   s->iterations[s->rows] = s->rows ? ts->newton_iterations : 0;
-  put(s->observed + s->rows, s->capacity, observed, s->nobserved);
+  solution_put(s->observed + s->rows, s->capacity, observed, s->nobserved);
   s->rows++;
 }

@@ -56,8 +56,7 @@ static NsStatus find_island(NsTimeStepping *ts, NsIsland *island, double *once, 
 static NsStatus find_all(NsTimeStepping *ts, double *once, double *twice, NsError *err) {
   NsStatus status = NS_OK;
   ns_ts_remember(ts->nsds);
-  for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
-    status = find_island(ts, &ts->islands.of[i], once, twice, err);
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) status = find_island(ts, &ts->islands.of[i], once, twice, err);
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) ns_euler_moreau_start(ts->islands.of[i].scheme.euler_moreau);
   return status;
 }
@@ -80,8 +79,7 @@ NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err) {
   if (status == NS_OK) status = ns_ts_prepare(ts, err);
   if (status != NS_OK) return status;
   int n = largest_order(&ts->islands);
-  if (n < 0)
-    return ns_fail(err, NS_EARG, "%s: initialize: consistent: it is for an EulerMoreauOSI and dense matrices", who);
+  if (n < 0) return ns_fail(err, NS_EARG, "%s: initialize: consistent: it is for an EulerMoreauOSI and dense matrices", who);
   double *room = ns_alloc(2 * (size_t)n, sizeof *room);
   if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->nsds->busy = true;

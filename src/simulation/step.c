@@ -36,33 +36,35 @@ static NsStatus step_events(NsTimeStepping *ts, NsIsland *island, double t, doub
 
 /* ---- steps ---- */
 
-static double violation(const NsTimeStepping *ts, const NsIsland *island) {
+static double step_violation(const NsTimeStepping *ts, const NsIsland *island) {
   return ns_moreau_jean_violation(island->scheme.moreau_jean, ts->projection.absolute);
 }
 
 /* Moves the coordinates on the constraints; the velocities stay. */
 static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsMoreauJean *mj = island->scheme.moreau_jean;
-  for (int i = 0; violation(ts, island) > ts->projection.tolerance; i++) {
+  for (int i = 0; step_violation(ts, island) > ts->projection.tolerance; i++) {
     const NsMixedProblem *positions;
     if (i == ts->projection.max_iterations)
-      return ns_ts_locate(ts, ns_fail(err, NS_ENOCONV,
-                                "%s: the projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
-                                ns_simulation_name(ts->kind), i, violation(ts, island), ts->projection.tolerance), err);
+      return ns_ts_locate(
+          ts,
+          ns_fail(err, NS_ENOCONV, "%s: the projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
+                  ns_simulation_name(ts->kind), i, step_violation(ts, island), ts->projection.tolerance),
+          err);
     NsStatus status = ns_moreau_jean_positions(mj, &positions, err);
     if (status == NS_OK) status = ns_osnsp_solve_positions(island->problem, positions);
     if (status == NS_OK) status = ns_moreau_jean_shift(mj, island->problem->shift, err);
-    else ns_fail(err, status, "%s: the problem of the projection has no solution: %s", ns_simulation_name(ts->kind),
-                 ns_status_message(status));
+    else
+      ns_fail(err, status, "%s: the problem of the projection has no solution: %s", ns_simulation_name(ts->kind),
+              ns_status_message(status));
     if (status != NS_OK) return ns_ts_locate(ts, status, err);
   }
   return NS_OK;
 }
 
 static NsStatus not_combined(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  ns_fail(err, NS_ENOCONV,
-          "%s: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g", ns_simulation_name(ts->kind),
-          ts->projection.max_iterations, violation(ts, island), ts->projection.tolerance);
+  ns_fail(err, NS_ENOCONV, "%s: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
+          ns_simulation_name(ts->kind), ts->projection.max_iterations, step_violation(ts, island), ts->projection.tolerance);
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 
@@ -70,11 +72,11 @@ static NsStatus not_combined(NsTimeStepping *ts, NsIsland *island, NsError *err)
 ** Coordinates and velocities in turn, until both hold: contacts that penetrate take part in the law of the velocities;
 ** when all of them do, the coordinates are shifted.
 */
-static NsStatus combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+static NsStatus step_combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsMoreauJean *mj = island->scheme.moreau_jean;
   double tolerance = ts->projection.tolerance;
   NsStatus status = NS_OK;
-  for (int shifts = 0; status == NS_OK && violation(ts, island) > tolerance;) {
+  for (int shifts = 0; status == NS_OK && step_violation(ts, island) > tolerance;) {
     if (!ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute)) {
       if (shifts++ == ts->projection.max_iterations) return not_combined(ts, island, err);
       status = project(ts, island, err);
@@ -90,7 +92,7 @@ static NsStatus combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
 
 /* What follows a solution before it can be accepted. */
 static NsStatus settle_coordinates(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  if (ts->kind == NS_COMBINED_PROJECTION) return combine(ts, island, err);
+  if (ts->kind == NS_COMBINED_PROJECTION) return step_combine(ts, island, err);
   return ts->kind == NS_DIRECT_PROJECTION ? project(ts, island, err) : NS_OK;
 }
 
@@ -113,7 +115,7 @@ static NsStatus accept_iterate(NsTimeStepping *ts, NsIsland *island, NsError *er
 }
 
 /* From the memories at t to an iterate at t_next that can be accepted. */
-static NsStatus step(NsTimeStepping *ts, NsIsland *island, double t, double t_next, double h, NsError *err) {
+static NsStatus step_step(NsTimeStepping *ts, NsIsland *island, double t, double t_next, double h, NsError *err) {
   NsScheme *scheme = &island->scheme;
   ts->progress.newton = 0;
   ts->progress.t = t_next;
@@ -137,7 +139,7 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, N
   for (int i = 0; i < parts && status == NS_OK; i++) {
     if (i > 0) ns_ts_remember(island->graph);
     double end = i + 1 == parts ? ns_ts_next_time(ts) : t + (i + 1) * h;
-    status = step(ts, island, t + i * h, end, h, err);
+    status = step_step(ts, island, t + i * h, end, h, err);
     if (status == NS_OK) status = accept_iterate(ts, island, err);
     if (island->newton_iterations > most) most = island->newton_iterations;
   }
@@ -181,8 +183,8 @@ static NsStatus solve_condensed(NsTimeStepping *ts, NsIsland *island, NsError *e
   if (!island->condensed && ns_condensed_new(&island->condensed, em, problem->m) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   if (problem->M) problem->M = ns_condensed_keep(island->condensed, problem->M);
-  NsStatus status = ns_condensed_solve(island->condensed, &options, problem->lower, problem->upper, problem->lambda,
-                                       problem->y, &island->residual, &iterations, err);
+  NsStatus status = ns_condensed_solve(island->condensed, &options, problem->lower, problem->upper, problem->lambda, problem->y,
+                                       &island->residual, &iterations, err);
   ts->stats.newton_iterations += iterations;
   ts->stats.factorizations += ns_euler_moreau_factorizations(em) - factorizations;
   if (status != NS_OK) return status;
@@ -214,7 +216,6 @@ static NsStatus step_condensed(NsTimeStepping *ts, NsIsland *island, NsStatus fa
   return status;
 }
 
-
 /* The island's iterate at t_{k+1}, by whatever path leads there. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   bool several = ts->islands.count > 1;
@@ -224,7 +225,7 @@ static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, NsError *er
   island->accounted = false;
   if (several) ns_osnsp_ask_like(island->problem, ts->problem);
   if (refine || several) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
-  NsStatus status = step(ts, island, ns_ts_time(ts), t_next, ns_time_grid_step(ts->grid, ts->k), err);
+  NsStatus status = step_step(ts, island, ns_ts_time(ts), t_next, ns_time_grid_step(ts->grid, ts->k), err);
   if (status == NS_OK) return NS_OK;
   if (refine) status = step_refined(ts, island, status, err);
   return status == NS_OK ? NS_OK : step_condensed(ts, island, status, err);
@@ -281,8 +282,7 @@ static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   for (; status == NS_OK && i < ts->islands.count; i++) status = accept_iterate(ts, &ts->islands.of[i], err);
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
   if (status == NS_OK) return NS_OK;
-  for (i -= 2; i >= 0; i--)
-    (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);
+  for (i -= 2; i >= 0; i--) (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);
   for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
   return status;
 }

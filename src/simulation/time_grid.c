@@ -11,8 +11,7 @@
 
 NsStatus ns_time_grid_new(NsTimeGrid **out, double t0, double h, NsError *err) {
   *out = NULL;
-  if (!(h > 0) || !isfinite(h))
-    return ns_fail(err, NS_EARG, "TimeDiscretisation: h: expected a positive number, got %g", h);
+  if (!(h > 0) || !isfinite(h)) return ns_fail(err, NS_EARG, "TimeDiscretisation: h: expected a positive number, got %g", h);
   if (t0 + h == t0) return ns_fail(err, NS_EARG, "TimeDiscretisation: h: %g vanishes against t0 = %g", h, t0);
   NsTimeGrid *grid = *out = ns_alloc(1, sizeof *grid);
   if (!grid) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -23,12 +22,11 @@ NsStatus ns_time_grid_new(NsTimeGrid **out, double t0, double h, NsError *err) {
 
 NsStatus ns_time_grid_new_points(NsTimeGrid **out, const double *points, long npoints, NsError *err) {
   *out = NULL;
-  if (npoints < 2)
-    return ns_fail(err, NS_EARG, "TimeDiscretisation: a grid needs at least two points, got %ld", npoints);
+  if (npoints < 2) return ns_fail(err, NS_EARG, "TimeDiscretisation: a grid needs at least two points, got %ld", npoints);
   for (long k = 1; k < npoints; k++)
     if (!(points[k] > points[k - 1]) || !isfinite(points[k]))
-      return ns_fail(err, NS_EARG, "TimeDiscretisation: the grid must increase: t[%ld] = %g, t[%ld] = %g", k,
-                     points[k - 1], k + 1, points[k]);
+      return ns_fail(err, NS_EARG, "TimeDiscretisation: the grid must increase: t[%ld] = %g, t[%ld] = %g", k, points[k - 1],
+                     k + 1, points[k]);
   NsTimeGrid *grid = ns_alloc(1, sizeof *grid);
   if (grid) grid->points = ns_alloc((size_t)npoints, sizeof *grid->points);
   if (!grid || !grid->points) {
@@ -64,8 +62,7 @@ long ns_time_grid_steps(const NsTimeGrid *grid, double T) {
     return steps < 1 ? 0 : steps > 1e15 ? (long)1e15 : (long)steps;
   }
   long steps = 0;
-  while (steps + 1 < grid->npoints &&
-         grid->points[steps + 1] <= T + 1e-9 * (grid->points[steps + 1] - grid->points[steps]))
+  while (steps + 1 < grid->npoints && grid->points[steps + 1] <= T + 1e-9 * (grid->points[steps + 1] - grid->points[steps]))
     steps++;
   return steps;
 }

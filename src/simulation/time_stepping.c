@@ -19,7 +19,7 @@ const char *ns_simulation_name(NsSimulationKind kind) {
   return names[kind];
 }
 
-static const char *name_of(const NsTimeStepping *ts) {
+static const char *ts_name_of(const NsTimeStepping *ts) {
   return ns_simulation_name(ts->kind);
 }
 
@@ -40,7 +40,7 @@ static NsStatus goes_with(NsSimulationKind kind, const NsIntegrator *integrator,
 }
 
 /* Systems that another simulation has left elsewhere are no start. */
-static NsStatus check_start(const char *who, const NsNsds *nsds, NsError *err) {
+static NsStatus ts_check_start(const char *who, const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->nds; i++)
     if (nsds->ds[i]->moved)
       return ns_fail(err, NS_EARG,
@@ -51,24 +51,24 @@ static NsStatus check_start(const char *who, const NsNsds *nsds, NsError *err) {
 }
 
 /* Whether grid, systems and one-step problem are free for a simulation. */
-static NsStatus check_parts(const char *who, const NsNsds *nsds, const NsTimeGrid *grid, const NsOsnsp *problem,
-                            NsError *err) {
+static NsStatus ts_check_parts(const char *who, const NsNsds *nsds, const NsTimeGrid *grid, const NsOsnsp *problem,
+                               NsError *err) {
   double h = ns_time_grid_step(grid, 0);
   if (fabs(grid->t0 - nsds->t0) > 1e-9 * h)
-    return ns_fail(err, NS_EARG, "%s: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", who,
-                   grid->t0, nsds->t0);
+    return ns_fail(err, NS_EARG, "%s: the TimeDiscretisation starts at %g, the NonSmoothDynamicalSystem at %g", who, grid->t0,
+                   nsds->t0);
   if (ns_time_grid_steps(grid, nsds->T) == 0)
     return ns_fail(err, NS_EARG, "%s: no step of h = %g fits into [t0, T] = [%g, %g]", who, h, nsds->t0, nsds->T);
   if (problem->owner)
     return ns_fail(err, NS_EARG, "%s: the %s belongs to another simulation already", who, ns_osnsp_name(problem->kind));
-  return check_start(who, nsds, err);
+  return ts_check_start(who, nsds, err);
 }
 
 NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
                    NsOsnsp *problem, NsError *err) {
   *out = NULL;
   NsStatus status = goes_with(kind, integrator, err);
-  if (status == NS_OK) status = check_parts(ns_simulation_name(kind), nsds, grid, problem, err);
+  if (status == NS_OK) status = ts_check_parts(ns_simulation_name(kind), nsds, grid, problem, err);
   if (status == NS_OK) status = ns_integrator_accepts(integrator, nsds, err);
   if (status == NS_OK) status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
@@ -117,7 +117,7 @@ double ns_ts_next_time(const NsTimeStepping *ts) {
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
-  NsIslandPlan plan = {ts->nsds,    ts->integrator, ts->problem, projects(ts), ts->kind == NS_COMBINED_PROJECTION,
+  NsIslandPlan plan = {ts->nsds,       ts->integrator, ts->problem, projects(ts), ts->kind == NS_COMBINED_PROJECTION,
                        &ts->progress.t};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;
@@ -135,8 +135,7 @@ NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
   NsError place;
   if (ts->progress.newton > 0)
     ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
-  else
-    ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
+  else ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
   if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
   err->status = status;
   return status;
@@ -158,7 +157,7 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
 }
 
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", name_of(ts));
+  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts_name_of(ts));
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
   if (!ts->ready || ts->graph_version != ts->nsds->version) {
@@ -193,8 +192,8 @@ NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err) {
     return ns_fail(err, NS_EARG,
                    "%s: another simulation has moved or reset the systems since t=%g (step %ld) of this one: reset() it, or "
                    "work on a clone() of the other",
-                   name_of(ts), ns_ts_time(ts), ts->k);
-  NsStatus status = check_start(name_of(ts), ts->nsds, err);
+                   ts_name_of(ts), ns_ts_time(ts), ts->k);
+  NsStatus status = ts_check_start(ts_name_of(ts), ts->nsds, err);
   if (status == NS_OK) ns_ts_own(ts);
   return status;
 }
@@ -213,8 +212,8 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->busy)
     return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
   if (!ns_ts_has_next(ts))
-    return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", name_of(ts),
-                   ns_ts_time(ts), ts->k);
+    return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", ts_name_of(ts), ns_ts_time(ts),
+                   ts->k);
   NsStatus status = ns_ts_claim(ts, err);
   if (status != NS_OK) return status;
   ts->nsds->busy = true;
@@ -237,8 +236,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
 
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->computed)
-    return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", name_of(ts),
-                   ns_ts_time(ts));
+    return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", ts_name_of(ts), ns_ts_time(ts));
   ts->computed = false;
   ts->log.kept = ts->log.count;
   ts->k++;

@@ -17,24 +17,24 @@ typedef struct NsNewtonOptions {
   int max_iterations;
   double rtol, atol; /* atol: in the units of each unknown and output; 0 unless it is asked for */
   double absolute;   /* in the units of each row; 0: not used */
-  int max_substeps; /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
+  int max_substeps;  /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
 } NsNewtonOptions;
 
 /*
 ** X(code, name): what scripts make. Two project the mechanical coordinates on the constraints at the end of each step, the
 ** combined one finding the velocities again with the shift.
 */
-#define NS_SIMULATION_LIST(X)                                 \
-  X(NS_TIME_STEPPING, "TimeStepping")                         \
-  X(NS_DIRECT_PROJECTION, "TimeSteppingDirectProjection")     \
-  X(NS_COMBINED_PROJECTION, "TimeSteppingCombinedProjection") \
+#define NS_SIMULATION_LIST(X)                                                                                                  \
+  X(NS_TIME_STEPPING, "TimeStepping")                                                                                          \
+  X(NS_DIRECT_PROJECTION, "TimeSteppingDirectProjection")                                                                      \
+  X(NS_COMBINED_PROJECTION, "TimeSteppingCombinedProjection")                                                                  \
   X(NS_EVENT_DRIVEN, "EventDriven")
 
 typedef enum NsSimulationKind {
 #define X(code, name) code,
   NS_SIMULATION_LIST(X)
 #undef X
-  NS_SIMULATION_KINDS
+      NS_SIMULATION_KINDS
 } NsSimulationKind;
 
 /* When the projection is done. */
@@ -85,11 +85,11 @@ typedef struct NsTimeStepping {
   NsNewtonListener listener; /* NULL: not verbose */
   void *listener_context;
 
-  long number;   /* among the simulations of the NSDS */
-  long nsteps;   /* whole steps of the grid up to T */
-  long k;        /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
-  bool computed; /* the step from t_k is computed, nextStep is due */
-  int newton_iterations; /* of the last step: the most of its islands */
+  long number;             /* among the simulations of the NSDS */
+  long nsteps;             /* whole steps of the grid up to T */
+  long k;                  /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
+  bool computed;           /* the step from t_k is computed, nextStep is due */
+  int newton_iterations;   /* of the last step: the most of its islands */
   NsStepResidual residual; /* of the last step: the largest of its islands */
   NsProgress progress;
   NsFailure failure; /* of the last step that was computed */
@@ -98,10 +98,10 @@ typedef struct NsTimeStepping {
   NsIslands islands; /* made by ns_ts_prepare */
   bool ready;        /* they have been made */
   uint64_t graph_version;
-  bool output_known;  /* the initial y has been evaluated */
-  bool accounting;     /* mechanics: the account of the energy is kept */
+  bool output_known;                /* the initial y has been evaluated */
+  bool accounting;                  /* mechanics: the account of the energy is kept */
   NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
-  NsEventLog log;      /* of EventDriven */
+  NsEventLog log;                   /* of EventDriven */
 } NsTimeStepping;
 
 /*

@@ -87,7 +87,7 @@ static void take_largest(const NsBalance *b, const NsSparse *M, bool rows, int *
 }
 
 /* Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034, in integers. */
-static void equilibrate(NsBalance *b, const NsSparse *M) {
+static void balance_equilibrate(NsBalance *b, const NsSparse *M) {
   int *of_row = b->offset, *of_col = b->offset + b->n;
   for (int i = 0; i < b->n; i++) b->row[i] = b->col[i] = 0;
   for (int k = 0; k < MAX_PASSES; k++) {
@@ -132,7 +132,7 @@ void ns_balance_sparse(NsBalance *b, const NsSparse *M) {
       if (M->value[k] != 0) tie(b, M->row[k], j, ns_binary_exponent(M->value[k]));
   read_forest(b);
   for (int k = 0; k < MEAN_SWEEPS; k++) sparse_means(b, M, k % 2 == 0);
-  if (too_wide(b->row, b->n) || too_wide(b->col, b->n)) equilibrate(b, M);
+  if (too_wide(b->row, b->n) || too_wide(b->col, b->n)) balance_equilibrate(b, M);
 }
 
 /* ---- dense ---- */

@@ -87,7 +87,8 @@ void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const
   }
   c->start[c->count] = n;
   if (c->count > 1) sort_members(c);
-  else for (int i = 0; i < n; i++) c->member[i] = i;
+  else
+    for (int i = 0; i < n; i++) c->member[i] = i;
 }
 
 NsSolverTotal ns_solver_total(const char *name) {

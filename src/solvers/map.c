@@ -128,7 +128,7 @@ static NsStatus sparse_factor(void *p, const double *d, const double *e) {
   return ns_sparse_lu_refactor(s->lu, s->J, NULL);
 }
 
-static void sparse_solve(void *p, double *b) {
+static void map_solve_sparse(void *p, double *b) {
   NsSparseMap *s = p;
   ns_sparse_lu_solve(s->lu, 1, b, s->J->cols);
 }
@@ -138,5 +138,5 @@ void ns_sparse_map(NsBoxMap *map, NsSparseMap *self) {
   map->product = sparse_product;
   map->product_transposed = sparse_product_transposed;
   map->factor = sparse_factor;
-  map->solve = sparse_solve;
+  map->solve = map_solve_sparse;
 }

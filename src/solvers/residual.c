@@ -26,7 +26,7 @@ void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *s
   }
 }
 
-static double step_length(const NsBoxProblem *p, int i) {
+static double residual_step_length(const NsBoxProblem *p, int i) {
   double diagonal = p->M[i + (size_t)i * (size_t)p->ldm], largest = 0;
   if (diagonal > 0) return 1 / diagonal;
   for (int j = 0; j < p->n; j++) largest = ns_larger(largest, fabs(p->M[i + (size_t)j * (size_t)p->ldm]));
@@ -36,7 +36,7 @@ static double step_length(const NsBoxProblem *p, int i) {
 double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative) {
   double residual = 0, scale = DBL_MIN;
   for (int i = 0; i < p->n; i++) {
-    double rho = step_length(p, i), size = fabs(z[i]), load = rho * fabs(p->q[i]);
+    double rho = residual_step_length(p, i), size = fabs(z[i]), load = rho * fabs(p->q[i]);
     double r = fabs(z[i] - ns_box_clamp(z[i] - rho * w[i], p->lower[i], p->upper[i]));
     if (!(r <= DBL_MAX)) r = INFINITY;
     if (r > residual) residual = r;
@@ -48,7 +48,7 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
 }
 
 /* What is wrong with component i: |w_i| or its wrong-signed part; INFINITY outside of the bounds. */
-static double violation(const NsBoxProblem *p, const double *z, const double *w, int i) {
+static double residual_violation(const NsBoxProblem *p, const double *z, const double *w, int i) {
   double l = p->lower[i], u = p->upper[i];
   if (!(z[i] >= l && z[i] <= u)) return INFINITY;
   return (w[i] >= 0 && z[i] == l) || (w[i] <= 0 && z[i] == u) ? 0 : fabs(w[i]);
@@ -57,7 +57,7 @@ static double violation(const NsBoxProblem *p, const double *z, const double *w,
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
   double worst = 0;
   for (int i = 0; i < p->n; i++) {
-    double v = violation(p, z, w, i);
+    double v = residual_violation(p, z, w, i);
     if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
     if (v > worst * size[i] && size[i] >= p->faded) worst = v / size[i];
   }
@@ -85,7 +85,7 @@ bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const 
   for (int i = 0; i < p->n; i++)
     if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return false;
   for (int i = 0; i < p->n; i++) {
-    double q = fabs(p->q[i]), v = violation(p, z, w, i);
+    double q = fabs(p->q[i]), v = residual_violation(p, z, w, i);
     if (error > 0 && v >= error && v <= faint * size[i]) return true;
     if (q == 0) continue;
     data = true;

@@ -23,7 +23,7 @@ static double times_power(double x, int e) {
   return x * power;
 }
 
-static int exponent_of(double x) {
+static int scale_exponent_of(double x) {
   uint64_t bits;
   int e;
   memcpy(&bits, &x, sizeof bits);
@@ -62,7 +62,7 @@ static void read_exponents(NsBoxScaled *s, const NsBoxProblem *p) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
       double x = p->M[i + (size_t)j * (size_t)p->ldm];
-      s->exponent[i + (size_t)j * (size_t)n] = x != 0 ? exponent_of(x) : NONE;
+      s->exponent[i + (size_t)j * (size_t)n] = x != 0 ? scale_exponent_of(x) : NONE;
     }
   for (int i = 0; i < n; i++) s->row[i] = s->col[i] = 0;
 }
@@ -89,7 +89,7 @@ static int half(int e) {
   return e >= 2 || e <= -2 ? e / 2 : 0;
 }
 
-static int limited(int e) {
+static int scale_limited(int e) {
   return e > EXPONENT_LIMIT ? EXPONENT_LIMIT : e < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : e;
 }
 
@@ -103,8 +103,8 @@ static int pass(NsBoxScaled *s, int n, int *drow, int *dcol) {
     if (drow[i] || dcol[i]) moved = 1;
   }
   for (int i = 0; i < n; i++) {
-    s->row[i] = limited(s->row[i] - drow[i]);
-    s->col[i] = limited(s->col[i] - dcol[i]);
+    s->row[i] = scale_limited(s->row[i] - drow[i]);
+    s->col[i] = scale_limited(s->col[i] - dcol[i]);
   }
   return moved;
 }

@@ -15,7 +15,7 @@
 typedef struct NsBoxScaled {
   NsBoxProblem problem; /* points at the arrays below */
   double *M, *q, *lower, *upper;
-  int *row, *col; /* exponents r and c */
+  int *row, *col;       /* exponents r and c */
   int *exponent, *step; /* n x n and 2n, work */
 } NsBoxScaled;
 

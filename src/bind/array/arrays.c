@@ -19,7 +19,7 @@ typedef struct Shape {
   int next;               /* the argument after the shape */
 } Shape;
 
-static double number(lua_State *L, int idx, const char *who, const char *what) {
+static double array_number(lua_State *L, int idx, const char *who, const char *what) {
   if (lua_type(L, idx) != LUA_TNUMBER) nsl_bad(L, who, what, "a number", idx);
   return lua_tonumber(L, idx);
 }
@@ -97,7 +97,7 @@ static int f_ones(lua_State *L) {
 /* full(n, x), full(rows, cols, x), full({rows, cols}, x) */
 static int f_full(lua_State *L) {
   Shape s = check_shape(L, 1, 1, "full");
-  return filled(L, &s, number(L, s.next, "full", "value"));
+  return filled(L, &s, array_number(L, s.next, "full", "value"));
 }
 
 static int f_eye(lua_State *L) {
@@ -170,8 +170,7 @@ static int f_tile(lua_State *L) {
   lua_Integer r = lua_gettop(L) < 3 ? 1 : repeats(L, 2, "rows");
   lua_Integer c = lua_gettop(L) < 3 ? repeats(L, 2, "n") : repeats(L, 3, "columns");
   if (g.vector) g.cols = g.rows, g.rows = 1, g.cs = g.rs, g.rs = 0;
-  double *out = flat ? nsl_push_vector(L, g.cols * c, NULL)->data
-                     : nsl_push_matrix(L, g.rows * r, g.cols * c, NULL)->data;
+  double *out = flat ? nsl_push_vector(L, g.cols * c, NULL)->data : nsl_push_matrix(L, g.rows * r, g.cols * c, NULL)->data;
   nsl_grid(L, 1, &(NslGrid){0});
   for (lua_Integer j = 0; j < g.cols * c; j++)
     for (lua_Integer i = 0; i < g.rows * r; i++) *out++ = g.data[i % g.rows * g.rs + j % g.cols * g.cs];
@@ -199,8 +198,7 @@ static int f_reshape(lua_State *L) {
   lua_Integer count = (lua_Integer)g.rows * g.cols;
   if (lua_gettop(L) == 2 && !lua_istable(L, 2)) {
     lua_Integer n = nsl_integer(L, 2, "reshape", "size");
-    if (n != count && n != -1)
-      return luaL_error(L, "reshape: %s does not fill %I", nsl_describe(L, 1), (LUAI_UACINT)n);
+    if (n != count && n != -1) return luaL_error(L, "reshape: %s does not fill %I", nsl_describe(L, 1), (LUAI_UACINT)n);
     double *out = nsl_push_vector(L, count, NULL)->data;
     nsl_grid(L, 1, &g);
     nsl_read_by_rows(&g, out, 1, (int)count);
@@ -221,7 +219,7 @@ static int f_reshape(lua_State *L) {
 /* ---- joining ---- */
 
 /* Leaves one table of the parts at index 1: f(a, b, ...) is f{a, b, ...}. Returns their number, at least 1. */
-static int check_parts(lua_State *L, const char *who) {
+static int array_check_parts(lua_State *L, const char *who) {
   int count = lua_gettop(L);
   if (count != 1 || !lua_istable(L, 1)) {
     lua_createtable(L, count, 0);
@@ -242,7 +240,7 @@ static int check_parts(lua_State *L, const char *who) {
 }
 
 /* The grid of part i, converted in the table of parts. The table keeps it alive. */
-static NslGrid part(lua_State *L, int i, const char *who) {
+static NslGrid array_part(lua_State *L, int i, const char *who) {
   NslGrid g;
   if (lua_rawgeti(L, 1, i) == LUA_TUSERDATA && nsl_grid(L, -1, &g)) {
     lua_pop(L, 1);
@@ -258,7 +256,7 @@ static NslGrid part(lua_State *L, int i, const char *who) {
 
 static bool all_vectors(lua_State *L, int count, const char *who) {
   bool all = true;
-  for (int i = 1; i <= count; i++) all = part(L, i, who).vector && all;
+  for (int i = 1; i <= count; i++) all = array_part(L, i, who).vector && all;
   return all;
 }
 
@@ -267,12 +265,12 @@ static void copy_grid(const NslGrid *g, double *to, ptrdiff_t rs, ptrdiff_t cs) 
     for (int i = 0; i < g->rows; i++) to[i * rs + j * cs] = g->data[i * g->rs + j * g->cs];
 }
 
-static int join_vectors(lua_State *L, int count, const char *who) {
+static int array_join_vectors(lua_State *L, int count, const char *who) {
   lua_Integer total = 0;
-  for (int i = 1; i <= count; i++) total += part(L, i, who).rows;
+  for (int i = 1; i <= count; i++) total += array_part(L, i, who).rows;
   double *out = nsl_push_vector(L, total, NULL)->data;
   for (int i = 1; i <= count; i++) {
-    NslGrid g = part(L, i, who);
+    NslGrid g = array_part(L, i, who);
     copy_grid(&g, out, 1, 0);
     out += g.rows;
   }
@@ -287,18 +285,17 @@ static NslGrid as_row(NslGrid g) {
 static int stack(lua_State *L, int count, bool vertical, const char *who) {
   lua_Integer length = 0, side = 0;
   for (int i = 1; i <= count; i++) {
-    NslGrid g = vertical ? as_row(part(L, i, who)) : part(L, i, who);
+    NslGrid g = vertical ? as_row(array_part(L, i, who)) : array_part(L, i, who);
     int across = vertical ? g.cols : g.rows;
     if (i > 1 && across != side)
-      return luaL_error(L, "%s: part %d has %d %s, expected %d", who, i, across, vertical ? "columns" : "rows",
-                        (int)side);
+      return luaL_error(L, "%s: part %d has %d %s, expected %d", who, i, across, vertical ? "columns" : "rows", (int)side);
     side = across;
     length += vertical ? g.rows : g.cols;
   }
   NslMatrix *m = vertical ? nsl_push_matrix(L, length, side, NULL) : nsl_push_matrix(L, side, length, NULL);
   double *to = m->data;
   for (int i = 1; i <= count; i++) {
-    NslGrid g = vertical ? as_row(part(L, i, who)) : part(L, i, who);
+    NslGrid g = vertical ? as_row(array_part(L, i, who)) : array_part(L, i, who);
     copy_grid(&g, to, 1, m->ld);
     to += vertical ? g.rows : (ptrdiff_t)g.cols * m->ld;
   }
@@ -306,34 +303,34 @@ static int stack(lua_State *L, int count, bool vertical, const char *who) {
 }
 
 static int f_hstack(lua_State *L) {
-  int count = check_parts(L, "hstack");
-  if (all_vectors(L, count, "hstack")) return join_vectors(L, count, "hstack");
+  int count = array_check_parts(L, "hstack");
+  if (all_vectors(L, count, "hstack")) return array_join_vectors(L, count, "hstack");
   return stack(L, count, false, "hstack");
 }
 
 static int f_vstack(lua_State *L) {
-  return stack(L, check_parts(L, "vstack"), true, "vstack");
+  return stack(L, array_check_parts(L, "vstack"), true, "vstack");
 }
 
 /* concatenate{a, b, ...}: vectors end to end, matrices on top of each other. */
 static int f_concatenate(lua_State *L) {
-  int count = check_parts(L, "concatenate");
-  if (all_vectors(L, count, "concatenate")) return join_vectors(L, count, "concatenate");
+  int count = array_check_parts(L, "concatenate");
+  if (all_vectors(L, count, "concatenate")) return array_join_vectors(L, count, "concatenate");
   return stack(L, count, true, "concatenate");
 }
 
 /* ---- block ---- */
 
 typedef struct Blocks {
-  int rows, cols;        /* blocks in each direction */
-  int *height, *width;   /* -1 while unknown */
+  int rows, cols;      /* blocks in each direction */
+  int *height, *width; /* -1 while unknown */
 } Blocks;
 
 /*
 ** Pushes block (i, j), from 1, of the table of rows at index 1, a table converted in place; true when it is a
 ** number.
 */
-static bool push_block(lua_State *L, int i, int j) {
+static bool array_push_block(lua_State *L, int i, int j) {
   lua_rawgeti(L, 1, i);
   lua_rawgeti(L, -1, j);
   if (lua_type(L, -1) != LUA_TNUMBER && !nsl_test_matrix(L, -1)) {
@@ -384,9 +381,8 @@ static Blocks check_blocks(lua_State *L) {
   return b;
 }
 
-static void agree(lua_State *L, int *known, int size, int i, int j, const char *what) {
-  if (*known >= 0 && *known != size)
-    luaL_error(L, "block: [%d][%d] has %d %s, expected %d", i, j, size, what, *known);
+static void array_agree(lua_State *L, int *known, int size, int i, int j, const char *what) {
+  if (*known >= 0 && *known != size) luaL_error(L, "block: [%d][%d] has %d %s, expected %d", i, j, size, what, *known);
   *known = size;
 }
 
@@ -396,10 +392,10 @@ static void measure_blocks(lua_State *L, Blocks *b) {
   for (int j = 0; j < b->cols; j++) b->width[j] = -1;
   for (int i = 0; i < b->rows; i++)
     for (int j = 0; j < b->cols; j++) {
-      if (!push_block(L, i + 1, j + 1)) {
+      if (!array_push_block(L, i + 1, j + 1)) {
         const NslMatrix *m = nsl_check_matrix(L, -1);
-        agree(L, &b->height[i], m->rows, i + 1, j + 1, "rows");
-        agree(L, &b->width[j], m->cols, i + 1, j + 1, "columns");
+        array_agree(L, &b->height[i], m->rows, i + 1, j + 1, "rows");
+        array_agree(L, &b->width[j], m->cols, i + 1, j + 1, "columns");
       }
       lua_pop(L, 1);
     }
@@ -407,14 +403,13 @@ static void measure_blocks(lua_State *L, Blocks *b) {
   for (int j = 0; j < b->cols; j++) b->width[j] = b->width[j] < 0 ? 1 : b->width[j];
 }
 
-static void place_block(lua_State *L, const Blocks *b, int i, int j, double *to, int ld) {
+static void array_place_block(lua_State *L, const Blocks *b, int i, int j, double *to, int ld) {
   NslGrid g;
-  if (push_block(L, i + 1, j + 1)) {
+  if (array_push_block(L, i + 1, j + 1)) {
     double x = lua_tonumber(L, -1);
     bool one = b->height[i] == 1 && b->width[j] == 1;
     if (x != 0 && !one)
-      nsl_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i],
-                b->width[j], x);
+      nsl_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i], b->width[j], x);
     if (one) *to = x;
   } else if (nsl_grid(L, -1, &g)) {
     copy_grid(&g, to, 1, ld);
@@ -436,7 +431,7 @@ static int f_block(lua_State *L) {
   for (int j = 0; j < b.cols; j++) {
     double *to = column;
     for (int i = 0; i < b.rows; i++) {
-      place_block(L, &b, i, j, to, m->ld);
+      array_place_block(L, &b, i, j, to, m->ld);
       to += b.height[i];
     }
     column += (ptrdiff_t)b.width[j] * m->ld;
@@ -447,7 +442,7 @@ static int f_block(lua_State *L) {
 /* ---- functions of vectors ---- */
 
 /* x * factor for a number, a vector, a matrix, a table, or any object that can be multiplied. */
-static int scaled(lua_State *L, double factor, const char *who) {
+static int array_scaled(lua_State *L, double factor, const char *who) {
   lua_settop(L, 1);
   to_array(L, 1, who, "argument");
   if (lua_type(L, 1) != LUA_TNUMBER && lua_type(L, 1) != LUA_TUSERDATA)
@@ -459,8 +454,12 @@ static int scaled(lua_State *L, double factor, const char *who) {
 
 static const double PI = 3.14159265358979323846;
 
-static int f_deg2rad(lua_State *L) { return scaled(L, PI / 180, "deg2rad"); }
-static int f_rad2deg(lua_State *L) { return scaled(L, 180 / PI, "rad2deg"); }
+static int f_deg2rad(lua_State *L) {
+  return array_scaled(L, PI / 180, "deg2rad");
+}
+static int f_rad2deg(lua_State *L) {
+  return array_scaled(L, 180 / PI, "rad2deg");
+}
 
 /* f(a, ...) as a:f(...), a table standing for a vector or matrix. */
 static int as_method(lua_State *L, const char *name) {
@@ -475,9 +474,15 @@ static int as_method(lua_State *L, const char *name) {
   return 1;
 }
 
-static int f_norm(lua_State *L) { return as_method(L, "norm"); }
-static int f_cross(lua_State *L) { return as_method(L, "cross"); }
-static int f_outer(lua_State *L) { return as_method(L, "outer"); }
+static int array_f_norm(lua_State *L) {
+  return as_method(L, "norm");
+}
+static int f_cross(lua_State *L) {
+  return as_method(L, "cross");
+}
+static int f_outer(lua_State *L) {
+  return as_method(L, "outer");
+}
 
 /* dot(v, w): the scalar product; with a matrix, the matrix product. */
 static int f_dot(lua_State *L) {
@@ -502,11 +507,11 @@ static int f_ismatrix(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"zeros", f_zeros},       {"ones", f_ones},         {"full", f_full},         {"eye", f_eye},
-    {"diag", f_diag},         {"linspace", f_linspace}, {"arange", f_arange},     {"tile", f_tile},
-    {"hstack", f_hstack},     {"vstack", f_vstack},     {"block", f_block},       {"concatenate", f_concatenate},
-    {"reshape", f_reshape},   {"meshgrid", f_meshgrid}, {"deg2rad", f_deg2rad},   {"rad2deg", f_rad2deg},
-    {"outer", f_outer},       {"dot", f_dot},           {"cross", f_cross},       {"norm", f_norm},
+    {"zeros", f_zeros},       {"ones", f_ones},         {"full", f_full},       {"eye", f_eye},
+    {"diag", f_diag},         {"linspace", f_linspace}, {"arange", f_arange},   {"tile", f_tile},
+    {"hstack", f_hstack},     {"vstack", f_vstack},     {"block", f_block},     {"concatenate", f_concatenate},
+    {"reshape", f_reshape},   {"meshgrid", f_meshgrid}, {"deg2rad", f_deg2rad}, {"rad2deg", f_rad2deg},
+    {"outer", f_outer},       {"dot", f_dot},           {"cross", f_cross},     {"norm", array_f_norm},
     {"isvector", f_isvector}, {"ismatrix", f_ismatrix}, {NULL, NULL},
 };
 

@@ -24,7 +24,7 @@ static NslBand *check_band(lua_State *L, int idx) {
   return nsl_check(L, idx, &band_type);
 }
 
-static void check(lua_State *L, NsStatus status, const char *who) {
+static void bind_band_check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
@@ -39,7 +39,7 @@ static int band_gc(lua_State *L) {
   return 0;
 }
 
-static int size_of(lua_State *L, int idx, const char *what, lua_Integer limit) {
+static int bind_band_size_of(lua_State *L, int idx, const char *what, lua_Integer limit) {
   lua_Integer n = nsl_integer(L, idx, "band", what);
   if (n < 0 || n > limit)
     luaL_error(L, "band: %s: expected an integer in 0..%I, got %I", what, (LUAI_UACINT)limit, (LUAI_UACINT)n);
@@ -47,7 +47,7 @@ static int size_of(lua_State *L, int idx, const char *what, lua_Integer limit) {
 }
 
 /* Leaves the band matrix on top of the stack as the one result. */
-static int finish(lua_State *L, const NslBand *self) {
+static int bind_band_finish(lua_State *L, const NslBand *self) {
   nsl_count_memory(L, (size_t)self->A->ld * (size_t)self->A->n * sizeof(double));
   return 1;
 }
@@ -59,23 +59,23 @@ static int from_matrix(lua_State *L) {
   NslBand *self = nsl_new(L, &band_type, sizeof *self, 0);
   nsl_matrix_alive(L, m);
   ns_band_widths(m->rows, m->data, m->ld, &kl, &ku);
-  check(L, ns_band_new(&self->A, m->rows, kl, ku), "band");
+  bind_band_check(L, ns_band_new(&self->A, m->rows, kl, ku), "band");
   ns_band_from_dense(self->A, m->data, m->ld);
-  return finish(L, self);
+  return bind_band_finish(L, self);
 }
 
 /* ns.band(n, kl, ku): zeros; ns.band(A): the narrowest band that holds a square matrix */
 static int new_band(lua_State *L) {
   if (lua_type(L, 1) != LUA_TNUMBER) return from_matrix(L);
-  int n = size_of(L, 1, "n", INT_MAX - 1), last = n > 0 ? n - 1 : 0;
-  int kl = size_of(L, 2, "kl", last), ku = size_of(L, 3, "ku", last);
+  int n = bind_band_size_of(L, 1, "n", INT_MAX - 1), last = n > 0 ? n - 1 : 0;
+  int kl = bind_band_size_of(L, 2, "kl", last), ku = bind_band_size_of(L, 3, "ku", last);
   NslBand *self = nsl_new(L, &band_type, sizeof *self, 0);
-  check(L, ns_band_new(&self->A, n, kl, ku), "band");
-  return finish(L, self);
+  bind_band_check(L, ns_band_new(&self->A, n, kl, ku), "band");
+  return bind_band_finish(L, self);
 }
 
 /* The place named by arguments 2 and 3, from 1; NULL outside the band. */
-static double *place(lua_State *L, const NslBand *self, const char *who) {
+static double *bind_band_place(lua_State *L, const NslBand *self, const char *who) {
   lua_Integer i = nsl_integer(L, 2, who, "row index"), j = nsl_integer(L, 3, who, "column index");
   int n = self->A->n;
   if (i < 1 || i > n || j < 1 || j > n)
@@ -83,32 +83,32 @@ static double *place(lua_State *L, const NslBand *self, const char *who) {
   return ns_band_at(self->A, (int)i - 1, (int)j - 1);
 }
 
-static int method_get(lua_State *L) {
-  const double *entry = place(L, check_band(L, 1), "get");
+static int bind_band_get(lua_State *L) {
+  const double *entry = bind_band_place(L, check_band(L, 1), "get");
   lua_pushnumber(L, entry ? *entry : 0);
   return 1;
 }
 
-static int method_set(lua_State *L) {
+static int bind_band_set(lua_State *L) {
   NslBand *self = check_band(L, 1);
-  double *entry = place(L, self, "set"), value = nsl_finite(L, 4, "set", "value");
+  double *entry = bind_band_place(L, self, "set"), value = nsl_finite(L, 4, "set", "value");
   if (!entry)
-    return luaL_error(L, "set: (%d, %d) is outside the band (kl %d, ku %d)", (int)lua_tointeger(L, 2),
-                      (int)lua_tointeger(L, 3), self->A->kl, self->A->ku);
+    return luaL_error(L, "set: (%d, %d) is outside the band (kl %d, ku %d)", (int)lua_tointeger(L, 2), (int)lua_tointeger(L, 3),
+                      self->A->kl, self->A->ku);
   *entry = value;
   self->factored = false;
   lua_settop(L, 1);
   return 1;
 }
 
-static int method_rows(lua_State *L) {
+static int bind_band_rows(lua_State *L) {
   lua_pushinteger(L, check_band(L, 1)->A->n);
   return 1;
 }
 
-static int method_shape(lua_State *L) {
-  method_rows(L);
-  method_rows(L);
+static int bind_band_shape(lua_State *L) {
+  bind_band_rows(L);
+  bind_band_rows(L);
   return 2;
 }
 
@@ -120,7 +120,7 @@ static int method_widths(lua_State *L) {
   return 2;
 }
 
-static int method_tomatrix(lua_State *L) {
+static int bind_band_tomatrix(lua_State *L) {
   NslBand *self = check_band(L, 1);
   NslMatrix *out = nsl_push_matrix(L, self->A->n, self->A->n, NULL);
   ns_band_to_dense(self->A, out->data, out->ld);
@@ -142,23 +142,23 @@ static int band_mul(lua_State *L) {
   return 1;
 }
 
-static void factor(lua_State *L, NslBand *self, const char *who) {
+static void bind_band_factor(lua_State *L, NslBand *self, const char *who) {
   const NsBand *A = self->A;
   bool first = !self->lu;
   if (self->factored) return;
   NsStatus status = self->lu ? NS_OK : ns_band_lu_new(&self->lu, A->n, A->kl, A->ku);
   if (!status) status = ns_band_lu_factor(self->lu, A);
   if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "row", ns_band_lu_singular_row(self->lu));
-  check(L, status, who);
+  bind_band_check(L, status, who);
   self->rcond = ns_band_lu_rcond(self->lu);
   self->factored = true;
   if (first) nsl_count_memory(L, (size_t)(A->ld + A->kl) * (size_t)A->n * sizeof(double));
 }
 
 /* Pushes the solution of A x = b, or A' x = b, for the right-hand side at index 2. */
-static void push_solution(lua_State *L, NslBand *self, bool transposed, const char *who) {
+static void bind_band_push_solution(lua_State *L, NslBand *self, bool transposed, const char *who) {
   int nrhs, n = self->A->n;
-  factor(L, self, who);
+  bind_band_factor(L, self, who);
   nsl_refuse_rcond(L, who, self->rcond);
   double *x = nsl_push_rhs(L, 2, n, who, &nrhs);
   if (transposed) ns_band_lu_solve_transposed(self->lu, nrhs, x, n);
@@ -170,7 +170,7 @@ bool nsl_solve_band(lua_State *L, int *results) {
   NslBand *self = check_band(L, 1);
   lua_settop(L, 3);
   *results = nsl_wants_rcond(L, 3, "solve") ? 2 : 1;
-  push_solution(L, self, false, "solve");
+  bind_band_push_solution(L, self, false, "solve");
   if (*results == 2) lua_pushnumber(L, self->rcond);
   return true;
 }
@@ -179,20 +179,20 @@ bool nsl_solve_band(lua_State *L, int *results) {
 static int method_tsolve(lua_State *L) {
   NslBand *self = check_band(L, 1);
   lua_settop(L, 2);
-  push_solution(L, self, true, "tsolve");
+  bind_band_push_solution(L, self, true, "tsolve");
   return 1;
 }
 
-static int method_solve(lua_State *L) {
+static int bind_band_solve(lua_State *L) {
   int results = 0;
   check_band(L, 1);
   nsl_solve_band(L, &results);
   return results;
 }
 
-static int method_rcond(lua_State *L) {
+static int bind_band_rcond(lua_State *L) {
   NslBand *self = check_band(L, 1);
-  factor(L, self, "rcond");
+  bind_band_factor(L, self, "rcond");
   lua_pushnumber(L, self->rcond);
   return 1;
 }
@@ -203,21 +203,30 @@ static int band_tostring(lua_State *L) {
   int n = self->A->n;
   lua_pushfstring(L, "%d x %d band matrix (kl %d, ku %d)", n, n, self->A->kl, self->A->ku);
   if (n == 0 || n > 12) return 1;
-  method_tomatrix(L);
+  bind_band_tomatrix(L);
   const char *head = lua_tostring(L, -2), *grid = luaL_tolstring(L, -1, NULL);
   lua_pushfstring(L, "%s\n%s", head, grid);
   return 1;
 }
 
 static const luaL_Reg band_meta[] = {
-    {"__gc", band_gc},   {"__close", band_gc},   {"__tostring", band_tostring}, {"__mul", band_mul},
-    {"__len", method_rows}, {"__call", method_get}, {NULL, NULL},
+    {"__gc", band_gc},   {"__close", band_gc},      {"__tostring", band_tostring},
+    {"__mul", band_mul}, {"__len", bind_band_rows}, {"__call", bind_band_get},
+    {NULL, NULL},
 };
 
 static const luaL_Reg band_methods[] = {
-    {"get", method_get},       {"set", method_set},           {"rows", method_rows},   {"cols", method_rows},
-    {"shape", method_shape},   {"widths", method_widths},     {"solve", method_solve}, {"rcond", method_rcond},
-    {"tomatrix", method_tomatrix}, {"tsolve", method_tsolve}, {NULL, NULL},
+    {"get", bind_band_get},
+    {"set", bind_band_set},
+    {"rows", bind_band_rows},
+    {"cols", bind_band_rows},
+    {"shape", bind_band_shape},
+    {"widths", method_widths},
+    {"solve", bind_band_solve},
+    {"rcond", bind_band_rcond},
+    {"tomatrix", bind_band_tomatrix},
+    {"tsolve", method_tsolve},
+    {NULL, NULL},
 };
 
 void nsl_open_band(lua_State *L) {

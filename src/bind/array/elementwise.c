@@ -57,12 +57,12 @@ static NslGrid check_grid(lua_State *L, int idx) {
 }
 
 /* The check made again after a call that may have run foreign code (Lua, a finaliser). */
-static void still_alive(lua_State *L, int idx) {
+static void elementwise_still_alive(lua_State *L, int idx) {
   NslGrid grid;
   nsl_grid(L, idx, &grid);
 }
 
-static void operand(lua_State *L, int idx, Operand *o) {
+static void elementwise_operand(lua_State *L, int idx, Operand *o) {
   o->kind = OTHER;
   if (lua_type(L, idx) == LUA_TNUMBER) {
     o->kind = NUMBER;
@@ -74,7 +74,7 @@ static void operand(lua_State *L, int idx, Operand *o) {
 }
 
 /* Pushes what the foreign operand's metamethod returns; false when there is none. */
-static bool delegate(lua_State *L, int idx, const char *event) {
+static bool elementwise_delegate(lua_State *L, int idx, const char *event) {
   int type = lua_type(L, idx);
   if ((type != LUA_TUSERDATA && type != LUA_TTABLE) || luaL_getmetafield(L, idx, event) == LUA_TNIL) return false;
   lua_pushvalue(L, 1);
@@ -92,13 +92,13 @@ bool nsl_delegate_method(lua_State *L, const char *name) {
   return true;
 }
 
-static int undefined(lua_State *L, char op, const char *hint) {
+static int elementwise_undefined(lua_State *L, char op, const char *hint) {
   const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
   return luaL_error(L, "%s %c %s: %s", left, op, right, hint);
 }
 
-static int mismatch(lua_State *L, char op) {
-  return undefined(L, op, "sizes do not match");
+static int elementwise_mismatch(lua_State *L, char op) {
+  return elementwise_undefined(L, op, "sizes do not match");
 }
 
 static double apply(Op op, double a, double b) {
@@ -112,14 +112,13 @@ static double apply(Op op, double a, double b) {
 }
 
 /* Pushes a op b, element by element; a number stands for a grid of that number everywhere. */
-static int elementwise(lua_State *L, Op op, const Operand *a, const Operand *b) {
+static int elementwise_elementwise(lua_State *L, Op op, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid, *shape = a->kind == NUMBER ? y : x;
   double *out = nsl_push_like(L, shape);
-  still_alive(L, 1);
-  still_alive(L, 2);
+  elementwise_still_alive(L, 1);
+  elementwise_still_alive(L, 2);
   for (int j = 0; j < shape->cols; j++)
-    for (int i = 0; i < shape->rows; i++)
-      *out++ = apply(op, x->data[i * x->rs + j * x->cs], y->data[i * y->rs + j * y->cs]);
+    for (int i = 0; i < shape->rows; i++) *out++ = apply(op, x->data[i * x->rs + j * x->cs], y->data[i * y->rs + j * y->cs]);
   return 1;
 }
 
@@ -128,76 +127,81 @@ static bool same_shape(const Operand *a, const Operand *b) {
 }
 
 /* The product of two grids of which at least one is a matrix; a vector on the left is a row. */
-static int product(lua_State *L, const Operand *a, const Operand *b) {
+static int elementwise_product(lua_State *L, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid;
   int inner = a->kind == MATRIX ? x->cols : x->rows;
-  if (inner != y->rows) return mismatch(L, '*');
+  if (inner != y->rows) return elementwise_mismatch(L, '*');
   double *out = a->kind == VECTOR   ? nsl_push_vector(L, y->cols, NULL)->data
                 : b->kind == VECTOR ? nsl_push_vector(L, x->rows, NULL)->data
                                     : nsl_push_matrix(L, x->rows, y->cols, NULL)->data;
-  still_alive(L, 1);
-  still_alive(L, 2);
-  if (a->kind == VECTOR)
-    ns_dense_gemv(true, y->rows, y->cols, 1, y->data, (int)y->cs, x->data, x->rs, 0, out, 1);
-  else if (b->kind == VECTOR)
-    ns_dense_gemv(false, x->rows, x->cols, 1, x->data, (int)x->cs, y->data, y->rs, 0, out, 1);
-  else
-    ns_dense_gemm(x->rows, y->cols, inner, 1, x->data, (int)x->cs, y->data, (int)y->cs, 0, out,
-                  x->rows > 0 ? x->rows : 1);
+  elementwise_still_alive(L, 1);
+  elementwise_still_alive(L, 2);
+  if (a->kind == VECTOR) ns_dense_gemv(true, y->rows, y->cols, 1, y->data, (int)y->cs, x->data, x->rs, 0, out, 1);
+  else if (b->kind == VECTOR) ns_dense_gemv(false, x->rows, x->cols, 1, x->data, (int)x->cs, y->data, y->rs, 0, out, 1);
+  else ns_dense_gemm(x->rows, y->cols, inner, 1, x->data, (int)x->cs, y->data, (int)y->cs, 0, out, x->rows > 0 ? x->rows : 1);
   return 1;
 }
 
-static int multiply(lua_State *L, const Operand *a, const Operand *b) {
-  if (a->kind == NUMBER || b->kind == NUMBER) return elementwise(L, MUL, a, b);
+static int elementwise_multiply(lua_State *L, const Operand *a, const Operand *b) {
+  if (a->kind == NUMBER || b->kind == NUMBER) return elementwise_elementwise(L, MUL, a, b);
   if (a->kind == VECTOR && b->kind == VECTOR)
-    return undefined(L, '*', "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
-  return product(L, a, b);
+    return elementwise_undefined(L, '*', "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
+  return elementwise_product(L, a, b);
 }
 
-static int divide(lua_State *L, const Operand *a, const Operand *b) {
-  if (b->kind == NUMBER) return elementwise(L, DIV, a, b);
-  if (b->kind == VECTOR && a->kind != MATRIX)
-    return undefined(L, '/', "use v:div(w) or v^-1 (element by element)");
-  return undefined(L, '/', "only a number divides; A:div(B) goes element by element");
+static int elementwise_divide(lua_State *L, const Operand *a, const Operand *b) {
+  if (b->kind == NUMBER) return elementwise_elementwise(L, DIV, a, b);
+  if (b->kind == VECTOR && a->kind != MATRIX) return elementwise_undefined(L, '/', "use v:div(w) or v^-1 (element by element)");
+  return elementwise_undefined(L, '/', "only a number divides; A:div(B) goes element by element");
 }
 
 static int power(lua_State *L, const Operand *a, const Operand *b) {
-  if (a->kind == MATRIX || b->kind == MATRIX) return undefined(L, '^', "powers are of vectors, element by element");
-  if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return mismatch(L, '^');
-  return elementwise(L, POW, a, b);
+  if (a->kind == MATRIX || b->kind == MATRIX) return elementwise_undefined(L, '^', "powers are of vectors, element by element");
+  if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return elementwise_mismatch(L, '^');
+  return elementwise_elementwise(L, POW, a, b);
 }
 
-static int arithmetic(lua_State *L, Op op) {
+static int elementwise_arithmetic(lua_State *L, Op op) {
   Operand a, b;
-  operand(L, 1, &a);
-  operand(L, 2, &b);
+  elementwise_operand(L, 1, &a);
+  elementwise_operand(L, 2, &b);
   if (a.kind == OTHER || b.kind == OTHER) {
     int foreign = a.kind == OTHER ? 1 : 2;
-    if (delegate(L, foreign, metamethod[op])) return 1;
-    if (lua_istable(L, foreign)) return undefined(L, sign[op], "wrap the table: ns.vector{...}, ns.matrix{...}");
-    return undefined(L, sign[op], "expected a number, a vector or a matrix");
+    if (elementwise_delegate(L, foreign, metamethod[op])) return 1;
+    if (lua_istable(L, foreign)) return elementwise_undefined(L, sign[op], "wrap the table: ns.vector{...}, ns.matrix{...}");
+    return elementwise_undefined(L, sign[op], "expected a number, a vector or a matrix");
   }
   switch (op) {
-    case MUL: return multiply(L, &a, &b);
-    case DIV: return divide(L, &a, &b);
+    case MUL: return elementwise_multiply(L, &a, &b);
+    case DIV: return elementwise_divide(L, &a, &b);
     case POW: return power(L, &a, &b);
     default: break;
   }
-  if (a.kind != NUMBER && b.kind != NUMBER && !same_shape(&a, &b)) return mismatch(L, sign[op]);
-  return elementwise(L, op, &a, &b);
+  if (a.kind != NUMBER && b.kind != NUMBER && !same_shape(&a, &b)) return elementwise_mismatch(L, sign[op]);
+  return elementwise_elementwise(L, op, &a, &b);
 }
 
-static int meta_add(lua_State *L) { return arithmetic(L, ADD); }
-static int meta_sub(lua_State *L) { return arithmetic(L, SUB); }
-static int meta_mul(lua_State *L) { return arithmetic(L, MUL); }
-static int meta_div(lua_State *L) { return arithmetic(L, DIV); }
-static int meta_pow(lua_State *L) { return arithmetic(L, POW); }
+static int elementwise_meta_add(lua_State *L) {
+  return elementwise_arithmetic(L, ADD);
+}
+static int elementwise_meta_sub(lua_State *L) {
+  return elementwise_arithmetic(L, SUB);
+}
+static int elementwise_meta_mul(lua_State *L) {
+  return elementwise_arithmetic(L, MUL);
+}
+static int elementwise_meta_div(lua_State *L) {
+  return elementwise_arithmetic(L, DIV);
+}
+static int elementwise_meta_pow(lua_State *L) {
+  return elementwise_arithmetic(L, POW);
+}
 
 /* Pushes f of every element, same shape. */
-static int each(lua_State *L, double (*f)(double)) {
+static int elementwise_each(lua_State *L, double (*f)(double)) {
   NslGrid g = check_grid(L, 1);
   double *out = nsl_push_like(L, &g);
-  still_alive(L, 1);
+  elementwise_still_alive(L, 1);
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) *out++ = f(g.data[i * g.rs + j * g.cs]);
   return 1;
@@ -207,37 +211,40 @@ static double negative(double x) {
   return -x;
 }
 
-static int meta_unm(lua_State *L) { return each(L, negative); }
-static int method_abs(lua_State *L) { return each(L, fabs); }
+static int elementwise_meta_unm(lua_State *L) {
+  return elementwise_each(L, negative);
+}
+static int elementwise_abs(lua_State *L) {
+  return elementwise_each(L, fabs);
+}
 
-static int meta_eq(lua_State *L) {
+static int elementwise_meta_eq(lua_State *L) {
   Operand a, b;
-  operand(L, 1, &a);
-  operand(L, 2, &b);
+  elementwise_operand(L, 1, &a);
+  elementwise_operand(L, 2, &b);
   if (a.kind == OTHER || b.kind == OTHER) {
-    bool found = delegate(L, a.kind == OTHER ? 1 : 2, "__eq");
+    bool found = elementwise_delegate(L, a.kind == OTHER ? 1 : 2, "__eq");
     lua_pushboolean(L, found && lua_toboolean(L, -1));
     return 1;
   }
   bool equal = same_shape(&a, &b);
   const NslGrid *x = &a.grid, *y = &b.grid;
   for (int j = 0; equal && j < x->cols; j++)
-    for (int i = 0; equal && i < x->rows; i++)
-      equal = x->data[i * x->rs + j * x->cs] == y->data[i * y->rs + j * y->cs];
+    for (int i = 0; equal && i < x->rows; i++) equal = x->data[i * x->rs + j * x->cs] == y->data[i * y->rs + j * y->cs];
   lua_pushboolean(L, equal);
   return 1;
 }
 
 /* v:mul(w), v:div(w): the other may be a table, a number, or a foreign object with that method (mul alone). */
-static int by_elements(lua_State *L, Op op, const char *name) {
+static int elementwise_by_elements(lua_State *L, Op op, const char *name) {
   Operand a, b;
   check_grid(L, 1);
-  operand(L, 1, &a);
+  elementwise_operand(L, 1, &a);
   if (lua_istable(L, 2)) {
     if (a.kind == VECTOR) nsl_to_vector(L, 2, a.grid.rows, name, "argument");
     else nsl_to_matrix(L, 2, a.grid.rows, a.grid.cols, name, "argument");
   }
-  operand(L, 2, &b);
+  elementwise_operand(L, 2, &b);
   if (b.kind == OTHER) {
     if (op == MUL && nsl_delegate_method(L, name)) return 1;
     return nsl_bad(L, name, "argument", a.kind == VECTOR ? "a vector" : "a matrix", 2);
@@ -246,13 +253,17 @@ static int by_elements(lua_State *L, Op op, const char *name) {
     const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
     return luaL_error(L, "%s: %s and %s: sizes do not match", name, left, right);
   }
-  return elementwise(L, op, &a, &b);
+  return elementwise_elementwise(L, op, &a, &b);
 }
 
-static int method_mul(lua_State *L) { return by_elements(L, MUL, "mul"); }
-static int method_div(lua_State *L) { return by_elements(L, DIV, "div"); }
+static int elementwise_mul(lua_State *L) {
+  return elementwise_by_elements(L, MUL, "mul");
+}
+static int elementwise_div(lua_State *L) {
+  return elementwise_by_elements(L, DIV, "div");
+}
 
-static int method_sum(lua_State *L) {
+static int elementwise_sum(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   double sum = 0;
   for (int j = 0; j < g.cols; j++)
@@ -265,13 +276,13 @@ static int method_mean(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   if (!lua_isnoneornil(L, 2)) return luaL_error(L, "mean: expected no argument, got %s", nsl_describe(L, 2));
   if (g.rows == 0 || g.cols == 0) return luaL_error(L, "mean: the %s is empty", g.vector ? "vector" : "matrix");
-  method_sum(L);
+  elementwise_sum(L);
   lua_pushnumber(L, lua_tonumber(L, -1) / ((double)g.rows * g.cols));
   return 1;
 }
 
 /* Position (column-major) of the first largest element of factor * g; of the first nan when there is one. */
-static ptrdiff_t extreme(lua_State *L, const NslGrid *g, double factor, const char *name, double *value) {
+static ptrdiff_t elementwise_extreme(lua_State *L, const NslGrid *g, double factor, const char *name, double *value) {
   ptrdiff_t best = -1, at = 0;
   if (g->rows == 0 || g->cols == 0) luaL_error(L, "%s: the %s is empty", name, g->vector ? "vector" : "matrix");
   for (int j = 0; j < g->cols; j++)
@@ -283,10 +294,10 @@ static ptrdiff_t extreme(lua_State *L, const NslGrid *g, double factor, const ch
   return best;
 }
 
-static int extremum(lua_State *L, double factor, bool position, const char *name) {
+static int elementwise_extremum(lua_State *L, double factor, bool position, const char *name) {
   NslGrid g = check_grid(L, 1);
   double value = 0;
-  ptrdiff_t at = extreme(L, &g, factor, name, &value);
+  ptrdiff_t at = elementwise_extreme(L, &g, factor, name, &value);
   if (!position) {
     lua_pushnumber(L, value);
     return 1;
@@ -297,10 +308,18 @@ static int extremum(lua_State *L, double factor, bool position, const char *name
   return 2;
 }
 
-static int method_max(lua_State *L) { return extremum(L, 1, false, "max"); }
-static int method_min(lua_State *L) { return extremum(L, -1, false, "min"); }
-static int method_argmax(lua_State *L) { return extremum(L, 1, true, "argmax"); }
-static int method_argmin(lua_State *L) { return extremum(L, -1, true, "argmin"); }
+static int elementwise_max(lua_State *L) {
+  return elementwise_extremum(L, 1, false, "max");
+}
+static int elementwise_min(lua_State *L) {
+  return elementwise_extremum(L, -1, false, "min");
+}
+static int method_argmax(lua_State *L) {
+  return elementwise_extremum(L, 1, true, "argmax");
+}
+static int method_argmin(lua_State *L) {
+  return elementwise_extremum(L, -1, true, "argmin");
+}
 
 static int method_isfinite(lua_State *L) {
   NslGrid g = check_grid(L, 1);
@@ -312,25 +331,24 @@ static int method_isfinite(lua_State *L) {
 }
 
 /* map(f): a new vector or matrix of f(element); f gets the element alone, so that math.log can be passed. */
-static int method_map(lua_State *L) {
+static int elementwise_map(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
   double *out = nsl_push_like(L, &g);
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) {
-      still_alive(L, 1);
+      elementwise_still_alive(L, 1);
       lua_pushvalue(L, 2);
       lua_pushnumber(L, g.data[i * g.rs + j * g.cs]);
       lua_call(L, 1, 1);
-      if (lua_type(L, -1) != LUA_TNUMBER)
-        return luaL_error(L, "map: f returned %s, expected a number", luaL_typename(L, -1));
+      if (lua_type(L, -1) != LUA_TNUMBER) return luaL_error(L, "map: f returned %s, expected a number", luaL_typename(L, -1));
       *out++ = lua_tonumber(L, -1);
       lua_pop(L, 1);
     }
   return 1;
 }
 
-static int method_fill(lua_State *L) {
+static int elementwise_fill(lua_State *L) {
   NslVector *v = nsl_test_vector(L, 1);
   NslMatrix *m = nsl_test_matrix(L, 1);
   NslGrid g = check_grid(L, 1);
@@ -361,7 +379,7 @@ static int method_reshape(lua_State *L) {
   if (rows < 0 || cols < 0 || rows > INT_MAX || cols > INT_MAX || rows * cols != count)
     return luaL_error(L, "reshape: %s does not fill %I x %I", nsl_describe(L, 1), (LUAI_UACINT)r, (LUAI_UACINT)c);
   NslMatrix *out = nsl_push_matrix(L, rows, cols, NULL);
-  still_alive(L, 1);
+  elementwise_still_alive(L, 1);
   nsl_read_by_rows(&g, out->data, out->rows, out->cols);
   return 1;
 }
@@ -372,15 +390,20 @@ int nsl_format_number(char *to, double value) {
 }
 
 static const luaL_Reg shared_meta[] = {
-    {"__add", meta_add}, {"__sub", meta_sub}, {"__mul", meta_mul}, {"__div", meta_div},
-    {"__pow", meta_pow}, {"__unm", meta_unm}, {"__eq", meta_eq},   {NULL, NULL},
+    {"__add", elementwise_meta_add}, {"__sub", elementwise_meta_sub},
+    {"__mul", elementwise_meta_mul}, {"__div", elementwise_meta_div},
+    {"__pow", elementwise_meta_pow}, {"__unm", elementwise_meta_unm},
+    {"__eq", elementwise_meta_eq},   {NULL, NULL},
 };
 
 static const luaL_Reg shared_methods[] = {
-    {"abs", method_abs},       {"mul", method_mul},       {"div", method_div},           {"sum", method_sum},
-    {"max", method_max},       {"min", method_min},       {"argmax", method_argmax},     {"argmin", method_argmin},
-    {"map", method_map},       {"fill", method_fill},     {"isfinite", method_isfinite}, {"reshape", method_reshape},
-    {"mean", method_mean},     {NULL, NULL},
+    {"abs", elementwise_abs},      {"mul", elementwise_mul},
+    {"div", elementwise_div},      {"sum", elementwise_sum},
+    {"max", elementwise_max},      {"min", elementwise_min},
+    {"argmax", method_argmax},     {"argmin", method_argmin},
+    {"map", elementwise_map},      {"fill", elementwise_fill},
+    {"isfinite", method_isfinite}, {"reshape", method_reshape},
+    {"mean", method_mean},         {NULL, NULL},
 };
 
 void nsl_push_element_methods(lua_State *L, const NslType *type) {

@@ -42,7 +42,8 @@ static double read_number(lua_State *L, int idx, const NsField *field, const cha
   return value;
 }
 
-static void read_vector(lua_State *L, int idx, const NsField *field, int n, double *to, const char *who, const char *what) {
+static void field_read_vector(lua_State *L, int idx, const NsField *field, int n, double *to, const char *who,
+                              const char *what) {
   bool any = field->flags & NS_FIELD_INFINITE;
   if (any && lua_type(L, idx) == LUA_TNUMBER) {
     for (int i = 0; i < n; i++) to[i] = lua_tonumber(L, idx);
@@ -58,8 +59,8 @@ static double *make_array(lua_State *L, const NsField *field, void *object, NsAr
 }
 
 /* A matrix that is not made yet takes its number of rows from what is given. */
-static void read_matrix(lua_State *L, int idx, const NsField *field, void *object, NsArena *arena, const char *who,
-                        const char *what) {
+static void field_read_matrix(lua_State *L, int idx, const NsField *field, void *object, NsArena *arena, const char *who,
+                              const char *what) {
   size_t bytes;
   bool made = ns_field_data(field, object, &bytes) != NULL;
   int rows = made ? ns_field_rows(field, object) : -1;
@@ -79,9 +80,9 @@ void nsl_read_field(lua_State *L, int idx, const NsField *field, void *object, N
       *(bool *)(void *)at = lua_toboolean(L, idx);
       break;
     case NS_FIELD_VECTOR:
-      read_vector(L, idx, field, ns_field_rows(field, object), make_array(L, field, object, arena), who, what);
+      field_read_vector(L, idx, field, ns_field_rows(field, object), make_array(L, field, object, arena), who, what);
       break;
-    case NS_FIELD_MATRIX: read_matrix(L, idx, field, object, arena, who, what); break;
+    case NS_FIELD_MATRIX: field_read_matrix(L, idx, field, object, arena, who, what); break;
   }
 }
 
@@ -94,8 +95,7 @@ void nsl_read_fields(lua_State *L, int idx, const char *const *names, const NsFi
                      const char *who) {
   int count = 0, given = lua_gettop(L) - idx + 1;
   while (names[count]) count++;
-  if (given > count)
-    luaL_error(L, "%s: expected at most %d argument%s, got %d", who, count, count == 1 ? "" : "s", given);
+  if (given > count) luaL_error(L, "%s: expected at most %d argument%s, got %d", who, count, count == 1 ? "" : "s", given);
   if (given < count)
     while (is_optional(*names)) names++;
   nsl_need_stack(L, LUA_MINSTACK);
@@ -123,7 +123,7 @@ static void push_scalar(lua_State *L, const NsField *field, const void *object) 
 }
 
 /* A view of an array of the object at 1, or a copy; nil when it is not made. */
-static void push_array(lua_State *L, const NsField *field, const void *object) {
+static void field_push_array(lua_State *L, const NsField *field, const void *object) {
   size_t bytes;
   double *data = ns_field_data(field, object, &bytes);
   int rows = ns_field_rows(field, object), cols = ns_field_cols(field, object);
@@ -143,7 +143,7 @@ static void push_array(lua_State *L, const NsField *field, const void *object) {
 }
 
 static void push_field(lua_State *L, const NsField *field, const void *object) {
-  if (ns_field_is_array(field)) push_array(L, field, object);
+  if (ns_field_is_array(field)) field_push_array(L, field, object);
   else push_scalar(L, field, object);
 }
 
@@ -183,7 +183,7 @@ static void set_array(lua_State *L, const NslFieldOwner *owner, const NsField *f
   memcpy(wanted, data, bytes);
   if (field->type == NS_FIELD_MATRIX) nsl_matrix_read(nsl_to_finite_matrix(L, 2, rows, cols, who, field->name), wanted);
   else if (!lua_isnil(L, 3)) set_element(L, field, rows, wanted, setter, owner->element);
-  else read_vector(L, 2, field, rows, wanted, who, field->name);
+  else field_read_vector(L, 2, field, rows, wanted, who, field->name);
   memcpy(data, wanted, bytes);
   if (!owner->verify || owner->verify(object, &err) == NS_OK) return;
   memcpy(data, before, bytes);
@@ -227,7 +227,7 @@ void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsFie
 /* ---- words ---- */
 
 /* Adds a value as Lua writes it; of an array the first element. */
-static void add_value(lua_State *L, luaL_Buffer *b, const NsField *field, const void *object) {
+static void field_add_value(lua_State *L, luaL_Buffer *b, const NsField *field, const void *object) {
   size_t bytes;
   const void *data = ns_field_data(field, object, &bytes);
   if (field->type == NS_FIELD_FLAG) lua_pushstring(L, *(const bool *)data ? "true" : "false");
@@ -243,7 +243,7 @@ static void add_template(lua_State *L, luaL_Buffer *b, const NsField *fields, co
     size_t length = strcspn(open + 1, "}");
     memcpy(name, open + 1, length < sizeof name - 1 ? length : sizeof name - 1);
     luaL_addlstring(b, text, (size_t)(open - text));
-    add_value(L, b, ns_field_find(fields, name), object);
+    field_add_value(L, b, ns_field_find(fields, name), object);
     text = open + 2 + length;
   }
   luaL_addstring(b, text);
@@ -258,7 +258,7 @@ void nsl_push_field_words(lua_State *L, const NsField *fields, const void *objec
     luaL_addstring(&b, ", ");
     luaL_addstring(&b, field->name);
     luaL_addstring(&b, " = ");
-    add_value(L, &b, field, object);
+    field_add_value(L, &b, field, object);
   }
   luaL_pushresult(&b);
 }
@@ -271,7 +271,7 @@ int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *
     if (!(field->flags & NS_FIELD_SHOWN) || !ns_field_is_array(field)) continue;
     nsl_need_stack(L, 4);
     lua_pushstring(L, field->name);
-    push_array(L, field, object);
+    field_push_array(L, field, object);
   }
   return nsl_display(L, 2);
 }

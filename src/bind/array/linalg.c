@@ -25,16 +25,15 @@ static NslMatrix *any(lua_State *L, const char *who) {
   return nsl_to_finite_matrix(L, 1, -1, -1, who, "A");
 }
 
-static NslMatrix *square(lua_State *L, const char *who) {
+static NslMatrix *bind_linalg_square(lua_State *L, const char *who) {
   NslMatrix *A = any(L, who);
   if (A->rows != A->cols) nsl_bad(L, who, "A", "a square matrix", 1);
   return A;
 }
 
 static NslMatrix *symmetric(lua_State *L, const char *who) {
-  NslMatrix *A = square(L, who);
-  if (!ns_is_symmetric(A->rows, A->data, A->ld, ns_symmetry_tolerance(A->rows)))
-    luaL_error(L, "%s: A is not symmetric", who);
+  NslMatrix *A = bind_linalg_square(L, who);
+  if (!ns_is_symmetric(A->rows, A->data, A->ld, ns_symmetry_tolerance(A->rows))) luaL_error(L, "%s: A is not symmetric", who);
   return A;
 }
 
@@ -46,7 +45,7 @@ static double tolerance(lua_State *L, int idx, const char *who) {
   return value;
 }
 
-static void check(lua_State *L, NsStatus status, const char *who) {
+static void bind_linalg_check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
@@ -54,7 +53,7 @@ static void check(lua_State *L, NsStatus status, const char *who) {
 ** For an object at index 1 that is no vector or matrix but has this method (sparse, banded, dual): calls it with all
 ** arguments. Their number of results, else -1.
 */
-static int delegate(lua_State *L, const char *name) {
+static int bind_linalg_delegate(lua_State *L, const char *name) {
   int top = lua_gettop(L);
   if (!nsl_head(L, 1) || nsl_test_vector(L, 1) || nsl_test_matrix(L, 1)) return -1;
   if (nsl_get_method(L, 1, name) != LUA_TFUNCTION) {
@@ -66,7 +65,7 @@ static int delegate(lua_State *L, const char *name) {
   return lua_gettop(L);
 }
 
-static int least(int a, int b) {
+static int bind_linalg_least(int a, int b) {
   return a < b ? a : b;
 }
 
@@ -87,12 +86,12 @@ static NslLu *push_lu(lua_State *L, const NslMatrix *A, const char *who) {
   NsStatus status = ns_lu_new(&self->lu, A->rows);
   if (!status) status = ns_lu_factor(self->lu, A->data, A->ld);
   if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "row", ns_lu_singular_row(self->lu));
-  check(L, status, who);
+  bind_linalg_check(L, status, who);
   self->rcond = ns_lu_rcond(self->lu);
   return self;
 }
 
-static int lu_gc(lua_State *L) {
+static int bind_linalg_lu_gc(lua_State *L) {
   NslLu *self = nsl_test(L, 1, &lu_type);
   if (!self) return 0;
   self->head.closed = true;
@@ -109,7 +108,7 @@ static void drop_lu(NslLu *self) {
 }
 
 /* Pushes the solution of A x = b, or A' x = b, for the right-hand side at idx. */
-static void push_solution(lua_State *L, NslLu *self, int idx, bool transposed, const char *who) {
+static void bind_linalg_push_solution(lua_State *L, NslLu *self, int idx, bool transposed, const char *who) {
   int nrhs, n = ns_lu_order(self->lu);
   nsl_refuse_rcond(L, who, self->rcond);
   double *x = nsl_push_rhs(L, idx, n, who, &nrhs);
@@ -117,22 +116,22 @@ static void push_solution(lua_State *L, NslLu *self, int idx, bool transposed, c
   else if (n > 0) ns_lu_solve(self->lu, nrhs, x, n);
 }
 
-static int lu_solve(lua_State *L) {
+static int bind_linalg_lu_solve(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   lua_settop(L, 2);
-  push_solution(L, self, 2, false, "solve");
+  bind_linalg_push_solution(L, self, 2, false, "solve");
   return 1;
 }
 
 /* lu:tsolve(b): A' x = b */
-static int lu_tsolve(lua_State *L) {
+static int bind_linalg_lu_tsolve(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   lua_settop(L, 2);
-  push_solution(L, self, 2, true, "tsolve");
+  bind_linalg_push_solution(L, self, 2, true, "tsolve");
   return 1;
 }
 
-static int lu_rcond(lua_State *L) {
+static int bind_linalg_lu_rcond(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   lua_pushnumber(L, self->rcond);
   return 1;
@@ -171,7 +170,7 @@ static int lu_factors(lua_State *L) {
   return 3;
 }
 
-static int lu_tostring(lua_State *L) {
+static int bind_linalg_lu_tostring(lua_State *L) {
   NslLu *self = nsl_test(L, 1, &lu_type);
   if (!self || !self->lu) return lua_pushliteral(L, "LU (closed)"), 1;
   char text[32];
@@ -181,9 +180,9 @@ static int lu_tostring(lua_State *L) {
 }
 
 static int f_lu(lua_State *L) {
-  int results = delegate(L, "lu");
+  int results = bind_linalg_delegate(L, "lu");
   if (results >= 0) return results;
-  NslMatrix *A = square(L, "lu");
+  NslMatrix *A = bind_linalg_square(L, "lu");
   size_t n = (size_t)A->rows;
   push_lu(L, A, "lu");
   nsl_count_memory(L, n * n * sizeof(double));
@@ -198,8 +197,8 @@ static int f_solve(lua_State *L) {
   lua_settop(L, 3);
   if (nsl_solve_sparse(L, &results) || nsl_solve_band(L, &results)) return results;
   bool rcond = nsl_wants_rcond(L, 3, "solve");
-  NslLu *lu = push_lu(L, square(L, "solve"), "solve");
-  push_solution(L, lu, 2, false, "solve");
+  NslLu *lu = push_lu(L, bind_linalg_square(L, "solve"), "solve");
+  bind_linalg_push_solution(L, lu, 2, false, "solve");
   lua_pushnumber(L, lu->rcond);
   drop_lu(lu);
   if (rcond) return 2;
@@ -221,7 +220,7 @@ static NslMatrix *push_inverse(lua_State *L, const NslMatrix *A, const char *who
 }
 
 static int f_inv(lua_State *L) {
-  push_inverse(L, square(L, "inv"), "inv");
+  push_inverse(L, bind_linalg_square(L, "inv"), "inv");
   return 1;
 }
 
@@ -233,7 +232,7 @@ static bool try_lu(lua_State *L, const NslMatrix *A, const char *who, NslLu **ou
   if (!status) status = ns_lu_factor(self->lu, A->data, A->ld);
   if (status == NS_OK) return true;
   drop_lu(self);
-  if (status != NS_ESINGULAR) check(L, status, who);
+  if (status != NS_ESINGULAR) bind_linalg_check(L, status, who);
   lua_pop(L, 1);
   return false;
 }
@@ -241,7 +240,7 @@ static bool try_lu(lua_State *L, const NslMatrix *A, const char *who, NslLu **ou
 static int f_det(lua_State *L) {
   NslLu *lu;
   double det = 0;
-  if (try_lu(L, square(L, "det"), "det", &lu)) {
+  if (try_lu(L, bind_linalg_square(L, "det"), "det", &lu)) {
     det = ns_lu_det(lu->lu);
     drop_lu(lu);
   }
@@ -250,11 +249,11 @@ static int f_det(lua_State *L) {
 }
 
 static int f_rcond(lua_State *L) {
-  int results = delegate(L, "rcond");
+  int results = bind_linalg_delegate(L, "rcond");
   if (results >= 0) return results;
   NslLu *lu;
   double rcond = 0;
-  if (try_lu(L, square(L, "rcond"), "rcond", &lu)) {
+  if (try_lu(L, bind_linalg_square(L, "rcond"), "rcond", &lu)) {
     rcond = ns_lu_rcond(lu->lu);
     drop_lu(lu);
   }
@@ -268,16 +267,16 @@ static int f_cholesky(lua_State *L) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_cholesky(A->rows, A->data, A->ld, lower->data, &order);
   if (status == NS_ENOTSPD) return luaL_error(L, "cholesky: A is not positive definite (order %d)", order);
-  check(L, status, "cholesky");
+  bind_linalg_check(L, status, "cholesky");
   return 1;
 }
 
 static int f_qr(lua_State *L) {
   NslMatrix *A = any(L, "qr");
-  int k = least(A->rows, A->cols);
+  int k = bind_linalg_least(A->rows, A->cols);
   NslMatrix *Q = nsl_push_matrix(L, A->rows, k, NULL), *R = nsl_push_matrix(L, k, A->cols, NULL);
   nsl_matrix_alive(L, A);
-  check(L, ns_qr(A->rows, A->cols, A->data, A->ld, Q->data, R->data), "qr");
+  bind_linalg_check(L, ns_qr(A->rows, A->cols, A->data, A->ld, Q->data, R->data), "qr");
   return 2;
 }
 
@@ -294,7 +293,7 @@ static int f_lstsq(lua_State *L) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_lstsq(A->rows, A->cols, nrhs, A->data, A->ld, B, A->rows > 0 ? A->rows : 1, rcond, X, &rank,
                              residual->data);
-  check(L, status, "lstsq");
+  bind_linalg_check(L, status, "lstsq");
   lua_pushinteger(L, rank);
   lua_insert(L, -2);
   if (!matrix) {
@@ -310,13 +309,13 @@ static int f_pinv(lua_State *L) {
   double rcond = tolerance(L, 2, "pinv");
   NslMatrix *X = nsl_push_matrix(L, A->cols, A->rows, NULL);
   nsl_matrix_alive(L, A);
-  check(L, ns_pinv(A->rows, A->cols, A->data, A->ld, rcond, X->data), "pinv");
+  bind_linalg_check(L, ns_pinv(A->rows, A->cols, A->data, A->ld, rcond, X->data), "pinv");
   return 1;
 }
 
 /* Pushes re, im (nil when all are real) and, when asked for, V. */
 static int eig(lua_State *L, const char *who, bool vectors) {
-  NslMatrix *A = square(L, who);
+  NslMatrix *A = bind_linalg_square(L, who);
   int n = A->rows;
   bool pairs = false;
   double *re = nsl_push_vector(L, n, NULL)->data, *im = nsl_push_vector(L, n, NULL)->data;
@@ -324,7 +323,7 @@ static int eig(lua_State *L, const char *who, bool vectors) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_is_symmetric(n, A->data, A->ld, 0) ? ns_eigh(n, A->data, A->ld, re, V)
                                                           : ns_eig(n, A->data, A->ld, re, im, V, &pairs);
-  check(L, status, who);
+  bind_linalg_check(L, status, who);
   if (!pairs) {
     lua_pushnil(L);
     lua_replace(L, vectors ? -3 : -2);
@@ -344,17 +343,17 @@ static int f_eigh(lua_State *L) {
   NslMatrix *A = symmetric(L, "eigh");
   double *w = nsl_push_vector(L, A->rows, NULL)->data, *V = nsl_push_matrix(L, A->rows, A->rows, NULL)->data;
   nsl_matrix_alive(L, A);
-  check(L, ns_eigh(A->rows, A->data, A->ld, w, V), "eigh");
+  bind_linalg_check(L, ns_eigh(A->rows, A->data, A->ld, w, V), "eigh");
   return 2;
 }
 
 /* Pushes U, s, V. */
 static double *push_svd(lua_State *L, const NslMatrix *A, NsSvdJob job, const char *who) {
-  int k = least(A->rows, A->cols), full = job == NS_SVD_FULL;
+  int k = bind_linalg_least(A->rows, A->cols), full = job == NS_SVD_FULL;
   double *U = nsl_push_matrix(L, A->rows, full ? A->rows : k, NULL)->data, *s = nsl_push_vector(L, k, NULL)->data;
   double *V = nsl_push_matrix(L, A->cols, full ? A->cols : k, NULL)->data;
   nsl_matrix_alive(L, A);
-  check(L, ns_svd(job, A->rows, A->cols, A->data, A->ld, U, s, V), who);
+  bind_linalg_check(L, ns_svd(job, A->rows, A->cols, A->data, A->ld, U, s, V), who);
   return s;
 }
 
@@ -368,15 +367,15 @@ static int f_svd(lua_State *L) {
 }
 
 /* Pushes the singular values of A. */
-static const double *push_values(lua_State *L, const NslMatrix *A, const char *who) {
-  double *s = nsl_push_vector(L, least(A->rows, A->cols), NULL)->data;
+static const double *bind_linalg_push_values(lua_State *L, const NslMatrix *A, const char *who) {
+  double *s = nsl_push_vector(L, bind_linalg_least(A->rows, A->cols), NULL)->data;
   nsl_matrix_alive(L, A);
-  check(L, ns_svd(NS_SVD_VALUES, A->rows, A->cols, A->data, A->ld, NULL, s, NULL), who);
+  bind_linalg_check(L, ns_svd(NS_SVD_VALUES, A->rows, A->cols, A->data, A->ld, NULL, s, NULL), who);
   return s;
 }
 
 static int f_svdvals(lua_State *L) {
-  push_values(L, any(L, "svdvals"), "svdvals");
+  bind_linalg_push_values(L, any(L, "svdvals"), "svdvals");
   return 1;
 }
 
@@ -384,7 +383,7 @@ static int f_rank(lua_State *L) {
   lua_settop(L, 2);
   NslMatrix *A = any(L, "rank");
   double rcond = tolerance(L, 2, "rank");
-  lua_pushinteger(L, ns_svd_rank(A->rows, A->cols, push_values(L, A, "rank"), rcond));
+  lua_pushinteger(L, ns_svd_rank(A->rows, A->cols, bind_linalg_push_values(L, A, "rank"), rcond));
   return 1;
 }
 
@@ -414,11 +413,11 @@ static int f_orth(lua_State *L) {
 }
 
 static int f_expm(lua_State *L) {
-  NslMatrix *A = square(L, "expm"), *E = nsl_push_matrix(L, A->rows, A->rows, NULL);
+  NslMatrix *A = bind_linalg_square(L, "expm"), *E = nsl_push_matrix(L, A->rows, A->rows, NULL);
   nsl_matrix_alive(L, A);
   NsStatus status = ns_expm(A->rows, A->data, A->ld, E->data);
   if (status == NS_ETOOLARGE) return luaL_error(L, "expm: the exponential of A overflows");
-  check(L, status, "expm");
+  bind_linalg_check(L, status, "expm");
   return 1;
 }
 
@@ -435,8 +434,8 @@ static NsNormKind norm_kind(lua_State *L, int idx, const char *who, NsNormKind o
 }
 
 /* ns.norm(x [, kind]): of a vector (Euclid's by default) or of a matrix (Frobenius's by default) */
-static int f_norm(lua_State *L) {
-  int results = delegate(L, "norm");
+static int bind_linalg_f_norm(lua_State *L) {
+  int results = bind_linalg_delegate(L, "norm");
   if (results >= 0) return results;
   double norm, *data;
   int rows, cols = 1, ld;
@@ -454,15 +453,15 @@ static int f_norm(lua_State *L) {
     nsl_vector_read(v, data);
     rows = v->n, ld = rows > 0 ? rows : 1;
   }
-  check(L, ns_norm(kind, rows, cols, data, ld, &norm), "norm");
+  bind_linalg_check(L, ns_norm(kind, rows, cols, data, ld, &norm), "norm");
   lua_pushnumber(L, norm);
   return 1;
 }
 
 /* Largest singular value over the smallest. */
 static double cond2(lua_State *L, const NslMatrix *A) {
-  const double *s = push_values(L, A, "cond");
-  int k = least(A->rows, A->cols);
+  const double *s = bind_linalg_push_values(L, A, "cond");
+  int k = bind_linalg_least(A->rows, A->cols);
   if (k == 0) return 1;
   return s[k - 1] > 0 ? s[0] / s[k - 1] : HUGE_VAL;
 }
@@ -475,7 +474,7 @@ static int f_cond(lua_State *L) {
     lua_pushnumber(L, cond2(L, any(L, "cond")));
     return 1;
   }
-  NslMatrix *A = square(L, "cond");
+  NslMatrix *A = bind_linalg_square(L, "cond");
   NslLu *lu;
   double norm, inverse, cond = A->rows > 0 ? HUGE_VAL : 1;
   if (A->rows > 0 && try_lu(L, A, "cond", &lu)) {
@@ -484,43 +483,66 @@ static int f_cond(lua_State *L) {
     for (int i = 0; i < n; i++) X[(size_t)i * ((size_t)n + 1)] = 1;
     ns_lu_solve(lu->lu, n, X, n);
     drop_lu(lu);
-    check(L, ns_norm(kind, n, n, A->data, A->ld, &norm), "cond");
+    bind_linalg_check(L, ns_norm(kind, n, n, A->data, A->ld, &norm), "cond");
     cond = ns_norm(kind, n, n, X, n, &inverse) == NS_OK ? norm * inverse : HUGE_VAL;
   }
   lua_pushnumber(L, cond);
   return 1;
 }
 
-static _Atomic lua_CFunction plain_norm; /* the method of matrices as bind/array/matrix.c made it; the same in every Lua state */
+static _Atomic lua_CFunction
+    plain_norm; /* the method of matrices as bind/array/matrix.c made it; the same in every Lua state */
 
 /* A:norm(kind): that method, which leaves the 2-norm to us. */
-static int method_norm(lua_State *L) {
-  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? f_norm(L) : atomic_load(&plain_norm)(L);
+static int bind_linalg_norm(lua_State *L) {
+  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? bind_linalg_f_norm(L) : atomic_load(&plain_norm)(L);
 }
 
 static const luaL_Reg functions[] = {
-    {"solve", f_solve}, {"lu", f_lu},           {"inv", f_inv},     {"det", f_det},         {"rcond", f_rcond},
-    {"qr", f_qr},       {"cholesky", f_cholesky}, {"lstsq", f_lstsq}, {"pinv", f_pinv},     {"eig", f_eig},
-    {"eigh", f_eigh},   {"eigvals", f_eigvals}, {"svd", f_svd},     {"svdvals", f_svdvals}, {"rank", f_rank},
-    {"null", f_null},   {"orth", f_orth},       {"expm", f_expm},   {"norm", f_norm},       {"cond", f_cond},
+    {"solve", f_solve},
+    {"lu", f_lu},
+    {"inv", f_inv},
+    {"det", f_det},
+    {"rcond", f_rcond},
+    {"qr", f_qr},
+    {"cholesky", f_cholesky},
+    {"lstsq", f_lstsq},
+    {"pinv", f_pinv},
+    {"eig", f_eig},
+    {"eigh", f_eigh},
+    {"eigvals", f_eigvals},
+    {"svd", f_svd},
+    {"svdvals", f_svdvals},
+    {"rank", f_rank},
+    {"null", f_null},
+    {"orth", f_orth},
+    {"expm", f_expm},
+    {"norm", bind_linalg_f_norm},
+    {"cond", f_cond},
     {NULL, NULL},
 };
 
-static const luaL_Reg lu_meta[] = {{"__gc", lu_gc}, {"__close", lu_gc}, {"__tostring", lu_tostring}, {NULL, NULL}};
+static const luaL_Reg lu_meta[] = {
+    {"__gc", bind_linalg_lu_gc}, {"__close", bind_linalg_lu_gc}, {"__tostring", bind_linalg_lu_tostring}, {NULL, NULL}};
 
 static const luaL_Reg lu_methods[] = {
-    {"solve", lu_solve}, {"tsolve", lu_tsolve}, {"rcond", lu_rcond}, {"det", lu_det},
-    {"order", lu_order}, {"factors", lu_factors}, {NULL, NULL},
+    {"solve", bind_linalg_lu_solve},
+    {"tsolve", bind_linalg_lu_tsolve},
+    {"rcond", bind_linalg_lu_rcond},
+    {"det", lu_det},
+    {"order", lu_order},
+    {"factors", lu_factors},
+    {NULL, NULL},
 };
 
 /* Adds the functions to the methods of matrices. */
 static void open_methods(lua_State *L) {
   nsl_matrix_methods(L);
   lua_getfield(L, -1, "norm");
-  if (lua_tocfunction(L, -1) != method_norm) plain_norm = lua_tocfunction(L, -1);
+  if (lua_tocfunction(L, -1) != bind_linalg_norm) plain_norm = lua_tocfunction(L, -1);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);
-  lua_pushcfunction(L, method_norm);
+  lua_pushcfunction(L, bind_linalg_norm);
   lua_setfield(L, -2, "norm");
   lua_pop(L, 1);
 }

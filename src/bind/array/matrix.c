@@ -12,12 +12,12 @@
 #include "bind/array/vector.h"
 #include "linalg/dense.h"
 
-static const char *describe(lua_State *L, const void *object) {
+static const char *matrix_describe(lua_State *L, const void *object) {
   const NslMatrix *m = object;
   return lua_pushfstring(L, "%d x %d matrix", m->rows, m->cols);
 }
 
-const NslType nsl_matrix_type = {"matrix", describe};
+const NslType nsl_matrix_type = {"matrix", matrix_describe};
 
 enum { SHOWN_ALL = 12, SHOWN_FIRST = 6, SHOWN_LAST = 3, CELL = 16 };
 
@@ -31,16 +31,16 @@ NslMatrix *nsl_check_matrix(lua_State *L, int idx) {
   return m;
 }
 
-static inline bool is_dead(const NslMatrix *m) {
+static inline bool matrix_is_dead(const NslMatrix *m) {
   return m->head.closed || (m->owner && m->owner->closed);
 }
 
-static const char *name_of(const NslMatrix *m) {
+static const char *matrix_name_of(const NslMatrix *m) {
   return m->label ? m->label : "matrix";
 }
 
 void nsl_matrix_alive(lua_State *L, const NslMatrix *m) {
-  if (!is_dead(m)) return;
+  if (!matrix_is_dead(m)) return;
   const NslType *type = m->owner ? m->owner->type : NULL;
   const char *owner = type ? type->name : "object";
   if (m->label) luaL_error(L, "matrix '%s' belongs to a closed %s", m->label, owner);
@@ -49,7 +49,7 @@ void nsl_matrix_alive(lua_State *L, const NslMatrix *m) {
 
 void nsl_matrix_writable(lua_State *L, const NslMatrix *m) {
   nsl_matrix_alive(L, m);
-  if (m->readonly) luaL_error(L, "%s is read-only", name_of(m));
+  if (m->readonly) luaL_error(L, "%s is read-only", matrix_name_of(m));
 }
 
 static NslMatrix *push(lua_State *L, size_t numbers, int rows, int cols, int ld, const char *label) {
@@ -72,8 +72,8 @@ NslMatrix *nsl_push_matrix(lua_State *L, lua_Integer rows, lua_Integer cols, con
   return push(L, (size_t)rows * (size_t)cols, (int)rows, (int)cols, rows > 0 ? (int)rows : 1, label);
 }
 
-NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld,
-                                const char *label, uint64_t *version) {
+NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld, const char *label,
+                                uint64_t *version) {
   owner_idx = lua_absindex(L, owner_idx);
   NslMatrix *m = push(L, 0, rows, cols, ld, label);
   m->owner = nsl_root(L, owner_idx);
@@ -137,11 +137,9 @@ NslVector *nsl_push_row(lua_State *L, int idx, int i) {
 static int bad_row(lua_State *L, const NslMatrix *m) {
   nsl_matrix_alive(L, m);
   if (lua_isinteger(L, 2))
-    return luaL_error(L, "%s[%I]: row index out of range 1..%d", name_of(m), (LUAI_UACINT)lua_tointeger(L, 2),
-                      m->rows);
-  const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2))
-                                                  : nsl_describe(L, 2);
-  return luaL_error(L, "%s: row index must be an integer, got %s", name_of(m), got);
+    return luaL_error(L, "%s[%I]: row index out of range 1..%d", matrix_name_of(m), (LUAI_UACINT)lua_tointeger(L, 2), m->rows);
+  const char *got = lua_type(L, 2) == LUA_TSTRING ? lua_pushfstring(L, "string '%s'", lua_tostring(L, 2)) : nsl_describe(L, 2);
+  return luaL_error(L, "%s: row index must be an integer, got %s", matrix_name_of(m), got);
 }
 
 static inline NslMatrix *self_matrix(lua_State *L) {
@@ -159,8 +157,8 @@ static inline bool push_known_row(lua_State *L, const NslMatrix *m, int i) {
   return true;
 }
 
-static int not_there(lua_State *L, const NslMatrix *m) {
-  if (is_dead(m) || !nsl_ipairs_ends(L, m->rows)) return bad_row(L, m);
+static int matrix_not_there(lua_State *L, const NslMatrix *m) {
+  if (matrix_is_dead(m) || !nsl_ipairs_ends(L, m->rows)) return bad_row(L, m);
   lua_pushnil(L);
   return 1;
 }
@@ -170,7 +168,7 @@ static int matrix_index(lua_State *L) {
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
-    if (!good || i >= (lua_Unsigned)m->rows || is_dead(m)) return not_there(L, m);
+    if (!good || i >= (lua_Unsigned)m->rows || matrix_is_dead(m)) return matrix_not_there(L, m);
     if (!push_known_row(L, m, (int)i)) nsl_push_row(L, 1, (int)i);
     return 1;
   }
@@ -252,7 +250,7 @@ static void add_padded(luaL_Buffer *b, const char *text, int length, int width) 
 
 static int matrix_tostring(lua_State *L) {
   const NslMatrix *m = nsl_check(L, 1, &nsl_matrix_type);
-  if (is_dead(m)) return lua_pushliteral(L, "matrix (closed)"), 1;
+  if (matrix_is_dead(m)) return lua_pushliteral(L, "matrix (closed)"), 1;
   if (m->rows == 0 || m->cols == 0) return lua_pushfstring(L, "[ ] (%d x %d)", m->rows, m->cols), 1;
   Shown rows = shown(m->rows), cols = shown(m->cols);
   int width[SHOWN_ALL + 1];
@@ -261,7 +259,7 @@ static int matrix_tostring(lua_State *L) {
   luaL_buffinit(L, &b);
   for (int p = 0; p < rows.count; p++) {
     luaL_addstring(&b, p == 0 ? "[" : "\n ");
-    for (int k = 0; k < cols.count && !is_dead(m); k++) {
+    for (int k = 0; k < cols.count && !matrix_is_dead(m); k++) {
       char text[32];
       int length = format_cell(text, m, at_place(rows, p), at_place(cols, k));
       if (length > width[k]) length = (int)strlen(strcpy(text, ":"));
@@ -271,8 +269,7 @@ static int matrix_tostring(lua_State *L) {
   }
   luaL_addstring(&b, " ]");
   luaL_pushresult(&b);
-  if (m->rows > SHOWN_ALL || m->cols > SHOWN_ALL)
-    lua_pushfstring(L, "%s (%d x %d)", lua_tostring(L, -1), m->rows, m->cols);
+  if (m->rows > SHOWN_ALL || m->cols > SHOWN_ALL) lua_pushfstring(L, "%s (%d x %d)", lua_tostring(L, -1), m->rows, m->cols);
   return 1;
 }
 
@@ -291,7 +288,7 @@ static int bad_matrix(lua_State *L, int idx, int rows, int cols, const char *who
   return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, got);
 }
 
-static bool fits(int rows, int cols, size_t r, size_t c) {
+static bool matrix_fits(int rows, int cols, size_t r, size_t c) {
   return (rows < 0 || r == (size_t)rows) && (cols < 0 || c == (size_t)cols);
 }
 
@@ -301,7 +298,7 @@ static bool flat_shape(int rows, int cols, size_t n, size_t *r, size_t *c) {
   if (rows != 1 && cols != 1 && !(rows < 0 && cols < 0)) return false;
   *r = column ? n : 1;
   *c = column ? 1 : n;
-  return n <= INT_MAX && fits(rows, cols, *r, *c);
+  return n <= INT_MAX && matrix_fits(rows, cols, *r, *c);
 }
 
 /* Length of the row on top of the stack; -1 when it is neither a table nor a vector. */
@@ -316,10 +313,8 @@ static void store_row(lua_State *L, NslMatrix *m, int i, const char *who, const 
   lua_Integer length = row_length(L);
   int row = lua_gettop(L);
   const char *name = lua_pushfstring(L, "%s[%d]", what, i + 1);
-  if (length < 0)
-    luaL_error(L, "%s: %s: expected a row of %d numbers, got %s", who, name, m->cols, nsl_describe(L, row));
-  if (length != m->cols)
-    luaL_error(L, "%s: %s: expected %d numbers, got %I", who, name, m->cols, (LUAI_UACINT)length);
+  if (length < 0) luaL_error(L, "%s: %s: expected a row of %d numbers, got %s", who, name, m->cols, nsl_describe(L, row));
+  if (length != m->cols) luaL_error(L, "%s: %s: expected %d numbers, got %I", who, name, m->cols, (LUAI_UACINT)length);
   const NslVector *v = nsl_test_vector(L, row);
   if (v) {
     nsl_vector_alive(L, v);
@@ -374,18 +369,14 @@ NslMatrix *nsl_to_matrix(lua_State *L, int idx, int rows, int cols, const char *
   NslMatrix *m = nsl_test_matrix(L, idx);
   int type = lua_type(L, idx);
   if (m) {
-    if (!fits(rows, cols, (size_t)m->rows, (size_t)m->cols)) bad_matrix(L, idx, rows, cols, who, what);
+    if (!matrix_fits(rows, cols, (size_t)m->rows, (size_t)m->cols)) bad_matrix(L, idx, rows, cols, who, what);
     nsl_matrix_alive(L, m);
     return m;
   }
-  if (type == LUA_TNUMBER && fits(rows, cols, 1, 1))
-    nsl_push_matrix(L, 1, 1, NULL)->data[0] = lua_tonumber(L, idx);
-  else if (nsl_test_vector(L, idx) || (type == LUA_TTABLE && is_flat(L, idx)))
-    from_flat(L, idx, rows, cols, who, what);
-  else if (type == LUA_TTABLE)
-    from_rows(L, idx, rows, cols, who, what);
-  else
-    bad_matrix(L, idx, rows, cols, who, what);
+  if (type == LUA_TNUMBER && matrix_fits(rows, cols, 1, 1)) nsl_push_matrix(L, 1, 1, NULL)->data[0] = lua_tonumber(L, idx);
+  else if (nsl_test_vector(L, idx) || (type == LUA_TTABLE && is_flat(L, idx))) from_flat(L, idx, rows, cols, who, what);
+  else if (type == LUA_TTABLE) from_rows(L, idx, rows, cols, who, what);
+  else bad_matrix(L, idx, rows, cols, who, what);
   lua_replace(L, idx);
   return lua_touserdata(L, idx);
 }
@@ -425,12 +416,12 @@ static int matrix_len(lua_State *L) {
   return 1;
 }
 
-static int method_cols(lua_State *L) {
+static int matrix_cols(lua_State *L) {
   lua_pushinteger(L, nsl_check_matrix(L, 1)->cols);
   return 1;
 }
 
-static int method_shape(lua_State *L) {
+static int matrix_shape(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   lua_pushinteger(L, m->rows);
   lua_pushinteger(L, m->cols);
@@ -438,25 +429,25 @@ static int method_shape(lua_State *L) {
 }
 
 /* The entry that arguments 2 and 3 name, both from 1. */
-static double *entry(lua_State *L, NslMatrix *m) {
-  lua_Integer i = nsl_integer(L, 2, name_of(m), "row index"), j = nsl_integer(L, 3, name_of(m), "column index");
+static double *matrix_entry(lua_State *L, NslMatrix *m) {
+  lua_Integer i = nsl_integer(L, 2, matrix_name_of(m), "row index"), j = nsl_integer(L, 3, matrix_name_of(m), "column index");
   if (i < 1 || i > m->rows || j < 1 || j > m->cols)
-    luaL_error(L, "%s(%I, %I): index out of range of a %d x %d matrix", name_of(m), (LUAI_UACINT)i, (LUAI_UACINT)j,
+    luaL_error(L, "%s(%I, %I): index out of range of a %d x %d matrix", matrix_name_of(m), (LUAI_UACINT)i, (LUAI_UACINT)j,
                m->rows, m->cols);
   return m->data + (i - 1) + (ptrdiff_t)(j - 1) * m->ld;
 }
 
-static int method_get(lua_State *L) {
-  lua_pushnumber(L, *entry(L, nsl_check_matrix(L, 1)));
+static int matrix_get(lua_State *L) {
+  lua_pushnumber(L, *matrix_entry(L, nsl_check_matrix(L, 1)));
   return 1;
 }
 
-static int method_set(lua_State *L) {
+static int matrix_set(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   nsl_matrix_writable(L, m);
-  double *to = entry(L, m);
+  double *to = matrix_entry(L, m);
   if (lua_type(L, 4) != LUA_TNUMBER)
-    return luaL_error(L, "%s(%I, %I): number expected, got %s", name_of(m), (LUAI_UACINT)lua_tointeger(L, 2),
+    return luaL_error(L, "%s(%I, %I): number expected, got %s", matrix_name_of(m), (LUAI_UACINT)lua_tointeger(L, 2),
                       (LUAI_UACINT)lua_tointeger(L, 3), nsl_describe(L, 4));
   *to = lua_tonumber(L, 4);
   ++*m->version;
@@ -464,9 +455,9 @@ static int method_set(lua_State *L) {
   return 1;
 }
 
-static int method_row(lua_State *L) {
+static int matrix_row(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
-  nsl_push_row(L, 1, nsl_position(L, 2, m->rows, name_of(m), "row"));
+  nsl_push_row(L, 1, nsl_position(L, 2, m->rows, matrix_name_of(m), "row"));
   return 1;
 }
 
@@ -476,39 +467,39 @@ static int push_vector_view(lua_State *L, NslMatrix *m, double *data, int n, ptr
   return 1;
 }
 
-static int method_column(lua_State *L) {
+static int matrix_column(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
-  int j = nsl_position(L, 2, m->cols, name_of(m), "column");
+  int j = nsl_position(L, 2, m->cols, matrix_name_of(m), "column");
   return push_vector_view(L, m, m->data + (ptrdiff_t)j * m->ld, m->rows, 1);
 }
 
-static int method_diagonal(lua_State *L) {
+static int matrix_diagonal(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   return push_vector_view(L, m, m->data, m->rows < m->cols ? m->rows : m->cols, (ptrdiff_t)m->ld + 1);
 }
 
-static int method_slice(lua_State *L) {
+static int matrix_slice(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   int rows, cols;
   lua_settop(L, 5);
-  int i = nsl_slice(L, 2, m->rows, 1, name_of(m), &rows), j = nsl_slice(L, 4, m->cols, 1, name_of(m), &cols);
+  int i = nsl_slice(L, 2, m->rows, 1, matrix_name_of(m), &rows), j = nsl_slice(L, 4, m->cols, 1, matrix_name_of(m), &cols);
   double *data = m->data + (rows > 0 && cols > 0 ? i + (ptrdiff_t)j * m->ld : 0);
   NslMatrix *view = nsl_push_matrix_view(L, 1, data, rows, cols, m->ld, m->label, m->version);
   view->readonly = m->readonly;
   return 1;
 }
 
-static int method_copy(lua_State *L) {
+static int matrix_copy(lua_State *L) {
   nsl_push_matrix_copy(L, nsl_check_matrix(L, 1));
   return 1;
 }
 
 /* Converts or copies the source first, so that nothing is written when it is bad, and overlapping views are safe. */
-static int method_assign(lua_State *L) {
+static int matrix_assign(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1), *from;
   nsl_matrix_writable(L, m);
   lua_settop(L, 2);
-  from = nsl_to_matrix(L, 2, m->rows, m->cols, "assign", name_of(m));
+  from = nsl_to_matrix(L, 2, m->rows, m->cols, "assign", matrix_name_of(m));
   if (from->owner || m->owner) from = nsl_push_matrix_copy(L, from);
   double *to = m->data;
   nsl_matrix_writable(L, m);
@@ -519,7 +510,7 @@ static int method_assign(lua_State *L) {
   return 1;
 }
 
-static int method_totable(lua_State *L) {
+static int matrix_totable(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   lua_createtable(L, m->rows, 0);
   for (int i = 0; i < m->rows; i++) {
@@ -534,7 +525,7 @@ static int method_totable(lua_State *L) {
   return 1;
 }
 
-static int method_transpose(lua_State *L) {
+static int matrix_transpose(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   double *out = nsl_push_matrix(L, m->cols, m->rows, NULL)->data;
   nsl_matrix_alive(L, m);
@@ -544,7 +535,7 @@ static int method_transpose(lua_State *L) {
 }
 
 /* E:norm(kind): "fro" (default), 1 (columns) or math.huge (rows) */
-static int method_norm(lua_State *L) {
+static int matrix_norm(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   bool fro = lua_isnoneornil(L, 2) || (lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "fro") == 0);
   double p = lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : 0, norm = 0;
@@ -566,16 +557,26 @@ static int method_trace(lua_State *L) {
 }
 
 static const luaL_Reg matrix_meta[] = {
-    {"__newindex", matrix_newindex}, {"__len", matrix_len},           {"__call", method_get},
+    {"__newindex", matrix_newindex}, {"__len", matrix_len},           {"__call", matrix_get},
     {"__pairs", matrix_pairs},       {"__tostring", matrix_tostring}, {NULL, NULL},
 };
 
 static const luaL_Reg matrix_methods[] = {
-    {"get", method_get},         {"set", method_set},           {"rows", matrix_len},
-    {"cols", method_cols},       {"shape", method_shape},       {"row", method_row},
-    {"column", method_column},   {"diagonal", method_diagonal}, {"slice", method_slice},
-    {"copy", method_copy},       {"assign", method_assign},     {"totable", method_totable},
-    {"norm", method_norm},       {"trace", method_trace},       {"transpose", method_transpose},
+    {"get", matrix_get},
+    {"set", matrix_set},
+    {"rows", matrix_len},
+    {"cols", matrix_cols},
+    {"shape", matrix_shape},
+    {"row", matrix_row},
+    {"column", matrix_column},
+    {"diagonal", matrix_diagonal},
+    {"slice", matrix_slice},
+    {"copy", matrix_copy},
+    {"assign", matrix_assign},
+    {"totable", matrix_totable},
+    {"norm", matrix_norm},
+    {"trace", method_trace},
+    {"transpose", matrix_transpose},
     {NULL, NULL},
 };
 

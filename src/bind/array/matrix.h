@@ -34,8 +34,8 @@ void nsl_matrix_alive(lua_State *L, const NslMatrix *m);
 NslMatrix *nsl_push_matrix(lua_State *L, lua_Integer rows, lua_Integer cols, const char *label);
 
 /* Pushes a view on doubles that belong to the object at owner_idx. version may be NULL. */
-NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld,
-                                const char *label, uint64_t *version);
+NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int rows, int cols, int ld, const char *label,
+                                uint64_t *version);
 
 /*
 ** Makes sure that idx holds a rows x cols matrix (a negative size takes any): a matrix is left as it is; a table of

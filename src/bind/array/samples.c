@@ -69,7 +69,7 @@ static int f_trapz(lua_State *L) {
 }
 
 /* The value at x of the line through the points; of equal places the last one counts. */
-static double interpolate(const NslVector *xp, const NslVector *fp, double x) {
+static double samples_interpolate(const NslVector *xp, const NslVector *fp, double x) {
   int low = 0, high = xp->n;
   if (isnan(x)) return x;
   if (x < nsl_element(xp, 0)) return nsl_element(fp, 0);
@@ -107,14 +107,14 @@ static int f_interp(lua_State *L) {
   nsl_vector_alive(L, xp);
   check_places(L, xp);
   if (one) {
-    lua_pushnumber(L, interpolate(xp, fp, lua_tonumber(L, 1)));
+    lua_pushnumber(L, samples_interpolate(xp, fp, lua_tonumber(L, 1)));
     return 1;
   }
   double *out = nsl_push_vector(L, x->n, NULL)->data;
   nsl_vector_alive(L, x);
   nsl_vector_alive(L, xp);
   nsl_vector_alive(L, fp);
-  for (int i = 0; i < x->n; i++) out[i] = interpolate(xp, fp, nsl_element(x, i));
+  for (int i = 0; i < x->n; i++) out[i] = samples_interpolate(xp, fp, nsl_element(x, i));
   return 1;
 }
 

@@ -14,9 +14,9 @@
 #include "bind/array/linalg.h"
 #include "linalg/sparse_lu.h"
 
-static const char *describe(lua_State *L, const void *object);
+static const char *sparse_describe(lua_State *L, const void *object);
 
-static const NslType sparse_type = {"sparse matrix", describe};
+static const NslType sparse_type = {"sparse matrix", sparse_describe};
 static const NslType lu_type = {.name = "SparseLU"};
 
 enum { GRID = 12, LISTED = 12 };
@@ -51,11 +51,11 @@ const NsSparse *nsl_test_sparse(lua_State *L, int idx) {
   return test_sparse(L, idx);
 }
 
-static void check(lua_State *L, NsStatus status, const char *who) {
+static void sparse_check(lua_State *L, NsStatus status, const char *who) {
   if (status) nsl_raise_status(L, status, who);
 }
 
-static const char *describe(lua_State *L, const void *object) {
+static const char *sparse_describe(lua_State *L, const void *object) {
   const NsSparse *A = ((const NslSparse *)object)->A;
   return A ? lua_pushfstring(L, "%d x %d sparse matrix", A->rows, A->cols) : lua_pushliteral(L, "sparse matrix");
 }
@@ -79,7 +79,7 @@ void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
 }
 
 /* Leaves the sparse matrix on top of the stack as the one result. */
-static int finish(lua_State *L, const NslSparse *self) {
+static int sparse_finish(lua_State *L, const NslSparse *self) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);
   return 1;
 }
@@ -116,14 +116,14 @@ static void check_keys(lua_State *L) {
   }
 }
 
-static int size_of(lua_State *L, int idx, const char *who, const char *what) {
+static int sparse_size_of(lua_State *L, int idx, const char *who, const char *what) {
   lua_Integer n = nsl_integer(L, idx, who, what);
   if (n < 0 || n >= INT_MAX) luaL_error(L, "%s: %s: expected a size of 0 or more, got %I", who, what, (LUAI_UACINT)n);
   return (int)n;
 }
 
 /* Pushes the indices of vector v, from 1 to limit, as ints from 0. */
-static int *push_indices(lua_State *L, const NslVector *v, int limit, const char *name) {
+static int *sparse_push_indices(lua_State *L, const NslVector *v, int limit, const char *name) {
   int *to = lua_newuserdatauv(L, ((size_t)v->n + 1) * sizeof *to, 0);
   nsl_vector_alive(L, v);
   for (int k = 0; k < v->n; k++) {
@@ -131,8 +131,7 @@ static int *push_indices(lua_State *L, const NslVector *v, int limit, const char
     char text[32];
     nsl_format_number(text, index);
     if (index != floor(index)) luaL_error(L, "sparse: %s[%d] = %s is not an integer", name, k + 1, text);
-    if (!(index >= 1 && index <= limit))
-      luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, k + 1, text, limit);
+    if (!(index >= 1 && index <= limit)) luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, k + 1, text, limit);
     to[k] = (int)index - 1;
   }
   return to;
@@ -146,19 +145,19 @@ static int from_triplets(lua_State *L) {
   lua_getfield(L, 1, "i");
   lua_getfield(L, 1, "j");
   lua_getfield(L, 1, "v");
-  int rows = size_of(L, 2, "sparse", "rows"), cols = size_of(L, 3, "sparse", "cols");
+  int rows = sparse_size_of(L, 2, "sparse", "rows"), cols = sparse_size_of(L, 3, "sparse", "cols");
   NslVector *vi = nsl_to_finite_vector(L, 4, -1, "sparse", "i");
   NslVector *vj = nsl_to_finite_vector(L, 5, vi->n, "sparse", "j");
   NslVector *vv = nsl_to_finite_vector(L, 6, vi->n, "sparse", "v");
-  int *i = push_indices(L, vi, rows, "i"), *j = push_indices(L, vj, cols, "j");
+  int *i = sparse_push_indices(L, vi, rows, "i"), *j = sparse_push_indices(L, vj, cols, "j");
   double *v = nsl_push_vector(L, vi->n, NULL)->data;
   nsl_vector_alive(L, vv);
   nsl_vector_read(vv, v);
   NslSparse *self = push_sparse(L);
   NsStatus status = ns_sparse_from_triplets(&self->A, rows, cols, vi->n, i, j, v);
   if (status == NS_ENAN) return luaL_error(L, "sparse: entries of one place overflow when added");
-  check(L, status, "sparse");
-  return finish(L, self);
+  sparse_check(L, status, "sparse");
+  return sparse_finish(L, self);
 }
 
 /* ns.sparse{rows =, cols =, i =, j =, v =}, ns.sparse(matrix or table of rows), ns.sparse(sparse) */
@@ -166,16 +165,16 @@ static int new_sparse(lua_State *L) {
   NsSparse *A = test_sparse(L, 1);
   if (A) {
     NslSparse *self = push_sparse(L);
-    check(L, ns_sparse_copy(&self->A, A), "sparse");
-    return finish(L, self);
+    sparse_check(L, ns_sparse_copy(&self->A, A), "sparse");
+    return sparse_finish(L, self);
   }
   if (lua_istable(L, 1) && lua_rawlen(L, 1) == 0) return from_triplets(L);
   if (!nsl_is_matrix_like(L, 1)) return nsl_bad(L, "sparse", "argument", "a table of triplets or a matrix", 1);
   NslMatrix *m = nsl_to_finite_matrix(L, 1, -1, -1, "sparse", "matrix");
   NslSparse *self = push_sparse(L);
   nsl_matrix_alive(L, m);
-  check(L, ns_sparse_from_dense(&self->A, m->rows, m->cols, m->data, m->ld), "sparse");
-  return finish(L, self);
+  sparse_check(L, ns_sparse_from_dense(&self->A, m->rows, m->cols, m->data, m->ld), "sparse");
+  return sparse_finish(L, self);
 }
 
 /* Room for triplets, in userdata on the stack. */
@@ -184,7 +183,7 @@ typedef struct Triplets {
   double *v;
 } Triplets;
 
-static Triplets push_room(lua_State *L, size_t count) {
+static Triplets sparse_push_room(lua_State *L, size_t count) {
   Triplets t = {0};
   t.i = lua_newuserdatauv(L, (count + 1) * sizeof *t.i, 0);
   t.j = lua_newuserdatauv(L, (count + 1) * sizeof *t.j, 0);
@@ -195,11 +194,11 @@ static Triplets push_room(lua_State *L, size_t count) {
 /* Pushes the sparse n x n matrix of the triplets. */
 static int push_square(lua_State *L, int n, const Triplets *t, const char *who) {
   NslSparse *self = push_sparse(L);
-  check(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
-  return finish(L, self);
+  sparse_check(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
+  return sparse_finish(L, self);
 }
 
-static void add_diagonal(Triplets *t, int n, int offset, const double *values, ptrdiff_t stride) {
+static void sparse_add_diagonal(Triplets *t, int n, int offset, const double *values, ptrdiff_t stride) {
   int length = n - abs(offset);
   for (int k = 0; k < length; k++) {
     t->i[t->count] = offset < 0 ? k - offset : k;
@@ -210,10 +209,10 @@ static void add_diagonal(Triplets *t, int n, int offset, const double *values, p
 
 /* ns.speye(n) */
 static int new_speye(lua_State *L) {
-  int n = size_of(L, 1, "speye", "n");
+  int n = sparse_size_of(L, 1, "speye", "n");
   double one = 1;
-  Triplets t = push_room(L, (size_t)n);
-  add_diagonal(&t, n, 0, &one, 0);
+  Triplets t = sparse_push_room(L, (size_t)n);
+  sparse_add_diagonal(&t, n, 0, &one, 0);
   return push_square(L, n, &t, "speye");
 }
 
@@ -235,20 +234,19 @@ static int offset_at(lua_State *L, const NslVector *offsets, int k, int n) {
 static int new_spdiags(lua_State *L) {
   lua_settop(L, 3);
   if (!lua_istable(L, 1)) return nsl_bad(L, "spdiags", "bands", "a table of diagonals", 1);
-  int n = size_of(L, 3, "spdiags", "n"), count = (int)lua_rawlen(L, 1);
+  int n = sparse_size_of(L, 3, "spdiags", "n"), count = (int)lua_rawlen(L, 1);
   NslVector *offsets = nsl_to_finite_vector(L, 2, count, "spdiags", "offsets");
-  if (count > 0 && n > INT_MAX / count)
-    return luaL_error(L, "spdiags: %d diagonals of %d are too many entries", count, n);
-  Triplets t = push_room(L, (size_t)n * (size_t)count);
+  if (count > 0 && n > INT_MAX / count) return luaL_error(L, "spdiags: %d diagonals of %d are too many entries", count, n);
+  Triplets t = sparse_push_room(L, (size_t)n * (size_t)count);
   for (int k = 0; k < count; k++) {
     int offset = offset_at(L, offsets, k, n);
     const char *name = lua_pushfstring(L, "bands[%d]", k + 1);
     if (lua_rawgeti(L, 1, k + 1) == LUA_TNUMBER) {
       double value = nsl_finite(L, -1, "spdiags", name);
-      add_diagonal(&t, n, offset, &value, 0);
+      sparse_add_diagonal(&t, n, offset, &value, 0);
     } else {
       NslVector *v = nsl_to_finite_vector(L, -1, n - abs(offset), "spdiags", name);
-      add_diagonal(&t, n, offset, v->data, v->stride);
+      sparse_add_diagonal(&t, n, offset, v->data, v->stride);
     }
     lua_pop(L, 2);
   }
@@ -257,12 +255,12 @@ static int new_spdiags(lua_State *L) {
 
 /* ---- arithmetic ---- */
 
-static int undefined(lua_State *L, const char *op, const char *why) {
+static int sparse_undefined(lua_State *L, const char *op, const char *why) {
   const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
   return luaL_error(L, "%s %s %s: %s", left, op, right, why);
 }
 
-static int mismatch(lua_State *L, const char *op, int r1, int c1, int r2, int c2) {
+static int sparse_mismatch(lua_State *L, const char *op, int r1, int c1, int r2, int c2) {
   return luaL_error(L, "%d x %d %s %d x %d: sizes do not match (%s)", r1, c1, op, r2, c2,
                     test_sparse(L, 1) && test_sparse(L, 2) ? "sparse matrices" : "sparse and dense matrix");
 }
@@ -270,9 +268,9 @@ static int mismatch(lua_State *L, const char *op, int r1, int c1, int r2, int c2
 static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
   if (!isfinite(factor)) return nsl_error(L, "sparse matrix * %f: the factor must be finite", factor);
   NslSparse *self = push_sparse(L);
-  check(L, ns_sparse_copy(&self->A, A), "*");
+  sparse_check(L, ns_sparse_copy(&self->A, A), "*");
   ns_sparse_scale(self->A, factor);
-  return finish(L, self);
+  return sparse_finish(L, self);
 }
 
 /* Pushes the vector at idx, contiguous. */
@@ -297,8 +295,8 @@ static int times_vector(lua_State *L, const NsSparse *A, int idx, bool transpose
 static int times_matrix(lua_State *L, const NsSparse *A, int idx) {
   NslMatrix *m = nsl_check_matrix(L, idx);
   bool left = idx == 1;
-  if (!left && A->cols != m->rows) return mismatch(L, "*", A->rows, A->cols, m->rows, m->cols);
-  if (left && m->cols != A->rows) return mismatch(L, "*", m->rows, m->cols, A->rows, A->cols);
+  if (!left && A->cols != m->rows) return sparse_mismatch(L, "*", A->rows, A->cols, m->rows, m->cols);
+  if (left && m->cols != A->rows) return sparse_mismatch(L, "*", m->rows, m->cols, A->rows, A->cols);
   NslMatrix *out = nsl_push_matrix(L, left ? m->rows : A->rows, left ? A->cols : m->cols, NULL);
   nsl_matrix_alive(L, m);
   if (left) ns_sparse_gemm_left(m->rows, m->data, m->ld, A, out->data, out->ld);
@@ -309,10 +307,10 @@ static int times_matrix(lua_State *L, const NsSparse *A, int idx) {
 static int sparse_mul(lua_State *L) {
   NsSparse *A = test_sparse(L, 1), *B = test_sparse(L, 2);
   if (A && B) {
-    if (A->cols != B->rows) return mismatch(L, "*", A->rows, A->cols, B->rows, B->cols);
+    if (A->cols != B->rows) return sparse_mismatch(L, "*", A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
-    check(L, ns_sparse_multiply(&self->A, A, B), "*");
-    return finish(L, self);
+    sparse_check(L, ns_sparse_multiply(&self->A, A, B), "*");
+    return sparse_finish(L, self);
   }
   int other = A ? 2 : 1;
   if (!A) A = B;
@@ -329,22 +327,21 @@ static int sparse_mul(lua_State *L) {
   }
   if (nsl_test_vector(L, other)) return times_vector(L, A, other, other == 1);
   if (nsl_test_matrix(L, other)) return times_matrix(L, A, other);
-  return undefined(L, "*", "expected a number, a vector or a matrix");
+  return sparse_undefined(L, "*", "expected a number, a vector or a matrix");
 }
 
 static int sparse_div(lua_State *L) {
   NsSparse *A = test_sparse(L, 1);
-  if (!A || lua_type(L, 2) != LUA_TNUMBER) return undefined(L, "/", "only a number divides");
+  if (!A || lua_type(L, 2) != LUA_TNUMBER) return sparse_undefined(L, "/", "only a number divides");
   return push_scaled(L, A, 1 / lua_tonumber(L, 2));
 }
 
 /* alpha a + beta b with one of them dense: a dense matrix. */
-static int add_dense(lua_State *L, const NsSparse *A, int idx, double sparse_factor, double dense_factor,
-                     const char *op) {
+static int add_dense(lua_State *L, const NsSparse *A, int idx, double sparse_factor, double dense_factor, const char *op) {
   NslMatrix *m = nsl_check_matrix(L, idx);
   if (A->rows != m->rows || A->cols != m->cols) {
-    if (idx == 1) return mismatch(L, op, m->rows, m->cols, A->rows, A->cols);
-    return mismatch(L, op, A->rows, A->cols, m->rows, m->cols);
+    if (idx == 1) return sparse_mismatch(L, op, m->rows, m->cols, A->rows, A->cols);
+    return sparse_mismatch(L, op, A->rows, A->cols, m->rows, m->cols);
   }
   NslMatrix *out = nsl_push_matrix(L, m->rows, m->cols, NULL);
   nsl_matrix_alive(L, m);
@@ -357,25 +354,25 @@ static int add_dense(lua_State *L, const NsSparse *A, int idx, double sparse_fac
   return 1;
 }
 
-static int add(lua_State *L, double beta, const char *op) {
+static int sparse_sum(lua_State *L, double beta, const char *op) {
   NsSparse *A = test_sparse(L, 1), *B = test_sparse(L, 2);
   if (A && B) {
-    if (A->rows != B->rows || A->cols != B->cols) return mismatch(L, op, A->rows, A->cols, B->rows, B->cols);
+    if (A->rows != B->rows || A->cols != B->cols) return sparse_mismatch(L, op, A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
-    check(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
-    return finish(L, self);
+    sparse_check(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
+    return sparse_finish(L, self);
   }
   if (A && nsl_test_matrix(L, 2)) return add_dense(L, A, 2, 1, beta, op);
   if (B && nsl_test_matrix(L, 1)) return add_dense(L, B, 1, beta, 1, op);
-  return undefined(L, op, "expected a sparse or a dense matrix");
+  return sparse_undefined(L, op, "expected a sparse or a dense matrix");
 }
 
 static int sparse_add(lua_State *L) {
-  return add(L, 1, "+");
+  return sparse_sum(L, 1, "+");
 }
 
 static int sparse_sub(lua_State *L) {
-  return add(L, -1, "-");
+  return sparse_sum(L, -1, "-");
 }
 
 static int sparse_unm(lua_State *L) {
@@ -384,19 +381,19 @@ static int sparse_unm(lua_State *L) {
 
 /* ---- reading ---- */
 
-static int method_rows(lua_State *L) {
+static int sparse_rows(lua_State *L) {
   lua_pushinteger(L, check_sparse(L, 1)->rows);
   return 1;
 }
 
-static int method_cols(lua_State *L) {
+static int sparse_cols(lua_State *L) {
   lua_pushinteger(L, check_sparse(L, 1)->cols);
   return 1;
 }
 
-static int method_shape(lua_State *L) {
-  method_rows(L);
-  method_cols(L);
+static int sparse_shape(lua_State *L) {
+  sparse_rows(L);
+  sparse_cols(L);
   return 2;
 }
 
@@ -405,38 +402,37 @@ static int method_nnz(lua_State *L) {
   return 1;
 }
 
-static int method_get(lua_State *L) {
+static int sparse_get(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   lua_Integer i = nsl_integer(L, 2, "get", "row index"), j = nsl_integer(L, 3, "get", "column index");
   if (i < 1 || i > A->rows || j < 1 || j > A->cols)
-    return luaL_error(L, "get: (%I, %I) is outside a %d x %d sparse matrix", (LUAI_UACINT)i, (LUAI_UACINT)j, A->rows,
-                      A->cols);
+    return luaL_error(L, "get: (%I, %I) is outside a %d x %d sparse matrix", (LUAI_UACINT)i, (LUAI_UACINT)j, A->rows, A->cols);
   lua_pushnumber(L, ns_sparse_get(A, (int)i - 1, (int)j - 1));
   return 1;
 }
 
-static int method_tomatrix(lua_State *L) {
+static int sparse_tomatrix(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslMatrix *out = nsl_push_matrix(L, A->rows, A->cols, NULL);
   ns_sparse_to_dense(A, out->data, out->ld);
   return 1;
 }
 
-static int method_transpose(lua_State *L) {
+static int sparse_transpose(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
-  check(L, ns_sparse_transpose(&self->A, A), "transpose");
-  return finish(L, self);
+  sparse_check(L, ns_sparse_transpose(&self->A, A), "transpose");
+  return sparse_finish(L, self);
 }
 
-static int method_copy(lua_State *L) {
+static int sparse_copy(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
-  check(L, ns_sparse_copy(&self->A, A), "copy");
-  return finish(L, self);
+  sparse_check(L, ns_sparse_copy(&self->A, A), "copy");
+  return sparse_finish(L, self);
 }
 
-static int method_diagonal(lua_State *L) {
+static int sparse_diagonal(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   ns_sparse_diagonal(A, nsl_push_vector(L, A->rows < A->cols ? A->rows : A->cols, NULL)->data);
   return 1;
@@ -458,7 +454,7 @@ static int method_triplets(lua_State *L) {
 }
 
 /* A:norm(kind): 1, math.huge / "inf" or "fro" (default) */
-static int method_norm(lua_State *L) {
+static int sparse_norm(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : lua_isnoneornil(L, 2) ? "fro" : "";
   double p = lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : 0, norm = 0;
@@ -466,7 +462,8 @@ static int method_norm(lua_State *L) {
   if (p == 1) norm = ns_sparse_norm1(A);
   else if (p == HUGE_VAL || strcmp(name, "inf") == 0) norm = ns_sparse_norminf(A, room);
   else if (strcmp(name, "fro") != 0) return nsl_bad(L, "norm", "kind", "1, math.huge, \"inf\" or \"fro\"", 2);
-  else for (int q = 0; q < ns_sparse_nnz(A); q++) norm = hypot(norm, A->value[q]);
+  else
+    for (int q = 0; q < ns_sparse_nnz(A); q++) norm = hypot(norm, A->value[q]);
   lua_pushnumber(L, norm);
   return 1;
 }
@@ -527,7 +524,7 @@ static void check_square(lua_State *L, const NsSparse *A, const char *who) {
 
 static void check_factor(lua_State *L, NsStatus status, const NsSparseLu *lu, const char *who) {
   if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "column", ns_sparse_lu_singular_column(lu));
-  check(L, status, who);
+  sparse_check(L, status, who);
 }
 
 /* Factors the matrix of self once; it never changes. */
@@ -541,7 +538,7 @@ static void factor_once(lua_State *L, NslSparse *self, const char *who) {
   count_factors(L, self->A);
 }
 
-static void push_solution(lua_State *L, NsSparseLu *lu, double rcond, int idx, bool transposed, const char *who) {
+static void sparse_push_solution(lua_State *L, NsSparseLu *lu, double rcond, int idx, bool transposed, const char *who) {
   int nrhs, n = ns_sparse_lu_order(lu);
   nsl_refuse_rcond(L, who, rcond);
   double *x = nsl_push_rhs(L, idx, n, who, &nrhs);
@@ -555,19 +552,19 @@ bool nsl_solve_sparse(lua_State *L, int *results) {
   lua_settop(L, 3);
   *results = nsl_wants_rcond(L, 3, "solve") ? 2 : 1;
   factor_once(L, self, "solve");
-  push_solution(L, self->lu, self->rcond, 2, false, "solve");
+  sparse_push_solution(L, self->lu, self->rcond, 2, false, "solve");
   if (*results == 2) lua_pushnumber(L, self->rcond);
   return true;
 }
 
-static int method_solve(lua_State *L) {
+static int sparse_solve(lua_State *L) {
   int results;
   nsl_check(L, 1, &sparse_type);
   nsl_solve_sparse(L, &results);
   return results;
 }
 
-static int method_rcond(lua_State *L) {
+static int sparse_rcond(lua_State *L) {
   NslSparse *self = nsl_check(L, 1, &sparse_type);
   factor_once(L, self, "rcond");
   lua_pushnumber(L, self->rcond);
@@ -587,7 +584,7 @@ static int method_lu(lua_State *L) {
   return 1;
 }
 
-static int lu_gc(lua_State *L) {
+static int sparse_lu_gc(lua_State *L) {
   NslSparseLu *self = nsl_test(L, 1, &lu_type);
   if (!self) return 0;
   self->head.closed = true;
@@ -600,16 +597,16 @@ static int solve_factored(lua_State *L, bool transposed, const char *who) {
   NslSparseLu *self = nsl_check(L, 1, &lu_type);
   lua_settop(L, 2);
   if (!ns_sparse_lu_ready(self->lu)) return luaL_error(L, "%s: the last refactor failed", who);
-  push_solution(L, self->lu, self->rcond, 2, transposed, who);
+  sparse_push_solution(L, self->lu, self->rcond, 2, transposed, who);
   return 1;
 }
 
-static int lu_solve(lua_State *L) {
+static int sparse_lu_solve(lua_State *L) {
   return solve_factored(L, false, "solve");
 }
 
 /* lu:tsolve(b): A' x = b */
-static int lu_tsolve(lua_State *L) {
+static int sparse_lu_tsolve(lua_State *L) {
   return solve_factored(L, true, "tsolve");
 }
 
@@ -627,13 +624,13 @@ static int lu_refactor(lua_State *L) {
   return 1;
 }
 
-static int lu_rcond(lua_State *L) {
+static int sparse_lu_rcond(lua_State *L) {
   NslSparseLu *self = nsl_check(L, 1, &lu_type);
   lua_pushnumber(L, ns_sparse_lu_ready(self->lu) ? self->rcond : 0);
   return 1;
 }
 
-static int lu_tostring(lua_State *L) {
+static int sparse_lu_tostring(lua_State *L) {
   NslSparseLu *self = nsl_test(L, 1, &lu_type);
   if (!self || !self->lu) return lua_pushliteral(L, "SparseLU (closed)"), 1;
   lua_pushfstring(L, "SparseLU of order %d", ns_sparse_lu_order(self->lu));
@@ -641,27 +638,46 @@ static int lu_tostring(lua_State *L) {
 }
 
 static const luaL_Reg sparse_meta[] = {
-    {"__gc", sparse_gc},   {"__close", sparse_gc}, {"__tostring", sparse_tostring}, {"__mul", sparse_mul},
-    {"__add", sparse_add}, {"__sub", sparse_sub},  {"__unm", sparse_unm},           {"__div", sparse_div},
-    {"__len", method_rows}, {"__call", method_get}, {NULL, NULL},
+    {"__gc", sparse_gc},    {"__close", sparse_gc}, {"__tostring", sparse_tostring},
+    {"__mul", sparse_mul},  {"__add", sparse_add},  {"__sub", sparse_sub},
+    {"__unm", sparse_unm},  {"__div", sparse_div},  {"__len", sparse_rows},
+    {"__call", sparse_get}, {NULL, NULL},
 };
 
 static const luaL_Reg sparse_methods[] = {
-    {"rows", method_rows},         {"cols", method_cols},           {"shape", method_shape},
-    {"nnz", method_nnz},           {"get", method_get},             {"copy", method_copy},
-    {"tomatrix", method_tomatrix}, {"diagonal", method_diagonal},   {"transpose", method_transpose},
-    {"norm", method_norm},         {"triplets", method_triplets},   {"solve", method_solve},
-    {"rcond", method_rcond},       {"lu", method_lu},               {NULL, NULL},
+    {"rows", sparse_rows},
+    {"cols", sparse_cols},
+    {"shape", sparse_shape},
+    {"nnz", method_nnz},
+    {"get", sparse_get},
+    {"copy", sparse_copy},
+    {"tomatrix", sparse_tomatrix},
+    {"diagonal", sparse_diagonal},
+    {"transpose", sparse_transpose},
+    {"norm", sparse_norm},
+    {"triplets", method_triplets},
+    {"solve", sparse_solve},
+    {"rcond", sparse_rcond},
+    {"lu", method_lu},
+    {NULL, NULL},
 };
 
-static const luaL_Reg lu_meta[] = {{"__gc", lu_gc}, {"__close", lu_gc}, {"__tostring", lu_tostring}, {NULL, NULL}};
+static const luaL_Reg lu_meta[] = {
+    {"__gc", sparse_lu_gc}, {"__close", sparse_lu_gc}, {"__tostring", sparse_lu_tostring}, {NULL, NULL}};
 
 static const luaL_Reg lu_methods[] = {
-    {"solve", lu_solve}, {"tsolve", lu_tsolve}, {"refactor", lu_refactor}, {"rcond", lu_rcond}, {NULL, NULL},
+    {"solve", sparse_lu_solve},
+    {"tsolve", sparse_lu_tsolve},
+    {"refactor", lu_refactor},
+    {"rcond", sparse_lu_rcond},
+    {NULL, NULL},
 };
 
 static const luaL_Reg functions[] = {
-    {"sparse", new_sparse}, {"speye", new_speye}, {"spdiags", new_spdiags}, {NULL, NULL},
+    {"sparse", new_sparse},
+    {"speye", new_speye},
+    {"spdiags", new_spdiags},
+    {NULL, NULL},
 };
 
 void nsl_open_sparse(lua_State *L) {

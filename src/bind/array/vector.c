@@ -12,11 +12,11 @@
 #include "bind/array/matrix.h"
 #include "linalg/dense.h"
 
-static const char *describe(lua_State *L, const void *object) {
+static const char *vector_describe(lua_State *L, const void *object) {
   return lua_pushfstring(L, "vector of %d", ((const NslVector *)object)->n);
 }
 
-const NslType nsl_vector_type = {"vector", describe};
+const NslType nsl_vector_type = {"vector", vector_describe};
 
 enum { BUFFERED = 64, SHOWN_ALL = 16, SHOWN_FIRST = 8, SHOWN_LAST = 3 };
 
@@ -30,12 +30,12 @@ NslVector *nsl_check_vector(lua_State *L, int idx) {
   return v;
 }
 
-static inline bool is_dead(const NslVector *v) {
+static inline bool vector_is_dead(const NslVector *v) {
   return v->head.closed || (v->owner && v->owner->closed);
 }
 
 void nsl_vector_alive(lua_State *L, const NslVector *v) {
-  if (!is_dead(v)) return;
+  if (!vector_is_dead(v)) return;
   const NslType *type = v->owner ? v->owner->type : NULL;
   const char *owner = type ? type->name : "object";
   if (v->label) luaL_error(L, "vector '%s' belongs to a closed %s", v->label, owner);
@@ -154,8 +154,7 @@ int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label,
   bool empty = step > 0 ? last < first : last > first;
   bool good = empty ? (first >= 0 && first <= (lua_Integer)n + 1 && last >= 0 && last <= (lua_Integer)n + 1)
                     : (first >= 1 && first <= n && last >= 1 && last <= n);
-  if (!good)
-    luaL_error(L, "%s: slice %I..%I out of range 1..%d", label, (LUAI_UACINT)i, (LUAI_UACINT)j, n);
+  if (!good) luaL_error(L, "%s: slice %I..%I out of range 1..%d", label, (LUAI_UACINT)i, (LUAI_UACINT)j, n);
   *count = empty ? 0 : (int)((last - first) / step) + 1;
   return empty ? 0 : (int)first - 1;
 }
@@ -169,8 +168,8 @@ static inline NslVector *self_vector(lua_State *L) {
   return nsl_check_vector(L, 1);
 }
 
-static int not_there(lua_State *L, const NslVector *v) {
-  if (is_dead(v) || !nsl_ipairs_ends(L, v->n)) return bad_index(L, v);
+static int vector_not_there(lua_State *L, const NslVector *v) {
+  if (vector_is_dead(v) || !nsl_ipairs_ends(L, v->n)) return bad_index(L, v);
   lua_pushnil(L);
   return 1;
 }
@@ -180,7 +179,7 @@ static int vector_index(lua_State *L) {
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
-    if (!good || i >= (lua_Unsigned)v->n || is_dead(v)) return not_there(L, v);
+    if (!good || i >= (lua_Unsigned)v->n || vector_is_dead(v)) return vector_not_there(L, v);
     lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]);
     return 1;
   }
@@ -202,7 +201,7 @@ static int vector_newindex(lua_State *L) {
   NslVector *v = self_vector(L);
   int good = 0;
   lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
-  if (!good || i >= (lua_Unsigned)v->n || v->readonly || is_dead(v) || lua_type(L, 3) != LUA_TNUMBER)
+  if (!good || i >= (lua_Unsigned)v->n || v->readonly || vector_is_dead(v) || lua_type(L, 3) != LUA_TNUMBER)
     return bad_write(L, v);
   v->data[(ptrdiff_t)i * v->stride] = lua_tonumber(L, 3);
   ++*v->version;
@@ -214,7 +213,7 @@ static int vector_len(lua_State *L) {
   return 1;
 }
 
-static int next_element(lua_State *L) {
+static int vector_next_element(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   lua_Integer i = luaL_checkinteger(L, 2);
   if (i < 0 || i >= v->n) return lua_pushnil(L), 1;
@@ -225,7 +224,7 @@ static int next_element(lua_State *L) {
 
 static int vector_pairs(lua_State *L) {
   nsl_check_vector(L, 1);
-  lua_pushcfunction(L, next_element);
+  lua_pushcfunction(L, vector_next_element);
   lua_pushvalue(L, 1);
   lua_pushinteger(L, 0);
   return 3;
@@ -242,10 +241,10 @@ static int vector_tostring(lua_State *L) {
   const NslVector *v = nsl_check(L, 1, &nsl_vector_type);
   bool all = v->n <= SHOWN_ALL;
   luaL_Buffer b;
-  if (is_dead(v)) return lua_pushliteral(L, "vector (closed)"), 1;
+  if (vector_is_dead(v)) return lua_pushliteral(L, "vector (closed)"), 1;
   luaL_buffinit(L, &b);
   luaL_addchar(&b, '[');
-  for (int i = 0; i < v->n && !is_dead(v); i++) {
+  for (int i = 0; i < v->n && !vector_is_dead(v); i++) {
     if (!all && i == SHOWN_FIRST) {
       luaL_addstring(&b, ", ...");
       i = v->n - SHOWN_LAST;
@@ -266,8 +265,7 @@ static int bad_element(lua_State *L, const char *who, const char *what, int i, i
   return luaL_error(L, "%s[%d]: expected a number, got %s", what, i, got);
 }
 
-void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who,
-                       const char *what) {
+void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who, const char *what) {
   idx = lua_absindex(L, idx);
   for (int i = 0; i < n; i++) {
     if (lua_rawgeti(L, idx, i + 1) != LUA_TNUMBER) bad_element(L, who, what, i + 1, -1);
@@ -321,7 +319,7 @@ NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, c
 }
 
 /* ns.vector(n), ns.vector{...}, ns.vector(v), ns.vector(matrix with one row or column) */
-static int new_vector(lua_State *L) {
+static int vector_new_vector(lua_State *L) {
   NslMatrix *m = nsl_test_matrix(L, 1);
   if (lua_gettop(L) != 1)
     return luaL_error(L, "vector: expected a size, a table of numbers or a vector, got %d arguments", lua_gettop(L));
@@ -336,8 +334,7 @@ static int new_vector(lua_State *L) {
     return 1;
   }
   NslVector *from = nsl_test_vector(L, 1);
-  if (!from && !lua_istable(L, 1))
-    return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
+  if (!from && !lua_istable(L, 1)) return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
   if (!from) return nsl_to_vector(L, 1, -1, "vector", "argument"), 1;
   NslVector *v = nsl_push_vector(L, from->n, NULL);
   nsl_vector_alive(L, from);
@@ -347,7 +344,7 @@ static int new_vector(lua_State *L) {
 
 /* ---- methods ---- */
 
-static int method_copy(lua_State *L) {
+static int vector_copy(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1), *copy = nsl_push_vector(L, v->n, NULL);
   nsl_vector_alive(L, v);
   nsl_vector_read(v, copy->data);
@@ -391,7 +388,7 @@ int nsl_vector_assign(lua_State *L) {
   return 1;
 }
 
-static int method_totable(lua_State *L) {
+static int vector_totable(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   lua_createtable(L, v->n, 0);
   nsl_vector_alive(L, v);
@@ -403,7 +400,7 @@ static int method_totable(lua_State *L) {
 }
 
 /* v:slice(i, j, step): a live view */
-static int method_slice(lua_State *L) {
+static int vector_slice(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   const char *label = v->label ? v->label : "vector";
   int count;
@@ -419,12 +416,12 @@ static int method_slice(lua_State *L) {
 /* v(i): the element, negative from the end; v(i, j [, step]): a slice */
 static int vector_call(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
-  if (lua_gettop(L) != 2) return method_slice(L);
+  if (lua_gettop(L) != 2) return vector_slice(L);
   lua_pushnumber(L, v->data[nsl_position(L, 2, v->n, v->label ? v->label : "vector", "index") * v->stride]);
   return 1;
 }
 
-static int method_dot(lua_State *L) {
+static int vector_dot(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   if (nsl_delegate_method(L, "dot")) return 1;
   NslVector *w = nsl_to_vector(L, 2, v->n, "dot", "argument");
@@ -434,7 +431,7 @@ static int method_dot(lua_State *L) {
 }
 
 /* v:norm([p]): p is 1, 2 (default) or math.huge */
-static int method_norm(lua_State *L) {
+static int vector_norm(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   double p = lua_isnoneornil(L, 2) ? 2 : lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : 0;
   double norm = 0;
@@ -446,7 +443,7 @@ static int method_norm(lua_State *L) {
   return 1;
 }
 
-static int method_cross(lua_State *L) {
+static int vector_cross(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   if (v->n != 3) return nsl_bad(L, "cross", "self", "a vector of 3", 1);
   NslVector *w = nsl_to_vector(L, 2, 3, "cross", "argument");
@@ -472,7 +469,7 @@ static int method_outer(lua_State *L) {
   return 1;
 }
 
-static int method_row(lua_State *L) {
+static int vector_row(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   double *out = nsl_push_matrix(L, 1, v->n, NULL)->data;
   nsl_vector_alive(L, v);
@@ -480,7 +477,7 @@ static int method_row(lua_State *L) {
   return 1;
 }
 
-static int method_column(lua_State *L) {
+static int vector_column(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   double *out = nsl_push_matrix(L, v->n, 1, NULL)->data;
   nsl_vector_alive(L, v);
@@ -494,9 +491,9 @@ static const luaL_Reg vector_meta[] = {
 };
 
 static const luaL_Reg vector_methods[] = {
-    {"copy", method_copy},   {"assign", nsl_vector_assign}, {"totable", method_totable}, {"slice", method_slice},
-    {"size", vector_len},    {"dot", method_dot},       {"norm", method_norm},       {"cross", method_cross},
-    {"outer", method_outer}, {"row", method_row},       {"column", method_column},   {NULL, NULL},
+    {"copy", vector_copy},   {"assign", nsl_vector_assign}, {"totable", vector_totable}, {"slice", vector_slice},
+    {"size", vector_len},    {"dot", vector_dot},           {"norm", vector_norm},       {"cross", vector_cross},
+    {"outer", method_outer}, {"row", vector_row},           {"column", vector_column},   {NULL, NULL},
 };
 
 void nsl_vector_methods(lua_State *L) {
@@ -507,6 +504,6 @@ void nsl_open_vector(lua_State *L) {
   nsl_register_elements(L, &nsl_vector_type, vector_meta, vector_methods, vector_index);
   keep_ipairs(L);
   ns_linalg_init();
-  lua_pushcfunction(L, new_vector);
+  lua_pushcfunction(L, vector_new_vector);
   lua_setfield(L, -2, "vector");
 }

@@ -27,10 +27,8 @@ static void push_context(lua_State *L, const NslHost *host) {
   const NslCallback *cb = host->running;
   const NsProgress *at = host->progress;
   char place[96] = "";
-  if (at && at->newton > 0)
-    ns_print(place, sizeof place, "t=%.10g step %ld newton %d: ", at->t, at->step, at->newton);
-  else if (at)
-    ns_print(place, sizeof place, "t=%.10g step %ld: ", at->t, at->step);
+  if (at && at->newton > 0) ns_print(place, sizeof place, "t=%.10g step %ld newton %d: ", at->t, at->step, at->newton);
+  else if (at) ns_print(place, sizeof place, "t=%.10g step %ld: ", at->t, at->step);
   lua_pushfstring(L, "%s %s: %s", nsl_callee_title(L, cb->callee), cb->slot->name, place);
   lua_remove(L, -2);
 }
@@ -47,10 +45,8 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
   }
   bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
   lua_settop(L, top);
-  if (known)
-    lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
-  else
-    lua_pushliteral(L, "");
+  if (known) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else lua_pushliteral(L, "");
 }
 
 /* Pushes " (computeh is called as (time, x, lambda, z, y))". */
@@ -79,8 +75,7 @@ static bool starts_with(const char *text, const char *start) {
 /* Whether a message is of the kind that a parameter too few or in the wrong place brings about. */
 static bool is_mistaken_argument(const char *text) {
   static const char *const starts[] = {
-      "attempt to index a number value", "attempt to index a nil value",
-      "attempt to perform arithmetic on a nil value",
+      "attempt to index a number value", "attempt to index a nil value", "attempt to perform arithmetic on a nil value",
       "attempt to perform arithmetic on a vector value", "attempt to perform arithmetic on a userdata value"};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
     if (starts_with(text, starts[i])) return true;
@@ -94,14 +89,12 @@ static bool is_mistaken_argument(const char *text) {
 ** Message handler: the position first (of the callback's definition when the message has none), then the callback and
 ** where the simulation stands, then what was said; how the callback is called when that may be the reason.
 */
-static int explain(lua_State *L) {
+static int callback_explain(lua_State *L) {
   const NslHost *host = nsl_host(L);
   if (lua_type(L, 1) != LUA_TSTRING || !host->running) return 1;
   const char *message = lua_tostring(L, 1), *rest = after_position(message);
-  if (rest == message)
-    push_definition(L, host->running);
-  else
-    lua_pushlstring(L, message, (size_t)(rest - message));
+  if (rest == message) push_definition(L, host->running);
+  else lua_pushlstring(L, message, (size_t)(rest - message));
   push_context(L, host);
   lua_pushstring(L, rest);
   if (is_mistaken_argument(rest)) push_signature(L, host->running);
@@ -111,7 +104,7 @@ static int explain(lua_State *L) {
 }
 
 /* Keeps the error on top of the stack, and puts the stack back. Always negative: the run must stop. */
-static int failed(lua_State *L, NslHost *host, const NslCallback *before, int top) {
+static int callback_failed(lua_State *L, NslHost *host, const NslCallback *before, int top) {
   nsl_keep_error(L);
   lua_settop(L, top);
   host->running = before;
@@ -126,12 +119,12 @@ int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argumen
   host->running = cb;
   if (!lua_checkstack(L, 8)) {
     nsl_push_no_stack(L);
-    return failed(L, host, before, top);
+    return callback_failed(L, host, before, top);
   }
-  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, callback_explain);
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, argument);
-  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return failed(L, host, before, top);
+  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
   lua_settop(L, top);
   host->running = before;
   return 0;
@@ -148,10 +141,8 @@ typedef struct BadEntry {
 static int raise_not_finite(lua_State *L) {
   const BadEntry *bad = lua_touserdata(L, 1);
   const char *word = isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf";
-  if (bad->slot->cols == '1')
-    lua_pushfstring(L, "%s[%d] is %s", bad->slot->label, bad->row, word);
-  else
-    lua_pushfstring(L, "%s[%d][%d] is %s", bad->slot->label, bad->row, bad->col, word);
+  if (bad->slot->cols == '1') lua_pushfstring(L, "%s[%d] is %s", bad->slot->label, bad->row, word);
+  else lua_pushfstring(L, "%s[%d][%d] is %s", bad->slot->label, bad->row, bad->col, word);
   return lua_error(L);
 }
 
@@ -169,7 +160,7 @@ int nsl_callback_entries(const NslCallback *cb) {
   return cb->entries;
 }
 
-static void copy(double *to, const double *from, int n) {
+static void callback_copy(double *to, const double *from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
@@ -178,18 +169,14 @@ static int argument_place(char arg) {
 }
 
 /* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
-static int push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int sheet) {
+static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int sheet) {
   NslCallee *callee = cb->callee;
   int count = 0;
   for (const char *a = cb->slot->args; *a; a++, count++) {
-    if (*a == 'x')
-      copy(callee->x->data, at->x, callee->n);
-    else if (*a == 'l')
-      copy(callee->lambda->data, at->lambda, callee->m);
-    else if (*a == 'v')
-      copy(callee->rate->data, at->lambda, callee->n);
-    else if (at->z)
-      copy(callee->z->data, at->z, callee->nz);
+    if (*a == 'x') callback_copy(callee->x->data, at->x, callee->n);
+    else if (*a == 'l') callback_copy(callee->lambda->data, at->lambda, callee->m);
+    else if (*a == 'v') callback_copy(callee->rate->data, at->lambda, callee->n);
+    else if (at->z) callback_copy(callee->z->data, at->z, callee->nz);
     lua_rawgeti(L, sheet, argument_place(*a));
   }
   return count;
@@ -202,8 +189,7 @@ static int push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *a
 static int assign_returned(lua_State *L) {
   NslVector *v = nsl_test_vector(L, 1);
   const char *label = v ? v->label : nsl_test_matrix(L, 1)->label;
-  if (!lua_isnil(L, 3))
-    return luaL_error(L, "several values returned: expected one (a list of them), or %s filled", label);
+  if (!lua_isnil(L, 3)) return luaL_error(L, "several values returned: expected one (a list of them), or %s filled", label);
   if (lua_rawequal(L, 1, 2)) return 0;
   if (lua_toboolean(L, 4))
     return luaL_error(L, "it fills %s and returns %s too: expected one or the other", label, nsl_describe(L, 2));
@@ -220,7 +206,7 @@ static int assign_returned(lua_State *L) {
 
 /* Parameters that the callback wrote go back to their owner. */
 static void return_z(const NslCallback *cb, const NslPoint *at) {
-  if (at->z && strchr(cb->slot->args, 'z')) copy((double *)at->z, cb->callee->z->data, cb->callee->nz);
+  if (at->z && strchr(cb->slot->args, 'z')) callback_copy((double *)at->z, cb->callee->z->data, cb->callee->nz);
 }
 
 static uint64_t output_version(const NslCallback *cb) {
@@ -237,9 +223,9 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   host->running = cb;
   if (!lua_checkstack(L, 16)) {
     nsl_push_no_stack(L);
-    return failed(L, host, before, top);
+    return callback_failed(L, host, before, top);
   }
-  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, callback_explain);
   lua_rawgeti(L, LUA_REGISTRYINDEX, host->sheets);
   lua_rawgetp(L, -1, callee);
   int sheet = top + 3, nargs = 1;
@@ -247,10 +233,10 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   lua_rawgeti(L, sheet, nsl_function_place(slot));
   if (cb->backing == NSL_METHOD) nsl_push_object(L, callee), nargs++;
   if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
-  nargs += push_arguments(L, cb, at, sheet);
+  nargs += callback_push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
   uint64_t version = output_version(cb);
-  if (lua_pcall(L, nargs, 2, top + 1) != LUA_OK) return failed(L, host, before, top);
+  if (lua_pcall(L, nargs, 2, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
   bool returned = !lua_isnil(L, -2) || !lua_isnil(L, -1), filled = output_version(cb) != version;
   cb->silent = !returned && !filled;
   if (returned) {
@@ -259,7 +245,7 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
     lua_pushvalue(L, -4);
     lua_pushvalue(L, -4);
     lua_pushboolean(L, filled);
-    if (lua_pcall(L, 4, 0, top + 1) != LUA_OK) return failed(L, host, before, top);
+    if (lua_pcall(L, 4, 0, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
   }
   lua_settop(L, top);
   host->running = before;
@@ -333,7 +319,7 @@ static int argument_size(const NslCallee *callee, char letter) {
 }
 
 /* The inputs of the trace of a callback at a point. */
-static void set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
+static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
   double *in = trace->in;
   if (cb->timed) *in++ = at->t;
   for (int a = 0; a < cb->inputs; a++) {
@@ -377,7 +363,7 @@ static int find_trace(lua_State *L) {
   const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
   cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
   NslTrace *trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
-  set_inputs(cb, trace, call->at);
+  callback_set_inputs(cb, trace, call->at);
   nsl_trace_check(L, 4, trace, nargs, args);
   cb->trace = trace;
   return 0;
@@ -389,7 +375,7 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
     FirstCall call = {cb, at};
     if (nsl_callback_protected(cb, find_trace, &call) != 0) return NULL;
   }
-  set_inputs(cb, cb->trace, at);
+  callback_set_inputs(cb, cb->trace, at);
   return cb->trace;
 }
 
@@ -397,7 +383,7 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   NslTrace *trace = cb->trace;
-  if (trace) set_inputs(cb, trace, at);
+  if (trace) callback_set_inputs(cb, trace, at);
   else trace = nsl_callback_trace(callee, slot, at);
   if (!trace) return -1;
   cb->silent = trace->outputs == 0;
@@ -411,10 +397,8 @@ static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double
 int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   if (nsl_has_trace(cb)) return call_compiled(callee, slot, at, out);
-  if (cb->backing == NSL_LIBRARY)
-    call_native(cb, at);
-  else if (call_lua(cb, slot, at) != 0)
-    return -1;
+  if (cb->backing == NSL_LIBRARY) call_native(cb, at);
+  else if (call_lua(cb, slot, at) != 0) return -1;
   for (int i = 0; i < cb->entries; i++) {
     if (!isfinite(cb->out[i])) return refuse_entry(cb, i, cb->out[i]);
     out[i] = cb->out[i];

@@ -262,13 +262,11 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   NslCallee *callee = lua_touserdata(L, 1);
   nsl_callee_idle(L, callee, who);
   if (lua_type(L, 2) == LUA_TSTRING) {
-    if (lua_type(L, 3) != LUA_TSTRING)
-      nsl_bad(L, who, "symbol", "a string (the name of the function in the library)", 3);
+    if (lua_type(L, 3) != LUA_TSTRING) nsl_bad(L, who, "symbol", "a string (the name of the function in the library)", 3);
     nsl_set_symbol(L, 1, slot, find_symbol(L, 1, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
-  if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2))
-    nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
+  if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2)) nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
   nsl_set_function(L, 1, slot, 2);
   return 0;
 }
@@ -373,8 +371,10 @@ static void check_field(lua_State *L, const NslCallee *callee, const char *name,
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL && !callback) {
     lua_pushfstring(L, "set%sPtr", name);
     bool settable = lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
-    luaL_error(L, settable ? "%s: %s: a field cannot hide the method of this name; use set%sPtr, or another name"
-                           : "%s: %s: a field cannot hide the method of this name", who, name, name);
+    luaL_error(L,
+               settable ? "%s: %s: a field cannot hide the method of this name; use set%sPtr, or another name"
+                        : "%s: %s: a field cannot hide the method of this name",
+               who, name, name);
   }
   if (slot < 0) return;
   if (!callback) {
@@ -512,8 +512,7 @@ void nsl_set_class(lua_State *L, int idx, int class) {
 /* For ns.class: setclass(object, class) gives an object its class's methods. */
 static int set_class(lua_State *L) {
   NslHead *head = nsl_head(L, 1);
-  if (!head || !lua_istable(L, 2))
-    return luaL_error(L, "class: expected a system or a relation and a table of methods");
+  if (!head || !lua_istable(L, 2)) return luaL_error(L, "class: expected a system or a relation and a table of methods");
   nsl_set_class(L, 1, 2);
   lua_settop(L, 1);
   return 1;

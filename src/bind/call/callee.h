@@ -20,28 +20,28 @@ enum { NSL_MAX_SLOTS = 10, NSL_MAX_FUNCTIONS = 4 };
 ** stand.
 */
 typedef enum NslNative {
-  NSL_NATIVE_DS_F,    /* (double t, unsigned n, const double *x, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_TIME,    /* (double t, unsigned n, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_MATRIX,  /* (double t, unsigned rows, unsigned cols, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_TYPE1,   /* (unsigned nin, double *in, unsigned nout, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_TYPE2H,  /* (unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out) */
-  NSL_NATIVE_TYPE2G,  /* (unsigned m, double *lambda, unsigned nout, double *out) */
-  NSL_NATIVE_VALUE,   /* (double t, unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out,
+  NSL_NATIVE_DS_F,     /* (double t, unsigned n, const double *x, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_TIME,     /* (double t, unsigned n, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MATRIX,   /* (double t, unsigned rows, unsigned cols, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_TYPE1,    /* (unsigned nin, double *in, unsigned nout, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_TYPE2H,   /* (unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out) */
+  NSL_NATIVE_TYPE2G,   /* (unsigned m, double *lambda, unsigned nout, double *out) */
+  NSL_NATIVE_VALUE,    /* (double t, unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out,
                          unsigned nz, double *z) */
   NSL_NATIVE_JACOBIAN, /* (double t, unsigned nx, double *x, unsigned m, double *lambda, double *out, unsigned nz,
                           double *z) */
-  NSL_NATIVE_MASS,  /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_FINT,  /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_MEXT,  /* (double t, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_MINT,  /* (double t, double *q, double *v, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_FGYR,  /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_Q,     /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_QT,    /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_QL,    /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
+  NSL_NATIVE_MASS,     /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_FINT,     /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MEXT,     /* (double t, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_MINT,     /* (double t, double *q, double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_FGYR,     /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_Q,        /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_QT,       /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
+  NSL_NATIVE_QL,       /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
                        double *z) */
-  NSL_NATIVE_QV,    /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double *out, unsigned nz,
+  NSL_NATIVE_QV,       /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double *out, unsigned nz,
                        double *z) */
-  NSL_NATIVE_QVT    /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double t, double *out,
+  NSL_NATIVE_QVT       /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double t, double *out,
                        unsigned nz, double *z) */
 } NslNative;
 
@@ -60,9 +60,7 @@ typedef struct NslSlot {
 } NslSlot;
 
 /* A method gets self first. COMPILED: by ns.compile. */
-typedef enum NslBacking {
-  NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED, NSL_COMPILED_METHOD
-} NslBacking;
+typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED, NSL_COMPILED_METHOD } NslBacking;
 
 typedef NsSymbol NslSymbol;
 
@@ -73,18 +71,18 @@ struct NslCallback {
   NslCallee *callee;
   const NslSlot *slot;
   NslBacking backing;
-  NslSymbol symbol; /* NSL_LIBRARY */
+  NslSymbol symbol;  /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
   NslMatrix *matrix;
-  double *out;       /* its numbers, so many */
+  double *out; /* its numbers, so many */
   int entries;
   struct NslTrace *trace; /* compiled: for these sizes; NULL until it is called. The function keeps it alive */
-  bool timed;      /* with the trace: it gets the time */
-  int inputs;      /* with the trace: how many of the arguments that the slot lists are not empty */
-  char letter[4];  /* with the trace: which, and their sizes */
+  bool timed;             /* with the trace: it gets the time */
+  int inputs;             /* with the trace: how many of the arguments that the slot lists are not empty */
+  char letter[4];         /* with the trace: which, and their sizes */
   int count[4];
   int argument[2]; /* with the trace: the numbers of the arguments that Jacobians are by; -1: there is none */
-  bool silent; /* the last call of a Lua function neither wrote anything into the output nor returned anything */
+  bool silent;     /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
 /*
@@ -93,14 +91,14 @@ struct NslCallback {
 */
 typedef struct NslFunction {
   NslCallee *callee;
-  int value;    /* slot */
-  int by[2];    /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
+  int value;             /* slot */
+  int by[2];             /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
   double t, *x, *lambda; /* the last point of a plain evaluation */
   double *plain;         /* its value, when it is a vector */
   bool plain_known, jacobians_known;
-  double *jacobian[2];   /* by dual numbers, at that point */
-  double *low;           /* room for a value: of differences, or of a matrix */
-  bool no_duals;         /* a matrix whose callback did not take dual numbers */
+  double *jacobian[2]; /* by dual numbers, at that point */
+  double *low;         /* room for a value: of differences, or of a matrix */
+  bool no_duals;       /* a matrix whose callback did not take dual numbers */
 } NslFunction;
 
 /*
@@ -140,13 +138,13 @@ struct NslCallee {
   const char *name; /* the engine object's name, in its buffer */
   NslCallback callbacks[NSL_MAX_SLOTS];
   NslFunction functions[NSL_MAX_FUNCTIONS];
-  NsArena arena;     /* of the functions' memories */
+  NsArena arena; /* of the functions' memories */
   bool sized;
-  unsigned present;  /* the slots that had a callback when they were bound last */
+  unsigned present; /* the slots that had a callback when they were bound last */
   int n, m, nz;
   NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
-  const NsNsds *nsds;        /* that it is in, anchored in the fields; NULL: none */
-  const NslCallee *marked;   /* itself: it tells a callee from other userdata */
+  const NsNsds *nsds;               /* that it is in, anchored in the fields; NULL: none */
+  const NslCallee *marked;          /* itself: it tells a callee from other userdata */
 };
 
 /* Whether a callee stands at idx. */

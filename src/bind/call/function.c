@@ -11,26 +11,26 @@
 #include "bind/call/callback.h"
 #include "bind/diff/compile.h"
 
-static void copy(double *to, const double *from, int n) {
+static void function_copy(double *to, const double *from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-static bool same_point(const NslFunction *f, const NslPoint *at) {
+static bool function_same_point(const NslFunction *f, const NslPoint *at) {
   const NslCallee *c = f->callee;
   return f->t == at->t && (c->n == 0 || memcmp(f->x, at->x, (size_t)c->n * sizeof *f->x) == 0) &&
          (c->m == 0 || !at->lambda || memcmp(f->lambda, at->lambda, (size_t)c->m * sizeof *f->lambda) == 0);
 }
 
-static int evaluate(NslFunction *f, const NslPoint *at, double *out) {
+static int function_evaluate(NslFunction *f, const NslPoint *at, double *out) {
   NslCallee *callee = f->callee;
   f->plain_known = f->jacobians_known = false;
   int failed = nsl_callback_call(callee, f->value, at, out);
   if (failed) return failed;
   if (callee->callbacks[f->value].slot->cols != '1') return 0;
   f->t = at->t;
-  copy(f->x, at->x, callee->n);
-  if (at->lambda) copy(f->lambda, at->lambda, callee->m);
-  copy(f->plain, out, nsl_callback_entries(&callee->callbacks[f->value]));
+  function_copy(f->x, at->x, callee->n);
+  if (at->lambda) function_copy(f->lambda, at->lambda, callee->m);
+  function_copy(f->plain, out, nsl_callback_entries(&callee->callbacks[f->value]));
   f->plain_known = true;
   return 0;
 }
@@ -44,11 +44,11 @@ static int function_value(void *context, double t, const double *const *args, do
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
   if (nsl_has_trace(&f->callee->callbacks[f->value])) return nsl_callback_call(f->callee, f->value, &at, out);
-  return evaluate(f, &at, out);
+  return function_evaluate(f, &at, out);
 }
 
 /* Pushes the object (2), the sheet (3), the function (4) and z (5), and lists the arguments of f's callback. */
-static int gather(lua_State *L, NslFunction *f, NslDualArg *args) {
+static int function_gather(lua_State *L, NslFunction *f, NslDualArg *args) {
   NslCallee *callee = f->callee;
   int nargs = 0;
   nsl_push_object(L, callee);
@@ -56,22 +56,19 @@ static int gather(lua_State *L, NslFunction *f, NslDualArg *args) {
   lua_rawgeti(L, 3, nsl_function_place(f->value));
   lua_rawgeti(L, 3, NSL_SHEET_Z);
   for (const char *a = callee->callbacks[f->value].slot->args; *a; a++, nargs++) {
-    if (*a == 'x')
-      args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->n, f->x, f->jacobian[0]};
-    else if (*a == 'l')
-      args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->m, f->lambda, f->jacobian[1]};
-    else
-      args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
+    if (*a == 'x') args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->n, f->x, f->jacobian[0]};
+    else if (*a == 'l') args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->m, f->lambda, f->jacobian[1]};
+    else args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
   }
   return nargs;
 }
 
 /* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
-static int run_duals(lua_State *L) {
+static int function_run_duals(lua_State *L) {
   NslFunction *f = lua_touserdata(L, 1);
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslDualArg args[NS_FUNCTION_ARGS];
-  int nargs = gather(L, f, args);
+  int nargs = function_gather(L, f, args);
   nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args, cb->slot->label,
                      nsl_callback_entries(cb), f->plain);
   return 0;
@@ -97,7 +94,7 @@ static int take_jacobians(NslFunction *f) {
 
 static int differentiate_by_duals(NslFunction *f) {
   if (take_jacobians(f) != 0) return -1;
-  int failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_duals, f);
+  int failed = nsl_callback_protected(&f->callee->callbacks[f->value], function_run_duals, f);
   f->jacobians_known = !failed;
   return failed;
 }
@@ -109,8 +106,7 @@ static int raise_missing(lua_State *L) {
 }
 
 static int report_missing(NslFunction *f, int slot) {
-  return nsl_callback_protected(&f->callee->callbacks[f->value], raise_missing,
-                                (void *)f->callee->callbacks[slot].slot);
+  return nsl_callback_protected(&f->callee->callbacks[f->value], raise_missing, (void *)f->callee->callbacks[slot].slot);
 }
 
 /* ---- compiled callbacks ---- */
@@ -130,9 +126,10 @@ static int raise_derivative(lua_State *L) {
   int rows = nsl_dimension(bad->cb->callee, slot->rows);
   if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
   else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);
-  lua_pushfstring(L, "%s: the derivative by %s[%d] is %s", lua_tostring(L, -1),
-                  bad->by, bad->col + 1,
-                  isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf");
+  lua_pushfstring(L, "%s: the derivative by %s[%d] is %s", lua_tostring(L, -1), bad->by, bad->col + 1,
+                  isnan(bad->value) ? "nan"
+                  : bad->value > 0  ? "inf"
+                                    : "-inf");
   return lua_error(L);
 }
 
@@ -151,7 +148,7 @@ static bool stays(const NslFunction *f, int by) {
 }
 
 /* The exact Jacobian of a compiled callback, from its trace. */
-static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
+static int function_compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
   NslTrace *trace = cb->trace;
@@ -167,8 +164,7 @@ static int compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double 
 }
 
 /* The derivatives along a line of a compiled callback; positive when one is not finite. */
-static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const double *w, double *first,
-                          double *second) {
+static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const double *w, double *first, double *second) {
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslTrace *trace = nsl_callback_trace(f->callee, f->value, at);
   if (!trace) return -1;
@@ -182,16 +178,16 @@ static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const
   return !nsl_trace_along(trace, nsl_callback_argument(cb, 't'), tdot, arg < 0 ? 0 : arg, arg < 0 ? NULL : w, first, second);
 }
 
-static int exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
+static int function_exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
-  if (nsl_has_trace(&callee->callbacks[f->value])) return compiled_jacobian(f, by, at, jac);
+  if (nsl_has_trace(&callee->callbacks[f->value])) return function_compiled_jacobian(f, by, at, jac);
   int rows = nsl_callback_entries(&callee->callbacks[f->value]);
-  if (!f->plain_known || !same_point(f, at)) {
-    int failed = evaluate(f, at, jac);
+  if (!f->plain_known || !function_same_point(f, at)) {
+    int failed = function_evaluate(f, at, jac);
     if (failed) return failed;
   }
   if (!f->jacobians_known && differentiate_by_duals(f) != 0) return -1;
-  copy(jac, f->jacobian[by], rows * (by == 0 ? callee->n : callee->m));
+  function_copy(jac, f->jacobian[by], rows * (by == 0 ? callee->n : callee->m));
   return 0;
 }
 
@@ -209,11 +205,11 @@ static int run_along(lua_State *L) {
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslDualArg args[NS_FUNCTION_ARGS];
   const double *directions[NS_FUNCTION_ARGS] = {NULL};
-  int nargs = gather(L, f, args);
+  int nargs = function_gather(L, f, args);
   for (int a = 0; a < nargs; a++)
     if (cb->slot->args[a] == 'x') directions[a] = line->w;
-  nsl_dual_along(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, line->tdot, nargs, args,
-                 directions, cb->slot->label, nsl_callback_entries(cb), f->plain, line->first, line->second);
+  nsl_dual_along(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, line->tdot, nargs, args, directions,
+                 cb->slot->label, nsl_callback_entries(cb), f->plain, line->first, line->second);
   return 0;
 }
 
@@ -225,14 +221,14 @@ static void forget_error(NslFunction *f) {
 }
 
 /* The `along` of a function; what the callback raises is forgotten: without it the caller gets there as well. */
-static int function_along(void *context, double t, const double *const *args, double tdot, const double *w,
-                          double *first, double *second) {
+static int function_along(void *context, double t, const double *const *args, double tdot, const double *w, double *first,
+                          double *second) {
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
   Line line = {f, tdot, first, second, w};
   bool compiled = nsl_has_trace(&f->callee->callbacks[f->value]);
   int failed = compiled ? compiled_along(f, &at, tdot, w, first, second) : 0;
-  if (!compiled && (!f->plain_known || !same_point(f, &at))) failed = evaluate(f, &at, first);
+  if (!compiled && (!f->plain_known || !function_same_point(f, &at))) failed = function_evaluate(f, &at, first);
   if (!compiled && !failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
   if (failed) forget_error(f);
   return failed;
@@ -259,7 +255,7 @@ static int run_matrix(lua_State *L) {
   NslFunction *f = job->f;
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslDualArg args[NS_FUNCTION_ARGS];
-  int nargs = gather(L, f, args);
+  int nargs = function_gather(L, f, args);
   for (int a = 0; a < nargs; a++) args[a].jacobian = cb->slot->args[a] == 'x' ? job->out : NULL;
   nsl_dual_matrix_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args,
                             cb->slot->label, nsl_callback_entries(cb), nsl_dimension(f->callee, cb->slot->rows), f->low);
@@ -279,7 +275,7 @@ static int differentiate_matrix(NslFunction *f, const NslPoint *at, double *out)
   if (failed) return failed < 0 ? failed : 1;
   f->plain_known = f->jacobians_known = false;
   f->t = at->t;
-  copy(f->x, at->x, callee->n);
+  function_copy(f->x, at->x, callee->n);
   if (nsl_callback_protected(&callee->callbacks[f->value], run_matrix, &job) == 0) return 0;
   forget_error(f);
   f->no_duals = true;
@@ -297,7 +293,7 @@ static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *
   for (int j = 0; j < cols; j++) {
     double step = 6e-6 * fmax(fabs(base[j]), 1);
     NslPoint there = *at;
-    copy(moved, base, cols);
+    function_copy(moved, base, cols);
     *(by == 0 ? &there.x : &there.lambda) = moved;
     moved[j] = base[j] - step;
     if (nsl_callback_call(callee, f->value, &there, low) != 0) return -1;
@@ -315,7 +311,7 @@ static int function_jacobian(void *context, double t, const double *const *args,
   int slot = f->by[by];
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
-  if (nsl_has_trace(&f->callee->callbacks[f->value])) return stays(f, by) ? 0 : compiled_jacobian(f, by, &at, jac);
+  if (nsl_has_trace(&f->callee->callbacks[f->value])) return stays(f, by) ? 0 : function_compiled_jacobian(f, by, &at, jac);
   bool matrix = f->callee->callbacks[f->value].slot->cols != '1';
   if (matrix && by == 0 && f->callee->callbacks[f->value].backing != NSL_LIBRARY) {
     int failed = differentiate_matrix(f, &at, jac);
@@ -323,7 +319,7 @@ static int function_jacobian(void *context, double t, const double *const *args,
   }
   if (matrix) return differentiate_by_differences(f, by, &at, jac);
   if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
-  return exact(f, by, &at, jac);
+  return function_exact(f, by, &at, jac);
 }
 
 NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int by_lambda) {
@@ -349,14 +345,13 @@ NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
   return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot], NULL};
 }
 
-int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,
-                       bool *is_exact) {
+int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *is_exact) {
   NslFunction *f = &callee->functions[which];
   NslPoint at = point_of(t, args);
   const NslCallback *cb = &callee->callbacks[f->value];
   *is_exact = nsl_has_trace(cb) || (cb->backing != NSL_LIBRARY && cb->slot->cols == '1');
   if (*is_exact) {
-    int failed = exact(f, by, &at, out);
+    int failed = function_exact(f, by, &at, out);
     if (!failed || !nsl_forget_error(callee->host->L, "does not propagate derivatives")) return failed;
     *is_exact = false;
   }

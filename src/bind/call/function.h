@@ -27,7 +27,6 @@ NsFunction nsl_coefficient_function(NslCallee *callee, int slot);
 ** given or not: by dual numbers, or by central differences (native callbacks, and those that take no dual numbers;
 ** *exact is then false). Returns 0, or negative with the error kept.
 */
-int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out,
-                       bool *exact);
+int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *exact);
 
 #endif

@@ -47,12 +47,12 @@ typedef struct Job {
 
 enum { JOB = 1, ENTRY, FUNCTION, SELF, PASSED };
 
-static void push_room(lua_State *L) {
+static void bind_ad_push_room(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key);
 }
 
 /* Raises the formatted text on top of the stack, after the place where the callback is defined. */
-static int fail(lua_State *L) {
+static int bind_ad_fail(lua_State *L) {
   lua_Debug ar;
   lua_pushvalue(L, FUNCTION);
   if (lua_isfunction(L, -1) && !lua_iscfunction(L, -1)) {
@@ -76,8 +76,7 @@ typedef struct Taken {
 ** Pushes a zeroed dual vector: one that earlier passes of the function used (the table at `kept`), unless a pass that
 ** goes on has it.
 */
-static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t tag, int n, int np,
-                                  const char *label) {
+static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t tag, int n, int np, const char *label) {
   if (taken->count == MOST_KEPT) return nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
   lua_rawgeti(L, kept, taken->count + 1);
   NslDualVector *v = lua_touserdata(L, -1);
@@ -102,7 +101,7 @@ static void give_back(const Taken *taken) {
 }
 
 /* Pushes the table of the vectors of an entry. */
-static void push_kept(lua_State *L, int entry) {
+static void bind_ad_push_kept(lua_State *L, int entry) {
   if (lua_rawgeti(L, entry, VECTORS) == LUA_TTABLE) return;
   lua_pop(L, 1);
   lua_newtable(L);
@@ -129,8 +128,8 @@ static void push_seeded(lua_State *L, Taken *taken, int kept, uint64_t tag, cons
 }
 
 /* Pushes the values of an argument with their derivatives along the line. */
-static void push_directed(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg,
-                          const double *direction, int np) {
+static void push_directed(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, const double *direction,
+                          int np) {
   NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
   v->readonly = true;
   for (int i = 0; i < arg->n; i++) {
@@ -170,7 +169,7 @@ static void push_constant(lua_State *L, const NslDualArg *arg) {
 }
 
 /* Pushes the arguments after the time; returns their number. */
-static int push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int first, int np) {
+static int bind_ad_push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int first, int np) {
   int passed = PASSED, offset = 0;
   for (int a = 0; a < job->nargs; a++) {
     const NslDualArg *arg = &job->args[a];
@@ -193,7 +192,7 @@ static int push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, 
 static void expect_count(lua_State *L, const Job *job, lua_Integer count) {
   if (count == job->nout) return;
   lua_pushfstring(L, "%s: expected %d values, got %I", job->outlabel, job->nout, (LUAI_UACINT)count);
-  fail(L);
+  bind_ad_fail(L);
 }
 
 /* Stores into out, at stack index `out`, what the callback returned, on top of the stack. */
@@ -213,7 +212,7 @@ static void take_result(lua_State *L, const Job *job, int out) {
     }
   } else {
     lua_pushfstring(L, "%s: expected %d values, got %s", job->outlabel, job->nout, nsl_describe(L, result));
-    fail(L);
+    bind_ad_fail(L);
   }
 }
 
@@ -248,7 +247,7 @@ static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
 }
 
 /* Stores what the callback wrote into the table of rows, or returned: the value on top, a table of rows. */
-static void take_rows(lua_State *L, const Job *job, int out, int table) {
+static void bind_ad_take_rows(lua_State *L, const Job *job, int out, int table) {
   NslDualVector *to = lua_touserdata(L, out);
   if (lua_isnil(L, -1)) lua_pushvalue(L, table);
   if (luaL_len(L, -1) != job->rows) luaL_error(L, "%s: expected %d rows", job->outlabel, job->rows);
@@ -263,7 +262,7 @@ static bool same_value(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }
 
-static void check_values(lua_State *L, const Job *job, const NslDualVector *out) {
+static void bind_ad_check_values(lua_State *L, const Job *job, const NslDualVector *out) {
   for (int i = 0; i < job->nout; i++) {
     double value = out->e[i * out->step];
     char text[120];
@@ -273,14 +272,16 @@ static void check_values(lua_State *L, const Job *job, const NslDualVector *out)
                     "%s[%d]: the value with dual numbers %s: the callback branches on == or keeps state; "
                     "give its Jacobian",
                     job->outlabel, i + 1, text);
-    fail(L);
+    bind_ad_fail(L);
   }
 }
 
 static void bad_derivative(lua_State *L, const Job *job, int i, const NslDualArg *arg, int j, double d) {
   lua_pushfstring(L, "%s[%d]: the derivative by %s[%d] is %s", job->outlabel, i + 1, arg->label, j + 1,
-                  isnan(d) ? "nan" : d > 0 ? "inf" : "-inf");
-  fail(L);
+                  isnan(d) ? "nan"
+                  : d > 0  ? "inf"
+                           : "-inf");
+  bind_ad_fail(L);
 }
 
 /* Copies the partials of the pass into the Jacobians' columns. */
@@ -304,8 +305,10 @@ static void store_partials(lua_State *L, const Job *job, const NslDualVector *ou
 
 static void bad_along(lua_State *L, const Job *job, int i, const char *order, double d) {
   lua_pushfstring(L, "%s[%d]: the %s derivative along the motion is %s", job->outlabel, i + 1, order,
-                  isnan(d) ? "nan" : d > 0 ? "inf" : "-inf");
-  fail(L);
+                  isnan(d) ? "nan"
+                  : d > 0  ? "inf"
+                           : "-inf");
+  bind_ad_fail(L);
 }
 
 static void store_along(lua_State *L, const Job *job, const NslDualVector *out) {
@@ -346,19 +349,19 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
   uint64_t tag = new_tag(L, room) | (uint64_t)kind_of(job) << NSL_JET_SHIFT;
   Taken taken = {0, {NULL}};
   lua_rawgeti(L, room, DUAL_VECTOR_META);
-  push_kept(L, ENTRY);
+  bind_ad_push_kept(L, ENTRY);
   NslDualVector *v = take_vector(L, &taken, kept, tag, job->nout, np, job->outlabel);
   if (job->rows) push_rows(L, job, kept - 1, out);
   int given = lua_gettop(L);
   lua_pushvalue(L, FUNCTION);
   if (job->self) lua_pushvalue(L, SELF), count++;
   if (job->has_time) push_time(L, job, room, tag, np), count++;
-  push_arguments(L, job, &taken, kept, tag, first, np);
+  bind_ad_push_arguments(L, job, &taken, kept, tag, first, np);
   if (job->takes_out) lua_pushvalue(L, given), count++;
   lua_call(L, count, 1);
-  if (job->rows) take_rows(L, job, out, given);
+  if (job->rows) bind_ad_take_rows(L, job, out, given);
   else take_result(L, job, out);
-  check_values(L, job, v);
+  bind_ad_check_values(L, job, v);
   if (job->seed) store_jets(L, job, v, np);
   else if (job->first) store_along(L, job, v);
   else store_partials(L, job, v, first, np);
@@ -370,7 +373,7 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
 static int passes(lua_State *L) {
   const Job *job = lua_touserdata(L, JOB);
   nsl_need_stack(L, job->nargs + 12);
-  push_room(L);
+  bind_ad_push_room(L);
   int room = lua_gettop(L);
   if (job->seed) one_pass(L, job, room, 0, ns_jet_size(job->jet));
   if (job->first) one_pass(L, job, room, 0, job->second ? 2 : 1);
@@ -384,7 +387,7 @@ static int passes(lua_State *L) {
 /* ---- math functions that take duals ---- */
 
 /* Pushes a new table of weak keys. */
-static void push_weak(lua_State *L, int room) {
+static void bind_ad_push_weak(lua_State *L, int room) {
   lua_newtable(L);
   lua_rawgeti(L, room, WEAK);
   lua_setmetatable(L, -2);
@@ -410,14 +413,14 @@ static void push_empty(lua_State *L, int room) {
 static void push_cached(lua_State *L, int room, int function, int key) {
   lua_rawgeti(L, room, CACHE);
   int cache = lua_gettop(L);
-  push_entry(L, room, cache, function, push_weak);
+  push_entry(L, room, cache, function, bind_ad_push_weak);
   push_entry(L, room, cache + 1, key, push_empty);
   lua_replace(L, cache);
   lua_settop(L, cache);
 }
 
 /* Pushes the list of the places that the values first..last lead to; far: also of those that are far away. */
-static void find_places(lua_State *L, int room, int first, int last, bool far) {
+static void bind_ad_find_places(lua_State *L, int room, int first, int last, bool far) {
   lua_rawgeti(L, room, MAP);
   lua_rawgeti(L, room, INVERSE);
   int map = lua_gettop(L) - 1;
@@ -430,7 +433,7 @@ static void find_places(lua_State *L, int room, int first, int last, bool far) {
 ** Runs the passes with the math functions of the packed places swapped; the stack slots first..last hold function,
 ** self and passed values.
 */
-static bool attempt(lua_State *L, Job *job, int entry, int packed, int first, int last) {
+static bool bind_ad_attempt(lua_State *L, Job *job, int entry, int packed, int first, int last) {
   unsigned char few[FEW_PLACES], *done = few;
   lua_State *list = lua_tothread(L, packed);
   int places = nsl_swap_packed_count(list);
@@ -454,7 +457,7 @@ static bool attempt_all(lua_State *L, Job *job, int room, int entry, int all, in
   if (lua_istable(L, map + 1)) nsl_swap_each(L, map + 1, nsl_dual_math_remember);
   lua_settop(L, map - 1);
   nsl_swap_pack(L, all);
-  if (!attempt(L, job, entry, map, first, last)) return false;
+  if (!bind_ad_attempt(L, job, entry, map, first, last)) return false;
   lua_pushvalue(L, all);
   lua_rawseti(L, entry, ALL_PLACES);
   nsl_swap_select(L, all, nsl_dual_math_used);
@@ -498,18 +501,18 @@ static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bo
 ** again when there are other places, farther away (if that may be the reason) or new since the list was made, or when
 ** a function was left out as not needed.
 */
-static void run(lua_State *L, Job *job, int first) {
+static void bind_ad_run(lua_State *L, Job *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, packed = last + 4;
   nsl_need_stack(L, last - first + 20);
-  push_room(L);
+  bind_ad_push_room(L);
   push_cached(L, room, first, job->self ? first + 1 : first);
   bool known = lua_rawgeti(L, entry, ALL_PLACES) != LUA_TNIL, good;
   if (known) {
     lua_rawgeti(L, entry, PACKED_PLACES);
-    good = attempt(L, job, entry, packed, first, last);
+    good = bind_ad_attempt(L, job, entry, packed, first, last);
   } else {
     lua_pop(L, 1);
-    find_places(L, room, first, last, false);
+    bind_ad_find_places(L, room, first, last, false);
     good = attempt_all(L, job, room, entry, all, first, last);
   }
   if (!good && (known || lacks_place(L))) {
@@ -517,20 +520,17 @@ static void run(lua_State *L, Job *job, int first) {
     bool far = lua_rawgeti(L, entry, FAR_PLACES) != LUA_TNIL;
     lua_pop(L, 1);
     far = far || lacks_place(L);
-    bool left_out = known && stranger_to_duals(L) &&
-                    nsl_swap_packed_count(lua_tothread(L, packed)) < nsl_swap_count(L, all);
-    find_places(L, room, first, last, far);
-    if (left_out || !nsl_swap_same(L, all, error + 1))
-      good = attempt_far(L, job, room, entry, error + 1, far, first, last);
-    else
-      lua_settop(L, error);
+    bool left_out = known && stranger_to_duals(L) && nsl_swap_packed_count(lua_tothread(L, packed)) < nsl_swap_count(L, all);
+    bind_ad_find_places(L, room, first, last, far);
+    if (left_out || !nsl_swap_same(L, all, error + 1)) good = attempt_far(L, job, room, entry, error + 1, far, first, last);
+    else lua_settop(L, error);
   }
   if (!good) let_through(L);
   lua_settop(L, first - 1);
 }
 
 /* Runs a job on the function and self at these stack indices. */
-static void start(lua_State *L, Job *job, int function, int self) {
+static void bind_ad_start(lua_State *L, Job *job, int function, int self) {
   nsl_need_stack(L, job->nargs + 4);
   function = lua_absindex(L, function);
   if (self) self = lua_absindex(L, self);
@@ -542,37 +542,65 @@ static void start(lua_State *L, Job *job, int function, int self) {
     int pass = job->args[a].pass;
     if (pass) lua_pushvalue(L, pass > 0 ? pass : top + 1 + pass);
   }
-  run(L, job, top + 1);
+  bind_ad_run(L, job, top + 1);
 }
 
-void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
-                        const NslDualArg *args, const char *outlabel, int nout, const double *plain) {
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
+                        const char *outlabel, int nout, const double *plain) {
   nsl_dual_matrix_jacobians(L, function, self, has_time, t, nargs, args, outlabel, nout, 0, plain);
 }
 
-void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
-                               const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain) {
-  Job job = {.self = self != 0, .has_time = has_time, .takes_out = true, .t = t, .nargs = nargs, .nout = nout,
-             .rows = rows, .args = args, .outlabel = outlabel, .plain = plain};
+void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
+                               const char *outlabel, int nout, int rows, const double *plain) {
+  Job job = {.self = self != 0,
+             .has_time = has_time,
+             .takes_out = true,
+             .t = t,
+             .nargs = nargs,
+             .nout = nout,
+             .rows = rows,
+             .args = args,
+             .outlabel = outlabel,
+             .plain = plain};
   for (int a = 0; a < nargs; a++)
     if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
-  start(L, &job, function, self);
+  bind_ad_start(L, &job, function, self);
 }
 
 void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
                     const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
                     const double *plain, double *first, double *second) {
-  Job job = {.self = self != 0, .has_time = has_time, .takes_out = true, .t = t, .nargs = nargs, .nout = nout,
-             .args = args, .outlabel = outlabel, .plain = plain, .directions = directions, .tdot = tdot, .first = first,
+  Job job = {.self = self != 0,
+             .has_time = has_time,
+             .takes_out = true,
+             .t = t,
+             .nargs = nargs,
+             .nout = nout,
+             .args = args,
+             .outlabel = outlabel,
+             .plain = plain,
+             .directions = directions,
+             .tdot = tdot,
+             .first = first,
              .second = second};
-  start(L, &job, function, self);
+  bind_ad_start(L, &job, function, self);
 }
 
 void nsl_dual_jets(lua_State *L, int function, double t, double tdot, int nargs, const NslDualArg *args, NsJet jet,
                    const double *seed, const char *outlabel, int nout, const double *plain, double *all) {
-  Job job = {.has_time = true, .takes_out = true, .t = t, .nargs = nargs, .nout = nout, .args = args,
-             .outlabel = outlabel, .plain = plain, .tdot = tdot, .jet = jet, .seed = seed, .all = all};
-  start(L, &job, function, 0);
+  Job job = {.has_time = true,
+             .takes_out = true,
+             .t = t,
+             .nargs = nargs,
+             .nout = nout,
+             .args = args,
+             .outlabel = outlabel,
+             .plain = plain,
+             .tdot = tdot,
+             .jet = jet,
+             .seed = seed,
+             .all = all};
+  bind_ad_start(L, &job, function, 0);
 }
 
 /* ---- jacobian, gradient and hessian ---- */
@@ -599,8 +627,7 @@ static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x
   int result = lua_gettop(L);
   bool number = lua_type(L, result) == LUA_TNUMBER;
   if (scalar && !number) nsl_bad(L, who, "f", "a number", result);
-  if (m < 0 && lua_isnil(L, result))
-    luaL_error(L, "%s: f returned nothing: return the values, or give their number", who);
+  if (m < 0 && lua_isnil(L, result)) luaL_error(L, "%s: f returned nothing: return the values, or give their number", who);
   NslVector *values = nsl_to_vector(L, result, m >= 0 ? m : number ? 1 : -1, who, m >= 0 ? "y" : "f");
   NslVector *copy = nsl_push_vector(L, values->n, NULL);
   nsl_vector_alive(L, values);
@@ -621,22 +648,22 @@ static const NslVector *take_x(lua_State *L, const char *who) {
   return x;
 }
 
-static void differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
-                          const double *plain, bool takes_out) {
+static void bind_ad_differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
+                                  const double *plain, bool takes_out) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  Job job = {.takes_out = takes_out, .nargs = 1, .nout = nout, .variables = x->n, .args = &arg, .outlabel = outlabel,
-             .plain = plain};
+  Job job = {
+      .takes_out = takes_out, .nargs = 1, .nout = nout, .variables = x->n, .args = &arg, .outlabel = outlabel, .plain = plain};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);
-  run(L, &job, top + 1);
+  bind_ad_run(L, &job, top + 1);
 }
 
 /*
 ** ns.jacobian(f, x [, m]): the m x n matrix of the derivatives of f at x. f(x) returns a table, a vector or a
 ** number; with m given, f(x, y) fills y, a vector of m.
 */
-static int jacobian(lua_State *L) {
+static int bind_ad_jacobian(lua_State *L) {
   check_callable(L, "jacobian");
   lua_settop(L, 3);
   bool takes_out = !lua_isnil(L, 3);
@@ -645,7 +672,7 @@ static int jacobian(lua_State *L) {
   const NslVector *x = take_x(L, "jacobian");
   const NslVector *plain = plain_values(L, "jacobian", x, (int)m, false);
   NslMatrix *out = nsl_push_matrix(L, plain->n, x->n, NULL);
-  differentiate(L, x, out->data, takes_out ? "y" : "f", plain->n, plain->data, takes_out);
+  bind_ad_differentiate(L, x, out->data, takes_out ? "y" : "f", plain->n, plain->data, takes_out);
   return 1;
 }
 
@@ -656,7 +683,7 @@ static int gradient(lua_State *L) {
   const NslVector *x = take_x(L, "gradient");
   const NslVector *plain = plain_values(L, "gradient", x, -1, true);
   NslVector *out = nsl_push_vector(L, x->n, NULL);
-  differentiate(L, x, out->data, "f", 1, plain->data, false);
+  bind_ad_differentiate(L, x, out->data, "f", 1, plain->data, false);
   return 1;
 }
 
@@ -666,12 +693,18 @@ static double second_along(lua_State *L, const NslVector *x, double *direction, 
   const double *directions[] = {direction};
   double first, second;
   direction[i] = direction[j] = 1;
-  Job job = {.nargs = 1, .nout = 1, .args = &arg, .outlabel = "f", .plain = &plain, .directions = directions,
-             .first = &first, .second = &second};
+  Job job = {.nargs = 1,
+             .nout = 1,
+             .args = &arg,
+             .outlabel = "f",
+             .plain = &plain,
+             .directions = directions,
+             .first = &first,
+             .second = &second};
   int top = lua_gettop(L);
   lua_pushvalue(L, 1);
   lua_pushnil(L);
-  run(L, &job, top + 1);
+  bind_ad_run(L, &job, top + 1);
   direction[i] = direction[j] = 0;
   return second;
 }
@@ -725,7 +758,7 @@ static void make_room(lua_State *L) {
 void nsl_open_ad(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) make_room(L);
   lua_settop(L, lua_gettop(L) - 1);
-  lua_pushcfunction(L, jacobian);
+  lua_pushcfunction(L, bind_ad_jacobian);
   lua_setfield(L, -2, "jacobian");
   lua_pushcfunction(L, gradient);
   lua_setfield(L, -2, "gradient");

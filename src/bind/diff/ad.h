@@ -33,16 +33,16 @@ typedef struct NslDualArg {
 ** Derivatives must be finite. Labels need static storage. Variables go in passes of 16. Griewank and Walther,
 ** Evaluating Derivatives, 2nd ed., 2008, chapter 3 (forward mode).
 */
-void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
-                        const NslDualArg *args, const char *outlabel, int nout, const double *plain);
+void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
+                        const char *outlabel, int nout, const double *plain);
 
 /*
 ** The same for a callback whose output is a matrix of `rows` rows, plain and Jacobians column by column. The callback
 ** sees it as a table of rows, M[i][j], and may write rows, M[i] = {...}, or return a table of rows; whatever else a
 ** matrix has raises an error.
 */
-void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs,
-                               const NslDualArg *args, const char *outlabel, int nout, int rows, const double *plain);
+void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
+                               const char *outlabel, int nout, int rows, const double *plain);
 
 /*
 ** The same for the derivatives in s, at s = 0, of f(t + s tdot, args + s directions): first (nout) and, by jets of second

@@ -50,7 +50,7 @@ void nsl_push_plain_function(lua_State *L, int idx) {
 /* ---- traces ---- */
 
 /* Closes the trace at index `at`, just recorded, and gives it native code: values compared before and after. */
-static void finish(lua_State *L, int compiled, NslTrace *trace, int at, int first, int last) {
+static void compile_finish(lua_State *L, int compiled, NslTrace *trace, int at, int first, int last) {
   const NslCompiled *self = lua_touserdata(L, compiled);
   nsl_trace_close(L, trace, at);
   nsl_trace_probe(L, trace, first, last);
@@ -71,14 +71,16 @@ static int push_function(lua_State *L, int compiled, int nargs, const NslTraceAr
 
 static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, const NslTraceArg *args, uint64_t held) {
   if (lua_rawlen(L, list) >= MOST_TRACES)
-    luaL_error(L, "compile: more than %d sets of sizes and objects: what changes from call to call must be numbers or "
-                  "vectors", MOST_TRACES);
+    luaL_error(L,
+               "compile: more than %d sets of sizes and objects: what changes from call to call must be numbers or "
+               "vectors",
+               MOST_TRACES);
   nsl_need_stack(L, 8);
   NslTrace *trace = nsl_push_trace(L, nargs, args);
   trace->objects = held;
   int at = lua_gettop(L), first = at + 1, last = push_function(L, compiled, nargs, args);
   nsl_trace_record(L, trace, first, last);
-  finish(L, compiled, trace, at, first, last);
+  compile_finish(L, compiled, trace, at, first, last);
   lua_pushvalue(L, at);
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
   return trace;
@@ -114,19 +116,17 @@ void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const Ns
   lua_settop(L, top);
 }
 
-NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, int nout, const char *label,
-                       bool quiet) {
+NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, int nout, const char *label, bool quiet) {
   NslTrace *trace = nsl_trace(L, idx, nargs, args);
   bool nothing = trace->result == NSL_RESULT_NOTHING;
   if (nothing && !quiet) luaL_error(L, "%s: the compiled callback returned nothing and filled nothing", label);
-  if (!nothing && trace->outputs != nout)
-    luaL_error(L, "%s: expected %d values, got %d", label, nout, trace->outputs);
+  if (!nothing && trace->outputs != nout) luaL_error(L, "%s: expected %d values, got %d", label, nout, trace->outputs);
   return trace;
 }
 
 /* ---- calls from Lua ---- */
 
-static int call_plainly(lua_State *L) {
+static int compile_call_plainly(lua_State *L) {
   lua_getiuservalue(L, 1, FUNCTION);
   lua_replace(L, 1);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
@@ -151,14 +151,14 @@ static void fill_last(lua_State *L, const NslTrace *trace, int idx) {
   }
 }
 
-static int push_numbers(lua_State *L, const NslTrace *trace) {
+static int compile_push_numbers(lua_State *L, const NslTrace *trace) {
   nsl_need_stack(L, trace->outputs);
   for (int i = 0; i < trace->outputs; i++) lua_pushnumber(L, trace->out[i]);
   return trace->outputs;
 }
 
 /* Pushes a list of count numbers, `step` apart. */
-static void push_list(lua_State *L, const double *from, int count, int step) {
+static void compile_push_list(lua_State *L, const double *from, int count, int step) {
   lua_createtable(L, count, 0);
   for (int i = 0; i < count; i++) {
     lua_pushnumber(L, from[(ptrdiff_t)i * step]);
@@ -170,8 +170,8 @@ static void push_list(lua_State *L, const double *from, int count, int step) {
 static int push_results(lua_State *L, const NslTrace *trace, int last) {
   switch (trace->result) {
     case NSL_RESULT_NOTHING: return 0;
-    case NSL_RESULT_NUMBERS: return push_numbers(L, trace);
-    case NSL_RESULT_LIST: push_list(L, trace->out, trace->outputs, 1); return 1;
+    case NSL_RESULT_NUMBERS: return compile_push_numbers(L, trace);
+    case NSL_RESULT_LIST: compile_push_list(L, trace->out, trace->outputs, 1); return 1;
     case NSL_RESULT_VECTOR: nsl_vector_write(nsl_push_vector(L, trace->outputs, NULL), trace->out); return 1;
     case NSL_RESULT_FILLED:
       fill_last(L, trace, last);
@@ -181,7 +181,7 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
   }
   lua_createtable(L, trace->rows, 0);
   for (int i = 0; i < trace->rows; i++) {
-    push_list(L, trace->out + i, trace->outputs / trace->rows, trace->rows);
+    compile_push_list(L, trace->out + i, trace->outputs / trace->rows, trace->rows);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -212,7 +212,7 @@ static int compiled_call(lua_State *L) {
   NslTraceArg args[NSL_TRACE_ARGS];
   nsl_check(L, 1, &compiled_type);
   int nargs = read_arguments(L, 2, args);
-  if (nargs < 0) return call_plainly(L);
+  if (nargs < 0) return compile_call_plainly(L);
   NslTrace *trace = trace_at(L, nargs, args);
   nsl_trace_value(trace, NULL);
   return push_results(L, trace, 1 + nargs);
@@ -221,12 +221,11 @@ static int compiled_call(lua_State *L) {
 /* ---- methods ---- */
 
 /* c:jacobian(k, ...): the matrix of the derivatives by argument number k at these arguments. */
-static int compiled_jacobian(lua_State *L) {
+static int compile_compiled_jacobian(lua_State *L) {
   NslTraceArg args[NSL_TRACE_ARGS];
   nsl_check(L, 1, &compiled_type);
   lua_Integer k = nsl_integer(L, 2, "jacobian", "k"), given = lua_gettop(L) - 2;
-  if (k < 1 || k > given)
-    return luaL_error(L, "jacobian: k: expected the number of an argument, 1 to %I, got %I", given, k);
+  if (k < 1 || k > given) return luaL_error(L, "jacobian: k: expected the number of an argument, 1 to %I, got %I", given, k);
   int nargs = read_arguments(L, 3, args), by = (int)k - 1;
   if (nargs < 0) return luaL_error(L, "jacobian: a dual or traced number can't be an argument");
   if (!nsl_trace_is_input(&args[by]))
@@ -291,8 +290,7 @@ static int compiled_tostring(lua_State *L) {
   lua_getiuservalue(L, 1, FUNCTION);
   if (lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0)
     lua_pushfstring(L, "compiled function: %s:%d", ar.short_src, ar.linedefined);
-  else
-    lua_pushliteral(L, "compiled function");
+  else lua_pushliteral(L, "compiled function");
   return 1;
 }
 
@@ -311,7 +309,7 @@ static void read_native(lua_State *L, NslCompiled *self, int compiled, int idx) 
 }
 
 /* ns.compile(f [, {native=}]): an object that is called as f, and traces it at the first call for given sizes. */
-static int compile(lua_State *L) {
+static int compile_compile(lua_State *L) {
   static const char *const known[] = {"native", NULL};
   nsl_at_most(L, 2, "compile");
   lua_settop(L, 2);
@@ -332,10 +330,10 @@ static int compile(lua_State *L) {
 
 void nsl_open_compile(lua_State *L) {
   static const luaL_Reg meta[] = {{"__call", compiled_call}, {"__tostring", compiled_tostring}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"jacobian", compiled_jacobian}, {"traces", compiled_traces}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"jacobian", compile_compiled_jacobian}, {"traces", compiled_traces}, {NULL, NULL}};
   nsl_register_type(L, &compiled_type, meta, methods);
   nsl_open_trace(L);
   nsl_open_native(L);
-  lua_pushcfunction(L, compile);
+  lua_pushcfunction(L, compile_compile);
   lua_setfield(L, -2, "compile");
 }

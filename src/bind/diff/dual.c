@@ -24,8 +24,9 @@ NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np) {
 
 void nsl_same_tag(lua_State *L, uint64_t a, uint64_t b) {
   if (a != b)
-    luaL_error(L, "a dual number of an earlier or outer evaluation is used: the callback keeps state; "
-                  "give its Jacobian");
+    luaL_error(L,
+               "a dual number of an earlier or outer evaluation is used: the callback keeps state; "
+               "give its Jacobian");
 }
 
 void nsl_push_slope(lua_State *L, const NslDual *x, const NslDual *y, NsSlope slope, NsBend bend, double a, double b) {
@@ -56,7 +57,7 @@ static int no_operand(lua_State *L, const NslDualOp *op) {
   return luaL_error(L, "%s %c %s: expected a number, a dual or a vector", left, op->sign, right);
 }
 
-static int arithmetic(lua_State *L, const NslDualOp *op) {
+static int dual_arithmetic(lua_State *L, const NslDualOp *op) {
   const NslDual *x = nsl_test_dual(L, 1), *y = nsl_test_dual(L, 2);
   double a = 0, b = 0;
   int good = 1;
@@ -72,34 +73,34 @@ static int arithmetic(lua_State *L, const NslDualOp *op) {
   return no_operand(L, op);
 }
 
-static int meta_add(lua_State *L) {
+static int dual_meta_add(lua_State *L) {
   static const NslDualOp op = {ns_dual_add, NULL, '+', LUA_OPADD};
-  return arithmetic(L, &op);
+  return dual_arithmetic(L, &op);
 }
 
-static int meta_sub(lua_State *L) {
+static int dual_meta_sub(lua_State *L) {
   static const NslDualOp op = {ns_dual_sub, NULL, '-', LUA_OPSUB};
-  return arithmetic(L, &op);
+  return dual_arithmetic(L, &op);
 }
 
-static int meta_mul(lua_State *L) {
+static int dual_meta_mul(lua_State *L) {
   static const NslDualOp op = {ns_dual_mul, ns_curve_mul, '*', LUA_OPMUL};
-  return arithmetic(L, &op);
+  return dual_arithmetic(L, &op);
 }
 
-static int meta_div(lua_State *L) {
+static int dual_meta_div(lua_State *L) {
   static const NslDualOp op = {ns_dual_div, ns_curve_div, '/', LUA_OPDIV};
-  return arithmetic(L, &op);
+  return dual_arithmetic(L, &op);
 }
 
-static int meta_pow(lua_State *L) {
+static int dual_meta_pow(lua_State *L) {
   static const NslDualOp op = {ns_dual_pow, ns_curve_pow, '^', LUA_OPPOW};
-  return arithmetic(L, &op);
+  return dual_arithmetic(L, &op);
 }
 
-static int meta_mod(lua_State *L) {
+static int dual_meta_mod(lua_State *L) {
   static const NslDualOp op = {ns_dual_mod, NULL, '%', LUA_OPMOD};
-  return arithmetic(L, &op);
+  return dual_arithmetic(L, &op);
 }
 
 /* The operand at idx of a step function or a comparison: a dual is replaced by its value. */
@@ -111,7 +112,7 @@ static void plain(lua_State *L, int idx) {
 }
 
 /* x // y is piecewise constant: a plain number. */
-static int meta_idiv(lua_State *L) {
+static int dual_meta_idiv(lua_State *L) {
   plain(L, 1);
   plain(L, 2);
   lua_settop(L, 2);
@@ -119,7 +120,7 @@ static int meta_idiv(lua_State *L) {
   return 1;
 }
 
-static int meta_unm(lua_State *L) {
+static int dual_meta_unm(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1);
   static const NslDualOp op = {ns_dual_sub, NULL, '-', LUA_OPUNM};
   if (!x) return nsl_dual_vector_arithmetic(L, &op);
@@ -127,29 +128,29 @@ static int meta_unm(lua_State *L) {
   return 1;
 }
 
-static int compare(lua_State *L, int op) {
+static int dual_compare(lua_State *L, int op) {
   plain(L, 1);
   plain(L, 2);
   lua_pushboolean(L, lua_compare(L, 1, 2, op));
   return 1;
 }
 
-static int meta_eq(lua_State *L) {
+static int dual_meta_eq(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1), *y = nsl_test_dual(L, 2);
   lua_pushboolean(L, x && y && x->value == y->value);
   return 1;
 }
 
-static int meta_lt(lua_State *L) {
-  return compare(L, LUA_OPLT);
+static int dual_meta_lt(lua_State *L) {
+  return dual_compare(L, LUA_OPLT);
 }
 
-static int meta_le(lua_State *L) {
-  return compare(L, LUA_OPLE);
+static int dual_meta_le(lua_State *L) {
+  return dual_compare(L, LUA_OPLE);
 }
 
 /* The text says what it is: read back as a number it would have lost its derivative without a word. */
-static int meta_tostring(lua_State *L) {
+static int dual_meta_tostring(lua_State *L) {
   lua_settop(L, 1);
   plain(L, 1);
   luaL_tolstring(L, 1, NULL);
@@ -169,13 +170,18 @@ static int meta_concat(lua_State *L) {
 }
 
 const luaL_Reg nsl_dual_arithmetic[] = {
-    {"__add", meta_add}, {"__sub", meta_sub}, {"__mul", meta_mul}, {"__div", meta_div},
-    {"__pow", meta_pow}, {"__unm", meta_unm}, {NULL, NULL},
+    {"__add", dual_meta_add},
+    {"__sub", dual_meta_sub},
+    {"__mul", dual_meta_mul},
+    {"__div", dual_meta_div},
+    {"__pow", dual_meta_pow},
+    {"__unm", dual_meta_unm},
+    {NULL, NULL},
 };
 
 static const luaL_Reg dual_meta[] = {
-    {"__mod", meta_mod}, {"__idiv", meta_idiv},         {"__eq", meta_eq},         {"__lt", meta_lt},
-    {"__le", meta_le},   {"__tostring", meta_tostring}, {"__concat", meta_concat}, {NULL, NULL},
+    {"__mod", dual_meta_mod}, {"__idiv", dual_meta_idiv},         {"__eq", dual_meta_eq},    {"__lt", dual_meta_lt},
+    {"__le", dual_meta_le},   {"__tostring", dual_meta_tostring}, {"__concat", meta_concat}, {NULL, NULL},
 };
 
 void nsl_dual_register(lua_State *L) {

@@ -64,7 +64,7 @@ static bool any_dual(lua_State *L) {
   return false;
 }
 
-static int original(lua_State *L) {
+static int dualmath_original(lua_State *L) {
   return nsl_swap_call_original(L, ORIGINAL);
 }
 
@@ -73,18 +73,18 @@ static void mark_used(lua_State *L) {
   lua_replace(L, lua_upvalueindex(USED));
 }
 
-static double number(lua_State *L, int arg, const NslDual *x) {
+static double dualmath_number(lua_State *L, int arg, const NslDual *x) {
   return x ? x->value : luaL_checknumber(L, arg);
 }
 
 static int call_smooth(lua_State *L) {
   const Smooth *f = &smooth[lua_tointeger(L, lua_upvalueindex(WHICH))];
   const NslDual *x = nsl_test_dual(L, 1), *y = f->binary ? nsl_test_dual(L, 2) : NULL;
-  if (!x && !y) return original(L);
+  if (!x && !y) return dualmath_original(L);
   mark_used(L);
-  double a = number(L, 1, x);
+  double a = dualmath_number(L, 1, x);
   if (f->binary && (!f->unary || !lua_isnoneornil(L, 2))) {
-    double b = number(L, 2, y);
+    double b = dualmath_number(L, 2, y);
     nsl_push_slope(L, x, y, f->binary(a, b), f->curve_of_two, a, b);
   } else {
     nsl_push_slope(L, x, NULL, f->unary(a), f->curve, a, 0);
@@ -109,35 +109,35 @@ static bool make_plain(lua_State *L) {
 /* floor ceil tointeger ult type: piecewise constant, or no number: of the values. */
 static int call_step(lua_State *L) {
   make_plain(L);
-  return original(L);
+  return dualmath_original(L);
 }
 
 /* string.format: of the values, and the text says so, lest it be read back as a number. */
 static int call_format(lua_State *L) {
   bool found = make_plain(L);
-  int results = original(L);
+  int results = dualmath_original(L);
   if (!found) return results;
   lua_pushliteral(L, " (dual)");
   lua_concat(L, 2);
   return 1;
 }
 
-static void push_plain(lua_State *L, int idx) {
+static void dualmath_push_plain(lua_State *L, int idx) {
   const NslDual *x = nsl_test_dual(L, idx);
   if (x) lua_pushnumber(L, x->value);
   else lua_pushvalue(L, idx);
 }
 
 /* max and min return the argument chosen by the original's comparisons: at a tie, the first. */
-static int call_extreme(lua_State *L) {
+static int dualmath_call_extreme(lua_State *L) {
   bool max = lua_tointeger(L, lua_upvalueindex(WHICH)) != 0;
   int n = lua_gettop(L), best = 1;
-  if (!any_dual(L)) return original(L);
+  if (!any_dual(L)) return dualmath_original(L);
   mark_used(L);
-  for (int i = 1; i <= n; i++) number(L, i, nsl_test_dual(L, i));
+  for (int i = 1; i <= n; i++) dualmath_number(L, i, nsl_test_dual(L, i));
   for (int i = 2; i <= n; i++) {
-    push_plain(L, max ? best : i);
-    push_plain(L, max ? i : best);
+    dualmath_push_plain(L, max ? best : i);
+    dualmath_push_plain(L, max ? i : best);
     if (lua_compare(L, -2, -1, LUA_OPLT)) best = i;
     lua_pop(L, 2);
   }
@@ -146,10 +146,10 @@ static int call_extreme(lua_State *L) {
 }
 
 /* modf: the whole part is a plain number, the fraction a dual. */
-static int call_modf(lua_State *L) {
+static int dualmath_call_modf(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1);
   double whole;
-  if (!x) return original(L);
+  if (!x) return dualmath_original(L);
   mark_used(L);
   lua_pushvalue(L, lua_upvalueindex(ORIGINAL));
   lua_pushnumber(L, x->value);
@@ -158,30 +158,30 @@ static int call_modf(lua_State *L) {
   return 2;
 }
 
-static int call_frexp(lua_State *L) {
+static int dualmath_call_frexp(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1);
   int e;
-  if (!x) return original(L);
+  if (!x) return dualmath_original(L);
   mark_used(L);
   nsl_push_slope(L, x, NULL, ns_dual_frexp(x->value, &e), NULL, 0, 0);
   lua_pushinteger(L, e);
   return 2;
 }
 
-static int call_ldexp(lua_State *L) {
+static int dualmath_call_ldexp(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1), *e = nsl_test_dual(L, 2);
   if (x || e) mark_used(L);
   if (e) {
     lua_pushnumber(L, e->value);
     lua_replace(L, 2);
   }
-  if (!x) return original(L);
+  if (!x) return dualmath_original(L);
   nsl_push_slope(L, x, NULL, ns_dual_ldexp(x->value, (int)luaL_checkinteger(L, 2)), NULL, 0, 0);
   return 1;
 }
 
 /* map[original] = replacement, for the function called `name` of the table on top; the map is at index `map`. */
-static void replace(lua_State *L, int map, const char *name, lua_CFunction f, int which) {
+static void dualmath_replace(lua_State *L, int map, const char *name, lua_CFunction f, int which) {
   bool silent = strcmp(name, "type") == 0 || strcmp(name, "tointeger") == 0;
   int metas = map - 2;
   lua_getfield(L, -1, name);
@@ -227,15 +227,15 @@ void nsl_dual_math(lua_State *L) {
   int map = lua_gettop(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   if (lua_getfield(L, -1, "math") == LUA_TTABLE) {
-    for (int i = 0; i < (int)(sizeof smooth / sizeof *smooth); i++) replace(L, map, smooth[i].name, call_smooth, i);
-    for (int i = 0; i < (int)(sizeof steps / sizeof *steps); i++) replace(L, map, steps[i], call_step, 0);
-    replace(L, map, "max", call_extreme, 1);
-    replace(L, map, "min", call_extreme, 0);
-    replace(L, map, "modf", call_modf, 0);
-    replace(L, map, "frexp", call_frexp, 0);
-    replace(L, map, "ldexp", call_ldexp, 0);
+    for (int i = 0; i < (int)(sizeof smooth / sizeof *smooth); i++) dualmath_replace(L, map, smooth[i].name, call_smooth, i);
+    for (int i = 0; i < (int)(sizeof steps / sizeof *steps); i++) dualmath_replace(L, map, steps[i], call_step, 0);
+    dualmath_replace(L, map, "max", dualmath_call_extreme, 1);
+    dualmath_replace(L, map, "min", dualmath_call_extreme, 0);
+    dualmath_replace(L, map, "modf", dualmath_call_modf, 0);
+    dualmath_replace(L, map, "frexp", dualmath_call_frexp, 0);
+    dualmath_replace(L, map, "ldexp", dualmath_call_ldexp, 0);
   }
   lua_pop(L, 1);
-  if (lua_getfield(L, -1, "string") == LUA_TTABLE) replace(L, map, "format", call_format, 0);
+  if (lua_getfield(L, -1, "string") == LUA_TTABLE) dualmath_replace(L, map, "format", call_format, 0);
   lua_settop(L, map);
 }

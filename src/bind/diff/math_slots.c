@@ -42,7 +42,7 @@ static void enqueue(lua_State *L, Walk *w) {
 }
 
 /* Appends the value on top to the list and pops it. */
-static void append(lua_State *L, Walk *w) {
+static void math_slots_append(lua_State *L, Walk *w) {
   lua_rawseti(L, w->list, ++w->places);
 }
 
@@ -55,13 +55,13 @@ static void add_place(lua_State *L, Walk *w, int holder, int key) {
   bool replacement = lua_rawget(L, w->inverse) != LUA_TNIL;
   if (original || replacement) {
     lua_pushvalue(L, holder);
-    append(L, w);
+    math_slots_append(L, w);
     lua_pushvalue(L, key);
-    append(L, w);
+    math_slots_append(L, w);
     lua_pushvalue(L, original ? top : top + 2);
-    append(L, w);
+    math_slots_append(L, w);
     lua_pushvalue(L, original ? top + 1 : top);
-    append(L, w);
+    math_slots_append(L, w);
   }
   lua_settop(L, top - 1);
 }
@@ -159,7 +159,11 @@ static void pass_over_packages(lua_State *L, Walk *w) {
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far) {
   nsl_need_stack(L, 20);
   int top = lua_gettop(L);
-  Walk w = {.map = map, .inverse = inverse, .list = top + 1, .visited = top + 2, .queue = top + 3,
+  Walk w = {.map = map,
+            .inverse = inverse,
+            .list = top + 1,
+            .visited = top + 2,
+            .queue = top + 3,
             .most = far ? far_bounds : near_bounds};
   for (int i = 0; i < 3; i++) lua_newtable(L);
   pass_over_packages(L, &w);
@@ -254,7 +258,7 @@ static bool exchange_field(lua_State *packed, int group, int from, int to) {
   return true;
 }
 
-static bool exchange(lua_State *packed, int index, int from, int to) {
+static bool math_slots_exchange(lua_State *packed, int index, int from, int to) {
   int group = index * GROUP;
   bool upvalue = lua_type(packed, group + HOLDER) == LUA_TFUNCTION;
   return upvalue ? exchange_upvalue(packed, group, from, to) : exchange_field(packed, group, from, to);
@@ -266,13 +270,13 @@ int nsl_swap_packed_count(lua_State *packed) {
 
 void nsl_swap_in(lua_State *packed, unsigned char *done) {
   int n = nsl_swap_packed_count(packed);
-  for (int i = 0; i < n; i++) done[i] = exchange(packed, i, ORIGINAL, REPLACEMENT);
+  for (int i = 0; i < n; i++) done[i] = math_slots_exchange(packed, i, ORIGINAL, REPLACEMENT);
 }
 
 void nsl_swap_out(lua_State *packed, const unsigned char *done) {
   int n = nsl_swap_packed_count(packed);
   for (int i = 0; i < n; i++)
-    if (done[i]) exchange(packed, i, REPLACEMENT, ORIGINAL);
+    if (done[i]) math_slots_exchange(packed, i, REPLACEMENT, ORIGINAL);
 }
 
 /* ---- replacements ---- */

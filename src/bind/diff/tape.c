@@ -52,8 +52,8 @@ bool nsl_trace_classify(lua_State *L, int idx, NslTraceArg *arg) {
   else if (m) *arg = (NslTraceArg){NSL_TRACE_MATRIX, m->rows, m->cols, NULL, idx};
   else if (lua_type(L, idx) == LUA_TTABLE && is_list(L, idx))
     *arg = (NslTraceArg){NSL_TRACE_VECTOR, (int)lua_rawlen(L, idx), 1, NULL, idx};
-  else if (nsl_test_dual(L, idx) || nsl_test_dual_vector(L, idx) || nsl_test_traced(L, idx) ||
-           nsl_test_traced_vector(L, idx) || nsl_test_traced_matrix(L, idx))
+  else if (nsl_test_dual(L, idx) || nsl_test_dual_vector(L, idx) || nsl_test_traced(L, idx) || nsl_test_traced_vector(L, idx) ||
+           nsl_test_traced_matrix(L, idx))
     return false;
   return true;
 }
@@ -82,7 +82,8 @@ double *nsl_trace_input(NslTrace *trace, int arg) {
 void nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
   if (trace->native && *trace->open) trace->native(in, out);
   else if (trace->tape) ns_tape_value(trace->tape, in, out);
-  else for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
+  else
+    for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
 }
 
 void nsl_trace_value(NslTrace *trace, double *out) {
@@ -140,7 +141,9 @@ void nsl_check_derivatives(lua_State *L, const char *label, const char *name, in
   for (int k = 0; k < rows * cols; k++)
     if (!isfinite(jac[k]))
       luaL_error(L, "%s[%d]: the derivative by %s[%d] is %s", label, k % rows + 1, name, k / rows + 1,
-                 isnan(jac[k]) ? "nan" : jac[k] > 0 ? "inf" : "-inf");
+                 isnan(jac[k]) ? "nan"
+                 : jac[k] > 0  ? "inf"
+                               : "-inf");
 }
 
 /* ---- memory ---- */
@@ -153,7 +156,7 @@ static int trace_gc(lua_State *L) {
 }
 
 /* Room for count numbers, all 0, that lives as long as the trace at index `at`. */
-static double *take_room(lua_State *L, int at, int value, size_t count) {
+static double *bind_tape_take_room(lua_State *L, int at, int value, size_t count) {
   double *room = lua_newuserdatauv(L, (count + 1) * sizeof *room, 0);
   memset(room, 0, (count + 1) * sizeof *room);
   lua_setiuservalue(L, at, value);
@@ -162,7 +165,7 @@ static double *take_room(lua_State *L, int at, int value, size_t count) {
 
 void nsl_trace_close(lua_State *L, NslTrace *trace, int at) {
   if (ns_tape_close(trace->tape) != NS_OK) luaL_error(L, "not enough memory");
-  trace->in = take_room(L, at, NSL_TRACE_ROOM, 2 * (size_t)trace->inputs + (size_t)trace->outputs);
+  trace->in = bind_tape_take_room(L, at, NSL_TRACE_ROOM, 2 * (size_t)trace->inputs + (size_t)trace->outputs);
   trace->direction = trace->in + trace->inputs;
   trace->out = trace->direction + trace->inputs;
   for (int a = 0; a < trace->nargs; a++) {
@@ -173,7 +176,7 @@ void nsl_trace_close(lua_State *L, NslTrace *trace, int at) {
 
 void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at) {
   size_t entries = (size_t)trace->inputs * (size_t)trace->outputs;
-  trace->jac_in = take_room(L, at, NSL_TRACE_JACOBIAN, entries + (size_t)trace->inputs);
+  trace->jac_in = bind_tape_take_room(L, at, NSL_TRACE_JACOBIAN, entries + (size_t)trace->inputs);
   trace->jac = trace->jac_in + trace->inputs;
 }
 

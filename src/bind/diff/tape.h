@@ -23,7 +23,12 @@ typedef struct NslTraceArg {
 
 /* What the callback gives: nothing, `count` numbers, a list, a vector, a list of rows; or it fills its last argument. */
 typedef enum NslTraceResult {
-  NSL_RESULT_NOTHING, NSL_RESULT_NUMBERS, NSL_RESULT_LIST, NSL_RESULT_VECTOR, NSL_RESULT_ROWS, NSL_RESULT_FILLED
+  NSL_RESULT_NOTHING,
+  NSL_RESULT_NUMBERS,
+  NSL_RESULT_LIST,
+  NSL_RESULT_VECTOR,
+  NSL_RESULT_ROWS,
+  NSL_RESULT_FILLED
 } NslTraceResult;
 
 /*
@@ -35,19 +40,19 @@ typedef struct NslTrace {
   NsTape *tape;
   int nargs, inputs, outputs;
   NslTraceArg args[NSL_TRACE_ARGS];
-  int offset[NSL_TRACE_ARGS]; /* where the inputs of each begin */
-  bool moves[NSL_TRACE_ARGS]; /* whether a value depends on the argument */
+  int offset[NSL_TRACE_ARGS];    /* where the inputs of each begin */
+  bool moves[NSL_TRACE_ARGS];    /* whether a value depends on the argument */
   bool constant[NSL_TRACE_ARGS]; /* whether the derivatives by the argument are the same everywhere */
-  bool touched;               /* the inputs of the last argument may be other than 0 */
-  uint64_t objects; /* nsl_digest of the objects among the arguments, when it was made */
+  bool touched;                  /* the inputs of the last argument may be other than 0 */
+  uint64_t objects;              /* nsl_digest of the objects among the arguments, when it was made */
   NslTraceResult result;
-  int rows;           /* of NSL_RESULT_ROWS */
-  bool returns_last;  /* FILLED: and returned too */
-  double *in, *out;   /* inputs, outputs */
-  double *jac;        /* outputs x inputs: of the native Jacobian; NULL: none */
-  double *jac_in;     /* inputs: where jac is known */
+  int rows;          /* of NSL_RESULT_ROWS */
+  bool returns_last; /* FILLED: and returned too */
+  double *in, *out;  /* inputs, outputs */
+  double *jac;       /* outputs x inputs: of the native Jacobian; NULL: none */
+  double *jac_in;    /* inputs: where jac is known */
   bool jac_known;
-  double *direction;  /* inputs: all 0 */
+  double *direction; /* inputs: all 0 */
   void (*native)(const double *in, double *out);
   void (*native_jacobian)(const double *in, double *jac);
   bool checked;         /* compared with the callback at the arguments of its first use */
@@ -58,7 +63,11 @@ typedef struct NslTrace {
 
 /* User values of a trace. */
 enum {
-  NSL_TRACE_LIBRARY = 1, NSL_TRACE_OBJECTS, NSL_TRACE_ROOM, NSL_TRACE_JACOBIAN, NSL_TRACE_REASON,
+  NSL_TRACE_LIBRARY = 1,
+  NSL_TRACE_OBJECTS,
+  NSL_TRACE_ROOM,
+  NSL_TRACE_JACOBIAN,
+  NSL_TRACE_REASON,
   NSL_TRACE_VALUES = NSL_TRACE_REASON
 };
 

@@ -46,7 +46,7 @@ static void push_libraries(lua_State *L) {
 }
 
 /* Pushes code from the source at `source`, in the table at `libraries`; NULL, err filled, when it cannot be. */
-static Code *build(lua_State *L, int libraries, int source, const char *program, NsError *err) {
+static Code *tape_native_build(lua_State *L, int libraries, int source, const char *program, NsError *err) {
   Code *code = nsl_new(L, &code_type, sizeof *code, 1);
   if (program) program = lua_pushstring(L, program), lua_setiuservalue(L, -2, 1);
   if (ns_compiler_build(&code->library, lua_tostring(L, source), program, &code->compiler, err) != NS_OK) return NULL;
@@ -61,7 +61,7 @@ static Code *build(lua_State *L, int libraries, int source, const char *program,
   return code;
 }
 
-static int push_text(lua_State *L) {
+static int tape_native_push_text(lua_State *L) {
   lua_pushstring(L, lua_touserdata(L, 1));
   return 1;
 }
@@ -73,7 +73,7 @@ static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian,
   if (status == NS_ESIZE)
     return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(trace->tape).steps);
   if (status != NS_OK) nsl_raise_status(L, status, "compile");
-  lua_pushcfunction(L, push_text);
+  lua_pushcfunction(L, tape_native_push_text);
   lua_pushlightuserdata(L, source);
   int code = lua_pcall(L, 1, 1, 0); /* the source is freed when there is no memory for the string, too */
   ns_free(source);
@@ -87,7 +87,7 @@ static const Code *push_code(lua_State *L, const char *program, NsError *err) {
   push_libraries(L);
   lua_pushfstring(L, "%s\n%s", program ? program : "", lua_tostring(L, source));
   if (lua_rawget(L, libraries) != LUA_TNIL) return lua_touserdata(L, -1);
-  return build(L, libraries, source, program, err);
+  return tape_native_build(L, libraries, source, program, err);
 }
 
 /* Gives the trace at index `at` the functions of the code on top of the stack. */

@@ -28,25 +28,25 @@ static const double round_numbers[ROUND] = {0, 1, -1, 2, 0.5};
 static const double reach[AROUND] = {1e-6, 1e-2, 0.5, 3};
 
 /* The golden ratio spreads the inputs of a point: a number in (0, 1) for input k. */
-static double spread(double start, int k) {
+static double tape_probe_spread(double start, int k) {
   return fmod(start + 0.61803398874989485 * (k + 1), 1);
 }
 
 /* Input k at a probe. */
 static double probe_value(int probe, int k) {
   if (probe < ROUND) return round_numbers[probe];
-  double part = spread(0.377, k);
+  double part = tape_probe_spread(0.377, k);
   return probe == ROUND ? 0.25 + part : -0.75 + 0.7 * part;
 }
 
 /* Input k at a point about x. */
 static double value_around(int point, int k, double x) {
-  double moved = x + reach[point] * (2 * spread(0.377 + 0.29 * point, k) - 1) * x;
+  double moved = x + reach[point] * (2 * tape_probe_spread(0.377 + 0.29 * point, k) - 1) * x;
   return isfinite(moved) ? moved : x;
 }
 
 /* Pushes a plain argument with the values at `in`. */
-static void push_plain(lua_State *L, const NslTraceArg *arg, const double *in) {
+static void tape_probe_push_plain(lua_State *L, const NslTraceArg *arg, const double *in) {
   if (arg->kind == NSL_TRACE_NUMBER) lua_pushnumber(L, *in);
   else if (arg->kind == NSL_TRACE_VECTOR) nsl_vector_write(nsl_push_vector(L, arg->rows, arg->label), in);
   else nsl_matrix_write(nsl_push_matrix(L, arg->rows, arg->cols, arg->label), in);
@@ -71,8 +71,7 @@ static bool plain_number(lua_State *L, const NslTrace *trace, int first, int las
   } else if (m) {
     if (k >= m->rows * m->cols) return false;
     lua_pushnumber(L, m->data[k % m->rows + (ptrdiff_t)(k / m->rows) * m->ld]);
-  } else if (has_element(L, at, 1 + (rows ? k % trace->rows : k)) &&
-             (!rows || has_element(L, -1, 1 + k / trace->rows))) {
+  } else if (has_element(L, at, 1 + (rows ? k % trace->rows : k)) && (!rows || has_element(L, -1, 1 + k / trace->rows))) {
     lua_copy(L, -1, top + 1);
     lua_settop(L, top + 1);
   } else {
@@ -85,7 +84,7 @@ static bool plain_number(lua_State *L, const NslTrace *trace, int first, int las
 }
 
 /* To the last bit where slack is 0. */
-static bool agree(double a, double b, double slack) {
+static bool tape_probe_agree(double a, double b, double slack) {
   return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= slack;
 }
 
@@ -140,12 +139,12 @@ static int varies(lua_State *L, int p, int k, double once, double again) {
 ** Calls the callback with the arguments at first..last copied; what it gives goes to values (outputs), nan for what is no
 ** number. False, with what it raises on the stack, when it fails.
 */
-static bool call_plain(lua_State *L, const NslTrace *trace, int p, double *values) {
+static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, double *values) {
   int object = FUNCTION_PROBED + 1, first = lua_gettop(L) + 2;
   const double *in = trace->in;
   lua_pushvalue(L, FUNCTION_PROBED);
   for (int a = 0; a < trace->nargs; a++) {
-    if (nsl_trace_is_input(&trace->args[a])) push_plain(L, &trace->args[a], in);
+    if (nsl_trace_is_input(&trace->args[a])) tape_probe_push_plain(L, &trace->args[a], in);
     else lua_pushvalue(L, object++);
     in += nsl_trace_size(&trace->args[a]);
   }
@@ -169,19 +168,19 @@ static int probe_once(lua_State *L) {
   int p = (int)lua_tointeger(L, 2), n = trace->outputs;
   nsl_need_stack(L, 2 * trace->nargs + 12);
   double *plain = lua_newuserdatauv(L, (3 * (size_t)n + 1) * sizeof *plain, 0), *again = plain + n, *slack = again + n;
-  if (!call_plain(L, trace, p, plain)) return 1;
-  bool twice = call_plain(L, trace, p, again);
+  if (!tape_probe_call_plain(L, trace, p, plain)) return 1;
+  bool twice = tape_probe_call_plain(L, trace, p, again);
   for (int k = 0; twice && k < n; k++)
-    if (!agree(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
+    if (!tape_probe_agree(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
   nsl_trace_value(trace, NULL);
   ns_tape_slack(trace->tape, trace->in, slack);
   for (int k = 0; k < n; k++)
-    if (!agree(trace->out[k], plain[k], slack[k])) return differs(L, p, k, trace->out[k], plain[k]);
+    if (!tape_probe_agree(trace->out[k], plain[k], slack[k])) return differs(L, p, k, trace->out[k], plain[k]);
   return 0;
 }
 
 /* Whether the callback gives values there; pushes what it raises, or nil. */
-static bool compare(lua_State *L, NslTrace *trace, int p, int first, int last) {
+static bool tape_probe_compare(lua_State *L, NslTrace *trace, int p, int first, int last) {
   lua_pushcfunction(L, probe_once);
   lua_pushlightuserdata(L, trace);
   lua_pushinteger(L, p);
@@ -206,7 +205,7 @@ void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
   for (int p = 0; p < PROBES; p++) {
     for (int k = 0; k < trace->inputs; k++) trace->in[k] = k < read ? probe_value(p, k) : 0;
     lua_settop(L, top);
-    any = compare(L, trace, p, first, last) || any;
+    any = tape_probe_compare(L, trace, p, first, last) || any;
   }
   trace->touched = true;
   if (!any) lua_error(L);
@@ -219,11 +218,11 @@ void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last) {
   size_t bytes = (size_t)trace->inputs * sizeof *trace->in;
   double *here = lua_newuserdatauv(L, bytes + 1, 0);
   if (bytes > 0) memcpy(here, trace->in, bytes);
-  if (!compare(L, trace, HERE, first, last)) lua_error(L);
+  if (!tape_probe_compare(L, trace, HERE, first, last)) lua_error(L);
   for (int point = 0; point < AROUND; point++) {
     for (int k = 0; k < read; k++) trace->in[k] = value_around(point, k, here[k]);
     lua_settop(L, top + 1);
-    (void)compare(L, trace, PROBES + point, first, last);
+    (void)tape_probe_compare(L, trace, PROBES + point, first, last);
   }
   if (bytes > 0) memcpy(trace->in, here, bytes);
   lua_settop(L, top);

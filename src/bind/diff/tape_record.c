@@ -34,10 +34,8 @@ static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) 
     const char *label = nsl_trace_label(trace->args, a);
     if (arg->kind == NSL_TRACE_OBJECT) lua_pushvalue(L, object++);
     else if (arg->kind == NSL_TRACE_NUMBER) nsl_push_traced(L, base, node);
-    else if (arg->kind == NSL_TRACE_VECTOR)
-      nsl_push_traced_vector(L, base, arg->rows, node, label)->readonly = !last;
-    else
-      nsl_push_traced_matrix(L, base, arg->rows, arg->cols, node, label)->readonly = !last;
+    else if (arg->kind == NSL_TRACE_VECTOR) nsl_push_traced_vector(L, base, arg->rows, node, label)->readonly = !last;
+    else nsl_push_traced_matrix(L, base, arg->rows, arg->cols, node, label)->readonly = !last;
     node += nsl_trace_size(arg);
   }
   return lua_gettop(L);
@@ -49,7 +47,7 @@ static void add_output(lua_State *L, const Job *job, int node) {
 }
 
 /* An output is the number or traced number at idx; false when it is neither. */
-static bool add_value(lua_State *L, const Job *job, int idx) {
+static bool tape_record_add_value(lua_State *L, const Job *job, int idx) {
   const NslTraced *x = nsl_test_traced(L, idx);
   if (!x && lua_type(L, idx) != LUA_TNUMBER) return false;
   if (x && x->tag != job->tracer->tag) luaL_error(L, "compile: %s returned a value of another trace", job->who);
@@ -83,7 +81,7 @@ static bool add_elements(lua_State *L, const Job *job, int idx) {
   bool good = true;
   for (lua_Integer i = 1; good && i <= n; i++) {
     lua_geti(L, idx, i);
-    good = add_value(L, job, -1);
+    good = tape_record_add_value(L, job, -1);
     lua_pop(L, 1);
   }
   return good;
@@ -103,7 +101,7 @@ static bool add_rows(lua_State *L, const Job *job, int idx) {
     for (lua_Integer i = 1; i <= rows; i++) {
       lua_geti(L, idx, i);
       lua_geti(L, -1, j);
-      bool good = add_value(L, job, -1);
+      bool good = tape_record_add_value(L, job, -1);
       lua_pop(L, 2);
       if (!good) return false;
     }
@@ -122,14 +120,14 @@ static void take_results(lua_State *L, const Job *job, int first, int last) {
     luaL_error(L, "compile: %s fills its last argument and returns %s too: expected one or the other", job->who,
                nsl_test_traced(L, first) ? "a number" : nsl_describe(L, first));
   if (filled || count == 0 || (count == 1 && lua_isnil(L, first))) return;
-  if (add_value(L, job, first)) {
+  if (tape_record_add_value(L, job, first)) {
     trace->result = NSL_RESULT_NUMBERS;
     for (int i = first + 1; i < first + count; i++)
-      if (!add_value(L, job, i)) bad_result(L, job, i);
+      if (!tape_record_add_value(L, job, i)) bad_result(L, job, i);
     return;
   }
-  bool table = lua_istable(L, first), rows = table && (lua_rawgeti(L, first, 1) == LUA_TTABLE || nsl_head(L, -1)) &&
-                                             !nsl_test_traced(L, -1);
+  bool table = lua_istable(L, first),
+       rows = table && (lua_rawgeti(L, first, 1) == LUA_TTABLE || nsl_head(L, -1)) && !nsl_test_traced(L, -1);
   lua_settop(L, first + count - 1);
   trace->result = rows ? NSL_RESULT_ROWS : table ? NSL_RESULT_LIST : NSL_RESULT_VECTOR;
   bool good = count == 1 && (table || nsl_test_traced_vector(L, first) || nsl_test_vector(L, first));
@@ -178,7 +176,7 @@ static void push_maps(lua_State *L) {
 ** Runs the job on the function and objects at first..last, for the tracer `here`; what it raises is on top when it
 ** fails.
 */
-static bool attempt(lua_State *L, Job *job, const NslTracer *here, int first, int last, bool far) {
+static bool tape_record_attempt(lua_State *L, Job *job, const NslTracer *here, int first, int last, bool far) {
   NslTracer before = *job->tracer;
   unsigned char few[FEW_PLACES], *done = few;
   push_maps(L);
@@ -234,7 +232,7 @@ static bool has_place(const char *text) {
 ** Raises the error on top, with a word on what may have brought it about; one without a place gets that of the function at
 ** idx.
 */
-static int explain(lua_State *L, int idx) {
+static int tape_record_explain(lua_State *L, int idx) {
   if (lua_type(L, -1) != LUA_TSTRING) return lua_error(L);
   if (!has_place(error_text(L))) {
     nsl_push_definition(L, idx);
@@ -245,8 +243,7 @@ static int explain(lua_State *L, int idx) {
   if (strstr(text, "compile: ")) return lua_error(L);
   if (strstr(text, "nil value") || strstr(text, " nil: expected") || strstr(text, "nil * traced"))
     lua_pushfstring(L, "%s: compile: a traced value chooses no element of a table, and is nil to tonumber", text);
-  else if (strstr(text, "'for' "))
-    lua_pushfstring(L, "%s: compile: the bounds of a loop must not depend on the values", text);
+  else if (strstr(text, "'for' ")) lua_pushfstring(L, "%s: compile: the bounds of a loop must not depend on the values", text);
   else if (strstr(text, "got traced") && !strstr(text, "got traced vector of"))
     lua_pushfstring(L, "%s: compile: this takes no traced value", text);
   return lua_error(L);
@@ -263,8 +260,8 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
     restart(L, trace);
     uint64_t tag = job.tracer->last + 1;
     NslTracer here = {trace->tape, tag, tag};
-    good = attempt(L, &job, &here, first, last, far);
+    good = tape_record_attempt(L, &job, &here, first, last, far);
   }
-  if (!good) explain(L, first);
+  if (!good) tape_record_explain(L, first);
   lua_settop(L, top - NSL_TRACE_UPVALUES);
 }

@@ -13,22 +13,22 @@ const NslType nsl_traced_type = {.name = "traced value"};
 
 static const char room_key = 0;
 
-static void *test(lua_State *L, int idx, const NslType *type, size_t least) {
+static void *trace_test(lua_State *L, int idx, const NslType *type, size_t least) {
   NslHead *head = lua_touserdata(L, idx);
   if (!head || lua_type(L, idx) != LUA_TUSERDATA || lua_rawlen(L, idx) < least) return NULL;
   return head->magic == NSL_MAGIC && head->type == type ? head : NULL;
 }
 
 NslTraced *nsl_test_traced(lua_State *L, int idx) {
-  return test(L, idx, &nsl_traced_type, sizeof(NslTraced));
+  return trace_test(L, idx, &nsl_traced_type, sizeof(NslTraced));
 }
 
 NslTracedVector *nsl_test_traced_vector(lua_State *L, int idx) {
-  return test(L, idx, &nsl_traced_vector_type, sizeof(NslTracedVector));
+  return trace_test(L, idx, &nsl_traced_vector_type, sizeof(NslTracedVector));
 }
 
 NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
-  return test(L, idx, &nsl_traced_matrix_type, sizeof(NslTracedMatrix));
+  return trace_test(L, idx, &nsl_traced_matrix_type, sizeof(NslTracedMatrix));
 }
 
 /* ---- numbers ---- */
@@ -76,31 +76,31 @@ int nsl_record(lua_State *L, NsTapeOp op, int a, int b) {
 
 /* ---- what cannot be traced ---- */
 
-static int meta_lt(lua_State *L) {
+static int trace_meta_lt(lua_State *L) {
   return nsl_untraceable(L, "a branch (<) on");
 }
 
-static int meta_le(lua_State *L) {
+static int trace_meta_le(lua_State *L) {
   return nsl_untraceable(L, "a branch (<=) on");
 }
 
-static int meta_eq(lua_State *L) {
+static int trace_meta_eq(lua_State *L) {
   return nsl_untraceable(L, "a branch (==) on");
 }
 
-static int meta_tostring(lua_State *L) {
+static int trace_meta_tostring(lua_State *L) {
   return nsl_untraceable(L, "the text of");
 }
 
-static int meta_index(lua_State *L) {
+static int trace_meta_index(lua_State *L) {
   return nsl_untraceable(L, "an index into");
 }
 
-static int meta_call(lua_State *L) {
+static int trace_meta_call(lua_State *L) {
   return nsl_untraceable(L, "a call of");
 }
 
-static int meta_len(lua_State *L) {
+static int trace_meta_len(lua_State *L) {
   return nsl_untraceable(L, "the length of");
 }
 
@@ -109,10 +109,14 @@ static int meta_bits(lua_State *L) {
 }
 
 static const luaL_Reg number_meta[] = {
-    {"__lt", meta_lt},        {"__le", meta_le},          {"__eq", meta_eq},     {"__tostring", meta_tostring},
-    {"__index", meta_index},  {"__newindex", meta_index}, {"__call", meta_call}, {"__concat", meta_tostring},
-    {"__len", meta_len},      {"__band", meta_bits},      {"__bor", meta_bits},  {"__bxor", meta_bits},
-    {"__shl", meta_bits},     {"__shr", meta_bits},       {"__bnot", meta_bits}, {NULL, NULL},
+    {"__lt", trace_meta_lt},       {"__le", trace_meta_le},
+    {"__eq", trace_meta_eq},       {"__tostring", trace_meta_tostring},
+    {"__index", trace_meta_index}, {"__newindex", trace_meta_index},
+    {"__call", trace_meta_call},   {"__concat", trace_meta_tostring},
+    {"__len", trace_meta_len},     {"__band", meta_bits},
+    {"__bor", meta_bits},          {"__bxor", meta_bits},
+    {"__shl", meta_bits},          {"__shr", meta_bits},
+    {"__bnot", meta_bits},         {NULL, NULL},
 };
 
 /* ---- opening ---- */
@@ -125,7 +129,7 @@ static void set_functions(lua_State *L, int base, int meta, const luaL_Reg *func
 }
 
 /* Pushes the tracer and the metatables, new. */
-static void make(lua_State *L) {
+static void trace_make(lua_State *L) {
   int base = lua_gettop(L) + 1;
   memset(lua_newuserdatauv(L, sizeof(NslTracer), 0), 0, sizeof(NslTracer));
   const NslType *types[] = {&nsl_traced_type, &nsl_traced_vector_type, &nsl_traced_matrix_type};
@@ -143,7 +147,7 @@ NslTracer *nsl_push_tracer(lua_State *L) {
   int base = lua_gettop(L) + 1;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) {
     lua_pop(L, 1);
-    make(L);
+    trace_make(L);
     lua_createtable(L, NSL_TRACE_UPVALUES, 0);
     for (int i = 0; i < NSL_TRACE_UPVALUES; i++) {
       lua_pushvalue(L, base + i);

@@ -9,11 +9,11 @@
 #include "bind/diff/trace.h"
 #include "bind/array/vector.h"
 
-static const char *describe(lua_State *L, const void *object) {
+static const char *tracevector_describe(lua_State *L, const void *object) {
   return lua_pushfstring(L, "traced vector of %d", ((const NslTracedVector *)object)->n);
 }
 
-const NslType nsl_traced_vector_type = {"traced vector", describe};
+const NslType nsl_traced_vector_type = {"traced vector", tracevector_describe};
 const NslType nsl_traced_matrix_type = {.name = "traced matrix"};
 
 enum { METHODS = NSL_TRACE_UPVALUES + 1 };
@@ -31,7 +31,7 @@ static NslTracer *tracer(lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(NSL_TRACER));
 }
 
-static NslTracedVector *new_vector(lua_State *L, int base, int n, int own, const char *label) {
+static NslTracedVector *tracevector_new_vector(lua_State *L, int base, int n, int own, const char *label) {
   NslTracedVector *v = lua_newuserdatauv(L, sizeof *v + (size_t)own * sizeof(int), 1);
   memset(v, 0, sizeof *v);
   v->head = (NslHead){NSL_MAGIC, &nsl_traced_vector_type, false};
@@ -47,7 +47,7 @@ static NslTracedVector *new_vector(lua_State *L, int base, int n, int own, const
 }
 
 NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label) {
-  NslTracedVector *v = new_vector(L, base, n, n, label);
+  NslTracedVector *v = tracevector_new_vector(L, base, n, n, label);
   for (int i = 0; i < n; i++) v->own[i] = first + i;
   return v;
 }
@@ -73,27 +73,27 @@ static void same_trace(lua_State *L, uint64_t tag) {
     luaL_error(L, "compile: a traced value is used after its trace (the callback keeps it from one call to the next)");
 }
 
-static const char *name_of(const NslTracedVector *v) {
+static const char *tracevector_name_of(const NslTracedVector *v) {
   return v->label ? v->label : "traced vector";
 }
 
-static NslTracedVector *check(lua_State *L, int idx) {
+static NslTracedVector *tracevector_check(lua_State *L, int idx) {
   NslTracedVector *v = nsl_test_traced_vector(L, idx);
   if (!v) luaL_typeerror(L, idx, nsl_traced_vector_type.name);
   same_trace(L, v->tag);
   return v;
 }
 
-static NslTracedVector *check_writable(lua_State *L, int idx) {
-  NslTracedVector *v = check(L, idx);
-  if (v->readonly) luaL_error(L, "compile: %s is read-only: only the last argument may be filled", name_of(v));
+static NslTracedVector *tracevector_check_writable(lua_State *L, int idx) {
+  NslTracedVector *v = tracevector_check(L, idx);
+  if (v->readonly) luaL_error(L, "compile: %s is read-only: only the last argument may be filled", tracevector_name_of(v));
   return v;
 }
 
 /* Stores the number at idx into element i (from 0). */
-static void store(lua_State *L, NslTracedVector *v, int i, int idx) {
+static void tracevector_store(lua_State *L, NslTracedVector *v, int i, int idx) {
   int node = nsl_traced_node(L, idx);
-  if (node < 0) luaL_error(L, "%s[%d]: number expected, got %s", name_of(v), i + 1, nsl_describe(L, idx));
+  if (node < 0) luaL_error(L, "%s[%d]: number expected, got %s", tracevector_name_of(v), i + 1, nsl_describe(L, idx));
   v->node[i * v->step] = node;
   *v->written = true;
 }
@@ -101,7 +101,7 @@ static void store(lua_State *L, NslTracedVector *v, int i, int idx) {
 /* ---- elements ---- */
 
 /* The position from 0 of the index at stack index 2. */
-static int position(lua_State *L, const char *name, int n) {
+static int tracevector_position(lua_State *L, const char *name, int n) {
   int i = nsl_index(L, n);
   if (i < 0 && nsl_test_traced(L, 2)) nsl_untraceable(L, "an element chosen by");
   if (i < 0) nsl_bad_index(L, name, n);
@@ -109,33 +109,33 @@ static int position(lua_State *L, const char *name, int n) {
 }
 
 /* Pushes the method called by the string at stack index 2; one of plain vectors that is missing here raises. */
-static int find_method(lua_State *L, const char *type) {
+static int tracevector_find_method(lua_State *L, const char *type) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(METHODS)) != LUA_TNIL) return 1;
   return luaL_error(L, "compile: %s: '%s' can't be traced", type, lua_tostring(L, 2));
 }
 
-static int meta_index(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
-  if (lua_type(L, 2) == LUA_TSTRING) return find_method(L, "traced vector");
+static int tracevector_meta_index(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
+  if (lua_type(L, 2) == LUA_TSTRING) return tracevector_find_method(L, "traced vector");
   if (nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
-  nsl_push_traced(L, lua_upvalueindex(NSL_TRACER), v->node[position(L, name_of(v), v->n) * v->step]);
+  nsl_push_traced(L, lua_upvalueindex(NSL_TRACER), v->node[tracevector_position(L, tracevector_name_of(v), v->n) * v->step]);
   return 1;
 }
 
-static int meta_newindex(lua_State *L) {
-  NslTracedVector *v = check_writable(L, 1);
-  store(L, v, position(L, name_of(v), v->n), 3);
+static int tracevector_meta_newindex(lua_State *L) {
+  NslTracedVector *v = tracevector_check_writable(L, 1);
+  tracevector_store(L, v, tracevector_position(L, tracevector_name_of(v), v->n), 3);
   return 0;
 }
 
-static int meta_len(lua_State *L) {
-  lua_pushinteger(L, check(L, 1)->n);
+static int tracevector_meta_len(lua_State *L) {
+  lua_pushinteger(L, tracevector_check(L, 1)->n);
   return 1;
 }
 
-static int next_element(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_next_element(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   lua_Integer i = luaL_checkinteger(L, 2);
   if (i < 0 || i >= v->n) return lua_pushnil(L), 1;
   lua_pushinteger(L, i + 1);
@@ -143,26 +143,26 @@ static int next_element(lua_State *L) {
   return 2;
 }
 
-static int meta_pairs(lua_State *L) {
-  check(L, 1);
+static int tracevector_meta_pairs(lua_State *L) {
+  tracevector_check(L, 1);
   for (int i = 1; i <= NSL_TRACE_UPVALUES; i++) lua_pushvalue(L, lua_upvalueindex(i));
-  lua_pushcclosure(L, next_element, NSL_TRACE_UPVALUES);
+  lua_pushcclosure(L, tracevector_next_element, NSL_TRACE_UPVALUES);
   lua_pushvalue(L, 1);
   lua_pushinteger(L, 0);
   return 3;
 }
 
-static int meta_eq(lua_State *L) {
+static int tracevector_meta_eq(lua_State *L) {
   return nsl_untraceable(L, "a branch (==) on");
 }
 
-static int meta_tostring(lua_State *L) {
+static int tracevector_meta_tostring(lua_State *L) {
   return nsl_untraceable(L, "the text of");
 }
 
 /* ---- arithmetic ---- */
 
-static Operand operand(lua_State *L, int idx) {
+static Operand tracevector_operand(lua_State *L, int idx) {
   const NslTracedVector *w = nsl_test_traced_vector(L, idx);
   const NslVector *v = nsl_test_vector(L, idx);
   if (w) {
@@ -179,65 +179,65 @@ static Operand operand(lua_State *L, int idx) {
   return (Operand){.kind = SCALAR, .scalar = node};
 }
 
-static bool is_vector(const Operand *o) {
+static bool tracevector_is_vector(const Operand *o) {
   return o->kind == VECTOR || o->kind == PLAIN;
 }
 
-static int element(lua_State *L, const Operand *o, int i) {
+static int tracevector_element(lua_State *L, const Operand *o, int i) {
   if (o->kind == SCALAR) return o->scalar;
   return o->kind == VECTOR ? o->node[i * o->step] : nsl_constant_node(L, tracer(L), o->data[i * o->step]);
 }
 
-static int record(lua_State *L, NsTapeOp op, int a, int b) {
+static int tracevector_record(lua_State *L, NsTapeOp op, int a, int b) {
   int node = ns_tape_record(tracer(L)->tape, op, a, b);
   if (node < 0) luaL_error(L, "not enough memory");
   return node;
 }
 
-static NslTracedVector *push_result(lua_State *L, int n) {
-  return new_vector(L, lua_upvalueindex(NSL_TRACER), n, n, NULL);
+static NslTracedVector *tracevector_push_result(lua_State *L, int n) {
+  return tracevector_new_vector(L, lua_upvalueindex(NSL_TRACER), n, n, NULL);
 }
 
-static int elementwise(lua_State *L, NsTapeOp op, const Operand *a, const Operand *b) {
-  int n = is_vector(a) ? a->n : b->n;
-  NslTracedVector *out = push_result(L, n);
-  for (int i = 0; i < n; i++) out->own[i] = record(L, op, element(L, a, i), element(L, b, i));
+static int tracevector_elementwise(lua_State *L, NsTapeOp op, const Operand *a, const Operand *b) {
+  int n = tracevector_is_vector(a) ? a->n : b->n;
+  NslTracedVector *out = tracevector_push_result(L, n);
+  for (int i = 0; i < n; i++)
+    out->own[i] = tracevector_record(L, op, tracevector_element(L, a, i), tracevector_element(L, b, i));
   return 1;
 }
 
 /* sum + term, which the callback gets from a library that may add up in another order. */
 static int add_term(lua_State *L, int sum, int term) {
-  int node = record(L, NS_TAPE_ADD, sum, term);
+  int node = tracevector_record(L, NS_TAPE_ADD, sum, term);
   ns_tape_loosen(tracer(L)->tape, node);
   return node;
 }
 
 /* Sum of products, from the first on; 0 of none. */
-static int dot(lua_State *L, const Operand *a, const Operand *b) {
+static int tracevector_dot_nodes(lua_State *L, const Operand *a, const Operand *b) {
   int sum = a->n > 0 ? -1 : nsl_constant_node(L, tracer(L), 0);
   for (int i = 0; i < a->n; i++) {
-    int term = record(L, NS_TAPE_MUL, element(L, a, i), element(L, b, i));
+    int term = tracevector_record(L, NS_TAPE_MUL, tracevector_element(L, a, i), tracevector_element(L, b, i));
     sum = i == 0 ? term : add_term(L, sum, term);
   }
   return sum;
 }
 
 /* Matrix times vector, or vector (a row) times matrix. Entries of the matrix that are 0 are left out. */
-static int product(lua_State *L, bool matrix_first) {
+static int tracevector_product(lua_State *L, bool matrix_first) {
   const NslMatrix *m = nsl_test_matrix(L, matrix_first ? 1 : 2);
-  Operand v = operand(L, matrix_first ? 2 : 1);
+  Operand v = tracevector_operand(L, matrix_first ? 2 : 1);
   if (!m) return luaL_error(L, "compile: products of traced matrices can't be traced");
   nsl_matrix_alive(L, m);
   int rows = matrix_first ? m->rows : m->cols, cols = matrix_first ? m->cols : m->rows;
-  if (cols != v.n)
-    return luaL_error(L, "%s * %s: sizes do not match", nsl_describe(L, 1), nsl_describe(L, 2));
-  NslTracedVector *out = push_result(L, rows);
+  if (cols != v.n) return luaL_error(L, "%s * %s: sizes do not match", nsl_describe(L, 1), nsl_describe(L, 2));
+  NslTracedVector *out = tracevector_push_result(L, rows);
   for (int i = 0; i < rows; i++) {
     int sum = -1;
     for (int j = 0; j < cols; j++) {
       double a = matrix_first ? m->data[i + (ptrdiff_t)j * m->ld] : m->data[j + (ptrdiff_t)i * m->ld];
       if (a == 0) continue;
-      int term = record(L, NS_TAPE_MUL, nsl_constant_node(L, tracer(L), a), element(L, &v, j));
+      int term = tracevector_record(L, NS_TAPE_MUL, nsl_constant_node(L, tracer(L), a), tracevector_element(L, &v, j));
       sum = sum < 0 ? term : add_term(L, sum, term);
     }
     out->own[i] = sum < 0 ? nsl_constant_node(L, tracer(L), 0) : sum;
@@ -245,7 +245,7 @@ static int product(lua_State *L, bool matrix_first) {
   return 1;
 }
 
-static int undefined(lua_State *L, const char *sign, const char *hint) {
+static int tracevector_undefined(lua_State *L, const char *sign, const char *hint) {
   return luaL_error(L, "%s %s %s: %s", nsl_describe(L, 1), sign, nsl_describe(L, 2), hint);
 }
 
@@ -255,84 +255,88 @@ static int scalars(lua_State *L, NsTapeOp op, int a, int b) {
   return square ? nsl_record(L, NS_TAPE_MUL, a, a) : nsl_record(L, op, a, b);
 }
 
-static int arithmetic(lua_State *L, NsTapeOp op, const char *sign) {
-  Operand a = operand(L, 1), b = operand(L, 2);
+static int tracevector_arithmetic(lua_State *L, NsTapeOp op, const char *sign) {
+  Operand a = tracevector_operand(L, 1), b = tracevector_operand(L, 2);
   if (a.kind == SCALAR && b.kind == SCALAR) return scalars(L, op, a.scalar, b.scalar);
-  if (a.kind == OTHER || b.kind == OTHER) return undefined(L, sign, "expected a number, a vector or a matrix");
-  bool both = is_vector(&a) && is_vector(&b);
-  if (op == NS_TAPE_MUL && a.kind == MATRIX && is_vector(&b)) return product(L, true);
-  if (op == NS_TAPE_MUL && is_vector(&a) && b.kind == MATRIX) return product(L, false);
-  if (a.kind == MATRIX || b.kind == MATRIX) return undefined(L, sign, "arithmetic of matrices can't be traced");
-  if (op == NS_TAPE_MUL && both) return undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
-  if (op == NS_TAPE_DIV && is_vector(&b)) return undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
-  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV) return undefined(L, sign, "the remainder and the quotient are of numbers");
-  if (both && a.n != b.n) return undefined(L, sign, "sizes do not match");
-  return elementwise(L, op, &a, &b);
+  if (a.kind == OTHER || b.kind == OTHER) return tracevector_undefined(L, sign, "expected a number, a vector or a matrix");
+  bool both = tracevector_is_vector(&a) && tracevector_is_vector(&b);
+  if (op == NS_TAPE_MUL && a.kind == MATRIX && tracevector_is_vector(&b)) return tracevector_product(L, true);
+  if (op == NS_TAPE_MUL && tracevector_is_vector(&a) && b.kind == MATRIX) return tracevector_product(L, false);
+  if (a.kind == MATRIX || b.kind == MATRIX) return tracevector_undefined(L, sign, "arithmetic of matrices can't be traced");
+  if (op == NS_TAPE_MUL && both) return tracevector_undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
+  if (op == NS_TAPE_DIV && tracevector_is_vector(&b))
+    return tracevector_undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
+  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV)
+    return tracevector_undefined(L, sign, "the remainder and the quotient are of numbers");
+  if (both && a.n != b.n) return tracevector_undefined(L, sign, "sizes do not match");
+  return tracevector_elementwise(L, op, &a, &b);
 }
 
-static int meta_add(lua_State *L) {
-  return arithmetic(L, NS_TAPE_ADD, "+");
+static int tracevector_meta_add(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_ADD, "+");
 }
 
-static int meta_sub(lua_State *L) {
-  return arithmetic(L, NS_TAPE_SUB, "-");
+static int tracevector_meta_sub(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_SUB, "-");
 }
 
-static int meta_mul(lua_State *L) {
-  return arithmetic(L, NS_TAPE_MUL, "*");
+static int tracevector_meta_mul(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_MUL, "*");
 }
 
-static int meta_div(lua_State *L) {
-  return arithmetic(L, NS_TAPE_DIV, "/");
+static int tracevector_meta_div(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_DIV, "/");
 }
 
-static int meta_pow(lua_State *L) {
-  return arithmetic(L, NS_TAPE_POW, "^");
+static int tracevector_meta_pow(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_POW, "^");
 }
 
-static int meta_mod(lua_State *L) {
-  return arithmetic(L, NS_TAPE_MOD, "%");
+static int tracevector_meta_mod(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_MOD, "%");
 }
 
-static int meta_idiv(lua_State *L) {
-  return arithmetic(L, NS_TAPE_IDIV, "//");
+static int tracevector_meta_idiv(lua_State *L) {
+  return tracevector_arithmetic(L, NS_TAPE_IDIV, "//");
 }
 
 /* Pushes the operation of every element of the vector at 1. */
-static int each(lua_State *L, NsTapeOp op) {
-  const NslTracedVector *v = check(L, 1);
-  NslTracedVector *out = push_result(L, v->n);
-  for (int i = 0; i < v->n; i++) out->own[i] = record(L, op, v->node[i * v->step], 0);
+static int tracevector_each(lua_State *L, NsTapeOp op) {
+  const NslTracedVector *v = tracevector_check(L, 1);
+  NslTracedVector *out = tracevector_push_result(L, v->n);
+  for (int i = 0; i < v->n; i++) out->own[i] = tracevector_record(L, op, v->node[i * v->step], 0);
   return 1;
 }
 
-static int meta_unm(lua_State *L) {
-  if (nsl_test_traced_vector(L, 1)) return each(L, NS_TAPE_NEG);
+static int tracevector_meta_unm(lua_State *L) {
+  if (nsl_test_traced_vector(L, 1)) return tracevector_each(L, NS_TAPE_NEG);
   int node = nsl_traced_node(L, 1);
-  return node < 0 ? undefined(L, "-", "arithmetic of matrices can't be traced") : nsl_record(L, NS_TAPE_NEG, node, 0);
+  return node < 0 ? tracevector_undefined(L, "-", "arithmetic of matrices can't be traced")
+                  : nsl_record(L, NS_TAPE_NEG, node, 0);
 }
 
 const luaL_Reg nsl_traced_arithmetic[] = {
-    {"__add", meta_add}, {"__sub", meta_sub}, {"__mul", meta_mul},   {"__div", meta_div}, {"__pow", meta_pow},
-    {"__mod", meta_mod}, {"__unm", meta_unm}, {"__idiv", meta_idiv}, {NULL, NULL},
+    {"__add", tracevector_meta_add}, {"__sub", tracevector_meta_sub},   {"__mul", tracevector_meta_mul},
+    {"__div", tracevector_meta_div}, {"__pow", tracevector_meta_pow},   {"__mod", tracevector_meta_mod},
+    {"__unm", tracevector_meta_unm}, {"__idiv", tracevector_meta_idiv}, {NULL, NULL},
 };
 
 /* ---- methods of vectors ---- */
 
 /* The argument at idx as a vector of n elements; a table of numbers is converted in its slot. */
-static Operand vector_argument(lua_State *L, int idx, int n, const char *who) {
+static Operand tracevector_vector_argument(lua_State *L, int idx, int n, const char *who) {
   if (lua_istable(L, idx)) {
     int length = (int)lua_rawlen(L, idx);
-    NslTracedVector *v = push_result(L, length);
+    NslTracedVector *v = tracevector_push_result(L, length);
     for (int i = 0; i < length; i++) {
       lua_rawgeti(L, idx, i + 1);
-      store(L, v, i, -1);
+      tracevector_store(L, v, i, -1);
       lua_pop(L, 1);
     }
     lua_replace(L, idx);
   }
-  Operand o = operand(L, idx);
-  if (!is_vector(&o) || o.n != n)
+  Operand o = tracevector_operand(L, idx);
+  if (!tracevector_is_vector(&o) || o.n != n)
     luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, nsl_describe(L, idx));
   return o;
 }
@@ -342,32 +346,32 @@ static int push_node(lua_State *L, int node) {
   return 1;
 }
 
-static int method_copy(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
-  NslTracedVector *out = push_result(L, v->n);
+static int tracevector_copy(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
+  NslTracedVector *out = tracevector_push_result(L, v->n);
   for (int i = 0; i < v->n; i++) out->own[i] = v->node[i * v->step];
   return 1;
 }
 
-static int method_assign(lua_State *L) {
-  NslTracedVector *v = check_writable(L, 1), *nodes = push_result(L, v->n);
-  Operand from = vector_argument(L, 2, v->n, name_of(v));
-  for (int i = 0; i < v->n; i++) nodes->own[i] = element(L, &from, i);
+static int tracevector_assign(lua_State *L) {
+  NslTracedVector *v = tracevector_check_writable(L, 1), *nodes = tracevector_push_result(L, v->n);
+  Operand from = tracevector_vector_argument(L, 2, v->n, tracevector_name_of(v));
+  for (int i = 0; i < v->n; i++) nodes->own[i] = tracevector_element(L, &from, i);
   for (int i = 0; i < v->n; i++) v->node[i * v->step] = nodes->own[i];
   *v->written = true;
   lua_settop(L, 1);
   return 1;
 }
 
-static int method_fill(lua_State *L) {
-  NslTracedVector *v = check_writable(L, 1);
-  for (int i = 0; i < v->n; i++) store(L, v, i, 2);
+static int tracevector_fill(lua_State *L) {
+  NslTracedVector *v = tracevector_check_writable(L, 1);
+  for (int i = 0; i < v->n; i++) tracevector_store(L, v, i, 2);
   lua_settop(L, 1);
   return 1;
 }
 
-static int method_totable(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_totable(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   lua_createtable(L, v->n, 0);
   for (int i = 0; i < v->n; i++) {
     push_node(L, v->node[i * v->step]);
@@ -378,7 +382,7 @@ static int method_totable(lua_State *L) {
 
 /* A view on count elements from `first` on; the vector at 1 stays alive with it. */
 static NslTracedVector *push_view(lua_State *L, int *node, ptrdiff_t step, int count) {
-  NslTracedVector *view = new_vector(L, lua_upvalueindex(NSL_TRACER), count, 0, NULL);
+  NslTracedVector *view = tracevector_new_vector(L, lua_upvalueindex(NSL_TRACER), count, 0, NULL);
   view->node = node;
   view->step = step;
   lua_pushvalue(L, 1);
@@ -386,12 +390,12 @@ static NslTracedVector *push_view(lua_State *L, int *node, ptrdiff_t step, int c
   return view;
 }
 
-static int method_slice(lua_State *L) {
-  NslTracedVector *v = check(L, 1);
+static int tracevector_slice(lua_State *L) {
+  NslTracedVector *v = tracevector_check(L, 1);
   int count;
   lua_settop(L, 4);
-  lua_Integer step = lua_isnil(L, 4) ? 1 : nsl_integer(L, 4, name_of(v), "slice step");
-  int first = nsl_slice(L, 2, v->n, step, name_of(v), &count);
+  lua_Integer step = lua_isnil(L, 4) ? 1 : nsl_integer(L, 4, tracevector_name_of(v), "slice step");
+  int first = nsl_slice(L, 2, v->n, step, tracevector_name_of(v), &count);
   NslTracedVector *view = push_view(L, v->node + first * v->step, count > 1 ? v->step * (ptrdiff_t)step : v->step, count);
   view->label = v->label;
   view->readonly = v->readonly;
@@ -399,123 +403,138 @@ static int method_slice(lua_State *L) {
   return 1;
 }
 
-static int meta_call(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
-  if (lua_gettop(L) != 2) return method_slice(L);
-  return push_node(L, v->node[nsl_position(L, 2, v->n, name_of(v), "index") * v->step]);
+static int tracevector_meta_call(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
+  if (lua_gettop(L) != 2) return tracevector_slice(L);
+  return push_node(L, v->node[nsl_position(L, 2, v->n, tracevector_name_of(v), "index") * v->step]);
 }
 
-static int method_sum(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_sum(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   int sum = nsl_constant_node(L, tracer(L), 0);
   for (int i = 0; i < v->n; i++) sum = i == 0 ? v->node[0] : add_term(L, sum, v->node[i * v->step]);
   return push_node(L, sum);
 }
 
-static int method_dot(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_dot(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   lua_settop(L, 2);
-  Operand w = vector_argument(L, 2, v->n, "dot"), self = operand(L, 1);
-  return push_node(L, dot(L, &self, &w));
+  Operand w = tracevector_vector_argument(L, 2, v->n, "dot"), self = tracevector_operand(L, 1);
+  return push_node(L, tracevector_dot_nodes(L, &self, &w));
 }
 
 /* Euclid's norm, the sum of moduli (1), or the largest modulus (math.huge). */
-static int method_norm(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_norm(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   double p = luaL_optnumber(L, 2, 2);
-  Operand self = operand(L, 1);
+  Operand self = tracevector_operand(L, 1);
   if (p == 2) {
-    int length = record(L, NS_TAPE_SQRT, dot(L, &self, &self), 0);
+    int length = tracevector_record(L, NS_TAPE_SQRT, tracevector_dot_nodes(L, &self, &self), 0);
     ns_tape_loosen(tracer(L)->tape, length);
     return push_node(L, length);
   }
   if (p != 1 && p != HUGE_VAL) return nsl_error(L, "norm: expected 1, 2 or math.huge, got %f", p);
   int result = nsl_constant_node(L, tracer(L), 0);
   for (int i = 0; i < v->n; i++) {
-    int modulus = record(L, NS_TAPE_ABS, v->node[i * v->step], 0);
-    result = i == 0 ? modulus : p == 1 ? add_term(L, result, modulus) : record(L, NS_TAPE_MAX, result, modulus);
+    int modulus = tracevector_record(L, NS_TAPE_ABS, v->node[i * v->step], 0);
+    result = i == 0 ? modulus : p == 1 ? add_term(L, result, modulus) : tracevector_record(L, NS_TAPE_MAX, result, modulus);
   }
   return push_node(L, result);
 }
 
-static int by_elements(lua_State *L, NsTapeOp op, const char *name) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_by_elements(lua_State *L, NsTapeOp op, const char *name) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   lua_settop(L, 2);
-  Operand a = operand(L, 1), b = {.kind = OTHER};
-  if (!lua_istable(L, 2)) b = operand(L, 2);
-  if (b.kind != SCALAR) b = vector_argument(L, 2, v->n, name);
-  return elementwise(L, op, &a, &b);
+  Operand a = tracevector_operand(L, 1), b = {.kind = OTHER};
+  if (!lua_istable(L, 2)) b = tracevector_operand(L, 2);
+  if (b.kind != SCALAR) b = tracevector_vector_argument(L, 2, v->n, name);
+  return tracevector_elementwise(L, op, &a, &b);
 }
 
-static int method_mul(lua_State *L) {
-  return by_elements(L, NS_TAPE_MUL, "mul");
+static int tracevector_mul(lua_State *L) {
+  return tracevector_by_elements(L, NS_TAPE_MUL, "mul");
 }
 
-static int method_div(lua_State *L) {
-  return by_elements(L, NS_TAPE_DIV, "div");
+static int tracevector_div(lua_State *L) {
+  return tracevector_by_elements(L, NS_TAPE_DIV, "div");
 }
 
-static int method_abs(lua_State *L) {
-  return each(L, NS_TAPE_ABS);
+static int tracevector_abs(lua_State *L) {
+  return tracevector_each(L, NS_TAPE_ABS);
 }
 
-static int method_map(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_map(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
-  NslTracedVector *out = push_result(L, v->n);
+  NslTracedVector *out = tracevector_push_result(L, v->n);
   out->label = "map: f(v)";
   for (int i = 0; i < v->n; i++) {
     lua_pushvalue(L, 2);
     push_node(L, v->node[i * v->step]);
     lua_call(L, 1, 1);
-    store(L, out, i, -1);
+    tracevector_store(L, out, i, -1);
     lua_pop(L, 1);
   }
   out->label = NULL;
   return 1;
 }
 
-static int extreme(lua_State *L, NsTapeOp op, const char *name) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_extreme(lua_State *L, NsTapeOp op, const char *name) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   if (v->n == 0) return luaL_error(L, "%s: the vector is empty", name);
   int result = v->node[0];
-  for (int i = 1; i < v->n; i++) result = record(L, op, result, v->node[i * v->step]);
+  for (int i = 1; i < v->n; i++) result = tracevector_record(L, op, result, v->node[i * v->step]);
   return push_node(L, result);
 }
 
-static int method_max(lua_State *L) {
-  return extreme(L, NS_TAPE_MAX, "max");
+static int tracevector_max(lua_State *L) {
+  return tracevector_extreme(L, NS_TAPE_MAX, "max");
 }
 
-static int method_min(lua_State *L) {
-  return extreme(L, NS_TAPE_MIN, "min");
+static int tracevector_min(lua_State *L) {
+  return tracevector_extreme(L, NS_TAPE_MIN, "min");
 }
 
-static int method_cross(lua_State *L) {
-  const NslTracedVector *v = check(L, 1);
+static int tracevector_cross(lua_State *L) {
+  const NslTracedVector *v = tracevector_check(L, 1);
   if (v->n != 3) return luaL_error(L, "cross: self: expected a vector of 3, got %s", nsl_describe(L, 1));
   lua_settop(L, 2);
-  Operand b = vector_argument(L, 2, 3, "cross"), a = operand(L, 1);
-  NslTracedVector *out = push_result(L, 3);
+  Operand b = tracevector_vector_argument(L, 2, 3, "cross"), a = tracevector_operand(L, 1);
+  NslTracedVector *out = tracevector_push_result(L, 3);
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
-    int plus = record(L, NS_TAPE_MUL, element(L, &a, j), element(L, &b, k));
-    out->own[i] = record(L, NS_TAPE_SUB, plus, record(L, NS_TAPE_MUL, element(L, &a, k), element(L, &b, j)));
+    int plus = tracevector_record(L, NS_TAPE_MUL, tracevector_element(L, &a, j), tracevector_element(L, &b, k));
+    out->own[i] = tracevector_record(
+        L, NS_TAPE_SUB, plus, tracevector_record(L, NS_TAPE_MUL, tracevector_element(L, &a, k), tracevector_element(L, &b, j)));
   }
   return 1;
 }
 
 static const luaL_Reg methods[] = {
-    {"copy", method_copy},   {"assign", method_assign}, {"fill", method_fill}, {"totable", method_totable},
-    {"slice", method_slice}, {"size", meta_len},        {"sum", method_sum},   {"dot", method_dot},
-    {"norm", method_norm},   {"mul", method_mul},       {"div", method_div},   {"abs", method_abs},
-    {"map", method_map},     {"max", method_max},       {"min", method_min},   {"cross", method_cross},
+    {"copy", tracevector_copy},
+    {"assign", tracevector_assign},
+    {"fill", tracevector_fill},
+    {"totable", tracevector_totable},
+    {"slice", tracevector_slice},
+    {"size", tracevector_meta_len},
+    {"sum", tracevector_sum},
+    {"dot", tracevector_dot},
+    {"norm", tracevector_norm},
+    {"mul", tracevector_mul},
+    {"div", tracevector_div},
+    {"abs", tracevector_abs},
+    {"map", tracevector_map},
+    {"max", tracevector_max},
+    {"min", tracevector_min},
+    {"cross", tracevector_cross},
     {NULL, NULL},
 };
 
 static const luaL_Reg vector_meta[] = {
-    {"__newindex", meta_newindex}, {"__len", meta_len}, {"__pairs", meta_pairs}, {"__tostring", meta_tostring},
-    {"__concat", meta_tostring},   {"__eq", meta_eq},   {"__call", meta_call},   {NULL, NULL},
+    {"__newindex", tracevector_meta_newindex}, {"__len", tracevector_meta_len},
+    {"__pairs", tracevector_meta_pairs},       {"__tostring", tracevector_meta_tostring},
+    {"__concat", tracevector_meta_tostring},   {"__eq", tracevector_meta_eq},
+    {"__call", tracevector_meta_call},         {NULL, NULL},
 };
 
 /* ---- matrices ---- */
@@ -536,12 +555,12 @@ static NslTracedVector *push_row(lua_State *L, NslTracedMatrix *m, int i) {
   return row;
 }
 
-static int matrix_rows(lua_State *L) {
+static int traced_matrix_rows(lua_State *L) {
   lua_pushinteger(L, check_matrix(L)->rows);
   return 1;
 }
 
-static int matrix_cols(lua_State *L) {
+static int traced_matrix_cols(lua_State *L) {
   lua_pushinteger(L, check_matrix(L)->cols);
   return 1;
 }
@@ -550,33 +569,32 @@ static const char *matrix_name(const NslTracedMatrix *m) {
   return m->label ? m->label : "traced matrix";
 }
 
-static int matrix_index(lua_State *L) {
+static int tracevector_matrix_index(lua_State *L) {
   NslTracedMatrix *m = check_matrix(L);
-  if (lua_type(L, 2) == LUA_TSTRING) return find_method(L, "traced matrix");
+  if (lua_type(L, 2) == LUA_TSTRING) return tracevector_find_method(L, "traced matrix");
   if (nsl_ipairs_ends(L, m->rows)) return lua_pushnil(L), 1;
-  push_row(L, m, position(L, matrix_name(m), m->rows));
+  push_row(L, m, tracevector_position(L, matrix_name(m), m->rows));
   return 1;
 }
 
 /* M[i] = a row. */
-static int matrix_newindex(lua_State *L) {
+static int tracevector_matrix_newindex(lua_State *L) {
   NslTracedMatrix *m = check_matrix(L);
-  if (m->readonly)
-    return luaL_error(L, "compile: %s is read-only: only the last argument may be filled", matrix_name(m));
-  int i = position(L, matrix_name(m), m->rows);
-  Operand from = vector_argument(L, 3, m->cols, matrix_name(m));
+  if (m->readonly) return luaL_error(L, "compile: %s is read-only: only the last argument may be filled", matrix_name(m));
+  int i = tracevector_position(L, matrix_name(m), m->rows);
+  Operand from = tracevector_vector_argument(L, 3, m->cols, matrix_name(m));
   NslTracedVector *row = push_row(L, m, i);
-  for (int j = 0; j < m->cols; j++) row->node[j * row->step] = element(L, &from, j);
+  for (int j = 0; j < m->cols; j++) row->node[j * row->step] = tracevector_element(L, &from, j);
   m->written = true;
   return 0;
 }
 
 static const luaL_Reg matrix_meta[] = {
-    {"__newindex", matrix_newindex}, {"__len", matrix_rows}, {"__tostring", meta_tostring},
-    {"__concat", meta_tostring},     {"__eq", meta_eq},      {NULL, NULL},
+    {"__newindex", tracevector_matrix_newindex}, {"__len", traced_matrix_rows}, {"__tostring", tracevector_meta_tostring},
+    {"__concat", tracevector_meta_tostring},     {"__eq", tracevector_meta_eq}, {NULL, NULL},
 };
 
-static const luaL_Reg matrix_methods[] = {{"rows", matrix_rows}, {"cols", matrix_cols}, {NULL, NULL}};
+static const luaL_Reg matrix_methods[] = {{"rows", traced_matrix_rows}, {"cols", traced_matrix_cols}, {NULL, NULL}};
 
 /* ---- opening ---- */
 
@@ -602,6 +620,6 @@ static void fill_type(lua_State *L, int base, int meta, const luaL_Reg *own, con
 
 void nsl_traced_vector_register(lua_State *L) {
   int base = lua_gettop(L) - 3;
-  fill_type(L, base, base + 2, vector_meta, methods, meta_index);
-  fill_type(L, base, base + 3, matrix_meta, matrix_methods, matrix_index);
+  fill_type(L, base, base + 2, vector_meta, methods, tracevector_meta_index);
+  fill_type(L, base, base + 3, matrix_meta, matrix_methods, tracevector_matrix_index);
 }

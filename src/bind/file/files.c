@@ -42,18 +42,18 @@ static Contents *push_contents(lua_State *L) {
 }
 
 /* Raises "cannot read 'PATH': reason". */
-static int unreadable(lua_State *L, const char *reason) {
+static int files_unreadable(lua_State *L, const char *reason) {
   return luaL_error(L, "cannot read '%s': %s", lua_tostring(L, 1), reason);
 }
 
 /* ---- .npy and .npz ---- */
 
 /* Pushes the array as a vector or a matrix. */
-static void push_array(lua_State *L, const char *bytes, size_t size) {
+static void files_push_array(lua_State *L, const char *bytes, size_t size) {
   NsNpyArray array;
   NsError err = {NS_OK, ""};
-  if (ns_npy_parse(bytes, size, &array, &err) != NS_OK) unreadable(L, err.text);
-  if (array.rows > INT_MAX || array.cols > INT_MAX) unreadable(L, "the array is too large");
+  if (ns_npy_parse(bytes, size, &array, &err) != NS_OK) files_unreadable(L, err.text);
+  if (array.rows > INT_MAX || array.cols > INT_MAX) files_unreadable(L, "the array is too large");
   double *to = array.cols < 0 ? nsl_push_vector(L, array.rows, NULL)->data
                               : nsl_push_matrix(L, array.rows, array.cols, NULL)->data;
   ns_npy_read(&array, to);
@@ -61,7 +61,7 @@ static void push_array(lua_State *L, const char *bytes, size_t size) {
 
 static int load_npy(lua_State *L) {
   Contents *contents = push_contents(L);
-  push_array(L, contents->bytes, contents->size);
+  files_push_array(L, contents->bytes, contents->size);
   return 1;
 }
 
@@ -79,12 +79,14 @@ enum { MAX_RATIO = 1100 }; /* deflate packs at most 1032 to 1: more is no honest
 
 /* Raises where the parts up to this one unpack to more than `limit` bytes: *total. Parts that are not packed are as large as the file. */
 static void count_part(lua_State *L, const NsZipPart *part, double limit, double *total) {
-  if (part->size > part->stored * MAX_RATIO + MAX_RATIO) unreadable(L, "it claims an impossible size");
+  if (part->size > part->stored * MAX_RATIO + MAX_RATIO) files_unreadable(L, "it claims an impossible size");
   if (part->method != 0) *total += (double)part->size;
   if (*total <= limit) return;
   push_part_name(L, part);
-  luaL_error(L, "cannot read '%s': '%s' and what comes before it unpack to %I bytes, above the limit of %I; ns.load(file, {limit = bytes}) sets another", lua_tostring(L, 1),
-             lua_tostring(L, -1), (lua_Integer)*total, (lua_Integer)limit);
+  luaL_error(L,
+             "cannot read '%s': '%s' and what comes before it unpack to %I bytes, above the limit of %I; ns.load(file, "
+             "{limit = bytes}) sets another",
+             lua_tostring(L, 1), lua_tostring(L, -1), (lua_Integer)*total, (lua_Integer)limit);
 }
 
 /* Pushes the contents of a part, in memory that the userdata frees. */
@@ -93,7 +95,7 @@ static Contents *unpack_part(lua_State *L, const NsZipPart *part) {
   Contents *unpacked = nsl_new(L, &contents_type, sizeof *unpacked, 0);
   unpacked->bytes = ns_alloc(part->size, 1);
   if (!unpacked->bytes) luaL_error(L, "not enough memory");
-  if (ns_zip_read(part, unpacked->bytes, &err) != NS_OK) unreadable(L, err.text);
+  if (ns_zip_read(part, unpacked->bytes, &err) != NS_OK) files_unreadable(L, err.text);
   return unpacked;
 }
 
@@ -109,7 +111,7 @@ static void take_part(lua_State *L, const NsZipPart *part, int names) {
   } else {
     lua_Integer i = (lua_Integer)lua_rawlen(L, names) + 1;
     lua_rawseti(L, names, i);
-    push_array(L, unpacked->bytes, part->size);
+    files_push_array(L, unpacked->bytes, part->size);
     lua_rawseti(L, names + 1, i);
   }
   ns_free(unpacked->bytes);
@@ -124,11 +126,11 @@ static int load_npz(lua_State *L) {
   Contents *contents = push_contents(L);
   NsZipReader reader;
   NsZipPart part;
-  if (ns_zip_scan(&reader, contents->bytes, contents->size, &err) != NS_OK) return unreadable(L, err.text);
+  if (ns_zip_scan(&reader, contents->bytes, contents->size, &err) != NS_OK) return files_unreadable(L, err.text);
   int names = lua_gettop(L) + 1;
   for (int i = 0; i < 3; i++) lua_newtable(L);
   while (reader.left > 0) {
-    if (ns_zip_next(&reader, &part, &err) != NS_OK) return unreadable(L, err.text);
+    if (ns_zip_next(&reader, &part, &err) != NS_OK) return files_unreadable(L, err.text);
     count_part(L, &part, limit, &total);
     take_part(L, &part, names);
   }
@@ -150,8 +152,8 @@ static const double *flat(lua_State *L, int idx, ptrdiff_t *rows, ptrdiff_t *col
   return copy;
 }
 
-/* save_npy(path, array) */
-static int save_npy(lua_State *L) {
+/* files_save_npy(path, array) */
+static int files_save_npy(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   ptrdiff_t rows, cols;
   NsError err = {NS_OK, ""};
@@ -198,8 +200,8 @@ static NsStatus write_npz(const char *path, const NslNamed *list, int count, NsE
   return status;
 }
 
-/* save_npz(path, names, arrays) */
-static int save_npz(lua_State *L) {
+/* files_save_npz(path, names, arrays) */
+static int files_save_npz(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   int count;
   NsError err = {NS_OK, ""};
@@ -210,8 +212,8 @@ static int save_npz(lua_State *L) {
 
 /* ---- .csv ---- */
 
-/* save_csv(path, names, columns) */
-static int save_csv(lua_State *L) {
+/* files_save_csv(path, names, columns) */
+static int files_save_csv(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   int count;
   NsError err = {NS_OK, ""};
@@ -242,21 +244,23 @@ static Survey survey(lua_State *L, const Contents *contents, NsCsvForm form) {
   double x;
   for (int j = 1; ns_csv_next(&reader, &cell); j++) {
     if (cell.open)
-      luaL_error(L, "cannot read '%s': line %I: a quote begins there that does not end", lua_tostring(L, 1), (lua_Integer)cell.line);
+      luaL_error(L, "cannot read '%s': line %I: a quote begins there that does not end", lua_tostring(L, 1),
+                 (lua_Integer)cell.line);
     if (s.rows == 0) s.header = s.header || !ns_csv_number(&cell, form.decimal, &x) || cell.length == 0;
     if (!cell.ends_row) continue;
     if (s.rows == 0) s.cols = j;
     if (j != s.cols)
-      luaL_error(L, "cannot read '%s': line %I: expected %d cells, got %d", lua_tostring(L, 1), (lua_Integer)reader.row, s.cols, j);
+      luaL_error(L, "cannot read '%s': line %I: expected %d cells, got %d", lua_tostring(L, 1), (lua_Integer)reader.row, s.cols,
+                 j);
     s.rows++;
     j = 0;
   }
-  if (s.rows - s.header > INT_MAX) unreadable(L, "it has too many rows");
+  if (s.rows - s.header > INT_MAX) files_unreadable(L, "it has too many rows");
   return s;
 }
 
 /* Pushes a cell as text: of a quoted one "" is ". */
-static void push_text(lua_State *L, const NsCsvCell *cell) {
+static void files_push_text(lua_State *L, const NsCsvCell *cell) {
   lua_pushlstring(L, cell->text, cell->length);
   if (cell->quoted) {
     luaL_gsub(L, lua_tostring(L, -1), "\"\"", "\"");
@@ -268,7 +272,7 @@ static void push_text(lua_State *L, const NsCsvCell *cell) {
 static void prepare_columns(lua_State *L, const Survey *s, NsCsvReader *reader, int names, NslVector **columns) {
   NsCsvCell cell;
   for (int j = 0; j < s->cols; j++) {
-    if (s->header && ns_csv_next(reader, &cell)) push_text(L, &cell);
+    if (s->header && ns_csv_next(reader, &cell)) files_push_text(L, &cell);
     else lua_pushfstring(L, "c%d", j + 1);
     lua_rawseti(L, names, j + 1);
     columns[j] = nsl_push_vector(L, s->rows - s->header, NULL);
@@ -311,7 +315,7 @@ static int load_csv(lua_State *L) {
       if (columns[j]) make_texts(L, arrays, j, i, columns);
       lua_rawgeti(L, arrays, j + 1);
       if (number && cell.length > 0) lua_pushnumber(L, x);
-      else push_text(L, &cell);
+      else files_push_text(L, &cell);
       lua_rawseti(L, -2, i + 1);
       lua_pop(L, 1);
     }
@@ -320,9 +324,9 @@ static int load_csv(lua_State *L) {
 }
 
 void nsl_open_files(lua_State *L) {
-  static const luaL_Reg functions[] = {{"load_csv", load_csv}, {"load_npy", load_npy}, {"load_npz", load_npz},
-                                       {"load_h5", nsl_load_h5}, {"save_csv", save_csv}, {"save_npy", save_npy},
-                                       {"save_npz", save_npz}, {"save_h5", nsl_save_h5}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"load_csv", load_csv},       {"load_npy", load_npy},       {"load_npz", load_npz},
+                                       {"load_h5", nsl_load_h5},     {"save_csv", files_save_csv}, {"save_npy", files_save_npy},
+                                       {"save_npz", files_save_npz}, {"save_h5", nsl_save_h5},     {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", contents_gc}, {NULL, NULL}};
   nsl_register_type(L, &contents_type, meta, NULL);
   luaL_newlib(L, functions);

@@ -21,7 +21,7 @@ bool nsl_is_hdf5(const char *path) {
 /* ---- the module ---- */
 
 /* Whether package.searchpath finds nslua.hdf5. */
-static bool is_there(lua_State *L) {
+static bool h5_files_is_there(lua_State *L) {
   int top = lua_gettop(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, "package");
@@ -38,11 +38,12 @@ static bool is_there(lua_State *L) {
 static void push_module(lua_State *L, const char *who, const char *path) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   if (lua_getfield(L, -1, "nslua.hdf5") == LUA_TTABLE) return;
-  if (!is_there(L))
+  if (!h5_files_is_there(L))
     luaL_error(L,
-               "%s: '%s': .h5 files are read and written by the module nslua.hdf5, which is not here: it is built when the headers "
-               "of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install); .npz holds the same", who,
-               path);
+               "%s: '%s': .h5 files are read and written by the module nslua.hdf5, which is not here: it is built when the "
+               "headers "
+               "of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install); .npz holds the same",
+               who, path);
   lua_getfield(L, -2, "_G");
   lua_getfield(L, -1, "require");
   lua_pushliteral(L, "nslua.hdf5");
@@ -84,9 +85,10 @@ static Loaded *push_loaded(lua_State *L) {
   return nsl_new(L, &loaded_type, sizeof(Loaded), 0);
 }
 
-static void push_numbers(lua_State *L, const NsHdf5Item *item) {
+static void h5_files_push_numbers(lua_State *L, const NsHdf5Item *item) {
   size_t count = (size_t)item->rows * (item->cols < 0 ? 1 : (size_t)item->cols);
-  double *to = item->cols < 0 ? nsl_push_vector(L, item->rows, NULL)->data : nsl_push_matrix(L, item->rows, item->cols, NULL)->data;
+  double *to = item->cols < 0 ? nsl_push_vector(L, item->rows, NULL)->data
+                              : nsl_push_matrix(L, item->rows, item->cols, NULL)->data;
   if (count > 0) memcpy(to, item->data, count * sizeof *to);
 }
 
@@ -129,7 +131,7 @@ int nsl_load_h5(lua_State *L) {
       lua_setfield(L, unread, item->name);
       continue;
     }
-    push_numbers(L, item);
+    h5_files_push_numbers(L, item);
     lua_rawseti(L, arrays, ++count);
     lua_pushstring(L, item->name);
     lua_rawseti(L, names, count);
@@ -142,7 +144,7 @@ int nsl_load_h5(lua_State *L) {
 /* ---- save ---- */
 
 /* The attributes in the table at idx (nil: none), in a userdata that is pushed; texts stay anchored in the table. */
-static NsHdf5Attribute *read_attributes(lua_State *L, int idx, int *count) {
+static NsHdf5Attribute *h5_files_read_attributes(lua_State *L, int idx, int *count) {
   int most = 0;
   *count = 0;
   if (!lua_istable(L, idx)) return NULL;
@@ -164,7 +166,7 @@ int nsl_save_h5(lua_State *L) {
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int count, nattributes;
   NsError err = {NS_OK, ""};
-  NsHdf5Attribute *attributes = read_attributes(L, 4, &nattributes);
+  NsHdf5Attribute *attributes = h5_files_read_attributes(L, 4, &nattributes);
   NslNamed *list = nsl_named_arrays(L, &count, "");
   NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)count * sizeof *arrays + 1, 0);
   for (int i = 0; i < count; i++) arrays[i] = (NsHdf5Array){list[i].name, list[i].rows, list[i].cols, list[i].data};

@@ -42,7 +42,7 @@ static const char **argument_list(lua_State *L, int idx) {
   return argv;
 }
 
-static void push_result(lua_State *L, const NsProcessOutput *output) {
+static void bind_process_push_result(lua_State *L, const NsProcessOutput *output) {
   lua_createtable(L, 0, 4);
   lua_pushlstring(L, output->out ? output->out : "", output->out_size), lua_setfield(L, -2, "out");
   lua_pushlstring(L, output->err ? output->err : "", output->err_size), lua_setfield(L, -2, "err");
@@ -51,10 +51,10 @@ static void push_result(lua_State *L, const NsProcessOutput *output) {
 }
 
 /*
-** run({program, argument, ...} [, input]): {out, err, status, signal}, or nil, a message and whether there is no such
+** bind_process_run({program, argument, ...} [, input]): {out, err, status, signal}, or nil, a message and whether there is no such
 ** program. Raises "interrupted" after a SIGINT.
 */
-static int run(lua_State *L) {
+static int bind_process_run(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   size_t size;
   const char *input = luaL_optlstring(L, 2, "", &size);
@@ -68,7 +68,7 @@ static int run(lua_State *L) {
   if (interrupted || status == NS_EINTR) return luaL_error(L, "interrupted");
   if (status == NS_ENOMEM) return nsl_raise(L, &err);
   if (status == NS_OK) {
-    push_result(L, &self->output);
+    bind_process_push_result(L, &self->output);
     return 1;
   }
   lua_pushnil(L);
@@ -119,8 +119,8 @@ static int range(lua_State *L) {
   return 2;
 }
 
-/* save(path, bytes): a file that appears whole or not at all. */
-static int save(lua_State *L) {
+/* bind_process_save(path, bytes): a file that appears whole or not at all. */
+static int bind_process_save(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   size_t size;
   const char *bytes = luaL_checklstring(L, 2, &size);
@@ -174,8 +174,9 @@ static int scratch_open(lua_State *L) {
 }
 
 void nsl_open_process(lua_State *L) {
-  static const luaL_Reg functions[] = {{"run", run}, {"rows", rows}, {"range", range}, {"save", save},
-                                       {"check", save_check}, {"scratch", scratch_open}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"run", bind_process_run}, {"rows", rows}, {"range", range}, {"save", bind_process_save}, {"check", save_check},
+      {"scratch", scratch_open}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", output_gc}, {NULL, NULL}};
   static const luaL_Reg scratch_meta[] = {
       {"__gc", scratch_gc}, {"__close", scratch_gc}, {"__tostring", scratch_path}, {NULL, NULL}};

@@ -33,8 +33,8 @@ static void read_argument(lua_State *L, NslDualArg *arg, int nout) {
   if (lua_toboolean(L, -1)) arg->jacobian = nsl_push_matrix(L, nout, v->n, NULL)->data;
 }
 
-/* jacobians(f, self or false, t or false, plain values, argument...): the Jacobians that were wanted, in order */
-static int jacobians(lua_State *L) {
+/* spec_ad_jacobians(f, self or false, t or false, plain values, argument...): the Jacobians that were wanted, in order */
+static int spec_ad_jacobians(lua_State *L) {
   NslDualArg args[MAX_ARGS] = {{0}};
   int place[MAX_ARGS], n = lua_gettop(L) - 4, count = 0;
   luaL_argcheck(L, n >= 0 && n <= MAX_ARGS, 5, "too many");
@@ -55,22 +55,22 @@ static int jacobians(lua_State *L) {
   return count;
 }
 
-/* along(f, plain values, t or false, tdot, x, w or false, first only): first and second derivatives along the line */
-static int along(lua_State *L) {
+/* spec_ad_along(f, plain values, t or false, tdot, x, w or false, first only): first and second derivatives along the line */
+static int spec_ad_along(lua_State *L) {
   lua_settop(L, 7);
   const NslVector *plain = nsl_check_vector(L, 2), *x = nsl_check_vector(L, 5);
   const double *directions[] = {lua_toboolean(L, 6) ? nsl_check_vector(L, 6)->data : NULL};
   NslDualArg arg = {"x", 0, x->n, x->data, NULL};
   bool short_of_second = lua_toboolean(L, 7);
   double *first = nsl_push_vector(L, plain->n, NULL)->data, *second = nsl_push_vector(L, plain->n, NULL)->data;
-  nsl_dual_along(L, 1, 0, lua_isnumber(L, 3), lua_tonumber(L, 3), luaL_checknumber(L, 4), 1, &arg, directions, "y",
-                 plain->n, plain->data, first, short_of_second ? NULL : second);
+  nsl_dual_along(L, 1, 0, lua_isnumber(L, 3), lua_tonumber(L, 3), luaL_checknumber(L, 4), 1, &arg, directions, "y", plain->n,
+                 plain->data, first, short_of_second ? NULL : second);
   return 2;
 }
 
 void nsl_internal_ad(lua_State *L) {
-  lua_pushcfunction(L, along);
+  lua_pushcfunction(L, spec_ad_along);
   lua_setfield(L, -2, "along");
-  lua_pushcfunction(L, jacobians);
+  lua_pushcfunction(L, spec_ad_jacobians);
   lua_setfield(L, -2, "jacobians");
 }

@@ -27,8 +27,8 @@ static int status_name(lua_State *L) {
   return 1;
 }
 
-/* fail(status, text): the status returned, the one stored and the text stored. */
-static int fail(lua_State *L) {
+/* spec_base_fail(status, text): the status returned, the one stored and the text stored. */
+static int spec_base_fail(lua_State *L) {
   NsError err = {0};
   NsStatus status = (NsStatus)luaL_checkinteger(L, 1);
   const char *text = luaL_checkstring(L, 2);
@@ -229,15 +229,22 @@ static int forest(lua_State *L) {
 
 void nsl_internal_base(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", arena_release}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"take", arena_take},     {"doubles", arena_doubles}, {"matrix", arena_matrix},
-                                     {"ints", arena_ints},     {"intact", arena_intact},   {"failed", arena_failed},
-                                     {"release", arena_release}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"status_count", status_count}, {"status_message", status_message}, {"status_name", status_name},
-      {"fail", fail},                 {"allocates", allocates},           {"resizes", resizes},
-      {"failing", failing},           {"arena", new_arena},               {"interrupt_raise", interrupt_raise},
-      {"interrupt_clear", interrupt_clear}, {"interrupted", interrupted},
-      {"forest", forest}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"take", arena_take},     {"doubles", arena_doubles}, {"matrix", arena_matrix},   {"ints", arena_ints},
+      {"intact", arena_intact}, {"failed", arena_failed},   {"release", arena_release}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"status_count", status_count},
+                                       {"status_message", status_message},
+                                       {"status_name", status_name},
+                                       {"fail", spec_base_fail},
+                                       {"allocates", allocates},
+                                       {"resizes", resizes},
+                                       {"failing", failing},
+                                       {"arena", new_arena},
+                                       {"interrupt_raise", interrupt_raise},
+                                       {"interrupt_clear", interrupt_clear},
+                                       {"interrupted", interrupted},
+                                       {"forest", forest},
+                                       {NULL, NULL}};
   nsl_register_type(L, &arena_type, meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

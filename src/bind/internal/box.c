@@ -31,7 +31,7 @@ static int box_call_gc(lua_State *L) {
 }
 
 /* Reads the n numbers of the table on top of the stack, stride apart, and pops it. */
-static void read_numbers(lua_State *L, const char *what, int n, int stride, double *to) {
+static void spec_box_read_numbers(lua_State *L, const char *what, int n, int stride, double *to) {
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != n)
     luaL_error(L, "box: %s: expected a table of %d numbers, got %s", what, n, nsl_describe(L, -1));
   for (int i = 0; i < n; i++) {
@@ -44,26 +44,26 @@ static void read_numbers(lua_State *L, const char *what, int n, int stride, doub
   lua_pop(L, 1);
 }
 
-static void read_matrix(lua_State *L, BoxCall *call) {
+static void spec_box_read_matrix(lua_State *L, BoxCall *call) {
   lua_getfield(L, 1, "M");
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != call->n)
     luaL_error(L, "box: M: expected a table of %d rows, got %s", call->n, nsl_describe(L, -1));
   for (int i = 0; i < call->n; i++) {
     lua_rawgeti(L, -1, i + 1);
-    read_numbers(L, "M", call->n, call->n, call->M + i);
+    spec_box_read_numbers(L, "M", call->n, call->n, call->M + i);
   }
   lua_pop(L, 1);
 }
 
 /* Fills a vector from the field, or with the default when it is absent. */
 static bool read_field(lua_State *L, const char *name, int n, double missing, double *to) {
-  if (lua_getfield(L, 1, name) != LUA_TNIL) return read_numbers(L, name, n, 1, to), true;
+  if (lua_getfield(L, 1, name) != LUA_TNIL) return spec_box_read_numbers(L, name, n, 1, to), true;
   lua_pop(L, 1);
   for (int i = 0; i < n; i++) to[i] = missing;
   return false;
 }
 
-static BoxCall *new_call(lua_State *L) {
+static BoxCall *spec_box_new_call(lua_State *L) {
   BoxCall *call = nsl_new(L, &box_call_type, sizeof *call, 0);
   lua_getfield(L, 1, "q");
   int n = call->n = (int)lua_rawlen(L, -1);
@@ -75,7 +75,7 @@ static BoxCall *new_call(lua_State *L) {
   return call;
 }
 
-static void read_options(lua_State *L, NsBoxOptions *options) {
+static void spec_box_read_options(lua_State *L, NsBoxOptions *options) {
   static const char *const methods[] = {"default", "pivot", "pgs", "enumerate", NULL};
   lua_getfield(L, 1, "method");
   options->method = (NsBoxMethod)luaL_checkoption(L, -1, "default", methods);
@@ -86,7 +86,7 @@ static void read_options(lua_State *L, NsBoxOptions *options) {
   lua_pop(L, 3);
 }
 
-static void push_numbers(lua_State *L, const double *x, int n, const char *name) {
+static void spec_box_push_numbers(lua_State *L, const double *x, int n, const char *name) {
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_pushnumber(L, x[i]);
@@ -95,7 +95,7 @@ static void push_numbers(lua_State *L, const double *x, int n, const char *name)
   lua_setfield(L, -2, name);
 }
 
-static void push_info(lua_State *L, const NsSolverInfo *info) {
+static void spec_box_push_info(lua_State *L, const NsSolverInfo *info) {
   lua_pushstring(L, ns_status_name(info->status)), lua_setfield(L, -2, "status");
   lua_pushstring(L, ns_status_message(info->status)), lua_setfield(L, -2, "message");
   lua_pushinteger(L, info->iterations), lua_setfield(L, -2, "iterations");
@@ -106,38 +106,38 @@ static void push_info(lua_State *L, const NsSolverInfo *info) {
   lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
 }
 
-static double now(void) {
+static double spec_box_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int box(lua_State *L) {
+static int spec_box_box(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  BoxCall *call = new_call(L);
+  BoxCall *call = spec_box_new_call(L);
   int n = call->n;
-  read_matrix(L, call);
+  spec_box_read_matrix(L, call);
   read_field(L, "q", n, 0, call->q);
   read_field(L, "lower", n, 0, call->lower);
   read_field(L, "upper", n, INFINITY, call->upper);
   bool guessed = read_field(L, "guess", n, 0, call->guess);
-  read_options(L, ns_box_options(call->box));
+  spec_box_read_options(L, ns_box_options(call->box));
   lua_getfield(L, 1, "repeats");
   lua_Integer repeats = luaL_optinteger(L, -1, 1);
   NsBoxProblem problem = {n, call->M, n > 0 ? n : 1, call->q, call->lower, call->upper, 0};
   NsSolverInfo info = {0};
   for (int i = 0; i < n; i++) call->z[i] = call->w[i] = NAN;
   uint64_t allocations = ns_alloc_count();
-  double start = now();
+  double start = spec_box_now();
   for (lua_Integer k = 0; k < repeats; k++)
     ns_box_solve(call->box, &problem, guessed ? call->guess : NULL, call->z, call->w, &info);
-  double seconds = (now() - start) / (double)repeats;
+  double seconds = (spec_box_now() - start) / (double)repeats;
   allocations = ns_alloc_count() - allocations;
   lua_newtable(L);
-  push_numbers(L, call->z, n, "z");
-  push_numbers(L, call->w, n, "w");
-  push_info(L, &info);
+  spec_box_push_numbers(L, call->z, n, "z");
+  spec_box_push_numbers(L, call->w, n, "w");
+  spec_box_push_info(L, &info);
   lua_pushinteger(L, ns_box_solutions(call->box)), lua_setfield(L, -2, "solutions");
   lua_pushinteger(L, (lua_Integer)allocations), lua_setfield(L, -2, "allocations");
   lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
@@ -146,7 +146,7 @@ static int box(lua_State *L) {
 
 void nsl_internal_box(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", box_call_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"box", box}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"box", spec_box_box}, {NULL, NULL}};
   nsl_register_type(L, &box_call_type, meta, NULL);
   luaL_setfuncs(L, functions, 0);
 }

@@ -129,7 +129,7 @@ static int probe_walk(lua_State *L) {
 
 void nsl_internal_fields(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", probe_gc}, {"__tostring", probe_tostring}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"copy", probe_copy}, {"walk", probe_walk}, {"words", probe_words},
+  static const luaL_Reg methods[] = {{"copy", probe_copy},       {"walk", probe_walk},   {"words", probe_words},
                                      {"display", probe_display}, {"close", probe_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"probe", new_probe}, {"spread", new_spread}, {NULL, NULL}};
   nsl_register_type(L, &probe_type, meta, methods);

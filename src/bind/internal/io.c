@@ -165,10 +165,10 @@ static int file_abort(lua_State *L) {
 }
 
 void nsl_internal_io(lua_State *L) {
-  static const luaL_Reg functions[] = {{"csv_write", csv_write},           {"npy_write", npy_write},
-                                       {"number_format", number_format},   {"library_symbol", library_symbol},
-                                       {"file_open", file_open},           {"number_parse", number_parse},
-                                       {"file_load", file_load},           {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"csv_write", csv_write},         {"npy_write", npy_write},
+                                       {"number_format", number_format}, {"library_symbol", library_symbol},
+                                       {"file_open", file_open},         {"number_parse", number_parse},
+                                       {"file_load", file_load},         {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", file_abort}, {NULL, NULL}};
   static const luaL_Reg methods[] = {
       {"write", file_write}, {"print", file_print}, {"commit", file_commit}, {"abort", file_abort}, {NULL, NULL}};

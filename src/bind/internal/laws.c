@@ -36,7 +36,7 @@ static int law_classes(lua_State *L) {
     const NsLawClass *class = ns_law_classes[i];
     lua_newtable(L);
     lua_pushstring(L, class->name), lua_setfield(L, -2, "name");
-    lua_pushinteger(L, (lua_Integer)class->bytes), lua_setfield(L, -2, "bytes");
+    lua_pushinteger(L, (lua_Integer) class->bytes), lua_setfield(L, -2, "bytes");
     lua_pushboolean(L, class->unilateral), lua_setfield(L, -2, "unilateral");
     lua_pushboolean(L, class->joint), lua_setfield(L, -2, "joint");
     push_bits(L, class->goes_with, sorts), lua_setfield(L, -2, "goes_with");
@@ -51,7 +51,8 @@ static int law_classes(lua_State *L) {
 
 /* law_table(law [, theta]): what a law's class answers: {needs, constrained, groups = {{dim, lower, upper, mu}}, restitution = {}}. */
 static int law_table(lua_State *L) {
-  static const char *const needs[] = {"equation", "unilateral", "impact", "box", "sorts", "polyhedron", "cone_2d", "cone_3d", NULL};
+  static const char *const needs[] = {"equation",   "unilateral", "impact",  "box", "sorts",
+                                      "polyhedron", "cone_2d",    "cone_3d", NULL};
   const NsLaw *law = nsl_check_law(L, 1)->law;
   double theta = luaL_optnumber(L, 2, 1);
   lua_newtable(L);

@@ -51,7 +51,7 @@ static int zlu(lua_State *L) {
   return 2;
 }
 
-static void push_list(lua_State *L, const double *x, int n) {
+static void spec_linalg_push_list(lua_State *L, const double *x, int n) {
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_pushnumber(L, x[i]);
@@ -67,8 +67,8 @@ static void push_exponents(lua_State *L, int n, const int *exponents) {
   }
 }
 
-/* equilibrate(n, J, x, F, sparse): J a list by columns, its zeros left out when `sparse`. The exponents of rows, of columns. */
-static int equilibrate(lua_State *L) {
+/* spec_linalg_equilibrate(n, J, x, F, sparse): J a list by columns, its zeros left out when `sparse`. The exponents of rows, of columns. */
+static int spec_linalg_equilibrate(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);
   double *J = read_list(L, 2, (size_t)n * (size_t)n), *x = read_list(L, 3, (size_t)n), *F = read_list(L, 4, (size_t)n);
   bool sparse = lua_toboolean(L, 5);
@@ -101,8 +101,8 @@ static int fair_lu(lua_State *L) {
   int row = lu ? ns_lu_singular_row(lu) + 1 : 0;
   ns_lu_free(lu);
   if (status == NS_OK) {
-    push_list(L, b, n);
-    push_list(L, transposed, n);
+    spec_linalg_push_list(L, b, n);
+    spec_linalg_push_list(L, transposed, n);
     return 2;
   }
   lua_pushnil(L);
@@ -112,6 +112,7 @@ static int fair_lu(lua_State *L) {
 }
 
 void nsl_internal_linalg(lua_State *L) {
-  static const luaL_Reg functions[] = {{"zlu", zlu}, {"fair_lu", fair_lu}, {"equilibrate", equilibrate}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"zlu", zlu}, {"fair_lu", fair_lu}, {"equilibrate", spec_linalg_equilibrate}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -30,7 +30,7 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.internal.mixed"};
 
-static int call_gc(lua_State *L) {
+static int spec_mixed_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_mixed_free(c->solver);
   ns_sparse_free(c->sparse);
@@ -54,14 +54,14 @@ typedef struct Given {
   bool guessed;
 } Given;
 
-static double number_field(lua_State *L, const char *name, double missing) {
+static double spec_mixed_number_field(lua_State *L, const char *name, double missing) {
   lua_getfield(L, -1, name);
   double value = luaL_optnumber(L, -1, missing);
   lua_pop(L, 1);
   return value;
 }
 
-static double *vector_field(lua_State *L, Call *c, const char *name, int n) {
+static double *spec_mixed_vector_field(lua_State *L, Call *c, const char *name, int n) {
   double *to = ns_arena_doubles(&c->arena, n);
   if (!to) luaL_error(L, "not enough memory");
   if (lua_getfield(L, -1, name) != LUA_TNIL) nsl_vector_read(nsl_to_vector(L, -1, n, "mixed", name), to);
@@ -69,14 +69,13 @@ static double *vector_field(lua_State *L, Call *c, const char *name, int n) {
   return to;
 }
 
-static void read_matrix(lua_State *L, Call *c, Given *g) {
+static void spec_mixed_read_matrix(lua_State *L, Call *c, Given *g) {
   lua_getfield(L, -1, "W");
   const NslMatrix *W = nsl_to_matrix(L, -1, -1, -1, "mixed", "W");
   double *dense = ns_arena_matrix(&c->arena, W->rows, W->cols);
   if (!dense) luaL_error(L, "not enough memory");
   for (int j = 0; j < W->cols; j++)
-    for (int i = 0; i < W->rows; i++)
-      dense[i + (size_t)j * (size_t)W->rows] = W->data[i + (size_t)j * (size_t)W->ld];
+    for (int i = 0; i < W->rows; i++) dense[i + (size_t)j * (size_t)W->rows] = W->data[i + (size_t)j * (size_t)W->ld];
   int rows = W->rows, cols = W->cols;
   lua_pop(L, 1);
   g->p.n = rows;
@@ -91,15 +90,15 @@ static void read_matrix(lua_State *L, Call *c, Given *g) {
   g->p.sparse = c->sparse;
 }
 
-static void read_groups(lua_State *L, Call *c, Given *g) {
+static void spec_mixed_read_groups(lua_State *L, Call *c, Given *g) {
   lua_getfield(L, -1, "groups");
   int count = (int)luaL_len(L, -1);
   g->groups = ns_arena_take(&c->arena, (size_t)count, sizeof *g->groups);
   if (!g->groups) luaL_error(L, "not enough memory");
   for (int k = 0; k < count; k++) {
     lua_geti(L, -1, k + 1);
-    g->groups[k] = (NsMixedGroup){(int)number_field(L, "dim", 1), number_field(L, "lower", -INFINITY),
-                                  number_field(L, "upper", INFINITY), number_field(L, "mu", 0)};
+    g->groups[k] = (NsMixedGroup){(int)spec_mixed_number_field(L, "dim", 1), spec_mixed_number_field(L, "lower", -INFINITY),
+                                  spec_mixed_number_field(L, "upper", INFINITY), spec_mixed_number_field(L, "mu", 0)};
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -107,13 +106,13 @@ static void read_groups(lua_State *L, Call *c, Given *g) {
   g->p.ngroups = count;
 }
 
-static Given read_problem(lua_State *L, Call *c) {
+static Given spec_mixed_read_problem(lua_State *L, Call *c) {
   Given g = {.guessed = false};
   luaL_checktype(L, -1, LUA_TTABLE);
-  read_matrix(L, c, &g);
-  read_groups(L, c, &g);
-  g.p.q = g.q = vector_field(L, c, "q", g.p.n);
-  g.guess = vector_field(L, c, "guess", g.p.n);
+  spec_mixed_read_matrix(L, c, &g);
+  spec_mixed_read_groups(L, c, &g);
+  g.p.q = g.q = spec_mixed_vector_field(L, c, "q", g.p.n);
+  g.guess = spec_mixed_vector_field(L, c, "guess", g.p.n);
   g.guessed = lua_getfield(L, -1, "guess") != LUA_TNIL;
   lua_pop(L, 1);
   g.z = ns_arena_doubles(&c->arena, g.p.n);
@@ -130,7 +129,7 @@ static void set_number(lua_State *L, const char *name, double x) {
   lua_setfield(L, -2, name);
 }
 
-static void push_answer(lua_State *L, const Given *g, const NsSolverInfo *info, double measure) {
+static void spec_mixed_push_answer(lua_State *L, const Given *g, const NsSolverInfo *info, double measure) {
   lua_newtable(L);
   nsl_vector_write(nsl_push_vector(L, g->p.n, NULL), g->z), lua_setfield(L, -2, "z");
   nsl_vector_write(nsl_push_vector(L, g->p.n, NULL), g->w), lua_setfield(L, -2, "w");
@@ -144,7 +143,7 @@ static void push_answer(lua_State *L, const Given *g, const NsSolverInfo *info, 
   set_number(L, "measure", measure);
 }
 
-static double now(void) {
+static double spec_mixed_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -154,19 +153,18 @@ static double now(void) {
 
 /* The problem on top of the stack; its answer takes its place. */
 static void solve_next(lua_State *L, Call *c) {
-  Given g = read_problem(L, c);
+  Given g = spec_mixed_read_problem(L, c);
   NsSolverInfo info = {0};
-  int repeats = (int)number_field(L, "repeats", 1);
-  *ns_mixed_options(c->solver) =
-      (NsMixedOptions){number_field(L, "tolerance", 0), (int)number_field(L, "max_iterations", 0),
-                       number_field(L, "keep", 0) != 0};
+  int repeats = (int)spec_mixed_number_field(L, "repeats", 1);
+  *ns_mixed_options(c->solver) = (NsMixedOptions){spec_mixed_number_field(L, "tolerance", 0),
+                                                  (int)spec_mixed_number_field(L, "max_iterations", 0),
+                                                  spec_mixed_number_field(L, "keep", 0) != 0};
   uint64_t allocations = ns_alloc_count();
-  double start = now();
-  for (int k = 0; k < repeats; k++)
-    ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);
-  double seconds = (now() - start) / repeats;
+  double start = spec_mixed_now();
+  for (int k = 0; k < repeats; k++) ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);
+  double seconds = (spec_mixed_now() - start) / repeats;
   allocations = ns_alloc_count() - allocations;
-  push_answer(L, &g, &info, info.backward);
+  spec_mixed_push_answer(L, &g, &info, info.backward);
   set_number(L, "seconds", seconds);
   set_number(L, "allocations", (double)allocations);
   lua_remove(L, -2);
@@ -220,20 +218,25 @@ static NsStatus solve_system(Call *c, const Given *g) {
 }
 
 static int mixed_part(lua_State *L) {
-  static const char *const methods[] = {"measure",  "newton",     "plane",  "embed", "sweeps",
-                                        "interior", "associated", "system", "proximal", "conjugate", NULL};
+  static const char *const methods[] = {"measure",    "newton", "plane",    "embed",     "sweeps", "interior",
+                                        "associated", "system", "proximal", "conjugate", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   lua_pushvalue(L, 1);
-  Given g = read_problem(L, c);
-  int count = (int)number_field(L, "max_iterations", 1000), n = g.p.n;
+  Given g = spec_mixed_read_problem(L, c);
+  int count = (int)spec_mixed_number_field(L, "max_iterations", 1000), n = g.p.n;
   NsSolverInfo info = {.solver = methods[method]};
-  NsMixedView v = {.p = g.p, .kinds = kinds_of(&g.p), .tolerance = number_field(L, "tolerance", 1e-10),
-                   .early = number_field(L, "early", 0) != 0, .max_iterations = count,
-                   .rho = ns_arena_doubles(&c->arena, g.p.ngroups), .explained = ns_arena_doubles(&c->arena, n),
-                   .size = ns_arena_doubles(&c->arena, n), .load = ns_arena_doubles(&c->arena, n)};
+  NsMixedView v = {.p = g.p,
+                   .kinds = kinds_of(&g.p),
+                   .tolerance = spec_mixed_number_field(L, "tolerance", 1e-10),
+                   .early = spec_mixed_number_field(L, "early", 0) != 0,
+                   .max_iterations = count,
+                   .rho = ns_arena_doubles(&c->arena, g.p.ngroups),
+                   .explained = ns_arena_doubles(&c->arena, n),
+                   .size = ns_arena_doubles(&c->arena, n),
+                   .load = ns_arena_doubles(&c->arena, n)};
   if (c->arena.failed) return luaL_error(L, "not enough memory");
   bool exact = true;
   ns_mixed_prepare(&v);
@@ -248,20 +251,20 @@ static int mixed_part(lua_State *L) {
     case 7: info.status = solve_system(c, &g); break;
     case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
     case 9:
-      info.status = ns_mixed_conjugate(&c->sweeps, &v, (int)number_field(L, "least", 0), count, g.z, g.w, &info);
+      info.status = ns_mixed_conjugate(&c->sweeps, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
       break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);
   info.residual = ns_mixed_residual(&v, g.z, g.w, &info.relative);
-  push_answer(L, &g, &info, measure);
+  spec_mixed_push_answer(L, &g, &info, measure);
   lua_pushboolean(L, exact), lua_setfield(L, -2, "exact");
   nsl_vector_write(nsl_push_vector(L, g.p.ngroups, NULL), v.rho), lua_setfield(L, -2, "rho");
   return 1;
 }
 
 void nsl_internal_mixed(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", spec_mixed_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"mixed", mixed}, {"mixed_part", mixed_part}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_setfuncs(L, functions, 0);

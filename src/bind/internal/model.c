@@ -11,17 +11,16 @@
 #include "integrators/triplets.h"
 #include "model/components.h"
 
-typedef NsStatus (*Derivative)(const NsRelation *, const NsRelationPoint *, const double *, double *, double *,
-                               NsError *);
+typedef NsStatus (*Derivative)(const NsRelation *, const NsRelationPoint *, const double *, double *, double *, NsError *);
 
-static NsStatus rate(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
-                     NsError *err) {
+static NsStatus spec_model_rate(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
+                                NsError *err) {
   (void)qdot;
   return ns_relation_add_rate(rel, at, room, out, err);
 }
 
 /* (relation, t, q, qdot [, lambda]): the vector, added to zeros; the relation is linked. */
-static int evaluate(lua_State *L, Derivative f) {
+static int spec_model_evaluate(lua_State *L, Derivative f) {
   NslRelation *self = nsl_check_relation(L, 1);
   const NsRelation *rel = self->relation;
   NsError err = {0};
@@ -42,11 +41,11 @@ static int evaluate(lua_State *L, Derivative f) {
 }
 
 static int relation_bias(lua_State *L) {
-  return evaluate(L, ns_relation_add_bias);
+  return spec_model_evaluate(L, ns_relation_add_bias);
 }
 
 static int relation_rate(lua_State *L) {
-  return evaluate(L, rate);
+  return spec_model_evaluate(L, spec_model_rate);
 }
 
 /* (relation, t, q): the vectors of second derivatives (m x nx x nx) and of the drift's (m x nx); or nil. */
@@ -88,7 +87,7 @@ static void put_pieces(const void *context, NsTriplets *t) {
   }
 }
 
-static double field(lua_State *L, const char *name) {
+static double spec_model_field(lua_State *L, const char *name) {
   lua_getfield(L, -1, name);
   double x = luaL_optnumber(L, -1, 0);
   lua_pop(L, 1);
@@ -97,11 +96,13 @@ static double field(lua_State *L, const char *name) {
 
 /* Reads the piece on top of the stack: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
 static void read_piece(lua_State *L, Piece *p) {
-  *p = (Piece){.factor = field(L, "factor"), .row = (int)field(L, "row"), .col = (int)field(L, "col")};
+  *p = (Piece){
+      .factor = spec_model_field(L, "factor"), .row = (int)spec_model_field(L, "row"), .col = (int)spec_model_field(L, "col")};
   lua_getfield(L, -1, "transposed");
   p->transposed = lua_toboolean(L, -1);
   lua_getfield(L, -2, "part");
-  p->part = (NsRectangle){(int)field(L, "row"), (int)field(L, "rows"), (int)field(L, "col"), (int)field(L, "cols")};
+  p->part = (NsRectangle){(int)spec_model_field(L, "row"), (int)spec_model_field(L, "rows"), (int)spec_model_field(L, "col"),
+                          (int)spec_model_field(L, "cols")};
   lua_getfield(L, -3, "coef");
   p->coef.sparse = lua_isnil(L, -1) ? NULL : nsl_test_sparse(L, -1);
   if (!p->coef.sparse && !lua_isnil(L, -1)) {

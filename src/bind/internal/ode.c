@@ -42,7 +42,7 @@ static int nodes(lua_State *L) {
   return 1;
 }
 
-static int interpolate(lua_State *L) {
+static int spec_ode_interpolate(lua_State *L) {
   double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
   luaL_argcheck(L, read_coefficients(L, 1, v) == NS_BERNSTEIN_SIZE, 1, "9 numbers");
   double off = ns_bernstein_interpolate(v, b);
@@ -51,7 +51,7 @@ static int interpolate(lua_State *L) {
   return 2;
 }
 
-static int at(lua_State *L) {
+static int spec_ode_at(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE], x = luaL_checknumber(L, 2);
   int n = read_coefficients(L, 1, b) - 1;
   lua_pushnumber(L, ns_bernstein_at(n, b, x));
@@ -68,7 +68,7 @@ static int split(lua_State *L) {
   return 2;
 }
 
-static int divide(lua_State *L) {
+static int spec_ode_divide(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE];
   int n = read_coefficients(L, 1, b) - 1;
   ns_bernstein_divide(n, b);
@@ -76,7 +76,7 @@ static int divide(lua_State *L) {
   return 1;
 }
 
-static int changes(lua_State *L) {
+static int spec_ode_changes(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE];
   int n = read_coefficients(L, 1, b) - 1;
   lua_pushinteger(L, ns_bernstein_changes(n, b));
@@ -92,9 +92,9 @@ static int first(lua_State *L) {
 }
 
 void nsl_internal_ode(lua_State *L) {
-  static const luaL_Reg functions[] = {{"of_dense", of_dense}, {"nodes", nodes},     {"interpolate", interpolate},
-                                       {"at", at},             {"split", split},     {"divide", divide},
-                                       {"changes", changes},   {"first", first},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"of_dense", of_dense},        {"nodes", nodes}, {"interpolate", spec_ode_interpolate},
+                                       {"at", spec_ode_at},           {"split", split}, {"divide", spec_ode_divide},
+                                       {"changes", spec_ode_changes}, {"first", first}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "bernstein");
 }

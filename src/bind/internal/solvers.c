@@ -35,7 +35,7 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.internal.solvers"};
 
-static int call_gc(lua_State *L) {
+static int spec_solvers_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_active_free(c->active);
   ns_block_free(c->block);
@@ -51,19 +51,19 @@ static int call_gc(lua_State *L) {
   return 0;
 }
 
-static Call *new_call(lua_State *L) {
+static Call *spec_solvers_new_call(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   luaL_checkstack(L, 60, NULL);
   return nsl_new(L, &call_type, sizeof(Call), 0);
 }
 
-static void check(lua_State *L, NsStatus status) {
+static void spec_solvers_check(lua_State *L, NsStatus status) {
   if (status) luaL_error(L, "%s", ns_status_name(status));
 }
 
 /* Fields of the table at 1; the copies stay on the stack. */
-static double *vector_field(lua_State *L, const char *name, int n, double missing) {
+static double *spec_solvers_vector_field(lua_State *L, const char *name, int n, double missing) {
   NslVector *to = nsl_push_vector(L, n, NULL);
   if (lua_getfield(L, 1, name) == LUA_TNIL)
     for (int i = 0; i < n; i++) to->data[i] = missing;
@@ -88,17 +88,17 @@ static int *int_field(lua_State *L, Call *c, const char *name, int n) {
   return to;
 }
 
-static bool flag(lua_State *L, const char *name) {
+static bool spec_solvers_flag(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
   return lua_toboolean(L, -1);
 }
 
-static double number_field(lua_State *L, const char *name, double missing) {
+static double spec_solvers_number_field(lua_State *L, const char *name, double missing) {
   lua_getfield(L, 1, name);
   return luaL_optnumber(L, -1, missing);
 }
 
-static double *room(lua_State *L, int n) {
+static double *spec_solvers_room(lua_State *L, int n) {
   return nsl_push_vector(L, n, NULL)->data;
 }
 
@@ -136,15 +136,15 @@ static NsBoxProblem box_fields(lua_State *L) {
   NslMatrix *M = matrix_field(L, "M");
   int n = M->rows;
   if (M->cols != n) luaL_error(L, "M is not square");
-  double *q = vector_field(L, "q", n, 0), *lower = vector_field(L, "lower", n, 0);
-  return (NsBoxProblem){n, M->data, n > 0 ? n : 1, q, lower, vector_field(L, "upper", n, INFINITY), 0};
+  double *q = spec_solvers_vector_field(L, "q", n, 0), *lower = spec_solvers_vector_field(L, "lower", n, 0);
+  return (NsBoxProblem){n, M->data, n > 0 ? n : 1, q, lower, spec_solvers_vector_field(L, "upper", n, INFINITY), 0};
 }
 
-static int scale(lua_State *L) {
-  Call *c = new_call(L);
+static int spec_solvers_scale(lua_State *L) {
+  Call *c = spec_solvers_new_call(L);
   NsBoxScaled s;
   NsBoxProblem p = box_fields(L);
-  double *point = vector_field(L, "point", p.n, 0), *z = room(L, p.n);
+  double *point = spec_solvers_vector_field(L, "point", p.n, 0), *z = spec_solvers_room(L, p.n);
   ns_box_scaled_take(&s, &c->arena, p.n);
   if (c->arena.failed) return luaL_error(L, "not enough memory");
   ns_box_scale(&s, &p);
@@ -164,16 +164,16 @@ static int scale(lua_State *L) {
 
 /* balance{M, sparse}: the exponents, the trees, and for a dense M the balanced matrix and whether all of it is exact. */
 static int balance_of(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NsBalance b;
   NslMatrix *M = matrix_field(L, "M");
   int n = M->rows;
-  bool sparse = flag(L, "sparse"), fits = true;
+  bool sparse = spec_solvers_flag(L, "sparse"), fits = true;
   ns_balance_take(&b, &c->arena, n);
   int *work = ns_arena_ints(&c->arena, (ptrdiff_t)n * n);
-  double *power = room(L, n), *to = nsl_push_matrix(L, n, n, NULL)->data;
+  double *power = spec_solvers_room(L, n), *to = nsl_push_matrix(L, n, n, NULL)->data;
   if (c->arena.failed) return luaL_error(L, "not enough memory");
-  if (sparse) check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  if (sparse) spec_solvers_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
   if (sparse) ns_balance_sparse(&b, c->sparse);
   else fits = ns_balance_dense(&b, M->data, n > 0 ? n : 1, n, work);
   ns_balance_apply(&b, M->data, n > 0 ? n : 1, n, power, to);
@@ -189,13 +189,13 @@ static int balance_of(lua_State *L) {
 
 /* components{M, index} or {n, i, j}: of each node its component, from 1; nodes from 1. */
 static int components(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NsComponents parts;
   lua_getfield(L, 1, "M");
   bool dense = !lua_isnil(L, -1);
   NslMatrix *M = dense ? matrix_field(L, "M") : NULL;
   lua_getfield(L, 1, dense ? "index" : "i");
-  int count = (int)luaL_len(L, -1), n = dense ? count : (int)number_field(L, "n", 0);
+  int count = (int)luaL_len(L, -1), n = dense ? count : (int)spec_solvers_number_field(L, "n", 0);
   int *i = int_field(L, c, dense ? "index" : "i", count), *j = dense ? NULL : int_field(L, c, "j", count);
   ns_components_take(&parts, &c->arena, n);
   if (c->arena.failed) return luaL_error(L, "not enough memory");
@@ -226,11 +226,12 @@ static void set_places(lua_State *L, const char *name, int n, const signed char 
 
 /* active{M, q, lower, upper, set | point, tolerance, growth, single}: one try, and the repair after NS_ENOCONV. */
 static int active(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NsBoxProblem p = box_fields(L);
-  double backward, *z = room(L, p.n), *w = room(L, p.n), *point = vector_field(L, "point", p.n, 0);
-  double tolerance = number_field(L, "tolerance", 1e-13), growth = number_field(L, "growth", 1e10);
-  bool single = flag(L, "single");
+  double backward, *z = spec_solvers_room(L, p.n), *w = spec_solvers_room(L, p.n),
+                   *point = spec_solvers_vector_field(L, "point", p.n, 0);
+  double tolerance = spec_solvers_number_field(L, "tolerance", 1e-13), growth = spec_solvers_number_field(L, "growth", 1e10);
+  bool single = spec_solvers_flag(L, "single");
   signed char *set = ns_arena_take(&c->arena, (size_t)p.n, 1);
   if (!set) return luaL_error(L, "not enough memory");
   ns_active_of_point(&p, point, set);
@@ -238,7 +239,7 @@ static int active(lua_State *L) {
     const int *given = int_field(L, c, "set", p.n);
     for (int i = 0; i < p.n; i++) set[i] = (signed char)given[i];
   }
-  check(L, ns_active_new(&c->active, p.n));
+  spec_solvers_check(L, ns_active_new(&c->active, p.n));
   NsStatus status = ns_active_try(c->active, &p, set, tolerance, growth, z, w, &backward);
   lua_newtable(L);
   set_places(L, "set", p.n, set);
@@ -257,7 +258,7 @@ static int active(lua_State *L) {
 
 /* minor_sign{M, index}: of the minor of those rows and columns, from 1; and by elimination alone. */
 static int minor_sign(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NslMatrix *M = matrix_field(L, "M");
   lua_getfield(L, 1, "index");
   int count = (int)luaL_len(L, -1), n = M->rows;
@@ -265,8 +266,8 @@ static int minor_sign(lua_State *L) {
   for (int i = 0; i < count; i++)
     if (index[i]-- < 1 || index[i] >= n) return luaL_error(L, "index %d", index[i] + 1);
   if (M->cols != n || count > NS_EXACT_MINOR) return luaL_error(L, "M or index");
-  NsBounded a = {count, room(L, count * count), room(L, count * count)}, b = a;
-  b.v = room(L, count * count), b.e = room(L, count * count);
+  NsBounded a = {count, spec_solvers_room(L, count * count), spec_solvers_room(L, count * count)}, b = a;
+  b.v = spec_solvers_room(L, count * count), b.e = spec_solvers_room(L, count * count);
   lua_pushinteger(L, ns_minor_sign(n, M->data, count, index, &a, &b));
   a.n = b.n = count;
   ns_bounded_take(n, M->data, count, index, &a);
@@ -274,8 +275,8 @@ static int minor_sign(lua_State *L) {
   return 2;
 }
 
-/* fischer(a, b): the value and the two slopes. */
-static int fischer(lua_State *L) {
+/* spec_solvers_fischer(a, b): the value and the two slopes. */
+static int spec_solvers_fischer(lua_State *L) {
   double da, db, a = luaL_checknumber(L, 1), b = luaL_checknumber(L, 2);
   lua_pushnumber(L, ns_fischer(a, b, &da, &db));
   lua_pushnumber(L, da);
@@ -302,23 +303,25 @@ static NslMatrix *square_field(lua_State *L, const char *name) {
 
 /* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, taken first. */
 static int mcp_jacobian(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NslMatrix *J = square_field(L, "J"), *next = NULL;
   int n = J->rows, ld = n > 0 ? n : 1;
-  bool sparse = flag(L, "sparse");
+  bool sparse = spec_solvers_flag(L, "sparse");
   if (lua_getfield(L, 1, "next") != LUA_TNIL) next = square_field(L, "next");
-  double *x = vector_field(L, "x", n, 0), *a = vector_field(L, "a", n, 1), *b = vector_field(L, "b", n, 1);
-  double *rhs = vector_field(L, "rhs", n, 1), *y = room(L, n), *size = room(L, n), *largest = room(L, n);
-  double *transposed = room(L, n);
+  double *x = spec_solvers_vector_field(L, "x", n, 0), *a = spec_solvers_vector_field(L, "a", n, 1),
+         *b = spec_solvers_vector_field(L, "b", n, 1);
+  double *rhs = spec_solvers_vector_field(L, "rhs", n, 1), *y = spec_solvers_room(L, n), *size = spec_solvers_room(L, n),
+         *largest = spec_solvers_room(L, n);
+  double *transposed = spec_solvers_room(L, n);
   NsMcpJacobian *jac = &c->jacobian;
-  check(L, ns_mcp_jacobian_init(jac, &c->arena, n, sparse));
+  spec_solvers_check(L, ns_mcp_jacobian_init(jac, &c->arena, n, sparse));
   if (sparse) {
     if (next) {
-      check(L, ns_sparse_from_dense(&c->other, next->rows, next->cols, next->data, next->rows));
-      check(L, ns_mcp_jacobian_take(jac, c->other));
+      spec_solvers_check(L, ns_sparse_from_dense(&c->other, next->rows, next->cols, next->data, next->rows));
+      spec_solvers_check(L, ns_mcp_jacobian_take(jac, c->other));
     }
-    check(L, ns_sparse_from_dense(&c->sparse, n, n, J->data, ld));
-    check(L, ns_mcp_jacobian_take(jac, c->sparse));
+    spec_solvers_check(L, ns_sparse_from_dense(&c->sparse, n, n, J->data, ld));
+    spec_solvers_check(L, ns_mcp_jacobian_take(jac, c->sparse));
   } else {
     memcpy(jac->dense, J->data, (size_t)n * (size_t)n * sizeof *jac->dense);
   }
@@ -338,19 +341,20 @@ static int mcp_jacobian(lua_State *L) {
 
 /* box_map{M, sparse, x, d, e, b}: the products, and the solution of (diag(d) + diag(e) M) x = b. */
 static int box_map(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NsBoxMap map = {0};
   NslMatrix *M = square_field(L, "M");
   int n = M->rows, order = n + 2;
-  double *x = vector_field(L, "x", n, 0), *d = vector_field(L, "d", n, 1), *e = vector_field(L, "e", n, 1);
-  double *b = vector_field(L, "b", n, 1), *y = room(L, n), *transposed = room(L, n);
-  NsDenseMap dense = {M->data, n, n > 0 ? n : 1, room(L, order * order), room(L, order), NULL};
-  if (flag(L, "sparse")) {
-    check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
-    check(L, ns_sparse_map_new(&c->map, c->sparse));
+  double *x = spec_solvers_vector_field(L, "x", n, 0), *d = spec_solvers_vector_field(L, "d", n, 1),
+         *e = spec_solvers_vector_field(L, "e", n, 1);
+  double *b = spec_solvers_vector_field(L, "b", n, 1), *y = spec_solvers_room(L, n), *transposed = spec_solvers_room(L, n);
+  NsDenseMap dense = {M->data, n, n > 0 ? n : 1, spec_solvers_room(L, order * order), spec_solvers_room(L, order), NULL};
+  if (spec_solvers_flag(L, "sparse")) {
+    spec_solvers_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+    spec_solvers_check(L, ns_sparse_map_new(&c->map, c->sparse));
     ns_sparse_map(&map, c->map);
   } else {
-    check(L, ns_lu_new(&c->lu, order));
+    spec_solvers_check(L, ns_lu_new(&c->lu, order));
     dense.lu = c->lu;
     ns_dense_map(&map, &dense);
   }
@@ -368,17 +372,23 @@ static int box_map(lua_State *L) {
 
 /* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M with its whole diagonal. */
 static int sparse_path(lua_State *L) {
-  Call *c = new_call(L);
+  Call *c = spec_solvers_new_call(L);
   NslMatrix *M = square_field(L, "M");
   int n = M->rows, pivots = 0;
-  double *q = vector_field(L, "q", n, 0), *lower = vector_field(L, "lower", n, 0);
-  double *upper = vector_field(L, "upper", n, INFINITY), *z = vector_field(L, "z", n, 0), *w = vector_field(L, "w", n, 0);
-  double *rho = vector_field(L, "rho", n, 1), *out = room(L, n);
-  bool bounds = flag(L, "at_bounds"), upper_first = flag(L, "upper_first");
-  NsPathStart start = {bounds ? NULL : z, w, rho, number_field(L, "inside", 1), upper_first, number_field(L, "compact", 0),
-                       (int)number_field(L, "max_pivots", 100 + 20 * n)};
-  check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
-  check(L, ns_sparse_path_new(&c->path, c->sparse));
+  double *q = spec_solvers_vector_field(L, "q", n, 0), *lower = spec_solvers_vector_field(L, "lower", n, 0);
+  double *upper = spec_solvers_vector_field(L, "upper", n, INFINITY), *z = spec_solvers_vector_field(L, "z", n, 0),
+         *w = spec_solvers_vector_field(L, "w", n, 0);
+  double *rho = spec_solvers_vector_field(L, "rho", n, 1), *out = spec_solvers_room(L, n);
+  bool bounds = spec_solvers_flag(L, "at_bounds"), upper_first = spec_solvers_flag(L, "upper_first");
+  NsPathStart start = {bounds ? NULL : z,
+                       w,
+                       rho,
+                       spec_solvers_number_field(L, "inside", 1),
+                       upper_first,
+                       spec_solvers_number_field(L, "compact", 0),
+                       (int)spec_solvers_number_field(L, "max_pivots", 100 + 20 * n)};
+  spec_solvers_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  spec_solvers_check(L, ns_sparse_path_new(&c->path, c->sparse));
   NsStatus status = ns_sparse_path_solve(c->path, c->sparse, q, lower, upper, &start, out, &pivots);
   lua_newtable(L);
   set_status(L, status);
@@ -387,25 +397,25 @@ static int sparse_path(lua_State *L) {
   return 1;
 }
 
-static NsStatus read_block(lua_State *L, Call *c, int dim) {
+static NsStatus spec_solvers_read_block(lua_State *L, Call *c, int dim) {
   if (lua_getfield(L, 1, "i") == LUA_TNIL) {
     NslMatrix *M = square_field(L, "M");
     int n = M->rows;
-    if (!flag(L, "sparse")) return ns_block_from_dense(&c->block, dim, n, M->data, n > 0 ? n : 1);
-    check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+    if (!spec_solvers_flag(L, "sparse")) return ns_block_from_dense(&c->block, dim, n, M->data, n > 0 ? n : 1);
+    spec_solvers_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
     return ns_block_from_sparse(&c->block, dim, c->sparse);
   }
   int count = (int)luaL_len(L, -1), *i = int_field(L, c, "i", count), *j = int_field(L, c, "j", count);
   for (int k = 0; k < count; k++) i[k]--, j[k]--;
-  return ns_block_from_triplets(&c->block, dim, (int)number_field(L, "n", 0), count, i, j,
-                                vector_field(L, "v", count, 0));
+  return ns_block_from_triplets(&c->block, dim, (int)spec_solvers_number_field(L, "n", 0), count, i, j,
+                                spec_solvers_vector_field(L, "v", count, 0));
 }
 
 /* block{dim, M, sparse | n, i, j, v; x, q, tolerance}: indices from 1. */
-static int block(lua_State *L) {
-  Call *c = new_call(L);
-  int dim = (int)number_field(L, "dim", 1);
-  NsStatus status = read_block(L, c, dim);
+static int spec_solvers_block(lua_State *L) {
+  Call *c = spec_solvers_new_call(L);
+  int dim = (int)spec_solvers_number_field(L, "dim", 1);
+  NsStatus status = spec_solvers_read_block(L, c, dim);
   if (status) {
     lua_newtable(L);
     set_status(L, status);
@@ -414,13 +424,14 @@ static int block(lua_State *L) {
   }
   NsBlock *A = c->block;
   int n = A->dim * A->nb;
-  double *x = vector_field(L, "x", n, 1), *q = vector_field(L, "q", n, 0), *y = room(L, n), *outside = room(L, n);
+  double *x = spec_solvers_vector_field(L, "x", n, 1), *q = spec_solvers_vector_field(L, "q", n, 0),
+         *y = spec_solvers_room(L, n), *outside = spec_solvers_room(L, n);
   NslMatrix *D = nsl_push_matrix(L, n, n, NULL);
-  bool symmetric = ns_block_symmetric(A, number_field(L, "tolerance", 0));
+  bool symmetric = ns_block_symmetric(A, spec_solvers_number_field(L, "tolerance", 0));
   ns_block_product(A, x, q, y);
   for (int i = 0; i < A->nb; i++) ns_block_row_outside(A, i, x, outside + (size_t)A->dim * (size_t)i);
   ns_sparse_free(c->other);
-  check(L, ns_block_to_sparse(&c->other, A));
+  spec_solvers_check(L, ns_block_to_sparse(&c->other, A));
   ns_sparse_to_dense(c->other, D->data, n > 0 ? n : 1);
   lua_newtable(L);
   set_status(L, NS_OK);
@@ -434,19 +445,13 @@ static int block(lua_State *L) {
 }
 
 void nsl_internal_solvers(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"scale", scale},
-                                       {"balance", balance_of},
-                                       {"components", components},
-                                       {"active", active},
-                                       {"minor_sign", minor_sign},
-                                       {"fischer", fischer},
-                                       {"fischer_box", fischer_box},
-                                       {"mcp_jacobian", mcp_jacobian},
-                                       {"box_map", box_map},
-                                       {"sparse_path", sparse_path},
-                                       {"block", block},
-                                       {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", spec_solvers_call_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scale", spec_solvers_scale}, {"balance", balance_of},
+                                       {"components", components},    {"active", active},
+                                       {"minor_sign", minor_sign},    {"fischer", spec_solvers_fischer},
+                                       {"fischer_box", fischer_box},  {"mcp_jacobian", mcp_jacobian},
+                                       {"box_map", box_map},          {"sparse_path", sparse_path},
+                                       {"block", spec_solvers_block}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_setfuncs(L, functions, 0);
 }

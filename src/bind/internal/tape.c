@@ -19,7 +19,7 @@ static NsTapeOp find_op(lua_State *L, const char *name) {
   return (NsTapeOp)op;
 }
 
-static int field(lua_State *L, int idx, int i) {
+static int spec_tape_field(lua_State *L, int idx, int i) {
   lua_rawgeti(L, idx, i);
   int value = (int)lua_tointeger(L, -1);
   lua_pop(L, 1);
@@ -27,14 +27,14 @@ static int field(lua_State *L, int idx, int i) {
 }
 
 /* Records the entry on top, {"MUL", a, b} or {number}; names are entries before it, from 1, inputs first. */
-static int record(lua_State *L, NsTape *tape, const int *node) {
+static int spec_tape_record(lua_State *L, NsTape *tape, const int *node) {
   int at = lua_gettop(L), made;
   if (lua_rawgeti(L, at, 1) == LUA_TNUMBER) {
     made = ns_tape_constant(tape, lua_tonumber(L, -1));
   } else {
     NsTapeOp op = find_op(L, lua_tostring(L, -1));
-    int b = ns_tape_op_arity(op) == 2 ? node[field(L, at, 3) - 1] : 0;
-    made = ns_tape_record(tape, op, node[field(L, at, 2) - 1], b);
+    int b = ns_tape_op_arity(op) == 2 ? node[spec_tape_field(L, at, 3) - 1] : 0;
+    made = ns_tape_record(tape, op, node[spec_tape_field(L, at, 2) - 1], b);
   }
   lua_settop(L, at - 1);
   if (made < 0) luaL_error(L, "not enough memory");
@@ -66,10 +66,10 @@ static NsTape *push_tape(lua_State *L) {
   for (int i = 0; i < inputs; i++) node[i] = i;
   for (int i = 0; i < entries; i++) {
     lua_rawgeti(L, 2, i + 1);
-    node[inputs + i] = record(L, box->tape, node);
+    node[inputs + i] = spec_tape_record(L, box->tape, node);
   }
   for (int i = 0; i < outputs; i++)
-    if (ns_tape_output(box->tape, node[field(L, 3, i + 1) - 1]) != NS_OK) luaL_error(L, "not enough memory");
+    if (ns_tape_output(box->tape, node[spec_tape_field(L, 3, i + 1) - 1]) != NS_OK) luaL_error(L, "not enough memory");
   if (ns_tape_close(box->tape) != NS_OK) luaL_error(L, "not enough memory");
   lua_pop(L, 1);
   return box->tape;

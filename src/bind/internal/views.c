@@ -70,8 +70,8 @@ static int owner_close(lua_State *L) {
 
 /* to_vector(x, n, who, what, finite) */
 static int to_vector(lua_State *L) {
-  NslVector *(*convert)(lua_State *, int, int, const char *, const char *) =
-      lua_toboolean(L, 5) ? nsl_to_finite_vector : nsl_to_vector;
+  NslVector *(*convert)(lua_State *, int, int, const char *, const char *) = lua_toboolean(L, 5) ? nsl_to_finite_vector
+                                                                                                 : nsl_to_vector;
   convert(L, 1, (int)luaL_checkinteger(L, 2), luaL_checkstring(L, 3), luaL_checkstring(L, 4));
   lua_settop(L, 1);
   return 1;
@@ -79,15 +79,14 @@ static int to_vector(lua_State *L) {
 
 /* to_matrix(x, rows, cols, who, what, finite) */
 static int to_matrix(lua_State *L) {
-  NslMatrix *(*convert)(lua_State *, int, int, int, const char *, const char *) =
-      lua_toboolean(L, 6) ? nsl_to_finite_matrix : nsl_to_matrix;
-  convert(L, 1, (int)luaL_checkinteger(L, 2), (int)luaL_checkinteger(L, 3), luaL_checkstring(L, 4),
-          luaL_checkstring(L, 5));
+  NslMatrix *(*convert)(lua_State *, int, int, int, const char *, const char *) = lua_toboolean(L, 6) ? nsl_to_finite_matrix
+                                                                                                      : nsl_to_matrix;
+  convert(L, 1, (int)luaL_checkinteger(L, 2), (int)luaL_checkinteger(L, 3), luaL_checkstring(L, 4), luaL_checkstring(L, 5));
   lua_settop(L, 1);
   return 1;
 }
 
-static int describe(lua_State *L) {
+static int spec_views_describe(lua_State *L) {
   nsl_describe(L, 1);
   return 1;
 }
@@ -97,7 +96,7 @@ static int integer(lua_State *L) {
   return 1;
 }
 
-static int finite(lua_State *L) {
+static int spec_views_finite(lua_State *L) {
   lua_pushnumber(L, nsl_finite(L, 1, "who", "what"));
   return 1;
 }
@@ -105,13 +104,17 @@ static int finite(lua_State *L) {
 static const luaL_Reg owner_meta[] = {{NULL, NULL}};
 
 static const luaL_Reg owner_methods[] = {
-    {"vector", owner_vector}, {"matrix", owner_matrix}, {"version", owner_version}, {"close", owner_close},
-    {NULL, NULL},
+    {"vector", owner_vector}, {"matrix", owner_matrix}, {"version", owner_version}, {"close", owner_close}, {NULL, NULL},
 };
 
 static const luaL_Reg functions[] = {
-    {"owner", new_owner},   {"to_vector", to_vector}, {"to_matrix", to_matrix}, {"describe", describe},
-    {"integer", integer},   {"finite", finite},       {NULL, NULL},
+    {"owner", new_owner},
+    {"to_vector", to_vector},
+    {"to_matrix", to_matrix},
+    {"describe", spec_views_describe},
+    {"integer", integer},
+    {"finite", spec_views_finite},
+    {NULL, NULL},
 };
 
 void nsl_internal_views(lua_State *L) {

@@ -74,7 +74,7 @@ int nsl_raise_step(lua_State *L, const NsError *err) {
 }
 
 /* Pushes a new table of weak values. */
-static void push_weak(lua_State *L) {
+static void host_push_weak(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
   lua_pushliteral(L, "v");
@@ -91,13 +91,13 @@ void nsl_open_host(lua_State *L) {
   lua_pop(L, 1);
   NslHost *host = lua_newuserdatauv(L, sizeof *host, 0);
   *host = (NslHost){0};
-  push_weak(L);
+  host_push_weak(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
   lua_pushliteral(L, NSL_NO_STACK);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &no_stack_key);
-  push_weak(L);
+  host_push_weak(L);
   host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
   if (&nsi_interpreter) ns_interrupt_watch(), nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);

@@ -12,13 +12,13 @@ typedef struct NslCallback NslCallback;
 
 /* One per lua_State (and its coroutines); kept in the registry. */
 typedef struct NslHost {
-  lua_State *L;                 /* the thread that called into the engine last */
-  const NsProgress *progress;   /* where its simulation stands; NULL outside of one */
-  const NslCallback *running;   /* the callback that runs; NULL outside */
-  uint64_t class_version;       /* counts the changes of classes made by ns.class */
-  bool compiled_methods;        /* there are, or were, compiled methods: their objects' fields are looked at when a step begins */
-  size_t unseen;                /* bytes of the engine that the garbage collector has not been told of: nsl_count_memory */
-  int sheets;                   /* a reference in the registry: callee (its address) -> sheet, weak */
+  lua_State *L;               /* the thread that called into the engine last */
+  const NsProgress *progress; /* where its simulation stands; NULL outside of one */
+  const NslCallback *running; /* the callback that runs; NULL outside */
+  uint64_t class_version;     /* counts the changes of classes made by ns.class */
+  bool compiled_methods;      /* there are, or were, compiled methods: their objects' fields are looked at when a step begins */
+  size_t unseen;              /* bytes of the engine that the garbage collector has not been told of: nsl_count_memory */
+  int sheets;                 /* a reference in the registry: callee (its address) -> sheet, weak */
 } NslHost;
 
 /* The host of L. */

@@ -9,7 +9,7 @@
 #include "io/csv.h"
 
 /* Calls the function in the first upvalue with the arguments, numbers being written as in the C locale. */
-static int call_plainly(lua_State *L) {
+static int number_text_call_plainly(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   locale_t before = ns_locale_begin();
@@ -45,7 +45,7 @@ static void add_plain(lua_State *L, const char *library, const char *name) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, library);
   lua_getfield(L, -1, name);
-  lua_pushcclosure(L, call_plainly, 1);
+  lua_pushcclosure(L, number_text_call_plainly, 1);
   lua_setfield(L, -4, name);
   lua_pop(L, 2);
 }

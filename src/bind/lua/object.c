@@ -40,7 +40,7 @@ static bool push_setter(lua_State *L, const char *name) {
 }
 
 /* __newindex of the types with methods (upvalue 1) and no fields: says what to use instead. */
-static int refuse_field(lua_State *L) {
+static int object_refuse_field(lua_State *L) {
   const NslHead *head = nsl_head(L, 1);
   const char *who = head && head->type ? head->type->name : "object";
   lua_settop(L, 2);
@@ -49,8 +49,7 @@ static int refuse_field(lua_State *L) {
   if (word && push_setter(L, name))
     return luaL_error(L, "%s: %s: cannot be assigned to; use %s", who, name, lua_tostring(L, -1));
   lua_pushvalue(L, 2);
-  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
-    return luaL_error(L, "%s: %s: a method cannot be assigned to", who, name);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return luaL_error(L, "%s: %s: a method cannot be assigned to", who, name);
   return luaL_error(L, "%s: it has no field '%s'", who, name);
 }
 
@@ -122,7 +121,7 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
     guard_methods(L, type->name);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "__index");
-    lua_pushcclosure(L, refuse_field, 1);
+    lua_pushcclosure(L, object_refuse_field, 1);
     lua_setfield(L, -2, "__newindex");
   }
   if (meta) luaL_setfuncs(L, meta, 0);
@@ -177,8 +176,7 @@ void *nsl_check(lua_State *L, int idx, const NslType *type) {
 
 const char *nsl_describe(lua_State *L, int idx) {
   const NslHead *head = nsl_head(L, idx);
-  if (head && head->type)
-    return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);
+  if (head && head->type) return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);
   switch (lua_type(L, idx)) {
     case LUA_TNONE: return lua_pushliteral(L, "no value");
     case LUA_TTABLE: return lua_pushfstring(L, "table of %d", (int)lua_rawlen(L, idx));

@@ -9,7 +9,7 @@
 static const char module[] = "nslua.sundials";
 
 /* Whether the module is loaded, or stands where modules in C are looked for. */
-static bool is_there(lua_State *L) {
+static bool optional_is_there(lua_State *L) {
   int top = lua_gettop(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   bool there = lua_getfield(L, -1, module) != LUA_TNIL;
@@ -26,10 +26,11 @@ static bool is_there(lua_State *L) {
 }
 
 void nsl_push_sundials(lua_State *L, const char *who, const char *what, const char *otherwise) {
-  if (!is_there(L))
-    luaL_error(L, "%s: %s is in the module %s, which is not here: it is built when the headers of SUNDIALS 6 are there "
-                  "(Debian: apt-get install libsundials-dev, then make and make install); %s", who, what, module,
-               otherwise);
+  if (!optional_is_there(L))
+    luaL_error(L,
+               "%s: %s is in the module %s, which is not here: it is built when the headers of SUNDIALS 6 are there "
+               "(Debian: apt-get install libsundials-dev, then make and make install); %s",
+               who, what, module, otherwise);
   lua_getglobal(L, "require");
   lua_pushstring(L, module);
   if (lua_pcall(L, 1, 1, 0) != LUA_OK) luaL_error(L, "%s: %s: %s", who, what, lua_tostring(L, -1));

@@ -49,19 +49,19 @@ static _Atomic time_t last;
 ** Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall
 ** ends.
 */
-static void stop_hook(lua_State *L, lua_Debug *ar) {
+static void sigint_stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   if (!ns_interrupted()) {
     lua_sethook(L, NULL, 0, 0); /* a coroutine that has outlived the run */
     return;
   }
-  lua_sethook(L, stop_hook, LUA_MASKCOUNT, patience);
+  lua_sethook(L, sigint_stop_hook, LUA_MASKCOUNT, patience);
   if (patience > 1) patience /= 2;
   luaL_error(L, "interrupted");
 }
 
-static void hook_at_once(lua_State *L) {
-  if (L) lua_sethook(L, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+static void sigint_hook_at_once(lua_State *L) {
+  if (L) lua_sethook(L, sigint_stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
 /* ---- the handler ---- */
@@ -117,11 +117,11 @@ static void handle(int signal_number) {
   if (!forwarded) tell_all(signal_number, own);
   if (!own) return;
   patience = 1 << 14;
-  hook_at_once(atomic_load(&own->thread));
-  if (&nsi_interpreter) hook_at_once(nsi_interpreter.running());
+  sigint_hook_at_once(atomic_load(&own->thread));
+  if (&nsi_interpreter) sigint_hook_at_once(nsi_interpreter.running());
 }
 
-static void on_signal(int signal_number) {
+static void sigint_on_signal(int signal_number) {
   int error = errno;
   atomic_fetch_add(&inside, 1);
   handle(signal_number);
@@ -133,9 +133,9 @@ static void on_signal(int signal_number) {
 
 /* Puts the handler in, unless it is there: a second signal has put the host's back. */
 static void install(void) {
-  struct sigaction action = {.sa_handler = on_signal}, present;
+  struct sigaction action = {.sa_handler = sigint_on_signal}, present;
   sigaction(SIGINT, NULL, &present);
-  if (present.sa_handler == on_signal) return;
+  if (present.sa_handler == sigint_on_signal) return;
   host_action = present;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
@@ -146,12 +146,12 @@ static void install(void) {
 static void uninstall(void) {
   struct sigaction present;
   sigaction(SIGINT, NULL, &present);
-  if (installed && present.sa_handler == on_signal) sigaction(SIGINT, &host_action, NULL);
+  if (installed && present.sa_handler == sigint_on_signal) sigaction(SIGINT, &host_action, NULL);
   installed = false;
 }
 
 /* A place for this thread. */
-static void enter(lua_State *L) {
+static void sigint_enter(lua_State *L) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < MOST_RUNS && !mine; i++)
     if (!atomic_load(&runs[i].thread)) mine = &runs[i];
@@ -176,7 +176,7 @@ static void drop_forwarded(void) {
   (void)sigtimedwait(&interrupt, NULL, &now);
 }
 
-static void leave(void) {
+static void sigint_leave(void) {
   pthread_mutex_lock(&lock);
   if (mine) atomic_store(&mine->thread, NULL);
   while (atomic_load(&inside) > 0) sched_yield(); /* a handler that has seen the place may still signal this thread */
@@ -197,12 +197,12 @@ void nsl_guard_begin(NslGuard *guard, lua_State *L) {
     return;
   }
   if (!&nsi_interpreter || !nsi_interpreter.waits()) ns_interrupt_clear(); /* else a signal that has just come stops this run */
-  enter(L);
+  sigint_enter(L);
 }
 
 bool nsl_guard_end(const NslGuard *guard, lua_State *L) {
   bool interrupted = ns_interrupted();
-  if (--depth == 0) leave();
+  if (--depth == 0) sigint_leave();
   else if (mine) atomic_store(&mine->thread, guard->thread), atomic_store(&mine->told, false);
   ns_interrupt_clear();
   ns_interrupt_unwatch();

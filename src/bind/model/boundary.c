@@ -18,18 +18,17 @@ typedef struct NslBoundary {
 
 enum { GENERAL, FIXED, HARMONIC, KINDS };
 
-static const NslType types[KINDS] = {[GENERAL] = {"BoundaryCondition", NULL}, [FIXED] = {"FixedBC", NULL},
-                                     [HARMONIC] = {"HarmonicBC", NULL}};
+static const NslType types[KINDS] = {
+    [GENERAL] = {"BoundaryCondition", NULL}, [FIXED] = {"FixedBC", NULL}, [HARMONIC] = {"HarmonicBC", NULL}};
 
 /* m stands for the velocities that are prescribed. */
-static const NslSlot slots[] = {
-    {"computePrescribedVelocity", "prescribedVelocity", "", "velocity", 'm', '1', NSL_NATIVE_TIME}};
+static const NslSlot slots[] = {{"computePrescribedVelocity", "prescribedVelocity", "", "velocity", 'm', '1', NSL_NATIVE_TIME}};
 
 static NsSource source_of(const NslVector *v) {
   return (NsSource){v->data, v->stride, 0, v->version, nsl_is_live(v)};
 }
 
-static NsStatus bind(NslCallee *callee) {
+static NsStatus bind_boundary_bind(NslCallee *callee) {
   NslBoundary *self = (NslBoundary *)callee;
   if (!self->boundary || !self->values) return NS_OK;
   NsFunction function = nsl_coefficient_function(callee, 0);
@@ -37,18 +36,18 @@ static NsStatus bind(NslCallee *callee) {
   return ns_boundary_set_values(self->boundary, source_of(self->values));
 }
 
-static const NslCalleeClass classes[KINDS] = {[GENERAL] = {"boundary condition", slots, 1, bind, NULL, NULL},
-                                              [FIXED] = {"boundary condition", slots, 0, bind, NULL, NULL},
-                                              [HARMONIC] = {"boundary condition", slots, 0, bind, NULL, NULL}};
+static const NslCalleeClass classes[KINDS] = {[GENERAL] = {"boundary condition", slots, 1, bind_boundary_bind, NULL, NULL},
+                                              [FIXED] = {"boundary condition", slots, 0, bind_boundary_bind, NULL, NULL},
+                                              [HARMONIC] = {"boundary condition", slots, 0, bind_boundary_bind, NULL, NULL}};
 
 /* The object at idx when it is a boundary condition, closed or not; else NULL. */
-static NslBoundary *test(lua_State *L, int idx) {
+static NslBoundary *bind_boundary_test(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   return head && head->type >= types && head->type < types + KINDS ? (NslBoundary *)head : NULL;
 }
 
-static NslBoundary *check(lua_State *L, int idx) {
-  NslBoundary *self = test(L, idx);
+static NslBoundary *bind_boundary_check(lua_State *L, int idx) {
+  NslBoundary *self = bind_boundary_test(L, idx);
   if (!self) nsl_wrong_type(L, idx, "boundary condition", "bc");
   else if (self->callee.head.closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
@@ -57,7 +56,7 @@ static NslBoundary *check(lua_State *L, int idx) {
 /* ---- making ---- */
 
 /* The indices at 1, a number or a list, from 1: checked, and pushed from 0 as a block of *n integers. */
-static const int *push_indices(lua_State *L, const char *who, int *n) {
+static const int *bind_boundary_push_indices(lua_State *L, const char *who, int *n) {
   if (lua_isinteger(L, 1)) {
     lua_createtable(L, 1, 0);
     lua_pushvalue(L, 1);
@@ -95,7 +94,7 @@ static void take_values(lua_State *L, int idx) {
   nsl_anchor(L, idx, "values", -1);
   self->values = nsl_test_vector(L, -1);
   lua_pop(L, 1);
-  if (bind(&self->callee) != NS_OK) luaL_error(L, "not enough memory");
+  if (bind_boundary_bind(&self->callee) != NS_OK) luaL_error(L, "not enough memory");
 }
 
 /* BoundaryCondition(indices [, values or a function of time]). */
@@ -104,7 +103,7 @@ static int new_general(lua_State *L) {
   int n;
   nsl_at_most(L, 2, who);
   lua_settop(L, 2);
-  const int *index = push_indices(L, who, &n);
+  const int *index = bind_boundary_push_indices(L, who, &n);
   bool given = !lua_isnil(L, 2) && !nsl_is_callback(L, 2);
   if (given && nsl_test_vector(L, 2)) nsl_to_finite_vector(L, 2, n, who, "values"), lua_pushvalue(L, 2);
   else if (given) nsl_push_flat(L, 2, n, who, "values");
@@ -121,7 +120,7 @@ static int new_fixed(lua_State *L) {
   int n;
   nsl_at_most(L, 1, types[FIXED].name);
   lua_settop(L, 1);
-  const int *index = push_indices(L, types[FIXED].name, &n);
+  const int *index = bind_boundary_push_indices(L, types[FIXED].name, &n);
   push_new(L, FIXED, n, index);
   return 1;
 }
@@ -133,7 +132,7 @@ static int new_harmonic(lua_State *L) {
   int n;
   nsl_at_most(L, 5, who);
   lua_settop(L, 5);
-  const int *index = push_indices(L, who, &n);
+  const int *index = bind_boundary_push_indices(L, who, &n);
   double *all = lua_newuserdatauv(L, 4 * (size_t)n * sizeof *all, 0);
   for (int p = 0; p < 4; p++) {
     double *to = all + (ptrdiff_t)p * n;
@@ -149,7 +148,7 @@ static int new_harmonic(lua_State *L) {
 
 /* Pushes a clone of the boundary condition at idx: numbers of its own, the same callback. */
 static void push_clone(lua_State *L, int idx) {
-  const NslBoundary *from = test(L, idx);
+  const NslBoundary *from = bind_boundary_test(L, idx);
   int kind = (int)(from->callee.head.type - types);
   NslBoundary *to = push_new(L, kind, from->boundary->n, from->boundary->index);
   int copy = lua_gettop(L);
@@ -183,16 +182,16 @@ static int boundary_tostring(lua_State *L) {
 /* ---- methods ---- */
 
 static int boundary_name(lua_State *L) {
-  lua_pushstring(L, check(L, 1)->name);
+  lua_pushstring(L, bind_boundary_check(L, 1)->name);
   return 1;
 }
 
 static int boundary_set_name(lua_State *L) {
-  return nsl_set_name(L, check(L, 1)->name, 2, "setName");
+  return nsl_set_name(L, bind_boundary_check(L, 1)->name, 2, "setName");
 }
 
 static int boundary_indices(lua_State *L) {
-  const NsBoundary *b = check(L, 1)->boundary;
+  const NsBoundary *b = bind_boundary_check(L, 1)->boundary;
   lua_createtable(L, b->n, 0);
   for (int i = 0; i < b->n; i++) {
     lua_pushinteger(L, b->index[i] + 1);
@@ -203,7 +202,7 @@ static int boundary_indices(lua_State *L) {
 
 /* prescribedVelocity(): a live vector of what is constant; otherwise a copy of what was computed last. */
 static int boundary_velocity(lua_State *L) {
-  NslBoundary *self = check(L, 1);
+  NslBoundary *self = bind_boundary_check(L, 1);
   const NsBoundary *b = self->boundary;
   if (self->values && !ns_coef_varies(&b->velocity)) {
     lua_getiuservalue(L, 1, NSL_FIELDS);
@@ -216,7 +215,7 @@ static int boundary_velocity(lua_State *L) {
 
 /* computePrescribedVelocity(time): the velocities at a time, in a vector; those of a step that may be on stay. */
 static int boundary_compute(lua_State *L) {
-  NslBoundary *self = check(L, 1);
+  NslBoundary *self = bind_boundary_check(L, 1);
   NsError err = {NS_OK, ""};
   nsl_at_most(L, 2, slots[0].name);
   double t = nsl_finite(L, 2, slots[0].name, "time");
@@ -234,15 +233,14 @@ static int boundary_compute(lua_State *L) {
 
 static int boundary_set_function(lua_State *L) {
   const char *who = "setComputePrescribedVelocityFunction";
-  const NslBoundary *self = check(L, 1);
-  if (self->callee.kind->nslots == 0)
-    luaL_error(L, "%s: a %s has no callbacks", who, self->callee.head.type->name);
+  const NslBoundary *self = bind_boundary_check(L, 1);
+  if (self->callee.kind->nslots == 0) luaL_error(L, "%s: a %s has no callbacks", who, self->callee.head.type->name);
   return nsl_lua_set_function(L, 0, who);
 }
 
 static int boundary_display(lua_State *L) {
   static const NslDisplayed fields[] = {{"indices", boundary_indices}, {"velocity", boundary_velocity}, {NULL, NULL}};
-  check(L, 1);
+  bind_boundary_check(L, 1);
   return nsl_display_object(L, fields);
 }
 
@@ -257,7 +255,7 @@ static void push_of(lua_State *L, int idx) {
 
 void nsl_find_boundary_methods(lua_State *L, int idx) {
   push_of(L, idx);
-  NslBoundary *self = test(L, -1);
+  NslBoundary *self = bind_boundary_test(L, -1);
   if (self && !self->callee.head.closed) nsl_find_methods(L, -1);
   lua_pop(L, 1);
 }
@@ -265,7 +263,7 @@ void nsl_find_boundary_methods(lua_State *L, int idx) {
 /* Gives the system at idx the boundary condition (nil: none) at `value`. */
 static void give(lua_State *L, int idx, int value) {
   NslDs *ds = lua_touserdata(L, idx);
-  NslBoundary *boundary = test(L, value);
+  NslBoundary *boundary = bind_boundary_test(L, value);
   nsl_anchor(L, idx, "boundaryConditions", value);
   ns_mechanical_set_boundary(nsl_mechanical(ds), boundary ? boundary->boundary : NULL);
   if (ds->callee.nsds) ((NsNsds *)ds->callee.nsds)->version++;
@@ -273,7 +271,7 @@ static void give(lua_State *L, int idx, int value) {
 
 void nsl_clone_boundary(lua_State *L, int from, int to) {
   push_of(L, from);
-  if (test(L, -1)) {
+  if (bind_boundary_test(L, -1)) {
     push_clone(L, lua_gettop(L));
     give(L, to, lua_gettop(L));
     lua_pop(L, 1);
@@ -285,7 +283,7 @@ void nsl_clone_boundary(lua_State *L, int from, int to) {
 static int ds_set_boundary(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setBoundaryConditions");
   lua_settop(L, 2);
-  const NslBoundary *boundary = lua_isnil(L, 2) ? NULL : check(L, 2);
+  const NslBoundary *boundary = lua_isnil(L, 2) ? NULL : bind_boundary_check(L, 2);
   int nv = nsl_mechanical(self)->nv, last = boundary ? ns_boundary_last(boundary->boundary) + 1 : 0;
   if (last > nv)
     luaL_error(L, "setBoundaryConditions: index %d is outside 1..%d, the velocities of %s", last, nv,

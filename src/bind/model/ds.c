@@ -96,15 +96,19 @@ int nsl_ds_z(lua_State *L) {
   return nsl_push_z(L, 1, self->ds->z, self->ds->nz);
 }
 
-static int set_parameters(lua_State *L, const char *what, bool shared) {
+static int bind_ds_set_parameters(lua_State *L, const char *what, bool shared) {
   nsl_check_idle_ds(L, what);
   lua_settop(L, 2);
   nsl_set_ds_z(L, 1, 2, shared);
   return 0;
 }
 
-static int ds_set_z_ptr(lua_State *L) { return set_parameters(L, "setzPtr", true); }
-static int ds_set_z(lua_State *L) { return set_parameters(L, "setz", false); }
+static int ds_set_z_ptr(lua_State *L) {
+  return bind_ds_set_parameters(L, "setzPtr", true);
+}
+static int ds_set_z(lua_State *L) {
+  return bind_ds_set_parameters(L, "setz", false);
+}
 
 static int ds_reset(lua_State *L) {
   ns_ds_reset(nsl_check_idle_ds(L, "resetToInitialState")->ds);
@@ -157,8 +161,7 @@ const char *nsl_meaning_in_solution(const char *name) {
 static void check_state_name(lua_State *L, int i) {
   const char *name = lua_tostring(L, -1), *meaning = nsl_meaning_in_solution(name);
   if (strlen(name) != lua_rawlen(L, -1)) luaL_error(L, "setNames: names[%d]: '%s...' has a byte of 0 in it", i, name);
-  if (meaning)
-    luaL_error(L, "setNames: names[%d]: '%s' is %s; choose another, such as '%s_%d'", i, name, meaning, name, i);
+  if (meaning) luaL_error(L, "setNames: names[%d]: '%s' is %s; choose another, such as '%s_%d'", i, name, meaning, name, i);
   for (int j = 1; j < i; j++) {
     lua_rawgeti(L, 3, j);
     if (lua_rawequal(L, -1, -2)) luaL_error(L, "setNames: names[%d]: '%s' is names[%d] already", i, name, j);

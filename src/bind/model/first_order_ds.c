@@ -26,7 +26,7 @@ static NsFirstOrderDs *model(const NslDs *self) {
 }
 
 /* Hands f and the coefficients that are functions of time to the engine. */
-static NsStatus bind(NslCallee *callee) {
+static NsStatus bind_first_order_ds_bind(NslCallee *callee) {
   NsFirstOrderDs *ds = model((NslDs *)callee);
   if (!ds) return NS_OK;
   NsCoef *coefs[] = {[SLOT_M] = &ds->M, [SLOT_A] = &ds->A, [SLOT_B] = &ds->b};
@@ -44,9 +44,9 @@ static NsStatus bind(NslCallee *callee) {
 }
 
 /* A nonlinear system has f and M, a linear one M, A and b as functions of time too, a time-invariant one none. */
-static const NslCalleeClass nonlinear_class = {"dynamical system", slots, 3, bind, NULL, NULL};
-static const NslCalleeClass linear_class = {"dynamical system", slots, 5, bind, NULL, NULL};
-static const NslCalleeClass invariant_class = {"dynamical system", slots, 0, bind, NULL, NULL};
+static const NslCalleeClass nonlinear_class = {"dynamical system", slots, 3, bind_first_order_ds_bind, NULL, NULL};
+static const NslCalleeClass linear_class = {"dynamical system", slots, 5, bind_first_order_ds_bind, NULL, NULL};
+static const NslCalleeClass invariant_class = {"dynamical system", slots, 0, bind_first_order_ds_bind, NULL, NULL};
 
 static const NslType nonlinear_type = {.name = "FirstOrderNonLinearDS"};
 static const NslType linear_type = {.name = "FirstOrderLinearDS"};
@@ -86,7 +86,7 @@ static NslDs *new_ds(lua_State *L, const NslType *type, const NslCalleeClass *ki
 }
 
 /* A matrix (cols 0: a vector) or a function of time for one of M, A, b. */
-static void set_coefficient(lua_State *L, int idx, int slot, int value, bool shared) {
+static void bind_first_order_ds_set_coefficient(lua_State *L, int idx, int slot, int value, bool shared) {
   NslDs *self = lua_touserdata(L, idx);
   NsCoef *coefs[] = {[SLOT_M] = &model(self)->M, [SLOT_A] = &model(self)->A, [SLOT_B] = &model(self)->b};
   if (slot < self->callee.kind->nslots && nsl_may_be_callback(L, value)) {
@@ -105,7 +105,7 @@ static const char *const linear_keys[] = {"x0", "A", "b", "M", "z", "name", NULL
 static const char *const nonlinear_keys[] = {"x0", "f", "jacobianfx", "M", "z", "name", NULL};
 
 /* What the option table at `options` says, for the system on top of the stack. */
-static void apply_options(lua_State *L, int options, const NslType *type) {
+static void bind_first_order_ds_apply_options(lua_State *L, int options, const NslType *type) {
   int self_idx = lua_gettop(L);
   NslDs *self = lua_touserdata(L, self_idx);
   if (lua_getfield(L, options, "name") != LUA_TNIL) nsl_set_name(L, self->ds->name, -1, type->name);
@@ -116,7 +116,7 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
   } coefficients[] = {{"M", SLOT_M}, {"A", SLOT_A}, {"b", SLOT_B}};
   for (int i = 0; i < 3; i++)
     if (lua_getfield(L, options, coefficients[i].key) != LUA_TNIL)
-      set_coefficient(L, self_idx, coefficients[i].slot, lua_gettop(L), true);
+      bind_first_order_ds_set_coefficient(L, self_idx, coefficients[i].slot, lua_gettop(L), true);
   for (int slot = SLOT_F; slot <= SLOT_JACOBIAN; slot++)
     if (lua_getfield(L, options, slots[slot].brief) != LUA_TNIL) {
       if (!nsl_may_be_callback(L, -1)) nsl_bad(L, type->name, slots[slot].brief, "a function", -1);
@@ -126,14 +126,14 @@ static void apply_options(lua_State *L, int options, const NslType *type) {
 }
 
 /* (x0, ...) or one option table. Returns with the new system on top; true when options were given and applied. */
-static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *kind, int most) {
+static bool bind_first_order_ds_construct(lua_State *L, const NslType *type, const NslCalleeClass *kind, int most) {
   nsl_at_most(L, most, type->name);
   if (nsl_is_options(L, 1)) {
     lua_settop(L, 1);
     nsl_check_options(L, 1, type->name, type == &nonlinear_type ? nonlinear_keys : linear_keys);
     lua_getfield(L, 1, "x0");
     new_ds(L, type, kind, 2);
-    apply_options(L, 1, type);
+    bind_first_order_ds_apply_options(L, 1, type);
     return true;
   }
   lua_settop(L, most);
@@ -141,24 +141,24 @@ static bool construct(lua_State *L, const NslType *type, const NslCalleeClass *k
   return false;
 }
 
-static int new_linear(lua_State *L, const NslType *type, const NslCalleeClass *kind) {
-  if (construct(L, type, kind, 3)) return 1;
-  if (!lua_isnil(L, 2)) set_coefficient(L, 4, SLOT_A, 2, true);
-  if (!lua_isnil(L, 3)) set_coefficient(L, 4, SLOT_B, 3, true);
+static int bind_first_order_ds_new_linear(lua_State *L, const NslType *type, const NslCalleeClass *kind) {
+  if (bind_first_order_ds_construct(L, type, kind, 3)) return 1;
+  if (!lua_isnil(L, 2)) bind_first_order_ds_set_coefficient(L, 4, SLOT_A, 2, true);
+  if (!lua_isnil(L, 3)) bind_first_order_ds_set_coefficient(L, 4, SLOT_B, 3, true);
   return 1;
 }
 
 static int new_invariant_ds(lua_State *L) {
-  return new_linear(L, &invariant_type, &invariant_class);
+  return bind_first_order_ds_new_linear(L, &invariant_type, &invariant_class);
 }
 
 static int new_linear_ds(lua_State *L) {
-  return new_linear(L, &linear_type, &linear_class);
+  return bind_first_order_ds_new_linear(L, &linear_type, &linear_class);
 }
 
 static int new_nonlinear_ds(lua_State *L) {
   int given = lua_gettop(L); /* f may be left out, to be set by other means, but not be nil as the last argument */
-  if (construct(L, &nonlinear_type, &nonlinear_class, 3)) return 1;
+  if (bind_first_order_ds_construct(L, &nonlinear_type, &nonlinear_class, 3)) return 1;
   for (int slot = SLOT_F; slot <= SLOT_JACOBIAN; slot++) {
     int arg = 2 + slot;
     if (lua_isnil(L, arg) && (slot != SLOT_F || given != arg)) continue;
@@ -224,16 +224,28 @@ static int set_slot_coefficient(lua_State *L, int slot, const char *what, bool s
   if (slot != SLOT_M && self->callee.head.type == &nonlinear_type)
     luaL_error(L, "%s: %s has no %s; it has f", what, self->callee.head.type->name, slots[slot].brief);
   lua_settop(L, 2);
-  set_coefficient(L, 1, slot, 2, shared);
+  bind_first_order_ds_set_coefficient(L, 1, slot, 2, shared);
   return 0;
 }
 
-static int ds_set_M_ptr(lua_State *L) { return set_slot_coefficient(L, SLOT_M, "setMPtr", true); }
-static int ds_set_A_ptr(lua_State *L) { return set_slot_coefficient(L, SLOT_A, "setAPtr", true); }
-static int ds_set_b_ptr(lua_State *L) { return set_slot_coefficient(L, SLOT_B, "setbPtr", true); }
-static int ds_set_M(lua_State *L) { return set_slot_coefficient(L, SLOT_M, "setM", false); }
-static int ds_set_A(lua_State *L) { return set_slot_coefficient(L, SLOT_A, "setA", false); }
-static int ds_set_b(lua_State *L) { return set_slot_coefficient(L, SLOT_B, "setb", false); }
+static int ds_set_M_ptr(lua_State *L) {
+  return set_slot_coefficient(L, SLOT_M, "setMPtr", true);
+}
+static int ds_set_A_ptr(lua_State *L) {
+  return set_slot_coefficient(L, SLOT_A, "setAPtr", true);
+}
+static int ds_set_b_ptr(lua_State *L) {
+  return set_slot_coefficient(L, SLOT_B, "setbPtr", true);
+}
+static int ds_set_M(lua_State *L) {
+  return set_slot_coefficient(L, SLOT_M, "setM", false);
+}
+static int ds_set_A(lua_State *L) {
+  return set_slot_coefficient(L, SLOT_A, "setA", false);
+}
+static int ds_set_b(lua_State *L) {
+  return set_slot_coefficient(L, SLOT_B, "setb", false);
+}
 
 static int ds_set_jacobian(lua_State *L) {
   NslDs *self = nsl_check_idle_ds(L, "setJacobianfxPtr");
@@ -242,29 +254,37 @@ static int ds_set_jacobian(lua_State *L) {
   return 0;
 }
 
-static int set_callback(lua_State *L, int slot, const char *what) {
+static int bind_first_order_ds_set_callback(lua_State *L, int slot, const char *what) {
   NslDs *self = nsl_check_idle_ds(L, what);
   if (slot >= self->callee.kind->nslots || (slot <= SLOT_JACOBIAN && self->callee.head.type != &nonlinear_type))
     luaL_error(L, "%s: a %s has no %s callback", what, self->callee.head.type->name, slots[slot].brief);
   return nsl_lua_set_function(L, slot, what);
 }
 
-static int ds_set_f(lua_State *L) { return set_callback(L, SLOT_F, "setComputeFFunction"); }
-static int ds_set_jacobian_function(lua_State *L) {
-  return set_callback(L, SLOT_JACOBIAN, "setComputeJacobianfxFunction");
+static int ds_set_f(lua_State *L) {
+  return bind_first_order_ds_set_callback(L, SLOT_F, "setComputeFFunction");
 }
-static int ds_set_M_function(lua_State *L) { return set_callback(L, SLOT_M, "setComputeMFunction"); }
-static int ds_set_A_function(lua_State *L) { return set_callback(L, SLOT_A, "setComputeAFunction"); }
-static int ds_set_b_function(lua_State *L) { return set_callback(L, SLOT_B, "setComputebFunction"); }
+static int ds_set_jacobian_function(lua_State *L) {
+  return bind_first_order_ds_set_callback(L, SLOT_JACOBIAN, "setComputeJacobianfxFunction");
+}
+static int ds_set_M_function(lua_State *L) {
+  return bind_first_order_ds_set_callback(L, SLOT_M, "setComputeMFunction");
+}
+static int ds_set_A_function(lua_State *L) {
+  return bind_first_order_ds_set_callback(L, SLOT_A, "setComputeAFunction");
+}
+static int ds_set_b_function(lua_State *L) {
+  return bind_first_order_ds_set_callback(L, SLOT_B, "setComputebFunction");
+}
 
-static int ds_display(lua_State *L) {
+static int bind_first_order_ds_ds_display(lua_State *L) {
   static const NslDisplayed fields[] = {{"x0", nsl_ds_x0}, {"x", nsl_ds_x}, {"r", nsl_ds_r}, {"M", ds_M},
-                                        {"A", ds_A},   {"b", ds_b}, {"z", nsl_ds_z}, {NULL, NULL}};
+                                        {"A", ds_A},       {"b", ds_b},     {"z", nsl_ds_z}, {NULL, NULL}};
   nsl_check_ds(L, 1);
   return nsl_display_object(L, fields);
 }
 
-static int ds_gc(lua_State *L) {
+static int bind_first_order_ds_ds_gc(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   nsl_ds_let_go(L);
   self->callee.kind = &invariant_class;
@@ -273,28 +293,42 @@ static int ds_gc(lua_State *L) {
   return 0;
 }
 
-static int ds_tostring(lua_State *L) {
+static int bind_first_order_ds_ds_tostring(lua_State *L) {
   const NslDs *self = lua_touserdata(L, 1);
   return nsl_ds_tostring(L, self->ds ? self->ds->n : 0, "state", "states");
 }
 
-static int ds_dimension(lua_State *L) {
+static int bind_first_order_ds_ds_dimension(lua_State *L) {
   lua_pushinteger(L, nsl_check_ds(L, 1)->ds->n);
   return 1;
 }
 
-static const luaL_Reg methods[] = {
-    {"rhs", ds_rhs}, {"computeRhs", ds_compute_rhs}, {"dimension", ds_dimension}, {"n", ds_dimension},
-    {"M", ds_M}, {"setMPtr", ds_set_M_ptr}, {"setM", ds_set_M},
-    {"A", ds_A}, {"setAPtr", ds_set_A_ptr}, {"setA", ds_set_A},
-    {"b", ds_b}, {"setbPtr", ds_set_b_ptr}, {"setb", ds_set_b},
-    {"setJacobianfxPtr", ds_set_jacobian},
-    {"setComputeFFunction", ds_set_f}, {"setComputeJacobianfxFunction", ds_set_jacobian_function},
-    {"setComputeMFunction", ds_set_M_function}, {"setComputeAFunction", ds_set_A_function},
-    {"setComputebFunction", ds_set_b_function}, {"display", ds_display},
-    {NULL, NULL}};
+static const luaL_Reg methods[] = {{"rhs", ds_rhs},
+                                   {"computeRhs", ds_compute_rhs},
+                                   {"dimension", bind_first_order_ds_ds_dimension},
+                                   {"n", bind_first_order_ds_ds_dimension},
+                                   {"M", ds_M},
+                                   {"setMPtr", ds_set_M_ptr},
+                                   {"setM", ds_set_M},
+                                   {"A", ds_A},
+                                   {"setAPtr", ds_set_A_ptr},
+                                   {"setA", ds_set_A},
+                                   {"b", ds_b},
+                                   {"setbPtr", ds_set_b_ptr},
+                                   {"setb", ds_set_b},
+                                   {"setJacobianfxPtr", ds_set_jacobian},
+                                   {"setComputeFFunction", ds_set_f},
+                                   {"setComputeJacobianfxFunction", ds_set_jacobian_function},
+                                   {"setComputeMFunction", ds_set_M_function},
+                                   {"setComputeAFunction", ds_set_A_function},
+                                   {"setComputebFunction", ds_set_b_function},
+                                   {"display", bind_first_order_ds_ds_display},
+                                   {NULL, NULL}};
 
-static const luaL_Reg meta[] = {{"__gc", ds_gc}, {"__close", nsl_ds_close}, {"__tostring", ds_tostring}, {NULL, NULL}};
+static const luaL_Reg meta[] = {{"__gc", bind_first_order_ds_ds_gc},
+                                {"__close", nsl_ds_close},
+                                {"__tostring", bind_first_order_ds_ds_tostring},
+                                {NULL, NULL}};
 
 void nsl_open_first_order_ds(lua_State *L) {
   static const luaL_Reg functions[] = {{"FirstOrderLinearTIDS", new_invariant_ds},

@@ -29,8 +29,7 @@ static int new_interaction(lua_State *L) {
   lua_setiuservalue(L, 4, LAW);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, RELATION);
-  if (ns_interaction_new(&self->interaction, law->law, relation->relation) != NS_OK)
-    luaL_error(L, "not enough memory");
+  if (ns_interaction_new(&self->interaction, law->law, relation->relation) != NS_OK) luaL_error(L, "not enough memory");
   if (!lua_isnil(L, 3)) nsl_set_name(L, self->interaction->name, 3, "Interaction");
   return 1;
 }
@@ -97,8 +96,7 @@ static int interaction_close(lua_State *L) {
   NslInteraction *self = nsl_check_interaction(L, 1);
   const NsNsds *nsds = self->interaction->owner;
   if (nsds && nsds->busy)
-    luaL_error(L,
-               "close: interaction '%s' is being used by the step that is computed (called from inside a callback?)",
+    luaL_error(L, "close: interaction '%s' is being used by the step that is computed (called from inside a callback?)",
                self->interaction->name);
   self->head.closed = self->interaction->closed = true;
   return 0;

@@ -32,8 +32,8 @@ static NslVector *take_copy(lua_State *L, int idx, int n, const char *what) {
 /* The same of a compiled f with so many values. */
 static void evaluate_trace(lua_State *L, Motion *m, int rows) {
   int top = lua_gettop(L), n = m->q->n;
-  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, n, 1, "q", 0},
-                        {NSL_TRACE_VECTOR, rows, 1, "out", 0}};
+  NslTraceArg args[] = {
+      {NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, n, 1, "q", 0}, {NSL_TRACE_VECTOR, rows, 1, "out", 0}};
   m->trace = nsl_trace_of(L, 1, 3, args, rows, "f", false);
   m->trace->in[0] = m->t;
   memcpy(m->trace->in + 1, m->q->data, (size_t)n * sizeof(double));
@@ -49,7 +49,7 @@ static void evaluate_trace(lua_State *L, Motion *m, int rows) {
 ** f at 1, t at 2, q at 3, the number of values at 4 or -1 for as many as f returns. Evaluates f(t, q, out) and leaves
 ** the values, a vector, on top of the stack.
 */
-static Motion evaluate(lua_State *L) {
+static Motion kinematics_evaluate(lua_State *L) {
   Motion m = {luaL_checknumber(L, 2), NULL, NULL, NULL};
   int rows = (int)luaL_checkinteger(L, 4);
   m.q = take_copy(L, 3, -1, "q");
@@ -65,8 +65,8 @@ static Motion evaluate(lua_State *L) {
   lua_call(L, rows < 0 ? 2 : 3, 1);
   if (lua_isnil(L, -1) && *filled->version > 0) lua_settop(L, out);
   if (lua_isnil(L, -1))
-    luaL_error(L, rows < 0 ? "f returned nothing: return the values, or give their number"
-                           : "f returned nothing and filled nothing");
+    luaL_error(
+        L, rows < 0 ? "f returned nothing: return the values, or give their number" : "f returned nothing and filled nothing");
   int n = rows < 0 && lua_type(L, -1) == LUA_TNUMBER ? 1 : rows;
   m.values = take_copy(L, lua_gettop(L), n, "f");
   nsl_vector_must_be_finite(L, m.values, "mechanics", "f");
@@ -78,14 +78,14 @@ static Motion evaluate(lua_State *L) {
 /* values(f, t, q, rows): a vector. */
 static int motion_values(lua_State *L) {
   lua_settop(L, 4);
-  evaluate(L);
+  kinematics_evaluate(L);
   return 1;
 }
 
 /* jacobian(f, t, q, rows): the values, and their derivatives by q. */
 static int motion_jacobian(lua_State *L) {
   lua_settop(L, 4);
-  Motion m = evaluate(L);
+  Motion m = kinematics_evaluate(L);
   NslMatrix *J = nsl_push_matrix(L, m.values->n, m.q->n, NULL);
   NslDualArg arg = {"q", 0, m.q->n, m.q->data, J->data};
   if (J->rows == 0 || J->cols == 0) return 2;
@@ -101,14 +101,13 @@ static int motion_jacobian(lua_State *L) {
 static int motion_along(lua_State *L) {
   lua_settop(L, 6);
   double tdot = luaL_checknumber(L, 5);
-  Motion m = evaluate(L);
+  Motion m = kinematics_evaluate(L);
   const NslVector *v = take_copy(L, 6, m.q->n, "v");
   NslVector *first = nsl_push_vector(L, m.values->n, NULL), *second = nsl_push_vector(L, m.values->n, NULL);
   NslDualArg arg = {"q", 0, m.q->n, m.q->data, NULL};
   const double *directions[] = {v->data};
   if (!m.trace)
-    nsl_dual_along(L, 1, 0, true, m.t, tdot, 1, &arg, directions, "f", first->n, m.values->data, first->data,
-                   second->data);
+    nsl_dual_along(L, 1, 0, true, m.t, tdot, 1, &arg, directions, "f", first->n, m.values->data, first->data, second->data);
   else if (!nsl_trace_along(m.trace, 0, tdot, 1, v->data, first->data, second->data))
     luaL_error(L, "f: a derivative along the motion is not finite");
   return 3;
@@ -119,7 +118,7 @@ static int motion_along(lua_State *L) {
 /* How many variables go in one pass; those of a bowl in two blocks. */
 enum { VARIABLES = 16, BLOCK = VARIABLES / 2 };
 
-static double *push_room(lua_State *L, ptrdiff_t count) {
+static double *kinematics_push_room(lua_State *L, ptrdiff_t count) {
   return lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
 }
 
@@ -129,7 +128,7 @@ static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet 
   NsTapeView view = ns_tape_view(trace->tape);
   ptrdiff_t np = ns_jet_size(jet);
   size_t bytes = (size_t)np * sizeof(double);
-  double *room = push_room(L, np * (view.inputs + view.constants + view.steps));
+  double *room = kinematics_push_room(L, np * (view.inputs + view.constants + view.steps));
   memset(room, 0, (size_t)view.inputs * bytes);
   room[0] = tdot;
   memcpy(room + np, seed, (size_t)n * bytes);
@@ -165,10 +164,10 @@ static void take_twist(const double *all, int np, int first, NslMatrix *J1, NslM
 static int motion_twist(lua_State *L) {
   lua_settop(L, 7);
   double tdot = luaL_checknumber(L, 5);
-  Motion m = evaluate(L);
+  Motion m = kinematics_evaluate(L);
   int n = m.q->n, rows = m.values->n, most = 2 + 3 * VARIABLES;
   const NslVector *v = take_copy(L, 6, n, "v"), *a = take_copy(L, 7, n, "a");
-  double *seed = push_room(L, (ptrdiff_t)n * most), *all = push_room(L, (ptrdiff_t)rows * most);
+  double *seed = kinematics_push_room(L, (ptrdiff_t)n * most), *all = kinematics_push_room(L, (ptrdiff_t)rows * most);
   NslVector *second = nsl_push_vector(L, rows, NULL);
   NslMatrix *J1 = nsl_push_matrix(L, rows, n, NULL), *J2 = nsl_push_matrix(L, rows, n, NULL);
   for (int first = 0; first < n && rows > 0; first += VARIABLES) {
@@ -206,7 +205,7 @@ static void one_bowl(lua_State *L, const Motion *m, const int *number, int varia
 }
 
 /* The variables of block b, appended to `number`. */
-static int add_block(int *number, int count, int b, int n) {
+static int kinematics_add_block(int *number, int count, int b, int n) {
   for (int k = b * BLOCK; k < n && k < (b + 1) * BLOCK; k++) number[count++] = k;
   return count;
 }
@@ -214,15 +213,15 @@ static int add_block(int *number, int count, int b, int n) {
 /* bowl(f, t, q, rows, w): the matrix of the second derivatives of w . f by q. */
 static int motion_bowl(lua_State *L) {
   lua_settop(L, 5);
-  Motion m = evaluate(L);
+  Motion m = kinematics_evaluate(L);
   int n = m.q->n, rows = m.values->n, blocks = (n + BLOCK - 1) / BLOCK, number[VARIABLES];
   ptrdiff_t most = ns_jet_size((NsJet){NS_JET_BOWL, n < VARIABLES ? n : VARIABLES});
   const NslVector *w = take_copy(L, 5, rows, "w");
-  double *seed = push_room(L, n * most), *all = push_room(L, rows * most);
+  double *seed = kinematics_push_room(L, n * most), *all = kinematics_push_room(L, rows * most);
   NslMatrix *H = nsl_push_matrix(L, n, n, NULL);
   for (int b = 0; b < blocks && rows > 0; b++) {
     for (int c = b + 1; c < blocks || (blocks == 1 && c == 1); c++) {
-      int count = add_block(number, add_block(number, 0, b, n), c, n);
+      int count = kinematics_add_block(number, kinematics_add_block(number, 0, b, n), c, n);
       one_bowl(L, &m, number, count, seed, all, w->data, H);
     }
   }
@@ -266,11 +265,15 @@ static int motion_dual_values(lua_State *L) {
 }
 
 void nsl_open_kinematics(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"values", motion_values}, {"jacobian", motion_jacobian}, {"along", motion_along}, {"plain", motion_plain},
-      {"twist", motion_twist},   {"bowl", motion_bowl},         {"partials", motion_partials},
-      {"dual_values", motion_dual_values},
-      {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"values", motion_values},
+                                       {"jacobian", motion_jacobian},
+                                       {"along", motion_along},
+                                       {"plain", motion_plain},
+                                       {"twist", motion_twist},
+                                       {"bowl", motion_bowl},
+                                       {"partials", motion_partials},
+                                       {"dual_values", motion_dual_values},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "motion_support");
 }

@@ -45,11 +45,9 @@ static void find_inside(lua_State *L, NsLaw *law) {
   law->inside = ns_arena_doubles(&law->arena, law->size);
   if (!law->inside) luaL_error(L, "not enough memory");
   NsStatus status = ns_polyhedron_nearest(law->size, law->rows, law->H, law->K, law->inside);
-  if (status == NS_ENOSOL || status == NS_ERAY)
-    luaL_error(L, "%s: no lambda has H lambda >= K: the set is empty", who);
+  if (status == NS_ENOSOL || status == NS_ERAY) luaL_error(L, "%s: no lambda has H lambda >= K: the set is empty", who);
   if (status == NS_ENOMEM) nsl_raise_status(L, status, who);
-  if (status != NS_OK)
-    luaL_error(L, "%s: no lambda with H lambda >= K was found (%s)", who, ns_status_message(status));
+  if (status != NS_OK) luaL_error(L, "%s: no lambda with H lambda >= K was found (%s)", who, ns_status_message(status));
 }
 
 /* The constructor of the class in the upvalue. */

@@ -31,12 +31,13 @@ enum {
 };
 
 /* x is q, lambda is v: n stands for the coordinates, m for the velocities. */
-#define SHARED_LIST                                                                         \
-  {"computeFExt", "fExt", "z", "fExt", 'm', '1', NSL_NATIVE_TIME},                          \
-      {"computePotential", "potential", "xz", "energy", '1', '1', NSL_NATIVE_MASS},         \
-      {"computeFInt", "fInt", "xlz", "fInt", 'm', '1', NSL_NATIVE_FINT},                    \
-      {"computeJacobianFIntq", "jacobianFIntq", "xlz", "J", 'm', 'n', NSL_NATIVE_FINT},     \
-      {"computeJacobianFIntqDot", "jacobianFIntqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FINT}
+#define SHARED_LIST                                                                                                            \
+  {"computeFExt", "fExt", "z", "fExt", 'm', '1', NSL_NATIVE_TIME},                                                             \
+      {"computePotential", "potential", "xz", "energy", '1', '1', NSL_NATIVE_MASS},                                            \
+      {"computeFInt", "fInt", "xlz", "fInt", 'm', '1', NSL_NATIVE_FINT},                                                       \
+      {"computeJacobianFIntq", "jacobianFIntq", "xlz", "J", 'm', 'n', NSL_NATIVE_FINT}, {                                      \
+    "computeJacobianFIntqDot", "jacobianFIntqDot", "xlz", "J", 'm', 'm', NSL_NATIVE_FINT                                       \
+  }
 
 static const NslSlot slots[SLOTS] = {
     SHARED_LIST,
@@ -62,7 +63,7 @@ static NsStatus bind_external(NslCallee *callee, int slot, int rows, NsCoef *coe
   return NS_OK;
 }
 
-static NsStatus bind(NslCallee *callee) {
+static NsStatus mechanical_callback_bind(NslCallee *callee) {
   NsMechanicalDs *ds = nsl_mechanical((NslDs *)callee);
   if (!ds) return NS_OK;
   NsStatus status = NS_OK;
@@ -79,10 +80,10 @@ static NsStatus bind(NslCallee *callee) {
 }
 
 static const NslCalleeClass classes[NS_MECHANICAL_KINDS] = {
-    [NS_LAGRANGIAN] = {"dynamical system", slots, SLOTS, bind, "q", "v"},
-    [NS_LAGRANGIAN_LINEAR_TI] = {"dynamical system", slots, LINEAR_SLOTS, bind, "q", "v"},
-    [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"dynamical system", slots, LINEAR_SLOTS, bind, "q", "v"},
-    [NS_NEWTON_EULER] = {"dynamical system", rigid_slots, RIGID_SLOTS, bind, "q", "v"},
+    [NS_LAGRANGIAN] = {"dynamical system", slots, SLOTS, mechanical_callback_bind, "q", "v"},
+    [NS_LAGRANGIAN_LINEAR_TI] = {"dynamical system", slots, LINEAR_SLOTS, mechanical_callback_bind, "q", "v"},
+    [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"dynamical system", slots, LINEAR_SLOTS, mechanical_callback_bind, "q", "v"},
+    [NS_NEWTON_EULER] = {"dynamical system", rigid_slots, RIGID_SLOTS, mechanical_callback_bind, "q", "v"},
 };
 
 const NslCalleeClass *nsl_mechanical_class(NsMechanicalKind kind) {
@@ -133,14 +134,14 @@ static void drop_constant(const NslDs *self, const char *name) {
   if (coef && !ns_coef_varies(coef)) ns_coef_clear(coef);
 }
 
-static bool is_linear(NsMechanicalKind kind) {
+static bool mechanical_callback_is_linear(NsMechanicalKind kind) {
   return kind == NS_LAGRANGIAN_LINEAR_TI || kind == NS_LAGRANGIAN_LINEAR_DIAGONAL;
 }
 
 /* Whether a class has a coefficient: those with a callback of it, a constant mass, the matrices of the linear ones. */
-static bool may_have(const NslDs *self, const char *name) {
+static bool mechanical_callback_may_have(const NslDs *self, const char *name) {
   bool of_linear = strcmp(name, "mass") == 0 || strcmp(name, "K") == 0 || strcmp(name, "C") == 0;
-  return nsl_slot(&self->callee, name) >= 0 || (of_linear && is_linear(nsl_mechanical(self)->kind));
+  return nsl_slot(&self->callee, name) >= 0 || (of_linear && mechanical_callback_is_linear(nsl_mechanical(self)->kind));
 }
 
 /* Takes away the callback of a slot (-1: none) of the system at idx, when there is one. */
@@ -156,7 +157,7 @@ void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int
   NslDs *self = lua_touserdata(L, idx);
   const NsMechanicalDs *ds = nsl_mechanical(self);
   int c = find_coefficient(name), slot = nsl_slot(&self->callee, name);
-  if (!may_have(self, name)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
+  if (!mechanical_callback_may_have(self, name)) luaL_error(L, "%s: it has no %s", self->callee.head.type->name, name);
   if (slot >= 0 && nsl_may_be_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     drop_constant(self, name);
@@ -179,21 +180,25 @@ NslVector *nsl_push_flat(lua_State *L, int idx, int n, const char *who, const ch
 /* ---- methods that set and get ---- */
 
 /* setXPtr and setX of a coefficient. */
-static int set(lua_State *L, const char *name, const char *what, bool shared) {
+static int mechanical_callback_set(lua_State *L, const char *name, const char *what, bool shared) {
   nsl_check_idle_mechanical(L, what);
   lua_settop(L, 2);
   nsl_set_mechanical_coefficient(L, 1, name, 2, shared);
   return 0;
 }
 
-static int get(lua_State *L, const char *name, bool as_vector) {
+static int mechanical_callback_get(lua_State *L, const char *name, bool as_vector) {
   return nsl_push_coef(L, nsl_mechanical_coefficient(nsl_check_mechanical(L, 1), name), as_vector);
 }
 
 /* Setter with a live source, setter with a copy, for one coefficient. */
-#define SETTERS(id, name, Title)                                                          \
-  static int set_##id##_ptr(lua_State *L) { return set(L, name, "set" Title "Ptr", true); } \
-  static int set_##id(lua_State *L) { return set(L, name, "set" Title, false); }
+#define SETTERS(id, name, Title)                                                                                               \
+  static int set_##id##_ptr(lua_State *L) {                                                                                    \
+    return mechanical_callback_set(L, name, "set" Title "Ptr", true);                                                          \
+  }                                                                                                                            \
+  static int set_##id(lua_State *L) {                                                                                          \
+    return mechanical_callback_set(L, name, "set" Title, false);                                                               \
+  }
 
 SETTERS(mass, "mass", "Mass")
 SETTERS(K, "K", "K")
@@ -205,8 +210,12 @@ SETTERS(fint_v, "jacobianFIntqDot", "JacobianFIntqDot")
 SETTERS(fgyr_q, "jacobianFGyrq", "JacobianFGyrq")
 SETTERS(fgyr_v, "jacobianFGyrqDot", "JacobianFGyrqDot")
 
-static int get_K(lua_State *L) { return get(L, "K", false); }
-static int get_C(lua_State *L) { return get(L, "C", false); }
+static int mechanical_callback_get_K(lua_State *L) {
+  return mechanical_callback_get(L, "K", false);
+}
+static int mechanical_callback_get_C(lua_State *L) {
+  return mechanical_callback_get(L, "C", false);
+}
 
 /* Gives the rigid body at idx the constant force (part 0) or moment (part 3) of three elements at `value`; the rest stays. */
 static void set_part(lua_State *L, int idx, int value, int part, const char *what) {
@@ -265,10 +274,18 @@ static void drop_moment(lua_State *L, int idx) {
   lua_pop(L, 1);
 }
 
-static int set_fext_ptr(lua_State *L) { return set_force(L, "setFExtPtr", true); }
-static int set_fext(lua_State *L) { return set_force(L, "setFExt", false); }
-static int set_mext_ptr(lua_State *L) { return set_moment(L, "setMExtPtr"); }
-static int set_mext(lua_State *L) { return set_moment(L, "setMExt"); }
+static int set_fext_ptr(lua_State *L) {
+  return set_force(L, "setFExtPtr", true);
+}
+static int set_fext(lua_State *L) {
+  return set_force(L, "setFExt", false);
+}
+static int set_mext_ptr(lua_State *L) {
+  return set_moment(L, "setMExtPtr");
+}
+static int set_mext(lua_State *L) {
+  return set_moment(L, "setMExt");
+}
 
 static int set_moment_inertial(lua_State *L) {
   NslDs *self = check_body(L, "setIsMextExpressedInInertialFrame");
@@ -277,7 +294,7 @@ static int set_moment_inertial(lua_State *L) {
   return 0;
 }
 
-static int set_callback(lua_State *L, const char *name, const char *what) {
+static int mechanical_callback_set_callback(lua_State *L, const char *name, const char *what) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
   int slot = nsl_slot(&self->callee, name);
   if (slot < 0) luaL_error(L, "%s: a %s has no %s callback", what, self->callee.head.type->name, name);
@@ -288,8 +305,10 @@ static int set_callback(lua_State *L, const char *name, const char *what) {
   return 0;
 }
 
-#define CALLBACK(id, name, Title) \
-  static int set_##id##_function(lua_State *L) { return set_callback(L, name, "setCompute" Title "Function"); }
+#define CALLBACK(id, name, Title)                                                                                              \
+  static int set_##id##_function(lua_State *L) {                                                                               \
+    return mechanical_callback_set_callback(L, name, "setCompute" Title "Function");                                           \
+  }
 
 CALLBACK(mass, "mass", "Mass")
 CALLBACK(fint, "fInt", "FInt")
@@ -306,42 +325,41 @@ CALLBACK(mint_q, "jacobianMIntq", "JacobianMIntq")
 CALLBACK(mint_v, "jacobianMIntv", "JacobianMIntv")
 
 const luaL_Reg nsl_mechanical_coef_methods[] = {{"setMassPtr", set_mass_ptr},
-                                          {"setMass", set_mass},
-                                          {"K", get_K},
-                                          {"setKPtr", set_K_ptr},
-                                          {"setK", set_K},
-                                          {"C", get_C},
-                                          {"setCPtr", set_C_ptr},
-                                          {"setC", set_C},
-                                          {"setFExtPtr", set_fext_ptr},
-                                          {"setFExt", set_fext},
-                                          {"setMExtPtr", set_mext_ptr},
-                                          {"setMExt", set_mext},
-                                          {"setIsMextExpressedInInertialFrame", set_moment_inertial},
-                                          {"setFIntPtr", set_fint_ptr},
-                                          {"setFInt", set_fint},
-                                          {"setFGyrPtr", set_fgyr_ptr},
-                                          {"setFGyr", set_fgyr},
-                                          {"setJacobianFIntqPtr", set_fint_q_ptr},
-                                          {"setJacobianFIntq", set_fint_q},
-                                          {"setJacobianFIntqDotPtr", set_fint_v_ptr},
-                                          {"setJacobianFIntqDot", set_fint_v},
-                                          {"setJacobianFGyrqPtr", set_fgyr_q_ptr},
-                                          {"setJacobianFGyrq", set_fgyr_q},
-                                          {"setJacobianFGyrqDotPtr", set_fgyr_v_ptr},
-                                          {"setJacobianFGyrqDot", set_fgyr_v},
-                                          {"setComputeMassFunction", set_mass_function},
-                                          {"setComputeFIntFunction", set_fint_function},
-                                          {"setComputeFGyrFunction", set_fgyr_function},
-                                          {"setComputeFExtFunction", set_fext_function},
-                                          {"setComputeJacobianFIntqFunction", set_fint_q_function},
-                                          {"setComputeJacobianFIntqDotFunction", set_fint_v_function},
-                                          {"setComputeJacobianFGyrqFunction", set_fgyr_q_function},
-                                          {"setComputeJacobianFGyrqDotFunction", set_fgyr_v_function},
-                                          {"setComputePotentialFunction", set_potential_function},
-                                          {"setComputeMExtFunction", set_mext_function},
-                                          {"setComputeMIntFunction", set_mint_function},
-                                          {"setComputeJacobianMIntqFunction", set_mint_q_function},
-                                          {"setComputeJacobianMIntvFunction", set_mint_v_function},
-                                          {NULL, NULL}};
-
+                                                {"setMass", set_mass},
+                                                {"K", mechanical_callback_get_K},
+                                                {"setKPtr", set_K_ptr},
+                                                {"setK", set_K},
+                                                {"C", mechanical_callback_get_C},
+                                                {"setCPtr", set_C_ptr},
+                                                {"setC", set_C},
+                                                {"setFExtPtr", set_fext_ptr},
+                                                {"setFExt", set_fext},
+                                                {"setMExtPtr", set_mext_ptr},
+                                                {"setMExt", set_mext},
+                                                {"setIsMextExpressedInInertialFrame", set_moment_inertial},
+                                                {"setFIntPtr", set_fint_ptr},
+                                                {"setFInt", set_fint},
+                                                {"setFGyrPtr", set_fgyr_ptr},
+                                                {"setFGyr", set_fgyr},
+                                                {"setJacobianFIntqPtr", set_fint_q_ptr},
+                                                {"setJacobianFIntq", set_fint_q},
+                                                {"setJacobianFIntqDotPtr", set_fint_v_ptr},
+                                                {"setJacobianFIntqDot", set_fint_v},
+                                                {"setJacobianFGyrqPtr", set_fgyr_q_ptr},
+                                                {"setJacobianFGyrq", set_fgyr_q},
+                                                {"setJacobianFGyrqDotPtr", set_fgyr_v_ptr},
+                                                {"setJacobianFGyrqDot", set_fgyr_v},
+                                                {"setComputeMassFunction", set_mass_function},
+                                                {"setComputeFIntFunction", set_fint_function},
+                                                {"setComputeFGyrFunction", set_fgyr_function},
+                                                {"setComputeFExtFunction", set_fext_function},
+                                                {"setComputeJacobianFIntqFunction", set_fint_q_function},
+                                                {"setComputeJacobianFIntqDotFunction", set_fint_v_function},
+                                                {"setComputeJacobianFGyrqFunction", set_fgyr_q_function},
+                                                {"setComputeJacobianFGyrqDotFunction", set_fgyr_v_function},
+                                                {"setComputePotentialFunction", set_potential_function},
+                                                {"setComputeMExtFunction", set_mext_function},
+                                                {"setComputeMIntFunction", set_mint_function},
+                                                {"setComputeJacobianMIntqFunction", set_mint_q_function},
+                                                {"setComputeJacobianMIntvFunction", set_mint_v_function},
+                                                {NULL, NULL}};

@@ -69,14 +69,13 @@ static const char *const keys[NS_MECHANICAL_KINDS][16] = {
     [NS_LAGRANGIAN] = {"q0", "v0", "mass", "fInt", "fExt", "fGyr", "jacobianFIntq", "jacobianFIntqDot", "jacobianFGyrq",
                        "jacobianFGyrqDot", "potential", "z", "name", NULL},
     [NS_LAGRANGIAN_LINEAR_TI] = {"q0", "v0", "mass", "K", "C", "fExt", "potential", "z", "name", NULL},
-    [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"q0", "v0", "stiffness", "damping", "mass", "fExt", "potential", "z", "name",
-                                       NULL},
-    [NS_NEWTON_EULER] = {"q0", "v0", "mass", "inertia", "fExt", "fInt", "jacobianFIntq", "jacobianFIntqDot", "mExt",
-                         "mInt", "jacobianMIntq", "jacobianMIntv", "potential", "z", "name", NULL},
+    [NS_LAGRANGIAN_LINEAR_DIAGONAL] = {"q0", "v0", "stiffness", "damping", "mass", "fExt", "potential", "z", "name", NULL},
+    [NS_NEWTON_EULER] = {"q0", "v0", "mass", "inertia", "fExt", "fInt", "jacobianFIntq", "jacobianFIntqDot", "mExt", "mInt",
+                         "jacobianMIntq", "jacobianMIntv", "potential", "z", "name", NULL},
 };
 
 /* Replaces the arguments by those that the option table at 1 has under the first `most` keys, the table behind them. */
-static bool take_options(lua_State *L, NsMechanicalKind kind, int most) {
+static bool bind_mechanical_ds_take_options(lua_State *L, NsMechanicalKind kind, int most) {
   nsl_at_most(L, most, types[kind].name);
   bool options = nsl_is_options(L, 1);
   lua_settop(L, options ? 1 : most);
@@ -91,7 +90,7 @@ static bool take_options(lua_State *L, NsMechanicalKind kind, int most) {
 }
 
 /* What the option table at `options` (nil: nothing) says beside, for the system on top of the stack. */
-static void apply_options(lua_State *L, int options, int first) {
+static void bind_mechanical_ds_apply_options(lua_State *L, int options, int first) {
   static const char *const functions[] = {"potential", "mExt", "mInt", "jacobianMIntq", "jacobianMIntv"};
   int idx = lua_gettop(L);
   NslDs *self = lua_touserdata(L, idx);
@@ -117,23 +116,23 @@ static void apply_options(lua_State *L, int options, int first) {
 
 /* (q0, v0, ...): the coefficients of the names given stand at 3, 4, ...; nil or false for one that is absent. */
 static int new_with(lua_State *L, NsMechanicalKind kind, int count, const char *const *names) {
-  take_options(L, kind, 2 + count);
+  bind_mechanical_ds_take_options(L, kind, 2 + count);
   new_system(L, kind, 1, 2);
   int idx = lua_gettop(L);
   for (int i = 0; i < count; i++)
     if (lua_toboolean(L, 3 + i)) nsl_set_mechanical_coefficient(L, idx, names[i], 3 + i, true);
-  apply_options(L, 3 + count, 2 + count);
+  bind_mechanical_ds_apply_options(L, 3 + count, 2 + count);
   return 1;
 }
 
 /* LagrangianDS(q0, v0 [, mass]). */
-static int new_lagrangian(lua_State *L) {
+static int bind_mechanical_ds_new_lagrangian(lua_State *L) {
   static const char *const names[] = {"mass"};
   return new_with(L, NS_LAGRANGIAN, 1, names);
 }
 
 /* LagrangianLinearTIDS(q0, v0, M [, K, C]). */
-static int new_linear(lua_State *L) {
+static int bind_mechanical_ds_new_linear(lua_State *L) {
   static const char *const names[] = {"mass", "K", "C"};
   return new_with(L, NS_LAGRANGIAN_LINEAR_TI, 3, names);
 }
@@ -155,7 +154,7 @@ static void push_diagonal(lua_State *L, int idx, int n, const char *what) {
 /* LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]): the diagonals. */
 static int new_diagonal(lua_State *L) {
   static const char *const names[] = {"K", "C", "mass"};
-  take_options(L, NS_LAGRANGIAN_LINEAR_DIAGONAL, 5);
+  bind_mechanical_ds_take_options(L, NS_LAGRANGIAN_LINEAR_DIAGONAL, 5);
   NslDs *self = new_system(L, NS_LAGRANGIAN_LINEAR_DIAGONAL, 1, 2);
   for (int i = 0; i < 3; i++) {
     if (!lua_toboolean(L, 3 + i)) continue;
@@ -163,7 +162,7 @@ static int new_diagonal(lua_State *L) {
     nsl_set_mechanical_coefficient(L, 7, names[i], 8, true);
     lua_settop(L, 7);
   }
-  apply_options(L, 6, 5);
+  bind_mechanical_ds_apply_options(L, 6, 5);
   return 1;
 }
 
@@ -191,13 +190,13 @@ static void push_rigid_mass(lua_State *L) {
 }
 
 /* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number and a 3 x 3 matrix. */
-static int new_newton_euler(lua_State *L) {
-  take_options(L, NS_NEWTON_EULER, 4);
+static int bind_mechanical_ds_new_newton_euler(lua_State *L) {
+  bind_mechanical_ds_take_options(L, NS_NEWTON_EULER, 4);
   NslDs *self = new_system(L, NS_NEWTON_EULER, 1, 2);
   push_rigid_mass(L);
   nsl_set_coef(L, 6, &nsl_mechanical(self)->mass, 7, 6, 6, "mass", false);
   lua_settop(L, 6);
-  apply_options(L, 5, 4);
+  bind_mechanical_ds_apply_options(L, 5, 4);
   return 1;
 }
 
@@ -223,7 +222,7 @@ void nsl_clone_mechanical_ds(lua_State *L, int idx) {
   lua_settop(L, copy - 2);
 }
 
-static int ds_gc(lua_State *L) {
+static int bind_mechanical_ds_ds_gc(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   nsl_ds_let_go(L);
   ns_mechanical_free(nsl_mechanical(self));
@@ -231,29 +230,34 @@ static int ds_gc(lua_State *L) {
   return 0;
 }
 
-static int ds_tostring(lua_State *L) {
+static int bind_mechanical_ds_ds_tostring(lua_State *L) {
   const NslDs *self = lua_touserdata(L, 1);
   return nsl_ds_tostring(L, self->ds ? nsl_mechanical(self)->nv : 0, "degree of freedom", "degrees of freedom");
 }
 
 /* Copies the entries of a list to the end of another. Returns the new end. */
-static luaL_Reg *append(luaL_Reg *to, const luaL_Reg *from) {
+static luaL_Reg *bind_mechanical_ds_append(luaL_Reg *to, const luaL_Reg *from) {
   while (from->name) *to++ = *from++;
   *to = (luaL_Reg){NULL, NULL};
   return to;
 }
 
 void nsl_open_mechanical_ds(lua_State *L) {
-  static const luaL_Reg meta[] = {
-      {"__gc", ds_gc}, {"__close", nsl_ds_close}, {"__tostring", ds_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"LagrangianDS", new_lagrangian},
-                                       {"LagrangianLinearTIDS", new_linear},
+  static const luaL_Reg meta[] = {{"__gc", bind_mechanical_ds_ds_gc},
+                                  {"__close", nsl_ds_close},
+                                  {"__tostring", bind_mechanical_ds_ds_tostring},
+                                  {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"LagrangianDS", bind_mechanical_ds_new_lagrangian},
+                                       {"LagrangianLinearTIDS", bind_mechanical_ds_new_linear},
                                        {"LagrangianLinearDiagonalDS", new_diagonal},
-                                       {"NewtonEulerDS", new_newton_euler},
+                                       {"NewtonEulerDS", bind_mechanical_ds_new_newton_euler},
                                        {NULL, NULL}};
   luaL_Reg all[128];
-  append(append(append(append(all, nsl_mechanical_coef_methods), nsl_mechanical_state_methods),
-                nsl_mechanical_force_methods), nsl_mechanical_boundary_methods);
+  bind_mechanical_ds_append(
+      bind_mechanical_ds_append(
+          bind_mechanical_ds_append(bind_mechanical_ds_append(all, nsl_mechanical_coef_methods), nsl_mechanical_state_methods),
+          nsl_mechanical_force_methods),
+      nsl_mechanical_boundary_methods);
   for (int i = 0; i < NS_MECHANICAL_KINDS; i++)
     nsl_register_callee_type(L, &types[i], nsl_mechanical_class(i), meta, all, nsl_ds_methods);
   luaL_setfuncs(L, functions, 0);

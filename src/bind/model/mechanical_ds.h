@@ -18,7 +18,7 @@ typedef enum NslQuantity {
   NSL_JACOBIAN_FINT_V,
   NSL_JACOBIAN_FGYR_Q,
   NSL_JACOBIAN_FGYR_V,
-  NSL_MEXT,            /* a rigid body's moments, and the Jacobians in the order of NS_MINT_BY_Q ... */
+  NSL_MEXT, /* a rigid body's moments, and the Jacobians in the order of NS_MINT_BY_Q ... */
   NSL_MINT,
   NSL_JACOBIAN_MINT_Q,
   NSL_JACOBIAN_MINT_V,

@@ -21,29 +21,29 @@ void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt
   if (status != NS_OK) nsl_raise_step(L, &err);
 }
 
-static NsStatus update(const NslAt *at, const char *name, NsError *err) {
+static NsStatus forces_update(const NslAt *at, const char *name, NsError *err) {
   NsCoef *coef = nsl_mechanical_coefficient(&at->self->base, name);
   NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), name};
   return coef->value && !at->in_step ? ns_coef_update(coef, who, at->t, at->ds->base.z, err) : NS_OK;
 }
 
 static NsStatus mass_of(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update(at, "mass", err);
+  NsStatus status = forces_update(at, "mass", err);
   return status == NS_OK ? ns_mechanical_mass(at->ds, at->t, at->q, out, err) : status;
 }
 
 static NsStatus fint_of(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update(at, "fInt", err);
+  NsStatus status = forces_update(at, "fInt", err);
   return status == NS_OK ? ns_mechanical_internal(at->ds, at->t, at->q, at->v, out, err) : status;
 }
 
 static NsStatus fgyr_of(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update(at, "fGyr", err);
+  NsStatus status = forces_update(at, "fGyr", err);
   return status == NS_OK ? ns_mechanical_gyroscopic(at->ds, at->t, at->q, at->v, out, err) : status;
 }
 
 static NsStatus fext_of(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update(at, "fExt", err);
+  NsStatus status = forces_update(at, "fExt", err);
   size_t n = (size_t)at->ds->nv;
   if (status != NS_OK) return status;
   if (at->ds->fext.value) memcpy(out, at->ds->fext.value, n * sizeof *out);
@@ -51,27 +51,27 @@ static NsStatus fext_of(const NslAt *at, double *out, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus part_of(const NslAt *at, int which, const char *name, double *out, NsError *err) {
-  NsStatus status = update(at, name, err);
+static NsStatus forces_part_of(const NslAt *at, int which, const char *name, double *out, NsError *err) {
+  NsStatus status = forces_update(at, name, err);
   if (status != NS_OK) return status;
   return ns_mechanical_force_jacobian(at->ds, which, at->t, at->q, at->v, at->room, out, err);
 }
 
 static NsStatus fint_q_of(const NslAt *at, double *out, NsError *err) {
-  return part_of(at, NS_FINT_BY_Q, "jacobianFIntq", out, err);
+  return forces_part_of(at, NS_FINT_BY_Q, "jacobianFIntq", out, err);
 }
 static NsStatus fint_v_of(const NslAt *at, double *out, NsError *err) {
-  return part_of(at, NS_FINT_BY_V, "jacobianFIntqDot", out, err);
+  return forces_part_of(at, NS_FINT_BY_V, "jacobianFIntqDot", out, err);
 }
 static NsStatus fgyr_q_of(const NslAt *at, double *out, NsError *err) {
-  return part_of(at, NS_FGYR_BY_Q, "jacobianFGyrq", out, err);
+  return forces_part_of(at, NS_FGYR_BY_Q, "jacobianFGyrq", out, err);
 }
 static NsStatus fgyr_v_of(const NslAt *at, double *out, NsError *err) {
-  return part_of(at, NS_FGYR_BY_V, "jacobianFGyrqDot", out, err);
+  return forces_part_of(at, NS_FGYR_BY_V, "jacobianFGyrqDot", out, err);
 }
 
 static NsStatus mext_of(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update(at, "fExt", err);
+  NsStatus status = forces_update(at, "fExt", err);
   NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), "mExt"};
   if (status == NS_OK && at->ds->mext.value && !at->in_step)
     status = ns_coef_update(&at->ds->mext, who, at->t, at->ds->base.z, err);
@@ -96,7 +96,7 @@ static NsStatus forces_of(const NslAt *at, double *out, NsError *err) {
 }
 
 /* Both Jacobians of F, the one asked for in out, the other in the room. */
-static NsStatus jacobians(const NslAt *at, double *by_q, double *by_v, double *room, NsError *err) {
+static NsStatus forces_jacobians(const NslAt *at, double *by_q, double *by_v, double *room, NsError *err) {
   NsStatus status = ns_ds_update(&at->ds->base, at->t, err);
   if (status != NS_OK) return status;
   return ns_mechanical_force_jacobians(at->ds, at->t, at->q, at->v, room, by_q, by_v, err);
@@ -104,12 +104,12 @@ static NsStatus jacobians(const NslAt *at, double *by_q, double *by_v, double *r
 
 static NsStatus jacobian_q_of(const NslAt *at, double *out, NsError *err) {
   size_t nv = (size_t)at->ds->nv;
-  return jacobians(at, out, at->room, at->room + nv * nv, err);
+  return forces_jacobians(at, out, at->room, at->room + nv * nv, err);
 }
 
 static NsStatus jacobian_v_of(const NslAt *at, double *out, NsError *err) {
   size_t by_q = (size_t)at->ds->nv * (size_t)at->ds->nq;
-  return jacobians(at, at->room, out, at->room + by_q, err);
+  return forces_jacobians(at, at->room, out, at->room + by_q, err);
 }
 
 /* (qdot, acceleration) of the state; the accelerations and forces are kept too. */
@@ -148,9 +148,8 @@ static NsStatus jacobian_rhs_of(const NslAt *at, double *out, NsError *err) {
   size_t n = (size_t)ds->base.n, nq = (size_t)ds->nq, nv = (size_t)ds->nv;
   double *below = at->room, *by_v = below + nv * nq, *room = by_v + nv * nv;
   NsStatus status = ns_mechanical_accelerate(ds, at->t, err);
-  if (status == NS_OK) status = jacobians(at, below, by_v, room, err);
-  if (status == NS_OK)
-    status = ns_mechanical_mass_derivative(ds, at->t, at->q, ds->acceleration, -1, room, below, err);
+  if (status == NS_OK) status = forces_jacobians(at, below, by_v, room, err);
+  if (status == NS_OK) status = ns_mechanical_mass_derivative(ds, at->t, at->q, ds->acceleration, -1, room, below, err);
   if (status == NS_OK) status = ns_mechanical_divide(ds, at->t, at->q, (int)n, below, err);
   if (status != NS_OK) return status;
   memset(out, 0, n * n * sizeof *out);
@@ -186,12 +185,12 @@ static const struct {
     [NSL_JACOBIAN_RHS] = {"jacobianRhsx", "computeJacobianRhsx", "t", 's', 's', jacobian_rhs_of},
 };
 
-static int size_of(const NsMechanicalDs *ds, char letter) {
+static int forces_size_of(const NsMechanicalDs *ds, char letter) {
   return letter == 'm' ? ds->nv : letter == 'n' ? ds->nq : letter == 's' ? ds->base.n : letter == '3' ? 3 : 1;
 }
 
 /* How many doubles the evaluation needs besides. */
-static lua_Integer room_of(const NsMechanicalDs *ds, NslQuantity which) {
+static lua_Integer forces_room_of(const NsMechanicalDs *ds, NslQuantity which) {
   lua_Integer nq = ds->nq, nv = ds->nv;
   if (which >= NSL_JACOBIAN_FINT_Q && which <= NSL_JACOBIAN_FGYR_V) return nv * nq;
   if (which == NSL_JACOBIAN_Q || which == NSL_JACOBIAN_V) return nv * (nq + nq + nv);
@@ -200,8 +199,7 @@ static lua_Integer room_of(const NsMechanicalDs *ds, NslQuantity which) {
 }
 
 /* The vector or table at idx as contiguous numbers, or `otherwise` when there is none. */
-static const double *optional(lua_State *L, int idx, int n, const char *who, const char *what,
-                              const double *otherwise) {
+static const double *optional(lua_State *L, int idx, int n, const char *who, const char *what, const double *otherwise) {
   if (lua_isnoneornil(L, idx)) return otherwise;
   NslVector *given = nsl_to_finite_vector(L, idx, n, who, what);
   NslVector *flat = nsl_push_vector(L, n, NULL);
@@ -232,17 +230,17 @@ static NslAt arguments(lua_State *L, NslQuantity which) {
     else if (*args == 'x') at.q = optional(L, idx, at.ds->nq, who, "q", at.q);
     else at.v = optional(L, idx, at.ds->nv, who, "velocity", at.v);
   }
-  at.room = nsl_push_vector(L, room_of(at.ds, which), NULL)->data;
+  at.room = nsl_push_vector(L, forces_room_of(at.ds, which), NULL)->data;
   return at;
 }
 
 /* Takes the room where a quantity is kept. */
-static double *keep(lua_State *L, NslMechanical *self, NslQuantity which) {
+static double *forces_keep(lua_State *L, NslMechanical *self, NslQuantity which) {
   NsMechanicalDs *ds = nsl_mechanical(&self->base);
   if (self->kept[which]) return self->kept[which];
   if (which == NSL_FORCES) return self->kept[which] = ds->forces;
-  self->kept[which] = ns_arena_matrix(&ds->base.arena, size_of(ds, quantities[which].rows),
-                                      size_of(ds, quantities[which].cols));
+  self->kept[which] = ns_arena_matrix(&ds->base.arena, forces_size_of(ds, quantities[which].rows),
+                                      forces_size_of(ds, quantities[which].cols));
   if (!self->kept[which]) {
     ds->base.arena.failed = false;
     luaL_error(L, "not enough memory");
@@ -251,13 +249,13 @@ static double *keep(lua_State *L, NslMechanical *self, NslQuantity which) {
 }
 
 /* Evaluates into a vector or matrix pushed, and keeps the values. */
-static int evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
-  int rows = size_of(at->ds, quantities[which].rows), cols = size_of(at->ds, quantities[which].cols);
+static int forces_evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
+  int rows = forces_size_of(at->ds, quantities[which].rows), cols = forces_size_of(at->ds, quantities[which].cols);
   double *out = quantities[which].cols == '1' ? nsl_push_vector(L, rows, NULL)->data
                                               : nsl_push_matrix(L, rows, cols, NULL)->data;
   nsl_mechanical_run(L, at, quantities[which].evaluate, out);
-  memcpy(keep(L, at->self, which), out, (size_t)rows * (size_t)cols * sizeof *out);
-  if (which == NSL_RHS || which == NSL_JACOBIAN_RHS) keep(L, at->self, NSL_FORCES);
+  memcpy(forces_keep(L, at->self, which), out, (size_t)rows * (size_t)cols * sizeof *out);
+  if (which == NSL_RHS || which == NSL_JACOBIAN_RHS) forces_keep(L, at->self, NSL_FORCES);
   return 1;
 }
 
@@ -265,7 +263,7 @@ static int evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
 ** Calls the Lua function of the callback with the arguments as they are: what a class's own method does when it is
 ** called with all of its arguments, the output included.
 */
-static int call_plainly(lua_State *L, const NslCallee *callee, int slot) {
+static int forces_call_plainly(lua_State *L, const NslCallee *callee, int slot) {
   int count = lua_gettop(L);
   bool method = nsl_is_method(&callee->callbacks[slot]);
   lua_getiuservalue(L, 1, NSL_SHEET);
@@ -286,12 +284,12 @@ static int compute(lua_State *L, NslQuantity which) {
   int slot = nsl_slot(callee, quantities[which].method), most = (int)strlen(quantities[which].args);
   NslBacking backing = slot < 0 ? NSL_ABSENT : callee->callbacks[slot].backing;
   bool in_lua = backing != NSL_ABSENT && backing != NSL_LIBRARY;
-  if (in_lua && lua_gettop(L) == 3 + most) return call_plainly(L, callee, slot);
+  if (in_lua && lua_gettop(L) == 3 + most) return forces_call_plainly(L, callee, slot);
   if (lua_gettop(L) > 1 + most)
     luaL_error(L, "%s: expected at most %d argument%s, got %d", quantities[which].method, most, most == 1 ? "" : "s",
                lua_gettop(L) - 1);
   NslAt at = arguments(L, which);
-  return evaluate(L, &at, which);
+  return forces_evaluate(L, &at, which);
 }
 
 /* ---- showing ---- */
@@ -304,17 +302,21 @@ static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
     case NSL_FGYR: return !rigid && !ds->fgyr_function.value && !ds->fgyr.value;
     case NSL_FEXT: return !ds->fext.value;
     case NSL_MEXT: return !rigid || (!ds->fext.value && !ds->mext.value);
-    case NSL_MINT: case NSL_JACOBIAN_MINT_Q: case NSL_JACOBIAN_MINT_V: return !ds->mint_function.value;
-    case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V:
+    case NSL_MINT:
+    case NSL_JACOBIAN_MINT_Q:
+    case NSL_JACOBIAN_MINT_V: return !ds->mint_function.value;
+    case NSL_JACOBIAN_FINT_Q:
+    case NSL_JACOBIAN_FINT_V:
       return !ds->fint_function.value && !ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
-    case NSL_JACOBIAN_FGYR_Q: case NSL_JACOBIAN_FGYR_V:
+    case NSL_JACOBIAN_FGYR_Q:
+    case NSL_JACOBIAN_FGYR_V:
       return !rigid && !ds->fgyr_function.value && !ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
     default: return false;
   }
 }
 
 /* Whether it depends neither on the time nor on the state. */
-static bool constant(const NsMechanicalDs *ds, NslQuantity which) {
+static bool forces_constant(const NsMechanicalDs *ds, NslQuantity which) {
   bool rigid = ds->kind == NS_NEWTON_EULER;
   switch (which) {
     case NSL_MASS: return ns_mechanical_constant_mass(ds);
@@ -322,37 +324,43 @@ static bool constant(const NsMechanicalDs *ds, NslQuantity which) {
     case NSL_FGYR: return !rigid && !ds->fgyr_function.value;
     case NSL_FEXT: return !ns_coef_varies(&ds->fext);
     case NSL_MEXT: return !ns_mechanical_driven(ds);
-    case NSL_JACOBIAN_FINT_Q: case NSL_JACOBIAN_FINT_V: case NSL_JACOBIAN_FGYR_Q: case NSL_JACOBIAN_FGYR_V:
-      return !rigid && ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
+    case NSL_JACOBIAN_FINT_Q:
+    case NSL_JACOBIAN_FINT_V:
+    case NSL_JACOBIAN_FGYR_Q:
+    case NSL_JACOBIAN_FGYR_V: return !rigid && ns_coef_given(&ds->force_jacobian[which - NSL_JACOBIAN_FINT_Q]);
     default: return false;
   }
 }
 
 /* X(): a live view of what computeX kept last; a constant as it is now; nil when there is none. */
-static int show(lua_State *L, NslQuantity which) {
+static int forces_show(lua_State *L, NslQuantity which) {
   NslMechanical *self = check_quantity(L, which, quantities[which].name);
   NsMechanicalDs *ds = nsl_mechanical(&self->base);
   nsl_at_most(L, 1, quantities[which].name);
   if (absent(ds, which)) return lua_pushnil(L), 1;
-  if (which == NSL_MASS && ds->mass.sparse && constant(ds, which)) return nsl_push_coef(L, &ds->mass, false);
-  if (constant(ds, which)) {
+  if (which == NSL_MASS && ds->mass.sparse && forces_constant(ds, which)) return nsl_push_coef(L, &ds->mass, false);
+  if (forces_constant(ds, which)) {
     const NsNsds *nsds = self->base.callee.nsds;
     NslAt at = {.self = self, .ds = ds, .q = ds->q, .v = ds->v, .in_step = nsds && nsds->busy};
-    at.room = nsl_push_vector(L, room_of(ds, which), NULL)->data;
-    evaluate(L, &at, which);
+    at.room = nsl_push_vector(L, forces_room_of(ds, which), NULL)->data;
+    forces_evaluate(L, &at, which);
   } else if (!self->kept[which]) {
     luaL_error(L, "%s: nothing is computed yet: call %s(%s) first", quantities[which].name, quantities[which].method,
                quantities[which].args[0] == 't' ? "time" : "");
   }
-  int rows = size_of(ds, quantities[which].rows), cols = size_of(ds, quantities[which].cols);
+  int rows = forces_size_of(ds, quantities[which].rows), cols = forces_size_of(ds, quantities[which].cols);
   if (quantities[which].cols == '1') return nsl_ds_view(L, self->kept[which], rows, quantities[which].name, NULL);
   nsl_push_matrix_view(L, 1, self->kept[which], rows, cols, rows, quantities[which].name, NULL);
   return 1;
 }
 
-#define QUANTITY(id, which)                                              \
-  static int compute_##id(lua_State *L) { return compute(L, which); } \
-  static int show_##id(lua_State *L) { return show(L, which); }
+#define QUANTITY(id, which)                                                                                                    \
+  static int compute_##id(lua_State *L) {                                                                                      \
+    return compute(L, which);                                                                                                  \
+  }                                                                                                                            \
+  static int show_##id(lua_State *L) {                                                                                         \
+    return forces_show(L, which);                                                                                              \
+  }
 
 QUANTITY(mass, NSL_MASS)
 QUANTITY(fint, NSL_FINT)
@@ -374,7 +382,7 @@ QUANTITY(jacobian_rhs, NSL_JACOBIAN_RHS)
 
 int nsl_mechanical_show_mass(lua_State *L) {
   const NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
-  bool known = self->kept[NSL_MASS] || constant(nsl_mechanical(&self->base), NSL_MASS);
+  bool known = self->kept[NSL_MASS] || forces_constant(nsl_mechanical(&self->base), NSL_MASS);
   return known ? show_mass(L) : (lua_pushnil(L), 1);
 }
 
@@ -398,8 +406,8 @@ static int inverse_mass(lua_State *L) {
 /* initRhs(time): computeRhs and computeJacobianRhsx. */
 static int init_rhs(lua_State *L) {
   NslAt at = arguments(L, NSL_JACOBIAN_RHS);
-  evaluate(L, &at, NSL_RHS);
-  evaluate(L, &at, NSL_JACOBIAN_RHS);
+  forces_evaluate(L, &at, NSL_RHS);
+  forces_evaluate(L, &at, NSL_JACOBIAN_RHS);
   return 0;
 }
 
@@ -409,8 +417,8 @@ static int update_plugins(lua_State *L) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     lua_settop(L, 2);
     NslAt at = arguments(L, NSL_RHS);
-    bool nothing = absent(at.ds, all[i]) || (all[i] == NSL_MASS && constant(at.ds, NSL_MASS));
-    if (!nothing) evaluate(L, &at, all[i]);
+    bool nothing = absent(at.ds, all[i]) || (all[i] == NSL_MASS && forces_constant(at.ds, NSL_MASS));
+    if (!nothing) forces_evaluate(L, &at, all[i]);
   }
   return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "bind/model/mechanical_ds.h"
 
-static NsMechanicalDs *check(lua_State *L) {
+static NsMechanicalDs *coordinates_check(lua_State *L) {
   return nsl_mechanical(nsl_check_mechanical(L, 1));
 }
 
@@ -21,29 +21,29 @@ static int velocities(lua_State *L, NsMechanicalDs *ds) {
 }
 
 static int ds_velocity(lua_State *L) {
-  return velocities(L, check(L));
+  return velocities(L, coordinates_check(L));
 }
 
 static int ds_acceleration(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   return nsl_ds_view(L, ds->acceleration, ds->nv, "acceleration", NULL);
 }
 
 /* q([level]): coordinates, velocities, accelerations. */
 static int ds_q(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   lua_Integer level = lua_isnoneornil(L, 2) ? 0 : nsl_integer(L, 2, "q", "level");
   if (level < 0 || level > 2) luaL_error(L, "q: level: expected 0, 1 or 2, got %I", level);
   return level == 0 ? coordinates(L, ds) : level == 1 ? velocities(L, ds) : ds_acceleration(L);
 }
 
 static int ds_q0(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   return nsl_ds_view(L, ds->base.x0, ds->nq, "q0", NULL);
 }
 
 static int ds_velocity0(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   return nsl_ds_view(L, ds->base.x0 + ds->nq, ds->nv, "velocity0", NULL);
 }
 
@@ -55,29 +55,29 @@ static void only_level_1(lua_State *L, int idx, const char *what) {
 
 /* p([1]): the impulse of the relations in the last step. */
 static int ds_p(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   only_level_1(L, 2, "p");
   return nsl_ds_view(L, ds->base.r, ds->nv, "p", NULL);
 }
 
 static int ds_q_memory(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   return nsl_ds_view(L, ds->q_k, ds->nq, "qMemory", NULL);
 }
 
 static int ds_velocity_memory(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   return nsl_ds_view(L, ds->v_k, ds->nv, "velocityMemory", NULL);
 }
 
 static int ds_p_memory(lua_State *L) {
-  NsMechanicalDs *ds = check(L);
+  NsMechanicalDs *ds = coordinates_check(L);
   only_level_1(L, 2, "pMemory");
   return nsl_ds_view(L, ds->base.r_k, ds->nv, "pMemory", NULL);
 }
 
-static int ds_dimension(lua_State *L) {
-  lua_pushinteger(L, check(L)->nv);
+static int coordinates_ds_dimension(lua_State *L) {
+  lua_pushinteger(L, coordinates_check(L)->nv);
   return 1;
 }
 
@@ -97,10 +97,18 @@ static int assign(lua_State *L, const char *who, const char *what, bool velocity
   return 0;
 }
 
-static int ds_set_q(lua_State *L) { return assign(L, "setQ", "q", false, false); }
-static int ds_set_velocity(lua_State *L) { return assign(L, "setVelocity", "velocity", true, false); }
-static int ds_set_q0(lua_State *L) { return assign(L, "setQ0", "q0", false, true); }
-static int ds_set_velocity0(lua_State *L) { return assign(L, "setVelocity0", "velocity0", true, true); }
+static int ds_set_q(lua_State *L) {
+  return assign(L, "setQ", "q", false, false);
+}
+static int ds_set_velocity(lua_State *L) {
+  return assign(L, "setVelocity", "velocity", true, false);
+}
+static int ds_set_q0(lua_State *L) {
+  return assign(L, "setQ0", "q0", false, true);
+}
+static int ds_set_velocity0(lua_State *L) {
+  return assign(L, "setVelocity0", "velocity0", true, true);
+}
 
 static int ds_set_p(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setP");
@@ -116,9 +124,15 @@ static int reset_p(lua_State *L, const char *what) {
   return 0;
 }
 
-static int ds_reset_p(lua_State *L) { return reset_p(L, "resetNonSmoothPart"); }
-static int ds_reset_all_p(lua_State *L) { return reset_p(L, "resetAllNonSmoothParts"); }
-static int ds_initialize_p(lua_State *L) { return reset_p(L, "initializeNonSmoothInput"); }
+static int ds_reset_p(lua_State *L) {
+  return reset_p(L, "resetNonSmoothPart");
+}
+static int ds_reset_all_p(lua_State *L) {
+  return reset_p(L, "resetAllNonSmoothParts");
+}
+static int ds_initialize_p(lua_State *L) {
+  return reset_p(L, "initializeNonSmoothInput");
+}
 
 static int ds_swap(lua_State *L) {
   ns_ds_remember(nsl_check_idle_mechanical(L, "swapInMemory")->ds);
@@ -169,7 +183,7 @@ static int ds_potential(lua_State *L) {
   return 1;
 }
 
-static NsStatus divide(const NslAt *at, double *out, NsError *err) {
+static NsStatus coordinates_divide(const NslAt *at, double *out, NsError *err) {
   NsStatus status = update_mass(at, err);
   return status == NS_OK ? ns_mechanical_divide(at->ds, 0, at->q, 1, out, err) : status;
 }
@@ -180,7 +194,7 @@ static int ds_post_impact(lua_State *L) {
   NsMechanicalDs *ds = at.ds;
   NslVector *change = nsl_push_vector(L, ds->nv, NULL);
   memcpy(change->data, ds->base.r, (size_t)ds->nv * sizeof *ds->base.r);
-  nsl_mechanical_run(L, &at, divide, change->data);
+  nsl_mechanical_run(L, &at, coordinates_divide, change->data);
   for (int i = 0; i < ds->nv; i++) ds->v[i] += change->data[i];
   ds->base.x_version++;
   return 0;
@@ -192,13 +206,9 @@ static int ds_accept(lua_State *L) {
   return 0;
 }
 
-static int ds_display(lua_State *L) {
-  static const NslDisplayed fields[] = {{"q", ds_q},
-                                        {"velocity", ds_velocity},
-                                        {"p", ds_p},
-                                        {"mass", nsl_mechanical_show_mass},
-                                        {"z", nsl_ds_z},
-                                        {NULL, NULL}};
+static int coordinates_ds_display(lua_State *L) {
+  static const NslDisplayed fields[] = {
+      {"q", ds_q}, {"velocity", ds_velocity}, {"p", ds_p}, {"mass", nsl_mechanical_show_mass}, {"z", nsl_ds_z}, {NULL, NULL}};
   nsl_check_mechanical(L, 1);
   return nsl_display_object(L, fields);
 }
@@ -212,7 +222,7 @@ const luaL_Reg nsl_mechanical_state_methods[] = {{"q", ds_q},
                                                  {"qMemory", ds_q_memory},
                                                  {"velocityMemory", ds_velocity_memory},
                                                  {"pMemory", ds_p_memory},
-                                                 {"dimension", ds_dimension},
+                                                 {"dimension", coordinates_ds_dimension},
                                                  {"setQ", ds_set_q},
                                                  {"setVelocity", ds_set_velocity},
                                                  {"setQ0", ds_set_q0},
@@ -229,5 +239,5 @@ const luaL_Reg nsl_mechanical_state_methods[] = {{"q", ds_q},
                                                  {"init_forces", ds_accept},
                                                  {"init_generalized_coordinates", ds_accept},
                                                  {"init_inverse_mass", ds_accept},
-                                                 {"display", ds_display},
+                                                 {"display", coordinates_ds_display},
                                                  {NULL, NULL}};

@@ -10,7 +10,6 @@
 #include "bind/model/ds.h"
 #include "bind/array/linalg.h"
 
-
 bool nsl_is_live(const NslVector *v) {
   const NslType *type = v->owner ? v->owner->type : NULL;
   return type && (nsl_is_first_order(type) || nsl_is_mechanical(type) || nsl_is_interaction(type));
@@ -34,8 +33,7 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   const NsSparse *sparse = cols == 0 ? NULL : nsl_test_sparse(L, copy);
   if (sparse) {
     if ((rows >= 0 && sparse->rows != rows) || (cols >= 0 && sparse->cols != cols)) {
-      const char *expected =
-          rows >= 0 && cols >= 0 ? lua_pushfstring(L, "a %d x %d matrix", rows, cols) : "another size";
+      const char *expected = rows >= 0 && cols >= 0 ? lua_pushfstring(L, "a %d x %d matrix", rows, cols) : "another size";
       nsl_bad(L, who, what, expected, copy);
     }
     ns_coef_set_sparse(coef, sparse);
@@ -74,8 +72,7 @@ int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector) {
   if (coef->sparse) return nsl_push_sparse(L, coef->sparse), 1;
   if (!coef->value) return lua_pushnil(L), 1;
   NsSource from = present_source(coef);
-  double *to = as_vector ? nsl_push_vector(L, coef->rows, NULL)->data
-                         : nsl_push_matrix(L, coef->rows, coef->cols, NULL)->data;
+  double *to = as_vector ? nsl_push_vector(L, coef->rows, NULL)->data : nsl_push_matrix(L, coef->rows, coef->cols, NULL)->data;
   for (ptrdiff_t j = 0; j < coef->cols; j++)
     for (ptrdiff_t i = 0; i < coef->rows; i++) *to++ = from.data[i * from.row_stride + j * from.col_stride];
   return 1;
@@ -94,8 +91,10 @@ void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linke
   int copy = lua_gettop(L);
   NslVector *v = nsl_to_finite_vector(L, copy, linked ? callee->nz : -1, who, "z");
   if (shared && v->stride != 1 && nsl_is_live(v))
-    luaL_error(L, "%s: z: expected all elements or neighbours of a live view, got one in %d, which would not follow it (give "
-                  "more of them, or copy())", who, (int)v->stride);
+    luaL_error(L,
+               "%s: z: expected all elements or neighbours of a live view, got one in %d, which would not follow it (give "
+               "more of them, or copy())",
+               who, (int)v->stride);
   if (!shared || v->stride != 1) {
     NslVector *own = nsl_push_vector(L, v->n, "z");
     nsl_vector_read(v, own->data);

@@ -13,7 +13,7 @@ NslNsds *nsl_check_nsds(lua_State *L, int idx) {
   return nsl_check(L, idx, &nsds_type);
 }
 
-static NslNsds *check_idle(lua_State *L, const char *what) {
+static NslNsds *bind_nsds_check_idle(lua_State *L, const char *what) {
   NslNsds *self = nsl_check_nsds(L, 1);
   if (self->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
   if (self->nsds->observed) luaL_error(L, "%s: a row of a run is being recorded (called from inside observe?)", what);
@@ -37,7 +37,7 @@ static int new_nsds(lua_State *L) {
 }
 
 /* Appends the value at idx to the anchor list `key` of the graph at 1, and pops what it pushed. */
-static void keep(lua_State *L, const char *key, int idx) {
+static void bind_nsds_keep(lua_State *L, const char *key, int idx) {
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, key);
   lua_pushvalue(L, idx);
@@ -46,7 +46,7 @@ static void keep(lua_State *L, const char *key, int idx) {
 }
 
 /* Forgets the last one kept: the engine did not take it. */
-static void drop(lua_State *L, const char *key) {
+static void bind_nsds_drop(lua_State *L, const char *key) {
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, key);
   lua_pushnil(L);
@@ -55,13 +55,13 @@ static void drop(lua_State *L, const char *key) {
 }
 
 static int nsds_insert(lua_State *L) {
-  NslNsds *self = check_idle(L, "insertDynamicalSystem");
+  NslNsds *self = bind_nsds_check_idle(L, "insertDynamicalSystem");
   NslDs *ds = nsl_check_ds(L, 2);
   NsError err = {NS_OK, ""};
   nsl_find_methods(L, 2);
-  keep(L, "ds", 2);
+  bind_nsds_keep(L, "ds", 2);
   if (ns_nsds_insert(self->nsds, ds->ds, &err) != NS_OK) {
-    drop(L, "ds");
+    bind_nsds_drop(L, "ds");
     return nsl_raise(L, &err);
   }
   ds->callee.nsds = self->nsds;
@@ -70,8 +70,7 @@ static int nsds_insert(lua_State *L) {
 }
 
 /* The sizes that linking gives a relation's callbacks. */
-static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first,
-                          const NslDs *second) {
+static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first, const NslDs *second) {
   NslRelation *r = lua_touserdata(L, relation);
   int nx = first->ds->nx + (second ? second->ds->nx : 0);
   int nz = r->relation->z ? r->relation->nz : first->ds->nz + (second ? second->ds->nz : 0);
@@ -80,7 +79,7 @@ static void size_relation(lua_State *L, int relation, const NslInteraction *inte
 
 /* link(interaction, ds [, ds2]). */
 static int nsds_link(lua_State *L) {
-  NslNsds *self = check_idle(L, "link");
+  NslNsds *self = bind_nsds_check_idle(L, "link");
   NslInteraction *inter = nsl_check_interaction(L, 2);
   NslDs *first = nsl_check_ds(L, 3), *second = lua_isnoneornil(L, 4) ? NULL : nsl_check_ds(L, 4);
   NsError err = {NS_OK, ""};
@@ -89,16 +88,15 @@ static int nsds_link(lua_State *L) {
   NslRelation *relation = lua_touserdata(L, 5);
   if (relation->callee.head.closed) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
   if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
-    luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem",
-               nsl_callee_title(L, &relation->callee));
+    luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
   nsl_find_methods(L, 5);
   if (!inter->interaction->owner) size_relation(L, 5, inter, first, second);
-  keep(L, "interactions", 2);
+  bind_nsds_keep(L, "interactions", 2);
   NslEdge edge = nsl_enter(relation->callee.host, L, NULL);
   NsStatus status = ns_nsds_link(self->nsds, inter->interaction, first->ds, second ? second->ds : NULL, &err);
   nsl_leave(relation->callee.host, edge);
   if (status != NS_OK) {
-    drop(L, "interactions");
+    bind_nsds_drop(L, "interactions");
     return nsl_raise_step(L, &err);
   }
   relation->callee.nsds = self->nsds;
@@ -110,7 +108,7 @@ static int nsds_link(lua_State *L) {
 
 /* unlink(interaction): between two steps; the interaction keeps its y and lambda and may be linked again. */
 static int nsds_unlink(lua_State *L) {
-  NslNsds *self = check_idle(L, "unlink");
+  NslNsds *self = bind_nsds_check_idle(L, "unlink");
   NslInteraction *inter = nsl_check_interaction(L, 2);
   NsError err = {NS_OK, ""};
   if (ns_nsds_unlink(self->nsds, inter->interaction, &err) != NS_OK) return nsl_raise(L, &err);
@@ -174,11 +172,15 @@ static int pick(lua_State *L, const char *key, const char *what) {
   return 1;
 }
 
-static int nsds_ds(lua_State *L) { return pick(L, "ds", "dynamicalSystem"); }
-static int nsds_interaction(lua_State *L) { return pick(L, "interactions", "interaction"); }
+static int nsds_ds(lua_State *L) {
+  return pick(L, "ds", "dynamicalSystem");
+}
+static int nsds_interaction(lua_State *L) {
+  return pick(L, "interactions", "interaction");
+}
 
 /* What is still there forgets the graph: finalizers run in any order. */
-static void let_go(lua_State *L) {
+static void bind_nsds_let_go(lua_State *L) {
   if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return;
   lua_getfield(L, -1, "ds");
   for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
@@ -198,22 +200,22 @@ static void let_go(lua_State *L) {
 static int nsds_gc(lua_State *L) {
   NslNsds *self = lua_touserdata(L, 1);
   self->head.closed = true;
-  let_go(L);
+  bind_nsds_let_go(L);
   ns_nsds_free(self->nsds);
   self->nsds = NULL;
   return 0;
 }
 
 static int nsds_close(lua_State *L) {
-  check_idle(L, "close")->head.closed = true;
+  bind_nsds_check_idle(L, "close")->head.closed = true;
   return 0;
 }
 
 static int nsds_tostring(lua_State *L) {
   NslNsds *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", nsds_type.name), 1;
-  nsl_pushf(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0,
-            self->nsds->T, self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions,
+  nsl_pushf(L, "%s on [%f, %f]: %d dynamical system%s, %d interaction%s", nsds_type.name, self->nsds->t0, self->nsds->T,
+            self->nsds->nds, self->nsds->nds == 1 ? "" : "s", self->nsds->ninteractions,
             self->nsds->ninteractions == 1 ? "" : "s");
   return 1;
 }
@@ -268,8 +270,7 @@ static const luaL_Reg methods[] = {{"display", nsds_display},
                                    {"close", nsds_close},
                                    {NULL, NULL}};
 
-static const luaL_Reg meta[] = {
-    {"__gc", nsds_gc}, {"__close", nsds_close}, {"__tostring", nsds_tostring}, {NULL, NULL}};
+static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__tostring", nsds_tostring}, {NULL, NULL}};
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};

@@ -41,10 +41,8 @@ static const NslSlot type2_slots[] = {
 };
 
 static const NslSlot linear_slots[] = {
-    {"computeC", "C", "z", "C", 'm', 'n', NSL_NATIVE_MATRIX},
-    {"computeD", "D", "z", "D", 'm', 'm', NSL_NATIVE_TIME},
-    {"computeB", "B", "z", "B", 'n', 'm', NSL_NATIVE_MATRIX},
-    {"computeF", "F", "z", "F", 'm', 'p', NSL_NATIVE_MATRIX},
+    {"computeC", "C", "z", "C", 'm', 'n', NSL_NATIVE_MATRIX}, {"computeD", "D", "z", "D", 'm', 'm', NSL_NATIVE_TIME},
+    {"computeB", "B", "z", "B", 'n', 'm', NSL_NATIVE_MATRIX}, {"computeF", "F", "z", "F", 'm', 'p', NSL_NATIVE_MATRIX},
     {"computee", "e", "z", "e", 'm', '1', NSL_NATIVE_TIME},
 };
 
@@ -75,7 +73,7 @@ static const NslSlot contact_slots[] = {
     {"computeh", "h", "x", "y", 'm', '1', NSL_NATIVE_QT},
 };
 
-static bool is_linear(const NsRelation *relation) {
+static bool bind_relation_is_linear(const NsRelation *relation) {
   return relation->kind == NS_RELATION_LINEAR_TI || relation->kind == NS_RELATION_LINEAR ||
          relation->kind == NS_RELATION_LAGRANGIAN || relation->kind == NS_RELATION_COMPLIANT_LINEAR;
 }
@@ -104,21 +102,20 @@ static int raise_normal(lua_State *L) {
   return luaL_error(L, "nc is not set (computeh is to call setpc1, setpc2 and setnc)");
 }
 
-static int contact_value(void *context, double t, const double *const *args, double *y) {
+static int bind_contact_value(void *context, double t, const double *const *args, double *y) {
   NslRelation *self = context;
   return self->computeh.value(self->computeh.context, t, args, y);
 }
 
-static int contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
+static int bind_contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
   NslRelation *self = context;
   NsContact *contact = self->relation->contact;
   double y[3] = {0}; /* as many as a contact has rows */
   if (by != NS_BY_X) return 0;
-  int failed = contact_value(context, t, args, y);
+  int failed = bind_contact_value(context, t, args, y);
   if (failed) return failed;
   const double *n = contact->frame.nc;
-  if (n[0] == 0 && n[1] == 0 && n[2] == 0)
-    return nsl_callback_protected(&self->callee.callbacks[SLOT_H], raise_normal, NULL);
+  if (n[0] == 0 && n[1] == 0 && n[2] == 0) return nsl_callback_protected(&self->callee.callbacks[SLOT_H], raise_normal, NULL);
   ns_contact_rows(contact, args[0], C);
   return 0;
 }
@@ -139,7 +136,7 @@ static NsStatus bind_contact(NslCallee *callee) {
     return NS_OK;
   }
   self->computeh = nsl_function(callee, 0, SLOT_H, -1, -1);
-  NsFunction h = {contact_value, contact_jacobian, self, self->computeh.along ? contact_along : NULL};
+  NsFunction h = {bind_contact_value, bind_contact_jacobian, self, self->computeh.along ? contact_along : NULL};
   relation->h = self->computeh.value ? h : (NsFunction){0};
   return NS_OK;
 }
@@ -155,7 +152,7 @@ static NsCoef *coefficient(NsRelation *relation, char letter) {
   }
 }
 
-static int size_of(const NslCallee *callee, char letter) {
+static int bind_relation_size_of(const NslCallee *callee, char letter) {
   return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : 1;
 }
 
@@ -167,7 +164,8 @@ static NsStatus bind_coefficients(NslCallee *callee) {
     NsCoef *coef = coefficient(relation, s->brief[0]);
     NsFunction function = nsl_coefficient_function(callee, slot);
     if (function.value) {
-      NsStatus status = ns_coef_set_function(coef, size_of(callee, s->rows), size_of(callee, s->cols), function);
+      NsStatus status = ns_coef_set_function(coef, bind_relation_size_of(callee, s->rows),
+                                             bind_relation_size_of(callee, s->cols), function);
       if (status != NS_OK) return status;
     } else if (ns_coef_varies(coef)) {
       ns_coef_clear(coef);
@@ -204,14 +202,13 @@ bool nsl_is_relation(const NslType *type) {
 
 NslRelation *nsl_check_relation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || !nsl_is_relation(head->type))
-    return nsl_wrong_type(L, idx, "relation", "relation"), NULL;
+  if (!head || !nsl_is_relation(head->type)) return nsl_wrong_type(L, idx, "relation", "relation"), NULL;
   NslRelation *self = (NslRelation *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
 }
 
-static NslRelation *check_idle(lua_State *L, const char *what) {
+static NslRelation *bind_relation_check_idle(lua_State *L, const char *what) {
   NslRelation *self = nsl_check_relation(L, 1);
   nsl_callee_idle(L, &self->callee, what);
   return self;
@@ -227,25 +224,25 @@ static NslRelation *new_relation(lua_State *L, NsRelationKind kind) {
   return self;
 }
 
-static bool may_have(const NslRelation *self, char letter) {
+static bool bind_relation_may_have(const NslRelation *self, char letter) {
   NsRelationKind kind = self->relation->kind;
   bool mechanical = ns_relation_family(self->relation) == NS_MECHANICS;
   if (self->relation->contact) return false;
   if (letter == 'K') return kind == NS_RELATION_NONLINEAR;
   if (letter == 'B') return !mechanical;
   if (letter == 'D') return mechanical ? ns_relation_holds_at_position(self->relation) : kind != NS_RELATION_TYPE1;
-  if (letter == 'F' || letter == 'e') return is_linear(self->relation);
+  if (letter == 'F' || letter == 'e') return bind_relation_is_linear(self->relation);
   return true;
 }
 
 /* A number array, or in a FirstOrderLinearR a function of time, for one of C, D, B, K, F, e. */
-static void set_coefficient(lua_State *L, int idx, const char *name, int value, bool shared) {
+static void bind_relation_set_coefficient(lua_State *L, int idx, const char *name, int value, bool shared) {
   NslRelation *self = lua_touserdata(L, idx);
   NslCallee *callee = &self->callee;
   const char *type = callee->head.type->name;
   char letter = name[0];
-  if (!may_have(self, letter)) luaL_error(L, "%s: it has no %s", type, name);
-  int slot = is_linear(self->relation) ? nsl_slot(callee, name) : -1;
+  if (!bind_relation_may_have(self, letter)) luaL_error(L, "%s: it has no %s", type, name);
+  int slot = bind_relation_is_linear(self->relation) ? nsl_slot(callee, name) : -1;
   if (slot >= 0 && nsl_may_be_callback(L, value)) {
     nsl_set_function(L, idx, slot, value);
     return;
@@ -265,10 +262,10 @@ static void set_coefficient(lua_State *L, int idx, const char *name, int value, 
 
 static const char *const linear_keys[] = {"C", "D", "B", "F", "e", "z", "name", NULL};
 static const char *const type1_keys[] = {"h", "g", "Jachx", "Jacglambda", "C", "B", "states", "z", "name", NULL};
-static const char *const type2_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "C",
-                                         "D", "B", "states", "z",     "name",       NULL};
+static const char *const type2_keys[] = {"h", "g", "Jachx",  "Jacglambda", "Jachlambda", "C",
+                                         "D", "B", "states", "z",          "name",       NULL};
 static const char *const nonlinear_keys[] = {"h", "g", "Jachx", "Jacglambda", "Jachlambda", "Jacgx", "C",
-                                             "D", "B", "K",     "states", "z",          "name",       NULL};
+                                             "D", "B", "K",     "states",     "z",          "name",  NULL};
 
 static const char *const lagrangian_keys[] = {"C", "F", "e", "z", "name", NULL};
 static const char *const compliant_linear_keys[] = {"C", "D", "F", "e", "z", "name", NULL};
@@ -276,8 +273,7 @@ static const char *const scleronomous_keys[] = {"h", "Jachq", "dotJachq", "C", "
 static const char *const rheonomous_keys[] = {"h", "Jachq", "hDot", "dotJachq", "C", "states", "z", "name", NULL};
 static const char *const compliant_keys[] = {"h", "Jachq", "Jachlambda", "C", "D", "states", "z", "name", NULL};
 
-static const char *const contact_keys[] = {"h",  "z",      "name",  "shape",  "R", "R1",
-                                           "R2", "corner", "point", "normal", NULL};
+static const char *const contact_keys[] = {"h", "z", "name", "shape", "R", "R1", "R2", "corner", "point", "normal", NULL};
 
 static const char *const *keys_of(NsRelationKind kind) {
   switch (kind) {
@@ -297,7 +293,7 @@ static const char *const *keys_of(NsRelationKind kind) {
 }
 
 /* Three finite numbers of the option table, under a key. */
-static void read_point(lua_State *L, int options, const char *who, const char *key, double *to) {
+static void bind_relation_read_point(lua_State *L, int options, const char *who, const char *key, double *to) {
   lua_getfield(L, options, key);
   nsl_vector_read(nsl_to_finite_vector(L, lua_gettop(L), 3, who, key), to);
   lua_pop(L, 1);
@@ -335,9 +331,9 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
     contact->R2 = read_radius(L, options, who, "R2");
   } else {
     if (shape == NS_CONTACT_SPHERE_PLANE) contact->R1 = read_radius(L, options, who, "R");
-    else read_point(L, options, who, "corner", contact->corner);
-    read_point(L, options, who, "point", contact->point);
-    read_point(L, options, who, "normal", contact->normal);
+    else bind_relation_read_point(L, options, who, "corner", contact->corner);
+    bind_relation_read_point(L, options, who, "point", contact->point);
+    bind_relation_read_point(L, options, who, "normal", contact->normal);
     make_unit(L, who, "normal", contact->normal);
   }
   self->relation->h = ns_contact_function(contact);
@@ -353,7 +349,7 @@ static void apply_states(lua_State *L, int options, NslRelation *self) {
   self->relation->states = (int)states;
 }
 
-static void apply_options(lua_State *L, int options, NslRelation *self) {
+static void bind_relation_apply_options(lua_State *L, int options, NslRelation *self) {
   int self_idx = lua_gettop(L);
   NslCallee *callee = &self->callee;
   const char *type = callee->head.type->name;
@@ -364,10 +360,10 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
   static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
   for (int i = 0; i < 6; i++)
     if (lua_getfield(L, options, letters[i]) != LUA_TNIL)
-      set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
+      bind_relation_set_coefficient(L, self_idx, letters[i], lua_gettop(L), true);
   apply_shape(L, options, self);
   apply_states(L, options, self);
-  for (int slot = 0; !is_linear(self->relation) && slot < callee->kind->nslots; slot++)
+  for (int slot = 0; !bind_relation_is_linear(self->relation) && slot < callee->kind->nslots; slot++)
     if (lua_getfield(L, options, callee->kind->slots[slot].brief) != LUA_TNIL) {
       if (!nsl_may_be_callback(L, -1)) nsl_bad(L, type, callee->kind->slots[slot].brief, "a function", -1);
       nsl_set_function(L, self_idx, slot, lua_gettop(L));
@@ -376,19 +372,19 @@ static void apply_options(lua_State *L, int options, NslRelation *self) {
 }
 
 /* () , ({options}), (C, B) or (C, D, F, e, B): absent ones nil or false. */
-static int new_linear(lua_State *L, NsRelationKind kind) {
+static int bind_relation_new_linear(lua_State *L, NsRelationKind kind) {
   static const char *const two[] = {"C", "B"}, *const five[] = {"C", "D", "F", "e", "B"};
   int nargs = lua_gettop(L);
   if (nargs == 1 && nsl_is_options(L, 1)) {
-    apply_options(L, 1, new_relation(L, kind));
+    bind_relation_apply_options(L, 1, new_relation(L, kind));
     return 1;
   }
   if (nargs != 0 && nargs != 2 && nargs != 5)
-    luaL_error(L, "%s: expected (C, B), (C, D, F, e, B) or an option table, got %d argument%s", types[kind].name,
-               nargs, nargs == 1 ? "" : "s");
+    luaL_error(L, "%s: expected (C, B), (C, D, F, e, B) or an option table, got %d argument%s", types[kind].name, nargs,
+               nargs == 1 ? "" : "s");
   new_relation(L, kind);
   for (int i = 0; i < nargs; i++)
-    if (lua_toboolean(L, i + 1)) set_coefficient(L, nargs + 1, nargs == 2 ? two[i] : five[i], i + 1, true);
+    if (lua_toboolean(L, i + 1)) bind_relation_set_coefficient(L, nargs + 1, nargs == 2 ? two[i] : five[i], i + 1, true);
   return 1;
 }
 
@@ -396,7 +392,7 @@ static int new_linear(lua_State *L, NsRelationKind kind) {
 static int new_lagrangian_linear(lua_State *L, NsRelationKind kind, const char *const forms[], const char *usage) {
   int nargs = lua_gettop(L);
   if (nargs == 1 && nsl_is_options(L, 1)) {
-    apply_options(L, 1, new_relation(L, kind));
+    bind_relation_apply_options(L, 1, new_relation(L, kind));
     return 1;
   }
   const char *form = NULL;
@@ -411,13 +407,13 @@ static int new_lagrangian_linear(lua_State *L, NsRelationKind kind, const char *
     char name[2] = {form[i], 0};
     static const char letters[][2] = {"C", "D", "F", "e"};
     const char *letter = letters[name[0] == 'C' ? 0 : name[0] == 'D' ? 1 : name[0] == 'F' ? 2 : 3];
-    if (lua_toboolean(L, i + 1)) set_coefficient(L, nargs + 1, letter, i + 1, true);
+    if (lua_toboolean(L, i + 1)) bind_relation_set_coefficient(L, nargs + 1, letter, i + 1, true);
   }
   return 1;
 }
 
 /* (C), (C, e) or (C, F, e). */
-static int new_lagrangian(lua_State *L) {
+static int bind_relation_new_lagrangian(lua_State *L) {
   static const char *const forms[] = {"C", "Ce", "CFe", NULL};
   return new_lagrangian_linear(L, NS_RELATION_LAGRANGIAN, forms, "(C), (C, e), (C, F, e)");
 }
@@ -437,7 +433,7 @@ static bool needs_value(const char *brief) {
 static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   int nargs = lua_gettop(L), most = classes[kind].nslots;
   if (nargs == 1 && lua_istable(L, 1)) {
-    apply_options(L, 1, new_relation(L, kind));
+    bind_relation_apply_options(L, 1, new_relation(L, kind));
     return 1;
   }
   if (nargs > most) luaL_error(L, "%s: expected at most %d callbacks, got %d", types[kind].name, most, nargs);
@@ -452,18 +448,40 @@ static int new_nonlinear(lua_State *L, NsRelationKind kind) {
   return 1;
 }
 
-static int new_linear_ti(lua_State *L) { return new_linear(L, NS_RELATION_LINEAR_TI); }
-static int new_linear_r(lua_State *L) { return new_linear(L, NS_RELATION_LINEAR); }
-static int new_type1(lua_State *L) { return new_nonlinear(L, NS_RELATION_TYPE1); }
-static int new_type2(lua_State *L) { return new_nonlinear(L, NS_RELATION_TYPE2); }
-static int new_nonlinear_r(lua_State *L) { return new_nonlinear(L, NS_RELATION_NONLINEAR); }
+static int new_linear_ti(lua_State *L) {
+  return bind_relation_new_linear(L, NS_RELATION_LINEAR_TI);
+}
+static int new_linear_r(lua_State *L) {
+  return bind_relation_new_linear(L, NS_RELATION_LINEAR);
+}
+static int new_type1(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_TYPE1);
+}
+static int new_type2(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_TYPE2);
+}
+static int new_nonlinear_r(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_NONLINEAR);
+}
 
-static int new_scleronomous(lua_State *L) { return new_nonlinear(L, NS_RELATION_SCLERONOMOUS); }
-static int new_rheonomous(lua_State *L) { return new_nonlinear(L, NS_RELATION_RHEONOMOUS); }
-static int new_compliant(lua_State *L) { return new_nonlinear(L, NS_RELATION_COMPLIANT); }
-static int new_newton_euler(lua_State *L) { return new_nonlinear(L, NS_RELATION_NEWTON_EULER); }
-static int new_contact_1d(lua_State *L) { return new_nonlinear(L, NS_RELATION_CONTACT_1D); }
-static int new_contact_3d(lua_State *L) { return new_nonlinear(L, NS_RELATION_CONTACT_3D); }
+static int new_scleronomous(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_SCLERONOMOUS);
+}
+static int new_rheonomous(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_RHEONOMOUS);
+}
+static int new_compliant(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_COMPLIANT);
+}
+static int bind_relation_new_newton_euler(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_NEWTON_EULER);
+}
+static int new_contact_1d(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_CONTACT_1D);
+}
+static int new_contact_3d(lua_State *L) {
+  return new_nonlinear(L, NS_RELATION_CONTACT_3D);
+}
 
 void nsl_clone_relation(lua_State *L, int idx) {
   NslRelation *from = nsl_check_relation(L, idx);
@@ -488,42 +506,78 @@ void nsl_clone_relation(lua_State *L, int idx) {
 
 /* ---- accessors ---- */
 
-static int get(lua_State *L, char letter) {
+static int bind_relation_get(lua_State *L, char letter) {
   return nsl_push_coef(L, coefficient(nsl_check_relation(L, 1)->relation, letter), letter == 'e');
 }
 
-static int set(lua_State *L, const char *name, bool shared) {
+static int bind_relation_set(lua_State *L, const char *name, bool shared) {
   char what[16];
   snprintf(what, sizeof what, "set%s%s", name, shared ? "Ptr" : "");
-  check_idle(L, what);
+  bind_relation_check_idle(L, what);
   lua_settop(L, 2);
-  set_coefficient(L, 1, name, 2, shared);
+  bind_relation_set_coefficient(L, 1, name, 2, shared);
   return 0;
 }
 
-static int get_C(lua_State *L) { return get(L, 'C'); }
-static int get_D(lua_State *L) { return get(L, 'D'); }
-static int get_B(lua_State *L) { return get(L, 'B'); }
-static int get_K(lua_State *L) { return get(L, 'K'); }
-static int get_F(lua_State *L) { return get(L, 'F'); }
-static int get_e(lua_State *L) { return get(L, 'e'); }
-static int set_C(lua_State *L) { return set(L, "C", false); }
-static int set_D(lua_State *L) { return set(L, "D", false); }
-static int set_B(lua_State *L) { return set(L, "B", false); }
-static int set_K(lua_State *L) { return set(L, "K", false); }
-static int set_F(lua_State *L) { return set(L, "F", false); }
-static int set_e(lua_State *L) { return set(L, "e", false); }
-static int set_C_ptr(lua_State *L) { return set(L, "C", true); }
-static int set_D_ptr(lua_State *L) { return set(L, "D", true); }
-static int set_B_ptr(lua_State *L) { return set(L, "B", true); }
-static int set_K_ptr(lua_State *L) { return set(L, "K", true); }
-static int set_F_ptr(lua_State *L) { return set(L, "F", true); }
-static int set_e_ptr(lua_State *L) { return set(L, "e", true); }
+static int bind_relation_get_C(lua_State *L) {
+  return bind_relation_get(L, 'C');
+}
+static int get_D(lua_State *L) {
+  return bind_relation_get(L, 'D');
+}
+static int get_B(lua_State *L) {
+  return bind_relation_get(L, 'B');
+}
+static int bind_relation_get_K(lua_State *L) {
+  return bind_relation_get(L, 'K');
+}
+static int get_F(lua_State *L) {
+  return bind_relation_get(L, 'F');
+}
+static int get_e(lua_State *L) {
+  return bind_relation_get(L, 'e');
+}
+static int set_C(lua_State *L) {
+  return bind_relation_set(L, "C", false);
+}
+static int set_D(lua_State *L) {
+  return bind_relation_set(L, "D", false);
+}
+static int set_B(lua_State *L) {
+  return bind_relation_set(L, "B", false);
+}
+static int set_K(lua_State *L) {
+  return bind_relation_set(L, "K", false);
+}
+static int set_F(lua_State *L) {
+  return bind_relation_set(L, "F", false);
+}
+static int set_e(lua_State *L) {
+  return bind_relation_set(L, "e", false);
+}
+static int set_C_ptr(lua_State *L) {
+  return bind_relation_set(L, "C", true);
+}
+static int set_D_ptr(lua_State *L) {
+  return bind_relation_set(L, "D", true);
+}
+static int set_B_ptr(lua_State *L) {
+  return bind_relation_set(L, "B", true);
+}
+static int set_K_ptr(lua_State *L) {
+  return bind_relation_set(L, "K", true);
+}
+static int set_F_ptr(lua_State *L) {
+  return bind_relation_set(L, "F", true);
+}
+static int set_e_ptr(lua_State *L) {
+  return bind_relation_set(L, "e", true);
+}
 
-static int set_callback(lua_State *L, const char *name) {
+static int bind_relation_set_callback(lua_State *L, const char *name) {
   char who[40];
   snprintf(who, sizeof who, "setC%sFunction", name + 1);
-  NslRelation *self = check_idle(L, who);
+  NslRelation *self = bind_relation_check_idle(L, who);
   int slot = nsl_slot(&self->callee, name);
   if (slot < 0) luaL_error(L, "%s: a %s has no callback %s", who, self->callee.head.type->name, name);
   if (self->relation->contact && self->relation->contact->shape != NS_CONTACT_USER)
@@ -531,20 +585,48 @@ static int set_callback(lua_State *L, const char *name) {
   return nsl_lua_set_function(L, slot, who);
 }
 
-static int set_h_function(lua_State *L) { return set_callback(L, "computeh"); }
-static int set_g_function(lua_State *L) { return set_callback(L, "computeg"); }
-static int set_jachx_function(lua_State *L) { return set_callback(L, "computeJachx"); }
-static int set_jachlambda_function(lua_State *L) { return set_callback(L, "computeJachlambda"); }
-static int set_jacgx_function(lua_State *L) { return set_callback(L, "computeJacgx"); }
-static int set_jacglambda_function(lua_State *L) { return set_callback(L, "computeJacglambda"); }
-static int set_jachq_function(lua_State *L) { return set_callback(L, "computeJachq"); }
-static int set_dotjachq_function(lua_State *L) { return set_callback(L, "computeDotJachq"); }
-static int set_hdot_function(lua_State *L) { return set_callback(L, "computehDot"); }
-static int set_C_function(lua_State *L) { return set_callback(L, "computeC"); }
-static int set_D_function(lua_State *L) { return set_callback(L, "computeD"); }
-static int set_B_function(lua_State *L) { return set_callback(L, "computeB"); }
-static int set_F_function(lua_State *L) { return set_callback(L, "computeF"); }
-static int set_e_function(lua_State *L) { return set_callback(L, "computee"); }
+static int set_h_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeh");
+}
+static int set_g_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeg");
+}
+static int set_jachx_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeJachx");
+}
+static int set_jachlambda_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeJachlambda");
+}
+static int set_jacgx_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeJacgx");
+}
+static int set_jacglambda_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeJacglambda");
+}
+static int set_jachq_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeJachq");
+}
+static int set_dotjachq_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeDotJachq");
+}
+static int set_hdot_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computehDot");
+}
+static int set_C_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeC");
+}
+static int set_D_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeD");
+}
+static int set_B_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeB");
+}
+static int set_F_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computeF");
+}
+static int set_e_function(lua_State *L) {
+  return bind_relation_set_callback(L, "computee");
+}
 
 /* ---- the frame of a contact ---- */
 
@@ -554,14 +636,14 @@ static double *frame_vector(NsContactFrame *frame, const char *what) {
   return strcmp(what, "pc1") == 0 ? frame->pc1 : frame->pc2;
 }
 
-static NslRelation *check_contact(lua_State *L) {
+static NslRelation *bind_relation_check_contact(lua_State *L) {
   NslRelation *self = nsl_check_relation(L, 1);
   if (!self->relation->contact) luaL_error(L, "a %s has no contact frame", self->callee.head.type->name);
   return self;
 }
 
 static int get_frame(lua_State *L, const char *what) {
-  NslRelation *self = check_contact(L);
+  NslRelation *self = bind_relation_check_contact(L);
   nsl_vector_write(nsl_push_vector(L, 3, what), frame_vector(&self->relation->contact->frame, what));
   return 1;
 }
@@ -583,7 +665,7 @@ static void drop_partials(lua_State *L, int idx) {
 
 static int set_frame(lua_State *L, const char *who) {
   const char *what = who + strlen("set");
-  NslRelation *self = check_contact(L);
+  NslRelation *self = bind_relation_check_contact(L);
   if (self->relation->contact->shape != NS_CONTACT_USER)
     luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(self->relation->contact->shape));
   double got[3];
@@ -595,16 +677,27 @@ static int set_frame(lua_State *L, const char *who) {
   return 0;
 }
 
-static int get_pc1(lua_State *L) { return get_frame(L, "pc1"); }
-static int get_pc2(lua_State *L) { return get_frame(L, "pc2"); }
-static int get_nc(lua_State *L) { return get_frame(L, "nc"); }
-static int set_pc1(lua_State *L) { return set_frame(L, "setpc1"); }
-static int set_pc2(lua_State *L) { return set_frame(L, "setpc2"); }
-static int set_nc(lua_State *L) { return set_frame(L, "setnc"); }
+static int get_pc1(lua_State *L) {
+  return get_frame(L, "pc1");
+}
+static int get_pc2(lua_State *L) {
+  return get_frame(L, "pc2");
+}
+static int get_nc(lua_State *L) {
+  return get_frame(L, "nc");
+}
+static int set_pc1(lua_State *L) {
+  return set_frame(L, "setpc1");
+}
+static int set_pc2(lua_State *L) {
+  return set_frame(L, "setpc2");
+}
+static int set_nc(lua_State *L) {
+  return set_frame(L, "setnc");
+}
 
-static const luaL_Reg contact_methods[] = {{"pc1", get_pc1},    {"pc2", get_pc2},    {"nc", get_nc},
-                                           {"setpc1", set_pc1}, {"setpc2", set_pc2}, {"setnc", set_nc},
-                                           {NULL, NULL}};
+static const luaL_Reg contact_methods[] = {{"pc1", get_pc1},    {"pc2", get_pc2},  {"nc", get_nc}, {"setpc1", set_pc1},
+                                           {"setpc2", set_pc2}, {"setnc", set_nc}, {NULL, NULL}};
 
 static int relation_name(lua_State *L) {
   lua_pushstring(L, nsl_check_relation(L, 1)->relation->name);
@@ -620,15 +713,19 @@ static int relation_z(lua_State *L) {
   return nsl_push_z(L, 1, relation->z, relation->nz);
 }
 
-static int set_parameters(lua_State *L, const char *what, bool shared) {
-  NslRelation *self = check_idle(L, what);
+static int bind_relation_set_parameters(lua_State *L, const char *what, bool shared) {
+  NslRelation *self = bind_relation_check_idle(L, what);
   lua_settop(L, 2);
   nsl_set_z(L, 1, &self->relation->z, &self->relation->nz, 2, self->relation->m >= 0, shared);
   return 0;
 }
 
-static int relation_set_z_ptr(lua_State *L) { return set_parameters(L, "setzPtr", true); }
-static int relation_set_z(lua_State *L) { return set_parameters(L, "setz", false); }
+static int relation_set_z_ptr(lua_State *L) {
+  return bind_relation_set_parameters(L, "setzPtr", true);
+}
+static int relation_set_z(lua_State *L) {
+  return bind_relation_set_parameters(L, "setz", false);
+}
 
 static int relation_close(lua_State *L) {
   NslRelation *self = nsl_check_relation(L, 1);
@@ -650,8 +747,7 @@ static int relation_tostring(lua_State *L) {
   const char *type = self->callee.head.type->name;
   if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", type), 1;
   lua_pushfstring(L, self->relation->name[0] ? "%s '%s'" : "%s", type, self->relation->name);
-  if (self->relation->m < 0)
-    lua_pushliteral(L, ", not linked");
+  if (self->relation->m < 0) lua_pushliteral(L, ", not linked");
   else
     lua_pushfstring(L, ": %d state%s, %d multiplier%s", self->relation->nx, self->relation->nx == 1 ? "" : "s",
                     self->relation->m, self->relation->m == 1 ? "" : "s");
@@ -660,16 +756,17 @@ static int relation_tostring(lua_State *L) {
 }
 
 static int relation_display(lua_State *L) {
-  static const NslDisplayed fields[] = {{"C", get_C}, {"D", get_D}, {"B", get_B}, {"K", get_K},
-                                        {"F", get_F}, {"e", get_e}, {"z", relation_z}, {NULL, NULL}};
+  static const NslDisplayed fields[] = {{"C", bind_relation_get_C}, {"D", get_D}, {"B", get_B},
+                                        {"K", bind_relation_get_K}, {"F", get_F}, {"e", get_e},
+                                        {"z", relation_z},          {NULL, NULL}};
   nsl_check_relation(L, 1);
   return nsl_display_object(L, fields);
 }
 
-static const luaL_Reg methods[] = {{"C", get_C},
+static const luaL_Reg methods[] = {{"C", bind_relation_get_C},
                                    {"D", get_D},
                                    {"B", get_B},
-                                   {"K", get_K},
+                                   {"K", bind_relation_get_K},
                                    {"F", get_F},
                                    {"e", get_e},
                                    {"setC", set_C},
@@ -689,7 +786,7 @@ static const luaL_Reg methods[] = {{"C", get_C},
                                    {"setComputeJachqFunction", set_jachq_function},
                                    {"setComputehDotFunction", set_hdot_function},
                                    {"setComputeDotJachqFunction", set_dotjachq_function},
-                                   {"jachq", get_C},
+                                   {"jachq", bind_relation_get_C},
                                    {"setJachqPtr", set_C_ptr},
                                    {"setComputeJachxFunction", set_jachx_function},
                                    {"setComputeJachlambdaFunction", set_jachlambda_function},
@@ -713,20 +810,21 @@ static const luaL_Reg meta[] = {
     {"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
 
 void nsl_open_relation(lua_State *L) {
-  static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti}, {"FirstOrderLinearR", new_linear_r},
-                                       {"FirstOrderType1R", new_type1},        {"FirstOrderType2R", new_type2},
+  static const luaL_Reg functions[] = {{"FirstOrderLinearTIR", new_linear_ti},
+                                       {"FirstOrderLinearR", new_linear_r},
+                                       {"FirstOrderType1R", new_type1},
+                                       {"FirstOrderType2R", new_type2},
                                        {"FirstOrderNonLinearR", new_nonlinear_r},
-                                       {"LagrangianLinearTIR", new_lagrangian},
+                                       {"LagrangianLinearTIR", bind_relation_new_lagrangian},
                                        {"LagrangianScleronomousR", new_scleronomous},
                                        {"LagrangianRheonomousR", new_rheonomous},
                                        {"LagrangianCompliantLinearTIR", new_compliant_linear},
                                        {"LagrangianCompliantR", new_compliant},
-                                       {"NewtonEulerR", new_newton_euler},
+                                       {"NewtonEulerR", bind_relation_new_newton_euler},
                                        {"NewtonEuler1DR", new_contact_1d},
                                        {"NewtonEuler3DR", new_contact_3d},
                                        {NULL, NULL}};
   for (int i = 0; i < NS_RELATION_KINDS; i++)
-    nsl_register_callee_type(L, &types[i], &classes[i], meta, methods,
-                             i >= NS_RELATION_CONTACT_1D ? contact_methods : NULL);
+    nsl_register_callee_type(L, &types[i], &classes[i], meta, methods, i >= NS_RELATION_CONTACT_1D ? contact_methods : NULL);
   luaL_setfuncs(L, functions, 0);
 }

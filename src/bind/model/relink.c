@@ -35,7 +35,7 @@ typedef struct Place {
   char *found;
 } Place;
 
-static void find_place(void *context, const char *name, void *data, size_t bytes) {
+static void relink_find_place(void *context, const char *name, void *data, size_t bytes) {
   (void)name;
   Place *place = context;
   const char *first = data;
@@ -69,7 +69,7 @@ static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
 /* The number of `to`, the clone of `from`, that is the one at `at` in `from`; NULL when there is none. */
 static double *counterpart(const NslHead *from, const NslHead *to, const double *at) {
   Place place = {.at = (const char *)at, .array = -1};
-  walk_arrays(from, find_place, &place);
+  walk_arrays(from, relink_find_place, &place);
   if (place.array >= 0) walk_arrays(to, take_place, &place);
   return (double *)(void *)place.found;
 }
@@ -106,7 +106,6 @@ static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, cons
 }
 
 /* ---- parameters ---- */
-
 
 /* Gives the callee at idx the vector on top of the stack, which it shares; pops it. */
 static void share_parameters(lua_State *L, int idx) {

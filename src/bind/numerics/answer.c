@@ -92,8 +92,7 @@ void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const doubl
     nsl_format_number(low, lower[i]), nsl_format_number(high, upper[i]);
     if (!(lower[i] < INFINITY)) luaL_error(L, "%s: lower[%d] is %s", who, i + 1, low);
     if (!(upper[i] > -INFINITY)) luaL_error(L, "%s: upper[%d] is %s", who, i + 1, high);
-    if (lower[i] > upper[i])
-      luaL_error(L, "%s: lower[%d] = %s is above upper[%d] = %s", who, i + 1, low, i + 1, high);
+    if (lower[i] > upper[i]) luaL_error(L, "%s: lower[%d] = %s is above upper[%d] = %s", who, i + 1, low, i + 1, high);
   }
 }
 
@@ -101,8 +100,7 @@ double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsA
   lua_getfield(L, 1, name);
   if (lua_isnil(L, -1)) nsl_bad(L, who, name, "a matrix", -1);
   if (nsl_test_sparse(L, -1))
-    luaL_error(L, "%s: %s: expected a dense matrix, got %s (%s:tomatrix() makes one)", who, name, nsl_describe(L, -1),
-               name);
+    luaL_error(L, "%s: %s: expected a dense matrix, got %s (%s:tomatrix() makes one)", who, name, nsl_describe(L, -1), name);
   const NslMatrix *A = nsl_to_finite_matrix(L, -1, *rows, *cols, who, name);
   double *copy = ns_arena_matrix(arena, A->rows, A->cols);
   if (!copy) luaL_error(L, "not enough memory");

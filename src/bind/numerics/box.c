@@ -26,7 +26,7 @@ typedef struct Call {
   NsBox *box;
   NsSparseBox *sparse_box;
   NsBoxOptions options;
-  int n, free; /* variables; of these, the first `free` are the u of a mixed problem */
+  int n, free;            /* variables; of these, the first `free` are the u of a mixed problem */
   const NsSparse *sparse; /* M when it is sparse: anchored by the option table at 1 */
   double *M, *q, *lower, *upper, *guess, *z, *w, *size;
   bool guessed, mixed;
@@ -34,8 +34,7 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.numerics.call"};
 
-
-static int call_gc(lua_State *L) {
+static int bind_box_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_box_free(c->box);
   ns_sparse_box_free(c->sparse_box);
@@ -47,19 +46,19 @@ static int call_gc(lua_State *L) {
 
 /* ---- options ---- */
 
-static const char *const linear_keys[] = {"M",         "q",              "lower", "upper", "solver",
-                                          "tolerance", "max_iterations", "omega", "z0",    NULL};
+static const char *const linear_keys[] = {"M",     "q",  "lower", "upper", "solver", "tolerance", "max_iterations",
+                                          "omega", "z0", NULL};
 static const char *const lcp_keys[] = {"M", "q", "solver", "tolerance", "max_iterations", "omega", "z0", NULL};
-static const char *const mixed_keys[] = {"A", "B", "C",      "D",         "a",              "b",
-                                         "solver", "tolerance", "max_iterations", "omega", "u0", "v0", NULL};
+static const char *const mixed_keys[] = {"A",     "B",  "C",  "D", "a", "b", "solver", "tolerance", "max_iterations",
+                                         "omega", "u0", "v0", NULL};
 
-static Call *new_call(lua_State *L, const char *who) {
+static Call *bind_box_new_call(lua_State *L, const char *who) {
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   c->who = who;
   return c;
 }
 
-static void read_options(lua_State *L, Call *c) {
+static void bind_box_read_options(lua_State *L, Call *c) {
   int solver = nsl_numerics_solver(L, c->who, nsl_box_solvers);
   c->solver = nsl_box_solvers[solver];
   c->options.method = nsl_box_methods[solver];
@@ -70,18 +69,18 @@ static void read_options(lua_State *L, Call *c) {
 
 /* ---- data ---- */
 
-static void no_memory(lua_State *L, const Call *c) {
+static void bind_box_no_memory(lua_State *L, const Call *c) {
   if (c->arena.failed) luaL_error(L, "not enough memory");
 }
 
-static void take(lua_State *L, Call *c) {
+static void bind_box_take(lua_State *L, Call *c) {
   double **vectors[] = {&c->q, &c->lower, &c->upper, &c->guess, &c->z, &c->w, &c->size};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, c->n);
-  no_memory(L, c);
+  bind_box_no_memory(L, c);
 }
 
 /* Copies the matrix at the top of the stack, rows x cols, to (row, col) of the problem's matrix, and pops it. */
-static void read_block(lua_State *L, Call *c, const char *name, int rows, int cols, int row, int col) {
+static void bind_box_read_block(lua_State *L, Call *c, const char *name, int rows, int cols, int row, int col) {
   const NslMatrix *A = nsl_to_finite_matrix(L, -1, rows, cols, c->who, name);
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++)
@@ -90,26 +89,26 @@ static void read_block(lua_State *L, Call *c, const char *name, int rows, int co
 }
 
 /* The order of the square matrix of that name, which is left on the stack. */
-static int square(lua_State *L, const Call *c, const char *name) {
+static int bind_box_square(lua_State *L, const Call *c, const char *name) {
   if (lua_getfield(L, 1, name) == LUA_TNIL) nsl_bad(L, c->who, name, "a square matrix", -1);
   const NslMatrix *A = nsl_to_finite_matrix(L, -1, -1, -1, c->who, name);
   if (A->rows != A->cols) nsl_bad(L, c->who, name, "a square matrix", -1);
   return A->rows;
 }
 
-static void read_matrix(lua_State *L, Call *c) {
+static void bind_box_read_matrix(lua_State *L, Call *c) {
   lua_getfield(L, 1, "M");
   c->sparse = nsl_test_sparse(L, -1);
   if (c->sparse && c->sparse->rows != c->sparse->cols) nsl_bad(L, c->who, "M", "a square matrix", -1);
   if (c->sparse && !ns_sparse_finite(c->sparse)) luaL_error(L, "%s: M is not finite", c->who);
   if (c->sparse) c->n = c->sparse->rows;
   lua_pop(L, 1);
-  if (!c->sparse) c->n = square(L, c, "M");
+  if (!c->sparse) c->n = bind_box_square(L, c, "M");
   if (c->n == 0) luaL_error(L, "%s: the problem is empty", c->who);
   if (c->sparse) return;
   c->M = ns_arena_matrix(&c->arena, c->n, c->n);
-  no_memory(L, c);
-  read_block(L, c, "M", c->n, c->n, 0, 0);
+  bind_box_no_memory(L, c);
+  bind_box_read_block(L, c, "M", c->n, c->n, 0, 0);
 }
 
 /* A bound that must be there. */
@@ -123,18 +122,17 @@ static void need_bound(lua_State *L, const Call *c, const char *name, double *to
 
 /* Failures that say something about the call rather than about the problem are errors. */
 static void raise_bad_call(lua_State *L, const Call *c, NsStatus status) {
-  if (status == NS_ETOOLARGE)
-    luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, c->solver, c->n);
+  if (status == NS_ETOOLARGE) luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, c->solver, c->n);
   if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs a positive diagonal of M", c->who, c->solver);
 }
 
-static double largest(int n, const double *x, double so_far) {
+static double bind_box_largest(int n, const double *x, double so_far) {
   for (int i = 0; i < n; i++) so_far = ns_larger(so_far, fabs(x[i]));
   return so_far;
 }
 
 /* max |z - proj(z - w)| with w = M z + q computed afresh, in c->size. */
-static double natural_residual(const Call *c, const double *fresh) {
+static double bind_box_natural_residual(const Call *c, const double *fresh) {
   double worst = 0;
   for (int i = 0; i < c->n; i++) {
     double r = fabs(c->z[i] - ns_box_clamp(c->z[i] - fresh[i], c->lower[i], c->upper[i]));
@@ -144,13 +142,13 @@ static double natural_residual(const Call *c, const double *fresh) {
 }
 
 static void push_measures(lua_State *L, const Call *c, const double *fresh) {
-  double scale = largest(c->n, c->q, largest(c->n, c->z, 0)), residual = natural_residual(c, fresh);
+  double scale = bind_box_largest(c->n, c->q, bind_box_largest(c->n, c->z, 0)), residual = bind_box_natural_residual(c, fresh);
   nsl_set_number(L, "residual", residual);
   nsl_set_number(L, "scale", scale);
   nsl_set_number(L, "relative", residual > 0 ? residual / scale : residual);
 }
 
-static void push_answer(lua_State *L, const Call *c) {
+static void bind_box_push_answer(lua_State *L, const Call *c) {
   int n = c->free, m = c->n - n;
   if (!c->mixed) {
     nsl_set_vector(L, "z", c->n, c->z);
@@ -162,10 +160,10 @@ static void push_answer(lua_State *L, const Call *c) {
   nsl_set_vector(L, "w", m, c->w + n);
 }
 
-static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, const double *fresh, double seconds) {
+static void bind_box_push_result(lua_State *L, const Call *c, const NsSolverInfo *info, const double *fresh, double seconds) {
   lua_newtable(L);
   nsl_set_status(L, info->status, c->who);
-  push_answer(L, c);
+  bind_box_push_answer(L, c);
   push_measures(L, c, fresh);
   nsl_set_integer(L, "iterations", info->iterations);
   nsl_set_string(L, "solver", info->solver);
@@ -173,7 +171,7 @@ static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, c
 }
 
 /* solutions = the z of all solutions that an enumeration saw. */
-static void push_solutions(lua_State *L, const Call *c) {
+static void bind_box_push_solutions(lua_State *L, const Call *c) {
   int found = ns_box_solutions(c->box);
   lua_createtable(L, found, 0);
   for (int k = 0; k < found; k++) {
@@ -185,7 +183,7 @@ static void push_solutions(lua_State *L, const Call *c) {
   lua_setfield(L, -2, "solutions");
 }
 
-static int solve_sparse(lua_State *L, Call *c) {
+static int bind_box_solve_sparse(lua_State *L, Call *c) {
   NsSolverInfo info = {0};
   NsStatus status = ns_sparse_box_new(&c->sparse_box, c->sparse, &c->options);
   if (status == NS_EARG) return luaL_error(L, "%s: M: solver '%s' takes no sparse matrix", c->who, c->solver);
@@ -199,18 +197,18 @@ static int solve_sparse(lua_State *L, Call *c) {
   raise_bad_call(L, c, info.status);
   memcpy(c->size, c->q, (size_t)c->n * sizeof *c->q);
   ns_sparse_gemv(1, c->sparse, c->z, 1, c->size);
-  push_result(L, c, &info, c->size, seconds);
+  bind_box_push_result(L, c, &info, c->size, seconds);
   return 1;
 }
 
-static int solve_dense(lua_State *L, Call *c) {
+static int bind_box_solve_dense(lua_State *L, Call *c) {
   NsStatus status = ns_box_new(&c->box, c->n);
   NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper, 0};
   NsSolverInfo info = {0};
   if (status) return nsl_raise_status(L, status, c->who);
   *ns_box_options(c->box) = c->options;
   double *fresh = ns_arena_doubles(&c->arena, c->n);
-  no_memory(L, c);
+  bind_box_no_memory(L, c);
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   double start = nsl_numerics_now();
@@ -219,72 +217,72 @@ static int solve_dense(lua_State *L, Call *c) {
   if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", c->who);
   raise_bad_call(L, c, info.status);
   ns_box_product(&p, c->z, fresh, c->size);
-  push_result(L, c, &info, fresh, seconds);
-  if (c->options.method == NS_BOX_ENUMERATE) push_solutions(L, c);
+  bind_box_push_result(L, c, &info, fresh, seconds);
+  if (c->options.method == NS_BOX_ENUMERATE) bind_box_push_solutions(L, c);
   if (info.status == NS_ERAY && ns_box_ray(c->box, fresh)) nsl_set_vector(L, "ray", c->n, fresh);
   return 1;
 }
 
 /* ---- the functions ---- */
 
-static int solve(lua_State *L, Call *c) {
-  return c->sparse ? solve_sparse(L, c) : solve_dense(L, c);
+static int bind_box_solve(lua_State *L, Call *c) {
+  return c->sparse ? bind_box_solve_sparse(L, c) : bind_box_solve_dense(L, c);
 }
 
 static int lcp(lua_State *L) {
   nsl_numerics_options(L, "lcp", lcp_keys);
-  Call *c = new_call(L, "lcp");
-  read_options(L, c);
-  read_matrix(L, c);
-  take(L, c);
+  Call *c = bind_box_new_call(L, "lcp");
+  bind_box_read_options(L, c);
+  bind_box_read_matrix(L, c);
+  bind_box_take(L, c);
   nsl_numerics_need_vector(L, c->who, "q", c->n, c->q);
   c->guessed = nsl_numerics_vector(L, c->who, "z0", c->n, c->guess);
   for (int i = 0; i < c->n; i++) c->upper[i] = INFINITY;
-  return solve(L, c);
+  return bind_box_solve(L, c);
 }
 
-static int box(lua_State *L) {
+static int bind_box_box(lua_State *L) {
   nsl_numerics_options(L, "box", linear_keys);
-  Call *c = new_call(L, "box");
-  read_options(L, c);
-  read_matrix(L, c);
-  take(L, c);
+  Call *c = bind_box_new_call(L, "box");
+  bind_box_read_options(L, c);
+  bind_box_read_matrix(L, c);
+  bind_box_take(L, c);
   nsl_numerics_need_vector(L, c->who, "q", c->n, c->q);
   need_bound(L, c, "lower", c->lower);
   need_bound(L, c, "upper", c->upper);
   nsl_numerics_check_bounds(L, c->who, c->n, c->lower, c->upper);
   c->guessed = nsl_numerics_vector(L, c->who, "z0", c->n, c->guess);
-  return solve(L, c);
+  return bind_box_solve(L, c);
 }
 
 static int mlcp(lua_State *L) {
   nsl_numerics_options(L, "mlcp", mixed_keys);
-  Call *c = new_call(L, "mlcp");
-  read_options(L, c);
-  int n = c->free = square(L, c, "A"), m = square(L, c, "B");
+  Call *c = bind_box_new_call(L, "mlcp");
+  bind_box_read_options(L, c);
+  int n = c->free = bind_box_square(L, c, "A"), m = bind_box_square(L, c, "B");
   if (n > INT_MAX - m) luaL_error(L, "mlcp: size too large");
   c->n = n + m;
   c->mixed = true;
   if (c->n == 0) luaL_error(L, "mlcp: the problem is empty");
   c->M = ns_arena_matrix(&c->arena, c->n, c->n);
-  no_memory(L, c);
-  read_block(L, c, "B", m, m, n, n);
-  read_block(L, c, "A", n, n, 0, 0);
-  lua_getfield(L, 1, "C"), read_block(L, c, "C", n, m, 0, n);
-  lua_getfield(L, 1, "D"), read_block(L, c, "D", m, n, n, 0);
-  take(L, c);
+  bind_box_no_memory(L, c);
+  bind_box_read_block(L, c, "B", m, m, n, n);
+  bind_box_read_block(L, c, "A", n, n, 0, 0);
+  lua_getfield(L, 1, "C"), bind_box_read_block(L, c, "C", n, m, 0, n);
+  lua_getfield(L, 1, "D"), bind_box_read_block(L, c, "D", m, n, n, 0);
+  bind_box_take(L, c);
   nsl_numerics_need_vector(L, c->who, "a", n, c->q);
   nsl_numerics_need_vector(L, c->who, "b", m, c->q + n);
   for (int i = 0; i < c->n; i++) c->lower[i] = i < n ? -INFINITY : 0, c->upper[i] = INFINITY;
-  bool u0 = nsl_numerics_vector(L, c->who, "u0", n, c->guess),
-       v0 = nsl_numerics_vector(L, c->who, "v0", m, c->guess + n);
+  bool u0 = nsl_numerics_vector(L, c->who, "u0", n, c->guess), v0 = nsl_numerics_vector(L, c->who, "v0", m, c->guess + n);
   c->guessed = u0 || v0;
-  return solve(L, c);
+  return bind_box_solve(L, c);
 }
 
 void nsl_open_numerics(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"lcp", lcp}, {"box", box}, {"relay", box}, {"mlcp", mlcp}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", bind_box_call_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"lcp", lcp}, {"box", bind_box_box}, {"relay", bind_box_box}, {"mlcp", mlcp}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");
   luaL_setfuncs(L, functions, 0);

@@ -36,7 +36,7 @@ static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_i
 static const char *const plane_solvers[] = {"default", "nsgs", "newton", "first_order", "lcp", NULL};
 static const char *const space_solvers[] = {"default", "nsgs", "newton", "first_order", NULL};
 
-static int call_gc(lua_State *L) {
+static int bind_friction_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_friction_free(c->solver);
   ns_block_free(c->W);
@@ -48,19 +48,18 @@ static int call_gc(lua_State *L) {
 
 /* ---- data ---- */
 
-static void no_memory(lua_State *L, const Call *c) {
+static void bind_friction_no_memory(lua_State *L, const Call *c) {
   if (c->arena.failed) luaL_error(L, "not enough memory");
 }
 
 static void check_order(lua_State *L, Call *c, int rows, int cols) {
   if (rows != cols) nsl_bad(L, c->who, "W", "a square matrix", -1);
   if (rows == 0) luaL_error(L, "%s: the problem is empty", c->who);
-  if (rows % c->p.dim != 0)
-    luaL_error(L, "%s: W: expected an order that is a multiple of %d, got %d", c->who, c->p.dim, rows);
+  if (rows % c->p.dim != 0) luaL_error(L, "%s: W: expected an order that is a multiple of %d, got %d", c->who, c->p.dim, rows);
   c->p.nc = rows / c->p.dim;
 }
 
-static void read_W(lua_State *L, Call *c) {
+static void bind_friction_read_W(lua_State *L, Call *c) {
   NsStatus status;
   if (lua_getfield(L, 1, "W") == LUA_TNIL) nsl_bad(L, c->who, "W", "a square matrix", -1);
   const NsSparse *S = nsl_test_sparse(L, -1);
@@ -96,13 +95,13 @@ static void read_mu(lua_State *L, const Call *c) {
   }
 }
 
-static void read_data(lua_State *L, Call *c) {
-  read_W(L, c);
+static void bind_friction_read_data(lua_State *L, Call *c) {
+  bind_friction_read_W(L, c);
   int n = c->p.dim * c->p.nc;
   double **vectors[] = {&c->q, &c->guess, &c->r, &c->u};
   c->mu = ns_arena_doubles(&c->arena, c->p.nc);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, n);
-  no_memory(L, c);
+  bind_friction_no_memory(L, c);
   nsl_numerics_need_vector(L, c->who, "q", n, c->q);
   read_mu(L, c);
   c->guessed = nsl_numerics_vector(L, c->who, "r0", n, c->guess);
@@ -121,7 +120,7 @@ static void set_both(lua_State *L, const char *name, const char *other, int n, c
   lua_setfield(L, -2, other);
 }
 
-static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
+static void bind_friction_push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
   int n = c->p.dim * c->p.nc;
   lua_newtable(L);
   nsl_set_status(L, info->status, c->who);
@@ -136,7 +135,7 @@ static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, d
   nsl_set_number(L, "time", seconds);
 }
 
-static int solve(lua_State *L, int dim, const char *who) {
+static int bind_friction_solve(lua_State *L, int dim, const char *who) {
   NsSolverInfo info = {0};
   nsl_numerics_options(L, who, keys);
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
@@ -145,7 +144,7 @@ static int solve(lua_State *L, int dim, const char *who) {
   NsFrictionMethod method = (NsFrictionMethod)nsl_numerics_solver(L, who, dim == 2 ? plane_solvers : space_solvers);
   NsFrictionOptions options = {nsl_numerics_number(L, who, "tolerance", 0, 1, 1e-8),
                                nsl_numerics_count(L, who, "max_iterations", 1, 0)};
-  read_data(L, c);
+  bind_friction_read_data(L, c);
   NsStatus status = ns_friction_new(&c->solver, &c->p, method);
   if (status) return nsl_raise_status(L, status, who);
   *ns_friction_options(c->solver) = options;
@@ -155,20 +154,20 @@ static int solve(lua_State *L, int dim, const char *who) {
   ns_friction_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->r, c->u, &info);
   double seconds = nsl_numerics_now() - start;
   if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", who);
-  push_result(L, c, &info, seconds);
+  bind_friction_push_result(L, c, &info, seconds);
   return 1;
 }
 
 static int fc2d(lua_State *L) {
-  return solve(L, 2, "fc2d");
+  return bind_friction_solve(L, 2, "fc2d");
 }
 
 static int fc3d(lua_State *L) {
-  return solve(L, 3, "fc3d");
+  return bind_friction_solve(L, 3, "fc3d");
 }
 
 void nsl_open_numerics_friction(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", bind_friction_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"fc2d", fc2d}, {"fc3d", fc3d}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");

@@ -30,7 +30,7 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.numerics.mixed"};
 
-static int call_gc(lua_State *L) {
+static int bind_rows_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_mixed_free(c->solver);
   ns_arena_release(&c->arena);
@@ -39,7 +39,7 @@ static int call_gc(lua_State *L) {
 }
 
 /* Leaves a sparse W on the stack: it stays alive. */
-static void read_W(lua_State *L, Call *c) {
+static void bind_rows_read_W(lua_State *L, Call *c) {
   if (lua_getfield(L, 1, "W") == LUA_TNIL) nsl_bad(L, who, "W", "a square matrix", -1);
   const NsSparse *S = nsl_test_sparse(L, -1);
   if (!S) {
@@ -65,14 +65,14 @@ static double group_number(lua_State *L, int g, const char *name, double missing
   return value;
 }
 
-static void refuse_field(lua_State *L, int g, const char *name, const char *of) {
+static void bind_rows_refuse_field(lua_State *L, int g, const char *name, const char *of) {
   if (lua_getfield(L, -1, name) != LUA_TNIL) luaL_error(L, "%s: groups[%d].%s: %s has none", who, g, name, of);
   lua_pop(L, 1);
 }
 
 static NsMixedGroup read_row(lua_State *L, int g) {
   char low[32], high[32];
-  refuse_field(L, g, "mu", "a row (dim = 1)");
+  bind_rows_refuse_field(L, g, "mu", "a row (dim = 1)");
   NsMixedGroup row = {1, group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY), 0};
   nsl_format_number(low, row.lower), nsl_format_number(high, row.upper);
   if (row.lower == INFINITY) luaL_error(L, "%s: groups[%d].lower is %s", who, g, low);
@@ -83,8 +83,8 @@ static NsMixedGroup read_row(lua_State *L, int g) {
 
 static NsMixedGroup read_contact(lua_State *L, int g, int dim) {
   char text[32];
-  refuse_field(L, g, "lower", "a contact");
-  refuse_field(L, g, "upper", "a contact");
+  bind_rows_refuse_field(L, g, "lower", "a contact");
+  bind_rows_refuse_field(L, g, "upper", "a contact");
   NsMixedGroup contact = {dim, 0, 0, group_number(L, g, "mu", -1)};
   nsl_format_number(text, contact.mu);
   if (lua_getfield(L, -1, "mu") == LUA_TNIL) luaL_error(L, "%s: groups[%d].mu: expected a number, got nil", who, g);
@@ -107,7 +107,7 @@ static NsMixedGroup read_group(lua_State *L, int g) {
   return (NsMixedGroup){0};
 }
 
-static void read_groups(lua_State *L, Call *c) {
+static void bind_rows_read_groups(lua_State *L, Call *c) {
   int rows = 0;
   if (lua_getfield(L, 1, "groups") != LUA_TTABLE) nsl_bad(L, who, "groups", "a list of tables", -1);
   int count = (int)lua_rawlen(L, -1);
@@ -124,7 +124,7 @@ static void read_groups(lua_State *L, Call *c) {
   c->p.ngroups = count;
 }
 
-static void push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
+static void bind_rows_push_result(lua_State *L, const Call *c, const NsSolverInfo *info, double seconds) {
   lua_newtable(L);
   nsl_set_status(L, info->status, who);
   nsl_set_vector(L, "z", c->p.n, c->z);
@@ -145,8 +145,8 @@ static int generic_mechanical(lua_State *L) {
   if (ns_mixed_new(&c->solver) != NS_OK) luaL_error(L, "not enough memory");
   ns_mixed_options(c->solver)->tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, 0);
   ns_mixed_options(c->solver)->max_iterations = nsl_numerics_count(L, who, "max_iterations", 1, 0);
-  read_W(L, c);
-  read_groups(L, c);
+  bind_rows_read_W(L, c);
+  bind_rows_read_groups(L, c);
   double **vectors[] = {&c->q, &c->guess, &c->z, &c->w};
   for (int i = 0; i < 4; i++) *vectors[i] = ns_arena_doubles(&c->arena, c->p.n);
   if (c->arena.failed) luaL_error(L, "not enough memory");
@@ -159,12 +159,12 @@ static int generic_mechanical(lua_State *L) {
   ns_mixed_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->z, c->w, &info);
   double seconds = nsl_numerics_now() - start;
   if (nsl_guard_end(&guard, L)) return luaL_error(L, "%s: interrupted", who);
-  push_result(L, c, &info, seconds);
+  bind_rows_push_result(L, c, &info, seconds);
   return 1;
 }
 
 void nsl_open_numerics_mixed(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", bind_rows_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"generic_mechanical", generic_mechanical}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");

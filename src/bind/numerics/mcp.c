@@ -25,7 +25,7 @@ typedef struct Call {
   bool has_J, sparse, failed, started;
   double *lower, *upper, *start, *z, *w;
   double *last, *plain; /* the last point where F was had, and F there: what duals are compared with */
-  const double *in; /* what the callback that runs works on */
+  const double *in;     /* what the callback that runs works on */
   double *out;
   const NsSparse *matrix;
 } Call;
@@ -34,7 +34,7 @@ enum { USE_F = 1, USE_J, USE_Z, USE_OUT, USE_JOUT, USE_RETURNED, USE_ERROR, USES
 
 static const NslType call_type = {.name = "nslua.numerics.mcp"};
 
-static int call_gc(lua_State *L) {
+static int bind_mcp_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_mcp_free(c->mcp);
   ns_arena_release(&c->arena);
@@ -87,8 +87,7 @@ static void call_J(lua_State *L, const Call *c) {
 static int run_J(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   call_J(L, c);
-  if (nsl_test_sparse(L, -1))
-    luaL_error(L, "mcp: J: expected a dense matrix as at the start, got %s", nsl_describe(L, -1));
+  if (nsl_test_sparse(L, -1)) luaL_error(L, "mcp: J: expected a dense matrix as at the start, got %s", nsl_describe(L, -1));
   NslMatrix *J = nsl_to_matrix(L, -1, c->n, c->n, "mcp", "J");
   nsl_matrix_alive(L, J);
   nsl_matrix_read(J, c->out);
@@ -107,7 +106,7 @@ static int run_sparse_J(lua_State *L) {
   return 0;
 }
 
-static int run_duals(lua_State *L) {
+static int bind_mcp_run_duals(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   NslDualArg arg = {"z", 0, c->n, c->in, c->out};
   lua_getiuservalue(L, 1, USE_F);
@@ -122,7 +121,7 @@ static bool only_infinite(lua_State *L, const Call *c) {
 }
 
 /* Runs a part protected: 0, or -1 with the error kept, or 1. */
-static int protect(Call *c, lua_CFunction part, const double *in, double *out) {
+static int bind_mcp_protect(Call *c, lua_CFunction part, const double *in, double *out) {
   lua_State *L = c->L;
   int top = lua_gettop(L), code = 0;
   c->in = in;
@@ -144,11 +143,11 @@ static int protect(Call *c, lua_CFunction part, const double *in, double *out) {
   return code;
 }
 
-static int value(void *context, double t, const double *const *args, double *out) {
+static int bind_mcp_value(void *context, double t, const double *const *args, double *out) {
   Call *c = context;
   (void)t;
   size_t bytes = (size_t)c->n * sizeof *out;
-  int code = protect(c, run_F, args[0], out);
+  int code = bind_mcp_protect(c, run_F, args[0], out);
   memcpy(c->last, args[0], bytes);
   if (!code && out != c->plain) memcpy(c->plain, out, bytes);
   if (code) c->last[0] = NAN;
@@ -156,19 +155,19 @@ static int value(void *context, double t, const double *const *args, double *out
 }
 
 /* Duals need the plain value at the point: F is called again when others were tried after it. */
-static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
+static int bind_mcp_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   Call *c = context;
   (void)by;
   bool known = c->has_J || memcmp(c->last, args[0], (size_t)c->n * sizeof *jac) == 0;
-  int code = known ? 0 : value(c, t, args, c->plain);
-  if (!code) code = protect(c, c->has_J ? run_J : run_duals, args[0], jac);
+  int code = known ? 0 : bind_mcp_value(c, t, args, c->plain);
+  if (!code) code = bind_mcp_protect(c, c->has_J ? run_J : bind_mcp_run_duals, args[0], jac);
   c->started = c->started || !code;
   return code;
 }
 
 static int sparse_jacobian(void *context, const double *z, const NsSparse **J) {
   Call *c = context;
-  int code = protect(c, run_sparse_J, z, NULL);
+  int code = bind_mcp_protect(c, run_sparse_J, z, NULL);
   *J = c->matrix;
   c->started = c->started || !code;
   return code;
@@ -206,11 +205,12 @@ static int count_variables(lua_State *L) {
     }
     lua_pop(L, 1);
   }
-  return luaL_error(L, "mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of "
-                       "variables)");
+  return luaL_error(L,
+                    "mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of "
+                    "variables)");
 }
 
-static void read_data(lua_State *L, Call *c) {
+static void bind_mcp_read_data(lua_State *L, Call *c) {
   double **vectors[] = {&c->lower, &c->upper, &c->start, &c->z, &c->w, &c->last, &c->plain};
   int n = c->n = count_variables(L);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, n);
@@ -257,8 +257,8 @@ static void find_kind(lua_State *L, Call *c) {
   if (!good) try_J(L, c);
 }
 
-static int solve(lua_State *L, Call *c, NsMcpInfo *info) {
-  NsMcpProblem p = {c->n, c->lower, c->upper, {value, jacobian, c, NULL}, c->sparse ? sparse_jacobian : NULL};
+static int bind_mcp_solve(lua_State *L, Call *c, NsMcpInfo *info) {
+  NsMcpProblem p = {c->n, c->lower, c->upper, {bind_mcp_value, bind_mcp_jacobian, c, NULL}, c->sparse ? sparse_jacobian : NULL};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   NsStatus status = ns_mcp_solve(c->mcp, &p, c->start, c->z, c->w, info);
@@ -277,7 +277,7 @@ static int solve(lua_State *L, Call *c, NsMcpInfo *info) {
   return 0;
 }
 
-static void push_result(lua_State *L, const Call *c, const NsMcpInfo *info, double seconds) {
+static void bind_mcp_push_result(lua_State *L, const Call *c, const NsMcpInfo *info, double seconds) {
   lua_newtable(L);
   nsl_set_status(L, info->status, "mcp");
   nsl_set_vector(L, "z", c->n, c->z);
@@ -300,8 +300,8 @@ static void push_result(lua_State *L, const Call *c, const NsMcpInfo *info, doub
 ** -F(z) in the normal cone of [lower, upper] at z.
 */
 static int mcp(lua_State *L) {
-  static const char *const known[] = {"F",         "J",              "lower",    "upper",    "z0",
-                                      "tolerance", "max_iterations", "max_time", "restarts", "solver", NULL};
+  static const char *const known[] = {"F",        "J",        "lower",  "upper", "z0", "tolerance", "max_iterations",
+                                      "max_time", "restarts", "solver", NULL};
   static const char *const solvers[] = {"default", "josephy-newton", "semismooth", NULL};
   nsl_numerics_options(L, "mcp", known);
   Call *c = nsl_new(L, &call_type, sizeof *c, USES);
@@ -310,23 +310,22 @@ static int mcp(lua_State *L) {
   NsMcpOptions options = {nsl_numerics_number(L, "mcp", "tolerance", 0, 1, 1e-10),
                           nsl_numerics_count(L, "mcp", "max_iterations", 1, 500),
                           nsl_numerics_number(L, "mcp", "max_time", 0, HUGE_VAL, 0),
-                          nsl_numerics_count(L, "mcp", "restarts", 0, 8),
-                          (NsMcpMethod)nsl_numerics_solver(L, "mcp", solvers)};
+                          nsl_numerics_count(L, "mcp", "restarts", 0, 8), (NsMcpMethod)nsl_numerics_solver(L, "mcp", solvers)};
   read_functions(L, c);
-  read_data(L, c);
+  bind_mcp_read_data(L, c);
   double start = nsl_numerics_now();
   find_kind(L, c);
   NsStatus status = ns_mcp_new(&c->mcp, c->n, c->sparse);
   if (status) return nsl_raise_status(L, status, "mcp");
   *ns_mcp_options(c->mcp) = options;
   NsMcpInfo info;
-  solve(L, c, &info);
-  push_result(L, c, &info, nsl_numerics_now() - start);
+  bind_mcp_solve(L, c, &info);
+  bind_mcp_push_result(L, c, &info, nsl_numerics_now() - start);
   return 1;
 }
 
 void nsl_open_numerics_mcp(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", bind_mcp_call_gc}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");
   lua_pushcfunction(L, mcp);

@@ -16,7 +16,7 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.numerics.normal_cone"};
 
-static int call_gc(lua_State *L) {
+static int bind_cone_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_polyhedron_free(c->work);
   ns_arena_release(&c->arena);
@@ -24,7 +24,7 @@ static int call_gc(lua_State *L) {
   return 0;
 }
 
-static double *take(lua_State *L, Call *c, int n) {
+static double *bind_cone_take(lua_State *L, Call *c, int n) {
   double *x = ns_arena_doubles(&c->arena, n);
   if (!x) luaL_error(L, "not enough memory");
   return x;
@@ -36,21 +36,21 @@ static bool present(lua_State *L, const char *name) {
   return there;
 }
 
-static void read_problem(lua_State *L, Call *c, NsAvi *p) {
+static void bind_cone_read_problem(lua_State *L, Call *c, NsAvi *p) {
   int n;
   double *q, *K, *lower, *upper;
   p->M = nsl_numerics_square(L, "normal_cone", "M", &c->arena, &n);
   p->n = n;
   p->m = -1;
   p->H = nsl_numerics_matrix(L, "normal_cone", "H", &c->arena, &p->m, &n);
-  p->q = q = take(L, c, n);
-  p->K = K = take(L, c, p->m);
+  p->q = q = bind_cone_take(L, c, n);
+  p->K = K = bind_cone_take(L, c, p->m);
   nsl_numerics_need_vector(L, "normal_cone", "q", n, q);
   nsl_numerics_need_vector(L, "normal_cone", "K", p->m, K);
   p->lower = p->upper = NULL;
   if (!present(L, "lower") && !present(L, "upper")) return;
-  p->lower = lower = take(L, c, n);
-  p->upper = upper = take(L, c, n);
+  p->lower = lower = bind_cone_take(L, c, n);
+  p->upper = upper = bind_cone_take(L, c, n);
   nsl_numerics_bound(L, "normal_cone", "lower", n, -INFINITY, lower);
   nsl_numerics_bound(L, "normal_cone", "upper", n, INFINITY, upper);
   nsl_numerics_check_bounds(L, "normal_cone", n, lower, upper);
@@ -61,8 +61,8 @@ static void read_problem(lua_State *L, Call *c, NsAvi *p) {
 ** with -(M z + q) in its normal cone at z.
 */
 static int normal_cone(lua_State *L) {
-  static const char *const known[] = {"M",  "q",         "H",              "K",      "lower", "upper",
-                                      "z0", "tolerance", "max_iterations", "solver", NULL};
+  static const char *const known[] = {"M",      "q", "H", "K", "lower", "upper", "z0", "tolerance", "max_iterations",
+                                      "solver", NULL};
   static const char *const solvers[] = {"default", "pivot", "pgs", "enumerate", NULL};
   static const NsBoxMethod methods[] = {NS_BOX_DEFAULT, NS_BOX_PIVOT, NS_BOX_PGS, NS_BOX_ENUMERATE};
   NsAvi p;
@@ -72,8 +72,9 @@ static int normal_cone(lua_State *L) {
   double tolerance = nsl_numerics_number(L, "normal_cone", "tolerance", 0, 1, 1e-11);
   int max_iterations = nsl_numerics_count(L, "normal_cone", "max_iterations", 1, 0);
   NsBoxMethod method = methods[nsl_numerics_solver(L, "normal_cone", solvers)];
-  read_problem(L, c, &p);
-  double *z = take(L, c, p.n), *w = take(L, c, p.n), *mu = take(L, c, p.m), *guess = take(L, c, p.n);
+  bind_cone_read_problem(L, c, &p);
+  double *z = bind_cone_take(L, c, p.n), *w = bind_cone_take(L, c, p.n), *mu = bind_cone_take(L, c, p.m),
+         *guess = bind_cone_take(L, c, p.n);
   bool guessed = nsl_numerics_vector(L, "normal_cone", "z0", p.n, guess);
   NsStatus status = ns_polyhedron_new(&c->work, p.n, p.m);
   if (status) return nsl_raise_status(L, status, "normal_cone");
@@ -105,7 +106,7 @@ static int normal_cone(lua_State *L) {
 }
 
 void nsl_open_numerics_cone(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", bind_cone_call_gc}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");
   lua_pushcfunction(L, normal_cone);

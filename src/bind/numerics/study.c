@@ -23,7 +23,7 @@ typedef struct Call {
 
 static const NslType call_type = {.name = "nslua.numerics.study"};
 
-static int call_gc(lua_State *L) {
+static int bind_study_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_solutions_free(c->solutions);
   ns_arena_release(&c->arena);
@@ -32,7 +32,7 @@ static int call_gc(lua_State *L) {
 }
 
 /* The square matrix at option `name` of the table at 1, and room for the vectors. */
-static Call *new_call(lua_State *L, const char *who) {
+static Call *bind_study_new_call(lua_State *L, const char *who) {
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   c->M = nsl_numerics_square(L, who, "M", &c->arena, &c->n);
   c->q = ns_arena_doubles(&c->arena, c->n);
@@ -129,7 +129,7 @@ static int uniqueness(lua_State *L) {
   lua_insert(L, 1);
   lua_pushvalue(L, 2);
   lua_setfield(L, 1, "M");
-  Call *c = new_call(L, "uniqueness");
+  Call *c = bind_study_new_call(L, "uniqueness");
   bool polyhedral = read_law(L, c);
   study(L, c->n, c->M, c->lower, c->upper, polyhedral);
   return 1;
@@ -142,7 +142,7 @@ static void push_vector(lua_State *L, int n, const double *x) {
 }
 
 /* Pushes the list of `count` vectors. */
-static void push_list(lua_State *L, int n, int count, const double *x) {
+static void bind_study_push_list(lua_State *L, int n, int count, const double *x) {
   lua_createtable(L, count, 0);
   for (int k = 0; k < count; k++) {
     push_vector(L, n, x + (size_t)k * (size_t)n);
@@ -151,7 +151,7 @@ static void push_list(lua_State *L, int n, int count, const double *x) {
 }
 
 /* Appends the value on top to the list at the field of the table below it. */
-static void append(lua_State *L, const char *list) {
+static void bind_study_append(lua_State *L, const char *list) {
   lua_getfield(L, -2, list);
   lua_insert(L, -2);
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
@@ -171,9 +171,9 @@ static void push_ray(lua_State *L, int n, const NsSolutionPiece *piece) {
 static void push_face(lua_State *L, int n, const NsSolutionPiece *piece) {
   lua_newtable(L);
   nsl_set_integer(L, "dimension", piece->dimension);
-  push_list(L, n, piece->points, piece->point);
+  bind_study_push_list(L, n, piece->points, piece->point);
   lua_setfield(L, -2, "vertices");
-  push_list(L, n, piece->directions, piece->direction);
+  bind_study_push_list(L, n, piece->directions, piece->direction);
   lua_setfield(L, -2, "directions");
   lua_pushboolean(L, piece->directions == 0);
   lua_setfield(L, -2, "bounded");
@@ -182,27 +182,26 @@ static void push_face(lua_State *L, int n, const NsSolutionPiece *piece) {
 static void push_piece(lua_State *L, int n, const NsSolutionPiece *piece) {
   if (piece->dimension == 0) {
     push_vector(L, n, piece->point);
-    append(L, "isolated");
+    bind_study_append(L, "isolated");
   } else if (piece->dimension > 1) {
     push_face(L, n, piece);
-    append(L, "faces");
+    bind_study_append(L, "faces");
   } else if (piece->directions > 0) {
     push_ray(L, n, piece);
-    append(L, "rays");
+    bind_study_append(L, "rays");
   } else {
-    push_list(L, n, piece->points, piece->point);
-    append(L, "segments");
+    bind_study_push_list(L, n, piece->points, piece->point);
+    bind_study_append(L, "segments");
   }
 }
 
-static int push_solutions(lua_State *L, Call *c, const NsBoxProblem *p) {
+static int bind_study_push_solutions(lua_State *L, Call *c, const NsBoxProblem *p) {
   static const char *const lists[] = {"isolated", "segments", "rays", "faces"};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   NsStatus status = ns_solutions_new(&c->solutions, p);
   if (nsl_guard_end(&guard, L)) return luaL_error(L, "solutions: interrupted");
-  if (status == NS_ETOOLARGE)
-    return luaL_error(L, "solutions: expected at most %d variables, got %d", NS_SOLUTIONS_MAX, p->n);
+  if (status == NS_ETOOLARGE) return luaL_error(L, "solutions: expected at most %d variables, got %d", NS_SOLUTIONS_MAX, p->n);
   if (status) return nsl_raise_status(L, status, "solutions");
   const NsSolutions *s = c->solutions;
   lua_newtable(L);
@@ -221,13 +220,13 @@ static int push_solutions(lua_State *L, Call *c, const NsBoxProblem *p) {
 static int solutions(lua_State *L) {
   static const char *const known[] = {"M", "q", "lower", "upper", NULL};
   nsl_numerics_options(L, "solutions", known);
-  Call *c = new_call(L, "solutions");
+  Call *c = bind_study_new_call(L, "solutions");
   nsl_numerics_need_vector(L, "solutions", "q", c->n, c->q);
   nsl_numerics_bound(L, "solutions", "lower", c->n, 0, c->lower);
   nsl_numerics_bound(L, "solutions", "upper", c->n, INFINITY, c->upper);
   nsl_numerics_check_bounds(L, "solutions", c->n, c->lower, c->upper);
   NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper, 0};
-  return push_solutions(L, c, &p);
+  return bind_study_push_solutions(L, c, &p);
 }
 
 /* ---- of a simulation ---- */
@@ -237,8 +236,8 @@ static const NsOsnsp *last_problem(lua_State *L, const char *what) {
   if (ns_osnsp_has_contacts(problem))
     luaL_error(L, "%s: %s: not for contacts with friction", ns_osnsp_name(problem->kind), what);
   if (ns_osnsp_is_sparse(problem))
-    luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this",
-               ns_osnsp_name(problem->kind), what);
+    luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this", ns_osnsp_name(problem->kind),
+               what);
   if (!ns_osnsp_solved(problem))
     luaL_error(L, "%s: %s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind), what);
   return problem;
@@ -256,11 +255,11 @@ int nsl_osnsp_solutions(lua_State *L) {
     return luaL_error(L, "%s: solutions: not for polyhedral laws (NormalConeNSL)", ns_osnsp_name(problem->kind));
   NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper, 0};
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
-  return push_solutions(L, c, &p);
+  return bind_study_push_solutions(L, c, &p);
 }
 
 void nsl_open_numerics_study(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", bind_study_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"uniqueness", uniqueness}, {"solutions", solutions}, {NULL, NULL}};
   nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");

@@ -37,7 +37,7 @@ typedef struct Solver {
   double t, *y, *yd, *F, *Fy, *Fyd;
   NslTrace *trace; /* the residual is compiled; NULL */
   bool given;      /* its Jacobians are */
-  bool known; /* Fy and Fyd are those of (t, y, yd) */
+  bool known;      /* Fy and Fyd are those of (t, y, yd) */
 } Solver;
 
 enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USE_JACOBIAN, USES = USE_JACOBIAN };
@@ -98,7 +98,7 @@ static int run_residual(lua_State *L) {
   return 0;
 }
 
-static void take_matrix(lua_State *L, int idx, int n, const char *what, double *to) {
+static void bind_dae_take_matrix(lua_State *L, int idx, int n, const char *what, double *to) {
   NslMatrix *m = nsl_to_finite_matrix(L, idx, n, n, "dae", what);
   nsl_matrix_alive(L, m);
   nsl_matrix_read(m, to);
@@ -112,12 +112,12 @@ static int run_given(lua_State *L) {
   push_filled(L, USE_Y, s->y);
   push_filled(L, USE_YD, s->yd);
   lua_call(L, 3, 2);
-  take_matrix(L, 2, s->n, "jacobian: dF/dy", s->Fy);
-  take_matrix(L, 3, s->n, "jacobian: dF/dyd", s->Fyd);
+  bind_dae_take_matrix(L, 2, s->n, "jacobian: dF/dy", s->Fy);
+  bind_dae_take_matrix(L, 3, s->n, "jacobian: dF/dyd", s->Fyd);
   return 0;
 }
 
-static int run_duals(lua_State *L) {
+static int bind_dae_run_duals(lua_State *L) {
   Solver *s = lua_touserdata(L, 1);
   if (s->given) return run_given(L);
   NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
@@ -127,7 +127,7 @@ static int run_duals(lua_State *L) {
 }
 
 /* Runs a part protected: 0, or -1 with the error kept. */
-static int protect(Solver *s, lua_CFunction part) {
+static int bind_dae_protect(Solver *s, lua_CFunction part) {
   lua_State *L = s->L;
   int top = lua_gettop(L), code = 0;
   if (!lua_checkstack(L, 8)) {
@@ -147,7 +147,7 @@ static int protect(Solver *s, lua_CFunction part) {
 
 /* ---- a compiled residual ---- */
 
-static void set_inputs(Solver *s, double t, const double *const *args) {
+static void bind_dae_set_inputs(Solver *s, double t, const double *const *args) {
   double *in = s->trace->in;
   size_t n = (size_t)s->n;
   in[0] = t;
@@ -157,23 +157,23 @@ static void set_inputs(Solver *s, double t, const double *const *args) {
 }
 
 /* Raises when a derivative is not finite. */
-static int check_derivatives(lua_State *L) {
+static int bind_dae_check_derivatives(lua_State *L) {
   const Solver *s = lua_touserdata(L, 1);
   nsl_check_derivatives(L, "residual", "y", s->n, s->n, s->Fy);
   nsl_check_derivatives(L, "residual", "yd", s->n, s->n, s->Fyd);
   return 0;
 }
 
-static int compiled_jacobian(Solver *s, double t, const double *const *args, int by, double *jac) {
+static int bind_dae_compiled_jacobian(Solver *s, double t, const double *const *args, int by, double *jac) {
   size_t n = (size_t)s->n;
-  set_inputs(s, t, args);
+  bind_dae_set_inputs(s, t, args);
   nsl_trace_jacobian(s->trace, 1, s->Fy);
   nsl_trace_jacobian(s->trace, 2, s->Fyd);
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
-  return protect(s, check_derivatives);
+  return bind_dae_protect(s, bind_dae_check_derivatives);
 }
 
-static bool same_point(const Solver *s, double t, const double *const *args) {
+static bool bind_dae_same_point(const Solver *s, double t, const double *const *args) {
   size_t bytes = (size_t)s->n * sizeof(double);
   return s->t == t && memcmp(s->y, args[0], bytes) == 0 && memcmp(s->yd, args[1], bytes) == 0;
 }
@@ -185,32 +185,32 @@ static void go_to_point(Solver *s, double t, const double *const *args) {
   memcpy(s->yd, args[1], bytes);
 }
 
-static int value(void *context, double t, const double *const *args, double *out) {
+static int bind_dae_value(void *context, double t, const double *const *args, double *out) {
   Solver *s = context;
   size_t bytes = (size_t)s->n * sizeof *out;
   if (s->trace) {
-    set_inputs(s, t, args);
+    bind_dae_set_inputs(s, t, args);
     nsl_trace_value(s->trace, out);
     return 0;
   }
   s->known = false;
   go_to_point(s, t, args);
-  int code = protect(s, run_residual);
+  int code = bind_dae_protect(s, run_residual);
   if (code) s->t = NAN;
   memcpy(out, s->F, bytes);
   return code;
 }
 
-static int jacobian(void *context, double t, const double *const *args, int by, double *jac) {
+static int bind_dae_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   Solver *s = context;
   size_t n = (size_t)s->n;
-  if (s->trace && !s->given) return compiled_jacobian(s, t, args, by, jac);
+  if (s->trace && !s->given) return bind_dae_compiled_jacobian(s, t, args, by, jac);
   int code = 0;
-  if (!same_point(s, t, args)) {
-    code = s->given ? 0 : value(s, t, args, s->F);
+  if (!bind_dae_same_point(s, t, args)) {
+    code = s->given ? 0 : bind_dae_value(s, t, args, s->F);
     if (s->given) go_to_point(s, t, args), s->known = false;
   }
-  if (!code && !s->known) code = protect(s, run_duals);
+  if (!code && !s->known) code = bind_dae_protect(s, bind_dae_run_duals);
   s->known = !code;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
   return code;
@@ -218,14 +218,14 @@ static int jacobian(void *context, double t, const double *const *args, int by, 
 
 /* ---- making ---- */
 
-static double number(lua_State *L, const char *name, double otherwise) {
+static double bind_dae_number(lua_State *L, const char *name, double otherwise) {
   lua_getfield(L, 3, name);
   double found = lua_isnil(L, -1) ? otherwise : luaL_checknumber(L, -1);
   lua_pop(L, 1);
   return found;
 }
 
-static void take_room(lua_State *L, Solver *s) {
+static void bind_dae_take_room(lua_State *L, Solver *s) {
   double **vectors[] = {&s->atol, &s->y, &s->yd, &s->F};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
   s->index = ns_arena_ints(&s->arena, s->n);
@@ -242,8 +242,10 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
 
 /* Takes the trace of a compiled residual, at stack index 2. */
 static void take_trace(lua_State *L, Solver *s) {
-  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
-                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0}, {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
+  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
   if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
 }
 
@@ -265,7 +267,7 @@ static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
   Solver *s = nsl_new(L, &solver_type, sizeof *s, USES);
   s->n = (int)n;
-  take_room(L, s);
+  bind_dae_take_room(L, s);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, USE_F);
   take_trace(L, s);
@@ -284,12 +286,12 @@ static int dae_new(lua_State *L) {
     lua_pop(L, 1);
   }
   NsDaeProblem problem = {.n = s->n,
-                          .residual = {value, jacobian, s, NULL},
-                          .rtol = number(L, "rtol", 1e-6),
+                          .residual = {bind_dae_value, bind_dae_jacobian, s, NULL},
+                          .rtol = bind_dae_number(L, "rtol", 1e-6),
                           .atol = s->atol,
                           .index = indexed ? s->index : NULL,
-                          .max_step = number(L, "max_step", INFINITY),
-                          .max_steps = (long)number(L, "max_steps", 0)};
+                          .max_step = bind_dae_number(L, "max_step", INFINITY),
+                          .max_steps = (long)bind_dae_number(L, "max_steps", 0)};
   make_engine(L, s, &problem);
   lua_settop(L, 4);
   return 1;
@@ -297,12 +299,12 @@ static int dae_new(lua_State *L) {
 
 /* ---- calls ---- */
 
-static void read_vector(lua_State *L, int idx, int n, const char *what, double *out) {
+static void bind_dae_read_vector(lua_State *L, int idx, int n, const char *what, double *out) {
   NslVector *v = nsl_to_vector(L, idx, n, "dae", what);
   nsl_vector_read(v, out);
 }
 
-static void push_values(lua_State *L, int n, const double *v) {
+static void bind_dae_push_values(lua_State *L, int n, const double *v) {
   nsl_vector_write(nsl_push_vector(L, n, NULL), v);
 }
 
@@ -313,11 +315,10 @@ static int dae_start(lua_State *L) {
   lua_settop(L, 6);
   double t = luaL_checknumber(L, 2), h_first = luaL_checknumber(L, 5), t_last = luaL_checknumber(L, 6);
   double *y = nsl_push_vector(L, s->n, NULL)->data, *yd = nsl_push_vector(L, s->n, NULL)->data;
-  read_vector(L, 3, s->n, "y0", y);
-  read_vector(L, 4, s->n, "yd0", yd);
+  bind_dae_read_vector(L, 3, s->n, "y0", y);
+  bind_dae_read_vector(L, 4, s->n, "yd0", yd);
   if (!s->method) ns_dae_start(s->dae, t, y, yd, h_first);
-  else if (s->method->start(s->solver, t, y, yd, h_first, t_last, &err) != NS_OK)
-    return luaL_error(L, "dae: %s", err.text);
+  else if (s->method->start(s->solver, t, y, yd, h_first, t_last, &err) != NS_OK) return luaL_error(L, "dae: %s", err.text);
   return 0;
 }
 
@@ -327,7 +328,7 @@ typedef NsStatus (*Work)(Solver *s, void *what, NsError *err);
 ** Runs engine work with the callbacks' thread set and Ctrl-C caught. True when it was done; else the message is on top
 ** of the stack. What a callback raised is raised.
 */
-static bool run(lua_State *L, Solver *s, Work work, void *what) {
+static bool bind_dae_run(lua_State *L, Solver *s, Work work, void *what) {
   NsError err = {NS_OK, ""};
   NslGuard guard;
   NslHost *host = nsl_host(L);
@@ -345,16 +346,16 @@ static bool run(lua_State *L, Solver *s, Work work, void *what) {
   return false;
 }
 
-static NsStatus go_to(Solver *s, void *what, NsError *err) {
+static NsStatus bind_dae_go_to(Solver *s, void *what, NsError *err) {
   double t = *(double *)what;
   return s->method ? s->method->go_to(s->solver, t, err) : ns_dae_go_to(s->dae, t, err);
 }
 
-/* go_to(solver, t): true, or false and why not. */
+/* bind_dae_go_to(solver, t): true, or false and why not. */
 static int dae_go_to(lua_State *L) {
   Solver *s = check_solver(L);
   double t = luaL_checknumber(L, 2);
-  bool done = run(L, s, go_to, &t);
+  bool done = bind_dae_run(L, s, bind_dae_go_to, &t);
   lua_pushboolean(L, done);
   if (done) return 1;
   lua_insert(L, -2);
@@ -366,8 +367,8 @@ static int dae_state(lua_State *L) {
   const Solver *s = check_solver(L);
   const NsDaeState *state = state_of(s);
   lua_pushnumber(L, state->t);
-  push_values(L, s->n, state->y);
-  push_values(L, s->n, state->yd);
+  bind_dae_push_values(L, s->n, state->y);
+  bind_dae_push_values(L, s->n, state->yd);
   return 3;
 }
 
@@ -393,7 +394,7 @@ typedef struct Point {
   bool *algebraic;
 } Point;
 
-static NsStatus evaluate(Solver *s, void *what, NsError *err) {
+static NsStatus bind_dae_evaluate(Solver *s, void *what, NsError *err) {
   Point *p = what;
   return ns_dae_evaluate(s->dae, p->t, p->y, p->yd, p->F, p->Fy, p->Fyd, err);
 }
@@ -408,12 +409,12 @@ static Point take_point(lua_State *L, const Solver *s) {
   Point p = {.t = luaL_checknumber(L, 2)};
   p.y = nsl_push_vector(L, s->n, NULL)->data;
   p.yd = nsl_push_vector(L, s->n, NULL)->data;
-  read_vector(L, 3, s->n, "y0", p.y);
-  read_vector(L, 4, s->n, "yd0", p.yd);
+  bind_dae_read_vector(L, 3, s->n, "y0", p.y);
+  bind_dae_read_vector(L, 4, s->n, "yd0", p.yd);
   return p;
 }
 
-/* evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and why not. */
+/* bind_dae_evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and why not. */
 static int dae_evaluate(lua_State *L) {
   Solver *s = check_radau(L);
   lua_settop(L, 4);
@@ -421,7 +422,7 @@ static int dae_evaluate(lua_State *L) {
   p.F = nsl_push_vector(L, s->n, NULL)->data;
   p.Fy = nsl_push_matrix(L, s->n, s->n, NULL)->data;
   p.Fyd = nsl_push_matrix(L, s->n, s->n, NULL)->data;
-  if (run(L, s, evaluate, &p)) return 3;
+  if (bind_dae_run(L, s, bind_dae_evaluate, &p)) return 3;
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;
@@ -439,7 +440,7 @@ static int dae_consistent(lua_State *L) {
   }
   Point p = take_point(L, s);
   p.algebraic = algebraic;
-  if (run(L, s, make_consistent, &p)) return 2;
+  if (bind_dae_run(L, s, make_consistent, &p)) return 2;
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;
@@ -479,7 +480,7 @@ static int dae_terms(lua_State *L) {
   lua_settop(L, 4);
   int n = self->ds->n;
   Terms at = {.t = luaL_checknumber(L, 2), .x = nsl_push_vector(L, n, NULL)->data};
-  read_vector(L, 3, n, "y", at.x);
+  bind_dae_read_vector(L, 3, n, "y", at.x);
   at.f = nsl_push_vector(L, n, NULL)->data;
   at.M = nsl_push_matrix(L, n, n, NULL)->data;
   if (lua_toboolean(L, 4)) at.J = nsl_push_matrix(L, n, n, NULL)->data;
@@ -495,11 +496,16 @@ static int dae_terms(lua_State *L) {
 
 void nsl_open_dae(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", solver_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"new", dae_new},           {"start", dae_start},
-                                       {"go_to", dae_go_to},       {"state", dae_state},
-                                       {"stats", dae_stats},       {"evaluate", dae_evaluate},
-                                       {"consistent", dae_consistent}, {"system", dae_system},
-                                       {"terms", dae_terms},       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new", dae_new},
+                                       {"start", dae_start},
+                                       {"go_to", dae_go_to},
+                                       {"state", dae_state},
+                                       {"stats", dae_stats},
+                                       {"evaluate", dae_evaluate},
+                                       {"consistent", dae_consistent},
+                                       {"system", dae_system},
+                                       {"terms", dae_terms},
+                                       {NULL, NULL}};
   nsl_register_type(L, &solver_type, meta, NULL);
   luaL_newlib(L, functions);
   nsl_open_optional(L);

@@ -24,15 +24,36 @@ static const char who[] = "solve_ivp";
 
 /* The stack of solve_ivp. */
 enum {
-  F = 1, SPAN, Y0, OPTIONS, METHOD, RTOL, ATOL, T_EVAL, DENSE_OUTPUT, EVENTS, MAX_STEP, FIRST_STEP, MAX_STEPS, JAC, ARGS,
-  SPARSITY, Y, OUT, PLAIN, EVENT_LIST, DIRECTIONS, TERMINALS, DENSE
+  F = 1,
+  SPAN,
+  Y0,
+  OPTIONS,
+  METHOD,
+  RTOL,
+  ATOL,
+  T_EVAL,
+  DENSE_OUTPUT,
+  EVENTS,
+  MAX_STEP,
+  FIRST_STEP,
+  MAX_STEPS,
+  JAC,
+  ARGS,
+  SPARSITY,
+  Y,
+  OUT,
+  PLAIN,
+  EVENT_LIST,
+  DIRECTIONS,
+  TERMINALS,
+  DENSE
 };
 
-static const char *const known[] = {"method",   "rtol",       "atol",      "t_eval", "dense_output", "events",
-                                    "max_step", "first_step", "max_steps", "jac",    "args",         "jac_sparsity", NULL};
+static const char *const known[] = {"method",     "rtol",      "atol", "t_eval", "dense_output", "events", "max_step",
+                                    "first_step", "max_steps", "jac",  "args",   "jac_sparsity", NULL};
 
 /* Lays the options out on the stack, from METHOD on in the order of `known`. */
-static void lay_out(lua_State *L) {
+static void bind_ode_lay_out(lua_State *L) {
   lua_settop(L, OPTIONS);
   if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS)) nsl_bad(L, who, "options", "a table", OPTIONS);
   if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
@@ -68,7 +89,7 @@ static double not_negative(lua_State *L, const char *what, double value) {
 /* ---- tolerances ---- */
 
 /* The vector of absolute tolerances replaces what stands at ATOL. */
-static const double *read_tolerances(lua_State *L, int n, double *rtol) {
+static const double *bind_ode_read_tolerances(lua_State *L, int n, double *rtol) {
   *rtol = lua_isnil(L, RTOL) ? 1e-3 : not_negative(L, "rtol", nsl_finite(L, RTOL, who, "rtol"));
   *rtol = fmax(*rtol, 100 * DBL_EPSILON);
   NslVector *atol = nsl_push_vector(L, n, "atol");
@@ -103,8 +124,8 @@ static void read_t_eval(lua_State *L, NsIvpOptions *o) {
     if (sign * (t->data[i] - o->t0) < 0 || sign * (t->data[i] - o->tf) > 0)
       nsl_error(L, "%s: t_eval[%d]: expected a time from %f to %f, got %f", who, i + 1, o->t0, o->tf, t->data[i]);
     if (i > 0 && sign * (t->data[i] - t->data[i - 1]) <= 0)
-      nsl_error(L, "%s: t_eval[%d]: expected times in the order of integration, got %f after %f", who, i + 1,
-                t->data[i], t->data[i - 1]);
+      nsl_error(L, "%s: t_eval[%d]: expected times in the order of integration, got %f after %f", who, i + 1, t->data[i],
+                t->data[i - 1]);
   }
   o->t_eval = t->data;
   o->evals = t->n;
@@ -160,8 +181,7 @@ static long read_terminal(lua_State *L, int idx, int e) {
   lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
   if (type != LUA_TNIL && type != LUA_TBOOLEAN) terminal = lua_tointegerx(L, -1, &good);
   if (!good || terminal < 0)
-    luaL_error(L, "%s: event %d: terminal: expected a boolean or a number of occurrences, got %s", who, e,
-               nsl_describe(L, -1));
+    luaL_error(L, "%s: event %d: terminal: expected a boolean or a number of occurrences, got %s", who, e, nsl_describe(L, -1));
   lua_pop(L, 1);
   return (long)terminal;
 }
@@ -265,7 +285,7 @@ static void take_sparsity(lua_State *L, int n) {
   lua_replace(L, SPARSITY);
 }
 
-static void *push_block(lua_State *L, size_t count, size_t size) {
+static void *bind_ode_push_block(lua_State *L, size_t count, size_t size) {
   return lua_newuserdatauv(L, count * size + 1, 0);
 }
 
@@ -284,16 +304,16 @@ static const NslPattern *read_pattern(lua_State *L, int n) {
   take_sparsity(L, n);
   nsl_need_stack(L, 16);
   size_t count = (size_t)n;
-  NslPattern *p = push_block(L, 1, sizeof *p);
-  p->colptr = push_block(L, count + 1, sizeof *p->colptr);
-  p->row = push_block(L, (size_t)list_entries(L, n, p->colptr, NULL), sizeof *p->row);
+  NslPattern *p = bind_ode_push_block(L, 1, sizeof *p);
+  p->colptr = bind_ode_push_block(L, count + 1, sizeof *p->colptr);
+  p->row = bind_ode_push_block(L, (size_t)list_entries(L, n, p->colptr, NULL), sizeof *p->row);
   list_entries(L, n, p->colptr, p->row);
-  p->colour = push_block(L, count, sizeof *p->colour);
-  p->colours = ns_colour_columns(n, n, p->colptr, p->row, p->colour, push_block(L, count * count, 1));
+  p->colour = bind_ode_push_block(L, count, sizeof *p->colour);
+  p->colours = ns_colour_columns(n, n, p->colptr, p->row, p->colour, bind_ode_push_block(L, count * count, 1));
   lua_pop(L, 1);
-  p->seed = push_block(L, count * NSL_ODE_COLOURS, sizeof *p->seed);
-  p->all = push_block(L, count * NSL_ODE_COLOURS, sizeof *p->all);
-  p->direction = push_block(L, 3 * count, sizeof *p->direction);
+  p->seed = bind_ode_push_block(L, count * NSL_ODE_COLOURS, sizeof *p->seed);
+  p->all = bind_ode_push_block(L, count * NSL_ODE_COLOURS, sizeof *p->all);
+  p->direction = bind_ode_push_block(L, 3 * count, sizeof *p->direction);
   p->along = p->direction + n;
   p->sum = p->along + n;
   choose_direction(n, p->direction);
@@ -309,7 +329,7 @@ static int read_args(lua_State *L) {
 }
 
 /* Pushes the vectors, and makes ready what calls f and jac. */
-static void read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
+static void bind_ode_read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
   ode->n = y0->n;
   ode->nargs = read_args(L);
   ode->at = nsl_push_vector(L, ode->n, "y");
@@ -332,8 +352,9 @@ static const NsStepperClass *find_optional(lua_State *L, const char *name) {
   char what[32];
   if (strcmp(name, "CVODE_BDF") != 0 && strcmp(name, "CVODE_Adams") != 0) return NULL;
   snprintf(what, sizeof what, "method '%s'", name);
-  nsl_push_sundials(L, who, what, strcmp(name, "CVODE_BDF") == 0 ? "'BDF' and 'Radau' solve the same problems"
-                                                                : "'DOP853' solves the same problems");
+  nsl_push_sundials(
+      L, who, what,
+      strcmp(name, "CVODE_BDF") == 0 ? "'BDF' and 'Radau' solve the same problems" : "'DOP853' solves the same problems");
   lua_getfield(L, -1, name);
   const NsStepperClass *method = lua_touserdata(L, -1);
   lua_pop(L, 2);
@@ -367,10 +388,17 @@ static NslVector *read_y0(lua_State *L) {
 */
 static int solve_ivp(lua_State *L) {
   nsl_at_most(L, OPTIONS, who);
-  lay_out(L);
+  bind_ode_lay_out(L);
   check_function(L, F, "f");
-  NslOde ode = {.L = L, .f = F, .args = ARGS, .y = Y, .out = OUT, .events = EVENT_LIST,
-                .who = who, .value = "f(t, y)", .derivative = "jac(t, y)"};
+  NslOde ode = {.L = L,
+                .f = F,
+                .args = ARGS,
+                .y = Y,
+                .out = OUT,
+                .events = EVENT_LIST,
+                .who = who,
+                .value = "f(t, y)",
+                .derivative = "jac(t, y)"};
   NsIvpOptions o = {.event = nsl_ode_event, .event_context = &ode};
   const NsStepperClass *method = read_method(L);
   NslVector *y0 = read_y0(L);
@@ -379,8 +407,8 @@ static int solve_ivp(lua_State *L) {
   read_t_eval(L, &o);
   read_steps(L, &o);
   NsOdeProblem problem = {.n = y0->n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
-  problem.atol = read_tolerances(L, y0->n, &problem.rtol);
-  read_callbacks(L, &ode, y0);
+  problem.atol = bind_ode_read_tolerances(L, y0->n, &problem.rtol);
+  bind_ode_read_callbacks(L, &ode, y0);
   read_events(L, &o);
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
   nsl_need_stack(L, NSL_ODE_ARGS + 16);

@@ -28,16 +28,16 @@ typedef struct NslPattern {
 typedef struct NslOde {
   lua_State *L;
   int n, nargs;
-  int f, jac, events, args; /* stack indices; jac 0: by dual numbers; events: a list of functions; args: a list */
-  int y, out;               /* of the vectors */
-  NslVector *at, *rate;     /* those vectors */
-  const double *matrix;     /* jac is this constant matrix, n x n; NULL */
-  const NslPattern *pattern; /* of df/dy by dual numbers; NULL: dense */
-  bool timeless;            /* no t is passed: equations f(x) = 0 */
+  int f, jac, events, args;             /* stack indices; jac 0: by dual numbers; events: a list of functions; args: a list */
+  int y, out;                           /* of the vectors */
+  NslVector *at, *rate;                 /* those vectors */
+  const double *matrix;                 /* jac is this constant matrix, n x n; NULL */
+  const NslPattern *pattern;            /* of df/dy by dual numbers; NULL: dense */
+  bool timeless;                        /* no t is passed: equations f(x) = 0 */
   const char *who, *value, *derivative; /* for messages: "solve_ivp", "f(t, y)", "jac(t, y)" */
-  bool returns;             /* f has no parameter for an output: it must return */
-  double t;                 /* of the evaluation under way */
-  double *plain;            /* n: the values that go with the Jacobian */
+  bool returns;                         /* f has no parameter for an output: it must return */
+  double t;                             /* of the evaluation under way */
+  double *plain;                        /* n: the values that go with the Jacobian */
   double *J;
   struct NslTrace *trace;        /* f is compiled; NULL */
   struct NslTrace **event_trace; /* of each event, NULL where it is not compiled; NULL: none is */

@@ -15,20 +15,20 @@
 enum { AT_ONCE = 8 };
 
 /* Adds the traceback to an error text that has none from a call further in; other objects stay. */
-static int explain(lua_State *L) {
+static int ode_call_explain(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING || strstr(lua_tostring(L, 1), "\nstack traceback:\n")) return 1;
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
   return 1;
 }
 
-static NsStatus failed(NslOde *ode, int top, double t, NsError *err) {
+static NsStatus ode_call_failed(NslOde *ode, int top, double t, NsError *err) {
   nsl_keep_error(ode->L);
   lua_settop(ode->L, top);
   return ns_fail(err, NS_ECALLBACK, "%s: a callback failed (t=%.10g)", ode->who, t);
 }
 
 /* Pushes t, y and the arguments; returns their number. */
-static int push_arguments(NslOde *ode, double t, const double *y) {
+static int ode_call_push_arguments(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
   memcpy(ode->at->data, y, (size_t)ode->n * sizeof *y);
   if (!ode->timeless) lua_pushnumber(L, t);
@@ -49,7 +49,7 @@ static bool read_table(lua_State *L, int idx, int n, double *to) {
 }
 
 /* Copies a vector of n; false when it is anything else, or closed. */
-static bool read_vector(lua_State *L, int idx, int n, double *to) {
+static bool ode_call_read_vector(lua_State *L, int idx, int n, double *to) {
   const NslVector *v = nsl_test_vector(L, idx);
   if (!v || v->n != n || v->head.closed || (v->owner && v->owner->closed)) return false;
   nsl_vector_read(v, to);
@@ -69,13 +69,13 @@ static int read_any(lua_State *L) {
 }
 
 /* Into ode->rate what f returned, on top of the stack. */
-static bool take(NslOde *ode, int handler) {
+static bool ode_call_take(NslOde *ode, int handler) {
   lua_State *L = ode->L;
   int result = lua_gettop(L), type = lua_type(L, result);
   if (type == LUA_TNIL && !ode->returns) return true;
   if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
   if (type == LUA_TUSERDATA && lua_rawequal(L, result, ode->out)) return true;
-  if (type == LUA_TUSERDATA && read_vector(L, result, ode->n, ode->rate->data)) return true;
+  if (type == LUA_TUSERDATA && ode_call_read_vector(L, result, ode->n, ode->rate->data)) return true;
   if (type == LUA_TTABLE && read_table(L, result, ode->n, ode->rate->data)) return true;
   lua_settop(L, result);
   lua_pushcfunction(L, read_any);
@@ -99,7 +99,7 @@ static int list_arguments(NslOde *ode, NslTraceArg *args) {
 }
 
 /* Takes the room for inputs, with the values of args in it. */
-static void take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
+static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
   int inputs = 0, before = ode->timeless ? 1 : 2;
   for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);
   ode->inputs = nsl_push_vector(ode->L, inputs + ode->n, NULL)->data;
@@ -119,7 +119,7 @@ static const double *inputs_at(NslOde *ode, double t, const double *y) {
 }
 
 /* The same as the trace's own. */
-static void set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
+static void ode_call_set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
   memcpy(trace->in, inputs_at(ode, t, y), (size_t)trace->inputs * sizeof *y);
 }
 
@@ -133,7 +133,7 @@ static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTrac
                ode->timeless ? "values" : "derivatives");
   if (trace->outputs != ode->n)
     luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
-  set_inputs(ode, trace, t, y);
+  ode_call_set_inputs(ode, trace, t, y);
   nsl_trace_check(L, ode->f, trace, nargs + 1, args);
   ode->trace = trace;
 }
@@ -145,7 +145,7 @@ static void compile_event(NslOde *ode, int e, double t, const double *y, int nar
   NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
   if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
     luaL_error(L, "%s: event %d: expected a number, got %d values", ode->who, e + 1, trace->outputs);
-  set_inputs(ode, trace, t, y);
+  ode_call_set_inputs(ode, trace, t, y);
   nsl_trace_check(L, lua_gettop(L), trace, nargs, args);
   ode->event_trace[e] = trace;
 }
@@ -159,7 +159,7 @@ void nsl_ode_compile(NslOde *ode, double t, const double *y) {
   if (!any) return;
   int nargs = list_arguments(ode, args);
   if (nargs < 0) return;
-  take_inputs(ode, nargs, args);
+  ode_call_take_inputs(ode, nargs, args);
   if (nsl_is_compiled(L, ode->f)) compile_f(ode, t, y, nargs, args);
   if (events == 0) return;
   ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
@@ -171,22 +171,22 @@ void nsl_ode_compile(NslOde *ode, double t, const double *y) {
 }
 
 /* Raises when a derivative is not finite. Argument: the NslOde. */
-static int check_derivatives(lua_State *L) {
+static int ode_call_check_derivatives(lua_State *L) {
   const NslOde *ode = lua_touserdata(L, 1);
   nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
   return 0;
 }
 
-static NsStatus compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
+static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  set_inputs(ode, ode->trace, t, y);
+  ode_call_set_inputs(ode, ode->trace, t, y);
   nsl_trace_jacobian(ode->trace, !ode->timeless, J);
   ode->J = J;
-  lua_pushcfunction(L, explain);
-  lua_pushcfunction(L, check_derivatives);
+  lua_pushcfunction(L, ode_call_explain);
+  lua_pushcfunction(L, ode_call_check_derivatives);
   lua_pushlightuserdata(L, ode);
-  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  if (lua_pcall(L, 1, 0, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
   lua_settop(L, top);
   return NS_OK;
 }
@@ -196,12 +196,12 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   if (ode->trace) return nsl_trace_value_at(ode->trace, inputs_at(ode, t, y), ydot), NS_OK;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, ode_call_explain);
   lua_pushvalue(L, ode->f);
-  int count = push_arguments(ode, t, y);
+  int count = ode_call_push_arguments(ode, t, y);
   memset(ode->rate->data, 0, (size_t)ode->n * sizeof(double));
   lua_pushvalue(L, ode->out);
-  if (lua_pcall(L, count + 1, 1, top + 1) != LUA_OK || !take(ode, top + 1)) return failed(ode, top, t, err);
+  if (lua_pcall(L, count + 1, 1, top + 1) != LUA_OK || !ode_call_take(ode, top + 1)) return ode_call_failed(ode, top, t, err);
   memcpy(ydot, ode->rate->data, (size_t)ode->n * sizeof *ydot);
   lua_settop(L, top);
   return NS_OK;
@@ -240,8 +240,8 @@ static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
       if (ode->J[i + (ptrdiff_t)j * n] != 0 && !has_entry(ode->pattern, i, j))
-        nsl_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none",
-                  ode->who, i + 1, j + 1, i + 1, j + 1, ode->t);
+        nsl_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none", ode->who,
+                  i + 1, j + 1, i + 1, j + 1, ode->t);
 }
 
 /* The derivative in one direction must be that of the Jacobian found. */
@@ -273,7 +273,7 @@ static void differentiate_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
 }
 
 /* By dual numbers. Arguments: the NslOde, f, the arguments. */
-static int differentiate(lua_State *L) {
+static int ode_call_differentiate(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
   NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
   for (int i = 1; i <= ode->nargs; i++) args[i] = (NslDualArg){.label = "args", .pass = 2 + i};
@@ -292,8 +292,7 @@ static int call_jacobian(lua_State *L) {
   lua_pushvalue(L, out);
   lua_call(L, out - 2, 1);
   if (!lua_isnil(L, -1)) J = nsl_to_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
-  else if (*J->version == 0)
-    return luaL_error(L, "%s: %s returned nothing and filled nothing", ode->who, ode->derivative);
+  else if (*J->version == 0) return luaL_error(L, "%s: %s returned nothing and filled nothing", ode->who, ode->derivative);
   nsl_matrix_alive(L, J);
   nsl_matrix_read(J, ode->J);
   if (!lua_isnil(L, -1)) nsl_to_finite_matrix(L, lua_gettop(L), ode->n, ode->n, ode->who, ode->derivative);
@@ -306,20 +305,21 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
   lua_State *L = ode->L;
   int top = lua_gettop(L), count;
   if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
-  if (ode->trace && !ode->jac) return compiled_jacobian(ode, t, y, J, err);
+  if (ode->trace && !ode->jac) return ode_call_compiled_jacobian(ode, t, y, J, err);
   if (!ode->jac) {
     NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
     if (status != NS_OK) return status;
   }
   ode->t = t;
   ode->J = J;
-  lua_pushcfunction(L, explain);
-  lua_pushcfunction(L, ode->jac ? call_jacobian : differentiate);
+  lua_pushcfunction(L, ode_call_explain);
+  lua_pushcfunction(L, ode->jac ? call_jacobian : ode_call_differentiate);
   lua_pushlightuserdata(L, ode);
   lua_pushvalue(L, ode->jac ? ode->jac : ode->f);
-  if (ode->jac) count = push_arguments(ode, t, y);
-  else for (count = 0; count < ode->nargs; count++) lua_rawgeti(L, ode->args, count + 1);
-  if (lua_pcall(L, 2 + count, 0, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  if (ode->jac) count = ode_call_push_arguments(ode, t, y);
+  else
+    for (count = 0; count < ode->nargs; count++) lua_rawgeti(L, ode->args, count + 1);
+  if (lua_pcall(L, 2 + count, 0, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
   lua_settop(L, top);
   return NS_OK;
 }
@@ -327,8 +327,7 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
 /* ---- events ---- */
 
 static int not_a_number(lua_State *L) {
-  return luaL_error(L, "solve_ivp: event %d: expected a number, got %s", (int)lua_tointeger(L, 1),
-                    nsl_describe(L, 2));
+  return luaL_error(L, "solve_ivp: event %d: expected a number, got %s", (int)lua_tointeger(L, 1), nsl_describe(L, 2));
 }
 
 NsStatus nsl_ode_event(void *context, int event, double t, const double *y, double *g, NsError *err) {
@@ -339,16 +338,16 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
     nsl_trace_value_at(ode->event_trace[event], inputs_at(ode, t, y), g);
     return NS_OK;
   }
-  lua_pushcfunction(L, explain);
+  lua_pushcfunction(L, ode_call_explain);
   lua_rawgeti(L, ode->events, event + 1);
-  int count = push_arguments(ode, t, y);
-  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return failed(ode, top, t, err);
+  int count = ode_call_push_arguments(ode, t, y);
+  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
   if (lua_type(L, -1) != LUA_TNUMBER) {
     lua_pushcfunction(L, not_a_number);
     lua_pushinteger(L, event + 1);
     lua_pushvalue(L, -3);
     (void)lua_pcall(L, 2, 0, top + 1);
-    return failed(ode, top, t, err);
+    return ode_call_failed(ode, top, t, err);
   }
   *g = lua_tonumber(L, -1);
   lua_settop(L, top);

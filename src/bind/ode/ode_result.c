@@ -69,7 +69,7 @@ static void push_events(lua_State *L, const NsIvp *ivp, int result) {
   lua_setfield(L, result, "t_events");
 }
 
-static void push_message(lua_State *L, const NsIvp *ivp) {
+static void ode_result_push_message(lua_State *L, const NsIvp *ivp) {
   if (ivp->end == NS_IVP_EVENT) {
     lua_pushfstring(L, "event %d ended the integration", ivp->end_event + 1);
   } else if (ivp->end == NS_IVP_FAILED) {
@@ -106,7 +106,7 @@ void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
   set_integer(L, result, "nsteps", ivp->counts.steps);
   set_integer(L, result, "nrejected", ivp->counts.rejected);
   set_integer(L, result, "status", ivp->end);
-  push_message(L, ivp);
+  ode_result_push_message(L, ivp);
   lua_setfield(L, result, "message");
   lua_pushboolean(L, ivp->end != NS_IVP_FAILED);
   lua_setfield(L, result, "success");
@@ -114,8 +114,7 @@ void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
 }
 
 void nsl_open_ode_dense(lua_State *L) {
-  static const luaL_Reg meta[] = {
-      {"__call", dense_call}, {"__gc", dense_close}, {"__close", dense_close}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__call", dense_call}, {"__gc", dense_close}, {"__close", dense_close}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"close", dense_close}, {NULL, NULL}};
   nsl_register_type(L, &dense_type, meta, methods);
   luaL_newmetatable(L, NSL_RESULT);

@@ -24,7 +24,7 @@ typedef struct Names {
   const char *const *known;
 } Names;
 
-static void lay_out(lua_State *L, const Names *names) {
+static void bind_root_lay_out(lua_State *L, const Names *names) {
   nsl_at_most(L, OPTIONS, names->who);
   lua_settop(L, OPTIONS);
   if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS)) nsl_bad(L, names->who, "options", "a table", OPTIONS);
@@ -38,11 +38,10 @@ static void lay_out(lua_State *L, const Names *names) {
   lua_pop(L, 1);
 }
 
-static NsRootOptions read_options(lua_State *L, const Names *names, int n) {
+static NsRootOptions bind_root_read_options(lua_State *L, const Names *names, int n) {
   NsRootOptions o = {1.49012e-8, 0};
   if (!lua_isnil(L, TOLERANCE)) o.xtol = nsl_finite(L, TOLERANCE, names->who, names->known[TOLERANCE - JAC]);
-  if (!(o.xtol >= 0))
-    nsl_error(L, "%s: %s: expected 0 or more, got %f", names->who, names->known[TOLERANCE - JAC], o.xtol);
+  if (!(o.xtol >= 0)) nsl_error(L, "%s: %s: expected 0 or more, got %f", names->who, names->known[TOLERANCE - JAC], o.xtol);
   lua_Integer calls = lua_isnil(L, CALLS) ? 100 * ((lua_Integer)n + 1) : nsl_integer(L, CALLS, names->who, "maxfev");
   if (calls < 1 || calls > INT_MAX) luaL_error(L, "%s: maxfev: expected 1 or more, got %I", names->who, calls);
   o.calls = (int)calls;
@@ -51,7 +50,7 @@ static NsRootOptions read_options(lua_State *L, const Names *names, int n) {
 }
 
 /* Pushes the vectors up to VALUES; the one at X0 is replaced by a copy of its own. */
-static void read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
+static void bind_root_read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
   bool number = lua_type(L, X0) == LUA_TNUMBER;
   NslVector *given = nsl_to_finite_vector(L, X0, number ? 1 : -1, names->who, "x0");
   if (given->n == 0) luaL_error(L, "%s: x0: expected at least one unknown, got none", names->who);
@@ -62,8 +61,7 @@ static void read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
   if (x->n > 40000) luaL_error(L, "%s: x0: expected at most 40000 unknowns, got %d", names->who, x->n);
   if (!lua_isnil(L, ARGS) && !lua_istable(L, ARGS)) nsl_bad(L, names->who, "args", "a list", ARGS);
   lua_Unsigned nargs = lua_isnil(L, ARGS) ? 0 : lua_rawlen(L, ARGS);
-  if (nargs > NSL_ODE_ARGS)
-    luaL_error(L, "%s: args: expected at most %d, got %d", names->who, NSL_ODE_ARGS, (int)nargs);
+  if (nargs > NSL_ODE_ARGS) luaL_error(L, "%s: args: expected at most %d, got %d", names->who, NSL_ODE_ARGS, (int)nargs);
   ode->nargs = (int)nargs;
   ode->at = nsl_push_vector(L, ode->n, "x");
   ode->rate = nsl_push_vector(L, ode->n, "f");
@@ -77,12 +75,19 @@ static void read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
 }
 
 /* Solves: the root is at X0, the values of f at VALUES. Raises what f raises. */
-static NsStatus solve(lua_State *L, const Names *names, NsRootInfo *info, NsError *err) {
-  lay_out(L, names);
-  NslOde ode = {.L = L, .f = F, .args = ARGS, .y = X, .out = OUT, .timeless = true, .who = names->who,
-                .value = "f(x)", .derivative = names->known[0]};
-  read_callbacks(L, names, &ode);
-  NsRootOptions options = read_options(L, names, ode.n);
+static NsStatus bind_root_solve(lua_State *L, const Names *names, NsRootInfo *info, NsError *err) {
+  bind_root_lay_out(L, names);
+  NslOde ode = {.L = L,
+                .f = F,
+                .args = ARGS,
+                .y = X,
+                .out = OUT,
+                .timeless = true,
+                .who = names->who,
+                .value = "f(x)",
+                .derivative = names->known[0]};
+  bind_root_read_callbacks(L, names, &ode);
+  NsRootOptions options = bind_root_read_options(L, names, ode.n);
   nsl_ode_compile(&ode, 0, nsl_check_vector(L, X0)->data);
   NsOdeProblem equations = {.n = ode.n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
   NslVector *x = nsl_check_vector(L, X0), *f = nsl_check_vector(L, VALUES);
@@ -97,14 +102,14 @@ static NsStatus solve(lua_State *L, const Names *names, NsRootInfo *info, NsErro
 }
 
 /* Pushes the numbers and the values of f as a table. */
-static void push_info(lua_State *L, const NsRootInfo *info) {
+static void bind_root_push_info(lua_State *L, const NsRootInfo *info) {
   lua_createtable(L, 0, 8);
   lua_pushvalue(L, VALUES), lua_setfield(L, -2, "fun");
   lua_pushinteger(L, info->evaluations), lua_setfield(L, -2, "nfev");
   lua_pushinteger(L, info->jacobians), lua_setfield(L, -2, "njev");
 }
 
-static void push_message(lua_State *L, NsStatus status, const NsError *err) {
+static void bind_root_push_message(lua_State *L, NsStatus status, const NsError *err) {
   lua_pushstring(L, status == NS_OK ? "a root was found" : err->text);
 }
 
@@ -114,13 +119,13 @@ static int root(lua_State *L) {
   const Names names = {"root", known};
   NsRootInfo info;
   NsError err = {NS_OK, ""};
-  NsStatus status = solve(L, &names, &info, &err);
-  push_info(L, &info);
+  NsStatus status = bind_root_solve(L, &names, &info, &err);
+  bind_root_push_info(L, &info);
   lua_pushvalue(L, X0), lua_setfield(L, -2, "x");
   lua_pushboolean(L, status == NS_OK), lua_setfield(L, -2, "success");
   lua_pushstring(L, status == NS_OK ? "ok" : status == NS_EMAXITER ? "iteration limit" : "no convergence");
   lua_setfield(L, -2, "status");
-  push_message(L, status, &err), lua_setfield(L, -2, "message");
+  bind_root_push_message(L, status, &err), lua_setfield(L, -2, "message");
   return 1;
 }
 
@@ -133,14 +138,14 @@ static int fsolve(lua_State *L) {
   const Names names = {"fsolve", known};
   NsRootInfo info;
   NsError err = {NS_OK, ""};
-  NsStatus status = solve(L, &names, &info, &err);
+  NsStatus status = bind_root_solve(L, &names, &info, &err);
   bool full = lua_toboolean(L, FULL);
   if (status != NS_OK && !full) return luaL_error(L, "fsolve: %s", err.text);
   lua_pushvalue(L, X0);
   if (!full) return 1;
-  push_info(L, &info);
+  bind_root_push_info(L, &info);
   lua_pushboolean(L, status == NS_OK);
-  push_message(L, status, &err);
+  bind_root_push_message(L, status, &err);
   return 4;
 }
 

@@ -20,10 +20,10 @@ enum { POINTS = 3, MOST_ENTRIES = 20 };
 /* What is compared: one Jacobian of one callee at some points, or, with 0 columns, the vector of a derivative by the time. */
 typedef struct Audit {
   lua_State *L;
-  int lines;          /* stack index of the list of complaints */
+  int lines; /* stack index of the list of complaints */
   NslCallee *callee;
   int which, by;
-  const char *label;  /* "Jacgx" */
+  const char *label; /* "Jacgx" */
   int rows, cols;
   double *given, *exact;
 } Audit;
@@ -35,7 +35,7 @@ typedef struct Audit {
 #define AGREED 1e-9
 enum { ROUNDINGS = 64 };
 
-static bool agree(const Audit *a, const double *x, int i, int j) {
+static bool check_agree(const Audit *a, const double *x, int i, int j) {
   double given = a->given[i + j * a->rows], exact = a->exact[i + j * a->rows], apart = fabs(given - exact), row = 0;
   if (apart <= AGREED * fmax(fabs(given), fabs(exact))) return true;
   for (int k = 0; x && k < a->cols; k++) {
@@ -58,7 +58,7 @@ static bool worst_entry(const Audit *a, const double *x, bool exact, int *row, i
   for (int j = 0, cols = a->cols > 0 ? a->cols : 1; j < cols; j++)
     for (int i = 0; i < a->rows; i++) {
       double difference = fabs(a->given[i + j * a->rows] - a->exact[i + j * a->rows]);
-      if (difference <= most || (exact ? agree(a, x, i, j) : agree_roughly(a, i, j))) continue;
+      if (difference <= most || (exact ? check_agree(a, x, i, j) : agree_roughly(a, i, j))) continue;
       most = difference;
       *row = i;
       *col = j;
@@ -66,7 +66,7 @@ static bool worst_entry(const Audit *a, const double *x, bool exact, int *row, i
   return most > 0;
 }
 
-static void complain(const Audit *a, double t, int i, int j) {
+static void check_complain(const Audit *a, double t, int i, int j) {
   lua_State *L = a->L;
   int at = i + j * a->rows;
   char line[256], entry[64];
@@ -85,13 +85,13 @@ static void complain(const Audit *a, double t, int i, int j) {
 static void tell_differences(const Audit *a, const double *x, double t, bool exact) {
   int i, j;
   for (int n = 0; n < MOST_ENTRIES && worst_entry(a, x, exact, &i, &j); n++) {
-    complain(a, t, i, j);
+    check_complain(a, t, i, j);
     a->given[i + j * a->rows] = a->exact[i + j * a->rows];
   }
 }
 
 /* Compares a Jacobian at one point. */
-static NsStatus compare(const Audit *a, double t, const double *const *args) {
+static NsStatus check_compare(const Audit *a, double t, const double *const *args) {
   bool exact;
   if (nsl_exact_jacobian(a->callee, a->which, a->by, t, args, a->exact, &exact) != 0) return NS_ECALLBACK;
   tell_differences(a, args[a->by == NS_BY_X ? 0 : 1], t, exact);
@@ -99,7 +99,7 @@ static NsStatus compare(const Audit *a, double t, const double *const *args) {
 }
 
 /* The trial points: the state itself, and others where a term that vanishes there shows. */
-static void move(double *to, const double *from, int n, int trial) {
+static void check_move(double *to, const double *from, int n, int trial) {
   for (int i = 0; i < n; i++) {
     double fraction = fmod(0.618034 * (i + 1) * trial, 1.0);
     to[i] = from[i] + trial * (0.25 + fraction) * fmax(0.5, 0.1 * fabs(from[i]));
@@ -149,8 +149,8 @@ static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, doubl
   *silent = !failed && callee->callbacks[slot].silent;
   if (failed) return NS_ECALLBACK;
   for (int trial = 1; trial < POINTS && *silent; trial++) {
-    move(probe->moved_x, probe->x, callee->n, trial);
-    move(probe->moved_lambda, probe->lambda, callee->m, trial);
+    check_move(probe->moved_x, probe->x, callee->n, trial);
+    check_move(probe->moved_lambda, probe->lambda, callee->m, trial);
     double t = probe->t + (probe->T - probe->t) * trial / (POINTS - 1);
     at = (NslPoint){t, probe->moved_x, of_rate ? probe->moved_x : probe->moved_lambda, probe->z};
     *silent = nsl_callback_call(callee, slot, &at, out) == 0 && callee->callbacks[slot].silent;
@@ -165,8 +165,7 @@ static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const P
     const NslCallback *cb = &callee->callbacks[slot];
     int entries = nsl_callback_entries(cb);
     bool silent;
-    if (is_jacobian(cb->slot) || entries == 0 || cb->backing == NSL_ABSENT || cb->backing == NSL_LIBRARY)
-      continue;
+    if (is_jacobian(cb->slot) || entries == 0 || cb->backing == NSL_ABSENT || cb->backing == NSL_LIBRARY) continue;
     double *out = scratch(L, (size_t)entries);
     status = is_silent(callee, slot, probe, out, &silent);
     lua_pop(L, 1);
@@ -204,7 +203,7 @@ static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const
   lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
   for (int trial = 0; trial < POINTS && (lua_Integer)lua_rawlen(audit->L, audit->lines) == before; trial++) {
     bool exact;
-    move(probe->moved_x, probe->x, rel->nx, trial);
+    check_move(probe->moved_x, probe->x, rel->nx, trial);
     NsRelationPoint at = {probe->t + (probe->T - probe->t) * trial / (POINTS - 1), probe->moved_x, probe->lambda, probe->z};
     memset(audit->given, 0, (size_t)rel->m * sizeof *audit->given);
     memset(audit->exact, 0, (size_t)rel->m * sizeof *audit->exact);
@@ -217,8 +216,8 @@ static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const
   return status;
 }
 
-static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t,
-                               double T, NsError *err) {
+static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t, double T,
+                               NsError *err) {
   NsRelation *rel = handle->relation;
   const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K};
   int nx = rel->nx, m = rel->m, most = nx > m ? nx : m;
@@ -234,24 +233,17 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
     const NsFunction *f = which == 0 ? &rel->h : &rel->g;
     const char *callback = relation_callback(handle, c);
     if (!f->value || !given(&handle->callee, callback, coefs[c])) continue;
-    Audit audit = {L,
-                   lines,
-                   &handle->callee,
-                   which,
-                   by,
-                   callback + strlen("compute"),
-                   which == 0 ? m : nx,
-                   by == NS_BY_X ? nx : m,
-                   one,
-                   other};
+    Audit audit = {
+        L,   lines, &handle->callee, which, by, callback + strlen("compute"), which == 0 ? m : nx, by == NS_BY_X ? nx : m,
+        one, other};
     for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
-      move(x, state, nx, trial);
-      move(lambda, inter->lambda, m, trial);
+      check_move(x, state, nx, trial);
+      check_move(lambda, inter->lambda, m, trial);
       NsRelationPoint at = {t, x, lambda, inter->z};
       const double *args[NS_FUNCTION_ARGS] = {x, lambda, inter->z};
       lua_Integer before = (lua_Integer)lua_rawlen(L, lines);
       status = relation_jacobians[c].evaluate(rel, &at, one, err);
-      if (status == NS_OK) status = compare(&audit, t, args);
+      if (status == NS_OK) status = check_compare(&audit, t, args);
       if ((lua_Integer)lua_rawlen(L, lines) > before) break;
     }
   }
@@ -285,8 +277,7 @@ static bool mechanical_given(const NslDs *handle, int i) {
 static bool ds_jacobian_given(const NslDs *handle) {
   const NsFirstOrderDs *ds = (const NsFirstOrderDs *)handle->ds;
   bool found = false;
-  if (handle->ds->family == NS_FIRST_ORDER)
-    return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
+  if (handle->ds->family == NS_FIRST_ORDER) return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
   for (int i = 0; i < NS_FORCE_PARTS; i++) found = found || mechanical_given(handle, i);
   return found;
 }
@@ -302,19 +293,16 @@ static NsStatus check_ds_values(lua_State *L, int lines, NslDs *handle, double t
 }
 
 /* Compares one Jacobian of a system, number i of a mechanical one; x takes the trial points. */
-static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, double t, double *x, double *room,
-                                  NsError *err) {
+static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, double t, double *x, double *room, NsError *err) {
   const NsDs *ds = handle->ds;
   NsStatus status = NS_OK;
   for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
     const double *args[NS_FUNCTION_ARGS] = {x, x + handle->callee.n, ds->z};
     lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
-    move(x, ds->x, ds->n, trial);
-    if (ds->family == NS_FIRST_ORDER)
-      status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, audit->given, err);
-    else
-      status = ns_mechanical_force_jacobian((const NsMechanicalDs *)ds, i, t, x, args[1], room, audit->given, err);
-    if (status == NS_OK) status = compare(audit, t, args);
+    check_move(x, ds->x, ds->n, trial);
+    if (ds->family == NS_FIRST_ORDER) status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, audit->given, err);
+    else status = ns_mechanical_force_jacobian((const NsMechanicalDs *)ds, i, t, x, args[1], room, audit->given, err);
+    if (status == NS_OK) status = check_compare(audit, t, args);
     if ((lua_Integer)lua_rawlen(audit->L, audit->lines) > before) break;
   }
   return status;
@@ -390,7 +378,7 @@ static NsStatus check_mass(lua_State *L, int lines, NslDs *handle, double t, NsE
   if (status == NS_OK) check_symmetry(&M, t);
   for (int trial = 1; status == NS_OK && varies && trial < POINTS && M.complaints == 0; trial++) {
     NsError unheard;
-    move(q, ds->q, ds->nq, trial);
+    check_move(q, ds->q, ds->nq, trial);
     if (ns_mechanical_mass(ds, t, q, dense, &unheard) == NS_OK) check_symmetry(&M, t);
   }
   lua_pop(L, 2);
@@ -469,7 +457,7 @@ static bool jacobian_given(lua_State *L, int simulation) {
   return found;
 }
 
-static void append(NsError *err, const char *text) {
+static void check_append(NsError *err, const char *text) {
   size_t used = strlen(err->text);
   snprintf(err->text + used, sizeof err->text - used, "%s", text);
 }
@@ -482,8 +470,8 @@ void nsl_advise(lua_State *L, int simulation, NsError *err) {
       failure == NS_FAILED_ELSEWHERE)
     return;
   if (failure == NS_FAILED_NEWTON)
-    append(err, " (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, a law may help)");
-  if (jacobian_given(L, simulation)) append(err, "; simu:check() compares the given Jacobians with the exact ones");
+    check_append(err, " (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, a law may help)");
+  if (jacobian_given(L, simulation)) check_append(err, "; simu:check() compares the given Jacobians with the exact ones");
 }
 
 /*

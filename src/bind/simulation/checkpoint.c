@@ -7,7 +7,7 @@
 #include "bind/simulation/simulation.h"
 
 /* A step whose state is half written by a callback's caller is no state to keep. */
-static void check_idle(lua_State *L, const NslTimeStepping *self, const char *what) {
+static void bind_checkpoint_check_idle(lua_State *L, const NslTimeStepping *self, const char *what) {
   if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
 }
 
@@ -20,16 +20,16 @@ typedef struct Job {
 
 typedef NsStatus Work(NsTimeStepping *ts, Job *job, NsError *err);
 
-static NsStatus save(NsTimeStepping *ts, Job *job, NsError *err) {
+static NsStatus bind_checkpoint_save(NsTimeStepping *ts, Job *job, NsError *err) {
   return ns_ts_save(ts, job->path, job->note, job->note_size, err);
 }
 
-static NsStatus load(NsTimeStepping *ts, Job *job, NsError *err) {
+static NsStatus bind_checkpoint_load(NsTimeStepping *ts, Job *job, NsError *err) {
   return ns_ts_load(ts, job->path, job->any_constants, &job->pieces, err);
 }
 
 /* Callbacks may be called for the first outputs, and raise. */
-static void run(lua_State *L, NslTimeStepping *self, Work *work, Job *job, const char *what) {
+static void bind_checkpoint_run(lua_State *L, NslTimeStepping *self, Work *work, Job *job, const char *what) {
   NsError err = {NS_OK, ""};
   self->ts->nsds->busy = true;
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
@@ -48,12 +48,12 @@ static const char *check_string(lua_State *L, int idx, const char *who, const ch
 int nsl_simulation_save(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "save_state");
   Job job = {.path = nsl_path(L, 2, "save_state", "file")};
-  check_idle(L, self, "save_state");
+  bind_checkpoint_check_idle(L, self, "save_state");
   if (!lua_isnoneornil(L, 3)) {
     check_string(L, 3, "save_state", "note");
     job.note = lua_tolstring(L, 3, &job.note_size);
   }
-  run(L, self, save, &job, "save_state");
+  bind_checkpoint_run(L, self, bind_checkpoint_save, &job, "save_state");
   return 0;
 }
 
@@ -82,8 +82,8 @@ static int push_note(lua_State *L) {
 int nsl_simulation_load(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "load_state");
   Job job = {.path = nsl_path(L, 2, "load_state", "file"), .any_constants = read_constants(L, 3)};
-  check_idle(L, self, "load_state");
-  run(L, self, load, &job, "load_state");
+  bind_checkpoint_check_idle(L, self, "load_state");
+  bind_checkpoint_run(L, self, bind_checkpoint_load, &job, "load_state");
   bool previous = job.pieces.previous;
   lua_pushcfunction(L, push_note);
   lua_pushlightuserdata(L, &job.pieces);

@@ -37,7 +37,7 @@ static void call_method(lua_State *L, int object, const char *name, int nargs) {
 }
 
 /* Calls constructor `name` of the module (upvalue 1) with the nargs values on top; leaves the new object there. */
-static void construct(lua_State *L, const char *name, int nargs) {
+static void clone_construct(lua_State *L, const char *name, int nargs) {
   lua_getfield(L, lua_upvalueindex(1), name);
   lua_insert(L, -(nargs + 1));
   lua_call(L, nargs, 1);
@@ -63,7 +63,7 @@ static void clone_interaction(lua_State *L, int map, int idx, int graph, int to)
   clone_once(L, map, -1, nsl_clone_relation);
   lua_remove(L, -2);
   lua_pushstring(L, inter->name);
-  construct(L, "Interaction", 3);
+  clone_construct(L, "Interaction", 3);
   note_clone(L, map, idx);
   for (int i = 0; i < inter->nds; i++) {
     lua_getiuservalue(L, graph, 1);
@@ -121,7 +121,7 @@ static int clone(lua_State *L) {
   lua_getiuservalue(L, 1, NSL_TS_NSDS);
   lua_pushnumber(L, nsds->t0);
   lua_pushnumber(L, nsds->T);
-  construct(L, "NonSmoothDynamicalSystem", 2);
+  clone_construct(L, "NonSmoothDynamicalSystem", 2);
   note_clone(L, 2, 3);
   clone_systems(L, 2, 3, 4);
   clone_interactions(L, 2, 3, 4);
@@ -135,7 +135,7 @@ static int clone(lua_State *L) {
   nsl_clone_osnsp(L, -1);
   note_clone(L, 2, lua_gettop(L) - 1);
   lua_remove(L, -2);
-  construct(L, ns_simulation_name(self->ts->kind), 4);
+  clone_construct(L, ns_simulation_name(self->ts->kind), 4);
   note_clone(L, 2, 1);
   nsl_relink(L, 2);
   NslTimeStepping *copy = nsl_check_simulation(L, -1);

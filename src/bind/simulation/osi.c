@@ -15,8 +15,7 @@ enum { KINDS = NS_INTEGRATOR_KINDS };
 
 NslOsi *nsl_check_osi(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + KINDS)
-    return nsl_wrong_type(L, idx, "integrator", "osi"), NULL;
+  if (!head || head->type < types || head->type >= types + KINDS) return nsl_wrong_type(L, idx, "integrator", "osi"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslOsi *)head;
 }
@@ -71,7 +70,7 @@ static int new_schatzman_paoli(lua_State *L) {
 }
 
 /* Reads tolerances (rtol at idx, atol after it) into the options; what is not given stays. */
-static void read_tolerances(lua_State *L, int idx, const char *who, NsEventOptions *options) {
+static void osi_read_tolerances(lua_State *L, int idx, const char *who, NsEventOptions *options) {
   double rtol = lua_isnoneornil(L, idx) ? options->rtol : nsl_finite(L, idx, who, "rtol");
   double atol = lua_isnoneornil(L, idx + 1) ? options->atol : nsl_finite(L, idx + 1, who, "atol");
   if (!(rtol >= 1e-14 && rtol <= 0.1)) nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, rtol);
@@ -93,7 +92,7 @@ static void read_max_step(lua_State *L, int idx, const char *who, NsEventOptions
 static int new_runge_kutta(lua_State *L) {
   NsEventOptions options = {.rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
   nsl_at_most(L, 3, types[NS_RUNGE_KUTTA].name);
-  read_tolerances(L, 1, types[NS_RUNGE_KUTTA].name, &options);
+  osi_read_tolerances(L, 1, types[NS_RUNGE_KUTTA].name, &options);
   read_max_step(L, 3, types[NS_RUNGE_KUTTA].name, &options);
   new_osi(L, NS_RUNGE_KUTTA)->integrator.events = options;
   return 1;
@@ -102,8 +101,8 @@ static int new_runge_kutta(lua_State *L) {
 /* D1MinusLinearOSI(). */
 static int new_d1_minus_linear(lua_State *L) {
   nsl_at_most(L, 0, types[NS_D1_MINUS_LINEAR].name);
-  new_osi(L, NS_D1_MINUS_LINEAR)->integrator.events =
-      (NsEventOptions){.fixed = true, .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
+  new_osi(L, NS_D1_MINUS_LINEAR)->integrator.events = (NsEventOptions){
+      .fixed = true, .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
   return 1;
 }
 
@@ -115,8 +114,7 @@ void nsl_clone_osi(lua_State *L, int idx) {
 /* The integrator at 1, one with a weight theta. */
 static NslOsi *check_weighted(lua_State *L, const char *what) {
   NslOsi *self = nsl_check_osi(L, 1);
-  if (ns_integrator_has_events(&self->integrator))
-    luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
+  if (ns_integrator_has_events(&self->integrator)) luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
   return self;
 }
 
@@ -159,7 +157,7 @@ static NslOsi *check_kind(lua_State *L, NsIntegratorKind kind, const char *what)
   return self;
 }
 
-static bool flag(lua_State *L, const char *what, const char *name) {
+static bool osi_flag(lua_State *L, const char *what, const char *name) {
   if (!lua_isboolean(L, 2)) nsl_bad(L, what, name, "a boolean", 2);
   return lua_toboolean(L, 2);
 }
@@ -171,7 +169,7 @@ static int osi_use_gamma(lua_State *L) {
 
 static int osi_set_use_gamma(lua_State *L) {
   NslOsi *self = check_kind(L, NS_EULER_MOREAU, "setUseGammaForRelation");
-  self->integrator.euler_moreau.gamma_in_relation = flag(L, "setUseGammaForRelation", "use");
+  self->integrator.euler_moreau.gamma_in_relation = osi_flag(L, "setUseGammaForRelation", "use");
   return 0;
 }
 
@@ -200,7 +198,7 @@ static int osi_linearly_implicit(lua_State *L) {
 
 static int osi_set_linearly_implicit(lua_State *L) {
   NslOsi *self = check_kind(L, NS_MOREAU_JEAN, "setLinearlyImplicit");
-  self->integrator.moreau_jean.linearly_implicit = flag(L, "setLinearlyImplicit", "flag");
+  self->integrator.moreau_jean.linearly_implicit = osi_flag(L, "setLinearlyImplicit", "flag");
   return 0;
 }
 
@@ -239,7 +237,7 @@ static int osi_tolerances(lua_State *L) {
 }
 
 static int osi_set_tolerances(lua_State *L) {
-  read_tolerances(L, 2, "setTolerances", &check_kind(L, NS_RUNGE_KUTTA, "setTolerances")->integrator.events);
+  osi_read_tolerances(L, 2, "setTolerances", &check_kind(L, NS_RUNGE_KUTTA, "setTolerances")->integrator.events);
   return 0;
 }
 
@@ -291,10 +289,8 @@ static int osi_tostring(lua_State *L) {
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
   if (osi->kind == NS_D1_MINUS_LINEAR) return lua_pushstring(L, name), 1;
-  if (osi->kind == NS_SCHATZMAN_PAOLI)
-    return nsl_pushf(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
-  if (ns_integrator_has_events(osi))
-    return nsl_pushf(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
+  if (osi->kind == NS_SCHATZMAN_PAOLI) return nsl_pushf(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
+  if (ns_integrator_has_events(osi)) return nsl_pushf(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
   nsl_pushf(L, "%s: theta %f, gamma %f%s%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
             osi->euler_moreau.gamma_in_relation ? " in the relation" : "",
             osi->euler_moreau.restart ? ", implicit restarts" : "",
@@ -331,12 +327,15 @@ void nsl_open_osi(lua_State *L) {
                                      {"close", osi_close},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"EulerMoreauOSI", new_euler_moreau}, {"MoreauJeanOSI", new_moreau_jean},
-      {"MoreauJeanDirectProjectionOSI", new_moreau_jean}, {"MoreauJeanCombinedProjectionOSI", new_moreau_jean},
-      {"MoreauJeanGOSI", new_moreau_jean_global}, {"RungeKuttaOSI", new_runge_kutta},
-      {"SchatzmanPaoliOSI", new_schatzman_paoli},
-      {"D1MinusLinearOSI", new_d1_minus_linear}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"EulerMoreauOSI", new_euler_moreau},
+                                       {"MoreauJeanOSI", new_moreau_jean},
+                                       {"MoreauJeanDirectProjectionOSI", new_moreau_jean},
+                                       {"MoreauJeanCombinedProjectionOSI", new_moreau_jean},
+                                       {"MoreauJeanGOSI", new_moreau_jean_global},
+                                       {"RungeKuttaOSI", new_runge_kutta},
+                                       {"SchatzmanPaoliOSI", new_schatzman_paoli},
+                                       {"D1MinusLinearOSI", new_d1_minus_linear},
+                                       {NULL, NULL}};
   for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

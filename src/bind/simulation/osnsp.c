@@ -75,21 +75,32 @@ static int new_osnsp(lua_State *L, NsOsnspKind kind) {
   return 1;
 }
 
-static int new_lcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_LCP); }
-static int new_relay(lua_State *L) { return new_osnsp(L, NS_OSNSP_RELAY); }
-static int new_mlcp(lua_State *L) { return new_osnsp(L, NS_OSNSP_MLCP); }
-static int new_equality(lua_State *L) { return new_osnsp(L, NS_OSNSP_EQUALITY); }
-static int new_avi(lua_State *L) { return new_osnsp(L, NS_OSNSP_AVI); }
+static int new_lcp(lua_State *L) {
+  return new_osnsp(L, NS_OSNSP_LCP);
+}
+static int new_relay(lua_State *L) {
+  return new_osnsp(L, NS_OSNSP_RELAY);
+}
+static int new_mlcp(lua_State *L) {
+  return new_osnsp(L, NS_OSNSP_MLCP);
+}
+static int new_equality(lua_State *L) {
+  return new_osnsp(L, NS_OSNSP_EQUALITY);
+}
+static int new_avi(lua_State *L) {
+  return new_osnsp(L, NS_OSNSP_AVI);
+}
 
-static int new_mechanical(lua_State *L) { return new_osnsp(L, NS_OSNSP_MECHANICAL); }
+static int new_mechanical(lua_State *L) {
+  return new_osnsp(L, NS_OSNSP_MECHANICAL);
+}
 
 /* FrictionContact([dim] [, options]). */
 static int new_friction(lua_State *L) {
   int dim = 0;
   if (lua_type(L, 1) == LUA_TNUMBER) {
     lua_Integer wanted = nsl_integer(L, 1, types[NS_OSNSP_FRICTION].name, "dim");
-    if (wanted != 2 && wanted != 3)
-      luaL_error(L, "%s: dim: expected 2 or 3, got %I", types[NS_OSNSP_FRICTION].name, wanted);
+    if (wanted != 2 && wanted != 3) luaL_error(L, "%s: dim: expected 2 or 3, got %I", types[NS_OSNSP_FRICTION].name, wanted);
     dim = (int)wanted;
     lua_remove(L, 1);
   }
@@ -217,8 +228,7 @@ static int osnsp_tostring(lua_State *L) {
 
 static int osnsp_display(lua_State *L) {
   nsl_check_osnsp(L, 1);
-  static const NslDisplayed fields[] = {
-      {"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
+  static const NslDisplayed fields[] = {{"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
   return nsl_display_object(L, fields);
 }
 
@@ -227,16 +237,29 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"setMaxIterations", osnsp_set_max_iterations},
                                      {"setSolver", osnsp_set_solver},
                                      {"setNumericsVerboseMode", osnsp_set_verbose},
-                                     {"M", osnsp_M}, {"W", osnsp_M}, {"q", osnsp_q},
-                                     {"lambda", osnsp_z}, {"z", osnsp_z}, {"y", osnsp_w}, {"w", osnsp_w},
-                                     {"size", osnsp_size}, {"info", osnsp_info}, {"dump", osnsp_dump},
-                                     {"uniqueness", nsl_osnsp_uniqueness}, {"solutions", nsl_osnsp_solutions},
-                                     {"display", osnsp_display}, {"close", osnsp_close}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {
-      {"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"LCP", new_lcp},           {"Relay", new_relay}, {"MLCP", new_mlcp},
-                                       {"Equality", new_equality}, {"AVI", new_avi},
-                                       {"FrictionContact", new_friction}, {"GenericMechanical", new_mechanical},
+                                     {"M", osnsp_M},
+                                     {"W", osnsp_M},
+                                     {"q", osnsp_q},
+                                     {"lambda", osnsp_z},
+                                     {"z", osnsp_z},
+                                     {"y", osnsp_w},
+                                     {"w", osnsp_w},
+                                     {"size", osnsp_size},
+                                     {"info", osnsp_info},
+                                     {"dump", osnsp_dump},
+                                     {"uniqueness", nsl_osnsp_uniqueness},
+                                     {"solutions", nsl_osnsp_solutions},
+                                     {"display", osnsp_display},
+                                     {"close", osnsp_close},
+                                     {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"LCP", new_lcp},
+                                       {"Relay", new_relay},
+                                       {"MLCP", new_mlcp},
+                                       {"Equality", new_equality},
+                                       {"AVI", new_avi},
+                                       {"FrictionContact", new_friction},
+                                       {"GenericMechanical", new_mechanical},
                                        {NULL, NULL}};
   for (int i = 0; i < NS_OSNSP_KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
   luaL_setfuncs(L, functions, 0);

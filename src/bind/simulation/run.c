@@ -34,7 +34,7 @@ static double seconds_since(const struct timespec *start) {
 }
 
 /* A line on the terminal, once a run has taken a second, five times a second. */
-static void show(void *context, const NsTimeStepping *ts) {
+static void bind_run_show(void *context, const NsTimeStepping *ts) {
   Progress *progress = context;
   double elapsed = seconds_since(&progress->start);
   long done = ts->k - progress->first, left = ns_ts_steps(ts) - ts->k;
@@ -58,13 +58,13 @@ typedef struct Options {
   long every;
   bool progress, partial;
   NsRunCheckpoints checkpoints;
-  const char *stream; /* kept by the table of options; NULL */
-  const NsHdf5 *hdf5; /* of a stream that is a .h5 file; else NULL */
-  bool resume, resumed; /* as told; from a checkpoint that there was */
+  const char *stream;    /* kept by the table of options; NULL */
+  const NsHdf5 *hdf5;    /* of a stream that is a .h5 file; else NULL */
+  bool resume, resumed;  /* as told; from a checkpoint that there was */
   NslObserver *observer; /* of the option observe, at 2 in place of the options, which it keeps; NULL */
 } Options;
 
-static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
+static bool bind_run_flag(lua_State *L, int idx, const char *name, bool otherwise) {
   bool value = otherwise;
   if (lua_getfield(L, idx, name) != LUA_TNIL) {
     if (!lua_isboolean(L, -1)) nsl_bad(L, "run", name, "a boolean", -1);
@@ -75,7 +75,7 @@ static bool flag(lua_State *L, int idx, const char *name, bool otherwise) {
 }
 
 /* A number of steps in a field; `otherwise` when it is absent. */
-static long count(lua_State *L, int idx, const char *name, long otherwise) {
+static long bind_run_count(lua_State *L, int idx, const char *name, long otherwise) {
   long value = otherwise;
   if (lua_getfield(L, idx, name) != LUA_TNIL) {
     lua_Integer given = nsl_integer(L, -1, "run", name);
@@ -106,7 +106,7 @@ static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
       luaL_error(L, "run: every: expected a number of steps or a time such as \"10s\", \"5m\", \"1h\", got \"%s\"",
                  lua_tostring(L, -1));
   } else if (!lua_isnil(L, -1)) {
-    c.steps = count(L, idx, "every", 1);
+    c.steps = bind_run_count(L, idx, "every", 1);
     c.seconds = 0;
   }
   lua_pop(L, 1);
@@ -124,23 +124,23 @@ static void check_stream(lua_State *L, const Options *options) {
   luaL_error(L, "run: stream: '%s' is a file of the checkpoint '%s', which would replace it", stream, checkpoint);
 }
 
-static Options read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every", "record", "checkpoint", "stream", "resume", "progress", "partial", "observe",
-                                      NULL};
+static Options bind_run_read_options(lua_State *L, int idx) {
+  static const char *const known[] = {"every",    "record",  "checkpoint", "stream", "resume",
+                                      "progress", "partial", "observe",    NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
   nsl_check_options(L, idx, "run", known);
   options.checkpoints = read_checkpoints(L, idx);
-  if (!options.checkpoints.path) options.every = count(L, idx, "every", 1);
-  options.every = count(L, idx, "record", options.every);
+  if (!options.checkpoints.path) options.every = bind_run_count(L, idx, "every", 1);
+  options.every = bind_run_count(L, idx, "record", options.every);
   if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
   lua_pop(L, 1);
   if (options.stream) check_stream(L, &options);
   if (options.stream && nsl_is_hdf5(options.stream)) options.hdf5 = nsl_hdf5(L, "run: stream", options.stream);
-  options.resume = flag(L, idx, "resume", false);
-  options.progress = flag(L, idx, "progress", options.progress);
-  options.partial = flag(L, idx, "partial", false);
+  options.resume = bind_run_flag(L, idx, "resume", false);
+  options.progress = bind_run_flag(L, idx, "progress", options.progress);
+  options.partial = bind_run_flag(L, idx, "partial", false);
   int kind = lua_getfield(L, idx, "observe");
   if (kind != LUA_TNIL) {
     if (kind != LUA_TFUNCTION) nsl_bad(L, "run", "observe", "a function", -1);
@@ -257,7 +257,7 @@ static void check_rows(lua_State *L, const NslTimeStepping *self, const Options 
 }
 
 /* resume = true: goes on from the checkpoint, when there is one. */
-static void resume(lua_State *L, NslTimeStepping *self, Options *options) {
+static void bind_run_resume(lua_State *L, NslTimeStepping *self, Options *options) {
   const char *path = options->checkpoints.path;
   if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
   if (!ns_checkpoint_exists(path)) return;
@@ -273,8 +273,8 @@ static void resume(lua_State *L, NslTimeStepping *self, Options *options) {
 }
 
 /* Runs with the stream of the options, if there is one, which begins anew or, in a resumed run, goes on. */
-static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options,
-                              int ncols, const char *const *names, NsError *err) {
+static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options, int ncols,
+                              const char *const *names, NsError *err) {
   NsStatus status = ns_ts_claim(ts, err);
   if (status != NS_OK || !options->stream) return status == NS_OK ? ns_run(ts, solution, run, err) : status;
   NsStreamPlace place = {-INFINITY, -INFINITY};
@@ -291,14 +291,16 @@ static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOpt
 int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
   lua_settop(L, 2);
-  Options options = read_options(L, 2);
-  if (options.resume) resume(L, self, &options);
+  Options options = bind_run_read_options(L, 2);
+  if (options.resume) bind_run_resume(L, self, &options);
   nsl_warn_start(L, 1);
   observe_first(L, self, options.observer, true);
   NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
-  NsRunOptions run = {.every = options.every, .checkpoints = options.checkpoints, .tick = options.progress ? show : NULL,
+  NsRunOptions run = {.every = options.every,
+                      .checkpoints = options.checkpoints,
+                      .tick = options.progress ? bind_run_show : NULL,
                       .context = &progress};
   if (options.observer) {
     run.observe = nsl_observe, run.observer = options.observer;

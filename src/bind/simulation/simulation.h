@@ -32,7 +32,7 @@ typedef struct NslTimeStepping {
   NslHost *host;
   NsTimeStepping *ts;
   const NslHead *parts[NSL_TS_USERVALUES]; /* the user values, which keep them */
-  uint64_t class_version; /* the host's, when the callbacks were looked up last */
+  uint64_t class_version;                  /* the host's, when the callbacks were looked up last */
   bool verbose;
   bool start_told; /* the first step has looked for bodies that overlap */
 } NslTimeStepping;

@@ -26,7 +26,7 @@ static NslSolution *check_solution(lua_State *L, int idx) {
 }
 
 /* Column c, from 0: t, the states, lambda, y, Newton iterations, observed ones. */
-static double *column(const NsSolution *s, int c) {
+static double *bind_solution_column(const NsSolution *s, int c) {
   if (c == 0) return s->t;
   if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
   c -= 1 + s->nx;
@@ -226,7 +226,8 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
 /* ---- access ---- */
 
 static int column_view(lua_State *L, const NslSolution *self, int c) {
-  NslVector *v = nsl_push_vector_view(L, 1, column(self->solution, c), (int)self->solution->rows, 1, "column", NULL);
+  NslVector *v = nsl_push_vector_view(L, 1, bind_solution_column(self->solution, c), (int)self->solution->rows, 1, "column",
+                                      NULL);
   v->label = NULL;
   return 1;
 }
@@ -282,14 +283,14 @@ static int solution_names(lua_State *L) {
   return 1;
 }
 
-static int block(lua_State *L, const NslSolution *self, double *data, int cols) {
+static int bind_solution_block(lua_State *L, const NslSolution *self, double *data, int cols) {
   nsl_push_matrix_view(L, 1, data, (int)self->solution->rows, cols, (int)self->solution->capacity, NULL, NULL);
   return 1;
 }
 
 /* ---- saving ---- */
 
-static NsStatus save_csv(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+static NsStatus bind_solution_save_csv(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
   int ncols = count_columns(s);
   const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
   const double **columns = lua_newuserdatauv(L, (size_t)ncols * sizeof *columns, 0);
@@ -298,7 +299,7 @@ static NsStatus save_csv(lua_State *L, const NsSolution *s, const char *path, Ns
   int list = lua_gettop(L);
   nsl_need_stack(L, 2);
   for (int c = 0; c < ncols; c++) {
-    columns[c] = column(s, c);
+    columns[c] = bind_solution_column(s, c);
     lua_rawgeti(L, list, c + 1);
     names[c] = lua_tostring(L, -1); /* anchored in the list */
     lua_pop(L, 1);
@@ -306,18 +307,19 @@ static NsStatus save_csv(lua_State *L, const NsSolution *s, const char *path, Ns
   return ns_csv_write(path, ncols, names, s->rows, columns, NULL, err);
 }
 
-static NsStatus save_npy(const NsSolution *s, const char *path, NsError *err) {
+static NsStatus bind_solution_save_npy(const NsSolution *s, const char *path, NsError *err) {
   int ncols = count_columns(s);
   double *flat = ns_alloc((size_t)s->rows * (size_t)ncols, sizeof *flat);
   if (!flat) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  for (int c = 0; c < ncols; c++) memcpy(flat + (ptrdiff_t)c * s->rows, column(s, c), (size_t)s->rows * sizeof *flat);
+  for (int c = 0; c < ncols; c++)
+    memcpy(flat + (ptrdiff_t)c * s->rows, bind_solution_column(s, c), (size_t)s->rows * sizeof *flat);
   NsStatus status = ns_npy_write(path, NS_NPY_FORTRAN, s->rows, ncols, flat, s->rows, err);
   ns_free(flat);
   return status;
 }
 
 /* An archive with an array for each column. */
-static NsStatus save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
   char header[NS_NPY_HEADER];
   NsZip *zip;
   size_t length = ns_npy_header(header, NS_NPY_FORTRAN, s->rows, -1);
@@ -335,7 +337,7 @@ static NsStatus save_npz(lua_State *L, const NsSolution *s, const char *path, Ns
   NsStatus status = ns_zip_open(&zip, path, err);
   if (status != NS_OK) return status;
   for (int c = 0; c < ncols && status == NS_OK; c++) {
-    NsZipPiece pieces[] = {{header, length}, {column(s, c), (size_t)s->rows * sizeof(double)}};
+    NsZipPiece pieces[] = {{header, length}, {bind_solution_column(s, c), (size_t)s->rows * sizeof(double)}};
     status = ns_zip_add(zip, names[c], pieces, 2, err);
   }
   if (status == NS_OK) return ns_zip_commit(zip, err);
@@ -372,7 +374,8 @@ static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsE
   lua_getfield(L, 4, "names");
   for (int c = 0; c < ncols; c++) {
     lua_rawgeti(L, 8, c + 1);
-    arrays[c] = (NsHdf5Array){lua_tostring(L, -1), s->rows, -1, column(s, c)}; /* the name is anchored in the list */
+    arrays[c] = (NsHdf5Array){lua_tostring(L, -1), s->rows, -1,
+                              bind_solution_column(s, c)}; /* the name is anchored in the list */
     lua_pop(L, 1);
   }
   return ns_h5_save(hdf5, path, arrays, ncols, attributes, nattributes, err);
@@ -390,16 +393,11 @@ static int solution_save(lua_State *L) {
   NsError err = {NS_OK, ""};
   NsStatus status;
   lua_settop(L, 2);
-  if (ends_with(path, ".csv"))
-    status = save_csv(L, self->solution, path, &err);
-  else if (ends_with(path, ".npy"))
-    status = save_npy(self->solution, path, &err);
-  else if (ends_with(path, ".npz"))
-    status = save_npz(L, self->solution, path, &err);
-  else if (nsl_is_hdf5(path))
-    status = save_h5(L, self->solution, path, &err);
-  else
-    return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz or .h5", path);
+  if (ends_with(path, ".csv")) status = bind_solution_save_csv(L, self->solution, path, &err);
+  else if (ends_with(path, ".npy")) status = bind_solution_save_npy(self->solution, path, &err);
+  else if (ends_with(path, ".npz")) status = bind_solution_save_npz(L, self->solution, path, &err);
+  else if (nsl_is_hdf5(path)) status = save_h5(L, self->solution, path, &err);
+  else return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz or .h5", path);
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
@@ -422,9 +420,9 @@ static int solution_tostring(lua_State *L) {
   const NsSolution *s = self->solution;
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, "status");
-  nsl_pushf(L, "solution (%s): %I row%s, t = %f .. %f, %d state%s, %d multiplier%s", lua_tostring(L, -1),
-            (lua_Integer)s->rows, s->rows == 1 ? "" : "s", s->rows ? s->t[0] : 0.0,
-            s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->nx == 1 ? "" : "s", s->m, s->m == 1 ? "" : "s");
+  nsl_pushf(L, "solution (%s): %I row%s, t = %f .. %f, %d state%s, %d multiplier%s", lua_tostring(L, -1), (lua_Integer)s->rows,
+            s->rows == 1 ? "" : "s", s->rows ? s->t[0] : 0.0, s->rows ? s->t[s->rows - 1] : 0.0, s->nx, s->nx == 1 ? "" : "s",
+            s->m, s->m == 1 ? "" : "s");
   return 1;
 }
 
@@ -451,9 +449,9 @@ static int solution_index(lua_State *L) {
   lua_getfield(L, -1, "index");
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return column_view(L, self, (int)lua_tointeger(L, -1) - 1);
-  if (strcmp(key, "x") == 0) return block(L, self, s->x, s->nx);
-  if (strcmp(key, "lambda") == 0) return block(L, self, s->lambda, s->m);
-  if (strcmp(key, "y") == 0) return block(L, self, s->y, s->m);
+  if (strcmp(key, "x") == 0) return bind_solution_block(L, self, s->x, s->nx);
+  if (strcmp(key, "lambda") == 0) return bind_solution_block(L, self, s->lambda, s->m);
+  if (strcmp(key, "y") == 0) return bind_solution_block(L, self, s->y, s->m);
   if (strcmp(key, "iterations") == 0) return column_view(L, self, 1 + s->nx + 2 * s->m);
   lua_getiuservalue(L, 1, 1);
   if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0)
@@ -473,14 +471,11 @@ static int solution_newindex(lua_State *L) {
 }
 
 void nsl_open_solution(lua_State *L) {
-  static const luaL_Reg methods[] = {{"column", solution_column}, {"names", solution_names}, {"save", solution_save},
+  static const luaL_Reg methods[] = {{"column", solution_column},   {"names", solution_names}, {"save", solution_save},
                                      {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", solution_gc},
-                                  {"__close", solution_close},
-                                  {"__tostring", solution_tostring},
-                                  {"__len", solution_length},
-                                  {"__newindex", solution_newindex},
-                                  {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__gc", solution_gc},      {"__close", solution_close},       {"__tostring", solution_tostring},
+      {"__len", solution_length}, {"__newindex", solution_newindex}, {NULL, NULL}};
   int module = lua_gettop(L);
   nsl_register_type(L, &solution_type, meta, NULL);
   luaL_getmetatable(L, solution_type.name);

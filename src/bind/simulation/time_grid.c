@@ -41,8 +41,7 @@ static int grid_h(lua_State *L) {
   NsTimeGrid *grid = nsl_check_time_grid(L, 1)->grid;
   lua_Integer k = lua_isnoneornil(L, 2) ? 1 : nsl_integer(L, 2, "h", "step");
   if (k < 1) luaL_error(L, "h: step: expected at least 1, got %I", k);
-  if (grid->points && k >= grid->npoints)
-    luaL_error(L, "h: step: expected 1..%I, got %I", (lua_Integer)grid->npoints - 1, k);
+  if (grid->points && k >= grid->npoints) luaL_error(L, "h: step: expected 1..%I, got %I", (lua_Integer)grid->npoints - 1, k);
   lua_pushnumber(L, ns_time_grid_step(grid, (long)k - 1));
   return 1;
 }
@@ -71,12 +70,10 @@ static int grid_gc(lua_State *L) {
 
 static int grid_tostring(lua_State *L) {
   NslTimeGrid *self = lua_touserdata(L, 1);
-  if (self->head.closed)
-    lua_pushfstring(L, "%s (closed)", grid_type.name);
+  if (self->head.closed) lua_pushfstring(L, "%s (closed)", grid_type.name);
   else if (self->grid->points)
     nsl_pushf(L, "%s with %I points from %f", grid_type.name, (lua_Integer)self->grid->npoints, self->grid->t0);
-  else
-    nsl_pushf(L, "%s from %f with step %f", grid_type.name, self->grid->t0, self->grid->h);
+  else nsl_pushf(L, "%s from %f with step %f", grid_type.name, self->grid->t0, self->grid->h);
   return 1;
 }
 
@@ -88,8 +85,7 @@ static int grid_display(lua_State *L) {
 void nsl_open_time_grid(lua_State *L) {
   static const luaL_Reg methods[] = {{"t0", grid_t0},           {"h", grid_h},         {"at", grid_at},
                                      {"display", grid_display}, {"close", grid_close}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {
-      {"__gc", grid_gc}, {"__close", grid_close}, {"__tostring", grid_tostring}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", grid_gc}, {"__close", grid_close}, {"__tostring", grid_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"TimeDiscretisation", new_grid}, {NULL, NULL}};
   nsl_register_type(L, &grid_type, meta, methods);
   luaL_setfuncs(L, functions, 0);

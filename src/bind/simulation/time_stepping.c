@@ -35,7 +35,7 @@ static NsTimeStepping *engine(lua_State *L) {
 ** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
 ** safety.
 */
-static void check_parts(lua_State *L, const NslTimeStepping *self) {
+static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
   for (int i = 0; i < NSL_TS_USERVALUES; i++)
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
@@ -63,7 +63,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   idx = lua_absindex(L, idx);
   NslTimeStepping *self = nsl_check_simulation(L, idx);
   if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
-  check_parts(L, self);
+  simulation_check_parts(L, self);
   if (self->class_version != self->host->class_version) {
     lua_getiuservalue(L, idx, NSL_TS_NSDS);
     for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
@@ -81,7 +81,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
 }
 
 /* Verbose mode: one line an iteration, on stderr. */
-static void tell(void *context, const NsNewtonReport *r) {
+static void simulation_tell(void *context, const NsNewtonReport *r) {
   NslTimeStepping *self = context;
   const NsSolverInfo *s = r->solver;
   lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
@@ -90,15 +90,15 @@ static void tell(void *context, const NsNewtonReport *r) {
   ns_print(line, sizeof line,
            ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
            "%.3g%s\n",
-           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?",
-           s->iterations, s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
+           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?", s->iterations,
+           s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
   lua_writestringerror("%s", line);
 }
 
 void nsl_listen(lua_State *L, int idx) {
   NslTimeStepping *self = lua_touserdata(L, idx);
   const NslOsnsp *osnsp = (const NslOsnsp *)self->parts[NSL_TS_OSNSP - 1];
-  self->ts->listener = self->verbose || osnsp->verbose ? tell : NULL;
+  self->ts->listener = self->verbose || osnsp->verbose ? simulation_tell : NULL;
   self->ts->listener_context = self;
 }
 
@@ -142,8 +142,11 @@ static bool is_seen(const NsTimeStepping *ts) {
 void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
   char y[40];
   ns_print(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
-  lua_pushfstring(L, "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
-                  "at 0 or above, or take a TimeSteppingDirectProjection", inter->name, y, ns_integrator_name(ts->integrator->kind));
+  lua_pushfstring(
+      L,
+      "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
+      "at 0 or above, or take a TimeSteppingDirectProjection",
+      inter->name, y, ns_integrator_name(ts->integrator->kind));
 }
 
 /*
@@ -174,7 +177,7 @@ void nsl_warn_start(lua_State *L, int idx) {
 }
 
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
-static int make(lua_State *L, NsSimulationKind kind) {
+static int simulation_make(lua_State *L, NsSimulationKind kind) {
   lua_settop(L, 4);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
@@ -196,8 +199,7 @@ static int make(lua_State *L, NsSimulationKind kind) {
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
-  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK)
-    nsl_raise(L, &err);
+  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
     lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
@@ -209,12 +211,12 @@ static int make(lua_State *L, NsSimulationKind kind) {
 /* (nsds, td, osi [, osnspb]). */
 static int new_ts(lua_State *L) {
   nsl_at_most(L, 4, types[NS_TIME_STEPPING].name);
-  return make(L, NS_TIME_STEPPING);
+  return simulation_make(L, NS_TIME_STEPPING);
 }
 
 static int new_event_driven(lua_State *L) {
   nsl_at_most(L, 4, types[NS_EVENT_DRIVEN].name);
-  return make(L, NS_EVENT_DRIVEN);
+  return simulation_make(L, NS_EVENT_DRIVEN);
 }
 
 /*
@@ -226,11 +228,15 @@ static int new_projecting(lua_State *L, NsSimulationKind kind) {
   nsl_at_most(L, 6, name);
   if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
   if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, name, "level");
-  return make(L, kind);
+  return simulation_make(L, kind);
 }
 
-static int new_direct(lua_State *L) { return new_projecting(L, NS_DIRECT_PROJECTION); }
-static int new_combined(lua_State *L) { return new_projecting(L, NS_COMBINED_PROJECTION); }
+static int new_direct(lua_State *L) {
+  return new_projecting(L, NS_DIRECT_PROJECTION);
+}
+static int new_combined(lua_State *L) {
+  return new_projecting(L, NS_COMBINED_PROJECTION);
+}
 
 static int ts_compute(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
@@ -342,8 +348,7 @@ static int ts_reset(lua_State *L) {
 static int ts_set_newton_max(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   lua_Integer most = nsl_integer(L, 2, "setNewtonMaxIteration", "iterations");
-  if (most < 1 || most > 1000000)
-    luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
+  if (most < 1 || most > 1000000) luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
   ts->newton.max_iterations = (int)most;
   return 0;
 }
@@ -384,8 +389,7 @@ static int ts_set_constraint_tolerance(lua_State *L) {
   if (!(tolerance > 0)) nsl_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
   lua_Integer most = lua_isnoneornil(L, 3) ? ts->projection.max_iterations
                                            : nsl_integer(L, 3, "setConstraintTolerance", "iterations");
-  if (most < 1 || most > 1000000)
-    luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
+  if (most < 1 || most > 1000000) luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
   ts->projection.tolerance = tolerance;
   ts->projection.absolute = true;
   ts->projection.max_iterations = (int)most;
@@ -496,8 +500,11 @@ static int ts_events(lua_State *L) {
     const struct {
       const char *name;
       double value;
-    } numbers[] = {{"t", event->t},           {"before", event->before},   {"after", event->after},
-                   {"impulse", event->impulse}, {"accumulation", event->accumulation}};
+    } numbers[] = {{"t", event->t},
+                   {"before", event->before},
+                   {"after", event->after},
+                   {"impulse", event->impulse},
+                   {"accumulation", event->accumulation}};
     int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
     for (int k = 0; k < count; k++) {
       lua_pushnumber(L, numbers[k].value);
@@ -508,22 +515,30 @@ static int ts_events(lua_State *L) {
   return 1;
 }
 
-static int part(lua_State *L, int which) {
+static int simulation_part(lua_State *L, int which) {
   nsl_check_simulation(L, 1);
   lua_getiuservalue(L, 1, which);
   return 1;
 }
 
-static int ts_nsds(lua_State *L) { return part(L, NSL_TS_NSDS); }
-static int ts_grid(lua_State *L) { return part(L, NSL_TS_GRID); }
-static int ts_osi(lua_State *L) { return part(L, NSL_TS_OSI); }
-static int ts_osnsp(lua_State *L) { return part(L, NSL_TS_OSNSP); }
+static int ts_nsds(lua_State *L) {
+  return simulation_part(L, NSL_TS_NSDS);
+}
+static int ts_grid(lua_State *L) {
+  return simulation_part(L, NSL_TS_GRID);
+}
+static int ts_osi(lua_State *L) {
+  return simulation_part(L, NSL_TS_OSI);
+}
+static int ts_osnsp(lua_State *L) {
+  return simulation_part(L, NSL_TS_OSNSP);
+}
 
 /*
 ** The one-step problem is given back for another simulation. The parts are all alive here, unless the state is
 ** closing.
 */
-static void release(lua_State *L, NslTimeStepping *self) {
+static void simulation_release(lua_State *L, NslTimeStepping *self) {
   if (!self->ts) return;
   lua_getiuservalue(L, 1, NSL_TS_OSNSP);
   const NslOsnsp *osnsp = lua_touserdata(L, -1);
@@ -538,14 +553,14 @@ static int ts_close(lua_State *L) {
   if (self->ts->nsds->busy) luaL_error(L, "close: a step is being computed (called from inside a callback?)");
   if (self->ts->nsds->observed) luaL_error(L, "close: a row of a run is being recorded (called from inside observe?)");
   self->head.closed = true;
-  release(L, self);
+  simulation_release(L, self);
   return 0;
 }
 
 static int ts_gc(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   self->head.closed = true;
-  release(L, self);
+  simulation_release(L, self);
   return 0;
 }
 
@@ -553,8 +568,8 @@ static int ts_tostring(lua_State *L) {
   NslTimeStepping *self = lua_touserdata(L, 1);
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
-  nsl_pushf(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k,
-            (lua_Integer)ns_ts_steps(self->ts), ns_ts_time(self->ts));
+  nsl_pushf(L, "%s: step %I of %I, t = %f", name, (lua_Integer)self->ts->k, (lua_Integer)ns_ts_steps(self->ts),
+            ns_ts_time(self->ts));
   return 1;
 }
 

@@ -48,7 +48,7 @@ void ns_active_of_point(const NsBoxProblem *p, const double *point, signed char 
     set[i] = point[i] <= p->lower[i] ? NS_AT_LOWER : point[i] >= p->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
 }
 
-static void add_column(const NsBoxProblem *p, int j, double zj, double *w, double *size) {
+static void active_set_add_column(const NsBoxProblem *p, int j, double zj, double *w, double *size) {
   const double *column = p->M + (size_t)j * (size_t)p->ldm;
   for (int i = 0; i < p->n; i++) {
     double term = column[i] * zj;
@@ -74,13 +74,13 @@ static int load_bounds(NsActive *a, const NsBoxProblem *p, const signed char *se
     }
     z[i] = set[i] == NS_AT_LOWER ? p->lower[i] : p->upper[i];
     if (!(fabs(z[i]) <= DBL_MAX)) return -1;
-    if (z[i] != 0) add_column(p, i, z[i], a->base, a->base_size);
+    if (z[i] != 0) active_set_add_column(p, i, z[i], a->base, a->base_size);
   }
   return m;
 }
 
 /* Fills block and factors it; growth 0: in the order of the unknowns. */
-static NsStatus factor(NsActive *a, const NsBoxProblem *p, int m, double growth) {
+static NsStatus active_set_factor(NsActive *a, const NsBoxProblem *p, int m, double growth) {
   for (int c = 0; c < m; c++) {
     double *to = a->block + (size_t)c * (size_t)m;
     const double *from = p->M + (size_t)a->between[c] * (size_t)p->ldm;
@@ -124,12 +124,12 @@ static void sum_between(NsActive *a, const NsBoxProblem *p, int m, const double 
   memcpy(a->size, a->base_size, (size_t)p->n * sizeof *w);
   for (int k = 0; k < m; k++) {
     int j = a->between[k];
-    if (z[j] != 0) add_column(p, j, z[j], w, a->size);
+    if (z[j] != 0) active_set_add_column(p, j, z[j], w, a->size);
   }
 }
 
 /* Adds the solution of M_BB d = -w_B to z_B; from then on w and size belong to the new z. */
-static NsStatus correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
+static NsStatus active_set_correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
   double *d = a->rhs, b[2];
   for (int k = 0; k < m; k++) d[k] = -w[a->between[k]];
   if (m > 2) {
@@ -164,12 +164,12 @@ static bool moderate(const NsActive *a, int m, double growth) {
 }
 
 static NsStatus solve_between(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
-  NsStatus status = m > 2 ? factor(a, p, m, growth) : NS_OK;
+  NsStatus status = m > 2 ? active_set_factor(a, p, m, growth) : NS_OK;
   if (status) return status;
   for (int k = 0; k < m; k++) z[a->between[k]] = 0;
   memcpy(w, a->base, (size_t)p->n * sizeof *w);
-  status = correct(a, p, m, growth, z, w);
-  if (!status && needs_refinement(a, m, p->faded, w)) status = correct(a, p, m, growth, z, w);
+  status = active_set_correct(a, p, m, growth, z, w);
+  if (!status && needs_refinement(a, m, p->faded, w)) status = active_set_correct(a, p, m, growth, z, w);
   if (status) return status;
   return growth == 0 || moderate(a, m, growth) ? NS_OK : NS_ESINGULAR;
 }
@@ -185,8 +185,8 @@ static bool clamp_to_box(NsActive *a, const NsBoxProblem *p, int m, const double
   return moved;
 }
 
-NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth,
-                       double *z, double *w, double *backward) {
+NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth, double *z,
+                       double *w, double *backward) {
   size_t bytes = (size_t)p->n * sizeof *z;
   *backward = INFINITY;
   int m = load_bounds(a, p, set, z);

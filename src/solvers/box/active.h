@@ -18,12 +18,12 @@ enum { NS_AT_LOWER = -1, NS_BETWEEN = 0, NS_AT_UPPER = 1 };
 /* Workspace for problems of up to nmax variables. */
 typedef struct NsActive {
   NsArena arena;
-  NsLu *lu;                         /* of any order up to nmax: set before each use */
-  double *block;                    /* the block M_BB, padded with the identity */
-  double *rhs;                      /* right-hand side, then the solution */
-  double *base, *base_size, *size;  /* the part of w that z at bounds make, its size, and the size of w */
+  NsLu *lu;                          /* of any order up to nmax: set before each use */
+  double *block;                     /* the block M_BB, padded with the identity */
+  double *rhs;                       /* right-hand side, then the solution */
+  double *base, *base_size, *size;   /* the part of w that z at bounds make, its size, and the size of w */
   double *point, *w_point, *s_point; /* the clamped candidate */
-  int *between;                     /* indices of B */
+  int *between;                      /* indices of B */
 } NsActive;
 
 NsStatus ns_active_new(NsActive **active, int nmax);
@@ -40,8 +40,8 @@ void ns_active_of_point(const NsBoxProblem *p, const double *point, signed char 
 ** NS_ENOCONV the set is wrong; NS_ESINGULAR the block is singular to rounding, or its solution larger than `growth`
 ** times what the data explain (1e10 for balanced data); z, w undefined; NS_ENOSOL the set names an infinite bound.
 */
-NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth,
-                       double *z, double *w, double *backward);
+NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *set, double tolerance, double growth, double *z,
+                       double *w, double *backward);
 
 /*
 ** The same, elimination going down the diagonal (of two unknowns the larger product first), so that rows and variables
@@ -54,7 +54,6 @@ NsStatus ns_active_try_in_order(NsActive *a, const NsBoxProblem *p, const signed
 ** After NS_ENOCONV: moves every component that z, w show to be wrong (z beyond a bound: to that bound; wrong sign of
 ** w at a bound: between). Only the first of them when `single`. Returns how many were wrong.
 */
-int ns_active_repair(const NsActive *a, const NsBoxProblem *p, const double *z, const double *w, bool single,
-                     signed char *set);
+int ns_active_repair(const NsActive *a, const NsBoxProblem *p, const double *z, const double *w, bool single, signed char *set);
 
 #endif

@@ -18,7 +18,7 @@
 */
 typedef struct NsBoxProblem {
   int n;
-  const double *M;     /* n x n, column-major, leading dimension ldm */
+  const double *M; /* n x n, column-major, leading dimension ldm */
   int ldm;
   const double *q;     /* n */
   const double *lower; /* n, -INFINITY allowed */
@@ -34,13 +34,13 @@ typedef struct NsBoxProblem {
 
 /* What a solver did. Filled on failure too. */
 typedef struct NsSolverInfo {
-  NsStatus status;     /* NS_OK, NS_ERAY, NS_EMAXITER, NS_ENOSOL, NS_ESINGULAR, NS_ENAN, NS_EARG, NS_ENOMEM */
-  int iterations;      /* pivots or sweeps of the solver that gave the answer */
-  double residual;     /* natural residual max_i |z_i - proj(z_i - rho_i w_i)|; see ns_box_residual */
-  double relative;     /* residual over the scale that is stated at ns_box_residual */
-  double backward;     /* componentwise backward error, the measure that decides acceptance; see ns_box_backward */
-  bool warm;           /* the active set of the guess (of 0 when none is given) was right: no pivot was taken */
-  const char *solver;  /* name of the solver that gave the answer */
+  NsStatus status;    /* NS_OK, NS_ERAY, NS_EMAXITER, NS_ENOSOL, NS_ESINGULAR, NS_ENAN, NS_EARG, NS_ENOMEM */
+  int iterations;     /* pivots or sweeps of the solver that gave the answer */
+  double residual;    /* natural residual max_i |z_i - proj(z_i - rho_i w_i)|; see ns_box_residual */
+  double relative;    /* residual over the scale that is stated at ns_box_residual */
+  double backward;    /* componentwise backward error, the measure that decides acceptance; see ns_box_backward */
+  bool warm;          /* the active set of the guess (of 0 when none is given) was right: no pivot was taken */
+  const char *solver; /* name of the solver that gave the answer */
 } NsSolverInfo;
 
 #endif

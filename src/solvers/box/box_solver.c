@@ -42,7 +42,7 @@ struct NsBox {
   NsGame game;
   NsNewton newton;
   NsInterior interior;
-  double *rho;              /* step lengths of the natural map */
+  double *rho; /* step lengths of the natural map */
   NsBoxScaled scaled;
   NsBoxProblem reduced; /* the connected component in hand, without fixed variables and in balanced units */
   NsComponents parts;
@@ -53,14 +53,14 @@ struct NsBox {
   double *shifted;      /* M of a proximal step or of a game with a shift */
   double *level;        /* q of that game */
   double *M, *q, *lower, *upper, *z, *w, *near;
-  int *keep;            /* the variables that are not settled by themselves, component after component */
-  const int *listed;    /* those of the last enumeration, b->kept of them */
+  int *keep;                /* the variables that are not settled by themselves, component after component */
+  const int *listed;        /* those of the last enumeration, b->kept of them */
   const NsBoxProblem *fair; /* the problem in hand, scaled when it needs it; NULL: not made yet */
   double *point, *y, *v;    /* the guess projected, and the candidate of a method */
   double *best_z, *best_w, *enumeration;
   signed char *set, *trial, *settled, *known; /* the last two of all variables: not in a component; w is known */
-  double best;              /* backward error of best_z; INFINITY: there is none */
-  bool cold;                /* no guess was given */
+  double best;                                /* backward error of best_z; INFINITY: there is none */
+  bool cold;                                  /* no guess was given */
   int solutions, kept, order;
   double *ray, *whole_ray; /* of a component; of the problem */
   bool has_ray;
@@ -74,8 +74,8 @@ typedef struct Outcome {
   bool warm;
 } Outcome;
 
-static void take_vectors(NsBox *b, int n) {
-  double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z, &b->w,      &b->near,
+static void box_take_vectors(NsBox *b, int n) {
+  double **vectors[] = {&b->q,     &b->lower, &b->upper, &b->z,      &b->w,      &b->near,
                         &b->point, &b->y,     &b->v,     &b->best_z, &b->best_w, &b->level};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
   b->M = ns_arena_matrix(&b->arena, n, n);
@@ -109,7 +109,7 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   if (!b) return NS_ENOMEM;
   b->nmax = nmax;
   b->options = (NsBoxOptions){default_tolerance, 0, NS_BOX_DEFAULT, 0};
-  take_vectors(b, nmax);
+  box_take_vectors(b, nmax);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_active_new(&b->active, nmax);
   if (!status) status = ns_pivot_new(&b->pivot, nmax, b->active->lu);
   if (status) {
@@ -182,7 +182,7 @@ static NsStatus check_data(const NsBoxProblem *p) {
 ** Keeps z, w (of p, with w = M z + q, of terms b->active->size) as the best candidate when its backward error is the smallest so far.
 ** False when it is none at all: the problem is lost in it.
 */
-static bool consider(NsBox *b, const NsBoxProblem *p, const double *z, const double *w, double backward) {
+static bool box_consider(NsBox *b, const NsBoxProblem *p, const double *z, const double *w, double backward) {
   if (ns_box_lost(p, z, w, b->active->size, p == &b->reduced)) return false;
   if (!(backward < b->best)) return true;
   b->best = backward;
@@ -201,7 +201,7 @@ static double consider_scaled(NsBox *b, const NsBoxProblem *p, const double *sca
   }
   ns_box_product(p, z, b->v, b->active->size);
   double backward = ns_box_backward(p, z, b->v, b->active->size);
-  return consider(b, p, z, b->v, backward) ? backward : INFINITY;
+  return box_consider(b, p, z, b->v, backward) ? backward : INFINITY;
 }
 
 static const NsBoxProblem *fair_problem(NsBox *b, const NsBoxProblem *p) {
@@ -216,7 +216,7 @@ static bool good_enough(const NsBox *b) {
 }
 
 /* Whether 0 solves the problem, and nothing need be known of M. */
-static bool zero_solves(const NsBoxProblem *p) {
+static bool box_zero_solves(const NsBoxProblem *p) {
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i], q = p->q[i];
     if (l > 0 || u < 0 || (q > 0 && l < 0) || (q < 0 && u > 0)) return false;
@@ -234,10 +234,9 @@ static Outcome start_from_guess(NsBox *b, const NsBoxProblem *p) {
   int before = p->n + 1, rises = 0;
   ns_active_of_point(p, b->near, b->set);
   for (; out.iterations <= REPAIRS; out.iterations++) {
-    NsStatus status =
-        ns_active_try_in_order(b->active, p, b->set, exact_tolerance(b), b->y, b->v, &backward);
+    NsStatus status = ns_active_try_in_order(b->active, p, b->set, exact_tolerance(b), b->y, b->v, &backward);
     if (status != NS_ENOCONV) {
-      if (status == NS_OK && consider(b, p, b->y, b->v, backward)) {
+      if (status == NS_OK && box_consider(b, p, b->y, b->v, backward)) {
         out.status = NS_OK;
         out.warm = out.iterations == 0;
       }
@@ -258,15 +257,14 @@ static bool guess_solves(NsBox *b, const NsBoxProblem *p) {
   ns_box_product(p, b->y, b->v, b->active->size);
   double backward = ns_box_backward(p, b->y, b->v, b->active->size);
   if (!(backward <= ns_smaller(16 * DBL_EPSILON, exact_tolerance(b)))) return false;
-  return consider(b, p, b->y, b->v, backward);
+  return box_consider(b, p, b->y, b->v, backward);
 }
 
 /* Polishes the active set in b->trial on fair data, with a few repairs. */
 static bool polish_set(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   double backward, *polished = b->w;
   for (int k = 0; k < POLISH_REPAIRS; k++) {
-    NsStatus status =
-        ns_active_try(b->active, fair, b->trial, exact_tolerance(b), scaled_growth, polished, b->v, &backward);
+    NsStatus status = ns_active_try(b->active, fair, b->trial, exact_tolerance(b), scaled_growth, polished, b->v, &backward);
     if (status == NS_OK) consider_scaled(b, p, polished);
     if (good_enough(b)) return true;
     if (status != NS_ENOCONV || ns_active_repair(b->active, fair, polished, b->v, false, b->trial) == 0) break;
@@ -275,7 +273,7 @@ static bool polish_set(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair
 }
 
 /* The same; falls back on the vertex in b->y. */
-static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
+static bool box_polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
   for (int i = 0; i < p->n; i++)
     if (!(fabs(b->y[i]) <= DBL_MAX)) return false;
   if (polish_set(b, p, fair)) return true;
@@ -284,8 +282,8 @@ static bool polish(NsBox *b, const NsBoxProblem *p, const NsBoxProblem *fair) {
 }
 
 static const NsPivotStart starts[] = {
-    {false, false, 0},   {true, false, 0},  {false, true, 0},   {true, true, 0},   {false, false, 1e3},
-    {true, false, 1e3},  {false, false, 1e7}, {true, true, 1e5}, {false, true, 10},
+    {false, false, 0},  {true, false, 0},    {false, true, 0},  {true, true, 0},   {false, false, 1e3},
+    {true, false, 1e3}, {false, false, 1e7}, {true, true, 1e5}, {false, true, 10},
 };
 
 /* Starts that differ from earlier ones only where the problem has nothing of the kind are left out. */
@@ -312,7 +310,7 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p, int first, int last)
     if (k > 0 && !start_matters(p, &starts[k])) continue;
     NsStatus status = ns_pivot_path(b->pivot, fair, &starts[k], limit, b->y, b->trial, &pivots);
     if (k == 0) out.iterations = pivots;
-    if (status == NS_OK && polish(b, p, fair)) {
+    if (status == NS_OK && box_polish(b, p, fair)) {
       out.status = NS_OK;
       out.iterations = pivots;
       return out;
@@ -320,8 +318,7 @@ static Outcome pivot_paths(NsBox *b, const NsBoxProblem *p, int first, int last)
     if (k == 0 && status != NS_OK) out.status = status;
     if (k == 0 && status == NS_ERAY) {
       b->has_ray = true;
-      for (int i = 0; i < p->n; i++)
-        b->ray[i] = ldexp(ns_pivot_ray(b->pivot)[i], fair == p ? 0 : b->scaled.col[i]);
+      for (int i = 0; i < p->n; i++) b->ray[i] = ldexp(ns_pivot_ray(b->pivot)[i], fair == p ? 0 : b->scaled.col[i]);
     }
     if (status == NS_EINTR) return out.status = status, out;
   }
@@ -339,11 +336,10 @@ static Outcome game_paths(NsBox *b, const NsBoxProblem *p) {
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PIVOTS + PIVOTS_PER_VARIABLE * p->n;
   for (int k = 0; k < GAME_PATHS; k++) {
     NsGameStart start = {(int)((long long)k * p->n / GAME_PATHS), k % 2 == 0};
-    out.status =
-        ns_pivot_game(b->pivot, shifted ? &game : fair, &b->game, &start, limit, b->y, b->trial, &out.iterations);
+    out.status = ns_pivot_game(b->pivot, shifted ? &game : fair, &b->game, &start, limit, b->y, b->trial, &out.iterations);
     if (out.status != NS_OK) return out;
     if (shifted && !ns_game_unshift(&b->game, p->n, shift, b->y)) continue;
-    if (polish(b, p, fair)) return out;
+    if (box_polish(b, p, fair)) return out;
   }
   return out.status = NS_ENOCONV, out;
 }
@@ -355,26 +351,25 @@ static bool accept_principal(NsBox *b, const NsBoxProblem *p) {
   for (int i = 0; i < p->n; i++) whole &= fabs(b->y[i]) <= DBL_MAX;
   if (whole) {
     ns_box_product(p, b->y, b->v, b->active->size);
-    consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+    box_consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
     if (good_enough(b)) return true;
   }
   int tries = whole || ns_box_well_scaled(p) ? 3 : 1;
   memcpy(b->set, b->trial, (size_t)p->n);
   for (int k = 0; k < tries; k++) {
     NsStatus status = ns_active_try(b->active, p, b->set, exact_tolerance(b), raw_growth, b->y, b->v, &backward);
-    if (status == NS_OK) consider(b, p, b->y, b->v, backward);
+    if (status == NS_OK) box_consider(b, p, b->y, b->v, backward);
     if (good_enough(b)) return true;
     if (status != NS_ENOCONV || ns_active_repair(b->active, p, b->y, b->v, false, b->set) == 0) break;
   }
   const NsBoxProblem *fair = fair_problem(b, p);
   for (int i = 0; i < p->n && fair != p; i++) b->y[i] = ldexp(b->y[i], -b->scaled.col[i]);
-  return polish(b, p, fair);
+  return box_polish(b, p, fair);
 }
 
 static Outcome principal_path(NsBox *b, const NsBoxProblem *p, NsPrincipalRule rule, int limit) {
   Outcome out = {NS_ENOCONV, 0, "principal", false};
-  out.status =
-      ns_principal_solve(&b->principal, p, rule, limit, b->active->block, b->y, b->trial, &out.iterations);
+  out.status = ns_principal_solve(&b->principal, p, rule, limit, b->active->block, b->y, b->trial, &out.iterations);
   if (out.status == NS_OK && !accept_principal(b, p)) out.status = NS_ENOCONV;
   return out;
 }
@@ -389,14 +384,13 @@ static void make_map(NsBox *b, const NsBoxProblem *fair, NsBoxMap *map, NsDenseM
     double pivot = fair->M[i + (size_t)i * (size_t)fair->ldm];
     b->rho[i] = pivot > 0 ? 1 / pivot : 1;
   }
-  *dense = (NsDenseMap){fair->M,          fair->n, fair->ldm, b->active->block,
-                        b->active->rhs, b->active->lu};
+  *dense = (NsDenseMap){fair->M, fair->n, fair->ldm, b->active->block, b->active->rhs, b->active->lu};
   ns_lu_set_order(b->active->lu, fair->n);
   *map = (NsBoxMap){.n = fair->n, .q = fair->q, .lower = fair->lower, .upper = fair->upper, .rho = b->rho};
   ns_dense_map(map, dense);
 }
 
-static NsStatus iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, double tolerance, int *iterations) {
+static NsStatus box_iterate(NsBox *b, const NsBoxMap *map, NsBoxMethod method, double tolerance, int *iterations) {
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : STEPS;
   double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
@@ -417,14 +411,14 @@ static Outcome iterative(NsBox *b, const NsBoxProblem *p, NsBoxMethod method, do
     double near = fair == p ? b->near[i] : ldexp(b->near[i], -b->scaled.col[i]);
     b->y[i] = ns_box_clamp(near, fair->lower[i], fair->upper[i]);
   }
-  out.status = iterate(b, &map, method, tolerance, &out.iterations);
+  out.status = box_iterate(b, &map, method, tolerance, &out.iterations);
   if (out.status == NS_ENAN) return out.status = NS_ENOCONV, out;
   if (out.status == NS_EINTR) return out;
   ns_box_product(fair, b->y, b->v, b->active->size);
   ns_newton_active_set(&map, b->y, b->v, b->trial);
   for (int i = 0; i < p->n; i++)
     if (b->trial[i] != NS_BETWEEN) b->y[i] = b->trial[i] == NS_AT_LOWER ? fair->lower[i] : fair->upper[i];
-  if (polish(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
+  if (box_polish(b, p, fair) || b->best <= b->options.tolerance) out.status = NS_OK;
   else if (out.status == NS_OK) out.status = NS_ENOCONV;
   return out;
 }
@@ -454,7 +448,7 @@ static Outcome predicted(NsBox *b, const NsBoxProblem *p) {
     ns_active_of_point(p, b->y, b->trial);
     if (memcmp(b->set, b->trial, (size_t)p->n) != 0) continue;
     if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK &&
-        consider(b, p, b->y, b->v, backward))
+        box_consider(b, p, b->y, b->v, backward))
       out.status = NS_OK;
     break;
   }
@@ -466,7 +460,7 @@ static Outcome principal_long(NsBox *b, const NsBoxProblem *p) {
   return principal_path(b, p, NS_PRINCIPAL_LEAST, limit);
 }
 
-static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
+static Outcome box_sweeps(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "pgs", false};
   int limit = b->options.max_iterations > 0 ? b->options.max_iterations : PGS_SWEEPS;
   double backward, omega = b->options.omega > 0 ? b->options.omega : 1;
@@ -475,16 +469,16 @@ static Outcome sweeps(NsBox *b, const NsBoxProblem *p) {
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
   if (out.status == NS_OK) b->best = INFINITY;
   ns_box_product(p, b->y, b->v, b->active->size);
-  bool met = consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  bool met = box_consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
   if (!met && out.status == NS_OK) out.status = NS_ENOCONV;
   ns_active_of_point(p, b->y, b->trial);
   if (ns_active_try(b->active, p, b->trial, exact_tolerance(b), raw_growth, b->y, b->v, &backward) == NS_OK &&
-      consider(b, p, b->y, b->v, backward))
+      box_consider(b, p, b->y, b->v, backward))
     out.status = NS_OK;
   return out;
 }
 
-static Outcome all_sets(NsBox *b, const NsBoxProblem *p) {
+static Outcome box_all_sets(NsBox *b, const NsBoxProblem *p) {
   const NsBoxProblem *fair = fair_problem(b, p);
   Outcome out = {NS_ENOCONV, 0, "enumerate", false};
   NsEnumeration seen = {0};
@@ -530,8 +524,8 @@ static NsStatus proximal_step(NsBox *b, const NsBoxProblem *fair, double shift) 
   }
   ns_active_of_point(&near, b->y, b->set);
   if (!repaired(b, &near)) {
-    NsStatus status = ns_principal_solve(&b->principal, &near, NS_PRINCIPAL_MIXED, PIVOTS_PER_VARIABLE * n,
-                                         b->active->block, b->z, b->set, &pivots);
+    NsStatus status = ns_principal_solve(&b->principal, &near, NS_PRINCIPAL_MIXED, PIVOTS_PER_VARIABLE * n, b->active->block,
+                                         b->z, b->set, &pivots);
     if (status) return status;
     if (!repaired(b, &near)) return NS_ENOCONV;
   }
@@ -584,9 +578,9 @@ static Outcome smooth_methods(NsBox *b, const NsBoxProblem *p) {
 static Outcome small_from_scratch(NsBox *b, const NsBoxProblem *p) {
   Outcome out = pivot_paths(b, p, 0, STARTS), other = out;
   if (out.status == NS_OK || out.status == NS_EINTR) return out;
-  if (p->n > ENUMERATE_FIRST) other = sweeps(b, p);
+  if (p->n > ENUMERATE_FIRST) other = box_sweeps(b, p);
   if (other.status == NS_OK || other.status == NS_EINTR) return other;
-  other = all_sets(b, p);
+  other = box_all_sets(b, p);
   if (other.status == NS_OK || other.status == NS_ENOSOL || other.status == NS_EINTR) return other;
   if (p->n > 2) other = smooth_methods(b, p);
   return other.status == NS_OK || other.status == NS_EINTR ? other : out;
@@ -601,7 +595,7 @@ static Outcome large_from_scratch(NsBox *b, const NsBoxProblem *p) {
   if (b->best <= b->options.tolerance) return other.status = NS_OK, other;
   other = pivot_paths(b, p, 1, STARTS);
   if (other.status == NS_OK || other.status == NS_EINTR) return other;
-  other = sweeps(b, p);
+  other = box_sweeps(b, p);
   return other.status == NS_OK || other.status == NS_EINTR ? other : out;
 }
 
@@ -609,7 +603,7 @@ static Outcome large_from_scratch(NsBox *b, const NsBoxProblem *p) {
 static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
   Outcome out = {NS_ENOCONV, 0, "", false};
   if (p->n == 2) {
-    out = all_sets(b, p);
+    out = box_all_sets(b, p);
     if (out.status == NS_OK || out.status == NS_ENOSOL) return out;
   }
   if (p->n > 2) {
@@ -622,7 +616,7 @@ static Outcome from_scratch(NsBox *b, const NsBoxProblem *p) {
 }
 
 /* Without a guess, or after it failed; p in balanced units. */
-static Outcome run_default(NsBox *b, const NsBoxProblem *p) {
+static Outcome box_run_default(NsBox *b, const NsBoxProblem *p) {
   if (b->cold && p->n > 2) {
     Outcome early = predicted(b, p);
     if (early.status == NS_OK) return early;
@@ -641,7 +635,7 @@ static Outcome run_small(NsBox *b, const NsBoxProblem *p) {
                                   &out.iterations);
   if (out.status != NS_OK) return out;
   ns_box_product(p, b->y, b->v, b->active->size);
-  consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
+  box_consider(b, p, b->y, b->v, ns_box_backward(p, b->y, b->v, b->active->size));
   if (!good_enough(b)) out.status = NS_ENOCONV;
   return out;
 }
@@ -655,14 +649,14 @@ static Outcome run_warm(NsBox *b, const NsBoxProblem *p) {
   return out;
 }
 
-static Outcome run(NsBox *b, const NsBoxProblem *p) {
+static Outcome box_run(NsBox *b, const NsBoxProblem *p) {
   Outcome out;
   b->fair = NULL;
   b->best = INFINITY;
   switch (b->options.method) {
     case NS_BOX_PIVOT: out = pivot_paths(b, p, 0, STARTS); break;
-    case NS_BOX_PGS: out = sweeps(b, p); break;
-    case NS_BOX_ENUMERATE: out = all_sets(b, p); break;
+    case NS_BOX_PGS: out = box_sweeps(b, p); break;
+    case NS_BOX_ENUMERATE: out = box_all_sets(b, p); break;
     case NS_BOX_NEWTON_MIN:
     case NS_BOX_NEWTON_FB: out = iterative(b, p, b->options.method, 1e-12); break;
     case NS_BOX_INTERIOR:
@@ -670,7 +664,7 @@ static Outcome run(NsBox *b, const NsBoxProblem *p) {
       if (out.status != NS_OK && out.status != NS_EINTR) out = iterative(b, p, NS_BOX_INTERIOR, 1e-14);
       break;
     case NS_BOX_PRINCIPAL: out = principal_long(b, p); break;
-    default: out = run_default(b, p); break;
+    default: out = box_run_default(b, p); break;
   }
   if (good_enough(b) && out.status != NS_EINTR) out.status = NS_OK;
   else if (out.status == NS_OK && !(b->best <= b->options.tolerance)) out.status = NS_ENOCONV;
@@ -832,10 +826,10 @@ static void give_answer(const NsBox *b, const NsBoxProblem *p, const BoxPiece *p
 
 /* Solves one component: z and, when there is an answer, w of its members. */
 static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
-                                double *w) {
+                                    double *w) {
   bool chain = b->options.method == NS_BOX_DEFAULT, had_ray = b->has_ray;
   const NsBoxProblem *own = cut_piece(b, p, piece, guess);
-  if (b->cold && chain && zero_solves(own)) {
+  if (b->cold && chain && box_zero_solves(own)) {
     for (int k = 0; k < piece->n; k++) z[piece->index[k]] = 0, w[piece->index[k]] = own->q[k];
     return outcome_info((Outcome){NS_OK, 0, "closed form", true}, 0);
   }
@@ -844,21 +838,20 @@ static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPi
     if (early.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(early, b->best);
   }
   b->has_ray = false;
-  Outcome out = run(b, balanced(b, own));
+  Outcome out = box_run(b, balanced(b, own));
   keep_studies(b, p, piece, b->has_ray);
   b->has_ray = b->has_ray || had_ray;
   give_answer(b, p, piece, guess, true, z, w);
   return outcome_info(out, b->best);
 }
 
-static NsStatus report(NsSolverInfo *info, NsSolverInfo what) {
+static NsStatus box_report(NsSolverInfo *info, NsSolverInfo what) {
   *info = what;
   return what.status;
 }
 
 /* Without a violation the natural residual is 0, and need not be computed. */
-static double natural_residual(const NsBoxProblem *p, const double *z, const double *w, double backward,
-                               double *relative) {
+static double box_natural_residual(const NsBoxProblem *p, const double *z, const double *w, double backward, double *relative) {
   *relative = 0;
   return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
 }
@@ -867,8 +860,8 @@ static double natural_residual(const NsBoxProblem *p, const double *z, const dou
 ** Measures z (all variables, verified where they were found) and completes w: of variables that stand[i], it is known,
 ** of the others M z + q.
 */
-static NsStatus conclude(NsBox *b, const NsBoxProblem *p, NsSolverInfo total, const signed char *known, const double *z,
-                         double *w, NsSolverInfo *info) {
+static NsStatus box_conclude(NsBox *b, const NsBoxProblem *p, NsSolverInfo total, const signed char *known, const double *z,
+                             double *w, NsSolverInfo *info) {
   bool all = known != NULL && total.status == NS_OK;
   for (int i = 0; i < p->n && all; i++) all = known[i];
   if (!all) {
@@ -876,11 +869,11 @@ static NsStatus conclude(NsBox *b, const NsBoxProblem *p, NsSolverInfo total, co
     for (int i = 0; i < p->n; i++)
       if (!known || !known[i] || total.status != NS_OK) w[i] = b->v[i];
   }
-  total.residual = natural_residual(p, z, w, total.backward, &total.relative);
+  total.residual = box_natural_residual(p, z, w, total.backward, &total.relative);
   if (total.status == NS_OK && total.residual == INFINITY) total.status = NS_ENAN;
   if (total.status == NS_OK) ns_box_clean(p, z, w);
   else total.backward = ns_box_backward(p, z, w, b->active->size);
-  return report(info, total);
+  return box_report(info, total);
 }
 
 static void poison(const NsBoxProblem *p, double *z, double *w) {
@@ -916,8 +909,7 @@ static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, con
   return total;
 }
 
-NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, double *w,
-                      NsSolverInfo *info) {
+NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsStatus status = p->n < 0 || p->n > b->nmax ? NS_ESIZE : NS_OK;
   b->solutions = 0;
   b->has_ray = false;
@@ -926,16 +918,16 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (!status) status = check_data(p);
   if (status) {
     if (status != NS_ESIZE) poison(p, z, w);
-    return report(info, nothing_of(status, INFINITY));
+    return box_report(info, nothing_of(status, INFINITY));
   }
   if (p->n == 1 && b->options.method == NS_BOX_DEFAULT) {
     const NsOneVariable one = {p->M[0], p->q[0], p->lower[0], p->upper[0]};
-    return report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
+    return box_report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
   }
   b->cold = !guess;
-  if (b->cold && b->options.method == NS_BOX_DEFAULT && zero_solves(p)) {
+  if (b->cold && b->options.method == NS_BOX_DEFAULT && box_zero_solves(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
-    return report(info, (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"});
+    return box_report(info, (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"});
   }
   bool solvable;
   int kept = settle_alone(b, p, guess, z, &solvable);
@@ -943,10 +935,10 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   if (kept == p->n && b->parts.count == 1) {
     const BoxPiece whole = {b->keep, kept, true, false};
     memset(b->known, 1, (size_t)kept);
-    return conclude(b, p, solve_box_piece(b, p, &whole, guess, z, w), b->known, z, w, info);
+    return box_conclude(b, p, solve_box_piece(b, p, &whole, guess, z, w), b->known, z, w, info);
   }
   NsSolverTotal total = solve_pieces(b, p, kept, guess, z, w);
   NsSolverInfo none = nothing_of(NS_ENOSOL, INFINITY);
   if (!solvable) ns_solver_add(&total, &none);
-  return conclude(b, p, total.info, b->known, z, w, info);
+  return box_conclude(b, p, total.info, b->known, z, w, info);
 }

@@ -22,7 +22,7 @@ typedef struct NsBoxOptions {
   double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask 1e-13 */
   int max_iterations; /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps, 200 steps */
   NsBoxMethod method;
-  double omega;       /* relaxation of the sweeps, 0 < omega < 2; 0: 1 */
+  double omega; /* relaxation of the sweeps, 0 < omega < 2; 0: 1 */
 } NsBoxOptions;
 
 /* A solver for problems of up to nmax variables, with all its workspaces. */
@@ -88,7 +88,6 @@ bool ns_box_ray(const NsBox *box, double *ray);
 ** After a failure z is the best candidate seen, else the projected guess, and info measures it; after bad data z
 ** and w are NaN. A component of the guess that is not finite counts as 0.
 */
-NsStatus ns_box_solve(NsBox *box, const NsBoxProblem *p, const double *guess, double *z, double *w,
-                      NsSolverInfo *info);
+NsStatus ns_box_solve(NsBox *box, const NsBoxProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/interrupt.h"
 
 /* The places a component can take: a fixed one has one, others between and each finite bound. */
-static bool allowed(const NsBoxProblem *p, int i, signed char place) {
+static bool enumerate_allowed(const NsBoxProblem *p, int i, signed char place) {
   if (place == NS_AT_LOWER) return p->lower[i] > -INFINITY;
   if (p->lower[i] == p->upper[i]) return false;
   return place == NS_BETWEEN || p->upper[i] < INFINITY;
@@ -18,13 +18,13 @@ static bool allowed(const NsBoxProblem *p, int i, signed char place) {
 
 /* The next place from `place` on that is allowed; 2 when there is none. */
 static signed char place_from(const NsBoxProblem *p, int i, signed char place) {
-  while (place <= NS_AT_UPPER && !allowed(p, i, place)) place++;
+  while (place <= NS_AT_UPPER && !enumerate_allowed(p, i, place)) place++;
   return place;
 }
 
 /* The range of M_ij z_j over the values that component j may still have; from `first` on the places are chosen. */
-static void add_range(const NsBoxProblem *p, const signed char *set, int first, int i, int j, double *low,
-                      double *high, double *size) {
+static void add_range(const NsBoxProblem *p, const signed char *set, int first, int i, int j, double *low, double *high,
+                      double *size) {
   double m = p->M[(size_t)i + (size_t)j * (size_t)p->ldm], l = p->lower[j], u = p->upper[j];
   if (m == 0) return;
   if (j >= first && set[j] == NS_AT_LOWER) u = l;
@@ -52,7 +52,7 @@ static bool dead(const NsBoxProblem *p, const signed char *set, int first) {
 ** The next set in the order of counting, the first component moving fastest; branches that are dead are skipped as
 ** soon as they are seen. `from` is the component that moves. False after the last set.
 */
-static bool advance(const NsBoxProblem *p, signed char *set, int from) {
+static bool enumerate_advance(const NsBoxProblem *p, signed char *set, int from) {
   int i = from;
   while (i < p->n) {
     set[i] = place_from(p, i, (signed char)(set[i] + 1));
@@ -66,7 +66,7 @@ static bool advance(const NsBoxProblem *p, signed char *set, int from) {
   return false;
 }
 
-static double distance(const double *x, const double *y, int n) {
+static double enumerate_distance(const double *x, const double *y, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum = hypot(sum, x[i] - y[i]);
   return sum;
@@ -86,20 +86,20 @@ static void remember(double *store, const double *z, int n, NsEnumeration *seen)
   seen->found++;
 }
 
-NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set,
-                      double *z, double *w, NsEnumeration *seen) {
+NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set, double *z,
+                      double *w, NsEnumeration *seen) {
   int n = p->n;
   double *candidate = work, *wc = work + n, *store = work + 2 * n, best = INFINITY, backward;
   *seen = (NsEnumeration){0};
   if (n > NS_ENUMERATE_MAX) return NS_ETOOLARGE;
   if (n == 0) return NS_OK;
   set[n - 1] = NS_AT_LOWER - 1;
-  for (bool more = advance(p, set, n - 1); more; more = advance(p, set, 0)) {
+  for (bool more = enumerate_advance(p, set, n - 1); more; more = enumerate_advance(p, set, 0)) {
     if (seen->tried++ % 4096 == 4095 && ns_interrupted()) return NS_EINTR;
     NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e10, candidate, wc, &backward);
     if (status == NS_ESINGULAR) seen->singular++;
     if (status) continue;
-    double d = distance(candidate, near, n);
+    double d = enumerate_distance(candidate, near, n);
     if (d < best || seen->found == 0) {
       best = d;
       memcpy(z, candidate, (size_t)n * sizeof *z);

@@ -25,7 +25,7 @@ typedef struct NsEnumeration {
 ** and none was singular (there is no solution); NS_ESINGULAR when none fits but some were skipped; NS_ETOOLARGE;
 ** NS_EINTR. Cottle, Pang and Stone 1992, section 1.3.
 */
-NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set,
-                      double *z, double *w, NsEnumeration *seen);
+NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set, double *z,
+                      double *w, NsEnumeration *seen);
 
 #endif

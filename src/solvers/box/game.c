@@ -13,14 +13,14 @@ void ns_game_take(NsGame *game, NsArena *arena, int nmax) {
   game->parts = 0;
 }
 
-static double entry(const NsBoxProblem *p, int i, int j) {
+static double game_entry(const NsBoxProblem *p, int i, int j) {
   return p->M[i + (size_t)j * (size_t)p->ldm];
 }
 
 /* Puts the neighbours of variable i on the other side; false when one is on its own side already. */
 static bool colour_neighbours(NsGame *game, const NsBoxProblem *p, int i, int *count) {
   for (int j = 0; j < p->n; j++) {
-    if (entry(p, i, j) == 0 && entry(p, j, i) == 0) continue;
+    if (game_entry(p, i, j) == 0 && game_entry(p, j, i) == 0) continue;
     if (game->part[j] < 0) {
       game->part[j] = game->part[i];
       game->second[j] = !game->second[i];
@@ -36,7 +36,7 @@ bool ns_game_find(NsGame *game, const NsBoxProblem *p) {
   int count = 0, done = 0;
   game->parts = 0;
   for (int i = 0; i < p->n; i++) {
-    if (entry(p, i, i) != 0 || p->lower[i] == -INFINITY || p->upper[i] < INFINITY) return false;
+    if (game_entry(p, i, i) != 0 || p->lower[i] == -INFINITY || p->upper[i] < INFINITY) return false;
     game->part[i] = -1;
   }
   for (int first = 0; first < p->n; first++) {
@@ -56,7 +56,7 @@ static void cost_range(const NsGame *game, const NsBoxProblem *p, double *least,
   for (int j = 0; j < p->n; j++)
     for (int i = 0; i < p->n; i++) {
       if (game->second[i] == game->second[j]) continue;
-      double cost = entry(p, i, j) / -p->q[i];
+      double cost = game_entry(p, i, j) / -p->q[i];
       if (cost < *least) *least = cost;
       if (cost > *most) *most = cost;
     }
@@ -74,7 +74,7 @@ bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double 
   for (int j = 0; j < n; j++) {
     q[j] = -1;
     for (int i = 0; i < n; i++)
-      M[i + (size_t)j * (size_t)n] = game->second[i] == game->second[j] ? 0 : entry(p, i, j) / -p->q[i] + *shift;
+      M[i + (size_t)j * (size_t)n] = game->second[i] == game->second[j] ? 0 : game_entry(p, i, j) / -p->q[i] + *shift;
   }
   return *shift < INFINITY;
 }

@@ -13,60 +13,59 @@
 enum { SHORT_STEPS = 8 };
 
 void ns_interior_take(NsInterior *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->a,  &s->b,        &s->da,      &s->db,   &s->dz,
-                        &s->ca, &s->residual, &s->barrier, &s->ones, &s->cb};
+  double **vectors[] = {&s->a, &s->b, &s->da, &s->db, &s->dz, &s->ca, &s->residual, &s->barrier, &s->ones, &s->cb};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
 }
 
-static bool fixed(const NsBoxMap *map, int i) {
+static bool box_interior_fixed(const NsBoxMap *map, int i) {
   return map->lower[i] == map->upper[i];
 }
 
 static bool below(const NsBoxMap *map, int i) {
-  return map->lower[i] > -INFINITY && !fixed(map, i);
+  return map->lower[i] > -INFINITY && !box_interior_fixed(map, i);
 }
 
-static bool above(const NsBoxMap *map, int i) {
-  return map->upper[i] < INFINITY && !fixed(map, i);
+static bool box_interior_above(const NsBoxMap *map, int i) {
+  return map->upper[i] < INFINITY && !box_interior_fixed(map, i);
 }
 
 /* Moves z inside and sets all multipliers to the size of the data. */
-static void start(NsInterior *s, const NsBoxMap *map, double *z) {
+static void box_interior_start(NsInterior *s, const NsBoxMap *map, double *z) {
   double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, fabs(map->q[i]));
   if (size == 0) size = 1;
   for (int i = 0; i < map->n; i++) {
     double l = map->lower[i], u = map->upper[i];
-    if (fixed(map, i)) z[i] = l;
-    else if (below(map, i) && above(map, i)) z[i] = ns_box_clamp(z[i], l + (u - l) / 10, u - (u - l) / 10);
+    if (box_interior_fixed(map, i)) z[i] = l;
+    else if (below(map, i) && box_interior_above(map, i)) z[i] = ns_box_clamp(z[i], l + (u - l) / 10, u - (u - l) / 10);
     else if (below(map, i)) z[i] = ns_larger(z[i], l + 1);
-    else if (above(map, i)) z[i] = ns_smaller(z[i], u - 1);
+    else if (box_interior_above(map, i)) z[i] = ns_smaller(z[i], u - 1);
     s->a[i] = below(map, i) ? size : 0;
-    s->b[i] = above(map, i) ? size : 0;
+    s->b[i] = box_interior_above(map, i) ? size : 0;
   }
 }
 
 /* residual = M z + q - a + b, 0 at fixed variables; returns its largest entry. *mu is the mean of the products. */
-static double measure(NsInterior *s, const NsBoxMap *map, const double *z, double *mu) {
+static double box_interior_measure(NsInterior *s, const NsBoxMap *map, const double *z, double *mu) {
   double worst = 0, sum = 0;
   int pairs = 0;
   map->product(map->self, z, s->residual);
   for (int i = 0; i < map->n; i++) {
-    s->residual[i] = fixed(map, i) ? 0 : s->residual[i] + map->q[i] - s->a[i] + s->b[i];
+    s->residual[i] = box_interior_fixed(map, i) ? 0 : s->residual[i] + map->q[i] - s->a[i] + s->b[i];
     worst = ns_larger(worst, fabs(s->residual[i]));
     if (below(map, i)) sum += s->a[i] * (z[i] - map->lower[i]), pairs++;
-    if (above(map, i)) sum += s->b[i] * (map->upper[i] - z[i]), pairs++;
+    if (box_interior_above(map, i)) sum += s->b[i] * (map->upper[i] - z[i]), pairs++;
   }
   *mu = pairs ? sum / pairs : 0;
   return worst;
 }
 
-static NsStatus factor(NsInterior *s, const NsBoxMap *map, const double *z) {
+static NsStatus box_interior_factor(NsInterior *s, const NsBoxMap *map, const double *z) {
   for (int i = 0; i < map->n; i++) {
-    s->ones[i] = fixed(map, i) ? 0 : 1;
-    s->barrier[i] = fixed(map, i) ? 1 : 0;
+    s->ones[i] = box_interior_fixed(map, i) ? 0 : 1;
+    s->barrier[i] = box_interior_fixed(map, i) ? 1 : 0;
     if (below(map, i)) s->barrier[i] += s->a[i] / (z[i] - map->lower[i]);
-    if (above(map, i)) s->barrier[i] += s->b[i] / (map->upper[i] - z[i]);
+    if (box_interior_above(map, i)) s->barrier[i] += s->b[i] / (map->upper[i] - z[i]);
   }
   return map->factor(map->self, s->barrier, s->ones);
 }
@@ -76,52 +75,53 @@ static void solve_step(NsInterior *s, const NsBoxMap *map, const double *z, doub
   for (int i = 0; i < map->n; i++) {
     s->dz[i] = -s->residual[i];
     if (below(map, i)) s->dz[i] += (target - s->ca[i]) / (z[i] - map->lower[i]) - s->a[i];
-    if (above(map, i)) s->dz[i] -= (target - s->cb[i]) / (map->upper[i] - z[i]) - s->b[i];
+    if (box_interior_above(map, i)) s->dz[i] -= (target - s->cb[i]) / (map->upper[i] - z[i]) - s->b[i];
   }
   map->solve(map->self, s->dz);
   for (int i = 0; i < map->n; i++) {
     double low = z[i] - map->lower[i], high = map->upper[i] - z[i];
     s->da[i] = below(map, i) ? (target - s->ca[i] - s->a[i] * s->dz[i]) / low - s->a[i] : 0;
-    s->db[i] = above(map, i) ? (target - s->cb[i] + s->b[i] * s->dz[i]) / high - s->b[i] : 0;
+    s->db[i] = box_interior_above(map, i) ? (target - s->cb[i] + s->b[i] * s->dz[i]) / high - s->b[i] : 0;
   }
 }
 
-static double room(double x, double dx, double length) {
+static double box_interior_room(double x, double dx, double length) {
   return dx < 0 && -x / dx < length ? -x / dx : length;
 }
 
 /* The longest step, at most 1, that keeps everything positive. */
-static double longest(const NsInterior *s, const NsBoxMap *map, const double *z, double length) {
+static double box_interior_longest(const NsInterior *s, const NsBoxMap *map, const double *z, double length) {
   for (int i = 0; i < map->n; i++) {
-    if (below(map, i)) length = room(s->a[i], s->da[i], room(z[i] - map->lower[i], s->dz[i], length));
-    if (above(map, i)) length = room(s->b[i], s->db[i], room(map->upper[i] - z[i], -s->dz[i], length));
+    if (below(map, i)) length = box_interior_room(s->a[i], s->da[i], box_interior_room(z[i] - map->lower[i], s->dz[i], length));
+    if (box_interior_above(map, i))
+      length = box_interior_room(s->b[i], s->db[i], box_interior_room(map->upper[i] - z[i], -s->dz[i], length));
   }
   return length;
 }
 
 /* The mean product after a step of that length. */
-static double predict(const NsInterior *s, const NsBoxMap *map, const double *z, double t) {
+static double box_interior_predict(const NsInterior *s, const NsBoxMap *map, const double *z, double t) {
   double sum = 0;
   int pairs = 0;
   for (int i = 0; i < map->n; i++) {
     double x = z[i] + t * s->dz[i];
     if (below(map, i)) sum += (s->a[i] + t * s->da[i]) * (x - map->lower[i]), pairs++;
-    if (above(map, i)) sum += (s->b[i] + t * s->db[i]) * (map->upper[i] - x), pairs++;
+    if (box_interior_above(map, i)) sum += (s->b[i] + t * s->db[i]) * (map->upper[i] - x), pairs++;
   }
   return pairs ? sum / pairs : 0;
 }
 
 /* Predictor, corrector and the step. Returns its length. */
-static double step(NsInterior *s, const NsBoxMap *map, double mu, double *z) {
+static double box_interior_step(NsInterior *s, const NsBoxMap *map, double mu, double *z) {
   for (int i = 0; i < map->n; i++) s->ca[i] = s->cb[i] = 0;
   solve_step(s, map, z, 0);
-  double t = longest(s, map, z, 1), ratio = mu > 0 ? predict(s, map, z, t) / mu : 0;
+  double t = box_interior_longest(s, map, z, 1), ratio = mu > 0 ? box_interior_predict(s, map, z, t) / mu : 0;
   for (int i = 0; i < map->n; i++) {
     s->ca[i] = s->da[i] * s->dz[i];
     s->cb[i] = -s->db[i] * s->dz[i];
   }
   solve_step(s, map, z, ratio * ratio * ratio * mu);
-  t = ns_smaller(1, 0.99 * longest(s, map, z, 2));
+  t = ns_smaller(1, 0.99 * box_interior_longest(s, map, z, 2));
   for (int i = 0; i < map->n; i++) {
     z[i] += t * s->dz[i];
     s->a[i] += t * s->da[i];
@@ -134,19 +134,19 @@ NsStatus ns_interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance,
                            int *iterations) {
   double mu, size = 0;
   int too_short = 0;
-  start(s, map, z);
+  box_interior_start(s, map, z);
   for (int i = 0; i < map->n; i++) size = ns_larger(size, fabs(map->q[i]));
   if (size == 0) size = 1;
   for (*iterations = 0;; ++*iterations) {
-    double residual = measure(s, map, z, &mu), large = size;
+    double residual = box_interior_measure(s, map, z, &mu), large = size;
     if (!(residual <= DBL_MAX && mu <= DBL_MAX)) return NS_ENOCONV;
     for (int i = 0; i < map->n; i++) large = ns_larger(large, fabs(z[i]));
     if (residual <= tolerance * large && mu <= tolerance * large * size) return NS_OK;
     if (*iterations >= max_iterations) return NS_EMAXITER;
     if (ns_interrupted()) return NS_EINTR;
-    NsStatus status = factor(s, map, z);
+    NsStatus status = box_interior_factor(s, map, z);
     if (status) return status;
-    too_short = step(s, map, mu, z) < 1e-6 ? too_short + 1 : 0;
+    too_short = box_interior_step(s, map, mu, z) < 1e-6 ? too_short + 1 : 0;
     if (too_short >= SHORT_STEPS) return NS_ENOCONV;
   }
 }

@@ -9,8 +9,8 @@
 
 /* Vectors for problems of up to nmax variables. */
 typedef struct NsInterior {
-  double *a, *b;         /* multipliers of the lower and the upper bounds, w = a - b */
-  double *da, *db, *dz;  /* their steps */
+  double *a, *b;        /* multipliers of the lower and the upper bounds, w = a - b */
+  double *da, *db, *dz; /* their steps */
   double *residual, *barrier, *ones, *ca, *cb;
 } NsInterior;
 

@@ -15,8 +15,7 @@
 enum { MEMORY = 5, HALVINGS = 40 };
 
 void ns_newton_take(NsNewton *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->F,      &s->d,     &s->e,       &s->w,       &s->step,
-                        &s->w_step, &s->trial, &s->w_trial, &s->gradient};
+  double **vectors[] = {&s->F, &s->d, &s->e, &s->w, &s->step, &s->w_step, &s->trial, &s->w_trial, &s->gradient};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
 }
 
@@ -33,36 +32,34 @@ static Component natural(double z, double w, double l, double u, double rho) {
 }
 
 /* a + b - sqrt(a^2 + b^2); at the kink the derivatives of the diagonal. */
-static Component fischer(double a, double b) {
+static Component box_newton_fischer(double a, double b) {
   double r = hypot(a, b), c = 1 - 0.70710678118654752;
   if (r == 0) return (Component){0, c, c};
-  return (Component){a > 0 || b > 0 ? (a > 0 && b > 0 ? 2 * a * b / (a + b + r) : a + b - r) : a + b - r, 1 - a / r,
-                     1 - b / r};
+  return (Component){a > 0 || b > 0 ? (a > 0 && b > 0 ? 2 * a * b / (a + b + r) : a + b - r) : a + b - r, 1 - a / r, 1 - b / r};
 }
 
 static Component burmeister(double z, double w, double l, double u, double rho) {
   double y = rho * w;
   if (l == -INFINITY && u == INFINITY) return (Component){y, 0, rho};
   if (u == INFINITY) {
-    Component c = fischer(z - l, y);
+    Component c = box_newton_fischer(z - l, y);
     return (Component){c.value, c.by_z, c.by_w * rho};
   }
-  Component up = fischer(u - z, -y);
+  Component up = box_newton_fischer(u - z, -y);
   Component inner = {-up.value, up.by_z, up.by_w * rho};
   if (l == -INFINITY) return inner;
-  Component c = fischer(z - l, inner.value);
+  Component c = box_newton_fischer(z - l, inner.value);
   return (Component){c.value, c.by_z + c.by_w * inner.by_z, c.by_w * inner.by_w};
 }
 
 /* F at z, w, into s->F, with d, e when wanted. Returns |F|^2 / 2; *largest is the max norm. */
-static double evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, const double *z, const double *w,
-                       bool derivatives, double *largest) {
+static double box_newton_evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, const double *z, const double *w,
+                                  bool derivatives, double *largest) {
   double sum = 0;
   *largest = 0;
   for (int i = 0; i < map->n; i++) {
     double l = map->lower[i], u = map->upper[i], rho = map->rho[i];
-    Component c =
-        function == NS_NEWTON_MIN || l == u ? natural(z[i], w[i], l, u, rho) : burmeister(z[i], w[i], l, u, rho);
+    Component c = function == NS_NEWTON_MIN || l == u ? natural(z[i], w[i], l, u, rho) : burmeister(z[i], w[i], l, u, rho);
     sum += c.value * c.value;
     *largest = ns_larger(*largest, fabs(c.value));
     if (!derivatives) continue;
@@ -74,7 +71,7 @@ static double evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunction functi
 }
 
 /* Factors diag(d) + diag(e) M, with more and more added to d while that is singular. */
-static NsStatus factor(NsNewton *s, const NsBoxMap *map, double largest) {
+static NsStatus box_newton_factor(NsNewton *s, const NsBoxMap *map, double largest) {
   NsStatus status = map->factor(map->self, s->d, s->e);
   double added = 0, wanted = ns_smaller(1e-3, 1e-3 * largest) + 1e-12;
   for (int k = 0; k < 4 && status == NS_ESINGULAR; k++, wanted *= 100) {
@@ -99,8 +96,8 @@ static double slope_along(const NsNewton *s, int n) {
 }
 
 /* Moves z along the step as far as the Armijo rule allows. False: nowhere. */
-static bool search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double allowed, double slope,
-                   double *z) {
+static bool box_newton_search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double allowed, double slope,
+                              double *z) {
   double t = 1, largest;
   int n = map->n;
   map->product(map->self, s->step, s->w_step);
@@ -109,7 +106,7 @@ static bool search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, 
       s->trial[i] = z[i] + t * s->step[i];
       s->w_trial[i] = s->w[i] + t * s->w_step[i];
     }
-    double merit = evaluate(s, map, function, s->trial, s->w_trial, false, &largest);
+    double merit = box_newton_evaluate(s, map, function, s->trial, s->w_trial, false, &largest);
     if (!(merit <= allowed + 1e-4 * t * slope)) continue;
     memcpy(z, s->trial, (size_t)n * sizeof *z);
     return true;
@@ -117,50 +114,50 @@ static bool search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, 
   return false;
 }
 
-static double largest_of(const double *x) {
+static double box_newton_largest_of(const double *x) {
   double most = x[0];
   for (int i = 1; i < MEMORY; i++) most = ns_larger(most, x[i]);
   return most;
 }
 
-static bool finite(const double *x, int n) {
+static bool box_newton_finite(const double *x, int n) {
   for (int i = 0; i < n; i++)
     if (!(fabs(x[i]) <= DBL_MAX)) return false;
   return true;
 }
 
 /* One step from z with F, d, e in s: Newton's, else the steepest descent. */
-static NsStatus advance(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double merit, double allowed,
-                        double largest, double *z) {
+static NsStatus box_newton_advance(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double merit, double allowed,
+                                   double largest, double *z) {
   int n = map->n;
   compute_gradient(s, map);
-  NsStatus status = factor(s, map, largest);
+  NsStatus status = box_newton_factor(s, map, largest);
   if (status == NS_OK) {
     for (int i = 0; i < n; i++) s->step[i] = -s->F[i];
     map->solve(map->self, s->step);
     double slope = slope_along(s, n);
-    if (finite(s->step, n) && slope < 0 && search(s, map, function, allowed, slope, z)) return NS_OK;
+    if (box_newton_finite(s->step, n) && slope < 0 && box_newton_search(s, map, function, allowed, slope, z)) return NS_OK;
   }
   for (int i = 0; i < n; i++) s->step[i] = -s->gradient[i];
   double slope = slope_along(s, n);
   if (!(slope < -1e-14 * merit)) return status ? status : NS_ENOCONV;
   for (int i = 0; i < n; i++) s->step[i] *= 2 * merit / -slope;
-  return search(s, map, function, merit, -2 * merit, z) ? NS_OK : NS_ENOCONV;
+  return box_newton_search(s, map, function, merit, -2 * merit, z) ? NS_OK : NS_ENOCONV;
 }
 
-NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance,
-                         int max_iterations, double *z, int *iterations) {
+NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance, int max_iterations,
+                         double *z, int *iterations) {
   double merits[MEMORY] = {0}, largest;
   for (*iterations = 0;; ++*iterations) {
     map->product(map->self, z, s->w);
     for (int i = 0; i < map->n; i++) s->w[i] += map->q[i];
-    double merit = evaluate(s, map, function, z, s->w, true, &largest);
+    double merit = box_newton_evaluate(s, map, function, z, s->w, true, &largest);
     if (!(merit <= DBL_MAX)) return NS_ENAN;
     if (largest <= tolerance) return NS_OK;
     if (*iterations >= max_iterations) return NS_EMAXITER;
     if (ns_interrupted()) return NS_EINTR;
     merits[*iterations % MEMORY] = merit;
-    NsStatus status = advance(s, map, function, merit, largest_of(merits), largest, z);
+    NsStatus status = box_newton_advance(s, map, function, merit, box_newton_largest_of(merits), largest, z);
     if (status) return status;
   }
 }

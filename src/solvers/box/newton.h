@@ -25,8 +25,8 @@ void ns_newton_take(NsNewton *s, NsArena *arena, int nmax);
 ** De Luca, Facchinei and Kanzow, A semismooth equation approach to the solution of nonlinear complementarity
 ** problems, Math. Program. 75, 1996; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23, 1986.
 */
-NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance,
-                         int max_iterations, double *z, int *iterations);
+NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance, int max_iterations,
+                         double *z, int *iterations);
 
 /* The active set that z and w = M z + q point at: a bound where the natural map is at it. */
 void ns_newton_active_set(const NsBoxMap *map, const double *z, const double *w, signed char *set);

@@ -21,7 +21,7 @@ static bool positive_diagonal(const NsBoxProblem *p) {
 }
 
 /* One sweep. Returns the largest change of a component relative to the size of its new value. */
-static double sweep(const NsBoxProblem *p, double omega, double *z, double *w) {
+static double pgs_sweep(const NsBoxProblem *p, double omega, double *z, double *w) {
   double largest = 0;
   for (int i = 0; i < p->n; i++) {
     const double *column = p->M + (size_t)i * (size_t)p->ldm;
@@ -35,18 +35,18 @@ static double sweep(const NsBoxProblem *p, double omega, double *z, double *w) {
 }
 
 void ns_pgs_sweeps(const NsBoxProblem *p, int count, double *z, double *w) {
-  for (int k = 0; k < count; k++) sweep(p, 1, z, w);
+  for (int k = 0; k < count; k++) pgs_sweep(p, 1, z, w);
 }
 
-NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w,
-                      double *size, int *sweeps) {
+NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w, double *size,
+                      int *sweeps) {
   *sweeps = 0;
   if (!positive_diagonal(p) || !(omega > 0 && omega < 2)) return NS_EARG;
   for (int i = 0; i < p->n; i++) z[i] = ns_box_clamp(z[i], p->lower[i], p->upper[i]);
   ns_box_product(p, z, w, size);
   if (ns_box_backward(p, z, w, size) <= tolerance) return NS_OK;
   while (*sweeps < max_sweeps) {
-    double change = sweep(p, omega, z, w);
+    double change = pgs_sweep(p, omega, z, w);
     ++*sweeps;
     if (change > tolerance && *sweeps % CHECK_EVERY != 0) continue;
     ns_box_product(p, z, w, size);

@@ -15,8 +15,8 @@
 ** not positive; NS_EINTR. z, w are the last iterate, size (n) is work. Converges for symmetric positive definite M:
 ** Cryer, SIAM J. Control 9, 1971.
 */
-NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w,
-                      double *size, int *sweeps);
+NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w, double *size,
+                      int *sweeps);
 
 /* `count` sweeps of Gauss-Seidel from z in the box with w = M z + q, unchecked; the diagonal must be positive. */
 void ns_pgs_sweeps(const NsBoxProblem *p, int count, double *z, double *w);

@@ -27,19 +27,19 @@ enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
 /* Variables are numbered z: 0..n-1, w: n..2n-1, t: 2n. */
 struct NsPivot {
   NsArena arena;
-  NsLu *lu;             /* borrowed */
-  NsBoxProblem p;       /* the problem in hand, with the arrays below when a start changes the data */
+  NsLu *lu;       /* borrowed */
+  NsBoxProblem p; /* the problem in hand, with the arrays below when a start changes the data */
   double *lower, *upper;
-  double *inverse;      /* n x n, of the basis matrix */
-  double *basis;        /* n x n, work */
-  double *x, *lo, *hi;  /* basic variables and their ranges */
-  double *g;            /* inverse times the entering column */
+  double *inverse;     /* n x n, of the basis matrix */
+  double *basis;       /* n x n, work */
+  double *x, *lo, *hi; /* basic variables and their ranges */
+  double *g;           /* inverse times the entering column */
   double *column, *d;
-  double *ray;          /* the direction of z on the ray that ended a path */
+  double *ray; /* the direction of z on the ray that ended a path */
   int *basic;
   bool *nonbasic;
-  signed char *at;      /* the bound a nonbasic z_i is at, or a basic one came from */
-  double feasible;      /* size of a rounding error in x */
+  signed char *at; /* the bound a nonbasic z_i is at, or a basic one came from */
+  double feasible; /* size of a rounding error in x */
   int n, pivots;
 };
 
@@ -84,7 +84,7 @@ void ns_pivot_free(NsPivot *s) {
   ns_free(s);
 }
 
-static bool is_free(const NsPivot *s, int i) {
+static bool pivot_is_free(const NsPivot *s, int i) {
   return s->p.lower[i] == -INFINITY && s->p.upper[i] == INFINITY;
 }
 
@@ -92,14 +92,14 @@ static double bound(const NsPivot *s, int i) {
   return s->at[i] == NS_AT_UPPER ? s->p.upper[i] : s->p.lower[i];
 }
 
-static const double *matrix_column(const NsPivot *s, int j) {
+static const double *pivot_column(const NsPivot *s, int j) {
   return s->p.M + (size_t)j * (size_t)s->p.ldm;
 }
 
 /* The column of variable v in  w - M z - d t = q. */
 static void system_column(const NsPivot *s, int v, double *to) {
   int n = s->n;
-  for (int i = 0; i < n; i++) to[i] = v < n ? -matrix_column(s, v)[i] : v < 2 * n ? v - n == i : -s->d[i];
+  for (int i = 0; i < n; i++) to[i] = v < n ? -pivot_column(s, v)[i] : v < 2 * n ? v - n == i : -s->d[i];
 }
 
 static void set_basic(NsPivot *s, int row, int v, double value) {
@@ -124,7 +124,7 @@ static void compute_values(NsPivot *s) {
   memcpy(load, s->p.q, (size_t)n * sizeof *load);
   for (int j = 0; j < n; j++)
     if (s->nonbasic[j] && bound(s, j) != 0)
-      for (int i = 0; i < n; i++) load[i] += matrix_column(s, j)[i] * bound(s, j);
+      for (int i = 0; i < n; i++) load[i] += pivot_column(s, j)[i] * bound(s, j);
   memset(s->x, 0, (size_t)n * sizeof *s->x);
   for (int k = 0; k < n; k++) {
     const double *from = s->inverse + (size_t)k * (size_t)n;
@@ -180,7 +180,7 @@ static void entering_column(NsPivot *s, int v) {
     memcpy(s->g, s->inverse + (size_t)(v - n) * (size_t)n, (size_t)n * sizeof *s->g);
     return;
   }
-  const double *column = v < n ? matrix_column(s, v) : s->d;
+  const double *column = v < n ? pivot_column(s, v) : s->d;
   memset(s->g, 0, (size_t)n * sizeof *s->g);
   for (int k = 0; k < n; k++) {
     const double *from = s->inverse + (size_t)k * (size_t)n;
@@ -191,7 +191,7 @@ static void entering_column(NsPivot *s, int v) {
 }
 
 /* Room of the basic variable of row r when it moves in direction `rate`; its rounding below zero is taken as none. */
-static double room(const NsPivot *s, int r, double rate) {
+static double pivot_room(const NsPivot *s, int r, double rate) {
   double left = rate < 0 ? s->x[r] - s->lo[r] : s->hi[r] - s->x[r];
   return left > 0 ? left : 0;
 }
@@ -224,27 +224,27 @@ static Step ratio_test(const NsPivot *s, double sigma, double limit) {
   for (int r = 0; r < n; r++) {
     double rate = -sigma * s->g[r];
     if (fabs(rate) <= tiny) continue;
-    double length = (room(s, r, rate) + s->feasible) / fabs(rate);
+    double length = (pivot_room(s, r, rate) + s->feasible) / fabs(rate);
     if (length < shortest) shortest = length;
   }
   if (shortest == INFINITY) return (Step){RAY, 0};
   for (int r = 0; r < n; r++) {
     double rate = -sigma * s->g[r];
-    if (fabs(rate) > tiny && room(s, r, rate) <= shortest * fabs(rate)) pivot = ns_larger(pivot, fabs(rate));
+    if (fabs(rate) > tiny && pivot_room(s, r, rate) <= shortest * fabs(rate)) pivot = ns_larger(pivot, fabs(rate));
   }
   int best = FLIP;
   bool any = limit <= shortest;
   for (int r = 0; r < n; r++) {
     double rate = -sigma * s->g[r];
-    if (fabs(rate) <= tiny || fabs(rate) < 1e-7 * pivot || room(s, r, rate) > shortest * fabs(rate)) continue;
-    if (s->basic[r] == 2 * n) return (Step){r, room(s, r, rate) / fabs(rate)};
+    if (fabs(rate) <= tiny || fabs(rate) < 1e-7 * pivot || pivot_room(s, r, rate) > shortest * fabs(rate)) continue;
+    if (s->basic[r] == 2 * n) return (Step){r, pivot_room(s, r, rate) / fabs(rate)};
     if (!any || lexicographically_before(s, r, rate, best, best < 0 ? 1 : -sigma * s->g[best])) best = r, any = true;
   }
-  return (Step){best, best < 0 ? limit : room(s, best, -sigma * s->g[best]) / fabs(s->g[best])};
+  return (Step){best, best < 0 ? limit : pivot_room(s, best, -sigma * s->g[best]) / fabs(s->g[best])};
 }
 
 /* Brings variable v with the given value into row r of the basis. g holds its column. */
-static void exchange(NsPivot *s, int r, int v, double value) {
+static void pivot_exchange(NsPivot *s, int r, int v, double value) {
   int n = s->n;
   double inverse_pivot = 1 / s->g[r];
   for (int k = 0; k < n; k++) {
@@ -271,7 +271,7 @@ static int largest_w_row(const NsPivot *s, bool of_free) {
   double most = 1e-9;
   for (int r = 0; r < s->n; r++) {
     int i = s->basic[r] - s->n;
-    if (i < 0 || i >= s->n || is_free(s, i) != of_free || fabs(s->g[r]) <= most) continue;
+    if (i < 0 || i >= s->n || pivot_is_free(s, i) != of_free || fabs(s->g[r]) <= most) continue;
     most = fabs(s->g[r]);
     best = r;
   }
@@ -281,7 +281,7 @@ static int largest_w_row(const NsPivot *s, bool of_free) {
 static bool put_in(NsPivot *s, int v, bool of_free) {
   entering_column(s, v);
   int row = largest_w_row(s, of_free);
-  if (row >= 0) exchange(s, row, v, 0);
+  if (row >= 0) pivot_exchange(s, row, v, 0);
   return row >= 0;
 }
 
@@ -296,7 +296,7 @@ static int helper(NsPivot *s) {
   memcpy(of_f, s->g, (size_t)n * sizeof *of_f);
   for (int r = 0; r < n; r++) {
     int k = s->basic[r] - n;
-    if (k < 0 || is_free(s, k) || fabs(of_f[r]) <= 1e-9) continue;
+    if (k < 0 || pivot_is_free(s, k) || fabs(of_f[r]) <= 1e-9) continue;
     entering_column(s, k);
     int row = largest_w_row(s, true);
     double product = row < 0 ? 0 : fabs(of_f[r] * s->g[row]);
@@ -311,7 +311,7 @@ static bool put_in_with_helper(NsPivot *s, int f) {
   if (row < 0) return false;
   int k = s->basic[row] - s->n;
   entering_column(s, f);
-  exchange(s, row, f, 0);
+  pivot_exchange(s, row, f, 0);
   return put_in(s, k, true);
 }
 
@@ -319,9 +319,9 @@ static bool put_in_with_helper(NsPivot *s, int f) {
 static NsStatus crash(NsPivot *s) {
   int n = s->n, left = 0;
   for (int f = 0; f < n; f++)
-    if (is_free(s, f) && !put_in(s, f, true)) left++;
+    if (pivot_is_free(s, f) && !put_in(s, f, true)) left++;
   for (int f = 0; f < n && left > 0; f++) {
-    bool in = !is_free(s, f);
+    bool in = !pivot_is_free(s, f);
     for (int r = 0; r < n && !in; r++) in = s->basic[r] == f;
     if (!in && !put_in(s, f, true) && !put_in_with_helper(s, f)) return NS_ESINGULAR;
   }
@@ -336,7 +336,7 @@ static NsStatus first_basis(NsPivot *s, const NsPivotStart *start) {
   for (int i = 0; i < n; i++) {
     double l = s->p.lower[i], u = s->p.upper[i];
     s->at[i] = u < INFINITY && (l == -INFINITY || start->upper) ? NS_AT_UPPER : NS_AT_LOWER;
-    any_free |= is_free(s, i);
+    any_free |= pivot_is_free(s, i);
     set_basic(s, i, n + i, 0);
   }
   memset(s->inverse, 0, (size_t)n * (size_t)n * sizeof *s->inverse);
@@ -402,7 +402,7 @@ static void add_system_column(NsPivot *s, int v, double factor) {
     s->d[v - s->n] += factor;
     return;
   }
-  const double *column = matrix_column(s, v);
+  const double *column = pivot_column(s, v);
   for (int i = 0; i < s->n; i++) s->d[i] -= factor * column[i];
 }
 
@@ -427,7 +427,7 @@ static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
     s->g[r] = -s->g[r];
   }
   move_basics(s, t);
-  exchange(s, row, 2 * n, t);
+  pivot_exchange(s, row, 2 * n, t);
   return leaving;
 }
 
@@ -456,7 +456,7 @@ static void note_ray(NsPivot *s, int entering, double sigma) {
   if (entering < s->n) s->ray[entering] = sigma;
 }
 
-static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
+static NsStatus pivot_follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
   int n = s->n;
   while (leaving != 2 * n) {
     double sigma, limit;
@@ -477,7 +477,7 @@ static NsStatus follow(NsPivot *s, int leaving, bool at_upper, int max_pivots) {
     }
     leaving = s->basic[step.row];
     at_upper = -sigma * s->g[step.row] > 0;
-    exchange(s, step.row, v, (v < n ? bound(s, v) : 0) + sigma * step.length);
+    pivot_exchange(s, step.row, v, (v < n ? bound(s, v) : 0) + sigma * step.length);
     if (s->pivots % REFRESH != 0) continue;
     if (ns_interrupted()) return NS_EINTR;
     NsStatus status = refactor(s);
@@ -515,7 +515,7 @@ static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
 ** those of the first basis, so that column v is that of M.
 */
 static int let_grow(NsPivot *s, const NsGame *game, int v) {
-  const double *rates = matrix_column(s, v);
+  const double *rates = pivot_column(s, v);
   double needed = 0;
   for (int r = 0; r < s->n; r++) {
     bool moved = game->part[r] == game->part[v] && game->second[r] != game->second[v];
@@ -528,7 +528,7 @@ static int let_grow(NsPivot *s, const NsGame *game, int v) {
   double length = -s->x[row] / s->g[row];
   for (int r = 0; r < s->n; r++) s->g[r] = -s->g[r];
   move_basics(s, length);
-  exchange(s, row, v, bound(s, v) + length);
+  pivot_exchange(s, row, v, bound(s, v) + length);
   return leaving;
 }
 
@@ -546,7 +546,7 @@ static NsStatus path_without_label(NsPivot *s, const NsGame *game, int k, int ma
   memset(s->d, 0, (size_t)n * sizeof *s->d);
   s->d[k] = -1;
   set_basic(s, k, 2 * n, s->x[k]);
-  return follow(s, leaving, false, s->pivots + max_pivots);
+  return pivot_follow(s, leaving, false, s->pivots + max_pivots);
 }
 
 /* Whether a w of this part is out of its range. */
@@ -614,7 +614,7 @@ NsStatus ns_pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *st
   if (status) return status;
   bool at_upper = false;
   int leaving = enter_cover(s, start, &at_upper);
-  if (leaving >= 0) status = follow(s, leaving, at_upper, max_pivots);
+  if (leaving >= 0) status = pivot_follow(s, leaving, at_upper, max_pivots);
   *pivots = s->pivots;
   if (status) return status;
   read_vertex(s, z, set);

@@ -11,9 +11,9 @@
 
 /* Where a path starts and what covers it. */
 typedef struct NsPivotStart {
-  bool upper;      /* start at the upper bounds where these are finite; else at the lower ones where these are */
-  bool varied;     /* fixed unequal positive covering numbers instead of ones */
-  double compact;  /* when > 0: infinite bounds become this many times the size of the data */
+  bool upper;     /* start at the upper bounds where these are finite; else at the lower ones where these are */
+  bool varied;    /* fixed unequal positive covering numbers instead of ones */
+  double compact; /* when > 0: infinite bounds become this many times the size of the data */
 } NsPivotStart;
 
 /* Workspace for problems of up to nmax variables; see pivot.c. */
@@ -56,8 +56,8 @@ typedef struct NsGameStart {
 ** Lemke and Howson, Equilibrium points of bimatrix games, SIAM J. Appl. Math. 12, 1964; Cottle, Pang and Stone,
 ** section 4.4.
 */
-NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start,
-                       int max_pivots, double *z, signed char *set, int *pivots);
+NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start, int max_pivots,
+                       double *z, signed char *set, int *pivots);
 
 /* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
 const double *ns_pivot_ray(const NsPivot *pivot);

@@ -35,7 +35,7 @@ struct NsPolyhedron {
   int nmax, mmax;
   NsArena arena;
   NsBox *box;
-  NsLu *lu; /* of T, padded to nmax with the identity */
+  NsLu *lu;            /* of T, padded to nmax with the identity */
   double *T, *inverse; /* padded square; n x n */
   double *eliminated, *k, *lower, *upper;
   double *other;
@@ -44,7 +44,7 @@ struct NsPolyhedron {
   int extras;
 };
 
-static NsStatus take(NsPolyhedron *a) {
+static NsStatus polyhedron_take(NsPolyhedron *a) {
   int n = a->nmax, m = a->mmax, all = n + m;
   double **of_n[] = {&a->k, &a->lower, &a->upper, &a->other};
   double **of_all[] = {&a->q, &a->box_lower, &a->box_upper, &a->guess, &a->s, &a->box_w, &a->mu, &a->slack, &a->size};
@@ -67,7 +67,7 @@ NsStatus ns_polyhedron_new(NsPolyhedron **out, int nmax, int mmax) {
   if (!a) return NS_ENOMEM;
   a->nmax = nmax;
   a->mmax = mmax;
-  NsStatus status = take(a);
+  NsStatus status = polyhedron_take(a);
   if (!status) status = ns_box_new(&a->box, nmax + mmax);
   if (!status) status = ns_lu_new(&a->lu, nmax);
   if (status) return ns_polyhedron_free(a), status;
@@ -115,7 +115,7 @@ static void take_bounded(NsPolyhedron *a, const NsAvi *p) {
 ** Gaussian elimination over the columns without a coordinate, the rows being divided by their largest entry: the rows
 ** of the pivots become coordinates, each in the place of its pivot's column.
 */
-static void take_rows(NsPolyhedron *a, const NsAvi *p) {
+static void polyhedron_take_rows(NsPolyhedron *a, const NsAvi *p) {
   int n = p->n, m = p->m;
   double *E = a->eliminated;
   for (int r = 0; r < m; r++) {
@@ -206,7 +206,7 @@ static void times_inverse_transposed(const NsPolyhedron *a, int n, const double 
 }
 
 /* z = inverse (s + k). */
-static void place_of(const NsPolyhedron *a, int n, const double *s, double *z) {
+static void polyhedron_place_of(const NsPolyhedron *a, int n, const double *s, double *z) {
   memset(z, 0, (size_t)n * sizeof *z);
   for (int c = 0; c < n; c++)
     for (int i = 0; i < n; i++) z[i] += a->inverse[i + (size_t)c * (size_t)n] * (s[c] + a->k[c]);
@@ -219,8 +219,7 @@ static void state_matrix(NsPolyhedron *a, const NsAvi *p, int N) {
     double *to = a->M + (size_t)c * (size_t)N;
     memset(column, 0, (size_t)n * sizeof *column);
     for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++)
-        column[i] += p->M[i + (size_t)j * (size_t)n] * a->inverse[j + (size_t)c * (size_t)n];
+      for (int i = 0; i < n; i++) column[i] += p->M[i + (size_t)j * (size_t)n] * a->inverse[j + (size_t)c * (size_t)n];
     times_inverse_transposed(a, n, column, to);
     for (int e = 0; e < a->extras; e++) {
       to[n + e] = 0;
@@ -238,7 +237,7 @@ static void state_vectors(NsPolyhedron *a, const NsAvi *p) {
   int n = p->n;
   double *zero = a->guess, *corner = a->size, *w = a->slack;
   memset(zero, 0, (size_t)n * sizeof *zero);
-  place_of(a, n, zero, corner);
+  polyhedron_place_of(a, n, zero, corner);
   memcpy(w, p->q, (size_t)n * sizeof *w);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) w[i] += p->M[i + (size_t)j * (size_t)n] * corner[j];
@@ -270,7 +269,7 @@ static void state_guess(NsPolyhedron *a, const NsAvi *p, const double *guess) {
 /* z, w and all multipliers out of s; the coordinates at a bound of a row's own hold their multiplier in box_w. */
 static void recover(NsPolyhedron *a, const NsAvi *p, double *z, double *w, double *mu) {
   int n = p->n;
-  place_of(a, n, a->s, z);
+  polyhedron_place_of(a, n, a->s, z);
   for (int i = 0; i < n; i++)
     if (a->source[i] == OWN) z[i] = a->s[i];
   memcpy(w, p->q, (size_t)n * sizeof *w);
@@ -309,8 +308,7 @@ static void measure_rows(const NsAvi *p, const double *places, const double *z, 
 static void size_places(const NsPolyhedron *a, int n, double *size) {
   memset(size, 0, (size_t)n * sizeof *size);
   for (int c = 0; c < n; c++)
-    for (int i = 0; i < n; i++)
-      size[i] += fabs(a->inverse[i + (size_t)c * (size_t)n]) * (fabs(a->s[c]) + fabs(a->k[c]));
+    for (int i = 0; i < n; i++) size[i] += fabs(a->inverse[i + (size_t)c * (size_t)n]) * (fabs(a->s[c]) + fabs(a->k[c]));
 }
 
 /* The terms that each row of the box problem's w is the sum of, for the coordinates. */
@@ -323,8 +321,8 @@ static void size_rows(const NsPolyhedron *a, int n, double *size) {
 }
 
 /* w - H' mu against the signs that the box asks for; what the rounding of s and z explains counts as nothing. */
-static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double *z, const double *w, const double *mu,
-                            NsSolverInfo *info, double *largest) {
+static void polyhedron_measure_columns(const NsPolyhedron *a, const NsAvi *p, const double *z, const double *w,
+                                       const double *mu, NsSolverInfo *info, double *largest) {
   const double *places = a->slack;
   double *rows = a->size;
   size_rows(a, p->n, rows);
@@ -351,7 +349,7 @@ static void measure_columns(const NsPolyhedron *a, const NsAvi *p, const double 
 }
 
 /* Whether a datum counts as nothing beside terms of this size; tells by `given` that there is one. */
-static bool vanishes(double datum, double size, bool *given) {
+static bool polyhedron_vanishes(double datum, double size, bool *given) {
   if (datum == 0 || !isfinite(datum)) return true;
   *given = true;
   return fabs(datum) <= rounding_part * size;
@@ -366,23 +364,25 @@ static bool ignores_data(const NsAvi *p, const double *z, const double *mu) {
   for (int r = 0; r < p->m; r++) {
     double size = 0;
     for (int j = 0; j < p->n; j++) size += fabs(h(p, r, j) * z[j]);
-    if (!vanishes(p->K[r], size, &given)) return false;
+    if (!polyhedron_vanishes(p->K[r], size, &given)) return false;
   }
   for (int i = 0; i < p->n; i++) {
     double size = 0;
     for (int j = 0; j < p->n; j++) size += fabs(p->M[i + (size_t)j * (size_t)p->n] * z[j]);
     for (int r = 0; r < p->m; r++) size += fabs(h(p, r, i) * mu[r]);
-    if (!vanishes(p->q[i], size, &given)) return false;
-    if (p->lower && !(vanishes(p->lower[i], fabs(z[i]), &given) && vanishes(p->upper[i], fabs(z[i]), &given))) return false;
+    if (!polyhedron_vanishes(p->q[i], size, &given)) return false;
+    if (p->lower &&
+        !(polyhedron_vanishes(p->lower[i], fabs(z[i]), &given) && polyhedron_vanishes(p->upper[i], fabs(z[i]), &given)))
+      return false;
   }
   return given;
 }
 
-static NsStatus finish(NsSolverInfo *info, NsStatus status) {
+static NsStatus polyhedron_finish(NsSolverInfo *info, NsStatus status) {
   return info->status = status;
 }
 
-static NsStatus check(const NsPolyhedron *a, const NsAvi *p) {
+static NsStatus polyhedron_check(const NsPolyhedron *a, const NsAvi *p) {
   if (p->n < 0 || p->m < 0 || p->n > a->nmax || p->m > a->mmax) return NS_ESIZE;
   const double *arrays[] = {p->M, p->q, p->H, p->K};
   size_t counts[] = {(size_t)p->n * (size_t)p->n, (size_t)p->n, (size_t)p->m * (size_t)p->n, (size_t)p->m};
@@ -408,32 +408,32 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *gues
                              NsSolverInfo *info) {
   double largest = 0;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
-  NsStatus status = check(a, p);
-  if (status) return finish(info, status);
+  NsStatus status = polyhedron_check(a, p);
+  if (status) return polyhedron_finish(info, status);
   if (mu) memset(mu, 0, (size_t)p->m * sizeof *mu);
   give_guess(p, guess, z, w);
   take_bounded(a, p);
-  take_rows(a, p);
-  if (!take_others(a, p)) return finish(info, NS_ENOSOL);
+  polyhedron_take_rows(a, p);
+  if (!take_others(a, p)) return polyhedron_finish(info, NS_ENOSOL);
   status = invert(a, p);
-  if (status) return finish(info, status);
+  if (status) return polyhedron_finish(info, status);
   int N = p->n + a->extras;
   state_matrix(a, p, N > 0 ? N : 1);
   state_vectors(a, p);
   state_guess(a, p, guess);
   NsBoxProblem box = {N, a->M, N > 0 ? N : 1, a->q, a->box_lower, a->box_upper, 0};
   status = ns_box_solve(a->box, &box, guess ? a->guess : NULL, a->s, a->box_w, info);
-  if (status == NS_ENAN || status == NS_EARG) return finish(info, status);
+  if (status == NS_ENAN || status == NS_EARG) return polyhedron_finish(info, status);
   recover(a, p, z, w, a->mu);
   if (mu) memcpy(mu, a->mu, (size_t)p->m * sizeof *mu);
   info->residual = info->backward = 0;
   size_places(a, p->n, a->slack);
   measure_rows(p, a->slack, z, a->mu, info, &largest);
-  measure_columns(a, p, z, w, a->mu, info, &largest);
+  polyhedron_measure_columns(a, p, z, w, a->mu, info, &largest);
   info->relative = ratio(info->residual, largest);
   bool exact = info->backward <= 100 * ns_polyhedron_options(a)->tolerance;
   if (!status && (!exact || ignores_data(p, z, a->mu))) status = NS_ENOCONV;
-  return finish(info, status);
+  return polyhedron_finish(info, status);
 }
 
 static NsStatus solve_nearest(NsPolyhedron *work, NsArena *arena, int n, int m, const double *H, const double *K, double *z) {

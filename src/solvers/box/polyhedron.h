@@ -15,10 +15,10 @@
 */
 typedef struct NsAvi {
   int n, m;
-  const double *M; /* n x n */
-  const double *q; /* n */
-  const double *H; /* m x n */
-  const double *K; /* m */
+  const double *M;             /* n x n */
+  const double *q;             /* n */
+  const double *H;             /* m x n */
+  const double *K;             /* m */
   const double *lower, *upper; /* n, or NULL */
 } NsAvi;
 
@@ -44,8 +44,8 @@ NsBoxOptions *ns_polyhedron_options(NsPolyhedron *work);
 ** those sizes. NS_OK when backward <= 100 tolerance or relative <= 1e-12; NS_ENOSOL (P is empty by two opposite rows,
 ** or as ns_box_solve); NS_EARG (bounds), NS_ENAN, NS_ESIZE; else as ns_box_solve.
 */
-NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *guess, double *z, double *w,
-                             double *mu, NsSolverInfo *info);
+NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *guess, double *z, double *w, double *mu,
+                             NsSolverInfo *info);
 
 /*
 ** z (n) = the point of {H z >= K} nearest to 0, which is the solution for M = 1 and q = 0: 0 itself where all K <= 0.

@@ -15,8 +15,8 @@
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
 void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->value, &s->rest, &s->size, &s->diagonal, &s->row,
-                        &s->column, &s->low, &s->high, &s->least, &s->most};
+  double **vectors[] = {&s->value,  &s->rest, &s->size, &s->diagonal, &s->row,
+                        &s->column, &s->low,  &s->high, &s->least,    &s->most};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
   s->label = ns_arena_ints(arena, nmax);
   s->inside = ns_arena_take(arena, (size_t)nmax, sizeof *s->inside);
@@ -27,12 +27,12 @@ static double *column_of(const NsPrincipal *s, int j) {
   return s->T + (size_t)j * (size_t)s->n;
 }
 
-static bool is_free(const NsPrincipal *s, int k) {
+static bool principal_is_free(const NsPrincipal *s, int k) {
   return s->low[k] == -INFINITY && s->high[k] == INFINITY;
 }
 
 /* z at the bound nearest to 0 (0 when it is free), w basic. */
-static void start(NsPrincipal *s, const NsBoxProblem *p, double *tableau) {
+static void principal_start(NsPrincipal *s, const NsBoxProblem *p, double *tableau) {
   int n = p->n;
   s->n = s->dim = n;
   s->pivots = 0;
@@ -43,7 +43,7 @@ static void start(NsPrincipal *s, const NsBoxProblem *p, double *tableau) {
     s->label[i] = i;
     s->inside[i] = false;
     s->at[i] = fabs(l) <= fabs(u) ? NS_AT_LOWER : NS_AT_UPPER;
-    s->rest[i] = is_free(s, i) ? 0 : s->at[i] == NS_AT_LOWER ? l : u;
+    s->rest[i] = principal_is_free(s, i) ? 0 : s->at[i] == NS_AT_LOWER ? l : u;
     s->value[i] = p->q[i];
     s->size[i] = fabs(p->q[i]);
   }
@@ -61,7 +61,7 @@ static void start(NsPrincipal *s, const NsBoxProblem *p, double *tableau) {
 }
 
 /* Moves the nonbasic variable of column j so far that the basic one of row i becomes `target`. */
-static void move(NsPrincipal *s, int i, int j, double target) {
+static void principal_move(NsPrincipal *s, int i, int j, double target) {
   const double *column = column_of(s, j);
   double step = (target - s->value[i]) / column[i];
   s->rest[j] += step;
@@ -89,10 +89,10 @@ static inline void add_multiple(int n, double f, const double *restrict x, doubl
 }
 
 /* Exchanges the variables of row i and column j; the basic one leaves with the value `target`. */
-static void exchange(NsPrincipal *s, int i, int j, double target) {
+static void principal_exchange(NsPrincipal *s, int i, int j, double target) {
   int dim = s->dim;
   double *own = column_of(s, j), inverse = 1 / own[i];
-  move(s, i, j, target);
+  principal_move(s, i, j, target);
   for (int k = 0; k < dim; k++) s->column[k] = own[k], own[k] *= inverse;
   s->column[i] = 0;
   for (int l = 0; l < dim; l++) {
@@ -113,7 +113,7 @@ static void swap_numbers(double *x, int a, int b) {
   x[b] = t;
 }
 
-static void swap_rows(NsPrincipal *s, int a, int b) {
+static void principal_swap_rows(NsPrincipal *s, int a, int b) {
   for (int j = 0; j < s->dim; j++) swap_numbers(column_of(s, j), a, b);
 }
 
@@ -128,10 +128,10 @@ static void swap_columns(NsPrincipal *s, int a, int b) {
 
 /* Exchanges the pairs r and s at once, over their off-diagonal entries. */
 static void exchange_two(NsPrincipal *s, int r, double target_r, int t, double target_t) {
-  exchange(s, r, t, target_r);
-  exchange(s, t, r, target_t);
+  principal_exchange(s, r, t, target_r);
+  principal_exchange(s, t, r, target_t);
   s->pivots--;
-  swap_rows(s, r, t);
+  principal_swap_rows(s, r, t);
   swap_columns(s, r, t);
   swap_numbers(s->value, r, t);
   swap_numbers(s->size, r, t);
@@ -140,20 +140,20 @@ static void exchange_two(NsPrincipal *s, int r, double target_r, int t, double t
   s->diagonal[t] = fabs(column_of(s, t)[t]);
 }
 
-static bool vanishes(const NsPrincipal *s, int r) {
+static bool principal_vanishes(const NsPrincipal *s, int r) {
   return fabs(column_of(s, r)[r]) <= 64 * DBL_EPSILON * s->diagonal[r];
 }
 
 /* ---- free variables ---- */
 
 /* Takes the pair k out of the tableau: the last one comes to its place. */
-static void drop(NsPrincipal *s, int k) {
+static void principal_drop(NsPrincipal *s, int k) {
   int last = s->dim - 1;
   if (k != last) {
     int label = s->label[k];
     bool inside = s->inside[k];
     signed char at = s->at[k];
-    swap_rows(s, k, last);
+    principal_swap_rows(s, k, last);
     swap_columns(s, k, last);
     double *vectors[] = {s->value, s->rest, s->size, s->diagonal, s->low, s->high, s->row};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) swap_numbers(vectors[i], k, last);
@@ -170,7 +170,7 @@ static int free_row(const NsPrincipal *s, int j) {
   double most = 1e-12 * s->row[j];
   int best = -1;
   for (int i = 0; i < s->dim; i++)
-    if (is_free(s, i) && fabs(column[i]) > most) most = fabs(column[i]), best = i;
+    if (principal_is_free(s, i) && fabs(column[i]) > most) most = fabs(column[i]), best = i;
   return best;
 }
 
@@ -182,7 +182,7 @@ static void retire(NsPrincipal *s, int i, int j) {
     swap_numbers(s->row, i, j);
   }
   s->inside[i] = true;
-  drop(s, i);
+  principal_drop(s, i);
 }
 
 /*
@@ -194,16 +194,16 @@ static bool take_in_helped(NsPrincipal *s, int j) {
   int t = -1;
   for (int k = 0; k < s->dim; k++) {
     double entry = fabs(column_of(s, j)[k]);
-    if (is_free(s, k) || s->inside[k] || s->low[k] == s->high[k] || entry <= 1e-12 * s->row[j]) continue;
+    if (principal_is_free(s, k) || s->inside[k] || s->low[k] == s->high[k] || entry <= 1e-12 * s->row[j]) continue;
     int i = free_row(s, k);
     double product = i < 0 ? 0 : entry * fabs(column_of(s, k)[i]);
     if (product > most) most = product, t = k;
   }
   if (t < 0) return false;
   int i = free_row(s, t);
-  exchange(s, t, j, 0);
-  exchange(s, i, t, 0);
-  swap_rows(s, t, i);
+  principal_exchange(s, t, j, 0);
+  principal_exchange(s, i, t, 0);
+  principal_swap_rows(s, t, i);
   swap_numbers(s->value, t, i);
   swap_numbers(s->size, t, i);
   swap_columns(s, t, j);
@@ -214,7 +214,7 @@ static bool take_in_helped(NsPrincipal *s, int j) {
   return true;
 }
 
-static void measure_columns(NsPrincipal *s) {
+static void principal_measure_columns(NsPrincipal *s) {
   for (int j = 0; j < s->dim; j++) {
     s->row[j] = 0;
     for (int i = 0; i < s->dim; i++) s->row[j] = ns_larger(s->row[j], fabs(column_of(s, j)[i]));
@@ -223,22 +223,22 @@ static void measure_columns(NsPrincipal *s) {
 
 static int last_free(const NsPrincipal *s) {
   int k = s->dim - 1;
-  while (k >= 0 && !is_free(s, k)) k--;
+  while (k >= 0 && !principal_is_free(s, k)) k--;
   return k;
 }
 
 /* Gaussian elimination of the free variables: each goes to the row of a free w and leaves the tableau. */
 static NsStatus settle_free(NsPrincipal *s) {
   if (last_free(s) < 0) return NS_OK;
-  measure_columns(s);
+  principal_measure_columns(s);
   for (int k = s->dim - 1; k >= 0; k--) {
-    int i = k < s->dim && is_free(s, k) ? free_row(s, k) : -1;
-    if (i >= 0) exchange(s, i, k, 0), retire(s, i, k);
+    int i = k < s->dim && principal_is_free(s, k) ? free_row(s, k) : -1;
+    if (i >= 0) principal_exchange(s, i, k, 0), retire(s, i, k);
     if (i >= 0 && i < k) k++;
   }
   for (int k; (k = last_free(s)) >= 0;) {
     int i = free_row(s, k);
-    if (i >= 0) exchange(s, i, k, 0), retire(s, i, k);
+    if (i >= 0) principal_exchange(s, i, k, 0), retire(s, i, k);
     else if (!take_in_helped(s, k)) return NS_ESINGULAR;
   }
   for (int k = 0; k < s->dim; k++) s->diagonal[k] = ns_larger(s->diagonal[k], fabs(column_of(s, k)[k]));
@@ -262,7 +262,7 @@ static inline double want(const NsPrincipal *s, int k) {
 }
 
 /* The pair to exchange, -1 when all are right. */
-static int choose(const NsPrincipal *s, NsPrincipalRule rule) {
+static int principal_choose(const NsPrincipal *s, NsPrincipalRule rule) {
   int chosen = -1;
   double most = 0;
   for (int k = 0; k < s->dim; k++) {
@@ -277,7 +277,7 @@ static int choose(const NsPrincipal *s, NsPrincipalRule rule) {
 }
 
 /* Where the basic variable of pair k goes when it leaves; notes the bound. */
-static double leave(NsPrincipal *s, int k, double direction) {
+static double principal_leave(NsPrincipal *s, int k, double direction) {
   bool was_inside = s->inside[k];
   s->inside[k] = !was_inside;
   if (was_inside) s->at[k] = direction > 0 ? NS_AT_LOWER : NS_AT_UPPER;
@@ -290,21 +290,21 @@ static double leave(NsPrincipal *s, int k, double direction) {
 ** Which way the nonbasic variable of pair k may move so as to help a basic one whose derivative by it, with the
 ** sign of the wish, is `rate`: 0 when it may not.
 */
-static double allowed(const NsPrincipal *s, int k, double rate) {
+static double principal_allowed(const NsPrincipal *s, int k, double rate) {
   if (!s->inside[k]) return (rate > 0) == (s->at[k] == NS_AT_LOWER) ? (rate > 0 ? 1 : -1) : 0;
   if (rate > 0) return s->low[k] > -INFINITY ? 1 : 0;
   return s->high[k] < INFINITY ? -1 : 0;
 }
 
 /* The second pair of an exchange with r, and the direction of its nonbasic variable; -1: there is none. */
-static int second(const NsPrincipal *s, int r, double wanted, NsPrincipalRule rule, double *direction) {
+static int principal_second(const NsPrincipal *s, int r, double wanted, NsPrincipalRule rule, double *direction) {
   double most = 0;
   for (int j = 0; j < s->dim; j++) most = ns_larger(most, fabs(column_of(s, j)[r]));
   for (int k = 0; k < s->dim; k++) {
     int j = rule == NS_PRINCIPAL_LEAST ? k : s->dim - 1 - k;
     double there = column_of(s, j)[r], back = column_of(s, r)[j], rate = wanted > 0 ? there : -there;
     if (j == r || fabs(there) <= 1e-10 * most || back == 0 || s->low[j] == s->high[j]) continue;
-    double way = allowed(s, j, rate);
+    double way = principal_allowed(s, j, rate);
     if (way == 0 || there * back > 0) continue;
     *direction = way;
     return j;
@@ -320,21 +320,21 @@ static NsPrincipalRule rule_now(const NsPrincipal *s, NsPrincipalRule rule) {
 }
 
 /* Exchanges pair r, with a second one where its diagonal entry is 0. */
-static NsStatus repair(NsPrincipal *s, int r, NsPrincipalRule rule) {
+static NsStatus principal_repair(NsPrincipal *s, int r, NsPrincipalRule rule) {
   double wanted = want(s, r), diagonal = column_of(s, r)[r], direction = 0;
-  if (!vanishes(s, r)) {
+  if (!principal_vanishes(s, r)) {
     if (diagonal < 0) return NS_ENOCONV;
-    exchange(s, r, r, leave(s, r, wanted));
+    principal_exchange(s, r, r, principal_leave(s, r, wanted));
     return NS_OK;
   }
-  int t = second(s, r, wanted, rule, &direction);
+  int t = principal_second(s, r, wanted, rule, &direction);
   if (t < 0) return NS_ENOCONV;
-  double target_r = leave(s, r, wanted), target_t = leave(s, t, direction);
+  double target_r = principal_leave(s, r, wanted), target_t = principal_leave(s, t, direction);
   exchange_two(s, r, target_r, t, target_t);
   return NS_OK;
 }
 
-static void read_point(const NsPrincipal *s, double *z, signed char *set) {
+static void principal_read_point(const NsPrincipal *s, double *z, signed char *set) {
   for (int k = 0; k < s->n; k++) {
     int i = s->label[k];
     set[i] = s->inside[k] ? NS_BETWEEN : s->at[k];
@@ -342,19 +342,19 @@ static void read_point(const NsPrincipal *s, double *z, signed char *set) {
   }
 }
 
-NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots,
-                            double *tableau, double *z, signed char *set, int *pivots) {
-  start(s, p, tableau);
+NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots, double *tableau,
+                            double *z, signed char *set, int *pivots) {
+  principal_start(s, p, tableau);
   NsStatus status = settle_free(s);
   for (int k = 0; k < s->dim; k++) set_range(s, k);
   s->pivots = 0;
-  for (int r; status == NS_OK && (r = choose(s, rule_now(s, rule))) >= 0;) {
+  for (int r; status == NS_OK && (r = principal_choose(s, rule_now(s, rule))) >= 0;) {
     if (s->pivots >= max_pivots) status = NS_EMAXITER;
     else if (s->pivots % POLL == POLL - 1 && ns_interrupted()) status = NS_EINTR;
-    else if (rule == NS_PRINCIPAL_IN_ORDER && vanishes(s, r)) status = NS_ENOCONV;
-    else status = repair(s, r, rule_now(s, rule));
+    else if (rule == NS_PRINCIPAL_IN_ORDER && principal_vanishes(s, r)) status = NS_ENOCONV;
+    else status = principal_repair(s, r, rule_now(s, rule));
   }
   *pivots = s->pivots;
-  if (status == NS_OK) read_point(s, z, set);
+  if (status == NS_OK) principal_read_point(s, z, set);
   return status;
 }

@@ -19,16 +19,16 @@ typedef enum NsPrincipalRule {
 
 /* Vectors for problems of up to nmax variables. */
 typedef struct NsPrincipal {
-  double *value, *rest;       /* of the basic and of the nonbasic variable of each pair */
-  double *size, *diagonal;    /* the largest numbers that went into value and into the diagonal, for zero tests */
-  double *row;                /* the largest entry of each column at the start */
-  double *column;             /* work of an exchange */
-  double *low, *high;         /* bounds of z, in the order of the pairs */
-  double *least, *most;       /* the range of the basic variable of each pair */
-  int *label;                 /* the component at each place */
-  bool *inside;               /* whether z is the basic one of the pair */
-  signed char *at;            /* the bound of z where it is not */
-  double *T;                  /* the tableau, borrowed for the time of a solve */
+  double *value, *rest;    /* of the basic and of the nonbasic variable of each pair */
+  double *size, *diagonal; /* the largest numbers that went into value and into the diagonal, for zero tests */
+  double *row;             /* the largest entry of each column at the start */
+  double *column;          /* work of an exchange */
+  double *low, *high;      /* bounds of z, in the order of the pairs */
+  double *least, *most;    /* the range of the basic variable of each pair */
+  int *label;              /* the component at each place */
+  bool *inside;            /* whether z is the basic one of the pair */
+  signed char *at;         /* the bound of z where it is not */
+  double *T;               /* the tableau, borrowed for the time of a solve */
   int n, dim, pivots;
 } NsPrincipal;
 
@@ -47,7 +47,7 @@ void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax);
 ** Terlaky, The linear complementarity problem, sufficient matrices and the criss-cross method, Linear Algebra Appl.
 ** 187, 1993; Cottle, Pang and Stone 1992, section 4.2.
 */
-NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots,
-                            double *tableau, double *z, signed char *set, int *pivots);
+NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots, double *tableau,
+                            double *z, signed char *set, int *pivots);
 
 #endif

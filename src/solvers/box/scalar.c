@@ -23,7 +23,7 @@ typedef enum Found { FOUND_NOTHING, FOUND_BOUND, FOUND_SIGN, FOUND_STOP } Found;
 ** Outwards from *a, its sign kept: to the bound, which is *a then, or to a *b of another sign. Where there is no value the
 ** step is cut.
 */
-static Found search(const NsScalarProblem *p, bool up, Point *a, Point *b) {
+static Found scalar_search(const NsScalarProblem *p, bool up, Point *a, Point *b) {
   double bound = up ? p->upper : p->lower;
   double step = first_step * fmin(1 + fabs(a->z), p->upper - p->lower);
   for (int k = 0, retreats = 0; k < DOUBLINGS && retreats < RETREATS; k++) {
@@ -47,8 +47,7 @@ static Found search(const NsScalarProblem *p, bool up, Point *a, Point *b) {
 static double next_part(Point a, Point b, Point c) {
   double xi = (a.z - b.z) / (c.z - b.z), phi = (a.f - b.f) / (c.f - b.f);
   if (!(phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi)) return 0.5;
-  double t = a.f / (b.f - a.f) * (c.f / (b.f - c.f)) +
-             (c.z - a.z) / (b.z - a.z) * (a.f / (c.f - a.f)) * (b.f / (c.f - b.f));
+  double t = a.f / (b.f - a.f) * (c.f / (b.f - c.f)) + (c.z - a.z) / (b.z - a.z) * (a.f / (c.f - a.f)) * (b.f / (c.f - b.f));
   return isfinite(t) ? t : 0.5;
 }
 
@@ -78,12 +77,12 @@ NsStatus ns_scalar_solve(const NsScalarProblem *p, double z0, double *z) {
   if (code) return code < 0 ? NS_ECALLBACK : NS_ENOCONV;
   if (start.f == 0) return NS_OK;
   a = start;
-  Found found = search(p, start.f < 0, &a, &b);
+  Found found = scalar_search(p, start.f < 0, &a, &b);
   *z = a.z;
   if (found == FOUND_BOUND) return NS_OK;
   if (found == FOUND_NOTHING) {
     a = start;
-    found = search(p, start.f > 0, &a, &b);
+    found = scalar_search(p, start.f > 0, &a, &b);
   }
   if (found == FOUND_STOP) return NS_ECALLBACK;
   return found == FOUND_SIGN ? narrow(p, a, b, z) : NS_ENOCONV;

@@ -26,20 +26,20 @@ struct NsSparseBox {
   NsBoxOptions options;
   NsComponents parts;
   int n;
-  int *row, *col;        /* exponents of each row and variable, as they are balanced */
+  int *row, *col;           /* exponents of each row and variable, as they are balanced */
   int *row_tree, *col_tree; /* what balance.h says of them */
-  int *unit_w, *unit_z;  /* of a component: z' = 2^unit_z z, w' = 2^unit_w w */
-  int *most;             /* 2 n: the largest exponent of the data of a tree */
-  bool *bare;            /* 2 n: q and the bounds of a tree are all 0 */
+  int *unit_w, *unit_z;     /* of a component: z' = 2^unit_z z, w' = 2^unit_w w */
+  int *most;                /* 2 n: the largest exponent of the data of a tree */
+  bool *bare;               /* 2 n: q and the bounds of a tree are all 0 */
   double *diagonal, *largest;
-  SparsePiece *piece;    /* by components */
+  SparsePiece *piece; /* by components */
   int pieces;
   double *q, *lower, *upper, *guess, *z, *w; /* of a component, scaled */
 };
 
 static bool sparse_method(NsBoxMethod method) {
-  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN ||
-         method == NS_BOX_NEWTON_FB || method == NS_BOX_INTERIOR;
+  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN || method == NS_BOX_NEWTON_FB ||
+         method == NS_BOX_INTERIOR;
 }
 
 static void take_piece_room(NsSparseBox *s) {
@@ -91,8 +91,7 @@ static NsStatus cut_out(const NsSparseBox *s, const NsSparse *M, const int *plac
 static void scale_piece(NsSparse *M, int *row, int *col) {
   bool exact = true;
   for (int j = 0; j < M->cols; j++)
-    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
-      exact = exact && ns_power_fits(M->value[k], row[M->row[k]] + col[j]);
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) exact = exact && ns_power_fits(M->value[k], row[M->row[k]] + col[j]);
   if (!exact) {
     memset(row, 0, (size_t)M->cols * sizeof *row);
     memset(col, 0, (size_t)M->cols * sizeof *col);
@@ -264,8 +263,8 @@ static double natural_residual_of(const NsSparseBox *s, const Given *p, const do
   return worst;
 }
 
-NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper,
-                             const double *guess, double *z, double *w, NsSolverInfo *info) {
+NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper, const double *guess,
+                             double *z, double *w, NsSolverInfo *info) {
   Given p = {q, lower, upper, guess};
   NsStatus status = check_vectors(s, &p);
   if (status) {

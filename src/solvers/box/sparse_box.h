@@ -29,7 +29,7 @@ NsBoxOptions *ns_sparse_box_options(NsSparseBox *s);
 ** answer is the same, to the bit, whatever else is in the problem and whatever units rows and variables have. Fails when
 ** one component does: iterations are summed, measures are those of the worst.
 */
-NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper,
-                             const double *guess, double *z, double *w, NsSolverInfo *info);
+NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper, const double *guess,
+                             double *z, double *w, NsSolverInfo *info);
 
 #endif

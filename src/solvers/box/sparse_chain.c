@@ -17,7 +17,16 @@
 #include "solvers/box/newton.h"
 #include "solvers/residual.h"
 
-enum { REPAIRS = 60, POLISH = 8, NEWTON = 200, INTERIOR = 100, SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10, REFINEMENTS = 4 };
+enum {
+  REPAIRS = 60,
+  POLISH = 8,
+  NEWTON = 200,
+  INTERIOR = 100,
+  SWEEPS = 20000,
+  FEW_SWEEPS = 2000,
+  CHECK_EVERY = 10,
+  REFINEMENTS = 4
+};
 enum { LARGE = 500, FEW_REPAIRS = 15 }; /* from how many variables, without a guess, only few sets are tried first */
 
 /*
@@ -35,18 +44,17 @@ struct NsSparseChain {
   NsInterior interior;
   double *rho, *largest; /* step lengths; largest entries of the rows */
   double *diagonal, *d, *e;
-  double *y, *v, *size;  /* a candidate, its w, and |M| |z| + |q| */
+  double *y, *v, *size; /* a candidate, its w, and |M| |z| + |q| */
   double *step;
-  double *best_z, best;  /* the best candidate so far and its backward error */
+  double *best_z, best; /* the best candidate so far and its backward error */
   signed char *set;
   int n;
-  bool positive;         /* the diagonal */
+  bool positive; /* the diagonal */
 };
 
-static void take(NsSparseChain *s) {
+static void sparse_chain_take(NsSparseChain *s) {
   int n = s->n;
-  double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d,    &s->e,
-                        &s->y,   &s->v,       &s->size,     &s->step, &s->best_z};
+  double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d, &s->e, &s->y, &s->v, &s->size, &s->step, &s->best_z};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
   s->set = ns_arena_take(&s->arena, (size_t)n, 1);
   if (s->options.method == NS_BOX_PGS) return;
@@ -77,7 +85,7 @@ NsStatus ns_sparse_chain_new(NsSparseChain **out, const NsSparse *M, const NsBox
   s->options = *options;
   s->M = M;
   s->n = M->cols;
-  take(s);
+  sparse_chain_take(s);
   NsStatus status = s->arena.failed ? NS_ENOMEM : NS_OK;
   if (!status && options->method != NS_BOX_PGS) status = ns_sparse_map_new(&s->sparse, M);
   if (status) {
@@ -104,7 +112,7 @@ NsBoxOptions *ns_sparse_chain_options(NsSparseChain *s) {
 /* ---- one candidate ---- */
 
 /* v = M y + q and its size. */
-static void product(NsSparseChain *s, const double *y) {
+static void sparse_chain_product(NsSparseChain *s, const double *y) {
   const NsSparse *M = s->M;
   for (int i = 0; i < s->n; i++) s->v[i] = s->map.q[i], s->size[i] = fabs(s->map.q[i]);
   for (int j = 0; j < s->n; j++) {
@@ -130,7 +138,7 @@ static double backward(const NsSparseChain *s, const double *y) {
 }
 
 /* False when the problem is lost in y, v and size its own; see ns_box_lost. */
-static bool consider(NsSparseChain *s, double error) {
+static bool sparse_chain_consider(NsSparseChain *s, double error) {
   NsBoxProblem p = {s->n, NULL, 0, s->map.q, s->map.lower, s->map.upper, NS_FADED};
   if (ns_box_lost(&p, s->y, s->v, s->size, true)) return false;
   if (!(error < s->best)) return true;
@@ -139,40 +147,40 @@ static bool consider(NsSparseChain *s, double error) {
   return true;
 }
 
-static double exact(const NsSparseChain *s) {
+static double sparse_chain_exact(const NsSparseChain *s) {
   return ns_smaller(s->options.tolerance, NS_BOX_EXACT);
 }
 
 /* Clamps y into the box when it is outside, and judges it. */
-static bool judge(NsSparseChain *s) {
+static bool sparse_chain_judge(NsSparseChain *s) {
   bool moved = false;
   for (int i = 0; i < s->n; i++) moved |= s->y[i] < s->map.lower[i] || s->y[i] > s->map.upper[i];
   if (!moved) {
-    consider(s, backward(s, s->y));
-    return s->best <= exact(s);
+    sparse_chain_consider(s, backward(s, s->y));
+    return s->best <= sparse_chain_exact(s);
   }
   double *own = s->y;
   for (int i = 0; i < s->n; i++) s->step[i] = ns_box_clamp(own[i], s->map.lower[i], s->map.upper[i]);
   s->y = s->step;
-  product(s, s->y);
-  consider(s, backward(s, s->y));
+  sparse_chain_product(s, s->y);
+  sparse_chain_consider(s, backward(s, s->y));
   s->y = own;
-  if (s->best <= exact(s)) return true;
-  product(s, s->y);
+  if (s->best <= sparse_chain_exact(s)) return true;
+  sparse_chain_product(s, s->y);
   return false;
 }
 
 /* ---- active sets ---- */
 
 /* The components between bounds move by the step; those that it shows to be rounding alone become the exact 0. */
-static void correct(NsSparseChain *s, bool refines) {
+static void sparse_chain_correct(NsSparseChain *s, bool refines) {
   for (int i = 0; i < s->n; i++) {
     if (s->set[i] != NS_BETWEEN) continue;
     double before = s->y[i];
     s->y[i] += s->step[i];
     if (refines && fabs(s->y[i]) < rounding_left * fabs(before)) s->y[i] = 0;
   }
-  product(s, s->y);
+  sparse_chain_product(s, s->y);
 }
 
 /* The right side of a refinement; false when every row is right to the rounding of its own terms. */
@@ -197,17 +205,17 @@ static NsStatus solve_set(NsSparseChain *s) {
     if (!(fabs(s->y[i]) <= DBL_MAX)) return NS_ENOSOL;
   }
   NsStatus status = s->map.factor(s->map.self, s->d, s->e);
-  product(s, s->y);
+  sparse_chain_product(s, s->y);
   for (int pass = 0; pass < REFINEMENTS && !status; pass++) {
     if (!take_defects(s) && pass > 0) break;
     s->map.solve(s->map.self, s->step);
-    correct(s, pass > 0);
+    sparse_chain_correct(s, pass > 0);
   }
   return status;
 }
 
 /* Moves all components of the set that y, v show to be wrong. Returns how many. */
-static int repair(NsSparseChain *s) {
+static int sparse_chain_repair(NsSparseChain *s) {
   int wrong = 0;
   for (int i = 0; i < s->n; i++) {
     double l = s->map.lower[i], u = s->map.upper[i], slack = NS_BOX_EXACT * s->size[i] + NS_FADED;
@@ -227,8 +235,8 @@ static NsStatus follow_sets(NsSparseChain *s, int limit, int *tries) {
   for (*tries = 0; *tries < limit; ++*tries) {
     NsStatus status = ns_interrupted() ? NS_EINTR : solve_set(s);
     if (status) return status;
-    if (judge(s)) return NS_OK;
-    int wrong = repair(s);
+    if (sparse_chain_judge(s)) return NS_OK;
+    int wrong = sparse_chain_repair(s);
     if (wrong == 0) return NS_ENOCONV;
     idle = wrong < least ? 0 : idle + 1;
     if (wrong < least) least = wrong;
@@ -238,19 +246,19 @@ static NsStatus follow_sets(NsSparseChain *s, int limit, int *tries) {
 }
 
 static void set_of_point(NsSparseChain *s) {
-  product(s, s->y);
+  sparse_chain_product(s, s->y);
   ns_newton_active_set(&s->map, s->y, s->v, s->set);
 }
 
 /* The iterate in y becomes an answer: its active set, and itself with that set's bounds. */
-static NsStatus finish(NsSparseChain *s, NsStatus status) {
+static NsStatus sparse_chain_finish(NsSparseChain *s, NsStatus status) {
   int tries;
   if (status == NS_EINTR || status == NS_ENAN) return status;
   set_of_point(s);
   for (int i = 0; i < s->n; i++)
     if (s->set[i] != NS_BETWEEN) s->y[i] = s->set[i] == NS_AT_LOWER ? s->map.lower[i] : s->map.upper[i];
-  product(s, s->y);
-  if (judge(s)) return NS_OK;
+  sparse_chain_product(s, s->y);
+  if (sparse_chain_judge(s)) return NS_OK;
   NsStatus polished = s->sparse ? follow_sets(s, POLISH, &tries) : NS_ENOCONV;
   if (polished == NS_EINTR) return polished;
   if (s->best <= s->options.tolerance) return NS_OK;
@@ -289,11 +297,11 @@ static double data_size(const NsSparseChain *s) {
   return size > 0 ? size : 1;
 }
 
-static Outcome newton(NsSparseChain *s, const double *guess, NsNewtonFunction function, int limit) {
+static Outcome sparse_chain_newton(NsSparseChain *s, const double *guess, NsNewtonFunction function, int limit) {
   Outcome out = {NS_ENOCONV, 0, function == NS_NEWTON_MIN ? "newton_min" : "newton_fb"};
   start_at(s, guess);
   out.status = ns_newton_solve(&s->newton, &s->map, function, 1e-12 * data_size(s), limit, s->y, &out.iterations);
-  out.status = finish(s, out.status);
+  out.status = sparse_chain_finish(s, out.status);
   return out;
 }
 
@@ -314,15 +322,15 @@ static void start_inside(NsSparseChain *s, const double *guess) {
   }
 }
 
-static Outcome interior(NsSparseChain *s, const double *guess) {
+static Outcome sparse_chain_interior(NsSparseChain *s, const double *guess) {
   Outcome out = {NS_ENOCONV, 0, "interior"};
   start_inside(s, guess);
   out.status = ns_interior_solve(&s->interior, &s->map, 1e-11, limit_or(s, INTERIOR), s->y, &out.iterations);
-  out.status = finish(s, out.status);
+  out.status = sparse_chain_finish(s, out.status);
   return out;
 }
 
-static double sweep(NsSparseChain *s, double omega) {
+static double sparse_chain_sweep(NsSparseChain *s, double omega) {
   const NsSparse *M = s->M;
   double most = 0;
   for (int i = 0; i < s->n; i++) {
@@ -338,18 +346,18 @@ static double sweep(NsSparseChain *s, double omega) {
 }
 
 /* Projected successive over-relaxation, by columns. */
-static Outcome sweeps(NsSparseChain *s, const double *guess, int limit) {
+static Outcome sparse_chain_sweeps(NsSparseChain *s, const double *guess, int limit) {
   Outcome out = {NS_EARG, 0, "psor"};
   double tolerance = s->options.tolerance, omega = s->options.omega > 0 ? s->options.omega : 1;
   if (!s->positive) return out;
   start_at(s, guess);
-  product(s, s->y);
+  sparse_chain_product(s, s->y);
   out.status = NS_EMAXITER;
   while (out.iterations < limit) {
-    double change = sweep(s, omega);
+    double change = sparse_chain_sweep(s, omega);
     out.iterations++;
     if (change > tolerance && out.iterations % CHECK_EVERY != 0) continue;
-    product(s, s->y);
+    sparse_chain_product(s, s->y);
     double error = backward(s, s->y);
     if (error == INFINITY) return out.status = NS_ENAN, out;
     if (error <= tolerance) out.status = NS_OK;
@@ -357,12 +365,12 @@ static Outcome sweeps(NsSparseChain *s, const double *guess, int limit) {
     else continue;
     break;
   }
-  if (!consider(s, backward(s, s->y)) && out.status == NS_OK) out.status = NS_ENOCONV;
-  if (s->best > exact(s)) out.status = finish(s, out.status);
+  if (!sparse_chain_consider(s, backward(s, s->y)) && out.status == NS_OK) out.status = NS_ENOCONV;
+  if (s->best > sparse_chain_exact(s)) out.status = sparse_chain_finish(s, out.status);
   return out;
 }
 
-static bool zero_solves(const NsSparseChain *s) {
+static bool sparse_chain_zero_solves(const NsSparseChain *s) {
   for (int i = 0; i < s->n; i++) {
     double l = s->map.lower[i], u = s->map.upper[i], q = s->map.q[i];
     if (l > 0 || u < 0 || (q > 0 && l < 0) || (q < 0 && u > 0)) return false;
@@ -374,38 +382,38 @@ static bool settled(Outcome out) {
   return out.status == NS_OK || out.status == NS_EINTR;
 }
 
-static Outcome run_default(NsSparseChain *s, const double *guess) {
-  if (!guess && zero_solves(s)) {
+static Outcome sparse_chain_run_default(NsSparseChain *s, const double *guess) {
+  if (!guess && sparse_chain_zero_solves(s)) {
     start_at(s, NULL);
-    product(s, s->y);
-    consider(s, 0);
+    sparse_chain_product(s, s->y);
+    sparse_chain_consider(s, 0);
     return (Outcome){NS_OK, 0, "closed form"};
   }
   bool large = s->n >= LARGE;
   int limit = limit_or(s, NEWTON);
   Outcome out = active_sets(s, guess, limit_or(s, large && !guess ? FEW_REPAIRS : REPAIRS));
-  if (!settled(out) && large) out = interior(s, guess);
-  if (!settled(out)) out = newton(s, guess, NS_NEWTON_MIN, limit);
-  if (!settled(out)) out = newton(s, guess, NS_NEWTON_FB, limit);
+  if (!settled(out) && large) out = sparse_chain_interior(s, guess);
+  if (!settled(out)) out = sparse_chain_newton(s, guess, NS_NEWTON_MIN, limit);
+  if (!settled(out)) out = sparse_chain_newton(s, guess, NS_NEWTON_FB, limit);
   if (settled(out)) return out;
-  Outcome other = large ? out : interior(s, guess);
-  if (!settled(other) && s->positive) other = sweeps(s, guess, FEW_SWEEPS);
+  Outcome other = large ? out : sparse_chain_interior(s, guess);
+  if (!settled(other) && s->positive) other = sparse_chain_sweeps(s, guess, FEW_SWEEPS);
   return settled(other) ? other : out;
 }
 
-static Outcome run(NsSparseChain *s, const double *guess) {
+static Outcome sparse_chain_run(NsSparseChain *s, const double *guess) {
   switch (s->options.method) {
-    case NS_BOX_PGS: return sweeps(s, guess, limit_or(s, SWEEPS));
-    case NS_BOX_NEWTON_MIN: return newton(s, guess, NS_NEWTON_MIN, limit_or(s, NEWTON));
-    case NS_BOX_NEWTON_FB: return newton(s, guess, NS_NEWTON_FB, limit_or(s, NEWTON));
-    case NS_BOX_INTERIOR: return interior(s, guess);
-    default: return run_default(s, guess);
+    case NS_BOX_PGS: return sparse_chain_sweeps(s, guess, limit_or(s, SWEEPS));
+    case NS_BOX_NEWTON_MIN: return sparse_chain_newton(s, guess, NS_NEWTON_MIN, limit_or(s, NEWTON));
+    case NS_BOX_NEWTON_FB: return sparse_chain_newton(s, guess, NS_NEWTON_FB, limit_or(s, NEWTON));
+    case NS_BOX_INTERIOR: return sparse_chain_interior(s, guess);
+    default: return sparse_chain_run_default(s, guess);
   }
 }
 
 /* ---- the answer ---- */
 
-static void report(const NsSparseChain *s, Outcome out, const double *z, double *w, NsSolverInfo *info) {
+static void sparse_chain_report(const NsSparseChain *s, Outcome out, const double *z, double *w, NsSolverInfo *info) {
   double residual = 0, scale = DBL_MIN;
   for (int i = 0; i < s->n; i++) {
     double l = s->map.lower[i], u = s->map.upper[i];
@@ -415,20 +423,20 @@ static void report(const NsSparseChain *s, Outcome out, const double *z, double 
     w[i] = s->v[i];
     if (out.status == NS_OK && !((w[i] > 0 && z[i] == l) || (w[i] < 0 && z[i] == u))) w[i] = 0;
   }
-  *info = (NsSolverInfo){out.status, out.iterations, residual,   residual / scale,
-                         s->best,    out.status == NS_OK && out.iterations == 0, out.solver};
+  *info = (NsSolverInfo){
+      out.status, out.iterations, residual, residual / scale, s->best, out.status == NS_OK && out.iterations == 0, out.solver};
 }
 
-NsStatus ns_sparse_chain_solve(NsSparseChain *s, const double *q, const double *lower, const double *upper,
-                               const double *guess, double *z, double *w, NsSolverInfo *info) {
+NsStatus ns_sparse_chain_solve(NsSparseChain *s, const double *q, const double *lower, const double *upper, const double *guess,
+                               double *z, double *w, NsSolverInfo *info) {
   s->map.n = s->n;
   s->map.q = q, s->map.lower = lower, s->map.upper = upper, s->map.rho = s->rho;
   s->best = INFINITY;
   if (s->sparse) ns_sparse_map_restart(s->sparse);
-  Outcome out = run(s, guess);
+  Outcome out = sparse_chain_run(s, guess);
   if (s->best == INFINITY) start_at(s, guess), memcpy(s->best_z, s->y, (size_t)s->n * sizeof *z);
   memcpy(z, s->best_z, (size_t)s->n * sizeof *z);
-  product(s, z);
-  report(s, out, z, w, info);
+  sparse_chain_product(s, z);
+  sparse_chain_report(s, out, z, w, info);
   return out.status;
 }

@@ -31,7 +31,7 @@ NsBoxOptions *ns_sparse_chain_options(NsSparseChain *s);
 ** active set found, solved with refinements (a component that they show to be rounding alone becomes the exact 0) and
 ** verified: backward error, each row against its own terms, within tolerance. A sweep costs O(non-zeros).
 */
-NsStatus ns_sparse_chain_solve(NsSparseChain *s, const double *q, const double *lower, const double *upper,
-                               const double *guess, double *z, double *w, NsSolverInfo *info);
+NsStatus ns_sparse_chain_solve(NsSparseChain *s, const double *q, const double *lower, const double *upper, const double *guess,
+                               double *z, double *w, NsSolverInfo *info);
 
 #endif

@@ -36,14 +36,14 @@ struct NsSparsePath {
   NsArena arena;
   NsSparse *B; /* the basis: its pattern is M's */
   NsSparseLu *lu;
-  int *basic;       /* n: the variable of each place */
-  bool *is_basic;   /* 2 n + 1 */
-  Side *side;       /* n: on which side z_i is held when it is not basic: w_i >= 0 or w_i <= 0 */
-  double *held;     /* n: where it is held: at a bound, or where a path begins */
-  double *x;        /* n: values of the basic variables */
-  double *r;        /* n */
+  int *basic;            /* n: the variable of each place */
+  bool *is_basic;        /* 2 n + 1 */
+  Side *side;            /* n: on which side z_i is held when it is not basic: w_i >= 0 or w_i <= 0 */
+  double *held;          /* n: where it is held: at a bound, or where a path begins */
+  double *x;             /* n: values of the basic variables */
+  double *r;             /* n */
   double *column, *etas; /* n; ETAS x n */
-  int *eta_place;   /* the place that each eta vector replaced */
+  int *eta_place;        /* the place that each eta vector replaced */
   int eta_count;
   const NsSparse *M; /* of the solve that runs */
   const double *q;
@@ -89,14 +89,13 @@ static int path_parameter(const NsSparsePath *s) {
 }
 
 /* out += factor times the column of a variable in M z - w - t r. */
-static void add_column(const NsSparsePath *s, int variable, double factor, double *out) {
+static void sparse_path_add_column(const NsSparsePath *s, int variable, double factor, double *out) {
   if (variable == path_parameter(s)) {
     for (int i = 0; i < s->n; i++) out[i] -= factor * s->r[i];
   } else if (variable >= s->n) {
     out[variable - s->n] -= factor;
   } else {
-    for (int k = s->M->colptr[variable]; k < s->M->colptr[variable + 1]; k++)
-      out[s->M->row[k]] += factor * s->M->value[k];
+    for (int k = s->M->colptr[variable]; k < s->M->colptr[variable + 1]; k++) out[s->M->row[k]] += factor * s->M->value[k];
   }
 }
 
@@ -115,7 +114,7 @@ static void solve_basis(const NsSparsePath *s, double *b) {
 }
 
 /* The variable whose column is `d` in terms of the basis takes a place there. */
-static void replace(NsSparsePath *s, int place, int variable, const double *d) {
+static void sparse_path_replace(NsSparsePath *s, int place, int variable, const double *d) {
   memcpy(s->etas + (size_t)s->eta_count * (size_t)s->n, d, (size_t)s->n * sizeof *d);
   s->eta_place[s->eta_count++] = place;
   s->is_basic[s->basic[place]] = false;
@@ -138,7 +137,7 @@ static NsStatus factor_basis(NsSparsePath *s) {
 /* The column of a variable in terms of the basis, in s->column. */
 static void find_column(NsSparsePath *s, int variable) {
   memset(s->column, 0, (size_t)s->n * sizeof *s->column);
-  add_column(s, variable, 1, s->column);
+  sparse_path_add_column(s, variable, 1, s->column);
   solve_basis(s, s->column);
 }
 
@@ -166,7 +165,7 @@ static NsStatus renew_basis(NsSparsePath *s) {
     if (status != NS_OK) continue;
     find_column(s, path_parameter(s));
     if (s->column[left] == 0 || !isfinite(s->column[left])) continue;
-    replace(s, left, path_parameter(s), s->column);
+    sparse_path_replace(s, left, path_parameter(s), s->column);
     return NS_OK;
   }
   return NS_ESINGULAR;
@@ -182,10 +181,10 @@ static void find_values(NsSparsePath *s, double t) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < n; i++) s->column[i] = -s->q[i];
     for (int i = 0; i < n; i++)
-      if (!s->is_basic[i]) add_column(s, i, -s->held[i], s->column);
-    if (!s->is_basic[path_parameter(s)]) add_column(s, path_parameter(s), -t, s->column);
+      if (!s->is_basic[i]) sparse_path_add_column(s, i, -s->held[i], s->column);
+    if (!s->is_basic[path_parameter(s)]) sparse_path_add_column(s, path_parameter(s), -t, s->column);
     for (int place = 0; place < n; place++)
-      if (s->x[place] != 0) add_column(s, s->basic[place], -s->x[place], s->column);
+      if (s->x[place] != 0) sparse_path_add_column(s, s->basic[place], -s->x[place], s->column);
     solve_basis(s, s->column);
     for (int place = 0; place < n; place++) s->x[place] += s->column[place];
   }
@@ -209,7 +208,7 @@ static void bounds_of(const NsSparsePath *s, int variable, double *least, double
 }
 
 /* Until where a basic variable at x, which moves by -rate a unit, may go. */
-static double room_of(double x, double rate, double least, double most, double slip) {
+static double sparse_path_room_of(double x, double rate, double least, double most, double slip) {
   double to = rate > 0 ? x - least : most - x;
   return (fmax(to, 0) + slip) / fabs(rate);
 }
@@ -230,10 +229,10 @@ static int find_stop(const NsSparsePath *s, double sign, double *length) {
       bounds_of(s, s->basic[k], &least, &most);
       if ((rate > 0 ? least : -most) == -INFINITY) continue;
       if (pass == 0) {
-        limit = fmin(limit, room_of(s->x[k], rate, least, most, SLIP * (1 + fabs(s->x[k]))));
+        limit = fmin(limit, sparse_path_room_of(s->x[k], rate, least, most, SLIP * (1 + fabs(s->x[k]))));
         continue;
       }
-      double room = room_of(s->x[k], rate, least, most, 0);
+      double room = sparse_path_room_of(s->x[k], rate, least, most, 0);
       double pivot = s->basic[k] == path_parameter(s) ? INFINITY : fabs(rate);
       if (room <= limit && pivot > best) best = pivot, stop = k, *length = room;
     }
@@ -282,7 +281,7 @@ static int pivot_once(NsSparsePath *s, int *entering, double *sign) {
   double rate = *sign * s->column[place];
   double from = variable == t ? 1 : variable < s->n ? s->held[variable] : 0;
   advance_values(s, *sign, length);
-  replace(s, place, variable, s->column);
+  sparse_path_replace(s, place, variable, s->column);
   s->x[place] = from + *sign * length;
   if (leaving == t) return 1;
   *entering = partner_of(s, leaving, rate > 0, sign);
@@ -372,8 +371,8 @@ static void read_solution(const NsSparsePath *s, double *z) {
   }
 }
 
-NsStatus ns_sparse_path_solve(NsSparsePath *s, const NsSparse *M, const double *q, const double *lower,
-                              const double *upper, const NsPathStart *start, double *z, int *pivots) {
+NsStatus ns_sparse_path_solve(NsSparsePath *s, const NsSparse *M, const double *q, const double *lower, const double *upper,
+                              const NsPathStart *start, double *z, int *pivots) {
   int entering = path_parameter(s), moved = 0;
   double sign = -1;
   s->M = M, s->q = q;

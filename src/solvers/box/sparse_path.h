@@ -35,7 +35,7 @@ typedef struct NsPathStart {
 ** NS_OK, z (n) a solution up to rounding; NS_ERAY: the path goes to infinity; NS_ESINGULAR: no basis at the start, or
 ** lost on the way; NS_EMAXITER; NS_ENOMEM inside KLU; NS_EINTR. z is written with NS_OK only.
 */
-NsStatus ns_sparse_path_solve(NsSparsePath *s, const NsSparse *M, const double *q, const double *lower,
-                              const double *upper, const NsPathStart *start, double *z, int *pivots);
+NsStatus ns_sparse_path_solve(NsSparsePath *s, const NsSparse *M, const double *q, const double *lower, const double *upper,
+                              const NsPathStart *start, double *z, int *pivots);
 
 #endif

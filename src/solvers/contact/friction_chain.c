@@ -28,9 +28,9 @@ enum {
   FIRST_SWEEPS = 6,
   FIRST_MOST = 100,
   ROUND_NEWTON = 40,
-  SMALL = 120,       /* unknowns of a problem that is polished to rounding */
+  SMALL = 120, /* unknowns of a problem that is polished to rounding */
   PRESSED_ROUND = 3,
-  PRESSED = 600,       /* most unknowns for Newton from all points, and from uneven ones */
+  PRESSED = 600, /* most unknowns for Newton from all points, and from uneven ones */
   PRESSED_SMALL = 300,
   VARIANTS = 5,
   LCP_CONTACTS = 100,
@@ -51,7 +51,7 @@ static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
 typedef struct Shares {
   double sweeps, gradients, spent, climbed;
   int total;
-  int stalls;    /* how many long runs of gradients went nowhere, one after the other */
+  int stalls; /* how many long runs of gradients went nowhere, one after the other */
 } Shares;
 
 struct NsFrictionChain {
@@ -61,9 +61,9 @@ struct NsFrictionChain {
   NsFrictionOptions options;
   NsContact *contact;
   double *rho, *x, *v, *work;
-  double *swept;   /* where the sweeps stand */
-  double standing; /* and the measure there */
-  double tried;    /* where they stood when Newton failed last; 0: try again */
+  double *swept;    /* where the sweeps stand */
+  double standing;  /* and the measure there */
+  double tried;     /* where they stood when Newton failed last; 0: try again */
   double *friction; /* nc: coefficients on the way to those of the problem */
   NsContact *easier;
   double *r, *u;
@@ -121,7 +121,7 @@ NsFrictionOptions *ns_friction_chain_options(NsFrictionChain *s) {
 }
 
 /* Keeps x, v as the best candidate when they are, and returns whether the best is good enough. */
-static bool keep(NsFrictionChain *s, const NsSolverInfo *info) {
+static bool friction_chain_keep(NsFrictionChain *s, const NsSolverInfo *info) {
   size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
   double measure = ns_larger(info->relative, info->backward);
   if (measure < s->least) {
@@ -137,18 +137,18 @@ static void restart_from_best(NsFrictionChain *s) {
   if (s->least < INFINITY) memcpy(s->x, s->r, (size_t)(s->dim * s->nc) * sizeof *s->x);
 }
 
-static bool newton(NsFrictionChain *s, const NsFriction *p, int iterations) {
+static bool friction_chain_newton(NsFrictionChain *s, const NsFriction *p, int iterations) {
   NsSolverInfo info = {0};
   bool polish = s->dim * s->nc <= SMALL;
   ns_friction_newton_solve(s->newton, p, s->rho, s->options.tolerance, iterations, polish, s->x, s->v, &info);
-  return keep(s, &info);
+  return friction_chain_keep(s, &info);
 }
 
 /*
 ** The sweeps go on from where they were, unless the others have found something much better: the residual of a point
 ** says little of how far the sweeps are from it.
 */
-static bool sweeps(NsFrictionChain *s, const NsFriction *p, int count, bool jump, int *total) {
+static bool friction_chain_sweeps(NsFrictionChain *s, const NsFriction *p, int count, bool jump, int *total) {
   NsSolverInfo info = {0};
   size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
   int done = 0;
@@ -158,19 +158,19 @@ static bool sweeps(NsFrictionChain *s, const NsFriction *p, int count, bool jump
   s->standing = ns_larger(info.relative, info.backward);
   *total += done;
   info.iterations = *total;
-  return keep(s, &info);
+  return friction_chain_keep(s, &info);
 }
 
 static bool gradients(NsFrictionChain *s, const NsFriction *p, int iterations) {
   NsSolverInfo info = {0};
   ns_friction_first_order(p, s->rho, s->options.tolerance, iterations, s->work, s->x, s->v, &info);
-  return keep(s, &info);
+  return friction_chain_keep(s, &info);
 }
 
 static bool pivots(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
   NsSolverInfo info = {0};
   *verdict = ns_friction_lcp_solve(s->lcp, p, s->rho, s->options.tolerance, s->x, s->v, &info);
-  return keep(s, &info);
+  return friction_chain_keep(s, &info);
 }
 
 /* Newton with a fair share of the work so far; after a failure the next round must be much better, or pass. */
@@ -179,13 +179,13 @@ static bool newton_aside(NsFrictionChain *s, const NsFriction *p, double spent) 
   if (share < 5) return false;
   bool stuck = s->tried > 0 && s->standing > 0.1 * s->tried;
   if (stuck && s->least > s->options.tolerance) return s->tried = 0, false;
-  if (newton(s, p, share < ROUND_NEWTON ? (int)share : ROUND_NEWTON)) return true;
+  if (friction_chain_newton(s, p, share < ROUND_NEWTON ? (int)share : ROUND_NEWTON)) return true;
   s->tried = s->standing;
   return false;
 }
 
 /* Between 0 and 1, spread evenly over the i: the fractional part of (i + 1) times an irrational number. */
-static double spread(int i, double irrational) {
+static double friction_chain_spread(int i, double irrational) {
   return fmod((i + 1) * irrational, 1);
 }
 
@@ -193,11 +193,11 @@ static double spread(int i, double irrational) {
 static void press(NsFrictionChain *s, const NsFriction *p, double most, int variant) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
-    double *x = s->x + (size_t)i * (size_t)d, part = variant > 0 ? spread(i, 0.6180339887498949 * variant) : 1;
+    double *x = s->x + (size_t)i * (size_t)d, part = variant > 0 ? friction_chain_spread(i, 0.6180339887498949 * variant) : 1;
     double wide = variant > 0 ? ns_smaller(p->mu[i], 2) : 0;
     x[0] = most * part;
     for (int k = 1; k < d; k++)
-      x[k] = wide * x[0] * (spread(i, (k == 1 ? 0.4142135623730951 : 0.7320508075688772) * variant) - 0.5);
+      x[k] = wide * x[0] * (friction_chain_spread(i, (k == 1 ? 0.4142135623730951 : 0.7320508075688772) * variant) - 0.5);
   }
 }
 
@@ -209,7 +209,7 @@ static bool newton_from_pressed(NsFrictionChain *s, const NsFriction *p, double 
   double size = 0;
   for (int k = 0; k < p->dim * p->nc; k++) size = ns_larger(size, s->rho[k / p->dim] * fabs(p->q[k]));
   press(s, p, times * size, variant);
-  return newton(s, p, steps);
+  return friction_chain_newton(s, p, steps);
 }
 
 /* One of these points in each round from the third on, for as much work as was done so far. */
@@ -241,13 +241,11 @@ static bool roughen(NsFrictionChain *s, const NsFriction *p) {
   for (double mu = 0.1; mu < 1.3 * most && mu < 1e6 && !ns_interrupted(); mu *= 1.25) {
     for (int i = 0; i < p->nc; i++) s->friction[i] = ns_smaller(p->mu[i], mu);
     ns_nsgs_prepare(&easier, s->rho, s->easier);
-    NsStatus status =
-        ns_nsgs_solve(&easier, s->easier, s->rho, s->options.tolerance, STAGE_SWEEPS, s->x, s->v, &info, NULL);
+    NsStatus status = ns_nsgs_solve(&easier, s->easier, s->rho, s->options.tolerance, STAGE_SWEEPS, s->x, s->v, &info, NULL);
     if (status)
-      ns_friction_newton_solve(s->newton, &easier, s->rho, s->options.tolerance, STAGE_NEWTON, false, s->x, s->v,
-                               &info);
+      ns_friction_newton_solve(s->newton, &easier, s->rho, s->options.tolerance, STAGE_NEWTON, false, s->x, s->v, &info);
   }
-  return newton(s, p, ROUND_NEWTON);
+  return friction_chain_newton(s, p, ROUND_NEWTON);
 }
 
 /* The LCP early when it is small, else when the iterations have had their chance. */
@@ -266,7 +264,7 @@ static bool first_order_round(NsFrictionChain *s, const NsFriction *p, Shares *f
   int count = (int)ns_smaller(f->sweeps, limit - f->total), steps = (int)ns_smaller(f->gradients, GRADIENTS);
   if (fresh) steps = FRESH;
   f->climbed += steps;
-  if (sweeps(s, p, count, !fresh, &f->total)) return true;
+  if (friction_chain_sweeps(s, p, count, !fresh, &f->total)) return true;
   if (fresh) memset(s->x, 0, (size_t)(s->dim * s->nc) * sizeof *s->x);
   else restart_from_best(s);
   double between = s->least;
@@ -285,7 +283,7 @@ static bool first_order_round(NsFrictionChain *s, const NsFriction *p, Shares *f
 /* Sweeps, then Newton to rounding. */
 static bool small_round(NsFrictionChain *s, const NsFriction *p, Shares *f, int limit) {
   int count = (int)ns_smaller(f->sweeps, limit - f->total);
-  bool good = sweeps(s, p, count, true, &f->total);
+  bool good = friction_chain_sweeps(s, p, count, true, &f->total);
   if (good && s->least <= exact) return true;
   restart_from_best(s);
   f->spent += count;
@@ -296,11 +294,11 @@ static bool small_round(NsFrictionChain *s, const NsFriction *p, Shares *f, int 
 /* What is left of the sweeps, from zero: many problems need tens of thousands in a row. */
 static bool owed_sweeps(NsFrictionChain *s, const NsFriction *p, Shares *f, int limit) {
   memset(s->swept, 0, (size_t)(s->dim * s->nc) * sizeof *s->swept);
-  return f->total < limit && sweeps(s, p, limit - f->total, false, &f->total);
+  return f->total < limit && friction_chain_sweeps(s, p, limit - f->total, false, &f->total);
 }
 
 /* The chain; *verdict is what a failure may be called. */
-static bool chain(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
+static bool friction_chain_chain(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
   bool small = s->dim * s->nc <= SMALL;
   int limit = s->options.max_iterations > 0 ? s->options.max_iterations : small ? SWEEPS : MOST_SWEEPS;
   double cost = ns_friction_newton_cost(s->newton);
@@ -322,24 +320,24 @@ static bool chain(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
   if (ns_interrupted()) return false;
   if (!small && owed_sweeps(s, p, &f, limit)) return true;
   restart_from_best(s);
-  if ((f.stalls == 0 && gradients(s, p, GRADIENTS)) || newton(s, p, NEWTON_STEPS)) return true;
+  if ((f.stalls == 0 && gradients(s, p, GRADIENTS)) || friction_chain_newton(s, p, NEWTON_STEPS)) return true;
   if (ns_interrupted() || roughen(s, p)) return !ns_interrupted();
   return all_pressed(s, p);
 }
 
-static bool run(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
+static bool friction_chain_run(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
   int limit = s->options.max_iterations, total = 0;
   switch (s->method) {
-    case NS_FRICTION_NSGS: return sweeps(s, p, limit > 0 ? limit : SWEEPS, true, &total);
-    case NS_FRICTION_NEWTON: return newton(s, p, limit > 0 ? limit : NEWTON_STEPS);
+    case NS_FRICTION_NSGS: return friction_chain_sweeps(s, p, limit > 0 ? limit : SWEEPS, true, &total);
+    case NS_FRICTION_NEWTON: return friction_chain_newton(s, p, limit > 0 ? limit : NEWTON_STEPS);
     case NS_FRICTION_FIRST_ORDER: return gradients(s, p, limit > 0 ? limit : GRADIENTS);
     case NS_FRICTION_LCP: return pivots(s, p, verdict);
-    default: return chain(s, p, verdict);
+    default: return friction_chain_chain(s, p, verdict);
   }
 }
 
 NsStatus ns_friction_chain_solve(NsFrictionChain *s, const NsFriction *p, const double *guess, double *r, double *u,
-                           NsSolverInfo *info) {
+                                 NsSolverInfo *info) {
   size_t bytes = (size_t)(s->dim * s->nc) * sizeof *r;
   NsStatus verdict = NS_EMAXITER;
   if (p->dim != s->dim || p->nc != s->nc) return NS_ESIZE;
@@ -354,7 +352,7 @@ NsStatus ns_friction_chain_solve(NsFrictionChain *s, const NsFriction *p, const 
   s->best = (NsSolverInfo){.solver = "guess"};
   double start = ns_friction_measure(p, s->rho, s->x, s->u, &s->best);
   if (start < INFINITY) s->least = s->standing = start;
-  bool good = s->least <= 1e-15 || run(s, p, &verdict);
+  bool good = s->least <= 1e-15 || friction_chain_run(s, p, &verdict);
   memcpy(r, s->r, bytes);
   memcpy(u, s->u, bytes);
   *info = s->best;

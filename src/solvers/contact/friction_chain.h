@@ -43,6 +43,6 @@ NsFrictionOptions *ns_friction_chain_options(NsFrictionChain *solver);
 ** LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
 */
 NsStatus ns_friction_chain_solve(NsFrictionChain *solver, const NsFriction *p, const double *guess, double *r, double *u,
-                           NsSolverInfo *info);
+                                 NsSolverInfo *info);
 
 #endif

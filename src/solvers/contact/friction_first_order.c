@@ -53,8 +53,7 @@ static void project_step(const First *f, const double *from, const double *g, do
 }
 
 /* sum (a - b) (c - e), and in *square the sum of (a - b)^2 / rho */
-static double inner(const First *f, const double *a, const double *b, const double *c, const double *e,
-                    double *square) {
+static double inner(const First *f, const double *a, const double *b, const double *c, const double *e, double *square) {
   double sum = 0;
   *square = 0;
   for (int k = 0; k < f->p->dim * f->p->nc; k++) {
@@ -66,7 +65,7 @@ static double inner(const First *f, const double *a, const double *b, const doub
 }
 
 /* Measures r and keeps the best; true when it is good enough. */
-static bool measure(First *f, const double *r, double *u, double tolerance) {
+static bool projections_measure(First *f, const double *r, double *u, double tolerance) {
   NsSolverInfo now = f->info;
   double value = ns_friction_measure(f->p, f->rho, r, u, &now);
   if (value < f->least) {
@@ -117,7 +116,7 @@ static int accelerate(First *f, double tolerance, int iterations, double *r, dou
       if (k == 0) first = moved;
       if (k >= MEASURE_EVERY && moved < 0.05 * first) break;
     }
-    if (measure(f, r, u, tolerance) || ns_interrupted() || !(f->least < INFINITY)) break;
+    if (projections_measure(f, r, u, tolerance) || ns_interrupted() || !(f->least < INFINITY)) break;
     if (f->least < 0.7 * reference) reference = f->least, since = 0;
     else if (++since > STALLED) break;
   }
@@ -154,21 +153,30 @@ static int extragradient(First *f, double tolerance, int iterations, double *r, 
     project_step(f, r, f->next_gradient, step, r);
     if (ratio < 0.3) step *= 1.5;
     taken++;
-    if (taken % MEASURE_EVERY == 0 && (measure(f, r, u, tolerance) || ns_interrupted())) break;
+    if (taken % MEASURE_EVERY == 0 && (projections_measure(f, r, u, tolerance) || ns_interrupted())) break;
   }
   return taken;
 }
 
-NsStatus ns_friction_first_order(const NsFriction *p, const double *rho, double tolerance, int iterations,
-                                 double *work, double *r, double *u, NsSolverInfo *info) {
+NsStatus ns_friction_first_order(const NsFriction *p, const double *rho, double tolerance, int iterations, double *work,
+                                 double *r, double *u, NsSolverInfo *info) {
   size_t n = (size_t)p->dim * (size_t)p->nc;
-  First f = {.p = p, .rho = rho, .y = work, .gradient = work + n, .next = work + 2 * n,
-             .next_gradient = work + 3 * n, .best = work + 4 * n, .shift = work + 5 * n,
-             .step = 1, .momentum = 1, .least = INFINITY, .info = {.solver = "first order"}};
+  First f = {.p = p,
+             .rho = rho,
+             .y = work,
+             .gradient = work + n,
+             .next = work + 2 * n,
+             .next_gradient = work + 3 * n,
+             .best = work + 4 * n,
+             .shift = work + 5 * n,
+             .step = 1,
+             .momentum = 1,
+             .least = INFINITY,
+             .info = {.solver = "first order"}};
   for (int i = 0; i < p->nc; i++) ns_friction_project(p->dim, p->mu[i], r + (size_t)i * (size_t)p->dim);
   memcpy(f.best, r, n * sizeof *r);
   int taken = 0;
-  if (!measure(&f, r, u, tolerance)) {
+  if (!projections_measure(&f, r, u, tolerance)) {
     taken = accelerate(&f, tolerance, iterations / 2, r, u);
     if (f.least > tolerance && !ns_interrupted()) {
       memcpy(r, f.best, n * sizeof *r);

@@ -76,8 +76,8 @@ static void guess_from(NsFrictionLcp *l, const NsFriction *p, const double *r, c
   }
 }
 
-NsStatus ns_friction_lcp_solve(NsFrictionLcp *l, const NsFriction *p, const double *rho, double tolerance, double *r,
-                               double *u, NsSolverInfo *info) {
+NsStatus ns_friction_lcp_solve(NsFrictionLcp *l, const NsFriction *p, const double *rho, double tolerance, double *r, double *u,
+                               NsSolverInfo *info) {
   int nc = p->nc, n = 3 * nc;
   assemble(l, p);
   ns_block_product(p->W, r, p->q, u);

@@ -22,7 +22,7 @@ void ns_friction_lcp_free(NsFrictionLcp *lcp);
 ** Klarbring, in Computational Mechanics of contact, 1990; Acary and Brogliato, Numerical Methods for Nonsmooth
 ** Dynamical Systems, 2008, section 13.3.
 */
-NsStatus ns_friction_lcp_solve(NsFrictionLcp *lcp, const NsFriction *p, const double *rho, double tolerance,
-                               double *r, double *u, NsSolverInfo *info);
+NsStatus ns_friction_lcp_solve(NsFrictionLcp *lcp, const NsFriction *p, const double *rho, double tolerance, double *r,
+                               double *u, NsSolverInfo *info);
 
 #endif

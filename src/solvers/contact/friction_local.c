@@ -105,9 +105,12 @@ typedef struct Slip {
 static Slip slip_of(const NsContact *k, const double *b) {
   const double *W = k->W;
   double mu = k->mu;
-  Slip g = {mu * (W[3] * b[2] - b[0] * W[5]), mu * (b[0] * W[7] - W[6] * b[1]),
-            mu * (W[6] * b[2] - W[3] * b[1] - b[0] * (W[8] - W[4])), W[0] * b[2] - b[0] * W[2],
-            b[0] * W[1] - W[0] * b[1], 0};
+  Slip g = {mu * (W[3] * b[2] - b[0] * W[5]),
+            mu * (b[0] * W[7] - W[6] * b[1]),
+            mu * (W[6] * b[2] - W[3] * b[1] - b[0] * (W[8] - W[4])),
+            W[0] * b[2] - b[0] * W[2],
+            b[0] * W[1] - W[0] * b[1],
+            0};
   g.size = fabs(g.P) + fabs(g.Q) + fabs(g.R) + fabs(g.C) + fabs(g.S);
   return g;
 }
@@ -160,7 +163,7 @@ static bool slide_along(const NsContact *k, const double *b, const double *d, do
 }
 
 /* The root between the directions a and b, where G changes its sign. */
-static void bisect(const Slip *g, const double *a, const double *b, double *root) {
+static void friction_local_bisect(const Slip *g, const double *a, const double *b, double *root) {
   double low[2] = {a[0], a[1]}, high[2] = {b[0], b[1]}, sign = slip_value(g, a);
   for (int k = 0; k < ROOT_STEPS; k++) {
     double x = low[0] + high[0], y = low[1] + high[1], length = sqrt(x * x + y * y);
@@ -173,7 +176,7 @@ static void bisect(const Slip *g, const double *a, const double *b, double *root
 }
 
 /* Where G comes nearest to 0 between neighbouring directions without changing its sign there. */
-static void extremum(const Slip *g, double *d) {
+static void friction_local_extremum(const Slip *g, double *d) {
   for (int k = 0; k < NEWTON_STEPS; k++) {
     double curve = slip_curve(g, d), step = curve != 0 ? -slip_slope(g, d) / curve : 0;
     if (!(fabs(step) <= 0.2)) return;
@@ -196,15 +199,15 @@ static int all_roots(const Slip *g, double (*root)[2]) {
   for (int k = 0; k < SAMPLES && count + 2 < MAX_ROOTS; k++) {
     int next = (k + 1) % SAMPLES, before = (k + SAMPLES - 1) % SAMPLES;
     bool changes = (value[k] > 0) != (value[next] > 0);
-    if (changes) bisect(g, d[k], d[next], root[count++]);
+    if (changes) friction_local_bisect(g, d[k], d[next], root[count++]);
     if (changes || (value[k] > 0) != (value[before] > 0)) continue;
     if (fabs(value[k]) > fabs(value[next]) || fabs(value[k]) > fabs(value[before])) continue;
     double near[2] = {d[k][0], d[k][1]};
-    extremum(g, near);
+    friction_local_extremum(g, near);
     double closest = slip_value(g, near);
     if ((closest > 0) != (value[k] > 0)) {
-      bisect(g, d[before], near, root[count++]);
-      bisect(g, near, d[next], root[count++]);
+      friction_local_bisect(g, d[before], near, root[count++]);
+      friction_local_bisect(g, near, d[next], root[count++]);
     } else if (fabs(closest) <= 1e-14 * g->size) {
       root[count][0] = near[0];
       root[count++][1] = near[1];

@@ -30,16 +30,16 @@ typedef struct Row {
 struct NsFrictionNewton {
   NsArena arena;
   int dim, nc;
-  Row *row;            /* nc */
-  double *map;         /* dim nc: the map at r */
-  double *step, *rhs;  /* dim nc */
+  Row *row;           /* nc */
+  double *map;        /* dim nc: the map at r */
+  double *step, *rhs; /* dim nc */
   double *trial, *trial_u, *trial_map, *best;
   bool dense;
   NsLu *own;
-  double *A;    /* order^2 */
-  int *place;   /* nc: position among the closed contacts, -1 when open */
-  NsSparse *S;  /* the pattern of W */
-  int *slot;    /* where entry k of block p lies in S */
+  double *A;   /* order^2 */
+  int *place;  /* nc: position among the closed contacts, -1 when open */
+  NsSparse *S; /* the pattern of W */
+  int *slot;   /* where entry k of block p lies in S */
   NsSparseLu *lu;
   double recent[RECENT]; /* squares of the map at the last iterates */
   double cost;
@@ -121,8 +121,8 @@ static int contact_map(int d, double mu, double rho, const double *r, const doub
 }
 
 /* Sum of squares of the map. */
-static double evaluate(const NsFriction *p, const double *rho, const double *r, const double *u, double *map,
-                       Row *row) {
+static double alart_curnier_evaluate(const NsFriction *p, const double *rho, const double *r, const double *u, double *map,
+                                     Row *row) {
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
@@ -133,8 +133,7 @@ static double evaluate(const NsFriction *p, const double *rho, const double *r, 
   return sum;
 }
 
-static void slide_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row,
-                      double *rhs) {
+static void slide_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row, double *rhs) {
   double y[3] = {0}, slip = 0;
   for (int k = 0; k < d; k++) y[k] = r[k] - rho * u[k];
   for (int k = 1; k < d; k++) slip += y[k] * y[k];
@@ -152,8 +151,7 @@ static void slide_row(int d, double mu, double rho, double alpha, const double *
 }
 
 /* Rows of a closed contact: the normal velocity and either the tangential one or the direction of the slip. */
-static void closed_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row,
-                       double *rhs) {
+static void closed_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row, double *rhs) {
   memset(row->E, 0, sizeof row->E);
   memset(row->T, 0, sizeof row->T);
   row->E[0] = alpha;
@@ -170,8 +168,8 @@ static void closed_row(int d, double mu, double rho, double alpha, const double 
   }
 }
 
-static void make_rows(NsFrictionNewton *w, const NsFriction *p, const double *rho, double alpha, const double *r,
-                      const double *u) {
+static void alart_curnier_make_rows(NsFrictionNewton *w, const NsFriction *p, const double *rho, double alpha, const double *r,
+                                    const double *u) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)d;
@@ -182,7 +180,7 @@ static void make_rows(NsFrictionNewton *w, const NsFriction *p, const double *rh
 }
 
 /* One entry of T W_ij (+ E on the diagonal). */
-static double entry(const Row *row, const double *block, int d, int i, int j, bool diagonal) {
+static double alart_curnier_entry(const Row *row, const double *block, int d, int i, int j, bool diagonal) {
   double sum = diagonal ? row->E[i + 3 * j] : 0;
   for (int k = 0; k < d; k++) sum += row->T[i + 3 * k] * block[k + j * d];
   return sum;
@@ -193,11 +191,11 @@ static void subtract_open(const NsFrictionNewton *w, const Row *row, const doubl
   for (int a = 0; a < d; a++)
     for (int b = 0; b < d; b++) {
       double known = w->rhs[j * d + b];
-      if (known != 0) w->step[i * d + a] -= entry(row, block, d, a, b, false) * known;
+      if (known != 0) w->step[i * d + a] -= alart_curnier_entry(row, block, d, a, b, false) * known;
     }
 }
 
-static NsStatus solve_dense(NsFrictionNewton *w, const NsFriction *p) {
+static NsStatus alart_curnier_solve_dense(NsFrictionNewton *w, const NsFriction *p) {
   int d = p->dim, size = d * d, closed = 0;
   for (int i = 0; i < p->nc; i++) w->place[i] = w->row[i].mode == MODE_OPEN ? -1 : closed++;
   memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
@@ -213,8 +211,8 @@ static NsStatus solve_dense(NsFrictionNewton *w, const NsFriction *p) {
       int j = p->W->col[b], at = w->place[j];
       if (at < 0) subtract_open(w, &w->row[i], block, d, i, j);
       for (int k = 0; k < size && at >= 0; k++)
-        w->A[(size_t)(at * d + k / d) * (size_t)n + (size_t)(w->place[i] * d + k % d)] =
-            entry(&w->row[i], block, d, k % d, k / d, i == j);
+        w->A[(size_t)(at * d + k / d) * (size_t)n + (size_t)(w->place[i] * d + k % d)] = alart_curnier_entry(
+            &w->row[i], block, d, k % d, k / d, i == j);
     }
   }
   NsStatus status = ns_lu_factor(lu, w->A, n);
@@ -228,7 +226,7 @@ static NsStatus solve_dense(NsFrictionNewton *w, const NsFriction *p) {
   return NS_OK;
 }
 
-static NsStatus solve_sparse(NsFrictionNewton *w, const NsFriction *p) {
+static NsStatus alart_curnier_solve_sparse(NsFrictionNewton *w, const NsFriction *p) {
   int d = p->dim, size = d * d;
   memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
   for (int i = 0; i < p->nc; i++)
@@ -239,7 +237,7 @@ static NsStatus solve_sparse(NsFrictionNewton *w, const NsFriction *p) {
       if (!open_i && open_j) subtract_open(w, &w->row[i], block, d, i, j);
       for (int k = 0; k < size; k++)
         w->S->value[w->slot[b * size + k]] = open_i || open_j ? i == j && k % d == k / d
-                                                              : entry(&w->row[i], block, d, k % d, k / d, i == j);
+                                                              : alart_curnier_entry(&w->row[i], block, d, k % d, k / d, i == j);
     }
   NsStatus status = ns_sparse_lu_refactor(w->lu, w->S, NULL);
   if (!status) ns_sparse_lu_solve(w->lu, 1, w->step, d * p->nc);
@@ -248,7 +246,7 @@ static NsStatus solve_sparse(NsFrictionNewton *w, const NsFriction *p) {
 
 /* ---- steps ---- */
 
-static bool finite(const double *x, int n) {
+static bool alart_curnier_finite(const double *x, int n) {
   for (int k = 0; k < n; k++)
     if (!(fabs(x[k]) <= DBL_MAX)) return false;
   return true;
@@ -257,14 +255,15 @@ static bool finite(const double *x, int n) {
 /*
 ** Halves the step until the map falls; r, u move when it does. *norm is the square of the map before and after.
 */
-static bool search(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *r, double *u, double *norm) {
+static bool alart_curnier_search(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *r, double *u,
+                                 double *norm) {
   int n = p->dim * p->nc;
   double t = 1, bound = *norm;
   for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, w->recent[k]);
   for (int k = 0; k <= HALVINGS; k++, t /= 2) {
     for (int i = 0; i < n; i++) w->trial[i] = r[i] + t * w->step[i];
     ns_block_product(p->W, w->trial, p->q, w->trial_u);
-    double now = evaluate(p, rho, w->trial, w->trial_u, w->trial_map, NULL);
+    double now = alart_curnier_evaluate(p, rho, w->trial, w->trial_u, w->trial_map, NULL);
     if (!(now < (1 - 1e-3 * t) * bound)) continue;
     memcpy(r, w->trial, (size_t)n * sizeof *r);
     memcpy(u, w->trial_u, (size_t)n * sizeof *u);
@@ -275,14 +274,14 @@ static bool search(NsFrictionNewton *w, const NsFriction *p, const double *rho, 
 }
 
 /* The Newton step of the modes at r, with a growing alpha until one serves. */
-static NsStatus advance(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *alpha, double *r,
-                        double *u, double *norm) {
+static NsStatus alart_curnier_advance(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *alpha, double *r,
+                                      double *u, double *norm) {
   for (;;) {
-    evaluate(p, rho, r, u, w->map, w->row);
-    make_rows(w, p, rho, *alpha, r, u);
-    NsStatus status = w->dense ? solve_dense(w, p) : solve_sparse(w, p);
+    alart_curnier_evaluate(p, rho, r, u, w->map, w->row);
+    alart_curnier_make_rows(w, p, rho, *alpha, r, u);
+    NsStatus status = w->dense ? alart_curnier_solve_dense(w, p) : alart_curnier_solve_sparse(w, p);
     if (status == NS_ENOMEM) return status;
-    if (!status && finite(w->step, p->dim * p->nc) && search(w, p, rho, r, u, norm)) {
+    if (!status && alart_curnier_finite(w->step, p->dim * p->nc) && alart_curnier_search(w, p, rho, r, u, norm)) {
       *alpha = ns_larger(*alpha / 30, alpha_least);
       return NS_OK;
     }
@@ -292,8 +291,8 @@ static NsStatus advance(NsFrictionNewton *w, const NsFriction *p, const double *
 }
 
 /* Measures r projected on the cones, and keeps it in best when it is the best. */
-static double judge(NsFrictionNewton *w, const NsFriction *p, const double *rho, const double *r, double *least,
-                    NsSolverInfo *info) {
+static double alart_curnier_judge(NsFrictionNewton *w, const NsFriction *p, const double *rho, const double *r, double *least,
+                                  NsSolverInfo *info) {
   NsSolverInfo now = *info;
   int n = p->dim * p->nc;
   memcpy(w->trial, r, (size_t)n * sizeof *r);
@@ -307,25 +306,25 @@ static double judge(NsFrictionNewton *w, const NsFriction *p, const double *rho,
   return measure;
 }
 
-NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, const double *rho, double tolerance,
-                                  int iterations, bool polish, double *r, double *u, NsSolverInfo *info) {
+NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, const double *rho, double tolerance, int iterations,
+                                  bool polish, double *r, double *u, NsSolverInfo *info) {
   double alpha = alpha_least, least = INFINITY;
   NsStatus status = NS_EMAXITER;
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
   if (w->lu) ns_sparse_lu_restart(w->lu);
   ns_block_product(p->W, r, p->q, u);
-  double norm = evaluate(p, rho, r, u, w->map, NULL);
+  double norm = alart_curnier_evaluate(p, rho, r, u, w->map, NULL);
   for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;
-  judge(w, p, rho, r, &least, info);
+  alart_curnier_judge(w, p, rho, r, &least, info);
   while (taken < iterations && (least > tolerance || (least > rounding && extra-- > 0))) {
     double before = least;
     if (ns_interrupted()) status = NS_EINTR;
-    else status = advance(w, p, rho, &alpha, r, u, &norm);
+    else status = alart_curnier_advance(w, p, rho, &alpha, r, u, &norm);
     if (status) break;
     status = NS_EMAXITER;
     w->recent[taken % RECENT] = norm;
     taken++;
-    judge(w, p, rho, r, &least, info);
+    alart_curnier_judge(w, p, rho, r, &least, info);
     if (before <= tolerance && least > before / 2) break;
   }
   if (least <= tolerance && status != NS_EINTR) status = NS_OK;

@@ -20,7 +20,7 @@ void ns_nsgs_prepare(const NsFriction *p, const double *rho, NsContact *contact)
 }
 
 /* Solves contact i and returns the largest change of its force; *size grows to the largest component. */
-static double update(const NsFriction *p, const NsContact *contact, int i, double *r, double *size) {
+static double nsgs_update(const NsFriction *p, const NsContact *contact, int i, double *r, double *size) {
   int d = p->dim;
   double b[3], old[3], *ri = r + (size_t)i * (size_t)d, change = 0;
   for (int k = 0; k < d; k++) {
@@ -42,7 +42,7 @@ static double update(const NsFriction *p, const NsContact *contact, int i, doubl
 double ns_nsgs_sweep(const NsFriction *p, const NsContact *contact, bool backwards, double *r) {
   double change = 0, size = DBL_MIN;
   for (int k = 0; k < p->nc; k++) {
-    double own = update(p, contact, backwards ? p->nc - 1 - k : k, r, &size);
+    double own = nsgs_update(p, contact, backwards ? p->nc - 1 - k : k, r, &size);
     if (!(own <= DBL_MAX)) return NAN;
     change = ns_larger(change, own);
   }

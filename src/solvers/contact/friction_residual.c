@@ -109,7 +109,7 @@ double ns_friction_own_error(double error, double terms, double forces, double d
 }
 
 /* The largest |r_k| of contact i or rho (|W| |r| + |q|)_k of its rows. */
-static double terms_of(const NsFriction *p, int i, double rho, const double *r) {
+static double friction_residual_terms_of(const NsFriction *p, int i, double rho, const double *r) {
   int d = p->dim;
   double most = 0, sum[3];
   for (int k = 0; k < d; k++) sum[k] = fabs(p->q[i * d + k]);
@@ -132,7 +132,7 @@ double ns_friction_scaled(const NsFriction *p, const double *rho, const double *
     size_t k = (size_t)i * (size_t)p->dim;
     double error = ns_friction_error(p->dim, p->mu[i], rho[i], r + k, u + k);
     if (!(error <= DBL_MAX)) return INFINITY;
-    double terms = terms_of(p, i, rho[i], r);
+    double terms = friction_residual_terms_of(p, i, rho[i], r);
     double own = terms < NS_FADED && error < NS_FADED ? 0 : ns_friction_own_error(error, terms, forces, data);
     if (!(own <= worst)) worst = own;
   }

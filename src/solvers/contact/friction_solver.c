@@ -102,8 +102,8 @@ static bool representable(NsFrictionSolver *s, const FrictionPiece *piece, const
   return ns_friction_measure(&scaled->problem, s->rho, s->r, s->u, &info) <= s->options.tolerance;
 }
 
-static NsSolverInfo solve_island(NsFrictionSolver *s, FrictionPiece *piece, const NsFriction *p, const double *guess,
-                                 double *r, double *u) {
+static NsSolverInfo solve_island(NsFrictionSolver *s, FrictionPiece *piece, const NsFriction *p, const double *guess, double *r,
+                                 double *u) {
   NsSolverInfo info;
   ns_friction_scale_values(&piece->scaled, p);
   if (guess) ns_friction_gather_force(&piece->scaled, guess, s->guess);

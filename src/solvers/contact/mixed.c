@@ -26,8 +26,8 @@ struct NsMixed {
   NsArena arena;
   int capacity; /* groups that there is room for */
   NsComponents parts;
-  int *first;   /* groups: the first row */
-  int *group;   /* rows: the group */
+  int *first; /* groups: the first row */
+  int *group; /* rows: the group */
   NsMixedScaled scaled;
   NsMixedChain *small, *large[LARGE_CHAINS];
 };
@@ -150,9 +150,8 @@ static double given_residual(const NsMixedScaled *s, const double *rho) {
   double worst = 0;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
     const NsMixedGroup *group = &s->p.groups[g];
-    double z = s->z[row], error = group->dim > 1
-                                      ? ns_friction_error(group->dim, group->mu, rho[g], s->z + row, s->w + row)
-                                      : fabs(z - ns_box_clamp(z - rho[g] * s->w[row], group->lower, group->upper));
+    double z = s->z[row], error = group->dim > 1 ? ns_friction_error(group->dim, group->mu, rho[g], s->z + row, s->w + row)
+                                                 : fabs(z - ns_box_clamp(z - rho[g] * s->w[row], group->lower, group->upper));
     error = ns_times_power(error, -s->unit_z[row]);
     if (!(error <= worst)) worst = error;
   }
@@ -199,8 +198,7 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
   return info;
 }
 
-NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
-                        NsSolverInfo *info) {
+NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsMixedKinds kinds;
   int large = 0;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};

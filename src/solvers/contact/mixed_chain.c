@@ -27,11 +27,11 @@ static const double first_weight = 1e-2, least_weight = 1e-5, near = 2e-5;
 struct NsMixedChain {
   NsMixedOptions options;
   NsArena arena;
-  int capacity;                      /* rows that there is room for */
+  int capacity; /* rows that there is room for */
   double *lower, *upper, *best, *rho, *explained, *size, *load, *at, *kept;
   NsArena matrix;
   int dense_capacity;
-  double *dense;                     /* of a sparse problem */
+  double *dense; /* of a sparse problem */
   NsBox *box;
   int box_capacity;
   NsMixedEmbed embed;
@@ -66,12 +66,12 @@ NsMixedOptions *ns_mixed_chain_options(NsMixedChain *s) {
 
 /* ---- data ---- */
 
-static NsStatus refuse(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
+static NsStatus mixed_chain_refuse(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
   for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
   return info->status = status;
 }
 
-static NsStatus reserve(NsMixedChain *s, int n) {
+static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   if (n <= s->capacity) return NS_OK;
   int wanted = n < 8 ? 8 : n + n / 2;
   double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at, &s->kept};
@@ -104,14 +104,14 @@ static NsStatus solve_sparse_rows(const NsMixedChain *s, const NsMixedProblem *p
                                   const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsSparseBox *box;
   NsStatus status = ns_sparse_box_new(&box, p->sparse, options);
-  if (status) return refuse(p, status, z, w, info);
+  if (status) return mixed_chain_refuse(p, status, z, w, info);
   ns_sparse_box_solve(box, p->q, s->lower, s->upper, guess, z, w, info);
   ns_sparse_box_free(box);
   return info->status;
 }
 
-static NsStatus solve_rows(NsMixedChain *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
-                           NsSolverInfo *info) {
+static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
+                                       NsSolverInfo *info) {
   double tolerance = s->options.tolerance > 0 ? s->options.tolerance : rows_tolerance;
   NsBoxOptions options = {.tolerance = tolerance, .max_iterations = s->options.max_iterations};
   for (int g = 0; g < p->ngroups; g++) {
@@ -121,7 +121,7 @@ static NsStatus solve_rows(NsMixedChain *s, const NsMixedProblem *p, const doubl
   if (!p->W) return solve_sparse_rows(s, p, &options, guess, z, w, info);
   if (!s->box || s->box_capacity < p->n) {
     ns_box_free(s->box);
-    if (ns_box_new(&s->box, s->capacity) != NS_OK) return refuse(p, NS_ENOMEM, z, w, info);
+    if (ns_box_new(&s->box, s->capacity) != NS_OK) return mixed_chain_refuse(p, NS_ENOMEM, z, w, info);
     s->box_capacity = s->capacity;
   }
   *ns_box_options(s->box) = options;
@@ -132,7 +132,7 @@ static NsStatus solve_rows(NsMixedChain *s, const NsMixedProblem *p, const doubl
 /* ---- with contacts ---- */
 
 /* One contact alone. False when it has no exact solution. */
-static bool solve_one(const NsMixedView *v, double *z) {
+static bool mixed_chain_solve_one(const NsMixedView *v, double *z) {
   NsContact contact;
   double block[9];
   int dim = v->p.n;
@@ -150,8 +150,8 @@ typedef struct Search {
 } Search;
 
 /* Takes z, of a method that ended with `status`, as a candidate, or goes back to the best one. True when it is good enough. */
-static bool consider(NsMixedChain *s, const NsMixedView *v, Search *best, NsStatus status, const NsSolverInfo *info, double *z,
-                     double *w) {
+static bool mixed_chain_consider(NsMixedChain *s, const NsMixedView *v, Search *best, NsStatus status, const NsSolverInfo *info,
+                                 double *z, double *w) {
   size_t bytes = (size_t)v->p.n * sizeof *z;
   if (status == NS_ENOMEM) best->verdict = status;
   double measure = ns_mixed_measure(v, z, w);
@@ -171,12 +171,12 @@ static bool large(const NsMixedView *v) {
   return v->p.sparse && v->p.n > NS_MIXED_DENSE_ROWS;
 }
 
-static bool newton(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
+static bool mixed_chain_newton(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {0};
   if (!large(v) && (!v->p.W || v->p.n > NS_MIXED_DENSE)) return false;
   NsMixedNewton *method = large(v) ? &s->large : &s->newton;
   NsStatus status = ns_mixed_newton(method, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
-  return consider(s, v, best, status, &info, z, w);
+  return mixed_chain_consider(s, v, best, status, &info, z, w);
 }
 
 /* As a box problem; *settled: there is no solution. */
@@ -186,7 +186,7 @@ static bool plane(NsMixedChain *s, const NsMixedView *v, Search *best, bool *set
   NsStatus status = ns_mixed_plane(&s->plane, v, z, &info);
   if (status == NS_ENOSOL || status == NS_ERAY) best->verdict = status;
   *settled = status == NS_ENOSOL;
-  return consider(s, v, best, status, &info, z, w);
+  return mixed_chain_consider(s, v, best, status, &info, z, w);
 }
 
 static bool embed(NsMixedChain *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
@@ -198,11 +198,11 @@ static bool embed(NsMixedChain *s, const NsMixedView *v, Search *best, bool *set
   if (status == NS_ETOOLARGE) best->verdict = status;
   if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
   *settled = status == NS_ENOSOL && exact;
-  return consider(s, v, best, status, &info, z, w);
+  return mixed_chain_consider(s, v, best, status, &info, z, w);
 }
 
 /* Sweeps in rounds of growing length, `most` in all, Newton from where each ends. */
-static bool sweeps(NsMixedChain *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
+static bool mixed_chain_sweeps(NsMixedChain *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
   int limit = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
   memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
   for (int done = 0, count = FIRST_ROUND; done < limit && !ns_interrupted(); count *= 4) {
@@ -212,22 +212,22 @@ static bool sweeps(NsMixedChain *s, const NsMixedView *v, Search *best, int most
     memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
     done += count;
     info.iterations += done - count;
-    if (consider(s, v, best, status, &info, z, w)) return true;
+    if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
     if (status != NS_EMAXITER) return false;
     memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-    if (newton(s, v, best, z, w)) return true;
+    if (mixed_chain_newton(s, v, best, z, w)) return true;
   }
   return false;
 }
 
 /* The interior-point method, and Newton from where it ends. */
-static bool interior(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
+static bool mixed_chain_interior(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {.solver = "interior_point"};
   NsStatus status = ns_mixed_interior(&s->interior, v, z, &info);
   memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  if (consider(s, v, best, status, &info, z, w)) return true;
+  if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
   memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-  return newton(s, v, best, z, w);
+  return mixed_chain_newton(s, v, best, z, w);
 }
 
 /*
@@ -247,37 +247,37 @@ static bool rounds(NsMixedChain *s, const NsMixedView *v, Search *best, double *
     if (!status) memcpy(s->at, z, bytes);
     memcpy(z, s->at, bytes);
     if (status) continue;
-    if (consider(s, v, best, status, &info, z, w)) return true;
+    if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
     memcpy(z, s->at, bytes);
-    if (ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w)) return true;
+    if (ns_mixed_measure(v, z, w) <= near && mixed_chain_newton(s, v, best, z, w)) return true;
     memcpy(z, s->at, bytes);
   }
   return false;
 }
 
 /* Conjugate sweeps, and Newton from where they end when that is near; s->at is where the sweeps ended. */
-static bool conjugate(NsMixedChain *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
+static bool mixed_chain_conjugate(NsMixedChain *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
   NsSolverInfo info = {0};
   size_t bytes = (size_t)v->p.n * sizeof *z;
   int count = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
   NsStatus status = ns_mixed_conjugate(&s->sweeps, v, v->early ? POLISHING : 0, count, z, w, &info);
   memcpy(s->at, z, bytes);
-  if (consider(s, v, best, status, &info, z, w)) return true;
+  if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
   memcpy(z, s->at, bytes);
-  return !ns_interrupted() && ns_mixed_measure(v, z, w) <= near && newton(s, v, best, z, w);
+  return !ns_interrupted() && ns_mixed_measure(v, z, w) <= near && mixed_chain_newton(s, v, best, z, w);
 }
 
 /* Heaps of many contacts: rounds of conjugate sweeps that go on where the last ended, and in the plane interior points. */
 static bool heap(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
   static const int counts[] = {100, 1000};
   size_t bytes = (size_t)v->p.n * sizeof *z;
-  if (!v->early && newton(s, v, best, z, w)) return true;
+  if (!v->early && mixed_chain_newton(s, v, best, z, w)) return true;
   for (int k = v->early ? 1 : 0; k < HEAP_ROUNDS && !ns_interrupted(); k++) {
-    if (conjugate(s, v, best, k < 2 ? counts[k] : LATER_SWEEPS, z, w)) return true;
+    if (mixed_chain_conjugate(s, v, best, k < 2 ? counts[k] : LATER_SWEEPS, z, w)) return true;
     memcpy(z, s->at, bytes);
     if (k != INTERIOR_AFTER || v->kinds.dim > 2 || ns_interrupted()) continue;
     memcpy(s->kept, s->at, bytes);
-    if (interior(s, v, best, z, w)) return true;
+    if (mixed_chain_interior(s, v, best, z, w)) return true;
     memcpy(z, s->kept, bytes);
   }
   return false;
@@ -286,42 +286,42 @@ static bool heap(NsMixedChain *s, const NsMixedView *v, Search *best, double *z,
 /* Whether the guess is to be kept, as an iteration wants that settles. */
 static bool good_guess(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
   NsSolverInfo info = {.solver = "guess", .warm = true};
-  return s->options.keep && v->tolerance > contacts_tolerance && consider(s, v, best, NS_OK, &info, z, w);
+  return s->options.keep && v->tolerance > contacts_tolerance && mixed_chain_consider(s, v, best, NS_OK, &info, z, w);
 }
 
 /* The methods in their order, until one has an answer. */
-static bool chain(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
+static bool mixed_chain_chain(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
   bool settled = false;
   if (good_guess(s, v, best, z, w)) return true;
   if (large(v)) {
     if (heap(s, v, best, z, w)) return true;
     if (ns_interrupted()) return false;
     if (v->kinds.dim == 2 && rounds(s, v, best, z, w)) return true;
-    if (!ns_interrupted() && sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
+    if (!ns_interrupted() && mixed_chain_sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
     if (ns_interrupted()) return false;
   }
   if (!v->kinds.uniform) {
-    if ((!large(v) && newton(s, v, best, z, w)) || ns_interrupted()) return best->least <= v->tolerance;
+    if ((!large(v) && mixed_chain_newton(s, v, best, z, w)) || ns_interrupted()) return best->least <= v->tolerance;
     if (plane(s, v, best, &settled, z, w)) return true;
     if (settled || ns_interrupted()) return false;
-    if (sweeps(s, v, best, EARLY_SWEEPS, z, w)) return true;
+    if (mixed_chain_sweeps(s, v, best, EARLY_SWEEPS, z, w)) return true;
   }
   if (embed(s, v, best, &settled, z, w)) return true;
   if (settled || ns_interrupted()) return false;
-  return newton(s, v, best, z, w) || (!ns_interrupted() && sweeps(s, v, best, SWEEPS, z, w));
+  return mixed_chain_newton(s, v, best, z, w) || (!ns_interrupted() && mixed_chain_sweeps(s, v, best, SWEEPS, z, w));
 }
 
 /*
 ** Some Newton steps from an answer of another method where there are rows, when they cost little: a row is then right to
 ** rounding, not to the tolerance, and so is what is computed from it.
 */
-static void polish(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
+static void mixed_chain_polish(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
   if (v->kinds.uniform || v->early || best->least <= polished || !v->p.W || v->p.n > NS_MIXED_DENSE_ROWS) return;
   if (ns_interrupted()) return;
   NsSolverInfo info = {0}, own = best->info;
   memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
   NsStatus status = ns_mixed_newton(&s->newton, v, POLISH_STEPS, z, w, &info);
-  consider(s, v, best, status, &info, z, w);
+  mixed_chain_consider(s, v, best, status, &info, z, w);
   best->info = own;
 }
 
@@ -336,8 +336,8 @@ static void clean(const NsMixedView *v, const double *z, double *w) {
 }
 
 /* Fills info for z, whose measure is `least` and whose output is w. */
-static NsStatus conclude(const NsMixedView *v, double least, NsStatus verdict, const double *z, double *w,
-                         NsSolverInfo *info) {
+static NsStatus mixed_chain_conclude(const NsMixedView *v, double least, NsStatus verdict, const double *z, double *w,
+                                     NsSolverInfo *info) {
   info->status = least <= v->tolerance ? NS_OK : ns_interrupted() ? NS_EINTR : verdict;
   info->residual = ns_mixed_residual(v, z, w, &info->relative);
   info->backward = least;
@@ -348,23 +348,23 @@ static NsStatus conclude(const NsMixedView *v, double least, NsStatus verdict, c
 static NsStatus solve_contacts(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
                                NsSolverInfo *info) {
   for (int i = 0; i < v->p.n; i++) z[i] = guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
-  if (v->p.ngroups == 1 && solve_one(v, z)) {
+  if (v->p.ngroups == 1 && mixed_chain_solve_one(v, z)) {
     double measure = ns_mixed_measure(v, z, w);
     info->solver = "exact";
     info->iterations = 1;
-    if (measure <= v->tolerance) return conclude(v, measure, NS_OK, z, w, info);
+    if (measure <= v->tolerance) return mixed_chain_conclude(v, measure, NS_OK, z, w, info);
   }
   Search best = {INFINITY, {.solver = "none"}, NS_EMAXITER, false};
   memcpy(s->best, z, (size_t)v->p.n * sizeof *z);
-  chain(s, v, &best, z, w);
-  if (best.least <= v->tolerance) polish(s, v, &best, z, w);
+  mixed_chain_chain(s, v, &best, z, w);
+  if (best.least <= v->tolerance) mixed_chain_polish(s, v, &best, z, w);
   *info = best.info;
   if (!best.fresh) {
     memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
     best.least = ns_mixed_measure(v, z, w);
   }
   /* Memory that failed is told although another method had an answer: it would differ from the usual one. */
-  return conclude(v, best.verdict == NS_ENOMEM ? INFINITY : best.least, best.verdict, z, w, info);
+  return mixed_chain_conclude(v, best.verdict == NS_ENOMEM ? INFINITY : best.least, best.verdict, z, w, info);
 }
 
 const double *ns_mixed_chain_steps(const NsMixedChain *s) {
@@ -376,10 +376,10 @@ NsStatus ns_mixed_chain_solve(NsMixedChain *s, const NsMixedProblem *given, cons
   NsMixedView v = {.p = *given, .kinds = *kinds, .tolerance = s->options.tolerance};
   v.max_iterations = s->options.max_iterations;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
-  NsStatus status = reserve(s, given->n);
+  NsStatus status = mixed_chain_reserve(s, given->n);
   if (!status) status = densify(s, v.kinds.contacts ? NS_MIXED_DENSE + 1 : SPARSE_BOX, &v.p);
-  if (status) return refuse(given, status, z, w, info);
-  if (v.kinds.contacts == 0) return solve_rows(s, &v.p, guess, z, w, info);
+  if (status) return mixed_chain_refuse(given, status, z, w, info);
+  if (v.kinds.contacts == 0) return mixed_chain_solve_rows(s, &v.p, guess, z, w, info);
   if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
   v.early = v.tolerance > contacts_tolerance && large(&v);
   v.rho = s->rho;

@@ -32,7 +32,7 @@ void ns_mixed_embed_release(NsMixedEmbed *e) {
   *e = (NsMixedEmbed){0};
 }
 
-static NsStatus reserve(NsMixedEmbed *e, int n) {
+static NsStatus mixed_embed_reserve(NsMixedEmbed *e, int n) {
   if (n <= e->capacity) return NS_OK;
   ns_arena_release(&e->arena);
   e->capacity = 0;
@@ -121,7 +121,7 @@ static double *find_block(const NsBlock *W, int I, int J) {
 }
 
 /* False: there is no block for it. */
-static bool put(Sink *sink, int i, int j, double v) {
+static bool mixed_embed_put(Sink *sink, int i, int j, double v) {
   if (sink->W) {
     int dim = sink->W->dim;
     double *block = v != 0 ? find_block(sink->W, i / dim, j / dim) : NULL;
@@ -137,7 +137,7 @@ static bool put(Sink *sink, int i, int j, double v) {
 static bool put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
   const NsMixedEmbed *e = s->e;
   if (e->place[i] < 0 || e->place[j] < 0) return true;
-  return put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
+  return mixed_embed_put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
 }
 
 /* The diagonal entry of what is added to a group: of the size of its own. */
@@ -154,10 +154,10 @@ static bool put_added(const Plan *s, Sink *sink) {
     if (at < 0) continue;
     if (two_bounds(&p->groups[g])) {
       at--;
-      good = put(sink, at, at, added(s, g));
+      good = mixed_embed_put(sink, at, at, added(s, g));
       used = 2;
     }
-    for (int i = used; i < s->dim && good; i++) good = put(sink, at + i, at + i, added(s, g));
+    for (int i = used; i < s->dim && good; i++) good = mixed_embed_put(sink, at + i, at + i, added(s, g));
   }
   return good;
 }
@@ -174,11 +174,10 @@ static void copy_blocks(const Plan *s, NsBlock *W) {
     }
 }
 
-static bool put_all(const Plan *s, Sink *sink) {
+static bool mixed_embed_put_all(const Plan *s, Sink *sink) {
   const NsSparse *sparse = s->v->p.sparse;
   int n = s->v->p.n;
-  if (sink->W && s->A && s->v->kinds.uniform && ns_block_count(sink->W) == s->nc * s->nc)
-    return copy_blocks(s, sink->W), true;
+  if (sink->W && s->A && s->v->kinds.uniform && ns_block_count(sink->W) == s->nc * s->nc) return copy_blocks(s, sink->W), true;
   if (sink->W) memset(sink->W->value, 0, (size_t)ns_block_count(sink->W) * (size_t)(s->dim * s->dim) * sizeof(double));
   for (int j = 0; s->A && j < n; j++)
     for (int i = 0; i < n; i++)
@@ -193,8 +192,8 @@ static bool put_all(const Plan *s, Sink *sink) {
 static bool put_full(const Plan *s, Sink *sink) {
   int n = s->nc * s->dim;
   for (int j = 0; sink->zeros && j < n; j += s->dim)
-    for (int i = 0; i < n; i += s->dim) put(sink, i, j, 0);
-  return put_all(s, sink);
+    for (int i = 0; i < n; i += s->dim) mixed_embed_put(sink, i, j, 0);
+  return mixed_embed_put_all(s, sink);
 }
 
 static NsStatus make_block(const Plan *s, bool full, NsBlock **out) {
@@ -261,11 +260,11 @@ static void take_answer(const Plan *s, double *z) {
 }
 
 /* The solver of this size or pattern, its matrix filled. */
-static NsStatus take_solver(const Plan *s, NsFriction *problem, NsMixedFriction **out) {
+static NsStatus mixed_embed_take_solver(const Plan *s, NsFriction *problem, NsMixedFriction **out) {
   bool few = s->nc <= NS_MIXED_SLOTS;
   NsMixedFriction *friction = *out = &s->e->slot[s->dim - 2][few ? s->nc : 0];
   Sink sink = {.W = friction->W};
-  if (friction->W && friction->W->nb == s->nc && put_all(s, &sink)) {
+  if (friction->W && friction->W->nb == s->nc && mixed_embed_put_all(s, &sink)) {
     problem->W = friction->W;
     return NS_OK;
   }
@@ -277,14 +276,14 @@ static NsStatus take_solver(const Plan *s, NsFriction *problem, NsMixedFriction 
   return status;
 }
 
-static NsStatus solve(Plan *s, double *z, NsSolverInfo *info) {
+static NsStatus mixed_embed_solve(Plan *s, double *z, NsSolverInfo *info) {
   NsMixedEmbed *e = s->e;
   NsMixedFriction *friction;
   place_all(s);
   if (s->nc == 0) return NS_OK;
   fill_vectors(s, z);
   NsFriction problem = {s->dim, s->nc, e->mu, NULL, e->q};
-  NsStatus status = take_solver(s, &problem, &friction);
+  NsStatus status = mixed_embed_take_solver(s, &problem, &friction);
   if (status) return status;
   *ns_friction_options(friction->solver) = (NsFrictionOptions){s->v->tolerance, s->v->max_iterations};
   status = ns_friction_solve(friction->solver, &problem, e->guess, e->r, e->u, info);
@@ -296,14 +295,14 @@ NsStatus ns_mixed_embed(NsMixedEmbed *e, const NsMixedView *v, double *z, bool *
   Plan s = {e, v, v->kinds.dim, 0, v->p.W, v->p.q};
   *exact = true;
   if (v->kinds.equations && (!v->p.W || v->p.n > REDUCED_ROWS)) return NS_ESIZE;
-  NsStatus status = reserve(e, v->p.n);
+  NsStatus status = mixed_embed_reserve(e, v->p.n);
   if (!status && v->kinds.equations) {
     status = ns_mixed_reduce(&e->reduction, &v->p, z, exact);
     s.A = e->reduction.A;
     s.b = e->reduction.b;
   }
   if (status) return status;
-  status = solve(&s, z, info);
+  status = mixed_embed_solve(&s, z, info);
   if (v->kinds.equations) ns_mixed_recover(&e->reduction, &v->p, z, e->w);
   return status;
 }

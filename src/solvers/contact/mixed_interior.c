@@ -30,7 +30,7 @@ void ns_mixed_interior_release(NsMixedInterior *s) {
   *s = (NsMixedInterior){0};
 }
 
-static NsStatus reserve(NsMixedInterior *s, int n) {
+static NsStatus cone_interior_reserve(NsMixedInterior *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ptrdiff_t wanted = n + n / 2;
   ns_mixed_interior_release(s);
@@ -72,7 +72,7 @@ static Pairs pairs_of(const NsMixedInterior *s, const NsMixedGroup *group) {
 
 /* ---- where to start ---- */
 
-static double scale_of(const NsMixedView *v) {
+static double cone_interior_scale_of(const NsMixedView *v) {
   double most = 0;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
     for (int i = 0; i < v->p.groups[g].dim; i++) most = ns_larger(most, sqrt(v->rho[g]) * fabs(v->p.q[row + i]));
@@ -80,7 +80,7 @@ static double scale_of(const NsMixedView *v) {
 }
 
 /* A point of the group inside its bounds or cone, near z; `unit` is a size for it. */
-static void enter(const NsMixedGroup *group, double unit, double *z) {
+static void cone_interior_enter(const NsMixedGroup *group, double unit, double *z) {
   if (group->dim == 1) {
     double wide = group->upper - group->lower, away = ns_smaller(unit, 0.1 * wide);
     if (group->lower == group->upper) z[0] = group->lower;
@@ -92,7 +92,7 @@ static void enter(const NsMixedGroup *group, double unit, double *z) {
 }
 
 /* w = W z + q, with mu |u_T| of before in the normals of the associated problem, or with the proximal term. */
-static void output(NsMixedInterior *s, const NsMixedView *v) {
+static void cone_interior_output(NsMixedInterior *s, const NsMixedView *v) {
   ns_mixed_product(&v->p, s->z, s->w);
   for (int i = 0; s->associated && i < v->p.n; i++) s->w[i] += s->shift[i];
   if (s->weight > 0)
@@ -100,12 +100,12 @@ static void output(NsMixedInterior *s, const NsMixedView *v) {
       for (int i = row; i < row + v->p.groups[g].dim; i++) s->w[i] += s->weight / v->rho[g] * (s->z[i] - s->shift[i]);
 }
 
-static int begin(NsMixedInterior *s, const NsMixedView *v, double scale, const double *z) {
+static int cone_interior_begin(NsMixedInterior *s, const NsMixedView *v, double scale, const double *z) {
   int count = 0;
   memcpy(s->z, z, (size_t)v->p.n * sizeof *z);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    enter(&v->p.groups[g], scale * sqrt(v->rho[g]), s->z + row);
-  output(s, v);
+    cone_interior_enter(&v->p.groups[g], scale * sqrt(v->rho[g]), s->z + row);
+  cone_interior_output(s, v);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     double unit = scale / sqrt(v->rho[g]);
@@ -122,7 +122,7 @@ static int begin(NsMixedInterior *s, const NsMixedView *v, double scale, const d
 /* ---- one step ---- */
 
 /* The blocks of J = A W + B, B = T diag(y / x) E with what makes redundant contacts have a step. */
-static NsStatus factor(NsMixedInterior *s, const NsMixedView *v, double extra) {
+static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, double extra) {
   for (int g = 0; g < v->p.ngroups; g++) {
     const Pairs p = pairs_of(s, &v->p.groups[g]);
     int dim = v->p.groups[g].dim;
@@ -139,7 +139,7 @@ static NsStatus factor(NsMixedInterior *s, const NsMixedView *v, double extra) {
 }
 
 /* The step for products s->c + x y; w is that of z. */
-static void direction(NsMixedInterior *s, const NsMixedView *v) {
+static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int i = 0; i < v->p.groups[g].dim; i++) {
@@ -160,7 +160,7 @@ static void direction(NsMixedInterior *s, const NsMixedView *v) {
 }
 
 /* The largest step in [0, 1] that keeps `keep` of the way to the boundary. */
-static double longest(const NsMixedInterior *s, const NsMixedView *v, double keep) {
+static double cone_interior_longest(const NsMixedInterior *s, const NsMixedView *v, double keep) {
   double length = 1;
   for (int g = 0; g < v->p.ngroups; g++)
     for (int k = 0, count = pairs_of(s, &v->p.groups[g]).count; k < count; k++) {
@@ -184,37 +184,36 @@ static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, do
 
 /* What the products are to become: `target`, less the second-order term of the step before when asked. */
 static void aim(NsMixedInterior *s, const NsMixedView *v, double target, bool second) {
-  for (int at = 0; at < 3 * v->p.ngroups; at++)
-    s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
+  for (int at = 0; at < 3 * v->p.ngroups; at++) s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
 }
 
-static void move(NsMixedInterior *s, const NsMixedView *v, double length) {
+static void cone_interior_move(NsMixedInterior *s, const NsMixedView *v, double length) {
   for (int i = 0; i < v->p.n; i++) s->z[i] += length * s->step[i];
   for (int at = 0; at < 3 * v->p.ngroups; at++) {
     s->x[at] += length * s->dx[at];
     s->y[at] += length * s->dy[at];
   }
-  output(s, v);
+  cone_interior_output(s, v);
 }
 
 /* Predictor and corrector; the length of the step, 0 when there is none. */
-static double advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap) {
+static double cone_interior_advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap) {
   double extra = ns_larger(proximal, s->extra);
-  while (factor(s, v, extra) != NS_OK)
+  while (cone_interior_factor(s, v, extra) != NS_OK)
     if ((extra *= 100) > 1) return 0;
   aim(s, v, 0, false);
-  direction(s, v);
-  double reached = mean(s, v, pairs, longest(s, v, 1)) / *gap, centre = reached * reached * reached;
+  cone_interior_direction(s, v);
+  double reached = mean(s, v, pairs, cone_interior_longest(s, v, 1)) / *gap, centre = reached * reached * reached;
   aim(s, v, ns_larger(ns_smaller(centre, 0.8), 1e-6) * *gap, true);
-  direction(s, v);
-  double length = longest(s, v, fraction);
+  cone_interior_direction(s, v);
+  double length = cone_interior_longest(s, v, fraction);
   if (length < 0.1) {
     aim(s, v, 0.5 * *gap, false);
-    direction(s, v);
-    length = longest(s, v, fraction);
+    cone_interior_direction(s, v);
+    length = cone_interior_longest(s, v, fraction);
   }
   if (!(length > 0)) return 0;
-  move(s, v, length);
+  cone_interior_move(s, v, length);
   *gap = mean(s, v, pairs, 0);
   return length;
 }
@@ -232,14 +231,14 @@ static bool within_tolerance(NsMixedInterior *s, const NsMixedView *v, double ga
 }
 
 /* Steps from s->z until the products are small. */
-static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *z, int *done) {
-  double scale = scale_of(v);
-  int pairs = begin(s, v, scale, z), stalled = 0;
+static NsStatus cone_interior_iterate(NsMixedInterior *s, const NsMixedView *v, const double *z, int *done) {
+  double scale = cone_interior_scale_of(v);
+  int pairs = cone_interior_begin(s, v, scale, z), stalled = 0;
   double gap = mean(s, v, pairs, 0);
   s->extra = 0;
   for (*done = 0; *done < STEPS; ++*done) {
     if (ns_interrupted()) return NS_EINTR;
-    double length = advance(s, v, pairs, &gap);
+    double length = cone_interior_advance(s, v, pairs, &gap);
     adapt(s, length);
     stalled = length > least_step ? 0 : stalled + 1;
     bool stuck = !(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED;
@@ -253,12 +252,12 @@ static NsStatus iterate(NsMixedInterior *s, const NsMixedView *v, const double *
   return NS_EMAXITER;
 }
 
-static NsStatus solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+static NsStatus cone_interior_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   double sum = 0;
   NsStatus status = ns_mixed_system_begin(&s->system, &v->p);
   if (status) return status;
   for (int k = 0; k < 3 * v->p.ngroups; k++) s->x[k] = s->y[k] = s->dx[k] = s->dy[k] = 1;
-  status = iterate(s, v, z, &info->iterations);
+  status = cone_interior_iterate(s, v, z, &info->iterations);
   for (int i = 0; i < v->p.n; i++) sum += s->z[i] * 0;
   if (sum == 0) memcpy(z, s->z, (size_t)v->p.n * sizeof *z);
   info->solver = "interior_point";
@@ -267,15 +266,15 @@ static NsStatus solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSol
 
 NsStatus ns_mixed_interior(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
-  NsStatus status = reserve(s, v->p.n);
+  NsStatus status = cone_interior_reserve(s, v->p.n);
   s->associated = false;
   s->weight = 0;
-  return status ? status : solve(s, v, z, info);
+  return status ? status : cone_interior_solve(s, v, z, info);
 }
 
 NsStatus ns_mixed_associated(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = reserve(s, v->p.n);
+  NsStatus status = cone_interior_reserve(s, v->p.n);
   if (status) return status;
   s->associated = true;
   s->weight = 0;
@@ -283,15 +282,15 @@ NsStatus ns_mixed_associated(NsMixedInterior *s, const NsMixedView *v, double *z
   memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
     if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
-  return solve(s, v, z, info);
+  return cone_interior_solve(s, v, z, info);
 }
 
 NsStatus ns_mixed_proximal(NsMixedInterior *s, const NsMixedView *v, double weight, double *z, NsSolverInfo *info) {
   if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = reserve(s, v->p.n);
+  NsStatus status = cone_interior_reserve(s, v->p.n);
   if (status) return status;
   s->associated = false;
   s->weight = weight;
   memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
-  return solve(s, v, z, info);
+  return cone_interior_solve(s, v, z, info);
 }

@@ -91,7 +91,7 @@ void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w) {
 }
 
 /* w += W_j x, size += |W_j x|, and load likewise for a row's unknown. */
-static void add_column(const NsMixedView *v, int j, double x, bool row, double *w) {
+static void mixed_measure_add_column(const NsMixedView *v, int j, double x, bool row, double *w) {
   const NsMixedProblem *p = &v->p;
   double *size = v->size, *load = v->load;
   if (x == 0) return;
@@ -113,11 +113,11 @@ static void product_and_sizes(const NsMixedView *v, const double *z, double *w) 
     v->size[i] = v->load[i] = fabs(w[i]);
   }
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = 0; i < v->p.groups[g].dim; i++) add_column(v, row + i, z[row + i], v->p.groups[g].dim == 1, w);
+    for (int i = 0; i < v->p.groups[g].dim; i++) mixed_measure_add_column(v, row + i, z[row + i], v->p.groups[g].dim == 1, w);
 }
 
 /* By how much w breaks the law of a row; INFINITY outside the bounds and for NaN. */
-static double violation(const NsMixedGroup *row, double z, double w) {
+static double mixed_measure_violation(const NsMixedGroup *row, double z, double w) {
   if (w != w || !(z >= row->lower && z <= row->upper)) return INFINITY;
   if (row->lower == row->upper) return 0;
   if (z == row->lower) return ns_larger(-w, 0);
@@ -160,7 +160,7 @@ static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s
 }
 
 static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {
-  double error = violation(&v->p.groups[g], z[row], w[row]);
+  double error = mixed_measure_violation(&v->p.groups[g], z[row], w[row]);
   bool faded = v->size[row] < NS_FADED && error < NS_FADED;
   return error == 0 || faded ? 0 : error / counted(v, v->size, row);
 }
@@ -181,9 +181,8 @@ double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w,
   double worst = 0, scale = DBL_MIN;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    double error = group->dim > 1
-                       ? ns_friction_error(group->dim, group->mu, v->rho[g], z + row, w + row)
-                       : fabs(z[row] - ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper));
+    double error = group->dim > 1 ? ns_friction_error(group->dim, group->mu, v->rho[g], z + row, w + row)
+                                  : fabs(z[row] - ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper));
     if (!(error <= worst)) worst = error;
     for (int i = 0; i < group->dim; i++)
       scale = ns_larger(scale, ns_larger(fabs(z[row + i]), v->rho[g] * fabs(v->p.q[row + i])));

@@ -33,8 +33,8 @@ void ns_mixed_chain_free(NsMixedChain *chain);
 NsMixedOptions *ns_mixed_chain_options(NsMixedChain *chain);
 
 /* As ns_mixed_solve for a connected problem in balanced units, whose data were checked. */
-NsStatus ns_mixed_chain_solve(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds,
-                              const double *guess, double *z, double *w, NsSolverInfo *info);
+NsStatus ns_mixed_chain_solve(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds, const double *guess,
+                              double *z, double *w, NsSolverInfo *info);
 
 /* The steps rho (ngroups) of the last problem with contacts. */
 const double *ns_mixed_chain_steps(const NsMixedChain *chain);
@@ -45,10 +45,10 @@ const double *ns_mixed_chain_steps(const NsMixedChain *chain);
 typedef struct NsMixedScaled {
   NsArena arena;
   int capacity;
-  ptrdiff_t room;         /* entries of W */
-  NsMixedProblem p;       /* points at what follows */
+  ptrdiff_t room;   /* entries of W */
+  NsMixedProblem p; /* points at what follows */
   NsMixedGroup *groups;
-  int *row;               /* of the given problem */
+  int *row;                     /* of the given problem */
   int *unit_w, *unit_z, *place; /* by rows; place of a given row among them */
   double *W, *q, *guess, *z, *w;
   NsSparse *sparse;
@@ -59,8 +59,8 @@ typedef struct NsMixedScaled {
 ** is a contact: then every group's own block is near 1 (rows and columns alike) and the largest of q and the bounds is
 ** 1/2 .. 1. Makes room when it is larger than any before. NS_ENOMEM, NS_ETOOLARGE.
 */
-NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count,
-                        bool contacts, const double *guess);
+NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count, bool contacts,
+                        const double *guess);
 void ns_mixed_scaled_release(NsMixedScaled *s);
 
 /* A problem as the methods see it. */
@@ -68,7 +68,7 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
   NsMixedKinds kinds;
   double tolerance;
-  bool early;          /* sparse, and the tolerance was chosen: the first answer within it will do */
+  bool early; /* sparse, and the tolerance was chosen: the first answer within it will do */
   int max_iterations;
   double *rho;         /* ngroups: steps of the natural map */
   double *explained;   /* n: |W| |z| + |q| as the data let expect it */
@@ -153,8 +153,7 @@ typedef struct NsMixedNewton {
 ** NS_ENOCONV, NS_EMAXITER, NS_ENOMEM.
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991.
 */
-NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
-                         NsSolverInfo *info);
+NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w, NsSolverInfo *info);
 void ns_mixed_newton_release(NsMixedNewton *newton);
 
 typedef struct NsMixedPlane {
@@ -173,12 +172,12 @@ typedef struct NsMixedInterior {
   NsArena arena;
   NsMixedSystem system;
   int capacity;
-  double *x, *y, *dx, *dy, *c; /* 3 by groups: the pairs, the step, what their products are to change by */
-  double *A, *B;               /* 9 by groups */
+  double *x, *y, *dx, *dy, *c;  /* 3 by groups: the pairs, the step, what their products are to change by */
+  double *A, *B;                /* 9 by groups */
   double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
   bool associated;
-  double weight;               /* of a proximal step; 0: none */
-  double extra;                /* added to W, in its own units */
+  double weight; /* of a proximal step; 0: none */
+  double extra;  /* added to W, in its own units */
 } NsMixedInterior;
 
 /*
@@ -204,8 +203,7 @@ NsStatus ns_mixed_associated(NsMixedInterior *interior, const NsMixedView *v, do
 ** method, NS_OK when the products are as small as they get and at most 1e-14 of their scale.
 ** Rockafellar, SIAM J. Control Optim. 14, 1976.
 */
-NsStatus ns_mixed_proximal(NsMixedInterior *interior, const NsMixedView *v, double weight, double *z,
-                           NsSolverInfo *info);
+NsStatus ns_mixed_proximal(NsMixedInterior *interior, const NsMixedView *v, double weight, double *z, NsSolverInfo *info);
 void ns_mixed_interior_release(NsMixedInterior *interior);
 
 /* Some of the equations solved for as many of their unknowns: rows[k] gives z[cols[k]]. */
@@ -214,7 +212,7 @@ typedef struct NsMixedReduction {
   NsLu *lu; /* of the block of rows and cols */
   int capacity, rank, equations;
   int *rows, *cols;
-  double *A, *b;  /* n x n, n: W and q with those unknowns eliminated; columns cols are as they were */
+  double *A, *b; /* n x n, n: W and q with those unknowns eliminated; columns cols are as they were */
   double *block, *X, *scale;
 } NsMixedReduction;
 
@@ -239,8 +237,8 @@ typedef struct NsMixedEmbed {
   int capacity;
   NsMixedReduction reduction;
   NsMixedFriction slot[2][NS_MIXED_SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
-  int *place;             /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
-  double *sign, *offset;  /* n: z_i = offset_i + sign_i r_place */
+  int *place;                                  /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
+  double *sign, *offset;                       /* n: z_i = offset_i + sign_i r_place */
   double *mu, *q, *guess, *r, *u, *w;
 } NsMixedEmbed;
 
@@ -255,14 +253,13 @@ void ns_mixed_embed_release(NsMixedEmbed *embed);
 typedef struct NsMixedSweeps {
   NsArena arena;
   int capacity, groups;
-  NsContact *contact; /* groups */
-  double *block;      /* 9 groups */
+  NsContact *contact;         /* groups */
+  double *block;              /* 9 groups */
   double *before, *direction; /* capacity: of conjugate gradients */
 } NsMixedSweeps;
 
 /* Gauss-Seidel sweeps over the groups, forwards and backwards in turn, until the measure is within tolerance. */
-NsStatus ns_mixed_sweeps(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w,
-                         NsSolverInfo *info);
+NsStatus ns_mixed_sweeps(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info);
 /*
 ** Sweeps as the steps of a nonlinear conjugate gradient method: after each the point goes on along the directions of
 ** those before, beta of Fletcher and Reeves, unless the sweep has changed more than the last. NS_OK when the measure is

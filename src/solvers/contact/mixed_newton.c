@@ -43,14 +43,13 @@ static NsStatus reserve_sparse(NsMixedNewton *newton, int n) {
   return NS_OK;
 }
 
-static NsStatus reserve(NsMixedNewton *newton, int n) {
+static NsStatus mixed_newton_reserve(NsMixedNewton *newton, int n) {
   if (n <= newton->capacity) return NS_OK;
   ns_mixed_newton_release(newton);
   NsStatus status = ns_lu_new(&newton->lu, n);
   ptrdiff_t order = n;
   newton->J = ns_arena_matrix(&newton->arena, order, order);
-  double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w,
-                        &newton->at};
+  double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w, &newton->at};
   for (int k = 0; k < 6; k++) *vectors[k] = ns_arena_doubles(&newton->arena, order);
   if (!status && newton->arena.failed) status = NS_ENOMEM;
   if (status) ns_mixed_newton_release(newton);
@@ -122,7 +121,7 @@ static double map(const NsMixedView *v, const double *z, const double *w, double
 }
 
 /* J = I - (1 - delta) D + rho D W, padded with the identity to the leading dimension ld. */
-static void jacobian(const NsMixedView *v, const double *z, const double *w, double delta, size_t ld, double *J) {
+static void mixed_newton_jacobian(const NsMixedView *v, const double *z, const double *w, double delta, size_t ld, double *J) {
   size_t n = (size_t)v->p.n;
   memset(J, 0, ld * ld * sizeof *J);
   for (size_t k = n; k < ld; k++) J[k + k * ld] = 1;
@@ -137,8 +136,7 @@ static void jacobian(const NsMixedView *v, const double *z, const double *w, dou
         for (int i = 0; i < dim && W[k] != 0; i++) to[i] += v->rho[g] * s.D[i + k * dim] * W[k];
     }
     for (int j = 0; j < dim; j++)
-      for (int i = 0; i < dim; i++)
-        J[(size_t)(row + i) + (size_t)(row + j) * ld] += (i == j) - (1 - delta) * s.D[i + j * dim];
+      for (int i = 0; i < dim; i++) J[(size_t)(row + i) + (size_t)(row + j) * ld] += (i == j) - (1 - delta) * s.D[i + j * dim];
   }
 }
 
@@ -175,7 +173,7 @@ static void snap(const NsMixedView *v, const double *z, const double *w, double 
 }
 
 /* Measures the snapped point and keeps the best; whether it has become much better. */
-static bool judge(NsMixedNewton *newton, const NsMixedView *v, const double *w, double *least, double *w_best) {
+static bool mixed_newton_judge(NsMixedNewton *newton, const NsMixedView *v, const double *w, double *least, double *w_best) {
   snap(v, newton->point, w, newton->candidate);
   double measure = ns_mixed_measure(v, newton->candidate, newton->w);
   bool better = measure < 0.5 * *least;
@@ -197,21 +195,21 @@ static NsStatus sparse_direction(NsMixedNewton *newton, const NsMixedView *v, co
   return status;
 }
 
-static NsStatus direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
+static NsStatus mixed_newton_direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
   if (is_sparse(&v->p)) return sparse_direction(newton, v, w, delta);
   NsLu *lu = newton->lu;
   int order = v->p.n;
   ns_lu_set_order(lu, order);
   map(v, newton->point, w, newton->F);
   for (int i = 0; i < order; i++) newton->F[i] = i < v->p.n ? -newton->F[i] : 0;
-  jacobian(v, newton->point, w, delta, (size_t)order, newton->J);
+  mixed_newton_jacobian(v, newton->point, w, delta, (size_t)order, newton->J);
   NsStatus status = ns_lu_factor(lu, newton->J, order);
   if (!status) ns_lu_solve(lu, 1, newton->F, order);
   return status;
 }
 
 /* Moves newton->point along the step until the map is below `bound`; w belongs to the point. False: not at all. */
-static bool search(NsMixedNewton *newton, const NsMixedView *v, double bound, double *w, double *merit) {
+static bool mixed_newton_search(NsMixedNewton *newton, const NsMixedView *v, double bound, double *w, double *merit) {
   double length = 1;
   for (int k = 0; k < HALVINGS; k++, length *= 0.5) {
     for (int i = 0; i < v->p.n; i++) newton->candidate[i] = newton->point[i] + length * newton->F[i];
@@ -226,49 +224,48 @@ static bool search(NsMixedNewton *newton, const NsMixedView *v, double bound, do
   return false;
 }
 
-static double largest_of(const double *recent) {
+static double mixed_newton_largest_of(const double *recent) {
   return ns_larger(recent[0], ns_larger(recent[1], recent[2]));
 }
 
 /* Steps from newton->point, w its output; NS_OK when no better point is to be had and the measure is good. */
-static NsStatus iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, double *w, double *w_best,
-                        double *least, int *done) {
+static NsStatus mixed_newton_iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, double *w, double *w_best,
+                                     double *least, int *done) {
   double merit = map(v, newton->point, w, NULL), recent[MEMORY] = {merit, merit, merit};
   size_t delta = 0;
   int idle = 0;
   for (*done = 0; *done < steps; ++*done) {
     if (ns_interrupted()) return NS_EINTR;
-    NsStatus status = direction(newton, v, w, proximal[delta]);
+    NsStatus status = mixed_newton_direction(newton, v, w, proximal[delta]);
     if (status && status != NS_ESINGULAR) return NS_ENOCONV;
-    if (status || !search(newton, v, 0.9999 * largest_of(recent), w, &merit)) {
+    if (status || !mixed_newton_search(newton, v, 0.9999 * mixed_newton_largest_of(recent), w, &merit)) {
       if (*least <= v->tolerance) return NS_OK;
       if (++delta == sizeof proximal / sizeof *proximal) return NS_ENOCONV;
       continue;
     }
-    if (delta > 0 && merit < 0.1 * largest_of(recent)) delta--;
+    if (delta > 0 && merit < 0.1 * mixed_newton_largest_of(recent)) delta--;
     recent[*done % MEMORY] = merit;
-    idle = judge(newton, v, w, least, w_best) ? 0 : idle + 1;
+    idle = mixed_newton_judge(newton, v, w, least, w_best) ? 0 : idle + 1;
     bool good = *least <= v->tolerance && (v->early || idle >= PATIENCE);
     if (*least <= exact || (*least <= settled && idle > 0) || good) return ++*done, NS_OK;
   }
   return *least <= v->tolerance ? NS_OK : NS_EMAXITER;
 }
 
-NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
-                         NsSolverInfo *info) {
+NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w, NsSolverInfo *info) {
   size_t bytes = (size_t)v->p.n * sizeof *z;
   double least = INFINITY;
-  NsStatus status = is_sparse(&v->p) ? reserve_sparse(newton, v->p.n) : reserve(newton, v->p.n);
+  NsStatus status = is_sparse(&v->p) ? reserve_sparse(newton, v->p.n) : mixed_newton_reserve(newton, v->p.n);
   if (!status && is_sparse(&v->p)) status = ns_mixed_system_begin(&newton->system, &v->p);
   if (status) return status;
   memcpy(newton->point, z, bytes);
   memcpy(newton->best, z, bytes);
   ns_mixed_product(&v->p, z, newton->at);
   memcpy(w, newton->at, bytes);
-  judge(newton, v, newton->at, &least, w);
+  mixed_newton_judge(newton, v, newton->at, &least, w);
   info->iterations = 0;
   if (!(least <= (v->early ? v->tolerance : exact)))
-    status = iterate(newton, v, steps, newton->at, w, &least, &info->iterations);
+    status = mixed_newton_iterate(newton, v, steps, newton->at, w, &least, &info->iterations);
   memcpy(z, newton->best, bytes);
   info->solver = "newton";
   info->warm = status == NS_OK && info->iterations <= 1;

@@ -22,7 +22,7 @@ void ns_mixed_plane_release(NsMixedPlane *s) {
   *s = (NsMixedPlane){0};
 }
 
-static NsStatus reserve(NsMixedPlane *s, int n) {
+static NsStatus mixed_plane_reserve(NsMixedPlane *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ns_mixed_plane_release(s);
   s->M = ns_arena_matrix(&s->arena, n, n);
@@ -49,7 +49,7 @@ static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
 }
 
 /* The column of M gets `factor` times column j of W, in the outputs of every group. */
-static void add_column(NsMixedPlane *s, const NsMixedView *v, int column, int j, double factor) {
+static void mixed_plane_add_column(NsMixedPlane *s, const NsMixedView *v, int column, int j, double factor) {
   double *to = s->M + (size_t)column * (size_t)unknowns(v);
   const double *W = v->p.W + (size_t)j * (size_t)v->p.n;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
@@ -63,12 +63,12 @@ static void fill(NsMixedPlane *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
     int at = s->first[g];
-    add_column(s, v, at, row, 1);
+    mixed_plane_add_column(s, v, at, row, 1);
     for (int i = 0; i < group->dim; i++) s->q[at + i] = v->p.q[row + i];
     if (group->dim == 1) continue;
     double *normal = s->M + (size_t)at * n, *force = normal + n, *slip = force + n;
-    add_column(s, v, at, row + 1, -group->mu);
-    add_column(s, v, at + 1, row + 1, 1);
+    mixed_plane_add_column(s, v, at, row + 1, -group->mu);
+    mixed_plane_add_column(s, v, at + 1, row + 1, 1);
     slip[at + 1] += 1;
     normal[at + 2] += 2 * group->mu;
     force[at + 2] -= 1;
@@ -98,7 +98,7 @@ static void to_z(const NsMixedPlane *s, const NsMixedView *v, double *z) {
 
 NsStatus ns_mixed_plane(NsMixedPlane *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   int n = unknowns(v);
-  NsStatus status = reserve(s, n);
+  NsStatus status = mixed_plane_reserve(s, n);
   if (status) return status;
   take_bounds(s, v);
   fill(s, v);

@@ -19,7 +19,7 @@ void ns_mixed_reduction_release(NsMixedReduction *r) {
   *r = (NsMixedReduction){0};
 }
 
-static NsStatus reserve(NsMixedReduction *r, int n, int equations) {
+static NsStatus mixed_reduce_reserve(NsMixedReduction *r, int n, int equations) {
   if (n <= r->capacity && equations <= r->equations) return NS_OK;
   ns_mixed_reduction_release(r);
   r->A = ns_arena_matrix(&r->arena, n, n);
@@ -43,14 +43,13 @@ static int list_equations(NsMixedReduction *r, const NsMixedProblem *p) {
 }
 
 /* The block of rows x cols, rank x rank, and its factors. */
-static NsStatus factor(NsMixedReduction *r, const NsMixedProblem *p) {
+static NsStatus mixed_reduce_factor(NsMixedReduction *r, const NsMixedProblem *p) {
   if (r->rank == 0) return NS_OK;
   int order = r->rank;
   ns_lu_set_order(r->lu, order);
   for (int j = 0; j < order; j++) {
     double *column = r->block + (size_t)j * (size_t)order;
-    for (int i = 0; i < order; i++)
-      column[i] = ns_mixed_entry(p, r->rows[i], r->cols[j]);
+    for (int i = 0; i < order; i++) column[i] = ns_mixed_entry(p, r->rows[i], r->cols[j]);
   }
   return ns_lu_factor(r->lu, r->block, order);
 }
@@ -121,7 +120,7 @@ static void find_regular(NsMixedReduction *r, const NsMixedProblem *p) {
 }
 
 /* Column j of A (and b for j == n) loses what the eliminated unknowns do for it. */
-static void correct(NsMixedReduction *r, const NsMixedProblem *p, int j) {
+static void mixed_reduce_correct(NsMixedReduction *r, const NsMixedProblem *p, int j) {
   size_t n = (size_t)p->n, order = (size_t)ns_lu_order(r->lu);
   double *to = j < p->n ? r->A + (size_t)j * n : r->b, *x = r->X;
   for (size_t k = 0; k < order; k++) x[k] = (int)k < r->rank ? to[r->rows[k]] : 0;
@@ -136,16 +135,16 @@ NsStatus ns_mixed_reduce(NsMixedReduction *r, const NsMixedProblem *p, const dou
   size_t n = (size_t)p->n;
   int equations = 0;
   for (int g = 0; g < p->ngroups; g++) equations += ns_mixed_equation(&p->groups[g]);
-  NsStatus status = reserve(r, p->n, equations);
+  NsStatus status = mixed_reduce_reserve(r, p->n, equations);
   if (status) return status;
   r->rank = list_equations(r, p);
   *all = true;
-  status = factor(r, p);
+  status = mixed_reduce_factor(r, p);
   if (status == NS_ESINGULAR) {
     int before = r->rank;
     find_regular(r, p);
     *all = r->rank == before;
-    status = factor(r, p);
+    status = mixed_reduce_factor(r, p);
     if (status == NS_ESINGULAR) r->rank = 0, *all = false, status = NS_OK;
   }
   if (status) return status;
@@ -156,7 +155,7 @@ NsStatus ns_mixed_reduce(NsMixedReduction *r, const NsMixedProblem *p, const dou
   memset(r->scale, 0, n * sizeof *r->scale);
   for (int k = 0; k < r->rank; k++) r->scale[r->cols[k]] = 1;
   for (int j = 0; r->rank > 0 && j <= p->n; j++)
-    if (j == p->n || r->scale[j] == 0) correct(r, p, j);
+    if (j == p->n || r->scale[j] == 0) mixed_reduce_correct(r, p, j);
   return NS_OK;
 }
 

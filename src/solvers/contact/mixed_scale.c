@@ -144,8 +144,7 @@ static void apply_units(NsMixedScaled *s) {
   for (int j = 0; j < p->n; j++) {
     int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
     double *value = p->W ? s->W + (size_t)j * (size_t)p->n : s->sparse->value;
-    for (int k = from; k < to; k++)
-      value[k] = ns_times_power(value[k], s->unit_w[p->W ? k : p->sparse->row[k]] - s->unit_z[j]);
+    for (int k = from; k < to; k++) value[k] = ns_times_power(value[k], s->unit_w[p->W ? k : p->sparse->row[k]] - s->unit_z[j]);
     s->q[j] = ns_times_power(s->q[j], s->unit_w[j]);
     s->guess[j] = ns_times_power(s->guess[j], s->unit_z[j]);
   }
@@ -156,8 +155,8 @@ static void apply_units(NsMixedScaled *s) {
   }
 }
 
-NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count,
-                        bool contacts, const double *guess) {
+NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count, bool contacts,
+                        const double *guess) {
   int n = 0;
   for (int g = 0; g < count; g++) n += p->groups[group[g]].dim;
   NsStatus status = reserve_scaled(s, p->sparse ? p->n : n, p->W ? (ptrdiff_t)n * n : 0);

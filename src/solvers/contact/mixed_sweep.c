@@ -16,7 +16,7 @@ void ns_mixed_sweeps_release(NsMixedSweeps *s) {
   *s = (NsMixedSweeps){0};
 }
 
-static NsStatus reserve(NsMixedSweeps *s, int n, int groups) {
+static NsStatus mixed_sweep_reserve(NsMixedSweeps *s, int n, int groups) {
   if (groups <= s->groups && n <= s->capacity) return NS_OK;
   ns_mixed_sweeps_release(s);
   ptrdiff_t rows = n + n / 2, wanted = groups + groups / 2;
@@ -30,7 +30,7 @@ static NsStatus reserve(NsMixedSweeps *s, int n, int groups) {
   return NS_OK;
 }
 
-static void prepare(NsMixedSweeps *s, const NsMixedView *v) {
+static void mixed_sweep_prepare(NsMixedSweeps *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     int dim = v->p.groups[g].dim;
     double *block = s->block + 9 * (size_t)g;
@@ -40,7 +40,7 @@ static void prepare(NsMixedSweeps *s, const NsMixedView *v) {
 }
 
 /* w += W_j d. */
-static void spread(const NsMixedProblem *p, int j, double d, double *w) {
+static void mixed_sweep_spread(const NsMixedProblem *p, int j, double d, double *w) {
   if (d == 0) return;
   if (!ns_mixed_sparse(p)) {
     const double *column = p->W + (size_t)j * (size_t)p->n;
@@ -67,11 +67,11 @@ static void relax(const NsMixedSweeps *s, const NsMixedView *v, int g, int row, 
   for (int i = 0; i < dim; i++) {
     double d = r[i] - z[row + i];
     z[row + i] = r[i];
-    spread(&v->p, row + i, d, w);
+    mixed_sweep_spread(&v->p, row + i, d, w);
   }
 }
 
-static void sweep(const NsMixedSweeps *s, const NsMixedView *v, bool backwards, double *z, double *w) {
+static void mixed_sweep_sweep(const NsMixedSweeps *s, const NsMixedView *v, bool backwards, double *z, double *w) {
   const NsMixedGroup *groups = v->p.groups;
   int count = v->p.ngroups, row = backwards ? v->p.n : 0;
   for (int k = 0; k < count; k++) {
@@ -83,10 +83,10 @@ static void sweep(const NsMixedSweeps *s, const NsMixedView *v, bool backwards, 
 }
 
 /* Room, the blocks, z within the bounds, and its output. */
-static NsStatus begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
-  NsStatus status = reserve(s, v->p.n, v->p.ngroups);
+static NsStatus mixed_sweep_begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
+  NsStatus status = mixed_sweep_reserve(s, v->p.n, v->p.ngroups);
   if (status) return status;
-  prepare(s, v);
+  mixed_sweep_prepare(s, v);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
     if (v->p.groups[g].dim == 1) z[row] = ns_box_clamp(z[row], v->p.groups[g].lower, v->p.groups[g].upper);
   ns_mixed_product(&v->p, z, w);
@@ -94,12 +94,12 @@ static NsStatus begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double 
 }
 
 NsStatus ns_mixed_sweeps(NsMixedSweeps *s, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
-  NsStatus status = begin(s, v, z, w);
+  NsStatus status = mixed_sweep_begin(s, v, z, w);
   if (status) return status;
   info->solver = "gauss_seidel";
   for (int k = 1; k <= count; k++) {
     if (ns_interrupted()) return NS_EINTR;
-    sweep(s, v, k % 2 == 0, z, w);
+    mixed_sweep_sweep(s, v, k % 2 == 0, z, w);
     info->iterations = k;
     if (k % MEASURE_EVERY && k < count) continue;
     double measure = ns_mixed_measure(v, z, w);
@@ -138,7 +138,7 @@ static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const doub
 }
 
 /* From the sweep just made on along the conjugate direction, when sweeps have come to change less; returns their change. */
-static double conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
+static double mixed_sweep_conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
   double now = change_of(s, v, z), beta = last > 0 ? now / last : 0;
   if (!(beta <= 1)) {
     memset(s->direction, 0, (size_t)v->p.n * sizeof *s->direction);
@@ -156,7 +156,7 @@ static double conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, dou
 
 NsStatus ns_mixed_conjugate(NsMixedSweeps *s, const NsMixedView *v, int least, int count, double *z, double *w,
                             NsSolverInfo *info) {
-  NsStatus status = begin(s, v, z, w);
+  NsStatus status = mixed_sweep_begin(s, v, z, w);
   if (status) return status;
   size_t bytes = (size_t)v->p.n * sizeof *z;
   double change = 0;
@@ -165,8 +165,8 @@ NsStatus ns_mixed_conjugate(NsMixedSweeps *s, const NsMixedView *v, int least, i
   for (int k = 1; k <= count; k++) {
     if (ns_interrupted()) return NS_EINTR;
     memcpy(s->before, z, bytes);
-    sweep(s, v, false, z, w);
-    change = conjugate(s, v, change, z, w);
+    mixed_sweep_sweep(s, v, false, z, w);
+    change = mixed_sweep_conjugate(s, v, change, z, w);
     info->iterations = k;
     if (k % MEASURE_EVERY && k < count) continue;
     double measure = ns_mixed_measure(v, z, w);

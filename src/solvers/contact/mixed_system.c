@@ -6,7 +6,7 @@
 
 #include "solvers/contact/mixed_methods.h"
 
-static void forget(NsMixedSystem *s) {
+static void mixed_system_forget(NsMixedSystem *s) {
   ns_sparse_lu_free(s->lu);
   ns_sparse_free(s->J);
   s->lu = NULL;
@@ -14,12 +14,12 @@ static void forget(NsMixedSystem *s) {
 }
 
 void ns_mixed_system_release(NsMixedSystem *s) {
-  forget(s);
+  mixed_system_forget(s);
   ns_arena_release(&s->arena);
   *s = (NsMixedSystem){0};
 }
 
-static NsStatus reserve(NsMixedSystem *s, int n) {
+static NsStatus mixed_system_reserve(NsMixedSystem *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ns_mixed_system_release(s);
   int wanted = n + n / 2;
@@ -32,8 +32,7 @@ static NsStatus reserve(NsMixedSystem *s, int n) {
 }
 
 /* The groups with an entry in column j, and its own, by whole blocks; appended at `count` when there is room. */
-static ptrdiff_t column_pattern(const NsMixedSystem *s, const NsMixedProblem *p, int j, ptrdiff_t count, int *rows,
-                                int *cols) {
+static ptrdiff_t column_pattern(const NsMixedSystem *s, const NsMixedProblem *p, int j, ptrdiff_t count, int *rows, int *cols) {
   for (int k = p->sparse->colptr[j] - 1; k < p->sparse->colptr[j + 1]; k++) {
     int i = k < p->sparse->colptr[j] ? j : p->sparse->row[k], g = s->group[i];
     if (s->mark[g] == j + 1) continue;
@@ -67,7 +66,7 @@ static NsStatus form(const NsMixedSystem *s, const NsMixedProblem *p, NsSparse *
 
 NsStatus ns_mixed_system_begin(NsMixedSystem *s, const NsMixedProblem *p) {
   NsSparse *J = NULL;
-  NsStatus status = reserve(s, p->n);
+  NsStatus status = mixed_system_reserve(s, p->n);
   if (status) return status;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
     s->first[g] = row;
@@ -76,7 +75,7 @@ NsStatus ns_mixed_system_begin(NsMixedSystem *s, const NsMixedProblem *p) {
   status = form(s, p, &J);
   if (status) return status;
   if (s->J && ns_sparse_same_pattern(s->J, J)) return ns_sparse_free(J), ns_sparse_lu_restart(s->lu), NS_OK;
-  forget(s);
+  mixed_system_forget(s);
   s->J = J;
   return ns_sparse_lu_new(&s->lu, J);
 }

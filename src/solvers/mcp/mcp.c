@@ -48,7 +48,7 @@ struct NsMcp {
   NsBox *box;         /* NULL: sparse */
   NsSparsePath *path; /* NULL: dense, or none was wanted yet */
   int path_of;        /* jac.analyses when it was made */
-  double *M; /* of the perturbed box problem */
+  double *M;          /* of the perturbed box problem */
   double *lower, *upper;
   double *user_z; /* a point in the user's units */
   double *start;
@@ -58,8 +58,8 @@ struct NsMcp {
   double *direction, *gradient, *q, *box_w;
   double *best_z, *best_F;
   double best_backward, best_residual, best_scale; /* of best_z */
-  bool by_box; /* the attempt solves box problems */
-  bool by_dense_box; /* with dense matrices, also of a sparse J */
+  bool by_box;                                     /* the attempt solves box problems */
+  bool by_dense_box;                               /* with dense matrices, also of a sparse J */
   double theta, window[WINDOW];
   double backward;
   double deadline;
@@ -69,10 +69,10 @@ struct NsMcp {
   NsMcpInfo *info;
 };
 
-static NsStatus take_arrays(NsMcp *m) {
-  double **vectors[] = {&m->lower, &m->upper, &m->user_z, &m->start, &m->z,    &m->F,   &m->trial_z, &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,
-                        &m->at_f, &m->rho, &m->size,    &m->row,     &m->direction, &m->gradient, &m->q,
-                        &m->box_w, &m->best_z, &m->best_F};
+static NsStatus mcp_take_arrays(NsMcp *m) {
+  double **vectors[] = {&m->lower,   &m->upper,     &m->user_z,   &m->start, &m->z,     &m->F,      &m->trial_z,
+                        &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,  &m->at_f,  &m->rho,    &m->size,
+                        &m->row,     &m->direction, &m->gradient, &m->q,     &m->box_w, &m->best_z, &m->best_F};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&m->arena, m->n);
   ns_equilibrium_take(&m->scales, &m->arena, m->n);
   if (!m->sparse) m->M = ns_arena_matrix(&m->arena, m->n, m->n);
@@ -87,7 +87,7 @@ NsStatus ns_mcp_new(NsMcp **out, int n, bool sparse) {
   m->n = n;
   m->sparse = sparse;
   m->options = (NsMcpOptions){1e-10, 500, 0, 8, NS_MCP_DEFAULT};
-  NsStatus status = take_arrays(m);
+  NsStatus status = mcp_take_arrays(m);
   if (!status) status = ns_mcp_jacobian_init(&m->jac, &m->arena, n, sparse);
   if (!status && !sparse) status = ns_box_new(&m->box, n);
   if (status) return ns_mcp_free(m), status;
@@ -108,14 +108,14 @@ NsMcpOptions *ns_mcp_options(NsMcp *m) {
   return &m->options;
 }
 
-static double now(void) {
+static double mcp_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static bool out_of_time(const NsMcp *m) {
-  return m->deadline > 0 && now() > m->deadline;
+  return m->deadline > 0 && mcp_now() > m->deadline;
 }
 
 /* ---- values ---- */
@@ -132,12 +132,11 @@ static int not_finite(int n, const double *x) {
 
 /* z in the user's units, within the user's bounds. */
 static void unscale_point(const NsMcp *m, const double *z, double *to) {
-  for (int i = 0; i < m->n; i++)
-    to[i] = ns_box_clamp(ldexp(z[i], m->scales.column[i]), m->p->lower[i], m->p->upper[i]);
+  for (int i = 0; i < m->n; i++) to[i] = ns_box_clamp(ldexp(z[i], m->scales.column[i]), m->p->lower[i], m->p->upper[i]);
 }
 
 /* F at z: 0, 1 when it can't be had there, -1 when the run must stop. */
-static int evaluate(NsMcp *m, const double *z, double *F) {
+static int mcp_evaluate(NsMcp *m, const double *z, double *F) {
   const double *args[NS_FUNCTION_ARGS] = {m->user_z};
   unscale_point(m, z, m->user_z);
   memset(F, 0, (size_t)m->n * sizeof *F);
@@ -148,7 +147,7 @@ static int evaluate(NsMcp *m, const double *z, double *F) {
 }
 
 /* The Jacobian at the iterate; the code of evaluate, and in *status what is wrong with a sparse one. */
-static int differentiate(NsMcp *m, NsStatus *status) {
+static int mcp_differentiate(NsMcp *m, NsStatus *status) {
   const double *args[NS_FUNCTION_ARGS] = {m->user_z};
   const NsSparse *J = NULL;
   int code;
@@ -193,14 +192,14 @@ static void linearise_map(NsMcp *m) {
   for (int i = 0; i < m->n; i++) m->gradient[i] += m->at_z[i] * m->psi[i];
 }
 
-static double natural_residual(const NsMcp *m) {
+static double mcp_natural_residual(const NsMcp *m) {
   double worst = 0;
   for (int i = 0; i < m->n; i++) worst = fmax(worst, fabs(m->z[i] - clamp(m, i, m->z[i] - m->F[i])));
   return worst;
 }
 
 /* Makes the iterate the best point. */
-static void keep(NsMcp *m, double residual, double scale) {
+static void mcp_keep(NsMcp *m, double residual, double scale) {
   m->best_backward = m->backward;
   m->best_residual = residual;
   m->best_scale = scale;
@@ -229,8 +228,8 @@ static bool constants_lost(const NsMcp *m) {
 ** The backward error at the iterate, where a violation up to `none` counts as 0; it is the best point when it is an
 ** answer or has the least residual so far. Whether it is one.
 */
-static bool measure(NsMcp *m, double none) {
-  double scale = 0, residual = natural_residual(m);
+static bool mcp_measure(NsMcp *m, double none) {
+  double scale = 0, residual = mcp_natural_residual(m);
   m->backward = 0;
   ns_mcp_jacobian_rows(&m->jac, m->z, m->q, m->size, NULL);
   for (int i = 0; i < m->n; i++) {
@@ -244,7 +243,7 @@ static bool measure(NsMcp *m, double none) {
   bool answer = m->backward <= m->options.tolerance, better = m->backward < m->best_backward;
   if (answer ? better || m->best_backward > m->options.tolerance
              : residual < m->best_residual && m->best_backward > m->options.tolerance)
-    keep(m, residual, scale);
+    mcp_keep(m, residual, scale);
   return answer;
 }
 
@@ -318,7 +317,12 @@ static NsStatus solve_sparse_box(NsMcp *m) {
   if (!m->path) return status;
   for (int k = 0; k < PATHS; k++) {
     int pivots = 0;
-    NsPathStart start = {k == 0 ? m->z : NULL, m->F, m->rho, path_inside, path_kinds[k].upper, path_kinds[k].compact,
+    NsPathStart start = {k == 0 ? m->z : NULL,
+                         m->F,
+                         m->rho,
+                         path_inside,
+                         path_kinds[k].upper,
+                         path_kinds[k].compact,
                          PIVOTS + PIVOTS_PER_VARIABLE * m->n};
     status = ns_sparse_path_solve(m->path, M, m->q, m->lower, m->upper, &start, m->direction, &pivots);
     m->info->pivots += pivots;
@@ -352,7 +356,7 @@ static NsStatus active_set(NsMcp *m) {
 }
 
 /* Newton's direction of the Fischer-Burmeister map, with mu added to the diagonal. */
-static NsStatus fischer(NsMcp *m, double mu) {
+static NsStatus mcp_fischer(NsMcp *m, double mu) {
   for (int i = 0; i < m->n; i++) {
     m->row[i] = m->at_z[i] + mu;
     m->direction[i] = -m->psi[i];
@@ -362,7 +366,7 @@ static NsStatus fischer(NsMcp *m, double mu) {
 
 /* ---- line search ---- */
 
-static void accept(NsMcp *m) {
+static void mcp_accept(NsMcp *m) {
   double *swap = m->last_z;
   m->last_z = m->z;
   m->z = m->trial_z;
@@ -373,20 +377,20 @@ static void accept(NsMcp *m) {
 }
 
 /* z + s d, projected, and F there: the merit, INFINITY where F can't be had, NAN when the run must stop. */
-static double try_step(NsMcp *m, const double *d, double s) {
+static double mcp_try_step(NsMcp *m, const double *d, double s) {
   for (int i = 0; i < m->n; i++) m->trial_z[i] = clamp(m, i, m->z[i] + s * d[i]);
-  int code = evaluate(m, m->trial_z, m->trial_F);
+  int code = mcp_evaluate(m, m->trial_z, m->trial_F);
   return code < 0 ? NAN : code > 0 ? INFINITY : merit(m, m->trial_z, m->trial_F);
 }
 
 /* Halves the step until the merit is below the window's largest: 1 accepted, 0 not, -1 the run must stop. */
-static int search(NsMcp *m) {
+static int mcp_search(NsMcp *m) {
   double reference = m->theta, s = 1;
   for (int k = 0; k < WINDOW; k++) reference = fmax(reference, m->window[k]);
   for (int k = 0; k < HALVINGS; k++, s /= 2) {
-    double theta = try_step(m, m->direction, s);
+    double theta = mcp_try_step(m, m->direction, s);
     if (isnan(theta)) return -1;
-    if (theta <= (1 - 2e-4 * s) * reference) return accept(m), 1;
+    if (theta <= (1 - 2e-4 * s) * reference) return mcp_accept(m), 1;
   }
   return 0;
 }
@@ -402,10 +406,10 @@ static int search_gradient(NsMcp *m) {
   double s = 2 * m->theta / square;
   for (int i = 0; i < m->n; i++) m->direction[i] = -m->gradient[i];
   for (int k = 0; k < GRADIENT_HALVINGS && s * longest > 0; k++, s /= 2) {
-    double theta = try_step(m, m->direction, s), moved = 0;
+    double theta = mcp_try_step(m, m->direction, s), moved = 0;
     if (isnan(theta)) return -1;
     for (int i = 0; i < m->n; i++) moved += m->gradient[i] * (m->trial_z[i] - m->z[i]);
-    if (theta <= m->theta + 1e-4 * moved && theta < m->theta * (1 - 1e-12)) return accept(m), 1;
+    if (theta <= m->theta + 1e-4 * moved && theta < m->theta * (1 - 1e-12)) return mcp_accept(m), 1;
   }
   return 0;
 }
@@ -415,19 +419,19 @@ enum { UNPERTURBED = 2, DIRECTIONS = 4 };
 /* Direction number k, the most promising first; those before UNPERTURBED are of Newton's method itself. */
 static NsStatus make_direction(NsMcp *m, int k) {
   static const double josephy_mu[] = {0, 1e-2, 1}, fischer_mu[] = {0, 1e-3, 1e-1};
-  if (m->by_box) return k == 1 ? fischer(m, 0) : josephy(m, josephy_mu[k == 0 ? 0 : k - 1]);
-  return k == 0 ? active_set(m) : fischer(m, fischer_mu[k - 1]);
+  if (m->by_box) return k == 1 ? mcp_fischer(m, 0) : josephy(m, josephy_mu[k == 0 ? 0 : k - 1]);
+  return k == 0 ? active_set(m) : mcp_fischer(m, fischer_mu[k - 1]);
 }
 
 /* One accepted step: 1; 0 when there is none; -1 when the run must stop. */
-static int step(NsMcp *m) {
+static int mcp_step(NsMcp *m) {
   for (int k = 0; k < DIRECTIONS; k++) {
     if (ns_interrupted() || out_of_time(m)) return -1;
     NsStatus status = make_direction(m, k);
     if (status == NS_EINTR || status == NS_ENOMEM) return -1;
     if (status || not_finite(m->n, m->direction) >= 0) continue;
     if (k < UNPERTURBED) m->singular = false;
-    int code = search(m);
+    int code = mcp_search(m);
     if (code) return code;
   }
   return search_gradient(m);
@@ -440,8 +444,8 @@ static int retreat(NsMcp *m, NsStatus *status) {
   int code = 1;
   for (int k = 0; k < JACOBIAN_RETREATS && code > 0; k++) {
     for (int i = 0; i < m->n; i++) m->z[i] = 0.5 * (m->z[i] + m->last_z[i]);
-    code = evaluate(m, m->z, m->F);
-    if (!code) code = differentiate(m, status);
+    code = mcp_evaluate(m, m->z, m->F);
+    if (!code) code = mcp_differentiate(m, status);
   }
   return code;
 }
@@ -455,17 +459,17 @@ static void open_window(NsMcp *m) {
 }
 
 /* After an answer within tolerance: one more Newton step, kept when it is better. */
-static void polish(NsMcp *m) {
+static void mcp_polish(NsMcp *m) {
   NsStatus status = NS_OK;
   if (m->best_backward <= 16 * DBL_EPSILON || make_direction(m, 0) || not_finite(m->n, m->direction) >= 0) return;
-  if (!isfinite(try_step(m, m->direction, 1))) return;
-  accept(m);
-  if (differentiate(m, &status) == 0) measure(m, 0);
+  if (!isfinite(mcp_try_step(m, m->direction, 1))) return;
+  mcp_accept(m);
+  if (mcp_differentiate(m, &status) == 0) mcp_measure(m, 0);
 }
 
 /* What an attempt that goes no further ends with: an answer when what counts as no violation is left out. */
 static NsStatus end_attempt(NsMcp *m, NsStatus failed) {
-  return measure(m, NO_VIOLATION) ? NS_OK : failed;
+  return mcp_measure(m, NO_VIOLATION) ? NS_OK : failed;
 }
 
 /* Whether the iterate would be an answer if violations up to NO_VIOLATION did not count. Needs measure. */
@@ -478,20 +482,20 @@ static bool is_near(const NsMcp *m) {
 }
 
 /* Newton iterations from m->z, where m->F is known. NS_OK, NS_ENOCONV, or why the run must stop. */
-static NsStatus attempt(NsMcp *m) {
+static NsStatus mcp_attempt(NsMcp *m) {
   double progress = INFINITY;
   int idle = 0, near = 0;
   open_window(m);
   m->singular = true;
   for (int k = 0;; k++) {
     NsStatus status;
-    int code = differentiate(m, &status);
+    int code = mcp_differentiate(m, &status);
     if (code > 0 && k > 0) code = retreat(m, &status);
     if (code < 0) return status ? status : NS_ECALLBACK;
     if (code > 0) return k == 0 && m->info->restarts == 0 ? NS_ENAN : NS_ENOCONV;
     if (k == 0) scale_rows(m);
     else if (k <= FOLLOW && follow_rows(m)) open_window(m), progress = INFINITY;
-    if (measure(m, 0)) return polish(m), NS_OK;
+    if (mcp_measure(m, 0)) return mcp_polish(m), NS_OK;
     if (is_near(m) && ++near > NEAR) return end_attempt(m, NS_ENOCONV);
     if (m->info->iterations >= m->options.max_iterations) return end_attempt(m, NS_EMAXITER);
     linearise_map(m);
@@ -500,7 +504,7 @@ static NsStatus attempt(NsMcp *m) {
     progress = fmin(progress, m->theta);
     if (idle > PATIENCE) return end_attempt(m, NS_ENOCONV);
     m->info->iterations++;
-    code = step(m);
+    code = mcp_step(m);
     if (code < 0) return stopped(m);
     if (code == 0) return end_attempt(m, NS_ENOCONV);
   }
@@ -531,8 +535,8 @@ static bool box_in_round(const NsMcp *m, int round) {
 static NsStatus attempt_boxes(NsMcp *m) {
   memcpy(m->z, m->start, (size_t)m->n * sizeof *m->z);
   m->by_box = true;
-  int code = evaluate(m, m->z, m->F);
-  return code < 0 ? NS_ECALLBACK : code > 0 ? NS_ENOCONV : attempt(m);
+  int code = mcp_evaluate(m, m->z, m->F);
+  return code < 0 ? NS_ECALLBACK : code > 0 ? NS_ENOCONV : mcp_attempt(m);
 }
 
 /*
@@ -555,7 +559,7 @@ static NsStatus attempt_dense_boxes(NsMcp *m) {
 
 static NsStatus attempts(NsMcp *m) {
   m->by_box = box_in_round(m, 0);
-  NsStatus status = attempt(m);
+  NsStatus status = mcp_attempt(m);
   bool more = m->options.method == NS_MCP_DEFAULT && m->sparse;
   if (status == NS_ENOCONV && more) status = attempt_boxes(m);
   if (status == NS_ENOCONV && more && m->n <= DENSE_UP_TO) status = attempt_dense_boxes(m);
@@ -563,9 +567,9 @@ static NsStatus attempts(NsMcp *m) {
     m->info->restarts = round;
     m->by_box = box_in_round(m, round);
     perturb(m, round);
-    int code = evaluate(m, m->z, m->F);
+    int code = mcp_evaluate(m, m->z, m->F);
     if (code < 0) return NS_ECALLBACK;
-    if (code == 0) status = attempt(m);
+    if (code == 0) status = mcp_attempt(m);
   }
   m->info->solver = m->by_box ? "josephy-newton" : "semismooth";
   return status == NS_ENOCONV && m->singular ? NS_ESINGULAR : status;
@@ -575,26 +579,26 @@ static NsStatus attempts(NsMcp *m) {
 
 static int scalar_value(void *context, double z, double *f) {
   NsMcp *m = context;
-  return ns_interrupted() || out_of_time(m) ? -1 : evaluate(m, &z, f);
+  return ns_interrupted() || out_of_time(m) ? -1 : mcp_evaluate(m, &z, f);
 }
 
 /* Whether the iterate is a solution; one without violation is where F has no derivative, too. Else a code as evaluate's. */
 static int accept_scalar(NsMcp *m) {
   NsStatus status;
-  int code = evaluate(m, m->z, m->F);
+  int code = mcp_evaluate(m, m->z, m->F);
   if (code) return code;
   if (ns_mcp_violation(m->z[0], m->F[0], m->lower[0], m->upper[0]) <= NO_VIOLATION) {
     m->backward = 0;
-    return keep(m, natural_residual(m), ldexp(fabs(m->F[0]), -m->scales.row[0])), 0;
+    return mcp_keep(m, mcp_natural_residual(m), ldexp(fabs(m->F[0]), -m->scales.row[0])), 0;
   }
-  code = differentiate(m, &status);
+  code = mcp_differentiate(m, &status);
   if (code) return code;
-  if (!measure(m, 0)) return 1;
-  return polish(m), 0;
+  if (!mcp_measure(m, 0)) return 1;
+  return mcp_polish(m), 0;
 }
 
 /* After attempts that `failed`: a change of sign, or a bound, found from the start. */
-static NsStatus bracket(NsMcp *m, NsStatus failed) {
+static NsStatus mcp_bracket(NsMcp *m, NsStatus failed) {
   NsScalarProblem p = {m->lower[0], m->upper[0], scalar_value, m};
   NsStatus status = ns_scalar_solve(&p, m->start[0], m->z);
   if (status == NS_ECALLBACK) return stopped(m);
@@ -607,7 +611,7 @@ static NsStatus bracket(NsMcp *m, NsStatus failed) {
 
 /* ---- the whole ---- */
 
-static NsStatus check(const NsMcpProblem *p, const double *z0) {
+static NsStatus mcp_check(const NsMcpProblem *p, const double *z0) {
   for (int i = 0; i < p->n; i++) {
     if (!(p->lower[i] <= p->upper[i]) || p->lower[i] == INFINITY || p->upper[i] == -INFINITY) return NS_EARG;
     if (z0 && !isfinite(z0[i])) return NS_EARG;
@@ -630,7 +634,7 @@ static void scale_problem(NsMcp *m) {
   m->have_jacobian = true;
 }
 
-static NsStatus begin(NsMcp *m, const double *z0) {
+static NsStatus mcp_begin(NsMcp *m, const double *z0) {
   size_t bytes = (size_t)m->n * sizeof(double);
   NsStatus status;
   memset(m->scales.row, 0, (size_t)m->n * sizeof *m->scales.row);
@@ -638,24 +642,24 @@ static NsStatus begin(NsMcp *m, const double *z0) {
   memcpy(m->lower, m->p->lower, bytes);
   memcpy(m->upper, m->p->upper, bytes);
   for (int i = 0; i < m->n; i++) m->z[i] = m->best_z[i] = m->last_z[i] = clamp(m, i, z0 ? z0[i] : 0);
-  int code = evaluate(m, m->z, m->F);
+  int code = mcp_evaluate(m, m->z, m->F);
   if (code < 0) return NS_ECALLBACK;
   memcpy(m->best_F, m->F, bytes);
   m->info->entry = not_finite(m->n, m->F);
   if (code > 0) return m->info->entry >= 0 ? NS_ENAN : NS_ENOCONV;
-  code = differentiate(m, &status);
+  code = mcp_differentiate(m, &status);
   if (code < 0) return status ? status : NS_ECALLBACK;
   if (code > 0) return NS_ENAN;
   return scale_problem(m), NS_OK;
 }
 
-static void prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
+static void mcp_prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
   m->p = p;
   m->info = info;
   m->have_jacobian = false;
   m->best_backward = m->best_residual = m->best_scale = INFINITY;
   m->random = 20240601;
-  m->deadline = m->options.max_time > 0 ? now() + m->options.max_time : 0;
+  m->deadline = m->options.max_time > 0 ? mcp_now() + m->options.max_time : 0;
   *info = (NsMcpInfo){.entry = -1};
   info->residual = info->scale = info->relative = info->backward = INFINITY;
   m->by_box = box_in_round(m, 0);
@@ -666,12 +670,11 @@ static void prepare(NsMcp *m, const NsMcpProblem *p, NsMcpInfo *info) {
 /* The natural residual of an answer in the user's units. */
 static double user_residual(const NsMcp *m, const double *z, const double *w) {
   double worst = 0;
-  for (int i = 0; i < m->n; i++)
-    worst = fmax(worst, fabs(z[i] - ns_box_clamp(z[i] - w[i], m->p->lower[i], m->p->upper[i])));
+  for (int i = 0; i < m->n; i++) worst = fmax(worst, fabs(z[i] - ns_box_clamp(z[i] - w[i], m->p->lower[i], m->p->upper[i])));
   return worst;
 }
 
-static void conclude(NsMcp *m, double *z, double *w) {
+static void mcp_conclude(NsMcp *m, double *z, double *w) {
   unscale_point(m, m->best_z, z);
   for (int i = 0; i < m->n; i++) w[i] = ldexp(m->best_F[i], -m->scales.row[i]);
   m->info->backward = m->best_backward;
@@ -682,17 +685,17 @@ static void conclude(NsMcp *m, double *z, double *w) {
 }
 
 NsStatus ns_mcp_solve(NsMcp *m, const NsMcpProblem *p, const double *z0, double *z, double *w, NsMcpInfo *info) {
-  prepare(m, p, info);
-  NsStatus status = p->n != m->n ? NS_ESIZE : check(p, z0);
+  mcp_prepare(m, p, info);
+  NsStatus status = p->n != m->n ? NS_ESIZE : mcp_check(p, z0);
   if (status) return info->status = status;
   if (p->n == 0) {
     info->backward = info->residual = info->scale = info->relative = 0;
     return info->status = NS_OK;
   }
-  status = begin(m, z0);
+  status = mcp_begin(m, z0);
   if (!status) status = attempts(m);
   bool unsolved = status == NS_ENOCONV || status == NS_ESINGULAR;
-  if (m->n == 1 && unsolved) status = bracket(m, status);
-  conclude(m, z, w);
+  if (m->n == 1 && unsolved) status = mcp_bracket(m, status);
+  mcp_conclude(m, z, w);
   return info->status = status;
 }

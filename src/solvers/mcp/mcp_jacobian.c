@@ -18,7 +18,7 @@ NsStatus ns_mcp_jacobian_init(NsMcpJacobian *jac, NsArena *arena, int n, bool sp
   return arena->failed ? NS_ENOMEM : ns_lu_new(&jac->lu, n);
 }
 
-static void forget(NsMcpJacobian *jac) {
+static void mcp_jacobian_forget(NsMcpJacobian *jac) {
   ns_sparse_lu_free(jac->klu);
   ns_sparse_free(jac->matrix);
   ns_sparse_free(jac->pattern);
@@ -28,12 +28,12 @@ static void forget(NsMcpJacobian *jac) {
 }
 
 void ns_mcp_jacobian_release(NsMcpJacobian *jac) {
-  forget(jac);
+  mcp_jacobian_forget(jac);
   ns_lu_free(jac->lu);
   jac->lu = NULL;
 }
 
-static NsStatus add_diagonal(NsMcpJacobian *jac, const NsSparse *J) {
+static NsStatus mcp_jacobian_add_diagonal(NsMcpJacobian *jac, const NsSparse *J) {
   NsSparse *eye;
   NsStatus status = ns_sparse_new(&eye, jac->n, jac->n, jac->n);
   if (status) return status;
@@ -47,7 +47,7 @@ static NsStatus add_diagonal(NsMcpJacobian *jac, const NsSparse *J) {
 }
 
 /* The entries of J, and the diagonal, in the columns of the matrix: both have increasing rows. */
-static void find_places(NsMcpJacobian *jac, const NsSparse *J) {
+static void mcp_jacobian_find_places(NsMcpJacobian *jac, const NsSparse *J) {
   const NsSparse *A = jac->matrix;
   for (int j = 0; j < jac->n; j++) {
     int p = J->colptr[j];
@@ -58,24 +58,24 @@ static void find_places(NsMcpJacobian *jac, const NsSparse *J) {
   }
 }
 
-static NsStatus analyse(NsMcpJacobian *jac, const NsSparse *J) {
-  forget(jac);
+static NsStatus mcp_jacobian_analyse(NsMcpJacobian *jac, const NsSparse *J) {
+  mcp_jacobian_forget(jac);
   jac->analyses++;
-  NsStatus status = add_diagonal(jac, J);
+  NsStatus status = mcp_jacobian_add_diagonal(jac, J);
   if (!status) status = ns_sparse_copy(&jac->pattern, J);
   if (status) return status;
   jac->place = ns_arena_ints(&jac->places, ns_sparse_nnz(J));
   jac->diagonal = ns_arena_ints(&jac->places, jac->n);
   if (jac->places.failed) return NS_ENOMEM;
-  find_places(jac, J);
+  mcp_jacobian_find_places(jac, J);
   return ns_sparse_lu_new(&jac->klu, jac->matrix);
 }
 
 NsStatus ns_mcp_jacobian_take(NsMcpJacobian *jac, const NsSparse *J) {
   if (J->rows != jac->n || J->cols != jac->n) return NS_ESIZE;
   bool known = jac->klu && ns_sparse_same_pattern(jac->pattern, J);
-  NsStatus status = known ? NS_OK : analyse(jac, J);
-  if (status) forget(jac);
+  NsStatus status = known ? NS_OK : mcp_jacobian_analyse(jac, J);
+  if (status) mcp_jacobian_forget(jac);
   if (status) return status;
   jac->J = jac->pattern;
   memcpy(jac->pattern->value, J->value, (size_t)ns_sparse_nnz(J) * sizeof *J->value);
@@ -99,7 +99,7 @@ bool ns_mcp_jacobian_finite(const NsMcpJacobian *jac) {
 }
 
 /* Entries of column j: *row NULL when dense. */
-static int column(const NsMcpJacobian *jac, int j, const int **row, const double **value) {
+static int mcp_jacobian_column(const NsMcpJacobian *jac, int j, const int **row, const double **value) {
   if (jac->dense) return *row = NULL, *value = jac->dense + (size_t)j * (size_t)jac->n, jac->n;
   *row = jac->J->row + jac->J->colptr[j];
   *value = jac->J->value + jac->J->colptr[j];
@@ -115,7 +115,7 @@ void ns_mcp_jacobian_rows(const NsMcpJacobian *jac, const double *x, double *y, 
     if (largest) largest[i] = 0;
   }
   for (int j = 0; j < jac->n; j++) {
-    int count = column(jac, j, &row, &value);
+    int count = mcp_jacobian_column(jac, j, &row, &value);
     for (int k = 0; k < count; k++) {
       int i = row ? row[k] : k;
       double term = value[k] * x[j];
@@ -131,7 +131,7 @@ void ns_mcp_jacobian_transposed(const NsMcpJacobian *jac, const double *x, doubl
   else ns_sparse_gemv_transposed(1, jac->J, x, 0, y);
 }
 
-static NsStatus solve_dense(NsMcpJacobian *jac, const double *a, const double *b, double *x) {
+static NsStatus mcp_jacobian_solve_dense(NsMcpJacobian *jac, const double *a, const double *b, double *x) {
   int n = jac->n;
   for (int j = 0; j < n; j++) {
     const double *from = jac->dense + (size_t)j * (size_t)n;
@@ -156,7 +156,7 @@ const NsSparse *ns_mcp_jacobian_shifted(NsMcpJacobian *jac, const double *added)
 
 NsStatus ns_mcp_jacobian_solve(NsMcpJacobian *jac, const double *a, const double *b, double *x) {
   if (jac->n == 0) return NS_OK;
-  if (jac->dense) return solve_dense(jac, a, b, x);
+  if (jac->dense) return mcp_jacobian_solve_dense(jac, a, b, x);
   NsSparse *A = jac->matrix;
   int nnz = ns_sparse_nnz(jac->J);
   memset(A->value, 0, (size_t)ns_sparse_nnz(A) * sizeof *A->value);

@@ -13,17 +13,17 @@
 
 typedef struct NsMcpJacobian {
   int n;
-  double *dense;       /* n x n; NULL: sparse */
-  const NsSparse *J;   /* scaled, of the last evaluation */
-  double *system;      /* n x n, dense */
+  double *dense;     /* n x n; NULL: sparse */
+  const NsSparse *J; /* scaled, of the last evaluation */
+  double *system;    /* n x n, dense */
   NsLu *lu;
-  NsSparse *pattern;   /* J's when `matrix` was made; the values are those of J */
-  NsSparse *matrix;    /* union of J's pattern and the diagonal */
-  int *place;          /* where the entries of J stand in matrix */
-  int *diagonal;       /* where its diagonal stands */
+  NsSparse *pattern; /* J's when `matrix` was made; the values are those of J */
+  NsSparse *matrix;  /* union of J's pattern and the diagonal */
+  int *place;        /* where the entries of J stand in matrix */
+  int *diagonal;     /* where its diagonal stands */
   NsArena places;
   NsSparseLu *klu;
-  int analyses;        /* how often a pattern was new */
+  int analyses; /* how often a pattern was new */
 } NsMcpJacobian;
 
 /* The dense arrays come from the arena. NS_ENOMEM, NS_ETOOLARGE. */

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static size_t at(const NsBounded *A, int i, int j) {
+static size_t bounded_at(const NsBounded *A, int i, int j) {
   return (size_t)i + (size_t)j * (size_t)A->n;
 }
 
 NsSign ns_bounded_sign(const NsBounded *A, int i, int j) {
-  double v = A->v[at(A, i, j)], e = A->e[at(A, i, j)];
+  double v = A->v[bounded_at(A, i, j)], e = A->e[bounded_at(A, i, j)];
   if (v > e) return NS_POSITIVE;
   if (v < -e) return NS_NEGATIVE;
   return v == 0 && e == 0 ? NS_ZERO : NS_UNSURE;
@@ -28,7 +28,7 @@ static double difference(double x, double y, double *e) {
 }
 
 /* One entry of the complement: a - q b with the quotient q of error eq. */
-static double entry(double a, double ea, double q, double eq, double b, double eb, double *e) {
+static double bounded_entry(double a, double ea, double q, double eq, double b, double eb, double *e) {
   double p = q * b;
   *e = ea + fabs(fma(q, b, -p)) + fabs(q) * eb + eq * (fabs(b) + eb);
   double d = difference(a, p, e);
@@ -40,11 +40,11 @@ void ns_bounded_schur(const NsBounded *A, NsBounded *to) {
   double pivot = A->v[0], off = A->e[0];
   to->n = A->n - 1;
   for (int i = 1; i < A->n; i++) {
-    double x = A->v[at(A, i, 0)], ex = A->e[at(A, i, 0)], q = x / pivot;
+    double x = A->v[bounded_at(A, i, 0)], ex = A->e[bounded_at(A, i, 0)], q = x / pivot;
     double eq = (fabs(fma(q, pivot, -x)) + ex + fabs(q) * off) / (fabs(pivot) - off);
     for (int j = 1; j < A->n; j++) {
-      size_t from = at(A, i, j), top = at(A, 0, j), place = at(to, i - 1, j - 1);
-      to->v[place] = entry(A->v[from], A->e[from], q, eq, A->v[top], A->e[top], &to->e[place]);
+      size_t from = bounded_at(A, i, j), top = bounded_at(A, 0, j), place = bounded_at(to, i - 1, j - 1);
+      to->v[place] = bounded_entry(A->v[from], A->e[from], q, eq, A->v[top], A->e[top], &to->e[place]);
     }
   }
 }
@@ -53,8 +53,8 @@ void ns_bounded_rest(const NsBounded *A, NsBounded *to) {
   to->n = A->n - 1;
   for (int j = 1; j < A->n; j++)
     for (int i = 1; i < A->n; i++) {
-      to->v[at(to, i - 1, j - 1)] = A->v[at(A, i, j)];
-      to->e[at(to, i - 1, j - 1)] = A->e[at(A, i, j)];
+      to->v[bounded_at(to, i - 1, j - 1)] = A->v[bounded_at(A, i, j)];
+      to->e[bounded_at(to, i - 1, j - 1)] = A->e[bounded_at(A, i, j)];
     }
 }
 
@@ -62,17 +62,19 @@ void ns_bounded_take(int n, const double *M, int count, const int *index, NsBoun
   to->n = count;
   for (int j = 0; j < count; j++)
     for (int i = 0; i < count; i++) {
-      to->v[at(to, i, j)] = M[index[i] + (size_t)index[j] * (size_t)n];
-      to->e[at(to, i, j)] = 0;
+      to->v[bounded_at(to, i, j)] = M[index[i] + (size_t)index[j] * (size_t)n];
+      to->e[bounded_at(to, i, j)] = 0;
     }
 }
 
 int ns_bounded_pivot(NsBounded *A, int rows) {
   int best = 0;
   for (int i = 1; i < rows; i++)
-    if (fabs(A->v[at(A, i, 0)]) - A->e[at(A, i, 0)] > fabs(A->v[at(A, best, 0)]) - A->e[at(A, best, 0)]) best = i;
+    if (fabs(A->v[bounded_at(A, i, 0)]) - A->e[bounded_at(A, i, 0)] >
+        fabs(A->v[bounded_at(A, best, 0)]) - A->e[bounded_at(A, best, 0)])
+      best = i;
   for (int j = 0; j < A->n && best > 0; j++) {
-    size_t a = at(A, 0, j), b = at(A, best, j);
+    size_t a = bounded_at(A, 0, j), b = bounded_at(A, best, j);
     double v = A->v[a], e = A->e[a];
     A->v[a] = A->v[b], A->e[a] = A->e[b];
     A->v[b] = v, A->e[b] = e;
@@ -148,8 +150,7 @@ static NsSign integer_sign(int n, int64_t A[][NS_EXACT_MINOR]) {
     }
     if (row != k) sign = -sign;
     for (int i = k + 1; i < n; i++)
-      for (int j = k + 1; j < n; j++)
-        A[i][j] = (int64_t)(((Wide)A[i][j] * A[k][k] - (Wide)A[i][k] * A[k][j]) / before);
+      for (int j = k + 1; j < n; j++) A[i][j] = (int64_t)(((Wide)A[i][j] * A[k][k] - (Wide)A[i][k] * A[k][j]) / before);
     before = A[k][k];
   }
   return before > 0 ? (NsSign)sign : (NsSign)-sign;

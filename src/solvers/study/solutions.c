@@ -40,7 +40,7 @@ typedef struct Search {
   long tried;
 } Search;
 
-static double entry(const NsBoxProblem *p, int i, int j) {
+static double solutions_entry(const NsBoxProblem *p, int i, int j) {
   return p->M[i + (size_t)j * (size_t)p->ldm];
 }
 
@@ -62,11 +62,11 @@ static bool solve_block(const NsBoxProblem *p, Face *f, const int *B, int k) {
     A[r][k] = -p->q[B[r]];
     size[r] = fabs(p->q[B[r]]);
     for (int j = 0; j < p->n; j++) {
-      A[r][k] -= entry(p, B[r], j) * f->base[j];
-      size[r] += fabs(entry(p, B[r], j) * f->base[j]);
+      A[r][k] -= solutions_entry(p, B[r], j) * f->base[j];
+      size[r] += fabs(solutions_entry(p, B[r], j) * f->base[j]);
     }
     column[r] = r;
-    for (int c = 0; c < k; c++) largest = fmax(largest, fabs(A[r][c] = entry(p, B[r], B[c])));
+    for (int c = 0; c < k; c++) largest = fmax(largest, fabs(A[r][c] = solutions_entry(p, B[r], B[c])));
   }
   for (; rank < k; rank++) {
     int row = rank, col = rank;
@@ -126,14 +126,14 @@ static void make_cuts(const NsBoxProblem *p, Face *f) {
       continue;
     }
     for (int j = 0; j < p->n; j++) {
-      w += entry(p, i, j) * f->base[j];
-      size += fabs(entry(p, i, j) * f->base[j]);
+      w += solutions_entry(p, i, j) * f->base[j];
+      size += fabs(solutions_entry(p, i, j) * f->base[j]);
     }
     for (int t = 0; t < f->d; t++) {
       double sum = 0, terms = 0;
       for (int j = 0; j < p->n; j++) {
-        sum += entry(p, i, j) * f->basis[t][j];
-        terms += fabs(entry(p, i, j) * f->basis[t][j]);
+        sum += solutions_entry(p, i, j) * f->basis[t][j];
+        terms += fabs(solutions_entry(p, i, j) * f->basis[t][j]);
       }
       g[t] = fabs(sum) <= SMALL * terms ? 0 : sum;
     }
@@ -157,7 +157,7 @@ static bool inside(const Face *f, const double *t, bool at_infinity) {
 
 /* ---- corners ---- */
 
-static bool same(const double *a, const double *b, int n) {
+static bool solutions_same(const double *a, const double *b, int n) {
   double size = 0, apart = 0;
   for (int i = 0; i < n; i++) {
     size = fmax(size, fmax(fabs(a[i]), fabs(b[i])));
@@ -166,9 +166,9 @@ static bool same(const double *a, const double *b, int n) {
   return apart <= 1e-9 * size;
 }
 
-static void store(double list[][D], int *count, const double *t, int d) {
+static void solutions_store(double list[][D], int *count, const double *t, int d) {
   for (int k = 0; k < *count; k++)
-    if (same(list[k], t, d)) return;
+    if (solutions_same(list[k], t, d)) return;
   if (*count < CORNERS) memcpy(list[(*count)++], t, (size_t)d * sizeof *t);
 }
 
@@ -176,7 +176,7 @@ static void store(double list[][D], int *count, const double *t, int d) {
 ** Solves rows . t = right (d x d) when right is given; else, with d - 1 rows, the direction that they leave. False:
 ** singular.
 */
-static bool solve_small(int d, double rows[D][D], const double *right, double *t) {
+static bool solutions_solve_small(int d, double rows[D][D], const double *right, double *t) {
   double A[D][D + 1];
   int count = right ? d : d - 1, column[D] = {0}, last;
   for (int r = 0; r < count; r++) {
@@ -214,12 +214,12 @@ static void try_direction(Face *f, double *t) {
   for (int i = 0; i < f->d; i++) largest = fmax(largest, fabs(t[i]));
   for (int sign = 0; sign < 2; sign++) {
     for (int i = 0; i < f->d; i++) t[i] = sign ? -t[i] : t[i] / largest;
-    if (inside(f, t, true)) store(f->direction, &f->directions, t, f->d);
+    if (inside(f, t, true)) solutions_store(f->direction, &f->directions, t, f->d);
   }
 }
 
 /* Every choice of d cuts makes a corner, every choice of d - 1 a direction. `chosen` holds the first `have`. */
-static void choose(Face *f, int first, int have, int want, int *chosen) {
+static void solutions_choose(Face *f, int first, int have, int want, int *chosen) {
   if (have == want) {
     double rows[D][D], right[D], t[D] = {0};
     for (int k = 0; k < want; k++) {
@@ -227,15 +227,15 @@ static void choose(Face *f, int first, int have, int want, int *chosen) {
       right[k] = -f->cut[chosen[k]].c;
     }
     if (want == f->d) {
-      if (solve_small(f->d, rows, right, t) && inside(f, t, false)) store(f->point, &f->points, t, f->d);
-    } else if (solve_small(f->d, rows, NULL, t)) {
+      if (solutions_solve_small(f->d, rows, right, t) && inside(f, t, false)) solutions_store(f->point, &f->points, t, f->d);
+    } else if (solutions_solve_small(f->d, rows, NULL, t)) {
       try_direction(f, t);
     }
     return;
   }
   for (int k = first; k < f->cuts; k++) {
     chosen[have] = k;
-    choose(f, k + 1, have + 1, want, chosen);
+    solutions_choose(f, k + 1, have + 1, want, chosen);
   }
 }
 
@@ -274,13 +274,13 @@ static bool find_corners(Face *f) {
     if (inside(f, zero, false)) f->points = 1;
     return true;
   }
-  choose(f, 0, 0, f->d, chosen);
-  if (f->points == 0 && f->d == 1 && inside(f, zero, false)) store(f->point, &f->points, zero, 1);
+  solutions_choose(f, 0, 0, f->d, chosen);
+  if (f->points == 0 && f->d == 1 && inside(f, zero, false)) solutions_store(f->point, &f->points, zero, 1);
   if (f->points == 0) {
     for (int k = 0; k < f->cuts; k++) memcpy(rows[k], f->cut[k].g, sizeof rows[k]);
     return f->d == 1 || rank_of(rows, f->cuts, f->d) == f->d;
   }
-  choose(f, 0, 0, f->d - 1, chosen);
+  solutions_choose(f, 0, 0, f->d - 1, chosen);
   return true;
 }
 
@@ -291,12 +291,12 @@ static bool member(const NsBoxProblem *p, const signed char *set, const double *
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i], w = p->q[i], size = fabs(w), room = 1e-9 * fabs(z[i]);
     for (int j = 0; j < p->n; j++) {
-      w += entry(p, i, j) * z[j];
-      size += fabs(entry(p, i, j) * z[j]);
+      w += solutions_entry(p, i, j) * z[j];
+      size += fabs(solutions_entry(p, i, j) * z[j]);
     }
     size *= 1e-9;
     if (l == u) continue;
-    if (set[i] == NS_BETWEEN ? fabs(w) > size || z[i] < l - room || z[i] > u + room
+    if (set[i] == NS_BETWEEN    ? fabs(w) > size || z[i] < l - room || z[i] > u + room
         : set[i] == NS_AT_LOWER ? fabs(z[i] - l) > room || w < -size
                                 : fabs(z[i] - u) > room || w > size)
       return false;
@@ -318,7 +318,7 @@ static bool within(const NsBoxProblem *p, const NsSolutionPiece *small, const Ns
   return true;
 }
 
-static void place_of(const NsBoxProblem *p, const Face *f, const double *t, bool direction, double *z) {
+static void solutions_place_of(const NsBoxProblem *p, const Face *f, const double *t, bool direction, double *z) {
   for (int i = 0; i < p->n; i++) {
     z[i] = direction ? 0 : f->base[i];
     for (int k = 0; k < f->d; k++) z[i] += t[k] * f->basis[k][i];
@@ -349,9 +349,9 @@ static NsStatus add_piece(Search *s) {
   piece->set = ns_arena_take(&out->arena, (size_t)n, 1);
   if (out->arena.failed) return NS_ENOMEM;
   memcpy(piece->set, f->set, (size_t)n);
-  for (int k = 0; k < f->points; k++) place_of(s->p, f, f->point[k], false, piece->point + (size_t)k * (size_t)n);
+  for (int k = 0; k < f->points; k++) solutions_place_of(s->p, f, f->point[k], false, piece->point + (size_t)k * (size_t)n);
   for (int k = 0; k < f->directions; k++)
-    place_of(s->p, f, f->direction[k], true, piece->direction + (size_t)k * (size_t)n);
+    solutions_place_of(s->p, f, f->direction[k], true, piece->direction + (size_t)k * (size_t)n);
   out->count++;
   return NS_OK;
 }
@@ -374,7 +374,7 @@ static NsStatus look_at_set(Search *s) {
   return f->points > 0 ? add_piece(s) : NS_OK;
 }
 
-static NsStatus all_sets(Search *s, int i) {
+static NsStatus solutions_all_sets(Search *s, int i) {
   const NsBoxProblem *p = s->p;
   NsStatus status = NS_OK;
   if (i == p->n) return look_at_set(s);
@@ -384,7 +384,7 @@ static NsStatus all_sets(Search *s, int i) {
     if (at == NS_AT_UPPER && (!(p->upper[i] < INFINITY) || fixed)) continue;
     if (at == NS_BETWEEN && fixed) continue;
     s->face.set[i] = (signed char)at;
-    status = all_sets(s, i + 1);
+    status = solutions_all_sets(s, i + 1);
   }
   return status;
 }
@@ -408,7 +408,7 @@ static void tidy(Search *s) {
 }
 
 /* Back to the units of the given problem. */
-static void unscale(Search *s) {
+static void solutions_unscale(Search *s) {
   NsSolutions *out = s->out;
   int n = s->p->n;
   if (s->p == s->given) return;
@@ -419,12 +419,11 @@ static void unscale(Search *s) {
       memcpy(z, point, (size_t)n * sizeof *z);
       ns_box_unscale(&s->scaled, s->given, z, point);
     }
-    for (int j = 0; j < piece->directions * n; j++)
-      piece->direction[j] = ldexp(piece->direction[j], s->scaled.col[j % n]);
+    for (int j = 0; j < piece->directions * n; j++) piece->direction[j] = ldexp(piece->direction[j], s->scaled.col[j % n]);
   }
 }
 
-static void normalise(NsSolutions *out) {
+static void solutions_normalise(NsSolutions *out) {
   for (int k = 0; k < out->count; k++)
     for (int j = 0; j < out->piece[k].directions; j++) {
       double *d = out->piece[k].direction + (size_t)j * (size_t)out->n, largest = 0;
@@ -433,21 +432,21 @@ static void normalise(NsSolutions *out) {
     }
 }
 
-static NsStatus check(const NsBoxProblem *p) {
+static NsStatus solutions_check(const NsBoxProblem *p) {
   if (p->n < 0) return NS_EARG;
   if (p->n > NS_SOLUTIONS_MAX) return NS_ETOOLARGE;
   for (int i = 0; i < p->n; i++) {
     if (!(p->lower[i] <= p->upper[i]) || p->lower[i] == INFINITY || p->upper[i] == -INFINITY) return NS_EARG;
     if (!isfinite(p->q[i])) return NS_ENAN;
     for (int j = 0; j < p->n; j++)
-      if (!isfinite(entry(p, i, j))) return NS_ENAN;
+      if (!isfinite(solutions_entry(p, i, j))) return NS_ENAN;
   }
   return NS_OK;
 }
 
 NsStatus ns_solutions_new(NsSolutions **result, const NsBoxProblem *p) {
   *result = NULL;
-  NsStatus status = check(p);
+  NsStatus status = solutions_check(p);
   if (status) return status;
   NsArena arena = {0};
   Search *s = ns_arena_take(&arena, 1, sizeof *s);
@@ -465,11 +464,11 @@ NsStatus ns_solutions_new(NsSolutions **result, const NsBoxProblem *p) {
     ns_box_scale(&s->scaled, p);
     s->p = &s->scaled.problem;
   }
-  if (!status) status = all_sets(s, 0);
+  if (!status) status = solutions_all_sets(s, 0);
   if (!status) {
     tidy(s);
-    unscale(s);
-    normalise(out);
+    solutions_unscale(s);
+    solutions_normalise(out);
   }
   ns_arena_release(&arena);
   if (status) return ns_solutions_free(out), status;

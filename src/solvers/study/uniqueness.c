@@ -34,7 +34,7 @@ typedef struct Study {
   unsigned minor; /* the indices of the principal minor that is not positive */
 } Study;
 
-static NsBounded take(NsArena *arena, int n) {
+static NsBounded uniqueness_take(NsArena *arena, int n) {
   return (NsBounded){n, ns_arena_matrix(arena, n, n), ns_arena_matrix(arena, n, n)};
 }
 
@@ -364,7 +364,7 @@ static bool copositive_at_sight(Study *s) {
 }
 
 /* Scales S so that its diagonal is about 1 where it is not 0; exact. */
-static void balance(Study *s) {
+static void uniqueness_balance(Study *s) {
   int n = s->n;
   for (int i = 0; i < n; i++) {
     double d = s->S[i + (size_t)i * (size_t)n];
@@ -382,7 +382,7 @@ static void study_copositive(Study *s) {
   out->copositive = out->positive_semidefinite == NS_YES ? NS_YES : NS_UNKNOWN;
   out->strictly_copositive = out->positive_definite == NS_YES ? NS_YES : NS_UNKNOWN;
   if (out->strictly_copositive == NS_YES || copositive_at_sight(s) || s->n > NS_COPOSITIVE_EXACT) return;
-  balance(s);
+  uniqueness_balance(s);
   if (!find_negative(s, COPOSITIVE_MARGIN, x)) {
     out->copositive = NS_YES;
     if (out->strictly_copositive == NS_UNKNOWN) out->strictly_copositive = NS_YES;
@@ -453,8 +453,7 @@ static NsStatus study_law(Study *s, const double *lower, const double *upper) {
   }
   NsBounded rest = {0, NULL, NULL};
   s->out->unique = NS_UNKNOWN;
-  if (s->n > NS_DEFINITE_EXACT)
-    return say(s, too_large), NS_OK;
+  if (s->n > NS_DEFINITE_EXACT) return say(s, too_large), NS_OK;
   s->out->unique = eliminate_free(s, index, count, free_ones, &rest);
   if (s->out->unique == NS_NO) say(s, "the block of the free components is singular");
   else if (s->out->unique == NS_UNKNOWN) say(s, "a minor can not be told from zero");
@@ -462,14 +461,14 @@ static NsStatus study_law(Study *s, const double *lower, const double *upper) {
   return NS_OK;
 }
 
-static NsStatus prepare(Study *s) {
+static NsStatus uniqueness_prepare(Study *s) {
   int n = s->n, most = n < NS_P_EXACT ? n : NS_P_EXACT;
   s->S = ns_arena_matrix(&s->arena, n, n);
   s->room = ns_arena_matrix(&s->arena, n, n);
-  for (int k = 0; k <= most; k++) s->level[k] = take(&s->arena, k);
+  for (int k = 0; k <= most; k++) s->level[k] = uniqueness_take(&s->arena, k);
   if (n <= NS_DEFINITE_EXACT) {
-    s->a = take(&s->arena, n);
-    s->b = take(&s->arena, n);
+    s->a = uniqueness_take(&s->arena, n);
+    s->b = uniqueness_take(&s->arena, n);
   }
   return s->arena.failed ? NS_ENOMEM : NS_OK;
 }
@@ -483,7 +482,7 @@ NsStatus ns_uniqueness(int n, const double *M, const double *lower, const double
     *out = (NsUniqueness){NS_YES, NS_YES, NS_YES, NS_YES, NS_YES, NS_YES, NS_YES, "there is nothing to solve"};
     return NS_OK;
   }
-  NsStatus status = prepare(&s);
+  NsStatus status = uniqueness_prepare(&s);
   if (!status) status = study_definite(&s);
   if (!status) {
     out->P = study_p(&s);

@@ -12,14 +12,14 @@ typedef enum NsAnswer { NS_NO, NS_YES, NS_UNKNOWN } NsAnswer;
 enum { NS_REASON = 200, NS_P_EXACT = 18, NS_P0_EXACT = 12, NS_COPOSITIVE_EXACT = 12, NS_DEFINITE_EXACT = 100 };
 
 typedef struct NsUniqueness {
-  NsAnswer P;                     /* all principal minors are positive */
-  NsAnswer P0;                    /* none is negative */
-  NsAnswer positive_definite;     /* x' M x > 0 for x != 0, M symmetric or not */
+  NsAnswer P;                 /* all principal minors are positive */
+  NsAnswer P0;                /* none is negative */
+  NsAnswer positive_definite; /* x' M x > 0 for x != 0, M symmetric or not */
   NsAnswer positive_semidefinite;
-  NsAnswer copositive;            /* x' M x >= 0 for x >= 0 */
+  NsAnswer copositive; /* x' M x >= 0 for x >= 0 */
   NsAnswer strictly_copositive;
-  NsAnswer unique;                /* the box problem has exactly one solution whatever q is */
-  char reason[NS_REASON];         /* of `unique`, in words */
+  NsAnswer unique;        /* the box problem has exactly one solution whatever q is */
+  char reason[NS_REASON]; /* of `unique`, in words */
 } NsUniqueness;
 
 /*
