@@ -205,7 +205,7 @@ uninstall:  ## takes away what install has put there
 	rm -f $(TO_BIN)/nslua $(TO_SHARE)/man/man1/nslua.1 $(TO_SHARE)/bash-completion/completions/nslua
 	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
 
-ANNOTATIONS = io.write(require "nslua.help_annotations".text(require "nslua.help".book(), require "nslua"))
+ANNOTATIONS = io.write(require "nslua.help.annotations".text(require "nslua.help".book(), require "nslua"))
 docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
 	$(NSLUA) docs/gallery.lua
 

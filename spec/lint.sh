@@ -54,8 +54,8 @@ engine | grep -v '^src/base/memory\.c:' | calls 'malloc|calloc|realloc|free|strd
 grep -rnE '\bv?s?n?printf *\(.*%[-+ 0#]*[0-9*]*(\.[0-9*]+)?[aefgAEFG]' src | grep -v '^src/base/text\.c:' |
   report "numbers formatted in the host's locale: ns_print has a decimal point"
 grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the host's locale: nsl_pushf has a decimal point"
-grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' lua/nslua/*.lua | grep -v -e '^lua/nslua/repl\.lua:' \
-  -e '^lua/nslua/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
+grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' $(git ls-files "lua/nslua/*.lua") | grep -v -e '^lua/nslua/repl\.lua:' \
+  -e '^lua/nslua/film/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
 
 # base <- io <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
 awk -F: '

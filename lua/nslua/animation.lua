@@ -11,7 +11,7 @@
 --   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2 }, draw = ... }
 --   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { name = "w", y = w } } } }
 --
--- Everything is drawn once, when the file is made. nslua.canvas has what there is to draw with, nslua.timeplot the
+-- Everything is drawn once, when the file is made. nslua.film.canvas has what there is to draw with, nslua.timeplot the
 -- time plots, nslua.film GIF and MP4.
 
 local canvas = require "nslua.film.canvas"

@@ -51,7 +51,7 @@ describe("nslua.env", function()
     assert.equal(_G, env._G)
     assert.equal(env, require "nslua.env"())
     local searchers = #package.searchers
-    package.loaded["nslua.html"] = nil
+    package.loaded["nslua.web.html"] = nil
     assert.is_table((require "nslua.web.html"))
     assert.equal(searchers, #package.searchers)
     local good, message = pcall(require, "nslua.none")

@@ -1,4 +1,4 @@
--- nslua.film.film: an animation as a GIF or an MP4: each picture drawn by gnuplot, put together by ffmpeg (a GIF without
+-- nslua.film.film: an animation as a GIF or an MP4: gnuplot draws each picture, ffmpeg puts them together (a GIF without
 -- ffmpeg by gnuplot alone, with rough edges). Does what painter.js does on a page: everything becomes polygons, lines
 -- and labels, in pixels. Both programs get their data through pipes; no shell takes part.
 

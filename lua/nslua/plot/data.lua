@@ -12,7 +12,7 @@ function data.fail(message, ...)
   local level = 2
   while true do
     local info = debug.getinfo(level, "S")
-    if not info or not info.source:find "nslua[/\\]plot[%w_]*%.lua$" then break end
+    if not info or not info.source:find "nslua[/\\]plot[%w_/\\]*%.lua$" then break end
     level = level + 1
   end
   error(number.format(message, ...), level)

@@ -15,7 +15,7 @@ local directory = here:match "^(.*[/\\])" or "./"
 
 -- A file of web/.
 local function asset(name)
-  local file, message = io.open(directory .. "web/" .. name, "rb")
+  local file, message = io.open(directory .. name, "rb")
   if not file then error("html: the installation is not complete: " .. message, 0) end
   local text = file:read "a"
   file:close()

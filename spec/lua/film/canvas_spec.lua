@@ -86,8 +86,8 @@ describe("a canvas", function()
 
   it("has colours by name as the pages have them on paper", function()
     local style = require "nslua.plot.style"
-    local directory = assert(package.searchpath("nslua.html", package.path)):match "^(.*)html%.lua$"
-    local file = assert(io.open(directory .. "web/style.css"))
+    local directory = assert(package.searchpath("nslua.web.html", package.path)):match "^(.*)html%.lua$"
+    local file = assert(io.open(directory .. "style.css"))
     local light = file:read "a":match ":root {(.-)}"
     file:close()
     for name, value in pairs(style.page) do

@@ -9,7 +9,7 @@ end
 
 local function enhanced(s) return decoded(text.quote(s)) end
 
-describe("nslua.plot_text", function()
+describe("nslua.plot.text", function()
   it("leaves nothing in a literal that gnuplot reads as more than a character", function()
     local all = {}
     for i = 0, 255 do all[i + 1] = string.char(i) end

@@ -35,7 +35,7 @@ describe("the prompt shows", function()
   end)
 
   it("functions with their parameters and place", function()
-    assert.matches("^function%(x, y, %.%.%.%) .*repl_print_spec.lua:%d+$", printer.value(function(x, y, ...) end, 80))
+    assert.matches("^function%(x, y, %.%.%.%) .*print_spec.lua:%d+$", printer.value(function(x, y, ...) end, 80))
     shows("function: builtin", print)
   end)
 
