@@ -6,6 +6,7 @@
 
 #include "bind/diff/ad.h"
 #include "bind/array/arrays.h"
+#include "bind/array/elementwise.h"
 #include "bind/call/callee.h"
 #include "bind/diff/compile.h"
 #include "bind/file/files.h"
@@ -33,6 +34,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_support,
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_elementwise,
     nsl_open_arrays,
     nsl_open_samples,
     nsl_open_linalg,
