@@ -10,6 +10,7 @@
 #include "bind/call/callee.h"
 #include "bind/diff/compile.h"
 #include "bind/file/files.h"
+#include "bind/file/files_hdf5.h"
 #include "bind/lua/host.h"
 #include "bind/internal/internal.h"
 #include "bind/array/sparse.h"
@@ -72,6 +73,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_number,
     nsl_open_thin,
     nsl_open_files,
+    nsl_open_files_hdf5,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif
