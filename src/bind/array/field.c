@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind/array/matrix.h"
@@ -47,19 +48,14 @@ static double read_number(lua_State *L, int idx, const NsField *field, const cha
 
 /* The place of the word at idx among those of the field. */
 static int read_word(lua_State *L, int idx, const NsField *field, const char *who, const char *what) {
-  luaL_Buffer known;
+  char known[160] = "";
   bool string = lua_type(L, idx) == LUA_TSTRING;
   for (int i = 0; string && field->words[i]; i++)
     if (strcmp(lua_tostring(L, idx), field->words[i]) == 0) return i;
-  luaL_buffinit(L, &known);
-  for (int i = 0; field->words[i]; i++) {
-    luaL_addstring(&known, i == 0 ? "\"" : " or \"");
-    luaL_addstring(&known, field->words[i]);
-    luaL_addchar(&known, '"');
-  }
-  luaL_pushresult(&known);
-  if (!string) nsl_bad(L, who, what, lua_tostring(L, -1), idx);
-  return luaL_error(L, "%s: %s: expected %s, got '%s'", who, what, lua_tostring(L, -1), lua_tostring(L, idx));
+  for (int i = 0, length = 0; field->words[i] && length < (int)sizeof known; i++)
+    length += snprintf(known + length, sizeof known - (size_t)length, "%s\"%s\"", i > 0 ? " or " : "", field->words[i]);
+  if (!string) nsl_bad(L, who, what, known, idx);
+  return luaL_error(L, "%s: %s: expected %s, got '%s'", who, what, known, lua_tostring(L, idx));
 }
 
 static void field_read_vector(lua_State *L, int idx, const NsField *field, int n, double *to, const char *who,
