@@ -2,7 +2,12 @@
 ** linalg.c
 ** Dense linear algebra: functions of the module, methods of matrices, the LU object.
 */
+#include "bind/array/linear_systems.h"
+#include "bind/array/sparse.h"
+#include "bind/array/band.h"
 #include "bind/array/linalg.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 #include <float.h>
 #include <math.h>

@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "bind/array/elementwise.h"
-#include "bind/array/linalg.h"
+#include "bind/array/linear_systems.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 #include "linalg/sparse_lu.h"
 
 static const char *sparse_describe(lua_State *L, const void *object);

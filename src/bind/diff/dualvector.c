@@ -32,7 +32,7 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
   size_t size = sizeof(NslDualVector) + (size_t)n * ((size_t)np + 1) * sizeof(double);
   NslDualVector *v = lua_newuserdatauv(L, size, 1);
   memset(v, 0, size);
-  v->head = (NslHead){NSL_MAGIC, &nsl_dual_vector_type, false};
+  v->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_dual_vector_type};
   v->tag = tag;
   v->e = v->own;
   v->step = np + 1;

@@ -27,13 +27,16 @@ typedef struct NslType {
 
 /*
 ** Every userdata of nslua starts with this header. `type` is NULL until the object is wholly built and
-** again after it is gone; `closed` is set by close() and by __gc: a closed object raises at every use.
+** again after it is gone; `closed` is set by close() and by __gc: a closed object raises at every use. `scripted`: scripts
+** set fields on it and give it a class, in the user values NSL_FIELDS (a table) and NSL_CLASS.
 */
 typedef struct NslHead {
   uint64_t magic; /* NSL_MAGIC: tells our userdata from a foreign one */
   const NslType *type;
-  bool closed;
+  bool closed, scripted;
 } NslHead;
+
+enum { NSL_FIELDS = 1, NSL_CLASS = 3 };
 
 #define NSL_MAGIC UINT64_C(0x6e736c75615f6f62)
 

@@ -10,7 +10,9 @@
 #include <time.h>
 
 #include "bind/array/elementwise.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 #include "bind/model/model.h"
 
 const char *const nsl_box_solvers[] = {"default",   "lemke",      "pivot",     "psor",     "pgs", "enumerate",

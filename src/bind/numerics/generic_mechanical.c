@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "bind/array/elementwise.h"
 #include "bind/lua/sigint.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "bind/numerics/answer.h"

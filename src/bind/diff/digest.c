@@ -2,11 +2,10 @@
 ** digest.c
 ** What an object holds, as one number.
 */
-#include "bind/model/digest.h"
+#include "bind/diff/digest.h"
 
 #include <string.h>
 
-#include "bind/call/callee.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
@@ -98,7 +97,8 @@ static uint64_t of_value(lua_State *L, int idx, int depth) {
 
 uint64_t nsl_digest(lua_State *L, int idx) {
   int top = lua_gettop(L);
-  if (!nsl_is_callee(L, idx)) return of_value(L, idx, DEPTH);
+  const NslHead *head = nsl_head(L, idx);
+  if (!head || !head->scripted) return of_value(L, idx, DEPTH);
   nsl_need_stack(L, 8);
   idx = lua_absindex(L, idx);
   lua_getiuservalue(L, idx, NSL_FIELDS);
