@@ -56,7 +56,7 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
 
 /*
-** Raises that an object of a class has no method of the name at idx, with what nslua.names says of it; the methods there
+** Raises that an object of a class has no method of the name at idx, with what nslua.base.names says of it; the methods there
 ** are stand in the table at `methods`. For what is no string: pushes nil and returns 1, as an __index does.
 */
 int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
