@@ -9,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "bind/array/elementwise.h"
-#include "bind/array/linalg.h"
+#include "bind/lua/number_text.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 #include "bind/model/model.h"
 
 const char *const nsl_box_solvers[] = {"default",   "lemke",      "pivot",     "psor",     "pgs", "enumerate",

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "bind/array/elementwise.h"
+#include "bind/lua/number_text.h"
 #include "bind/lua/sigint.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/numerics/answer.h"
 #include "bind/array/vector.h"

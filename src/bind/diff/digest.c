@@ -2,11 +2,10 @@
 ** digest.c
 ** What an object holds, as one number.
 */
-#include "bind/model/digest.h"
+#include "bind/diff/digest.h"
 
 #include <string.h>
 
-#include "bind/call/callee.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
@@ -38,9 +37,9 @@ static bool of_array(lua_State *L, int idx, uint64_t *h) {
   const NslVector *v = nsl_test_vector(L, idx);
   const NslMatrix *m = nsl_test_matrix(L, idx);
   if (!v && !m) return false;
-  const NslHead *head = v ? &v->head : &m->head, *owner = v ? v->owner : m->owner;
+  const NslHead *head = v ? &v->head : &m->head;
   *h = of_address(head);
-  if (head->closed || (owner && owner->closed)) return true;
+  if (nsl_is_closed(head)) return true;
   if ((v ? v->n : m->rows * m->cols) > NUMBERS) *h = digest_mix(*h, v ? *v->version : *m->version);
   else if (v) *h = of_numbers(*h, v->data, v->n, v->stride);
   else
@@ -98,7 +97,8 @@ static uint64_t of_value(lua_State *L, int idx, int depth) {
 
 uint64_t nsl_digest(lua_State *L, int idx) {
   int top = lua_gettop(L);
-  if (!nsl_is_callee(L, idx)) return of_value(L, idx, DEPTH);
+  const NslHead *head = nsl_head(L, idx);
+  if (!head || !head->scripted) return of_value(L, idx, DEPTH);
   nsl_need_stack(L, 8);
   idx = lua_absindex(L, idx);
   lua_getiuservalue(L, idx, NSL_FIELDS);

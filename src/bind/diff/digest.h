@@ -2,8 +2,8 @@
 ** digest.h
 ** A number for what an object holds, to tell whether that has changed.
 */
-#ifndef NSL_MODEL_DIGEST_H
-#define NSL_MODEL_DIGEST_H
+#ifndef NSL_DIFF_DIGEST_H
+#define NSL_DIFF_DIGEST_H
 
 #include "bind/lua/object.h"
 
