@@ -9,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "bind/array/elementwise.h"
-#include "bind/array/linalg.h"
+#include "bind/lua/number_text.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 #include "bind/model/model.h"
 
 void nsl_numerics_options(lua_State *L, const char *who, const char *const *known) {

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "bind/lua/sigint.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/numerics/answer.h"
 #include "bind/array/vector.h"
