@@ -62,7 +62,7 @@ void ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *me
 }
 
 /* Runs one step; true when the search ends with *out. */
-static inline bool take_step(const NsChainStep *step, void *work, NsSearch *search, NsOutcome *out) {
+static inline bool chain_take(const NsChainStep *step, void *work, NsSearch *search, NsOutcome *out) {
   *out = step->method->run(work, search, step->mode);
   if (out->status == NS_EINTR) return true;
   if (search->least <= search->exact) return out->status = NS_OK, true;
@@ -82,7 +82,7 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
     }
     if (ran && ns_interrupted()) return out.status = NS_EINTR, out;
     if (ns_search_late(search)) return out.status = NS_EMAXITER, out;
-    if (take_step(step, chain->work[k], search, &out)) return out;
+    if (chain_take(step, chain->work[k], search, &out)) return out;
     if (step->tells) told = out, tells = true;
     ran = true;
   }
@@ -92,6 +92,6 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search) {
   const NsChainStep step = {.method = method};
   NsOutcome out;
-  take_step(&step, work_of(methods, method), search, &out);
+  chain_take(&step, work_of(methods, method), search, &out);
   return out;
 }

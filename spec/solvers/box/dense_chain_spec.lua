@@ -32,7 +32,10 @@ describe("the chain for dense problems", function()
     local A = { { 1, 3, 2 }, { 4, 1, 2 }, { 2, 2, 5 } }
     for i = 1, 6 do
       p.M[i], p.q[i] = {}, -1
-      for j = 1, 6 do p.M[i][j] = i <= 3 and j > 3 and A[i][j - 3] or i > 3 and j <= 3 and A[i - 3][j] + (i == j + 3 and 1 or 0) or 0 end
+      for j = 1, 6 do
+        local first, second = i <= 3 and j > 3, i > 3 and j <= 3
+        p.M[i][j] = first and A[i][j - 3] or second and A[i - 3][j] + (i == j + 3 and 1 or 0) or 0
+      end
     end
     local answer = box(p)
     assert.equal("NS_OK", answer.status)
