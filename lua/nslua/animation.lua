@@ -11,14 +11,14 @@
 --   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2 }, draw = ... }
 --   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { name = "w", y = w } } } }
 --
--- Everything is drawn once, when the file is made. nslua.film.canvas has what there is to draw with, nslua.timeplot the
--- time plots, nslua.film GIF and MP4.
+-- Everything is drawn once, when the file is made. What a canvas can draw stands in nslua.film.canvas, time plots in
+-- nslua.web.timeplot, GIF and MP4 in nslua.film.film.
 
 local canvas = require "nslua.film.canvas"
 local format = require "nslua.core".number_support.format
 local html = require "nslua.web.html"
-local timeplot = require "nslua.timeplot"
-local where = require "nslua.where"
+local timeplot = require "nslua.web.timeplot"
+local where = require "nslua.base.where"
 
 local show, finite = canvas.show, canvas.finite
 

@@ -18,10 +18,10 @@
 -- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners: a box beside another
 -- box or a disk is refused.
 --
--- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact_space.lua.
+-- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact/space.lua.
 
 local format = require "nslua.core".number_support.format
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 where.ours()
 
 local contact = {}

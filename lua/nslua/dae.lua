@@ -29,7 +29,7 @@
 
 local format = require "nslua.core".number_support.format
 local result_meta = require "nslua.core".result_meta
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 where.ours()
 
 return function(ns, support)

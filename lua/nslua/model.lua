@@ -31,7 +31,7 @@ local function make(ns)
   local array, describe, level, node = expression.array, expression.describe, expression.level, expression.node
   local combine, value, slopes = expression.combine, expression.value, expression.slopes
   local is_array, add_slopes, fail = expression.is_array, expression.add_slopes, expression.fail
-  local where = require "nslua.where"
+  local where = require "nslua.base.where"
   where.ours()
   local Model = {}
   Model.__index, Model.__name = Model, "model"
@@ -502,7 +502,7 @@ local function make(ns)
     return ("model of %d variables, %d conditions"):format(#model.list, n + #model.equations)
   end
 
-  require "nslua.where".methods(Model, "a model", "model")
+  require "nslua.base.where".methods(Model, "a model", "model")
 
   return function(...)
     if select("#", ...) > 0 then fail("model: no arguments expected") end

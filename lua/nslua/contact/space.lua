@@ -15,7 +15,7 @@
 -- of particles only their like: what would pass through something else is refused.
 
 local format = require "nslua.core".number_support.format
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 
 local floor, huge, tointeger = math.floor, math.huge, math.tointeger
 

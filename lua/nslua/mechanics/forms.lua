@@ -20,7 +20,7 @@
 
 local format = require "nslua.core".number_support.format
 
-require "nslua.where".ours()
+require "nslua.base.where".ours()
 
 return function(ns, System, core)
   local fail, take_options, state, columns = core.fail, core.take_options, core.state, core.columns

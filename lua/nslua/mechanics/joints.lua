@@ -17,7 +17,7 @@
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapters 3 and 9.
 
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 where.ours()
 
 return function(ns, System, core)

@@ -684,6 +684,6 @@ for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "
 end
 for _, axis in ipairs { "x", "y", "z" } do Axes["set_" .. axis .. "lim3d"] = Axes[axis .. "lim"] end
 
-require "nslua.where".methods(Axes, "axes", "ax")
+require "nslua.base.where".methods(Axes, "axes", "ax")
 
 return Axes

@@ -45,11 +45,11 @@ describe("globals of a script with the names of functions of Lua", function()
   end)
 end)
 
-describe("nslua.env", function()
+describe("nslua.base.env", function()
   it("is that of the files of nslua alone, which require finds as ever", function()
-    local env = require "nslua.env"()
+    local env = require "nslua.base.env"()
     assert.equal(_G, env._G)
-    assert.equal(env, require "nslua.env"())
+    assert.equal(env, require "nslua.base.env"())
     local searchers = #package.searchers
     package.loaded["nslua.web.html"] = nil
     assert.is_table((require "nslua.web.html"))

@@ -1,4 +1,4 @@
--- nslua.polygon: intersections of half-planes.
+-- nslua.contact.polygon: intersections of half-planes.
 --
 --   local square = ns.polygon.intersection { { 1, 0, 1 }, { -1, 0, 0 }, { 0, 1, 1 }, { 0, -1, 0 } }
 --   square.vertices    --> { {0, 0}, {1, 0}, {1, 1}, {0, 1} }, counterclockwise
@@ -16,7 +16,7 @@
 -- Each line is cut by all other half-planes (n^2 operations). Places closer than 1e-12 of the data's size are one.
 
 local format = require "nslua.core".number_support.format
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 
 local polygon = {}
 

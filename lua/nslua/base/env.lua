@@ -1,4 +1,4 @@
--- nslua.env: the globals as they were when nslua was first loaded, for its files. A script may call a variable
+-- nslua.base.env: the globals as they were when nslua was first loaded, for its files. A script may call a variable
 -- of its own `type` or `load`, and files that are read later do not see it.
 --
 -- Returns a function of a table for _ENV, and sees to it that `require` loads the files of nslua with it: they need

@@ -1,4 +1,4 @@
--- nslua.names: names that are asked for and are not here. Says what to use in their place when they are those of
+-- nslua.base.names: names that are asked for and are not here. Says what to use in their place when they are those of
 -- Siconos, and else which name of nslua is nearest.
 --
 -- The lists are what docs/porting.md shows under "Names that are not here", line by line; a spec compares them.

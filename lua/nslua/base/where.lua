@@ -1,4 +1,4 @@
--- nslua.where: errors at the place in the user's code that led to them.
+-- nslua.base.where: errors at the place in the user's code that led to them.
 --
 -- Modules in Lua call `ours()` once each: frames of their files are not the user's, nor are those of functions in C.
 

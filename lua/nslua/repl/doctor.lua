@@ -1,8 +1,8 @@
--- nslua.doctor: what `nslua --doctor` prints: what is found, what is missing, how to install it on Debian. Returns a
--- function of the doors (src/repl/prompt.h) and of the interpreter's version, which tells whether all that is needed
--- is there.
+-- nslua.repl.doctor: what `nslua --doctor` prints: what is found, what is missing, and how to install it on Debian.
+-- Returns a function of the doors (src/repl/prompt.h) and of the interpreter's version. That function returns whether
+-- everything that nslua needs is there.
 
-local _ENV = require "nslua.env"()
+local _ENV = require "nslua.base.env"()
 
 local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2"
 

@@ -1,6 +1,6 @@
--- nslua.lazy: tables and functions that are read at their first use, and that `require "nslua"` reads little.
+-- nslua.base.lazy: tables and functions that are read at their first use, and that `require "nslua"` reads little.
 local host = require "host"
-local lazy = require "nslua.lazy"
+local lazy = require "nslua.base.lazy"
 
 describe("a lazy table", function()
   local loads, loaded, t

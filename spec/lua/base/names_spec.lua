@@ -1,7 +1,7 @@
 -- Names that are not there: what is said of them, and what must go on as if nothing were said.
 local host = require "host"
 local ns = require "nslua"
-local names = require "nslua.names"
+local names = require "nslua.base.names"
 local message = require "expect".message
 
 describe("a name that ns does not have", function()

@@ -1,4 +1,4 @@
--- nslua.timeplot: panels of curves over one axis of time, for a page of their own or beside an animation.
+-- nslua.web.timeplot: panels of curves over one axis of time, for a page of their own or beside an animation.
 --
 --   { title =, xlabel =, t = ts, panels = {
 --     { ylabel = "speed", { name = "w1", y = w1 }, { name = "w2", y = w2, step = true } },
@@ -14,7 +14,7 @@ local canvas = require "nslua.film.canvas"
 local core = require "nslua.core"
 local format = core.number_support.format
 local html = require "nslua.web.html"
-local results = require "nslua.results"
+local series = require "nslua.base.series"
 
 local show, thin = canvas.show, core.thin_support
 local timeplot = {}
@@ -83,12 +83,12 @@ end
 -- The panels of a solution whose columns nobody has chosen.
 local function default_panels(solution)
   local panels, by_stem = {}, {}
-  local names, columns, all = results.over_time(solution)
+  local names, columns, all = series.over_time(solution)
   for _, name in ipairs(names) do
     if name ~= "newton_iterations" then
       local stem = name:gsub("%[?%d+%]?$", "")
-      local output = not all and results.is_output(name, columns)
-      local key = output and "outputs" or not all and results.is_multiplier(name) and "multipliers" or "of " .. stem
+      local output = not all and series.is_output(name, columns)
+      local key = output and "outputs" or not all and series.is_multiplier(name) and "multipliers" or "of " .. stem
       local panel = by_stem[key]
       if not panel then
         panel = { ylabel = output and "y" or key == "multipliers" and "lambda" or stem }
@@ -127,8 +127,8 @@ local function make_series(record, item, who, solution, t, number)
     if not solution then fail("%s: expected {name=, y=}, got '%s'", who, item) end
     local good, column = pcall(solution.column, solution, item)
     if not good then fail("%s: %s", who, column) end
-    local held = results.is_multiplier(item)
-    item = { name = item, y = held and results.held(column) or column, step = held and "pre" or nil }
+    local held = series.is_multiplier(item)
+    item = { name = item, y = held and series.held(column) or column, step = held and "pre" or nil }
   end
   check_keys(item, who, "name y t step color")
   local times = item.t or t
@@ -177,7 +177,7 @@ function timeplot.record(spec, who, solution, t)
   if type(panels) ~= "table" or #panels == 0 then
     fail("%s: panels: expected a list that is not empty, got %s", who, show(panels))
   end
-  local times = spec.t or solution and select(2, results.over_time(solution)).t or t
+  local times = spec.t or solution and select(2, series.over_time(solution)).t or t
   for i, panel in ipairs(panels) do
     record.panels[i] = make_panel(record, panel, ("%s: panel %d"):format(who, i), solution, times)
   end

@@ -1,6 +1,6 @@
 -- Errors of modules in Lua: that they name the line of the user's code, whatever was called through.
 local ns = require "nslua"
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 
 -- The line of this file that an error of f names.
 local function line_of(f)
@@ -107,7 +107,7 @@ describe("an error of a module in Lua", function()
     end }
     local line, text = line_of(function() sys:mass(0, { 1 }) end)
     assert.equal(here() - 1, line)
-    assert.equal(("mechanics: particle 'bob' position: spec/lua/where_spec.lua:%d: boom"):format(mine), text)
+    assert.equal(("mechanics: particle 'bob' position: spec/lua/base/where_spec.lua:%d: boom"):format(mine), text)
     local object = {}
     local ok, message = pcall(function() ns.dae("radau", function() error(object) end):solve({ 0, 1 }, { 1 }, { -1 }) end)
     assert.is_false(ok)

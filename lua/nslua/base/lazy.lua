@@ -1,4 +1,4 @@
--- nslua.lazy: parts of the API whose file is read at their first use.
+-- nslua.base.lazy: parts of the API whose file is read at their first use.
 --
 --   ns.contact = lazy.table(function() return require "nslua.contact"(ns) end)
 --   lazy.functions(ns, "load save", function() return require "nslua.files"(ns, support) end)
