@@ -6,9 +6,11 @@
 
 #include "bind/diff/ad.h"
 #include "bind/array/arrays.h"
+#include "bind/array/elementwise.h"
 #include "bind/call/callee.h"
 #include "bind/diff/compile.h"
 #include "bind/file/files.h"
+#include "bind/file/files_hdf5.h"
 #include "bind/lua/host.h"
 #include "bind/internal/internal.h"
 #include "bind/array/sparse.h"
@@ -35,6 +37,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_options,
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_elementwise,
     nsl_open_arrays,
     nsl_open_samples,
     nsl_open_linalg,
@@ -72,6 +75,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_number,
     nsl_open_thin,
     nsl_open_files,
+    nsl_open_files_hdf5,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

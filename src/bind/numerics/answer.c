@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bind/array/elementwise.h"
+#include "bind/lua/number_text.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
