@@ -5,8 +5,8 @@ local rows = require "nslua.repl.options"
 
 describe("the names in option tables", function()
   local stderr = io.stderr
-  before_each(function() io.stderr = { write = function() end } end)
-  after_each(function() io.stderr = stderr end)
+  before_each(function() rawset(io, "stderr", { write = function() end }) end)
+  after_each(function() rawset(io, "stderr", stderr) end)
 
   it("are replaced where they have another spelling, in a copy", function()
     local given = { maxIterations = 3, solver = "pivot" }
