@@ -39,7 +39,7 @@ SAN ?=
 OPT ?= -O2 -g
 
 # The specs that make longer runs of it when they are asked to.
-SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/contact/friction_solver_spec.lua spec/bind/lua/host_spec.lua \
+SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/contact/mixed_contacts_spec.lua spec/bind/lua/host_spec.lua \
        spec/scripts/disks_in_a_box_spec.lua spec/simulation/going_on_spec.lua
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700

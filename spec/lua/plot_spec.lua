@@ -621,7 +621,7 @@ describe("matplotlib's names", function()
     assert.same({ x = { 0, 1 }, y = { 2, 3 } }, ax.limits)
     assert.is_nil(rawget(plot, "set_xlabel"))
     local options = { lw = 1, linewidth = 2 }
-    assert.equal("plot: lw and linewidth are one option; both are given", message(ax.plot, ax, { 1, 2 }, options))
+    assert.equal("plot: 'lw' and 'linewidth' are one option; both are given", message(ax.plot, ax, { 1, 2 }, options))
     assert.same({ lw = 1, linewidth = 2 }, options)
     assert.matches("^legend: unknown option 'lw' ", message(ax.legend, ax, { lw = 1 }))
   end)
