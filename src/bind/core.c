@@ -20,6 +20,7 @@
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "bind/lua/number_text.h"
+#include "bind/lua/options.h"
 #include "bind/numerics/box.h"
 #include "bind/numerics/answer.h"
 #include "bind/numerics/friction.h"
@@ -33,6 +34,7 @@
 /* Each opener gets the module table on top of the stack and leaves it there. */
 static void (*const openers[])(lua_State *) = {
     nsl_open_support,
+    nsl_open_options,
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_elementwise,

@@ -30,9 +30,9 @@ static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
 }
 
 static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
-  lua_Integer most = nsl_integer(L, idx, self->head.type->name, "maxIterations");
+  lua_Integer most = nsl_integer(L, idx, self->head.type->name, "max_iterations");
   if (most < 0 || most > 1 << 30)
-    luaL_error(L, "%s: maxIterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
+    luaL_error(L, "%s: max_iterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
   self->problem->options.max_iterations = (int)most;
 }
 
@@ -47,9 +47,9 @@ static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
   self->problem->asked = asked;
 }
 
-/* LCP() or LCP{tolerance=, maxIterations=, solver=}. */
+/* LCP() or LCP{tolerance=, max_iterations=, solver=}. */
 static int new_osnsp(lua_State *L, NsOsnspKind kind) {
-  static const char *const known[] = {"tolerance", "maxIterations", "solver", NULL};
+  static const char *const known[] = {"tolerance", "max_iterations", "solver", NULL};
   nsl_at_most(L, 1, types[kind].name);
   if (!lua_isnone(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
   lua_settop(L, 1);
@@ -58,7 +58,7 @@ static int new_osnsp(lua_State *L, NsOsnspKind kind) {
   if (lua_isnil(L, 1)) return 1;
   nsl_check_options(L, 1, types[kind].name, known);
   if (lua_getfield(L, 1, "tolerance") != LUA_TNIL) set_tolerance(L, self, -1);
-  if (lua_getfield(L, 1, "maxIterations") != LUA_TNIL) set_max_iterations(L, self, -1);
+  if (lua_getfield(L, 1, "max_iterations") != LUA_TNIL) set_max_iterations(L, self, -1);
   if (lua_getfield(L, 1, "solver") != LUA_TNIL) set_solver(L, self, -1);
   lua_settop(L, 2);
   return 1;
