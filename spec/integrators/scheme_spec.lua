@@ -21,7 +21,7 @@ for name, make in pairs(ns) do
 end
 
 describe("integrators", function()
-  it("go on with a graph that grows between steps", function()
+  it("go on with a graph that grows between steps #once", function()
     for _, osi in ipairs(every) do
       local euler, name = tostring(osi):find "^EulerMoreau" ~= nil, tostring(osi)
       local make = name:find "^RungeKutta" and ns.EventDriven or ns.TimeStepping

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind/array/elementwise.h"
+#include "bind/lua/number_text.h"
 #include "bind/array/linear_systems.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"

@@ -37,9 +37,9 @@ static bool of_array(lua_State *L, int idx, uint64_t *h) {
   const NslVector *v = nsl_test_vector(L, idx);
   const NslMatrix *m = nsl_test_matrix(L, idx);
   if (!v && !m) return false;
-  const NslHead *head = v ? &v->head : &m->head, *owner = v ? v->owner : m->owner;
+  const NslHead *head = v ? &v->head : &m->head;
   *h = of_address(head);
-  if (head->closed || (owner && owner->closed)) return true;
+  if (nsl_is_closed(head)) return true;
   if ((v ? v->n : m->rows * m->cols) > NUMBERS) *h = digest_mix(*h, v ? *v->version : *m->version);
   else if (v) *h = of_numbers(*h, v->data, v->n, v->stride);
   else

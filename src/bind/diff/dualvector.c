@@ -112,7 +112,7 @@ static int dualvector_position(lua_State *L, const NslDualVector *v) {
 static int dualvector_find_method(lua_State *L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(METHODS)) != LUA_TNIL) return 1;
-  nsl_vector_methods(L);
+  nsl_push_element_methods(L, &nsl_vector_type);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) == LUA_TNIL) return 1;
   return luaL_error(L, "dual vector: '%s' does not propagate derivatives; give the Jacobian callback", lua_tostring(L, 2));

@@ -13,7 +13,7 @@
 #include "bind/array/vector.h"
 
 bool nsl_is_live(const NslVector *v) {
-  const NslType *type = v->owner ? v->owner->type : NULL;
+  const NslType *type = v->head.owner ? v->head.owner->type : NULL;
   return type && (nsl_is_first_order(type) || nsl_is_mechanical(type) || nsl_is_interaction(type));
 }
 

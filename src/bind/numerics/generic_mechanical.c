@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/arena.h"
-#include "bind/array/elementwise.h"
+#include "bind/lua/number_text.h"
 #include "bind/lua/sigint.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
