@@ -119,7 +119,7 @@ static int math_modf(lua_State *L) {
 }
 
 /* Pushes x 2^e, x at 1: by two factors where the power is out of range and the product need not be. */
-static void push_scaled(lua_State *L, int e) {
+static void push_power_of_two(lua_State *L, int e) {
   int half = e < -MOST_EXPONENT || e > MOST_EXPONENT ? e / 2 : 0;
   math_with_constant(L, NS_TAPE_MUL, ldexp(1, e - half));
   if (half == 0) return;
@@ -134,7 +134,7 @@ static int math_ldexp(lua_State *L) {
     lua_replace(L, 2);
   }
   if (!nsl_is_stand_in(L, 1)) return nsl_call_original(L);
-  push_scaled(L, (int)luaL_checkinteger(L, 2));
+  push_power_of_two(L, (int)luaL_checkinteger(L, 2));
   return 1;
 }
 
@@ -143,7 +143,7 @@ static int math_frexp(lua_State *L) {
   if (!math_meets(L, 1)) return nsl_call_original(L);
   nsl_stand_in(L)->push_value(L, 1, "math.frexp of");
   (void)frexp(lua_tonumber(L, -1), &e);
-  push_scaled(L, -e);
+  push_power_of_two(L, -e);
   lua_pushinteger(L, e);
   return 2;
 }
