@@ -61,7 +61,7 @@ names.module = {
     .. "nonlinear mechanics" },
   { "SICONOS_OSNSP_*", "nothing: accelerations, impacts and positions have their problems by themselves" },
   { "SICONOS_DPARAM_*", "options of the problem: `ns.LCP { tolerance = 1e-12 }`" },
-  { "SICONOS_IPARAM_*", "options of the problem: `ns.LCP { maxIterations = 1000 }`" },
+  { "SICONOS_IPARAM_*", "options of the problem: `ns.LCP { max_iterations = 1000 }`" },
   { "SICONOS_*", 'none: solvers are named by options, `ns.LCP { solver = "lemke" }`' },
 }
 
