@@ -61,7 +61,6 @@ end)
 lazy.functions(core.result_meta, "__tostring", function() return require "nslua.results" end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 ns.help = function(...) return require "nslua.help"(...) end
-ns._VERSION = "nslua 0.1.0"
 
 setmetatable(ns.numerics, { __index = strict "ns.numerics" })
 return setmetatable(ns, { __index = strict "ns" })
