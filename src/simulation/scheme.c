@@ -29,7 +29,7 @@ bool ns_integrator_keeps_penetration(const NsIntegrator *integrator) {
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   NsFamily family = integrator->kind == NS_EULER_MOREAU ? NS_FIRST_ORDER : NS_MECHANICS;
   for (int i = 0; i < nsds->nds; i++)
-    if (nsds->ds[i]->family != family)
+    if (ns_ds_family(nsds->ds[i]) != family)
       return ns_fail(err, NS_EARG, "%s: dynamical system '%s' is a %s one; use %s", ns_integrator_name(integrator->kind),
                      nsds->ds[i]->name, family == NS_MECHANICS ? "first-order" : "mechanical",
                      ns_integrator_name(family == NS_MECHANICS ? NS_EULER_MOREAU : NS_MOREAU_JEAN));

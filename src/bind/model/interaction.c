@@ -122,7 +122,7 @@ static int interaction_tostring(lua_State *L) {
   const NslHead *graph = nsl_head(L, -1);
   lua_pushfstring(L, inter->name[0] ? "Interaction '%s'" : "Interaction", inter->name);
   if (graph && graph->closed) return 1;
-  lua_pushfstring(L, ": %s, %s, %s", ns_law_name(inter->law), ns_relation_kind_name(inter->relation->kind),
+  lua_pushfstring(L, ": %s, %s, %s", ns_law_name(inter->law), ns_relation_class_name(inter->relation),
                   inter->owner ? "linked with" : "not linked");
   for (int i = 0; i < inter->nds; i++) lua_pushfstring(L, "%s'%s'", i ? " and " : " ", inter->ds[i]->name);
   lua_concat(L, 2 + inter->nds);

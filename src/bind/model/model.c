@@ -12,7 +12,7 @@
 
 bool nsl_is_live(const NslVector *v) {
   const NslType *type = v->owner ? v->owner->type : NULL;
-  return type && (nsl_is_first_order(type) || nsl_is_mechanical(type) || nsl_is_interaction(type));
+  return type && (nsl_is_ds(type) || nsl_is_interaction(type));
 }
 
 static NsSource vector_source(const NslVector *v, bool shared) {
