@@ -38,9 +38,8 @@ endif
 SAN ?=
 OPT ?= -O2 -g
 
-# The specs that make longer runs of it when they are asked to.
-SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/contact/friction_solver_spec.lua spec/bind/lua/host_spec.lua \
-       spec/scripts/disks_in_a_box_spec.lua spec/simulation/going_on_spec.lua
+# The specs that make longer runs when they are asked to.
+SOAK = $(shell grep -rlE '"campaign"|NSLUA_SOAK|NSLUA_RANDOM' spec --include='*_spec.lua')
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
@@ -195,7 +194,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(TO_LIB)/sundials.so)
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
 	cp -R lua/nslua/. $(TO_LUA)
-	cp docs/reference.md $(TO_LUA)/reference.md
+	cp -R docs/reference $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)
 	$(NSLUA) -e '$(ANNOTATIONS)' > $(TO_SHARE)/nslua/library/nslua.lua
 	install -m 644 docs/nslua.1 $(TO_SHARE)/man/man1/nslua.1

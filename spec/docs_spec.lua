@@ -1,4 +1,4 @@
--- The documentation told to be true: README.md and docs/*.md.
+-- The documentation told to be true: README.md, docs/*.md and docs/reference/*.md.
 --
 -- Every ```lua block is run on its own, with `ns` there; after a line <!-- continues --> it is run after the block
 -- before it. What it prints must be shown, in comments that start with -- > (one for each line printed, after a
@@ -8,12 +8,18 @@ local host = require "host"
 local ns = require "nslua"
 
 local files = { "README.md" }
-for name in host.list("docs"):gmatch "%S+" do
-  if name:find "%.md$" then files[#files + 1] = "docs/" .. name end
+for _, directory in ipairs { "docs/", "docs/reference/" } do
+  for name in host.list(directory):gmatch "%S+" do
+    if name:find "%.md$" then files[#files + 1] = directory .. name end
+  end
 end
 
-local texts = {}
-for _, file in ipairs(files) do texts[file] = host.read(file) end
+local texts, reference = {}, {} -- of all files; of the pages of the reference, and these in one text
+for _, file in ipairs(files) do
+  texts[file] = host.read(file)
+  if file:find "reference/" then reference[#reference + 1] = texts[file] end
+end
+reference = table.concat(reference, "\n")
 
 -- ---- blocks ----
 
@@ -96,7 +102,7 @@ local function chain(blocks, i)
 end
 
 for _, file in ipairs(files) do
-  describe(file, function()
+  describe(file .. " #once", function()
     local directory
     setup(function() directory = host.new_directory() end)
     teardown(function() host.remove(directory) end)
@@ -126,11 +132,11 @@ end
 -- ---- names ----
 
 describe("names in the documentation", function()
-  local sources
+  local words = {} -- those of the C sources
 
   setup(function()
-    local pipe = assert(io.popen "find src -name '*.[ch]' -exec cat {} +")
-    sources = pipe:read "a"
+    local pipe = assert(io.popen "cat $(find src -name '*.[ch]') | tr -cs 'A-Za-z0-9_' '\\n' | sort -u")
+    for word in pipe:lines() do words[word] = true end
     pipe:close()
   end)
 
@@ -154,10 +160,10 @@ describe("names in the documentation", function()
 
   it("are those of C functions and types", function()
     each("`(nsl?_[%w_]+)", function(name, file)
-      assert.truthy(sources:find("%f[%w_]" .. name .. "%f[^%w_]"), ("%s: there is no %s"):format(file, name))
+      assert.truthy(words[name], ("%s: there is no %s"):format(file, name))
     end)
     each("`(Nsl?%u%w+)", function(name, file)
-      assert.truthy(sources:find("%f[%w_]" .. name .. "%f[^%w_]"), ("%s: there is no %s"):format(file, name))
+      assert.truthy(words[name], ("%s: there is no %s"):format(file, name))
     end)
   end)
 
@@ -167,7 +173,7 @@ describe("names in the documentation", function()
       assert.truthy(found, ("%s: there is no file %s"):format(file, name))
     end)
     each("%]%(([^)#:]+)%)", function(name, file)
-      local place = (file:match "^docs/" or "") .. name
+      local place = ((file:match "^.*/" or "") .. name):gsub("[^/]+/%.%./", "")
       assert.truthy(host.read(place), ("%s: there is no file %s"):format(file, place))
     end)
   end)
@@ -227,7 +233,7 @@ local function sections()
     list[#list + 1] = { title = title, classes = names, methods = {} }
     return list[#list]
   end
-  for line in texts["docs/reference.md"]:gsub("\n  (%S)", " %1"):gmatch "[^\n]*" do
+  for line in reference:gsub("\n  (%S)", " %1"):gmatch "[^\n]*" do
     local title, own = line:match "^#+ (.*)$", line:match "^%* Of (`[^:]*`): "
     if title then section = add(title, names_in(title)) end
     local item = own and add(section.title, names_in(own)) or section
@@ -314,7 +320,7 @@ describe("the reference", function()
     for _, object in ipairs { sys, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
       for name, value in pairs(getmetatable(object).__index) do
         local public = type(value) == "function" and name:sub(1, 2) ~= "__" and name ~= "in_system" and name ~= "rate"
-        if public and not texts["docs/reference.md"]:find("%f[%w]" .. name .. "[({]") then missing[#missing + 1] = name end
+        if public and not reference:find("%f[%w]" .. name .. "[({]") then missing[#missing + 1] = name end
       end
     end
     table.sort(missing)
@@ -339,7 +345,7 @@ describe("the reference", function()
     local function look(module, prefix)
       for name in pairs(module) do
         local pattern = "`" .. (prefix .. name):gsub("%.", "%%.") .. "%f[^%w_]"
-        if not texts["docs/reference.md"]:find(pattern) then missing[#missing + 1] = prefix .. name end
+        if not reference:find(pattern) then missing[#missing + 1] = prefix .. name end
       end
     end
     look(ns, "ns.")

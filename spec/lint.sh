@@ -95,6 +95,35 @@ awk -F: '
     else if (first[name] != $1 && !((name, $1) in told)) { told[name, $1]; print $1 ":" $2 ": " name " is in " first[name] " too" }
   }' "$code" | report "static functions of one name in two files"
 
+# Of two files that lead to each other by calls, none can be read first. Names of functions count, also where they are not called.
+awk -F: '
+  $1 !~ /\.c$/ { next }
+  {
+    text = $0; sub(/^[^:]*:[^:]*:/, "", text)
+    if (text ~ /^[A-Za-z_][A-Za-z0-9_ *]*[ *][a-z]+_[a-z0-9_]+\(/ && text !~ /^(static|typedef|extern)/ && text !~ /;[ ]*$/) {
+      name = text; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); home[name] = $1
+    }
+    while (match(text, /ns[a-z]?_[a-z0-9_]+/)) {
+      name = substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH)
+      if (!(($1, name) in seen)) { seen[$1, name]; n++; user[n] = $1; used[n] = name; place[n] = $1 ":" $2 }
+    }
+  }
+  END {
+    for (i = 1; i <= n; i++) {
+      if (!(used[i] in home) || home[used[i]] == user[i]) continue
+      m++; from[m] = user[i]; to[m] = home[used[i]]; word[m] = place[i] ": calls " used[i] " of " to[m] ", which leads back here"
+      calls[user[i]] = calls[user[i]] " " to[m]
+    }
+    for (file in calls) { # all files that it leads to
+      count = 1; queue[1] = file
+      for (k = 1; k <= count; k++) {
+        parts = split(calls[queue[k]], ways, " ")
+        for (j = 1; j <= parts; j++) if (!((file, ways[j]) in leads)) { leads[file, ways[j]]; queue[++count] = ways[j] }
+      }
+    }
+    for (i = 1; i <= m; i++) if ((to[i], from[i]) in leads) print word[i]
+  }' "$code" | report "circles of calls between files"
+
 git ls-files 'src/*.[ch]' 'lua/*.lua' 2>/dev/null | xargs -r wc -l | awk '$1 > 700 && $2 != "total" { print $2 ": " $1 " lines" }' |
   report "files of more than 700 lines"
 

@@ -2,7 +2,7 @@ local host = require "host"
 
 local run = host.nslua_run
 
-describe("nslua", function()
+describe("nslua #once", function()
   local directory
 
   setup(function() directory = host.new_directory() end)
@@ -304,7 +304,7 @@ m
       end
       local out = repl "?nothing_of_this_name\n"
       assert.truthy(out:find("help: nothing is known of 'nothing_of_this_name'; ns.help() lists the names", 1, true) or
-        out:find("there are no help texts: the module nslua.help is not installed; see docs/reference.md", 1, true))
+        out:find("there are no help texts: the module nslua.help is not installed; see docs/reference/", 1, true))
     end)
 
     it("asks nslua.help for its texts, by value and by name", function()

@@ -1,13 +1,14 @@
--- nslua.help: answers to help(x) out of the reference, docs/reference.md, which an installation has beside this file.
+-- nslua.help: answers to help(x) out of the reference, the pages of docs/reference/. An installation has them in the
+-- folder reference beside this file.
 --
 -- help(x) prints, help.text(x [, width]) returns a text, or nil and a text of what is near. x is a name ("solve_ivp",
 -- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
 -- nil or ns itself: the index of names.
 local pages = require "nslua.help.pages"
-local porting = require "nslua.names"
+local porting = require "nslua.base.names"
 
 local help = {}
-local ns, book -- book: what was read, once
+local ns, book -- ns: the module, where it is loaded; book: what was read, once
 
 local function this_file()
   return debug.getinfo(1, "S").source:match "^@(.*)help%.lua$"
@@ -21,13 +22,26 @@ local function read(file)
   return text
 end
 
---- The reference as it was read: sections, entries by name, methods by name. Raises when the file is missing.
+-- The index of the reference and the folder that it stands in: of an installation, else of the source.
+local function index_of_pages()
+  local beside = this_file() or "./"
+  for _, directory in ipairs { beside .. "reference/", beside .. "../../docs/reference/" } do
+    local text = read(directory .. "README.md")
+    if text then return text, directory end
+  end
+  error(("help: there is no reference/README.md beside %shelp.lua"):format(beside), 0)
+end
+
+--- The reference as it was read, its pages in the order of the index: sections, entries by name, methods by name.
+--- Raises when a page is missing.
 function help.book()
   if book then return book end
-  local directory = this_file() or "./"
-  local text = read(directory .. "reference.md") or read(directory .. "../../docs/reference.md")
-  if not text then error(("help: there is no reference.md beside %shelp.lua"):format(directory), 0) end
-  book = pages.parse(text)
+  local index, directory = index_of_pages()
+  local texts = { index }
+  for page in index:gmatch "%]%(([%w_]+%.md)%)" do
+    texts[#texts + 1] = read(directory .. page) or error(("help: there is no page %s%s"):format(directory, page), 0)
+  end
+  book = pages.parse(texts)
   return book
 end
 
@@ -96,8 +110,9 @@ local function near(b, word)
   for _, name in ipairs(b.names) do
     if name:lower():find(plain, 1, true) then add(name) end
   end
-  for _, section in ipairs(b.sections) do
-    if section.text:lower():find(plain, 1, true) then add("'" .. pages.top(section).title .. "'") end
+  for i, section in ipairs(b.sections) do
+    local is_index = i == 1
+    if not is_index and section.text:lower():find(plain, 1, true) then add("'" .. pages.top(section).title .. "'") end
   end
   return found
 end
@@ -131,7 +146,7 @@ end
 
 --- The text for x, in lines of at most `width` characters (COLUMNS, or 80); or nil and what to say instead.
 function help.text(x, width)
-  ns = ns or require "nslua"
+  ns = package.loaded["nslua"] or {} -- the values that have names; when it is not loaded, nobody has such values
   local b = help.book()
   width = width_of(width)
   if x == nil or x == ns or x == "ns" then return pages.overview(b, width) end

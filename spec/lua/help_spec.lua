@@ -89,7 +89,7 @@ describe("help.text", function()
     local text = help.text "savefig"
     assert.equal(help.text "ns.plot.savefig", text)
     assert.is_nil(text:find("ns.plot.scatter", 1, true))
-    assert.truthy(text:find("(help \"Pictures\" shows the section)", 1, true))
+    assert.truthy(text:find("(help \"Pictures\" shows the page)", 1, true))
   end)
 
   it("lists a table of functions", function()
@@ -120,15 +120,15 @@ describe("help.text", function()
     end
   end)
 
-  it("knows load and save, under Files, and a solution, under Simulation", function()
+  it("knows load and save, under Files, and a solution, under Runs", function()
     local load = help.text "load"
     assert.truthy(load:find "^%* ns.load%(file%): what a file of such an ending holds")
-    assert.truthy(load:find('(help "Files" shows the section)', 1, true))
+    assert.truthy(load:find('(help "Files" shows the page)', 1, true))
     assert.equal(load, help.text(ns.load))
     assert.truthy(help.text():find("\nFiles\n  load  save\n", 1, true))
     local text = help.text "solution"
     assert.truthy(text:find("^run gives it"))
-    assert.truthy(text:find('(help "Simulation" shows the section)', 1, true))
+    assert.truthy(text:find('(help "Runs" shows the page)', 1, true))
   end)
 
   it("knows the objects of mechanics and their methods", function()
@@ -250,7 +250,7 @@ describe("help(x)", function()
 end)
 
 describe("help_pages", function()
-  local book = pages.parse [[
+  local book = pages.parse { [[
 # Page
 
 Some words.
@@ -275,7 +275,7 @@ ns.four()
 * `:stop()`; **now**.
 * Of `Two`: `:rest()`, after
   `ns.three(x)`.
-]]
+]] }
 
   it("finds names, rows, items and methods", function()
     assert.same({ "One", "Two", "three" }, book.names)
@@ -291,10 +291,10 @@ ns.four()
   it("answers in plain text", function()
     assert.equal("One, Two\n* :go(n): goes on, see there.", pages.answer(book, "go", 80))
     assert.equal("One\n* :stop(); now.", pages.answer(book, "One:stop", 80))
-    assert.equal("ns.three(x) is told of in two lines.\n\n    ns.four()\n\n(help \"Things\" shows the section)",
+    assert.equal("ns.three(x) is told of in two lines.\n\n    ns.four()\n\n(help \"Page\" shows the page)",
       pages.answer(book, "ns.three", 80))
     assert.equal("ns.One(a [, b])\n    law: a \\ b\n\nns.three(x) is told of in two lines.\n\n" ..
-      "Methods of One:\n  :go(n)  :stop()\n\n(help \"Things\" shows the section)", pages.answer(book, "One", 80))
+      "Methods of One:\n  :go(n)  :stop()\n\n(help \"Page\" shows the page)", pages.answer(book, "One", 80))
     assert.truthy(pages.answer(book, "Two", 80):find("Methods of Two:\n  :go(n)  :stop()  :rest()", 1, true))
     assert.is_nil(pages.answer(book, "One:rest", 80))
     assert.is_nil(pages.answer(book, "four", 80))

@@ -16,12 +16,12 @@ typedef enum NsFieldType {
   NS_FIELD_NUMBER,  /* double */
   NS_FIELD_COUNT,   /* int */
   NS_FIELD_FLAG,    /* bool */
+  NS_FIELD_WORD,    /* int: the place of one of the field's words */
   NS_FIELD_VECTOR,  /* double *, `rows` of them; NULL: not made yet */
   NS_FIELD_MATRIX,  /* double *, rows x cols, column-major; NULL: not made yet */
   NS_FIELD_LONG,    /* long */
   NS_FIELD_POINT,   /* double[3] */
   NS_FIELD_TEXT,    /* char[rows], ended by a zero byte */
-  NS_FIELD_CHOICE,  /* int, of which ns_field_word gives the word */
   NS_FIELD_INDICES, /* int *, `rows` of them, from 0 */
   NS_FIELD_COEF,    /* NsCoef (model/coef.h), rows x cols; cols 0: a vector */
   NS_FIELD_CALLBACK /* NsFunction */
@@ -36,9 +36,11 @@ enum {
   NS_FIELD_ALIAS = 1 << 5,    /* another name of the same place; what is to be copied is under the first name */
   NS_FIELD_HIDDEN = 1 << 6,   /* scripts have no method for it; it is copied, or an argument of a constructor */
   NS_FIELD_INFINITE = 1 << 7, /* any number may be given, also infinite ones; the object checks what they mean */
-  NS_FIELD_RUN = 1 << 8,      /* a part of the run: a reset makes it 0 */
-  NS_FIELD_LATE = 1 << 9,     /* a setter alone gives it; it is no key of an option table */
-  NS_FIELD_COUNTED = 1 << 10  /* who writes it adds 1 to the version of the object's state */
+  NS_FIELD_OPTIONAL = 1 << 8, /* a NUMBER that need not be given: it is NAN then, and nil for scripts */
+  NS_FIELD_ABOVE = 1 << 9,    /* a NUMBER that is more than `least`, not equal to it */
+  NS_FIELD_RUN = 1 << 10,     /* a part of the run: a reset makes it 0 */
+  NS_FIELD_LATE = 1 << 11,    /* a setter alone gives it; it is no key of an option table */
+  NS_FIELD_COUNTED = 1 << 12  /* who writes it adds 1 to the version of the object's state */
 };
 
 /*
@@ -51,8 +53,8 @@ typedef struct NsField {
   unsigned flags;
   size_t offset;
   double least, most;
-  size_t rows, cols;              /* of arrays and coefficients: the offsets of the ints that tell their sizes */
-  const char *(*word)(int value); /* of a CHOICE */
+  size_t rows, cols;        /* of arrays and coefficients: the offsets of the ints that tell their sizes */
+  const char *const *words; /* of a WORD: those that it may be, up to NULL */
 } NsField;
 
 /* Entries of a table: the name, the struct and its member, the range or the members with the sizes, the flags. */
@@ -68,8 +70,8 @@ typedef struct NsField {
 #define NS_FIELD_A_POINT(name, of, member, flags) NS_FIELD_ENTRY(name, NS_FIELD_POINT, flags, of, member, 0, 0, 0, 0)
 #define NS_FIELD_A_TEXT(name, of, member, flags)                                                                               \
   NS_FIELD_ENTRY(name, NS_FIELD_TEXT, flags, of, member, 0, 0, sizeof(((of *)0)->member), 0)
-#define NS_FIELD_A_CHOICE(name, of, member, word, flags)                                                                       \
-  { name, NS_FIELD_CHOICE, flags, offsetof(of, member), 0, 0, 0, 0, word }
+#define NS_FIELD_A_WORD(name, of, member, words, flags)                                                                        \
+  { name, NS_FIELD_WORD, flags, offsetof(of, member), 0, 0, 0, 0, words }
 #define NS_FIELD_A_VECTOR(name, of, member, size, flags)                                                                       \
   NS_FIELD_ENTRY(name, NS_FIELD_VECTOR, flags, of, member, 0, 0, offsetof(of, size), 0)
 #define NS_FIELD_A_MATRIX(name, of, member, rows, cols, flags)                                                                 \

@@ -6,15 +6,21 @@
 
 #include "bind/diff/ad.h"
 #include "bind/array/arrays.h"
+#include "bind/array/elementwise.h"
 #include "bind/call/callee.h"
 #include "bind/diff/compile.h"
 #include "bind/file/files.h"
+#include "bind/file/files_hdf5.h"
 #include "bind/lua/host.h"
 #include "bind/internal/internal.h"
+#include "bind/array/sparse.h"
+#include "bind/array/band.h"
 #include "bind/array/linalg.h"
+#include "bind/lua/versions.h"
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "bind/lua/number_text.h"
+#include "bind/lua/options.h"
 #include "bind/numerics/box.h"
 #include "bind/numerics/answer.h"
 #include "bind/numerics/friction.h"
@@ -28,8 +34,10 @@
 /* Each opener gets the module table on top of the stack and leaves it there. */
 static void (*const openers[])(lua_State *) = {
     nsl_open_support,
+    nsl_open_options,
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_elementwise,
     nsl_open_arrays,
     nsl_open_samples,
     nsl_open_linalg,
@@ -67,6 +75,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_number,
     nsl_open_thin,
     nsl_open_files,
+    nsl_open_files_hdf5,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif

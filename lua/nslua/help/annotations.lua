@@ -137,7 +137,7 @@ end
 
 --- The text of library/nslua.lua, from the reference that help reads and the table ns.
 function annotations.text(book, ns)
-  local lines, classes, rooms = { "---@meta nslua", "-- Made from docs/reference.md.", "" }, {}, {}
+  local lines, classes, rooms = { "---@meta nslua", "-- Made from docs/reference/.", "" }, {}, {}
   lines[#lines + 1] = "---@class nslua.DynamicalSystem\n"
   for class in pairs(book.of_class) do classes[#classes + 1] = class end
   table.sort(classes)

@@ -1,4 +1,4 @@
--- nslua.help.pages: the reference, a page of Markdown, taken apart into sections, blocks and names; shown as text.
+-- nslua.help.pages: the reference, pages of Markdown, taken apart into sections, blocks and names; shown as text.
 --
 -- A block is a paragraph, an item of a list, a row of a table or a piece of code. It tells of the names in its code
 -- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, or of those that it
@@ -154,12 +154,14 @@ local function text_of(section)
   return table.concat(parts, "\n")
 end
 
---- Markdown taken apart: {sections=, entries= (by name without "ns."), methods= (by name, a list), names=}.
-function pages.parse(text)
+--- Markdown taken apart, a list of pages: {sections=, entries= (by name without "ns."), methods= (by name, a list),
+--- names=}.
+function pages.parse(texts)
   local book = { sections = {}, entries = {}, methods = {}, names = {}, of_class = {} }
-  local state = { book = book, parents = {} }
-  begin_section(state, 1, "Reference")
-  for line in (text .. "\n"):gmatch "(.-)\n" do read_line(state, line) end
+  for _, text in ipairs(texts) do
+    local state = { book = book, parents = {} }
+    for line in (text .. "\n"):gmatch "(.-)\n" do read_line(state, line) end
+  end
   for _, section in ipairs(book.sections) do
     section.text = text_of(section)
     for _, block in ipairs(section.blocks) do read_names(book, block) end
@@ -313,14 +315,14 @@ local function show_section(book, section, width)
   return table.concat(parts, "\n\n")
 end
 
---- The section of the second level that a section belongs to.
+--- The page that a section belongs to, as the section with its heading.
 function pages.top(section)
-  while section.parent and section.level > 2 do section = section.parent end
+  while section.parent do section = section.parent end
   return section
 end
 
 local function where(section)
-  return ("(help \"%s\" shows the section)"):format(pages.top(section).title)
+  return ("(help \"%s\" shows the page)"):format(pages.top(section).title)
 end
 
 -- The method, of one class, or (class nil) of all that have it. What tells of methods of a class comes first; what

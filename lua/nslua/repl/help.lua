@@ -46,7 +46,7 @@ end
 function help.text(value, name, method)
   local good, texts = pcall(require, "nslua.help")
   if not good then
-    return nil, "there are no help texts: the module nslua.help is not installed; see docs/reference.md"
+    return nil, "there are no help texts: the module nslua.help is not installed; see docs/reference/"
   end
   local text = method and texts.text(method) or value ~= nil and texts.text(value) or nil
   if text or not name then return text end

@@ -13,7 +13,7 @@ const NslType nsl_dual_type = {.name = "dual"};
 
 NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np) {
   NslDual *x = lua_newuserdatauv(L, sizeof *x + (size_t)np * sizeof(double), 0);
-  x->head = (NslHead){NSL_MAGIC, &nsl_dual_type, false};
+  x->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_dual_type};
   x->tag = tag;
   x->value = 0;
   x->np = np;

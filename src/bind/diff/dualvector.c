@@ -32,7 +32,7 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
   size_t size = sizeof(NslDualVector) + (size_t)n * ((size_t)np + 1) * sizeof(double);
   NslDualVector *v = lua_newuserdatauv(L, size, 1);
   memset(v, 0, size);
-  v->head = (NslHead){NSL_MAGIC, &nsl_dual_vector_type, false};
+  v->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_dual_vector_type};
   v->tag = tag;
   v->e = v->own;
   v->step = np + 1;
@@ -112,7 +112,7 @@ static int dualvector_position(lua_State *L, const NslDualVector *v) {
 static int dualvector_find_method(lua_State *L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(METHODS)) != LUA_TNIL) return 1;
-  nsl_vector_methods(L);
+  nsl_push_element_methods(L, &nsl_vector_type);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) == LUA_TNIL) return 1;
   return luaL_error(L, "dual vector: '%s' does not propagate derivatives; give the Jacobian callback", lua_tostring(L, 2));

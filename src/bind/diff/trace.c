@@ -36,7 +36,7 @@ NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
 void nsl_push_traced(lua_State *L, int base, int node) {
   const NslTracer *tracer = lua_touserdata(L, base);
   NslTraced *x = lua_newuserdatauv(L, sizeof *x, 0);
-  *x = (NslTraced){{NSL_MAGIC, &nsl_traced_type, false}, tracer->tag, node};
+  *x = (NslTraced){{.magic = NSL_MAGIC, .type = &nsl_traced_type}, tracer->tag, node};
   lua_pushvalue(L, base > 0 ? base + 1 : lua_upvalueindex(NSL_TRACED_META));
   lua_setmetatable(L, -2);
 }

@@ -34,7 +34,7 @@ static NslTracer *tracer(lua_State *L) {
 static NslTracedVector *tracevector_new_vector(lua_State *L, int base, int n, int own, const char *label) {
   NslTracedVector *v = lua_newuserdatauv(L, sizeof *v + (size_t)own * sizeof(int), 1);
   memset(v, 0, sizeof *v);
-  v->head = (NslHead){NSL_MAGIC, &nsl_traced_vector_type, false};
+  v->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_traced_vector_type};
   v->tag = ((NslTracer *)lua_touserdata(L, base))->tag;
   v->node = v->own;
   v->n = n;
@@ -56,7 +56,7 @@ NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int co
   int entries = rows * cols;
   NslTracedMatrix *m = lua_newuserdatauv(L, sizeof *m + (size_t)entries * sizeof(int), 0);
   memset(m, 0, sizeof *m);
-  m->head = (NslHead){NSL_MAGIC, &nsl_traced_matrix_type, false};
+  m->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_traced_matrix_type};
   m->tag = ((NslTracer *)lua_touserdata(L, base))->tag;
   m->rows = rows;
   m->cols = cols;

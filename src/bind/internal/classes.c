@@ -15,10 +15,10 @@ void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *name
 }
 
 void nsl_internal_push_fields(lua_State *L, const NsField *table) {
-  static const char *const types[] = {"number", "count", "flag",   "vector",  "matrix", "long",
-                                      "point",  "text",  "choice", "indices", "coef",   "callback"};
-  static const char *const flags[] = {"live",   "setter",   "state", "constant", "shown",   "alias",
-                                      "hidden", "infinite", "run",   "late",     "counted", NULL};
+  static const char *const types[] = {"number", "count", "flag", "word",    "vector", "matrix",
+                                      "long",   "point", "text", "indices", "coef",   "callback"};
+  static const char *const flags[] = {"live",     "setter",   "state", "constant", "shown", "alias",   "hidden",
+                                      "infinite", "optional", "above", "run",      "late",  "counted", NULL};
   lua_newtable(L);
   for (int i = 0; table[i].name; i++) {
     nsl_internal_push_bits(L, table[i].flags, flags);

@@ -6,6 +6,7 @@
 #ifndef NSL_INTERNAL_INTERNAL_H
 #define NSL_INTERNAL_INTERNAL_H
 
+#include "base/field.h"
 #include "bind/lua/object.h"
 
 /* Each adds its functions to the table on top of the stack. */

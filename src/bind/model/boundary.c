@@ -56,7 +56,7 @@ static void *boundary_object(NslCallee *callee) {
 }
 
 static const NslCalleeFamily family = {
-    check_boundary_callee, boundary_object, bind_boundary_bind, NULL, NULL, "%s: a %s has no callbacks", false};
+    check_boundary_callee, boundary_object, bind_boundary_bind, NULL, NULL, "%s: a %s has no callbacks", false, NULL};
 
 /* ---- making ---- */
 

@@ -274,7 +274,7 @@ static const NsField *vector_of(lua_State *L, NslCallee *callee, double **data) 
   return field;
 }
 
-static int get_vector(lua_State *L) {
+static int get_live_vector(lua_State *L) {
   NslCallee *callee = check_member(L);
   double *data;
   const NsField *field = vector_of(L, callee, &data);
@@ -283,7 +283,7 @@ static int get_vector(lua_State *L) {
   return 1;
 }
 
-static int set_vector(lua_State *L) {
+static int set_live_vector(lua_State *L) {
   NslCallee *callee = check_idle_member(L);
   double *data;
   const NsField *field = vector_of(L, callee, &data);
@@ -328,7 +328,7 @@ static FieldMethods methods_of(const NsField *field) {
     case NS_FIELD_TEXT: return (FieldMethods){get_name, set_name, true, false};
     case NS_FIELD_VECTOR:
       if (strcmp(field->name, "z") == 0) return (FieldMethods){get_z, set_z, false, true};
-      return (FieldMethods){get_vector, set_vector, true, false};
+      return (FieldMethods){get_live_vector, set_live_vector, true, false};
     default: return (FieldMethods){NULL, NULL, false, false};
   }
 }

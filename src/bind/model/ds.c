@@ -30,6 +30,18 @@ NslDs *nsl_check_ds(lua_State *L, int idx) {
   return self;
 }
 
+NslDs *nsl_check_mechanical(lua_State *L, int idx) {
+  NslDs *self = nsl_check_ds(L, idx);
+  if (ns_ds_family(self->ds) != NS_MECHANICS) luaL_argerror(L, idx, "mechanical dynamical system expected");
+  return self;
+}
+
+NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what) {
+  NslDs *self = nsl_check_mechanical(L, 1);
+  nsl_callee_idle(L, &self->callee, what);
+  return self;
+}
+
 NslDs *nsl_check_idle_ds(lua_State *L, const char *what) {
   NslDs *self = nsl_check_ds(L, 1);
   nsl_callee_idle(L, &self->callee, what);
@@ -51,6 +63,7 @@ NslDs *nsl_push_ds(lua_State *L, const NsDsClass *class, const NslCalleeFamily *
   int i = 0;
   while (ns_ds_classes[i] != class) i++;
   NslDs *self = nsl_new(L, &types[i], bytes, NSL_USERVALUES);
+  self->callee.head.stepped = true;
   nsl_callee_init(L, -1, &self->callee, family, &class->model, unnamed);
   return self;
 }
@@ -91,7 +104,7 @@ void nsl_clone_ds(lua_State *L, int idx) {
   if (ns_ds_like(&ds, from->ds) != NS_OK) luaL_error(L, "not enough memory");
   nsl_ds_start(L, to, ds, from->callee.n, from->callee.m);
   nsl_clone_fields(L, idx, -1);
-  nsl_clone_boundary(L, idx, lua_gettop(L));
+  if (from->callee.family->clone) from->callee.family->clone(L, idx, lua_gettop(L));
 }
 
 /* ---- views and accessors ---- */

@@ -35,6 +35,10 @@ void nsl_ds_start(lua_State *L, NslDs *self, NsDs *ds, int n, int m);
 /* The system at 1, which must not be in the middle of a step. */
 NslDs *nsl_check_idle_ds(lua_State *L, const char *what);
 
+/* The mechanical system at idx; that at 1, which must not be in the middle of a step. */
+NslDs *nsl_check_mechanical(lua_State *L, int idx);
+NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what);
+
 /* Whether an interaction is linked to the system. */
 bool nsl_ds_linked(const NslDs *self);
 

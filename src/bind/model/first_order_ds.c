@@ -18,8 +18,8 @@ static NslCallee *check_first_order(lua_State *L, int idx) {
   return &self->callee;
 }
 
-static const NslCalleeFamily callee_family = {check_first_order,  nsl_ds_object, nsl_bind_fields, nsl_set_ds_z, nsl_ds_version,
-                                              NSL_DS_NO_CALLBACK, true};
+static const NslCalleeFamily callee_family = {
+    check_first_order, nsl_ds_object, nsl_bind_fields, nsl_set_ds_z, nsl_ds_version, NSL_DS_NO_CALLBACK, true, NULL};
 
 /* ---- making ---- */
 

@@ -25,6 +25,7 @@ static int new_interaction(lua_State *L) {
   NslRelation *relation = nsl_check_relation(L, 2);
   lua_settop(L, 3);
   NslInteraction *self = nsl_new(L, &interaction_type, sizeof *self, USERVALUES);
+  self->head.stepped = true;
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 4, LAW);
   lua_pushvalue(L, 2);

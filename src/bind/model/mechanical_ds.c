@@ -8,38 +8,19 @@
 #include <string.h>
 
 #include "bind/diff/compile.h"
-#include "bind/array/linalg.h"
-
-NsMechanicalDs *nsl_mechanical(const NslDs *self) {
-  return (NsMechanicalDs *)self->ds;
-}
-
-NslDs *nsl_check_mechanical(lua_State *L, int idx) {
-  NslDs *self = nsl_check_ds(L, idx);
-  if (ns_ds_family(self->ds) != NS_MECHANICS) luaL_argerror(L, idx, "mechanical dynamical system expected");
-  return self;
-}
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 static NslCallee *check_mechanical_callee(lua_State *L, int idx) {
   return &nsl_check_mechanical(L, idx)->callee;
 }
 
-const NslCalleeFamily nsl_mechanical_family = {
-    check_mechanical_callee, nsl_ds_object, nsl_bind_fields, nsl_set_ds_z, nsl_ds_version, NSL_DS_NO_CALLBACK, true};
-
-NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what) {
-  NslDs *self = nsl_check_mechanical(L, 1);
-  nsl_callee_idle(L, &self->callee, what);
-  return self;
-}
+static const NslCalleeFamily callee_family = {
+    check_mechanical_callee, nsl_ds_object, nsl_bind_fields,   nsl_set_ds_z, nsl_ds_version,
+    NSL_DS_NO_CALLBACK,      true,          nsl_clone_boundary};
 
 /* ---- making ---- */
-
-void nsl_normalise_quaternion(lua_State *L, double *q, const char *what) {
-  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
-  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
-  for (int i = 3; i < 7; i++) q[i] /= norm;
-}
 
 /* Pushes a new system that starts at the vectors or tables at 1 and 2. */
 static NslDs *new_system(lua_State *L, const NsDsClass *class) {
@@ -48,7 +29,7 @@ static NslDs *new_system(lua_State *L, const NsDsClass *class) {
   if (q->n == 0) luaL_error(L, "%s: q0: expected at least one coordinate, got an empty vector", who);
   NslVector *v = nsl_push_flat(L, 2, class->turns ? 6 : q->n, who, "v0");
   if (class->turns) nsl_normalise_quaternion(L, q->data, "q0");
-  NslDs *self = nsl_push_ds(L, class, &nsl_mechanical_family, sizeof(NslMechanical));
+  NslDs *self = nsl_push_ds(L, class, &callee_family, sizeof(NslMechanical));
   NsMechanicalDs *ds;
   if (ns_mechanical_new(&ds, class, q->n, v->n, q->data, v->data) != NS_OK) luaL_error(L, "not enough memory");
   nsl_ds_start(L, self, &ds->base, ds->nq, ds->nv);
@@ -162,6 +143,6 @@ static void add_mechanical_methods(lua_State *L) {
 void nsl_open_mechanical_ds(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", nsl_ds_gc}, {"__close", nsl_ds_close}, {"__tostring", mechanical_tostring}, {NULL, NULL}};
-  static const NslDsFamily family = {&nsl_mechanical_family, construct_mechanical, add_mechanical_methods, meta};
+  static const NslDsFamily family = {&callee_family, construct_mechanical, add_mechanical_methods, meta};
   nsl_open_ds_family(L, NS_MECHANICS, &family);
 }

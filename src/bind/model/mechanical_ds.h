@@ -49,13 +49,9 @@ typedef struct NslAt {
 void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out);
 
 /* The engine's object; NULL before it is made. */
-NsMechanicalDs *nsl_mechanical(const NslDs *self);
-
-/* The mechanical system at idx; that at 1, which must not be in the middle of a step. */
-NslDs *nsl_check_mechanical(lua_State *L, int idx);
-NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what);
-
-extern const NslCalleeFamily nsl_mechanical_family;
+static inline NsMechanicalDs *nsl_mechanical(const NslDs *self) {
+  return (NsMechanicalDs *)self->ds;
+}
 
 /* Gives the rigid body at idx the constant external moment of three elements at `value`, in place of a callback. */
 void nsl_set_moment(lua_State *L, int idx, int value, const char *what);

@@ -2,6 +2,7 @@
 ** mechanical_state.c
 ** Mechanical systems: coordinates, velocities, impulses, energies.
 */
+#include <math.h>
 #include <string.h>
 
 #include "bind/model/mechanical_ds.h"
@@ -68,6 +69,12 @@ static int coordinates_ds_dimension(lua_State *L) {
 }
 
 /* ---- writing the state ---- */
+
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  for (int i = 3; i < 7; i++) q[i] /= norm;
+}
 
 static int assign(lua_State *L, const char *who, const char *what, bool velocity, bool initial) {
   NslDs *self = nsl_check_idle_mechanical(L, who);

@@ -8,7 +8,9 @@
 #include "bind/diff/ad.h"
 #include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 #include "bind/numerics/answer.h"
 #include "solvers/mcp/mcp.h"
 

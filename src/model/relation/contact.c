@@ -10,15 +10,17 @@ typedef struct ContactRelation {
   NsContact contact;
 } ContactRelation;
 
-static const char *shape_word(int shape) {
-  return ns_contact_shape_name((NsContactShape)shape);
-}
+static const char *const shapes[] = {
+#define X(code, name, bodies, turns) name,
+    NS_CONTACT_LIST(X)
+#undef X
+        NULL};
 
 /* What computeh, or the shape, has set last. */
 enum { FRAME = NS_FIELD_SETTER | NS_FIELD_LATE | NS_FIELD_STATE };
 
 static const NsField fields[] = {NS_RELATION_FIELDS,
-                                 NS_FIELD_A_CHOICE("shape", ContactRelation, contact.shape, shape_word, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_WORD("shape", ContactRelation, contact.shape, shapes, NS_FIELD_CONSTANT),
                                  NS_FIELD_A_NUMBER("R", ContactRelation, contact.R1, 0, INFINITY, NS_FIELD_CONSTANT),
                                  NS_FIELD_A_NUMBER("R1", ContactRelation, contact.R1, 0, INFINITY, NS_FIELD_ALIAS),
                                  NS_FIELD_A_NUMBER("R2", ContactRelation, contact.R2, 0, INFINITY, NS_FIELD_CONSTANT),
