@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "repl/prompt.h"
 #include "repl/stop.h"
 
-#define NSLUA_VERSION "nslua 0.1.0 (" LUA_RELEASE ")"
+#define NSLUA_VERSION "nslua " NS_VERSION " (" LUA_RELEASE ")"
 
 typedef struct Options {
   const char *bad; /* the option that is wrong, or NULL */
@@ -166,10 +167,10 @@ static int run_repl(lua_State *L, char **argv, int script) {
   return status;
 }
 
-/* nslua.doctor: a function of the doors that returns whether all that is needed is there. */
+/* nslua.repl.doctor: a function of the doors that returns whether all that is needed is there. */
 static int run_doctor(lua_State *L) {
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "nslua.doctor");
+  lua_pushliteral(L, "nslua.repl.doctor");
   if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
   nsi_push_doors(L);
   lua_pushliteral(L, NSLUA_VERSION);

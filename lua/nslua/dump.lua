@@ -1,7 +1,7 @@
 -- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, on its own.
 -- The file has the form of a Lua table, but it is read as data and never run: names, numbers, texts and tables.
 
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 where.ours()
 
 -- ---- reading ----

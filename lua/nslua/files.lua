@@ -8,6 +8,7 @@
 --   ns.save("both.npz", { A = A, b = b })
 
 local results = require "nslua.results"
+local series = require "nslua.base.series"
 
 local Columns = {}
 Columns.__name = "columns"
@@ -52,7 +53,7 @@ function methods.column(self, name)
   local found = record.arrays[math.type(name) == "integer" and record.names[name] or name]
   if found == nil then
     check_read(record, name, 2)
-    error(results.unknown(name, record.names), 2)
+    error(series.unknown(name, record.names), 2)
   end
   return found
 end
@@ -202,7 +203,7 @@ return function(ns, support)
 
   -- Names and arrays of what is to be saved: columns, a table by name, the columns of a matrix.
   local function parts_of(data)
-    local names, arrays = results.columns(data)
+    local names, arrays = series.columns(data)
     if fields[data] then
       names, arrays = methods.names(data), {}
       for i, name in ipairs(names) do arrays[i] = fields[data].arrays[name] end

@@ -5,10 +5,10 @@
 -- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
 -- nil or ns itself: the index of names.
 local pages = require "nslua.help.pages"
-local porting = require "nslua.names"
+local porting = require "nslua.base.names"
 
 local help = {}
-local ns, book -- book: what was read, once
+local ns, book -- ns: the module, where it is loaded; book: what was read, once
 
 local function this_file()
   return debug.getinfo(1, "S").source:match "^@(.*)help%.lua$"
@@ -146,7 +146,7 @@ end
 
 --- The text for x, in lines of at most `width` characters (COLUMNS, or 80); or nil and what to say instead.
 function help.text(x, width)
-  ns = ns or require "nslua"
+  ns = package.loaded["nslua"] or {} -- the values that have names; when it is not loaded, nobody has such values
   local b = help.book()
   width = width_of(width)
   if x == nil or x == ns or x == "ns" then return pages.overview(b, width) end

@@ -1,24 +1,26 @@
 -- nslua: nonsmooth dynamical systems. Returns one table and sets no global.
-local _ENV = require "nslua.env"()
+local _ENV = require "nslua.base.env"()
 local core = require "nslua.core"
-local lazy = require "nslua.lazy"
+local lazy = require "nslua.base.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
-  file_support = true, on_unknown = true, number_support = true, graph_support = true, motion_support = true,
-  versions = true }
+  file_support = true, on_unknown = true, on_option = true, number_support = true, graph_support = true,
+  motion_support = true, versions = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
   return function(...)
-    names = names or require "nslua.names"
+    names = names or require "nslua.base.names"
     return names.strict(who)(...)
   end
 end
 core.on_unknown(function(...)
-  names = names or require "nslua.names"
+  names = names or require "nslua.base.names"
   return names.of_object(...)
 end)
+
+core.on_option(function(...) return require "nslua.base.option_tables".respell(...) end)
 
 local ns = {}
 for name, value in pairs(core) do
@@ -38,7 +40,7 @@ ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
 ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
-ns.polygon = lazy.table(function() return require "nslua.polygon" end, strict "ns.polygon")
+ns.polygon = lazy.table(function() return require "nslua.contact.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)
 lazy.functions(ns.numerics, "load_dump replay", function() return require "nslua.dump"(ns) end)
@@ -51,11 +53,14 @@ lazy.functions(methods, "animate html", function()
   return drawing
 end)
 local result_methods = {}
-lazy.functions(result_methods, "names column plot html save", function() return require "nslua.results".methods end)
+lazy.functions(result_methods, "names column plot html save", function()
+  local results = require "nslua.results"
+  results.write = ns.save
+  return results.methods
+end)
 lazy.functions(core.result_meta, "__tostring", function() return require "nslua.results" end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 ns.help = function(...) return require "nslua.help"(...) end
-ns._VERSION = "nslua 0.1.0"
 
 setmetatable(ns.numerics, { __index = strict "ns.numerics" })
 return setmetatable(ns, { __index = strict "ns" })

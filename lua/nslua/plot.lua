@@ -18,10 +18,10 @@ local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local gnuplot = require "nslua.plot.gnuplot"
-local results = require "nslua.results"
+local series = require "nslua.base.series"
 local share = require "nslua.plot.share"
 local style = require "nslua.plot.style"
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 
 local fail = data.fail
 
@@ -284,7 +284,7 @@ end
 -- "$x_{1}$" for x1; other names stand as they are.
 local function pretty(name)
   local stem, number = name:match "^(%a+)(%d+)$"
-  if results.is_multiplier(name) and not stem then return (name:gsub("%.lambda(.-)$", ".λ%1")) end
+  if series.is_multiplier(name) and not stem then return (name:gsub("%.lambda(.-)$", ".λ%1")) end
   if stem == "lambda" then return ("$\\lambda_{%s}$"):format(number) end
   if stem == "x" or stem == "y" or stem == "q" or stem == "v" then return ("$%s_{%s}$"):format(stem, number) end
   return name
@@ -319,8 +319,8 @@ end
 local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
   for _, name in ipairs(names) do
-    local stem = results.is_multiplier(name) and "lambda" or name:match "^(%a+)%d+$"
-    if all or (not results.is_output(name, columns) and name ~= "newton_iterations") then
+    local stem = series.is_multiplier(name) and "lambda" or name:match "^(%a+)%d+$"
+    if all or (not series.is_output(name, columns) and name ~= "newton_iterations") then
       table.insert(not all and families[stem] or families.x, name)
     end
   end
@@ -379,7 +379,7 @@ end
 -- states and multipliers, in panels of what is of one size. The options may stand in the table of columns too.
 function plot.solution(sol, asked, options)
   asked, options = split_arguments(asked, options)
-  local names, columns, all = results.over_time(sol)
+  local names, columns, all = series.over_time(sol)
   if not names then fail("solution: expected a solution with t and y, got %s", data.describe(sol)) end
   local panels = asked and asked_panels(asked, columns, names) or default_panels(names, columns, all)
   local fig, first = plot.figure(options), nil
@@ -387,8 +387,8 @@ function plot.solution(sol, asked, options)
     local axes = fig:subplot(#panels, 1, i, { sharex = first })
     first = first or axes
     for _, name in ipairs(panel) do
-      local steps = panel.steps or (panel.steps == nil and not all and results.is_multiplier(name))
-      axes[steps and "step" or "plot"](axes, columns.t, steps and results.held(columns[name]) or columns[name],
+      local steps = panel.steps or (panel.steps == nil and not all and series.is_multiplier(name))
+      axes[steps and "step" or "plot"](axes, columns.t, steps and series.held(columns[name]) or columns[name],
         { label = #panel <= 12 and pretty(name) or nil, linewidth = #panel <= 12 and 1.6 or 0.7 })
     end
     if #panel == 1 then axes:ylabel(pretty(panel[1])) elseif #panel <= 12 then axes:legend() end

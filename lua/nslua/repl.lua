@@ -1,7 +1,7 @@
 -- nslua.repl: the prompt. Returns a function of the doors to the terminal (src/repl/prompt.h) and of a script to run
 -- first, or nil. Without a terminal it reads standard input, which is how a session is put on a pipe.
 
-local _ENV = require "nslua.env"()
+local _ENV = require "nslua.base.env"()
 local printer = require "nslua.repl.print"
 local session_of = require "nslua.repl.session"
 local source = require "nslua.repl.source"

@@ -109,7 +109,7 @@ local cases = {
   { "first_order", { problem = ns.LCP() }, "constants of the one-step problem: MLCP", "constants of the one-step problem: LCP" },
   { "first_order", { problem = ns.MLCP { solver = "lemke" } }, "one-step problem: method: ", "one-step problem: method: " },
   { "first_order", { problem = ns.MLCP { tolerance = 1e-5 } }, "one-step problem: tolerance: ", "one-step problem: tolerance: " },
-  { "first_order", { problem = ns.MLCP { maxIterations = 9 } }, "one-step problem: most iterations: 0", "most iterations: 9" },
+  { "first_order", { problem = ns.MLCP { max_iterations = 9 } }, "one-step problem: most iterations: 0", "most iterations: 9" },
   { "mechanics", { osi = ns.MoreauJeanOSI(1) }, "theta 0.5", "theta 1" },
   { "mechanics", { osi = ns.MoreauJeanOSI(0.5, 1) }, "gamma 0.5", "gamma 1" },
   { "mechanics", { set = function(simu) simu:osi():setLinearlyImplicit(true) end }, "linearly implicit: no",

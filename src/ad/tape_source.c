@@ -66,7 +66,7 @@ static const char *const prelude[] = {
     "static double lua_mod(double a, double b) {\n  double m = fmod(a, b);\n"
     "  if (m > 0 ? b < 0 : m < 0 && b > 0) m += b;\n  return m;\n}\n",
     "static double whole(double a) { return a < 0 ? ceil(a) : floor(a); }\n",
-    "static double part(double a) { return a == whole(a) ? 0 : a - whole(a); }\n",
+    "static double tape_part(double a) { return a == whole(a) ? 0 : a - whole(a); }\n",
     "static double reciprocal(double a) { return a >= 0 ? 1 / a : 0 / (a - a); }\n",
     "static double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : 0 * a; }\n",
     "static double pow_by_base(double a, double b) {\n"

@@ -7,8 +7,10 @@
 #include <string.h>
 
 /* The bytes of a field without arrays, by type. */
-static const size_t scalar_bytes[] = {
-    [NS_FIELD_NUMBER] = sizeof(double), [NS_FIELD_COUNT] = sizeof(int), [NS_FIELD_FLAG] = sizeof(bool)};
+static const size_t scalar_bytes[] = {[NS_FIELD_NUMBER] = sizeof(double),
+                                      [NS_FIELD_COUNT] = sizeof(int),
+                                      [NS_FIELD_FLAG] = sizeof(bool),
+                                      [NS_FIELD_WORD] = sizeof(int)};
 
 const NsField *ns_field_find(const NsField *fields, const char *name) {
   size_t length = strcspn(name, "?");

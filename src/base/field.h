@@ -15,6 +15,7 @@ typedef enum NsFieldType {
   NS_FIELD_NUMBER, /* double */
   NS_FIELD_COUNT,  /* int */
   NS_FIELD_FLAG,   /* bool */
+  NS_FIELD_WORD,   /* int: the place of one of the field's words */
   NS_FIELD_VECTOR, /* double *, `rows` of them; NULL: not made yet */
   NS_FIELD_MATRIX  /* double *, rows x cols, column-major; NULL: not made yet */
 } NsFieldType;
@@ -27,7 +28,9 @@ enum {
   NS_FIELD_SHOWN = 1 << 4,    /* tostring() shows it when it is one number, display() when it is an array */
   NS_FIELD_ALIAS = 1 << 5,    /* another name of the same place; what is to be copied is under the first name */
   NS_FIELD_HIDDEN = 1 << 6,   /* scripts have no method for it; it is copied, or an argument of a constructor */
-  NS_FIELD_INFINITE = 1 << 7  /* any number may be given, also infinite ones; the object checks what they mean */
+  NS_FIELD_INFINITE = 1 << 7, /* any number may be given, also infinite ones; the object checks what they mean */
+  NS_FIELD_OPTIONAL = 1 << 8, /* a NUMBER that need not be given: it is NAN then, and nil for scripts */
+  NS_FIELD_ABOVE = 1 << 9     /* a NUMBER that is more than `least`, not equal to it */
 };
 
 /*
@@ -40,22 +43,25 @@ typedef struct NsField {
   unsigned flags;
   size_t offset;
   double least, most;
-  size_t rows, cols; /* of arrays: the offsets of the ints that tell their sizes */
+  size_t rows, cols;        /* of arrays: the offsets of the ints that tell their sizes */
+  const char *const *words; /* of a WORD: those that it may be, up to NULL */
 } NsField;
 
 /* Entries of a table: the name, the struct and its member, the range, the flags. */
 #define NS_FIELD_A_NUMBER(name, of, member, least, most, flags)                                                                \
-  { name, NS_FIELD_NUMBER, flags, offsetof(of, member), least, most, 0, 0 }
+  { name, NS_FIELD_NUMBER, flags, offsetof(of, member), least, most, 0, 0, NULL }
 #define NS_FIELD_A_COUNT(name, of, member, least, most, flags)                                                                 \
-  { name, NS_FIELD_COUNT, flags, offsetof(of, member), least, most, 0, 0 }
+  { name, NS_FIELD_COUNT, flags, offsetof(of, member), least, most, 0, 0, NULL }
 #define NS_FIELD_A_FLAG(name, of, member, flags)                                                                               \
-  { name, NS_FIELD_FLAG, flags, offsetof(of, member), 0, 1, 0, 0 }
+  { name, NS_FIELD_FLAG, flags, offsetof(of, member), 0, 1, 0, 0, NULL }
+#define NS_FIELD_A_WORD(name, of, member, words, flags)                                                                        \
+  { name, NS_FIELD_WORD, flags, offsetof(of, member), 0, 0, 0, 0, words }
 #define NS_FIELD_A_VECTOR(name, of, member, size, flags)                                                                       \
-  { name, NS_FIELD_VECTOR, flags, offsetof(of, member), 0, 0, offsetof(of, size), 0 }
+  { name, NS_FIELD_VECTOR, flags, offsetof(of, member), 0, 0, offsetof(of, size), 0, NULL }
 #define NS_FIELD_A_MATRIX(name, of, member, rows, cols, flags)                                                                 \
-  { name, NS_FIELD_MATRIX, flags, offsetof(of, member), 0, 0, offsetof(of, rows), offsetof(of, cols) }
+  { name, NS_FIELD_MATRIX, flags, offsetof(of, member), 0, 0, offsetof(of, rows), offsetof(of, cols), NULL }
 #define NS_FIELD_END                                                                                                           \
-  { NULL, NS_FIELD_NUMBER, 0, 0, 0, 0, 0, 0 }
+  { NULL, NS_FIELD_NUMBER, 0, 0, 0, 0, 0, 0, NULL }
 
 /* The entry of that name; NULL: none. A name with a '?' at its end counts as without. */
 const NsField *ns_field_find(const NsField *fields, const char *name);

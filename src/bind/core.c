@@ -2,19 +2,26 @@
 ** core.c
 ** luaopen_nslua_core: registers every type and returns the module's table.
 */
+#include "base/version.h"
 #include "bind/lua/object.h"
 
 #include "bind/diff/ad.h"
 #include "bind/array/arrays.h"
+#include "bind/array/elementwise.h"
 #include "bind/call/callee.h"
 #include "bind/diff/compile.h"
 #include "bind/file/files.h"
+#include "bind/file/files_hdf5.h"
 #include "bind/lua/host.h"
 #include "bind/internal/internal.h"
+#include "bind/array/sparse.h"
+#include "bind/array/band.h"
 #include "bind/array/linalg.h"
+#include "bind/lua/versions.h"
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "bind/lua/number_text.h"
+#include "bind/lua/options.h"
 #include "bind/numerics/box.h"
 #include "bind/numerics/answer.h"
 #include "bind/numerics/friction.h"
@@ -28,8 +35,10 @@
 /* Each opener gets the module table on top of the stack and leaves it there. */
 static void (*const openers[])(lua_State *) = {
     nsl_open_support,
+    nsl_open_options,
     nsl_open_vector,
     nsl_open_matrix,
+    nsl_open_elementwise,
     nsl_open_arrays,
     nsl_open_samples,
     nsl_open_linalg,
@@ -67,6 +76,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_number,
     nsl_open_thin,
     nsl_open_files,
+    nsl_open_files_hdf5,
 #ifdef NSL_INTERNAL
     nsl_open_internal,
 #endif
@@ -75,6 +85,8 @@ static void (*const openers[])(lua_State *) = {
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
+  lua_pushliteral(L, "nslua " NS_VERSION);
+  lua_setfield(L, -2, "_VERSION");
   for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);
   return 1;
 }

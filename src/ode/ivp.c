@@ -41,7 +41,8 @@ void ns_ivp_free(NsIvp *ivp) {
   ns_free(ivp);
 }
 
-NsStatus ns_ivp_append(NsIvpPoints *points, int n, double t, const double *y) {
+/* Appends a point; NS_ENOMEM. */
+static NsStatus append_point(NsIvpPoints *points, int n, double t, const double *y) {
   if (points->count == points->capacity) {
     long capacity = points->capacity + points->capacity / 2 + 16;
     double *ts = ns_resize(points->t, (size_t)capacity, sizeof *ts);
@@ -136,10 +137,10 @@ static NsStatus ivp_begin(Run *run, NsError *err) {
   const NsIvpOptions *o = run->options;
   NsIvp *ivp = run->ivp;
   NsStatus status = NS_OK;
-  if (!o->t_eval) status = ns_ivp_append(&ivp->points, ivp->n, o->t0, o->y0);
+  if (!o->t_eval) status = append_point(&ivp->points, ivp->n, o->t0, o->y0);
   for (; o->t_eval && run->next < o->evals && o->t_eval[run->next] == o->t0 && status == NS_OK; run->next++)
-    status = ns_ivp_append(&ivp->points, ivp->n, o->t0, o->y0);
-  if (status == NS_OK && o->dense) status = ns_ivp_append(&ivp->knots, ivp->n, o->t0, o->y0);
+    status = append_point(&ivp->points, ivp->n, o->t0, o->y0);
+  if (status == NS_OK && o->dense) status = append_point(&ivp->knots, ivp->n, o->t0, o->y0);
   if (status == NS_OK && run->search) status = ns_ivp_search_start(run->search, o->y0, err);
   run->method->start(run->stepper, o->t0, o->y0, o->tf, o->h_first);
   run->done = o->t0 == o->tf;
@@ -170,15 +171,31 @@ static NsStatus ivp_record(Run *run, double t) {
   const NsIvpOptions *o = run->options;
   NsStatus status = NS_OK;
   interpolated(run, t, run->y);
-  if (!o->t_eval) status = ns_ivp_append(&ivp->points, ivp->n, t, run->y);
+  if (!o->t_eval) status = append_point(&ivp->points, ivp->n, t, run->y);
   if (status == NS_OK && o->dense) {
     ivp->ends[ivp->segments++] = run->at.t;
-    status = ns_ivp_append(&ivp->knots, ivp->n, t, run->y);
+    status = append_point(&ivp->knots, ivp->n, t, run->y);
   }
   for (; o->t_eval && run->next < o->evals && reached(run, o->t_eval[run->next], t) && status == NS_OK; run->next++) {
     interpolated(run, o->t_eval[run->next], run->y);
-    status = ns_ivp_append(&ivp->points, ivp->n, o->t_eval[run->next], run->y);
+    status = append_point(&ivp->points, ivp->n, o->t_eval[run->next], run->y);
   }
+  return status;
+}
+
+/* Records the roots of the events in the step; one that ends the integration gives the time *t of its end. */
+static NsStatus find_events(Run *run, bool *stop, double *t, NsError *err) {
+  NsIvp *ivp = run->ivp;
+  const NsStepperState *at = &run->at;
+  NsIvpRoots found;
+  NsStatus status = ns_ivp_search_step(run->search, at, run->segment, &found, err);
+  for (long i = 0; i < found.count && status == NS_OK; i++) {
+    const NsIvpRoot *root = &found.roots[i];
+    ns_dense_at(ivp->n, ivp->rows, at->y_old, run->segment, (root->t - at->t_old) / (at->t - at->t_old), run->y);
+    status = append_point(&ivp->found[root->event], ivp->n, root->t, run->y);
+  }
+  *stop = found.end >= 0;
+  if (*stop) *t = found.roots[found.end].t, ivp->end_event = found.roots[found.end].event;
   return status;
 }
 
@@ -194,8 +211,7 @@ static NsStatus ivp_advance(Run *run, NsError *err) {
   double t = run->at.t;
   bool wanted = o->t_eval && run->next < o->evals && reached(run, o->t_eval[run->next], t);
   if (o->dense || run->search || wanted) status = make_segment(run, err);
-  if (status == NS_OK && run->search)
-    status = ns_ivp_search_step(run->search, ivp, run->at.t_old, t, run->at.y_old, run->segment, &stop, &t, err);
+  if (status == NS_OK && run->search) status = find_events(run, &stop, &t, err);
   if (status == NS_OK) status = ivp_record(run, stop ? t : run->at.t);
   run->method->look(run->stepper, &run->at);
   if (stop) ivp->end = NS_IVP_EVENT;

@@ -72,7 +72,4 @@ NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem
 /* y (n) at t from the dense output; outside of the interval the first or last polynomial goes on. */
 void ns_ivp_at(const NsIvp *ivp, double t, double *y);
 
-/* Appends a point; NS_ENOMEM. */
-NsStatus ns_ivp_append(NsIvpPoints *points, int n, double t, const double *y);
-
 #endif

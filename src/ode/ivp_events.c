@@ -25,11 +25,6 @@ enum {
 /* The part of an event's size up to which it may be off its polynomial for its slopes to be known: smooth, and nearly exact. */
 static const double RESOLVED = 1e-6;
 
-typedef struct Root {
-  double t;
-  int event;
-} Root;
-
 struct NsIvpSearch {
   const NsIvpOptions *options;
   NsArena arena;
@@ -39,7 +34,7 @@ struct NsIvpSearch {
   double *values; /* NODES x events */
   long *seen;     /* events: how often each occurred */
   bool *fresh;    /* events: zero at t0, not told yet */
-  Root *roots;
+  NsIvpRoot *roots;
   long count, room;
   int halved; /* pieces of this step */
   int event;  /* the one that is being looked at, and where */
@@ -130,12 +125,12 @@ static NsStatus note(NsIvpSearch *s, double t, int way) {
   if (wanted != 0 && way != 0 && way != wanted) return NS_OK;
   if (s->count == s->room) {
     long room = 2 * s->room + 8;
-    Root *roots = ns_resize(s->roots, (size_t)room, sizeof *roots);
+    NsIvpRoot *roots = ns_resize(s->roots, (size_t)room, sizeof *roots);
     if (!roots) return NS_ENOMEM;
     s->roots = roots;
     s->room = room;
   }
-  s->roots[s->count++] = (Root){t, s->event};
+  s->roots[s->count++] = (NsIvpRoot){t, s->event};
   return NS_OK;
 }
 
@@ -222,12 +217,12 @@ static NsStatus roots_of(NsIvpSearch *s, NsError *err) {
 }
 
 static int ivp_events_compare(const void *a, const void *b) {
-  const Root *x = a, *y = b;
+  const NsIvpRoot *x = a, *y = b;
   return x->t < y->t ? -1 : x->t > y->t ? 1 : x->event - y->event;
 }
 
 static int compare_backward(const void *a, const void *b) {
-  const Root *x = a, *y = b;
+  const NsIvpRoot *x = a, *y = b;
   return x->t > y->t ? -1 : x->t < y->t ? 1 : x->event - y->event;
 }
 
@@ -240,29 +235,23 @@ static long first_terminal(NsIvpSearch *s) {
   return s->count;
 }
 
-NsStatus ns_ivp_search_step(NsIvpSearch *s, NsIvp *ivp, double t_old, double t, const double *y_old, const double *segment,
-                            bool *stop, double *t_stop, NsError *err) {
+NsStatus ns_ivp_search_step(NsIvpSearch *s, const NsStepperState *at, const double *segment, NsIvpRoots *found, NsError *err) {
   int m = s->options->events;
-  *stop = false;
+  *found = (NsIvpRoots){NULL, 0, -1};
   s->count = s->halved = 0;
-  s->t_old = t_old, s->t = t;
-  s->y_old = y_old, s->segment = segment;
+  s->t_old = at->t_old, s->t = at->t;
+  s->y_old = at->y_old, s->segment = segment;
   NsStatus status = sample(s, err);
   for (s->event = 0; s->event < m && status == NS_OK; s->event++) status = roots_of(s, err);
   if (status != NS_OK) return status;
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
-  if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, t > t_old ? ivp_events_compare : compare_backward);
+  if (s->count > 0)
+    qsort(s->roots, (size_t)s->count, sizeof *s->roots, at->t > at->t_old ? ivp_events_compare : compare_backward);
   long end = first_terminal(s);
-  *stop = end < s->count;
-  if (*stop) {
-    *t_stop = s->roots[end].t;
-    ivp->end_event = s->roots[end].event;
-  }
-  double near = 16 * DBL_EPSILON * fmax(fabs(t_old), fabs(t));
-  for (long i = 0; i < s->count && status == NS_OK; i++) {
-    if (i > end && fabs(s->roots[i].t - *t_stop) > near) break;
-    state_at(s, s->roots[i].t);
-    status = ns_ivp_append(&ivp->found[s->roots[i].event], s->n, s->roots[i].t, s->y);
-  }
-  return status;
+  double near = 16 * DBL_EPSILON * fmax(fabs(at->t_old), fabs(at->t));
+  found->roots = s->roots;
+  if (end < s->count) found->end = end;
+  while (found->count < s->count && (found->count <= end || fabs(s->roots[found->count].t - s->roots[end].t) <= near))
+    found->count++;
+  return NS_OK;
 }

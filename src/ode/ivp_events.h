@@ -16,12 +16,20 @@ void ns_ivp_search_free(NsIvpSearch *search);
 /* The values of the events at t0. */
 NsStatus ns_ivp_search_start(NsIvpSearch *search, const double *y0, NsError *err);
 
-/*
-** Finds the roots in the step from t_old to t, y_old and `segment` (rows x n) giving its polynomial, and appends those
-** that count to ivp->found. When one ends the integration *stop is set, with the time in *t_stop and ivp->end_event;
-** later roots are left out then.
-*/
-NsStatus ns_ivp_search_step(NsIvpSearch *search, NsIvp *ivp, double t_old, double t, const double *y_old, const double *segment,
-                            bool *stop, double *t_stop, NsError *err);
+/* A root of an event along a step. */
+typedef struct NsIvpRoot {
+  double t;
+  int event;
+} NsIvpRoot;
+
+/* The roots in a step that count, in their order; `end` is the one that ends the integration, -1: none does. */
+typedef struct NsIvpRoots {
+  const NsIvpRoot *roots; /* the search's, until the next step */
+  long count, end;
+} NsIvpRoots;
+
+/* Finds the roots in a step whose polynomial is y_old and `segment` (rows x n); those after one that ends it are left out. */
+NsStatus ns_ivp_search_step(NsIvpSearch *search, const NsStepperState *at, const double *segment, NsIvpRoots *found,
+                            NsError *err);
 
 #endif

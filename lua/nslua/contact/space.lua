@@ -15,7 +15,7 @@
 -- of particles only their like: what would pass through something else is refused.
 
 local format = require "nslua.core".number_support.format
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 
 local floor, huge, tointeger = math.floor, math.huge, math.tointeger
 
@@ -140,7 +140,7 @@ return function(ns, contact, parts)
   local touching = { ["sphere sphere"] = true, ["particle particle"] = true }
 
   function contact.space(options)
-    parts.check_options("space", options)
+    options = parts.check_options("space", options)
     local law = options.law
     local good, size = where.try(function() return law:size() end)
     if not good or (size ~= 1 and size ~= 3) then

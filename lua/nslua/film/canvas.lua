@@ -362,6 +362,6 @@ function Canvas:bounds()
   return { self.low_x - mx, self.high_x + mx, self.low_y - my, self.high_y + my }
 end
 
-require "nslua.where".methods(Canvas, "a canvas", "canvas")
+require "nslua.base.where".methods(Canvas, "a canvas", "canvas")
 
 return canvas

@@ -1,6 +1,6 @@
--- nslua.film.film: an animation as a GIF or an MP4: gnuplot draws each picture, ffmpeg puts them together (a GIF without
--- ffmpeg by gnuplot alone, with rough edges). Does what painter.js does on a page: everything becomes polygons, lines
--- and labels, in pixels. Both programs get their data through pipes; no shell takes part.
+-- nslua.film.film: an animation as a GIF or an MP4. gnuplot draws each picture and ffmpeg puts them together. Without
+-- ffmpeg, gnuplot alone makes a GIF, with rough edges. This file does what painter.js does on a page: it turns
+-- everything into polygons, lines and labels, in pixels. Both programs get their data through pipes, without a shell.
 
 local colours = require "nslua.plot.style"
 local format = require "nslua.core".number_support.format

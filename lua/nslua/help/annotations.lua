@@ -61,16 +61,16 @@ end
 -- The words of the reference for types, as LuaCATS has them.
 local words = {
   vector = "nslua.vector|number[]", matrix = "nslua.matrix|number[][]", ["sparse matrix"] = "nslua.sparse_matrix",
+  list = "any[]",
 }
-words.list = "any[]"
 for name in ("number integer string boolean function table any nil true false"):gmatch "%S+" do words[name] = name end
 
 local function kind_of(name, names)
   return words[name] or name:find '^".*"$' and name or names[name] and "nslua." .. name:gsub(" ", "_") or nil
 end
 
---- The type of a parameter in LuaCATS; nil and the word that it does not know. `names`: classes, and what stands before
---- the colon of methods.
+--- The type of a parameter in LuaCATS; nil and the word that it does not know. `names`: classes, and what stands
+--- before the colon of methods.
 function annotations.type_of(text, names)
   local list = {}
   for word in (text:gsub(" or ", "\0") .. "\0"):gmatch "(.-)%z" do

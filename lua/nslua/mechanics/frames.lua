@@ -20,7 +20,7 @@
 -- Kane and Levinson, Dynamics: Theory and Applications, 1985, chapters 2 and 6.
 
 local format = require "nslua.core".number_support.format
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 where.ours()
 
 return function(ns, mechanics, System, core)

@@ -11,7 +11,7 @@
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapter 11.
 
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 where.ours()
 
 return function(ns, core)

@@ -3,7 +3,7 @@
 -- An expression is a tree with numbers, parameters and variables as leaves. Its `level` is 0 without variables, 1
 -- when it is affine in them, 2 otherwise. Returns a function that makes the module for the table ns.
 
-local where = require "nslua.where"
+local where = require "nslua.base.where"
 local fail = where.fail
 where.ours()
 

@@ -2,7 +2,7 @@
 -- constructor, files inside strings. Looking runs no code of the user: fields are read without metamethods, but for
 -- those of nslua's own objects; parts of nslua that are not read yet are read.
 
-local lazy = require "nslua.lazy"
+local lazy = require "nslua.base.lazy"
 local source = require "nslua.repl.source"
 
 local complete = {}

@@ -1,7 +1,7 @@
 -- nslua.repl.print: values as the prompt shows them. Tables are shown short, cycles and errors in __tostring do no
 -- harm, control characters never reach the terminal, nothing is wider than it is told.
 
-local lazy = require "nslua.lazy"
+local lazy = require "nslua.base.lazy"
 
 local DEPTH, ITEMS, BUDGET = 3, 24, 300 -- of nested tables; of the items of a table; of items in all
 local SHORT = 44 -- characters of an item that stands beside others

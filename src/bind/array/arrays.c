@@ -506,13 +506,55 @@ static int f_ismatrix(lua_State *L) {
   return 1;
 }
 
+/* ns.vector(n), ns.vector{...}, ns.vector(v), ns.vector(matrix with one row or column) */
+static int f_vector(lua_State *L) {
+  NslMatrix *m = nsl_test_matrix(L, 1);
+  if (lua_gettop(L) != 1)
+    return luaL_error(L, "vector: expected a size, a table of numbers or a vector, got %d arguments", lua_gettop(L));
+  if (lua_type(L, 1) == LUA_TNUMBER) {
+    nsl_push_vector(L, nsl_integer(L, 1, "vector", "size"), NULL);
+    return 1;
+  }
+  if (m && (m->rows == 1 || m->cols == 1)) {
+    NslVector *v = nsl_push_vector(L, (lua_Integer)m->rows * m->cols, NULL);
+    nsl_matrix_alive(L, m);
+    nsl_matrix_read(m, v->data);
+    return 1;
+  }
+  NslVector *from = nsl_test_vector(L, 1);
+  if (!from && !lua_istable(L, 1)) return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
+  if (!from) return nsl_to_vector(L, 1, -1, "vector", "argument"), 1;
+  NslVector *v = nsl_push_vector(L, from->n, NULL);
+  nsl_vector_alive(L, from);
+  nsl_vector_read(from, v->data);
+  return 1;
+}
+
 static const luaL_Reg functions[] = {
-    {"zeros", f_zeros},       {"ones", f_ones},         {"full", f_full},       {"eye", f_eye},
-    {"diag", f_diag},         {"linspace", f_linspace}, {"arange", f_arange},   {"tile", f_tile},
-    {"hstack", f_hstack},     {"vstack", f_vstack},     {"block", f_block},     {"concatenate", f_concatenate},
-    {"reshape", f_reshape},   {"meshgrid", f_meshgrid}, {"deg2rad", f_deg2rad}, {"rad2deg", f_rad2deg},
-    {"outer", f_outer},       {"dot", f_dot},           {"cross", f_cross},     {"norm", array_f_norm},
-    {"isvector", f_isvector}, {"ismatrix", f_ismatrix}, {NULL, NULL},
+    {"vector", f_vector},
+    {"zeros", f_zeros},
+    {"ones", f_ones},
+    {"full", f_full},
+    {"eye", f_eye},
+    {"diag", f_diag},
+    {"linspace", f_linspace},
+    {"arange", f_arange},
+    {"tile", f_tile},
+    {"hstack", f_hstack},
+    {"vstack", f_vstack},
+    {"block", f_block},
+    {"concatenate", f_concatenate},
+    {"reshape", f_reshape},
+    {"meshgrid", f_meshgrid},
+    {"deg2rad", f_deg2rad},
+    {"rad2deg", f_rad2deg},
+    {"outer", f_outer},
+    {"dot", f_dot},
+    {"cross", f_cross},
+    {"norm", array_f_norm},
+    {"isvector", f_isvector},
+    {"ismatrix", f_ismatrix},
+    {NULL, NULL},
 };
 
 void nsl_open_arrays(lua_State *L) {

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bind/array/linalg.h"
+#include "bind/array/linear_systems.h"
+#include "bind/array/band.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 static const NslType band_type = {.name = "band matrix"};
 

@@ -6,10 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "linalg/dense.h"
 
 typedef enum Kind { OTHER, NUMBER, VECTOR, MATRIX } Kind;
@@ -79,15 +76,6 @@ static bool elementwise_delegate(lua_State *L, int idx, const char *event) {
   if ((type != LUA_TUSERDATA && type != LUA_TTABLE) || luaL_getmetafield(L, idx, event) == LUA_TNIL) return false;
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
-  lua_call(L, 2, 1);
-  return true;
-}
-
-bool nsl_delegate_method(lua_State *L, const char *name) {
-  if (lua_type(L, 2) != LUA_TUSERDATA || nsl_grid(L, 2, &(NslGrid){0})) return false;
-  if (nsl_get_method(L, 2, name) != LUA_TFUNCTION) return false;
-  lua_pushvalue(L, 2);
-  lua_pushvalue(L, 1);
   lua_call(L, 2, 1);
   return true;
 }
@@ -384,11 +372,6 @@ static int method_reshape(lua_State *L) {
   return 1;
 }
 
-int nsl_format_number(char *to, double value) {
-  if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
-  return ns_print(to, 32, "%.6g", value);
-}
-
 static const luaL_Reg shared_meta[] = {
     {"__add", elementwise_meta_add}, {"__sub", elementwise_meta_sub},
     {"__mul", elementwise_meta_mul}, {"__div", elementwise_meta_div},
@@ -406,22 +389,13 @@ static const luaL_Reg shared_methods[] = {
     {"mean", method_mean},         {NULL, NULL},
 };
 
-void nsl_push_element_methods(lua_State *L, const NslType *type) {
-  luaL_getmetatable(L, type->name);
-  lua_getfield(L, -1, "__index");
-  lua_getupvalue(L, -1, 1);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
-}
-
-void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods,
-                           lua_CFunction index) {
-  nsl_register_type(L, type, meta, methods);
-  luaL_getmetatable(L, type->name);
-  luaL_setfuncs(L, shared_meta, 0);
-  lua_getfield(L, -1, "__index");
-  luaL_setfuncs(L, shared_methods, 0);
-  lua_pushcclosure(L, index, 1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+void nsl_open_elementwise(lua_State *L) {
+  const NslType *types[] = {&nsl_vector_type, &nsl_matrix_type};
+  for (int i = 0; i < 2; i++) {
+    luaL_getmetatable(L, types[i]->name);
+    luaL_setfuncs(L, shared_meta, 0);
+    nsl_push_element_methods(L, types[i]);
+    luaL_setfuncs(L, shared_methods, 0);
+    lua_pop(L, 2);
+  }
 }

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind/array/matrix.h"
@@ -22,7 +23,8 @@ static const char *push_limit(lua_State *L, double x) {
 /* Raises "WHO: WHAT: expected 0 or more, got -1.0", with the range of the field in the words that suit it. */
 static void refuse_number(lua_State *L, const NsField *field, double value, const char *who, const char *what) {
   const char *least = push_limit(L, field->least), *most = push_limit(L, field->most), *expected = least;
-  if (field->most == INFINITY) expected = lua_pushfstring(L, "%s or more", least);
+  if (field->flags & NS_FIELD_ABOVE && field->least == 0) expected = "a positive number";
+  else if (field->most == INFINITY) expected = lua_pushfstring(L, "%s or more", least);
   else if (field->least == -INFINITY) expected = lua_pushfstring(L, "%s or less", most);
   else if (field->most > field->least) expected = lua_pushfstring(L, "a number in [%s, %s]", least, most);
   nsl_error(L, "%s: %s: expected %s, got %f", who, what, expected, value);
@@ -37,9 +39,23 @@ static int read_count(lua_State *L, int idx, const NsField *field, const char *w
 }
 
 static double read_number(lua_State *L, int idx, const NsField *field, const char *who, const char *what) {
+  if (field->flags & NS_FIELD_OPTIONAL && lua_isnil(L, idx)) return NAN;
   double value = nsl_finite(L, idx, who, what);
-  if (value < field->least || value > field->most) refuse_number(L, field, value, who, what);
+  bool at_least = field->flags & NS_FIELD_ABOVE ? value > field->least : value >= field->least;
+  if (!at_least || value > field->most) refuse_number(L, field, value, who, what);
   return value;
+}
+
+/* The place of the word at idx among those of the field. */
+static int read_word(lua_State *L, int idx, const NsField *field, const char *who, const char *what) {
+  char known[160] = "";
+  bool string = lua_type(L, idx) == LUA_TSTRING;
+  for (int i = 0; string && field->words[i]; i++)
+    if (strcmp(lua_tostring(L, idx), field->words[i]) == 0) return i;
+  for (int i = 0, length = 0; field->words[i] && length < (int)sizeof known; i++)
+    length += snprintf(known + length, sizeof known - (size_t)length, "%s\"%s\"", i > 0 ? " or " : "", field->words[i]);
+  if (!string) nsl_bad(L, who, what, known, idx);
+  return luaL_error(L, "%s: %s: expected %s, got '%s'", who, what, known, lua_tostring(L, idx));
 }
 
 static void field_read_vector(lua_State *L, int idx, const NsField *field, int n, double *to, const char *who,
@@ -75,6 +91,7 @@ void nsl_read_field(lua_State *L, int idx, const NsField *field, void *object, N
   switch (field->type) {
     case NS_FIELD_NUMBER: *(double *)(void *)at = read_number(L, idx, field, who, what); break;
     case NS_FIELD_COUNT: *(int *)(void *)at = read_count(L, idx, field, who, what); break;
+    case NS_FIELD_WORD: *(int *)(void *)at = read_word(L, idx, field, who, what); break;
     case NS_FIELD_FLAG:
       if (!lua_isboolean(L, idx)) nsl_bad(L, who, what, "a boolean", idx);
       *(bool *)(void *)at = lua_toboolean(L, idx);
@@ -117,7 +134,10 @@ static void *check_object(lua_State *L, const NslFieldOwner *owner) {
 
 static void push_scalar(lua_State *L, const NsField *field, const void *object) {
   const char *at = (const char *)object + field->offset;
-  if (field->type == NS_FIELD_NUMBER) lua_pushnumber(L, *(const double *)(const void *)at);
+  double number = field->type == NS_FIELD_NUMBER ? *(const double *)(const void *)at : 0;
+  if (field->flags & NS_FIELD_OPTIONAL && isnan(number)) lua_pushnil(L);
+  else if (field->type == NS_FIELD_NUMBER) lua_pushnumber(L, number);
+  else if (field->type == NS_FIELD_WORD) lua_pushstring(L, field->words[*(const int *)(const void *)at]);
   else if (field->type == NS_FIELD_COUNT) lua_pushinteger(L, *(const int *)(const void *)at);
   else lua_pushboolean(L, *(const bool *)(const void *)at);
 }
@@ -198,6 +218,7 @@ static int set_field(lua_State *L) {
   void *object = check_object(L, owner);
   if (ns_field_is_array(field)) set_array(L, owner, field, object, setter);
   else nsl_read_field(L, 2, field, object, NULL, setter, field->name);
+  if (owner->given) owner->given(object, field);
   return 0;
 }
 
@@ -232,6 +253,7 @@ static void field_add_value(lua_State *L, luaL_Buffer *b, const NsField *field, 
   const void *data = ns_field_data(field, object, &bytes);
   if (field->type == NS_FIELD_FLAG) lua_pushstring(L, *(const bool *)data ? "true" : "false");
   else if (field->type == NS_FIELD_COUNT) lua_pushfstring(L, "%d", *(const int *)data);
+  else if (field->type == NS_FIELD_WORD) lua_pushstring(L, field->words[*(const int *)data]);
   else nsl_pushf(L, "%f", bytes > 0 ? *(const double *)data : NAN);
   luaL_addvalue(b);
 }

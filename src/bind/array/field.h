@@ -11,7 +11,8 @@
 /*
 ** A type whose objects have fields. It and the table of the fields live as long as the Lua state: closures have their addresses.
 ** check: the open object at idx, of this type or one of its family, else an error; object: the struct with the fields;
-** verify: whether the arrays go together after one of them was set (NULL: always).
+** verify: whether the arrays go together after one of them was set (NULL: always); given: is told each field that a script has
+** set (NULL: nobody is).
 */
 typedef struct NslFieldOwner {
   const NslType *type;
@@ -19,6 +20,7 @@ typedef struct NslFieldOwner {
   void *(*object)(NslHead *head);
   NsStatus (*verify)(const void *object, NsError *err);
   const char *element; /* what messages call one number of an array that is set, "bound" */
+  void (*given)(void *object, const NsField *field);
 } NslFieldOwner;
 
 /*

@@ -2,7 +2,12 @@
 ** linalg.c
 ** Dense linear algebra: functions of the module, methods of matrices, the LU object.
 */
+#include "bind/array/linear_systems.h"
+#include "bind/array/sparse.h"
+#include "bind/array/band.h"
 #include "bind/array/linalg.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 #include <float.h>
 #include <math.h>
@@ -537,7 +542,7 @@ static const luaL_Reg lu_methods[] = {
 
 /* Adds the functions to the methods of matrices. */
 static void open_methods(lua_State *L) {
-  nsl_matrix_methods(L);
+  nsl_push_element_methods(L, &nsl_matrix_type);
   lua_getfield(L, -1, "norm");
   if (lua_tocfunction(L, -1) != bind_linalg_norm) plain_norm = lua_tocfunction(L, -1);
   lua_pop(L, 1);

@@ -8,7 +8,9 @@
 
 #include "base/text.h"
 #include "bind/lua/host.h"
-#include "bind/array/linalg.h"
+#include "bind/array/linear_systems.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 bool nsl_is_matrix_like(lua_State *L, int idx) {
   if (nsl_test_matrix(L, idx)) return true;

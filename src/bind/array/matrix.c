@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/array/elementwise.h"
+#include "bind/lua/number_text.h"
 #include "bind/array/vector.h"
 #include "linalg/dense.h"
 
@@ -32,7 +32,7 @@ NslMatrix *nsl_check_matrix(lua_State *L, int idx) {
 }
 
 static inline bool matrix_is_dead(const NslMatrix *m) {
-  return m->head.closed || (m->owner && m->owner->closed);
+  return nsl_is_closed(&m->head);
 }
 
 static const char *matrix_name_of(const NslMatrix *m) {
@@ -40,11 +40,7 @@ static const char *matrix_name_of(const NslMatrix *m) {
 }
 
 void nsl_matrix_alive(lua_State *L, const NslMatrix *m) {
-  if (!matrix_is_dead(m)) return;
-  const NslType *type = m->owner ? m->owner->type : NULL;
-  const char *owner = type ? type->name : "object";
-  if (m->label) luaL_error(L, "matrix '%s' belongs to a closed %s", m->label, owner);
-  luaL_error(L, "matrix belongs to a closed %s", owner);
+  nsl_view_alive(L, &m->head, m->label);
 }
 
 void nsl_matrix_writable(lua_State *L, const NslMatrix *m) {
@@ -76,7 +72,7 @@ NslMatrix *nsl_push_matrix_view(lua_State *L, int owner_idx, double *data, int r
                                 uint64_t *version) {
   owner_idx = lua_absindex(L, owner_idx);
   NslMatrix *m = push(L, 0, rows, cols, ld, label);
-  m->owner = nsl_root(L, owner_idx);
+  m->head.owner = nsl_root(L, owner_idx);
   m->data = data;
   if (version) m->version = version;
   lua_pushvalue(L, owner_idx);
@@ -123,7 +119,7 @@ NslVector *nsl_push_row(lua_State *L, int idx, int i) {
   push_row_cache(L, idx);
   if (lua_rawgeti(L, -1, i + 1) != LUA_TUSERDATA) {
     lua_pop(L, 1);
-    nsl_push_vector_view(L, idx, m->data + i, m->cols, m->ld, m->label, m->version);
+    nsl_push_vector_view(L, idx, m->data + i, m->cols, m->ld, m->label, m->version)->row = i + 1;
     lua_pushvalue(L, -1);
     lua_rawseti(L, -3, i + 1);
   }
@@ -500,7 +496,7 @@ static int matrix_assign(lua_State *L) {
   nsl_matrix_writable(L, m);
   lua_settop(L, 2);
   from = nsl_to_matrix(L, 2, m->rows, m->cols, "assign", matrix_name_of(m));
-  if (from->owner || m->owner) from = nsl_push_matrix_copy(L, from);
+  if (from->head.owner || m->head.owner) from = nsl_push_matrix_copy(L, from);
   double *to = m->data;
   nsl_matrix_writable(L, m);
   for (int j = 0; j < m->cols; j++)
@@ -556,10 +552,41 @@ static int method_trace(lua_State *L) {
   return 1;
 }
 
+/* ---- methods of vectors that give matrices ---- */
+
+static int method_outer(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1), *w = nsl_to_vector(L, 2, -1, "outer", "argument");
+  double *out = nsl_push_matrix(L, v->n, w->n, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_alive(L, w);
+  for (int j = 0; j < w->n; j++)
+    for (int i = 0; i < v->n; i++) *out++ = v->data[i * v->stride] * w->data[j * w->stride];
+  return 1;
+}
+
+static int vector_row(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  double *out = nsl_push_matrix(L, 1, v->n, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, out);
+  return 1;
+}
+
+static int vector_column(lua_State *L) {
+  NslVector *v = nsl_check_vector(L, 1);
+  double *out = nsl_push_matrix(L, v->n, 1, NULL)->data;
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, out);
+  return 1;
+}
+
 static const luaL_Reg matrix_meta[] = {
     {"__newindex", matrix_newindex}, {"__len", matrix_len},           {"__call", matrix_get},
     {"__pairs", matrix_pairs},       {"__tostring", matrix_tostring}, {NULL, NULL},
 };
+
+static const luaL_Reg vector_methods[] = {
+    {"outer", method_outer}, {"row", vector_row}, {"column", vector_column}, {NULL, NULL}};
 
 static const luaL_Reg matrix_methods[] = {
     {"get", matrix_get},
@@ -580,12 +607,11 @@ static const luaL_Reg matrix_methods[] = {
     {NULL, NULL},
 };
 
-void nsl_matrix_methods(lua_State *L) {
-  nsl_push_element_methods(L, &nsl_matrix_type);
-}
-
 void nsl_open_matrix(lua_State *L) {
   nsl_register_elements(L, &nsl_matrix_type, matrix_meta, matrix_methods, matrix_index);
+  nsl_push_element_methods(L, &nsl_vector_type);
+  luaL_setfuncs(L, vector_methods, 0);
+  lua_pop(L, 1);
   lua_pushcfunction(L, new_matrix);
   lua_setfield(L, -2, "matrix");
 }

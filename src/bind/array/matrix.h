@@ -18,7 +18,6 @@ typedef struct NslMatrix {
   int rows, cols, ld;
   bool readonly;
   const char *label;
-  const NslHead *owner;
   uint64_t *version;
   uint64_t own_version;
   double own[];
@@ -60,9 +59,6 @@ NslMatrix *nsl_push_matrix_copy(lua_State *L, const NslMatrix *m);
 /* Copies out to / in from a contiguous column-major array of rows * cols doubles (in: counts as a write). */
 void nsl_matrix_read(const NslMatrix *m, double *to);
 void nsl_matrix_write(NslMatrix *m, const double *from);
-
-/* Pushes the table of the methods of matrices, so that other files can add theirs. */
-void nsl_matrix_methods(lua_State *L);
 
 void nsl_open_matrix(lua_State *L);
 

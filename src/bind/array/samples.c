@@ -122,7 +122,7 @@ void nsl_open_samples(lua_State *L) {
   static const luaL_Reg functions[] = {{"trapz", f_trapz}, {"interp", f_interp}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"cumsum", method_cumsum}, {"diff", method_diff}, {"sort", method_sort}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
-  nsl_vector_methods(L);
+  nsl_push_element_methods(L, &nsl_vector_type);
   luaL_setfuncs(L, methods, 0);
   lua_pop(L, 1);
 }

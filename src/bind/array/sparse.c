@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind/array/elementwise.h"
-#include "bind/array/linalg.h"
+#include "bind/lua/number_text.h"
+#include "bind/array/linear_systems.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 #include "linalg/sparse_lu.h"
 
 static const char *sparse_describe(lua_State *L, const void *object);

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/array/elementwise.h"
-#include "bind/array/matrix.h"
+#include "bind/lua/number_text.h"
 #include "linalg/dense.h"
 
 static const char *vector_describe(lua_State *L, const void *object) {
@@ -31,23 +30,11 @@ NslVector *nsl_check_vector(lua_State *L, int idx) {
 }
 
 static inline bool vector_is_dead(const NslVector *v) {
-  return v->head.closed || (v->owner && v->owner->closed);
+  return nsl_is_closed(&v->head);
 }
 
 void nsl_vector_alive(lua_State *L, const NslVector *v) {
-  if (!vector_is_dead(v)) return;
-  const NslType *type = v->owner ? v->owner->type : NULL;
-  const char *owner = type ? type->name : "object";
-  if (v->label) luaL_error(L, "vector '%s' belongs to a closed %s", v->label, owner);
-  luaL_error(L, "vector belongs to a closed %s", owner);
-}
-
-const NslHead *nsl_root(lua_State *L, int idx) {
-  const NslVector *v = nsl_test_vector(L, idx);
-  const NslMatrix *m = nsl_test_matrix(L, idx);
-  if (v && v->owner) return v->owner;
-  if (m && m->owner) return m->owner;
-  return nsl_head(L, idx);
+  nsl_view_alive(L, &v->head, v->label);
 }
 
 NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label) {
@@ -66,7 +53,7 @@ NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n
                                 uint64_t *version) {
   owner_idx = lua_absindex(L, owner_idx);
   NslVector *v = nsl_push_vector(L, 0, label);
-  v->owner = nsl_root(L, owner_idx);
+  v->head.owner = nsl_root(L, owner_idx);
   v->data = data;
   v->stride = stride;
   v->n = n;
@@ -89,13 +76,7 @@ void nsl_vector_write(NslVector *v, const double *from) {
 
 const char *nsl_vector_name(lua_State *L, int idx) {
   const NslVector *v = nsl_test_vector(L, idx);
-  idx = lua_absindex(L, idx);
-  if (v->owner && lua_getiuservalue(L, idx, 1) == LUA_TUSERDATA) {
-    const NslMatrix *m = nsl_test_matrix(L, -1);
-    const char *label = m && m->label ? m->label : "matrix";
-    if (m && v->stride == m->ld && v->n == m->cols && v->data >= m->data && v->data < m->data + m->rows)
-      return lua_pushfstring(L, "%s[%d]", label, (int)(v->data - m->data) + 1);
-  }
+  if (v->row > 0) return lua_pushfstring(L, "%s[%d]", v->label ? v->label : "matrix", v->row);
   return lua_pushstring(L, v->label ? v->label : "vector");
 }
 
@@ -318,30 +299,6 @@ NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, c
   return v;
 }
 
-/* ns.vector(n), ns.vector{...}, ns.vector(v), ns.vector(matrix with one row or column) */
-static int vector_new_vector(lua_State *L) {
-  NslMatrix *m = nsl_test_matrix(L, 1);
-  if (lua_gettop(L) != 1)
-    return luaL_error(L, "vector: expected a size, a table of numbers or a vector, got %d arguments", lua_gettop(L));
-  if (lua_type(L, 1) == LUA_TNUMBER) {
-    nsl_push_vector(L, nsl_integer(L, 1, "vector", "size"), NULL);
-    return 1;
-  }
-  if (m && (m->rows == 1 || m->cols == 1)) {
-    NslVector *v = nsl_push_vector(L, (lua_Integer)m->rows * m->cols, NULL);
-    nsl_matrix_alive(L, m);
-    nsl_matrix_read(m, v->data);
-    return 1;
-  }
-  NslVector *from = nsl_test_vector(L, 1);
-  if (!from && !lua_istable(L, 1)) return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
-  if (!from) return nsl_to_vector(L, 1, -1, "vector", "argument"), 1;
-  NslVector *v = nsl_push_vector(L, from->n, NULL);
-  nsl_vector_alive(L, from);
-  nsl_vector_read(from, v->data);
-  return 1;
-}
-
 /* ---- methods ---- */
 
 static int vector_copy(lua_State *L) {
@@ -421,6 +378,15 @@ static int vector_call(lua_State *L) {
   return 1;
 }
 
+bool nsl_delegate_method(lua_State *L, const char *name) {
+  if (lua_type(L, 2) != LUA_TUSERDATA || nsl_test_vector(L, 2)) return false;
+  if (nsl_get_method(L, 2, name) != LUA_TFUNCTION) return false;
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, 1);
+  lua_call(L, 2, 1);
+  return true;
+}
+
 static int vector_dot(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   if (nsl_delegate_method(L, "dot")) return 1;
@@ -459,51 +425,37 @@ static int vector_cross(lua_State *L) {
   return 1;
 }
 
-static int method_outer(lua_State *L) {
-  NslVector *v = nsl_check_vector(L, 1), *w = nsl_to_vector(L, 2, -1, "outer", "argument");
-  double *out = nsl_push_matrix(L, v->n, w->n, NULL)->data;
-  nsl_vector_alive(L, v);
-  nsl_vector_alive(L, w);
-  for (int j = 0; j < w->n; j++)
-    for (int i = 0; i < v->n; i++) *out++ = v->data[i * v->stride] * w->data[j * w->stride];
-  return 1;
-}
-
-static int vector_row(lua_State *L) {
-  NslVector *v = nsl_check_vector(L, 1);
-  double *out = nsl_push_matrix(L, 1, v->n, NULL)->data;
-  nsl_vector_alive(L, v);
-  nsl_vector_read(v, out);
-  return 1;
-}
-
-static int vector_column(lua_State *L) {
-  NslVector *v = nsl_check_vector(L, 1);
-  double *out = nsl_push_matrix(L, v->n, 1, NULL)->data;
-  nsl_vector_alive(L, v);
-  nsl_vector_read(v, out);
-  return 1;
-}
-
 static const luaL_Reg vector_meta[] = {
     {"__newindex", vector_newindex}, {"__len", vector_len},           {"__call", vector_call},
     {"__pairs", vector_pairs},       {"__tostring", vector_tostring}, {NULL, NULL},
 };
 
 static const luaL_Reg vector_methods[] = {
-    {"copy", vector_copy},   {"assign", nsl_vector_assign}, {"totable", vector_totable}, {"slice", vector_slice},
-    {"size", vector_len},    {"dot", vector_dot},           {"norm", vector_norm},       {"cross", vector_cross},
-    {"outer", method_outer}, {"row", vector_row},           {"column", vector_column},   {NULL, NULL},
+    {"copy", vector_copy},   {"assign", nsl_vector_assign}, {"totable", vector_totable},
+    {"slice", vector_slice}, {"size", vector_len},          {"dot", vector_dot},
+    {"norm", vector_norm},   {"cross", vector_cross},       {NULL, NULL},
 };
 
-void nsl_vector_methods(lua_State *L) {
-  nsl_push_element_methods(L, &nsl_vector_type);
+void nsl_push_element_methods(lua_State *L, const NslType *type) {
+  luaL_getmetatable(L, type->name);
+  lua_getfield(L, -1, "__index");
+  lua_getupvalue(L, -1, 1);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods,
+                           lua_CFunction index) {
+  nsl_register_type(L, type, meta, methods);
+  luaL_getmetatable(L, type->name);
+  lua_getfield(L, -1, "__index");
+  lua_pushcclosure(L, index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
 }
 
 void nsl_open_vector(lua_State *L) {
   nsl_register_elements(L, &nsl_vector_type, vector_meta, vector_methods, vector_index);
   keep_ipairs(L);
   ns_linalg_init();
-  lua_pushcfunction(L, vector_new_vector);
-  lua_setfield(L, -2, "vector");
 }

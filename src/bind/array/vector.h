@@ -17,10 +17,9 @@ typedef struct NslVector {
   NslHead head;
   double *data;
   ptrdiff_t stride;
-  int n;
+  int n, row; /* row: of the matrix that it is a row of, from 1; 0: of none */
   bool readonly;
   const char *label;
-  const NslHead *owner;
   uint64_t *version;
   uint64_t own_version;
   double own[];
@@ -110,11 +109,19 @@ int nsl_position(lua_State *L, int arg, int n, const char *label, const char *wh
 /* The bounds of a slice at arg and arg + 1 (defaults: all), with step: its start from 0; *count may be 0. */
 int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label, int *count);
 
-/* Pushes the table of the methods of vectors, so that other files can add theirs. */
-void nsl_vector_methods(lua_State *L);
+/*
+** Registers a type of elements with its metamethods and methods: `index` becomes a closure on the table of methods, which the
+** second function pushes, so that other files can add theirs.
+*/
+void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods,
+                           lua_CFunction index);
+void nsl_push_element_methods(lua_State *L, const NslType *type);
 
-/* The head whose `closed` decides for a view on the object at idx: that object, or the owner of the view it is. */
-const NslHead *nsl_root(lua_State *L, int idx);
+/*
+** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of
+** that name: pushes the result of other:name(self). False when it is not.
+*/
+bool nsl_delegate_method(lua_State *L, const char *name);
 
 void nsl_open_vector(lua_State *L);
 

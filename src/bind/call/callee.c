@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bind/diff/compile.h"
-#include "bind/model/digest.h"
+#include "bind/diff/digest.h"
 
 /* What the names of fields that keep objects alive begin with. */
 #define ANCHOR "anchor "
@@ -17,7 +17,7 @@
 void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
   idx = lua_absindex(L, idx);
   callee->host = nsl_host(L);
-  callee->marked = callee;
+  callee->head.scripted = true;
   callee->kind = kind;
   callee->name = name;
   for (int i = 0; i < kind->nslots; i++) {
@@ -242,8 +242,8 @@ void nsl_find_methods(lua_State *L, int idx) {
 }
 
 bool nsl_is_callee(lua_State *L, int idx) {
-  const NslCallee *callee = lua_touserdata(L, idx);
-  return nsl_head(L, idx) && lua_rawlen(L, idx) >= sizeof *callee && callee->marked == callee;
+  const NslHead *head = nsl_head(L, idx);
+  return head && head->scripted;
 }
 
 void nsl_renew_traces(lua_State *L, int idx) {

@@ -113,8 +113,8 @@ typedef struct NslCalleeClass {
   const char *x, *lambda; /* what the arguments are called; NULL: "x", "lambda" */
 } NslCalleeClass;
 
-/* User values of a callee. */
-enum { NSL_FIELDS = 1, NSL_SHEET = 2, NSL_CLASS = 3, NSL_USERVALUES = 3 };
+/* User values of a callee, with NSL_FIELDS and NSL_CLASS. */
+enum { NSL_SHEET = 2, NSL_USERVALUES = 3 };
 
 /* Places in the sheet: the arguments, then for each slot its function and its output. */
 enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SLOTS };
@@ -144,7 +144,6 @@ struct NslCallee {
   int n, m, nz;
   NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
   const NsNsds *nsds;               /* that it is in, anchored in the fields; NULL: none */
-  const NslCallee *marked;          /* itself: it tells a callee from other userdata */
 };
 
 /* Whether a callee stands at idx. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bind/array/matrix.h"
-#include "bind/model/model.h"
+#include "bind/lua/options.h"
 #include "bind/diff/tape_native.h"
 #include "bind/diff/tape_probe.h"
 #include "bind/diff/tape_record.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/model/digest.h"
+#include "bind/diff/digest.h"
 #include "bind/diff/dual.h"
 #include "bind/array/matrix.h"
 #include "bind/diff/trace.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bind/file/files_hdf5.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "io/csv.h"
@@ -324,9 +323,13 @@ static int load_csv(lua_State *L) {
 }
 
 void nsl_open_files(lua_State *L) {
-  static const luaL_Reg functions[] = {{"load_csv", load_csv},       {"load_npy", load_npy},       {"load_npz", load_npz},
-                                       {"load_h5", nsl_load_h5},     {"save_csv", files_save_csv}, {"save_npy", files_save_npy},
-                                       {"save_npz", files_save_npz}, {"save_h5", nsl_save_h5},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"load_csv", load_csv},
+                                       {"load_npy", load_npy},
+                                       {"load_npz", load_npz},
+                                       {"save_csv", files_save_csv},
+                                       {"save_npy", files_save_npy},
+                                       {"save_npz", files_save_npz},
+                                       {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", contents_gc}, {NULL, NULL}};
   nsl_register_type(L, &contents_type, meta, NULL);
   luaL_newlib(L, functions);

@@ -105,7 +105,7 @@ static void push_attributes(lua_State *L, const NsHdf5Contents *contents) {
 }
 
 /* load_h5(path): names, arrays, { attributes, unread }: of what could not be read, the reason by its name. */
-int nsl_load_h5(lua_State *L) {
+static int files_load_h5(lua_State *L) {
   const char *path = nsl_path(L, 1, "load", "file");
   const NsHdf5 *hdf5 = nsl_hdf5(L, "load", path);
   Loaded *self = push_loaded(L);
@@ -160,7 +160,7 @@ static NsHdf5Attribute *h5_files_read_attributes(lua_State *L, int idx, int *cou
 }
 
 /* save_h5(path, names, arrays [, attributes]) */
-int nsl_save_h5(lua_State *L) {
+static int files_save_h5(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   lua_settop(L, 4);
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
@@ -172,4 +172,11 @@ int nsl_save_h5(lua_State *L) {
   for (int i = 0; i < count; i++) arrays[i] = (NsHdf5Array){list[i].name, list[i].rows, list[i].cols, list[i].data};
   if (ns_h5_save(hdf5, path, arrays, count, attributes, nattributes, &err) != NS_OK) return nsl_raise(L, &err);
   return 0;
+}
+
+void nsl_open_files_hdf5(lua_State *L) {
+  static const luaL_Reg functions[] = {{"load_h5", files_load_h5}, {"save_h5", files_save_h5}, {NULL, NULL}};
+  lua_getfield(L, -1, "file_support");
+  luaL_setfuncs(L, functions, 0);
+  lua_pop(L, 1);
 }

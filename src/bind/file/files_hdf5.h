@@ -19,8 +19,7 @@ bool nsl_is_hdf5(const char *path);
 */
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path);
 
-/* load_h5 and save_h5 of file_support. */
-int nsl_load_h5(lua_State *L);
-int nsl_save_h5(lua_State *L);
+/* Adds load_h5 and save_h5 to the table file_support of the module on top of the stack. */
+void nsl_open_files_hdf5(lua_State *L);
 
 #endif

@@ -8,8 +8,8 @@
 #include "bind/internal/internal.h"
 
 typedef struct Things {
-  double rate, speed, level;
-  int count, size, rows;
+  double rate, speed, level, limit;
+  int count, size, rows, mode;
   bool flag;
   double *weights, *bounds, *table;
   NsArena arena;
@@ -19,6 +19,8 @@ typedef struct Probe {
   NslHead head;
   Things of;
 } Probe;
+
+static const char *const modes[] = {"slow", "quick", NULL};
 
 enum { GIVEN = NS_FIELD_SETTER | NS_FIELD_SHOWN };
 
@@ -31,6 +33,8 @@ static const NsField fields[] = {
     NS_FIELD_A_NUMBER("level", Things, level, 0, 0, NS_FIELD_SETTER | NS_FIELD_STATE),
     NS_FIELD_A_COUNT("count", Things, count, 1, 2, GIVEN | NS_FIELD_STATE),
     NS_FIELD_A_FLAG("flag", Things, flag, GIVEN | NS_FIELD_STATE),
+    NS_FIELD_A_NUMBER("limit", Things, limit, 0, INFINITY, NS_FIELD_SETTER | NS_FIELD_OPTIONAL | NS_FIELD_ABOVE),
+    NS_FIELD_A_WORD("mode", Things, mode, modes, NS_FIELD_SETTER),
     NS_FIELD_A_VECTOR("weights", Things, weights, size, NS_FIELD_SETTER | NS_FIELD_CONSTANT),
     NS_FIELD_A_VECTOR("bounds", Things, bounds, size, NS_FIELD_LIVE | NS_FIELD_INFINITE | GIVEN | NS_FIELD_STATE),
     NS_FIELD_A_MATRIX("table", Things, table, rows, size, NS_FIELD_SHOWN | NS_FIELD_CONSTANT | NS_FIELD_SETTER),
@@ -54,7 +58,13 @@ static NsStatus verify_things(const void *object, NsError *err) {
   return NS_OK;
 }
 
-static const NslFieldOwner probe_owner = {&probe_type, check_probe, things_of, verify_things, "weight"};
+/* Whoever gives the speed gives up the level. */
+static void told_of(void *object, const NsField *field) {
+  Things *of = object;
+  if (field->offset == offsetof(Things, speed)) of->level = 7;
+}
+
+static const NslFieldOwner probe_owner = {&probe_type, check_probe, things_of, verify_things, "weight", told_of};
 
 /* probe(size, rate [, speed [, flag [, weights [, bounds [, table]]]]]) */
 static int new_probe(lua_State *L) {

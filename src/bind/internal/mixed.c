@@ -156,9 +156,9 @@ static void solve_next(lua_State *L, Call *c) {
   Given g = spec_mixed_read_problem(L, c);
   NsSolverInfo info = {0};
   int repeats = (int)spec_mixed_number_field(L, "repeats", 1);
-  *ns_mixed_options(c->solver) = (NsMixedOptions){spec_mixed_number_field(L, "tolerance", 0),
-                                                  (int)spec_mixed_number_field(L, "max_iterations", 0),
-                                                  spec_mixed_number_field(L, "keep", 0) != 0};
+  *ns_mixed_options(c->solver) = (NsMixedOptions){.tolerance = spec_mixed_number_field(L, "tolerance", 0),
+                                                  .max_iterations = (int)spec_mixed_number_field(L, "max_iterations", 0),
+                                                  .keep = spec_mixed_number_field(L, "keep", 0) != 0};
   uint64_t allocations = ns_alloc_count();
   double start = spec_mixed_now();
   for (int k = 0; k < repeats; k++) ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);

@@ -5,7 +5,8 @@
 */
 #include "bind/internal/internal.h"
 
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
+#include "bind/array/vector.h"
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "integrators/triplets.h"

@@ -5,8 +5,16 @@
 */
 #include "bind/lua/number_text.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/text.h"
 #include "io/csv.h"
+
+int nsl_format_number(char *to, double value) {
+  if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
+  return ns_print(to, 32, "%.6g", value);
+}
 
 /* Calls the function in the first upvalue with the arguments, numbers being written as in the C locale. */
 static int number_text_call_plainly(lua_State *L) {

@@ -1,11 +1,14 @@
 /*
 ** number_text.h
-** number_support: numbers as text for the Lua side.
+** Numbers as text: in messages and printed arrays, and number_support for the Lua side.
 */
 #ifndef NSL_LUA_NUMBER_TEXT_H
 #define NSL_LUA_NUMBER_TEXT_H
 
 #include "bind/lua/object.h"
+
+/* Writes a number as %.6g, "nan", "inf" or "-inf", to a buffer of at least 32 characters; returns its length. */
+int nsl_format_number(char *to, double value);
 
 /* Adds number_support = { format, concat, tostring, cell } to the module on top of the stack. */
 void nsl_open_number(lua_State *L);

@@ -142,6 +142,19 @@ NslHead *nsl_head(lua_State *L, int idx) {
   return head && lua_rawlen(L, idx) >= sizeof *head && head->magic == NSL_MAGIC ? head : NULL;
 }
 
+const NslHead *nsl_root(lua_State *L, int idx) {
+  const NslHead *head = nsl_head(L, idx);
+  return head && head->owner ? head->owner : head;
+}
+
+void nsl_view_alive(lua_State *L, const NslHead *view, const char *label) {
+  if (!nsl_is_closed(view)) return;
+  const NslType *type = view->owner ? view->owner->type : NULL;
+  const char *owner = type ? type->name : "object", *name = view->type->name;
+  if (label) luaL_error(L, "%s '%s' belongs to a closed %s", name, label, owner);
+  luaL_error(L, "%s belongs to a closed %s", name, owner);
+}
+
 void *nsl_test(lua_State *L, int idx, const NslType *type) {
   NslHead *head = nsl_head(L, idx);
   return head && head->type == type ? head : NULL;

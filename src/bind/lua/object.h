@@ -27,13 +27,17 @@ typedef struct NslType {
 
 /*
 ** Every userdata of nslua starts with this header. `type` is NULL until the object is wholly built and
-** again after it is gone; `closed` is set by close() and by __gc: a closed object raises at every use.
+** again after it is gone; `closed` is set by close() and by __gc: a closed object raises at every use. `scripted`: scripts
+** set fields on it and give it a class, in the user values NSL_FIELDS (a table) and NSL_CLASS.
 */
 typedef struct NslHead {
   uint64_t magic; /* NSL_MAGIC: tells our userdata from a foreign one */
   const NslType *type;
-  bool closed;
+  bool closed, scripted;
+  const struct NslHead *owner; /* of a view: the object that it looks at, with which it is closed; NULL: it is none */
 } NslHead;
+
+enum { NSL_FIELDS = 1, NSL_CLASS = 3 };
 
 #define NSL_MAGIC UINT64_C(0x6e736c75615f6f62)
 
@@ -52,7 +56,7 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
 
 /*
-** Raises that an object of a class has no method of the name at idx, with what nslua.names says of it; the methods there
+** Raises that an object of a class has no method of the name at idx, with what nslua.base.names says of it; the methods there
 ** are stand in the table at `methods`. For what is no string: pushes nil and returns 1, as an __index does.
 */
 int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
@@ -68,6 +72,16 @@ void *nsl_test(lua_State *L, int idx, const NslType *type);
 
 /* The header of any object of ours at idx, else NULL. */
 NslHead *nsl_head(lua_State *L, int idx);
+
+static inline bool nsl_is_closed(const NslHead *head) {
+  return head->closed || (head->owner && head->owner->closed);
+}
+
+/* The header that `closed` of a view on the object at idx is asked of: of that object, or of the owner when it is a view. */
+const NslHead *nsl_root(lua_State *L, int idx);
+
+/* Raises when the object, or the one that it looks at, is closed: "vector 'x' belongs to a closed FirstOrderLinearDS". */
+void nsl_view_alive(lua_State *L, const NslHead *view, const char *label);
 
 /* The open object at idx; raises "bad argument" naming the type expected and what came, or "... is closed". */
 void *nsl_check(lua_State *L, int idx, const NslType *type);

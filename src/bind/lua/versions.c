@@ -1,8 +1,9 @@
 /*
 ** versions.c
-** core.versions(): the libraries that the module runs with, for nslua.doctor.
+** core.versions(): the libraries that the module runs with, for nslua.repl.doctor.
 */
-#include "bind/array/linalg.h"
+#include "bind/lua/versions.h"
+
 #include "linalg/versions.h"
 
 static void set_version(lua_State *L, const char *name, void (*ask)(int *)) {

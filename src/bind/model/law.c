@@ -34,7 +34,7 @@ static NsStatus verify_law(const void *law, NsError *err) {
 }
 
 static const NslFieldOwner owners[NS_LAW_CLASSES] = {
-#define X(name) {&types[NS_LAW_AT_##name], check_law_head, law_of_head, verify_law, "bound"},
+#define X(name) {&types[NS_LAW_AT_##name], check_law_head, law_of_head, verify_law, "bound", NULL},
     NS_LAW_LIST(X)
 #undef X
 };

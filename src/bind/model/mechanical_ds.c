@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "bind/diff/compile.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 NsMechanicalDs *nsl_mechanical(const NslDs *self) {
   return (NsMechanicalDs *)self->ds;

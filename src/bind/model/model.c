@@ -1,6 +1,6 @@
 /*
 ** model.c
-** What the userdata of the model room share: coefficients, names, parameters, option tables.
+** What the userdata of the model room share: coefficients, names, parameters.
 */
 #include "bind/model/model.h"
 
@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "bind/model/ds.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
 
 bool nsl_is_live(const NslVector *v) {
-  const NslType *type = v->owner ? v->owner->type : NULL;
+  const NslType *type = v->head.owner ? v->head.owner->type : NULL;
   return type && (nsl_is_first_order(type) || nsl_is_mechanical(type) || nsl_is_interaction(type));
 }
 
@@ -118,40 +120,4 @@ int nsl_push_z(lua_State *L, int idx, double *z, int nz) {
   lua_pop(L, 1);
   lua_setiuservalue(L, -2, 1);
   return 1;
-}
-
-bool nsl_is_options(lua_State *L, int idx) {
-  bool found = false;
-  if (lua_type(L, idx) != LUA_TTABLE) return false;
-  idx = lua_absindex(L, idx);
-  for (lua_pushnil(L); !found && lua_next(L, idx); lua_pop(L, 1)) found = lua_type(L, -2) == LUA_TSTRING;
-  if (found) lua_pop(L, 1);
-  return found;
-}
-
-/* Pushes "a, b, c". */
-static const char *list_of(lua_State *L, const char *const *known) {
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  for (int i = 0; known[i]; i++) {
-    if (i) luaL_addstring(&b, ", ");
-    luaL_addstring(&b, known[i]);
-  }
-  luaL_pushresult(&b);
-  return lua_tostring(L, -1);
-}
-
-void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known) {
-  idx = lua_absindex(L, idx);
-  if (!lua_istable(L, idx)) nsl_bad(L, who, "options", "a table", idx);
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    bool good = false;
-    if (lua_type(L, -2) == LUA_TSTRING)
-      for (int i = 0; known[i] && !good; i++) good = strcmp(known[i], lua_tostring(L, -2)) == 0;
-    if (good) continue;
-    lua_pushvalue(L, -2);
-    const char *key = lua_tostring(L, -1);
-    if (!key) key = luaL_typename(L, -1);
-    luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, list_of(L, known));
-  }
 }

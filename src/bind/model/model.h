@@ -6,6 +6,7 @@
 #define NSL_MODEL_MODEL_H
 
 #include "bind/call/callee.h"
+#include "bind/lua/options.h"
 #include "model/nsds.h"
 
 typedef struct NslDs {
@@ -83,12 +84,6 @@ int nsl_push_z(lua_State *L, int idx, double *z, int nz);
 void nsl_clone_ds(lua_State *L, int idx);
 void nsl_clone_relation(lua_State *L, int idx);
 void nsl_clone_law(lua_State *L, int idx);
-
-/* Raises unless a table of options is at idx, and for an unknown key in it, listing the known ones. `known` ends with NULL. */
-void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known);
-
-/* Whether the value at idx is a table with a string as a key: an option table rather than an array. */
-bool nsl_is_options(lua_State *L, int idx);
 
 /* Looks the methods of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);

@@ -93,12 +93,12 @@ static NslHead *push_clone_of(lua_State *L, Maps maps, const NslHead *object) {
 */
 static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, const char *what, int view) {
   const NslVector *v = nsl_test_vector(L, view);
-  NslHead *clone = push_clone_of(L, maps, v->owner);
+  NslHead *clone = push_clone_of(L, maps, v->head.owner);
   int at = lua_gettop(L);
-  double *data = clone ? counterpart(v->owner, clone, v->data) : NULL;
+  double *data = clone ? counterpart(v->head.owner, clone, v->data) : NULL;
   if (clone && !data)
     luaL_error(L, "clone: %s: %s is a view of %s of a %s, of which a clone has none: copy it, or set it in the clone",
-               nsl_callee_title(L, callee), what, v->label ? v->label : "a vector", v->owner->type->name);
+               nsl_callee_title(L, callee), what, v->label ? v->label : "a vector", v->head.owner->type->name);
   bool state = clone && v->version != &v->own_version && is_system(clone->type);
   if (clone) nsl_push_vector_view(L, at, data, v->n, v->stride, v->label, state ? &((NslDs *)clone)->ds->x_version : NULL);
   else lua_pushvalue(L, view);
@@ -127,7 +127,7 @@ static const NslVector *push_parameters(lua_State *L, int idx) {
 
 /* The vector that a plain one is a slice of, or itself. */
 static const NslVector *whole_of(const NslVector *v) {
-  return v->owner && v->owner->type == &nsl_vector_type ? (const NslVector *)v->owner : v;
+  return v->head.owner && v->head.owner->type == &nsl_vector_type ? (const NslVector *)v->head.owner : v;
 }
 
 /* Pushes the clone of a plain vector, made once: n numbers of it from the one at `data` on. */
@@ -158,7 +158,7 @@ static void relink_plain(lua_State *L, Maps maps, int from, int to) {
 static void relink_view(lua_State *L, Maps maps, int from, int to) {
   const NslVector *v = push_parameters(L, from), *of = NULL;
   int view = lua_gettop(L);
-  if (v && nsl_is_live(v) && is_system(v->owner->type) && v->data == ((const NslDs *)v->owner)->ds->z) {
+  if (v && nsl_is_live(v) && is_system(v->head.owner->type) && v->data == ((const NslDs *)v->head.owner)->ds->z) {
     lua_getiuservalue(L, view, 1); /* { the owner, its parameters } */
     if (lua_istable(L, -1)) lua_rawgeti(L, -1, 2), of = nsl_test_vector(L, -1);
   }

@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "base/arena.h"
-#include "bind/array/elementwise.h"
+#include "bind/lua/number_text.h"
 #include "bind/lua/sigint.h"
-#include "bind/array/linalg.h"
+#include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "bind/numerics/answer.h"

@@ -112,8 +112,8 @@ static int run_given(lua_State *L) {
   push_filled(L, USE_Y, s->y);
   push_filled(L, USE_YD, s->yd);
   lua_call(L, 3, 2);
-  bind_dae_take_matrix(L, 2, s->n, "jacobian: dF/dy", s->Fy);
-  bind_dae_take_matrix(L, 3, s->n, "jacobian: dF/dyd", s->Fyd);
+  bind_dae_take_matrix(L, 2, s->n, "jac: dF/dy", s->Fy);
+  bind_dae_take_matrix(L, 3, s->n, "jac: dF/dyd", s->Fyd);
   return 0;
 }
 

@@ -51,7 +51,7 @@ static bool read_table(lua_State *L, int idx, int n, double *to) {
 /* Copies a vector of n; false when it is anything else, or closed. */
 static bool ode_call_read_vector(lua_State *L, int idx, int n, double *to) {
   const NslVector *v = nsl_test_vector(L, idx);
-  if (!v || v->n != n || v->head.closed || (v->owner && v->owner->closed)) return false;
+  if (!v || v->n != n || nsl_is_closed(&v->head)) return false;
   nsl_vector_read(v, to);
   return true;
 }

@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 #include "bind/file/files_hdf5.h"
-#include "bind/array/linalg.h"
+#include "bind/array/linear_systems.h"
+#include "bind/array/vector.h"
 #include "bind/simulation/simulation.h"
 #include "io/csv.h"
 #include "io/npy.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "bind/array/linalg.h"
+#include "bind/array/linear_systems.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/start.h"
 

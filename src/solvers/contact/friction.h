@@ -1,6 +1,6 @@
 /*
 ** friction.h
-** The Coulomb friction problem of a set of contacts, in the plane and in space.
+** The Coulomb friction problem of a set of contacts, in the plane or in space, with its matrix in blocks.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_H
 #define NS_SOLVERS_CONTACT_FRICTION_H
@@ -21,7 +21,8 @@
 */
 typedef struct NsFriction {
   int dim, nc;
-  const double *mu; /* nc, >= 0 */
+  const double *mu;  /* nc, >= 0 */
+  const double *rho; /* nc: steps of the natural map, see ns_mixed_prepare */
   const NsBlock *W;
   const double *q; /* dim nc */
 } NsFriction;

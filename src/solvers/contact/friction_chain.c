@@ -10,7 +10,6 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "solvers/contact/friction_first_order.h"
-#include "solvers/contact/friction_lcp.h"
 #include "solvers/contact/friction_local.h"
 #include "solvers/contact/friction_newton.h"
 #include "solvers/contact/friction_nsgs.h"
@@ -33,7 +32,6 @@ enum {
   PRESSED = 600, /* most unknowns for Newton from all points, and from uneven ones */
   PRESSED_SMALL = 300,
   VARIANTS = 5,
-  LCP_CONTACTS = 100,
   LCP_AT_ONCE = 4,
   LCP_LATE = 4,
   STAGE_SWEEPS = 20, /* of each stage of roughen */
@@ -57,10 +55,11 @@ typedef struct Shares {
 struct NsFrictionChain {
   NsArena arena;
   int dim, nc;
-  NsFrictionMethod method;
-  NsFrictionOptions options;
+  NsContactsMethod method;
+  double tolerance;
+  int max_iterations;
   NsContact *contact;
-  double *rho, *x, *v, *work;
+  double *x, *v, *work;
   double *swept;    /* where the sweeps stand */
   double standing;  /* and the measure there */
   double tried;     /* where they stood when Newton failed last; 0: try again */
@@ -68,22 +67,20 @@ struct NsFrictionChain {
   NsContact *easier;
   double *r, *u;
   NsFrictionNewton *newton;
-  NsFrictionLcp *lcp;
+  NsMixedPlane plane;
   double least;
   NsSolverInfo best; /* of r, u above */
 };
 
 static NsStatus make_parts(NsFrictionChain *s, const NsFriction *p) {
-  bool chain = s->method == NS_FRICTION_DEFAULT;
+  bool chain = s->method <= NS_CONTACTS_DEFAULT;
   NsStatus status = NS_OK;
-  if (s->method == NS_FRICTION_LCP && p->dim != 2) return NS_EARG;
-  if (chain || s->method == NS_FRICTION_NEWTON) status = ns_friction_newton_new(&s->newton, p);
-  if (!status && (s->method == NS_FRICTION_LCP || (chain && p->dim == 2 && p->nc <= LCP_CONTACTS)))
-    status = ns_friction_lcp_new(&s->lcp, p->nc);
+  if (s->method == NS_CONTACTS_LCP && p->dim != 2) return NS_EARG;
+  if (chain || s->method == NS_CONTACTS_NEWTON) status = ns_friction_newton_new(&s->newton, p);
   return status;
 }
 
-NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsFriction *p, NsFrictionMethod method) {
+NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsFriction *p, NsContactsMethod method) {
   *out = NULL;
   NsFrictionChain *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
@@ -91,9 +88,7 @@ NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsFriction *p, NsFri
   s->dim = p->dim;
   s->nc = p->nc;
   s->method = method;
-  s->options.tolerance = 1e-8;
   s->contact = ns_arena_take(&s->arena, (size_t)p->nc, sizeof *s->contact);
-  s->rho = ns_arena_doubles(&s->arena, p->nc);
   s->x = ns_arena_doubles(&s->arena, n);
   s->v = ns_arena_doubles(&s->arena, n);
   s->swept = ns_arena_doubles(&s->arena, n);
@@ -111,13 +106,9 @@ NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsFriction *p, NsFri
 void ns_friction_chain_free(NsFrictionChain *s) {
   if (!s) return;
   ns_friction_newton_free(s->newton);
-  ns_friction_lcp_free(s->lcp);
+  ns_mixed_plane_release(&s->plane);
   ns_arena_release(&s->arena);
   ns_free(s);
-}
-
-NsFrictionOptions *ns_friction_chain_options(NsFrictionChain *s) {
-  return &s->options;
 }
 
 /* Keeps x, v as the best candidate when they are, and returns whether the best is good enough. */
@@ -130,7 +121,7 @@ static bool friction_chain_keep(NsFrictionChain *s, const NsSolverInfo *info) {
     memcpy(s->r, s->x, bytes);
     memcpy(s->u, s->v, bytes);
   }
-  return s->least <= s->options.tolerance;
+  return s->least <= s->tolerance;
 }
 
 static void restart_from_best(NsFrictionChain *s) {
@@ -140,7 +131,7 @@ static void restart_from_best(NsFrictionChain *s) {
 static bool friction_chain_newton(NsFrictionChain *s, const NsFriction *p, int iterations) {
   NsSolverInfo info = {0};
   bool polish = s->dim * s->nc <= SMALL;
-  ns_friction_newton_solve(s->newton, p, s->rho, s->options.tolerance, iterations, polish, s->x, s->v, &info);
+  ns_friction_newton_solve(s->newton, p, s->tolerance, iterations, polish, s->x, s->v, &info);
   return friction_chain_keep(s, &info);
 }
 
@@ -153,7 +144,7 @@ static bool friction_chain_sweeps(NsFrictionChain *s, const NsFriction *p, int c
   size_t bytes = (size_t)(s->dim * s->nc) * sizeof *s->x;
   int done = 0;
   memcpy(s->x, jump && s->least < 0.1 * s->standing ? s->r : s->swept, bytes);
-  ns_nsgs_solve(p, s->contact, s->rho, s->options.tolerance, count, s->x, s->v, &info, &done);
+  ns_nsgs_solve(p, s->contact, s->tolerance, count, s->x, s->v, &info, &done);
   memcpy(s->swept, s->x, bytes);
   s->standing = ns_larger(info.relative, info.backward);
   *total += done;
@@ -163,13 +154,14 @@ static bool friction_chain_sweeps(NsFrictionChain *s, const NsFriction *p, int c
 
 static bool gradients(NsFrictionChain *s, const NsFriction *p, int iterations) {
   NsSolverInfo info = {0};
-  ns_friction_first_order(p, s->rho, s->options.tolerance, iterations, s->work, s->x, s->v, &info);
+  ns_friction_first_order(p, s->tolerance, iterations, s->work, s->x, s->v, &info);
   return friction_chain_keep(s, &info);
 }
 
-static bool pivots(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
+static bool pivots(NsFrictionChain *s, const NsMixedView *v, const NsFriction *p, NsStatus *verdict) {
   NsSolverInfo info = {0};
-  *verdict = ns_friction_lcp_solve(s->lcp, p, s->rho, s->options.tolerance, s->x, s->v, &info);
+  *verdict = ns_mixed_plane(&s->plane, v, s->x, &info);
+  ns_friction_measure(p, s->x, s->v, &info);
   return friction_chain_keep(s, &info);
 }
 
@@ -178,7 +170,7 @@ static bool newton_aside(NsFrictionChain *s, const NsFriction *p, double spent) 
   double share = 2 * spent / ns_friction_newton_cost(s->newton);
   if (share < 5) return false;
   bool stuck = s->tried > 0 && s->standing > 0.1 * s->tried;
-  if (stuck && s->least > s->options.tolerance) return s->tried = 0, false;
+  if (stuck && s->least > s->tolerance) return s->tried = 0, false;
   if (friction_chain_newton(s, p, share < ROUND_NEWTON ? (int)share : ROUND_NEWTON)) return true;
   s->tried = s->standing;
   return false;
@@ -207,7 +199,7 @@ static void press(NsFrictionChain *s, const NsFriction *p, double most, int vari
 */
 static bool newton_from_pressed(NsFrictionChain *s, const NsFriction *p, double times, int variant, int steps) {
   double size = 0;
-  for (int k = 0; k < p->dim * p->nc; k++) size = ns_larger(size, s->rho[k / p->dim] * fabs(p->q[k]));
+  for (int k = 0; k < p->dim * p->nc; k++) size = ns_larger(size, p->rho[k / p->dim] * fabs(p->q[k]));
   press(s, p, times * size, variant);
   return friction_chain_newton(s, p, steps);
 }
@@ -240,17 +232,16 @@ static bool roughen(NsFrictionChain *s, const NsFriction *p) {
   memset(s->x, 0, (size_t)(s->dim * s->nc) * sizeof *s->x);
   for (double mu = 0.1; mu < 1.3 * most && mu < 1e6 && !ns_interrupted(); mu *= 1.25) {
     for (int i = 0; i < p->nc; i++) s->friction[i] = ns_smaller(p->mu[i], mu);
-    ns_nsgs_prepare(&easier, s->rho, s->easier);
-    NsStatus status = ns_nsgs_solve(&easier, s->easier, s->rho, s->options.tolerance, STAGE_SWEEPS, s->x, s->v, &info, NULL);
-    if (status)
-      ns_friction_newton_solve(s->newton, &easier, s->rho, s->options.tolerance, STAGE_NEWTON, false, s->x, s->v, &info);
+    ns_nsgs_prepare(&easier, s->easier);
+    NsStatus status = ns_nsgs_solve(&easier, s->easier, s->tolerance, STAGE_SWEEPS, s->x, s->v, &info, NULL);
+    if (status) ns_friction_newton_solve(s->newton, &easier, s->tolerance, STAGE_NEWTON, false, s->x, s->v, &info);
   }
   return friction_chain_newton(s, p, ROUND_NEWTON);
 }
 
 /* The LCP early when it is small, else when the iterations have had their chance. */
 static bool pivots_due(const NsFrictionChain *s, int round) {
-  return s->lcp && round == (s->nc <= LCP_AT_ONCE ? 0 : LCP_LATE);
+  return s->dim == 2 && 2 * s->nc <= NS_FRICTION_PIVOTED && round == (s->nc <= LCP_AT_ONCE ? 0 : LCP_LATE);
 }
 
 /*
@@ -298,9 +289,9 @@ static bool owed_sweeps(NsFrictionChain *s, const NsFriction *p, Shares *f, int 
 }
 
 /* The chain; *verdict is what a failure may be called. */
-static bool friction_chain_chain(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
+static bool friction_chain_chain(NsFrictionChain *s, const NsMixedView *v, const NsFriction *p, NsStatus *verdict) {
   bool small = s->dim * s->nc <= SMALL;
-  int limit = s->options.max_iterations > 0 ? s->options.max_iterations : small ? SWEEPS : MOST_SWEEPS;
+  int limit = s->max_iterations > 0 ? s->max_iterations : small ? SWEEPS : MOST_SWEEPS;
   double cost = ns_friction_newton_cost(s->newton);
   Shares f = {small ? ns_larger(FIRST_SWEEPS, ns_smaller(cost, FIRST_MOST)) : FIRST_MOST, FIRST_MOST, 0, 0, 0, 0};
   for (int round = 0; f.total < limit && f.climbed < MOST_GRADIENTS && !ns_interrupted(); round++) {
@@ -312,7 +303,7 @@ static bool friction_chain_chain(NsFrictionChain *s, const NsFriction *p, NsStat
     restart_from_best(s);
     if (!pivots_due(s, round) || ns_interrupted()) continue;
     NsStatus box;
-    if (pivots(s, p, &box)) return true;
+    if (pivots(s, v, p, &box)) return true;
     if (box == NS_ENOSOL || box == NS_ERAY) *verdict = box;
     if (box == NS_ENOSOL) return false;
     restart_from_best(s);
@@ -325,34 +316,33 @@ static bool friction_chain_chain(NsFrictionChain *s, const NsFriction *p, NsStat
   return all_pressed(s, p);
 }
 
-static bool friction_chain_run(NsFrictionChain *s, const NsFriction *p, NsStatus *verdict) {
-  int limit = s->options.max_iterations, total = 0;
+static bool friction_chain_run(NsFrictionChain *s, const NsMixedView *v, const NsFriction *p, NsStatus *verdict) {
+  int limit = s->max_iterations, total = 0;
   switch (s->method) {
-    case NS_FRICTION_NSGS: return friction_chain_sweeps(s, p, limit > 0 ? limit : SWEEPS, true, &total);
-    case NS_FRICTION_NEWTON: return friction_chain_newton(s, p, limit > 0 ? limit : NEWTON_STEPS);
-    case NS_FRICTION_FIRST_ORDER: return gradients(s, p, limit > 0 ? limit : GRADIENTS);
-    case NS_FRICTION_LCP: return pivots(s, p, verdict);
-    default: return friction_chain_chain(s, p, verdict);
+    case NS_CONTACTS_NSGS: return friction_chain_sweeps(s, p, limit > 0 ? limit : SWEEPS, true, &total);
+    case NS_CONTACTS_NEWTON: return friction_chain_newton(s, p, limit > 0 ? limit : NEWTON_STEPS);
+    case NS_CONTACTS_FIRST_ORDER: return gradients(s, p, limit > 0 ? limit : GRADIENTS);
+    case NS_CONTACTS_LCP: return pivots(s, v, p, verdict);
+    default: return friction_chain_chain(s, v, p, verdict);
   }
 }
 
-NsStatus ns_friction_chain_solve(NsFrictionChain *s, const NsFriction *p, const double *guess, double *r, double *u,
+NsStatus ns_friction_chain_solve(NsFrictionChain *s, const NsMixedView *v, const NsFriction *p, double *r, double *u,
                                  NsSolverInfo *info) {
   size_t bytes = (size_t)(s->dim * s->nc) * sizeof *r;
   NsStatus verdict = NS_EMAXITER;
-  if (p->dim != s->dim || p->nc != s->nc) return NS_ESIZE;
-  ns_friction_steps(p, s->rho);
-  ns_nsgs_prepare(p, s->rho, s->contact);
-  memset(s->x, 0, bytes);
-  if (guess) memcpy(s->x, guess, bytes);
+  s->tolerance = v->tolerance;
+  s->max_iterations = v->max_iterations;
+  ns_nsgs_prepare(p, s->contact);
+  memcpy(s->x, r, bytes);
   memcpy(s->r, s->x, bytes);
   memcpy(s->swept, s->x, bytes);
   s->tried = 0;
   s->least = s->standing = INFINITY;
   s->best = (NsSolverInfo){.solver = "guess"};
-  double start = ns_friction_measure(p, s->rho, s->x, s->u, &s->best);
+  double start = ns_friction_measure(p, s->x, s->u, &s->best);
   if (start < INFINITY) s->least = s->standing = start;
-  bool good = s->least <= 1e-15 || friction_chain_run(s, p, &verdict);
+  bool good = s->least <= 1e-15 || friction_chain_run(s, v, p, &verdict);
   memcpy(r, s->r, bytes);
   memcpy(u, s->u, bytes);
   *info = s->best;

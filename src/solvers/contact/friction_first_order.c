@@ -17,7 +17,6 @@ enum { ARRAYS = 6, MEASURE_EVERY = 10, INNER_MOST = 60, STALLED = 40, BACKTRACKS
 /* The arrays, of dim nc but shift (nc), and the state of the iteration. */
 typedef struct First {
   const NsFriction *p;
-  const double *rho;
   double *y, *gradient, *next, *next_gradient, *best, *shift;
   double step, momentum, least;
   NsSolverInfo info;
@@ -47,7 +46,7 @@ static void shifted(const First *f, const double *x, double *g) {
 static void project_step(const First *f, const double *from, const double *g, double step, double *to) {
   int d = f->p->dim;
   for (int i = 0; i < f->p->nc; i++) {
-    for (int k = i * d; k < (i + 1) * d; k++) to[k] = from[k] - step * f->rho[i] * g[k];
+    for (int k = i * d; k < (i + 1) * d; k++) to[k] = from[k] - step * f->p->rho[i] * g[k];
     ns_friction_project(d, f->p->mu[i], to + (size_t)i * (size_t)d);
   }
 }
@@ -59,7 +58,7 @@ static double inner(const First *f, const double *a, const double *b, const doub
   for (int k = 0; k < f->p->dim * f->p->nc; k++) {
     double x = a[k] - b[k];
     sum += x * (c[k] - e[k]);
-    *square += x * x / f->rho[k / f->p->dim];
+    *square += x * x / f->p->rho[k / f->p->dim];
   }
   return sum;
 }
@@ -67,7 +66,7 @@ static double inner(const First *f, const double *a, const double *b, const doub
 /* Measures r and keeps the best; true when it is good enough. */
 static bool projections_measure(First *f, const double *r, double *u, double tolerance) {
   NsSolverInfo now = f->info;
-  double value = ns_friction_measure(f->p, f->rho, r, u, &now);
+  double value = ns_friction_measure(f->p, r, u, &now);
   if (value < f->least) {
     f->least = value;
     f->info = now;
@@ -144,7 +143,7 @@ static int extragradient(First *f, double tolerance, int iterations, double *r, 
       gap = 0;
       for (int i = 0; i < n; i++) {
         double g = f->next_gradient[i] - f->gradient[i];
-        gap += g * g * f->rho[i / f->p->dim];
+        gap += g * g * f->p->rho[i / f->p->dim];
       }
       ratio = change > 0 ? step * sqrt(gap / change) : 0;
       if (ratio <= 0.9) break;
@@ -158,11 +157,10 @@ static int extragradient(First *f, double tolerance, int iterations, double *r, 
   return taken;
 }
 
-NsStatus ns_friction_first_order(const NsFriction *p, const double *rho, double tolerance, int iterations, double *work,
-                                 double *r, double *u, NsSolverInfo *info) {
+NsStatus ns_friction_first_order(const NsFriction *p, double tolerance, int iterations, double *work, double *r, double *u,
+                                 NsSolverInfo *info) {
   size_t n = (size_t)p->dim * (size_t)p->nc;
   First f = {.p = p,
-             .rho = rho,
              .y = work,
              .gradient = work + n,
              .next = work + 2 * n,

@@ -20,7 +20,7 @@ size_t ns_friction_first_order_work(int dim, int nc);
 ** Acary, Cadoux, Lemarechal and Malick, ZAMM 91, 2011; Mazhar, Heyn, Negrut and Tasora, ACM Trans. Graphics 34,
 ** 2015; O'Donoghue and Candes, Found. Comput. Math. 15, 2015; Khobotov, USSR Comput. Math. 27, 1987.
 */
-NsStatus ns_friction_first_order(const NsFriction *p, const double *rho, double tolerance, int iterations, double *work,
-                                 double *r, double *u, NsSolverInfo *info);
+NsStatus ns_friction_first_order(const NsFriction *p, double tolerance, int iterations, double *work, double *r, double *u,
+                                 NsSolverInfo *info);
 
 #endif

@@ -121,12 +121,11 @@ static int contact_map(int d, double mu, double rho, const double *r, const doub
 }
 
 /* Sum of squares of the map. */
-static double alart_curnier_evaluate(const NsFriction *p, const double *rho, const double *r, const double *u, double *map,
-                                     Row *row) {
+static double alart_curnier_evaluate(const NsFriction *p, const double *r, const double *u, double *map, Row *row) {
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    int mode = contact_map(p->dim, p->mu[i], rho[i], r + k, u + k, map + k);
+    int mode = contact_map(p->dim, p->mu[i], p->rho[i], r + k, u + k, map + k);
     if (row) row[i].mode = mode;
     for (int d = 0; d < p->dim; d++) sum += map[k + (size_t)d] * map[k + (size_t)d];
   }
@@ -168,14 +167,13 @@ static void closed_row(int d, double mu, double rho, double alpha, const double 
   }
 }
 
-static void alart_curnier_make_rows(NsFrictionNewton *w, const NsFriction *p, const double *rho, double alpha, const double *r,
-                                    const double *u) {
+static void alart_curnier_make_rows(NsFrictionNewton *w, const NsFriction *p, double alpha, const double *r, const double *u) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)d;
     if (w->row[i].mode == MODE_OPEN)
       for (int j = 0; j < d; j++) w->rhs[k + (size_t)j] = -r[k + (size_t)j];
-    else closed_row(d, p->mu[i], rho[i], alpha, r + k, u + k, &w->row[i], w->rhs + k);
+    else closed_row(d, p->mu[i], p->rho[i], alpha, r + k, u + k, &w->row[i], w->rhs + k);
   }
 }
 
@@ -255,15 +253,14 @@ static bool alart_curnier_finite(const double *x, int n) {
 /*
 ** Halves the step until the map falls; r, u move when it does. *norm is the square of the map before and after.
 */
-static bool alart_curnier_search(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *r, double *u,
-                                 double *norm) {
+static bool alart_curnier_search(NsFrictionNewton *w, const NsFriction *p, double *r, double *u, double *norm) {
   int n = p->dim * p->nc;
   double t = 1, bound = *norm;
   for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, w->recent[k]);
   for (int k = 0; k <= HALVINGS; k++, t /= 2) {
     for (int i = 0; i < n; i++) w->trial[i] = r[i] + t * w->step[i];
     ns_block_product(p->W, w->trial, p->q, w->trial_u);
-    double now = alart_curnier_evaluate(p, rho, w->trial, w->trial_u, w->trial_map, NULL);
+    double now = alart_curnier_evaluate(p, w->trial, w->trial_u, w->trial_map, NULL);
     if (!(now < (1 - 1e-3 * t) * bound)) continue;
     memcpy(r, w->trial, (size_t)n * sizeof *r);
     memcpy(u, w->trial_u, (size_t)n * sizeof *u);
@@ -274,14 +271,14 @@ static bool alart_curnier_search(NsFrictionNewton *w, const NsFriction *p, const
 }
 
 /* The Newton step of the modes at r, with a growing alpha until one serves. */
-static NsStatus alart_curnier_advance(NsFrictionNewton *w, const NsFriction *p, const double *rho, double *alpha, double *r,
-                                      double *u, double *norm) {
+static NsStatus alart_curnier_advance(NsFrictionNewton *w, const NsFriction *p, double *alpha, double *r, double *u,
+                                      double *norm) {
   for (;;) {
-    alart_curnier_evaluate(p, rho, r, u, w->map, w->row);
-    alart_curnier_make_rows(w, p, rho, *alpha, r, u);
+    alart_curnier_evaluate(p, r, u, w->map, w->row);
+    alart_curnier_make_rows(w, p, *alpha, r, u);
     NsStatus status = w->dense ? alart_curnier_solve_dense(w, p) : alart_curnier_solve_sparse(w, p);
     if (status == NS_ENOMEM) return status;
-    if (!status && alart_curnier_finite(w->step, p->dim * p->nc) && alart_curnier_search(w, p, rho, r, u, norm)) {
+    if (!status && alart_curnier_finite(w->step, p->dim * p->nc) && alart_curnier_search(w, p, r, u, norm)) {
       *alpha = ns_larger(*alpha / 30, alpha_least);
       return NS_OK;
     }
@@ -291,13 +288,13 @@ static NsStatus alart_curnier_advance(NsFrictionNewton *w, const NsFriction *p, 
 }
 
 /* Measures r projected on the cones, and keeps it in best when it is the best. */
-static double alart_curnier_judge(NsFrictionNewton *w, const NsFriction *p, const double *rho, const double *r, double *least,
+static double alart_curnier_judge(NsFrictionNewton *w, const NsFriction *p, const double *r, double *least,
                                   NsSolverInfo *info) {
   NsSolverInfo now = *info;
   int n = p->dim * p->nc;
   memcpy(w->trial, r, (size_t)n * sizeof *r);
   for (int i = 0; i < p->nc; i++) ns_friction_project(p->dim, p->mu[i], w->trial + (size_t)i * (size_t)p->dim);
-  double measure = ns_friction_measure(p, rho, w->trial, w->trial_u, &now);
+  double measure = ns_friction_measure(p, w->trial, w->trial_u, &now);
   if (measure < *least) {
     *least = measure;
     *info = now;
@@ -306,25 +303,25 @@ static double alart_curnier_judge(NsFrictionNewton *w, const NsFriction *p, cons
   return measure;
 }
 
-NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, const double *rho, double tolerance, int iterations,
-                                  bool polish, double *r, double *u, NsSolverInfo *info) {
+NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, double tolerance, int iterations, bool polish,
+                                  double *r, double *u, NsSolverInfo *info) {
   double alpha = alpha_least, least = INFINITY;
   NsStatus status = NS_EMAXITER;
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
   if (w->lu) ns_sparse_lu_restart(w->lu);
   ns_block_product(p->W, r, p->q, u);
-  double norm = alart_curnier_evaluate(p, rho, r, u, w->map, NULL);
+  double norm = alart_curnier_evaluate(p, r, u, w->map, NULL);
   for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;
-  alart_curnier_judge(w, p, rho, r, &least, info);
+  alart_curnier_judge(w, p, r, &least, info);
   while (taken < iterations && (least > tolerance || (least > rounding && extra-- > 0))) {
     double before = least;
     if (ns_interrupted()) status = NS_EINTR;
-    else status = alart_curnier_advance(w, p, rho, &alpha, r, u, &norm);
+    else status = alart_curnier_advance(w, p, &alpha, r, u, &norm);
     if (status) break;
     status = NS_EMAXITER;
     w->recent[taken % RECENT] = norm;
     taken++;
-    alart_curnier_judge(w, p, rho, r, &least, info);
+    alart_curnier_judge(w, p, r, &least, info);
     if (before <= tolerance && least > before / 2) break;
   }
   if (least <= tolerance && status != NS_EINTR) status = NS_OK;

@@ -28,7 +28,7 @@ double ns_friction_newton_cost(const NsFrictionNewton *newton);
 ** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Bertails-Descoubes, Cadoux, Daviet and Acary, ACM
 ** Trans. Graphics 30, 2011.
 */
-NsStatus ns_friction_newton_solve(NsFrictionNewton *newton, const NsFriction *p, const double *rho, double tolerance,
-                                  int iterations, bool polish, double *r, double *u, NsSolverInfo *info);
+NsStatus ns_friction_newton_solve(NsFrictionNewton *newton, const NsFriction *p, double tolerance, int iterations, bool polish,
+                                  double *r, double *u, NsSolverInfo *info);
 
 #endif

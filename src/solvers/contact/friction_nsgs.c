@@ -13,10 +13,10 @@
 
 enum { MEASURE_AT_LEAST = 25 };
 
-void ns_nsgs_prepare(const NsFriction *p, const double *rho, NsContact *contact) {
+void ns_nsgs_prepare(const NsFriction *p, NsContact *contact) {
   size_t size = (size_t)(p->dim * p->dim);
   for (int i = 0; i < p->nc; i++)
-    ns_contact_set(&contact[i], p->dim, p->W->value + (size_t)p->W->diag[i] * size, p->mu[i], rho[i]);
+    ns_contact_set(&contact[i], p->dim, p->W->value + (size_t)p->W->diag[i] * size, p->mu[i], p->rho[i]);
 }
 
 /* Solves contact i and returns the largest change of its force; *size grows to the largest component. */
@@ -49,8 +49,8 @@ double ns_nsgs_sweep(const NsFriction *p, const NsContact *contact, bool backwar
   return change / size;
 }
 
-NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, const double *rho, double tolerance, int sweeps,
-                       double *r, double *u, NsSolverInfo *info, int *done) {
+NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, double tolerance, int sweeps, double *r, double *u,
+                       NsSolverInfo *info, int *done) {
   NsStatus status = NS_EMAXITER;
   int taken = 0, unmeasured = 0;
   while (status == NS_EMAXITER && taken < sweeps) {
@@ -60,10 +60,10 @@ NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, const doub
     else if (ns_interrupted()) status = NS_EINTR;
     else if (change <= tolerance || ++unmeasured >= MEASURE_AT_LEAST) {
       unmeasured = 0;
-      if (ns_friction_measure(p, rho, r, u, info) <= tolerance) status = NS_OK;
+      if (ns_friction_measure(p, r, u, info) <= tolerance) status = NS_OK;
     }
   }
-  if (status != NS_OK) ns_friction_measure(p, rho, r, u, info);
+  if (status != NS_OK) ns_friction_measure(p, r, u, info);
   if (done) *done = taken;
   info->status = status;
   info->iterations = taken;

@@ -9,7 +9,7 @@
 #include "solvers/contact/friction_local.h"
 
 /* Prepares the contacts (nc) of a problem whose steps are rho (nc). */
-void ns_nsgs_prepare(const NsFriction *p, const double *rho, NsContact *contact);
+void ns_nsgs_prepare(const NsFriction *p, NsContact *contact);
 
 /*
 ** Sweeps over all contacts, forwards and backwards in turn, from r (dim nc), which is changed in place; u (dim nc) is
@@ -18,8 +18,8 @@ void ns_nsgs_prepare(const NsFriction *p, const double *rho, NsContact *contact)
 ** *done (may be NULL) is the number of sweeps taken. Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg.
 ** 155, 1998.
 */
-NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, const double *rho, double tolerance, int sweeps,
-                       double *r, double *u, NsSolverInfo *info, int *done);
+NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, double tolerance, int sweeps, double *r, double *u,
+                       NsSolverInfo *info, int *done);
 
 /* One sweep; the largest change of a component of r against the largest component, NAN when one is no number. */
 double ns_nsgs_sweep(const NsFriction *p, const NsContact *contact, bool backwards, double *r);

@@ -72,27 +72,6 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
   return scale;
 }
 
-static double row_sum(const NsFriction *p, int block, int row) {
-  double sum = 0;
-  const double *W = p->W->value + (size_t)block * (size_t)(p->dim * p->dim);
-  for (int k = 0; k < p->dim; k++) sum += fabs(W[row + k * p->dim]);
-  return sum;
-}
-
-void ns_friction_steps(const NsFriction *p, double *rho) {
-  for (int i = 0; i < p->nc; i++) {
-    double own = 0, all = 0;
-    for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++)
-      for (int k = 0; k < p->dim; k++) {
-        double sum = row_sum(p, b, k);
-        all = ns_larger(all, sum);
-        if (b == p->W->diag[i]) own = ns_larger(own, sum);
-      }
-    double size = own > 0 ? own : all;
-    rho[i] = size >= DBL_MIN ? 1 / size : 1;
-  }
-}
-
 /* Terms larger than this many times what q explains do not count more. */
 static const double explained = 100;
 
@@ -122,27 +101,27 @@ static double friction_residual_terms_of(const NsFriction *p, int i, double rho,
   return most;
 }
 
-double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u) {
+double ns_friction_scaled(const NsFriction *p, const double *r, const double *u) {
   double worst = 0, data = DBL_MIN, forces = DBL_MIN;
   for (int k = 0; k < p->dim * p->nc; k++) {
-    data = ns_larger(data, rho[k / p->dim] * fabs(p->q[k]));
+    data = ns_larger(data, p->rho[k / p->dim] * fabs(p->q[k]));
     forces = ns_larger(forces, fabs(r[k]));
   }
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    double error = ns_friction_error(p->dim, p->mu[i], rho[i], r + k, u + k);
+    double error = ns_friction_error(p->dim, p->mu[i], p->rho[i], r + k, u + k);
     if (!(error <= DBL_MAX)) return INFINITY;
-    double terms = friction_residual_terms_of(p, i, rho[i], r);
+    double terms = friction_residual_terms_of(p, i, p->rho[i], r);
     double own = terms < NS_FADED && error < NS_FADED ? 0 : ns_friction_own_error(error, terms, forces, data);
     if (!(own <= worst)) worst = own;
   }
   return worst <= DBL_MAX ? worst : INFINITY;
 }
 
-double ns_friction_measure(const NsFriction *p, const double *rho, const double *r, double *u, NsSolverInfo *info) {
+double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSolverInfo *info) {
   ns_block_product(p->W, r, p->q, u);
   info->residual = ns_friction_residual(p, r, u);
   info->relative = info->residual / ns_friction_scale(p, r);
-  info->backward = ns_friction_scaled(p, rho, r, u);
+  info->backward = ns_friction_scaled(p, r, u);
   return ns_larger(info->relative, info->backward);
 }

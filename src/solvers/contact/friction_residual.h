@@ -21,12 +21,6 @@ double ns_friction_residual(const NsFriction *p, const double *r, const double *
 double ns_friction_scale(const NsFriction *p, const double *r);
 
 /*
-** Steps rho (nc) of the natural map in the units of each contact: 1 / the largest row sum of |W_ii|; where W_ii is
-** zero, 1 / the largest entry of its rows; 1 where these are zero.
-*/
-void ns_friction_steps(const NsFriction *p, double *rho);
-
-/*
 ** One contact's error, max of |r - P(r - rho u)| and |min(r_n, rho u_n)| (in a wide cone the first alone is blind to u_n <
 ** 0 by a factor 1 + mu^2), in units of its own in which no square overflows.
 */
@@ -35,7 +29,7 @@ double ns_friction_error(int dim, double mu, double rho, const double *r, const 
 /*
 ** That error over the contact's own terms, at most the largest force or `data`, the largest rho |q| of all contacts; beyond
 ** 100 times data no more counts, and eps times it is added to the error: forces that grow without bound, where there is no
-** solution, do not hide that velocities stay wrong. In balanced units (friction_scale.h).
+** solution, do not hide that velocities stay wrong. In balanced units (mixed_scale.c).
 */
 double ns_friction_own_error(double error, double terms, double forces, double data);
 
@@ -43,9 +37,9 @@ double ns_friction_own_error(double error, double terms, double forces, double d
 ** Scaled natural residual: the worst of these, a contact's terms being its largest |r_k| or rho_i (|W| |r| + |q|)_k.
 ** INFINITY for NaN.
 */
-double ns_friction_scaled(const NsFriction *p, const double *rho, const double *r, const double *u);
+double ns_friction_scaled(const NsFriction *p, const double *r, const double *u);
 
 /* u = W r + q, and both measures into info->residual, relative and backward. Returns max(relative, backward). */
-double ns_friction_measure(const NsFriction *p, const double *rho, const double *r, double *u, NsSolverInfo *info);
+double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSolverInfo *info);
 
 #endif

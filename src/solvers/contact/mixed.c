@@ -158,13 +158,19 @@ static double given_residual(const NsMixedScaled *s, const double *rho) {
   return worst;
 }
 
-/* Copies the answer of a component to its rows; false when a force is too large for a number. */
-static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w) {
+/*
+** Copies the answer of a component to its rows; false when a force is too large for a number. *lost: some have fewer digits than
+** before, being too small.
+*/
+static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w,
+                           bool *lost) {
   double sum = 0;
+  *lost = false;
   for (int i = 0; i < s->p.n; i++) {
     z[s->row[i]] = ns_times_power(s->z[i], -s->unit_z[i]);
     w[s->row[i]] = ns_times_power(s->w[i], -s->unit_w[i]);
     sum += z[s->row[i]] * 0;
+    *lost |= fabs(z[s->row[i]]) < DBL_MIN && s->z[i] != 0;
   }
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) { /* bounds exactly */
     const NsMixedGroup *own = &s->p.groups[g], *given = &p->groups[group[g]];
@@ -179,7 +185,7 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
                                     double *w) {
   const int *group = s->parts.member + s->parts.start[c];
   int count = ns_components_size(&s->parts, c), rows = 0;
-  bool contacts = false;
+  bool contacts = false, lost;
   NsMixedKinds kinds;
   NsSolverInfo info = {.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].dim > 1, rows += p->groups[group[g]].dim;
@@ -193,8 +199,13 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
   }
   NsMixedChain **chain = chain_for(s, rows, large);
   run_chain(s, chain, &scaled->p, &kinds, guess ? scaled->guess : NULL, scaled->z, scaled->w, &info);
-  if (!scatter_answer(scaled, p, group, z, w) && info.status == NS_OK) info.status = NS_ENOCONV;
   if (contacts && info.status != NS_ENOMEM) info.residual = given_residual(scaled, ns_mixed_chain_steps(*chain));
+  bool good = scatter_answer(scaled, p, group, z, w, &lost);
+  if (good && lost && contacts && info.status == NS_OK) {
+    for (int i = 0; i < rows; i++) scaled->z[i] = ns_times_power(z[scaled->row[i]], scaled->unit_z[i]);
+    good = ns_mixed_chain_holds(*chain, &scaled->p, &kinds, scaled->z, scaled->w);
+  }
+  if (!good && info.status == NS_OK) info.status = NS_ENOCONV;
   return info;
 }
 

@@ -27,10 +27,21 @@ typedef struct NsMixedProblem {
   const double *q;        /* n */
 } NsMixedProblem;
 
+/* Who solves a problem of contacts of one dimension alone. */
+typedef enum NsContactsMethod {
+  NS_CONTACTS_MIXED,   /* as part of the chain for rows and contacts */
+  NS_CONTACTS_DEFAULT, /* the chain of friction_chain.h, or one of its methods alone */
+  NS_CONTACTS_NSGS,
+  NS_CONTACTS_NEWTON,
+  NS_CONTACTS_FIRST_ORDER,
+  NS_CONTACTS_LCP /* in the plane only */
+} NsContactsMethod;
+
 typedef struct NsMixedOptions {
   double tolerance;   /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
   int max_iterations; /* sweeps; pivots or steps of the box solvers; 0: their own */
   bool keep;          /* with a larger tolerance than that: a guess within it is the answer, bit for bit */
+  NsContactsMethod contacts;
 } NsMixedOptions;
 
 typedef struct NsMixed NsMixed;
@@ -46,15 +57,15 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** Solves the problem from the guess (n, may be NULL: 0; a component that is not finite counts as 0). Groups that W ties
 ** together are solved by themselves, where there are contacts in balanced units (mixed_scale.c): other groups, and the
 ** units of each group, change no bit of an answer. Iterations are summed, measures the worst. Rows alone go to
-** the box solvers (default.h; sparse_box.h from 300 rows on), one contact alone is solved exactly (friction_local.h),
-** contacts of one dimension go to the friction solvers (friction_default.h). Else, each when those before gave no
-** answer:
+** the box solvers (box_solver.h; sparse_box.h from 300 rows on), one contact alone is solved exactly (friction_local.h),
+** contacts of one dimension go to the chain of friction_chain.h, and to it alone where `contacts` says so. Else, each when
+** those before gave no answer:
 **   given sparse with more than 150 rows, contacts of one dimension alone as well: Newton steps from the guess
 **   (mixed_newton.c) unless a larger tolerance was chosen; conjugate sweeps (mixed_sweep.c) in rounds, Newton from where
 **   they come near; in the plane interior points (mixed_interior.c) after the second round, proximal rounds of them
 **   after the last; plain sweeps;
 **   Newton steps from the guess, up to 600 rows;
-**   with contacts in the plane, the complementarity problem of friction_lcp.h with the rows added, up to 150 unknowns;
+**   with contacts in the plane, the complementarity problem of all (mixed_plane.c), up to 150 unknowns;
 **   some Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand;
 **   the friction solvers, the problem embedded among those of contacts of one dimension (mixed_embed.c);
 **   many sweeps, in rounds with Newton steps.

@@ -4,11 +4,13 @@
 */
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "solvers/contact/friction_chain.h"
 #include "solvers/contact/mixed_methods.h"
 #include "solvers/box/sparse_box.h"
 
@@ -34,6 +36,7 @@ struct NsMixedChain {
   double *dense; /* of a sparse problem */
   NsBox *box;
   int box_capacity;
+  NsMixedContacts contacts;
   NsMixedEmbed embed;
   NsMixedPlane plane;
   NsMixedNewton newton, large; /* dense, sparse */
@@ -49,6 +52,7 @@ NsStatus ns_mixed_chain_new(NsMixedChain **out) {
 void ns_mixed_chain_free(NsMixedChain *s) {
   if (!s) return;
   ns_box_free(s->box);
+  ns_mixed_contacts_release(&s->contacts);
   ns_mixed_embed_release(&s->embed);
   ns_mixed_plane_release(&s->plane);
   ns_mixed_newton_release(&s->newton);
@@ -110,10 +114,10 @@ static NsStatus solve_sparse_rows(const NsMixedChain *s, const NsMixedProblem *p
   return info->status;
 }
 
-static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
+static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
                                        NsSolverInfo *info) {
-  double tolerance = s->options.tolerance > 0 ? s->options.tolerance : rows_tolerance;
-  NsBoxOptions options = {.tolerance = tolerance, .max_iterations = s->options.max_iterations};
+  const NsMixedProblem *p = &v->p;
+  NsBoxOptions options = {.tolerance = v->tolerance, .max_iterations = v->max_iterations};
   for (int g = 0; g < p->ngroups; g++) {
     s->lower[g] = p->groups[g].lower;
     s->upper[g] = p->groups[g].upper;
@@ -192,9 +196,11 @@ static bool plane(NsMixedChain *s, const NsMixedView *v, Search *best, bool *set
 static bool embed(NsMixedChain *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
   NsSolverInfo info = {0};
   NsMixedView some = *v;
-  bool exact;
+  bool exact = true;
   if (!v->kinds.uniform && !v->max_iterations) some.max_iterations = EMBEDDED_SWEEPS;
-  NsStatus status = ns_mixed_embed(&s->embed, &some, z, &exact, &info);
+  NsStatus status = v->kinds.uniform ? ns_mixed_contacts(&s->contacts, v, z, w, &info)
+                                     : ns_mixed_embed(&s->embed, &some, z, &exact, &info);
+  for (int i = 0; i < v->p.n; i++) z[i] += 0; /* a force of -0 is 0 */
   if (status == NS_ETOOLARGE) best->verdict = status;
   if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
   *settled = status == NS_ENOSOL && exact;
@@ -367,25 +373,50 @@ static NsStatus solve_contacts(NsMixedChain *s, const NsMixedView *v, const doub
   return mixed_chain_conclude(v, best.verdict == NS_ENOMEM ? INFINITY : best.least, best.verdict, z, w, info);
 }
 
+/* Contacts of one dimension alone, by the method that was asked for. */
+static NsStatus solve_friction(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
+                               NsSolverInfo *info) {
+  for (int i = 0; i < v->p.n; i++) z[i] = guess ? guess[i] : 0;
+  return info->status = ns_mixed_contacts(&s->contacts, v, z, w, info);
+}
+
 const double *ns_mixed_chain_steps(const NsMixedChain *s) {
   return s->rho;
 }
 
-NsStatus ns_mixed_chain_solve(NsMixedChain *s, const NsMixedProblem *given, const NsMixedKinds *kinds, const double *guess,
-                              double *z, double *w, NsSolverInfo *info) {
-  NsMixedView v = {.p = *given, .kinds = *kinds, .tolerance = s->options.tolerance};
-  v.max_iterations = s->options.max_iterations;
-  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
-  NsStatus status = mixed_chain_reserve(s, given->n);
-  if (!status) status = densify(s, v.kinds.contacts ? NS_MIXED_DENSE + 1 : SPARSE_BOX, &v.p);
-  if (status) return mixed_chain_refuse(given, status, z, w, info);
-  if (v.kinds.contacts == 0) return mixed_chain_solve_rows(s, &v.p, guess, z, w, info);
-  if (!(v.tolerance > 0)) v.tolerance = contacts_tolerance;
+/* From how many rows on a sparse problem stays sparse. */
+static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds) {
+  if (kinds->contacts == 0) return SPARSE_BOX;
+  if (s->options.contacts == NS_CONTACTS_MIXED) return NS_MIXED_DENSE + 1;
+  return s->options.contacts == NS_CONTACTS_LCP ? INT_MAX : NS_FRICTION_PIVOTED + 1;
+}
+
+static NsMixedView mixed_chain_view(const NsMixedChain *s, const NsMixedProblem *p, const NsMixedKinds *kinds) {
+  NsMixedView v = {.p = *p, .kinds = *kinds, .max_iterations = s->options.max_iterations, .contacts = s->options.contacts};
+  v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : kinds->contacts ? contacts_tolerance : rows_tolerance;
   v.early = v.tolerance > contacts_tolerance && large(&v);
   v.rho = s->rho;
   v.explained = s->explained;
   v.size = s->size;
   v.load = s->load;
+  return v;
+}
+
+bool ns_mixed_chain_holds(NsMixedChain *s, const NsMixedProblem *p, const NsMixedKinds *kinds, const double *z, double *w) {
+  NsMixedView v = mixed_chain_view(s, p, kinds);
+  return ns_mixed_measure(&v, z, w) <= v.tolerance;
+}
+
+NsStatus ns_mixed_chain_solve(NsMixedChain *s, const NsMixedProblem *given, const NsMixedKinds *kinds, const double *guess,
+                              double *z, double *w, NsSolverInfo *info) {
+  NsMixedProblem p = *given;
+  *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
+  NsStatus status = mixed_chain_reserve(s, given->n);
+  if (!status) status = densify(s, dense_below(s, kinds), &p);
+  if (status) return mixed_chain_refuse(given, status, z, w, info);
+  NsMixedView v = mixed_chain_view(s, &p, kinds);
+  if (kinds->contacts == 0) return mixed_chain_solve_rows(s, &v, guess, z, w, info);
   ns_mixed_prepare(&v);
+  if (v.contacts) return solve_friction(s, &v, guess, z, w, info);
   return solve_contacts(s, &v, guess, z, w, info);
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solvers/balance.h"
 #include "solvers/contact/mixed_methods.h"
 #include "solvers/residual.h"
 
@@ -19,14 +20,11 @@ enum { REDUCED_ROWS = 400 }; /* more make a dense matrix that the friction solve
 /* A force this near to half the width is at its bound. */
 static const double at_bound = 1e-12;
 
-static void release_friction(NsMixedFriction *friction) {
-  ns_friction_free(friction->solver);
-  ns_block_free(friction->W);
-  *friction = (NsMixedFriction){NULL, NULL};
-}
-
 void ns_mixed_embed_release(NsMixedEmbed *e) {
-  for (int k = 0; k <= NS_MIXED_SLOTS; k++) release_friction(&e->slot[0][k]), release_friction(&e->slot[1][k]);
+  ns_mixed_contacts_release(&e->contacts);
+  ns_mixed_scaled_release(&e->scaled);
+  ns_sparse_free(e->sparse);
+  ns_arena_release(&e->matrix);
   ns_mixed_reduction_release(&e->reduction);
   ns_arena_release(&e->arena);
   *e = (NsMixedEmbed){0};
@@ -37,9 +35,11 @@ static NsStatus mixed_embed_reserve(NsMixedEmbed *e, int n) {
   ns_arena_release(&e->arena);
   e->capacity = 0;
   ptrdiff_t most = 3 * (ptrdiff_t)n;
-  double **vectors[] = {&e->q, &e->guess, &e->r, &e->u, &e->mu, &e->sign, &e->offset, &e->w};
-  for (int k = 0; k < 8; k++) *vectors[k] = ns_arena_doubles(&e->arena, k < 4 ? most : n);
-  e->place = ns_arena_ints(&e->arena, n);
+  double **vectors[] = {&e->q, &e->guess, &e->r, &e->rho, &e->sign, &e->offset, &e->w};
+  for (int k = 0; k < 7; k++) *vectors[k] = ns_arena_doubles(&e->arena, k < 3 ? most : n);
+  int **indices[] = {&e->place, &e->first, &e->number};
+  for (int k = 0; k < 3; k++) *indices[k] = ns_arena_ints(&e->arena, n);
+  e->groups = ns_arena_take(&e->arena, (size_t)n, sizeof *e->groups);
   if (e->arena.failed) return ns_arena_release(&e->arena), NS_ENOMEM;
   e->capacity = n;
   return NS_OK;
@@ -59,6 +59,14 @@ static bool two_bounds(const NsMixedGroup *group) {
   return group->dim == 1 && group->lower > -INFINITY && group->upper < INFINITY;
 }
 
+/* The next contact of the embedded problem. */
+static void place_contact(Plan *s, double mu) {
+  s->e->groups[s->nc] = (NsMixedGroup){.dim = s->dim, .mu = mu};
+  s->e->first[s->nc] = s->nc * s->dim;
+  s->e->number[s->nc] = s->nc;
+  s->nc++;
+}
+
 /* The place of a row with bounds. */
 static void place_row(Plan *s, const NsMixedGroup *group, int row) {
   NsMixedEmbed *e = s->e;
@@ -75,7 +83,7 @@ static void place_row(Plan *s, const NsMixedGroup *group, int row) {
     e->sign[row] = -1;
     e->offset[row] = group->upper;
   }
-  e->mu[s->nc++] = two_bounds(group) ? 1 : 0;
+  place_contact(s, two_bounds(group) ? 1 : 0);
 }
 
 static void place_all(Plan *s) {
@@ -92,52 +100,34 @@ static void place_all(Plan *s) {
       e->sign[row + i] = 1;
       e->offset[row + i] = 0;
     }
-    e->mu[s->nc++] = group->mu;
+    place_contact(s, group->mu);
   }
 }
 
 /* ---- the matrix ---- */
 
-/* What takes the entries of the embedded matrix. */
+/* What takes the entries of the embedded matrix: a dense one, or triplets, counted only while i is NULL. */
 typedef struct Sink {
-  NsBlock *W; /* filled, or NULL: triplets, counted only while i is NULL */
-  bool zeros; /* triplets for zeros too */
+  double *dense; /* order x order, or NULL */
+  int order;
   ptrdiff_t count;
   int *i, *j;
   double *v;
 } Sink;
 
-/* The block (I, J) of a row of blocks; NULL where there is none. */
-static double *find_block(const NsBlock *W, int I, int J) {
-  int low = W->rowptr[I], high = W->rowptr[I + 1] - 1, size = W->dim * W->dim;
-  if (high - low + 1 == W->nb) return W->value + (size_t)(low + J) * (size_t)size;
-  while (low <= high) {
-    int middle = low + (high - low) / 2;
-    if (W->col[middle] == J) return W->value + (size_t)middle * (size_t)size;
-    if (W->col[middle] < J) low = middle + 1;
-    else high = middle - 1;
+static void mixed_embed_put(Sink *sink, int i, int j, double v) {
+  if (v == 0) return;
+  if (sink->dense) {
+    sink->dense[(size_t)i + (size_t)j * (size_t)sink->order] += v;
+    return;
   }
-  return NULL;
-}
-
-/* False: there is no block for it. */
-static bool mixed_embed_put(Sink *sink, int i, int j, double v) {
-  if (sink->W) {
-    int dim = sink->W->dim;
-    double *block = v != 0 ? find_block(sink->W, i / dim, j / dim) : NULL;
-    if (block) block[i % dim + j % dim * dim] += v;
-    return block || v == 0;
-  }
-  if (v == 0 && !sink->zeros) return true;
   if (sink->i) sink->i[sink->count] = i, sink->j[sink->count] = j, sink->v[sink->count] = v;
   sink->count++;
-  return true;
 }
 
-static bool put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
+static void put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
   const NsMixedEmbed *e = s->e;
-  if (e->place[i] < 0 || e->place[j] < 0) return true;
-  return mixed_embed_put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
+  if (e->place[i] >= 0 && e->place[j] >= 0) mixed_embed_put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
 }
 
 /* The diagonal entry of what is added to a group: of the size of its own. */
@@ -146,71 +136,29 @@ static double added(const Plan *s, int g) {
 }
 
 /* The entries for a normal force that is given and for tangents that are missing. */
-static bool put_added(const Plan *s, Sink *sink) {
+static void put_added(const Plan *s, Sink *sink) {
   const NsMixedProblem *p = &s->v->p;
-  bool good = true;
-  for (int g = 0, row = 0; g < p->ngroups && good; row += p->groups[g++].dim) {
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
     int at = s->e->place[row], used = p->groups[g].dim;
     if (at < 0) continue;
     if (two_bounds(&p->groups[g])) {
       at--;
-      good = mixed_embed_put(sink, at, at, added(s, g));
+      mixed_embed_put(sink, at, at, added(s, g));
       used = 2;
     }
-    for (int i = used; i < s->dim && good; i++) good = mixed_embed_put(sink, at + i, at + i, added(s, g));
+    for (int i = used; i < s->dim; i++) mixed_embed_put(sink, at + i, at + i, added(s, g));
   }
-  return good;
 }
 
-/* Contacts of one dimension, dense, all blocks there: W as it is. */
-static void copy_blocks(const Plan *s, NsBlock *W) {
-  int dim = s->dim;
-  double *to = W->value;
-  for (int I = 0; I < W->nb; I++)
-    for (int J = 0; J < W->nb; J++) {
-      const double *from = s->A + (size_t)(I * dim) + (size_t)(J * dim) * (size_t)s->v->p.n;
-      for (int j = 0; j < dim; j++, from += s->v->p.n)
-        for (int i = 0; i < dim; i++) *to++ = from[i];
-    }
-}
-
-static bool mixed_embed_put_all(const Plan *s, Sink *sink) {
+static void mixed_embed_put_all(const Plan *s, Sink *sink) {
   const NsSparse *sparse = s->v->p.sparse;
   int n = s->v->p.n;
-  if (sink->W && s->A && s->v->kinds.uniform && ns_block_count(sink->W) == s->nc * s->nc) return copy_blocks(s, sink->W), true;
-  if (sink->W) memset(sink->W->value, 0, (size_t)ns_block_count(sink->W) * (size_t)(s->dim * s->dim) * sizeof(double));
+  sink->count = 0;
   for (int j = 0; s->A && j < n; j++)
-    for (int i = 0; i < n; i++)
-      if (!put_entry(s, sink, i, j, s->A[i + (size_t)j * (size_t)n])) return false;
+    for (int i = 0; i < n; i++) put_entry(s, sink, i, j, s->A[i + (size_t)j * (size_t)n]);
   for (int j = 0; !s->A && j < n; j++)
-    for (int k = sparse->colptr[j]; k < sparse->colptr[j + 1]; k++)
-      if (!put_entry(s, sink, sparse->row[k], j, sparse->value[k])) return false;
-  return put_added(s, sink);
-}
-
-/* Few contacts get all blocks, so that their number alone is the pattern. */
-static bool put_full(const Plan *s, Sink *sink) {
-  int n = s->nc * s->dim;
-  for (int j = 0; sink->zeros && j < n; j += s->dim)
-    for (int i = 0; i < n; i += s->dim) mixed_embed_put(sink, i, j, 0);
-  return mixed_embed_put_all(s, sink);
-}
-
-static NsStatus make_block(const Plan *s, bool full, NsBlock **out) {
-  NsArena room = {0};
-  Sink sink = {.zeros = full};
-  put_full(s, &sink);
-  sink.i = ns_arena_ints(&room, sink.count);
-  sink.j = ns_arena_ints(&room, sink.count);
-  sink.v = ns_arena_doubles(&room, sink.count);
-  sink.count = 0;
-  NsStatus status = NS_ENOMEM;
-  if (!room.failed) {
-    put_full(s, &sink);
-    status = ns_block_from_triplets(out, s->dim, s->nc * s->dim, sink.count, sink.i, sink.j, sink.v);
-  }
-  ns_arena_release(&room);
-  return status;
+    for (int k = sparse->colptr[j]; k < sparse->colptr[j + 1]; k++) put_entry(s, sink, sparse->row[k], j, sparse->value[k]);
+  put_added(s, sink);
 }
 
 /* ---- the friction problem ---- */
@@ -259,34 +207,56 @@ static void take_answer(const Plan *s, double *z) {
   }
 }
 
-/* The solver of this size or pattern, its matrix filled. */
-static NsStatus mixed_embed_take_solver(const Plan *s, NsFriction *problem, NsMixedFriction **out) {
-  bool few = s->nc <= NS_MIXED_SLOTS;
-  NsMixedFriction *friction = *out = &s->e->slot[s->dim - 2][few ? s->nc : 0];
-  Sink sink = {.W = friction->W};
-  if (friction->W && friction->W->nb == s->nc && mixed_embed_put_all(s, &sink)) {
-    problem->W = friction->W;
+/* The embedded matrix into *p: dense where that of the rows is. */
+static NsStatus mixed_embed_matrix(const Plan *s, NsMixedProblem *p) {
+  NsMixedEmbed *e = s->e;
+  NsArena room = {0};
+  Sink sink = {.order = p->n};
+  if (s->A) {
+    if (p->n > e->order) {
+      ns_arena_release(&e->matrix);
+      e->W = ns_arena_matrix(&e->matrix, p->n, p->n);
+      e->order = e->matrix.failed ? 0 : p->n;
+      if (e->matrix.failed) return ns_arena_release(&e->matrix), NS_ENOMEM;
+    }
+    memset(e->W, 0, (size_t)p->n * (size_t)p->n * sizeof *e->W);
+    sink.dense = e->W;
+    mixed_embed_put_all(s, &sink);
+    p->W = e->W;
     return NS_OK;
   }
-  release_friction(friction);
-  NsStatus status = make_block(s, few, &friction->W);
-  problem->W = friction->W;
-  if (!status) status = ns_friction_new(&friction->solver, problem, NS_FRICTION_DEFAULT);
-  if (status) release_friction(friction);
+  mixed_embed_put_all(s, &sink);
+  sink.i = ns_arena_ints(&room, sink.count);
+  sink.j = ns_arena_ints(&room, sink.count);
+  sink.v = ns_arena_doubles(&room, sink.count);
+  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
+  if (!status) {
+    mixed_embed_put_all(s, &sink);
+    ns_sparse_free(e->sparse);
+    e->sparse = NULL;
+    status = ns_sparse_from_triplets(&e->sparse, p->n, p->n, sink.count, sink.i, sink.j, sink.v);
+  }
+  p->sparse = e->sparse;
+  ns_arena_release(&room);
   return status;
 }
 
 static NsStatus mixed_embed_solve(Plan *s, double *z, NsSolverInfo *info) {
   NsMixedEmbed *e = s->e;
-  NsMixedFriction *friction;
   place_all(s);
   if (s->nc == 0) return NS_OK;
   fill_vectors(s, z);
-  NsFriction problem = {s->dim, s->nc, e->mu, NULL, e->q};
-  NsStatus status = mixed_embed_take_solver(s, &problem, &friction);
+  NsMixedProblem problem = {.n = s->nc * s->dim, .ngroups = s->nc, .groups = e->groups, .q = e->q};
+  NsStatus status = mixed_embed_matrix(s, &problem);
+  if (!status) status = ns_mixed_scale(&e->scaled, &problem, e->first, e->number, s->nc, true, e->guess);
   if (status) return status;
-  *ns_friction_options(friction->solver) = (NsFrictionOptions){s->v->tolerance, s->v->max_iterations};
-  status = ns_friction_solve(friction->solver, &problem, e->guess, e->r, e->u, info);
+  NsMixedScaled *scaled = &e->scaled;
+  NsMixedView view = {.p = scaled->p, .tolerance = s->v->tolerance, .max_iterations = s->v->max_iterations, .rho = e->rho};
+  view.kinds = (NsMixedKinds){.contacts = s->nc, .dim = s->dim, .uniform = true};
+  ns_mixed_prepare(&view);
+  memcpy(scaled->z, scaled->guess, (size_t)problem.n * sizeof *scaled->z);
+  status = ns_mixed_contacts(&e->contacts, &view, scaled->z, scaled->w, info);
+  for (int i = 0; i < problem.n; i++) e->r[i] = ns_times_power(scaled->z[i], -scaled->unit_z[i]);
   take_answer(s, z);
   return status;
 }

@@ -11,16 +11,8 @@
 #include "linalg/sparse_lu.h"
 #include "solvers/box/active.h"
 #include "solvers/box/box_solver.h"
-#include "solvers/contact/friction_solver.h"
 #include "solvers/contact/friction_local.h"
-#include "solvers/contact/mixed.h"
-
-/* What a problem is made of. */
-typedef struct NsMixedKinds {
-  int equations, bounded; /* rows without and with bounds */
-  int contacts, dim;      /* contacts; the largest dim */
-  bool uniform;           /* no rows, all contacts of that dim */
-} NsMixedKinds;
+#include "solvers/contact/mixed_measure.h"
 
 /* ---- mixed_chain.c ---- */
 
@@ -35,6 +27,9 @@ NsMixedOptions *ns_mixed_chain_options(NsMixedChain *chain);
 /* As ns_mixed_solve for a connected problem in balanced units, whose data were checked. */
 NsStatus ns_mixed_chain_solve(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds, const double *guess,
                               double *z, double *w, NsSolverInfo *info);
+
+/* Whether z, in place of the answer of the problem just solved, is good enough; w is work. */
+bool ns_mixed_chain_holds(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds, const double *z, double *w);
 
 /* The steps rho (ngroups) of the last problem with contacts. */
 const double *ns_mixed_chain_steps(const NsMixedChain *chain);
@@ -62,57 +57,6 @@ typedef struct NsMixedScaled {
 NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count, bool contacts,
                         const double *guess);
 void ns_mixed_scaled_release(NsMixedScaled *s);
-
-/* A problem as the methods see it. */
-typedef struct NsMixedView {
-  NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
-  NsMixedKinds kinds;
-  double tolerance;
-  bool early; /* sparse, and the tolerance was chosen: the first answer within it will do */
-  int max_iterations;
-  double *rho;         /* ngroups: steps of the natural map */
-  double *explained;   /* n: |W| |z| + |q| as the data let expect it */
-  double *size, *load; /* n: work of ns_mixed_measure */
-} NsMixedView;
-
-enum { NS_MIXED_DENSE = 600, NS_MIXED_SLOTS = 8 };
-
-/* ---- mixed_measure.c ---- */
-
-static inline bool ns_mixed_equation(const NsMixedGroup *group) {
-  return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
-}
-
-/* Whether products go by the columns of the sparse W, also where there is a dense one. */
-static inline bool ns_mixed_sparse(const NsMixedProblem *p) {
-  return p->sparse && (!p->W || p->n > NS_MIXED_DENSE_ROWS);
-}
-
-/* The entry (i, j) of W. */
-double ns_mixed_entry(const NsMixedProblem *p, int i, int j);
-
-/* The block of a group whose first row is `row`, dim x dim. */
-void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block);
-
-/*
-** Fills v->rho: 1 over the largest row sum of a contact's own block, over a row's diagonal entry where that is
-** positive; else over the largest entry of the rows; 1 where these are zero. Where there are rows also v->explained,
-** |W| e + |q| with e the larger of rho |q| and the finite bounds; v->size is work.
-*/
-void ns_mixed_prepare(NsMixedView *v);
-
-/* w = W z + q. */
-void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
-
-/*
-** Writes w = W z + q and returns the measure that mixed.h states; INFINITY for NaN or a row beyond its bounds. As for
-** contacts, forces that grow without bound do not hide what stays wrong: |W| |z| + |q| counts up to 1e4 times what is
-** explained.
-*/
-double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
-
-/* The largest |z - P(z - rho w)|, and that over the largest |z| or rho |q|. */
-double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative);
 
 /* ---- mixed_system.c ---- */
 
@@ -226,20 +170,41 @@ NsStatus ns_mixed_reduce(NsMixedReduction *reduction, const NsMixedProblem *p, c
 void ns_mixed_recover(const NsMixedReduction *reduction, const NsMixedProblem *p, double *z, double *w);
 void ns_mixed_reduction_release(NsMixedReduction *reduction);
 
-/* A friction solver and its matrix. */
-typedef struct NsMixedFriction {
-  NsFrictionSolver *solver;
-  NsBlock *W;
-} NsMixedFriction;
+/* A chain for contacts and its matrix. */
+typedef struct NsMixedSlot {
+  struct NsFrictionChain *chain;
+  struct NsBlock *W;
+} NsMixedSlot;
+
+/*
+** Contacts of one dimension alone, of which v says that they are connected and in balanced units, by the chain of
+** friction_chain.h; its status and info.
+*/
+typedef struct NsMixedContacts {
+  NsMixedSlot slot[2][NS_MIXED_SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
+  NsArena arena;
+  int capacity;
+  double *mu;
+} NsMixedContacts;
+
+NsStatus ns_mixed_contacts(NsMixedContacts *contacts, const NsMixedView *v, double *z, double *w, NsSolverInfo *info);
+void ns_mixed_contacts_release(NsMixedContacts *contacts);
 
 typedef struct NsMixedEmbed {
   NsArena arena;
   int capacity;
   NsMixedReduction reduction;
-  NsMixedFriction slot[2][NS_MIXED_SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
-  int *place;                                  /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
-  double *sign, *offset;                       /* n: z_i = offset_i + sign_i r_place */
-  double *mu, *q, *guess, *r, *u, *w;
+  NsMixedScaled scaled;
+  NsMixedContacts contacts;
+  int *place;            /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
+  double *sign, *offset; /* n: z_i = offset_i + sign_i r_place */
+  double *q, *guess, *r, *rho, *w;
+  NsMixedGroup *groups;
+  int *first, *number; /* of the groups */
+  NsArena matrix;
+  int order;        /* that W has room for */
+  double *W;        /* the embedded matrix, dense */
+  NsSparse *sparse; /* or sparse */
 } NsMixedEmbed;
 
 /*

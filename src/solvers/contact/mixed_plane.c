@@ -1,6 +1,16 @@
 /*
 ** mixed_plane.c
-** Contacts in the plane and rows with bounds as one box problem.
+** Contacts in the plane and rows with bounds as one box problem, by pivoting.
+*/
+/*
+** Assumptions: contacts in the plane; a dense W. Nothing else is asked of W.
+** The unknowns y are z of a row and, of a contact, r_n, f = r_t + mu r_n and b. With the slip u_t = a - b and
+** k = mu r_n - r_t = 2 mu r_n - f the law of a contact is
+**   0 <= u_n _|_ r_n >= 0,   0 <= a = u_t + b _|_ f >= 0,   0 <= k _|_ b >= 0.
+** Termination: that of ns_box_solve. NS_ENOSOL (proved, small problems) and NS_ERAY of the box problem are those of the
+** contacts, since each solution of one is a solution of the other.
+** Klarbring, in Computational Mechanics of contact, 1990; Acary and Brogliato, Numerical Methods for Nonsmooth
+** Dynamical Systems, 2008, section 13.3.
 */
 #include <math.h>
 #include <string.h>
@@ -8,12 +18,13 @@
 #include "solvers/contact/mixed_methods.h"
 #include "solvers/residual.h"
 
-/*
-** The unknowns y: a row's z; a contact's r_n, f = r_t + mu r_n, b (friction_lcp.h). The outputs: w of a row; u_n, u_t +
-** b, 2 mu r_n - f of a contact.
-*/
 static int unknowns(const NsMixedView *v) {
   return v->p.n + v->kinds.contacts;
+}
+
+/* From one unknown of a contact to its next: of contacts alone all r_n come first, then all f, then all b. */
+static int stride(const NsMixedView *v) {
+  return v->kinds.uniform ? v->kinds.contacts : 1;
 }
 
 void ns_mixed_plane_release(NsMixedPlane *s) {
@@ -35,16 +46,18 @@ static NsStatus mixed_plane_reserve(NsMixedPlane *s, int n) {
   return status;
 }
 
+/* Where the unknowns of each group start, and their bounds. */
 static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
+  int step = stride(v);
   for (int g = 0, at = 0; g < v->p.ngroups; g++) {
     const NsMixedGroup *group = &v->p.groups[g];
     int count = group->dim == 1 ? 1 : 3;
     s->first[g] = at;
     for (int i = 0; i < count; i++) {
-      s->lower[at + i] = group->dim == 1 ? group->lower : 0;
-      s->upper[at + i] = group->dim == 1 ? group->upper : INFINITY;
+      s->lower[at + i * step] = group->dim == 1 ? group->lower : 0;
+      s->upper[at + i * step] = group->dim == 1 ? group->upper : INFINITY;
     }
-    at += count;
+    at += step == 1 ? count : 1;
   }
 }
 
@@ -52,47 +65,48 @@ static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
 static void mixed_plane_add_column(NsMixedPlane *s, const NsMixedView *v, int column, int j, double factor) {
   double *to = s->M + (size_t)column * (size_t)unknowns(v);
   const double *W = v->p.W + (size_t)j * (size_t)v->p.n;
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = 0; i < v->p.groups[g].dim; i++) to[s->first[g] + i] += factor * W[row + i];
+  for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = 0; i < v->p.groups[g].dim; i++) to[s->first[g] + i * step] += factor * W[row + i];
 }
 
+/* M and q: the outputs are w of a row; u_n, u_t + b and 2 mu r_n - f of a contact. */
 static void fill(NsMixedPlane *s, const NsMixedView *v) {
   size_t n = (size_t)unknowns(v);
+  int step = stride(v);
   memset(s->M, 0, n * n * sizeof *s->M);
   memset(s->q, 0, n * sizeof *s->q);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    int at = s->first[g];
-    mixed_plane_add_column(s, v, at, row, 1);
-    for (int i = 0; i < group->dim; i++) s->q[at + i] = v->p.q[row + i];
+    int normal = s->first[g], force = normal + step, slip = force + step;
+    mixed_plane_add_column(s, v, normal, row, 1);
+    for (int i = 0; i < group->dim; i++) s->q[normal + i * step] = v->p.q[row + i];
     if (group->dim == 1) continue;
-    double *normal = s->M + (size_t)at * n, *force = normal + n, *slip = force + n;
-    mixed_plane_add_column(s, v, at, row + 1, -group->mu);
-    mixed_plane_add_column(s, v, at + 1, row + 1, 1);
-    slip[at + 1] += 1;
-    normal[at + 2] += 2 * group->mu;
-    force[at + 2] -= 1;
+    mixed_plane_add_column(s, v, normal, row + 1, -group->mu);
+    mixed_plane_add_column(s, v, force, row + 1, 1);
+    s->M[(size_t)force + (size_t)slip * n] += 1;
+    s->M[(size_t)slip + (size_t)normal * n] += 2 * group->mu;
+    s->M[(size_t)slip + (size_t)force * n] -= 1;
   }
 }
 
 /* The guess in the unknowns; b is what makes u_t + b >= 0. */
 static void from_z(NsMixedPlane *s, const NsMixedView *v, const double *z, const double *w) {
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+  for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim) {
     double *y = s->guess + s->first[g], mu = v->p.groups[g].mu;
     y[0] = z[row];
     if (v->p.groups[g].dim == 1) continue;
     y[0] = ns_larger(z[row], 0);
-    y[1] = ns_larger(z[row + 1] + mu * y[0], 0);
-    y[2] = ns_larger(-w[row + 1], 0);
+    y[step] = ns_larger(z[row + 1] + mu * y[0], 0);
+    y[2 * step] = ns_larger(-w[row + 1], 0);
   }
 }
 
 static void to_z(const NsMixedPlane *s, const NsMixedView *v, double *z) {
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+  for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const double *y = s->y + s->first[g];
     double bound = v->p.groups[g].mu * y[0];
     z[row] = y[0];
-    if (v->p.groups[g].dim > 1) z[row + 1] = ns_box_clamp(y[1] - bound, -bound, bound);
+    if (v->p.groups[g].dim > 1) z[row + 1] = ns_box_clamp(y[step] - bound, -bound, bound);
   }
 }
 

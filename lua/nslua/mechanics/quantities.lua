@@ -1,0 +1,134 @@
+-- nslua.mechanics.quantities: functions of (t, q) with a name, with which their errors begin. Quantities form groups
+-- (all positions, all constraints). A group is evaluated in one pass and keeps its last results.
+
+local where = require "nslua.base.where"
+where.ours()
+
+return function(ns, core)
+  local motion, fail, said, describe = core.motion, core.fail, core.said, core.describe
+
+  -- Calls one of motion's functions; an error that is a text gets the name of the quantity.
+  local function guarded(x, work, ...)
+    if x.busy then fail "it asks the system for what depends on its own value" end
+    x.busy = true
+    local good, a, b, c = pcall(work, x.f, ...)
+    x.busy = nil
+    if good then return a, b, c end
+    if type(a) ~= "string" then error(a, 0) end
+    fail("%s: %s", x.name, said(a))
+  end
+
+  -- Quantities of a group are evaluated together: one pass with dual numbers for all of them.
+  local function quantity(group, name, f, rows)
+    local x = { group = group, name = name, f = motion.plain(f), rows = rows }
+    group[#group + 1], group.f = x, nil
+    return x
+  end
+
+  local function length(x) return #x end
+
+  -- One function (t, q, out) of several. While it runs, frames keep what they compute at that (t, q) in core.shared.
+  local function together(functions, rows)
+    return function(t, q, out)
+      core.shared, core.shared_t, core.shared_q = {}, t, q
+      local row = 0
+      for k, f in ipairs(functions) do
+        local part = out:slice(row + 1, row + rows[k])
+        local y = f(t, q, part)
+        if type(y) == "number" or type(y) == "userdata" and not where.try(length, y) then
+          part[1] = y
+        elseif y ~= nil and type(y) ~= "table" and type(y) ~= "userdata" then
+          fail("a function of (t, q): expected numbers, or its last argument filled, got %s", describe(y))
+        elseif y ~= nil and not rawequal(y, part) then
+          for i = 1, rows[k] do part[i] = y[i] end
+        end
+        row = row + rows[k]
+      end
+      core.shared, core.shared_q = nil, nil
+    end
+  end
+
+  -- Finds the numbers of values that are not known, with errors in the name of each quantity, and makes group.f.
+  local function prepare(group, t, q)
+    local functions, rows, size = {}, {}, 0
+    for _, x in ipairs(group) do
+      if not x.constant then
+        local y = guarded(x, motion.values, t, q, x.rows or -1)
+        x.rows, x.at = #y, size
+        size = size + #y
+        functions[#functions + 1], rows[#rows + 1] = x.f, #y
+      end
+    end
+    group.f, group.size, group.slopes, group.line, group.lump = together(functions, rows), size, nil, nil, nil
+    if group.compile and size > 0 then group.f = ns.compile(group.f) end
+  end
+
+  -- Calls one of motion's functions on a group; an error that is a text is looked for in the quantities one by one.
+  local function guarded_group(group, work, t, q, ...)
+    local good, a, b, c = pcall(work, group.f, t, q, group.size, ...)
+    if good then return a, b, c end
+    core.shared, core.shared_q = nil, nil
+    if type(a) ~= "string" then error(a, 0) end
+    for _, x in ipairs(group) do
+      if not x.constant then guarded(x, work, t, q, x.rows, ...) end
+    end
+    fail("%s", said(a))
+  end
+
+  local function values(x, t, q)
+    if x.constant then return x.constant * q end
+    return guarded(x, motion.values, t, q, x.rows)
+  end
+
+  -- Within one evaluation of the equations what is asked for again at the same point is not computed again.
+  local epoch = 0
+
+  local function fresh() epoch = epoch + 1 end
+
+  local function at_point(last, t, q) return last and last.epoch == epoch and last.t == t and last.q == q end
+
+  -- Values of all of a group, and their Jacobian by q: not to be written to.
+  local function slopes(group, t, q)
+    if not group.f then prepare(group, t, q) end
+    if not at_point(group.slopes, t, q) then
+      local y, J = guarded_group(group, motion.jacobian, t, q)
+      group.slopes = { epoch = epoch, t = t, q = q:copy(), y = y, J = J }
+    end
+    return group.slopes
+  end
+
+  -- The same of one quantity.
+  local function jacobian(x, t, q)
+    if x.constant then return x.constant * q, x.constant end
+    local last = slopes(x.group, t, q)
+    local i, j = x.at + 1, x.at + x.rows
+    if not last[x] then last[x] = { last.y:slice(i, j), last.J:slice(i, j, 1, #q) } end
+    return last[x][1], last[x][2]
+  end
+
+  -- Values of all of a group, their first and second derivative along (tdot, v): not to be written to.
+  local function line(group, t, q, tdot, v)
+    if not group.f then prepare(group, t, q) end
+    local last = group.line
+    if not at_point(last, t, q) or last.tdot ~= tdot or last.v ~= v then
+      last = { epoch = epoch, t = t, q = q:copy(), tdot = tdot, v = v:copy() }
+      last.y, last.first, last.second = guarded_group(group, motion.along, t, q, tdot, v)
+      group.line = last
+    end
+    return last
+  end
+
+  -- The same of one quantity.
+  local function along(x, t, q, tdot, v)
+    if x.constant then return x.constant * q, x.constant * v, ns.zeros(x.rows) end
+    local last = line(x.group, t, q, tdot, v)
+    local i, j = x.at + 1, x.at + x.rows
+    return last.y:slice(i, j), last.first:slice(i, j), last.second:slice(i, j)
+  end
+
+  for name, f in pairs { guarded = guarded, quantity = quantity, together = together, prepare = prepare,
+    guarded_group = guarded_group, values = values, fresh = fresh, slopes = slopes, jacobian = jacobian, line = line,
+    along = along } do
+    core[name] = f
+  end
+end

@@ -1,0 +1,106 @@
+-- nslua.repl.doctor: what `nslua --doctor` prints: what is found, what is missing, and how to install it on Debian.
+-- Returns a function of the doors (src/repl/prompt.h) and of the interpreter's version. That function returns whether
+-- everything that nslua needs is there.
+
+local _ENV = require "nslua.base.env"()
+
+local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2"
+
+-- Programs that nslua can do without: what each gives, how it is asked for its version, and the package.
+local programs = {
+  { "gnuplot", "plots", "gnuplot --version", "gnuplot-qt (or gnuplot-nox, without windows)" },
+  { "tcc", "native code from callbacks, fast to compile", "tcc -v", "tcc" },
+  { "cc", "native code from callbacks, fast to run", "cc --version", "gcc" },
+  { "ffmpeg", "animations as MP4", "ffmpeg -version", "ffmpeg" },
+}
+
+-- The first line that a command prints; nil when there is none.
+local function first_line(command)
+  local pipe = io.popen(command .. " 2>/dev/null </dev/null")
+  local line = pipe and pipe:read "l"
+  if pipe then pipe:close() end
+  return line
+end
+
+local function say(state, what, text)
+  print(("  %-8s %-12s %s"):format(state, what, text))
+end
+
+local function found(what, text) say("found", what, text) end
+
+-- The module and the libraries it is linked with; whether they are there.
+local function check_module()
+  local place = package.searchpath("nslua.core", package.cpath)
+  local good, core = pcall(require, "nslua.core")
+  if not good then
+    say("MISSING", "module", tostring(core):match "^[^\n]*")
+    say("", "", place and "a library it needs may be missing: sudo apt-get install " .. LIBRARIES
+      or "build it with make, or install it with make install")
+    return false
+  end
+  local versions = core.versions()
+  found("module", place or "nslua.core")
+  found("LAPACK", versions.lapack)
+  found("BLAS", versions.blas or "of unknown make; with OpenBLAS, libopenblas0-serial, small steps are fastest")
+  found("SuiteSparse", versions.suitesparse .. " (KLU)")
+  found("cminpack", "linked")
+  local whole, message = pcall(require, "nslua")
+  if not whole then say("MISSING", "library", tostring(message):match "^[^\n]*") end
+  return whole
+end
+
+-- Modules that are built where their headers are: what each gives, and the package of the headers.
+local modules = {
+  { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
+  { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },
+}
+
+local function check_modules()
+  for _, entry in ipairs(modules) do
+    local name, library, use, package_name = table.unpack(entry)
+    local place = package.searchpath(name, package.cpath)
+    local good, module = pcall(require, name)
+    if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
+    elseif place then say("missing", library, tostring(module):match "^[^\n]*")
+    else
+      local remedy = "for %s: sudo apt-get install %s, then make and make install"
+      say("missing", library, remedy:format(use, package_name))
+    end
+  end
+end
+
+local function check_programs()
+  for _, program in ipairs(programs) do
+    local name, use, ask, package = table.unpack(program)
+    if first_line("command -v " .. name) then
+      found(name, ((first_line(ask) or ""):gsub(" Copyright.*$", "")))
+    else
+      say("missing", name, ("for %s: sudo apt-get install %s"):format(use, package))
+    end
+  end
+end
+
+local function check_prompt(host)
+  local history = require "nslua.repl.history".path()
+  found("libedit", host.libedit)
+  if not history then
+    say("missing", "history", "neither HOME nor XDG_STATE_HOME is set: lines typed are not kept")
+  else
+    local good, message = host.make_directory(history:match "^(.*)/")
+    local file = good and io.open(history, "r")
+    if file then file:close() end
+    if not good then say("missing", "history", message)
+    else found("history", history .. (file and "" or " (none yet)")) end
+  end
+end
+
+return function(host, version)
+  print(version)
+  found("Lua", version:match "Lua ([%d.]+)" or _VERSION)
+  local good = check_module()
+  check_prompt(host)
+  if good then check_modules() end
+  check_programs()
+  print(good and "all that nslua needs is there" or "nslua cannot run: see MISSING above")
+  return good
+end

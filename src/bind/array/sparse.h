@@ -1,0 +1,26 @@
+/*
+** sparse.h
+** The sparse matrix and its factors.
+*/
+#ifndef NSL_ARRAY_SPARSE_H
+#define NSL_ARRAY_SPARSE_H
+
+#include "bind/lua/object.h"
+#include "linalg/sparse.h"
+
+/* ns.solve and A:solve for a sparse matrix at index 1; false when there is something else. */
+bool nsl_solve_sparse(lua_State *L, int *results);
+
+/* Pushes a copy of a sparse matrix. */
+void nsl_push_sparse(lua_State *L, const NsSparse *A);
+
+/* Pushes the sparse diagonal matrix of n numbers. */
+void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d);
+
+/* The sparse matrix (immutable) at idx, NULL when there is something else; raises when it is closed. */
+const NsSparse *nsl_test_sparse(lua_State *L, int idx);
+
+/* Adds sparse, ... to the module on top of the stack. */
+void nsl_open_sparse(lua_State *L);
+
+#endif

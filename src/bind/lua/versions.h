@@ -1,0 +1,13 @@
+/*
+** versions.h
+** core.versions(): the libraries that the module runs with.
+*/
+#ifndef NSL_LUA_VERSIONS_H
+#define NSL_LUA_VERSIONS_H
+
+#include <lua.h>
+
+/* Adds versions() to the module on top of the stack. */
+void nsl_open_versions(lua_State *L);
+
+#endif
