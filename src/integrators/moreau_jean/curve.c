@@ -1,10 +1,10 @@
 /*
-** moreau_jean_curve.c
+** curve.c
 ** What curved relations add to the linearisation: the second derivatives of their outputs.
 */
 #include <string.h>
 
-#include "integrators/moreau_jean_parts.h"
+#include "integrators/moreau_jean/moreau_jean.h"
 
 /*
 ** Of which relations they are taken: exact ones, of Lagrangian coordinates, few enough. The second derivatives of n
@@ -26,7 +26,7 @@ void ns_mj_take_curve(NsMjEdge *edge, NsArena *arena) {
 
 void ns_mj_straighten(NsMoreauJean *mj) {
   mj->curved = false;
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     edge->curved = false;
     for (int p = 0; p < edge->nparts; p++) edge->parts[p].L = edge->parts[p].H;
@@ -55,7 +55,7 @@ static void form_L(const NsMoreauJean *mj, NsMjEdge *edge) {
 }
 
 void ns_mj_curve(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     if (edge->active < 0 || !edge->second) continue;
     NsRelationPoint at = {mj->t, ns_mj_gather(mj, edge, mj->q), mj->lambda + edge->row, edge->inter->z};

@@ -8,13 +8,13 @@
 
 #include "base/memory.h"
 #include "integrators/triplets.h"
-#include "simulation/event_parts.h"
+#include "integrators/event_driven/event_driven.h"
 
 /* A contact whose multiplier is below this part of what would hold it alone is not held. */
 static const double NO_FORCE = 1e-10;
 
 const char *ns_ed_row_name(const NsEventDriven *ed, int row) {
-  return ed->nsds->interactions[ns_motion_interaction(ed->motion, row)]->name;
+  return ed->base.nsds->interactions[ns_motion_interaction(ed->motion, row)]->name;
 }
 
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
@@ -49,7 +49,7 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
 
 /* Whether a row has been held up to now: it stands still, its velocity is rounding. At the start of a step a script may have written it. */
 static bool held_so_far(const NsEventDriven *ed, int row) {
-  return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->options.fixed;
+  return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->fixed;
 }
 
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
@@ -92,7 +92,7 @@ static void measure_slow(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row];
-    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->options.fixed ? ed->h * press : sqrt(2 * press * rise));
+    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
   }
 }
 
@@ -135,7 +135,9 @@ static void scale_by_power(size_t count, int exponent, double *x) {
 /* Solves W z + q for the rows ed->closed, with the data as they are. */
 static NsStatus event_solve(NsEventDriven *ed, const char *what, NsError *err) {
   int n = ed->nclosed;
-  NsMixedProblem problem = {.n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part};
+  NsStepProblem problem = {
+      .n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part, .guess = ed->z, .interaction = ed->interaction};
+  const double *lambda = NULL;
   NsStatus status = NS_OK;
   if (n > NS_MIXED_DENSE_ROWS) {
     status = ns_triplets_form(&ed->sparse, n, put_dense, ed);
@@ -143,9 +145,9 @@ static NsStatus event_solve(NsEventDriven *ed, const char *what, NsError *err) {
     problem.sparse = ed->sparse;
   }
   memset(ed->z, 0, (size_t)n * sizeof *ed->z);
-  for (int k = 0; ed->problem->edge && k < n; k++) ed->problem->edge[k] = ns_motion_interaction(ed->motion, ed->closed[k]);
-  if (status == NS_OK) status = ns_osnsp_solve_mixed(ed->problem, &problem, ed->z);
-  if (status == NS_OK && n > 0) memcpy(ed->z, ed->problem->lambda, (size_t)n * sizeof *ed->z);
+  for (int k = 0; k < n; k++) ed->interaction[k] = ns_motion_interaction(ed->motion, ed->closed[k]);
+  if (status == NS_OK) status = ed->solver.solve(ed->solver.context, &problem, &lambda);
+  if (status == NS_OK && n > 0) memcpy(ed->z, lambda, (size_t)n * sizeof *ed->z);
   if (status == NS_OK) return status;
   return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
                  n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
@@ -172,22 +174,13 @@ static NsMixedGroup group_of(const Row *row) {
 }
 
 static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent what, NsError *err) {
-  NsEventLog *log = ed->log;
-  if (log->count == log->capacity) {
-    long capacity = log->capacity ? 2 * log->capacity : 16;
-    NsEvent *events = ns_resize(log->events, (size_t)capacity, sizeof *events);
-    if (!events) return ns_fail(err, NS_ENOMEM, "not enough memory");
-    log->events = events;
-    log->capacity = capacity;
-  }
   int first = row, of = ns_motion_interaction(ed->motion, row);
   while (first > 0 && ns_motion_interaction(ed->motion, first - 1) == of) first--;
   what.kind = kind;
   what.t = ed->t;
   what.component = row - first;
-  memcpy(what.name, ed->nsds->interactions[of]->name, sizeof what.name);
-  log->events[log->count++] = what;
-  return NS_OK;
+  memcpy(what.name, ed->base.nsds->interactions[of]->name, sizeof what.name);
+  return ns_event_log_add(ed->log, &what) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 /* ---- impacts ---- */
@@ -259,7 +252,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 /* y = 0 of the rows, with fixed steps of the bilateral ones alone, which come first; u = 0 of all. */
 static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
   int bilateral = 0;
-  if (!ed->options.fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  if (!ed->fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
   if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);

@@ -1,13 +1,45 @@
 /*
-** moreau_jean_parts.h
-** The workspace of the theta scheme of mechanics, and what its files ask of each other. Private to moreau_jean*.c.
+** moreau_jean.h
+** The workspace of the theta scheme of mechanics, and what its files ask of each other. Private to them.
 */
-#ifndef NS_INTEGRATORS_MOREAU_JEAN_PARTS_H
-#define NS_INTEGRATORS_MOREAU_JEAN_PARTS_H
+#ifndef NS_INTEGRATORS_MOREAU_JEAN_MOREAU_JEAN_H
+#define NS_INTEGRATORS_MOREAU_JEAN_MOREAU_JEAN_H
+
+#include <math.h>
 
 #include "integrators/edges.h"
-#include "integrators/moreau_jean.h"
+#include "integrators/scheme.h"
 #include "integrators/triplets.h"
+
+/* The options of MoreauJeanOSI and MoreauJeanGOSI. */
+typedef struct NsMoreauJeanOptions {
+  NsIntegrator base;
+  double theta, gamma; /* theta in [0, 1]; gamma of the forecast, 1/2 by default */
+  double threshold;    /* a contact takes part when its forecast is at most this, in the units of y; NAN: see ns_mj_tolerance */
+  bool linearly_implicit; /* exactly one Newton iteration from v_k, with M and H at q_k + h v_k */
+} NsMoreauJeanOptions;
+
+/* The entries of both classes in the tables of options. */
+#define NS_MJ_FIELDS                                                                                                           \
+  NS_FIELD_A_WEIGHT("theta", NsMoreauJeanOptions, theta), NS_FIELD_A_WEIGHT("gamma", NsMoreauJeanOptions, gamma),              \
+      NS_FIELD_A_NUMBER("constraintActivationThreshold", NsMoreauJeanOptions, threshold, -INFINITY, INFINITY,                  \
+                        NS_FIELD_SETTER | NS_FIELD_CONSTANT | NS_FIELD_OPTIONAL)
+
+/*
+** The tolerance of the forecast: 1e-10 of the way that a contact goes freely in the step, h max(|u|, |change|), change
+** being what the forces would change u by; 1e-3 of it for a contact that carried an impulse in the last step and
+** rests: |u| <= 1e-6 |change|. The rounding of y comes on top.
+*/
+double ns_mj_tolerance(double h, double u, double change, double lambda_k);
+
+/* Whether the graph is one for the global form: systems and relations linear, no friction, no compliance. NS_EARG tells what is not. */
+NsStatus ns_mj_global_suits(const NsNsds *nsds, NsError *err);
+
+/* Whether that is the better form: a coefficient is sparse, or the interactions have many rows. */
+bool ns_mj_global_preferred(const NsNsds *nsds);
+
+/* The workspace of the dense form: stacked vectors over all coordinates, velocities and multipliers. */
+typedef struct NsMoreauJean NsMoreauJean;
 
 enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS }; /* problems of more rows are formed sparse */
 enum { MOST_CURVED = 12 };                 /* second derivatives are taken by so many coordinates */
@@ -54,10 +86,9 @@ typedef struct NsMjEdge {
 } NsMjEdge;
 
 struct NsMoreauJean {
-  NsArena arena;
-  NsNsds *nsds;
+  NsScheme base;
   int Nq, Nv, m;
-  bool linear;         /* all systems and relations */
+  bool linear;         /* all systems and relations; base.linear: or one iteration is asked for */
   bool positions;      /* some law holds at position */
   bool curves, curved; /* second derivatives may be taken (no friction); some interaction has them now */
   NsMjNode *nodes;
@@ -65,7 +96,7 @@ struct NsMoreauJean {
   int nnodes; /* as many as were made: the graph may grow after that */
 
   /* the step */
-  NsMoreauJeanOptions options;
+  NsMoreauJeanOptions options; /* as they were when it began */
   double t_k, t, h;
   double *q_k, *v_k, *F_k; /* Nq, Nv, Nv */
   double *y_k, *u_k;       /* m */
@@ -92,14 +123,13 @@ struct NsMoreauJean {
   /* the problem */
   NsMixedGroup *groups;
   int *group_edge; /* row -> edge */
-  NsMixedProblem problem;
+  NsStepProblem problem;
   double *matrix;                   /* of up to DENSE_ROWS rows */
   double *qvec, *guess, *rate_room; /* m, m, 4 m */
   NsSparse *sparse;
   uint64_t matrix_key;
   bool matrix_formed, matrix_dense;
   double h_formed, theta_formed;
-  long factorizations;
 };
 
 /* Where the entries of the matrix go: added up in a dense one, or as triplets. */
@@ -155,5 +185,8 @@ void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPar
 
 /* The part of an interaction that is of a system. */
 const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node);
+
+/* The projection of the coordinates (project.c). */
+extern const NsSchemeSettle ns_mj_settle;
 
 #endif

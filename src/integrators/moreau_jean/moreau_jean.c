@@ -1,22 +1,31 @@
 /*
 ** moreau_jean.c
-** The theta scheme for mechanics: a step, its residual, its linearisation, its acceptance.
+** MoreauJeanOSI: the theta scheme of Moreau and Jean for mechanics with impacts.
+**
+** M(q) (v - v_k) = h theta F(t_{k+1}, q, v) + h (1 - theta) F(t_k, q_k, v_k) + H(q)' P,
+** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of that),
+** u = H(q) T(q) v + dh/dt,  and the law between u and the impulse P: Newton's impact law is 0 <= u + e u_k _|_ P >= 0.
+** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, see
+** ns_mj_tolerance: a gap that is rounding alone, of this step or piled up over many, does not open a contact
+** at rest. Laws other than unilateral ones always take part.
+** Boundary conditions prescribe velocities of a system at t_{k+1}: exactly; what the first equation lacks in their rows
+** is the impulse of whatever moves them. They enter u_{k+1} like all velocities.
+** A compliant relation's law holds between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
+** Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; Jean, The non-smooth contact dynamics
+** method, CMAME 177, 1999; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 10.
 */
-#include "integrators/moreau_jean.h"
+#include "integrators/moreau_jean/moreau_jean.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#include "base/memory.h"
-#include "integrators/moreau_jean_parts.h"
 
 enum { FAR = 10 }; /* a contact that takes so many steps to close, as it moves, is far */
 
 /* ---- making ---- */
 
 static void mj_lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
-  NsArena *arena = &mj->arena;
+  NsArena *arena = &mj->base.arena;
   node->ds = (NsMechanicalDs *)ds;
   int nq = node->ds->nq, nv = node->ds->nv;
   node->q = mj->Nq;
@@ -36,7 +45,7 @@ static void mj_lay_out_node(NsMoreauJean *mj, NsMjNode *node, NsDs *ds) {
 }
 
 static void mj_lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *inter) {
-  NsArena *arena = &mj->arena;
+  NsArena *arena = &mj->base.arena;
   const NsRelation *relation = inter->relation;
   edge->inter = inter;
   edge->m = inter->m;
@@ -73,12 +82,12 @@ static bool has_friction(const NsNsds *nsds) {
 }
 
 static void mj_join(NsMoreauJean *mj) {
-  const NsEdges *edges = ns_edges_of(&mj->arena, mj->nsds, NULL, mj->nsds->nds);
-  for (int i = 0; edges && i < mj->nsds->nds; i++) mj->nodes[i].edges = edges[i];
+  const NsEdges *edges = ns_edges_of(&mj->base.arena, mj->base.nsds, NULL, mj->base.nsds->nds);
+  for (int i = 0; edges && i < mj->base.nsds->nds; i++) mj->nodes[i].edges = edges[i];
 }
 
 static void mj_take_vectors(NsMoreauJean *mj) {
-  NsArena *arena = &mj->arena;
+  NsArena *arena = &mj->base.arena;
   double **coordinates[] = {&mj->q_k, &mj->q, &mj->q_free};
   double **velocities[] = {&mj->v_k,       &mj->F_k,  &mj->v,     &mj->v_from,     &mj->F,     &mj->p,     &mj->rho,  &mj->work,
                            &mj->free_step, &mj->held, &mj->shift, &mj->correction, &mj->terms, &mj->noise, &mj->scale};
@@ -95,57 +104,37 @@ static void mj_take_vectors(NsMoreauJean *mj) {
   mj->shut = ns_arena_take(arena, (size_t)mj->m, sizeof *mj->shut);
 }
 
-NsStatus ns_moreau_jean_new(NsMoreauJean **out, NsNsds *nsds) {
-  *out = NULL;
-  NsMoreauJean *mj = ns_alloc(1, sizeof *mj);
+static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  const NsSchemeClass *global = &ns_scheme_moreau_jean_global;
+  if (!plan->projecting && ns_mj_global_preferred(nsds)) return global->create(out, integrator, nsds, plan);
+  NsMoreauJean *mj = ns_scheme_take(sizeof *mj, &ns_scheme_moreau_jean, integrator, nsds);
   if (!mj) return NS_ENOMEM;
-  mj->nsds = nsds;
+  mj->combined = plan->combined;
   mj->linear = mj->predicts = true;
   mj->curves = !has_friction(nsds);
   mj->nnodes = nsds->nds;
-  mj->nodes = ns_arena_take(&mj->arena, (size_t)nsds->nds, sizeof *mj->nodes);
-  mj->edges = ns_arena_take(&mj->arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
-  if (!mj->arena.failed) {
+  mj->nodes = ns_arena_take(&mj->base.arena, (size_t)nsds->nds, sizeof *mj->nodes);
+  mj->edges = ns_arena_take(&mj->base.arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
+  if (!mj->base.arena.failed) {
     for (int i = 0; i < nsds->nds; i++) mj_lay_out_node(mj, &mj->nodes[i], nsds->ds[i]);
     for (int e = 0; e < nsds->ninteractions; e++) mj_lay_out_edge(mj, &mj->edges[e], nsds->interactions[e]);
     mj_join(mj);
     mj_take_vectors(mj);
     ns_mj_straighten(mj);
   }
-  if (mj->arena.failed) {
-    ns_moreau_jean_free(mj);
-    return NS_ENOMEM;
-  }
-  *out = mj;
-  return NS_OK;
+  mj->base.linear = mj->linear;
+  mj->problem = (NsStepProblem){.groups = mj->groups, .q = mj->qvec, .guess = mj->guess, .interaction = mj->group_edge};
+  return ns_scheme_hand_over(out, &mj->base);
 }
 
-void ns_moreau_jean_free(NsMoreauJean *mj) {
-  if (!mj) return;
+static void mj_destroy(NsScheme *scheme) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   for (int i = 0; mj->nodes && i < mj->nnodes; i++) ns_lu_free(mj->nodes[i].lu);
   ns_sparse_free(mj->sparse);
-  ns_arena_release(&mj->arena);
-  ns_free(mj);
 }
 
-bool ns_moreau_jean_linear(const NsMoreauJean *mj) {
-  return mj->linear || mj->options.linearly_implicit;
-}
-
-const NsMixedProblem *ns_moreau_jean_problem(const NsMoreauJean *mj) {
-  return &mj->problem;
-}
-
-const double *ns_moreau_jean_guess(const NsMoreauJean *mj) {
-  return mj->guess;
-}
-
-int ns_moreau_jean_interaction(const NsMoreauJean *mj, int row) {
-  return mj->group_edge[row];
-}
-
-long ns_moreau_jean_factorizations(const NsMoreauJean *mj) {
-  return mj->factorizations;
+static const NsStepProblem *mj_problem(const NsScheme *scheme) {
+  return &((const NsMoreauJean *)scheme)->problem;
 }
 
 /* ---- relations at a point ---- */
@@ -227,44 +216,41 @@ static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const doub
 /* ---- the start of a step ---- */
 
 static void mj_take_memory(NsMoreauJean *mj) {
-  for (int i = 0; i < mj->nsds->nds; i++) {
+  for (int i = 0; i < mj->base.nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     const NsMechanicalDs *ds = node->ds;
     memcpy(mj->q_k + node->q, ds->q_k, (size_t)ds->nq * sizeof *mj->q_k);
     memcpy(mj->v_k + node->v, ds->v_k, (size_t)ds->nv * sizeof *mj->v_k);
   }
   memset(mj->lambda, 0, (size_t)mj->m * sizeof *mj->lambda);
-  mj->predicted = false;
+  mj->base.predicted = false;
 }
 
 /* The iterate starts at v_k, where velocities are prescribed at those, and does not leave them. */
 static void start_iterate(NsMoreauJean *mj) {
   memcpy(mj->v, mj->v_k, (size_t)mj->Nv * sizeof *mj->v);
-  for (int i = 0; i < mj->nsds->nds; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].v);
+  for (int i = 0; i < mj->base.nsds->nds; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].v);
 }
 
-void ns_moreau_jean_restart(NsMoreauJean *mj) {
-  if (mj->predicted) mj->decided = false;
+static void mj_restart(NsScheme *scheme) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  if (mj->base.predicted) mj->decided = false;
   mj_take_memory(mj);
   start_iterate(mj);
-}
-
-bool ns_moreau_jean_predicted(const NsMoreauJean *mj) {
-  return mj->predicted;
 }
 
 /* At t_k: the coefficients, which are at t_{k+1}, are the same at t_k but for fExt when it is a function of time. */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) {
+  for (int i = 0; i < mj->base.nsds->nds && status == NS_OK; i++) {
     const NsMjNode *node = &mj->nodes[i];
     if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
       status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->q, mj->v_k + node->v, mj->F_k + node->v, err);
     if (status == NS_OK && forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t, err);
   }
-  for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
     status = ns_interaction_update(edge->inter, mj->t_k, err);
     if (status == NS_OK) status = mj_output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
@@ -274,7 +260,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
 
 /* Whether a contact is forecast to close: there will be impulses. */
 static bool closes(const NsMoreauJean *mj) {
-  double threshold = mj->options.has_threshold ? mj->options.threshold : 0;
+  double threshold = !isnan(mj->options.threshold) ? mj->options.threshold : 0;
   for (int i = 0; i < mj->m; i++)
     if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= threshold) return true;
   return false;
@@ -283,12 +269,12 @@ static bool closes(const NsMoreauJean *mj) {
 /* The iterate's velocities go on as in the last steps, by a parabola, where those had no impulses. */
 static void mj_predict(NsMoreauJean *mj) {
   if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
-  for (int i = 0; i < mj->nsds->nds; i++) {
+  for (int i = 0; i < mj->base.nsds->nds; i++) {
     const NsMechanicalDs *ds = mj->nodes[i].ds;
     const double *before = ds->base.x_before + ds->nq, *earlier = ds->base.x_earlier + ds->nq;
     int smooth = ds->base.smooth;
     if (smooth == 0 || fabs(ds->base.h_k - mj->h) > 1e-8 * mj->h) continue;
-    mj->predicted = true;
+    mj->base.predicted = true;
     for (int j = 0; j < ds->nv; j++) {
       double last = ds->v_k[j] - before[j], bend = smooth < 2 ? 0 : last - (before[j] - earlier[j]);
       mj->v[mj->nodes[i].v + j] = ds->v_k[j] + last + bend;
@@ -299,16 +285,17 @@ static void mj_predict(NsMoreauJean *mj) {
 
 static NsStatus mj_update_coefficients(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++) status = ns_ds_update(&mj->nodes[i].ds->base, mj->t, err);
+  for (int i = 0; i < mj->base.nsds->nds && status == NS_OK; i++) status = ns_ds_update(&mj->nodes[i].ds->base, mj->t, err);
   return status;
 }
 
-NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *options, double t_k, double t_next, double h,
-                              NsError *err) {
-  mj->options = *options;
-  mj->t_k = t_k;
-  mj->t = t_next;
-  mj->h = h;
+static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  mj->options = *(const NsMoreauJeanOptions *)scheme->integrator;
+  mj->base.linear = mj->linear || mj->options.linearly_implicit;
+  mj->t_k = step->t_k;
+  mj->t = step->t;
+  mj->h = step->h;
   mj->decided = mj->again = mj->projected = false;
   memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
   memset(mj->nu, 0, (size_t)mj->m * sizeof *mj->nu);
@@ -325,7 +312,7 @@ NsStatus ns_moreau_jean_begin(NsMoreauJean *mj, const NsMoreauJeanOptions *optio
 void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
   for (int i = 0; i < mj->Nv; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
-  for (int i = 0; i < mj->nsds->nds; i++) {
+  for (int i = 0; i < mj->base.nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_mechanical_move(node->ds, mj->q_k + node->q, mj->work + node->v, mj->h, mj->q + node->q);
     if (mj->combined && mj->projected) {
@@ -355,7 +342,7 @@ static void mj_scatter(const NsMoreauJean *mj, const NsMjEdge *edge, const doubl
 
 NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     if (!all && edge->active < 0) continue;
     NsStatus status = mj_output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
@@ -365,7 +352,7 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_moreau_jean_evaluate_relations(NsMoreauJean *mj, NsError *err) {
+static NsStatus mj_evaluate_relations(NsMoreauJean *mj, NsError *err) {
   ns_mj_move_coordinates(mj);
   return ns_mj_evaluate_outputs(mj, true, err);
 }
@@ -401,16 +388,17 @@ static void mj_start(NsMoreauJean *mj) {
   ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->Nv * sizeof *mj->p);
   memcpy(mj->u, mj->u_k, (size_t)mj->m * sizeof *mj->u);
-  for (int i = 0; i < mj->nsds->nds && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
-  for (int e = 0; prescribed && e < mj->nsds->ninteractions; e++)
+  for (int i = 0; i < mj->base.nsds->nds && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
+  for (int e = 0; prescribed && e < mj->base.nsds->ninteractions; e++)
     ns_mj_velocities(mj, &mj->edges[e], mj->v, mj->u + mj->edges[e].row);
 }
 
-NsStatus ns_moreau_jean_evaluate(NsMoreauJean *mj, NsError *err) {
+static NsStatus mj_evaluate(NsScheme *scheme, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   NsStatus status = NS_OK;
   if ((mj->linear && !mj->positions) || !mj->decided) mj_start(mj);
   else ns_mj_move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
-  for (int i = 0; i < mj->nsds->nds && status == NS_OK; i++)
+  for (int i = 0; i < mj->base.nsds->nds && status == NS_OK; i++)
     status = mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].q, err);
   return status;
 }
@@ -451,7 +439,7 @@ static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *
 }
 
 static NsStatus mj_factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
-  mj->factorizations++;
+  mj->base.factorizations++;
   ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->W);
   NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->ds->nv);
   node->factored = status == NS_OK;
@@ -465,7 +453,7 @@ static NsStatus mj_factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
 }
 
 static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
-  for (int i = 0; i < mj->nsds->nds; i++) {
+  for (int i = 0; i < mj->base.nsds->nds; i++) {
     NsMjNode *node = &mj->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     node->fresh = false;
@@ -499,7 +487,7 @@ void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
 /* free_step = -W^-1 (rho + p): the change of v without impulses. */
 static void mj_form_free_step(NsMoreauJean *mj) {
   for (int i = 0; i < mj->Nv; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
-  for (int i = 0; i < mj->nsds->nds; i++) {
+  for (int i = 0; i < mj->base.nsds->nds; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_boundary_hold(node->ds->boundary, mj->free_step + node->v);
     ns_lu_solve(node->lu, 1, mj->free_step + node->v, node->ds->nv);
@@ -517,7 +505,7 @@ static bool mj_same_weights(NsMoreauJean *mj) {
 static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
   mj_take_memory(mj);
   start_iterate(mj);
-  NsStatus status = ns_moreau_jean_evaluate(mj, err);
+  NsStatus status = mj_evaluate(&mj->base, err);
   if (status == NS_OK) status = mj_update_W(mj, true, false, err);
   if (status == NS_OK) mj_form_free_step(mj);
   return status;
@@ -526,21 +514,22 @@ static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
 /* Which contacts take part, and their outputs at the iterate, unless these are known. */
 static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
   *changed = ns_mj_decide(mj);
-  if (mj->predicted && mj->problem.n > 0) return drop_prediction(mj, err);
+  if (mj->base.predicted && mj->problem.n > 0) return drop_prediction(mj, err);
   return mj->linear && !mj->positions ? NS_OK : ns_mj_evaluate_outputs(mj, false, err);
 }
 
-NsStatus ns_moreau_jean_linearize(NsMoreauJean *mj, bool full, NsError *err) {
+static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->curved) ns_mj_straighten(mj);
   if (full && !mj->combined) ns_mj_curve(mj); /* combined shifts are by the W of any iteration */
   NsStatus status = mj_update_W(mj, mj_same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
-  for (int i = 0; i < mj->nsds->nds && !fresh; i++) fresh = mj->nodes[i].fresh;
+  for (int i = 0; i < mj->base.nsds->nds && !fresh; i++) fresh = mj->nodes[i].fresh;
   mj_form_free_step(mj);
   if (!mj->decided && (status = decide(mj, &changed, err)) != NS_OK) return status;
   bool same = mj->linear && mj->matrix_formed && !fresh, keep = same && !changed;
-  for (int e = 0; e < mj->nsds->ninteractions && !same; e++)
+  for (int e = 0; e < mj->base.nsds->ninteractions && !same; e++)
     if (mj->linear || mj->edges[e].active >= 0) ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
   if (!keep) status = ns_mj_form_matrix(mj, err);
   mj->matrix_formed = status == NS_OK;
@@ -557,10 +546,11 @@ static double mj_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
-void ns_moreau_jean_advance(NsMoreauJean *mj, const double *lambda, double s) {
+static void mj_advance(NsScheme *scheme, const double *lambda, double s) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   double *dv = mj->work;
   memcpy(dv, mj->free_step, (size_t)mj->Nv * sizeof *dv);
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     if (edge->active < 0) continue;
     const double *le = lambda + edge->active;
@@ -606,7 +596,7 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
 
 /* The components of a rigid body's velocity have one unit, as have those of its rotation: frames turn them into each other. */
 static void mj_join_vectors(NsMoreauJean *mj) {
-  for (int d = 0; d < mj->nsds->nds; d++) {
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int i = 0; node->ds->kind == NS_NEWTON_EULER && i < 6; i += 3) {
       ns_step_join(mj->scale + node->v + i);
@@ -656,7 +646,7 @@ static void add_levers(const NsMjNode *node, int m, const double *H, double weig
 ** noise; and the velocities that they make, into moved.
 */
 static void mj_add_impulses(NsMoreauJean *mj, bool late, double *moved) {
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     double weight = ns_mj_impulse_weight(mj, edge);
     for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
@@ -691,9 +681,9 @@ static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *toleranc
 
 static void mj_state_residual(NsMoreauJean *mj, const NsStepTolerance *tolerance, NsStepResidual *residual) {
   measure_velocities(mj, tolerance);
-  for (int d = 0; d < mj->nsds->nds; d++) mj_measure_system(mj, &mj->nodes[d]);
+  for (int d = 0; d < mj->base.nsds->nds; d++) mj_measure_system(mj, &mj->nodes[d]);
   mj_join_vectors(mj);
-  for (int d = 0; d < mj->nsds->nds; d++) {
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     int n = node->ds->nv, o = node->v, worst;
     NsStepBlock block = {n,           node->lu, mj->rho + o, mj->terms + o, mj->noise + o, mj->scale + o, mj->correction + o,
@@ -751,11 +741,12 @@ static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsSte
   return size;
 }
 
-NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, const NsStepTolerance *tolerance) {
+static NsStepResidual mj_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   NsStepResidual residual = {0};
   mj_state_residual(mj, tolerance, &residual);
   mj_measure_problem(mj, mj->output_terms);
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
       double gap = ns_mj_law_output(mj, edge, i) - y[edge->active + i];
@@ -767,8 +758,9 @@ NsStepResidual ns_moreau_jean_residual(NsMoreauJean *mj, const double *y, const 
   return residual;
 }
 
-NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
-  for (int d = 0; d < mj->nsds->nds; d++) {
+static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int i = 0; i < node->ds->nv; i++)
       if (!isfinite(mj->v[node->v + i]))
@@ -787,26 +779,28 @@ NsStatus ns_moreau_jean_finite(const NsMoreauJean *mj, NsError *err) {
 */
 static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
   if (mj->problem.n > 0 || mj->combined) return NS_OK;
-  for (int d = 0; d < mj->nsds->nds; d++) {
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
     int n = mj->nodes[d].ds->nv, o = mj->nodes[d].v;
     double correction = ns_step_relative(n, mj->correction + o, mj->scale + o);
     if (correction > 0.1 * ns_step_relative(n, mj->free_step + o, mj->scale + o)) continue;
     for (int i = o; i < o + n; i++) mj->v[i] = mj_flushed(mj->v[i] - mj->correction[i]);
   }
   ns_mj_move_coordinates(mj);
-  return ns_moreau_jean_finite(mj, err);
+  return mj_finite(&mj->base, err);
 }
 
-NsStatus ns_moreau_jean_complete(NsMoreauJean *mj, NsError *err) {
+static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  if (scheme->linear) return mj_evaluate_relations(mj, err);
   NsStatus status = mj_correct(mj, err);
-  for (int e = 0; e < mj->nsds->ninteractions && status == NS_OK; e++)
+  for (int e = 0; e < mj->base.nsds->ninteractions && status == NS_OK; e++)
     if (mj->edges[e].active < 0) status = mj_output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
   return status;
 }
 
 /* Works of the multipliers: lambda times the mean of the velocities of y, normal and tangential apart. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     bool tangents = edge->inter->law->class->joint;
     for (int i = 0; edge->active >= 0 && i < edge->m; i++) {
@@ -845,10 +839,10 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
 /* The impulses of prescribed velocities at the accepted iterate: of a linear step they are not known yet. */
 static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  for (int d = 0; d < mj->nsds->nds && status == NS_OK; d++) {
+  for (int d = 0; d < mj->base.nsds->nds && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
     const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->q;
-    if (node->ds->boundary && ns_moreau_jean_linear(mj)) status = mj_form_rho(mj, node, q, err);
+    if (node->ds->boundary && mj->base.linear) status = mj_form_rho(mj, node, q, err);
   }
   return status;
 }
@@ -873,19 +867,64 @@ static void write_interaction(const NsMoreauJean *mj, const NsMjEdge *edge) {
   memcpy(edge->inter->lambda, mj->lambda + edge->row, bytes);
 }
 
-NsStatus ns_moreau_jean_commit(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err) {
+static NsStatus mj_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   NsStatus found = mj_find_reactions(mj, err);
   if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
-    for (int d = 0; d < mj->nsds->nds; d++) {
+    for (int d = 0; d < mj->base.nsds->nds; d++) {
       NsStatus status = account_system(mj, &mj->nodes[d], &sum, err);
       if (status != NS_OK) return status;
     }
     account_contacts(mj, &sum);
     *account = sum;
   }
-  for (int d = 0; d < mj->nsds->nds; d++) mj_write_system(mj, &mj->nodes[d]);
-  for (int e = 0; e < mj->nsds->ninteractions; e++) write_interaction(mj, &mj->edges[e]);
+  for (int d = 0; d < mj->base.nsds->nds; d++) mj_write_system(mj, &mj->nodes[d]);
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) write_interaction(mj, &mj->edges[e]);
   return NS_OK;
 }
+
+/* ---- the class ---- */
+
+static const NsField mj_fields[] = {
+    NS_MJ_FIELDS,
+    NS_FIELD_A_FLAG("linearlyImplicit", NsMoreauJeanOptions, linearly_implicit, NS_FIELD_SETTER | NS_FIELD_CONSTANT),
+    NS_FIELD_END};
+
+static const char *const mj_arguments[] = {"theta", "gamma?", NULL};
+
+/* Siconos has one for each kind of projection; here the simulation projects. */
+static const char *const mj_aliases[] = {"MoreauJeanDirectProjectionOSI", "MoreauJeanCombinedProjectionOSI", NULL};
+
+static const NsMoreauJeanOptions mj_defaults = {.gamma = 0.5, .threshold = NAN};
+
+static const char *mj_words(const NsIntegrator *integrator) {
+  bool implicit = ((const NsMoreauJeanOptions *)integrator)->linearly_implicit;
+  return implicit ? ": theta {theta}, gamma {gamma}, linearly implicit" : ": theta {theta}, gamma {gamma}";
+}
+
+const char ns_scheme_moreau_jean_text[] = "MoreauJeanOSI";
+
+const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
+                                             .aliases = mj_aliases,
+                                             .bytes = sizeof(NsMoreauJeanOptions),
+                                             .defaults = &mj_defaults.base,
+                                             .fields = mj_fields,
+                                             .arguments = mj_arguments,
+                                             .words = mj_words,
+                                             .family = NS_MECHANICS,
+                                             .keeps_gaps = true,
+                                             .create = mj_create,
+                                             .destroy = mj_destroy,
+                                             .begin = mj_begin,
+                                             .restart = mj_restart,
+                                             .evaluate = mj_evaluate,
+                                             .linearize = mj_linearize,
+                                             .problem = mj_problem,
+                                             .advance = mj_advance,
+                                             .residual = mj_residual,
+                                             .finite = mj_finite,
+                                             .complete = mj_complete,
+                                             .commit = mj_commit,
+                                             .settle = &ns_mj_settle};

@@ -344,7 +344,7 @@ describe("sparse equations of the states without a solution", function()
       step({ 1, 1 }, { { 10, 0 }, { 0, 1 } }, nil, 0.1, 1), 1, true)
     assert.matches("the sparse equations of the states have no accepted solution: not a finite number (residual inf)",
       step({ 1.7e308 }, { { 1.5 } }, nil, 1, 0), 1, true)
-    assert.matches("the sparse one-step problem: not a finite number (t=10 step 1)",
+    assert.matches("the sparse one-step problem: not a finite number (t=10 step 1 newton 1)",
       step({ 1 }, { { -1.7e308 } }, nil, 10, 1), 1, true)
   end)
 end)

@@ -1,8 +1,13 @@
 /*
 ** condensed.c
-** The state eliminated from a step, at given multipliers.
+** A nonlinear step as a complementarity problem of the multipliers alone: the state is eliminated, at given multipliers.
+**
+** Find lambda in [lower, upper] with -y(lambda) in the normal cone there, y(lambda) = h(x(lambda), lambda) and x(lambda) the
+** zero of the state equation at lambda that a damped Newton iteration reaches from x_k. The derivative of y(lambda) is the
+** matrix of the one-step problem, so that mcp.h solves it: with its proximal, Fischer-Burmeister and gradient steps, and
+** by bracketing for one multiplier, where Newton's method on the step's equations fails.
 */
-#include "simulation/condensed.h"
+#include "integrators/euler_moreau/euler_moreau.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,27 +30,27 @@ static const double polished = 1e-3;
 static const double margin = 1e-2;
 
 struct NsCondensed {
-  NsEulerMoreau *em;
+  NsScheme *scheme;
   NsMcp *mcp;
   int m;
   NsArena arena;
-  bool known;                 /* the iterate of em is x(at) */
+  bool known;                 /* the iterate of the scheme is x(at) */
   double *at, *start, *z, *w; /* m each: multipliers; y */
-  double *work, *kept;        /* m; m x m */
-  const NsCondensedOptions *options;
+  double *kept;               /* m x m: the matrix of the problem before */
+  const NsRescue *options;
   NsStepResidual residual;
   long evaluations; /* how many are left */
   NsStatus stop;    /* why the run must stop */
   NsError error;
 };
 
-NsStatus ns_condensed_new(NsCondensed **out, NsEulerMoreau *em, int m) {
+NsStatus ns_condensed_new(NsCondensed **out, NsScheme *scheme, int m) {
   *out = NULL;
   NsCondensed *c = ns_alloc(1, sizeof *c);
   if (!c) return NS_ENOMEM;
-  c->em = em;
+  c->scheme = scheme;
   c->m = m;
-  double **vectors[] = {&c->at, &c->start, &c->z, &c->w, &c->work};
+  double **vectors[] = {&c->at, &c->start, &c->z, &c->w};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, m);
   c->kept = ns_arena_matrix(&c->arena, m, m);
   NsStatus status = c->arena.failed ? NS_ENOMEM : ns_mcp_new(&c->mcp, m, false);
@@ -61,31 +66,35 @@ void ns_condensed_free(NsCondensed *c) {
   ns_free(c);
 }
 
-const double *ns_condensed_keep(NsCondensed *c, const double *matrix) {
-  return memcpy(c->kept, matrix, (size_t)c->m * (size_t)c->m * sizeof *matrix);
-}
-
 /* ---- the state at given multipliers ---- */
 
 static bool must_stop(NsStatus status) {
   return status == NS_ECALLBACK || status == NS_EINTR || status == NS_ENOMEM || status == NS_EARG;
 }
 
+static const double *condensed_matrix(const NsCondensed *c) {
+  return c->scheme->class->problem(c->scheme)->W;
+}
+
+static NsStatus condensed_update(NsCondensed *c, NsError *err) {
+  return ns_em_update((NsEulerMoreau *)c->scheme, err);
+}
+
 static NsStatus condensed_evaluate(NsCondensed *c, NsError *err) {
-  NsStatus status = ns_euler_moreau_finite(c->em, err);
-  if (status == NS_OK) status = ns_euler_moreau_evaluate(c->em, err);
-  if (status == NS_OK) c->residual = ns_euler_moreau_residual(c->em, ns_euler_moreau_output(c->em), &c->options->tolerance);
+  const NsSchemeClass *class = c->scheme->class;
+  NsStatus status = class->finite(c->scheme, err);
+  if (status == NS_OK) status = class->evaluate(c->scheme, err);
+  if (status == NS_OK) c->residual = class->residual(c->scheme, ns_em_output(c->scheme), &c->options->tolerance);
   return status;
 }
 
 /* One damped Newton step of the state; the residual before it was `before`. */
 static NsStatus condensed_move(NsCondensed *c, const double *lambda, double before, NsError *err) {
-  NsStatus status = ns_euler_moreau_linearize(c->em, err);
+  NsStatus status = c->scheme->class->linearize(c->scheme, false, err);
   if (status != NS_OK) return status;
-  ns_euler_moreau_q(c->em, c->work);
   double s = 1;
   for (int i = 0; i <= MAX_HALVINGS; i++, s /= 2) {
-    ns_euler_moreau_advance(c->em, lambda, s);
+    c->scheme->class->advance(c->scheme, lambda, s);
     status = condensed_evaluate(c, err);
     if (must_stop(status)) return status;
     if (status == NS_OK && c->residual.state < (1 - 0.25 * s) * before) break;
@@ -96,9 +105,9 @@ static NsStatus condensed_move(NsCondensed *c, const double *lambda, double befo
 /* x(lambda), evaluated. */
 static NsStatus find_state(NsCondensed *c, const double *lambda, NsError *err) {
   double before = INFINITY, tolerance = c->options->tolerance.rtol;
-  ns_euler_moreau_restart(c->em);
-  ns_euler_moreau_place(c->em, lambda);
-  NsStatus status = ns_euler_moreau_evaluate(c->em, err);
+  c->scheme->class->restart(c->scheme);
+  ns_em_place(c->scheme, lambda);
+  NsStatus status = c->scheme->class->evaluate(c->scheme, err);
   for (int a = 1; status == NS_OK && a <= c->options->max_iterations; a++) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
     status = condensed_move(c, lambda, before, err);
@@ -133,7 +142,7 @@ static int condensed_value(void *context, double t, const double *const *args, d
   (void)t;
   if (c->evaluations-- <= 0) return -1;
   int code = need(c, args[0]);
-  if (code == 0) memcpy(out, ns_euler_moreau_output(c->em), (size_t)c->m * sizeof *out);
+  if (code == 0) memcpy(out, ns_em_output(c->scheme), (size_t)c->m * sizeof *out);
   return code;
 }
 
@@ -141,8 +150,8 @@ static int condensed_jacobian(void *context, double t, const double *const *args
   NsCondensed *c = context;
   (void)t, (void)by;
   int code = need(c, args[0]);
-  if (code == 0) code = code_of(c, ns_euler_moreau_linearize(c->em, &c->error));
-  if (code == 0) memcpy(jac, ns_euler_moreau_matrix(c->em), (size_t)c->m * (size_t)c->m * sizeof *jac);
+  if (code == 0) code = code_of(c, condensed_update(c, &c->error));
+  if (code == 0) memcpy(jac, condensed_matrix(c), (size_t)c->m * (size_t)c->m * sizeof *jac);
   return code;
 }
 
@@ -155,50 +164,56 @@ static double condensed_allowed(double y, double lambda, double lower, double up
 }
 
 /* The test of a step at the multipliers z, which leaves the output that they are allowed in w. */
-static NsStatus condensed_test(NsCondensed *c, const double *lower, const double *upper) {
-  const double *output = ns_euler_moreau_output(c->em);
+static NsStatus condensed_test(NsCondensed *c) {
+  const double *lower = c->options->lower, *upper = c->options->upper;
+  const double *output = ns_em_output(c->scheme);
   int code = need(c, c->z);
-  if (code == 0) code = code_of(c, ns_euler_moreau_linearize(c->em, &c->error));
+  if (code == 0) code = code_of(c, condensed_update(c, &c->error));
   if (code != 0) return NS_ENOCONV;
   for (int i = 0; i < c->m; i++) c->w[i] = condensed_allowed(output[i], c->z[i], lower[i], upper[i]);
-  c->residual = ns_euler_moreau_residual(c->em, c->w, &c->options->tolerance);
+  c->residual = c->scheme->class->residual(c->scheme, c->w, &c->options->tolerance);
   return ns_step_converged(&c->residual, &c->options->tolerance) ? NS_OK : NS_ENOCONV;
 }
 
-static int restarts(const NsCondensed *c, const double *lower, const double *upper) {
+static int restarts(const NsCondensed *c) {
   if (c->m == 1) return 0;
   for (int i = 0; i < c->m; i++)
-    if (!isfinite(lower[i]) || !isfinite(upper[i])) return RESTARTS;
+    if (!isfinite(c->options->lower[i]) || !isfinite(c->options->upper[i])) return RESTARTS;
   return RESTARTS_BOUNDED;
 }
 
-static void condensed_begin(NsCondensed *c, const NsCondensedOptions *options, const double *lower, const double *upper) {
+static void condensed_begin(NsCondensed *c, const NsRescue *options) {
   NsMcpOptions *mcp = ns_mcp_options(c->mcp);
+  c->options = options;
   mcp->tolerance = margin * options->tolerance.rtol;
   mcp->max_iterations = ITERATIONS * options->max_iterations;
-  mcp->restarts = restarts(c, lower, upper);
-  c->options = options;
+  mcp->restarts = restarts(c);
   c->evaluations = (long)options->max_iterations * (EVALUATIONS + EVALUATIONS_SHARED / c->m);
   c->known = false;
   c->stop = NS_OK;
-  ns_euler_moreau_restart(c->em);
-  memcpy(c->start, ns_euler_moreau_guess(c->em), (size_t)c->m * sizeof(double));
+  c->scheme->class->restart(c->scheme);
+  memcpy(c->start, c->scheme->class->problem(c->scheme)->guess, (size_t)c->m * sizeof(double));
+  memcpy(c->kept, condensed_matrix(c), (size_t)c->m * (size_t)c->m * sizeof *c->kept);
 }
 
-NsStatus ns_condensed_solve(NsCondensed *c, const NsCondensedOptions *options, const double *lower, const double *upper,
-                            double *lambda, double *y, NsStepResidual *residual, int *iterations, NsError *err) {
-  NsMcpProblem p = {
-      .n = c->m, .lower = lower, .upper = upper, .F = {.value = condensed_value, .jacobian = condensed_jacobian, .context = c}};
+NsStatus ns_condensed_solve(NsCondensed *c, NsRescue *rescue, NsError *err) {
+  NsMcpProblem p = {.n = c->m,
+                    .lower = rescue->lower,
+                    .upper = rescue->upper,
+                    .F = {.value = condensed_value, .jacobian = condensed_jacobian, .context = c}};
   NsMcpInfo info;
-  condensed_begin(c, options, lower, upper);
+  condensed_begin(c, rescue);
   NsStatus status = ns_mcp_solve(c->mcp, &p, c->start, c->z, c->w, &info);
-  *iterations = info.iterations;
+  rescue->iterations = info.iterations;
   if (status == NS_EINTR) c->stop = ns_fail(&c->error, NS_EINTR, "interrupted");
-  status = c->stop == NS_OK ? condensed_test(c, lower, upper) : NS_ENOCONV;
+  status = c->stop == NS_OK ? condensed_test(c) : NS_ENOCONV;
   if (c->stop != NS_OK && err) *err = c->error;
-  if (status != NS_OK) return c->stop != NS_OK ? c->stop : NS_ENOCONV;
-  memcpy(lambda, c->z, (size_t)c->m * sizeof *lambda);
-  memcpy(y, c->w, (size_t)c->m * sizeof *y);
-  *residual = c->residual;
+  if (status != NS_OK) {
+    memcpy((double *)(size_t)condensed_matrix(c), c->kept, (size_t)c->m * (size_t)c->m * sizeof *c->kept);
+    return c->stop != NS_OK ? c->stop : NS_ENOCONV;
+  }
+  memcpy(rescue->lambda, c->z, (size_t)c->m * sizeof *c->z);
+  memcpy(rescue->y, c->w, (size_t)c->m * sizeof *c->w);
+  *rescue->residual = c->residual;
   return NS_OK;
 }

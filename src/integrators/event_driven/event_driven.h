@@ -1,14 +1,24 @@
 /*
-** event_parts.h
-** The workspace of event-driven integration, and what its files ask of each other. Private to event_*.c.
+** event_driven.h
+** The workspace of event-driven integration, and what its files ask of each other. Private to them.
 */
-#ifndef NS_SIMULATION_EVENT_PARTS_H
-#define NS_SIMULATION_EVENT_PARTS_H
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 
 #include "integrators/motion.h"
+#include "integrators/scheme.h"
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
-#include "simulation/event_driven.h"
+
+/* The options of RungeKuttaOSI, some of which D1MinusLinearOSI has too, out of the reach of scripts. */
+typedef struct NsEventOptions {
+  NsIntegrator base;
+  double rtol, atol; /* of a step: 1e-12, 1e-14 */
+  double tolerance;  /* 1e-12: a contact with y up to this is closed; no y is below minus twice this */
+  double max_step; /* the longest step of the integrator, and about the shortest feature of a force or an output; NAN: found */
+  int max_events;  /* within one step of the grid */
+  bool atol_in_units, tolerance_in_units;
+} NsEventOptions;
 
 /* Works along the motion, integrated with it: of all forces, of -C v, of the multipliers. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
@@ -25,9 +35,8 @@ typedef struct Row {
   bool straight;     /* y = C q + e */
 } Row;
 
-struct NsEventDriven {
-  NsArena arena;
-  NsNsds *nsds;
+typedef struct NsEventDriven {
+  NsScheme base;
   NsMotion *motion;
   const NsMotionView *now; /* its vectors */
   NsDop853 *rk;
@@ -38,8 +47,9 @@ struct NsEventDriven {
   double *reach; /* m: how far the outputs have been from 0 in the run; kept by the interactions between steps */
 
   /* the step */
-  NsEventOptions options;
-  NsOsnsp *problem;
+  NsEventOptions options; /* as they were when it began */
+  bool fixed;             /* no events are located: the step of the grid is one of D1MinusLinear */
+  NsStepSolver solver;
   double t, t_k;             /* t_k: the start of the step */
   double *x, *q, *v, *works; /* n; its parts */
   double *atol, *pace;       /* n */
@@ -48,7 +58,7 @@ struct NsEventDriven {
   double *impulse; /* Nv: sum of H' P of the impacts */
   double impact_energy;
   NsEventLog *log;
-  long handled; /* events in this step */
+  int handled; /* events in this step */
 
   /* what acts */
   int nheld, *held;     /* rows: bilateral constraints, and contacts that are held */
@@ -64,6 +74,7 @@ struct NsEventDriven {
       *pressing; /* m, by place in `closed`: |y''| without multipliers, the largest among coupled rows in units of this one */
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
+  int *interaction; /* m, by place: of each row of the problem */
   NsSparse *sparse;
   double *p; /* Nv: room */
 
@@ -73,7 +84,7 @@ struct NsEventDriven {
   double *noise;                                              /* m: of those values */
   int ncurved, *curved;                                       /* open contacts that are not straight */
   int halved;                                                 /* pieces, in this step */
-};
+} NsEventDriven;
 
 /* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);

@@ -1,16 +1,42 @@
 /*
 ** event_driven.c
-** Smooth motion from event to event over one step of the grid.
+** RungeKuttaOSI: event-driven integration of mechanics with unilateral contacts: smooth motion, events located, impacts, rest.
+** D1MinusLinearOSI: a step of fixed length, with the event at its end.
+**
+** Between events the contacts that are held (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0,
+** and the motion is integrated by dop853.h, the impulse of each held contact with it, so that what its force does is seen by the
+** step control; its state is put back on the constraints after every step. An event is
+** the first time at which an open contact has y = 0, or a held one lambda = 0; it is sought on the dense output by
+** bernstein.h, which loses no dip, then the step is taken again up to it, so that it is as exact as a step. At an event
+**   impact      0 <= u + e u_k _|_ P >= 0 over all closed contacts, u = 0 for bilateral constraints (e = 0 for a
+**               contact that was not approaching);
+**   rest        a closed contact whose bounce would not rise by `tolerance`, or has not, has u = 0: this is where an
+**               infinite sequence of ever smaller bounces ends;
+**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 tells which are held from there.
+** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996; Acary and Brogliato, Numerical Methods for
+** Nonsmooth Dynamical Systems, 2008, chapter 8.
+**
+** What is accepted of the error of a step of length h: rtol |v| of a velocity, rtol times the way that it goes in the step of a
+** coordinate, and for both atol times what the body would have with all of its energy in that direction. With atol_in_units atol
+** is a number in the units of the coordinates and velocities. The tolerance of a contact is a part of the largest height that it has
+** come from in the run (at the start, and as its velocity at impacts tells); with tolerance_in_units it is a number in the units of y.
+** What is found for max_step: 1/300 of the run where a force or a guide may be a function of time, else infinite; outputs that are
+** not linear are looked at with that distance in any case.
+**
+** The step of the grid is one step of D1MinusLinear, of second order between impacts:
+**   q = q_k + h v_k + h^2 / 2 a_k,  v- = v_k + h / 2 (a_k + a),  a = a(t, q, v_k + h a_k),
+** the accelerations with the forces of the contacts that are held, and the event at its end, impacts being those of the
+** contacts with y <= 0. A bounce that would end within the step is rest; y of contacts is left as it is.
+** Schindler and Acary, Timestepping schemes for nonsmooth dynamics based on discontinuous Galerkin methods, Math. Comput.
+** Simul. 95, 2014.
 */
-#include "simulation/event_driven.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "base/memory.h"
-#include "simulation/event_parts.h"
+#include "integrators/event_driven/event_driven.h"
 
 /* What the laws may need: joints, and contacts with restitution. */
 static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
@@ -20,17 +46,8 @@ enum {
   RESOLVED = 300 /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
 };
 
-const char *ns_event_name(NsEventKind kind) {
-  static const char *const names[] = {
-#define X(code, name) name,
-      NS_EVENT_LIST(X)
-#undef X
-  };
-  return names[kind];
-}
-
 const char *ns_ed_name(const NsEventDriven *ed) {
-  return ed->options.fixed ? "D1MinusLinearOSI" : "EventDriven";
+  return ed->fixed ? "D1MinusLinearOSI" : "EventDriven";
 }
 
 /* A contact that is left with a part of the velocity towards it closes again at once, for ever. */
@@ -41,7 +58,7 @@ static NsStatus check_restitution(const NsInteraction *inter, const char *who, N
                  inter->name, e);
 }
 
-NsStatus ns_event_driven_accepts(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
+static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (ns_law_needs(inter->law) & ~event_driven_laws)
@@ -80,7 +97,7 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
 }
 
 static void motion_events_take_vectors(NsEventDriven *ed) {
-  NsArena *arena = &ed->arena;
+  NsArena *arena = &ed->base.arena;
   int m = ed->m;
   double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
                      &ed->z,      &ed->u_after, &ed->noise, &ed->reach};
@@ -97,6 +114,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
   ed->closed = ns_arena_ints(arena, m);
+  ed->interaction = ns_arena_ints(arena, m);
   ed->curved = ns_arena_ints(arena, m);
   ed->rows = ns_arena_take(arena, (size_t)m, sizeof *ed->rows);
   ed->resting = ns_arena_take(arena, (size_t)m, sizeof *ed->resting);
@@ -108,7 +126,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
 }
 
 static NsStatus motion_events_build(NsEventDriven *ed) {
-  NsStatus status = ns_motion_new(&ed->motion, ed->nsds);
+  NsStatus status = ns_motion_new(&ed->motion, ed->base.nsds);
   if (status != NS_OK) return status;
   ed->now = ns_motion_view(ed->motion);
   ed->Nq = ed->now->Nq;
@@ -116,44 +134,32 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   ed->m = ed->now->m;
   ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
   motion_events_take_vectors(ed);
-  return ed->arena.failed ? NS_ENOMEM : NS_OK;
+  return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
-NsStatus ns_event_driven_new(NsEventDriven **out, NsNsds *nsds, double *clock) {
-  *out = NULL;
-  NsEventDriven *ed = ns_alloc(1, sizeof *ed);
+static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
+  return motion_events_accept(nsds, true, ns_scheme_runge_kutta_text, err);
+}
+
+static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
+  return motion_events_accept(nsds, false, ns_scheme_d1_minus_linear_text, err);
+}
+
+static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  NsEventDriven *ed = ns_scheme_take(sizeof *ed, integrator->class, integrator, nsds);
   if (!ed) return NS_ENOMEM;
-  ed->nsds = nsds;
-  ed->clock = clock;
-  if (motion_events_build(ed) != NS_OK) {
-    ns_event_driven_free(ed);
-    return NS_ENOMEM;
-  }
-  *out = ed;
-  return NS_OK;
+  ed->clock = plan->clock;
+  ed->fixed = !integrator->class->locates;
+  ed->base.linear = true;
+  if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
+  return ns_scheme_hand_over(out, &ed->base);
 }
 
-void ns_event_driven_free(NsEventDriven *ed) {
-  if (!ed) return;
+static void events_destroy(NsScheme *scheme) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
   ns_dop853_free(ed->rk);
   ns_motion_free(ed->motion);
   ns_sparse_free(ed->sparse);
-  ns_arena_release(&ed->arena);
-  ns_free(ed);
-}
-
-void ns_event_log_sort(NsEventLog *log) {
-  for (long i = log->kept + 1; i < log->count; i++) {
-    NsEvent event = log->events[i];
-    long at = i;
-    for (; at > log->kept && log->events[at - 1].t > event.t; at--) log->events[at] = log->events[at - 1];
-    log->events[at] = event;
-  }
-}
-
-void ns_event_log_clear(NsEventLog *log) {
-  ns_free(log->events);
-  *log = (NsEventLog){0};
 }
 
 /* ---- the start of a step ---- */
@@ -174,7 +180,7 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
 static void start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
-    const NsInteraction *inter = ed->nsds->interactions[e];
+    const NsInteraction *inter = ed->base.nsds->interactions[e];
     bool unilateral = ns_law_unilateral(inter->law);
     bool held = unilateral && inter->lambda_k[i - first] > 0;
     ed->rows[i] = (Row){.unilateral = unilateral,
@@ -191,8 +197,8 @@ static const double START = 1e-6;
 /* A contact that was written open by a script is not held. The first step of a run begins the reach of the rows. */
 static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  for (int i = 0; i < ed->nsds->ninteractions && status == NS_OK && !ed->options.fixed; i++)
-    status = check_restitution(ed->nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
+  for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
+    status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
@@ -201,7 +207,7 @@ static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
     if (!ed->rows[i].unilateral && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ns_ed_name(ed),
                      ns_ed_row_name(ed, i), y);
-    if (ed->rows[i].unilateral && y < -off && !ed->options.fixed)
+    if (ed->rows[i].unilateral && y < -off && !ed->fixed)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);
   }
@@ -406,7 +412,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     ns_dop853_replace(ed->rk, ed->x);
   }
   if (++ed->handled > ed->options.max_events)
-    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %ld events in a step of the grid", ed->options.max_events);
+    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
   return ns_ed_handle(ed, err);
 }
 
@@ -436,7 +442,7 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
 static void write_interactions(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
-    NsInteraction *inter = ed->nsds->interactions[e];
+    NsInteraction *inter = ed->base.nsds->interactions[e];
     inter->y[i - first] = ed->now->y[i];
     inter->ydot[i - first] = ed->now->u[i];
     inter->lambda[i - first] = 0;
@@ -447,8 +453,8 @@ static void write_interactions(NsEventDriven *ed) {
 }
 
 static void write_impulses(NsEventDriven *ed) {
-  for (int d = 0, at = 0; d < ed->nsds->nds; d++) {
-    NsDs *ds = ed->nsds->ds[d];
+  for (int d = 0, at = 0; d < ed->base.nsds->nds; d++) {
+    NsDs *ds = ed->base.nsds->ds[d];
     memcpy(ds->r, ed->impulse + at, (size_t)ds->nr * sizeof *ds->r);
     at += ds->nr;
   }
@@ -476,33 +482,108 @@ static NsStatus motion_events_finish(NsEventDriven *ed, const double *before, Ns
   return NS_OK;
 }
 
-void ns_event_driven_commit(NsEventDriven *ed) {
+static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  (void)account, (void)err; /* the works were added by the step */
   ns_motion_scatter(ed->motion, ed->q, ed->v);
   write_impulses(ed);
   write_interactions(ed);
+  return NS_OK;
 }
 
-NsStatus ns_event_driven_step(NsEventDriven *ed, const NsEventOptions *options, NsOsnsp *problem, double t_k, double t_next,
-                              NsEventLog *log, NsEnergyAccount *account, NsError *err) {
+/* From the memories at t_k through all events to the end of the step, which commit accepts. */
+static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
   double before[2] = {0, 0};
-  ed->h = t_next - t_k;
-  ed->log = log;
-  ed->problem = problem;
-  ed->t = ed->t_k = t_k;
+  ed->h = step->t - step->t_k;
+  ed->log = drive->log;
+  ed->solver = drive->solver;
+  ed->t = ed->t_k = step->t_k;
   ed->handled = ed->nheld = 0;
   ed->impact_energy = 0;
-  NsStatus status = motion_events_take_options(ed, options, err);
+  NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
   if (status != NS_OK) return status;
   memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
-  ed->t_first = ed->nsds->t0;
-  ed->t_last = ed->nsds->T;
+  ed->t_first = scheme->nsds->t0;
+  ed->t_last = scheme->nsds->T;
   memset(ed->impulse, 0, (size_t)ed->Nv * sizeof *ed->impulse);
   ns_motion_gather(ed->motion, ed->q, ed->v);
   start_rows(ed);
-  if (account) status = ns_motion_energy(ed->motion, t_k, ed->q, ed->v, &before[0], &before[1], err);
+  if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = motion_events_check_start(ed, err);
   if (status == NS_OK) status = ns_ed_handle(ed, err);
-  while (status == NS_OK && ed->t < t_next)
-    status = options->fixed ? take_fixed_step(ed, t_next, err) : motion_events_go_on(ed, t_next, err);
-  return status == NS_OK ? motion_events_finish(ed, before, account, err) : status;
+  while (status == NS_OK && ed->t < step->t)
+    status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);
+  return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;
 }
+
+/* ---- the classes ---- */
+
+enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
+
+static const NsField runge_kutta_fields[] = {
+    NS_FIELD_A_NUMBER("rtol", NsEventOptions, rtol, 1e-14, 0.1, EVENTS_OUT_OF_REACH | NS_FIELD_SHOWN),
+    NS_FIELD_A_NUMBER("atol", NsEventOptions, atol, 0, INFINITY, EVENTS_OUT_OF_REACH | NS_FIELD_ABOVE | NS_FIELD_SHOWN),
+    NS_FIELD_A_NUMBER("contactTolerance", NsEventOptions, tolerance, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE),
+    NS_FIELD_A_NUMBER("maxStep", NsEventOptions, max_step, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
+    NS_FIELD_A_COUNT("maxEvents", NsEventOptions, max_events, 1, 1000000000, EVENTS_SET),
+    NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
+    NS_FIELD_A_FLAG("contactTolerance in units", NsEventOptions, tolerance_in_units, EVENTS_OUT_OF_REACH),
+    NS_FIELD_END};
+
+static const char *const runge_kutta_arguments[] = {"rtol?", "atol?", "maxStep?", NULL};
+static const char *const runge_kutta_tolerances[] = {"rtol?", "atol?", NULL};
+static const NsFieldGroup runge_kutta_group = {"tolerances", runge_kutta_tolerances};
+
+static const NsEventOptions runge_kutta_defaults = {
+    .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
+
+/* A tolerance that a script gives is one in units; until then it is a share. */
+static void runge_kutta_given(void *object, const NsField *field) {
+  NsEventOptions *o = object;
+  if (field->offset == offsetof(NsEventOptions, atol)) o->atol_in_units = true;
+  if (field->offset == offsetof(NsEventOptions, tolerance)) o->tolerance_in_units = true;
+}
+
+static const char *runge_kutta_words(const NsIntegrator *integrator) {
+  (void)integrator;
+  return ": rtol {rtol}, atol {atol}";
+}
+
+const char ns_scheme_runge_kutta_text[] = "RungeKuttaOSI";
+
+const NsSchemeClass ns_scheme_runge_kutta = {.name = ns_scheme_runge_kutta_text,
+                                             .bytes = sizeof(NsEventOptions),
+                                             .defaults = &runge_kutta_defaults.base,
+                                             .fields = runge_kutta_fields,
+                                             .arguments = runge_kutta_arguments,
+                                             .group = &runge_kutta_group,
+                                             .given = runge_kutta_given,
+                                             .words = runge_kutta_words,
+                                             .family = NS_MECHANICS,
+                                             .locates = true,
+                                             .whole = true,
+                                             .accepts = runge_kutta_accepts,
+                                             .create = events_create,
+                                             .destroy = events_destroy,
+                                             .commit = events_commit,
+                                             .drive = events_drive};
+
+static const NsField d1_fields[] = {NS_FIELD_END};
+static const char *const d1_arguments[] = {NULL};
+
+const char ns_scheme_d1_minus_linear_text[] = "D1MinusLinearOSI";
+
+const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_linear_text,
+                                                 .bytes = sizeof(NsEventOptions),
+                                                 .defaults = &runge_kutta_defaults.base,
+                                                 .fields = d1_fields,
+                                                 .arguments = d1_arguments,
+                                                 .family = NS_MECHANICS,
+                                                 .keeps_gaps = true,
+                                                 .whole = true,
+                                                 .accepts = d1_accepts,
+                                                 .create = events_create,
+                                                 .destroy = events_destroy,
+                                                 .commit = events_commit,
+                                                 .drive = events_drive};

@@ -1,12 +1,12 @@
 /*
-** moreau_jean_problem.c
+** closed.c
 ** Which contacts take part in a step, and the one-step problem of an iterate.
 */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "integrators/moreau_jean_parts.h"
+#include "integrators/moreau_jean/moreau_jean.h"
 
 /* ---- the forecast ---- */
 
@@ -21,7 +21,7 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 /* Whether contact i of a unilateral interaction is forecast to be closed. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->row + i], u = mj->u_k[edge->row + i], forecast = y + mj->options.gamma * mj->h * u;
-  if (mj->options.has_threshold) return forecast <= mj->options.threshold;
+  if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
   if (forecast <= 0) return true;
   double change = 0;
   for (int p = 0; p < edge->nparts; p++) {
@@ -29,26 +29,26 @@ static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
     for (int j = 0, k = node->v; j < node->ds->nv; j++, k++)
       change += edge->parts[p].H[i + (size_t)j * (size_t)edge->m] * (mj->v[k] - mj->v_k[k] + mj->free_step[k]);
   }
-  double way = ns_moreau_jean_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
+  double way = ns_mj_tolerance(mj->h, u, change, edge->inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);
 }
 
 /* The same, or what has been decided in this step before. */
-static bool mj_problem_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+static bool is_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   if (!mj->again) mj->shut[edge->row + i] = forecast_closed(mj, edge, i);
   return mj->shut[edge->row + i];
 }
 
-double ns_moreau_jean_tolerance(double h, double u, double change, double lambda_k) {
+double ns_mj_tolerance(double h, double u, double change, double lambda_k) {
   bool rests = lambda_k > 0 && fabs(u) <= 1e-6 * fabs(change);
   return (rests ? 1e-3 : 1e-10) * h * fmax(fabs(u), fabs(change));
 }
 
 static bool takes_part(NsMoreauJean *mj, const NsMjEdge *edge) {
   if (!edge->unilateral) return true;
-  if (edge->inter->law->class->joint) return mj_problem_closed(mj, edge, 0);
+  if (edge->inter->law->class->joint) return is_closed(mj, edge, 0);
   for (int i = 0; i < edge->m; i++)
-    if (mj_problem_closed(mj, edge, i)) return true;
+    if (is_closed(mj, edge, i)) return true;
   return false;
 }
 
@@ -63,7 +63,7 @@ static void add_groups(NsMoreauJean *mj, int e) {
   }
   bool apart = edge->unilateral && edge->m > 1 && !law->class->joint; /* rows that open and close each on its own */
   for (int i = 0; i < edge->m;) {
-    NsLawGroup group = ns_law_group(law, i, apart && !mj_problem_closed(mj, edge, i));
+    NsLawGroup group = ns_law_group(law, i, apart && !is_closed(mj, edge, i));
     mj->groups[mj->problem.ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
     i += group.dim;
   }
@@ -74,8 +74,7 @@ static void add_groups(NsMoreauJean *mj, int e) {
 bool ns_mj_decide(NsMoreauJean *mj) {
   bool changed = false;
   mj->problem.n = mj->problem.ngroups = 0;
-  mj->problem.groups = mj->groups;
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int before = edge->active;
     if (takes_part(mj, edge)) add_groups(mj, e);
@@ -117,7 +116,7 @@ const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node) {
 
 /* W of the problem: the sum over the systems of L W^-1 H', and D of compliant relations. */
 static void mj_problem_put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
-  for (int d = 0; d < mj->nsds->nds; d++) {
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int x = 0; x < node->edges.count; x++) {
       const NsMjEdge *a = &mj->edges[node->edges.of[x]];
@@ -127,7 +126,7 @@ static void mj_problem_put_all(const NsMoreauJean *mj, const NsMjSink *sink) {
       }
     }
   }
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int j = 0; edge->D && edge->active >= 0 && j < edge->m; j++)
       for (int i = 0; i < edge->m; i++)
@@ -182,7 +181,7 @@ static void mj_problem_changes(const NsMoreauJean *mj, const NsMjEdge *edge, con
 }
 
 void ns_mj_form_q(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     if (edge->active < 0) continue;
     double *q = mj->qvec + edge->active, weight = output_weight(mj, edge);
@@ -191,5 +190,4 @@ void ns_mj_form_q(NsMoreauJean *mj) {
     for (int j = 0; edge->D && j < edge->m; j++)
       for (int i = 0; i < edge->m; i++) q[i] -= edge->D[i + (size_t)j * (size_t)edge->m] * mj->lambda[edge->row + j];
   }
-  mj->problem.q = mj->qvec;
 }

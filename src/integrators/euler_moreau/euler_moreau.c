@@ -1,8 +1,15 @@
 /*
 ** euler_moreau.c
-** The theta-gamma scheme: residual, linearisation, and the one-step problem of an iterate.
+** EulerMoreauOSI: the theta-gamma scheme for first-order systems.
+**
+**   M (x - x_k) = h theta f(t_{k+1}, x) + h (1 - theta) f(t_k, x_k) + h gamma r + h (1 - gamma) r_k,
+**   r = g(t_{k+1}, x, lambda),  y = h(t_{k+1}, x, lambda),  law(y, lambda).
+** With gamma_in_relation r is fully implicit, and the law holds between lambda and h(t_{k+1}, gamma x + (1 - gamma)
+** x_k, lambda). Systems whose states a relation's K couples share one matrix W = M - h theta f_x - h gamma K: they are a cluster.
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 9; Greenhalgh, Acary and Brogliato,
+** Numerische Mathematik 125 (2013), for the gamma-point.
 */
-#include "integrators/euler_moreau.h"
+#include "integrators/euler_moreau/euler_moreau.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,6 +18,7 @@
 #include "base/forest.h"
 #include "base/memory.h"
 #include "integrators/edges.h"
+#include "model/first_order_ds.h"
 
 /* Of a step: a time that is nearer than this to t0 is t0, as on the grid. */
 #define START 1e-9
@@ -61,17 +69,16 @@ typedef struct Edge {
 } Edge;
 
 struct NsEulerMoreau {
-  NsArena arena;
-  NsNsds *nsds;
+  NsScheme base;
+  NsCondensed *condensed; /* for steps that Newton's method fails at; made with the first one */
   int N, m, max_n;
-  bool linear;
   Node *nodes;
   Edge *edges;
   Cluster *clusters;
   int nclusters;
 
   /* the step */
-  NsEulerMoreauOptions options;
+  NsEulerMoreauOptions options; /* as they were when it began */
   double t_k, t, h;
   bool first;      /* the step begins at t0 */
   bool implicit;   /* theta = gamma = 1 whatever the options say: a restart */
@@ -96,12 +103,13 @@ struct NsEulerMoreau {
   bool matrix_formed;
   double *work, *work_y; /* N, m */
   double h_formed, theta_formed, gamma_formed;
-  long factorizations;
+  double *q; /* m: the constant part of the problem */
+  NsStepProblem problem;
 };
 
 /* Joins the systems that a K couples; fills cluster numbers in order of first appearance. */
 static void find_clusters(NsEulerMoreau *em, int *parent) {
-  NsNsds *nsds = em->nsds;
+  NsNsds *nsds = em->base.nsds;
   for (int i = 0; i < nsds->nds; i++) parent[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
     NsInteraction *inter = nsds->interactions[e];
@@ -114,7 +122,7 @@ static void find_clusters(NsEulerMoreau *em, int *parent) {
 /* Chains the systems of each cluster, in the NSDS's order. */
 static void chain_nodes(NsEulerMoreau *em) {
   for (int c = 0; c < em->nclusters; c++) em->clusters[c].first = -1;
-  for (int i = em->nsds->nds - 1; i >= 0; i--) {
+  for (int i = em->base.nsds->nds - 1; i >= 0; i--) {
     Cluster *cluster = &em->clusters[em->nodes[i].cluster];
     em->nodes[i].next = cluster->first;
     cluster->first = i;
@@ -130,7 +138,7 @@ static void lay_out_states(NsEulerMoreau *em) {
       Node *node = &em->nodes[i];
       node->offset = em->N;
       em->N += node->ds->base.n;
-      if (!ns_first_order_linear(node->ds)) cluster->changes = true, em->linear = false;
+      if (!ns_first_order_linear(node->ds)) cluster->changes = true, em->base.linear = false;
     }
     cluster->n = em->N - cluster->offset;
     if (cluster->n > em->max_n) em->max_n = cluster->n;
@@ -150,7 +158,7 @@ static void em_lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter)
   em->m += inter->m;
   edge->linear_output = relation->h.value == NULL;
   edge->linear_input = relation->g.value == NULL && !ns_relation_has_K(relation);
-  if (!edge->linear_output || !edge->linear_input) em->linear = false;
+  if (!edge->linear_output || !edge->linear_input) em->base.linear = false;
   edge->nparts = inter->nds;
   for (int p = 0, at = 0; p < inter->nds; p++) {
     int node = inter->ds[p]->node;
@@ -162,7 +170,7 @@ static void em_lay_out_edge(NsEulerMoreau *em, Edge *edge, NsInteraction *inter)
 }
 
 static void allocate_edge(NsEulerMoreau *em, Edge *edge) {
-  NsArena *arena = &em->arena;
+  NsArena *arena = &em->base.arena;
   int nx = edge->inter->nx, m = edge->inter->m;
   if (edge->nparts == 2) edge->x = ns_arena_doubles(arena, nx);
   edge->g = ns_arena_doubles(arena, nx);
@@ -175,12 +183,12 @@ static void allocate_edge(NsEulerMoreau *em, Edge *edge) {
 
 /* of_system: the cluster of each system. */
 static void allocate_clusters(NsEulerMoreau *em, const int *of_system) {
-  const NsEdges *edges = ns_edges_of(&em->arena, em->nsds, of_system, em->nclusters);
+  const NsEdges *edges = ns_edges_of(&em->base.arena, em->base.nsds, of_system, em->nclusters);
   for (int c = 0; c < em->nclusters; c++) {
     Cluster *cluster = &em->clusters[c];
     double **matrices[] = {&cluster->fixed, &cluster->W, &cluster->factors_of};
-    for (int i = 0; i < 3; i++) *matrices[i] = ns_arena_matrix(&em->arena, cluster->n, cluster->n);
-    if (ns_lu_new(&cluster->lu, cluster->n) != NS_OK) em->arena.failed = true;
+    for (int i = 0; i < 3; i++) *matrices[i] = ns_arena_matrix(&em->base.arena, cluster->n, cluster->n);
+    if (ns_lu_new(&cluster->lu, cluster->n) != NS_OK) em->base.arena.failed = true;
     if (edges) cluster->edges = edges[c];
   }
 }
@@ -188,23 +196,24 @@ static void allocate_clusters(NsEulerMoreau *em, const int *of_system) {
 static void allocate_vectors(NsEulerMoreau *em) {
   double **states[] = {&em->x_k,     &em->known,     &em->x,    &em->x_from, &em->f,     &em->r,     &em->rho,
                        &em->x_gamma, &em->free_step, &em->work, &em->terms,  &em->noise, &em->scale, &em->delta};
-  double **multipliers[] = {&em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y};
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&em->arena, em->N);
-  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) *multipliers[i] = ns_arena_doubles(&em->arena, em->m);
-  em->matrix = ns_arena_matrix(&em->arena, em->m, em->m);
+  double **multipliers[] = {&em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&em->base.arena, em->N);
+  for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++)
+    *multipliers[i] = ns_arena_doubles(&em->base.arena, em->m);
+  em->matrix = ns_arena_matrix(&em->base.arena, em->m, em->m);
 }
 
-NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
-  *out = NULL;
-  NsEulerMoreau *em = ns_alloc(1, sizeof *em);
+static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  const NsSchemeClass *sparse = &ns_scheme_euler_moreau_sparse;
+  if (ns_em_sparse_suits(nsds)) return sparse->create(out, integrator, nsds, plan);
+  NsEulerMoreau *em = ns_scheme_take(sizeof *em, &ns_scheme_euler_moreau, integrator, nsds);
   if (!em) return NS_ENOMEM;
-  em->nsds = nsds;
-  em->linear = true;
-  em->nodes = ns_arena_take(&em->arena, (size_t)nsds->nds, sizeof *em->nodes);
-  em->clusters = ns_arena_take(&em->arena, (size_t)nsds->nds, sizeof *em->clusters);
-  em->edges = ns_arena_take(&em->arena, (size_t)nsds->ninteractions, sizeof *em->edges);
-  int *room = ns_arena_ints(&em->arena, nsds->nds);
-  if (!em->arena.failed) {
+  em->base.linear = true;
+  em->nodes = ns_arena_take(&em->base.arena, (size_t)nsds->nds, sizeof *em->nodes);
+  em->clusters = ns_arena_take(&em->base.arena, (size_t)nsds->nds, sizeof *em->clusters);
+  em->edges = ns_arena_take(&em->base.arena, (size_t)nsds->ninteractions, sizeof *em->edges);
+  int *room = ns_arena_ints(&em->base.arena, nsds->nds);
+  if (!em->base.arena.failed) {
     for (int i = 0; i < nsds->nds; i++) em->nodes[i].ds = (NsFirstOrderDs *)nsds->ds[i];
     find_clusters(em, room);
     chain_nodes(em);
@@ -213,76 +222,61 @@ NsStatus ns_euler_moreau_new(NsEulerMoreau **out, NsNsds *nsds) {
     allocate_vectors(em);
     for (int i = 0; i < nsds->nds; i++)
       if (!ns_first_order_linear(em->nodes[i].ds))
-        em->nodes[i].J = ns_arena_matrix(&em->arena, em->nodes[i].ds->base.n, em->nodes[i].ds->base.n);
+        em->nodes[i].J = ns_arena_matrix(&em->base.arena, em->nodes[i].ds->base.n, em->nodes[i].ds->base.n);
     for (int e = 0; e < nsds->ninteractions; e++) allocate_edge(em, &em->edges[e]);
     for (int i = 0; i < nsds->nds; i++) room[i] = em->nodes[i].cluster;
     allocate_clusters(em, room);
   }
-  if (em->arena.failed) {
-    ns_euler_moreau_free(em);
-    return NS_ENOMEM;
-  }
-  *out = em;
-  return NS_OK;
+  em->problem = (NsStepProblem){.n = em->m, .W = em->matrix, .q = em->q, .guess = em->guess};
+  return ns_scheme_hand_over(out, &em->base);
 }
 
-void ns_euler_moreau_free(NsEulerMoreau *em) {
-  if (!em) return;
+static void em_destroy(NsScheme *scheme) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   for (int c = 0; em->clusters && c < em->nclusters; c++) ns_lu_free(em->clusters[c].lu);
-  ns_arena_release(&em->arena);
-  ns_free(em);
+  ns_condensed_free(em->condensed);
 }
 
-bool ns_euler_moreau_linear(const NsEulerMoreau *em) {
-  return em->linear;
+static const NsStepProblem *em_problem(const NsScheme *scheme) {
+  return &((const NsEulerMoreau *)scheme)->problem;
 }
 
-const double *ns_euler_moreau_matrix(const NsEulerMoreau *em) {
-  return em->matrix;
-}
-
-const double *ns_euler_moreau_guess(const NsEulerMoreau *em) {
-  return em->guess;
-}
-
-const double *ns_euler_moreau_output(const NsEulerMoreau *em) {
-  return em->y;
-}
-
-long ns_euler_moreau_factorizations(const NsEulerMoreau *em) {
-  return em->factorizations;
+const double *ns_em_output(const NsScheme *scheme) {
+  return ((const NsEulerMoreau *)scheme)->y;
 }
 
 /* ---- the start of a step ---- */
 
 static void em_take_memory(NsEulerMoreau *em) {
-  for (int i = 0; i < em->nsds->nds; i++) {
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     Node *node = &em->nodes[i];
     memcpy(em->x_k + node->offset, node->ds->base.x_k, (size_t)node->ds->base.n * sizeof(double));
   }
   memcpy(em->x, em->x_k, (size_t)em->N * sizeof(double));
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     Edge *edge = &em->edges[e];
     memcpy(em->guess + edge->row, edge->inter->lambda_k, (size_t)edge->inter->m * sizeof(double));
     ns_law_project(edge->inter->law, em->guess + edge->row);
   }
-  if (em->linear) memset(em->lambda, 0, (size_t)em->m * sizeof(double));
+  if (em->base.linear) memset(em->lambda, 0, (size_t)em->m * sizeof(double));
   else memcpy(em->lambda, em->guess, (size_t)em->m * sizeof(double));
 }
 
-void ns_euler_moreau_restart(NsEulerMoreau *em) {
+static void em_restart(NsScheme *scheme) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   em_take_memory(em);
   memset(em->scale, 0, (size_t)em->N * sizeof *em->scale);
 }
 
-void ns_euler_moreau_place(NsEulerMoreau *em, const double *lambda) {
+void ns_em_place(NsScheme *scheme, const double *lambda) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   memcpy(em->lambda, lambda, (size_t)em->m * sizeof *lambda);
 }
 
 /* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. */
 static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
   double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r);
-  for (int i = 0; i < em->nsds->nds; i++) {
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     Node *node = &em->nodes[i];
     NsFirstOrderDs *ds = node->ds;
     double *known = em->known + node->offset;
@@ -297,18 +291,18 @@ static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
 }
 
 static NsStatus em_update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
-  for (int i = 0; i < em->nsds->nds; i++) {
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     NsStatus status = ns_ds_update(&em->nodes[i].ds->base, t, err);
     if (status != NS_OK) return status;
   }
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     NsStatus status = ns_interaction_update(em->edges[e].inter, t, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
 }
 
-/* The weights of the step. */
+/* The weights of the step; `implicit`: theta = gamma = 1. */
 static void weigh(NsEulerMoreau *em, bool implicit) {
   em->implicit = implicit;
   if (implicit) em->options.theta = em->options.gamma = 1;
@@ -330,34 +324,38 @@ static bool switched(const NsEulerMoreau *em, const Edge *edge) {
   return false;
 }
 
-bool ns_euler_moreau_switched(const NsEulerMoreau *em) {
+/* With `restart`: whether the (solved) step is the first, or has a switch in it. */
+static bool has_switch(const NsEulerMoreau *em) {
   bool any = em->first;
-  for (int e = 0; e < em->nsds->ninteractions && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
+  for (int e = 0; e < em->base.nsds->ninteractions && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
   return em->options.restart && any;
 }
 
-void ns_euler_moreau_make_implicit(NsEulerMoreau *em) {
+/* A step with a switch in it is taken with theta = gamma = 1. */
+static bool em_again(NsScheme *scheme) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  if (em->implicit || !has_switch(em)) return false;
   weigh(em, true);
   memset(em->known, 0, (size_t)em->N * sizeof *em->known);
   em_take_memory(em);
-}
-
-bool ns_euler_moreau_restarts(NsEulerMoreau *em) {
-  if (em->implicit || !ns_euler_moreau_switched(em)) return false;
-  ns_euler_moreau_make_implicit(em);
   return true;
 }
 
-NsStatus ns_euler_moreau_begin(NsEulerMoreau *em, const NsEulerMoreauOptions *options, double t_k, double t_next, double h,
-                               NsError *err) {
-  em->options = *options;
-  em->t_k = t_k;
-  em->t = t_next;
-  em->h = h;
-  em->first = fabs(t_k - em->nsds->t0) <= START * h;
-  weigh(em, options->restart && em->first);
+/*
+** The iterate starts at x_k, lambda_k (in a linear model, whose one iteration does not depend on it, at lambda = 0). The step after
+** one with a switch is implicit, too.
+*/
+static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  em->options = *(const NsEulerMoreauOptions *)scheme->integrator;
+  em->t_k = step->t_k;
+  em->t = step->t;
+  em->h = step->h;
+  em->first = fabs(em->t_k - scheme->nsds->t0) <= START * em->h;
+  if (step->implicit) em->options.gamma_in_relation = false, em->options.restart = 0;
+  weigh(em, step->implicit || scheme->nsds->ds[0]->switched_k || (em->options.restart && em->first));
   NsStatus status = evaluate_known(em, err);
-  if (status == NS_OK) status = em_update_coefficients(em, t_next, err);
+  if (status == NS_OK) status = em_update_coefficients(em, em->t, err);
   if (status == NS_OK) em_take_memory(em);
   return status;
 }
@@ -386,10 +384,10 @@ static NsRelationPoint em_point(const NsEulerMoreau *em, const Edge *edge, const
 }
 
 /* y and r at the iterate; r is added up over the interactions of each system. */
-NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err) {
+static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
   const double *x_output = output_state(em);
   memset(em->r, 0, (size_t)em->N * sizeof(double));
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     Edge *edge = &em->edges[e];
     NsRelation *relation = edge->inter->relation;
     NsRelationPoint at = em_point(em, edge, x_output);
@@ -409,7 +407,7 @@ NsStatus ns_euler_moreau_evaluate_relations(NsEulerMoreau *em, NsError *err) {
 /* rho = M (x - x_k) - h theta f - known - h gamma r. */
 static void em_form_rho(NsEulerMoreau *em) {
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
-  for (int i = 0; i < em->nsds->nds; i++) {
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     const Node *node = &em->nodes[i];
     int n = node->ds->base.n, o = node->offset;
     double *rho = em->rho + o, *dx = em->work + o;
@@ -423,13 +421,14 @@ static void em_form_rho(NsEulerMoreau *em) {
   }
 }
 
-NsStatus ns_euler_moreau_evaluate(NsEulerMoreau *em, NsError *err) {
-  for (int i = 0; i < em->nsds->nds; i++) {
+static NsStatus em_evaluate(NsScheme *scheme, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     Node *node = &em->nodes[i];
     NsStatus status = ns_first_order_f(node->ds, em->t, em->x + node->offset, em->f + node->offset, err);
     if (status != NS_OK) return status;
   }
-  NsStatus status = ns_euler_moreau_evaluate_relations(em, err);
+  NsStatus status = em_evaluate_relations(em, err);
   if (status == NS_OK) em_form_rho(em);
   return status;
 }
@@ -535,7 +534,7 @@ static NsStatus factor_cluster(NsEulerMoreau *em, int c, bool fresh, NsError *er
   if (status == NS_OK && cluster->factored && memcmp(cluster->W, cluster->factors_of, bytes) == 0) return NS_OK;
   cluster->factored = false;
   if (status != NS_OK) return status;
-  em->factorizations++;
+  em->base.factorizations++;
   status = ns_lu_factor_fair(cluster->lu, cluster->W, cluster->n);
   if (status != NS_OK) return singular(em, c, status, err);
   double *formed = cluster->W;
@@ -591,7 +590,7 @@ static void em_form_matrix(NsEulerMoreau *em) {
       for (int b = 0; b < cluster->edges.count; b++)
         add_coupling(em, &em->edges[cluster->edges.of[a]], &em->edges[cluster->edges.of[b]], c, factor);
   }
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     int m = edge->inter->m;
     if (edge->D) em_add_block(em->matrix + edge->row + (size_t)edge->row * (size_t)em->m, em->m, edge->D, m, m, m, 1);
@@ -601,8 +600,8 @@ static void em_form_matrix(NsEulerMoreau *em) {
 /* What the whole linearisation was formed from, when every model is linear. */
 static uint64_t linear_key(const NsEulerMoreau *em) {
   uint64_t key = 1;
-  for (int i = 0; i < em->nsds->nds; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
-  for (int e = 0; e < em->nsds->ninteractions; e++) key += ns_relation_matrix_version(em->edges[e].inter->relation);
+  for (int i = 0; i < em->base.nsds->nds; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) key += ns_relation_matrix_version(em->edges[e].inter->relation);
   return key;
 }
 
@@ -617,13 +616,13 @@ static bool em_same_weights(NsEulerMoreau *em) {
   return same;
 }
 
-NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
+NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
   bool same = em_same_weights(em);
-  if (em->linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
+  if (em->base.linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
   em->matrix_formed = false;
   for (int c = 0; !same && c < em->nclusters; c++) em->clusters[c].key = 0;
   const double *x_output = output_state(em);
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
     if (status != NS_OK) return status;
   }
@@ -637,7 +636,7 @@ NsStatus ns_euler_moreau_linearize(NsEulerMoreau *em, NsError *err) {
     if (status != NS_OK) return status;
     cluster->key = key;
   }
-  for (int e = 0; e < em->nsds->ninteractions; e++) solve_edge(em, &em->edges[e]);
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) solve_edge(em, &em->edges[e]);
   em_form_matrix(em);
   em->matrix_key = linear_key(em);
   em->matrix_formed = true;
@@ -663,16 +662,18 @@ static void scatter_input(NsEulerMoreau *em, const Edge *edge, double factor, do
 /* free_step = -W^-1 (rho + h gamma B lambda): the change of x when lambda is 0. */
 static void em_form_free_step(NsEulerMoreau *em) {
   for (int i = 0; i < em->N; i++) em->free_step[i] = -em->rho[i];
-  for (int e = 0; e < em->nsds->ninteractions; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
   for (int c = 0; c < em->nclusters; c++)
     ns_lu_solve(em->clusters[c].lu, 1, em->free_step + em->clusters[c].offset, em->clusters[c].n);
 }
 
-void ns_euler_moreau_q(NsEulerMoreau *em, double *q) {
+/* The constant part of the problem; what follows moves from here. */
+static void em_form_q(NsEulerMoreau *em) {
+  double *q = em->q;
   em_form_free_step(em);
   memcpy(em->x_from, em->x, (size_t)em->N * sizeof(double));
   memcpy(em->lambda_from, em->lambda, (size_t)em->m * sizeof(double));
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     int m = edge->inter->m;
     double *qe = q + edge->row;
@@ -691,15 +692,24 @@ void ns_euler_moreau_q(NsEulerMoreau *em, double *q) {
   }
 }
 
+static NsStatus em_linearize(NsScheme *scheme, bool full, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  NsStatus status = ns_em_update(em, err);
+  (void)full;
+  if (status == NS_OK) em_form_q(em);
+  return status;
+}
+
 /* Subnormal numbers carry no information here and cost a hundred times the time of others: they are 0. */
 static double em_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
-void ns_euler_moreau_advance(NsEulerMoreau *em, const double *lambda, double s) {
+static void em_advance(NsScheme *scheme, const double *lambda, double s) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   double *dx = em->work, factor = em->h * em->weight_r;
   memcpy(dx, em->free_step, (size_t)em->N * sizeof(double));
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     for (int t = 0; t < edge->ntouched; t++) {
       const Cluster *cluster = &em->clusters[edge->touched[t]];
@@ -732,7 +742,7 @@ static void add_terms_of_system(NsEulerMoreau *em, const Node *node) {
 /* The inputs of the interactions, h gamma r, each by itself; of a linear one each of its multipliers by itself. */
 static void add_terms_of_inputs(NsEulerMoreau *em) {
   double factor = em->h * em->weight_r;
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
@@ -763,7 +773,7 @@ static double size_by_terms(const double *terms, const NsCoef *M, int j) {
 static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance) {
   double *moved = em->work, factor = em->h * em->weight_r;
   memset(moved, 0, (size_t)em->N * sizeof *moved);
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     for (int t = 0; t < edge->ntouched; t++) {
       const Cluster *cluster = &em->clusters[edge->touched[t]];
@@ -771,7 +781,7 @@ static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance
                         moved + cluster->offset);
     }
   }
-  for (int d = 0; d < em->nsds->nds; d++) {
+  for (int d = 0; d < em->base.nsds->nds; d++) {
     const Node *node = &em->nodes[d];
     for (int j = 0, i = node->offset; j < node->ds->base.n; j++, i++) {
       double own = fmax(fmax(fabs(em->x[i]), fabs(em->x_k[i])), fmax(fabs(em->free_step[i]), moved[i]));
@@ -790,7 +800,7 @@ static void em_measure_noise(NsEulerMoreau *em) {
     ns_step_add_sizes(1, cluster->n, cluster->n, cluster->factors_of, cluster->n, em->scale + cluster->offset,
                       em->noise + cluster->offset);
   }
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     for (int p = 0; p < edge->nparts; p++) {
       const Node *node = &em->nodes[edge->parts[p].node];
@@ -834,7 +844,7 @@ static bool has_derivative(const NsCoef *M, int i) {
 static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
   double *most = em->work;
   memcpy(most, em->terms, (size_t)em->N * sizeof *most);
-  for (int d = 0; d < em->nsds->nds; d++) {
+  for (int d = 0; d < em->base.nsds->nds; d++) {
     const Node *node = &em->nodes[d];
     int n = em->clusters[node->cluster].n, o = node->offset;
     if (ns_coef_given(&node->ds->M)) ns_coef_add_sizes(&node->ds->M, em->scale + o, most + o);
@@ -871,7 +881,7 @@ static void em_measure_problem(NsEulerMoreau *em, double *terms) {
 
 static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance, NsStepResidual *residual) {
   em_measure_problem(em, em->work_y);
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     const Edge *edge = &em->edges[e];
     for (int i = 0; i < edge->inter->m; i++) {
       double gap = em->y[edge->row + i] - y[edge->row + i];
@@ -895,23 +905,25 @@ static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *re
 ** Beside a point where a derivative is infinite the last W does not tell what rounding of x is in a row, nor how far an iterate
 ** is from the solution; W at the iterate does.
 */
-NsStepResidual ns_euler_moreau_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance) {
+static NsStepResidual em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   NsStepResidual residual = {0};
-  for (int d = 0; d < em->nsds->nds; d++) add_terms_of_system(em, &em->nodes[d]);
+  for (int d = 0; d < em->base.nsds->nds; d++) add_terms_of_system(em, &em->nodes[d]);
   add_terms_of_inputs(em);
   measure_unknowns(em, tolerance);
   output_residual(em, y, tolerance, &residual);
   measure_equations(em, tolerance->atol, &residual);
   if (ns_step_converged(&residual, tolerance)) return residual;
   if (!tolerance->late && !ns_step_only_rows_miss(&residual, tolerance)) return residual;
-  if (ns_euler_moreau_linearize(em, NULL) != NS_OK) return residual;
+  if (ns_em_update(em, NULL) != NS_OK) return residual;
   NsStepResidual fresh = residual;
   measure_equations(em, tolerance->atol, &fresh);
   return ns_step_converged(&fresh, tolerance) ? fresh : residual;
 }
 
-NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err) {
-  for (int i = 0; i < em->nsds->nds; i++) {
+static NsStatus em_finite(const NsScheme *scheme, NsError *err) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     const Node *node = &em->nodes[i];
     for (int j = 0; j < node->ds->base.n; j++)
       if (!isfinite(em->x[node->offset + j]))
@@ -923,23 +935,32 @@ NsStatus ns_euler_moreau_finite(const NsEulerMoreau *em, NsError *err) {
 
 /* ---- acceptance ---- */
 
-NsStatus ns_euler_moreau_commit(NsEulerMoreau *em, NsError *err) {
+/* y and r: of a linear model nobody has needed them so far. */
+static NsStatus em_complete(NsScheme *scheme, NsError *err) {
+  return scheme->linear ? em_evaluate_relations((NsEulerMoreau *)scheme, err) : NS_OK;
+}
+
+static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  (void)account;
   if (em->weight_y != 1) {
     double keep = em->weight_y;
     em->weight_y = 1;
-    NsStatus status = ns_euler_moreau_evaluate_relations(em, err);
+    NsStatus status = em_evaluate_relations(em, err);
     em->weight_y = keep;
     if (status != NS_OK) return status;
   }
-  for (int i = 0; i < em->nsds->nds; i++) {
+  bool any = has_switch(em);
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     const Node *node = &em->nodes[i];
     size_t bytes = (size_t)node->ds->base.n * sizeof(double);
     memcpy(node->ds->base.x, em->x + node->offset, bytes);
     memcpy(node->ds->base.r, em->r + node->offset, bytes);
+    node->ds->base.switched = any;
     node->ds->base.x_version++;
     node->ds->base.moved = true;
   }
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     NsInteraction *inter = em->edges[e].inter;
     size_t bytes = (size_t)inter->m * sizeof(double);
     memcpy(inter->lambda, em->lambda + em->edges[e].row, bytes);
@@ -955,28 +976,31 @@ static bool algebraic(const NsCoef *M, int j) {
   return M->value != NULL;
 }
 
-int ns_euler_moreau_order(const NsEulerMoreau *em) {
-  return em->N;
+static int em_order(const NsScheme *scheme) {
+  return ((const NsEulerMoreau *)scheme)->N;
 }
 
-void ns_euler_moreau_moved(const NsEulerMoreau *em, double *dx) {
-  for (int d = 0; d < em->nsds->nds; d++) {
+static void em_moved(const NsScheme *scheme, double *dx) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
+  for (int d = 0; d < em->base.nsds->nds; d++) {
     const Node *node = &em->nodes[d];
     for (int j = 0, i = node->offset; j < node->ds->base.n; j++, i++)
       dx[i] = algebraic(&node->ds->M, j) ? 0 : em->x[i] - em->x_k[i];
   }
 }
 
-const char *ns_euler_moreau_name_of(const NsEulerMoreau *em, int i) {
-  for (int d = 0; d < em->nsds->nds; d++) {
+static const char *em_name_of(const NsScheme *scheme, int i) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
+  for (int d = 0; d < em->base.nsds->nds; d++) {
     const Node *node = &em->nodes[d];
     if (i >= node->offset && i < node->offset + node->ds->base.n) return ns_ds_name(&node->ds->base);
   }
   return "";
 }
 
-void ns_euler_moreau_start(NsEulerMoreau *em) {
-  for (int i = 0; i < em->nsds->nds; i++) {
+static void em_start(NsScheme *scheme) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  for (int i = 0; i < em->base.nsds->nds; i++) {
     const Node *node = &em->nodes[i];
     NsDs *ds = &node->ds->base;
     memcpy(ds->r, em->r + node->offset, (size_t)ds->n * sizeof *ds->r);
@@ -985,9 +1009,70 @@ void ns_euler_moreau_start(NsEulerMoreau *em) {
     ds->x_version++;
     ds->moved = true;
   }
-  for (int e = 0; e < em->nsds->ninteractions; e++) {
+  for (int e = 0; e < em->base.nsds->ninteractions; e++) {
     NsInteraction *inter = em->edges[e].inter;
     memcpy(inter->lambda, em->lambda + em->edges[e].row, (size_t)inter->m * sizeof *inter->lambda);
     memcpy(inter->y, em->y + em->edges[e].row, (size_t)inter->m * sizeof *inter->y);
   }
 }
+
+/* ---- a step that Newton's method fails at ---- */
+
+/* The matrix stays what it was when this fails: it is shown as that of the last problem. */
+static NsStatus em_rescue(NsScheme *scheme, NsRescue *rescue, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  if (!em->condensed && ns_condensed_new(&em->condensed, scheme, em->m) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
+  NsStatus status = ns_condensed_solve(em->condensed, rescue, err);
+  if (status == NS_OK) em_form_q(em);
+  return status;
+}
+
+/* ---- the class ---- */
+
+static const char *const em_restarts[] = {"none", "implicit", NULL};
+
+static const NsField em_fields[] = {
+    NS_FIELD_A_WEIGHT("theta", NsEulerMoreauOptions, theta), NS_FIELD_A_WEIGHT("gamma", NsEulerMoreauOptions, gamma),
+    NS_FIELD_A_FLAG("useGammaForRelation", NsEulerMoreauOptions, gamma_in_relation, NS_FIELD_SETTER | NS_FIELD_CONSTANT),
+    NS_FIELD_A_WORD("restart", NsEulerMoreauOptions, restart, em_restarts, NS_FIELD_SETTER | NS_FIELD_CONSTANT), NS_FIELD_END};
+
+static const char *const em_arguments[] = {"theta", "gamma?", NULL};
+
+static const NsEulerMoreauOptions em_defaults = {.gamma = 1};
+
+static const char *em_words(const NsIntegrator *integrator) {
+  const NsEulerMoreauOptions *o = (const NsEulerMoreauOptions *)integrator;
+  if (o->gamma_in_relation)
+    return o->restart ? ": theta {theta}, gamma {gamma} in the relation, implicit restarts"
+                      : ": theta {theta}, gamma {gamma} in the relation";
+  return o->restart ? ": theta {theta}, gamma {gamma}, implicit restarts" : ": theta {theta}, gamma {gamma}";
+}
+
+static const NsSchemeStart em_consistent = {em_order, em_moved, em_name_of, em_start};
+
+const char ns_scheme_euler_moreau_text[] = "EulerMoreauOSI";
+
+const NsSchemeClass ns_scheme_euler_moreau = {.name = ns_scheme_euler_moreau_text,
+                                              .bytes = sizeof(NsEulerMoreauOptions),
+                                              .defaults = &em_defaults.base,
+                                              .fields = em_fields,
+                                              .arguments = em_arguments,
+                                              .words = em_words,
+                                              .family = NS_FIRST_ORDER,
+                                              .polishes = true,
+                                              .create = em_create,
+                                              .destroy = em_destroy,
+                                              .begin = em_begin,
+                                              .restart = em_restart,
+                                              .evaluate = em_evaluate,
+                                              .linearize = em_linearize,
+                                              .problem = em_problem,
+                                              .advance = em_advance,
+                                              .residual = em_residual,
+                                              .finite = em_finite,
+                                              .complete = em_complete,
+                                              .commit = em_commit,
+                                              .again = em_again,
+                                              .rescue = em_rescue,
+                                              .start = &em_consistent};

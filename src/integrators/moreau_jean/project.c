@@ -1,11 +1,15 @@
 /*
-** moreau_jean_project.c
-** The projection of the coordinates on the constraints.
+** project.c
+** The projection of the coordinates on the constraints: see NsSchemeSettle.
+**
+** Combined: q = q_k (+) h (theta v + (1 - theta) v_k) (+) W^-1 H' nu, with nu the multipliers of the constraints, 0 <= y _|_ nu >= 0
+** for contacts; the shift stays when v is found again, and the violation is that of this law: |y|, for contacts |min(y, what nu
+** moves y by)|.
 */
 #include <math.h>
 #include <string.h>
 
-#include "integrators/moreau_jean_parts.h"
+#include "integrators/moreau_jean/moreau_jean.h"
 
 /* The rows of an interaction that the coordinates must keep: all of an equation, the normal of a contact. */
 static int constrained_rows(const NsMjEdge *edge) {
@@ -44,9 +48,10 @@ static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, doub
   return y == 0 || absolute ? y : y / size_of_constraint(mj, edge, i);
 }
 
-double ns_moreau_jean_violation(const NsMoreauJean *mj, bool absolute) {
+static double project_violation(const NsScheme *scheme, bool absolute) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   double most = 0;
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
       double y = mj->y[edge->row + i], nu = mj->nu[edge->row + i];
@@ -60,7 +65,7 @@ double ns_moreau_jean_violation(const NsMoreauJean *mj, bool absolute) {
 /* Which rows take part: those of equations, those of contacts that did, that penetrate or that have been shifted. */
 static void number_positions(NsMoreauJean *mj) {
   mj->problem.n = mj->problem.ngroups = 0;
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int rows = constrained_rows(edge);
     const double *y = mj->y + edge->row, *nu = mj->nu + edge->row;
@@ -76,7 +81,7 @@ static void number_positions(NsMoreauJean *mj) {
 }
 
 static void put_positions(const NsMoreauJean *mj, const NsMjSink *sink) {
-  for (int d = 0; d < mj->nsds->nds; d++) {
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
     const NsEdges *edges = &mj->nodes[d].edges;
     for (int x = 0; x < edges->count; x++)
       for (int y = 0; y < edges->count; y++) {
@@ -93,15 +98,15 @@ static void put_sparse_positions(const void *context, NsTriplets *t) {
   put_positions(mj, &sink);
 }
 
-NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **problem, NsError *err) {
+static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
   mj->projected = true;
   mj->matrix_formed = false; /* the room of the step's matrix is used */
   ns_mj_straighten(mj);
   number_positions(mj);
-  for (int e = 0; e < mj->nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   int n = mj->problem.n;
-  mj->problem.q = mj->qvec;
   mj->problem.W = n <= DENSE_ROWS ? mj->matrix : NULL;
   mj->problem.sparse = NULL;
   *problem = &mj->problem;
@@ -119,7 +124,7 @@ NsStatus ns_moreau_jean_positions(NsMoreauJean *mj, const NsMixedProblem **probl
 /* shift = W^-1 H' of the multipliers: those of the problem, or, combined, their sums. */
 static void form_shift(NsMoreauJean *mj, const double *nu) {
   memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     const double *of = mj->combined ? mj->nu + edge->row : nu + edge->active;
     for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
@@ -133,7 +138,7 @@ static void form_shift(NsMoreauJean *mj, const double *nu) {
 
 /* The sums of the multipliers; rounding does not make those of contacts pull. */
 static void add_multipliers(NsMoreauJean *mj, const double *nu) {
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->active >= 0 && i < constrained_rows(edge); i++) {
       double sum = mj->nu[edge->row + i] + nu[edge->active + i];
@@ -142,11 +147,12 @@ static void add_multipliers(NsMoreauJean *mj, const double *nu) {
   }
 }
 
-NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) {
+static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->combined) add_multipliers(mj, nu);
   form_shift(mj, nu);
   if (mj->combined) ns_mj_move_coordinates(mj);
-  for (int d = 0; d < mj->nsds->nds && !mj->combined; d++) {
+  for (int d = 0; d < mj->base.nsds->nds && !mj->combined; d++) {
     const NsMjNode *node = &mj->nodes[d];
     ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
   }
@@ -155,13 +161,10 @@ NsStatus ns_moreau_jean_shift(NsMoreauJean *mj, const double *nu, NsError *err) 
 
 /* ---- together with the velocities ---- */
 
-void ns_moreau_jean_combine(NsMoreauJean *mj) {
-  mj->combined = true;
-}
-
-bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance, bool absolute) {
+static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
   bool more = false;
-  for (int e = 0; e < mj->nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->unilateral && i < constrained_rows(edge); i++) {
       int row = edge->row + i;
@@ -174,3 +177,5 @@ bool ns_moreau_jean_enlarge(NsMoreauJean *mj, double tolerance, bool absolute) {
   mj->decided = false;
   return more;
 }
+
+const NsSchemeSettle ns_mj_settle = {project_violation, project_positions, project_shift, project_enlarge};

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "simulation/event_parts.h"
+#include "integrators/event_driven/event_driven.h"
 
 enum {
   MAX_POLISH = 6,
