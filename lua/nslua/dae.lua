@@ -31,7 +31,6 @@ local format = require "nslua.core".number_support.format
 local result_meta = require "nslua.core".result_meta
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, support)
   local public = {}
@@ -228,6 +227,7 @@ return function(ns, support)
   local Dae = {}
   Dae.__index = Dae
   Dae.__name = "dae"
+  where.strict(Dae)
 
   local function tolerances(options, n, who)
     local rtol = positive(options.rtol, who, "rtol", 1e-6)

@@ -60,6 +60,11 @@ lazy.functions(result_methods, "names column plot html save", function()
 end)
 lazy.functions(core.result_meta, "__tostring", function() return require "nslua.results" end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
+local optional = { t = true, y = true, sol = true, t_events = true, y_events = true, values = true, flag = true,
+  errors = true, q = true, v = true, lambda = true } -- fields that only some results have
+setmetatable(result_methods, { __index = function(known, name)
+  return require "nslua.base.where".missing(known, name, "result", optional)
+end })
 ns.help = function(...) return require "nslua.help"(...) end
 ns._VERSION = "nslua 0.1.0"
 

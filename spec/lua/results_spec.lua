@@ -66,6 +66,7 @@ describe("the result of", function()
       message(ode.save, "run.csv"), 1, true)
     assert.matches("save: '.-run.txt': expected a name that ends in .csv, .npy, .npz or .h5",
       message(ode.save, ode, "run.txt"))
-    assert.is_nil(ode.animate)
+    assert.error_matches(function() return ode.animate end, "^result: it has no method 'animate'; it has "
+      .. "column, html, names, plot, save$")
   end)
 end)
