@@ -38,9 +38,8 @@ endif
 SAN ?=
 OPT ?= -O2 -g
 
-# The specs that make longer runs of it when they are asked to.
-SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/contact/mixed_contacts_spec.lua spec/bind/lua/host_spec.lua \
-       spec/scripts/disks_in_a_box_spec.lua spec/simulation/going_on_spec.lua
+# The specs that make longer runs when they are asked to.
+SOAK = $(shell grep -rlE '"campaign"|NSLUA_SOAK|NSLUA_RANDOM' spec --include='*_spec.lua')
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow

@@ -1,6 +1,6 @@
 local host = require "host"
 
-describe("make install", function()
+describe("make install #once", function()
   local directory, prefix
 
   local function make(arguments)
@@ -117,7 +117,7 @@ describe("make install", function()
   end)
 end)
 
-describe("make install to a directory with blanks", function()
+describe("make install to a directory with blanks #once", function()
   it("puts all there and nothing elsewhere; uninstall takes away that alone", function()
     local place = host.new_directory()
     local build = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "")

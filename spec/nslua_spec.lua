@@ -2,7 +2,7 @@ local host = require "host"
 
 local run = host.nslua_run
 
-describe("nslua", function()
+describe("nslua #once", function()
   local directory
 
   setup(function() directory = host.new_directory() end)

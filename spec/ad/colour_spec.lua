@@ -37,7 +37,7 @@ local function solve(f, y0, options)
 end
 
 describe("a Jacobian of known pattern", function()
-  it("is the one that the same method takes without, to the last bit of the solution", function()
+  it("is the one that the same method takes without, to the last bit of the solution #once", function()
     local n = 60
     local rows = { i = {}, j = {}, v = {}, rows = n, cols = n }
     for i = 1, n do

@@ -79,7 +79,7 @@ describe("D1MinusLinearOSI", function()
     assert.is_true(q <= 0 and q > -0.01 * math.sqrt(2 * g))
   end)
 
-  it("keeps a particle on a guide, to second order and without drift", function()
+  it("keeps a particle on a guide, to second order and without drift #once", function()
     local function at_end(h)
       local ds = ns.LagrangianDS({ 0, -1 }, { 2, 0 }, { { 1, 0 }, { 0, 1 } })
       ds:setFExtPtr { 0, -g }

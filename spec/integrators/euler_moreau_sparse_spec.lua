@@ -101,13 +101,13 @@ describe("the sparse one-step problem", function()
     end
   end
 
-  it("takes a sparse M, singular too", function()
+  it("takes a sparse M, singular too #once", function()
     compare { M = gaps(24) }
     compare { M = gaps(24), theta = 0.6 }
     compare { M = tridiagonal(24, 0.1, 2, 0.3), theta = 0.5 }
   end)
 
-  it("takes b and e that depend on time, one sparse coefficient among dense ones, and an explicit step", function()
+  it("takes b and e that depend on time, one sparse coefficient among dense ones, and an explicit step #once", function()
     local function b(t, _, out)
       for i = 1, #out do out[i] = math.sin(3 * t + 0.2 * i) end
     end
@@ -123,7 +123,7 @@ describe("the sparse one-step problem", function()
     assert.is_nil(only:osnspb():M())
   end)
 
-  it("takes relays, equalities and mixed laws", function()
+  it("takes relays, equalities and mixed laws #once", function()
     compare { law = ns.RelayNSL(24, -0.3, 0.2) }
     compare { law = ns.EqualityConditionNSL(24), theta = 0.5 }
     compare { law = ns.MixedComplementarityConditionNSL(10, 14), theta = 0.5 }
@@ -310,7 +310,7 @@ describe("the sparse one-step problem", function()
     assert.same(advance((ladder(sparse, { D = none }))), advance(simu))
   end)
 
-  it("steps ten thousand diodes, with no dense matrix", function()
+  it("steps ten thousand diodes, with no dense matrix #once", function()
     local simu, ds, inter = ladder(sparse, { n = 10000, T = 0.1, theta = 0.5 })
     local start = os.clock()
     advance(simu, 0)

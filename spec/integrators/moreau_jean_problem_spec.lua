@@ -27,7 +27,7 @@ describe("the forecast of contacts", function()
     end
   end)
 
-  it("does not let rounding that piles up open a contact", function() -- a body that slides down along an oblique plane
+  it("does not let rounding that piles up open a contact #once", function() -- a body that slides down along an oblique plane
     local s, c, g = math.sin(math.pi / 6), math.cos(math.pi / 6), 9.81
     for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5) } do
       local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { c, -s }, ns.eye(2))

@@ -78,7 +78,7 @@ describe("the combined projection", function()
     end
   end)
 
-  it("converges with order 1, as the impulses of the scheme do", function()
+  it("converges with order 1, as the impulses of the scheme do #once", function()
     local function at(h)
       local simu, ds = double_pendulum(combined, h, 1)
       simu:run()

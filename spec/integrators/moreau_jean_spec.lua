@@ -693,7 +693,7 @@ describe("a pin between free bodies", function()
     return before - simu:energy().total
   end
 
-  it("costs energy of first order, with a projection too, and none with EventDriven", function()
+  it("costs energy of first order, with a projection too, and none with EventDriven #once", function()
     assert.near(0.992, lost(ns.TimeStepping, 5e-3, ns.MoreauJeanOSI(0.5)), 1e-3)
     assert.near(0.535, lost(ns.TimeStepping, 2.5e-3, ns.MoreauJeanOSI(0.5)), 1e-3)
     assert.near(0.992, lost(ns.TimeSteppingCombinedProjection, 5e-3, ns.MoreauJeanOSI(0.5)), 1e-3)

@@ -34,7 +34,7 @@ describe("EventDriven", function()
     assert.near(0, energy.numerical, 1e-10)
   end)
 
-  it("gives up where a force jumps at each evaluation or swings without end, and stays at the last accepted step", function()
+  it("gives up where a force jumps at each evaluation or swings without end, and stays at the last accepted step #once", function()
     local calls = 0
     local function driven(force)
       local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
@@ -304,7 +304,7 @@ describe("the longest step of an EventDriven", function()
     return simu:events(), body:velocity()[2], evaluations
   end
 
-  it("is found so that a force is seen that lasts 1/1000 of the run, wherever it is", function()
+  it("is found so that a force is seen that lasts 1/1000 of the run, wherever it is #once", function()
     for k = 1, 40 do
       local c = 0.05 + 0.9 * ((k * 0.6180339887498949) % 1)
       local log, v = pulsed(2e-3, c)

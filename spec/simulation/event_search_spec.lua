@@ -102,7 +102,7 @@ describe("the events of a run", function()
   }
 
   for name, model in pairs(models) do
-    it("do not depend on the grid: " .. name, function()
+    it("do not depend on the grid: #once " .. name, function()
       local want
       for _, h in ipairs { 0.02, 0.13, 0.5, false } do
         local o = model()

@@ -48,7 +48,7 @@ local function compare(expected, from, got, how)
   end
 end
 
-describe("random models that are stopped and go on give the same bits:", function()
+describe("random models that are stopped and go on give the same bits #once:", function()
   local names = {}
   for name in pairs(models.kinds) do names[#names + 1] = name end
   table.sort(names)

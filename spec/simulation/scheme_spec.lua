@@ -15,7 +15,7 @@ local function tank() return ns.FirstOrderLinearTIDS { x0 = { 1 }, A = { { -1 } 
 local function ball() return ns.LagrangianLinearTIDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, name = "ball" } end
 
 describe("integrators", function()
-  it("go on with a graph that grows between steps", function()
+  it("go on with a graph that grows between steps #once", function()
     for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5), ns.SchatzmanPaoliOSI(0.5), ns.D1MinusLinearOSI(),
                            ns.RungeKuttaOSI(), ns.EulerMoreauOSI(0.5) } do
       local euler, name = tostring(osi):find "^EulerMoreau" ~= nil, tostring(osi)

@@ -67,7 +67,7 @@ describe("balance", function()
   end)
 
   -- Where each entry is 3 times the next the means would need 2^-2000 .. 2^2000.
-  it("keeps long chains within the range", function()
+  it("keeps long chains within the range #once", function()
     local n = 1500
     local M = boxes.matrix(n, function() return 0 end)
     for i = 1, n do

@@ -91,7 +91,7 @@ static uint64_t hash_of_coef(const NsCoef *c) {
 /* An option: what it is called, its type, where it is. */
 typedef struct Field {
   const char *what;
-  enum { REAL, FLAG, WHOLE, LONG } type;
+  enum { REAL, FLAG, WHOLE, LONG, METHOD } type;
   size_t offset;
 } Field;
 
@@ -128,12 +128,14 @@ static const Field projection_fields[] = {
 static const Field problem_fields[] = {
     {"tolerance", REAL, offsetof(NsOsnsp, options.tolerance)},
     {"most iterations", WHOLE, offsetof(NsOsnsp, options.max_iterations)},
-    {"method", WHOLE, offsetof(NsOsnsp, options.method)},
+    {"method", METHOD, offsetof(NsOsnsp, options.method)},
     {"relaxation", REAL, offsetof(NsOsnsp, options.omega)},
     {"dimension of contacts", WHOLE, offsetof(NsOsnsp, dim)},
 };
 
-_Static_assert(sizeof(NsBoxMethod) == sizeof(int), "a method is read as an int");
+static const char *identity_method(const NsMethod *method) {
+  return method ? method->name : "default";
+}
 
 static void describe_options(NsText *text, const char *whose, const Field *fields, size_t count, const void *object) {
   for (size_t i = 0; i < count; i++) {
@@ -142,6 +144,7 @@ static void describe_options(NsText *text, const char *whose, const Field *field
     char value[40];
     if (f->type == REAL) ns_print(value, sizeof value, "%.17g", *(const double *)at);
     else if (f->type == FLAG) snprintf(value, sizeof value, "%s", *(const bool *)at ? "yes" : "no");
+    else if (f->type == METHOD) snprintf(value, sizeof value, "%s", identity_method(*(const NsMethod *const *)at));
     else if (f->type == WHOLE) snprintf(value, sizeof value, "%d", *(const int *)at);
     else snprintf(value, sizeof value, "%ld", *(const long *)at);
     add_line(text, "%s%s: %s: %s", constants, whose, f->what, value);

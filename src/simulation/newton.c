@@ -27,8 +27,9 @@ static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
   const NsOsnsp *problem = island->problem;
   const char *kind = ns_osnsp_name(problem->kind), *asked = problem->asked ? problem->asked : "default";
   bool sparse = ns_scheme_sparse_states(&island->scheme) >= 0;
-  if (problem->options.method == NS_BOX_PGS)
-    return ns_fail(err, NS_EARG, "%s: solver '%s' needs a positive diagonal of %s", kind, asked,
+  const char *needs = problem->options.method ? problem->options.method->needs : NULL;
+  if (needs)
+    return ns_fail(err, NS_EARG, "%s: solver '%s' needs %s of %s", kind, asked, needs,
                    sparse                ? "the sparse problem in states and multipliers"
                    : problem->polyhedron ? "the problem in the rows of H"
                                          : "M");

@@ -35,7 +35,7 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
   NsOsnsp *problem = *out = ns_alloc(1, sizeof *problem);
   if (!problem) return NS_ENOMEM;
   problem->kind = kind;
-  problem->options = (NsBoxOptions){.tolerance = DEFAULT_TOLERANCE, .method = NS_BOX_DEFAULT};
+  problem->options = (NsBoxOptions){.tolerance = DEFAULT_TOLERANCE};
   return NS_OK;
 }
 

@@ -79,7 +79,7 @@ describe("an axis x that panels share", function()
 end)
 
 describe("room", function()
-  it("is left for labels at the ends of an axis", function()
+  it("is left for labels at the ends of an axis #once", function()
     local words = { "the last label", "1.23457e+07", "Wednesday", "$10^{−8}$" }
     for _, word in ipairs(words) do
       local fig = plot.figure { figsize = { 4, 3 } }

@@ -74,7 +74,7 @@ describe("a series of many points", function()
     return page.numbers(record.axes[series.axis + 1]), page.numbers(series.y), record
   end
 
-  it("has fewer on its page, with its peaks, its gaps and its ends", function()
+  it("has fewer on its page, with its peaks, its gaps and its ends #once", function()
     for _, most in ipairs { 40000, 5000 } do
       local u, v = written { t = t, panels = { { { y = y } } }, points = most ~= 40000 and most or nil }
       assert.is_true(#u <= most and #u > most / 4 and #u == #v)
@@ -88,7 +88,7 @@ describe("a series of many points", function()
     end
   end)
 
-  it("has all of them when that is asked for", function()
+  it("has all of them when that is asked for #once", function()
     local u, v = written { t = t, panels = { { { y = y } } }, points = math.huge }
     assert.same({ n, n }, { #u, #v })
   end)

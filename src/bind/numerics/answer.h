@@ -21,9 +21,18 @@ int nsl_numerics_count(lua_State *L, const char *who, const char *name, int leas
 /* The index of the option `solver` in the list `known` (ends with NULL); 0 when it is absent. */
 int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known);
 
-/* The names of the methods for box problems (ends with NULL) and what they name. */
-extern const char *const nsl_box_solvers[];
-extern const NsBoxMethod nsl_box_methods[];
+/*
+** The method that the option `solver` names, among those of `list` that take all of `takes` (solvers/method.h), and its name as it
+** was given (static); NULL and "default" when it is absent.
+*/
+const NsMethod *nsl_numerics_method(lua_State *L, const char *who, const NsMethod *const *list, unsigned takes,
+                                    const char **asked);
+
+/* The method called `name`; *asked is that name, static, or NULL when there is none. */
+const NsMethod *nsl_method_named(const NsMethod *const *list, unsigned takes, const char *name, const char **asked);
+
+/* Pushes the names of the methods, "default, lemke, ...". */
+const char *nsl_push_methods(lua_State *L, const NsMethod *const *list, unsigned takes);
 
 /* Whether option `name` is there: then its n finite numbers are in `to`. */
 bool nsl_numerics_vector(lua_State *L, const char *who, const char *name, int n, double *to);

@@ -59,9 +59,7 @@ static Call *bind_box_new_call(lua_State *L, const char *who) {
 }
 
 static void bind_box_read_options(lua_State *L, Call *c) {
-  int solver = nsl_numerics_solver(L, c->who, nsl_box_solvers);
-  c->solver = nsl_box_solvers[solver];
-  c->options.method = nsl_box_methods[solver];
+  c->options.method = nsl_numerics_method(L, c->who, ns_box_methods, NS_TAKES_DENSE, &c->solver);
   c->options.tolerance = nsl_numerics_number(L, c->who, "tolerance", 0, 1, 1e-11);
   c->options.max_iterations = nsl_numerics_count(L, c->who, "max_iterations", 1, 0);
   c->options.omega = nsl_numerics_number(L, c->who, "omega", 0, 2, 1);
@@ -123,7 +121,7 @@ static void need_bound(lua_State *L, const Call *c, const char *name, double *to
 /* Failures that say something about the call rather than about the problem are errors. */
 static void raise_bad_call(lua_State *L, const Call *c, NsStatus status) {
   if (status == NS_ETOOLARGE) luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->who, c->solver, c->n);
-  if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs a positive diagonal of M", c->who, c->solver);
+  if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs %s of M", c->who, c->solver, c->options.method->needs);
 }
 
 static double bind_box_largest(int n, const double *x, double so_far) {
@@ -218,7 +216,7 @@ static int bind_box_solve_dense(lua_State *L, Call *c) {
   raise_bad_call(L, c, info.status);
   ns_box_product(&p, c->z, fresh, c->size);
   bind_box_push_result(L, c, &info, fresh, seconds);
-  if (c->options.method == NS_BOX_ENUMERATE) bind_box_push_solutions(L, c);
+  if (strcmp(c->solver, "enumerate") == 0) bind_box_push_solutions(L, c);
   if (info.status == NS_ERAY && ns_box_ray(c->box, fresh)) nsl_set_vector(L, "ray", c->n, fresh);
   return 1;
 }

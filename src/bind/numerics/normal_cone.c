@@ -63,15 +63,14 @@ static void bind_cone_read_problem(lua_State *L, Call *c, NsAvi *p) {
 static int normal_cone(lua_State *L) {
   static const char *const known[] = {"M",      "q", "H", "K", "lower", "upper", "z0", "tolerance", "max_iterations",
                                       "solver", NULL};
-  static const char *const solvers[] = {"default", "pivot", "pgs", "enumerate", NULL};
-  static const NsBoxMethod methods[] = {NS_BOX_DEFAULT, NS_BOX_PIVOT, NS_BOX_PGS, NS_BOX_ENUMERATE};
+  const char *asked;
   NsAvi p;
   NsSolverInfo info;
   nsl_numerics_options(L, "normal_cone", known);
   Call *c = nsl_new(L, &call_type, sizeof *c, 0);
   double tolerance = nsl_numerics_number(L, "normal_cone", "tolerance", 0, 1, 1e-11);
   int max_iterations = nsl_numerics_count(L, "normal_cone", "max_iterations", 1, 0);
-  NsBoxMethod method = methods[nsl_numerics_solver(L, "normal_cone", solvers)];
+  const NsMethod *method = nsl_numerics_method(L, "normal_cone", ns_box_methods, NS_TAKES_DENSE, &asked);
   bind_cone_read_problem(L, c, &p);
   double *z = bind_cone_take(L, c, p.n), *w = bind_cone_take(L, c, p.n), *mu = bind_cone_take(L, c, p.m),
          *guess = bind_cone_take(L, c, p.n);

@@ -36,26 +36,15 @@ static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
   self->problem->options.max_iterations = (int)most;
 }
 
-/* Pushes the names of the solvers, "default, lemke, ...". */
-static const char *push_solvers(lua_State *L) {
-  lua_pushstring(L, nsl_box_solvers[0]);
-  for (int i = 1; nsl_box_solvers[i]; i++) {
-    lua_pushfstring(L, ", %s", nsl_box_solvers[i]);
-    lua_concat(L, 2);
-  }
-  return lua_tostring(L, -1);
-}
-
 static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
   const char *who = self->head.type->name, *wanted = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
   if (!wanted) nsl_bad(L, who, "solver", "a name", idx);
-  for (int i = 0; nsl_box_solvers[i]; i++)
-    if (strcmp(nsl_box_solvers[i], wanted) == 0) {
-      self->problem->options.method = nsl_box_methods[i];
-      self->problem->asked = nsl_box_solvers[i];
-      return;
-    }
-  luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, push_solvers(L));
+  const char *asked;
+  const NsMethod *method = nsl_method_named(ns_box_methods, NS_TAKES_DENSE, wanted, &asked);
+  if (!asked)
+    luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, nsl_push_methods(L, ns_box_methods, NS_TAKES_DENSE));
+  self->problem->options.method = method;
+  self->problem->asked = asked;
 }
 
 /* LCP() or LCP{tolerance=, max_iterations=, solver=}. */
@@ -222,7 +211,7 @@ static int osnsp_tostring(lua_State *L) {
   NslOsnsp *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m,
-                  self->problem->asked ? self->problem->asked : nsl_box_solvers[0]);
+                  self->problem->asked ? self->problem->asked : "default");
   return 1;
 }
 

@@ -12,6 +12,7 @@
 #include "solvers/balance.h"
 #include "solvers/components.h"
 #include "solvers/box/one_variable.h"
+#include "solvers/box/pgs.h"
 #include "solvers/residual.h"
 #include "solvers/box/sparse_chain.h"
 
@@ -36,11 +37,6 @@ struct NsSparseBox {
   int pieces;
   double *q, *lower, *upper, *guess, *z, *w; /* of a component, scaled */
 };
-
-static bool sparse_method(NsBoxMethod method) {
-  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN || method == NS_BOX_NEWTON_FB ||
-         method == NS_BOX_INTERIOR;
-}
 
 static void take_piece_room(NsSparseBox *s) {
   double **vectors[] = {&s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w};
@@ -137,7 +133,7 @@ static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
   *out = NULL;
   if (M->rows != M->cols) return NS_ESIZE;
-  if (!sparse_method(options->method)) return NS_EARG;
+  if (options->method && !(options->method->takes & NS_TAKES_SPARSE)) return NS_EARG;
   NsSparseBox *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
   s->options = *options;
@@ -242,7 +238,7 @@ static void give_start(const Given *p, const NsOneVariable *one, int i, double *
 /* One variable alone. */
 static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
   const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
-  if (s->options.method == NS_BOX_PGS && !(s->diagonal[i] > 0)) {
+  if (s->options.method == &ns_box_pgs && !(s->diagonal[i] > 0)) {
     give_start(p, &one, i, z, w);
     return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, "psor"};
   }

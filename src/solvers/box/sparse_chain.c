@@ -15,6 +15,7 @@
 #include "solvers/box/interior.h"
 #include "solvers/map.h"
 #include "solvers/box/newton.h"
+#include "solvers/box/pgs.h"
 #include "solvers/residual.h"
 
 enum {
@@ -57,7 +58,7 @@ static void sparse_chain_take(NsSparseChain *s) {
   double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d, &s->e, &s->y, &s->v, &s->size, &s->step, &s->best_z};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
   s->set = ns_arena_take(&s->arena, (size_t)n, 1);
-  if (s->options.method == NS_BOX_PGS) return;
+  if (s->options.method == &ns_box_pgs) return;
   ns_newton_take(&s->newton, &s->arena, n);
   ns_interior_take(&s->interior, &s->arena, n);
 }
@@ -87,7 +88,7 @@ NsStatus ns_sparse_chain_new(NsSparseChain **out, const NsSparse *M, const NsBox
   s->n = M->cols;
   sparse_chain_take(s);
   NsStatus status = s->arena.failed ? NS_ENOMEM : NS_OK;
-  if (!status && options->method != NS_BOX_PGS) status = ns_sparse_map_new(&s->sparse, M);
+  if (!status && options->method != &ns_box_pgs) status = ns_sparse_map_new(&s->sparse, M);
   if (status) {
     ns_sparse_chain_free(s);
     return status;
@@ -247,7 +248,7 @@ static NsStatus follow_sets(NsSparseChain *s, int limit, int *tries) {
 
 static void set_of_point(NsSparseChain *s) {
   sparse_chain_product(s, s->y);
-  ns_newton_active_set(&s->map, s->y, s->v, s->set);
+  ns_box_map_set(&s->map, s->y, s->v, s->set);
 }
 
 /* The iterate in y becomes an answer: its active set, and itself with that set's bounds. */
@@ -402,13 +403,11 @@ static Outcome sparse_chain_run_default(NsSparseChain *s, const double *guess) {
 }
 
 static Outcome sparse_chain_run(NsSparseChain *s, const double *guess) {
-  switch (s->options.method) {
-    case NS_BOX_PGS: return sparse_chain_sweeps(s, guess, limit_or(s, SWEEPS));
-    case NS_BOX_NEWTON_MIN: return sparse_chain_newton(s, guess, NS_NEWTON_MIN, limit_or(s, NEWTON));
-    case NS_BOX_NEWTON_FB: return sparse_chain_newton(s, guess, NS_NEWTON_FB, limit_or(s, NEWTON));
-    case NS_BOX_INTERIOR: return sparse_chain_interior(s, guess);
-    default: return sparse_chain_run_default(s, guess);
-  }
+  if (s->options.method == &ns_box_pgs) return sparse_chain_sweeps(s, guess, limit_or(s, SWEEPS));
+  if (s->options.method == &ns_box_newton_min) return sparse_chain_newton(s, guess, NS_NEWTON_MIN, limit_or(s, NEWTON));
+  if (s->options.method == &ns_box_newton_fb) return sparse_chain_newton(s, guess, NS_NEWTON_FB, limit_or(s, NEWTON));
+  if (s->options.method == &ns_box_interior) return sparse_chain_interior(s, guess);
+  return sparse_chain_run_default(s, guess);
 }
 
 /* ---- the answer ---- */
