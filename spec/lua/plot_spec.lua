@@ -558,6 +558,9 @@ describe("axes", function()
     assert.equal(1, #lines(fig, "^set key inside top left")) -- the corner where no point is
     ax:legend { loc = "outside" }:axis "off"
     assert.equal(1, #lines(fig, "^set key outside"))
+    local space = plot.figure()
+    space:subplot(1, 1, 1, { projection = "3d" }):plot3D({ 0, 1 }, { 0, 1 }, { 0, 1 }, { label = "a" }):legend {}
+    assert.equal(1, #lines(space, "^set key at screen [%d.,]+ top right .* noopaque")) -- does not cover the box's edges
     assert.equal(1, #lines(fig, "^unset border"))
     assert.matches("^legend: loc: expected one of best, .*got 'middle'$", message(ax.legend, ax, { loc = "middle" }))
     assert.matches("^axis: expected one of equal, .* got 'x'$", message(ax.axis, ax, "x"))

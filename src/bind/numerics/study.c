@@ -61,6 +61,7 @@ static void push_uniqueness(lua_State *L, const NsUniqueness *u) {
   set_answer(L, "strictly_copositive", u->strictly_copositive);
   nsl_set_string(L, "unique", words[u->unique]);
   nsl_set_string(L, "reason", u->reason);
+  nsl_set_result(L);
 }
 
 static void study(lua_State *L, int n, const double *M, const double *lower, const double *upper, bool polyhedral) {
@@ -213,6 +214,7 @@ static int bind_study_push_solutions(lua_State *L, Call *c, const NsBoxProblem *
   lua_pushboolean(L, s->complete);
   lua_setfield(L, -2, "complete");
   if (!s->complete) nsl_set_string(L, "reason", s->reason);
+  nsl_set_result(L);
   return 1;
 }
 
