@@ -69,7 +69,6 @@ setmetatable(result_methods, { __index = function(known, name)
   return require "nslua.base.where".missing(known, name, "result", optional)
 end })
 ns.help = function(...) return require "nslua.help"(...) end
-ns._VERSION = "nslua 0.1.0"
 
 setmetatable(ns.numerics, { __index = strict "ns.numerics" })
 return setmetatable(ns, { __index = strict "ns" })

@@ -12,9 +12,10 @@
 #include "bind/diff/dual.h"
 #include "bind/array/matrix.h"
 #include "bind/diff/math_slots.h"
+#include "bind/diff/stand_in_math.h"
 #include "bind/array/vector.h"
 
-enum { CHUNK = 16, FEW_PLACES = 128, MOST_KEPT = 8 };
+enum { CHUNK = 16, MOST_KEPT = 8 };
 
 /* The table in the registry that holds what evaluations share; its entries. */
 static const char room_key = 0;
@@ -80,16 +81,16 @@ static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t
   if (taken->count == MOST_KEPT) return nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
   lua_rawgeti(L, kept, taken->count + 1);
   NslDualVector *v = lua_touserdata(L, -1);
-  if (!v || v->busy || v->n != n || v->np != np) {
+  if (!v || v->busy || v->base.n != n || v->np != np) {
     lua_pop(L, 1);
     v = nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
     lua_pushvalue(L, -1);
     lua_rawseti(L, kept, taken->count + 1);
   } else {
     memset(v->own, 0, (size_t)n * ((size_t)np + 1) * sizeof *v->own);
-    v->tag = tag;
-    v->label = label;
-    v->readonly = false;
+    v->base.tag = tag;
+    v->base.label = label;
+    v->base.readonly = false;
   }
   v->busy = true;
   taken->vectors[taken->count++] = v;
@@ -112,39 +113,21 @@ static void bind_ad_push_kept(lua_State *L, int entry) {
 /* ---- one pass ---- */
 
 /*
-** Pushes the values of an argument, those of its variables that are first..first + np - 1 seeded; offset: its first
-** variable.
+** Pushes the values of argument number a with the derivatives that the job gives them; else, with 1 as the derivative by themselves
+** where they are the variables first..first + np - 1. offset: its first variable.
 */
-static void push_seeded(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, int offset, int first,
-                        int np) {
+static void push_dual_argument(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int a, int offset, int first,
+                               int np) {
+  const NslDualArg *arg = &job->args[a];
   NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
-  v->readonly = true;
+  v->base.readonly = true;
   for (int i = 0; i < arg->n; i++) {
-    double *e = v->e + i * v->step;
+    double *e = nsl_dual_at(v, i);
     int k = offset + i - first;
     e[0] = arg->value[i];
-    if (k >= 0 && k < np) e[1 + k] = 1;
-  }
-}
-
-/* Pushes the values of an argument with their derivatives along the line. */
-static void push_directed(lua_State *L, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, const double *direction,
-                          int np) {
-  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
-  v->readonly = true;
-  for (int i = 0; i < arg->n; i++) {
-    v->e[i * v->step] = arg->value[i];
-    v->e[i * v->step + 1] = direction[i];
-  }
-}
-
-/* Pushes the values of an argument with the derivatives that the job gives them. */
-static void push_jets(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, const NslDualArg *arg, int np) {
-  NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
-  v->readonly = true;
-  for (int i = 0; i < arg->n; i++) {
-    v->e[i * v->step] = arg->value[i];
-    memcpy(v->e + i * v->step + 1, job->seed + (ptrdiff_t)i * np, (size_t)np * sizeof *v->e);
+    if (job->seed) memcpy(e + 1, job->seed + (ptrdiff_t)i * np, (size_t)np * sizeof *e);
+    else if (job->first) e[1] = job->directions[a][i];
+    else if (k >= 0 && k < np) e[1 + k] = 1;
   }
 }
 
@@ -156,7 +139,6 @@ static void push_time(lua_State *L, const Job *job, int room, uint64_t tag, int 
   }
   lua_rawgeti(L, room, DUAL_META);
   NslDual *t = nsl_push_dual(L, lua_gettop(L), tag, np);
-  memset(t->d, 0, (size_t)np * sizeof *t->d);
   t->value = job->t;
   t->d[0] = job->tdot;
   lua_remove(L, -2);
@@ -175,12 +157,8 @@ static int bind_ad_push_arguments(lua_State *L, const Job *job, Taken *taken, in
     const NslDualArg *arg = &job->args[a];
     if (arg->pass) {
       lua_pushvalue(L, passed++);
-    } else if (job->seed) {
-      push_jets(L, job, taken, kept, tag, arg, np);
-    } else if (job->first && job->directions[a]) {
-      push_directed(L, taken, kept, tag, arg, job->directions[a], np);
-    } else if (!job->first && arg->jacobian) {
-      push_seeded(L, taken, kept, tag, arg, offset, first, np);
+    } else if (job->seed || (job->first ? job->directions[a] : arg->jacobian)) {
+      push_dual_argument(L, job, taken, kept, tag, a, offset, first, np);
       offset += arg->n;
     } else {
       push_constant(L, arg);
@@ -223,10 +201,10 @@ static void push_rows(lua_State *L, const Job *job, int meta, int out) {
   NslDualVector *v = lua_touserdata(L, out);
   lua_createtable(L, job->rows, 0);
   for (int i = 0; i < job->rows; i++) {
-    NslDualVector *row = nsl_push_dual_vector(L, meta, v->tag, 0, v->np, job->outlabel);
-    row->e = v->e + i * v->step;
-    row->step = v->step * job->rows;
-    row->n = job->nout / job->rows;
+    NslDualVector *row = nsl_push_dual_vector(L, meta, v->base.tag, 0, v->np, job->outlabel);
+    row->e = nsl_dual_at(v, i);
+    row->base.step = v->base.step * job->rows;
+    row->base.n = job->nout / job->rows;
     lua_pushvalue(L, out);
     lua_setiuservalue(L, -2, 1);
     lua_rawseti(L, -2, i + 1);
@@ -237,7 +215,7 @@ static void push_rows(lua_State *L, const Job *job, int meta, int out) {
 static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
   const NslDualVector *view = nsl_test_dual_vector(L, -1);
   int cols = job->nout / job->rows;
-  if (view && view->e == out->e + i * out->step && view->step == out->step * job->rows) return;
+  if (view && view->e == nsl_dual_at(out, i) && view->base.step == out->base.step * job->rows) return;
   if (luaL_len(L, -1) != cols) luaL_error(L, "%s[%d]: expected %d values", job->outlabel, i + 1, cols);
   for (int j = 0; j < cols; j++) {
     lua_geti(L, -1, j + 1);
@@ -264,7 +242,7 @@ static bool same_value(double a, double b) {
 
 static void bind_ad_check_values(lua_State *L, const Job *job, const NslDualVector *out) {
   for (int i = 0; i < job->nout; i++) {
-    double value = out->e[i * out->step];
+    double value = *nsl_dual_at(out, i);
     char text[120];
     if (same_value(value, job->plain[i])) continue;
     ns_print(text, sizeof text, "(%.17g) differs from the plain one (%.17g)", value, job->plain[i]);
@@ -294,7 +272,7 @@ static void store_partials(lua_State *L, const Job *job, const NslDualVector *ou
       int k = offset + j - first;
       if (k < 0 || k >= np) continue;
       for (int i = 0; i < job->nout; i++) {
-        double d = out->e[i * out->step + 1 + k];
+        double d = nsl_dual_at(out, i)[1 + k];
         if (!isfinite(d)) bad_derivative(L, job, i, arg, j, d);
         arg->jacobian[i + (ptrdiff_t)j * job->nout] = d;
       }
@@ -313,7 +291,7 @@ static void bad_along(lua_State *L, const Job *job, int i, const char *order, do
 
 static void store_along(lua_State *L, const Job *job, const NslDualVector *out) {
   for (int i = 0; i < job->nout; i++) {
-    const double *d = out->e + i * out->step + 1;
+    const double *d = nsl_dual_at(out, i) + 1;
     if (!isfinite(d[0])) bad_along(L, job, i, "first", d[0]);
     if (job->second && !isfinite(d[1])) bad_along(L, job, i, "second", d[1]);
     job->first[i] = d[0];
@@ -323,7 +301,7 @@ static void store_along(lua_State *L, const Job *job, const NslDualVector *out) 
 
 static void store_jets(lua_State *L, const Job *job, const NslDualVector *out, int np) {
   for (int i = 0; i < job->nout; i++) {
-    const double *d = out->e + i * out->step + 1;
+    const double *d = nsl_dual_at(out, i) + 1;
     for (int k = 0; k < np && job->jet.kind != NS_JET_SLOPES; k++)
       if (!isfinite(d[k])) bad_along(L, job, i, "higher", d[k]);
     memcpy(job->all + (ptrdiff_t)i * np, d, (size_t)np * sizeof *d);
@@ -434,18 +412,11 @@ static void bind_ad_find_places(lua_State *L, int room, int first, int last, boo
 ** self and passed values.
 */
 static bool bind_ad_attempt(lua_State *L, Job *job, int entry, int packed, int first, int last) {
-  unsigned char few[FEW_PLACES], *done = few;
-  lua_State *list = lua_tothread(L, packed);
-  int places = nsl_swap_packed_count(list);
-  if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
   lua_pushcfunction(L, passes);
   lua_pushlightuserdata(L, job);
   lua_pushvalue(L, entry);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  nsl_swap_in(list, done);
-  int status = lua_pcall(L, last - first + 3, 0, 0);
-  nsl_swap_out(list, done);
-  return status == LUA_OK;
+  return nsl_swap_call(L, lua_tothread(L, packed), last - first + 3) == LUA_OK;
 }
 
 /* An attempt with the list `all`; when good, stores it and what of it was needed, now or before, in the entry. */
@@ -453,14 +424,14 @@ static bool attempt_all(lua_State *L, Job *job, int room, int entry, int all, in
   lua_rawgeti(L, room, MAP);
   lua_rawgeti(L, entry, NEEDED_PLACES);
   int map = lua_gettop(L) - 1;
-  nsl_dual_math_forget(L, map);
-  if (lua_istable(L, map + 1)) nsl_swap_each(L, map + 1, nsl_dual_math_remember);
+  nsl_math_forget(L, map);
+  if (lua_istable(L, map + 1)) nsl_swap_each(L, map + 1, nsl_math_remember);
   lua_settop(L, map - 1);
   nsl_swap_pack(L, all);
   if (!bind_ad_attempt(L, job, entry, map, first, last)) return false;
   lua_pushvalue(L, all);
   lua_rawseti(L, entry, ALL_PLACES);
-  nsl_swap_select(L, all, nsl_dual_math_used);
+  nsl_swap_select(L, all, nsl_math_used);
   nsl_swap_pack(L, lua_gettop(L));
   lua_rawseti(L, entry, PACKED_PLACES);
   lua_rawseti(L, entry, NEEDED_PLACES);
@@ -737,13 +708,7 @@ static void make_room(lua_State *L) {
   lua_newtable(L);
   int room = lua_gettop(L);
   nsl_dual_register(L);
-  nsl_dual_vector_register(L);
-  nsl_dual_math(L);
-  lua_newtable(L);
-  for (lua_pushnil(L); lua_next(L, room + MAP);) {
-    lua_pushvalue(L, -2);
-    lua_rawset(L, room + INVERSE);
-  }
+  nsl_stand_in_math(L, &nsl_duals, room + DUAL_META, true);
   lua_newtable(L);
   lua_newtable(L);
   lua_pushliteral(L, "k");

@@ -258,9 +258,9 @@ static int motion_plain(lua_State *L) {
 static int motion_dual_values(lua_State *L) {
   const NslDualVector *y = nsl_test_dual_vector(L, 1);
   if (!y) return lua_pushnil(L), 1;
-  if (y->tag >> NSL_JET_SHIFT) return luaL_error(L, "dual vector: this does not propagate second derivatives");
-  NslVector *out = nsl_push_vector(L, y->n, NULL);
-  for (int i = 0; i < y->n; i++) out->data[i] = y->e[i * y->step];
+  if (y->base.tag >> NSL_JET_SHIFT) return luaL_error(L, "dual vector: this does not propagate second derivatives");
+  NslVector *out = nsl_push_vector(L, y->base.n, NULL);
+  for (int i = 0; i < y->base.n; i++) out->data[i] = *nsl_dual_at(y, i);
   return 1;
 }
 
