@@ -99,8 +99,8 @@ static void bind_ad_push_kept(lua_State *L, int entry) {
 ** Pushes the values of argument number a with the derivatives that the job gives them; else, with 1 as the derivative by themselves
 ** where they are the variables first..first + np - 1. offset: its first variable.
 */
-static void push_dual_argument(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int a, int offset, int first,
-                               int np) {
+static void push_dual_argument(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int a, int offset,
+                               int first, int np) {
   const NslDualArg *arg = &job->args[a];
   NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
   v->base.readonly = true;
@@ -135,7 +135,8 @@ static void push_constant(lua_State *L, const NslDualArg *arg) {
 }
 
 /* Pushes the arguments after the time; returns their number. */
-static int bind_ad_push_arguments(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int first, int np) {
+static int bind_ad_push_arguments(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int first,
+                                  int np) {
   int passed = PASSED, offset = 0;
   for (int a = 0; a < job->nargs; a++) {
     const NslDualArg *arg = &job->args[a];
@@ -539,13 +540,9 @@ static const NslVector *take_x(lua_State *L, const char *who) {
 static void bind_ad_differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
                                   const double *plain, bool returns) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  nsl_dual_run(L, &(NslDualCall){.function = 1,
-                                 .returns = returns,
-                                 .nargs = 1,
-                                 .args = &arg,
-                                 .outlabel = outlabel,
-                                 .nout = nout,
-                                 .plain = plain});
+  nsl_dual_run(
+      L, &(NslDualCall){
+             .function = 1, .returns = returns, .nargs = 1, .args = &arg, .outlabel = outlabel, .nout = nout, .plain = plain});
 }
 
 /*

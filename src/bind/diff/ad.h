@@ -40,7 +40,7 @@ typedef struct NslDualCall {
   const double *plain; /* nout: the values of the plain evaluation */
 
   const double *const *directions; /* of each argument: its derivative, n; NULL: it stays */
-  double *first, *second;          /* nout: derivatives in s at s = 0 of f(t + s tdot, args + s directions); second NULL: not wanted */
+  double *first, *second; /* nout: derivatives in s at s = 0 of f(t + s tdot, args + s directions); second NULL: not wanted */
 
   NsJet jet;          /* with seed: one pass with numbers of this kind, whose size is ns_jet_size(jet) */
   const double *seed; /* so many derivatives of each element of the one argument that is not passed as it is */
