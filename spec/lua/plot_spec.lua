@@ -43,14 +43,7 @@ local function differences(first, second)
   return count
 end
 
--- The lines of the commands that match a pattern.
-local function lines(fig, pattern)
-  local list = {}
-  for line in fig:commands():gmatch "[^\n]+" do
-    if line:find(pattern) then list[#list + 1] = line end
-  end
-  return list
-end
+local lines = require "figure_lines"
 
 local function has(fig, words) return fig:commands():find(words, 1, true) ~= nil end
 

@@ -2,11 +2,7 @@
 local ns = require "nslua"
 local host = require "host"
 
-local function message(f, ...)
-  local good, err = pcall(f, ...)
-  assert.is_false(good)
-  return err
-end
+local message = require "expect".message
 
 describe("the result of", function()
   local ode = ns.solve_ivp(function(_, y) return { y[2], -y[1] } end, { 0, 1 }, { 1, 0 }, { t_eval = { 0, 0.5, 1 } })
