@@ -11,7 +11,7 @@ GCOV   ?= gcov
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux locales $(GNUPLOT)
-LINT_NEEDS  = clang clang-format lua-check cppcheck
+LINT_NEEDS  = clang clang-format lua-check cppcheck shellcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Used where they are there: films, specs that look at pages in a browser.
 OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3

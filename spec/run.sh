@@ -59,6 +59,7 @@ case $build in
 esac
 
 # The work, a line for each process: specs that start processes one by one, the others 25 in a process.
+for place in $SPECS; do [ -e "$place" ] || { echo "run.sh: there is no $place" >&2; exit 1; }; done
 # shellcheck disable=SC2086
 files=$(find ${SPECS:-spec} -name '*_spec.lua' | sort)
 alone='^spec/(scripts|robust)/'

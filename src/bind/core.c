@@ -2,6 +2,7 @@
 ** core.c
 ** luaopen_nslua_core: registers every type and returns the module's table.
 */
+#include "base/version.h"
 #include "bind/lua/object.h"
 
 #include "bind/diff/ad.h"
@@ -62,6 +63,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_time_stepping,
     nsl_open_solution,
     nsl_open_clone,
+    nsl_open_answer,
     nsl_open_numerics,
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,
@@ -84,6 +86,8 @@ static void (*const openers[])(lua_State *) = {
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
+  lua_pushliteral(L, "nslua " NS_VERSION);
+  lua_setfield(L, -2, "_VERSION");
   for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);
   return 1;
 }

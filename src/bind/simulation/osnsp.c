@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind/numerics/answer.h"
+#include "bind/numerics/study.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/dump.h"
 
@@ -221,6 +222,34 @@ static int osnsp_display(lua_State *L) {
   return nsl_display_object(L, fields);
 }
 
+/* ---- the last problem, studied ---- */
+
+static const NsOsnsp *osnsp_last(lua_State *L, const char *what) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  if (ns_osnsp_has_contacts(problem))
+    luaL_error(L, "%s: %s: not for contacts with friction", ns_osnsp_name(problem->kind), what);
+  if (ns_osnsp_is_sparse(problem))
+    luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this", ns_osnsp_name(problem->kind),
+               what);
+  if (!ns_osnsp_solved(problem))
+    luaL_error(L, "%s: %s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind), what);
+  return problem;
+}
+
+static int osnsp_uniqueness(lua_State *L) {
+  const NsOsnsp *problem = osnsp_last(L, "uniqueness");
+  nsl_push_uniqueness(L, problem->m, ns_osnsp_matrix(problem), problem->lower, problem->upper, problem->polyhedron != NULL);
+  return 1;
+}
+
+static int osnsp_solutions(lua_State *L) {
+  const NsOsnsp *problem = osnsp_last(L, "solutions");
+  if (problem->polyhedron)
+    return luaL_error(L, "%s: solutions: not for polyhedral laws (NormalConeNSL)", ns_osnsp_name(problem->kind));
+  NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper, 0};
+  return nsl_push_solutions(L, &p);
+}
+
 void nsl_open_osnsp(lua_State *L) {
   static const luaL_Reg methods[] = {{"setTolerance", osnsp_set_tolerance},
                                      {"setMaxIterations", osnsp_set_max_iterations},
@@ -236,8 +265,8 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"size", osnsp_size},
                                      {"info", osnsp_info},
                                      {"dump", osnsp_dump},
-                                     {"uniqueness", nsl_osnsp_uniqueness},
-                                     {"solutions", nsl_osnsp_solutions},
+                                     {"uniqueness", osnsp_uniqueness},
+                                     {"solutions", osnsp_solutions},
                                      {"display", osnsp_display},
                                      {"close", osnsp_close},
                                      {NULL, NULL}};
