@@ -63,6 +63,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_time_stepping,
     nsl_open_solution,
     nsl_open_clone,
+    nsl_open_answer,
     nsl_open_numerics,
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,

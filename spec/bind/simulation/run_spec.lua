@@ -69,6 +69,10 @@ describe("run()", function()
     assert.equal("run: options: expected a table, got number 3.0", message(simu.run, simu, 3))
     assert.equal("run: stream: 'a.npz': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)",
       message(simu.run, simu, { stream = "a.npz" }))
+    for _, name in ipairs { "run.xls", "run", "./run.d/rows" } do
+      assert.equal(("run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)"):format(name),
+        message(simu.run, simu, { stream = name }))
+    end
     assert.equal("run: stream: 'a.csv' is the file of the checkpoint", message(simu.run, simu, { stream = "a.csv",
       checkpoint = "a.csv" }))
     assert.is_nil(io.open "a.csv")

@@ -108,7 +108,7 @@ static int bind_mcp_run_duals(lua_State *L) {
   McpCall *c = mcp_call(L, 1);
   NslDualArg arg = {"z", 0, c->n, c->in, c->out};
   lua_getiuservalue(L, 1, USE_F);
-  nsl_dual_jacobians(L, 2, 0, false, 0, 1, &arg, "F", c->n, c->plain);
+  nsl_dual_run(L, &(NslDualCall){.function = 2, .nargs = 1, .args = &arg, .outlabel = "F", .nout = c->n, .plain = c->plain});
   return 0;
 }
 
