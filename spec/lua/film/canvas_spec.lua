@@ -179,7 +179,8 @@ describe("a canvas", function()
     refused("text: text: expected a string, got table", function(c) c:text(0, 0, {}) end)
     refused("trace: name: expected a string, got 1", function(c) c:trace(1, 0, 0) end)
     refused("line: style: expected a table, got 'red'", function(c) c:line(0, 0, 1, 1, "red") end)
-    refused("line: unknown option 'fill' (known: alpha, color, linestyle, linewidth)", function(c) c:line(0, 0, 1, 1, { fill = 1 }) end)
+    refused("line: unknown option 'fill' (known: alpha, color, linestyle, linewidth)",
+      function(c) c:line(0, 0, 1, 1, { fill = 1 }) end)
     local colours = "expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray green grey " ..
       "lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
       "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got "
