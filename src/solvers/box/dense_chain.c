@@ -17,19 +17,22 @@
 #include "solvers/box/proximal.h"
 #include "solvers/box/warm_start.h"
 
-const NsMethod *const ns_box_methods[] = {&ns_box_active_set,
-                                          &ns_box_guess,
-                                          &ns_box_lemke,
-                                          &ns_box_pgs,
-                                          &ns_box_enumerate,
-                                          &ns_box_principal,
-                                          &ns_box_newton_min,
-                                          &ns_box_newton_fb,
-                                          &ns_box_interior,
-                                          &ns_box_predict,
-                                          &ns_box_lemke_howson,
-                                          &ns_box_proximal,
-                                          NULL};
+/* In the order in which messages list the names. */
+const NsMethod *const ns_box_methods[] = {
+    &ns_box_active_set,   /* principal pivots from the guess, all wrong ones at once */
+    &ns_box_guess,        /* the guess */
+    &ns_box_lemke,        /* paths of Lemke */
+    &ns_box_pgs,          /* Gauss-Seidel */
+    &ns_box_enumerate,    /* all active sets */
+    &ns_box_principal,    /* principal pivots one by one */
+    &ns_box_newton_min,   /* semismooth Newton on the natural map */
+    &ns_box_newton_fb,    /* and on the Fischer-Burmeister function */
+    &ns_box_interior,     /* interior points */
+    &ns_box_predict,      /* the active set of a few sweeps */
+    &ns_box_lemke_howson, /* games */
+    &ns_box_proximal,     /* the proximal point method */
+    NULL,
+};
 
 /*
 ** FEW: variables up to which all active sets are tried, at most 3^12 of them; SWEPT: above so many the sweeps come before that (they
