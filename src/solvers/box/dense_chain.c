@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "solvers/box/banded_sets.h"
 #include "solvers/box/dense_search.h"
 #include "solvers/box/enumerate.h"
 #include "solvers/box/game.h"
@@ -31,6 +32,7 @@ const NsMethod *const ns_box_methods[] = {
     &ns_box_predict,      /* the active set of a few sweeps */
     &ns_box_lemke_howson, /* games */
     &ns_box_proximal,     /* the proximal point method */
+    &ns_box_banded,       /* block principal pivots on a band */
     NULL,
 };
 
@@ -97,6 +99,7 @@ const NsChainStep ns_box_chain_given[] = {
 ** with entries far apart, matrices that are not monotone. What passes the tolerance alone is kept as the best.
 */
 const NsChainStep ns_box_chain_balanced[] = {
+    {.method = &ns_box_banded, .when = cold, .mode = NS_BANDED_SHORT},
     {.method = &ns_box_predict, .when = cold},
     {.method = &ns_box_enumerate, .when = two},
     {.method = &ns_box_principal, .when = above_two, .mode = NS_PRINCIPAL_MIXED},
