@@ -161,6 +161,7 @@ static bool gradients(NsFrictionChain *s, const NsFriction *p, int iterations) {
 static bool pivots(NsFrictionChain *s, const NsMixedView *v, const NsFriction *p, NsStatus *verdict) {
   NsSolverInfo info = {0};
   *verdict = ns_mixed_plane(&s->plane, v, s->x, &info);
+  if (*verdict == NS_OK) *verdict = NS_ENOCONV; /* of the box problem alone, should the measure not confirm it */
   ns_friction_measure(p, s->x, s->v, &info);
   return friction_chain_keep(s, &info);
 }
