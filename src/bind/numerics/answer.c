@@ -64,6 +64,39 @@ int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known)
   return luaL_error(L, "%s: unknown solver '%s' (known: %s)", who, name, lua_tostring(L, -1));
 }
 
+const NsMethod *nsl_method_named(const NsMethod *const *list, unsigned takes, const char *name, const char **asked) {
+  const NsMethod *method;
+  int k = 0;
+  while ((*asked = ns_method_name(list, takes, k++, &method)) && strcmp(*asked, name) != 0) continue;
+  return method;
+}
+
+const char *nsl_push_methods(lua_State *L, const NsMethod *const *list, unsigned takes) {
+  const NsMethod *method;
+  const char *name;
+  luaL_Buffer text;
+  luaL_buffinit(L, &text);
+  for (int k = 0; (name = ns_method_name(list, takes, k, &method)); k++) {
+    if (k > 0) luaL_addstring(&text, ", ");
+    luaL_addstring(&text, name);
+  }
+  luaL_pushresult(&text);
+  return lua_tostring(L, -1);
+}
+
+const NsMethod *nsl_numerics_method(lua_State *L, const char *who, const NsMethod *const *list, unsigned takes,
+                                    const char **asked) {
+  const char *name = "default";
+  if (lua_getfield(L, 1, "solver") != LUA_TNIL) {
+    if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, who, "solver", "a name", -1);
+    name = lua_tostring(L, -1);
+  }
+  const NsMethod *method = nsl_method_named(list, takes, name, asked);
+  if (!*asked) luaL_error(L, "%s: unknown solver '%s' (known: %s)", who, name, nsl_push_methods(L, list, takes));
+  lua_pop(L, 1);
+  return method;
+}
+
 bool nsl_numerics_vector(lua_State *L, const char *who, const char *name, int n, double *to) {
   if (lua_getfield(L, 1, name) == LUA_TNIL) return lua_pop(L, 1), false;
   nsl_vector_read(nsl_to_finite_vector(L, -1, n, who, name), to);

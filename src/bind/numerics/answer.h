@@ -21,6 +21,11 @@ int nsl_numerics_count(lua_State *L, const char *who, const char *name, int leas
 /* The index of the option `solver` in the list `known` (ends with NULL); 0 when it is absent. */
 int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known);
 
+#include "solvers/method.h"
+const NsMethod *nsl_numerics_method(lua_State *L, const char *who, const NsMethod *const *list, unsigned takes,
+                                    const char **asked);
+const NsMethod *nsl_method_named(const NsMethod *const *list, unsigned takes, const char *name, const char **asked);
+const char *nsl_push_methods(lua_State *L, const NsMethod *const *list, unsigned takes);
 /* The names of the methods for box problems (ends with NULL) and what they name. */
 extern const char *const nsl_box_solvers[];
 extern const NsBoxMethod nsl_box_methods[];

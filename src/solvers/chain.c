@@ -1,0 +1,97 @@
+/*
+** chain.c
+** The loop, and the names of methods.
+*/
+#include "solvers/chain.h"
+
+#include <time.h>
+
+#include "base/interrupt.h"
+
+const char *ns_method_name(const NsMethod *const *list, unsigned takes, int k, const NsMethod **method) {
+  *method = NULL;
+  if (k-- == 0) return "default";
+  for (; *list; list++) {
+    if (!(*list)->name || (takes & ~(*list)->takes)) continue;
+    *method = *list;
+    if (k-- == 0) return (*list)->name;
+    for (const char *const *alias = (*list)->aliases; alias && *alias; alias++)
+      if (k-- == 0) return *alias;
+  }
+  return *method = NULL, NULL;
+}
+
+NsStatus ns_methods_reserve(NsMethods *methods, const NsMethod *const *list, NsArena *arena, NsSearch *search) {
+  size_t count = 0;
+  while (list[count]) count++;
+  methods->list = list;
+  methods->work = ns_arena_take(arena, count, sizeof *methods->work);
+  if (!methods->work) return NS_ENOMEM;
+  for (size_t k = 0; k < count; k++) {
+    NsStatus status = list[k]->reserve ? list[k]->reserve(&methods->work[k], search) : NS_OK;
+    if (status) return status;
+  }
+  return arena->failed ? NS_ENOMEM : NS_OK;
+}
+
+void ns_methods_release(NsMethods *methods) {
+  for (size_t k = 0; methods->work && methods->list[k]; k++)
+    if (methods->list[k]->release) methods->list[k]->release(methods->work[k]);
+  methods->work = NULL;
+}
+
+double ns_search_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *work_of(const NsMethods *methods, const NsMethod *method) {
+  int k = 0;
+  while (methods->list[k] != method) k++;
+  return methods->work[k];
+}
+
+void ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena) {
+  size_t count = 0;
+  while (steps[count].method || steps[count].back) count++;
+  chain->step = steps;
+  chain->work = ns_arena_take(arena, count, sizeof *chain->work);
+  for (size_t k = 0; k < count && chain->work; k++)
+    if (steps[k].method) chain->work[k] = work_of(methods, steps[k].method);
+}
+
+/* Runs one step; true when the search ends with *out. */
+static inline bool chain_take(const NsChainStep *step, void *work, NsSearch *search, NsOutcome *out) {
+  *out = step->method->run(work, search, step->mode);
+  if (out->status == NS_EINTR) return true;
+  if (search->least <= search->exact) return out->status = NS_OK, true;
+  if (out->status == NS_OK && (step->exact || !(search->least <= search->tolerance))) out->status = NS_ENOCONV;
+  return out->status == NS_OK || out->status == NS_ENOSOL || (search->final >> out->status & 1u);
+}
+
+NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
+  NsOutcome out = {NS_ENOCONV, 0, "none", false}, told;
+  bool ran = false, tells = false;
+  for (int k = 0; chain->step[k].method || chain->step[k].back; k++) {
+    const NsChainStep *step = &chain->step[k];
+    if (step->when && !step->when(search)) continue;
+    if (!step->method) {
+      k -= step->back + 1;
+      continue;
+    }
+    if (ran && ns_interrupted()) return out.status = NS_EINTR, out;
+    if (ns_search_late(search)) return out.status = NS_EMAXITER, out;
+    if (chain_take(step, chain->work[k], search, &out)) return out;
+    if (step->tells) told = out, tells = true;
+    ran = true;
+  }
+  return tells ? told : out;
+}
+
+NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search) {
+  const NsChainStep step = {.method = method};
+  NsOutcome out;
+  chain_take(&step, work_of(methods, method), search, &out);
+  return out;
+}
