@@ -11,7 +11,7 @@ GCOV   ?= gcov
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux locales $(GNUPLOT)
-LINT_NEEDS  = clang clang-format lua-check cppcheck
+LINT_NEEDS  = clang clang-format lua-check cppcheck shellcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Used where they are there: films, specs that look at pages in a browser.
 OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
@@ -38,9 +38,8 @@ endif
 SAN ?=
 OPT ?= -O2 -g
 
-# The specs that make longer runs of it when they are asked to.
-SOAK = spec/robust spec/bind/numerics_random_spec.lua spec/solvers/contact/mixed_contacts_spec.lua spec/bind/lua/host_spec.lua \
-       spec/scripts/disks_in_a_box_spec.lua spec/simulation/going_on_spec.lua
+# The specs that make longer runs when they are asked to.
+SOAK = $(shell grep -rlE '"campaign"|NSLUA_SOAK|NSLUA_RANDOM' spec --include='*_spec.lua')
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow

@@ -149,8 +149,8 @@ if opt.animate then
       end
     end,
     plot = { panels = {
-      { ylabel = "height", { name = "q", y = q, color = "orange" } },
-      { ylabel = "velocity", { name = "v", y = v, color = "blue" } },
+      { ylabel = "height", { label = "q", y = q, color = "orange" } },
+      { ylabel = "velocity", { label = "v", y = v, color = "blue" } },
     } },
   }
   print(("written: an animation of %d frames to %s"):format(#frames, opt.animate))

@@ -137,7 +137,7 @@ pictures.animate(opt.animate, function()
       canvas:rectangle(x, z, b, c, { angle = angle, fill = "orange", color = "ink" })
     end,
     plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "velocity", { name = "v", y = pictures.column(rows, 6) } },
-      { ylabel = "tilt", { name = "tilt in degrees", y = pictures.column(rows, 8, 180 / math.pi) } } } },
+      { ylabel = "velocity", { label = "v", y = pictures.column(rows, 6) } },
+      { ylabel = "tilt", { label = "tilt in degrees", y = pictures.column(rows, 8, 180 / math.pi) } } } },
   }
 end)

@@ -194,7 +194,7 @@ if opt.animate then
         canvas:circle(q[1], q[2], disks[i].R, { fill = i % 5 + 1, color = "paper", width = 1.5, angle = q[3] })
       end
     end,
-    plot = { t = T, panels = { { ylabel = "energy", { name = "kinetic", y = energy } } } },
+    plot = { t = T, panels = { { ylabel = "energy", { label = "kinetic", y = energy } } } },
   }
   print(("written: an animation of %d frames to %s"):format(#frames, opt.animate))
 end

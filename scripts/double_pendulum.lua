@@ -124,7 +124,7 @@ pictures.animate(opt.animate, function()
       canvas:point(row[9], row[10], { fill = "orange", color = "ink", size = 20 })
     end,
     plot = { t = column(2), panels = {
-      { ylabel = "angles", { name = "q1", y = column(3) }, { name = "q2", y = column(4) } },
-      { ylabel = "energy", { name = "energy", y = column(12) } } } },
+      { ylabel = "angles", { label = "q1", y = column(3) }, { label = "q2", y = column(4) } },
+      { ylabel = "energy", { label = "energy", y = column(12) } } } },
   }
 end)

@@ -139,7 +139,7 @@ function methods.dae()
     res[3], res[4] = loop(x[1], x[2], x[3])
   end
   local mass, rest = kane(table.unpack(start))
-  local sol = ns.dae("radau", residual, { rtol = opt.rtol, atol = opt.atol, algebraic_vars_idx = { 2, 3 } })
+  local sol = ns.dae("radau", residual, { rtol = opt.rtol, atol = opt.atol, algebraic = { 2, 3 } })
     :solve(ts, start, { 0, 0, 0, -rest / mass })
   if not sol.success then error(sol.message, 0) end
   local y = sol.values.y
@@ -409,7 +409,7 @@ if opt.animate then
       pedestal(canvas, 0)
       pedestal(canvas, ln)
     end,
-    plot = { panels = { { ylabel = "u1", { name = "speed of the first link", y = u1 } } } },
+    plot = { panels = { { ylabel = "u1", { label = "speed of the first link", y = u1 } } } },
   }
   print(("written: an animation of %d frames to %s"):format(#rows, opt.animate))
 end

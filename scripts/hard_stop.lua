@@ -148,9 +148,9 @@ pictures.animate(opt.animate, function()
       end
     end,
     plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "positions", { name = "x1", y = pictures.column(rows, 3) },
-        { name = "x2", y = pictures.column(rows, 4) } },
-      { ylabel = "forces", { name = "wall", y = pictures.column(rows, 7), step = "pre" },
-        { name = "carts", y = pictures.column(rows, 8), step = "pre" } } } },
+      { ylabel = "positions", { label = "x1", y = pictures.column(rows, 3) },
+        { label = "x2", y = pictures.column(rows, 4) } },
+      { ylabel = "forces", { label = "wall", y = pictures.column(rows, 7), step = "pre" },
+        { label = "carts", y = pictures.column(rows, 8), step = "pre" } } } },
   }
 end)

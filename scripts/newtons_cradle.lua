@@ -98,7 +98,7 @@ end })
 
 pictures.animate(opt.animate, function()
   local speed, series = opt.T / 4, {}
-  for i = 1, N do series[i] = { name = "v" .. i, y = pictures.column(rows, 2 + N + i), step = true } end
+  for i = 1, N do series[i] = { label = "v" .. i, y = pictures.column(rows, 2 + N + i), step = true } end
   series.ylabel = "velocity"
   return {
     frames = pictures.frames(rows, 60 / speed), title = ("%d beads in a row"):format(N), speed = speed,

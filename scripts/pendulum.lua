@@ -94,7 +94,7 @@ pictures.animate(opt.animate, function()
       canvas:point(0, 0, { size = 12, fill = "paper", color = "ink" })
     end,
     plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "angle", { name = "q", y = pictures.column(rows, 3) } },
-      { ylabel = "velocity", { name = "w", y = pictures.column(rows, 4) } } } },
+      { ylabel = "angle", { label = "q", y = pictures.column(rows, 3) } },
+      { ylabel = "velocity", { label = "w", y = pictures.column(rows, 4) } } } },
   }
 end)

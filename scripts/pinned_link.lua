@@ -173,7 +173,7 @@ if opt.animate then
       canvas:point(row[4], row[5], { color = "orange", size = 12 })
       canvas:point(xA, 0, { fill = "paper", color = "ink", size = 13 })
     end,
-    plot = { panels = { { ylabel = "theta", { name = "angle in degrees", y = column(2, 180 / math.pi) } } } },
+    plot = { panels = { { ylabel = "theta", { label = "angle in degrees", y = column(2, 180 / math.pi) } } } },
   }
   print(("written: an animation of %d frames to %s"):format(#rows, opt.animate))
 end

@@ -118,7 +118,7 @@ pictures.animate(opt.animate, function()
       canvas:rectangle(row[3], row[4], Lb, Hb, { angle = row[5], fill = "orange", color = "ink" })
     end,
     plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "height", { name = "y", y = pictures.column(rows, 4) } },
-      { ylabel = "angle", { name = "a", y = pictures.column(rows, 5) } } } },
+      { ylabel = "height", { label = "y", y = pictures.column(rows, 4) } },
+      { ylabel = "angle", { label = "a", y = pictures.column(rows, 5) } } } },
   }
 end)

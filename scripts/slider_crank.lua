@@ -159,7 +159,7 @@ pictures.animate(opt.animate, function()
       end
     end,
     plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "height", { name = "height in mm", y = pictures.column(rows, 10, 1e3) } },
-      { ylabel = "angle", { name = "angle in degrees", y = pictures.column(rows, 5, 180 / math.pi) } } } },
+      { ylabel = "height", { label = "height in mm", y = pictures.column(rows, 10, 1e3) } },
+      { ylabel = "angle", { label = "angle in degrees", y = pictures.column(rows, 5, 180 / math.pi) } } } },
   }
 end)

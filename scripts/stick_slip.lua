@@ -119,6 +119,6 @@ pictures.animate(opt.animate, function()
       canvas:rectangle(row[3], wide / 2, wide, wide, { fill = fill, color = "ink" })
     end,
     plot = { t = column(2), panels = {
-      { ylabel = "x", { name = "x", y = column(3) } }, { ylabel = "v", { name = "v", y = column(4) } } } },
+      { ylabel = "x", { label = "x", y = column(3) } }, { ylabel = "v", { label = "v", y = column(4) } } } },
   }
 end)

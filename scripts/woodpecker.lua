@@ -146,7 +146,7 @@ pictures.animate(opt.animate, function()
       canvas:polygon(body(bird[1], bird[2], b, outline), { fill = "orange", color = "ink" })
     end,
     plot = { t = column(2), panels = {
-      { ylabel = "height", { name = "height in mm", y = column(3, 1e3) } },
-      { ylabel = "angles", { name = "sleeve a", y = column(4) }, { name = "bird b", y = column(5) } } } },
+      { ylabel = "height", { label = "height in mm", y = column(3, 1e3) } },
+      { ylabel = "angles", { label = "sleeve a", y = column(4) }, { label = "bird b", y = column(5) } } } },
   }
 end)

@@ -54,6 +54,7 @@ engine | grep -v '^src/base/memory\.c:' | calls 'malloc|calloc|realloc|free|strd
 grep -rnE '\bv?s?n?printf *\(.*%[-+ 0#]*[0-9*]*(\.[0-9*]+)?[aefgAEFG]' src | grep -v '^src/base/text\.c:' |
   report "numbers formatted in the host's locale: ns_print has a decimal point"
 grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the host's locale: nsl_pushf has a decimal point"
+# shellcheck disable=SC2046
 grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' $(git ls-files "lua/nslua/*.lua") | grep -v -e '^lua/nslua/repl\.lua:' \
   -e '^lua/nslua/film/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
 
@@ -134,10 +135,20 @@ else
   echo "lint: no clang-format, the layout is not checked"
 fi
 
-for file in $(find src -mindepth 2 -name '*.c' ! -path 'src/bind/internal/*' | sort); do
+# A header with functions that another room includes is public: its spec has its name. One that has the name of its room has
+# the specs of the room. What a room keeps for itself is tested through these.
+awk -F: '
+  $1 ~ /\.h$/ && $3 ~ /^(extern |[A-Za-z_][A-Za-z0-9_ ]* \**nsl?_[a-z0-9_]+\()/ && $3 !~ /^(static|typedef)/ { declares[$1] }
+  match($3, /#[ ]*include[ ]*"[^"]*"/) {
+    to = substr($3, RSTART, RLENGTH); sub(/^[^"]*"/, "src/", to); sub(/"$/, "", to)
+    from = $1; sub(/\/[^\/]*$/, "", from); room = to; sub(/\/[^\/]*$/, "", room)
+    if (from != room && from != "src/bind/internal" && room != "src/bind/internal") included[to]
+  }
+  END { for (file in declares) if (file in included) print file }' "$code" | sort | while read -r file; do
+  room=$(basename "$(dirname "$file")")
   spec=spec/${file#src/}
-  [ -f "${spec%.c}_spec.lua" ] || echo "$file"
-done | report "a C file without its spec"
+  [ -f "${spec%.h}_spec.lua" ] || [ "$(basename "$file")" = "$room.h" ] || echo "$file"
+done | report "a public header without its spec"
 
 sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086
@@ -150,17 +161,23 @@ if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
   sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
+# Two compilers at a time; without NSL_INTERNAL the few files in which it makes a difference.
 for compiler in "$cc" clang; do
   command -v "$compiler" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
-  for file in $sources; do
-    # shellcheck disable=SC2086
-    "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only -DNSL_INTERNAL "$file" || failed=1
-  done
-  for file in $(grep -l -r NSL_INTERNAL src); do # the only places where it makes a difference
-    # shellcheck disable=SC2086
-    "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only "$file" || failed=1
-  done
+  # shellcheck disable=SC2086
+  { echo "$sources" | xargs -P 2 -n 40 "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only -DNSL_INTERNAL &&
+    grep -l -r NSL_INTERNAL src | xargs "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
 done
+
+# What is not in the repository can't be looked up by its readers.
+git grep -nE '/work/|/home/|\.\./shared|\bseeds/|DESIGN\.md|[Ii]ssue #?[0-9]' -- . ':!spec/lint.sh' ':!spec/robust/fuzz.sh' |
+  report "mentions of what is not in the repository"
+
+if command -v shellcheck >/dev/null; then
+  shellcheck -S warning spec/*.sh spec/robust/*.sh .ci/run || failed=1
+else
+  echo "lint: no shellcheck, the shell scripts are not checked"
+fi
 
 # shellcheck disable=SC2046
 luacheck -q --no-color $(ls -d lua scripts spec bench 2>/dev/null) || failed=1

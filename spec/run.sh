@@ -1,79 +1,79 @@
 #!/bin/sh
-# run.sh BUILD: runs every spec (or those in SPECS) under stock Lua and under BUILD/bin/nslua (or under those in HOSTS, words
-# out of stock-lua and nslua). The specs of scripts and of robustness start processes of their own whatever the host, so
-# that they run under nslua only. The last line is "N passed, N failed", summed over both; fails when a test failed, when a
-# run broke off, and when no test ran.
+# run.sh BUILD: runs the specs (or those in SPECS, files and directories) under stock Lua and under BUILD/bin/nslua (or under
+# those in HOSTS, words out of stock-lua and nslua), JOBS processes at a time (2). Not run under stock Lua: tests with #once in
+# their names, and the specs of scripts and of robustness, which start processes of their own whatever the host is.
+# The last line is "N passed, N failed", summed over all. It fails when a test failed, when a process broke off, and when no test ran.
+#
+# run.sh BUILD HOST SPECS...: one process, called by the above. It adds "passed failed" to BUILD/specs/counts.
 build=$1
 lua=${LUA:-lua5.4}
 busted=${BUSTED:-/usr/bin/busted}
-passed=0
-failed=0
+logs=$build/specs
+
+if [ $# -gt 1 ]; then
+  host=$2
+  shift 2
+  name=$host:$(echo "$*" | sed 's|spec/||g; s|_spec\.lua||g; s|^\([^ ]*\) .* |\1 .. |')
+  log=$logs/$(echo "$name" | tr '/ ' '--').log
+  if [ "$host" = stock-lua ]; then
+    set -- env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "$lua" "$busted" --exclude-tags=once "$@"
+  else
+    set -- "$build/bin/nslua" "$busted" "$@"
+  fi
+  start=$(date +%s)
+  "$@" --output=plainTerminal >"$log" 2>&1
+  status=$?
+  counts=$(sed -n 's|^\([0-9]*\) success[a-z]* / \([0-9]*\) failures* / \([0-9]*\) errors* / .*|\1 \2 \3|p' "$log" | tail -n 1)
+  # shellcheck disable=SC2086
+  set -- ${counts:-0 0 0}
+  bad=$(($2 + $3))
+  if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ -z "$counts" ]; }; then
+    echo "the process ended with status $status after $1 tests" >>"$log"
+    bad=1
+  fi
+  echo "$1 $bad" >>"$logs/counts"
+  line="$1 passed, $bad failed, $(($(date +%s) - start)) s: $name"
+  if [ "$bad" -eq 0 ] && [ -z "$NSLUA_SOAK" ]; then echo "$line"; else printf '== %s\n%s\n' "$line" "$(cat "$log")"; fi
+  exit 0
+fi
 
 export NSLUA_BUILD="$build"
 export LUA_PATH="lua/?.lua;lua/?/init.lua;spec/?.lua;;"
 export LUA_CPATH="$build/lib/?.so;;"
 unset LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4
+rm -rf "$logs"
+mkdir -p "$logs"
 
 # Stock Lua gets the sanitizer by LD_PRELOAD; a second library takes that out of the environment of its child processes.
-preload=
 case $build in
 *asan*)
-  mkdir -p "$build"
   echo '#include <stdlib.h>
     __attribute__((constructor)) static void forget(void) { unsetenv("LD_PRELOAD"); }' |
     "${CC:-cc}" -shared -fPIC -xc - -o "$build/forget.so" || exit 1
-  preload="$("${CC:-cc}" -print-file-name=libasan.so):$(realpath "$build")/forget.so"
+  PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so):$(realpath "$build")/forget.so"
+  export PRELOAD
   export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0
   export LSAN_OPTIONS=suppressions=$PWD/spec/leaks.txt:print_suppressions=0
   export UBSAN_OPTIONS=print_stacktrace=1
   ;;
 esac
 
-# run NAME COMMAND...: one busted run, its output also in a log; count NAME adds up the log's closing line, and its status.
-run() {
-  log=$build/spec-$1.log
-  echo "== specs under $1"
-  shift
-  { "$@" "$busted" --output=plainTerminal $specs 2>&1; echo $? >"$log.status"; } | tee "$log"
-}
+# The work, a line for each process: specs that start processes one by one, the others 25 in a process.
+for place in $SPECS; do [ -e "$place" ] || { echo "run.sh: there is no $place" >&2; exit 1; }; done
+# shellcheck disable=SC2086
+files=$(find ${SPECS:-spec} -name '*_spec.lua' | sort)
+alone='^spec/(scripts|robust)/'
+for host in ${HOSTS:-nslua stock-lua}; do
+  if [ "$host" = nslua ]; then echo "$files" | grep -E "$alone" | sed "s/^/nslua /"; fi
+  echo "$files" | grep -v -E "$alone" | xargs -n 25 | sed "s/^/$host /"
+done | grep spec/ | xargs -P "${JOBS:-2}" -L 1 sh "$0" "$build"
 
-count() {
-  log=$build/spec-$1.log
-  status=$(cat "$log.status")
-  counts=$(sed -n 's|^\([0-9]*\) success[a-z]* / \([0-9]*\) failures* / \([0-9]*\) errors* / .*|\1 \2 \3|p' "$log" | tail -n 1)
-  set -- ${counts:-0 0 0}
-  bad=$(($2 + $3))
-  if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$1" -eq 0 ]; }; then
-    echo "the run ended with status $status after $1 tests"
-    bad=1
-  fi
-  passed=$((passed + $1))
+passed=0
+failed=0
+while read -r good bad; do
+  passed=$((passed + good))
   failed=$((failed + bad))
-}
-
-under_stock_lua() { run stock-lua env ${preload:+LD_PRELOAD="$preload"} "$lua"; }
-under_nslua() { run "${1:-nslua}" "$build/bin/nslua"; }
-
-in_process=$(ls -d spec/*/ spec/*_spec.lua | grep -v -e '^spec/scripts/' -e '^spec/robust/')
-mkdir -p "$build"
-if [ -z "$SPECS" ] && [ -z "$HOSTS" ]; then # those beside the rest: two processes at a time
-  (specs="spec/scripts spec/robust"; under_nslua beside) >"$build/spec-beside.log" &
-  specs=$in_process
-  under_stock_lua
-  under_nslua
-  wait
-  cat "$build/spec-beside.log"
-  for name in stock-lua nslua beside; do count $name; done
-else
-  for host in ${HOSTS:-stock-lua nslua}; do
-    case $host in
-    stock-lua) specs=${SPECS:-$in_process}; under_stock_lua ;;
-    *) specs=${SPECS:-spec}; under_nslua ;;
-    esac
-    count "$host"
-  done
-fi
-
+done <"$logs/counts"
 echo
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "repl/prompt.h"
 #include "repl/stop.h"
 
-#define NSLUA_VERSION "nslua 0.1.0 (" LUA_RELEASE ")"
+#define NSLUA_VERSION "nslua " NS_VERSION " (" LUA_RELEASE ")"
 
 typedef struct Options {
   const char *bad; /* the option that is wrong, or NULL */

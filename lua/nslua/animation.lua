@@ -17,6 +17,7 @@
 local canvas = require "nslua.film.canvas"
 local format = require "nslua.core".number_support.format
 local html = require "nslua.web.html"
+local option_tables = require "nslua.base.option_tables"
 local timeplot = require "nslua.web.timeplot"
 local where = require "nslua.base.where"
 
@@ -31,22 +32,13 @@ local known = {
   animation = shared .. " frames times unit plot",
   interact = shared .. " parameter values",
   animate = shared .. " rows unit plot",
+  save = "width height fps",
 }
-
-local function sorted_words(text)
-  local names = {}
-  for name in text:gmatch "%S+" do names[#names + 1] = name end
-  table.sort(names)
-  return table.concat(names, ", ")
-end
 
 local function check_keys(spec, who)
   if type(spec) ~= "table" then fail("%s: expected a table of options, got %s", who, show(spec)) end
-  for key in pairs(spec) do
-    if not (" " .. known[who] .. " "):find(" " .. tostring(key) .. " ", 1, true) then
-      fail("%s: unknown option '%s' (known: %s)", who, tostring(key), sorted_words(known[who]))
-    end
-  end
+  local result, message = option_tables.check(spec, known[who], who)
+  return result or fail("%s", message)
 end
 
 local function option(spec, who, name, kind, default)
@@ -153,6 +145,7 @@ end
 local Animation = {}
 Animation.__index = Animation
 Animation.__name = "animation"
+where.strict(Animation)
 
 function Animation:__tostring()
   return format("animation '%s': %d frames, %g .. %g", self.title, #self.times, self.times[1],
@@ -183,11 +176,6 @@ return function(core)
   -- The size of a film's pictures: even numbers of pixels, as high as the world asks for.
   local function film_size(self, file, more)
     local who = "save"
-    for key in pairs(more) do
-      if key ~= "width" and key ~= "height" and key ~= "fps" then
-        fail("%s: unknown option '%s' (known: fps, height, width)", who, tostring(key))
-      end
-    end
     local b = self.world.bounds
     local ratio = self.world.equal and math.min(math.max((b[4] - b[3]) / (b[2] - b[1]), 0.25), 1.5) or 0.66
     local width = positive(more, who, "width", 800)
@@ -209,11 +197,11 @@ return function(core)
 
   local function save(self, file, more)
     check_file(file, self.who)
-    if more ~= nil and type(more) ~= "table" then fail("save: expected a table of options, got %s", show(more)) end
+    more = check_keys(more or {}, "save")
     if file:find "%.html?$" then
       write(file, self:html())
     else
-      require "nslua.film.film".save(core.process_support, file, self, film_size(self, file, more or {}))
+      require "nslua.film.film".save(core.process_support, file, self, film_size(self, file, more))
     end
     return self
   end
@@ -249,14 +237,14 @@ return function(core)
   local animation = { palette = table.move(canvas.palette, 1, #canvas.palette, 1, {}) }
 
   local function animate_frames(_, spec)
-    check_keys(spec, "animation")
+    spec = check_keys(spec, "animation")
     local list = frame_list(spec.frames)
     return make(spec, "animation", list, time_list(spec, "animation", #list), { interpolate = true })
   end
 
   -- One picture for each value of a parameter, and a slider.
   animation.interact = public(function(spec)
-    check_keys(spec, "interact")
+    spec = check_keys(spec, "interact")
     local values, names = spec.values, {}
     if not is_list(values) or #values == 0 then
       fail("interact: values: expected a list that is not empty, got %s", show(values))
@@ -296,7 +284,7 @@ return function(core)
   local methods = {}
 
   methods.animate = public(function(sol, spec)
-    check_keys(spec, "animate")
+    spec = check_keys(spec, "animate")
     local t, n = sol.t, #sol
     local fps, speed = positive(spec, "animate", "fps", 60), positive(spec, "animate", "speed", 1)
     local rows, states, times = spec.rows, {}, {}

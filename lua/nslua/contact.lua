@@ -21,8 +21,8 @@
 -- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact/space.lua.
 
 local format = require "nslua.core".number_support.format
+local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 local contact = {}
 
@@ -60,6 +60,7 @@ end
 local Line = {}
 Line.__index = Line
 Line.__name = "line"
+where.strict(Line)
 
 local function check_line(who, line)
   if getmetatable(line) ~= Line then fail(who, "line", "a line", line, 3) end
@@ -160,19 +161,16 @@ return function(ns, graph)
   local Manager = {}
   Manager.__index = Manager
   Manager.__name = "contact manager"
-
-  local known = { nsds = true, law = true, reach = true }
+  where.strict(Manager)
 
   local function check_options(who, options)
     if type(options) ~= "table" then fail(who, "options", "a table", options, 3) end
-    for key in pairs(options) do
-      if not known[key] then
-        error(("%s: unknown option '%s' (known: nsds, law, reach)"):format(who, tostring(key)), 3)
-      end
-    end
+    local result, message = option_tables.check(options, "nsds law reach", who)
+    if not result then error(message, 3) end
     if getmetatable(options.nsds) ~= "NonSmoothDynamicalSystem" then
       fail(who, "nsds", "a NonSmoothDynamicalSystem", options.nsds, 3)
     end
+    return result
   end
 
   local function check_self(who, self, kind)
@@ -216,7 +214,7 @@ return function(ns, graph)
   local touching = { ["disk disk"] = true }
 
   function contact.manager(options)
-    check_options("manager", options)
+    options = check_options("manager", options)
     local good, size = where.try(function() return options.law:size() end)
     if not good or size ~= 2 then
       fail("manager", "law", "a nonsmooth law of size 2", good and said(("size %d"):format(size)) or options.law, 2)

@@ -27,10 +27,10 @@
 -- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II,
 -- chapter VII.
 
-local format = require "nslua.core".number_support.format
-local result_meta = require "nslua.core".result_meta
+local core = require "nslua.core"
+local format = core.number_support.format
+local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, support)
   local public = {}
@@ -44,15 +44,9 @@ return function(ns, support)
   local function take_options(options, known, who)
     options = options or {}
     if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
-    for key in pairs(options) do
-      if not known[key] then
-        local names = {}
-        for name in pairs(known) do names[#names + 1] = name end
-        table.sort(names)
-        fail("%s: unknown option '%s' (known: %s)", who, tostring(key), table.concat(names, ", "))
-      end
-    end
-    return options
+    local result, message = option_tables.check(options, known, who)
+    if not result then fail("%s", message) end
+    return result
   end
 
   local function positive(value, who, name, otherwise)
@@ -189,25 +183,25 @@ return function(ns, support)
     return worst, value
   end
 
-  -- The list of algebraic unknowns, which the option `what` gives, against what the equations say.
-  local function check_list(list, algebraic, n, who, what)
+  -- Compares the list of algebraic unknowns that the option `algebraic` gives with the equations.
+  local function check_list(list, algebraic, n, who)
     if list == nil then return end
     if type(list) ~= "table" then
-      fail("%s: %s: expected a list of numbers of unknowns, got %s", who, what, describe(list))
+      fail("%s: algebraic: expected a list of numbers of unknowns, got %s", who, describe(list))
     end
     local listed = {}
     for _, i in ipairs(list) do
       if math.type(i) ~= "integer" or i < 1 or i > n then
-        fail("%s: %s: expected numbers of unknowns, 1..%d, got %s", who, what, n, tostring(i))
+        fail("%s: algebraic: expected numbers of unknowns, 1..%d, got %s", who, n, tostring(i))
       end
       listed[i] = true
       if not algebraic[i] then
-        fail("%s: %s lists unknown %d, whose derivative is in the equations", who, what, i)
+        fail("%s: algebraic lists unknown %d, whose derivative is in the equations", who, i)
       end
     end
     for i = 1, n do
       if algebraic[i] and not listed[i] then
-        fail("%s: %s: unknown %d is missing: its derivative is in no equation", who, what, i)
+        fail("%s: algebraic: unknown %d is missing: its derivative is in no equation", who, i)
       end
     end
   end
@@ -228,15 +222,12 @@ return function(ns, support)
 
   -- ---- ns.dae ----
 
-  local known = {}
-  for name in ("rtol atol first_step_size max_step_size max_steps algebraic_vars_idx index consistent jacobian " ..
-    "old_api"):gmatch "%S+" do
-    known[name] = true
-  end
+  local known = "rtol atol first_step max_step max_steps algebraic index consistent jac old_api"
 
   local Dae = {}
   Dae.__index = Dae
   Dae.__name = "dae"
+  where.strict(Dae)
 
   local function tolerances(options, n, who)
     local rtol = positive(options.rtol, who, "rtol", 1e-6)
@@ -254,8 +245,8 @@ return function(ns, support)
   local function make(self, n, index, method)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
-    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jacobian,
-      max_step = positive(o.max_step_size, "dae", "max_step_size", math.huge),
+    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jac,
+      max_step = positive(o.max_step, "dae", "max_step", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
 
@@ -267,7 +258,7 @@ return function(ns, support)
     local solver = make(self, n, not self.method and by_index or nil)
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
     local algebraic = without_derivative(Fyd)
-    check_list(o.algebraic_vars_idx, algebraic, n, "dae", "algebraic_vars_idx")
+    check_list(o.algebraic, algebraic, n, "dae")
     if o.consistent == "solve" or (solved and o.consistent == nil) then
       local good, more = call(support.consistent, solver, t, y, yd, algebraic)
       if not good then fail("dae: the start: %s", more) end
@@ -315,7 +306,7 @@ return function(ns, support)
       end
     end
     local solver, y, yd = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
-    local first = positive(self.options.first_step_size, "dae", "first_step_size", 0)
+    local first = positive(self.options.first_step, "dae", "first_step", 0)
     call(support.start, solver, ts[1], y, yd, first, ts[#ts])
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
@@ -331,7 +322,7 @@ return function(ns, support)
     end
     return setmetatable({ values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) },
       flag = flag, success = flag == 0, message = message, errors = errors, stats = support.stats(solver) },
-      result_meta)
+      core.result_meta)
   end
 
   local function check_function(f, who, what, expected)
@@ -348,10 +339,10 @@ return function(ns, support)
       fail("dae: dynamical system '%s' is linked to an interaction, whose input is not in the equations: simulate it "
         .. "by TimeStepping", name)
     end
-    if options.jacobian ~= nil then fail "dae: jacobian: a dynamical system gives its own" end
+    if options.jac ~= nil then fail "dae: jac: a dynamical system gives its own" end
     local filled = {}
     for key, value in pairs(options) do filled[key] = value end
-    filled.jacobian = function(t, y)
+    filled.jac = function(t, y)
       local _, M, J = support.terms(ds, t, y, true)
       return -1 * J, M
     end
@@ -369,7 +360,7 @@ return function(ns, support)
     local system = support.system(residual)
     if not system then check_function(residual, "dae", "residual", "a function or a system of first order") end
     options = take_options(options, known, "dae")
-    if options.jacobian ~= nil then check_function(options.jacobian, "dae", "jacobian") end
+    if options.jac ~= nil then check_function(options.jac, "dae", "jac") end
     local way = options.consistent
     if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
       fail("dae: consistent: expected 'check', 'solve' or false, got %s", tostring(way))
@@ -392,23 +383,23 @@ return function(ns, support)
     if o.t ~= nil and (type(o.t) ~= "number" or o.t - o.t ~= 0) then
       fail("%s: t: expected a finite number, got %s", who, type(o.t) == "number" and "nan or inf" or describe(o.t))
     end
-    local yd = list_of(o.yd or ns.zeros(#y), #y, who, "yd")
-    return call(support.new, #y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
+    local yd = list_of(o.ydot or ns.zeros(#y), #y, who, "ydot")
+    return o, call(support.new, #y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
   end
 
   function public.consistent(o)
-    local names = { residual = true, t = true, y = true, yd = true, algebraic = true }
-    local solver, t, y, yd = take_problem(o, "consistent", names)
+    local solver, t, y, yd
+    o, solver, t, y, yd = take_problem(o, "consistent", "residual t y ydot algebraic")
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
     local algebraic = without_derivative(Fyd)
-    check_list(o.algebraic, algebraic, #y, "consistent", "algebraic")
+    check_list(o.algebraic, algebraic, #y, "consistent")
     local good, more = call(support.consistent, solver, t, y, yd, algebraic)
     if not good then fail("consistent: %s", more) end
     return good, more
   end
 
   function public.diagnose(o)
-    local solver, t, y, yd = take_problem(o, "diagnose", { residual = true, t = true, y = true, yd = true })
+    local _, solver, t, y, yd = take_problem(o, "diagnose", "residual t y ydot")
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "diagnose")
     local algebraic, list = without_derivative(Fyd), {}
     for i = 1, #y do
@@ -416,8 +407,8 @@ return function(ns, support)
     end
     local index, unknowns = index_near(solver, t, y, yd)
     local worst, value = worst_equation(F, Fy, Fyd, y, yd, ATOL * ns.ones(#y), 1)
-    return { index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
-      worst = worst > 0 and worst or nil, residual = F }
+    return setmetatable({ index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
+      worst = worst > 0 and worst or nil, residual = F }, core.result_fields_meta)
   end
 
   return public

@@ -18,6 +18,7 @@
 
 -- Models of this many variables and more are assembled as sparse matrices.
 local format = require "nslua.core".number_support.format
+local option_tables = require "nslua.base.option_tables"
 
 local SPARSE_FROM = 200
 
@@ -32,7 +33,6 @@ local function make(ns)
   local combine, value, slopes = expression.combine, expression.value, expression.slopes
   local is_array, add_slopes, fail = expression.is_array, expression.add_slopes, expression.fail
   local where = require "nslua.base.where"
-  where.ours()
   local Model = {}
   Model.__index, Model.__name = Model, "model"
 
@@ -93,17 +93,12 @@ local function make(ns)
     if type(options) ~= "table" or getmetatable(options) then
       fail(("%s: expected a table of options, got %s"):format(who, describe(options)))
     end
-    for key in pairs(options) do
-      local found = false
-      for _, name in ipairs(known) do found = found or name == key end
-      if not found then
-        fail(("%s: unknown option '%s' (known: %s)"):format(who, tostring(key), table.concat(known, ", ")))
-      end
-    end
-    return options
+    local result, message = option_tables.check(options, known, who)
+    if not result then fail(message) end
+    return result
   end
 
-  local variable_options = { "lower", "upper", "start", "name" }
+  local variable_options = "lower upper start name"
 
   local function check_name(name, who)
     if name ~= nil and type(name) ~= "string" then
@@ -424,7 +419,7 @@ local function make(ns)
     return z, any
   end
 
-  local solve_options = { "solver", "tolerance", "max_iterations", "warm" }
+  local solve_options = "solver tolerance max_iterations warm"
 
   -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
   -- When it says success = false there are no values until a solve succeeds. With warm = false it starts at the start

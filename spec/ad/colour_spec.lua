@@ -2,11 +2,7 @@
 -- something out is told.
 local ns = require "nslua"
 
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
+local fails = require "expect".fails
 
 -- A chain of n reacting cells; its calls with dual numbers are counted.
 local function chain(n)
@@ -37,7 +33,7 @@ local function solve(f, y0, options)
 end
 
 describe("a Jacobian of known pattern", function()
-  it("is the one that the same method takes without, to the last bit of the solution", function()
+  it("is the one that the same method takes without, to the last bit of the solution #once", function()
     local n = 60
     local rows = { i = {}, j = {}, v = {}, rows = n, cols = n }
     for i = 1, n do

@@ -61,7 +61,7 @@ for _, name in ipairs { "cosh", "sinh", "tanh", "log10" } do
 end
 
 describe("jets", function()
-  it("have the second derivative of every function", function()
+  it("have the second derivative of every function #once", function()
     for _, case in ipairs(cases) do
       for _, x in ipairs(case[3]) do
         local _, second = of_number(case[2], x)
@@ -90,7 +90,7 @@ describe("jets", function()
     assert.equal(12, second[1])
   end)
 
-  it("have the third derivative of every function, plain and on tapes", function()
+  it("have the third derivative of every function, plain and on tapes #once", function()
     for _, case in ipairs(cases) do
       local f = function(_, q) return { case[2](q[1]) } end
       local good, tape = pcall(ns.compile, f, { native = false })

@@ -147,7 +147,7 @@ describe("dual numbers: edges", function()
     close(1 / 2e200, d(function(x) return math.atan(x, 1e200) end, 1e200) , 1e-215, "atan")
     assert.is_true(d(function(x) return math.atan(x, 1e-200) end, 0) == 1e200)
   end)
-  it("an operation that overflows leaves a finite value its slope", function()
+  it("an operation that overflows leaves a finite value its slope #once", function()
     for _, case in ipairs(overflowing) do
       local what, f, x, slope = table.unpack(case)
       assert.is_true(math.abs(f(x)) < huge, what)

@@ -66,7 +66,7 @@ describe("source of a tape", function()
     end
   end)
 
-  it("calls for a sine and a cosine at once, also where one of them is a derivative", function()
+  it("calls for a sine and a cosine at once, also where one of them is a derivative #once", function()
     local function calls(entries, outputs)
       local source = internal.tape_source(2, entries, outputs)
       local value, jacobian = source:match "(void tape_value.-\n}\n)(void tape_jacobian.*)"
@@ -106,7 +106,7 @@ describe("source of a tape", function()
     assert.matches("const double v2 = 0x1p%-1;", source)
   end)
 
-  it("is compiled where there is no input, no output, no operation", function()
+  it("is compiled where there is no input, no output, no operation #once", function()
     for _, program in ipairs(programs) do
       compare({ inputs = 0, entries = { { 2.5 } }, outputs = { 1 }, xs = { {} } }, program)
       compare({ inputs = 2, entries = {}, outputs = {}, xs = { { 1, 2 } } }, program)

@@ -1,12 +1,18 @@
 -- Numbers in the engine's texts: as in the C locale, whatever the host has set; the locale of the thread is given back.
 local host = require "host"
 
--- What a chunk prints under a locale with a decimal comma; nil where there is none to be made.
-local function under_comma(chunk)
-  local directory = host.new_directory()
-  local _, _, status = host.run("localedef -i de_DE -f UTF-8 " .. directory .. "/de_DE.UTF-8")
-  local out, err
-  if status == 0 then
+describe("base.text #once", function()
+  local directory, status
+  setup(function()
+    directory = host.new_directory()
+    local _
+    _, _, status = host.run("localedef -i de_DE -f UTF-8 " .. directory .. "/de_DE.UTF-8")
+  end)
+  teardown(function() host.remove(directory) end)
+
+  -- What a chunk prints under a locale with a decimal comma; nil where there is none to be made.
+  local function under_comma(chunk)
+    if status ~= 0 then return nil end
     host.write(directory .. "/chunk.lua", [[
       local ns = require "nslua"
       local internal = require "nslua.internal"
@@ -14,14 +20,11 @@ local function under_comma(chunk)
       assert(("%g"):format(0.5) == "0,5")
       ]] .. chunk .. [[
       assert(("%g"):format(0.5) == "0,5" and tonumber "0,5" == 0.5, "the locale has changed")]])
-    out, err = host.run(("LOCPATH=%s %s %s/chunk.lua"):format(directory, host.quote(host.nslua), directory))
+    local out, err = host.run(("LOCPATH=%s %s %s/chunk.lua"):format(directory, host.quote(host.nslua), directory))
     assert.equal("", err)
+    return out
   end
-  host.remove(directory)
-  return out
-end
 
-describe("base.text", function()
   it("writes and reads a decimal point", function()
     local out = under_comma [[
       for _, x in ipairs { 5e-324, 0.1, 1e300 / 3, -2.5e-310 } do print(internal.number_format(x)) end

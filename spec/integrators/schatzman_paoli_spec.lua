@@ -202,7 +202,7 @@ describe("SchatzmanPaoliOSI", function()
     assert.near(3 * (1 + e) * 2, P, 1e-12) -- the impulse is the change of momentum
   end)
 
-  it("is of order 1 in the L1 norm with impacts, and passes infinitely many of them", function()
+  it("is of order 1 in the L1 norm with impacts, and passes infinitely many of them #once", function()
     local e, errors = 0.5, {}
     for i = 1, 7 do
       local h, sum = 0.02 / 2 ^ i, 0
@@ -473,9 +473,9 @@ describe("SchatzmanPaoliOSI", function()
     osi:setTheta(0.75)
     assert.equal(0.75, osi:theta())
     assert.equal("SchatzmanPaoliOSI: theta: expected a number in [0, 1], got 1.5", message(ns.SchatzmanPaoliOSI, 1.5))
-    assert.equal("gamma: a SchatzmanPaoliOSI has no such option", message(osi.gamma, osi))
-    assert.equal("setGamma: a SchatzmanPaoliOSI has no such option", message(osi.setGamma, osi, 1))
-    assert.equal("setLinearlyImplicit: a SchatzmanPaoliOSI has no such option", message(osi.setLinearlyImplicit, osi, true))
+    for _, name in ipairs { "gamma", "setGamma", "setLinearlyImplicit" } do
+      assert.equal("SchatzmanPaoliOSI: it has no method '" .. name .. "'", message(function() return osi[name] end))
+    end
     local simu = bouncing { e = 0, h = 0.1, T = 1 }
     assert.equal("events: a TimeStepping with a SchatzmanPaoliOSI has none; EventDriven locates them",
       message(simu.events, simu))

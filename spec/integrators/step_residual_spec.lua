@@ -1,5 +1,7 @@
 -- The test of a step: rows by their terms, unknowns by their sizes, whatever else is in the system.
+local campaign = require "campaign"
 local ns = require "nslua"
+local real = require "random_numbers".signed
 
 local function step_through(nsds, osi, h)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi)
@@ -139,8 +141,8 @@ describe("contacts with friction beside equations", function()
     return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(({ 0.5, 1, 0.75 })[random(3)]))
   end
 
-  it("are not tested more tightly than their solver was asked for", function()
-    for seed = 1, 600 do
+  it("are not tested more tightly than their solver was asked for #once", function()
+    for seed = 1, (campaign(200, 0.1)) do
       local simu = points(seed)
       local good, why = pcall(simu.run, simu)
       assert.is_true(good, seed .. ": " .. tostring(why))
@@ -150,7 +152,6 @@ end)
 
 describe("a step of smooth spheres, whose spin is rounding alone,", function()
   local random = math.random
-  local function real() return 2 * random() - 1 end
 
   -- Spheres of about R that fall into a trough of three planes, `away` from the origin: what steps took, and the spin.
   local function falling(R, away, tau)
@@ -179,9 +180,9 @@ describe("a step of smooth spheres, whose spin is rounding alone,", function()
     return most, spin
   end
 
-  it("converges, wherever they are and whatever their size is", function()
-    local slow = 0
-    for seed = 1, 400 do
+  it("converges, wherever they are and whatever their size is #once", function()
+    local slow, count = 0, campaign(150, 0.1)
+    for seed = 1, count do
       math.randomseed(seed)
       local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
       local most, spin = falling(R, away * R, 2.0 ^ random(-10, 10))
@@ -194,7 +195,6 @@ end)
 
 describe("a step of bodies that hang still from ball joints, where only rounding turns them,", function()
   local random = math.random
-  local function real() return 2 * random() - 1 end
 
   -- The vector c of a body with the quaternion (q[k], ...), in space.
   local function turned(q, k, c)
@@ -235,8 +235,8 @@ describe("a step of bodies that hang still from ball joints, where only rounding
     return most
   end
 
-  it("converges, wherever they are and whatever their size is", function()
-    for seed = 1, 100 do
+  it("converges, wherever they are and whatever their size is #once", function()
+    for seed = 1, (campaign(25, 0.01)) do
       math.randomseed(seed)
       local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
       assert.is_true(hanging(R, away * R, 2.0 ^ random(-10, 10)) <= 20)
@@ -246,7 +246,6 @@ end)
 
 describe("a step of planar bodies that hang still from pins", function()
   local random = math.random
-  local function real() return 2 * random() - 1 end
 
   -- Pins of body b to the place `at`, or to the lower end of the body above it.
   local function pin(b, above, at)
@@ -276,15 +275,15 @@ describe("a step of planar bodies that hang still from pins", function()
     return most, math.abs(above.ds:q()[2] - q)
   end
 
-  it("converges, wherever they are and whatever their size is", function()
-    local slow = 0
-    for seed = 1, 600 do
+  it("converges, wherever they are and whatever their size is #once", function()
+    local slow, count = 0, campaign(150, 0.1)
+    for seed = 1, count do
       math.randomseed(seed)
       local R, away = 2.0 ^ random(-20, 20), ({ 0, 1, 1, 1e3, 1e5 })[random(5)]
       local most, moved = hanging(R, away * R, 2.0 ^ random(-10, 10))
       assert.is_true(moved <= 1e-12 * R * (1 + away))
       if most > 20 then slow = slow + 1 end
     end
-    assert.is_true(slow <= 6, slow .. " are slow")
+    assert.is_true(slow <= 1 + count // 100, slow .. " are slow")
   end)
 end)

@@ -37,7 +37,7 @@ describe("io.checkpoint", function()
     assert.equal("step 2 previous", loaded())
   end)
 
-  it("takes the generation before when a byte is flipped, whichever", function()
+  it("takes the generation before when a byte is flipped, whichever #once", function()
     save(2)
     local text = host.read(path)
     for i = 1, #text do
@@ -46,7 +46,7 @@ describe("io.checkpoint", function()
     end
   end)
 
-  it("takes the generation before when the file is cut, wherever, or has more", function()
+  it("takes the generation before when the file is cut, wherever, or has more #once", function()
     save(2)
     local text = host.read(path)
     for i = 0, #text - 1 do

@@ -52,7 +52,7 @@ describe("io.compiler", function()
   before_each(function() directory = host.new_directory() end)
   after_each(function() host.remove(directory) end)
 
-  it("compiles a source and opens it, with each compiler that is there", function()
+  it("compiles a source and opens it, with each compiler that is there #once", function()
     assert.is_true(#installed > 0)
     for _, program in ipairs(installed) do
       local used, out = build(source, program, "twice", ns.vector { 1.5, 4 }, 2)

@@ -29,7 +29,7 @@ describe("io.h5_load", function()
     assert.equal(8, #ns.load "spec/reference/hdf5_earliest.h5":names())
   end)
 
-  it("lives on when the library does not come back", function()
+  it("lives on when the library does not come back #once", function()
     local text = try("latest", endless)
     if known then assert.equal(damaged:format(name), text) end
   end)
@@ -45,11 +45,11 @@ describe("io.h5_load", function()
       print(pcall(ns.load, "%s"))]]):format(command, name)))
   end
 
-  it("tells of a crash", function()
+  it("tells of a crash #once", function()
     assert.equal("false\t" .. damaged:format(name) .. "\n", disturbed "kill -SEGV $(ps -o pid= --ppid PID)")
   end)
 
-  it("is broken off by an interrupt", function()
+  it("is broken off by an interrupt #once", function()
     if not known then return pending "another library, which may come through the file" end
     assert.equal("false\tinterrupted while '" .. name .. "' was read\n", disturbed "kill -INT PID")
   end)

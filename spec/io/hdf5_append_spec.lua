@@ -27,7 +27,7 @@ describe("io.hdf5_append", function()
     for i, name in ipairs(sol:names()) do assert.equal(hdf5.bits(sol:column(i)), hdf5.bits(record:column(i)), name) end
   end
 
-  it("holds what the solution would save", function()
+  it("holds what the solution would save #once", function()
     for _, names in ipairs { { "a", "b" }, { "é", "§" }, { "p", "p/y" }, { "g/2", "g/1" }, { "u", "nslua_rows" } } do
       local sol = make(names):run { stream = path }
       sol:save(directory .. "/whole.h5")

@@ -47,7 +47,7 @@ describe("io.hdf5_load", function()
       assert.matches("column: there is none called 'other' (known: bool, empty, ", message(r.column, r, "other"), 1, true)
     end)
 
-    it("refuses what is cut off: " .. format, function()
+    it("refuses what is cut off: #once " .. format, function()
       local whole = host.read(file)
       local name = directory .. "/cut.h5"
       for cut = 0, #whole - 1, 1 + #whole // 40 do
@@ -75,7 +75,7 @@ describe("io.hdf5_load", function()
     refused("it is no regular file", directory .. "/pipe.h5")
   end)
 
-  it("finds a changed byte", function()
+  it("finds a changed byte #once", function()
     local name = directory .. "/a.h5"
     ns.save(name, { t = ns.linspace(0, 1, 60), ["g/x"] = ns.eye(3) })
     local whole, accepted = host.read(name), 0

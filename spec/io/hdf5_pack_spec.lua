@@ -21,7 +21,7 @@ describe("io.hdf5_pack", function()
     return record
   end
 
-  it("keeps every bit and every shape", function()
+  it("keeps every bit and every shape #once", function()
     local A = ns.matrix { { 0.1, -0.0, 1 / 0 }, { 5e-324, 0 / 0, -2 } }
     local many = ns.linspace(0, 1, 200001) -- several chunks
     back { odd = hdf5.odd, A = A, row = ns.matrix { { 1, 2 } }, col = ns.matrix { { 1 }, { 2 } }, none = ns.vector(0),
@@ -58,7 +58,7 @@ describe("io.hdf5_pack", function()
     assert.matches("(0): 1, 2", dump, 1, true)
   end)
 
-  it("gives the same bytes for the same contents", function()
+  it("gives the same bytes for the same contents #once", function()
     ns.save(path "one.h5", { t = { 1, 2 }, ["g/x"] = ns.eye(3) })
     local second = os.time()
     while os.time() == second do end -- no time of day is in the file

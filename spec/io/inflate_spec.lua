@@ -47,7 +47,7 @@ setup(function()
 end)
 
 describe("io.inflate", function()
-  it("unpacks what gzip packs, at every level: stored, fixed and dynamic blocks", function()
+  it("unpacks what gzip packs, at every level: stored, fixed and dynamic blocks #once", function()
     local blocks = {} -- kinds of the first ones
     for k, text in ipairs(texts) do
       for _, level in ipairs { 1, 6, 9 } do
@@ -83,7 +83,7 @@ describe("io.inflate", function()
     assert.matches("part 'a.npy' is damaged", result, 1, true)
   end)
 
-  it("refuses damage of every kind", function()
+  it("refuses damage of every kind #once", function()
     local whole = npy(texts[6]:sub(1, 5000))
     local stream, crc = deflated(whole, 9)
     for at = 1, #stream, 11 do

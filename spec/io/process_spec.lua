@@ -107,7 +107,7 @@ describe("io.process", function()
     host.remove(directory)
   end)
 
-  it("says so when there are no descriptors left for its pipes", function()
+  it("says so when there are no descriptors left for its pipes #once", function()
     local code = [[require "nslua" local p = require "nslua.core".process_support
       for _ = 1, 3 do print(p.run { "true" }) end]]
     local told, free = 0, 0

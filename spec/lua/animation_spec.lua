@@ -70,7 +70,7 @@ describe("ns.animation", function()
   it("names what is wrong", function()
     local function refused(expected, spec) assert.equal(expected, message(ns.animation, spec)) end
     refused("animation: expected a table of options, got 3", 3)
-    assert.matches("^animation: unknown option 'fame' %(known: aspect, axes, .*times, title, unit, xlabel, .*%)$",
+    assert.matches("^animation: unknown option 'fame' %(known: file, title, draw, .*frames, times, unit, plot%)$",
       message(ns.animation, { fame = 1 }))
     refused("animation: frames: expected a positive integer or a list that is not empty, got nil", { draw = circle })
     refused("animation: frames: expected a positive integer or a list that is not empty, got 0", { frames = 0, draw = circle })

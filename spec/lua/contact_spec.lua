@@ -177,7 +177,7 @@ describe("contact.manager", function()
   end)
 
   -- Newton's residual of a step is tested as strictly as ever: the impulses settle, being kept from iterate to iterate.
-  it("lets a heap of many contacts come to rest with the tolerance that a script chooses", function()
+  it("lets a heap of many contacts come to rest with the tolerance that a script chooses #once", function()
     local systems, weight = {}, 0
     for i = 0, 79 do
       systems[#systems + 1] = body({ 0.12 + 0.22 * (i % 8) + 0.02 * (i // 8 % 2), 0.11 + 0.22 * (i // 8), 0 }, { 0, 0, 0 }, 1,

@@ -241,7 +241,7 @@ describe("ns.mechanics refuses", function()
     local arm = other:free_body { mass = 1, inertia = 1, name = "arm" }
     fails("mechanics: torque: expected an option table, got mechanics.body 'arm'", other.torque, other, arm, 2)
     fails("mechanics: consistent: t: expected a number, got table", other.consistent, other, { q0 = { 0, 0, 0 } })
-    fails("mechanics: system: unknown option 'n' (known: compile, coordinates, dimension, frame, gravity, origin)", system,
+    fails("mechanics: system: unknown option 'n' (known: coordinates, dimension, gravity, frame, origin, compile)", system,
       { n = 2 })
     fails("mechanics: system: dimension: expected 2 or 3, got 4", system, { dimension = 4 })
     fails("mechanics: system: coordinates: expected a number of coordinates, got -1", system, { coordinates = -1 })

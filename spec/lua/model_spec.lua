@@ -215,7 +215,7 @@ describe("ns.numerics.model", function()
       end
     end)
 
-    it("takes a long sum", function()
+    it("takes a long sum #once", function()
       local m, sum = Model(), 0
       local x = m:variables(50, { lower = 0 })
       for i = 1, 20000 do sum = sum + x[i % 50 + 1] end

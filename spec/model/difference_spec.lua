@@ -59,7 +59,7 @@ describe("the rate of a world that moves", function()
     for _, kind in ipairs { "contact", "rheonomous" } do
       for _, second in ipairs { 1, 1000, 1e6, 1e-3 } do
         local floor, speed = shaker(second)
-        for _, t0 in ipairs { 0, 100, 1000, 1e6 } do
+        for _, t0 in ipairs { 0, 1000, 1e6 } do
           local start = t0 * second
           local relation = over_floor(kind, floor, start, second, 1e-3 * second, 1)
           for _, part in ipairs { 0, 0.1, 0.25, 0.7, 1 } do
@@ -79,14 +79,14 @@ describe("the rate of a world that moves", function()
     assert.same({ 3, 4, 1e-3 * sin(2 * pi * 2 * 0.1) }, relation:pc2():totable())
   end)
 
-  it("gives an impact the floor's velocity, at any time and in milliseconds", function()
+  it("gives an impact the floor's velocity, at any time and in milliseconds #once", function()
     local finals = {}
     for _, kind in ipairs { "contact", "rheonomous" } do
       for _, by_differences in ipairs { false, true } do
         for _, second in ipairs { 1, 1000 } do
           for _, t0 in ipairs { 0, 100, 1000, 1e6 } do
             local floor = shaker(second, by_differences)
-            local _, simu, ds = over_floor(kind, floor, t0 * second, 0.3 * second, 1e-3 * second, 0.05, -1 / second)
+            local _, simu, ds = over_floor(kind, floor, t0 * second, 0.06 * second, 1e-3 * second, 0.05, -1 / second)
             simu:run()
             local v = ds:velocity()
             finals[#finals + 1] = v[#v] * second
@@ -110,11 +110,11 @@ describe("the rate of a world that moves", function()
     end
   end)
 
-  it("is the same bits when time is scaled by a power of two", function()
+  it("is the same bits when time is scaled by a power of two #once", function()
     for _, by_differences in ipairs { false, true } do
       for _, kind in ipairs { "contact", "rheonomous" } do
         local want
-        for _, exponent in ipairs { 0, -40, -10, 3, 30 } do
+        for _, exponent in ipairs { 0, -40, 3, 30 } do
           local unit = 2.0 ^ exponent
           local floor = shaker(unit, by_differences)
           local start = 0.25 * unit

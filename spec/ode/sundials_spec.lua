@@ -38,7 +38,7 @@ describe("IDA on F(t, y, y') = 0", function()
       local y, solution = whole(function(t, y, yd, r)
         r[1] = yd[1] + y[1] - y[2]
         r[2] = y[2] - math.sin(t)
-      end, { 0, 2.5, 5 }, { 1, 0 }, { -1, 1 }, { rtol = rtol, atol = rtol / 100, algebraic_vars_idx = { 2 } })
+      end, { 0, 2.5, 5 }, { 1, 0 }, { -1, 1 }, { rtol = rtol, atol = rtol / 100, algebraic = { 2 } })
       local exact = 1.5 * math.exp(-5) + 0.5 * (math.sin(5) - math.cos(5))
       local off = math.abs(y[3][1] - exact)
       assert.is_true(off < 30 * rtol, off)
@@ -56,13 +56,13 @@ describe("IDA on F(t, y, y') = 0", function()
     end
     local start = math.exp(-2)
     assert.near(1, whole(inside, { 2, 1, 0 }, { start }, { -start }, { rtol = 1e-9 })[3][1], 1e-7)
-    assert.near(1, whole(inside, { 2, 0 }, { start }, { -start }, { rtol = 1e-9, first_step_size = 1e-3 })[2][1], 1e-7)
+    assert.near(1, whole(inside, { 2, 0 }, { start }, { -start }, { rtol = 1e-9, first_step = 1e-3 })[2][1], 1e-7)
     assert.near(start, whole(inside, { 0, 0.2, 0.21, 2 }, { 1 }, { -1 }, { rtol = 1e-9 })[4][1], 1e-8)
     assert.same({ { 1 } }, whole(inside, { 2 }, { 1 }, { -1 }):totable())
   end)
 
-  test("takes no step above max_step_size", function()
-    local _, solution = whole(decay, { 0, 1 }, { 1 }, { -1 }, { rtol = 1e-2, atol = 1e-2, max_step_size = 1e-2 })
+  test("takes no step above max_step", function()
+    local _, solution = whole(decay, { 0, 1 }, { 1 }, { -1 }, { rtol = 1e-2, atol = 1e-2, max_step = 1e-2 })
     assert.is_true(solution.stats.steps >= 100)
   end)
 
@@ -103,7 +103,7 @@ describe("IDA on F(t, y, y') = 0", function()
       r[2] = yd[2] - 0.04 * y[1] + 1e4 * y[2] * y[3] + 3e7 * y[2] ^ 2
       r[3] = y[1] + y[2] + y[3] - 1
     end, { 0, 0.4, 40, 4e5, 4e10 }, { 1, 0, 0 }, { -0.04, 0.04, 0 },
-      { rtol = 1e-8, atol = { 1e-10, 1e-14, 1e-10 }, algebraic_vars_idx = { 3 } })
+      { rtol = 1e-8, atol = { 1e-10, 1e-14, 1e-10 }, algebraic = { 3 } })
     assert.near(9.8517e-1, y[2][1], 1e-5)
     assert.near(3.3864e-5, y[2][2], 1e-9)
     assert.near(7.1583e-1, y[3][1], 1e-5)
@@ -115,7 +115,7 @@ describe("IDA on F(t, y, y') = 0", function()
   test("follows the four-bar linkage over 30 s", function()
     local reference = columns.read "spec/reference/four_bar.csv"
     local function off(options)
-      options.consistent, options.algebraic_vars_idx = "solve", { 2, 3 }
+      options.consistent, options.algebraic = "solve", { 2, 3 }
       local y = whole(four_bar.residual, reference.t, four_bar.start(reference), nil, options)
       local most = 0
       for k = 1, reference.n do

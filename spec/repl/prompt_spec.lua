@@ -1,7 +1,7 @@
 -- The functions that the interpreter gives to the prompt, called from a module that stands in its place.
 local host = require "host"
 
-describe("the doors of the interpreter", function()
+describe("the doors of the interpreter #once", function()
   local directory
 
   setup(function()

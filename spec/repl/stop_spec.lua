@@ -2,7 +2,7 @@
 local host = require "host"
 local tmux = require "tmux"
 
-describe("coroutine.resume and coroutine.wrap of the interpreter", function()
+describe("coroutine.resume and coroutine.wrap of the interpreter #once", function()
   -- What a chunk prints under nslua, and under the stock interpreter.
   local function both(chunk)
     local ours = host.nslua_run("-e " .. host.quote(chunk))
@@ -53,7 +53,7 @@ describe("coroutine.resume and coroutine.wrap of the interpreter", function()
   end
 end)
 
-describe("a script's Ctrl-C", function()
+describe("a script's Ctrl-C #once", function()
   local directory
 
   setup(function() directory = host.new_directory() end)
@@ -96,7 +96,7 @@ end)
 
 if not tmux.available() then return end
 
-describe("Ctrl-C at the prompt", function()
+describe("Ctrl-C at the prompt #once", function()
   local terminal, directory
 
   local function start()

@@ -9,7 +9,7 @@ if not tmux.available() then
   return
 end
 
-describe("the prompt on a terminal", function()
+describe("the prompt on a terminal #once", function()
   local directory, terminal
 
   setup(function()

@@ -2,7 +2,7 @@
 local host = require "host"
 local short = require "robust.short"
 
--- One place in so many, of 1,000 and more in each script; the next script begins where the last one left off.
+-- One place in so many, of 1,000 and more in each script, fewer in slow ones; the next script begins where the last one left off.
 local soak = os.getenv "NSLUA_SOAK"
 local every = soak and 5 or 200
 
@@ -24,7 +24,7 @@ describe("an allocation that fails", function()
     assert.equal("", err)
     assert.matches("^%d+ places, %d+ tried, 0 failed, %d+ went on, %d+ lost a finaliser\n$", out)
     assert.equal(0, status)
-    assert.is_true(tonumber(out:match "(%d+) tried") >= 4, out)
+    assert.is_true(tonumber(out:match "(%d+) tried") >= 3, out)
     assert.is_true(tonumber(out:match "(%d+) lost") <= 2, out)
     if soak then print(("%s, %s: %s"):format(script, mode, (out:gsub("\n$", "")))) end
   end
@@ -38,11 +38,12 @@ describe("an allocation that fails", function()
   end)
 
   for i, run in ipairs(short) do
-    local name, arguments = table.unpack(run)
+    local name, arguments, slow = table.unpack(run)
+    local step = soak and every or every * math.ceil((slow or 1) / 2)
     for m, mode in ipairs { "once", "twice", "onward" } do
-      if soak or (i + m) % 3 == 0 then
+      if soak or (i + m) % 3 == 0 and slow ~= 20 then
         it(("%s does no harm: %s %s"):format(mode, name, arguments), function()
-          attack(mode, every, 37 * i % every, ("scripts/%s.lua %s"):format(name, arguments))
+          attack(mode, step, 37 * i % step, ("scripts/%s.lua %s"):format(name, arguments))
         end)
       end
     end

@@ -293,7 +293,7 @@ for names, make in pairs {
   ["every record max_steps max_iterations iterations number level index kl ku i1 i2 j1 j2 w1"] = function()
     return random(0, 4)
   end,
-  ["max_step_size first_step_size"] = function() return pick { 0.1, 0.5 } end,
+  ["max_step first_step"] = function() return pick { 0.1, 0.5 } end,
   ["offsets"] = function() return pick { { 0 }, { -1, 0, 1 } } end,
   ["bands"] = function() return { small_vector(3), small_vector(3), small_vector(3) } end,
   ["bounds"] = function() return { -1, 1, -1, 1 } end,
@@ -375,7 +375,7 @@ local fitting = {
   end,
   ["ns.numerics.mcp"] = function() return { F = callback(), z0 = small_vector(2), lower = 0, upper = pick { 1, 1 / 0 } } end,
   ["ns.solve_ivp"] = function()
-    local options = some_options { "rtol", "atol", "max_step_size" }
+    local options = some_options { "rtol", "atol", "max_step" }
     options.method = pick { "RK45", "DOP853", "Radau", "BDF", "x" }
     options.events = random(4) == 1 and callback() or nil
     return callback(), { 0, pick { 0.5, 1 } }, small_vector(size()), options
@@ -401,7 +401,7 @@ local fitting = {
   ["ns.spdiags"] = function() return { small_vector(3), small_vector(3) }, { 0, 1 }, 3 end,
   ["ns.fsolve"] = function() return callback(), small_vector(size()) end,
   ["ns.consistent"] = function()
-    return { residual = callback(), t = 0, y = small_vector(2), yd = small_vector(2), algebraic = { 2 } }
+    return { residual = callback(), t = 0, y = small_vector(2), ydot = small_vector(2), algebraic = { 2 } }
   end,
   ["ns.contact.plane"] = function() return { 0, 0, 0 }, { 0, 0, 1 } end,
   ["ns.contact.line"] = function() return { 0, 0 }, { 0, 1 } end,

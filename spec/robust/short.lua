@@ -1,4 +1,5 @@
--- Short runs of every script, some tens of steps each: { name, arguments }.
+-- Short runs of every script, some tens of steps each: { name, arguments, slow }; slow: how many times slower
+-- than most they are. Those that are 20 times slower are for long runs alone.
 return {
   { "ball_on_plane", "--T 0.03" },
   { "bouncing_ball", "--T 0.6 --h 0.02 --e 0.5" },
@@ -19,10 +20,10 @@ return {
   { "four_bar", "--method moreau --T 0.02 --points 5" },
   { "four_bar", "--method events --T 0.05 --points 5" },
   { "four_bar", "--form positions --method ivp --T 0.05 --points 3" },
-  { "four_bar", "--form positions --method ivp_fsolve --T 0.02 --points 3" },
-  { "four_bar", "--form positions --method dae --rtol 1e-4 --T 0.02 --points 3" },
+  { "four_bar", "--form positions --method ivp_fsolve --T 0.02 --points 3", 3 },
+  { "four_bar", "--form positions --method dae --rtol 1e-4 --T 0.02 --points 3", 8 },
   { "four_bar", "--form positions --method moreau --T 0.01 --points 3" },
-  { "four_bar", "--form positions --method events --T 0.02 --points 3" },
+  { "four_bar", "--form positions --method events --T 0.02 --points 3", 20 },
   { "hard_stop", "--form direct --T 4" },
   { "hard_stop", "--form nsds --T 4" },
   { "impacting_bar", "--N 6 --T 0.6 --h 0.02" },

@@ -232,7 +232,7 @@ describe("a film", function()
     local function refused(expected, ...) assert.equal(expected, select(2, pcall(animation.save, animation, ...))) end
     refused("animation: file: 'a.png': expected a name that ends in .html, .gif or .mp4", "a.png")
     refused("save: expected a table of options, got 3", "a.gif", 3)
-    refused("save: unknown option 'size' (known: fps, height, width)", "a.gif", { size = 3 })
+    refused("save: unknown option 'size' (known: width, height, fps)", "a.gif", { size = 3 })
     refused("save: width: expected pixels, from 64 to 4096, got 10", "a.gif", { width = 10 })
     refused("save: height: expected a positive number, got -1", "a.gif", { height = -1 })
     refused("save: fps: expected a number, got 'x'", "a.gif", { fps = "x" })

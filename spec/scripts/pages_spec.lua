@@ -247,7 +247,7 @@ describe("a page in the browser", function()
       ns.animation { file = path, title = text, frames = 2, unit = text, xlabel = text, ylabel = text, draw = function(k, c)
         c:text(0, 0, text)
         c:trace(text, k, 0)
-      end, plot = { title = text, xlabel = text, panels = { { title = text, ylabel = text, { name = text, y = { 1, 2 } } } } } }
+      end, plot = { title = text, xlabel = text, panels = { { title = text, ylabel = text, { label = text, y = { 1, 2 } } } } } }
       local v = drive { { size = wide },
         "[document.scripts.length, document.images.length, document.styleSheets.length, document.body.childElementCount]",
         "document.querySelector('h1').textContent", "nslua.page.scene.texts[0]",
@@ -262,8 +262,8 @@ describe("a page in the browser", function()
     local t, y, z = {}, {}, {}
     for k = 1, 1001 do t[k], y[k], z[k] = (k - 1) / 100, math.sin(k / 50), k // 100 end
     local function plot()
-      ns.animation.timeplot { file = path, t = t, panels = { { { name = "y", y = y }, { name = "z", y = z, step = true } },
-        { { name = "2 y", y = y } } } }
+      ns.animation.timeplot { file = path, t = t, panels = { { { label = "y", y = y }, { label = "z", y = z, step = true } },
+        { { label = "2 y", y = y } } } }
     end
     local view, shown = "nslua.page.plot.view", "Array.from(document.querySelectorAll('.legend output'), o => o.textContent)"
 
@@ -331,7 +331,7 @@ describe("a page in the browser", function()
     end)
 
     test("moves the time of an animation that they stand beside", function()
-      spin { plot = { t = t, panels = { { { name = "y", y = y } } } } }
+      spin { plot = { t = t, panels = { { { label = "y", y = y } } } } }
       local x, y_ = table.unpack(drive({ { size = wide }, middle:format ".panel canvas" })[1])
       local v = drive { { size = wide }, { click = { x, y_ } }, player .. "time", player .. "plot.cursor", { key = "Home" },
         player .. "plot.cursor" }
@@ -343,7 +343,7 @@ describe("a page in the browser", function()
     test("show many samples with their peaks", function()
       local long, peaks = {}, {}
       for k = 1, 100000 do long[k], peaks[k] = k, k == 70000 and 1000 or 0 end
-      ns.animation.timeplot { file = path, t = long, panels = { { { name = "peak", y = peaks, color = "#ff0000" } } } }
+      ns.animation.timeplot { file = path, t = long, panels = { { { label = "peak", y = peaks, color = "#ff0000" } } } }
       local v = drive { { size = wide }, [[(() => {
         const c = document.querySelector(".panel canvas"), p = nslua.page.plot.panels[0];
         const x = p.box.left + 0.7 * (p.box.right - p.box.left), y = (p.box.top + p.box.bottom) / 2;

@@ -79,7 +79,7 @@ describe("scripts/slider_crank.lua", function()
     local I1, s = 7.4e-5 + (0.038 / 4 + m2 + m3) * l1 ^ 2, l1 * l2 * (m2 / 2 + m3)
     local errors = {}
     for n, clearance in ipairs { 1e-4, 1e-5 } do
-      local c = run(("--e 0 --mu 0 --h 2e-6 --T 0.02 --c %g"):format(clearance))
+      local c = run(("--e 0 --mu 0 --h 5e-6 --T 0.02 --c %g"):format(clearance))
       errors[n] = 0
       for i = 1, c.n do
         local q1, deepest = c.q1[i], 2e-5

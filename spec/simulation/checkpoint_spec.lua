@@ -135,7 +135,7 @@ describe("a run that goes on from a checkpoint is that which was not stopped", f
     local function refused(options, text)
       assert.error_matches(function() make(options):load_state(file "35") end, text, 1, true)
     end
-    refused({ projection = "Direct" }, "it has \"MoreauJeanOSI with the combined projection, weights ")
+    refused({ projection = "Direct" }, "it has \"MoreauJeanOSI with the combined projection")
     refused({ bc = false }, "1 velocities prescribed\", here is \"dynamical system 1 'ds 1': ")
     refused({ bc = ns.HarmonicBC({ 1 }, 0, 1, 3, 0.3) }, "constants of dynamical system 1 'ds 1': ")
     refused({ bc = ns.HarmonicBC({ 2 }, 0, 1, 3, 0.2) }, "constants of dynamical system 1 'ds 1': ")
@@ -222,7 +222,7 @@ describe("load_state refuses", function()
     simu:save_state(file "refused")
     local start = "load_state: '" .. file "refused" .. "' is of another model: it has \""
     refused({ name = "pot" }, start .. "dynamical system 1 'tank': of first order, 1 states\", here is \"dynamical system 1 'pot'")
-    refused({ theta = 0.5 }, start .. "EulerMoreauOSI, weights ")
+    refused({ theta = 0.5 }, start .. "constants of the integrator: theta: 1")
     refused({ h = 0.05 }, start .. "times: from 0, steps of 0.10000000000000001\", here is \"times: from 0, steps of 0.05")
     refused({ A = { { -2 } } }, start .. "constants of dynamical system 1 'tank': ")
     refused({ law = ns.ComplementarityConditionNSL(1) }, start .. "1 dynamical systems, 0 interactions\", here is \"1 dynamical")

@@ -104,11 +104,6 @@ NsCurve ns_curve_atan(double y, double x) {
   return (NsCurve){-2 * c * s / r / r, mixed, 2 * c * s / r / r};
 }
 
-NsCurve ns_curve_atan_one(double y, double x) {
-  (void)x;
-  return (NsCurve){ns_curve_atan(y, 1).xx, 0, 0};
-}
-
 /* log(x) / log(b): with l = log b, by b: -log x / (b l^2), by b twice: log x (l + 2) / (b^2 l^3). */
 NsCurve ns_curve_logbase(double x, double base) {
   double l = log(base), lx = log(x);
@@ -208,11 +203,6 @@ static NsTwist twist_atan(double y, double x) {
   return (NsTwist){yyy, yyx, -yyy, -yyx};
 }
 
-static NsTwist twist_atan_one(double y, double x) {
-  (void)x;
-  return (NsTwist){twist_atan(y, 1).xxx, 0, 0, 0};
-}
-
 static NsTwist twist_logbase(double x, double b) {
   double l = log(b), lx = log(x), l3 = l * l * l;
   return (NsTwist){twist_log(x, 0).xxx / l, 1 / (x * x * b * l * l), (l + 2) / (x * b * b * l3),
@@ -223,13 +213,12 @@ NsTwist ns_curve_twist(NsBend bend, double x, double y) {
   static const struct {
     NsBend bend;
     NsTwist (*twist)(double x, double y);
-  } all[] = {{ns_curve_mul, twist_none},       {ns_curve_div, twist_div},     {ns_curve_pow, twist_pow},
-             {ns_curve_sin, twist_sin},        {ns_curve_cos, twist_cos},     {ns_curve_sqrt, twist_sqrt},
-             {ns_curve_tan, twist_tan},        {ns_curve_asin, twist_asin},   {ns_curve_acos, twist_acos},
-             {ns_curve_exp, twist_exp},        {ns_curve_log, twist_log},     {ns_curve_log2, twist_log2},
-             {ns_curve_cosh, twist_cosh},      {ns_curve_sinh, twist_sinh},   {ns_curve_tanh, twist_tanh},
-             {ns_curve_atan, twist_atan},      {ns_curve_log10, twist_log10}, {ns_curve_atan_one, twist_atan_one},
-             {ns_curve_logbase, twist_logbase}};
+  } all[] = {{ns_curve_mul, twist_none},  {ns_curve_div, twist_div},     {ns_curve_pow, twist_pow},
+             {ns_curve_sin, twist_sin},   {ns_curve_cos, twist_cos},     {ns_curve_sqrt, twist_sqrt},
+             {ns_curve_tan, twist_tan},   {ns_curve_asin, twist_asin},   {ns_curve_acos, twist_acos},
+             {ns_curve_exp, twist_exp},   {ns_curve_log, twist_log},     {ns_curve_log2, twist_log2},
+             {ns_curve_cosh, twist_cosh}, {ns_curve_sinh, twist_sinh},   {ns_curve_tanh, twist_tanh},
+             {ns_curve_atan, twist_atan}, {ns_curve_log10, twist_log10}, {ns_curve_logbase, twist_logbase}};
   if (!bend) return (NsTwist){0, 0, 0, 0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].bend == bend) return all[i].twist(x, y);

@@ -53,9 +53,8 @@ NsCurve ns_curve_tanh(double x, double y);
 NsCurve ns_curve_log10(double x, double y);
 NsCurve ns_curve_log2(double x, double y);
 
-/* atan2(y, x), the first operand being y, as ns_dual_atan; of one operand, and log(x, base). */
+/* atan2(y, x), the first operand being y, as ns_dual_atan; and log(x, base). */
 NsCurve ns_curve_atan(double y, double x);
-NsCurve ns_curve_atan_one(double y, double x);
 NsCurve ns_curve_logbase(double x, double base);
 
 #endif

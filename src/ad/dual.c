@@ -4,7 +4,6 @@
 */
 #include "ad/dual.h"
 
-#define PI 3.141592653589793238462643383279502884
 void ns_dual_combine(int n, double *out, double dx, const double *x, double dy, const double *y) {
   for (int k = 0; k < n; k++) {
     double a = x && x[k] != 0 ? dx * x[k] : 0;
@@ -101,19 +100,6 @@ NsSlope ns_dual_logbase(double x, double base) {
   return (NsSlope){value, dx, -value / (base * lb)};
 }
 
-NsSlope ns_dual_modf(double x, double *whole) {
-  *whole = x < 0 ? ceil(x) : floor(x);
-  return (NsSlope){x == *whole ? 0 : x - *whole, 1, 0};
-}
-
-NsSlope ns_dual_deg(double x) {
-  return (NsSlope){x * (180.0 / PI), 180.0 / PI, 0};
-}
-
-NsSlope ns_dual_rad(double x) {
-  return (NsSlope){x * (PI / 180.0), PI / 180.0, 0};
-}
-
 NsSlope ns_dual_cosh(double x) {
   return (NsSlope){cosh(x), sinh(x), 0};
 }
@@ -129,13 +115,4 @@ NsSlope ns_dual_tanh(double x) {
 
 NsSlope ns_dual_log10(double x) {
   return (NsSlope){log10(x), reciprocal(x) / M_LN10, 0};
-}
-
-NsSlope ns_dual_ldexp(double x, int e) {
-  return (NsSlope){ldexp(x, e), ldexp(1, e), 0};
-}
-
-NsSlope ns_dual_frexp(double x, int *e) {
-  double mantissa = frexp(x, e);
-  return (NsSlope){mantissa, ldexp(1, -*e), 0};
 }

@@ -93,19 +93,10 @@ NsSlope ns_dual_atan(double y, double x);
 /* math.log(x, base): log2 and log10 for those bases, else a quotient of logarithms. */
 NsSlope ns_dual_logbase(double x, double base);
 
-/* The fraction of math.modf: 1 by x; *whole gets the whole part, a step function. */
-NsSlope ns_dual_modf(double x, double *whole);
-
-/* math.deg and math.rad. */
-NsSlope ns_dual_deg(double x);
-NsSlope ns_dual_rad(double x);
-
-/* Functions that Lua has when built for compatibility: cosh sinh tanh log10, x 2^e, and the mantissa of frexp. */
+/* Functions that Lua has when it was built for compatibility. */
 NsSlope ns_dual_cosh(double x);
 NsSlope ns_dual_sinh(double x);
 NsSlope ns_dual_tanh(double x);
 NsSlope ns_dual_log10(double x);
-NsSlope ns_dual_ldexp(double x, int e);
-NsSlope ns_dual_frexp(double x, int *e);
 
 #endif

@@ -89,29 +89,12 @@ static NsSlope ns_dual_mirror(double x, double y) {
   return (NsSlope){x != 0 ? -y : x, 0, -1};
 }
 
-/* One of the two is set, by the number of operands. */
-typedef struct Operation {
-  const char *name;
-  int arity;
-  NsUnary unary;
-  NsBinary binary;
-  NsBend bend;
-} Operation;
-
 #define SLOPES_1(slope) .unary = slope
 #define SLOPES_2(slope) .binary = slope
 #define ENTRY(op, operands, value, slope, bent, by_a, by_b)                                                                    \
   {.name = #op, .arity = operands, SLOPES_##operands(slope), .bend = bent},
-static const Operation operations[] = {NS_TAPE_OPERATIONS(ENTRY)};
+const NsTapeOperation ns_tape_operations[] = {NS_TAPE_OPERATIONS(ENTRY)};
 #undef ENTRY
-
-const char *ns_tape_op_name(NsTapeOp op) {
-  return operations[op].name;
-}
-
-int ns_tape_op_arity(NsTapeOp op) {
-  return operations[op].arity;
-}
 
 /* ---- recording ---- */
 
@@ -305,7 +288,7 @@ static int simplify(NsTape *tape, NsTapeStep *s) {
 }
 
 int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
-  NsTapeStep step = {op, a, operations[op].arity == 2 ? b : a, false};
+  NsTapeStep step = {op, a, ns_tape_operations[op].arity == 2 ? b : a, false};
   int found = simplify(tape, &step);
   if (found >= 0) return found;
   bool good = tape_grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
@@ -444,7 +427,7 @@ static bool linearise(NsTape *tape, const double *in) {
   tape_take_inputs(tape, in);
   for (int k = 0; k < tape->steps; k++) {
     const NsTapeStep *s = &tape->step[k];
-    const Operation *o = &operations[s->op];
+    const NsTapeOperation *o = &ns_tape_operations[s->op];
     NsSlope slope = o->unary ? o->unary(v[s->a]) : o->binary(v[s->a], v[s->b]);
     to[k] = slope.value;
     tape->dx[k] = slope.dx;
@@ -517,7 +500,7 @@ static void reverse(NsTape *tape, int first, int count, double *jac) {
       const NsTapeStep *s = &tape->step[k];
       if (bar == 0) continue;
       adjoint[s->a] += bar * tape->dx[k];
-      if (operations[s->op].arity == 2) adjoint[s->b] += bar * tape->dy[k];
+      if (ns_tape_operations[s->op].arity == 2) adjoint[s->b] += bar * tape->dy[k];
     }
     for (int k = 0; k < count; k++) jac[i + (ptrdiff_t)k * tape->outputs] = adjoint[first + k];
   }
@@ -583,10 +566,10 @@ void ns_tape_along(NsTape *tape, const double *in, const double *direction, doub
   to = d + 2 * (ptrdiff_t)(tape->inputs + tape->constants);
   for (int k = 0; k < tape->steps; k++, to += 2) {
     const NsTapeStep *s = &tape->step[k];
-    const double *x = d + 2 * (ptrdiff_t)s->a, *y = operations[s->op].arity == 2 ? d + 2 * (ptrdiff_t)s->b : NULL;
+    const double *x = d + 2 * (ptrdiff_t)s->a, *y = ns_tape_operations[s->op].arity == 2 ? d + 2 * (ptrdiff_t)s->b : NULL;
     ns_dual_combine(2, to, tape->dx[k], partials_of(s->op, tape->dx[k], v[s->a], 2, x), tape->dy[k],
                     partials_of(s->op, tape->dy[k], v[s->b], 2, y));
-    ns_jet_bend(to, operations[s->op].bend, v[s->a], v[s->b], x, y);
+    ns_jet_bend(to, ns_tape_operations[s->op].bend, v[s->a], v[s->b], x, y);
   }
   for (int i = 0; i < tape->outputs; i++) {
     first[i] = d[2 * (ptrdiff_t)tape->output[i]];
@@ -602,9 +585,9 @@ void ns_tape_jet(NsTape *tape, NsJet jet, const double *in, double *room) {
   if (tape->constants > 0) memset(room + np * tape->inputs, 0, (size_t)np * (size_t)tape->constants * sizeof *room);
   for (int k = 0; k < tape->steps; k++, to += np) {
     const NsTapeStep *s = &tape->step[k];
-    const double *x = room + np * s->a, *y = operations[s->op].arity == 2 ? room + np * s->b : NULL;
+    const double *x = room + np * s->a, *y = ns_tape_operations[s->op].arity == 2 ? room + np * s->b : NULL;
     ns_dual_combine((int)np, to, tape->dx[k], partials_of(s->op, tape->dx[k], v[s->a], (int)np, x), tape->dy[k],
                     partials_of(s->op, tape->dy[k], v[s->b], (int)np, y));
-    ns_jet_add(jet, to, operations[s->op].bend, v[s->a], v[s->b], x, y);
+    ns_jet_add(jet, to, ns_tape_operations[s->op].bend, v[s->a], v[s->b], x, y);
   }
 }

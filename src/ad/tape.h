@@ -58,6 +58,17 @@ typedef enum NsTapeOp {
       NS_TAPE_OPS
 } NsTapeOp;
 
+/* An operation: its name, its number of operands, its slopes by the function for so many (the other is NULL), its second derivatives. */
+typedef struct NsTapeOperation {
+  const char *name;
+  int arity;
+  NsUnary unary;
+  NsBinary binary;
+  NsBend bend;
+} NsTapeOperation;
+
+extern const NsTapeOperation ns_tape_operations[NS_TAPE_OPS];
+
 /* One operation: node numbers of its operands (b is a's where there is one alone). Its own node is inputs + constants + i. */
 typedef struct NsTapeStep {
   NsTapeOp op;
@@ -102,10 +113,6 @@ NsStatus ns_tape_output(NsTape *tape, int node);
 NsStatus ns_tape_close(NsTape *tape);
 
 NsTapeView ns_tape_view(const NsTape *tape);
-
-/* The name of an operation, its operands. */
-const char *ns_tape_op_name(NsTapeOp op);
-int ns_tape_op_arity(NsTapeOp op);
 
 /* out = the outputs at `in`, to the last bit those of the operations one by one. */
 void ns_tape_value(NsTape *tape, const double *in, double *out);

@@ -2,6 +2,7 @@
 ** core.c
 ** luaopen_nslua_core: registers every type and returns the module's table.
 */
+#include "base/version.h"
 #include "bind/lua/object.h"
 
 #include "bind/diff/ad.h"
@@ -20,6 +21,7 @@
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "bind/lua/number_text.h"
+#include "bind/lua/options.h"
 #include "bind/numerics/box.h"
 #include "bind/numerics/answer.h"
 #include "bind/numerics/friction.h"
@@ -33,6 +35,7 @@
 /* Each opener gets the module table on top of the stack and leaves it there. */
 static void (*const openers[])(lua_State *) = {
     nsl_open_support,
+    nsl_open_options,
     nsl_open_vector,
     nsl_open_matrix,
     nsl_open_elementwise,
@@ -60,6 +63,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_time_stepping,
     nsl_open_solution,
     nsl_open_clone,
+    nsl_open_answer,
     nsl_open_numerics,
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,
@@ -82,6 +86,8 @@ static void (*const openers[])(lua_State *) = {
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
+  lua_pushliteral(L, "nslua " NS_VERSION);
+  lua_setfield(L, -2, "_VERSION");
   for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);
   return 1;
 }

@@ -1,15 +1,29 @@
 /*
 ** schatzman_paoli.c
-** The two-step scheme on positions: a step, its linearisation, its residual, its acceptance.
+** SchatzmanPaoliOSI: the two-step scheme of Paoli and Schatzman for Lagrangian systems with impacts, on positions.
+**
+** With q- , q_k, q+ the coordinates at t_k - h, t_k, t_k + h,
+**   M(q_k) (q+ - 2 q_k + q-) = h^2 F(t_k, theta/2 (q+ + q-) + (1 - theta) q_k, v) + h H(q_k)' P,   v = (q+ - q-) / 2h,
+** and a law between positions and the impulse P (mass times velocity, as that of MoreauJeanOSI):
+**   0 <= (g(q+) + e g(q-)) / (1 + e) _|_ P >= 0 for Newton's impact law,   g(q+) = 0 for an equality.
+** All is taken about t_k, so that a smooth motion has order 2 for every theta; of a linear one theta >= 1/2 is stable
+** for every h, theta = 0 is the explicit scheme (leapfrog). A bilateral constraint is held in the coordinates (SHAKE).
+** An impact takes two steps, after which the difference q+ - q_k is -e times that before; y stays above
+** -2 e / (1 + e) h |u|, u being the speed of the approach.
+** The first step has q- = q+ - 2 h v_0, so that v is v_0: q- = q_0 - h v_0 + h^2/2 a_0 to second order, a_0 being the
+** acceleration under the constraints and contacts that act; so has a step after the state was written.
+** What a system's velocity is set to is v, that of t_k.
+** Paoli and Schatzman, A numerical scheme for impact problems, SIAM J. Numer. Anal. 40, 2002; Ryckaert, Ciccotti and
+** Berendsen, J. Comput. Phys. 23, 1977; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008,
+** chapter 10.
 */
-#include "integrators/schatzman_paoli.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "integrators/edges.h"
+#include "integrators/scheme.h"
 #include "integrators/triplets.h"
 
 enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS };
@@ -48,11 +62,16 @@ typedef struct Edge {
   double *x;       /* nx: its argument, gathered */
 } Edge;
 
-struct NsSchatzmanPaoli {
-  NsArena arena;
-  NsNsds *nsds;
+/* The options of SchatzmanPaoliOSI. */
+typedef struct Options {
+  NsIntegrator base;
+  double theta; /* in [0, 1] */
+} Options;
+
+/* The workspace. The two-step memory is that of the systems: see model/ds.h. */
+typedef struct Paoli {
+  NsScheme base;
   int N, m;
-  bool linear;
   Node *nodes;
   Edge *edges;
   int nnodes; /* as many as were made: the graph may grow after that */
@@ -71,18 +90,17 @@ struct NsSchatzmanPaoli {
 
   /* the problem */
   NsMixedGroup *groups;
-  NsMixedProblem problem;
+  NsStepProblem problem;
   double *matrix, *qvec, *guess, *room; /* room: (NS_DIFFERENCE_ROOM + 1) m */
   NsSparse *sparse;
   double h_formed, theta_formed;
-  long factorizations;
-};
+} Paoli;
 
 static size_t paoli_bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
 
-NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
+static NsStatus paoli_accepts(const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->nds; i++)
     if (((const NsMechanicalDs *)nsds->ds[i])->kind == NS_NEWTON_EULER)
       return ns_fail(err, NS_EARG,
@@ -105,8 +123,8 @@ NsStatus ns_schatzman_paoli_accepts(const NsNsds *nsds, NsError *err) {
 
 /* ---- making ---- */
 
-static void paoli_lay_out_node(NsSchatzmanPaoli *sp, Node *node, NsDs *ds) {
-  NsArena *arena = &sp->arena;
+static void paoli_lay_out_node(Paoli *sp, Node *node, NsDs *ds) {
+  NsArena *arena = &sp->base.arena;
   int n = ds->nx;
   *node = (Node){.ds = (NsMechanicalDs *)ds, .o = sp->N, .n = n};
   sp->N += n;
@@ -115,18 +133,18 @@ static void paoli_lay_out_node(NsSchatzmanPaoli *sp, Node *node, NsDs *ds) {
   if (ns_lu_new(&node->lu, n) != NS_OK) arena->failed = true;
   if (!ns_mechanical_constant_mass(node->ds)) node->M = ns_arena_matrix(arena, n, n);
   if (node->linear) return;
-  sp->linear = false;
+  sp->base.linear = false;
   node->by_q = ns_arena_matrix(arena, n, n);
   node->by_v = ns_arena_matrix(arena, n, n);
   node->room = ns_arena_matrix(arena, n, n);
 }
 
-static void paoli_lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *inter) {
-  NsArena *arena = &sp->arena;
+static void paoli_lay_out_edge(Paoli *sp, Edge *edge, NsInteraction *inter) {
+  NsArena *arena = &sp->base.arena;
   *edge = (Edge){.inter = inter, .m = inter->m, .row = sp->m, .nparts = inter->nds};
   sp->m += inter->m;
   edge->linear = ns_relation_linear(inter->relation);
-  if (!edge->linear) sp->linear = false;
+  if (!edge->linear) sp->base.linear = false;
   edge->H_k = ns_arena_matrix(arena, edge->m, inter->nx);
   edge->H = ns_arena_matrix(arena, edge->m, inter->nx);
   edge->x = ns_arena_doubles(arena, inter->nx);
@@ -136,13 +154,13 @@ static void paoli_lay_out_edge(NsSchatzmanPaoli *sp, Edge *edge, NsInteraction *
   }
 }
 
-static void paoli_join(NsSchatzmanPaoli *sp) {
-  const NsEdges *edges = ns_edges_of(&sp->arena, sp->nsds, NULL, sp->nsds->nds);
-  for (int i = 0; edges && i < sp->nsds->nds; i++) sp->nodes[i].edges = edges[i];
+static void paoli_join(Paoli *sp) {
+  const NsEdges *edges = ns_edges_of(&sp->base.arena, sp->base.nsds, NULL, sp->base.nsds->nds);
+  for (int i = 0; edges && i < sp->base.nsds->nds; i++) sp->nodes[i].edges = edges[i];
 }
 
-static void paoli_take_vectors(NsSchatzmanPaoli *sp) {
-  NsArena *arena = &sp->arena;
+static void paoli_take_vectors(Paoli *sp) {
+  NsArena *arena = &sp->base.arena;
   double **states[] = {&sp->q_k, &sp->q_m, &sp->v_k,  &sp->q,         &sp->q_from, &sp->v,     &sp->middle, &sp->F,
                        &sp->p,   &sp->rho, &sp->work, &sp->free_step, &sp->terms,  &sp->noise, &sp->scale,  &sp->delta};
   double **rows[] = {&sp->y_m, &sp->y, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms};
@@ -154,57 +172,38 @@ static void paoli_take_vectors(NsSchatzmanPaoli *sp) {
   sp->groups = ns_arena_take(arena, (size_t)sp->m, sizeof *sp->groups);
 }
 
-NsStatus ns_schatzman_paoli_new(NsSchatzmanPaoli **out, NsNsds *nsds) {
-  *out = NULL;
-  NsSchatzmanPaoli *sp = ns_alloc(1, sizeof *sp);
+static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  Paoli *sp = ns_scheme_take(sizeof *sp, &ns_scheme_schatzman_paoli, integrator, nsds);
+  (void)plan;
   if (!sp) return NS_ENOMEM;
-  sp->nsds = nsds;
-  sp->linear = true;
+  sp->base.linear = true;
   sp->nnodes = nsds->nds;
-  sp->nodes = ns_arena_take(&sp->arena, (size_t)nsds->nds, sizeof *sp->nodes);
-  sp->edges = ns_arena_take(&sp->arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
-  if (!sp->arena.failed) {
+  sp->nodes = ns_arena_take(&sp->base.arena, (size_t)nsds->nds, sizeof *sp->nodes);
+  sp->edges = ns_arena_take(&sp->base.arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
+  if (!sp->base.arena.failed) {
     for (int i = 0; i < nsds->nds; i++) paoli_lay_out_node(sp, &sp->nodes[i], nsds->ds[i]);
     for (int e = 0; e < nsds->ninteractions; e++) paoli_lay_out_edge(sp, &sp->edges[e], nsds->interactions[e]);
     paoli_join(sp);
     paoli_take_vectors(sp);
   }
-  if (sp->arena.failed) {
-    ns_schatzman_paoli_free(sp);
-    return NS_ENOMEM;
-  }
-  *out = sp;
-  return NS_OK;
+  sp->problem = (NsStepProblem){.n = sp->m, .ngroups = sp->m, .groups = sp->groups, .q = sp->qvec, .guess = sp->guess};
+  return ns_scheme_hand_over(out, &sp->base);
 }
 
-void ns_schatzman_paoli_free(NsSchatzmanPaoli *sp) {
-  if (!sp) return;
+static void paoli_destroy(NsScheme *scheme) {
+  Paoli *sp = (Paoli *)scheme;
   for (int i = 0; sp->nodes && i < sp->nnodes; i++) ns_lu_free(sp->nodes[i].lu);
   ns_sparse_free(sp->sparse);
-  ns_arena_release(&sp->arena);
-  ns_free(sp);
 }
 
-bool ns_schatzman_paoli_linear(const NsSchatzmanPaoli *sp) {
-  return sp->linear;
-}
-
-const NsMixedProblem *ns_schatzman_paoli_problem(const NsSchatzmanPaoli *sp) {
-  return &sp->problem;
-}
-
-const double *ns_schatzman_paoli_guess(const NsSchatzmanPaoli *sp) {
-  return sp->guess;
-}
-
-long ns_schatzman_paoli_factorizations(const NsSchatzmanPaoli *sp) {
-  return sp->factorizations;
+static const NsStepProblem *paoli_problem(const NsScheme *scheme) {
+  return &((const Paoli *)scheme)->problem;
 }
 
 /* ---- relations ---- */
 
 /* The arguments of an interaction's relation at stacked coordinates. */
-static NsRelationPoint paoli_point(const NsSchatzmanPaoli *sp, const Edge *edge, double t, const double *q) {
+static NsRelationPoint paoli_point(const Paoli *sp, const Edge *edge, double t, const double *q) {
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
     memcpy(edge->x + edge->parts[p].at, q + node->o, paoli_bytes_of(node->n));
@@ -213,7 +212,7 @@ static NsRelationPoint paoli_point(const NsSchatzmanPaoli *sp, const Edge *edge,
 }
 
 /* out (m) = H w. */
-static void times(const NsSchatzmanPaoli *sp, const Edge *edge, const double *w, double *out) {
+static void times(const Paoli *sp, const Edge *edge, const double *w, double *out) {
   memset(out, 0, paoli_bytes_of(edge->m));
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
@@ -224,7 +223,7 @@ static void times(const NsSchatzmanPaoli *sp, const Edge *edge, const double *w,
 }
 
 /* to += H(q_k)' lambda. */
-static void paoli_scatter(const NsSchatzmanPaoli *sp, const Edge *edge, double *to) {
+static void paoli_scatter(const Paoli *sp, const Edge *edge, double *to) {
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
     const double *H = edge->H_k + (size_t)edge->parts[p].at * (size_t)edge->m;
@@ -234,20 +233,21 @@ static void paoli_scatter(const NsSchatzmanPaoli *sp, const Edge *edge, double *
 }
 
 /* The law's output at the iterate, as a velocity. */
-static double law_output(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
+static double law_output(const Paoli *sp, const Edge *edge, int i) {
   double e = ns_law_restitution(edge->inter->law, i, sp->theta);
   return (sp->y[edge->row + i] + e * sp->y_m[edge->row + i]) / sp->h;
 }
 
 /* ---- the start of a step ---- */
 
-void ns_schatzman_paoli_restart(NsSchatzmanPaoli *sp) {
+static void paoli_restart(NsScheme *scheme) {
+  Paoli *sp = (Paoli *)scheme;
   for (int i = 0; i < sp->N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
   memset(sp->lambda, 0, paoli_bytes_of(sp->m));
 }
 
 /* q_k, v_k and q- of a system, its coefficients at t_k and its mass at q_k. */
-static NsStatus begin_node(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+static NsStatus begin_node(Paoli *sp, Node *node, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   double *q_k = sp->q_k + node->o, *v_k = sp->v_k + node->o, *q_m = sp->q_m + node->o;
   node->first = ds->base.h_k == 0;
@@ -264,7 +264,7 @@ static NsStatus begin_node(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
   return status;
 }
 
-static NsStatus begin_edge(NsSchatzmanPaoli *sp, Edge *edge, NsError *err) {
+static NsStatus begin_edge(Paoli *sp, Edge *edge, NsError *err) {
   NsRelation *relation = edge->inter->relation;
   NsStatus status = ns_interaction_update(edge->inter, sp->t, err);
   if (status != NS_OK) return status;
@@ -275,8 +275,8 @@ static NsStatus begin_edge(NsSchatzmanPaoli *sp, Edge *edge, NsError *err) {
   return ns_relation_C(relation, &at, edge->H_k, err);
 }
 
-static void paoli_read_groups(NsSchatzmanPaoli *sp) {
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+static void paoli_read_groups(Paoli *sp) {
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const NsInteraction *inter = sp->edges[e].inter;
     for (int i = 0; i < inter->m; i++) {
       int row = sp->edges[e].row + i;
@@ -284,21 +284,20 @@ static void paoli_read_groups(NsSchatzmanPaoli *sp) {
       sp->guess[row] = inter->lambda_k[i];
     }
   }
-  sp->problem = (NsMixedProblem){.n = sp->m, .ngroups = sp->m, .groups = sp->groups, .q = sp->qvec};
 }
 
-NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOptions *options, double t_k, double t_next,
-                                  double h, NsError *err) {
+static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
+  Paoli *sp = (Paoli *)scheme;
   NsStatus status = NS_OK;
-  sp->theta = options->theta;
-  sp->t_k = t_k;
-  sp->t = t_next;
-  sp->h = h;
+  sp->theta = ((const Options *)scheme->integrator)->theta;
+  sp->t_k = step->t_k;
+  sp->t = step->t;
+  sp->h = step->h;
   memset(sp->lambda, 0, paoli_bytes_of(sp->m));
-  for (int i = 0; i < sp->nsds->nds && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
-  for (int e = 0; e < sp->nsds->ninteractions && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
+  for (int i = 0; i < sp->base.nsds->nds && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
+  for (int e = 0; e < sp->base.nsds->ninteractions && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
   if (status != NS_OK) return status;
-  ns_schatzman_paoli_restart(sp);
+  paoli_restart(scheme);
   paoli_read_groups(sp);
   return NS_OK;
 }
@@ -306,7 +305,7 @@ NsStatus ns_schatzman_paoli_begin(NsSchatzmanPaoli *sp, const NsSchatzmanPaoliOp
 /* ---- evaluation at the iterate ---- */
 
 /* v and the point at which the forces are taken; work = q+ - 2 q_k + q-. */
-static void form_middle(NsSchatzmanPaoli *sp, const Node *node) {
+static void form_middle(Paoli *sp, const Node *node) {
   double h = sp->h, half = 0.5 * sp->theta;
   for (int i = node->o; i < node->o + node->n; i++) {
     double ahead = sp->q[i] - sp->q_k[i];
@@ -317,10 +316,10 @@ static void form_middle(NsSchatzmanPaoli *sp, const Node *node) {
   }
 }
 
-NsStatus ns_schatzman_paoli_evaluate_relations(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_evaluate_relations(Paoli *sp, NsError *err) {
   memset(sp->p, 0, paoli_bytes_of(sp->N));
-  for (int i = 0; i < sp->nsds->nds; i++) form_middle(sp, &sp->nodes[i]);
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+  for (int i = 0; i < sp->base.nsds->nds; i++) form_middle(sp, &sp->nodes[i]);
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     Edge *edge = &sp->edges[e];
     NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
     NsStatus status = ns_relation_output(edge->inter->relation, &at, sp->y + edge->row, err);
@@ -331,10 +330,11 @@ NsStatus ns_schatzman_paoli_evaluate_relations(NsSchatzmanPaoli *sp, NsError *er
   return NS_OK;
 }
 
-NsStatus ns_schatzman_paoli_evaluate(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_evaluate(NsScheme *scheme, NsError *err) {
+  Paoli *sp = (Paoli *)scheme;
   double h = sp->h;
-  NsStatus status = ns_schatzman_paoli_evaluate_relations(sp, err);
-  for (int d = 0; d < sp->nsds->nds && status == NS_OK; d++) {
+  NsStatus status = paoli_evaluate_relations(sp, err);
+  for (int d = 0; d < sp->base.nsds->nds && status == NS_OK; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->o;
     status = ns_mechanical_forces(node->ds, sp->t_k, sp->middle + o, sp->v + o, sp->F + o, err);
@@ -358,7 +358,7 @@ static void put_mass(const Node *node) {
   for (size_t i = 0; !ns_coef_given(&node->ds->mass) && i < n; i++) node->W[i + i * n] = 1;
 }
 
-static NsStatus paoli_form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
+static NsStatus paoli_form_W(Paoli *sp, Node *node, NsError *err) {
   size_t n = (size_t)node->n;
   NsMechanicalDs *ds = node->ds;
   double c = node->first ? 2 : 1, h = sp->h, a = 0.5 * h * h * sp->theta * c, b = 0.5 * h * (2 - c);
@@ -375,8 +375,8 @@ static NsStatus paoli_form_W(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
   return status;
 }
 
-static NsStatus paoli_factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
-  sp->factorizations++;
+static NsStatus paoli_factor(Paoli *sp, Node *node, NsError *err) {
+  sp->base.factorizations++;
   NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->n);
   node->factored = status == NS_OK;
   node->factored_first = node->first;
@@ -388,10 +388,10 @@ static NsStatus paoli_factor(NsSchatzmanPaoli *sp, Node *node, NsError *err) {
 }
 
 /* W of every system; that of a linear one when something in it changed. */
-static NsStatus paoli_update_W(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_update_W(Paoli *sp, NsError *err) {
   bool same = sp->h == sp->h_formed && sp->theta == sp->theta_formed;
   sp->h_formed = 0;
-  for (int i = 0; i < sp->nsds->nds; i++) {
+  for (int i = 0; i < sp->base.nsds->nds; i++) {
     Node *node = &sp->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     if (node->linear && same && node->factored && node->key == key && node->factored_first == node->first) continue;
@@ -405,7 +405,7 @@ static NsStatus paoli_update_W(NsSchatzmanPaoli *sp, NsError *err) {
   return NS_OK;
 }
 
-static void solve_parts(NsSchatzmanPaoli *sp, const Edge *edge) {
+static void solve_parts(Paoli *sp, const Edge *edge) {
   for (int p = 0; p < edge->nparts; p++) {
     const Part *part = &edge->parts[p];
     const Node *node = &sp->nodes[part->node];
@@ -421,7 +421,7 @@ static const Part *paoli_part_of(const Edge *edge, int node) {
 }
 
 /* Block (a, b) += H_a X_b over one system: into the dense matrix, or as triplets. */
-static void put_coupling(const NsSchatzmanPaoli *sp, const Edge *a, const Edge *b, int d, NsTriplets *triplets) {
+static void put_coupling(const Paoli *sp, const Edge *a, const Edge *b, int d, NsTriplets *triplets) {
   const Part *pa = paoli_part_of(a, d), *pb = paoli_part_of(b, d);
   const double *H = a->H + (size_t)pa->at * (size_t)a->m;
   int n = sp->nodes[d].n;
@@ -435,8 +435,8 @@ static void put_coupling(const NsSchatzmanPaoli *sp, const Edge *a, const Edge *
 }
 
 static void paoli_put_all(const void *context, NsTriplets *triplets) {
-  const NsSchatzmanPaoli *sp = context;
-  for (int d = 0; d < sp->nsds->nds; d++) {
+  const Paoli *sp = context;
+  for (int d = 0; d < sp->base.nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
     for (int x = 0; x < node->edges.count; x++)
       for (int y = 0; y < node->edges.count; y++)
@@ -444,7 +444,7 @@ static void paoli_put_all(const void *context, NsTriplets *triplets) {
   }
 }
 
-static NsStatus paoli_form_matrix(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_form_matrix(Paoli *sp, NsError *err) {
   if (sp->m > DENSE_ROWS) {
     NsStatus status = ns_triplets_form(&sp->sparse, sp->m, paoli_put_all, sp);
     sp->problem.sparse = sp->sparse;
@@ -456,12 +456,14 @@ static NsStatus paoli_form_matrix(NsSchatzmanPaoli *sp, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_schatzman_paoli_linearize(NsSchatzmanPaoli *sp, NsError *err) {
+static NsStatus paoli_linearize(NsScheme *scheme, bool full, NsError *err) {
+  Paoli *sp = (Paoli *)scheme;
+  (void)full;
   NsStatus status = paoli_update_W(sp, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < sp->N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
-  for (int d = 0; d < sp->nsds->nds; d++) ns_lu_solve(sp->nodes[d].lu, 1, sp->free_step + sp->nodes[d].o, sp->nodes[d].n);
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+  for (int d = 0; d < sp->base.nsds->nds; d++) ns_lu_solve(sp->nodes[d].lu, 1, sp->free_step + sp->nodes[d].o, sp->nodes[d].n);
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     solve_parts(sp, edge);
     times(sp, edge, sp->free_step, sp->qvec + edge->row);
@@ -479,10 +481,11 @@ static double paoli_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
-void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, double s) {
+static void paoli_advance(NsScheme *scheme, const double *lambda, double s) {
+  Paoli *sp = (Paoli *)scheme;
   double *dq = sp->work;
   memcpy(dq, sp->free_step, paoli_bytes_of(sp->N));
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     const double *le = lambda + edge->row;
     for (int p = 0; p < edge->nparts; p++) {
@@ -502,7 +505,7 @@ void ns_schatzman_paoli_advance(NsSchatzmanPaoli *sp, const double *lambda, doub
 /* ---- the test of an iterate ---- */
 
 /* The own size of a change of coordinate i: its changes, or a thousandth of itself, whose rounding is in them. */
-static double paoli_scale_of(const NsSchatzmanPaoli *sp, int i) {
+static double paoli_scale_of(const Paoli *sp, int i) {
   double steps = fmax(fabs(sp->q[i] - sp->q_k[i]), fabs(sp->q_k[i] - sp->q_m[i]));
   return fmax(fmax(steps, fabs(sp->free_step[i])), 1e-3 * fabs(sp->q_k[i]));
 }
@@ -511,7 +514,7 @@ static double paoli_scale_of(const NsSchatzmanPaoli *sp, int i) {
 ** The sizes of the terms of the rows of one system beside its impulses, M (q+ - 2 q_k + q-) and h^2 F; and of what these
 ** are rounded from, W q and h^2 dF/dq q.
 */
-static void paoli_measure_system(NsSchatzmanPaoli *sp, const Node *node) {
+static void paoli_measure_system(Paoli *sp, const Node *node) {
   int n = node->n, o = node->o;
   double h = sp->h, *room = sp->work + o;
   for (int i = o; i < o + n; i++) {
@@ -533,8 +536,8 @@ static void paoli_measure_system(NsSchatzmanPaoli *sp, const Node *node) {
 ** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms, and the changes that they make,
 ** into moved.
 */
-static void paoli_add_impulses(NsSchatzmanPaoli *sp, double *moved) {
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+static void paoli_add_impulses(Paoli *sp, double *moved) {
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     const double *lambda = sp->lambda + edge->row;
     for (int p = 0; p < edge->nparts; p++) {
@@ -547,7 +550,7 @@ static void paoli_add_impulses(NsSchatzmanPaoli *sp, double *moved) {
   }
 }
 
-static void measure_changes(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance) {
+static void measure_changes(Paoli *sp, const NsStepTolerance *tolerance) {
   double *moved = sp->work;
   memset(sp->terms, 0, paoli_bytes_of(sp->N));
   memset(moved, 0, paoli_bytes_of(sp->N));
@@ -555,10 +558,10 @@ static void measure_changes(NsSchatzmanPaoli *sp, const NsStepTolerance *toleran
   for (int i = 0; i < sp->N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
 }
 
-static void paoli_state_residual(NsSchatzmanPaoli *sp, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+static void paoli_state_residual(Paoli *sp, const NsStepTolerance *tolerance, NsStepResidual *residual) {
   measure_changes(sp, tolerance);
-  for (int d = 0; d < sp->nsds->nds; d++) paoli_measure_system(sp, &sp->nodes[d]);
-  for (int d = 0; d < sp->nsds->nds; d++) {
+  for (int d = 0; d < sp->base.nsds->nds; d++) paoli_measure_system(sp, &sp->nodes[d]);
+  for (int d = 0; d < sp->base.nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->o, worst;
     NsStepBlock block = {node->n,       node->lu,      sp->rho + o,   sp->terms + o,
@@ -572,7 +575,7 @@ static void paoli_state_residual(NsSchatzmanPaoli *sp, const NsStepTolerance *to
   }
 }
 
-static double paoli_output_size(const NsSchatzmanPaoli *sp, const Edge *edge, int i) {
+static double paoli_output_size(const Paoli *sp, const Edge *edge, int i) {
   double size = fabs(law_output(sp, edge, i));
   for (int p = 0; p < edge->nparts; p++) {
     const Node *node = &sp->nodes[edge->parts[p].node];
@@ -583,7 +586,7 @@ static double paoli_output_size(const NsSchatzmanPaoli *sp, const Edge *edge, in
 }
 
 /* The terms of the outputs in the one-step problem, |q| + |W| |lambda|, as its solver measures them. */
-static void paoli_measure_problem(const NsSchatzmanPaoli *sp, double *terms) {
+static void paoli_measure_problem(const Paoli *sp, double *terms) {
   const NsSparse *W = sp->problem.sparse;
   for (int i = 0; i < sp->m; i++) terms[i] = fabs(sp->qvec[i]);
   if (sp->problem.W) ns_step_add_sizes(1, sp->m, sp->m, sp->problem.W, sp->m, sp->guess, terms);
@@ -591,11 +594,12 @@ static void paoli_measure_problem(const NsSchatzmanPaoli *sp, double *terms) {
     for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) terms[W->row[k]] += fabs(W->value[k] * sp->guess[j]);
 }
 
-NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y, const NsStepTolerance *tolerance) {
+static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  Paoli *sp = (Paoli *)scheme;
   NsStepResidual residual = {0};
   paoli_state_residual(sp, tolerance, &residual);
   paoli_measure_problem(sp, sp->output_terms);
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     for (int i = 0; i < edge->m; i++) {
       double gap = law_output(sp, edge, i) - y[edge->row + i];
@@ -608,8 +612,9 @@ NsStepResidual ns_schatzman_paoli_residual(NsSchatzmanPaoli *sp, const double *y
   return residual;
 }
 
-NsStatus ns_schatzman_paoli_finite(const NsSchatzmanPaoli *sp, NsError *err) {
-  for (int d = 0; d < sp->nsds->nds; d++) {
+static NsStatus paoli_finite(const NsScheme *scheme, NsError *err) {
+  const Paoli *sp = (const Paoli *)scheme;
+  for (int d = 0; d < sp->base.nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
     for (int i = 0; i < node->n; i++)
       if (!isfinite(sp->q[node->o + i]))
@@ -621,7 +626,7 @@ NsStatus ns_schatzman_paoli_finite(const NsSchatzmanPaoli *sp, NsError *err) {
 
 /* ---- acceptance ---- */
 
-static void paoli_write_system(const NsSchatzmanPaoli *sp, const Node *node) {
+static void paoli_write_system(const Paoli *sp, const Node *node) {
   NsMechanicalDs *ds = node->ds;
   memcpy(ds->q, sp->q + node->o, paoli_bytes_of(node->n));
   memcpy(ds->v, sp->v + node->o, paoli_bytes_of(node->n));
@@ -631,9 +636,9 @@ static void paoli_write_system(const NsSchatzmanPaoli *sp, const Node *node) {
   ns_ds_leave(&ds->base, sp->h);
 }
 
-static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
+static NsStatus add_energies(Paoli *sp, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
-  for (int d = 0; d < sp->nsds->nds; d++) {
+  for (int d = 0; d < sp->base.nsds->nds; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->o;
     NsEnergyTwoSteps step = {sp->t_k,          sp->h,          node->first ? NULL : sp->q_m + o,
@@ -648,19 +653,25 @@ static NsStatus add_energies(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsE
   return NS_OK;
 }
 
-NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *account, NsError *err) {
+/* y, H and p: of a linear model nobody has needed them so far. */
+static NsStatus paoli_complete(NsScheme *scheme, NsError *err) {
+  return scheme->linear ? paoli_evaluate_relations((Paoli *)scheme, err) : NS_OK;
+}
+
+static NsStatus paoli_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  Paoli *sp = (Paoli *)scheme;
   double *u = sp->room + NS_DIFFERENCE_ROOM * (ptrdiff_t)sp->m;
   NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
   if (good != NS_OK) return good;
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     times(sp, edge, sp->v, u + edge->row);
     NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
     NsStatus status = edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, &at, sp->room, u + edge->row, err);
     if (status != NS_OK) return status;
   }
-  for (int d = 0; d < sp->nsds->nds; d++) paoli_write_system(sp, &sp->nodes[d]);
-  for (int e = 0; e < sp->nsds->ninteractions; e++) {
+  for (int d = 0; d < sp->base.nsds->nds; d++) paoli_write_system(sp, &sp->nodes[d]);
+  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
     const Edge *edge = &sp->edges[e];
     memcpy(edge->inter->y, sp->y + edge->row, paoli_bytes_of(edge->m));
     memcpy(edge->inter->ydot, u + edge->row, paoli_bytes_of(edge->m));
@@ -668,3 +679,41 @@ NsStatus ns_schatzman_paoli_commit(NsSchatzmanPaoli *sp, NsEnergyAccount *accoun
   }
   return NS_OK;
 }
+
+/* ---- the class ---- */
+
+static const NsField fields[] = {NS_FIELD_A_WEIGHT("theta", Options, theta), NS_FIELD_END};
+
+static const char *const arguments[] = {"theta", NULL};
+
+static const Options defaults = {.theta = 0};
+
+static const char *paoli_words(const NsIntegrator *integrator) {
+  (void)integrator;
+  return ": theta {theta}";
+}
+
+const char ns_scheme_schatzman_paoli_text[] = "SchatzmanPaoliOSI";
+
+const NsSchemeClass ns_scheme_schatzman_paoli = {.name = ns_scheme_schatzman_paoli_text,
+                                                 .bytes = sizeof(Options),
+                                                 .defaults = &defaults.base,
+                                                 .fields = fields,
+                                                 .arguments = arguments,
+                                                 .words = paoli_words,
+                                                 .family = NS_MECHANICS,
+                                                 .whole = true,
+                                                 .accepts = paoli_accepts,
+                                                 .create = paoli_create,
+                                                 .destroy = paoli_destroy,
+                                                 .begin = paoli_begin,
+                                                 .restart = paoli_restart,
+                                                 .evaluate = paoli_evaluate,
+                                                 .linearize = paoli_linearize,
+                                                 .problem = paoli_problem,
+                                                 .advance = paoli_advance,
+                                                 .residual = paoli_residual,
+                                                 .finite = paoli_finite,
+                                                 .complete = paoli_complete,
+                                                 .commit = paoli_commit,
+                                                 .energy = ns_energy_staggered};

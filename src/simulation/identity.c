@@ -18,7 +18,7 @@ enum { LINE_BYTES = 512 };
 
 /* What the first line of a text begins with, and the number of its layout. */
 static const char layout[] = "layout ";
-enum { LAYOUT = 2 };
+enum { LAYOUT = 3 };
 
 /* What a line begins with that may be passed over. */
 static const char constants[] = "constants of ";
@@ -91,25 +91,9 @@ static uint64_t hash_of_coef(const NsCoef *c) {
 /* An option: what it is called, its type, where it is. */
 typedef struct Field {
   const char *what;
-  enum { REAL, FLAG, WHOLE, LONG } type;
+  enum { REAL, FLAG, WHOLE, METHOD } type;
   size_t offset;
 } Field;
-
-static const Field integrator_fields[] = {
-    {"gamma is used for the relation", FLAG, offsetof(NsIntegrator, euler_moreau.gamma_in_relation)},
-    {"restart", FLAG, offsetof(NsIntegrator, euler_moreau.restart)},
-    {"a threshold of contacts", FLAG, offsetof(NsIntegrator, moreau_jean.has_threshold)},
-    {"threshold of contacts", REAL, offsetof(NsIntegrator, moreau_jean.threshold)},
-    {"linearly implicit", FLAG, offsetof(NsIntegrator, moreau_jean.linearly_implicit)},
-    {"steps of fixed length", FLAG, offsetof(NsIntegrator, events.fixed)},
-    {"relative tolerance", REAL, offsetof(NsIntegrator, events.rtol)},
-    {"absolute tolerance", REAL, offsetof(NsIntegrator, events.atol)},
-    {"contact tolerance", REAL, offsetof(NsIntegrator, events.tolerance)},
-    {"absolute tolerance in units", FLAG, offsetof(NsIntegrator, events.atol_in_units)},
-    {"contact tolerance in units", FLAG, offsetof(NsIntegrator, events.tolerance_in_units)},
-    {"longest step", REAL, offsetof(NsIntegrator, events.max_step)},
-    {"most events in a step", LONG, offsetof(NsIntegrator, events.max_events)},
-};
 
 static const Field newton_fields[] = {
     {"most iterations", WHOLE, offsetof(NsNewtonOptions, max_iterations)},
@@ -128,12 +112,14 @@ static const Field projection_fields[] = {
 static const Field problem_fields[] = {
     {"tolerance", REAL, offsetof(NsOsnsp, options.tolerance)},
     {"most iterations", WHOLE, offsetof(NsOsnsp, options.max_iterations)},
-    {"method", WHOLE, offsetof(NsOsnsp, options.method)},
+    {"method", METHOD, offsetof(NsOsnsp, options.method)},
     {"relaxation", REAL, offsetof(NsOsnsp, options.omega)},
     {"dimension of contacts", WHOLE, offsetof(NsOsnsp, dim)},
 };
 
-_Static_assert(sizeof(NsBoxMethod) == sizeof(int), "a method is read as an int");
+static const char *identity_method(const NsMethod *method) {
+  return method ? method->name : "default";
+}
 
 static void describe_options(NsText *text, const char *whose, const Field *fields, size_t count, const void *object) {
   for (size_t i = 0; i < count; i++) {
@@ -142,16 +128,31 @@ static void describe_options(NsText *text, const char *whose, const Field *field
     char value[40];
     if (f->type == REAL) ns_print(value, sizeof value, "%.17g", *(const double *)at);
     else if (f->type == FLAG) snprintf(value, sizeof value, "%s", *(const bool *)at ? "yes" : "no");
-    else if (f->type == WHOLE) snprintf(value, sizeof value, "%d", *(const int *)at);
-    else snprintf(value, sizeof value, "%ld", *(const long *)at);
+    else if (f->type == METHOD) snprintf(value, sizeof value, "%s", identity_method(*(const NsMethod *const *)at));
+    else snprintf(value, sizeof value, "%d", *(const int *)at);
     add_line(text, "%s%s: %s: %s", constants, whose, f->what, value);
   }
 }
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* The CONSTANT fields of the integrator, each a number, a flag or a word. */
+static void describe_integrator(NsText *text, const NsIntegrator *osi) {
+  for (const NsField *field = osi->class->fields; field->name; field++) {
+    size_t bytes;
+    const void *data = ns_field_data(field, osi, &bytes);
+    char value[40];
+    if (!(field->flags & NS_FIELD_CONSTANT)) continue;
+    if (field->type == NS_FIELD_NUMBER) ns_print(value, sizeof value, "%.17g", *(const double *)data);
+    else if (field->type == NS_FIELD_FLAG) snprintf(value, sizeof value, "%s", *(const bool *)data ? "yes" : "no");
+    else if (field->type == NS_FIELD_WORD) snprintf(value, sizeof value, "%s", field->words[*(const int *)data]);
+    else snprintf(value, sizeof value, "%d", *(const int *)data);
+    add_line(text, "%sthe integrator: %s: %s", constants, field->name, value);
+  }
+}
+
 static void describe_run(NsText *text, const NsTimeStepping *ts) {
-  describe_options(text, "the integrator", integrator_fields, COUNT(integrator_fields), ts->integrator);
+  describe_integrator(text, ts->integrator);
   describe_options(text, "Newton's method", newton_fields, COUNT(newton_fields), &ts->newton);
   describe_options(text, "the projection", projection_fields, COUNT(projection_fields), &ts->projection);
   add_line(text, "%sthe one-step problem: %s", constants, ns_osnsp_name(ts->problem->kind));
@@ -160,12 +161,10 @@ static void describe_run(NsText *text, const NsTimeStepping *ts) {
 
 static void describe_time(NsText *text, const NsTimeStepping *ts) {
   const NsTimeGrid *grid = ts->grid;
-  const NsIntegrator *osi = ts->integrator;
   const char *projection = ts->kind == NS_DIRECT_PROJECTION     ? " with projection"
                            : ts->kind == NS_COMBINED_PROJECTION ? " with the combined projection"
                                                                 : "";
-  add_line(text, "%s%s, weights theta %.17g, gamma %.17g", ns_integrator_name(osi->kind), projection, osi->euler_moreau.theta,
-           osi->euler_moreau.gamma);
+  add_line(text, "%s%s", ns_integrator_name(ts->integrator), projection);
   if (!grid->points) add_line(text, "times: from %.17g, steps of %.17g", grid->t0, grid->h);
   else add_line(text, "times: %ld points %016" PRIx64, grid->npoints, hash_of_numbers(grid->points, grid->npoints));
 }

@@ -69,14 +69,13 @@ static NsStatus island_cut(NsIslands *islands, const NsIslandPlan *plan) {
 /* ---- the workspaces ---- */
 
 static NsStatus settle_island(NsIsland *island, const NsIslandPlan *plan, bool alone, NsError *err) {
-  NsStatus status = ns_scheme_new(&island->scheme, plan->integrator, island->graph, plan->projecting, plan->clock);
+  NsStatus status = ns_scheme_new(&island->scheme, plan->integrator, island->graph, &plan->scheme);
   if (status == NS_OK) status = ns_snapshot_reserve(&island->before, ns_nsds_visit, island->graph);
   if (status == NS_OK && alone) island->problem = plan->problem;
   if (status == NS_OK && !alone) status = ns_osnsp_new(&island->problem, plan->problem->kind);
   if (status != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  if (plan->combined) ns_moreau_jean_combine(island->scheme.moreau_jean);
   ns_osnsp_ask_like(island->problem, plan->problem);
-  status = ns_osnsp_prepare(island->problem, island->graph, ns_scheme_sparse_states(&island->scheme), err);
+  status = ns_osnsp_prepare(island->problem, island->graph, island->scheme->states, err);
   if (status != NS_OK || alone || ns_osnsp_note_edges(island->problem, island->graph) == NS_OK) return status;
   return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
@@ -98,8 +97,7 @@ void ns_islands_free(NsIslands *islands, NsOsnsp *problem) {
   for (int i = 0; i < islands->count; i++) {
     NsIsland *island = &islands->of[i];
     if (islands->count > 1) ns_osnsp_free(island->problem);
-    ns_condensed_free(island->condensed);
-    ns_scheme_free(&island->scheme);
+    ns_scheme_free(island->scheme);
     ns_snapshot_free(&island->before);
   }
   ns_arena_release(&islands->arena);
@@ -108,6 +106,6 @@ void ns_islands_free(NsIslands *islands, NsOsnsp *problem) {
 
 bool ns_islands_linear(const NsIslands *islands) {
   for (int i = 0; i < islands->count; i++)
-    if (!ns_scheme_linear(&islands->of[i].scheme)) return false;
+    if (!islands->of[i].scheme->linear) return false;
   return true;
 }

@@ -5,8 +5,7 @@
 #ifndef NS_SIMULATION_ISLAND_H
 #define NS_SIMULATION_ISLAND_H
 
-#include "simulation/condensed.h"
-#include "simulation/scheme.h"
+#include "simulation/one_step_problem.h"
 
 /* One connected component of the graph (model/components.h), with all that a step of it needs. */
 typedef struct NsIsland {
@@ -14,11 +13,11 @@ typedef struct NsIsland {
   NsNsds part;      /* the graph of one of several islands; its arrays are of the islands' arena */
   int *number;      /* of several islands: of its interactions in the whole graph */
   NsOsnsp *problem; /* its one-step problem; that of the simulation, borrowed, when there is one island */
-  NsScheme scheme;
-  NsCondensed *condensed; /* for steps that Newton's method fails at; made with the first one */
-  NsSnapshot before;      /* the state before the step */
+  NsScheme *scheme;
+  NsSnapshot before; /* the state before the step */
 
   /* of the last step */
+  const double *solution; /* of its problem, in all of its unknowns */
   NsStepResidual residual;
   int newton_iterations;
   bool spoiled;   /* whether polishing lost the iterate */
@@ -36,8 +35,7 @@ typedef struct NsIslandPlan {
   NsNsds *nsds;
   const NsIntegrator *integrator;
   NsOsnsp *problem; /* of the simulation: sized for the graph, or joined of those of the islands (joined.h) */
-  bool projecting, combined;
-  double *clock; /* see ns_scheme_new */
+  NsSchemePlan scheme;
 } NsIslandPlan;
 
 /*

@@ -26,9 +26,10 @@ static const double polished = 1e-3;
 static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
   const NsOsnsp *problem = island->problem;
   const char *kind = ns_osnsp_name(problem->kind), *asked = problem->asked ? problem->asked : "default";
-  bool sparse = ns_scheme_sparse_states(&island->scheme) >= 0;
-  if (problem->options.method == NS_BOX_PGS)
-    return ns_fail(err, NS_EARG, "%s: solver '%s' needs a positive diagonal of %s", kind, asked,
+  bool sparse = problem->states >= 0;
+  const char *needs = problem->options.method ? problem->options.method->needs : NULL;
+  if (needs)
+    return ns_fail(err, NS_EARG, "%s: solver '%s' needs %s of %s", kind, asked, needs,
                    sparse                ? "the sparse problem in states and multipliers"
                    : problem->polyhedron ? "the problem in the rows of H"
                                          : "M");
@@ -55,17 +56,24 @@ NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   return ns_ts_locate(ts, info->status, err);
 }
 
-/* Jacobians (`full`: of terms that matter little, too) and the one-step problem at the iterate, solved: problem->lambda, y. */
+/* Jacobians (`full`: of terms that matter little, too) and the one-step problem at the iterate, solved: island->solution. */
 static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full, NsError *err) {
-  NsScheme *scheme = &island->scheme;
-  long factorizations = ns_scheme_factorizations(scheme);
-  NsStatus status = ns_scheme_linearize(scheme, full, err);
-  ts->stats.factorizations += ns_scheme_factorizations(scheme) - factorizations;
+  NsScheme *scheme = island->scheme;
+  long factorizations = scheme->factorizations;
+  NsStatus status = scheme->class->linearize(scheme, full, err);
+  ts->stats.factorizations += scheme->factorizations - factorizations;
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   island->problem->again = ts->progress.newton > 1;
-  status = ns_scheme_solve(scheme, island->problem);
+  status = ns_osnsp_solve(island->problem, scheme->class->problem(scheme), &island->solution);
   ts->stats.solver_iterations += island->problem->info.iterations;
   return status == NS_OK ? NS_OK : ns_island_failed(ts, island, err);
+}
+
+/* What is left to evaluate of an iterate that passed. */
+static NsStatus complete_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  const NsSchemeClass *class = island->scheme->class;
+  NsStatus status = class->complete ? class->complete(island->scheme, err) : NS_OK;
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
 /* ---- Newton ---- */
@@ -103,19 +111,19 @@ bool ns_worth_retrying(NsStatus status) {
 ** Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better
 ** than `before`.
 */
-static NsStatus step_newton_move(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
-  NsScheme *scheme = &island->scheme;
+static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
+  NsScheme *scheme = island->scheme;
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);
   tolerance.damped = damped;
   double s = 1;
   for (int i = 0;; i++, s /= 2) {
     bool last = !damped || i == MAX_HALVINGS;
-    ns_scheme_advance(scheme, island->problem->lambda, s);
-    NsStatus status = ns_scheme_finite(scheme, err);
-    if (status == NS_OK) status = ns_scheme_evaluate(scheme, err);
+    scheme->class->advance(scheme, island->solution, s);
+    NsStatus status = scheme->class->finite(scheme, err);
+    if (status == NS_OK) status = scheme->class->evaluate(scheme, err);
     if (status != NS_OK && (last || !ns_worth_retrying(status))) return ns_ts_locate(ts, status, err);
     if (status != NS_OK) continue;
-    island->residual = ns_scheme_residual(scheme, island->problem->y, &tolerance);
+    island->residual = scheme->class->residual(scheme, island->problem->y, &tolerance);
     if (last || newton_merit(&island->residual) < (1 - 0.25 * s) * before) break;
   }
   ns_island_report(ts, island, s);
@@ -139,24 +147,24 @@ static bool slow(const NsTimeStepping *ts, double earlier, double now) {
 }
 
 /*
-** Whether an iterate that passes is worth one more iteration: in the scheme of first order, where multipliers have an
-** error of that of the state over h, and when the first one has not come far below the tolerance.
+** Whether an iterate that passes is worth one more iteration: in a scheme whose multipliers have an error of that of the
+** state over h, and when it has not come far below the tolerance.
 */
 static bool worth_polishing(const NsTimeStepping *ts, const NsIsland *island) {
-  return island->scheme.euler_moreau && newton_merit(&island->residual) > polished * ts->newton.rtol;
+  return island->scheme->class->polishes && newton_merit(&island->residual) > polished * ts->newton.rtol;
 }
 
 /*
 ** One more iteration from an iterate that passed. NS_ENOCONV when it spoiled it, or failed where another path may not:
 ** the iterate is lost then.
 */
-static NsStatus step_newton_polish(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+static NsStatus polish_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsError unheard = {NS_OK, ""};
   NsFailure failure = ts->failure;
   ts->progress.newton = ++island->newton_iterations;
   ts->stats.newton_iterations++;
   NsStatus status = solve_linearised(ts, island, false, &unheard);
-  if (status == NS_OK) status = step_newton_move(ts, island, false, INFINITY, &unheard);
+  if (status == NS_OK) status = move_iterate(ts, island, false, INFINITY, &unheard);
   if (status == NS_OK && converged(ts, island)) return NS_OK;
   island->spoiled = status == NS_OK || ns_worth_retrying(status);
   if (island->spoiled) ts->failure = failure;
@@ -166,22 +174,21 @@ static NsStatus step_newton_polish(NsTimeStepping *ts, NsIsland *island, NsError
 
 /* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
 static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, bool polishing, NsError *err) {
-  NsScheme *scheme = &island->scheme;
+  NsScheme *scheme = island->scheme;
   double earlier = INFINITY, before = INFINITY;
   island->spoiled = false;
   ts->progress.newton = 1;
-  NsStatus status = ns_scheme_evaluate(scheme, err);
+  NsStatus status = scheme->class->evaluate(scheme, err);
   for (int a = 1; status == NS_OK && a <= ts->newton.max_iterations; a++) {
     if (ns_interrupted()) return ns_ts_locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
     ts->progress.newton = island->newton_iterations = a;
     ts->stats.newton_iterations++;
     status = solve_linearised(ts, island, a > 2 && slow(ts, earlier, before), err);
-    if (status == NS_OK) status = step_newton_move(ts, island, damped, before, err);
+    if (status == NS_OK) status = move_iterate(ts, island, damped, before, err);
     if (status != NS_OK) break;
     if (converged(ts, island)) {
-      if (polishing && worth_polishing(ts, island) && (status = step_newton_polish(ts, island, err)) != NS_OK) return status;
-      status = ns_scheme_complete(scheme, err);
-      return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+      if (polishing && worth_polishing(ts, island) && (status = polish_iterate(ts, island, err)) != NS_OK) return status;
+      return complete_iterate(ts, island, err);
     }
     earlier = before;
     before = newton_merit(&island->residual);
@@ -190,26 +197,26 @@ static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, b
 }
 
 /* The same with the iterate that passed polished; without that where polishing fails. */
-static NsStatus step_newton_newton(NsTimeStepping *ts, NsIsland *island, bool damped, NsError *err) {
+static NsStatus full_or_damped(NsTimeStepping *ts, NsIsland *island, bool damped, NsError *err) {
   NsStatus status = newton_once(ts, island, damped, true, err);
   if (status != NS_ENOCONV || !island->spoiled) return status;
-  ns_scheme_restart(&island->scheme);
+  island->scheme->class->restart(island->scheme);
   return newton_once(ts, island, damped, false, err);
 }
 
 /* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
 static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsStatus status = step_newton_newton(ts, island, false, err);
-  if (ns_worth_retrying(status) && ns_scheme_predicted(&island->scheme)) {
-    ns_scheme_restart(&island->scheme);
-    status = step_newton_newton(ts, island, false, err);
+  NsStatus status = full_or_damped(ts, island, false, err);
+  if (ns_worth_retrying(status) && island->scheme->predicted) {
+    island->scheme->class->restart(island->scheme);
+    status = full_or_damped(ts, island, false, err);
   }
   if (!ns_worth_retrying(status)) return status;
   NsError again = {NS_OK, ""};
   NsFailure failure = ts->failure;
   ts->stats.damped_steps++;
-  ns_scheme_restart(&island->scheme);
-  NsStatus damped = step_newton_newton(ts, island, true, &again);
+  island->scheme->class->restart(island->scheme);
+  NsStatus damped = full_or_damped(ts, island, true, &again);
   if (ns_worth_retrying(damped)) ts->failure = failure;
   if (ns_worth_retrying(damped)) return status;
   if (damped != NS_OK && err) *err = again;
@@ -218,20 +225,20 @@ static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *e
 
 /* A linear model: one linearised problem is the solution. */
 static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsScheme *scheme = &island->scheme;
+  NsScheme *scheme = island->scheme;
   ts->progress.newton = island->newton_iterations = 1;
   ts->stats.newton_iterations++;
-  NsStatus status = ns_scheme_evaluate(scheme, err);
+  NsStatus status = scheme->class->evaluate ? scheme->class->evaluate(scheme, err) : NS_OK;
   if (status == NS_OK) status = solve_linearised(ts, island, false, err);
   if (status != NS_OK) return status;
-  ns_scheme_advance(scheme, island->problem->lambda, 1);
-  status = ns_scheme_finite(scheme, err);
+  scheme->class->advance(scheme, island->solution, 1);
+  status = scheme->class->finite(scheme, err);
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   island->residual = (NsStepResidual){0};
   ns_island_report(ts, island, 1);
-  return ns_scheme_evaluate_relations(scheme, err);
+  return complete_iterate(ts, island, err);
 }
 
 NsStatus ns_island_solve(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  return ns_scheme_linear(&island->scheme) ? solve_linear(ts, island, err) : solve_nonlinear(ts, island, err);
+  return island->scheme->linear ? solve_linear(ts, island, err) : solve_nonlinear(ts, island, err);
 }

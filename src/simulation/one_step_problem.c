@@ -35,7 +35,7 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
   NsOsnsp *problem = *out = ns_alloc(1, sizeof *problem);
   if (!problem) return NS_ENOMEM;
   problem->kind = kind;
-  problem->options = (NsBoxOptions){.tolerance = DEFAULT_TOLERANCE, .method = NS_BOX_DEFAULT};
+  problem->options = (NsBoxOptions){.tolerance = DEFAULT_TOLERANCE};
   return NS_OK;
 }
 
@@ -203,6 +203,7 @@ NsStatus ns_osnsp_prepare(NsOsnsp *problem, const NsNsds *nsds, int states, NsEr
   osnsp_release(problem);
   for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
   osnsp_take_rows(problem, m);
+  problem->states = states;
   if (!problem->arena.failed && osnsp_take_solver(problem, nsds, m, states) == NS_OK) return NS_OK;
   osnsp_release(problem);
   return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -219,11 +220,11 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
   }
 }
 
-NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) {
-  NsBoxProblem box = {problem->m, M, problem->m, problem->q, problem->lower, problem->upper, 0};
-  problem->M = M;
+/* The rows with their bounds, in which M and q are set. */
+static NsStatus solve_rows(NsOsnsp *problem, const double *guess) {
+  NsBoxProblem box = {problem->m, problem->M, problem->m, problem->q, problem->lower, problem->upper, 0};
   if (problem->polyhedron) {
-    NsAvi avi = {problem->m, problem->rows, M, problem->q, problem->H, problem->K, problem->lower, problem->upper};
+    NsAvi avi = {problem->m, problem->rows, problem->M, problem->q, problem->H, problem->K, problem->lower, problem->upper};
     *ns_polyhedron_options(problem->polyhedron) = problem->options;
     return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu, &problem->info);
   }
@@ -232,7 +233,7 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess) 
 }
 
 /* The bounds of every row; those of a contact are its normal's and free. False when there are only rows. */
-static bool osnsp_read_groups(NsOsnsp *problem, const NsMixedProblem *p) {
+static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
   bool contacts = false;
   memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
   problem->ngroups = p->ngroups;
@@ -246,7 +247,12 @@ static bool osnsp_read_groups(NsOsnsp *problem, const NsMixedProblem *p) {
   return contacts;
 }
 
-NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const double *guess) {
+static NsMixedProblem mixed_problem(const NsStepProblem *p) {
+  return (NsMixedProblem){p->n, p->ngroups, p->groups, p->W, p->sparse, p->q};
+}
+
+/* Groups of rows, each with its law. */
+static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   problem->m = p->n;
   problem->M = p->W;
   problem->wide = p->W == NULL;
@@ -255,18 +261,21 @@ NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const d
     problem->info = (NsSolverInfo){.status = NS_OK, .solver = "none"};
     return NS_OK;
   }
+  if (problem->edge && p->interaction) memcpy(problem->edge, p->interaction, (size_t)p->n * sizeof *problem->edge);
   memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
-  if (!osnsp_read_groups(problem, p) && p->W) return ns_osnsp_solve(problem, p->W, guess);
+  if (!osnsp_read_groups(problem, p) && p->W) return solve_rows(problem, p->guess);
+  NsMixedProblem mixed = mixed_problem(p);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
   options->keep = problem->again;
-  return ns_mixed_solve(problem->mixed, p, guess, problem->lambda, problem->y, &problem->info);
+  return ns_mixed_solve(problem->mixed, &mixed, p->guess, problem->lambda, problem->y, &problem->info);
 }
 
-NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsMixedProblem *p) {
+NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsStepProblem *p) {
   NsSolverInfo info;
-  return ns_mixed_solve(problem->positions, p, NULL, problem->shift, problem->shifted, &info);
+  NsMixedProblem mixed = mixed_problem(p);
+  return ns_mixed_solve(problem->positions, &mixed, NULL, problem->shift, problem->shifted, &info);
 }
 
 /* The solver for that matrix and the method that is asked for; the other options hold from one solve to the next. */
@@ -285,13 +294,30 @@ static NsStatus take_sparse(NsOsnsp *problem, const NsSparse *M, long formed) {
   return NS_OK;
 }
 
-NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
-                               const double *upper, const double *guess) {
-  int states = M->rows - problem->m;
-  if (take_sparse(problem, M, formed) != NS_OK) return problem->info.status;
-  NsStatus status = ns_sparse_box_solve(problem->sparse, q, lower, upper, guess, problem->z, problem->w, &problem->info);
-  memcpy(problem->q, q + states, (size_t)problem->m * sizeof *q);
-  memcpy(problem->lambda, problem->z + states, (size_t)problem->m * sizeof *q);
-  memcpy(problem->y, problem->w + states, (size_t)problem->m * sizeof *q);
+/* States and multipliers. */
+static NsStatus solve_states(NsOsnsp *problem, const NsStepProblem *p) {
+  int states = p->n - problem->m;
+  size_t bytes = (size_t)problem->m * sizeof(double);
+  if (take_sparse(problem, p->sparse, p->formed) != NS_OK) return problem->info.status;
+  NsStatus status = ns_sparse_box_solve(problem->sparse, p->q, p->lower, p->upper, p->guess, problem->z, problem->w,
+                                        &problem->info);
+  memcpy(problem->q, p->q + states, bytes);
+  memcpy(problem->lambda, problem->z + states, bytes);
+  memcpy(problem->y, problem->w + states, bytes);
   return status;
+}
+
+NsStatus ns_osnsp_solve(NsOsnsp *problem, const NsStepProblem *p, const double **solution) {
+  *solution = p->lower ? problem->z : problem->lambda;
+  if (p->lower) return solve_states(problem, p);
+  if (p->groups) return solve_groups(problem, p);
+  problem->M = p->W;
+  memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
+  return solve_rows(problem, p->guess);
+}
+
+void ns_osnsp_show(NsOsnsp *problem, const NsStepProblem *p, const NsSolverInfo *info) {
+  problem->M = p->W;
+  memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
+  problem->info = *info;
 }

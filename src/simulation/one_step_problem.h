@@ -5,9 +5,8 @@
 #ifndef NS_SIMULATION_ONE_STEP_PROBLEM_H
 #define NS_SIMULATION_ONE_STEP_PROBLEM_H
 
-#include "model/nsds.h"
+#include "integrators/scheme.h"
 #include "solvers/box/box_solver.h"
-#include "solvers/contact/mixed.h"
 #include "solvers/box/polyhedron.h"
 #include "solvers/box/sparse_box.h"
 
@@ -46,6 +45,7 @@ typedef struct NsOsnsp {
   const double *M; /* m x m, the integrator's; NULL before the first solve, after the simulation is gone, when joined */
   double *q, *lower, *upper, *lambda, *y; /* m each */
   NsPolyhedron *polyhedron;               /* AVI with polyhedral laws, else NULL: lambda is in {H lambda >= K} too */
+  int states;                             /* of a problem in states and multipliers: how many it has; else -1 */
   int rows;
   double *H, *K, *mu;      /* rows x m, column-major; rows; the multipliers of the rows */
   NsSparseBox *sparse;     /* of a large linear model: the problem in state and multipliers; M is NULL then */
@@ -107,20 +107,16 @@ const double *ns_osnsp_matrix(const NsOsnsp *problem);
 /* Reads the laws' bounds; called when a step begins. */
 void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
 
-/* Solves for the present M and q, starting at guess; the answer is verified. The status is info.status. */
-NsStatus ns_osnsp_solve(NsOsnsp *problem, const double *M, const double *guess);
+/*
+** Solves the problem of a scheme, of whatever form it is; the answer is verified. *solution are its n numbers, the multipliers last.
+** The status is info.status.
+*/
+NsStatus ns_osnsp_solve(NsOsnsp *problem, const NsStepProblem *p, const double **solution);
 
-/* The same for a problem of mechanics, that of the contacts that take part; guess has p->n elements. */
-NsStatus ns_osnsp_solve_mixed(NsOsnsp *problem, const NsMixedProblem *p, const double *guess);
+/* Shows a problem in all multipliers, which was solved in another way: lambda and y are there. */
+void ns_osnsp_show(NsOsnsp *problem, const NsStepProblem *p, const NsSolverInfo *info);
 
 /* Solves the problem of the projection, into problem->shift; the last one-step problem stays what it is. */
-NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsMixedProblem *p);
-
-/*
-** The same for a sparse problem in states and multipliers; `formed` tells one matrix from the next. q, lower, upper
-** and guess have states + m elements, the multipliers last; the solution is problem->z.
-*/
-NsStatus ns_osnsp_solve_sparse(NsOsnsp *problem, const NsSparse *M, long formed, const double *q, const double *lower,
-                               const double *upper, const double *guess);
+NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsStepProblem *p);
 
 #endif

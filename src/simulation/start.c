@@ -17,57 +17,56 @@ static const double short_step = 0x1p-24;
 
 /* One implicit step of length h at t0, solved and not accepted. */
 static NsStatus solve_short(NsTimeStepping *ts, NsIsland *island, double h, NsError *err) {
-  NsIntegrator implicit = *ts->integrator;
-  double t = ns_ts_time(ts);
-  implicit.euler_moreau = (NsEulerMoreauOptions){.theta = 1, .gamma = 1};
-  ts->progress = (NsProgress){t, 0, 0};
-  NsStatus status = ns_scheme_begin(&island->scheme, &implicit, t, t, h, err);
+  NsStep step = {ns_ts_time(ts), ns_ts_time(ts), h, true};
+  ts->progress = (NsProgress){step.t, 0, 0};
+  NsStatus status = island->scheme->class->begin(island->scheme, &step, err);
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   ns_osnsp_read_bounds(island->problem, island->graph);
   return ns_island_solve(ts, island, err);
 }
 
 /* NS_EARG when a state goes as far in h (once) as in 2 h (twice): it jumps. */
-static NsStatus check_jumps(const NsTimeStepping *ts, const NsEulerMoreau *em, const double *once, const double *twice,
+static NsStatus check_jumps(const NsTimeStepping *ts, const NsScheme *scheme, const double *once, const double *twice,
                             NsError *err) {
-  for (int i = 0; i < ns_euler_moreau_order(em); i++)
+  for (int i = 0; i < scheme->class->start->order(scheme); i++)
     if (fabs(twice[i] - once[i]) < 0.5 * fabs(once[i]))
       return ns_fail(err, NS_EARG,
                      "%s: initialize: consistent: dynamical system '%s' jumps at t0: its state does not fulfil what the laws "
                      "ask for; osi:setRestart \"implicit\" takes the jump as a step",
-                     ns_simulation_name(ts->kind), ns_euler_moreau_name_of(em, i));
+                     ns_simulation_name(ts->kind), scheme->class->start->name_of(scheme, i));
   return NS_OK;
 }
 
 /* The start of one island, not yet written; once and twice are room for its states. */
 static NsStatus find_island(NsTimeStepping *ts, NsIsland *island, double *once, double *twice, NsError *err) {
-  const NsEulerMoreau *em = island->scheme.euler_moreau;
+  const NsScheme *scheme = island->scheme;
   double h = short_step * ns_time_grid_step(ts->grid, 0);
   if (ts->islands.count > 1) ns_osnsp_ask_like(island->problem, ts->problem);
   NsStatus status = solve_short(ts, island, 2 * h, err);
   if (status != NS_OK) return status;
-  ns_euler_moreau_moved(em, twice);
+  scheme->class->start->moved(scheme, twice);
   status = solve_short(ts, island, h, err);
   if (status != NS_OK) return status;
-  ns_euler_moreau_moved(em, once);
-  return check_jumps(ts, em, once, twice, err);
+  scheme->class->start->moved(scheme, once);
+  return check_jumps(ts, scheme, once, twice, err);
 }
 
 static NsStatus find_all(NsTimeStepping *ts, double *once, double *twice, NsError *err) {
   NsStatus status = NS_OK;
   ns_ts_remember(ts->nsds);
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) status = find_island(ts, &ts->islands.of[i], once, twice, err);
-  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) ns_euler_moreau_start(ts->islands.of[i].scheme.euler_moreau);
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
+    ts->islands.of[i].scheme->class->start->accept(ts->islands.of[i].scheme);
   return status;
 }
 
-/* The largest number of states of an island; -1 when a scheme is another one. */
+/* The largest number of states of an island; -1 when a scheme has no consistent start. */
 static int largest_order(const NsIslands *islands) {
   int most = 0;
   for (int i = 0; i < islands->count; i++) {
-    const NsEulerMoreau *em = islands->of[i].scheme.euler_moreau;
-    if (!em) return -1;
-    if (ns_euler_moreau_order(em) > most) most = ns_euler_moreau_order(em);
+    const NsScheme *scheme = islands->of[i].scheme;
+    if (!scheme->class->start) return -1;
+    if (scheme->class->start->order(scheme) > most) most = scheme->class->start->order(scheme);
   }
   return most;
 }

@@ -1,135 +1,64 @@
 /*
 ** step.c
-** A step, island by island: to the solution, projected, in parts or condensed when Newton's method fails; then accepted.
+** The step from t_k to t_{k+1}. For each island of the graph (the parts that nothing joins):
+**   begin    takes the memories of t_k, evaluates what is explicit, starts the iterate;
+**   solve    finds the iterate by Newton's method (newton.c), or goes from event to event;
+**   settle   moves the coordinates to the constraints (settle.c), when that is asked for.
+** A step that fails is tried in parts, and then by the scheme's rescue. When every island has its iterate, all are accepted.
 */
 #include "simulation/step.h"
 
 #include "simulation/joined.h"
 #include "simulation/newton.h"
+#include "simulation/settle.h"
 
-/* A large linear model: one sparse problem in state and multipliers. */
-static NsStatus step_sparse(NsTimeStepping *ts, NsIsland *island, double t, double t_next, double h, NsError *err) {
-  NsScheme *scheme = &island->scheme;
-  long before = ns_scheme_sparse_problem(scheme).formed;
-  NsStatus status = ns_scheme_sparse_begin(scheme, ts->integrator, t, t_next, h, err);
-  if (status != NS_OK) return ns_ts_locate(ts, status, err);
-  NsSparseStep step = ns_scheme_sparse_problem(scheme);
-  ts->stats.factorizations += step.formed - before;
-  ts->progress.newton = island->newton_iterations = 1;
-  ts->stats.newton_iterations++;
-  status = ns_osnsp_solve_sparse(island->problem, step.matrix, step.formed, step.q, step.lower, step.upper, step.guess);
-  ts->stats.solver_iterations += island->problem->info.iterations;
-  if (status != NS_OK) return ns_island_failed(ts, island, err);
-  island->residual = (NsStepResidual){0};
-  ns_island_report(ts, island, 1);
-  return NS_OK;
-}
+/* ---- the stages ---- */
 
-/* From event to event up to t_next. */
-static NsStatus step_events(NsTimeStepping *ts, NsIsland *island, double t, double t_next, NsError *err) {
-  island->newton_iterations = 0;
-  island->residual = (NsStepResidual){0};
-  NsStatus status = ns_event_driven_step(island->scheme.event_driven, &ts->integrator->events, island->problem, t, t_next,
-                                         &ts->log, ts->accounting ? &ts->energy : NULL, err);
+static NsStatus begin_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  NsStatus status = island->scheme->class->begin(island->scheme, step, err);
+  ns_osnsp_read_bounds(island->problem, island->graph);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
-/* ---- steps ---- */
-
-static double step_violation(const NsTimeStepping *ts, const NsIsland *island) {
-  return ns_moreau_jean_violation(island->scheme.moreau_jean, ts->projection.absolute);
-}
-
-/* Moves the coordinates on the constraints; the velocities stay. */
-static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsMoreauJean *mj = island->scheme.moreau_jean;
-  for (int i = 0; step_violation(ts, island) > ts->projection.tolerance; i++) {
-    const NsMixedProblem *positions;
-    if (i == ts->projection.max_iterations)
-      return ns_ts_locate(
-          ts,
-          ns_fail(err, NS_ENOCONV, "%s: the projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
-                  ns_simulation_name(ts->kind), i, step_violation(ts, island), ts->projection.tolerance),
-          err);
-    NsStatus status = ns_moreau_jean_positions(mj, &positions, err);
-    if (status == NS_OK) status = ns_osnsp_solve_positions(island->problem, positions);
-    if (status == NS_OK) status = ns_moreau_jean_shift(mj, island->problem->shift, err);
-    else
-      ns_fail(err, status, "%s: the problem of the projection has no solution: %s", ns_simulation_name(ts->kind),
-              ns_status_message(status));
-    if (status != NS_OK) return ns_ts_locate(ts, status, err);
-  }
-  return NS_OK;
-}
-
-static NsStatus not_combined(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  ns_fail(err, NS_ENOCONV, "%s: the combined projection did not converge in %d iterations: violation %.3g, tolerance %.3g",
-          ns_simulation_name(ts->kind), ts->projection.max_iterations, step_violation(ts, island), ts->projection.tolerance);
-  return ns_ts_locate(ts, NS_ENOCONV, err);
-}
-
-/*
-** Coordinates and velocities in turn, until both hold: contacts that penetrate take part in the law of the velocities;
-** when all of them do, the coordinates are shifted.
-*/
-static NsStatus step_combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsMoreauJean *mj = island->scheme.moreau_jean;
-  double tolerance = ts->projection.tolerance;
-  NsStatus status = NS_OK;
-  for (int shifts = 0; status == NS_OK && step_violation(ts, island) > tolerance;) {
-    if (!ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute)) {
-      if (shifts++ == ts->projection.max_iterations) return not_combined(ts, island, err);
-      status = project(ts, island, err);
-      (void)ns_moreau_jean_enlarge(mj, tolerance, ts->projection.absolute);
-    }
-    int before = island->newton_iterations;
-    if (status == NS_OK && ns_scheme_linear(&island->scheme)) ns_scheme_restart(&island->scheme);
-    if (status == NS_OK) status = ns_island_solve(ts, island, err);
-    island->newton_iterations += before;
-  }
+/* The iterate; a second time in another way where the scheme asks for it, as after a switch. */
+static NsStatus solve_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsScheme *scheme = island->scheme;
+  NsStatus status = ns_island_solve(ts, island, err);
+  if (status == NS_OK && scheme->class->again && scheme->class->again(scheme)) status = ns_island_solve(ts, island, err);
   return status;
 }
 
-/* What follows a solution before it can be accepted. */
-static NsStatus settle_coordinates(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  if (ts->kind == NS_COMBINED_PROJECTION) return step_combine(ts, island, err);
-  return ts->kind == NS_DIRECT_PROJECTION ? project(ts, island, err) : NS_OK;
+static NsStatus solve_event(void *context, const NsStepProblem *problem, const double **lambda) {
+  return ns_osnsp_solve(context, problem, lambda);
 }
 
-/* Accepts the iterate of a dense scheme; its systems know from then on whether there was a switch. */
-static NsStatus commit_dense(NsIsland *island, NsEnergyAccount *account, NsError *err) {
-  NsStatus status = ns_scheme_commit(&island->scheme, account, err);
-  bool switched = status == NS_OK && ns_scheme_switched(&island->scheme);
-  for (int d = 0; status == NS_OK && d < island->graph->nds; d++) island->graph->ds[d]->switched = switched;
-  return status;
+/* From event to event up to the end of the step. */
+static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL};
+  island->newton_iterations = 0;
+  island->residual = (NsStepResidual){0};
+  NsStatus status = island->scheme->class->drive(island->scheme, step, &drive, err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
+/* From the memories at t_k to an iterate that can be accepted. */
+static NsStatus advance_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  ts->progress.newton = 0;
+  ts->progress.t = step->t;
+  ts->failure = NS_FAILED_ELSEWHERE;
+  if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
+  NsStatus status = begin_stage(ts, island, step, err);
+  if (status == NS_OK) status = solve_stage(ts, island, err);
+  return status == NS_OK ? ns_island_settle(ts, island, err) : status;
 }
 
 /* Accepts the iterate; the energy is accounted unless that has been done. */
-static NsStatus accept_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsScheme *scheme = &island->scheme;
+static NsStatus accept_step(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
-  if (scheme->event_driven) return ns_event_driven_commit(scheme->event_driven), NS_OK;
-  if (ns_scheme_sparse_states(scheme) < 0) return commit_dense(island, account, err);
-  NsStatus status = ns_scheme_sparse_commit(scheme, island->problem->z, account, err);
-  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+  return island->scheme->class->commit(island->scheme, account, err);
 }
 
-/* From the memories at t to an iterate at t_next that can be accepted. */
-static NsStatus step_step(NsTimeStepping *ts, NsIsland *island, double t, double t_next, double h, NsError *err) {
-  NsScheme *scheme = &island->scheme;
-  ts->progress.newton = 0;
-  ts->progress.t = t_next;
-  ts->failure = NS_FAILED_ELSEWHERE;
-  if (scheme->event_driven) return step_events(ts, island, t, t_next, err);
-  if (ns_scheme_sparse_states(scheme) >= 0) return step_sparse(ts, island, t, t_next, h, err);
-  NsStatus status = ns_scheme_begin(scheme, ts->integrator, t, t_next, h, err);
-  if (status != NS_OK) return ns_ts_locate(ts, status, err);
-  if (island->graph->ds[0]->switched_k) ns_scheme_make_implicit(scheme);
-  ns_osnsp_read_bounds(island->problem, island->graph);
-  status = ns_island_solve(ts, island, err);
-  if (status == NS_OK && ns_scheme_restarts(scheme)) status = ns_island_solve(ts, island, err);
-  return status == NS_OK ? settle_coordinates(ts, island, err) : status;
-}
+/* ---- after a failure ---- */
 
 /* The step in `parts` equal parts, all of them accepted. */
 static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, NsError *err) {
@@ -137,10 +66,10 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, N
   NsStatus status = NS_OK;
   int most = 0;
   for (int i = 0; i < parts && status == NS_OK; i++) {
+    NsStep part = {t + i * h, i + 1 == parts ? ns_ts_next_time(ts) : t + (i + 1) * h, h, false};
     if (i > 0) ns_ts_remember(island->graph);
-    double end = i + 1 == parts ? ns_ts_next_time(ts) : t + (i + 1) * h;
-    status = step_step(ts, island, t + i * h, end, h, err);
-    if (status == NS_OK) status = accept_iterate(ts, island, err);
+    status = advance_step(ts, island, &part, err);
+    if (status == NS_OK) status = accept_step(ts, island, err);
     if (island->newton_iterations > most) most = island->newton_iterations;
   }
   island->newton_iterations = most;
@@ -151,7 +80,7 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, N
 ** After a failure: 2, 4, ... parts. Each part leaves its own memories, so the rollback puts those of t_k back in any
 ** case; on success the last part's iterate is to be accepted once more, its energies being accounted already.
 */
-static NsStatus step_refined(NsTimeStepping *ts, NsIsland *island, NsStatus status, NsError *err) {
+static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, NsStatus status, NsError *err) {
   NsFailure failure = ts->failure;
   NsEnergyAccount energy = ts->energy;
   for (int parts = 2; parts <= ts->newton.max_substeps && ns_worth_retrying(status); parts *= 2) {
@@ -172,43 +101,42 @@ static NsStatus step_refined(NsTimeStepping *ts, NsIsland *island, NsStatus stat
   return status;
 }
 
-/* The step that the scheme has begun, condensed to its multipliers; the one-step problem stays when that fails. */
-static NsStatus solve_condensed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsEulerMoreau *em = island->scheme.euler_moreau;
+/* The step that has begun, solved by the rescue; the one-step problem stays when that fails. */
+static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsScheme *scheme = island->scheme;
   NsOsnsp *problem = island->problem;
-  NsCondensedOptions options = {ts->newton.max_iterations, ns_island_tolerance(ts, island)};
-  options.tolerance.damped = true;
-  long factorizations = ns_euler_moreau_factorizations(em);
-  int iterations;
-  if (!island->condensed && ns_condensed_new(&island->condensed, em, problem->m) != NS_OK)
-    return ns_fail(err, NS_ENOMEM, "not enough memory");
-  if (problem->M) problem->M = ns_condensed_keep(island->condensed, problem->M);
-  NsStatus status = ns_condensed_solve(island->condensed, &options, problem->lower, problem->upper, problem->lambda, problem->y,
-                                       &island->residual, &iterations, err);
-  ts->stats.newton_iterations += iterations;
-  ts->stats.factorizations += ns_euler_moreau_factorizations(em) - factorizations;
+  NsRescue rescue = {ts->newton.max_iterations,
+                     ns_island_tolerance(ts, island),
+                     problem->lower,
+                     problem->upper,
+                     problem->lambda,
+                     problem->y,
+                     &island->residual,
+                     0};
+  rescue.tolerance.damped = true;
+  long factorizations = scheme->factorizations;
+  NsStatus status = scheme->class->rescue(scheme, &rescue, err);
+  ts->stats.newton_iterations += rescue.iterations;
+  ts->stats.factorizations += scheme->factorizations - factorizations;
   if (status != NS_OK) return status;
-  ts->progress.newton = island->newton_iterations = iterations;
-  problem->M = ns_euler_moreau_matrix(em);
-  ns_euler_moreau_q(em, problem->q);
-  problem->info = (NsSolverInfo){.status = NS_OK, .iterations = iterations, .solver = "condensed"};
+  NsSolverInfo info = {.status = NS_OK, .iterations = rescue.iterations, .solver = "condensed"};
+  ts->progress.newton = island->newton_iterations = rescue.iterations;
+  ns_osnsp_show(problem, scheme->class->problem(scheme), &info);
   ns_island_report(ts, island, 1);
   return NS_OK;
 }
 
 /*
-** After a failure of Newton's method on a step of first order, but for one of a callback, whose error is kept; when this
-** fails too, that failure is the one that is told.
+** After a failure of Newton's method on a nonlinear step, but for one of a callback, whose error is kept; when this fails too,
+** that failure is the one that is told.
 */
-static NsStatus step_condensed(NsTimeStepping *ts, NsIsland *island, NsStatus failed, NsError *err) {
-  NsScheme *scheme = &island->scheme;
+static NsStatus rescue_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
   NsError again = {NS_OK, ""};
-  if (!ns_worth_retrying(failed) || failed == NS_ERETRY || !scheme->euler_moreau || ns_scheme_linear(scheme)) return failed;
-  if (island->problem->m == 0 || island->problem->polyhedron) return failed;
-  ts->progress = (NsProgress){ns_ts_next_time(ts), ts->k + 1, 0};
-  NsStatus status = ns_scheme_begin(scheme, ts->integrator, ns_ts_time(ts), ns_ts_next_time(ts),
-                                    ns_time_grid_step(ts->grid, ts->k), &again);
-  if (status == NS_OK) status = solve_condensed(ts, island, &again);
+  bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
+  if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
+  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
+  NsStatus status = island->scheme->class->begin(island->scheme, step, &again);
+  if (status == NS_OK) status = solve_by_rescue(ts, island, &again);
   if (status == NS_OK) return NS_OK;
   if (ns_worth_retrying(status)) return failed;
   ns_ts_locate(ts, status, &again);
@@ -216,19 +144,19 @@ static NsStatus step_condensed(NsTimeStepping *ts, NsIsland *island, NsStatus fa
   return status;
 }
 
+/* ---- the islands ---- */
+
 /* The island's iterate at t_{k+1}, by whatever path leads there. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  bool several = ts->islands.count > 1;
-  bool refine = ts->newton.max_substeps > 1 && !island->scheme.event_driven && !island->scheme.schatzman_paoli;
-  double t_next = ns_ts_next_time(ts);
-  ts->progress = (NsProgress){t_next, ts->k + 1, 0};
+  bool several = ts->islands.count > 1, refine = ts->newton.max_substeps > 1 && !island->scheme->class->whole;
+  NsStep step = {ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), false};
+  ts->progress = (NsProgress){step.t, ts->k + 1, 0};
   island->accounted = false;
   if (several) ns_osnsp_ask_like(island->problem, ts->problem);
   if (refine || several) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
-  NsStatus status = step_step(ts, island, ns_ts_time(ts), t_next, ns_time_grid_step(ts->grid, ts->k), err);
-  if (status == NS_OK) return NS_OK;
-  if (refine) status = step_refined(ts, island, status, err);
-  return status == NS_OK ? NS_OK : step_condensed(ts, island, status, err);
+  NsStatus status = advance_step(ts, island, &step, err);
+  if (status != NS_OK && refine) status = refine_step(ts, island, status, err);
+  return status == NS_OK ? NS_OK : rescue_step(ts, island, &step, status, err);
 }
 
 static long larger(long a, long b) {
@@ -250,11 +178,11 @@ static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepC
   stats->substeps = before->substeps;
 }
 
-/* The same for what the simulation tells of its last step. */
+/* The same for what the simulation tells of its last step. NaN is more than any number. */
 static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
   if (island->newton_iterations > ts->newton_iterations) ts->newton_iterations = island->newton_iterations;
-  if (island->residual.state > ts->residual.state) ts->residual.state = island->residual.state;
-  if (island->residual.output > ts->residual.output) ts->residual.output = island->residual.output;
+  if (!(island->residual.state <= ts->residual.state)) ts->residual.state = island->residual.state;
+  if (!(island->residual.output <= ts->residual.output)) ts->residual.output = island->residual.output;
 }
 
 static NsStatus compute_islands(NsTimeStepping *ts, NsError *err) {
@@ -272,6 +200,7 @@ static NsStatus compute_islands(NsTimeStepping *ts, NsError *err) {
   ts->stats.newton_iterations = most.newton_iterations;
   ts->stats.damped_steps = most.damped_steps;
   ts->stats.substeps = most.substeps;
+  ns_event_log_sort(&ts->log);
   return status;
 }
 
@@ -279,7 +208,7 @@ static NsStatus compute_islands(NsTimeStepping *ts, NsError *err) {
 static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;
-  for (; status == NS_OK && i < ts->islands.count; i++) status = accept_iterate(ts, &ts->islands.of[i], err);
+  for (; status == NS_OK && i < ts->islands.count; i++) status = accept_step(ts, &ts->islands.of[i], err);
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
   if (status == NS_OK) return NS_OK;
   for (i -= 2; i >= 0; i--) (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);
@@ -287,27 +216,10 @@ static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   return status;
 }
 
-/* The islands of a graph that falls apart. */
-static NsStatus step_islands(NsTimeStepping *ts, NsError *err) {
-  NsStatus status = compute_islands(ts, err);
-  ns_event_log_sort(&ts->log);
-  return status == NS_OK ? accept_islands(ts, err) : status;
-}
-
-/* A graph that hangs together: the simulation's problem is the island's. */
-static NsStatus step_whole(NsTimeStepping *ts, NsError *err) {
-  NsIsland *island = ts->islands.of;
-  NsStatus status = compute_island(ts, island, err);
-  if (status == NS_OK) status = accept_iterate(ts, island, err);
-  ts->newton_iterations = island->newton_iterations;
-  ts->residual.state = island->residual.state;
-  ts->residual.output = island->residual.output;
-  return status;
-}
-
 NsStatus ns_step(NsTimeStepping *ts, NsError *err) {
   ts->log.count = ts->log.kept;
-  NsStatus status = ts->islands.count == 1 ? step_whole(ts, err) : step_islands(ts, err);
+  NsStatus status = compute_islands(ts, err);
+  if (status == NS_OK) status = accept_islands(ts, err);
   if (status == NS_OK) return NS_OK;
   ts->energy = ts->energy_k;
   ts->log.count = ts->log.kept;

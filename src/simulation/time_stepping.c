@@ -29,14 +29,22 @@ static bool projects(const NsTimeStepping *ts) {
 
 /* ---- making ---- */
 
+/* The first scheme that locates events, or that can project; what messages advise. */
+static const char *ts_advised(bool locates) {
+  int i = 0;
+  for (; i + 1 < NS_SCHEME_CLASSES; i++)
+    if (locates ? ns_scheme_classes[i]->locates : ns_scheme_classes[i]->settle != NULL) break;
+  return ns_scheme_classes[i]->name;
+}
+
 static NsStatus goes_with(NsSimulationKind kind, const NsIntegrator *integrator, NsError *err) {
-  const char *who = ns_simulation_name(kind), *got = ns_integrator_name(integrator->kind);
-  bool locates = ns_integrator_locates_events(integrator);
-  if (kind == NS_EVENT_DRIVEN)
-    return locates ? NS_OK : ns_fail(err, NS_EARG, "%s: it goes with a RungeKuttaOSI, got a %s", who, got);
-  if (kind != NS_TIME_STEPPING && integrator->kind != NS_MOREAU_JEAN)
-    return ns_fail(err, NS_EARG, "%s: it goes with a MoreauJeanOSI, got a %s", who, got);
-  return locates ? ns_fail(err, NS_EARG, "%s: a %s goes with EventDriven", who, got) : NS_OK;
+  const NsSchemeClass *class = integrator->class;
+  const char *who = ns_simulation_name(kind);
+  bool locates = kind == NS_EVENT_DRIVEN, projects = kind == NS_DIRECT_PROJECTION || kind == NS_COMBINED_PROJECTION;
+  if (locates ? !class->locates : projects && !class->settle)
+    return ns_fail(err, NS_EARG, "%s: it goes with a %s, got a %s", who, ts_advised(locates), class->name);
+  if (class->locates && !locates) return ns_fail(err, NS_EARG, "%s: a %s goes with EventDriven", who, class->name);
+  return NS_OK;
 }
 
 /* Systems that another simulation has left elsewhere are no start. */
@@ -117,8 +125,8 @@ double ns_ts_next_time(const NsTimeStepping *ts) {
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
-  NsIslandPlan plan = {ts->nsds,       ts->integrator, ts->problem, projects(ts), ts->kind == NS_COMBINED_PROJECTION,
-                       &ts->progress.t};
+  NsIslandPlan plan = {
+      ts->nsds, ts->integrator, ts->problem, {projects(ts), ts->kind == NS_COMBINED_PROJECTION, &ts->progress.t}};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;
   ns_islands_free(&ts->islands, NULL);
@@ -172,7 +180,7 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
 }
 
 bool ns_ts_may_keep_penetration(const NsTimeStepping *ts) {
-  if (ts->k > 0 || ts->computed || projects(ts) || !ns_integrator_keeps_penetration(ts->integrator)) return false;
+  if (ts->k > 0 || ts->computed || projects(ts) || !ts->integrator->class->keeps_gaps) return false;
   for (int i = 0; i < ts->nsds->ninteractions; i++)
     if (ns_law_gaps(ts->nsds->interactions[i]->law) > 0) return true;
   return false;
@@ -251,8 +259,8 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
     double T = 0, V = 0;
     if (ts->nsds->ds[i]->family != NS_MECHANICS)
       return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
-    if (ts->integrator->kind == NS_SCHATZMAN_PAOLI) {
-      status = ns_energy_staggered(ds, ns_ts_time(ts), &T, &V, err);
+    if (ts->integrator->class->energy) {
+      status = ts->integrator->class->energy(ds, ns_ts_time(ts), &T, &V, err);
     } else {
       status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
       if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);

@@ -106,7 +106,7 @@ typedef struct NsTimeStepping {
 
 /*
 ** Borrows everything. An EventDriven takes an integrator that locates events, the others one that does not; those that
-** project take a MoreauJeanOSI. NS_EARG when the integrator is another one, the grid does not start at the NSDS's t0, no
+** project take one that can. NS_EARG when the integrator is another one, the grid does not start at the NSDS's t0, no
 ** step of it fits into [t0, T], a system has been moved from its initial state by a simulation or is not one for the
 ** integrator, or the one-step problem has another simulation or does not take a law; NS_ENOMEM.
 */

@@ -9,6 +9,14 @@
 #include "base/memory.h"
 #include "linalg/dense.h"
 #include "linalg/sparse_lu.h"
+#include "solvers/box/active.h"
+
+void ns_box_map_set(const NsBoxMap *map, const double *z, const double *w, signed char *set) {
+  for (int i = 0; i < map->n; i++) {
+    double x = z[i] - map->rho[i] * w[i];
+    set[i] = x <= map->lower[i] ? NS_AT_LOWER : x >= map->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
+  }
+}
 
 /* ---- dense ---- */
 

@@ -23,6 +23,9 @@ typedef struct NsBoxMap {
   void (*solve)(void *self, double *b);                               /* with the last factors, in place */
 } NsBoxMap;
 
+/* The active set that z and w = M z + q point at: a bound where the natural map is at it. */
+void ns_box_map_set(const NsBoxMap *map, const double *z, const double *w, signed char *set);
+
 /* The dense map: M and the work matrix (of the order of lu) are borrowed. */
 typedef struct NsDenseMap {
   const double *M;

@@ -47,6 +47,20 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
   return residual;
 }
 
+double ns_box_plain_residual(int n, const double *lower, const double *upper, const double *z, const double *w) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) {
+    double r = fabs(z[i] - ns_box_clamp(z[i] - w[i], lower[i], upper[i]));
+    if (!(r <= worst)) worst = r;
+  }
+  return worst;
+}
+
+double ns_largest(int n, const double *x, double so_far) {
+  for (int i = 0; i < n; i++) so_far = ns_larger(so_far, fabs(x[i]));
+  return so_far;
+}
+
 /* What is wrong with component i: |w_i| or its wrong-signed part; INFINITY outside of the bounds. */
 static double residual_violation(const NsBoxProblem *p, const double *z, const double *w, int i) {
   double l = p->lower[i], u = p->upper[i];
@@ -73,15 +87,9 @@ static const double unmet = 0.1;
 /* Of the largest q, in balanced units: by so much no w may be wrong. */
 static const double noticed = 1e-2;
 
-static double largest_datum(const NsBoxProblem *p) {
-  double most = 0;
-  for (int i = 0; i < p->n; i++) most = ns_larger(most, fabs(p->q[i]));
-  return most;
-}
-
 bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced) {
   bool all_swallowed = true, some_unmet = false, all_faint = true, data = false;
-  double error = balanced ? noticed * largest_datum(p) : 0;
+  double error = balanced ? noticed * ns_largest(p->n, p->q, 0) : 0;
   for (int i = 0; i < p->n; i++)
     if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return false;
   for (int i = 0; i < p->n; i++) {

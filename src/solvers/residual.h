@@ -33,6 +33,12 @@ void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *s
 */
 double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative);
 
+/* The same with rho = 1 in the units given: max_i |z_i - proj(z_i - w_i)|; NaN when there is one. */
+double ns_box_plain_residual(int n, const double *lower, const double *upper, const double *z, const double *w);
+
+/* The larger of `so_far` and the largest |x_i|. */
+double ns_largest(int n, const double *x, double so_far);
+
 /*
 ** Whether an answer is so far out along a direction of which M makes nothing that the problem is lost in it: every q_i that is not
 ** 0 is at most 1e-8 of the terms of its row, and rounding has swallowed them all, or w is wrong by a tenth of some of them. Such

@@ -61,7 +61,7 @@ names.module = {
     .. "nonlinear mechanics" },
   { "SICONOS_OSNSP_*", "nothing: accelerations, impacts and positions have their problems by themselves" },
   { "SICONOS_DPARAM_*", "options of the problem: `ns.LCP { tolerance = 1e-12 }`" },
-  { "SICONOS_IPARAM_*", "options of the problem: `ns.LCP { maxIterations = 1000 }`" },
+  { "SICONOS_IPARAM_*", "options of the problem: `ns.LCP { max_iterations = 1000 }`" },
   { "SICONOS_*", 'none: solvers are named by options, `ns.LCP { solver = "lemke" }`' },
 }
 
@@ -174,11 +174,17 @@ local function place(instead)
   return "in its place: " .. instead
 end
 
+local MOST = 16 -- names in a message: two lines of a terminal
+
 local function message(who, what, name, instead, list)
   local text = ("%s: it has no %s'%s'"):format(who, what, name)
   if instead then return ("%s; %s"):format(text, place(instead)) end
   local near = names.nearest(name, list)
-  return near and ("%s; the nearest is '%s'"):format(text, near) or text
+  if near then return ("%s; the nearest is '%s'"):format(text, near) end
+  if #list > MOST and what == "" then return text .. "; ns.help() lists the names" end
+  local more = #list - MOST
+  return ("%s; it has %s%s"):format(text, table.concat(list, ", ", 1, math.min(#list, MOST)),
+    more > 0 and (" and %d more"):format(more) or "")
 end
 
 --- What is said of a name of Siconos, of a module or of a method; nil for one that is in neither list.

@@ -3,7 +3,6 @@
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, System, Body, core)
   local motion, kinds, fail, describe = core.motion, core.kinds, core.fail, core.describe
@@ -52,7 +51,9 @@ return function(ns, System, Body, core)
     for _, other in ipairs(sys.bodies) do
       if other.name == name then fail("%s: there is a body of that name", who) end
     end
-    local body = setmetatable({ name = name, system = sys, mass = number(o.mass, who, "mass", 0) }, Body)
+    -- false: what this body does not have; a field that is nil would be looked for in the class, again and again
+    local body = setmetatable({ name = name, system = sys, mass = number(o.mass, who, "mass", 0),
+      coordinates = false, quaternion = false, turn = false, rotation = false }, Body)
     sys.bodies[#sys.bodies + 1] = body
     return body, who
   end
@@ -71,7 +72,7 @@ return function(ns, System, Body, core)
   end
 
   function System:particle(o)
-    take_options(o, "particle", "name mass position")
+    o = take_options(o, "particle", "name mass position")
     local place = placed(self, o.position, "particle", "position")
     local body, who = add_body(self, o, "particle")
     body.place = place
@@ -81,7 +82,7 @@ return function(ns, System, Body, core)
 
   function System:body(o)
     local plane = self.dimension == 2
-    take_options(o, "body", plane and "name mass inertia position angle" or "name mass inertia position orientation")
+    o = take_options(o, "body", "name mass inertia position " .. (plane and "angle" or "orientation"))
     local place = placed(self, o.position, "body", "position")
     local turn = plane and placed(self, o.angle, "body", "angle") or not plane and
       flat(placed(self, o.orientation, "body", "orientation"))
@@ -123,7 +124,7 @@ return function(ns, System, Body, core)
 
   -- A body with coordinates of its own, after those that are there: x, y, angle, or x, y, z and a unit quaternion.
   function System:free_body(o)
-    take_options(o, "free_body", "name mass inertia")
+    o = take_options(o, "free_body", "name mass inertia")
     local inertia = take_inertia(self, o, "free_body")
     local body, who = add_body(self, o, "body")
     local k, plane = self.n, self.dimension == 2
@@ -198,7 +199,7 @@ return function(ns, System, Body, core)
 
   -- value: components in the inertial axes, constant or f(t, q, v).
   function System:force(o)
-    take_options(o, "force", "on at value")
+    o = take_options(o, "force", "on at value")
     local body = take_body(self, o.on, "force: on")
     if body == self.ground then fail("force: on: expected a body that moves, got the ground") end
     add_action(self, { kind = "force", who = ("force on '%s'"):format(body.name), count = self.dimension,
@@ -209,7 +210,7 @@ return function(ns, System, Body, core)
 
   -- value: a number in the plane; in space three components in the body's axes.
   function System:torque(o)
-    take_options(o, "torque", "on value")
+    o = take_options(o, "torque", "on value")
     local body = take_body(self, o.on, "torque: on")
     if not body.rotation then fail("torque: '%s' does not turn", body.name) end
     local n = self.dimension == 2 and 1 or 3
@@ -237,7 +238,7 @@ return function(ns, System, Body, core)
 
   -- Between the point p1 of one body and p2 of another (or the ground): stiffness (length - rest) + damping length'.
   function System:spring(o)
-    take_options(o, "spring", "from p1 to p2 stiffness damping length")
+    o = take_options(o, "spring", "from p1 to p2 stiffness damping length")
     local one, other = take_body(self, o.from, "spring: from"), take_body(self, o.to, "spring: to")
     if one == other then fail("spring: expected two bodies, got '%s' at both ends", one.name) end
     local square = gap(one:point(o.p1), other:point(o.p2))

@@ -2,8 +2,8 @@
 -- wrong ones.
 
 local format = require "nslua.core".number_support.format
+local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 -- Puts its functions into `core`, the table of all that the files of nslua.mechanics share.
 return function(ns, core)
@@ -40,15 +40,9 @@ return function(ns, core)
     if type(o) ~= "table" or rawget(o, "system") ~= nil then -- a body is no table of options
       fail("%s: expected an option table, got %s", who, type(o) == "table" and describe(o) or type(o))
     end
-    local known = {}
-    for name in names:gmatch "%S+" do known[#known + 1], known[name] = name, true end
-    for key in pairs(o) do
-      if not known[key] then
-        table.sort(known)
-        fail("%s: unknown option '%s' (known: %s)", who, tostring(key), table.concat(known, ", "))
-      end
-    end
-    return o
+    local result, message = option_tables.check(o, names, who)
+    if not result then fail("%s", message) end
+    return result
   end
 
   -- Vectors and matrices, which can be called for their slices, are no functions.

@@ -20,7 +20,6 @@
 
 local format = require "nslua.core".number_support.format
 
-require "nslua.base.where".ours()
 
 return function(ns, System, core)
   local fail, take_options, state, columns = core.fail, core.take_options, core.state, core.columns
@@ -75,7 +74,7 @@ return function(ns, System, core)
   -- Refuses positions that move with the time: the mass of a LagrangianDS is M(q).
   local function refuse_moving(sys, t, q)
     for _, body in ipairs(sys.bodies) do
-      for _, x in ipairs { body.position, body.rotation } do
+      for _, x in ipairs { body.position, body.rotation or nil } do
         for _, at in ipairs { t, t + 0.7 } do
           if select(2, core.along(x, at, q, 1, ns.zeros(sys.n))):norm() > 0 then
             fail("lagrangian: %s depends on the time; a constraint may, a position may not (dae and embedded take "
@@ -103,7 +102,7 @@ return function(ns, System, core)
   end
 
   function System:lagrangian(o)
-    take_options(o, "lagrangian", "q0 v0 t0 name")
+    o = take_options(o, "lagrangian", "q0 v0 t0 name")
     local t0, q0, v0, m = take_start(self, o, "lagrangian")
     refuse_moving(self, t0, q0)
     check_inertia(self, t0, q0)
@@ -285,7 +284,7 @@ return function(ns, System, core)
 
   -- ts begins at t0. The result of ns.dae with q, v, lambda, a row for each time.
   function System:solve_dae(ts, o)
-    take_options(o, "solve_dae", FORM .. " rtol atol first_step_size max_step_size max_steps")
+    o = take_options(o, "solve_dae", FORM .. " rtol atol first_step max_step max_steps")
     ts = core.list(ts, nil, "solve_dae", "ts")
     if #ts == 0 then fail "solve_dae: ts: expected at least one time" end
     if o.t0 and o.t0 ~= ts[1] then
@@ -293,9 +292,9 @@ return function(ns, System, core)
     end
     local problem = make_dae(self, { q0 = o.q0, v0 = o.v0, t0 = ts[1], index = o.index, stabilised = o.stabilised,
       baumgarte = o.baumgarte })
-    local solver = ns.dae("radau", problem.residual, { jacobian = problem.jacobian, index = problem.index,
+    local solver = ns.dae("radau", problem.residual, { jac = problem.jacobian, index = problem.index,
       rtol = o.rtol, atol = tolerances(o.rtol, o.atol, problem),
-      first_step_size = o.first_step_size, max_step_size = o.max_step_size, max_steps = o.max_steps })
+      first_step = o.first_step, max_step = o.max_step, max_steps = o.max_steps })
     local result = solver:solve(ts, problem.y0, problem.yd0)
     local n, m, y = self.n, problem.parts.m, result.values.y
     result.t, result.q, result.v = result.values.t, y:slice(1, #y, 1, n), y:slice(1, #y, n + 1, 2 * n)
@@ -353,6 +352,7 @@ return function(ns, System, core)
 
   local Embedded = {}
   Embedded.__index, Embedded.__name = Embedded, "mechanics.embedded"
+  require "nslua.base.where".strict(Embedded)
 
   function Embedded:__tostring()
     return ("mechanics.embedded: coordinates %s of %d independent"):format(table.concat(self.independent, ", "),
@@ -486,7 +486,7 @@ return function(ns, System, core)
   end
 
   function System:embedded(o)
-    take_options(o, "embedded", "q0 v0 t0 independent")
+    o = take_options(o, "embedded", "q0 v0 t0 independent")
     local t, q, v, m = take_start(self, o, "embedded")
     if m >= self.n then fail("embedded: %d equations leave none of %d coordinates free", m, self.n) end
     local _, Cq = constraint_jacobian(self, t, q)

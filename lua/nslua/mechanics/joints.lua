@@ -18,7 +18,6 @@
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapters 3 and 9.
 
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, System, core)
   local fail, describe, take_options = core.fail, core.describe, core.take_options
@@ -64,7 +63,7 @@ return function(ns, System, core)
   end
 
   function System:constraint(o)
-    take_options(o, "constraint", "name f rows")
+    o = take_options(o, "constraint", "name f rows")
     local f, rows = o.f, o.rows
     if type(f) == "table" and #f > 0 and not is_callable(f) then f, rows = each_of(f), #f end
     if not is_callable(f) then fail("constraint: f: expected a function of (t, q), got %s", describe(f)) end

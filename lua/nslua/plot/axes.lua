@@ -443,20 +443,22 @@ end
 
 local aligns = { left = true, center = true, right = true }
 
--- text(x, y, s [, {color=, align=, size=}]); in space text(x, y, z, s [, options]).
+-- text(x, y, s [, {color=, align=, fontsize=, rotation=}]); in space text(x, y, z, s [, options]).
 function Axes:text(x, y, ...)
   local z, s, options
   if self.three_d then z, s, options = ... else s, options = ... end
-  options = data.options("text", options, "color align size rotation")
+  options = data.options("text", options, "color align fontsize rotation")
   if not aligns[options.align or "left"] then
     fail("text: align: expected one of left, center, right, got '%s'", tostring(options.align))
   end
   add(self, {
-    kind = "text", columns = { column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y",
-      y)),
-      z and column("text", "z", number("text", "z", z)) },
-    text = text("text", "s", s), align = options.align or "left", size = options.size and number("text", "size",
-      options.size, 1),
+    kind = "text",
+    columns = {
+      column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y", y)),
+      z and column("text", "z", number("text", "z", z)),
+    },
+    text = text("text", "s", s), align = options.align or "left",
+    size = options.fontsize and number("text", "fontsize", options.fontsize, 1),
     rotation = options.rotation and number("text", "rotation", options.rotation),
     color = options.color and style.color("text", options.color),
   })
@@ -473,7 +475,7 @@ end
 -- annotate(s, {xy = {x, y}, xytext = {x, y}}): a text with an arrow from it to xy.
 function Axes:annotate(s, options)
   in_plane(self, "annotate")
-  options = data.options("annotate", options, "xy xytext color align size")
+  options = data.options("annotate", options, "xy xytext color align fontsize")
   local x, y = point("annotate", "xy", options.xy)
   local tx, ty = x, y
   local color = options.color or "#404040"
@@ -485,7 +487,7 @@ function Axes:annotate(s, options)
       fixed = true, note = true })
   end
   local align = options.align or (tx > x and "left" or tx < x and "right" or "center")
-  return self:text(tx, ty, s, { color = color, align = align, size = options.size })
+  return self:text(tx, ty, s, { color = color, align = align, fontsize = options.fontsize })
 end
 
 local function across(name, direction)

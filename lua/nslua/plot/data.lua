@@ -2,6 +2,7 @@
 
 local core = require "nslua.core"
 local number = core.number_support
+local option_tables = require "nslua.base.option_tables"
 
 local data = {}
 
@@ -37,30 +38,13 @@ function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil
 end
 
--- matplotlib's other names of options.
-local short = {
-  lw = "linewidth", ls = "linestyle", c = "color", ms = "markersize", ec = "edgecolor", mfc = "markerfacecolor",
-  mec = "markeredgecolor", fontsize = "size", size = "fontsize", ha = "align", horizontalalignment = "align",
-}
-
--- The options by their full names, {} for nil; a name that is not in the list `known` (words) raises.
+-- The options by their names here, {} for nil. A name that is not among those in the text `known` raises.
 function data.options(who, options, known)
   if options == nil then return {} end
   if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, describe(options)) end
-  local full, words = {}, " " .. known .. " "
-  local function has(name) return words:find(" " .. tostring(name) .. " ", 1, true) end
-  for key, value in pairs(options) do
-    local name = not has(key) and short[key] or key
-    if not has(name) then
-      fail("%s: unknown option '%s' (%s)", who, tostring(key), known == "" and "it takes none" or
-        "known: " .. known:gsub(" ", ", "))
-    end
-    if name ~= key and options[name] ~= nil then
-      fail("%s: %s and %s are one option; both are given", who, key, name)
-    end
-    full[name] = value
-  end
-  return full
+  local result, message = option_tables.check(options, known, who)
+  if not result then fail("%s", message) end
+  return result
 end
 
 -- Raises unless x is nil: an argument too many, or options of what takes none.

@@ -3,7 +3,7 @@
 -- class (the __name of their metatables), ":name" one of whatever object.
 
 return {
-  { "tolerance maxIterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",
+  { "tolerance max_iterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",
     "Relay" },
   { "x0 A b M z name", "FirstOrderLinearDS", "FirstOrderLinearTIDS" },
   { "C D B F e z name", "FirstOrderLinearR", "FirstOrderLinearTIR" },
@@ -23,10 +23,10 @@ return {
   { "h z name shape R R1 R2 corner point normal", "NewtonEuler1DR", "NewtonEuler3DR" },
   { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot mExt mInt jacobianMIntq jacobianMIntv "
     .. "potential z name", "NewtonEulerDS" },
-  { "algebraic residual t y yd", "consistent" },
+  { "algebraic residual t y ydot", "consistent" },
   { "nsds law reach", "contact.manager", "contact.space" },
-  { "algebraic_vars_idx atol consistent first_step_size index jacobian max_step_size max_steps rtol", "dae" },
-  { "residual t y yd", "diagnose" },
+  { "algebraic atol consistent first_step index jac max_step max_steps rtol", "dae" },
+  { "residual t y ydot", "diagnose" },
   { "fprime args xtol maxfev full_output", "fsolve" },
   { "M q lower upper solver tolerance max_iterations omega z0", "numerics.box", "numerics.relay" },
   { "W q mu solver tolerance max_iterations r0", "numerics.fc2d", "numerics.fc3d" },
@@ -59,7 +59,7 @@ return {
   { "name f rows", "mechanics.system:constraint" },
   { "q0 v0 t0 name", "mechanics.system:lagrangian" },
   { "q0 v0 t0 index stabilised baumgarte", "mechanics.system:dae" },
-  { "q0 v0 t0 index stabilised baumgarte rtol atol first_step_size max_step_size max_steps",
+  { "q0 v0 t0 index stabilised baumgarte rtol atol first_step max_step max_steps",
     "mechanics.system:solve_dae" },
   { "q0 v0 t0 independent", "mechanics.system:embedded" },
   { "speeds kinematics dependent nonholonomic", "mechanics.system:kane" },
@@ -79,8 +79,8 @@ return {
   { "levels color cmap linewidth linestyle label alpha", "plot.contour", "axes:contour" },
   { "color scale linewidth label", "plot.quiver", "axes:quiver" },
   { "color density linewidth label alpha", "plot.streamplot", "axes:streamplot" },
-  { "color align size rotation", "plot.text", "axes:text" },
-  { "xy xytext color align size", "plot.annotate", "axes:annotate" },
+  { "color align fontsize rotation", "plot.text", "axes:text" },
+  { "xy xytext color align fontsize", "plot.annotate", "axes:annotate" },
   { "label color linestyle linewidth alpha", "plot.axhline", "axes:axhline", "plot.axvline", "axes:axvline" },
   { "color cmap alpha edgecolor linewidth label shade", "plot.surface", "axes:surface" },
   { "bounds n color cmap alpha edgecolor linewidth label shade", "plot.implicit", "axes:implicit" },

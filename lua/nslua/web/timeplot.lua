@@ -1,7 +1,7 @@
 -- nslua.web.timeplot: panels of curves over one axis of time, for a page of their own or beside an animation.
 --
 --   { title =, xlabel =, t = ts, panels = {
---     { ylabel = "speed", { name = "w1", y = w1 }, { name = "w2", y = w2, step = true } },
+--     { ylabel = "speed", { label = "w1", y = w1 }, { label = "w2", y = w2, step = true } },
 --     { "tau", ylabel = "torque" },                      -- columns of a solution, by name
 --   } }
 --
@@ -14,6 +14,7 @@ local canvas = require "nslua.film.canvas"
 local core = require "nslua.core"
 local format = core.number_support.format
 local html = require "nslua.web.html"
+local option_tables = require "nslua.base.option_tables"
 local series = require "nslua.base.series"
 
 local show, thin = canvas.show, core.thin_support
@@ -26,11 +27,8 @@ local function fail(text, ...) error(format(text, ...), 0) end
 
 local function check_keys(t, who, known)
   if type(t) ~= "table" then fail("%s: expected a table, got %s", who, show(t)) end
-  for key in pairs(t) do
-    if math.type(key) ~= "integer" and not (" " .. known .. " "):find(" " .. tostring(key) .. " ", 1, true) then
-      fail("%s: unknown option '%s' (known: %s)", who, tostring(key), (known:gsub(" ", ", ")))
-    end
-  end
+  local result, message = option_tables.check(t, known, who, true)
+  return result or fail("%s", message)
 end
 
 local function text(value, who, name, default)
@@ -124,13 +122,13 @@ end
 
 local function make_series(record, item, who, solution, t, number)
   if type(item) == "string" then
-    if not solution then fail("%s: expected {name=, y=}, got '%s'", who, item) end
+    if not solution then fail("%s: expected {label=, y=}, got '%s'", who, item) end
     local good, column = pcall(solution.column, solution, item)
     if not good then fail("%s: %s", who, column) end
     local held = series.is_multiplier(item)
-    item = { name = item, y = held and series.held(column) or column, step = held and "pre" or nil }
+    item = { label = item, y = held and series.held(column) or column, step = held and "pre" or nil }
   end
-  check_keys(item, who, "name y t step color")
+  item = check_keys(item, who, "label y t step color")
   local times = item.t or t
   if times == nil then fail("%s: t: expected a list of numbers, got nil", who) end
   local y = numbers(item.y, who, "y")
@@ -140,7 +138,7 @@ local function make_series(record, item, who, solution, t, number)
   end
   local kept_t, kept_y = thinned(times_of(record, times, who), y, record.points)
   return {
-    name = text(item.name, who, "name", ("y%d"):format(number)), y = html.numbers(kept_y:totable(), "f8"),
+    name = text(item.label, who, "label", ("y%d"):format(number)), y = html.numbers(kept_y:totable(), "f8"),
     step = item.step or false, axis = axis_number(record, kept_t),
     color = canvas.colour(item.color or number, who, "color"),
     dash = number > #canvas.palette and item.color == nil,
@@ -148,7 +146,7 @@ local function make_series(record, item, who, solution, t, number)
 end
 
 local function make_panel(record, spec, who, solution, t)
-  check_keys(spec, who, "title ylabel")
+  spec = check_keys(spec, who, "title ylabel")
   local panel = { series = {} }
   panel.title, panel.ylabel = text(spec.title, who, "title", ""), text(spec.ylabel, who, "ylabel", "")
   if #spec == 0 then fail("%s: expected at least one series", who) end
@@ -169,7 +167,7 @@ end
 -- The record of a plot for its page. `t`: the times of an animation that it stands beside.
 function timeplot.record(spec, who, solution, t)
   if spec == true and solution then spec = {} end
-  check_keys(spec, who, "file title xlabel t panels points")
+  spec = check_keys(spec, who, "file title xlabel t panels points")
   if #spec > 0 then fail("%s: expected panels = {...}, got an unnamed value", who) end
   local record = { axes = {}, axis_lists = {}, checked = {}, panels = {}, points = points_of(spec, who) }
   record.title, record.xlabel = text(spec.title, who, "title", "Time plot"), text(spec.xlabel, who, "xlabel", "t")

@@ -326,7 +326,7 @@ describe("from inside a callback", function()
     assert.is_true(simu:check())
   end)
 
-  it("another simulation may run, and garbage may be collected in any mode", function()
+  it("another simulation may run, and garbage may be collected in any mode #once", function()
     local reference = models.advance((families[3].make(models.NonLinearR)))
     for _, mode in ipairs { "incremental", "generational" } do
       local before = collectgarbage(mode)

@@ -174,7 +174,7 @@ describe("compiled callbacks", function()
     end)
   end)
 
-  it("of mechanics: mass, forces, gap, by its second derivatives too", function()
+  it("of mechanics: mass, forces, gap, by its second derivatives too #once", function()
     local function pendulum(way, osi)
       local ds = ns.LagrangianDS { q0 = { 0.8, 1.2 }, v0 = { 0, 0 },
         mass = way(function(q, _, M)
@@ -199,7 +199,7 @@ describe("compiled callbacks", function()
     by_all_ways(function(way) return (pendulum(way, true):run()) end, 1e-6)
   end)
 
-  it("of rigid bodies: forces, moments, the gap of a contact", function()
+  it("of rigid bodies: forces, moments, the gap of a contact #once", function()
     by_all_ways(function(way)
       local ds = ns.NewtonEulerDS { q0 = { 0, 0, 1, 1, 0, 0, 0 }, v0 = { 0.1, 0, 0, 1, 0.2, 0.1 }, mass = 2,
         inertia = ns.diag { 1, 2, 3 },

@@ -109,7 +109,7 @@ describe("math functions during the call", function()
       return wave(x)
     end))
   end)
-  it("are found in a closure over much else", function()
+  it("are found in a closure over much else #once", function()
     local function fill(make)
       local t = {}
       for i = 1, 1e5 do make(t, i) end

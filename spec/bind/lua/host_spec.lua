@@ -29,7 +29,7 @@ describe("garbage collection", function()
     end,
   }
 
-  it("at every step changes no bit, in either mode", function()
+  it("at every step changes no bit, in either mode #once", function()
     for _, make in ipairs(makers) do
       local reference = models.advance(make())
       for _, mode in ipairs { "generational", "incremental" } do
@@ -129,7 +129,7 @@ describe("memory stays flat", function()
   it("over a long run of the clutch", function() check_run(function() return (models.clutch(steps * 0.05)) end) end)
   it("over a long run of a relay", function() check_run(function() return (models.relay(steps * 0.01)) end) end)
 
-  it("over many models", function()
+  it("over many models #once", function()
     local function make(n)
       for k = 1, n do
         local simu = models.relay(0.1)
@@ -190,7 +190,7 @@ describe("the end of the state", function()
       print "alive"]], "alive\n")
   end)
 
-  it("and finalizers of scripts, between any two objects, find them whole or closed", function()
+  it("and finalizers of scripts, between any two objects, find them whole or closed #once", function()
     local script = [[
       local ns = require "nslua"
       local show, log = print, 0
@@ -246,9 +246,8 @@ describe("the end of the state", function()
       show(parts ~= nil or log > 10)]]
     -- Lua never finalizes what is made in a finalizer while the state closes.
     for order = 1, 4 do
-      for _, collect in ipairs { "true", "false" } do
-        both((script:gsub("ORDER", order):gsub("COLLECT", collect)), "true\n", "ASAN_OPTIONS=detect_leaks=0")
-      end
+      local collect = order % 2 == 0 and "true" or "false"
+      both((script:gsub("ORDER", order):gsub("COLLECT", collect)), "true\n", "ASAN_OPTIONS=detect_leaks=0")
     end
   end)
 end)

@@ -46,15 +46,15 @@ describe("nslua.sundials", function()
     fails("dae: residual: expected", solve, function() return { 1, 2 } end, { 1 }, { -1 })
     fails("y is read-only", solve, function(_, y) y[1] = 0 end, { 1 }, { -1 })
     fails("dae: the start is not consistent: equation 2 has the residual -0.75", solve, square, { 1, 0.25 }, { -0.25, 0 })
-    fails("dae: algebraic_vars_idx: unknown 2 is missing: its derivative is in no equation", solve, square, { 1, 1 },
-      { -1, 0 }, { algebraic_vars_idx = {} })
-    fails("dae: jacobian: dF/dy[1][1] is nan", solve, decay, { 1 }, { -1 },
-      { jacobian = function() return { { 0 / 0 } }, { { 1 } } end })
+    fails("dae: algebraic: unknown 2 is missing: its derivative is in no equation", solve, square, { 1, 1 },
+      { -1, 0 }, { algebraic = {} })
+    fails("dae: jac: dF/dy[1][1] is nan", solve, decay, { 1 }, { -1 },
+      { jac = function() return { { 0 / 0 } }, { { 1 } } end })
     assert.near(1 / 1.1, solve(square, { 1, 1 }, { -1, 0 }).values.y[2][1], 1e-6)
   end)
 
   test("takes given Jacobians, compiled residuals and systems of first order", function()
-    local given = ns.dae("ida", decay, { rtol = 1e-8, jacobian = function() return { { 1 } }, { { 1 } } end })
+    local given = ns.dae("ida", decay, { rtol = 1e-8, jac = function() return { { 1 } }, { { 1 } } end })
     local compiled = ns.dae("ida", ns.compile(decay), { rtol = 1e-8 })
     local plain = ns.dae("ida", decay, { rtol = 1e-8 })
     local y = plain:solve({ 0, 1 }, { 1 }, { -1 }).values.y[2][1]

@@ -18,25 +18,25 @@ describe("one-step problems", function()
       local make = ns[kind]
       assert.equal(kind .. ": options: expected a table, got number 3.0", message(make, 3))
       assert.equal(kind .. ": options: expected a table, got nil", message(make, nil))
-      assert.equal(kind .. ": unknown option 'foo' (known: tolerance, maxIterations, solver)",
+      assert.equal(kind .. ": unknown option 'foo' (known: tolerance, max_iterations, solver)",
         message(make, { foo = 1 }))
       assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 0.0", message(make, { tolerance = 0 }))
       assert.equal(kind .. ": tolerance: expected a finite number, got string", message(make, { tolerance = "a" }))
       assert.equal(kind .. ": tolerance: expected a finite number, got number nan",
         message(make, { tolerance = 0 / 0 }))
-      assert.equal(kind .. ": maxIterations: expected 0 (automatic) or more, got -1",
-        message(make, { maxIterations = -1 }))
-      assert.equal(kind .. ": maxIterations: expected an integer, got number 1.5",
-        message(make, { maxIterations = 1.5 }))
+      assert.equal(kind .. ": max_iterations: expected 0 (automatic) or more, got -1",
+        message(make, { max_iterations = -1 }))
+      assert.equal(kind .. ": max_iterations: expected an integer, got number 1.5",
+        message(make, { max_iterations = 1.5 }))
       assert.equal(kind .. ": solver: there is no 'foo' (known: default, lemke, pivot, psor, pgs, "
         .. "enumerate, principal, newton_min, newton_fb, interior)",
         message(make, { solver = "foo" }))
       assert.equal(kind .. ": solver: expected a name, got number 3.0",
         message(make, { solver = 3 }))
-      local problem = make { tolerance = 1e-9, maxIterations = 10, solver = "pivot" }
+      local problem = make { tolerance = 1e-9, max_iterations = 10, solver = "pivot" }
       assert.equal(kind .. ": tolerance: expected a number in (0, 0.1], got 1.0",
         message(problem.setTolerance, problem, 1))
-      assert.equal(kind .. ": maxIterations: expected an integer, got nil",
+      assert.equal(kind .. ": max_iterations: expected an integer, got nil",
         message(problem.setMaxIterations, problem, nil))
       assert.equal(kind .. ": solver: expected a name, got no value",
         message(problem.setSolver, problem))
@@ -180,14 +180,14 @@ describe("FrictionContact and GenericMechanical", function()
     assert.equal("FrictionContact: options: expected a table, got number 3.0", message(make, 2, 3))
     assert.equal("FrictionContact: expected at most 1 argument, got 2", message(make, 2, {}, {}))
     assert.equal("GenericMechanical: options: expected a table, got number 3.0", message(ns.GenericMechanical, 3))
-    for _, problem in ipairs { make(3, { tolerance = 1e-9 }), ns.GenericMechanical { maxIterations = 9 } } do
+    for _, problem in ipairs { make(3, { tolerance = 1e-9 }), ns.GenericMechanical { max_iterations = 9 } } do
       assert.matches("^%a+ of size 0, solver 'default'$", tostring(problem))
       for _, name in ipairs { "M", "q", "lambda", "y", "info" } do assert.is_nil(problem[name](problem)) end
       assert.matches("^%a+: no one%-step problem has been solved yet$", message(problem.dump, problem, "/nonexistent/x"))
       problem:close()
       assert.matches("^%a+ is closed$", message(problem.info, problem))
     end
-    assert.equal("FrictionContact: unknown option 'foo' (known: tolerance, maxIterations, solver)",
+    assert.equal("FrictionContact: unknown option 'foo' (known: tolerance, max_iterations, solver)",
       message(make, 2, { foo = 1 }))
   end)
 

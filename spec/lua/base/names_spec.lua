@@ -21,7 +21,7 @@ describe("a name that ns does not have", function()
     assert.is_false(good)
     assert.equal("user.lua:3: ns: it has no 'EulerMoreuOSI'; the nearest is 'EulerMoreauOSI'", err)
     assert.equal("ns: it has no 'relaynsl'; the nearest is 'RelayNSL'", message(function() return ns.relaynsl end))
-    assert.equal("ns: it has no 'quux'", message(function() return ns.quux end))
+    assert.equal("ns: it has no 'quux'; ns.help() lists the names", message(function() return ns.quux end))
     assert.equal("ns.numerics: it has no 'LCP'; the nearest is 'lcp'", message(function() return ns.numerics.LCP end))
     assert.equal("ns.contact: it has no 'planes'; the nearest is 'plane'", message(function() return ns.contact.planes end))
     assert.equal("ns.plot: it has no 'savfig'; the nearest is 'savefig'", message(function() return ns.plot.savfig end))
@@ -33,7 +33,7 @@ describe("a name that ns does not have", function()
     assert.matches("^ns.mechanics: it has no 'sistem'; the nearest is 'system'", message(function() return ns.mechanics.sistem end))
   end)
 
-  it("is found again with a letter changed, left out, put in or swapped", function()
+  it("is found again with a letter changed, left out, put in or swapped #once", function()
     local list = {}
     for name in pairs(ns) do if #name >= 6 and name:find "^%a" then list[#list + 1] = name end end
     table.sort(list)
@@ -106,7 +106,8 @@ describe("a method that an object does not have", function()
       message(function() ds:setBPtr { 1 } end))
     local good, err = pcall(load("local o = ...\no:quux()", "@user.lua"), ns.RelayNSL(1, 0, 1))
     assert.is_false(good)
-    assert.equal("user.lua:2: RelayNSL: it has no method 'quux'", err)
+    assert.equal("user.lua:2: RelayNSL: it has no method 'quux'; it has ", err:sub(1, 54))
+    assert.matches("close, display, .*, ub", err)
   end)
 
   it("says of each method of Siconos' LagrangianDS why it is not there", function()
@@ -173,7 +174,7 @@ describe("a method that an object does not have", function()
     ds.setting, ds.setUp = 4, function() return 5 end
     assert.equal(5, ds:setUp())
     assert.is_nil(ns.FirstOrderNonLinearR().computeh)
-    assert.has_error(function() return ds.setDown end, "LagrangianDS: it has no method 'setDown'")
+    assert.error_matches(function() return ds.setDown end, "LagrangianDS: it has no method 'setDown'; it has .* and %d+ more$")
   end)
 end)
 
@@ -230,5 +231,51 @@ describe("the list of Siconos' names", function()
       end
     end
     assert.is_true(count > 15)
+  end)
+end)
+
+-- Objects made in Lua, by the name that messages have for them.
+local function objects()
+  local system = ns.mechanics.system { coordinates = 1 }
+  local law, canvas = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), nil
+  local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+  local model = ns.numerics.model()
+  local frame = ns.mechanics.ReferenceFrame "N"
+  return {
+    figure = ns.plot.figure(), axes = ns.plot.figure():gca(), model = model, expression = model:variable() + 1,
+    animation = ns.animation { frames = 1, draw = function(_, c) canvas = c end }, canvas = canvas,
+    ["contact manager"] = ns.contact.manager { nsds = nsds, law = law, reach = 1 },
+    ["contact manager in space"] = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), reach = 1 },
+    line = ns.contact.line({ 0, 0 }, { 0, 1 }), plane = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }),
+    ["mechanics.system"] = system, ["mechanics.body"] = system.ground,
+    ["mechanics.frame"] = frame, ["mechanics.point"] = ns.mechanics.Point "O", ["mechanics.vector"] = frame.x,
+    dae = ns.dae("radau", function(_, y, yd) return { yd[1] + y[1] } end),
+    result = ns.solve_ivp(function(_, y) return { -y[1] } end, { 0, 1 }, { 1 }),
+  }
+end
+
+describe("a method that an object made in Lua does not have", function()
+  it("is an error at the line that asks, with what there is", function()
+    for name, object in pairs(objects()) do
+      local good, err = pcall(load("local o = ...\n\no:quux()", "@user.lua"), object)
+      assert.is_false(good, name)
+      assert.matches(("user.lua:3: %s: it has no method 'quux'; it has "):format(name), err, 1, true)
+      assert.is_nil(object._quux)
+      assert.is_nil(object[1.5])
+    end
+  end)
+
+  it("is an error that names the nearest", function()
+    local all = objects()
+    assert.equal("figure: it has no method 'save_fig'; the nearest is 'savefig'", message(function() all.figure:save_fig() end))
+    assert.equal("mechanics.system: it has no method 'freebody'; the nearest is 'free_body'",
+      message(function() all["mechanics.system"]:freebody {} end))
+    assert.equal("result: it has no method 'column_names'; the nearest is 'column'",
+      message(function() all.result:column_names() end))
+  end)
+
+  it("is none of the fields that only some results have", function()
+    local result = objects().result
+    assert.same({}, { result.sol, result.t_events, result.y_events, result.values })
   end)
 end)

@@ -188,7 +188,7 @@ describe("contact.space", function()
     assert.equal(near, contacts:update())
   end)
 
-  it("keeps a heap in its container, until it rests", function()
+  it("keeps a heap in its container, until it rests #once", function()
     local simu, _, contacts, systems, radii = heap(18, 2)
     contacts:update()
     for _ in simu:steps() do

@@ -7,13 +7,7 @@ local message = models.message
 
 teardown(function() plot.close() end)
 
-local function lines(fig, pattern)
-  local list = {}
-  for line in fig:commands():gmatch "[^\n]+" do
-    if line:find(pattern) then list[#list + 1] = line end
-  end
-  return list
-end
+local lines = require "figure_lines"
 
 -- The widths of panels, as parts of the figure.
 local function widths(fig)
@@ -79,7 +73,7 @@ describe("an axis x that panels share", function()
 end)
 
 describe("room", function()
-  it("is left for labels at the ends of an axis", function()
+  it("is left for labels at the ends of an axis #once", function()
     local words = { "the last label", "1.23457e+07", "Wednesday", "$10^{−8}$" }
     for _, word in ipairs(words) do
       local fig = plot.figure { figsize = { 4, 3 } }

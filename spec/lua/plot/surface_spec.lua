@@ -38,7 +38,7 @@ describe("implicit surfaces", function()
     assert.is_true(worst < 1e-5)
   end)
 
-  it("approach the area of a sphere, with the order of flat faces", function()
+  it("approach the area of a sphere, with the order of flat faces #once", function()
     local errors = {}
     for i, n in ipairs { 8, 16, 32 } do
       local total = 0

@@ -10,7 +10,7 @@ describe("ns.animation.timeplot", function()
 
   it("has panels of series over their times, to the last bit", function()
     local record, title = page.read(ns.animation.timeplot { title = "A < B", t = t, xlabel = "time", panels = {
-      { ylabel = "a", { name = "one", y = { 1 / 3, 0 / 0, -1e300 } }, { y = t, step = true, color = "sky" } },
+      { ylabel = "a", { label = "one", y = { 1 / 3, 0 / 0, -1e300 } }, { y = t, step = true, color = "sky" } },
       { { y = { 4, 5 }, t = { 7, 8 } } },
     } })
     assert.equal("A &lt; B", title)
@@ -35,7 +35,7 @@ describe("ns.animation.timeplot", function()
     refused("timeplot: panel 1: expected a table, got 'w'", { t = t, panels = { "w" } })
     refused("timeplot: panel 1: expected at least one series", { t = t, panels = { {} } })
     refused("timeplot: panel 1: unknown option 'label' (known: title, ylabel)", { t = t, panels = { { label = 1 } } })
-    refused("timeplot: panel 1: series 1: expected {name=, y=}, got 'w'", { t = t, panels = { { "w" } } })
+    refused("timeplot: panel 1: series 1: expected {label=, y=}, got 'w'", { t = t, panels = { { "w" } } })
     refused("timeplot: panel 1: series 1: t: expected a list of numbers, got nil", { panels = { { { y = t } } } })
     refused("timeplot: panel 1: series 1: y: expected 3 numbers, as many as in t, got 1", { t = t, panels = { { { y = { 1 } } } } })
     refused("timeplot: panel 1: series 1: y[2]: expected a number, got 'x'", { t = t, panels = { { { y = { 1, "x", 2 } } } } })
@@ -74,7 +74,7 @@ describe("a series of many points", function()
     return page.numbers(record.axes[series.axis + 1]), page.numbers(series.y), record
   end
 
-  it("has fewer on its page, with its peaks, its gaps and its ends", function()
+  it("has fewer on its page, with its peaks, its gaps and its ends #once", function()
     for _, most in ipairs { 40000, 5000 } do
       local u, v = written { t = t, panels = { { { y = y } } }, points = most ~= 40000 and most or nil }
       assert.is_true(#u <= most and #u > most / 4 and #u == #v)
@@ -88,7 +88,7 @@ describe("a series of many points", function()
     end
   end)
 
-  it("has all of them when that is asked for", function()
+  it("has all of them when that is asked for #once", function()
     local u, v = written { t = t, panels = { { { y = y } } }, points = math.huge }
     assert.same({ n, n }, { #u, #v })
   end)

@@ -19,7 +19,7 @@ local function seeded(seed, count, visit)
 end
 
 describe("the box solver on random problems", function()
-  it("gives right answers, finds one whenever enumeration does, and always for compact boxes", function()
+  it("gives right answers, finds one whenever enumeration does, and always for compact boxes #once", function()
     local solved, failed = 0, 0
     seeded(7, 60, function(kind, bound)
       local p = boxes.problem(kind, bound, math.random(1, 6))
@@ -315,7 +315,7 @@ describe("where paths of pivots fail", function()
     return { M = M, q = q }
   end
 
-  it("masses far apart and more contacts than they can tell apart", function()
+  it("masses far apart and more contacts than they can tell apart #once", function()
     math.randomseed(33)
     local names = {}
     for _, n in ipairs { 60, 90, 150, 250 } do

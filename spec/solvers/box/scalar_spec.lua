@@ -15,7 +15,7 @@ local function residual(F, z, lower, upper)
 end
 
 describe("a problem of one variable", function()
-  it("with a continuous F on a finite interval is solved", function()
+  it("with a continuous F on a finite interval is solved #once", function()
     math.randomseed(5)
     local bracketed = 0
     for _ = 1, 300 do

@@ -59,7 +59,7 @@ describe("sparse boxes", function()
   end)
 
   -- Obstacles far from where the string would lie: the set changes over thousands of points.
-  it("of order 20000 are solved in few steps, symmetric, skewed and twice as stiff", function()
+  it("of order 20000 are solved in few steps, symmetric, skewed and twice as stiff #once", function()
     local function string_of(n, low, high)
       return ns.spdiags({ low, 2, high }, { -1, 0, 1 }, n)
     end

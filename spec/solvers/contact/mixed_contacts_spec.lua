@@ -44,7 +44,7 @@ describe("the chain of friction solvers", function()
     assert.is_true(random_friction.residual(p, a.r) <= 1.01e-8)
   end
 
-  it("solves stacks of boxes whose masses are far apart", function()
+  it("solves stacks of boxes whose masses are far apart #once", function()
     for seed = 1, 6 do
       math.randomseed(seed)
       check(random_friction.stack(5, 6, 0.8), seed)
@@ -65,7 +65,7 @@ local campaign = tonumber(os.getenv "NSLUA_RANDOM" or "") or 0
 describe("the chain of friction solvers on random problems", function()
   for dim = 2, 3 do
     for _, kind in ipairs(random_friction.names) do
-      it(("calls nothing wrong a success: %dD %s"):format(dim, kind), function()
+      it(("calls nothing wrong a success: %dD %s #once"):format(dim, kind), function()
         math.randomseed(17)
         local slow = kind == "unsolvable" or kind == "wild"
         local count, solved = slow and 3 + campaign // 2000 or math.max(25, campaign // 26), 0
@@ -129,7 +129,7 @@ describe("the chain of friction solvers on random problems", function()
 end)
 
 describe("hundreds of contacts, and a thousand", function()
-  it("are solved from a sparse matrix", function()
+  it("are solved from a sparse matrix #once", function()
     for dim = 2, 3 do
       math.randomseed(8)
       local p = random_friction.pile(dim, dim == 2 and 300 or 1000)

@@ -117,7 +117,7 @@ describe("a problem of rows and contacts", function()
     end
   end)
 
-  it("is solved when it is large and sparse", function()
+  it("is solved when it is large and sparse #once", function()
     local n, groups, q = 0, {}, {}
     for c = 1, 230 do -- bodies side by side, each on the floor, every third one tied to the wall
       local group = c % 3 == 0 and { dim = 1 } or c % 7 == 0 and { dim = 1, lower = -0.1, upper = 0.2 }
@@ -273,7 +273,7 @@ describe("the solver of rows and contacts", function()
     assert.is_true(a.backward > 1e-8 and a.residual > 0.1)
   end)
 
-  it("never calls a wrong answer right, whatever the matrix", function()
+  it("never calls a wrong answer right, whatever the matrix #once", function()
     math.randomseed(12)
     local solved = 0
     for _ = 1, 40 do

@@ -162,7 +162,7 @@ static void field_push_array(lua_State *L, const NsField *field, const void *obj
   }
 }
 
-static void push_field(lua_State *L, const NsField *field, const void *object) {
+void nsl_push_field(lua_State *L, const NsField *field, const void *object) {
   if (ns_field_is_array(field)) field_push_array(L, field, object);
   else push_scalar(L, field, object);
 }
@@ -171,7 +171,7 @@ static void push_field(lua_State *L, const NsField *field, const void *object) {
 static int get_field(lua_State *L) {
   const NsField *field = lua_touserdata(L, lua_upvalueindex(1));
   const void *object = check_object(L, lua_touserdata(L, lua_upvalueindex(2)));
-  push_field(L, field, object);
+  nsl_push_field(L, field, object);
   return 1;
 }
 
@@ -224,6 +224,10 @@ static int set_field(lua_State *L) {
 
 /* ---- the methods of a type ---- */
 
+const char *nsl_push_setter_name(lua_State *L, const char *field) {
+  return lua_pushfstring(L, "set%c%s", toupper((unsigned char)field[0]), field + 1);
+}
+
 void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsField *fields) {
   luaL_getmetatable(L, owner->type->name);
   lua_getfield(L, -1, "__index");
@@ -234,7 +238,7 @@ void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsFie
     lua_pushcclosure(L, get_field, 2);
     lua_setfield(L, -2, field->name);
     if (!(field->flags & NS_FIELD_SETTER)) continue;
-    const char *setter = lua_pushfstring(L, "set%c%s", toupper((unsigned char)field->name[0]), field->name + 1);
+    const char *setter = nsl_push_setter_name(L, field->name);
     lua_pushlightuserdata(L, (void *)(size_t)field);
     lua_pushlightuserdata(L, (void *)(size_t)owner);
     lua_pushvalue(L, -3);

@@ -29,6 +29,12 @@ typedef struct NslFieldOwner {
 */
 void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsField *fields);
 
+/* Pushes, and returns, the name of the method that sets a field: "setTheta". */
+const char *nsl_push_setter_name(lua_State *L, const char *field);
+
+/* Pushes the value of a field of the object at 1: a number, a flag, a word; of an array a view or a copy. */
+void nsl_push_field(lua_State *L, const NsField *field, const void *object);
+
 /*
 ** Reads the value at idx into a field, whose array is made in the arena when there is none. An INFINITE vector takes one
 ** number for all elements. A value that is no such one raises "WHO: WHAT: expected a number in [-1, 1], got 1.5".

@@ -4,7 +4,8 @@
 */
 #include "bind/diff/math_slots.h"
 
-enum { MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1, ROOM = 3 };
+/* FEW_PLACES: marks of so many places need no memory of Lua's. */
+enum { FEW_PLACES = 512, MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1, ROOM = 3 };
 
 /* How far a walk goes: functions, other objects, places looked at, entries of one table, elements of one array. */
 typedef struct Bounds {
@@ -268,25 +269,28 @@ int nsl_swap_packed_count(lua_State *packed) {
   return lua_gettop(packed) / GROUP;
 }
 
-void nsl_swap_in(lua_State *packed, unsigned char *done) {
+/* Puts the replacement wherever the original stands now, and marks those places in `done`. */
+static void swap_in(lua_State *packed, unsigned char *done) {
   int n = nsl_swap_packed_count(packed);
   for (int i = 0; i < n; i++) done[i] = math_slots_exchange(packed, i, ORIGINAL, REPLACEMENT);
 }
 
-void nsl_swap_out(lua_State *packed, const unsigned char *done) {
+/* Puts the originals back where `done` says so, unless the place was written meanwhile. */
+static void swap_out(lua_State *packed, const unsigned char *done) {
   int n = nsl_swap_packed_count(packed);
   for (int i = 0; i < n; i++)
     if (done[i]) math_slots_exchange(packed, i, REPLACEMENT, ORIGINAL);
 }
 
-/* ---- replacements ---- */
-
-int nsl_swap_call_original(lua_State *L, int original) {
-  int function = lua_upvalueindex(original);
-  if (!lua_getupvalue(L, function, 1)) return lua_tocfunction(L, function)(L);
-  lua_pop(L, 1);
-  lua_pushvalue(L, function);
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+int nsl_swap_call(lua_State *L, lua_State *packed, int nargs) {
+  unsigned char few[FEW_PLACES], *done = few;
+  int places = nsl_swap_packed_count(packed);
+  if (places > FEW_PLACES) {
+    done = lua_newuserdatauv(L, (size_t)places, 0);
+    lua_insert(L, -nargs - 2);
+  }
+  swap_in(packed, done);
+  int status = lua_pcall(L, nargs, 0, 0);
+  swap_out(packed, done);
+  return status;
 }

@@ -35,17 +35,9 @@ void nsl_swap_pack(lua_State *L, int list);
 int nsl_swap_packed_count(lua_State *packed);
 
 /*
-** Puts the replacement wherever the original stands now, and marks those places in done (one byte each). Neither
-** this nor its undoing raises or allocates. `out` puts back the originals where done says so, unless the place was
-** written meanwhile.
+** Calls a function as lua_pcall does, with no results; during the call the replacement stands wherever the original stood before. A
+** place that is written meanwhile keeps what was written.
 */
-void nsl_swap_in(lua_State *packed, unsigned char *done);
-void nsl_swap_out(lua_State *packed, const unsigned char *done);
-
-/*
-** From a replacement that has the original in its upvalue number `original`: calls that with the arguments on the stack,
-** in this very frame where it can be (errors then read as its own); the results, as a function returns them.
-*/
-int nsl_swap_call_original(lua_State *L, int original);
+int nsl_swap_call(lua_State *L, lua_State *packed, int nargs);
 
 #endif

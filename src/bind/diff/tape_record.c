@@ -8,17 +8,16 @@
 
 #include "bind/array/matrix.h"
 #include "bind/diff/math_slots.h"
+#include "bind/diff/stand_in_math.h"
 #include "bind/diff/trace.h"
 #include "bind/array/vector.h"
-
-enum { FEW_PLACES = 512 };
 
 static const char map_key = 0;
 
 /* A trace being made: run protected. The stack of that: this, the function, the objects. */
 typedef struct Job {
   NslTrace *trace;
-  NslTracer *tracer;
+  NslTracer *tracer, here; /* here: what the tracer is during the call */
   const char *who;
 } Job;
 
@@ -34,7 +33,7 @@ static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) 
     const char *label = nsl_trace_label(trace->args, a);
     if (arg->kind == NSL_TRACE_OBJECT) lua_pushvalue(L, object++);
     else if (arg->kind == NSL_TRACE_NUMBER) nsl_push_traced(L, base, node);
-    else if (arg->kind == NSL_TRACE_VECTOR) nsl_push_traced_vector(L, base, arg->rows, node, label)->readonly = !last;
+    else if (arg->kind == NSL_TRACE_VECTOR) nsl_push_traced_vector(L, base, arg->rows, node, label)->base.readonly = !last;
     else nsl_push_traced_matrix(L, base, arg->rows, arg->cols, node, label)->readonly = !last;
     node += nsl_trace_size(arg);
   }
@@ -65,7 +64,7 @@ static bool take_last(lua_State *L, const Job *job, int idx) {
   const NslTracedVector *v = nsl_test_traced_vector(L, idx);
   const NslTracedMatrix *m = nsl_test_traced_matrix(L, idx);
   if (v && v->own_written) {
-    for (int i = 0; i < v->n; i++) add_output(L, job, v->own[i]);
+    for (int i = 0; i < v->base.n; i++) add_output(L, job, v->own[i]);
   } else if (m && m->written) {
     for (int i = 0; i < m->rows * m->cols; i++) add_output(L, job, m->own[i]);
   } else {
@@ -137,6 +136,7 @@ static void take_results(lua_State *L, const Job *job, int first, int last) {
 /* Calls the function with traced arguments. Protected, the math functions being those that take traced numbers. */
 static int trace_call(lua_State *L) {
   Job *job = lua_touserdata(L, JOB);
+  *job->tracer = job->here;
   nsl_push_tracer(L);
   int base = lua_gettop(L) - NSL_TRACE_UPVALUES + 1, first = lua_gettop(L) + 1;
   int last = push_traced_arguments(L, job->trace, base);
@@ -154,13 +154,7 @@ static void push_maps(lua_State *L) {
     lua_createtable(L, 2, 0);
     int maps = lua_gettop(L);
     nsl_push_tracer(L);
-    nsl_trace_math(L);
-    int map = lua_gettop(L);
-    lua_newtable(L);
-    for (lua_pushnil(L); lua_next(L, map);) {
-      lua_pushvalue(L, -2);
-      lua_rawset(L, map + 1);
-    }
+    nsl_stand_in_math(L, &nsl_traces, maps + 1, false);
     lua_rawseti(L, maps, 2);
     lua_rawseti(L, maps, 1);
     lua_settop(L, maps);
@@ -172,29 +166,19 @@ static void push_maps(lua_State *L) {
   lua_remove(L, -3);
 }
 
-/*
-** Runs the job on the function and objects at first..last, for the tracer `here`; what it raises is on top when it
-** fails.
-*/
-static bool tape_record_attempt(lua_State *L, Job *job, const NslTracer *here, int first, int last, bool far) {
+/* Runs the job on the function and objects at first..last; what it raises is on top when it fails. */
+static bool tape_record_attempt(lua_State *L, Job *job, int first, int last, bool far) {
   NslTracer before = *job->tracer;
-  unsigned char few[FEW_PLACES], *done = few;
   push_maps(L);
   int list = lua_gettop(L) + 1;
   nsl_swap_find(L, list - 2, list - 1, first, last, far);
   nsl_swap_pack(L, list);
-  lua_State *packed = lua_tothread(L, list + 1);
-  int places = nsl_swap_packed_count(packed);
-  if (places > FEW_PLACES) done = lua_newuserdatauv(L, (size_t)places, 0);
   lua_pushcfunction(L, trace_call);
   lua_pushlightuserdata(L, job);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  nsl_swap_in(packed, done);
-  *job->tracer = *here;
-  int status = lua_pcall(L, last - first + 2, 0, 0);
-  before.last = job->tracer->last;
+  int status = nsl_swap_call(L, lua_tothread(L, list + 1), last - first + 2);
+  before.last = job->here.last > job->tracer->last ? job->here.last : job->tracer->last;
   *job->tracer = before;
-  nsl_swap_out(packed, done);
   return status == LUA_OK;
 }
 
@@ -251,7 +235,7 @@ static int tape_record_explain(lua_State *L, int idx) {
 
 /* A failure is tried again with math functions that are farther away when it may be for want of one. */
 void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
-  Job job = {trace, nsl_push_tracer(L), "the callback"};
+  Job job = {.trace = trace, .tracer = nsl_push_tracer(L), .who = "the callback"};
   int top = lua_gettop(L);
   nsl_need_stack(L, last - first + 24);
   bool good = false;
@@ -259,8 +243,8 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
     if (far && !strstr(error_text(L), "got traced value")) break;
     restart(L, trace);
     uint64_t tag = job.tracer->last + 1;
-    NslTracer here = {trace->tape, tag, tag};
-    good = tape_record_attempt(L, &job, &here, first, last, far);
+    job.here = (NslTracer){trace->tape, tag, tag};
+    good = tape_record_attempt(L, &job, first, last, far);
   }
   if (!good) tape_record_explain(L, first);
   lua_settop(L, top - NSL_TRACE_UPVALUES);

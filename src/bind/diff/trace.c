@@ -1,53 +1,130 @@
 /*
 ** trace.c
-** Traced numbers: arithmetic that is recorded, and errors for what cannot be.
+** Traced numbers, vectors and matrices: operations that are recorded, and errors for what cannot be.
 */
 #include "bind/diff/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
+static const char *traced_vector_describe(lua_State *L, const void *object) {
+  return lua_pushfstring(L, "traced vector of %d", ((const NslTracedVector *)object)->base.n);
+}
+
 const NslType nsl_traced_type = {.name = "traced value"};
+const NslType nsl_traced_vector_type = {"traced vector", traced_vector_describe};
+const NslType nsl_traced_matrix_type = {.name = "traced matrix"};
 
 static const char room_key = 0;
+static const char stale_text[] =
+    "compile: a traced value is used after its trace (the callback keeps it from one call to the next)";
+static const char readonly_text[] = "compile: %s is read-only: only the last argument may be filled";
+static const char of_matrices_text[] = "arithmetic of matrices can't be traced";
 
-static void *trace_test(lua_State *L, int idx, const NslType *type, size_t least) {
-  NslHead *head = lua_touserdata(L, idx);
-  if (!head || lua_type(L, idx) != LUA_TUSERDATA || lua_rawlen(L, idx) < least) return NULL;
-  return head->magic == NSL_MAGIC && head->type == type ? head : NULL;
+/* Upvalues of every closure, after the kind. */
+enum { TRACER = 2 };
+
+static NslTracer *tracer(lua_State *L) {
+  return lua_touserdata(L, lua_upvalueindex(TRACER));
 }
 
-NslTraced *nsl_test_traced(lua_State *L, int idx) {
-  return trace_test(L, idx, &nsl_traced_type, sizeof(NslTraced));
-}
+/* ---- values ---- */
 
-NslTracedVector *nsl_test_traced_vector(lua_State *L, int idx) {
-  return trace_test(L, idx, &nsl_traced_vector_type, sizeof(NslTracedVector));
-}
-
-NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
-  return trace_test(L, idx, &nsl_traced_matrix_type, sizeof(NslTracedMatrix));
-}
-
-/* ---- numbers ---- */
-
-void nsl_push_traced(lua_State *L, int base, int node) {
-  const NslTracer *tracer = lua_touserdata(L, base);
-  NslTraced *x = lua_newuserdatauv(L, sizeof *x, 0);
-  *x = (NslTraced){{.magic = NSL_MAGIC, .type = &nsl_traced_type}, tracer->tag, node};
-  lua_pushvalue(L, base > 0 ? base + 1 : lua_upvalueindex(NSL_TRACED_META));
+/* Sets metatable number `which` of the kind's values, which start at base, or of those of the running closure. */
+static void set_traced_meta(lua_State *L, int base, int which) {
+  lua_pushvalue(L, base > 0 ? base + which : lua_upvalueindex(TRACER + which));
   lua_setmetatable(L, -2);
 }
 
-int nsl_constant_node(lua_State *L, NslTracer *tracer, double value) {
-  int node = ns_tape_constant(tracer->tape, value);
+void nsl_push_traced(lua_State *L, int base, int node) {
+  const NslTracer *t = lua_touserdata(L, base);
+  NslTraced *x = lua_newuserdatauv(L, sizeof *x, 0);
+  *x = (NslTraced){{.magic = NSL_MAGIC, .type = &nsl_traced_type}, t->tag, node};
+  set_traced_meta(L, base, 1);
+}
+
+static NslTracedVector *new_traced_vector(lua_State *L, int base, int n, int own, const char *label) {
+  NslTracedVector *v = lua_newuserdatauv(L, sizeof *v + (size_t)own * sizeof(int), 1);
+  memset(v, 0, sizeof *v);
+  v->base = (NslStandInVector){.head = {.magic = NSL_MAGIC, .type = &nsl_traced_vector_type},
+                               .tag = ((NslTracer *)lua_touserdata(L, base))->tag,
+                               .n = n,
+                               .step = 1,
+                               .label = label};
+  v->node = v->own;
+  v->written = &v->own_written;
+  set_traced_meta(L, base, 2);
+  return v;
+}
+
+NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label) {
+  NslTracedVector *v = new_traced_vector(L, base, n, n, label);
+  for (int i = 0; i < n; i++) v->own[i] = first + i;
+  return v;
+}
+
+NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int cols, int first, const char *label) {
+  int entries = rows * cols;
+  NslTracedMatrix *m = lua_newuserdatauv(L, sizeof *m + (size_t)entries * sizeof(int), 0);
+  memset(m, 0, sizeof *m);
+  m->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_traced_matrix_type};
+  m->tag = ((NslTracer *)lua_touserdata(L, base))->tag;
+  m->rows = rows;
+  m->cols = cols;
+  m->label = label;
+  for (int i = 0; i < entries; i++) m->own[i] = first + i;
+  set_traced_meta(L, base, 3);
+  return m;
+}
+
+static int push_node(lua_State *L, int node) {
+  nsl_push_traced(L, lua_upvalueindex(TRACER), node);
+  return 1;
+}
+
+/* ---- nodes ---- */
+
+static void check_trace(lua_State *L, uint64_t tag) {
+  const NslTracer *t = tracer(L);
+  if (!t->tape || tag != t->tag) luaL_error(L, stale_text);
+}
+
+int nsl_constant_node(lua_State *L, NslTracer *t, double value) {
+  int node = ns_tape_constant(t->tape, value);
   if (node < 0) luaL_error(L, "not enough memory");
   return node;
 }
 
-int nsl_untraceable(lua_State *L, const char *what) {
+static int constant(lua_State *L, double value) {
+  return nsl_constant_node(L, tracer(L), value);
+}
+
+/* The node of the number or traced number at idx, -1 when it is neither. */
+static int node_at(lua_State *L, int idx) {
+  const NslTraced *x = nsl_test_traced(L, idx);
+  check_trace(L, x ? x->tag : tracer(L)->tag);
+  if (x) return x->node;
+  return lua_type(L, idx) == LUA_TNUMBER ? constant(L, lua_tonumber(L, idx)) : -1;
+}
+
+static int record(lua_State *L, NsTapeOp op, int a, int b) {
+  int node = ns_tape_record(tracer(L)->tape, op, a, b);
+  if (node < 0) luaL_error(L, "not enough memory");
+  return node;
+}
+
+/* sum + term, which the callback gets from a library that may add up in another order. */
+static int add_term(lua_State *L, int sum, int term) {
+  int node = record(L, NS_TAPE_ADD, sum, term);
+  ns_tape_loosen(tracer(L)->tape, node);
+  return node;
+}
+
+/* Raises "compile: WHAT of a traced value: a traced callback ...". */
+static int untraceable(lua_State *L, const char *what) {
   lua_Debug ar;
   int level = 1;
   while (lua_getstack(L, level, &ar) && lua_getinfo(L, "l", &ar) && ar.currentline < 0) level++;
@@ -57,79 +134,347 @@ int nsl_untraceable(lua_State *L, const char *what) {
   return lua_error(L);
 }
 
-int nsl_traced_node(lua_State *L, int idx) {
-  NslTracer *tracer = lua_touserdata(L, lua_upvalueindex(NSL_TRACER));
-  const NslTraced *x = nsl_test_traced(L, idx);
-  if (!tracer->tape || (x && x->tag != tracer->tag))
-    luaL_error(L, "compile: a traced value is used after its trace (the callback keeps it from one call to the next)");
-  if (x) return x->node;
-  return lua_type(L, idx) == LUA_TNUMBER ? nsl_constant_node(L, tracer, lua_tonumber(L, idx)) : -1;
+/* ---- operations of numbers ---- */
+
+/* x^2 is x * x, as in Lua. */
+static bool traced_arithmetic(lua_State *L, NsTapeOp op) {
+  int a = node_at(L, 1), b = a < 0 ? -1 : node_at(L, 2);
+  if (b < 0) return false;
+  bool square = op == NS_TAPE_POW && lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2;
+  push_node(L, square ? record(L, NS_TAPE_MUL, a, a) : record(L, op, a, b));
+  return true;
 }
 
-int nsl_record(lua_State *L, NsTapeOp op, int a, int b) {
-  NslTracer *tracer = lua_touserdata(L, lua_upvalueindex(NSL_TRACER));
-  int node = ns_tape_record(tracer->tape, op, a, b);
-  if (node < 0) return luaL_error(L, "not enough memory");
-  nsl_push_traced(L, lua_upvalueindex(NSL_TRACER), node);
+static int traced_argument(lua_State *L, int idx) {
+  int node = node_at(L, idx);
+  return node < 0 ? constant(L, luaL_checknumber(L, idx)) : node;
+}
+
+static void traced_apply(lua_State *L, NsTapeOp op, int ia, int ib) {
+  int a = traced_argument(L, ia);
+  push_node(L, record(L, op, a, ib ? traced_argument(L, ib) : 0));
+}
+
+static int traced_extreme(lua_State *L, NsTapeOp op) {
+  int n = lua_gettop(L), best = traced_argument(L, 1);
+  for (int i = 2; i <= n; i++) best = record(L, op, best, traced_argument(L, i));
+  return push_node(L, best);
+}
+
+static void traced_push_value(lua_State *L, int idx, const char *what) {
+  (void)idx;
+  untraceable(L, what);
+}
+
+/* ---- vectors ---- */
+
+static void traced_read(lua_State *L, int idx, NslOperand *o) {
+  const NslTraced *x = nsl_test_traced(L, idx);
+  const NslTracedVector *v = nsl_test_traced_vector(L, idx);
+  o->tag = x ? x->tag : v->base.tag;
+  check_trace(L, o->tag);
+  if (x) o->node = &x->node;
+  else o->node = v->node, o->step = v->base.step, o->n = v->base.n;
+}
+
+static int operand_node(lua_State *L, const NslOperand *o, int i) {
+  return o->node ? o->node[i * o->step] : constant(L, o->value[i * o->step]);
+}
+
+static NslStandInVector *traced_push_vector(lua_State *L, const NslOperand *like, int n) {
+  (void)like;
+  return &new_traced_vector(L, lua_upvalueindex(TRACER), n, n, NULL)->base;
+}
+
+static NslStandInVector *traced_push_view(lua_State *L, NslStandInVector *base, int first, ptrdiff_t step, int count) {
+  NslTracedVector *v = (NslTracedVector *)base, *view = new_traced_vector(L, lua_upvalueindex(TRACER), count, 0, NULL);
+  view->node = v->node + first * base->step;
+  view->base.step = step;
+  view->written = v->written;
+  return &view->base;
+}
+
+static void traced_push_element(lua_State *L, const NslStandInVector *base, int i) {
+  push_node(L, ((const NslTracedVector *)base)->node[i * base->step]);
+}
+
+static void put_node(NslStandInVector *base, int i, int node) {
+  NslTracedVector *v = (NslTracedVector *)base;
+  v->node[i * base->step] = node;
+  *v->written = true;
+}
+
+static bool traced_store(lua_State *L, NslStandInVector *v, int i, int idx) {
+  int node = node_at(L, idx);
+  if (node >= 0) put_node(v, i, node);
+  return node >= 0;
+}
+
+static void traced_copy(lua_State *L, NslStandInVector *v, int i, const NslOperand *from, int j) {
+  put_node(v, i, operand_node(L, from, j));
+}
+
+static void traced_combine(lua_State *L, NslStandInVector *v, int i, NsTapeOp op, const NslOperand *a, int ia,
+                           const NslOperand *b, int ib) {
+  int x = operand_node(L, a, ia);
+  put_node(v, i, record(L, op, x, b ? operand_node(L, b, ib) : 0));
+}
+
+/* Matrix times vector, or vector (a row) times matrix. Entries of the matrix that are 0 are left out. */
+static int traced_product(lua_State *L, bool matrix_first) {
+  const NslMatrix *m = nsl_test_matrix(L, matrix_first ? 1 : 2);
+  NslOperand v;
+  if (!m) return luaL_error(L, "compile: products of traced matrices can't be traced");
+  nsl_read_operand(L, matrix_first ? 2 : 1, &v);
+  nsl_matrix_alive(L, m);
+  int rows = matrix_first ? m->rows : m->cols, cols = matrix_first ? m->cols : m->rows;
+  if (cols != v.n) return nsl_operands_undefined(L, "*", "sizes do not match");
+  NslStandInVector *out = traced_push_vector(L, &v, rows);
+  for (int i = 0; i < rows; i++) {
+    int sum = -1;
+    for (int j = 0; j < cols; j++) {
+      double a = matrix_first ? m->data[i + (ptrdiff_t)j * m->ld] : m->data[j + (ptrdiff_t)i * m->ld];
+      if (a == 0) continue;
+      int term = record(L, NS_TAPE_MUL, constant(L, a), operand_node(L, &v, j));
+      sum = sum < 0 ? term : add_term(L, sum, term);
+    }
+    put_node(out, i, sum < 0 ? constant(L, 0) : sum);
+  }
   return 1;
+}
+
+static void refuse_choice(lua_State *L) {
+  untraceable(L, "an element chosen by");
+}
+
+static int traced_missing(lua_State *L) {
+  return luaL_error(L, "compile: %s: '%s' can't be traced", nsl_head(L, 1)->type->name, lua_tostring(L, 2));
+}
+
+const NslStandIn nsl_traces = {
+    .number = &nsl_traced_type,
+    .vector = &nsl_traced_vector_type,
+    .matrix = &nsl_traced_matrix_type,
+    .values = NSL_TRACE_UPVALUES,
+    .readonly = readonly_text,
+    .mixed = stale_text,
+    .of_numbers = "expected a number, a vector or a matrix",
+    .of_matrices = of_matrices_text,
+    .of_remainders = "the remainder and the quotient are of numbers",
+    .check = check_trace,
+    .arithmetic = traced_arithmetic,
+    .apply = traced_apply,
+    .read = traced_read,
+    .product = traced_product,
+    .push_vector = traced_push_vector,
+    .push_view = traced_push_view,
+    .push_element = traced_push_element,
+    .store = traced_store,
+    .copy = traced_copy,
+    .combine = traced_combine,
+    .refuse_choice = refuse_choice,
+    .missing = traced_missing,
+    .records_steps = true,
+    .extreme = traced_extreme,
+    .push_value = traced_push_value,
+};
+
+/* ---- methods of vectors ---- */
+
+/* Reads the vector at 1. */
+static NslOperand traced_self(lua_State *L) {
+  NslOperand v;
+  nsl_check_stand_in(L, 1);
+  nsl_read_operand(L, 1, &v);
+  return v;
+}
+
+/* The sum of all terms, from the first on; 0 of none. `term` gives number i. */
+static int sum_of(lua_State *L, const NslOperand *a, const NslOperand *b,
+                  int (*term)(lua_State *, const NslOperand *, const NslOperand *, int)) {
+  int sum = a->n > 0 ? term(L, a, b, 0) : constant(L, 0);
+  for (int i = 1; i < a->n; i++) sum = add_term(L, sum, term(L, a, b, i));
+  return sum;
+}
+
+static int term_itself(lua_State *L, const NslOperand *a, const NslOperand *b, int i) {
+  (void)b;
+  return operand_node(L, a, i);
+}
+
+static int term_product(lua_State *L, const NslOperand *a, const NslOperand *b, int i) {
+  int x = operand_node(L, a, i);
+  return record(L, NS_TAPE_MUL, x, operand_node(L, b, i));
+}
+
+static int term_modulus(lua_State *L, const NslOperand *a, const NslOperand *b, int i) {
+  (void)b;
+  return record(L, NS_TAPE_ABS, operand_node(L, a, i), 0);
+}
+
+static int traced_sum(lua_State *L) {
+  NslOperand v = traced_self(L);
+  return push_node(L, sum_of(L, &v, NULL, term_itself));
+}
+
+static int traced_dot(lua_State *L) {
+  NslOperand v = traced_self(L), w;
+  lua_settop(L, 2);
+  nsl_read_vector_argument(L, 2, &v, v.n, "dot", &w);
+  return push_node(L, sum_of(L, &v, &w, term_product));
+}
+
+/* The extreme of all terms. */
+static int extreme_of(lua_State *L, NsTapeOp op, const NslOperand *v,
+                      int (*term)(lua_State *, const NslOperand *, const NslOperand *, int)) {
+  int best = term(L, v, NULL, 0);
+  for (int i = 1; i < v->n; i++) best = record(L, op, best, term(L, v, NULL, i));
+  return best;
+}
+
+/* Euclid's norm, the sum of moduli (1), or the largest modulus (math.huge). */
+static int traced_norm(lua_State *L) {
+  NslOperand v = traced_self(L);
+  double p = luaL_optnumber(L, 2, 2);
+  if (p == 1) return push_node(L, sum_of(L, &v, NULL, term_modulus));
+  if (p == HUGE_VAL) return push_node(L, v.n > 0 ? extreme_of(L, NS_TAPE_MAX, &v, term_modulus) : constant(L, 0));
+  if (p != 2) return nsl_error(L, "norm: expected 1, 2 or math.huge, got %f", p);
+  int length = record(L, NS_TAPE_SQRT, sum_of(L, &v, &v, term_product), 0);
+  ns_tape_loosen(tracer(L)->tape, length);
+  return push_node(L, length);
+}
+
+static int traced_extremum(lua_State *L, NsTapeOp op, const char *name) {
+  NslOperand v = traced_self(L);
+  if (v.n == 0) return luaL_error(L, "%s: the vector is empty", name);
+  return push_node(L, extreme_of(L, op, &v, term_itself));
+}
+
+static int traced_max(lua_State *L) {
+  return traced_extremum(L, NS_TAPE_MAX, "max");
+}
+
+static int traced_min(lua_State *L) {
+  return traced_extremum(L, NS_TAPE_MIN, "min");
+}
+
+/* ---- matrices ---- */
+
+static NslTracedMatrix *check_traced_matrix(lua_State *L) {
+  NslTracedMatrix *m = nsl_test_traced_matrix(L, 1);
+  if (!m) m = nsl_check(L, 1, &nsl_traced_matrix_type);
+  check_trace(L, m->tag);
+  return m;
+}
+
+static const char *traced_matrix_name(const NslTracedMatrix *m) {
+  return m->label ? m->label : nsl_traced_matrix_type.name;
+}
+
+/* Pushes the row that the index at 2 names, a view of the matrix at 1. */
+static NslTracedVector *push_traced_row(lua_State *L, NslTracedMatrix *m) {
+  int i = nsl_stand_in_index(L, traced_matrix_name(m), m->rows);
+  NslTracedVector *row = new_traced_vector(L, lua_upvalueindex(TRACER), m->cols, 0, m->label);
+  row->node = m->own + i;
+  row->base.step = m->rows;
+  row->base.readonly = m->readonly;
+  row->written = &m->written;
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  return row;
+}
+
+static int traced_matrix_rows(lua_State *L) {
+  lua_pushinteger(L, check_traced_matrix(L)->rows);
+  return 1;
+}
+
+static int traced_matrix_cols(lua_State *L) {
+  lua_pushinteger(L, check_traced_matrix(L)->cols);
+  return 1;
+}
+
+static int traced_matrix_index(lua_State *L) {
+  NslTracedMatrix *m = check_traced_matrix(L);
+  if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_stand_in_method(L) ? 1 : traced_missing(L);
+  if (nsl_ipairs_ends(L, m->rows)) return lua_pushnil(L), 1;
+  push_traced_row(L, m);
+  return 1;
+}
+
+/* M[i] = a row. */
+static int traced_matrix_newindex(lua_State *L) {
+  NslTracedMatrix *m = check_traced_matrix(L);
+  NslOperand from, like = {.stands_in = true, .tag = m->tag};
+  if (m->readonly) return luaL_error(L, readonly_text, traced_matrix_name(m));
+  NslTracedVector *row = push_traced_row(L, m);
+  nsl_read_vector_argument(L, 3, &like, m->cols, traced_matrix_name(m), &from);
+  for (int j = 0; j < m->cols; j++) traced_copy(L, &row->base, j, &from, j);
+  return 0;
 }
 
 /* ---- what cannot be traced ---- */
 
-static int trace_meta_lt(lua_State *L) {
-  return nsl_untraceable(L, "a branch (<) on");
+static int traced_meta_lt(lua_State *L) {
+  return untraceable(L, "a branch (<) on");
 }
 
-static int trace_meta_le(lua_State *L) {
-  return nsl_untraceable(L, "a branch (<=) on");
+static int traced_meta_le(lua_State *L) {
+  return untraceable(L, "a branch (<=) on");
 }
 
-static int trace_meta_eq(lua_State *L) {
-  return nsl_untraceable(L, "a branch (==) on");
+static int traced_meta_eq(lua_State *L) {
+  return untraceable(L, "a branch (==) on");
 }
 
-static int trace_meta_tostring(lua_State *L) {
-  return nsl_untraceable(L, "the text of");
+static int traced_meta_tostring(lua_State *L) {
+  return untraceable(L, "the text of");
 }
 
-static int trace_meta_index(lua_State *L) {
-  return nsl_untraceable(L, "an index into");
+static int traced_meta_index(lua_State *L) {
+  return untraceable(L, "an index into");
 }
 
-static int trace_meta_call(lua_State *L) {
-  return nsl_untraceable(L, "a call of");
+static int traced_meta_call(lua_State *L) {
+  return untraceable(L, "a call of");
 }
 
-static int trace_meta_len(lua_State *L) {
-  return nsl_untraceable(L, "the length of");
+static int traced_meta_len(lua_State *L) {
+  return untraceable(L, "the length of");
 }
 
-static int meta_bits(lua_State *L) {
-  return nsl_untraceable(L, "a bitwise operation on");
+static int traced_meta_bits(lua_State *L) {
+  return untraceable(L, "a bitwise operation on");
 }
 
-static const luaL_Reg number_meta[] = {
-    {"__lt", trace_meta_lt},       {"__le", trace_meta_le},
-    {"__eq", trace_meta_eq},       {"__tostring", trace_meta_tostring},
-    {"__index", trace_meta_index}, {"__newindex", trace_meta_index},
-    {"__call", trace_meta_call},   {"__concat", trace_meta_tostring},
-    {"__len", trace_meta_len},     {"__band", meta_bits},
-    {"__bor", meta_bits},          {"__bxor", meta_bits},
-    {"__shl", meta_bits},          {"__shr", meta_bits},
-    {"__bnot", meta_bits},         {NULL, NULL},
+static const luaL_Reg traced_meta[] = {
+    {"__lt", traced_meta_lt},           {"__le", traced_meta_le},
+    {"__eq", traced_meta_eq},           {"__index", traced_meta_index},
+    {"__newindex", traced_meta_index},  {"__tostring", traced_meta_tostring},
+    {"__concat", traced_meta_tostring}, {"__call", traced_meta_call},
+    {"__len", traced_meta_len},         {"__band", traced_meta_bits},
+    {"__bor", traced_meta_bits},        {"__bxor", traced_meta_bits},
+    {"__shl", traced_meta_bits},        {"__shr", traced_meta_bits},
+    {"__bnot", traced_meta_bits},       {NULL, NULL},
 };
+
+static const luaL_Reg traced_vector_meta[] = {
+    {"__tostring", traced_meta_tostring}, {"__concat", traced_meta_tostring}, {"__eq", traced_meta_eq}, {NULL, NULL}};
+
+static const luaL_Reg traced_vector_methods[] = {{"sum", traced_sum}, {"dot", traced_dot}, {"norm", traced_norm},
+                                                 {"max", traced_max}, {"min", traced_min}, {NULL, NULL}};
+
+static const luaL_Reg traced_matrix_meta[] = {
+    {"__newindex", traced_matrix_newindex}, {"__len", traced_matrix_rows}, {"__tostring", traced_meta_tostring},
+    {"__concat", traced_meta_tostring},     {"__eq", traced_meta_eq},      {NULL, NULL},
+};
+
+static const luaL_Reg traced_matrix_methods[] = {{"rows", traced_matrix_rows}, {"cols", traced_matrix_cols}, {NULL, NULL}};
 
 /* ---- opening ---- */
 
-static void set_functions(lua_State *L, int base, int meta, const luaL_Reg *functions) {
-  lua_pushvalue(L, meta);
-  for (int i = 0; i < NSL_TRACE_UPVALUES; i++) lua_pushvalue(L, base + i);
-  luaL_setfuncs(L, functions, NSL_TRACE_UPVALUES);
-  lua_pop(L, 1);
-}
-
 /* Pushes the tracer and the metatables, new. */
-static void trace_make(lua_State *L) {
+static void make_tracer(lua_State *L) {
   int base = lua_gettop(L) + 1;
   memset(lua_newuserdatauv(L, sizeof(NslTracer), 0), 0, sizeof(NslTracer));
   const NslType *types[] = {&nsl_traced_type, &nsl_traced_vector_type, &nsl_traced_matrix_type};
@@ -137,9 +482,9 @@ static void trace_make(lua_State *L) {
     nsl_register_type(L, types[i], NULL, NULL);
     luaL_getmetatable(L, types[i]->name);
   }
-  set_functions(L, base, base + 1, nsl_traced_arithmetic);
-  set_functions(L, base, base + 1, number_meta);
-  nsl_traced_vector_register(L);
+  nsl_stand_in_type(L, &nsl_traces, base, base + 1, traced_meta, NULL, NULL);
+  nsl_stand_in_vector_type(L, &nsl_traces, base, base + 2, traced_vector_meta, traced_vector_methods);
+  nsl_stand_in_type(L, &nsl_traces, base, base + 3, traced_matrix_meta, traced_matrix_methods, traced_matrix_index);
 }
 
 NslTracer *nsl_push_tracer(lua_State *L) {
@@ -147,15 +492,15 @@ NslTracer *nsl_push_tracer(lua_State *L) {
   int base = lua_gettop(L) + 1;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) {
     lua_pop(L, 1);
-    trace_make(L);
-    lua_createtable(L, NSL_TRACE_UPVALUES, 0);
-    for (int i = 0; i < NSL_TRACE_UPVALUES; i++) {
+    make_tracer(L);
+    lua_createtable(L, nsl_traces.values, 0);
+    for (int i = 0; i < nsl_traces.values; i++) {
       lua_pushvalue(L, base + i);
       lua_rawseti(L, -2, i + 1);
     }
     lua_rawsetp(L, LUA_REGISTRYINDEX, &room_key);
   } else {
-    for (int i = 1; i <= NSL_TRACE_UPVALUES; i++) lua_rawgeti(L, base, i);
+    for (int i = 1; i <= nsl_traces.values; i++) lua_rawgeti(L, base, i);
     lua_remove(L, base);
   }
   return lua_touserdata(L, base);

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "bind/numerics/answer.h"
 #include "solvers/box/box_solver.h"
 
 /* A box problem read from Lua: one userdata owns the arena and the solver, so that any error frees them. */
@@ -76,9 +77,10 @@ static BoxCall *spec_box_new_call(lua_State *L) {
 }
 
 static void spec_box_read_options(lua_State *L, NsBoxOptions *options) {
-  static const char *const methods[] = {"default", "pivot", "pgs", "enumerate", NULL};
+  const char *asked;
   lua_getfield(L, 1, "method");
-  options->method = (NsBoxMethod)luaL_checkoption(L, -1, "default", methods);
+  options->method = nsl_method_named(ns_box_methods, NS_TAKES_DENSE, luaL_optstring(L, -1, "default"), &asked);
+  if (!asked) luaL_error(L, "box: there is no method '%s'", lua_tostring(L, -1));
   lua_getfield(L, 1, "tolerance");
   options->tolerance = luaL_optnumber(L, -1, options->tolerance);
   lua_getfield(L, 1, "max_iterations");

@@ -14,7 +14,7 @@ static void push_bits(lua_State *L, unsigned bits, const char *const *names) {
 }
 
 static void push_fields(lua_State *L, const NsField *table) {
-  static const char *const types[] = {"number", "count", "flag", "vector", "matrix"};
+  static const char *const types[] = {"number", "count", "flag", "word", "vector", "matrix"};
   static const char *const flags[] = {"live", "setter", "state", "constant", "shown", "alias", "hidden", "infinite", NULL};
   lua_newtable(L);
   for (int i = 0; table[i].name; i++) {

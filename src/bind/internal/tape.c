@@ -14,7 +14,7 @@
 
 static NsTapeOp find_op(lua_State *L, const char *name) {
   int op = 0;
-  while (op < NS_TAPE_OPS && strcmp(ns_tape_op_name((NsTapeOp)op), name) != 0) op++;
+  while (op < NS_TAPE_OPS && strcmp(ns_tape_operations[op].name, name) != 0) op++;
   if (op == NS_TAPE_OPS) luaL_error(L, "no operation '%s'", name);
   return (NsTapeOp)op;
 }
@@ -33,7 +33,7 @@ static int spec_tape_record(lua_State *L, NsTape *tape, const int *node) {
     made = ns_tape_constant(tape, lua_tonumber(L, -1));
   } else {
     NsTapeOp op = find_op(L, lua_tostring(L, -1));
-    int b = ns_tape_op_arity(op) == 2 ? node[spec_tape_field(L, at, 3) - 1] : 0;
+    int b = ns_tape_operations[op].arity == 2 ? node[spec_tape_field(L, at, 3) - 1] : 0;
     made = ns_tape_record(tape, op, node[spec_tape_field(L, at, 2) - 1], b);
   }
   lua_settop(L, at - 1);
@@ -143,10 +143,10 @@ static int tape_operations(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
   for (int op = 0; op < NS_TAPE_OPS; op++) {
-    lua_pushstring(L, ns_tape_op_name((NsTapeOp)op));
+    lua_pushstring(L, ns_tape_operations[op].name);
     lua_rawseti(L, -3, op + 1);
-    lua_pushinteger(L, ns_tape_op_arity((NsTapeOp)op));
-    lua_setfield(L, -2, ns_tape_op_name((NsTapeOp)op));
+    lua_pushinteger(L, ns_tape_operations[op].arity);
+    lua_setfield(L, -2, ns_tape_operations[op].name);
   }
   return 2;
 }

@@ -4,6 +4,7 @@
 */
 #include "bind/lua/options.h"
 
+#include <lauxlib.h>
 #include <string.h>
 
 #include "bind/lua/object.h"
@@ -29,17 +30,55 @@ static const char *options_list(lua_State *L, const char *const *known) {
   return lua_tostring(L, -1);
 }
 
-void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known) {
-  idx = lua_absindex(L, idx);
-  if (!lua_istable(L, idx)) nsl_bad(L, who, "options", "a table", idx);
+static const char respell_key; /* its address: the registry's key of what on_option was given */
+
+/* Pushes a key of the table at idx that is not among the known ones; false, nothing pushed, when there is none. */
+static bool push_unknown_option(lua_State *L, int idx, const char *const *known) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     bool good = false;
     if (lua_type(L, -2) == LUA_TSTRING)
       for (int i = 0; known[i] && !good; i++) good = strcmp(known[i], lua_tostring(L, -2)) == 0;
-    if (good) continue;
-    lua_pushvalue(L, -2);
-    const char *key = lua_tostring(L, -1);
-    if (!key) key = luaL_typename(L, -1);
-    luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, options_list(L, known));
+    if (!good) return lua_pop(L, 1), true;
   }
+  return false;
+}
+
+/* Replaces the table at idx by one in which other spellings are replaced by known names. */
+static void respell_options(lua_State *L, int idx, const char *who, const char *const *known) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &respell_key) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return;
+  }
+  lua_pushvalue(L, idx);
+  options_list(L, known);
+  lua_pushstring(L, who);
+  lua_call(L, 3, 2);
+  if (!lua_istable(L, -2)) luaL_error(L, "%s", luaL_tolstring(L, -1, NULL));
+  lua_pop(L, 1);
+  lua_replace(L, idx);
+}
+
+void nsl_check_options(lua_State *L, int idx, const char *who, const char *const *known) {
+  idx = lua_absindex(L, idx);
+  if (!lua_istable(L, idx)) nsl_bad(L, who, "options", "a table", idx);
+  if (!push_unknown_option(L, idx, known)) return;
+  lua_pop(L, 1);
+  respell_options(L, idx, who, known);
+  if (!push_unknown_option(L, idx, known)) return;
+  const char *key = lua_tostring(L, -1);
+  if (!key) key = luaL_typename(L, -1);
+  luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, options_list(L, known));
+}
+
+/* on_option(f): f(options, known, who) replaces other spellings, as respell() of nslua.base.option_tables does. */
+static int on_option(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &respell_key);
+  return 0;
+}
+
+void nsl_open_options(lua_State *L) {
+  lua_pushcfunction(L, on_option);
+  lua_setfield(L, -2, "on_option");
 }

@@ -651,7 +651,7 @@ static int get_frame(lua_State *L, const char *what) {
 /* Replaces a dual vector, or duals in a list, at idx by their values: a frame has no derivatives. */
 static void drop_partials(lua_State *L, int idx) {
   const NslDualVector *v = nsl_test_dual_vector(L, idx);
-  int n = v ? v->n : lua_istable(L, idx) ? (int)lua_rawlen(L, idx) : 0;
+  int n = v ? v->base.n : lua_istable(L, idx) ? (int)lua_rawlen(L, idx) : 0;
   if (n == 0) return;
   lua_createtable(L, n, 0);
   for (int i = 1; i <= n; i++) {

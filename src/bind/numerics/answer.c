@@ -7,19 +7,67 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "bind/lua/number_text.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/model/model.h"
+#include "solvers/chain.h"
 
-const char *const nsl_box_solvers[] = {"default",   "lemke",      "pivot",     "psor",     "pgs", "enumerate",
-                                       "principal", "newton_min", "newton_fb", "interior", NULL};
-const NsBoxMethod nsl_box_methods[] = {NS_BOX_DEFAULT,   NS_BOX_PIVOT,     NS_BOX_PIVOT,     NS_BOX_PGS,
-                                       NS_BOX_PGS,       NS_BOX_ENUMERATE, NS_BOX_PRINCIPAL, NS_BOX_NEWTON_MIN,
-                                       NS_BOX_NEWTON_FB, NS_BOX_INTERIOR};
+/* ---- a call ---- */
+
+static const NslType call_type = {.name = "nslua.numerics.call"};
+
+static int call_gc(lua_State *L) {
+  NslCall *call = lua_touserdata(L, 1);
+  while (call->count > 0) {
+    call->count--;
+    call->owned[call->count].release(call->owned[call->count].object);
+  }
+  ns_arena_release(&call->arena);
+  return 0;
+}
+
+void nsl_open_calls(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", call_gc}, {NULL, NULL}};
+  nsl_register_type(L, &call_type, meta, NULL);
+}
+
+NslCall *nsl_new_call(lua_State *L, const char *who, int uservalues) {
+  NslCall *call = nsl_new(L, &call_type, sizeof *call, uservalues);
+  call->who = who;
+  return call;
+}
+
+void nsl_call_owns(NslCall *call, void *object, void (*release)(void *object)) {
+  if (!object) return;
+  call->owned[call->count].object = object;
+  call->owned[call->count++].release = release;
+}
+
+void *nsl_call_take(lua_State *L, NslCall *call, size_t count, size_t size) {
+  void *block = ns_arena_take(&call->arena, count, size);
+  if (!block) luaL_error(L, "not enough memory");
+  return block;
+}
+
+double *nsl_call_numbers(lua_State *L, NslCall *call, int n) {
+  return nsl_call_take(L, call, (size_t)n, sizeof(double));
+}
+
+void nsl_call_begin(lua_State *L, NslCall *call) {
+  nsl_guard_begin(&call->guard, L);
+  call->start = ns_search_now();
+}
+
+double nsl_call_end(lua_State *L, NslCall *call) {
+  double seconds = ns_search_now() - call->start;
+  if (nsl_guard_end(&call->guard, L)) luaL_error(L, "%s: interrupted", call->who);
+  return seconds;
+}
+
+/* ---- options ---- */
 
 void nsl_numerics_options(lua_State *L, const char *who, const char *const *known) {
   lua_settop(L, 1);
@@ -202,10 +250,20 @@ void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
   lua_setfield(L, -2, "success");
   nsl_set_string(L, "status", words[k].name);
   nsl_set_string(L, "message", words[k].message);
+  nsl_set_result(L);
+}
+
+static const char result_type[] = "result with fields";
+
+void nsl_set_result(lua_State *L) {
+  luaL_setmetatable(L, result_type);
+}
+
+void nsl_open_answer(lua_State *L) {
+  luaL_newmetatable(L, result_type); /* its __tostring is written in Lua */
+  lua_setfield(L, -2, "result_fields_meta");
 }
 
 double nsl_numerics_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  return ns_search_now();
 }

@@ -7,7 +7,46 @@
 
 #include "base/arena.h"
 #include "bind/lua/object.h"
+#include "bind/lua/sigint.h"
 #include "solvers/box/box_solver.h"
+
+/* ---- a call ---- */
+
+enum { NSL_CALL_OWNS = 4 };
+
+/* One call of a function of ns.numerics: a userdata that frees what the engine allocated for it, whatever error comes. */
+typedef struct NslCall {
+  NslHead head;
+  const char *who; /* the name of the function */
+  NsArena arena;   /* for the data of the call, also for a struct of its own */
+  void *self;      /* that struct, where callbacks need it */
+  int count;
+  struct {
+    void *object;
+    void (*release)(void *object);
+  } owned[NSL_CALL_OWNS];
+  NslGuard guard; /* while the engine works */
+  double start;
+} NslCall;
+
+/* Pushes a new one, with so many user values. */
+NslCall *nsl_new_call(lua_State *L, const char *who, int uservalues);
+
+/* The call owns an object of the engine (NULL: nothing) from now on. */
+void nsl_call_owns(NslCall *call, void *object, void (*release)(void *object));
+
+/* n zeros, or count zeroed things of a size, out of the arena; raises when there is no memory. */
+double *nsl_call_numbers(lua_State *L, NslCall *call, int n);
+void *nsl_call_take(lua_State *L, NslCall *call, size_t count, size_t size);
+
+/* Around the work of the engine. The end gives the seconds that it took, and raises "WHO: interrupted" after a SIGINT. */
+void nsl_call_begin(lua_State *L, NslCall *call);
+double nsl_call_end(lua_State *L, NslCall *call);
+
+/* Registers the type of calls. */
+void nsl_open_calls(lua_State *L);
+
+/* ---- options ---- */
 
 /* Makes sure that index 1 is the only argument and a table with keys among `known` (ends with NULL). */
 void nsl_numerics_options(lua_State *L, const char *who, const char *const *known);
@@ -21,14 +60,18 @@ int nsl_numerics_count(lua_State *L, const char *who, const char *name, int leas
 /* The index of the option `solver` in the list `known` (ends with NULL); 0 when it is absent. */
 int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known);
 
-#include "solvers/method.h"
+/*
+** The method that the option `solver` names, among those of `list` that take all of `takes` (solvers/method.h), and its name as it
+** was given (static); NULL and "default" when it is absent.
+*/
 const NsMethod *nsl_numerics_method(lua_State *L, const char *who, const NsMethod *const *list, unsigned takes,
                                     const char **asked);
+
+/* The method called `name`; *asked is that name, static, or NULL when there is none. */
 const NsMethod *nsl_method_named(const NsMethod *const *list, unsigned takes, const char *name, const char **asked);
+
+/* Pushes the names of the methods, "default, lemke, ...". */
 const char *nsl_push_methods(lua_State *L, const NsMethod *const *list, unsigned takes);
-/* The names of the methods for box problems (ends with NULL) and what they name. */
-extern const char *const nsl_box_solvers[];
-extern const NsBoxMethod nsl_box_methods[];
 
 /* Whether option `name` is there: then its n finite numbers are in `to`. */
 bool nsl_numerics_vector(lua_State *L, const char *who, const char *name, int n, double *to);
@@ -57,15 +100,17 @@ void nsl_set_integer(lua_State *L, const char *name, lua_Integer x);
 void nsl_set_string(lua_State *L, const char *name, const char *text);
 void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
 
-/* success, status ("ok", "ray", "no solution", ...) and message; raises a status that is none of a solver. */
+/* The same as nsl_set_result, with success, status ("ok", "ray", "no solution", ...) and message; raises a status that is none of a solver. */
 void nsl_set_status(lua_State *L, NsStatus status, const char *who);
+
+/* Lets the table on top of the stack, a result, print its fields. */
+void nsl_set_result(lua_State *L);
+
+/* Puts result_fields_meta, the metatable of such results, into the module on top of the stack. */
+void nsl_open_answer(lua_State *L);
 
 /* Seconds of a steady clock. */
 double nsl_numerics_now(void);
-
-/* Methods of one-step problems: the last problem studied. */
-int nsl_osnsp_uniqueness(lua_State *L);
-int nsl_osnsp_solutions(lua_State *L);
 
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);

@@ -12,17 +12,15 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/numerics/answer.h"
+#include "solvers/chain.h"
 #include "solvers/mcp/mcp.h"
 
 /*
 ** One call. F, J, the vector z that they get, F's and J's outputs, what J returned last and the error of a callback
 ** hang on its user values.
 */
-typedef struct Call {
-  NslHead head;
+typedef struct McpCall {
   lua_State *L;
-  NsArena arena;
-  NsMcp *mcp;
   int n, at; /* stack index of the call itself */
   bool has_J, sparse, failed, started;
   double *lower, *upper, *start, *z, *w;
@@ -30,29 +28,27 @@ typedef struct Call {
   const double *in;     /* what the callback that runs works on */
   double *out;
   const NsSparse *matrix;
-} Call;
+} McpCall;
 
 enum { USE_F = 1, USE_J, USE_Z, USE_OUT, USE_JOUT, USE_RETURNED, USE_ERROR, USES = USE_ERROR };
 
-static const NslType call_type = {.name = "nslua.numerics.mcp"};
+static void mcp_call_free(void *mcp) {
+  ns_mcp_free(mcp);
+}
 
-static int bind_mcp_call_gc(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
-  ns_mcp_free(c->mcp);
-  ns_arena_release(&c->arena);
-  c->mcp = NULL;
-  return 0;
+static McpCall *mcp_call(lua_State *L, int idx) {
+  return ((NslCall *)lua_touserdata(L, idx))->self;
 }
 
 /* ---- callbacks; the protected parts have the call at index 1 ---- */
 
-static void push_z(lua_State *L, const Call *c) {
+static void push_z(lua_State *L, const McpCall *c) {
   lua_getiuservalue(L, 1, USE_Z);
   memcpy(nsl_test_vector(L, -1)->data, c->in, (size_t)c->n * sizeof(double));
 }
 
 static int run_F(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+  McpCall *c = mcp_call(L, 1);
   lua_getiuservalue(L, 1, USE_OUT);
   NslVector *out = nsl_test_vector(L, 2);
   memset(out->data, 0, (size_t)c->n * sizeof(double));
@@ -71,7 +67,7 @@ static int run_F(lua_State *L) {
 }
 
 /* Leaves what J returned, or its output, on top. */
-static void call_J(lua_State *L, const Call *c) {
+static void call_J(lua_State *L, const McpCall *c) {
   lua_settop(L, 1);
   lua_getiuservalue(L, 1, USE_JOUT);
   NslMatrix *out = nsl_test_matrix(L, 2);
@@ -87,7 +83,7 @@ static void call_J(lua_State *L, const Call *c) {
 }
 
 static int run_J(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+  McpCall *c = mcp_call(L, 1);
   call_J(L, c);
   if (nsl_test_sparse(L, -1)) luaL_error(L, "mcp: J: expected a dense matrix as at the start, got %s", nsl_describe(L, -1));
   NslMatrix *J = nsl_to_matrix(L, -1, c->n, c->n, "mcp", "J");
@@ -97,7 +93,7 @@ static int run_J(lua_State *L) {
 }
 
 static int run_sparse_J(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+  McpCall *c = mcp_call(L, 1);
   call_J(L, c);
   int n = c->n;
   const NsSparse *J = c->matrix = nsl_test_sparse(L, -1);
@@ -109,21 +105,21 @@ static int run_sparse_J(lua_State *L) {
 }
 
 static int bind_mcp_run_duals(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+  McpCall *c = mcp_call(L, 1);
   NslDualArg arg = {"z", 0, c->n, c->in, c->out};
   lua_getiuservalue(L, 1, USE_F);
-  nsl_dual_jacobians(L, 2, 0, false, 0, 1, &arg, "F", c->n, c->plain);
+  nsl_dual_run(L, &(NslDualCall){.function = 2, .nargs = 1, .args = &arg, .outlabel = "F", .nout = c->n, .plain = c->plain});
   return 0;
 }
 
 /* A derivative that is not finite where F is: the search may do without that point. */
-static bool only_infinite(lua_State *L, const Call *c) {
+static bool only_infinite(lua_State *L, const McpCall *c) {
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   return c->started && text && strstr(text, "the derivative by z[");
 }
 
 /* Runs a part protected: 0, or -1 with the error kept, or 1. */
-static int bind_mcp_protect(Call *c, lua_CFunction part, const double *in, double *out) {
+static int bind_mcp_protect(McpCall *c, lua_CFunction part, const double *in, double *out) {
   lua_State *L = c->L;
   int top = lua_gettop(L), code = 0;
   c->in = in;
@@ -146,7 +142,7 @@ static int bind_mcp_protect(Call *c, lua_CFunction part, const double *in, doubl
 }
 
 static int bind_mcp_value(void *context, double t, const double *const *args, double *out) {
-  Call *c = context;
+  McpCall *c = context;
   (void)t;
   size_t bytes = (size_t)c->n * sizeof *out;
   int code = bind_mcp_protect(c, run_F, args[0], out);
@@ -158,7 +154,7 @@ static int bind_mcp_value(void *context, double t, const double *const *args, do
 
 /* Duals need the plain value at the point: F is called again when others were tried after it. */
 static int bind_mcp_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
-  Call *c = context;
+  McpCall *c = context;
   (void)by;
   bool known = c->has_J || memcmp(c->last, args[0], (size_t)c->n * sizeof *jac) == 0;
   int code = known ? 0 : bind_mcp_value(c, t, args, c->plain);
@@ -168,7 +164,7 @@ static int bind_mcp_jacobian(void *context, double t, const double *const *args,
 }
 
 static int sparse_jacobian(void *context, const double *z, const NsSparse **J) {
-  Call *c = context;
+  McpCall *c = context;
   int code = bind_mcp_protect(c, run_sparse_J, z, NULL);
   *J = c->matrix;
   c->started = c->started || !code;
@@ -184,7 +180,7 @@ static bool callable(lua_State *L, int idx) {
   return true;
 }
 
-static void read_functions(lua_State *L, Call *c) {
+static void read_functions(lua_State *L, McpCall *c) {
   lua_getfield(L, 1, "F");
   if (!callable(L, -1)) nsl_bad(L, "mcp", "F", "a function", -1);
   lua_setiuservalue(L, c->at, USE_F);
@@ -212,11 +208,10 @@ static int count_variables(lua_State *L) {
                     "variables)");
 }
 
-static void bind_mcp_read_data(lua_State *L, Call *c) {
+static void bind_mcp_read_data(lua_State *L, NslCall *call, McpCall *c) {
   double **vectors[] = {&c->lower, &c->upper, &c->start, &c->z, &c->w, &c->last, &c->plain};
   int n = c->n = count_variables(L);
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, n);
-  if (c->arena.failed) luaL_error(L, "not enough memory");
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = nsl_call_numbers(L, call, n);
   nsl_numerics_bound(L, "mcp", "lower", n, 0, c->lower);
   nsl_numerics_bound(L, "mcp", "upper", n, INFINITY, c->upper);
   nsl_numerics_check_bounds(L, "mcp", n, c->lower, c->upper);
@@ -230,7 +225,7 @@ static void bind_mcp_read_data(lua_State *L, Call *c) {
 }
 
 static int look_at_J(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+  McpCall *c = mcp_call(L, 1);
   c->in = c->start;
   call_J(L, c);
   c->sparse = nsl_test_sparse(L, -1) != NULL;
@@ -238,7 +233,7 @@ static int look_at_J(lua_State *L) {
 }
 
 /* Calls J at the start, to see whether it gives a sparse matrix; whether it came through. */
-static bool try_J(lua_State *L, Call *c) {
+static bool try_J(lua_State *L, McpCall *c) {
   lua_pushcfunction(L, look_at_J);
   lua_pushvalue(L, c->at);
   bool good = lua_pcall(L, 1, 0, 0) == LUA_OK;
@@ -250,7 +245,7 @@ static bool try_J(lua_State *L, Call *c) {
 ** J may fill an output of n x n, which for a large sparse problem would be a waste: it gets one only when it returned
 ** nothing, or failed, without.
 */
-static void find_kind(lua_State *L, Call *c) {
+static void find_kind(lua_State *L, McpCall *c) {
   if (!c->has_J) return;
   bool good = try_J(L, c);
   if (c->sparse) return;
@@ -259,27 +254,25 @@ static void find_kind(lua_State *L, Call *c) {
   if (!good) try_J(L, c);
 }
 
-static int bind_mcp_solve(lua_State *L, Call *c, NsMcpInfo *info) {
+static void bind_mcp_solve(lua_State *L, McpCall *c, NsMcp *mcp, NsMcpInfo *info) {
   NsMcpProblem p = {c->n, c->lower, c->upper, {bind_mcp_value, bind_mcp_jacobian, c, NULL}, c->sparse ? sparse_jacobian : NULL};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
-  NsStatus status = ns_mcp_solve(c->mcp, &p, c->start, c->z, c->w, info);
+  NsStatus status = ns_mcp_solve(mcp, &p, c->start, c->z, c->w, info);
   bool interrupted = nsl_guard_end(&guard, L);
   if (c->failed) {
     lua_getiuservalue(L, c->at, USE_ERROR);
-    return lua_error(L);
+    lua_error(L);
   }
-  if (interrupted) return luaL_error(L, "mcp: interrupted");
+  if (interrupted) luaL_error(L, "mcp: interrupted");
   if (status == NS_ENAN && info->entry >= 0) {
     double bad = c->w[info->entry];
-    const char *text = isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf";
-    return luaL_error(L, "mcp: F[%d] is %s at the start", info->entry + 1, text);
+    luaL_error(L, "mcp: F[%d] is %s at the start", info->entry + 1, isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf");
   }
-  if (status == NS_ENAN) return luaL_error(L, "mcp: J is not finite at the start");
-  return 0;
+  if (status == NS_ENAN) luaL_error(L, "mcp: J is not finite at the start");
 }
 
-static void bind_mcp_push_result(lua_State *L, const Call *c, const NsMcpInfo *info, double seconds) {
+static void bind_mcp_push_result(lua_State *L, const McpCall *c, const NsMcpInfo *info, double seconds) {
   lua_newtable(L);
   nsl_set_status(L, info->status, "mcp");
   nsl_set_vector(L, "z", c->n, c->z);
@@ -306,7 +299,8 @@ static int mcp(lua_State *L) {
                                       "max_time", "restarts", "solver", NULL};
   static const char *const solvers[] = {"default", "josephy-newton", "semismooth", NULL};
   nsl_numerics_options(L, "mcp", known);
-  Call *c = nsl_new(L, &call_type, sizeof *c, USES);
+  NslCall *call = nsl_new_call(L, "mcp", USES);
+  McpCall *c = call->self = nsl_call_take(L, call, 1, sizeof *c);
   c->L = L;
   c->at = 2;
   NsMcpOptions options = {nsl_numerics_number(L, "mcp", "tolerance", 0, 1, 1e-10),
@@ -314,21 +308,21 @@ static int mcp(lua_State *L) {
                           nsl_numerics_number(L, "mcp", "max_time", 0, HUGE_VAL, 0),
                           nsl_numerics_count(L, "mcp", "restarts", 0, 8), (NsMcpMethod)nsl_numerics_solver(L, "mcp", solvers)};
   read_functions(L, c);
-  bind_mcp_read_data(L, c);
-  double start = nsl_numerics_now();
+  bind_mcp_read_data(L, call, c);
+  double start = ns_search_now();
   find_kind(L, c);
-  NsStatus status = ns_mcp_new(&c->mcp, c->n, c->sparse);
-  if (status) return nsl_raise_status(L, status, "mcp");
-  *ns_mcp_options(c->mcp) = options;
   NsMcpInfo info;
-  bind_mcp_solve(L, c, &info);
-  bind_mcp_push_result(L, c, &info, nsl_numerics_now() - start);
+  NsMcp *solver;
+  NsStatus status = ns_mcp_new(&solver, c->n, c->sparse);
+  nsl_call_owns(call, solver, mcp_call_free);
+  if (status) return nsl_raise_status(L, status, "mcp");
+  *ns_mcp_options(solver) = options;
+  bind_mcp_solve(L, c, solver, &info);
+  bind_mcp_push_result(L, c, &info, ns_search_now() - start);
   return 1;
 }
 
 void nsl_open_numerics_mcp(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", bind_mcp_call_gc}, {NULL, NULL}};
-  nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");
   lua_pushcfunction(L, mcp);
   lua_setfield(L, -2, "mcp");

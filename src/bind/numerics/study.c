@@ -1,44 +1,35 @@
 /*
 ** study.c
-** ns.numerics.uniqueness and ns.numerics.solutions, and the same for the last one-step problem of a simulation.
+** ns.numerics.uniqueness and ns.numerics.solutions.
 */
+#include "bind/numerics/study.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "bind/lua/sigint.h"
 #include "bind/numerics/answer.h"
-#include "bind/simulation/simulation.h"
+#include "bind/model/model.h"
 #include "solvers/study/solutions.h"
 #include "solvers/study/uniqueness.h"
 
-/* One call: owns the memory of the problem and of its solutions. */
-typedef struct Call {
-  NslHead head;
-  NsArena arena;
-  NsSolutions *solutions;
+/* A problem as it was stated; the call owns what it points at. */
+typedef struct Studied {
   int n;
   const double *M;
   double *q, *lower, *upper;
-} Call;
+} Studied;
 
-static const NslType call_type = {.name = "nslua.numerics.study"};
-
-static int bind_study_call_gc(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
-  ns_solutions_free(c->solutions);
-  ns_arena_release(&c->arena);
-  c->solutions = NULL;
-  return 0;
+static void study_free(void *solutions) {
+  ns_solutions_free(solutions);
 }
 
-/* The square matrix at option `name` of the table at 1, and room for the vectors. */
-static Call *bind_study_new_call(lua_State *L, const char *who) {
-  Call *c = nsl_new(L, &call_type, sizeof *c, 0);
-  c->M = nsl_numerics_square(L, who, "M", &c->arena, &c->n);
-  c->q = ns_arena_doubles(&c->arena, c->n);
-  c->lower = ns_arena_doubles(&c->arena, c->n);
-  c->upper = ns_arena_doubles(&c->arena, c->n);
-  if (c->arena.failed) luaL_error(L, "not enough memory");
+/* The square matrix at option `M` of the table at 1, and room for the vectors. */
+static Studied study_begin(lua_State *L, NslCall *call) {
+  Studied c;
+  c.M = nsl_numerics_square(L, call->who, "M", &call->arena, &c.n);
+  c.q = nsl_call_numbers(L, call, c.n);
+  c.lower = nsl_call_numbers(L, call, c.n);
+  c.upper = nsl_call_numbers(L, call, c.n);
   return c;
 }
 
@@ -50,7 +41,7 @@ static void set_answer(lua_State *L, const char *name, NsAnswer answer) {
   lua_setfield(L, -2, name);
 }
 
-static void push_uniqueness(lua_State *L, const NsUniqueness *u) {
+static void study_push_answers(lua_State *L, const NsUniqueness *u) {
   static const char *const words[] = {[NS_NO] = "no", [NS_YES] = "for every q", [NS_UNKNOWN] = "unknown"};
   lua_newtable(L);
   set_answer(L, "P", u->P);
@@ -61,24 +52,25 @@ static void push_uniqueness(lua_State *L, const NsUniqueness *u) {
   set_answer(L, "strictly_copositive", u->strictly_copositive);
   nsl_set_string(L, "unique", words[u->unique]);
   nsl_set_string(L, "reason", u->reason);
+  nsl_set_result(L);
 }
 
-static void study(lua_State *L, int n, const double *M, const double *lower, const double *upper, bool polyhedral) {
+void nsl_push_uniqueness(lua_State *L, int n, const double *M, const double *lower, const double *upper, bool polyhedral) {
   NsUniqueness u;
   NsStatus status = ns_uniqueness(n, M, lower, upper, &u);
   if (status) nsl_raise_status(L, status, "uniqueness");
-  push_uniqueness(L, &u);
+  study_push_answers(L, &u);
   if (!polyhedral || u.positive_definite == NS_YES) return;
   nsl_set_string(L, "unique", "unknown");
   nsl_set_string(L, "reason", "the set is a polyhedron and the symmetric part is not known to be positive definite");
 }
 
-static void fill_bounds(Call *c, double lower, double upper) {
+static void fill_bounds(Studied *c, double lower, double upper) {
   for (int i = 0; i < c->n; i++) c->lower[i] = lower, c->upper[i] = upper;
 }
 
 /* The bounds of a law object: as they are, or repeated when it has one component. True for a polyhedron. */
-static bool bounds_of_law(lua_State *L, Call *c) {
+static bool bounds_of_law(lua_State *L, Studied *c) {
   const NsLaw *law = nsl_check_law(L, 3)->law;
   if (law->size != c->n && law->size != 1)
     luaL_error(L, "uniqueness: law: expected a law of size %d (or 1, for every component), got one of size %d", c->n,
@@ -91,7 +83,7 @@ static bool bounds_of_law(lua_State *L, Call *c) {
 }
 
 /* The law at 3: a name, a law object, a table {lower=, upper=}; nil: complementarity. */
-static bool read_law(lua_State *L, Call *c) {
+static bool read_law(lua_State *L, Studied *c) {
   static const char *const known[] = {"lower", "upper", NULL};
   const char *name = lua_type(L, 3) == LUA_TSTRING ? lua_tostring(L, 3) : NULL;
   if (lua_isnil(L, 3) || (name && strcmp(name, "lcp") == 0)) return fill_bounds(c, 0, INFINITY), false;
@@ -129,9 +121,9 @@ static int uniqueness(lua_State *L) {
   lua_insert(L, 1);
   lua_pushvalue(L, 2);
   lua_setfield(L, 1, "M");
-  Call *c = bind_study_new_call(L, "uniqueness");
-  bool polyhedral = read_law(L, c);
-  study(L, c->n, c->M, c->lower, c->upper, polyhedral);
+  Studied c = study_begin(L, nsl_new_call(L, "uniqueness", 0));
+  bool polyhedral = read_law(L, &c);
+  nsl_push_uniqueness(L, c.n, c.M, c.lower, c.upper, polyhedral);
   return 1;
 }
 
@@ -195,15 +187,16 @@ static void push_piece(lua_State *L, int n, const NsSolutionPiece *piece) {
   }
 }
 
-static int bind_study_push_solutions(lua_State *L, Call *c, const NsBoxProblem *p) {
+int nsl_push_solutions(lua_State *L, const NsBoxProblem *p) {
   static const char *const lists[] = {"isolated", "segments", "rays", "faces"};
-  NslGuard guard;
-  nsl_guard_begin(&guard, L);
-  NsStatus status = ns_solutions_new(&c->solutions, p);
-  if (nsl_guard_end(&guard, L)) return luaL_error(L, "solutions: interrupted");
+  NslCall *call = nsl_new_call(L, "solutions", 0);
+  NsSolutions *s;
+  nsl_call_begin(L, call);
+  NsStatus status = ns_solutions_new(&s, p);
+  nsl_call_owns(call, s, study_free);
+  nsl_call_end(L, call);
   if (status == NS_ETOOLARGE) return luaL_error(L, "solutions: expected at most %d variables, got %d", NS_SOLUTIONS_MAX, p->n);
   if (status) return nsl_raise_status(L, status, "solutions");
-  const NsSolutions *s = c->solutions;
   lua_newtable(L);
   for (int k = 0; k < 4; k++) {
     lua_newtable(L);
@@ -213,6 +206,7 @@ static int bind_study_push_solutions(lua_State *L, Call *c, const NsBoxProblem *
   lua_pushboolean(L, s->complete);
   lua_setfield(L, -2, "complete");
   if (!s->complete) nsl_set_string(L, "reason", s->reason);
+  nsl_set_result(L);
   return 1;
 }
 
@@ -220,48 +214,17 @@ static int bind_study_push_solutions(lua_State *L, Call *c, const NsBoxProblem *
 static int solutions(lua_State *L) {
   static const char *const known[] = {"M", "q", "lower", "upper", NULL};
   nsl_numerics_options(L, "solutions", known);
-  Call *c = bind_study_new_call(L, "solutions");
-  nsl_numerics_need_vector(L, "solutions", "q", c->n, c->q);
-  nsl_numerics_bound(L, "solutions", "lower", c->n, 0, c->lower);
-  nsl_numerics_bound(L, "solutions", "upper", c->n, INFINITY, c->upper);
-  nsl_numerics_check_bounds(L, "solutions", c->n, c->lower, c->upper);
-  NsBoxProblem p = {c->n, c->M, c->n, c->q, c->lower, c->upper, 0};
-  return bind_study_push_solutions(L, c, &p);
-}
-
-/* ---- of a simulation ---- */
-
-static const NsOsnsp *last_problem(lua_State *L, const char *what) {
-  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
-  if (ns_osnsp_has_contacts(problem))
-    luaL_error(L, "%s: %s: not for contacts with friction", ns_osnsp_name(problem->kind), what);
-  if (ns_osnsp_is_sparse(problem))
-    luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this", ns_osnsp_name(problem->kind),
-               what);
-  if (!ns_osnsp_solved(problem))
-    luaL_error(L, "%s: %s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind), what);
-  return problem;
-}
-
-int nsl_osnsp_uniqueness(lua_State *L) {
-  const NsOsnsp *problem = last_problem(L, "uniqueness");
-  study(L, problem->m, ns_osnsp_matrix(problem), problem->lower, problem->upper, problem->polyhedron != NULL);
-  return 1;
-}
-
-int nsl_osnsp_solutions(lua_State *L) {
-  const NsOsnsp *problem = last_problem(L, "solutions");
-  if (problem->polyhedron)
-    return luaL_error(L, "%s: solutions: not for polyhedral laws (NormalConeNSL)", ns_osnsp_name(problem->kind));
-  NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper, 0};
-  Call *c = nsl_new(L, &call_type, sizeof *c, 0);
-  return bind_study_push_solutions(L, c, &p);
+  Studied c = study_begin(L, nsl_new_call(L, "solutions", 0));
+  nsl_numerics_need_vector(L, "solutions", "q", c.n, c.q);
+  nsl_numerics_bound(L, "solutions", "lower", c.n, 0, c.lower);
+  nsl_numerics_bound(L, "solutions", "upper", c.n, INFINITY, c.upper);
+  nsl_numerics_check_bounds(L, "solutions", c.n, c.lower, c.upper);
+  NsBoxProblem p = {c.n, c.M, c.n, c.q, c.lower, c.upper, 0};
+  return nsl_push_solutions(L, &p);
 }
 
 void nsl_open_numerics_study(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", bind_study_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"uniqueness", uniqueness}, {"solutions", solutions}, {NULL, NULL}};
-  nsl_register_type(L, &call_type, meta, NULL);
   luaL_getsubtable(L, -1, "numerics");
   luaL_setfuncs(L, functions, 0);
   lua_pop(L, 1);

@@ -2,9 +2,6 @@
 ** clone.c
 ** simu:clone(): a second simulation with parameters and state of its own.
 */
-#include <string.h>
-
-#include "base/memory.h"
 #include "bind/model/relink.h"
 #include "bind/simulation/simulation.h"
 
@@ -87,17 +84,6 @@ static void clone_interactions(lua_State *L, int map, int from, int to) {
   lua_settop(L, list - 2);
 }
 
-/* The events so far. */
-static NsStatus copy_log(const NsEventLog *from, NsEventLog *to) {
-  if (from->count == 0) return NS_OK;
-  NsEvent *events = ns_alloc((size_t)from->count, sizeof *events);
-  if (!events) return NS_ENOMEM;
-  memcpy(events, from->events, (size_t)from->count * sizeof *events);
-  ns_event_log_clear(to);
-  *to = (NsEventLog){events, from->count, from->kept, from->count};
-  return NS_OK;
-}
-
 static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   NsSnapshot snapshot = {0};
   NsStatus status = ns_snapshot_reserve(&snapshot, ns_ts_visit, from);
@@ -106,7 +92,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
     status = ns_snapshot_restore(&snapshot, ns_ts_visit, to);
   }
   ns_snapshot_free(&snapshot);
-  if (status == NS_OK) status = copy_log(&from->log, &to->log);
+  if (status == NS_OK) status = ns_event_log_copy(&from->log, &to->log);
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
   if (from->nsds->driver == from->number) ns_ts_own(to);
   to->newton = from->newton;

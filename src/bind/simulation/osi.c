@@ -1,282 +1,113 @@
 /*
 ** osi.c
-** EulerMoreauOSI, MoreauJeanOSI, MoreauJeanGOSI, SchatzmanPaoliOSI: the weights of the schemes. RungeKuttaOSI: tolerances.
+** The integrators: constructors and methods out of the tables of their classes.
 */
 #include <string.h>
 
+#include "bind/array/field.h"
 #include "bind/simulation/simulation.h"
 
-static const NslType types[NS_INTEGRATOR_KINDS] = {
-#define X(code, name) [code] = {name, NULL},
-    NS_INTEGRATOR_LIST(X)
+/* One for each class, in the order of ns_scheme_classes. */
+static const NslType types[NS_SCHEME_CLASSES] = {
+#define X(name) {ns_scheme_##name##_text, NULL},
+    NS_SCHEME_LIST(X)
 #undef X
 };
-enum { KINDS = NS_INTEGRATOR_KINDS };
 
 NslOsi *nsl_check_osi(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + KINDS) return nsl_wrong_type(L, idx, "integrator", "osi"), NULL;
+  if (!head || head->type < types || head->type >= types + NS_SCHEME_CLASSES)
+    return nsl_wrong_type(L, idx, "integrator", "osi"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslOsi *)head;
 }
 
-static double weight(lua_State *L, int idx, const char *who, const char *what) {
-  double value = nsl_finite(L, idx, who, what);
-  if (value < 0 || value > 1) nsl_error(L, "%s: %s: expected a number in [0, 1], got %f", who, what, value);
-  return value;
+static NslHead *check_osi_head(lua_State *L, int idx) {
+  return &nsl_check_osi(L, idx)->head;
 }
 
-static NslOsi *new_osi(lua_State *L, NsIntegratorKind kind) {
-  NslOsi *self = nsl_new(L, &types[kind], sizeof *self, 0);
-  self->integrator = (NsIntegrator){.kind = kind};
+static void *integrator_of_head(NslHead *head) {
+  return ((NslOsi *)head)->integrator;
+}
+
+static void given_of_integrator(void *object, const NsField *field) {
+  const NsSchemeClass *class = ((NsIntegrator *)object)->class;
+  if (class->given) class->given(object, field);
+}
+
+static const NslFieldOwner owners[NS_SCHEME_CLASSES] = {
+#define X(name) {&types[NS_SCHEME_AT_##name], check_osi_head, integrator_of_head, NULL, NULL, given_of_integrator},
+    NS_SCHEME_LIST(X)
+#undef X
+};
+
+/*
+** Reads the values from idx to the top into the fields that `names` tells, in order; one whose name ends with '?' may be nil or
+** missing, and stays what it is then.
+*/
+static void osi_read(lua_State *L, int idx, const char *const *names, NsIntegrator *integrator, const char *who) {
+  int count = 0;
+  while (names[count]) count++;
+  int given = lua_gettop(L) - idx + 1;
+  if (given > count) luaL_error(L, "%s: expected at most %d argument%s, got %d", who, count, count == 1 ? "" : "s", given);
+  for (; *names; names++, idx++) {
+    const NsField *field = ns_field_find(integrator->class->fields, *names);
+    if (lua_isnoneornil(L, idx) && strchr(*names, '?')) continue;
+    nsl_read_field(L, idx, field, integrator, NULL, who, field->name);
+    given_of_integrator(integrator, field);
+  }
+}
+
+/* Pushes an integrator with these options. */
+static NslOsi *push_osi(lua_State *L, const NslType *type, const NsIntegrator *options) {
+  const NsSchemeClass *class = ns_scheme_classes[type - types];
+  NslOsi *self = nsl_new(L, type, sizeof *self + class->bytes, 0);
+  self->integrator = (NsIntegrator *)(self + 1);
+  memcpy(self->integrator, options, class->bytes);
+  self->integrator->class = class;
   return self;
 }
 
-/* (theta [, gamma]). */
-static int new_weights(lua_State *L, NsIntegratorKind kind, double gamma) {
-  const char *who = types[kind].name;
-  nsl_at_most(L, 2, who);
-  double theta = weight(L, 1, who, "theta");
-  if (!lua_isnoneornil(L, 2)) gamma = weight(L, 2, who, "gamma");
-  NslOsi *self = new_osi(L, kind);
-  self->integrator.euler_moreau = (NsEulerMoreauOptions){.theta = theta, .gamma = gamma};
-  self->integrator.moreau_jean = (NsMoreauJeanOptions){.theta = theta, .gamma = gamma};
-  return 1;
-}
-
-/* EulerMoreauOSI(theta [, gamma = 1]). */
-static int new_euler_moreau(lua_State *L) {
-  return new_weights(L, NS_EULER_MOREAU, 1);
-}
-
-/* MoreauJeanOSI(theta [, gamma = 1/2]); the simulation projects, so that Siconos' integrators that do are this one. */
-static int new_moreau_jean(lua_State *L) {
-  return new_weights(L, NS_MOREAU_JEAN, 0.5);
-}
-
-/* MoreauJeanGOSI(theta [, gamma = 1/2]). */
-static int new_moreau_jean_global(lua_State *L) {
-  return new_weights(L, NS_MOREAU_JEAN_GLOBAL, 0.5);
-}
-
-/* SchatzmanPaoliOSI(theta). */
-static int new_schatzman_paoli(lua_State *L) {
-  const char *who = types[NS_SCHATZMAN_PAOLI].name;
-  nsl_at_most(L, 1, who);
-  double theta = weight(L, 1, who, "theta");
-  NslOsi *self = new_osi(L, NS_SCHATZMAN_PAOLI);
-  self->integrator.euler_moreau.theta = self->integrator.schatzman_paoli.theta = theta;
-  return 1;
-}
-
-/* Reads tolerances (rtol at idx, atol after it) into the options; what is not given stays. */
-static void osi_read_tolerances(lua_State *L, int idx, const char *who, NsEventOptions *options) {
-  double rtol = lua_isnoneornil(L, idx) ? options->rtol : nsl_finite(L, idx, who, "rtol");
-  double atol = lua_isnoneornil(L, idx + 1) ? options->atol : nsl_finite(L, idx + 1, who, "atol");
-  if (!(rtol >= 1e-14 && rtol <= 0.1)) nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, rtol);
-  if (!(atol > 0)) nsl_error(L, "%s: atol: expected a positive number, got %f", who, atol);
-  options->rtol = rtol;
-  options->atol = atol;
-  if (!lua_isnoneornil(L, idx + 1)) options->atol_in_units = true;
-}
-
-/* The longest step at idx; what is not given stays. */
-static void read_max_step(lua_State *L, int idx, const char *who, NsEventOptions *options) {
-  if (lua_isnoneornil(L, idx)) return;
-  double h = nsl_finite(L, idx, who, "max_step");
-  if (!(h > 0)) nsl_error(L, "%s: max_step: expected a positive number, got %f", who, h);
-  options->max_step = h;
-}
-
-/* RungeKuttaOSI([rtol = 1e-12 [, atol = 1e-14 [, max_step]]]). */
-static int new_runge_kutta(lua_State *L) {
-  NsEventOptions options = {.rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
-  nsl_at_most(L, 3, types[NS_RUNGE_KUTTA].name);
-  osi_read_tolerances(L, 1, types[NS_RUNGE_KUTTA].name, &options);
-  read_max_step(L, 3, types[NS_RUNGE_KUTTA].name, &options);
-  new_osi(L, NS_RUNGE_KUTTA)->integrator.events = options;
-  return 1;
-}
-
-/* D1MinusLinearOSI(). */
-static int new_d1_minus_linear(lua_State *L) {
-  nsl_at_most(L, 0, types[NS_D1_MINUS_LINEAR].name);
-  new_osi(L, NS_D1_MINUS_LINEAR)->integrator.events = (NsEventOptions){
-      .fixed = true, .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_events = 1000000};
+/* The constructor of the class in the upvalue. */
+static int new_osi(lua_State *L) {
+  const NslType *type = lua_touserdata(L, lua_upvalueindex(1));
+  const NsSchemeClass *class = ns_scheme_classes[type - types];
+  NslOsi *self = push_osi(L, type, class->defaults);
+  lua_insert(L, 1);
+  osi_read(L, 2, class->arguments, self->integrator, class->name);
+  lua_settop(L, 1);
   return 1;
 }
 
 void nsl_clone_osi(lua_State *L, int idx) {
-  NslOsi *from = nsl_check_osi(L, idx);
-  new_osi(L, from->integrator.kind)->integrator = from->integrator;
+  const NslOsi *from = nsl_check_osi(L, idx);
+  push_osi(L, from->head.type, from->integrator);
 }
 
-/* The integrator at 1, one with a weight theta. */
-static NslOsi *check_weighted(lua_State *L, const char *what) {
+/* ---- options that go together; the upvalue is the type ---- */
+
+static NslOsi *check_group(lua_State *L) {
+  const NslType *type = lua_touserdata(L, lua_upvalueindex(1));
   NslOsi *self = nsl_check_osi(L, 1);
-  if (ns_integrator_has_events(&self->integrator)) luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
+  if (self->head.type != type) nsl_wrong_type(L, 1, type->name, type->name);
   return self;
 }
 
-/* The same, with gamma too. */
-static NslOsi *check_gamma(lua_State *L, const char *what) {
-  NslOsi *self = check_weighted(L, what);
-  if (self->integrator.kind == NS_SCHATZMAN_PAOLI) luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
-  return self;
+static int osi_group(lua_State *L) {
+  const NsIntegrator *integrator = check_group(L)->integrator;
+  const char *const *names = integrator->class->group->fields;
+  int count = 0;
+  for (; names[count]; count++) nsl_push_field(L, ns_field_find(integrator->class->fields, names[count]), integrator);
+  return count;
 }
 
-static int osi_theta(lua_State *L) {
-  lua_pushnumber(L, check_weighted(L, "theta")->integrator.euler_moreau.theta);
-  return 1;
-}
-
-static int osi_gamma(lua_State *L) {
-  lua_pushnumber(L, check_gamma(L, "gamma")->integrator.euler_moreau.gamma);
-  return 1;
-}
-
-static int osi_set_theta(lua_State *L) {
-  NslOsi *self = check_weighted(L, "setTheta");
-  double theta = weight(L, 2, self->head.type->name, "theta");
-  self->integrator.euler_moreau.theta = self->integrator.moreau_jean.theta = theta;
-  self->integrator.schatzman_paoli.theta = theta;
+static int osi_set_group(lua_State *L) {
+  NsIntegrator *integrator = check_group(L)->integrator;
+  osi_read(L, 2, integrator->class->group->fields, integrator, lua_tostring(L, lua_upvalueindex(2)));
   return 0;
 }
 
-static int osi_set_gamma(lua_State *L) {
-  NslOsi *self = check_gamma(L, "setGamma");
-  double gamma = weight(L, 2, self->head.type->name, "gamma");
-  self->integrator.euler_moreau.gamma = self->integrator.moreau_jean.gamma = gamma;
-  return 0;
-}
-
-/* The integrator at 1, which must be of the kind whose method `what` is. */
-static NslOsi *check_kind(lua_State *L, NsIntegratorKind kind, const char *what) {
-  NslOsi *self = nsl_check_osi(L, 1);
-  if (self->integrator.kind != kind) luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
-  return self;
-}
-
-static bool osi_flag(lua_State *L, const char *what, const char *name) {
-  if (!lua_isboolean(L, 2)) nsl_bad(L, what, name, "a boolean", 2);
-  return lua_toboolean(L, 2);
-}
-
-static int osi_use_gamma(lua_State *L) {
-  lua_pushboolean(L, check_kind(L, NS_EULER_MOREAU, "useGammaForRelation")->integrator.euler_moreau.gamma_in_relation);
-  return 1;
-}
-
-static int osi_set_use_gamma(lua_State *L) {
-  NslOsi *self = check_kind(L, NS_EULER_MOREAU, "setUseGammaForRelation");
-  self->integrator.euler_moreau.gamma_in_relation = osi_flag(L, "setUseGammaForRelation", "use");
-  return 0;
-}
-
-static int osi_restart(lua_State *L) {
-  bool restart = check_kind(L, NS_EULER_MOREAU, "restart")->integrator.euler_moreau.restart;
-  lua_pushstring(L, restart ? "implicit" : "none");
-  return 1;
-}
-
-/* setRestart("implicit") or ("none"). */
-static int osi_set_restart(lua_State *L) {
-  NslOsi *self = check_kind(L, NS_EULER_MOREAU, "setRestart");
-  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "setRestart", "restart", "\"implicit\" or \"none\"", 2);
-  const char *how = lua_tostring(L, 2);
-  bool implicit = strcmp(how, "implicit") == 0;
-  if (!implicit && strcmp(how, "none") != 0)
-    luaL_error(L, "setRestart: restart: expected \"implicit\" or \"none\", got '%s'", how);
-  self->integrator.euler_moreau.restart = implicit;
-  return 0;
-}
-
-static int osi_linearly_implicit(lua_State *L) {
-  lua_pushboolean(L, check_kind(L, NS_MOREAU_JEAN, "linearlyImplicit")->integrator.moreau_jean.linearly_implicit);
-  return 1;
-}
-
-static int osi_set_linearly_implicit(lua_State *L) {
-  NslOsi *self = check_kind(L, NS_MOREAU_JEAN, "setLinearlyImplicit");
-  self->integrator.moreau_jean.linearly_implicit = osi_flag(L, "setLinearlyImplicit", "flag");
-  return 0;
-}
-
-/* The integrator at 1, a MoreauJeanOSI of either form. */
-static NslOsi *check_moreau_jean(lua_State *L, const char *what) {
-  NslOsi *self = nsl_check_osi(L, 1);
-  NsIntegratorKind kind = self->integrator.kind;
-  if (kind != NS_MOREAU_JEAN && kind != NS_MOREAU_JEAN_GLOBAL)
-    luaL_error(L, "%s: a %s has no such option", what, self->head.type->name);
-  return self;
-}
-
-static int osi_activation_threshold(lua_State *L) {
-  const NsMoreauJeanOptions *options = &check_moreau_jean(L, "constraintActivationThreshold")->integrator.moreau_jean;
-  if (options->has_threshold) lua_pushnumber(L, options->threshold);
-  else lua_pushnil(L);
-  return 1;
-}
-
-/* setConstraintActivationThreshold(y), or nil for the tolerance of the integrator's own. */
-static int osi_set_activation_threshold(lua_State *L) {
-  NsMoreauJeanOptions *options = &check_moreau_jean(L, "setConstraintActivationThreshold")->integrator.moreau_jean;
-  bool given = !lua_isnil(L, 2);
-  double threshold = given ? nsl_finite(L, 2, "setConstraintActivationThreshold", "threshold") : 0;
-  options->has_threshold = given;
-  options->threshold = threshold;
-  return 0;
-}
-
-/* The tolerances of a RungeKuttaOSI: rtol, atol. */
-static int osi_tolerances(lua_State *L) {
-  const NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "tolerances")->integrator.events;
-  lua_pushnumber(L, options->rtol);
-  lua_pushnumber(L, options->atol);
-  return 2;
-}
-
-static int osi_set_tolerances(lua_State *L) {
-  osi_read_tolerances(L, 2, "setTolerances", &check_kind(L, NS_RUNGE_KUTTA, "setTolerances")->integrator.events);
-  return 0;
-}
-
-static int osi_contact_tolerance(lua_State *L) {
-  lua_pushnumber(L, check_kind(L, NS_RUNGE_KUTTA, "contactTolerance")->integrator.events.tolerance);
-  return 1;
-}
-
-static int osi_set_contact_tolerance(lua_State *L) {
-  NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setContactTolerance")->integrator.events;
-  double value = nsl_finite(L, 2, "setContactTolerance", "tolerance");
-  if (!(value > 0)) nsl_error(L, "setContactTolerance: tolerance: expected a positive number, got %f", value);
-  options->tolerance = value;
-  options->tolerance_in_units = true;
-  return 0;
-}
-
-/* nil: found. */
-static int osi_max_step(lua_State *L) {
-  double h = check_kind(L, NS_RUNGE_KUTTA, "maxStep")->integrator.events.max_step;
-  if (h > 0) lua_pushnumber(L, h);
-  else lua_pushnil(L);
-  return 1;
-}
-
-static int osi_set_max_step(lua_State *L) {
-  NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setMaxStep")->integrator.events;
-  options->max_step = 0;
-  read_max_step(L, 2, "setMaxStep", options);
-  return 0;
-}
-
-static int osi_set_max_events(lua_State *L) {
-  NsEventOptions *options = &check_kind(L, NS_RUNGE_KUTTA, "setMaxEvents")->integrator.events;
-  lua_Integer most = nsl_integer(L, 2, "setMaxEvents", "events");
-  if (most < 1) luaL_error(L, "setMaxEvents: events: expected 1 or more, got %I", most);
-  options->max_events = (long)most;
-  return 0;
-}
+/* ---- what all have ---- */
 
 static int osi_close(lua_State *L) {
   nsl_check_osi(L, 1)->head.closed = true;
@@ -284,17 +115,13 @@ static int osi_close(lua_State *L) {
 }
 
 static int osi_tostring(lua_State *L) {
-  NslOsi *self = lua_touserdata(L, 1);
-  const NsIntegrator *osi = &self->integrator;
+  const NslOsi *self = lua_touserdata(L, 1);
   const char *name = self->head.type->name;
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", name), 1;
-  if (osi->kind == NS_D1_MINUS_LINEAR) return lua_pushstring(L, name), 1;
-  if (osi->kind == NS_SCHATZMAN_PAOLI) return nsl_pushf(L, "%s: theta %f", name, osi->schatzman_paoli.theta), 1;
-  if (ns_integrator_has_events(osi)) return nsl_pushf(L, "%s: rtol %f, atol %f", name, osi->events.rtol, osi->events.atol), 1;
-  nsl_pushf(L, "%s: theta %f, gamma %f%s%s%s", name, osi->euler_moreau.theta, osi->euler_moreau.gamma,
-            osi->euler_moreau.gamma_in_relation ? " in the relation" : "",
-            osi->euler_moreau.restart ? ", implicit restarts" : "",
-            osi->moreau_jean.linearly_implicit ? ", linearly implicit" : "");
+  const NsSchemeClass *class = self->integrator->class;
+  lua_pushstring(L, name);
+  nsl_push_field_words(L, class->fields, self->integrator, class->words ? class->words(self->integrator) : NULL);
+  lua_concat(L, 2);
   return 1;
 }
 
@@ -303,39 +130,40 @@ static int osi_display(lua_State *L) {
   return nsl_display_object(L, NULL);
 }
 
-void nsl_open_osi(lua_State *L) {
-  static const luaL_Reg methods[] = {{"theta", osi_theta},
-                                     {"gamma", osi_gamma},
-                                     {"setTheta", osi_set_theta},
-                                     {"setGamma", osi_set_gamma},
-                                     {"useGammaForRelation", osi_use_gamma},
-                                     {"setUseGammaForRelation", osi_set_use_gamma},
-                                     {"restart", osi_restart},
-                                     {"setRestart", osi_set_restart},
-                                     {"linearlyImplicit", osi_linearly_implicit},
-                                     {"setLinearlyImplicit", osi_set_linearly_implicit},
-                                     {"constraintActivationThreshold", osi_activation_threshold},
-                                     {"setConstraintActivationThreshold", osi_set_activation_threshold},
-                                     {"tolerances", osi_tolerances},
-                                     {"setTolerances", osi_set_tolerances},
-                                     {"contactTolerance", osi_contact_tolerance},
-                                     {"setContactTolerance", osi_set_contact_tolerance},
-                                     {"maxStep", osi_max_step},
-                                     {"setMaxStep", osi_set_max_step},
-                                     {"setMaxEvents", osi_set_max_events},
-                                     {"display", osi_display},
-                                     {"close", osi_close},
-                                     {NULL, NULL}};
+/* ---- the classes ---- */
+
+/* Adds the two methods of the options that go together. */
+static void add_group(lua_State *L, const NslType *type, const NsFieldGroup *group) {
+  luaL_getmetatable(L, type->name);
+  lua_getfield(L, -1, "__index");
+  lua_pushlightuserdata(L, (void *)(size_t)type);
+  lua_pushcclosure(L, osi_group, 1);
+  lua_setfield(L, -2, group->name);
+  const char *setter = nsl_push_setter_name(L, group->name);
+  lua_pushlightuserdata(L, (void *)(size_t)type);
+  lua_pushvalue(L, -2);
+  lua_pushcclosure(L, osi_set_group, 2);
+  lua_setfield(L, -3, setter);
+  lua_pop(L, 3);
+}
+
+/* Registers the class, and its constructor, under all of its names, in the module at the top. */
+static void open_scheme(lua_State *L, int i) {
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"EulerMoreauOSI", new_euler_moreau},
-                                       {"MoreauJeanOSI", new_moreau_jean},
-                                       {"MoreauJeanDirectProjectionOSI", new_moreau_jean},
-                                       {"MoreauJeanCombinedProjectionOSI", new_moreau_jean},
-                                       {"MoreauJeanGOSI", new_moreau_jean_global},
-                                       {"RungeKuttaOSI", new_runge_kutta},
-                                       {"SchatzmanPaoliOSI", new_schatzman_paoli},
-                                       {"D1MinusLinearOSI", new_d1_minus_linear},
-                                       {NULL, NULL}};
-  for (int i = 0; i < KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
-  luaL_setfuncs(L, functions, 0);
+  static const luaL_Reg methods[] = {{"display", osi_display}, {"close", osi_close}, {NULL, NULL}};
+  const NsSchemeClass *class = ns_scheme_classes[i];
+  nsl_register_type(L, &types[i], meta, methods);
+  nsl_add_field_methods(L, &owners[i], class->fields);
+  if (class->group) add_group(L, &types[i], class->group);
+  lua_pushlightuserdata(L, (void *)(size_t)&types[i]);
+  lua_pushcclosure(L, new_osi, 1);
+  for (const char *const *alias = class->aliases; alias && *alias; alias++) {
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, *alias);
+  }
+  lua_setfield(L, -2, class->name);
+}
+
+void nsl_open_osi(lua_State *L) {
+  for (int i = 0; i < NS_SCHEME_CLASSES; i++) open_scheme(L, i);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind/numerics/answer.h"
+#include "bind/numerics/study.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/dump.h"
 
@@ -30,37 +31,26 @@ static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
 }
 
 static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
-  lua_Integer most = nsl_integer(L, idx, self->head.type->name, "maxIterations");
+  lua_Integer most = nsl_integer(L, idx, self->head.type->name, "max_iterations");
   if (most < 0 || most > 1 << 30)
-    luaL_error(L, "%s: maxIterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
+    luaL_error(L, "%s: max_iterations: expected 0 (automatic) or more, got %I", self->head.type->name, most);
   self->problem->options.max_iterations = (int)most;
-}
-
-/* Pushes the names of the solvers, "default, lemke, ...". */
-static const char *push_solvers(lua_State *L) {
-  lua_pushstring(L, nsl_box_solvers[0]);
-  for (int i = 1; nsl_box_solvers[i]; i++) {
-    lua_pushfstring(L, ", %s", nsl_box_solvers[i]);
-    lua_concat(L, 2);
-  }
-  return lua_tostring(L, -1);
 }
 
 static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
   const char *who = self->head.type->name, *wanted = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
   if (!wanted) nsl_bad(L, who, "solver", "a name", idx);
-  for (int i = 0; nsl_box_solvers[i]; i++)
-    if (strcmp(nsl_box_solvers[i], wanted) == 0) {
-      self->problem->options.method = nsl_box_methods[i];
-      self->problem->asked = nsl_box_solvers[i];
-      return;
-    }
-  luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, push_solvers(L));
+  const char *asked;
+  const NsMethod *method = nsl_method_named(ns_box_methods, NS_TAKES_DENSE, wanted, &asked);
+  if (!asked)
+    luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, nsl_push_methods(L, ns_box_methods, NS_TAKES_DENSE));
+  self->problem->options.method = method;
+  self->problem->asked = asked;
 }
 
-/* LCP() or LCP{tolerance=, maxIterations=, solver=}. */
+/* LCP() or LCP{tolerance=, max_iterations=, solver=}. */
 static int new_osnsp(lua_State *L, NsOsnspKind kind) {
-  static const char *const known[] = {"tolerance", "maxIterations", "solver", NULL};
+  static const char *const known[] = {"tolerance", "max_iterations", "solver", NULL};
   nsl_at_most(L, 1, types[kind].name);
   if (!lua_isnone(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
   lua_settop(L, 1);
@@ -69,7 +59,7 @@ static int new_osnsp(lua_State *L, NsOsnspKind kind) {
   if (lua_isnil(L, 1)) return 1;
   nsl_check_options(L, 1, types[kind].name, known);
   if (lua_getfield(L, 1, "tolerance") != LUA_TNIL) set_tolerance(L, self, -1);
-  if (lua_getfield(L, 1, "maxIterations") != LUA_TNIL) set_max_iterations(L, self, -1);
+  if (lua_getfield(L, 1, "max_iterations") != LUA_TNIL) set_max_iterations(L, self, -1);
   if (lua_getfield(L, 1, "solver") != LUA_TNIL) set_solver(L, self, -1);
   lua_settop(L, 2);
   return 1;
@@ -222,7 +212,7 @@ static int osnsp_tostring(lua_State *L) {
   NslOsnsp *self = lua_touserdata(L, 1);
   if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d, solver '%s'", self->head.type->name, self->problem->m,
-                  self->problem->asked ? self->problem->asked : nsl_box_solvers[0]);
+                  self->problem->asked ? self->problem->asked : "default");
   return 1;
 }
 
@@ -230,6 +220,34 @@ static int osnsp_display(lua_State *L) {
   nsl_check_osnsp(L, 1);
   static const NslDisplayed fields[] = {{"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
   return nsl_display_object(L, fields);
+}
+
+/* ---- the last problem, studied ---- */
+
+static const NsOsnsp *osnsp_last(lua_State *L, const char *what) {
+  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
+  if (ns_osnsp_has_contacts(problem))
+    luaL_error(L, "%s: %s: not for contacts with friction", ns_osnsp_name(problem->kind), what);
+  if (ns_osnsp_is_sparse(problem))
+    luaL_error(L, "%s: %s: the one-step problem is a sparse one, which is too large for this", ns_osnsp_name(problem->kind),
+               what);
+  if (!ns_osnsp_solved(problem))
+    luaL_error(L, "%s: %s: no one-step problem has been solved yet", ns_osnsp_name(problem->kind), what);
+  return problem;
+}
+
+static int osnsp_uniqueness(lua_State *L) {
+  const NsOsnsp *problem = osnsp_last(L, "uniqueness");
+  nsl_push_uniqueness(L, problem->m, ns_osnsp_matrix(problem), problem->lower, problem->upper, problem->polyhedron != NULL);
+  return 1;
+}
+
+static int osnsp_solutions(lua_State *L) {
+  const NsOsnsp *problem = osnsp_last(L, "solutions");
+  if (problem->polyhedron)
+    return luaL_error(L, "%s: solutions: not for polyhedral laws (NormalConeNSL)", ns_osnsp_name(problem->kind));
+  NsBoxProblem p = {problem->m, ns_osnsp_matrix(problem), problem->m, problem->q, problem->lower, problem->upper, 0};
+  return nsl_push_solutions(L, &p);
 }
 
 void nsl_open_osnsp(lua_State *L) {
@@ -247,8 +265,8 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"size", osnsp_size},
                                      {"info", osnsp_info},
                                      {"dump", osnsp_dump},
-                                     {"uniqueness", nsl_osnsp_uniqueness},
-                                     {"solutions", nsl_osnsp_solutions},
+                                     {"uniqueness", osnsp_uniqueness},
+                                     {"solutions", osnsp_solutions},
                                      {"display", osnsp_display},
                                      {"close", osnsp_close},
                                      {NULL, NULL}};

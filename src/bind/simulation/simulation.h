@@ -15,7 +15,7 @@ typedef struct NslTimeGrid {
 
 typedef struct NslOsi {
   NslHead head;
-  NsIntegrator integrator;
+  NsIntegrator *integrator; /* it lies behind this struct, in the same block */
 } NslOsi;
 
 typedef struct NslOsnsp {

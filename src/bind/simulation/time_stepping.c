@@ -146,7 +146,7 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
       L,
       "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
       "at 0 or above, or take a TimeSteppingDirectProjection",
-      inter->name, y, ns_integrator_name(ts->integrator->kind));
+      inter->name, y, ns_integrator_name(ts->integrator));
 }
 
 /*
@@ -183,7 +183,7 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
   if (lua_isnil(L, 4)) {
-    bool mechanics = osi->integrator.kind != NS_EULER_MOREAU;
+    bool mechanics = osi->integrator->class->family == NS_MECHANICS;
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
     lua_call(L, 0, 1);
     lua_replace(L, 4);
@@ -199,7 +199,7 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
-  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, &osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
     lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
@@ -484,9 +484,9 @@ static int ts_energy(lua_State *L) {
 /* events(): what happened at contacts up to the present state, a table for each event in order of time. */
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
-  if (!ns_integrator_has_events(ts->integrator))
+  if (!ts->integrator->class->drive)
     luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ns_simulation_name(ts->kind),
-               ns_integrator_name(ts->integrator->kind));
+               ns_integrator_name(ts->integrator));
   lua_createtable(L, (int)ts->log.count, 0);
   for (long i = 0; i < ts->log.count; i++) {
     const NsEvent *event = &ts->log.events[i];

@@ -6,23 +6,16 @@
 #define NS_SOLVERS_BOX_BOX_SOLVER_H
 
 #include "solvers/box/box.h"
+#include "solvers/method.h"
 
-typedef enum NsBoxMethod {
-  NS_BOX_DEFAULT,
-  NS_BOX_PIVOT,
-  NS_BOX_PGS,
-  NS_BOX_ENUMERATE,
-  NS_BOX_PRINCIPAL,
-  NS_BOX_NEWTON_MIN,
-  NS_BOX_NEWTON_FB,
-  NS_BOX_INTERIOR
-} NsBoxMethod;
+/* All methods for box problems, NULL at the end; by ns_method_name those that scripts may ask for. */
+extern const NsMethod *const ns_box_methods[];
 
 typedef struct NsBoxOptions {
-  double tolerance;   /* largest backward error (ns_box_backward) of an answer; direct methods ask 1e-13 */
-  int max_iterations; /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps, 200 steps */
-  NsBoxMethod method;
-  double omega; /* relaxation of the sweeps, 0 < omega < 2; 0: 1 */
+  double tolerance;       /* largest backward error (ns_box_backward) of an answer; direct methods ask 1e-13 */
+  int max_iterations;     /* pivots of one path, or sweeps; 0: 1000 + 20 n pivots, 20000 sweeps, 200 steps */
+  const NsMethod *method; /* one of ns_box_methods; NULL: the chain */
+  double omega;           /* relaxation of the sweeps, 0 < omega < 2; 0: 1 */
 } NsBoxOptions;
 
 /* A solver for problems of up to nmax variables, with all its workspaces. */

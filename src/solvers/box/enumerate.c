@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "solvers/box/dense_search.h"
 
 /* The places a component can take: a fixed one has one, others between and each finite bound. */
 static bool enumerate_allowed(const NsBoxProblem *p, int i, signed char place) {
@@ -109,3 +110,49 @@ NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, do
   }
   return seen->found ? NS_OK : seen->singular ? NS_ESINGULAR : NS_ENOSOL;
 }
+
+/* ---- the method ---- */
+
+typedef struct AllSets {
+  double *stored, *near, *z, *w;
+  signed char *set;
+} AllSets;
+
+static NsStatus enumerate_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  AllSets *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  m->stored = ns_arena_matrix(s->arena, NS_ENUMERATE_STORE + 2, s->nmax < NS_ENUMERATE_MAX ? s->nmax : NS_ENUMERATE_MAX);
+  m->near = ns_arena_doubles(s->arena, s->nmax);
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  m->w = ns_arena_doubles(s->arena, s->nmax);
+  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  return NS_OK;
+}
+
+static NsOutcome enumerate_run(void *work, NsSearch *search, int mode) {
+  AllSets *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
+  NsOutcome out = {NS_ENOCONV, 0, "enumerate", false};
+  NsEnumeration seen = {0};
+  (void)mode;
+  for (int i = 0; i < p->n; i++) m->near[i] = ns_dense_near(s, i);
+  out.status = ns_enumerate(s->active, fair, m->near, m->stored, m->set, m->z, m->w, &seen);
+  out.iterations = seen.tried;
+  s->found = seen.found;
+  s->solution = m->stored + 2 * (size_t)p->n;
+  for (int k = 0; k < seen.found && fair != p; k++) {
+    double *stored = s->solution + (size_t)k * (size_t)p->n;
+    ns_box_unscale(&s->scaled, p, stored, s->point);
+    memcpy(stored, s->point, (size_t)p->n * sizeof *stored);
+  }
+  if (out.status != NS_OK) return out;
+  search->least = INFINITY; /* the answer is the nearest solution, whatever was found before */
+  ns_dense_keep_scaled(s, m->z);
+  if (!ns_dense_exact(s)) out.status = NS_ENOCONV;
+  return out;
+}
+
+const NsMethod ns_box_enumerate = {
+    .name = "enumerate", .takes = NS_TAKES_DENSE, .reserve = enumerate_reserve, .run = enumerate_run};

@@ -6,6 +6,7 @@
 #define NS_SOLVERS_BOX_ENUMERATE_H
 
 #include "solvers/box/active.h"
+#include "solvers/method.h"
 
 enum { NS_ENUMERATE_MAX = 20, NS_ENUMERATE_STORE = 64 };
 
@@ -27,5 +28,8 @@ typedef struct NsEnumeration {
 */
 NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set, double *z,
                       double *w, NsEnumeration *seen);
+
+/* All active sets of the scaled problem; the solution nearest to the guess. */
+extern const NsMethod ns_box_enumerate;
 
 #endif

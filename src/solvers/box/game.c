@@ -6,6 +6,14 @@
 
 #include <math.h>
 
+#include "solvers/box/dense_search.h"
+#include "solvers/box/pivot.h"
+
+/*
+** PATHS: of an attempt, each from other labels. Limit of pivots of a path: MOST_PIVOTS + MOST_EACH n.
+*/
+enum { PATHS = 8, MOST_PIVOTS = 1000, MOST_EACH = 20 };
+
 void ns_game_take(NsGame *game, NsArena *arena, int nmax) {
   game->part = ns_arena_ints(arena, nmax);
   game->queue = ns_arena_ints(arena, nmax);
@@ -86,3 +94,53 @@ bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
   for (int i = 0; i < n; i++) z[i] /= 1 - shift * sum[game->second[i]];
   return 1 - shift * sum[0] > 0 && 1 - shift * sum[1] > 0;
 }
+
+/* ---- the method ---- */
+
+typedef struct GamePaths {
+  NsGame game;
+  NsPivot *pivot;
+  double *M, *q; /* of a game with a shift */
+  double *z;
+  signed char *set;
+} GamePaths;
+
+static NsStatus game_reserve(void **work, NsSearch *search) {
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  GamePaths *m = *work = ns_arena_take(s->box.arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  ns_game_take(&m->game, s->box.arena, s->box.nmax);
+  m->M = ns_arena_matrix(s->box.arena, s->box.nmax, s->box.nmax);
+  m->q = ns_arena_doubles(s->box.arena, s->box.nmax);
+  m->z = ns_arena_doubles(s->box.arena, s->box.nmax);
+  m->set = ns_arena_take(s->box.arena, (size_t)s->box.nmax, 1);
+  return ns_pivot_new(&m->pivot, s->box.nmax, s->active->lu);
+}
+
+static void game_release(void *work) {
+  if (work) ns_pivot_free(((GamePaths *)work)->pivot);
+}
+
+static NsOutcome game_run(void *work, NsSearch *search, int mode) {
+  GamePaths *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  NsOutcome out = {NS_ENOCONV, 0, "lemke-howson", false};
+  double shift;
+  (void)mode;
+  if (!ns_game_find(&m->game, s->p)) return out;
+  const NsBoxProblem *fair = ns_dense_fair(s);
+  bool shifted = ns_game_shift(&m->game, fair, m->M, m->q, &shift);
+  NsBoxProblem game = {fair->n, m->M, fair->n, m->q, fair->lower, fair->upper, fair->faded};
+  int limit = ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * fair->n);
+  for (int k = 0; k < PATHS; k++) {
+    NsGameStart start = {(int)((long long)k * fair->n / PATHS), k % 2 == 0};
+    out.status = ns_pivot_game(m->pivot, shifted ? &game : fair, &m->game, &start, limit, m->z, m->set, &out.iterations);
+    if (out.status != NS_OK) return out;
+    if (shifted && !ns_game_unshift(&m->game, fair->n, shift, m->z)) continue;
+    if (ns_dense_polish(s, m->z, m->set)) return out;
+  }
+  return out.status = NS_ENOCONV, out;
+}
+
+const NsMethod ns_box_lemke_howson = {
+    .takes = NS_TAKES_DENSE, .reserve = game_reserve, .release = game_release, .run = game_run};

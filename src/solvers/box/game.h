@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "solvers/box/box.h"
+#include "solvers/method.h"
 
 /* The sides that the variables of a problem are on, and the parts that it falls into. */
 typedef struct NsGame {
@@ -36,5 +37,8 @@ bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double 
 
 /* Turns z (n), a solution with the shift, into one without; false where a player's cost is not positive without it. */
 bool ns_game_unshift(const NsGame *game, int n, double shift, double *z);
+
+/* Paths of Lemke and Howson (pivot.h) for problems of two sides, each end polished; NS_ENOCONV at once for others. */
+extern const NsMethod ns_box_lemke_howson;
 
 #endif

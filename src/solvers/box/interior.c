@@ -8,9 +8,16 @@
 #include <math.h>
 
 #include "base/interrupt.h"
+#include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
 enum { SHORT_STEPS = 8 };
+
+/*
+** Sizes of mu and of the residual at which it stops, relative to those of the data: in chains, where others follow; when it was
+** asked for; in its second attempt, for problems whose active set shows late.
+*/
+static const double chain_accuracy = 1e-12, asked_accuracy = 1e-11, late_accuracy = 1e-14;
 
 void ns_interior_take(NsInterior *s, NsArena *arena, int nmax) {
   double **vectors[] = {&s->a, &s->b, &s->da, &s->db, &s->dz, &s->ca, &s->residual, &s->barrier, &s->ones, &s->cb};
@@ -150,3 +157,39 @@ NsStatus ns_interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance,
     if (too_short >= SHORT_STEPS) return NS_ENOCONV;
   }
 }
+
+/* ---- the method ---- */
+
+typedef struct SmoothInterior {
+  NsInterior interior;
+  double *z;
+} SmoothInterior;
+
+static NsStatus interior_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  SmoothInterior *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  ns_interior_take(&m->interior, s->arena, s->nmax);
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  return NS_OK;
+}
+
+static NsOutcome interior_attempt(SmoothInterior *m, NsBoxSearch *s, double accuracy) {
+  NsOutcome out = {NS_ENOCONV, 0, ns_box_interior.name, false};
+  const NsBoxMap *map = s->map(s);
+  s->start_inside(s, m->z);
+  out.status = ns_interior_solve(&m->interior, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);
+  out.status = s->finish(s, m->z, out.status);
+  return out;
+}
+
+static NsOutcome interior_run(void *work, NsSearch *search, int mode) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  if (mode == NS_INTERIOR_ONCE) return interior_attempt(work, s, chain_accuracy);
+  NsOutcome out = interior_attempt(work, s, asked_accuracy);
+  if (out.status == NS_OK || out.status == NS_EINTR || !s->persists) return out;
+  return interior_attempt(work, s, late_accuracy);
+}
+
+const NsMethod ns_box_interior = {
+    .name = "interior", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = interior_reserve, .run = interior_run};

@@ -6,6 +6,7 @@
 #define NS_SOLVERS_BOX_INTERIOR_H
 
 #include "solvers/map.h"
+#include "solvers/method.h"
 
 /* Vectors for problems of up to nmax variables. */
 typedef struct NsInterior {
@@ -26,5 +27,12 @@ void ns_interior_take(NsInterior *s, NsArena *arena, int nmax);
 */
 NsStatus ns_interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
                            int *iterations);
+
+/*
+** Interior points, from the guess moved inside; then the active set that they point at. For dense and for sparse M. Mode
+** NS_INTERIOR_ONCE: one attempt.
+*/
+extern const NsMethod ns_box_interior;
+enum { NS_INTERIOR_ONCE = 1 };
 
 #endif

@@ -9,10 +9,16 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "solvers/box/active.h"
+#include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
 enum { MEMORY = 5, HALVINGS = 40 };
+
+/*
+** Largest entry of the map, over that of rho q, at which Newton stops: 1e-12, since the active set that it points at is then solved
+** directly and needs no more digits.
+*/
+static const double accuracy = 1e-12;
 
 void ns_newton_take(NsNewton *s, NsArena *arena, int nmax) {
   double **vectors[] = {&s->F, &s->d, &s->e, &s->w, &s->step, &s->w_step, &s->trial, &s->w_trial, &s->gradient};
@@ -162,9 +168,46 @@ NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction func
   }
 }
 
-void ns_newton_active_set(const NsBoxMap *map, const double *z, const double *w, signed char *set) {
-  for (int i = 0; i < map->n; i++) {
-    double x = z[i] - map->rho[i] * w[i];
-    set[i] = x <= map->lower[i] ? NS_AT_LOWER : x >= map->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
-  }
+/* ---- the method ---- */
+
+/* A workspace: the iterate and what Newton needs. */
+typedef struct SmoothNewton {
+  NsNewton newton;
+  double *z;
+} SmoothNewton;
+
+static NsStatus newton_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  SmoothNewton *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  ns_newton_take(&m->newton, s->arena, s->nmax);
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  return NS_OK;
 }
+
+static NsOutcome newton_run(SmoothNewton *m, NsBoxSearch *s, NsNewtonFunction function, const char *name) {
+  NsOutcome out = {NS_ENOCONV, 0, name, false};
+  const NsBoxMap *map = s->map(s);
+  double size = 0;
+  s->start(s, m->z);
+  for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
+  out.status = ns_newton_solve(&m->newton, map, function, accuracy * (size > 0 ? size : 1), ns_box_limit(s, s->limit), m->z,
+                               &out.iterations);
+  out.status = s->finish(s, m->z, out.status);
+  return out;
+}
+
+static NsOutcome newton_min_run(void *work, NsSearch *search, int mode) {
+  (void)mode;
+  return newton_run(work, (NsBoxSearch *)search, NS_NEWTON_MIN, ns_box_newton_min.name);
+}
+
+static NsOutcome newton_fb_run(void *work, NsSearch *search, int mode) {
+  (void)mode;
+  return newton_run(work, (NsBoxSearch *)search, NS_NEWTON_FB, ns_box_newton_fb.name);
+}
+
+const NsMethod ns_box_newton_min = {
+    .name = "newton_min", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = newton_reserve, .run = newton_min_run};
+const NsMethod ns_box_newton_fb = {
+    .name = "newton_fb", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = newton_reserve, .run = newton_fb_run};

@@ -6,6 +6,7 @@
 #define NS_SOLVERS_BOX_NEWTON_H
 
 #include "solvers/map.h"
+#include "solvers/method.h"
 
 typedef enum NsNewtonFunction { NS_NEWTON_MIN, NS_NEWTON_FB } NsNewtonFunction;
 
@@ -28,7 +29,7 @@ void ns_newton_take(NsNewton *s, NsArena *arena, int nmax);
 NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance, int max_iterations,
                          double *z, int *iterations);
 
-/* The active set that z and w = M z + q point at: a bound where the natural map is at it. */
-void ns_newton_active_set(const NsBoxMap *map, const double *z, const double *w, signed char *set);
+/* Newton on either function, from the guess; then the active set that it points at. For dense and for sparse M. */
+extern const NsMethod ns_box_newton_min, ns_box_newton_fb;
 
 #endif

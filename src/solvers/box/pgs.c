@@ -7,12 +7,24 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/interrupt.h"
 #include "linalg/dense.h"
+#include "solvers/box/dense_search.h"
 #include "solvers/residual.h"
 
-enum { CHECK_EVERY = 10 };
+/*
+** CHECK_EVERY: sweeps between two tests, which cost a product each. SWEEPS: the limit when the options have none. PREDICT: variables
+** from which on a factorisation costs so much that a few sweeps first are worth it.
+*/
+enum { CHECK_EVERY = 10, SWEEPS = 20000, PREDICT = 48 };
+
+/*
+** Growth of the terms of an active set over its data (active.h) above which it counts as singular: 1e8, half of the digits, in units
+** that are not scaled.
+*/
+static const double raw_growth = 1e8;
 
 static bool positive_diagonal(const NsBoxProblem *p) {
   for (int i = 0; i < p->n; i++)
@@ -57,3 +69,87 @@ NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int
   }
   return NS_EMAXITER;
 }
+
+/* ---- the methods ---- */
+
+typedef struct Sweeps {
+  double *z, *w;
+  signed char *set, *before;
+} Sweeps;
+
+static NsStatus pgs_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  Sweeps *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  m->w = ns_arena_doubles(s->arena, s->nmax);
+  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  m->before = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  return NS_OK;
+}
+
+/* Solves the active set m->set; whether that is an answer. */
+static bool pgs_finish_set(const Sweeps *m, NsDenseSearch *s) {
+  double backward;
+  return ns_active_try(s->active, s->p, m->set, s->box.base.exact, raw_growth, m->z, m->w, &backward) == NS_OK &&
+         ns_dense_keep(s, m->z, m->w, backward);
+}
+
+static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
+  Sweeps *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  NsOutcome out = {NS_ENOCONV, 0, "pgs", false};
+  double omega = s->box.options->omega > 0 ? s->box.options->omega : 1, *terms = s->active->size;
+  (void)mode;
+  memcpy(m->z, s->near, (size_t)s->p->n * sizeof *m->z);
+  out.status = ns_pgs_solve(s->p, omega, search->tolerance, ns_box_limit(&s->box, SWEEPS), m->z, m->w, terms, &out.iterations);
+  if (out.status == NS_EARG || out.status == NS_ENAN) return out;
+  if (out.status == NS_OK) search->least = INFINITY; /* the answer is that of the sweeps, also when it is less exact */
+  ns_box_product(s->p, m->z, m->w, terms);
+  bool met = ns_dense_keep(s, m->z, m->w, ns_box_backward(s->p, m->z, m->w, terms));
+  if (!met && out.status == NS_OK) out.status = NS_ENOCONV;
+  ns_active_of_point(s->p, m->z, m->set);
+  if (pgs_finish_set(m, s)) out.status = NS_OK;
+  return out;
+}
+
+const NsMethod ns_box_pgs = {.name = "psor",
+                             .aliases = (const char *const[]){"pgs", NULL},
+                             .takes = NS_TAKES_DENSE,
+                             .needs = "a positive diagonal",
+                             .reserve = pgs_reserve,
+                             .run = pgs_run};
+
+static bool pgs_symmetric(const NsBoxProblem *p) {
+  size_t ld = (size_t)p->ldm;
+  for (int j = 0; j < p->n; j++) {
+    const double *column = p->M + (size_t)j * ld;
+    if (!(column[j] > 0)) return false;
+    for (int i = 0; i < j; i++)
+      if (column[i] != p->M[(size_t)j + (size_t)i * ld]) return false;
+  }
+  return true;
+}
+
+static NsOutcome predict_run(void *work, NsSearch *search, int mode) {
+  Sweeps *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  const NsBoxProblem *p = s->p;
+  NsOutcome out = {NS_ENOCONV, 0, "pgs, active set", false};
+  (void)mode;
+  if (p->n < PREDICT || !pgs_symmetric(p)) return out;
+  for (int i = 0; i < p->n; i++) m->z[i] = ns_box_clamp(s->near[i], p->lower[i], p->upper[i]);
+  ns_box_product(p, m->z, m->w, s->active->size);
+  ns_pgs_sweeps(p, 4, m->z, m->w);
+  for (out.iterations = 6; out.iterations <= 14; out.iterations += 2) {
+    ns_active_of_point(p, m->z, m->before);
+    ns_pgs_sweeps(p, 2, m->z, m->w);
+    ns_active_of_point(p, m->z, m->set);
+    if (memcmp(m->before, m->set, (size_t)p->n) != 0) continue;
+    if (pgs_finish_set(m, s)) out.status = NS_OK;
+    break;
+  }
+  return out;
+}
+
+const NsMethod ns_box_predict = {.takes = NS_TAKES_DENSE, .reserve = pgs_reserve, .run = predict_run};

@@ -6,6 +6,7 @@
 #define NS_SOLVERS_BOX_PGS_H
 
 #include "solvers/box/box.h"
+#include "solvers/method.h"
 
 /*
 ** Sweeps z_i <- proj(z_i - omega w_i / M_ii) in order of the index, from the z (n) given, which is projected first;
@@ -20,5 +21,11 @@ NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int
 
 /* `count` sweeps of Gauss-Seidel from z in the box with w = M z + q, unchecked; the diagonal must be positive. */
 void ns_pgs_sweeps(const NsBoxProblem *p, int count, double *z, double *w);
+
+/* The sweeps, and the active set where they end; its diagonal must be positive, NS_EARG. */
+extern const NsMethod ns_box_pgs;
+
+/* For large symmetric M with a positive diagonal: the active set of a few sweeps, when it settles at once. */
+extern const NsMethod ns_box_predict;
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "solvers/box/dense_search.h"
 #include "solvers/residual.h"
 
 enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
@@ -620,3 +621,71 @@ NsStatus ns_pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *st
   read_vertex(s, z, set);
   return NS_OK;
 }
+
+/* ---- the method ---- */
+
+static const NsPivotStart starts[] = {
+    {false, false, 0},  {true, false, 0},    {false, true, 0},  {true, true, 0},   {false, false, 1e3},
+    {true, false, 1e3}, {false, false, 1e7}, {true, true, 1e5}, {false, true, 10},
+};
+enum { STARTS = sizeof starts / sizeof *starts, MOST_PIVOTS = 1000, MOST_EACH = 20 };
+
+typedef struct LemkePaths {
+  NsPivot *pivot;
+  double *z;
+  signed char *set;
+} LemkePaths;
+
+static NsStatus lemke_reserve(void **work, NsSearch *search) {
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  LemkePaths *m = *work = ns_arena_take(s->box.arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  m->z = ns_arena_doubles(s->box.arena, s->box.nmax);
+  m->set = ns_arena_take(s->box.arena, (size_t)s->box.nmax, 1);
+  return ns_pivot_new(&m->pivot, s->box.nmax, s->active->lu);
+}
+
+static void lemke_release(void *work) {
+  if (work) ns_pivot_free(((LemkePaths *)work)->pivot);
+}
+
+/* Starts that differ from earlier ones only where the problem has nothing of the kind are left out. */
+static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
+  bool any_infinite = false, any_finite = false;
+  for (int i = 0; i < p->n; i++) {
+    bool low = p->lower[i] > -INFINITY, high = p->upper[i] < INFINITY;
+    any_infinite |= !low || !high;
+    any_finite |= low && high;
+  }
+  if (start->compact > 0) return any_infinite;
+  return !start->upper || any_finite;
+}
+
+static NsOutcome lemke_run(void *work, NsSearch *search, int mode) {
+  LemkePaths *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
+  NsOutcome out = {NS_ENOCONV, 0, "pivot", false};
+  int limit = ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * p->n), last = mode == NS_LEMKE_FIRST ? 1 : STARTS;
+  for (int k = mode == NS_LEMKE_OTHERS ? 1 : 0; k < last; k++) {
+    int pivots;
+    if (k > 0 && !start_matters(p, &starts[k])) continue;
+    NsStatus status = ns_pivot_path(m->pivot, fair, &starts[k], limit, m->z, m->set, &pivots);
+    if (k == 0) out.iterations = pivots;
+    if (status == NS_OK && ns_dense_polish(s, m->z, m->set)) return out.status = NS_OK, out.iterations = pivots, out;
+    if (k == 0 && status != NS_OK) out.status = status;
+    if (k == 0 && status == NS_ERAY) {
+      s->has_ray = true;
+      for (int i = 0; i < p->n; i++) s->ray[i] = ldexp(ns_pivot_ray(m->pivot)[i], fair == p ? 0 : s->scaled.col[i]);
+    }
+    if (status == NS_EINTR) return out.status = status, out;
+  }
+  return out;
+}
+
+const NsMethod ns_box_lemke = {.name = "lemke",
+                               .aliases = (const char *const[]){"pivot", NULL},
+                               .takes = NS_TAKES_DENSE,
+                               .reserve = lemke_reserve,
+                               .release = lemke_release,
+                               .run = lemke_run};

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "solvers/box/active.h"
 #include "solvers/box/game.h"
+#include "solvers/method.h"
 
 /* Where a path starts and what covers it. */
 typedef struct NsPivotStart {
@@ -61,5 +62,12 @@ NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game
 
 /* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
 const double *ns_pivot_ray(const NsPivot *pivot);
+
+/*
+** Paths from several starts on the scaled problem, each end polished. The outcome of a failure is that of the first path. Mode
+** NS_LEMKE_FIRST: the first path alone; NS_LEMKE_OTHERS: all but that.
+*/
+extern const NsMethod ns_box_lemke;
+enum { NS_LEMKE_FIRST = 1, NS_LEMKE_OTHERS = 2 };
 
 #endif

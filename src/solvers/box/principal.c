@@ -7,12 +7,26 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/interrupt.h"
 #include "linalg/dense.h"
+#include "solvers/box/dense_search.h"
 #include "solvers/residual.h"
 
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
+
+/*
+** Limits of pivots: MOST + MOST_EACH n when it was asked for, SHORT + SHORT_EACH n in a chain (the random problems of the specs take
+** at most 3 n).
+*/
+enum { MOST = 1000, MOST_EACH = 20, SHORT = 10, SHORT_EACH = 6 };
+
+/*
+** Growth of the terms of an active set over its data (active.h) above which it counts as singular: 1e8, half of the digits, in units
+** that are not scaled.
+*/
+static const double raw_growth = 1e8;
 
 void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax) {
   double **vectors[] = {&s->value,  &s->rest, &s->size, &s->diagonal, &s->row,
@@ -358,3 +372,61 @@ NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRu
   if (status == NS_OK) principal_read_point(s, z, set);
   return status;
 }
+
+/* ---- the method ---- */
+
+typedef struct PrincipalPivots {
+  NsPrincipal principal;
+  double *z, *w;
+  signed char *set, *repaired;
+} PrincipalPivots;
+
+static NsStatus principal_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  PrincipalPivots *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  ns_principal_take(&m->principal, s->arena, s->nmax);
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  m->w = ns_arena_doubles(s->arena, s->nmax);
+  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  m->repaired = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  return NS_OK;
+}
+
+/* The set that the pivots ended with becomes a candidate: its own point, or the set polished on the data given or scaled. */
+static bool principal_accept(PrincipalPivots *m, NsDenseSearch *s) {
+  const NsBoxProblem *p = s->p;
+  double backward;
+  bool whole = true;
+  for (int i = 0; i < p->n; i++) whole &= fabs(m->z[i]) <= DBL_MAX;
+  if (whole && ns_dense_keep_point(s, m->z)) return true;
+  int tries = whole || ns_box_well_scaled(p) ? 3 : 1;
+  memcpy(m->repaired, m->set, (size_t)p->n);
+  for (int k = 0; k < tries; k++) {
+    NsStatus status = ns_active_try(s->active, p, m->repaired, s->box.base.exact, raw_growth, m->z, m->w, &backward);
+    if (status == NS_OK) ns_dense_keep(s, m->z, m->w, backward);
+    if (ns_dense_exact(s)) return true;
+    if (status != NS_ENOCONV || ns_active_repair(s->active, p, m->z, m->w, false, m->repaired) == 0) break;
+  }
+  const NsBoxProblem *fair = ns_dense_fair(s);
+  for (int i = 0; i < p->n && fair != p; i++) m->z[i] = ldexp(m->z[i], -s->scaled.col[i]);
+  return ns_dense_polish(s, m->z, m->set);
+}
+
+static NsOutcome principal_run(void *work, NsSearch *search, int mode) {
+  PrincipalPivots *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  NsPrincipalRule rule = (NsPrincipalRule)mode;
+  NsOutcome out = {NS_ENOCONV, 0, "principal", false};
+  int n = s->p->n, limit = SHORT_EACH * n + SHORT;
+  if (rule == NS_PRINCIPAL_LEAST) limit = ns_box_limit(&s->box, MOST + MOST_EACH * n);
+  if (rule == NS_PRINCIPAL_IN_ORDER) limit = n;
+  out.status = ns_principal_solve(&m->principal, s->p, rule, limit, s->active->block, m->z, m->set, &out.iterations);
+  if (out.status != NS_OK) return out;
+  bool good = rule == NS_PRINCIPAL_IN_ORDER ? ns_dense_keep_point(s, m->z) : principal_accept(m, s);
+  if (!good) out.status = NS_ENOCONV;
+  return out;
+}
+
+const NsMethod ns_box_principal = {
+    .name = "principal", .takes = NS_TAKES_DENSE, .reserve = principal_reserve, .run = principal_run};

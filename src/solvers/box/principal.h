@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "solvers/box/active.h"
+#include "solvers/method.h"
 
 /* Which of the components that are wrong is exchanged. */
 typedef enum NsPrincipalRule {
@@ -49,5 +50,11 @@ void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax);
 */
 NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots, double *tableau,
                             double *z, signed char *set, int *pivots);
+
+/*
+** Principal pivoting, its set polished. The mode is the rule; with NS_PRINCIPAL_IN_ORDER nothing is polished, and at most n pivots
+** are taken.
+*/
+extern const NsMethod ns_box_principal;
 
 #endif

@@ -37,11 +37,6 @@ struct NsSparseBox {
   double *q, *lower, *upper, *guess, *z, *w; /* of a component, scaled */
 };
 
-static bool sparse_method(NsBoxMethod method) {
-  return method == NS_BOX_DEFAULT || method == NS_BOX_PGS || method == NS_BOX_NEWTON_MIN || method == NS_BOX_NEWTON_FB ||
-         method == NS_BOX_INTERIOR;
-}
-
 static void take_piece_room(NsSparseBox *s) {
   double **vectors[] = {&s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
@@ -137,7 +132,7 @@ static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
   *out = NULL;
   if (M->rows != M->cols) return NS_ESIZE;
-  if (!sparse_method(options->method)) return NS_EARG;
+  if (options->method && !ns_sparse_method(options->method)) return NS_EARG;
   NsSparseBox *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
   s->options = *options;
@@ -242,9 +237,9 @@ static void give_start(const Given *p, const NsOneVariable *one, int i, double *
 /* One variable alone. */
 static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
   const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
-  if (s->options.method == NS_BOX_PGS && !(s->diagonal[i] > 0)) {
+  if (s->options.method && s->options.method->needs && !(s->diagonal[i] > 0)) {
     give_start(p, &one, i, z, w);
-    return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, "psor"};
+    return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, s->options.method->name};
   }
   NsSolverInfo info = ns_one_variable_solve(&one, p->guess ? p->guess[i] : 0, s->options.tolerance, z, w);
   if (info.status == NS_OK) return info;

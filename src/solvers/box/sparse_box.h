@@ -12,9 +12,8 @@
 typedef struct NsSparseBox NsSparseBox;
 
 /*
-** M (n x n) is read here and not kept. options as for the dense solver, copied; the methods are NS_BOX_DEFAULT, NS_BOX_PGS,
-** NS_BOX_NEWTON_MIN, NS_BOX_NEWTON_FB and NS_BOX_INTERIOR, others are NS_EARG. Nothing of n x n is allocated; with
-** NS_BOX_PGS no factorisation is prepared. NS_ESIZE (not square), NS_ENOMEM, NS_ETOOLARGE.
+** M (n x n) is read here and not kept. options as for the dense solver, copied; a method that takes no sparse matrices is
+** NS_EARG. Nothing of n x n is allocated; for ns_box_pgs no factorisation is prepared. NS_ESIZE (not square), NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options);
 void ns_sparse_box_free(NsSparseBox *s);

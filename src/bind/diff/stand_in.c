@@ -1,0 +1,414 @@
+/*
+** stand_in.c
+** Arithmetic of numbers and vectors that stand in for those of a callback, and the methods of such vectors.
+*/
+#include "bind/diff/stand_in.h"
+
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
+
+/* ---- vectors ---- */
+
+static NslStandInVector *test_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
+  return nsl_test_fast(L, idx, kind->vector, sizeof(NslStandInVector));
+}
+
+static inline NslStandInVector *check_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
+  NslStandInVector *v = test_stand_in(L, kind, idx);
+  if (!v) v = nsl_check(L, idx, kind->vector);
+  if (kind->check) kind->check(L, v->tag);
+  return v;
+}
+
+NslStandInVector *nsl_check_stand_in(lua_State *L, int idx) {
+  return check_stand_in(L, nsl_stand_in(L), idx);
+}
+
+const char *nsl_stand_in_name(const NslStandIn *kind, const NslStandInVector *v) {
+  return v->label ? v->label : kind->vector->name;
+}
+
+static NslStandInVector *check_writable_stand_in(lua_State *L) {
+  NslStandInVector *v = nsl_check_stand_in(L, 1);
+  if (v->readonly) luaL_error(L, nsl_stand_in(L)->readonly, nsl_stand_in_name(nsl_stand_in(L), v));
+  return v;
+}
+
+void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *v, int i, int idx) {
+  if (!kind->store(L, v, i, idx))
+    luaL_error(L, "%s[%d]: number expected, got %s", nsl_stand_in_name(kind, v), i + 1, nsl_describe(L, idx));
+}
+
+int nsl_stand_in_index(lua_State *L, const char *name, int n) {
+  int i = nsl_index(L, n);
+  if (i < 0 && nsl_stand_in(L)->refuse_choice && nsl_is_stand_in(L, 2)) nsl_stand_in(L)->refuse_choice(L);
+  if (i < 0) nsl_bad_index(L, name, n);
+  return i;
+}
+
+bool nsl_push_stand_in_method(lua_State *L) {
+  lua_pushvalue(L, 2);
+  return lua_rawget(L, lua_upvalueindex(nsl_stand_in(L)->values + 2)) != LUA_TNIL;
+}
+
+static int stand_in_meta_index(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  const NslStandInVector *v = check_stand_in(L, kind, 1);
+  if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_stand_in_method(L) ? 1 : kind->missing(L);
+  int i = nsl_index(L, v->n);
+  if (i < 0 && nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
+  kind->push_element(L, v, i < 0 ? nsl_stand_in_index(L, nsl_stand_in_name(kind, v), v->n) : i);
+  return 1;
+}
+
+static int stand_in_meta_newindex(lua_State *L) {
+  NslStandInVector *v = check_writable_stand_in(L);
+  const NslStandIn *kind = nsl_stand_in(L);
+  nsl_stand_in_store(L, kind, v, nsl_stand_in_index(L, nsl_stand_in_name(kind, v), v->n), 3);
+  return 0;
+}
+
+static int stand_in_len(lua_State *L) {
+  lua_pushinteger(L, nsl_check_stand_in(L, 1)->n);
+  return 1;
+}
+
+static int next_stand_in(lua_State *L) {
+  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  lua_Integer i = luaL_checkinteger(L, 2);
+  if (i < 0 || i >= v->n) return lua_pushnil(L), 1;
+  lua_pushinteger(L, i + 1);
+  nsl_stand_in(L)->push_element(L, v, (int)i);
+  return 2;
+}
+
+static int stand_in_meta_pairs(lua_State *L) {
+  int upvalues = 1 + nsl_stand_in(L)->values;
+  nsl_check_stand_in(L, 1);
+  for (int i = 1; i <= upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
+  lua_pushcclosure(L, next_stand_in, upvalues);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 0);
+  return 3;
+}
+
+/* ---- operands ---- */
+
+void nsl_operand_alive(lua_State *L, int idx) {
+  const NslVector *v = nsl_test_vector(L, idx);
+  const NslMatrix *m = nsl_test_matrix(L, idx);
+  if (v) nsl_vector_alive(L, v);
+  if (m) nsl_matrix_alive(L, m);
+}
+
+void nsl_read_operand(lua_State *L, int idx, NslOperand *o) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  const NslHead *head = nsl_head(L, idx);
+  const NslType *type = head ? head->type : NULL;
+  *o = (NslOperand){.kind = NSL_OTHER};
+  if (lua_type(L, idx) == LUA_TNUMBER) {
+    o->kind = NSL_NUMBER;
+    o->number = lua_tonumber(L, idx);
+    o->value = &o->number;
+  } else if (type && (type == kind->number || type == kind->vector)) {
+    kind->read(L, idx, o);
+    o->kind = type == kind->number ? NSL_NUMBER : NSL_VECTOR;
+    o->stands_in = true;
+  } else if (type == &nsl_vector_type) {
+    const NslVector *v = nsl_check_vector(L, idx);
+    *o = (NslOperand){.kind = NSL_VECTOR, .value = v->data, .step = v->stride, .n = v->n};
+  } else if (type && (type == &nsl_matrix_type || type == kind->matrix)) {
+    o->kind = NSL_MATRIX;
+  }
+}
+
+/* What belongs to two evaluations does not mix. */
+static void check_same(lua_State *L, const NslOperand *a, const NslOperand *b) {
+  if (a->stands_in && b->stands_in && a->tag != b->tag) luaL_error(L, "%s", nsl_stand_in(L)->mixed);
+}
+
+void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int n, const char *who, NslOperand *o) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  if (lua_istable(L, idx)) {
+    if (lua_rawlen(L, idx) != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, nsl_describe(L, idx));
+    NslStandInVector *v = kind->push_vector(L, like, n);
+    for (int i = 0; i < n; i++) {
+      lua_rawgeti(L, idx, i + 1);
+      nsl_stand_in_store(L, kind, v, i, -1);
+      lua_pop(L, 1);
+    }
+    lua_replace(L, idx);
+  }
+  nsl_read_operand(L, idx, o);
+  if (o->kind != NSL_VECTOR || o->n != n)
+    luaL_error(L, "%s: argument: expected a vector of %d, got %s", who, n, nsl_describe(L, idx));
+  check_same(L, like, o);
+}
+
+/* ---- arithmetic ---- */
+
+int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint) {
+  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
+  return luaL_error(L, "%s %s %s: %s", left, sign, right, hint);
+}
+
+/* Pushes op of the elements of a and b, which are those at 1 and 2; b NULL: of a alone. */
+static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  int n = a->kind == NSL_VECTOR ? a->n : b->n;
+  if (b) check_same(L, a, b);
+  NslStandInVector *out = kind->push_vector(L, a->stands_in ? a : b, n);
+  nsl_operand_alive(L, 1);
+  if (b) nsl_operand_alive(L, 2);
+  for (int i = 0; i < n; i++) kind->combine(L, out, i, op, a, i, b, i);
+  return 1;
+}
+
+static int stand_in_arithmetic(lua_State *L, NsTapeOp op, const char *sign) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  NslOperand a, b;
+  if (kind->arithmetic(L, op)) return 1;
+  nsl_read_operand(L, 1, &a);
+  nsl_read_operand(L, 2, &b);
+  bool v = a.kind == NSL_VECTOR, w = b.kind == NSL_VECTOR, m = a.kind == NSL_MATRIX || b.kind == NSL_MATRIX;
+  if (a.kind == NSL_OTHER || b.kind == NSL_OTHER)
+    return nsl_operands_undefined(L, sign, v || w || m ? "expected a number, a vector or a matrix" : kind->of_numbers);
+  if (op == NS_TAPE_MUL && m && (v || w)) return kind->product(L, w);
+  if (m) return nsl_operands_undefined(L, sign, kind->of_matrices);
+  if (op == NS_TAPE_NEG) return push_elementwise(L, op, &a, NULL);
+  if (op == NS_TAPE_MUL && v && w) return nsl_operands_undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
+  if (op == NS_TAPE_DIV && w) return nsl_operands_undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
+  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV) return nsl_operands_undefined(L, sign, kind->of_remainders);
+  if (v && w && a.n != b.n) return nsl_operands_undefined(L, sign, "sizes do not match");
+  return push_elementwise(L, op, &a, &b);
+}
+
+static int stand_in_meta_add(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_ADD, "+");
+}
+
+static int stand_in_meta_sub(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_SUB, "-");
+}
+
+static int stand_in_meta_mul(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_MUL, "*");
+}
+
+static int stand_in_meta_div(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_DIV, "/");
+}
+
+static int stand_in_meta_pow(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_POW, "^");
+}
+
+static int stand_in_meta_mod(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_MOD, "%");
+}
+
+static int stand_in_meta_idiv(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_IDIV, "//");
+}
+
+static int stand_in_meta_unm(lua_State *L) {
+  return stand_in_arithmetic(L, NS_TAPE_NEG, "-");
+}
+
+static const luaL_Reg stand_in_operators[] = {
+    {"__add", stand_in_meta_add}, {"__sub", stand_in_meta_sub},   {"__mul", stand_in_meta_mul},
+    {"__div", stand_in_meta_div}, {"__pow", stand_in_meta_pow},   {"__mod", stand_in_meta_mod},
+    {"__unm", stand_in_meta_unm}, {"__idiv", stand_in_meta_idiv}, {NULL, NULL},
+};
+
+/* ---- methods ---- */
+
+/* Pushes a vector with the elements of the operand. */
+static NslStandInVector *push_elements(lua_State *L, const NslOperand *from) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  NslStandInVector *out = kind->push_vector(L, from, from->n);
+  for (int i = 0; i < from->n; i++) kind->copy(L, out, i, from, i);
+  return out;
+}
+
+static int stand_in_copy(lua_State *L) {
+  NslOperand self;
+  nsl_check_stand_in(L, 1);
+  nsl_read_operand(L, 1, &self);
+  push_elements(L, &self);
+  return 1;
+}
+
+/* Another vector is copied first, since the two may be views of the same elements. */
+static int stand_in_assign(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  NslStandInVector *v = check_writable_stand_in(L);
+  NslOperand self, from;
+  lua_settop(L, 2);
+  nsl_read_operand(L, 1, &self);
+  if (test_stand_in(L, kind, 2)) {
+    nsl_read_operand(L, 2, &from);
+    push_elements(L, &from);
+    lua_replace(L, 2);
+  }
+  nsl_read_vector_argument(L, 2, &self, v->n, nsl_stand_in_name(kind, v), &from);
+  for (int i = 0; i < v->n; i++) kind->copy(L, v, i, &from, i);
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int stand_in_fill(lua_State *L) {
+  NslStandInVector *v = check_writable_stand_in(L);
+  if (!nsl_is_stand_in(L, 2) && lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
+  for (int i = 0; i < v->n; i++) nsl_stand_in_store(L, nsl_stand_in(L), v, i, 2);
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int stand_in_totable(lua_State *L) {
+  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  lua_createtable(L, v->n, 0);
+  for (int i = 0; i < v->n; i++) {
+    nsl_stand_in(L)->push_element(L, v, i);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int stand_in_slice(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  NslStandInVector *v = nsl_check_stand_in(L, 1);
+  const char *name = nsl_stand_in_name(kind, v);
+  int count;
+  lua_settop(L, 4);
+  lua_Integer step = lua_isnil(L, 4) ? 1 : nsl_integer(L, 4, name, "slice step");
+  int first = nsl_slice(L, 2, v->n, step, name, &count);
+  NslStandInVector *view = kind->push_view(L, v, first, count > 1 ? v->step * (ptrdiff_t)step : v->step, count);
+  view->label = v->label;
+  view->readonly = v->readonly;
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  return 1;
+}
+
+static int stand_in_meta_call(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  if (lua_gettop(L) != 2) return stand_in_slice(L);
+  kind->push_element(L, v, nsl_position(L, 2, v->n, nsl_stand_in_name(kind, v), "index"));
+  return 1;
+}
+
+static int stand_in_by_elements(lua_State *L, NsTapeOp op, const char *name) {
+  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  NslOperand a, b;
+  lua_settop(L, 2);
+  nsl_read_operand(L, 1, &a);
+  nsl_read_operand(L, 2, &b);
+  if (b.kind != NSL_NUMBER) nsl_read_vector_argument(L, 2, &a, v->n, name, &b);
+  return push_elementwise(L, op, &a, &b);
+}
+
+static int stand_in_mul(lua_State *L) {
+  return stand_in_by_elements(L, NS_TAPE_MUL, "mul");
+}
+
+static int stand_in_div(lua_State *L) {
+  return stand_in_by_elements(L, NS_TAPE_DIV, "div");
+}
+
+static int stand_in_abs(lua_State *L) {
+  NslOperand a;
+  nsl_check_stand_in(L, 1);
+  nsl_read_operand(L, 1, &a);
+  return push_elementwise(L, NS_TAPE_ABS, &a, NULL);
+}
+
+static int stand_in_map(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  NslOperand self;
+  if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
+  nsl_read_operand(L, 1, &self);
+  NslStandInVector *out = kind->push_vector(L, &self, v->n);
+  for (int i = 0; i < v->n; i++) {
+    lua_pushvalue(L, 2);
+    kind->push_element(L, v, i);
+    lua_call(L, 1, 1);
+    if (!kind->store(L, out, i, -1)) return luaL_error(L, "map: f returned %s, expected a number", luaL_typename(L, -1));
+    lua_pop(L, 1);
+  }
+  return 1;
+}
+
+static int stand_in_cross(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  NslOperand a, b, left, right;
+  if (v->n != 3) return nsl_bad(L, "cross", "self", "a vector of 3", 1);
+  lua_settop(L, 2);
+  nsl_read_operand(L, 1, &a);
+  nsl_read_vector_argument(L, 2, &a, 3, "cross", &b);
+  NslStandInVector *out = kind->push_vector(L, &a, 3), *plus = kind->push_vector(L, &a, 3),
+                   *minus = kind->push_vector(L, &a, 3);
+  nsl_operand_alive(L, 2);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    kind->combine(L, plus, i, NS_TAPE_MUL, &a, j, &b, k);
+    kind->combine(L, minus, i, NS_TAPE_MUL, &a, k, &b, j);
+    nsl_read_operand(L, 4, &left);
+    nsl_read_operand(L, 5, &right);
+    kind->combine(L, out, i, NS_TAPE_SUB, &left, i, &right, i);
+  }
+  lua_settop(L, 3);
+  return 1;
+}
+
+static const luaL_Reg stand_in_meta[] = {
+    {"__newindex", stand_in_meta_newindex},
+    {"__len", stand_in_len},
+    {"__pairs", stand_in_meta_pairs},
+    {"__call", stand_in_meta_call},
+    {NULL, NULL},
+};
+
+static const luaL_Reg stand_in_methods[] = {
+    {"copy", stand_in_copy},   {"assign", stand_in_assign}, {"fill", stand_in_fill},   {"totable", stand_in_totable},
+    {"slice", stand_in_slice}, {"size", stand_in_len},      {"mul", stand_in_mul},     {"div", stand_in_div},
+    {"abs", stand_in_abs},     {"map", stand_in_map},       {"cross", stand_in_cross}, {NULL, NULL},
+};
+
+/* ---- opening ---- */
+
+void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const luaL_Reg *functions) {
+  lua_pushlightuserdata(L, (void *)kind);
+  for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
+  luaL_setfuncs(L, functions, 1 + kind->values);
+}
+
+void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const luaL_Reg *own, const luaL_Reg *methods,
+                       lua_CFunction index) {
+  lua_pushvalue(L, meta);
+  nsl_stand_in_functions(L, kind, first, stand_in_operators);
+  nsl_stand_in_functions(L, kind, first, own);
+  if (methods) {
+    lua_pushlightuserdata(L, (void *)kind);
+    for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
+    lua_newtable(L);
+    nsl_stand_in_functions(L, kind, first, methods);
+    lua_pushcclosure(L, index, kind->values + 2);
+    lua_setfield(L, -2, "__index");
+  }
+  lua_pop(L, 1);
+}
+
+void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const luaL_Reg *own,
+                              const luaL_Reg *methods) {
+  nsl_stand_in_type(L, kind, first, meta, own, stand_in_methods, stand_in_meta_index);
+  lua_pushvalue(L, meta);
+  nsl_stand_in_functions(L, kind, first, stand_in_meta);
+  lua_getfield(L, -1, "__index");
+  lua_getupvalue(L, -1, kind->values + 2);
+  nsl_stand_in_functions(L, kind, first, methods);
+  lua_pop(L, 3);
+}

@@ -1,0 +1,589 @@
+/*
+** event_driven.c
+** RungeKuttaOSI: event-driven integration of mechanics with unilateral contacts: smooth motion, events located, impacts, rest.
+** D1MinusLinearOSI: a step of fixed length, with the event at its end.
+**
+** Between events the contacts that are held (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0,
+** and the motion is integrated by dop853.h, the impulse of each held contact with it, so that what its force does is seen by the
+** step control; its state is put back on the constraints after every step. An event is
+** the first time at which an open contact has y = 0, or a held one lambda = 0; it is sought on the dense output by
+** bernstein.h, which loses no dip, then the step is taken again up to it, so that it is as exact as a step. At an event
+**   impact      0 <= u + e u_k _|_ P >= 0 over all closed contacts, u = 0 for bilateral constraints (e = 0 for a
+**               contact that was not approaching);
+**   rest        a closed contact whose bounce would not rise by `tolerance`, or has not, has u = 0: this is where an
+**               infinite sequence of ever smaller bounces ends;
+**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 tells which are held from there.
+** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996; Acary and Brogliato, Numerical Methods for
+** Nonsmooth Dynamical Systems, 2008, chapter 8.
+**
+** What is accepted of the error of a step of length h: rtol |v| of a velocity, rtol times the way that it goes in the step of a
+** coordinate, and for both atol times what the body would have with all of its energy in that direction. With atol_in_units atol
+** is a number in the units of the coordinates and velocities. The tolerance of a contact is a part of the largest height that it has
+** come from in the run (at the start, and as its velocity at impacts tells); with tolerance_in_units it is a number in the units of y.
+** What is found for max_step: 1/300 of the run where a force or a guide may be a function of time, else infinite; outputs that are
+** not linear are looked at with that distance in any case.
+**
+** The step of the grid is one step of D1MinusLinear, of second order between impacts:
+**   q = q_k + h v_k + h^2 / 2 a_k,  v- = v_k + h / 2 (a_k + a),  a = a(t, q, v_k + h a_k),
+** the accelerations with the forces of the contacts that are held, and the event at its end, impacts being those of the
+** contacts with y <= 0. A bounce that would end within the step is rest; y of contacts is left as it is.
+** Schindler and Acary, Timestepping schemes for nonsmooth dynamics based on discontinuous Galerkin methods, Math. Comput.
+** Simul. 95, 2014.
+*/
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "integrators/event_driven/event_driven.h"
+
+/* What the laws may need: joints, and contacts with restitution. */
+static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
+
+enum {
+  MAX_SMOOTH_STEPS = 100000, /* from one event to the next or to the end of a step of the grid */
+  RESOLVED = 300 /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
+};
+
+const char *ns_ed_name(const NsEventDriven *ed) {
+  return ed->fixed ? "D1MinusLinearOSI" : "EventDriven";
+}
+
+/* A contact that is left with a part of the velocity towards it closes again at once, for ever. */
+static NsStatus check_restitution(const NsInteraction *inter, const char *who, NsError *err) {
+  double e = ns_law_restitution(inter->law, 0, 1);
+  if (e >= 0) return NS_OK;
+  return ns_fail(err, NS_EARG, "%s: interaction '%s' has the restitution %g; where impacts are located it is 0 or more", who,
+                 inter->name, e);
+}
+
+static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    if (ns_law_needs(inter->law) & ~event_driven_laws)
+      return ns_fail(err, NS_EARG,
+                     "%s: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
+                     "(TimeStepping with a MoreauJeanOSI takes every law)",
+                     who, inter->name, ns_law_name(inter->law));
+    if (ns_relation_holds_at_position(inter->relation))
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
+                     ns_relation_kind_name(inter->relation->kind));
+    NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
+    if (status != NS_OK) return status;
+  }
+  return ns_mechanical_unbound(nsds->ds, nsds->nds, who, err);
+}
+
+/* ---- making ---- */
+
+/* The equations of the smooth motion: qdot, the accelerations, the works, the forces of what is held. */
+static NsStatus motion_events_rate(void *context, double t, const double *x, double *xdot, NsError *err) {
+  NsEventDriven *ed = context;
+  const double *q = x, *v = x + ed->Nq;
+  double *works = xdot + ed->Nq + ed->Nv;
+  *ed->clock = t;
+  NsStatus status = ns_ed_accelerate(ed, t, q, v, err);
+  if (status != NS_OK) return status;
+  ns_motion_rate(ed->motion, q, v, xdot);
+  memcpy(xdot + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *xdot);
+  memset(works, 0, WORKS * sizeof *works);
+  double *impulses = works + WORKS;
+  memset(impulses, 0, (size_t)ed->m * sizeof *impulses);
+  for (int k = 0; k < ed->nheld; k++) impulses[ed->held[k]] = ed->lambda[k];
+  ns_motion_power(ed->motion, v, &works[WORK_FORCES], &works[WORK_DAMPING]);
+  for (int k = 0; k < ed->nheld; k++) works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
+  return NS_OK;
+}
+
+static void motion_events_take_vectors(NsEventDriven *ed) {
+  NsArena *arena = &ed->base.arena;
+  int m = ed->m;
+  double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
+                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
+    ed->value[j] = ns_arena_doubles(arena, m);
+    ed->rate[j] = ns_arena_doubles(arena, m);
+  }
+  double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
+  for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
+  double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
+                       &ed->even_free, &ed->even_all, &ed->even_noise,   &ed->even_rate};
+  for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
+  ed->W = ns_arena_matrix(arena, m, m);
+  ed->held = ns_arena_ints(arena, m);
+  ed->closed = ns_arena_ints(arena, m);
+  ed->interaction = ns_arena_ints(arena, m);
+  ed->curved = ns_arena_ints(arena, m);
+  ed->rows = ns_arena_take(arena, (size_t)m, sizeof *ed->rows);
+  ed->resting = ns_arena_take(arena, (size_t)m, sizeof *ed->resting);
+  ed->was_held = ns_arena_take(arena, (size_t)m, sizeof *ed->was_held);
+  ed->groups = ns_arena_take(arena, (size_t)m, sizeof *ed->groups);
+  ed->q = ed->x;
+  ed->v = ed->x ? ed->x + ed->Nq : NULL;
+  ed->works = ed->x ? ed->v + ed->Nv : NULL;
+}
+
+static NsStatus motion_events_build(NsEventDriven *ed) {
+  NsStatus status = ns_motion_new(&ed->motion, ed->base.nsds);
+  if (status != NS_OK) return status;
+  ed->now = ns_motion_view(ed->motion);
+  ed->Nq = ed->now->Nq;
+  ed->Nv = ed->now->Nv;
+  ed->m = ed->now->m;
+  ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
+  motion_events_take_vectors(ed);
+  return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
+}
+
+static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
+  return motion_events_accept(nsds, true, ns_scheme_runge_kutta_text, err);
+}
+
+static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
+  return motion_events_accept(nsds, false, ns_scheme_d1_minus_linear_text, err);
+}
+
+static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  NsEventDriven *ed = ns_scheme_take(sizeof *ed, integrator->class, integrator, nsds);
+  if (!ed) return NS_ENOMEM;
+  ed->clock = plan->clock;
+  ed->fixed = !integrator->class->locates;
+  ed->base.linear = true;
+  if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
+  return ns_scheme_hand_over(out, &ed->base);
+}
+
+static void events_destroy(NsScheme *scheme) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  ns_dop853_free(ed->rk);
+  ns_motion_free(ed->motion);
+  ns_sparse_free(ed->sparse);
+}
+
+/* ---- the start of a step ---- */
+
+/* The stepper for the options at hand: made when they are others than the last. */
+static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptions *options, NsError *err) {
+  bool same = ed->rk && ed->options.rtol == options->rtol;
+  ed->options = *options;
+  if (same) return NS_OK;
+  ns_dop853_free(ed->rk);
+  NsOdeProblem problem = {ed->n, motion_events_rate, ed, options->rtol, ed->atol, NULL};
+  NsStatus status = ns_dop853_new(&ed->rk, &problem);
+  if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->pace, ed->Nq);
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
+}
+
+/* Laws and states of the rows at the start; a contact that carried a force is held until it is seen not to be. */
+static void start_rows(NsEventDriven *ed) {
+  for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
+    if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
+    const NsInteraction *inter = ed->base.nsds->interactions[e];
+    bool unilateral = ns_law_unilateral(inter->law);
+    bool held = unilateral && inter->lambda_k[i - first] > 0;
+    ed->rows[i] = (Row){.unilateral = unilateral,
+                        .restitution = ns_law_restitution(inter->law, i - first, 1),
+                        .state = held ? ROW_HELD : ROW_OPEN,
+                        .straight = ns_motion_straight(ed->motion, i)};
+    ed->reach[i] = inter->reach_k[i - first];
+  }
+}
+
+/* How far outputs may be off at the start of a step, of the sum of their |terms|: data that are given with 6 digits. */
+static const double START = 1e-6;
+
+/* A contact that was written open by a script is not held. The first step of a run begins the reach of the rows. */
+static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
+    status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
+    double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
+    if (ed->t == ed->t_first) ed->reach[i] = fabs(y);
+    if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
+    if (!ed->rows[i].unilateral && fabs(y) > off)
+      return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ns_ed_name(ed),
+                     ns_ed_row_name(ed, i), y);
+    if (ed->rows[i].unilateral && y < -off && !ed->fixed)
+      return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
+                     ns_ed_row_name(ed, i), y);
+  }
+  return status;
+}
+
+/* ---- from event to event ---- */
+
+/* The longest that the first step after an event should be: flights that begin there are seen whole. */
+static double longest_flight(const NsEventDriven *ed) {
+  double least = INFINITY;
+  for (int i = 0; i < ed->m; i++) {
+    const Row *row = &ed->rows[i];
+    if (row->state != ROW_DEPARTING) continue;
+    double a = ed->now->bias[i];
+    for (int j = 0; j < ed->Nv; j++) a += ed->now->H[i + (size_t)j * (size_t)ed->m] * ed->acceleration[j];
+    if (a < 0) least = fmin(least, -3 * row->u0 / a);
+  }
+  return least;
+}
+
+double ns_ed_tolerance(const NsEventDriven *ed, int row) {
+  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
+}
+
+double ns_ed_touching_level(const NsEventDriven *ed, int row, double y) {
+  return fmin(0, y) - fmax(ns_ed_tolerance(ed, row) + ed->now->rounding[row], DBL_MIN);
+}
+
+double ns_ed_resolution(const NsEventDriven *ed) {
+  return ed->options.max_step > 0 ? ed->options.max_step : (ed->t_last - ed->t_first) / RESOLVED;
+}
+
+/* After a step without an event: where open contacts close from here. */
+static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    Row *row = &ed->rows[i];
+    if (row->state == ROW_HELD || !row->unilateral) continue;
+    double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+    bool clear = y > tolerance;
+    if (clear) row->state = ROW_OPEN;
+    row->level = clear ? 0 : fmin(row->level, ns_ed_touching_level(ed, i, y));
+  }
+  return status;
+}
+
+/* ---- what is accepted of errors ---- */
+
+/*
+** What rounding does to accelerations, as an even share: they are taken again with t, q and v changed in their 27th binary digit
+** (t within the run), and the change is brought down to 4 spacings. Forces that cancel each other (a spring at its rest) give more than their sum tells.
+*/
+static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
+  static const double nudge = 0x1p-26, share = 0x1p-24;
+  double *x = ed->sample, *a = ed->p, t = ed->t + nudge * fabs(ed->t);
+  if (t > ed->t_last) t = ed->t - nudge * fabs(ed->t);
+  memcpy(a, ed->acceleration, (size_t)ed->Nv * sizeof *a);
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->x[i] * (1 + nudge);
+  *ed->clock = t;
+  NsStatus status = ns_ed_accelerate(ed, t, x, x + ed->Nq, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < ed->Nv; i++) {
+    double changed = ed->acceleration[i];
+    ed->acceleration[i] = a[i];
+    a[i] = share * (changed - a[i]);
+  }
+  ns_motion_even(ed->motion, a, ed->even_noise);
+  return NS_OK;
+}
+
+/* The impulse of a held contact: relative to itself, and the shares of what its row moves. */
+static void weigh_impulse(NsEventDriven *ed, int k, double share) {
+  int row = ed->held[k], at = ed->Nq + ed->Nv + WORKS + row;
+  double own = ed->W[k + (size_t)k * (size_t)ed->nheld], speed = 0, gain = 0;
+  if (!ed->rows[row].unilateral || !(own > 0)) return;
+  for (int j = 0; j < ed->Nv; j++) {
+    double h = fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]);
+    speed += h * ed->even[j];
+    gain += h * (share * (ed->even_free[j] + ed->even_all[j]) + ed->even_noise[j]);
+  }
+  ed->atol[at] = share * speed / own;
+  ed->pace[at] = gain / own;
+}
+
+/*
+** ed->atol and ed->pace for the next step, which will be about h long, from the present state and its accelerations: those of
+** velocities, and of coordinates what these bring about.
+*/
+static void weigh_errors(NsEventDriven *ed, double h) {
+  const NsEventOptions *o = &ed->options;
+  double share = o->atol_in_units ? DBL_EPSILON : o->atol, units = o->atol_in_units ? o->atol : 0;
+  double *qdot = ed->slope, *fastest = ed->sample, *way = ed->p;
+  for (int i = 0; i < ed->Nv; i++) {
+    ed->atol[ed->Nq + i] = units + share * ed->even[i];
+    ed->pace[ed->Nq + i] = share * (ed->even_free[i] + ed->even_all[i]) + ed->even_noise[i];
+    way[i] = share * ed->even[i] + h * ed->pace[ed->Nq + i];
+  }
+  ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
+  ns_motion_fastest(ed->motion, way, fastest);
+  for (int i = 0; i < ed->Nq; i++) {
+    ed->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
+    ed->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
+  }
+  for (int i = ed->Nq + ed->Nv; i < ed->n; i++) ed->atol[i] = INFINITY, ed->pace[i] = 0;
+  for (int k = 0; k < ed->nheld; k++) weigh_impulse(ed, k, share);
+}
+
+/* Before a step: accelerations, and how large what moves is. */
+static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  if (status != NS_OK) return status;
+  ns_motion_even(ed->motion, ed->v, ed->even);
+  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
+  ns_motion_even(ed->motion, ed->acceleration, ed->even_all);
+  return motion_events_measure_noise(ed, err);
+}
+
+/* A body whose velocity its acceleration makes in less than 100 times this part of the way to the end is at rest for first_length. */
+static const double AT_REST = 1e-6;
+
+/*
+** The length of a first step, from how fast accelerations change: with v, a and j the shares of velocity, acceleration and its
+** rate, sqrt(v/j) and a/j are times in which the motion changes (1/w of an oscillation), of which 4 rtol^(1/8) are tried: what
+** the error of a method of order 8 allows, about. Without any change the way to the end.
+*/
+static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
+  double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
+  for (int i = 0; i < ed->Nv; i++) {
+    double turn = 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]);
+    if (turn > AT_REST * way) h = fmin(h, turn);
+  }
+  ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
+  for (int i = 0; i < ed->Nq; i++) x[i] = ed->q[i] + h * qdot[i];
+  for (int i = 0; i < ed->Nv; i++) x[ed->Nq + i] = ed->v[i] + h * ed->acceleration[i], jump[i] = ed->acceleration[i];
+  NsStatus status = ns_ed_accelerate(ed, ed->t + h, x, x + ed->Nq, err);
+  *length = 1e-3 * way;
+  if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
+  for (int i = 0; i < ed->Nv; i++) jump[i] = (ed->acceleration[i] - jump[i]) / h;
+  ns_motion_even(ed->motion, jump, ed->even_rate);
+  *length = way;
+  for (int i = 0; i < ed->Nv; i++) {
+    double v = ed->even[i], a = ed->even_all[i], j = ed->even_rate[i];
+    if (j > 0) *length = fmin(*length, 4 * pow(ed->options.rtol, 1.0 / 8) * fmax(sqrt(v / j), a / j));
+  }
+  if (!(*length > 0)) *length = 1e-3 * way;
+  return status;
+}
+
+/* Takes the stepper's state over, back on the constraints. */
+static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
+  const NsDop853State *step = ns_dop853_state(ed->rk);
+  memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
+  ed->t = step->t;
+  ns_motion_normalise(ed->motion, ed->q);
+  if (ed->nheld == 0) return NS_OK;
+  return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+}
+
+/* One step of the integrator towards t_next, and the event in it: *row, or -1. The state is that of its end. */
+static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsError *err) {
+  ns_dop853_limit(ed->rk, longest);
+  NsStatus status = ns_dop853_step(ed->rk, err);
+  if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  return status == NS_OK ? motion_events_take_state(ed, err) : status;
+}
+
+/* Makes the stepper ready for smooth motion from the present state to t_next. *longest: of its first step. */
+static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest, NsError *err) {
+  double first, most = *longest;
+  NsStatus status = measure_motion(ed, err);
+  *longest = fmin(most, longest_flight(ed));
+  if (status == NS_OK) status = motion_events_first_length(ed, t_next - ed->t, &first, err);
+  if (status != NS_OK) return status;
+  weigh_errors(ed, fmin(first, *longest));
+  ns_dop853_start(ed->rk, ed->t, ed->x, t_next, first);
+  return NS_OK;
+}
+
+/* Smooth motion up to the next event, which is handled, or to t_next. */
+static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *err) {
+  double most = INFINITY, longest;
+  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nheld, ed->held)) most = ns_ed_resolution(ed);
+  longest = most;
+  NsStatus status = begin_smoothly(ed, t_next, &longest, err);
+  if (status != NS_OK) return status;
+  int row = -1;
+  for (int steps = 0;; steps++, longest = most) {
+    if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
+    if (steps == MAX_SMOOTH_STEPS)
+      return ns_fail(err, NS_EMAXITER,
+                     "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)", steps,
+                     ed->t);
+    status = step_smoothly(ed, longest, &row, err);
+    if (status != NS_OK) return status;
+    if (row >= 0) break;
+    if (ed->t >= t_next) return NS_OK;
+    status = renew_levels(ed, err);
+    if (status == NS_OK) status = measure_motion(ed, err);
+    if (status != NS_OK) return status;
+    weigh_errors(ed, fmin(ns_dop853_state(ed->rk)->h_next, most));
+    ns_dop853_replace(ed->rk, ed->x);
+  }
+  if (++ed->handled > ed->options.max_events)
+    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
+  return ns_ed_handle(ed, err);
+}
+
+/* One step of D1MinusLinear from ed->t to t_next, and the event there. */
+static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) {
+  double h = ed->h, *before = ed->sample, *mean = before + ed->Nv;
+  NsStatus status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
+  for (int i = 0; i < ed->Nv; i++) {
+    before[i] = ed->v[i];
+    mean[i] = ed->v[i] + h / 2 * ed->acceleration[i];
+    ed->v[i] += h * ed->acceleration[i];
+  }
+  ns_motion_move(ed->motion, mean, h, ed->q);
+  ed->t = t_next;
+  status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
+  for (int i = 0; i < ed->Nv; i++) ed->v[i] = mean[i] + h / 2 * ed->acceleration[i];
+  if (ed->nheld > 0) status = ns_motion_stop(ed->motion, ed->nheld, ed->held, ed->t, ed->q, ed->v, ed->W, err);
+  return status == NS_OK ? ns_ed_handle(ed, err) : status;
+}
+
+/* ---- the end of a step ---- */
+
+static void write_interactions(NsEventDriven *ed) {
+  for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
+    if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
+    NsInteraction *inter = ed->base.nsds->interactions[e];
+    inter->y[i - first] = ed->now->y[i];
+    inter->ydot[i - first] = ed->now->u[i];
+    inter->lambda[i - first] = 0;
+    inter->reach[i - first] = ed->reach[i];
+    for (int k = 0; k < ed->nheld; k++)
+      if (ed->held[k] == i) inter->lambda[i - first] = ed->lambda[k];
+  }
+}
+
+static void write_impulses(NsEventDriven *ed) {
+  for (int d = 0, at = 0; d < ed->base.nsds->nds; d++) {
+    NsDs *ds = ed->base.nsds->ds[d];
+    memcpy(ds->r, ed->impulse + at, (size_t)ds->nr * sizeof *ds->r);
+    at += ds->nr;
+  }
+}
+
+/* What the step did, between the energies before and after. */
+static void motion_events_add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
+  double kinetic = after[0] - before[0], potential = after[1] - before[1];
+  const double *w = ed->works;
+  double impacts = ed->impact_energy + w[WORK_MULTIPLIERS], rest = kinetic - w[WORK_FORCES] - impacts;
+  bool inertia = ns_motion_varying_mass(ed->motion);
+  account->damping += w[WORK_DAMPING];
+  account->forces += w[WORK_FORCES] - w[WORK_DAMPING] + potential + (inertia ? rest : 0);
+  account->impacts += impacts;
+  account->numerical += inertia ? 0 : rest;
+}
+
+static NsStatus motion_events_finish(NsEventDriven *ed, const double *before, NsEnergyAccount *account, NsError *err) {
+  double after[2];
+  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  if (status == NS_OK && account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &after[0], &after[1], err);
+  if (status != NS_OK) return status;
+  if (account) motion_events_add_works(ed, before, after, account);
+  return NS_OK;
+}
+
+static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  (void)account, (void)err; /* the works were added by the step */
+  ns_motion_scatter(ed->motion, ed->q, ed->v);
+  write_impulses(ed);
+  write_interactions(ed);
+  return NS_OK;
+}
+
+/* From the memories at t_k through all events to the end of the step, which commit accepts. */
+static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  double before[2] = {0, 0};
+  ed->h = step->t - step->t_k;
+  ed->log = drive->log;
+  ed->solver = drive->solver;
+  ed->t = ed->t_k = step->t_k;
+  ed->handled = ed->nheld = 0;
+  ed->impact_energy = 0;
+  NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
+  if (status != NS_OK) return status;
+  memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
+  ed->t_first = scheme->nsds->t0;
+  ed->t_last = scheme->nsds->T;
+  memset(ed->impulse, 0, (size_t)ed->Nv * sizeof *ed->impulse);
+  ns_motion_gather(ed->motion, ed->q, ed->v);
+  start_rows(ed);
+  if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
+  if (status == NS_OK) status = motion_events_check_start(ed, err);
+  if (status == NS_OK) status = ns_ed_handle(ed, err);
+  while (status == NS_OK && ed->t < step->t)
+    status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);
+  return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;
+}
+
+/* ---- the classes ---- */
+
+enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
+
+static const NsField runge_kutta_fields[] = {
+    NS_FIELD_A_NUMBER("rtol", NsEventOptions, rtol, 1e-14, 0.1, EVENTS_OUT_OF_REACH | NS_FIELD_SHOWN),
+    NS_FIELD_A_NUMBER("atol", NsEventOptions, atol, 0, INFINITY, EVENTS_OUT_OF_REACH | NS_FIELD_ABOVE | NS_FIELD_SHOWN),
+    NS_FIELD_A_NUMBER("contactTolerance", NsEventOptions, tolerance, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE),
+    NS_FIELD_A_NUMBER("maxStep", NsEventOptions, max_step, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
+    NS_FIELD_A_COUNT("maxEvents", NsEventOptions, max_events, 1, 1000000000, EVENTS_SET),
+    NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
+    NS_FIELD_A_FLAG("contactTolerance in units", NsEventOptions, tolerance_in_units, EVENTS_OUT_OF_REACH),
+    NS_FIELD_END};
+
+static const char *const runge_kutta_arguments[] = {"rtol?", "atol?", "maxStep?", NULL};
+static const char *const runge_kutta_tolerances[] = {"rtol?", "atol?", NULL};
+static const NsFieldGroup runge_kutta_group = {"tolerances", runge_kutta_tolerances};
+
+static const NsEventOptions runge_kutta_defaults = {
+    .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
+
+/* A tolerance that a script gives is one in units; until then it is a share. */
+static void runge_kutta_given(void *object, const NsField *field) {
+  NsEventOptions *o = object;
+  if (field->offset == offsetof(NsEventOptions, atol)) o->atol_in_units = true;
+  if (field->offset == offsetof(NsEventOptions, tolerance)) o->tolerance_in_units = true;
+}
+
+static const char *runge_kutta_words(const NsIntegrator *integrator) {
+  (void)integrator;
+  return ": rtol {rtol}, atol {atol}";
+}
+
+const char ns_scheme_runge_kutta_text[] = "RungeKuttaOSI";
+
+const NsSchemeClass ns_scheme_runge_kutta = {.name = ns_scheme_runge_kutta_text,
+                                             .bytes = sizeof(NsEventOptions),
+                                             .defaults = &runge_kutta_defaults.base,
+                                             .fields = runge_kutta_fields,
+                                             .arguments = runge_kutta_arguments,
+                                             .group = &runge_kutta_group,
+                                             .given = runge_kutta_given,
+                                             .words = runge_kutta_words,
+                                             .family = NS_MECHANICS,
+                                             .locates = true,
+                                             .whole = true,
+                                             .accepts = runge_kutta_accepts,
+                                             .create = events_create,
+                                             .destroy = events_destroy,
+                                             .commit = events_commit,
+                                             .drive = events_drive};
+
+static const NsField d1_fields[] = {NS_FIELD_END};
+static const char *const d1_arguments[] = {NULL};
+
+const char ns_scheme_d1_minus_linear_text[] = "D1MinusLinearOSI";
+
+const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_linear_text,
+                                                 .bytes = sizeof(NsEventOptions),
+                                                 .defaults = &runge_kutta_defaults.base,
+                                                 .fields = d1_fields,
+                                                 .arguments = d1_arguments,
+                                                 .family = NS_MECHANICS,
+                                                 .keeps_gaps = true,
+                                                 .whole = true,
+                                                 .accepts = d1_accepts,
+                                                 .create = events_create,
+                                                 .destroy = events_destroy,
+                                                 .commit = events_commit,
+                                                 .drive = events_drive};

@@ -1,0 +1,262 @@
+/*
+** event_search.c
+** Events within a step: each row's guard as a polynomial, whose first root is found for certain.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/event_driven/event_driven.h"
+
+enum {
+  MAX_POLISH = 6,
+  HALVINGS = 20, /* of a piece on which a guard is no polynomial: what is not smooth is followed to 1e-6 of it */
+  MAX_HALVED =
+      5000,      /* pieces in a step, 45,000 evaluations: a guard that stays at 0 in noise of its own is taken as it is then */
+  PIECE = 5,     /* pieces are this many resolutions long: their nodes lie closer than one */
+  DENSE_ROWS = 7 /* of dop853.h */
+};
+
+/* How far the slopes of a guard may be from those of its polynomial for this to be trusted. */
+static const double TRUSTED = 1e-3;
+
+/* Of the rounding of y, which is 8 spacings of its terms: half a spacing is as near as a level can be met. */
+static const double ROUNDED = 0x1p-4;
+
+/* A part of the step, in units of its length from its start. */
+typedef struct Piece {
+  double from, width;
+} Piece;
+
+static double event_search_step_length(const NsEventDriven *ed) {
+  const NsDop853State *step = ns_dop853_state(ed->rk);
+  return step->t - step->t_old;
+}
+
+/* ---- guards ---- */
+
+/* Whether a row has just left, at the start of the step: the root of y there is no event. */
+static bool leaves(const NsEventDriven *ed, int row) {
+  return ed->rows[row].state == ROW_DEPARTING && ed->rows[row].t0 == ns_dop853_state(ed->rk)->t_old;
+}
+
+/*
+** What is positive until the event of a row, as a polynomial b of degree *n: lambda of a held contact, y above its level of an
+** open one. Of one that leaves it is (y - y(0)) / x, with the slope at the start as it is known to be; on a piece so short that y
+** does not come out of its noise (2 at most) it has a slack of half of it, which comes in from 0 at the start: less than the bounce of a
+** contact that does not rest.
+*/
+static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
+  const Row *r = &ed->rows[row];
+  if (r->state == ROW_HELD) return;
+  if (piece.from == 0 && leaves(ed, row)) {
+    double way = r->u0 * piece.width * event_search_step_length(ed);
+    for (int k = 1; k <= *n && way <= 2 * noise; k++) b[k] += 0.5 * noise;
+    if (way > 2 * noise) b[1] = b[0] + way / *n;
+    ns_bernstein_divide((*n)--, b);
+    return;
+  }
+  double level = r->state == ROW_DEPARTING ? r->y0 - 0.5 * noise : r->level < 0 ? fmin(r->level, -noise) : 0;
+  for (int k = 0; k <= *n; k++) b[k] -= level;
+}
+
+/* The first root of y of an open contact that is linear in the coordinates: its polynomial is that of the dense output. */
+static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *err) {
+  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const double *q = step->y_old, *v = q + ed->Nq;
+  double F[DENSE_ROWS], b[NS_BERNSTEIN_SIZE], noise = 0;
+  int n = DENSE_ROWS;
+  NsStatus status = NS_OK;
+  if (ed->rows[row].level < 0) status = ns_motion_outputs(ed->motion, 1, &row, step->t, step->y, step->y + ed->Nq, err);
+  if (ed->rows[row].level < 0) noise = ed->now->rounding[row];
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
+  if (status != NS_OK) return status;
+  noise = fmax(noise, ed->now->rounding[row]);
+  for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ns_dop853_row(ed->rk, f));
+  ns_bernstein_of_dense(ed->now->y[row], DENSE_ROWS, F, b);
+  take_guard(ed, row, (Piece){0, 1}, noise, &n, b);
+  if (!ns_bernstein_first(n, b, x)) *x = INFINITY;
+  return NS_OK;
+}
+
+/* ---- guards that are known at points ---- */
+
+/* The noise of the k-th force of what is held, which has just been computed: rounding of the terms that it is made of. */
+static double force_noise(const NsEventDriven *ed, int k) {
+  int row = ed->held[k];
+  double own = ed->W[k + (size_t)k * (size_t)ed->nheld], terms = fabs(ed->now->bias[row]);
+  for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
+  return 4 * DBL_EPSILON * (own > 0 ? terms / own : fabs(ed->lambda[k]));
+}
+
+static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
+  ed->noise[row] = j == 0 ? noise : fmax(ed->noise[row], noise);
+}
+
+/* Takes what is wanted of `row` (-1: of all rows that are not straight) at node j of a piece, from the dense output. */
+static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
+  const NsDop853State *step = ns_dop853_state(ed->rk);
+  double x = piece.from + piece.width * ns_bernstein_node(j), t = step->t_old + x * event_search_step_length(ed);
+  if (j == NS_BERNSTEIN_DEGREE && piece.from + piece.width == 1) t = step->t;
+  ns_dop853_at(ed->rk, t, ed->sample);
+  const double *q = ed->sample, *v = q + ed->Nq;
+  *ed->clock = t;
+  bool held = row < 0 ? ed->nheld > 0 : ed->rows[row].state == ROW_HELD;
+  const int *outputs = row < 0 ? ed->curved : &row;
+  int n = row < 0 ? ed->ncurved : !held;
+  NsStatus status = held ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
+  for (int k = 0; k < ed->nheld && held && status == NS_OK; k++) {
+    if (row >= 0 && ed->held[k] != row) continue;
+    ed->value[j][ed->held[k]] = ed->lambda[k];
+    keep_noise(ed, ed->held[k], j, force_noise(ed, k));
+  }
+  if (status == NS_OK && n > 0) status = ns_motion_outputs(ed->motion, n, outputs, t, q, v, err);
+  for (int k = 0; k < n && status == NS_OK; k++) {
+    int i = outputs[k];
+    ed->value[j][i] = ed->now->y[i];
+    ed->rate[j][i] = ed->now->u[i];
+    keep_noise(ed, i, j, ed->now->rounding[i]);
+  }
+  return status;
+}
+
+static NsStatus take_nodes(NsEventDriven *ed, int row, Piece piece, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int j = 0; j < NS_BERNSTEIN_SIZE && status == NS_OK; j++) status = take_node(ed, row, piece, j, err);
+  return status;
+}
+
+/* What is known of a row on a piece: the polynomial of its guard, its error, and whether that is rounding. */
+typedef struct Guard {
+  int n;
+  double b[NS_BERNSTEIN_SIZE], error;
+  bool exact;
+} Guard;
+
+/*
+** The polynomial through the nodes. Its error is that of interpolation, and where the rates are known a tenth of how far its
+** slopes are from them (the distance of nodes is a tenth to a fifth), which tells of what swings between the nodes.
+*/
+static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
+  Guard guard = {.n = NS_BERNSTEIN_DEGREE};
+  bool open = ed->rows[row].state != ROW_HELD;
+  double v[NS_BERNSTEIN_SIZE], length = piece.width * event_search_step_length(ed), most = 0, fastest = 0, apart = 0;
+  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
+    v[j] = ed->value[j][row];
+    most = fmax(most, fabs(v[j]));
+  }
+  guard.error = ns_bernstein_interpolate(v, guard.b);
+  for (int j = 0; j < NS_BERNSTEIN_SIZE && open; j++) {
+    double rate = ed->rate[j][row] * length;
+    fastest = fmax(fastest, fabs(rate));
+    apart = fmax(apart, fabs(rate - ns_bernstein_slope(guard.n, guard.b, ns_bernstein_node(j))));
+  }
+  double noise = ed->noise[row] + 16 * DBL_EPSILON * most;
+  guard.exact = guard.error <= 4 * noise && apart <= TRUSTED * fastest + 64 * noise;
+  guard.error = fmax(guard.error, 0.1 * apart);
+  take_guard(ed, row, piece, noise, &guard.n, guard.b);
+  if (guard.n < NS_BERNSTEIN_DEGREE) guard.error *= NS_BERNSTEIN_DEGREE * NS_BERNSTEIN_DEGREE; /* of the slope at 0 */
+  return guard;
+}
+
+static bool guard_is_positive(const Guard *guard) {
+  for (int k = 0; k <= guard->n; k++)
+    if (!(guard->b[k] > NS_BERNSTEIN_SAFETY * guard->error)) return false;
+  return true;
+}
+
+/* The first root of a row in a piece whose nodes have been taken: *x, INFINITY when there is none. Halves it where need be. */
+static NsStatus piece_root(NsEventDriven *ed, int row, Piece piece, int halvings, double *x, NsError *err) {
+  Guard guard = fit_guard(ed, row, piece);
+  *x = INFINITY;
+  if (guard_is_positive(&guard)) return NS_OK;
+  if (guard.exact || halvings == 0 || ed->halved >= MAX_HALVED) {
+    if (ns_bernstein_first(guard.n, guard.b, x)) *x = piece.from + *x * piece.width;
+    return NS_OK;
+  }
+  NsStatus status = NS_OK;
+  ed->halved++;
+  for (int half = 0; half < 2 && status == NS_OK && *x == INFINITY; half++) {
+    Piece part = {piece.from + half * piece.width / 2, piece.width / 2};
+    status = take_nodes(ed, row, part, err);
+    if (status == NS_OK) status = piece_root(ed, row, part, halvings - 1, x, err);
+  }
+  return status;
+}
+
+/* ---- the first event ---- */
+
+static void keep_first(int i, double x, int *row, double *first) {
+  if (x < *first) *first = x, *row = i;
+}
+
+/* The first root before *first of the rows that are not straight, in pieces as short as the resolution asks for. */
+static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
+  double parts = ed->ncurved > 0 ? ceil(event_search_step_length(ed) / (PIECE * ns_ed_resolution(ed))) : 1, x;
+  NsStatus status = NS_OK;
+  if (!(parts >= 1)) parts = 1;
+  for (double k = 0; k < parts && k / parts < *first && status == NS_OK; k++) {
+    Piece piece = {k / parts, k + 1 == parts ? 1 - k / parts : 1 / parts};
+    status = take_nodes(ed, -1, piece, err);
+    for (int i = 0; i < ed->m && status == NS_OK; i++) {
+      const Row *r = &ed->rows[i];
+      if (!r->unilateral || (r->straight && r->state != ROW_HELD)) continue;
+      status = piece_root(ed, i, piece, HALVINGS, &x, err);
+      keep_first(i, x, row, first);
+    }
+  }
+  return status;
+}
+
+/* The first root of all rows within the step: *first in units of its length, beyond 1 (and *row -1) when there is none. */
+static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
+  NsStatus status = NS_OK;
+  bool held = false;
+  *first = INFINITY;
+  ed->ncurved = ed->halved = 0;
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    const Row *r = &ed->rows[i];
+    double x = INFINITY;
+    if (!r->unilateral) continue;
+    if (r->state == ROW_HELD) held = true;
+    else if (r->straight) status = straight_root(ed, i, &x, err);
+    else ed->curved[ed->ncurved++] = i;
+    if (status == NS_OK) keep_first(i, x, row, first);
+  }
+  if (status != NS_OK || (!held && ed->ncurved == 0)) return status;
+  return curved_root(ed, row, first, err);
+}
+
+/* Takes the step again up to t; there, y of an open contact is driven to its level by Newton's method on t. */
+static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
+  const NsDop853State *step = ns_dop853_state(ed->rk);
+  double end = step->t;
+  bool open = ed->rows[row].state != ROW_HELD;
+  double level = ed->rows[row].state == ROW_DEPARTING ? ed->rows[row].y0 : ed->rows[row].level;
+  for (int k = 0;; k++) {
+    if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
+    NsStatus status = ns_dop853_retake(ed->rk, t, err);
+    if (status != NS_OK || !open || k == MAX_POLISH) return status;
+    const double *q = step->y, *v = q + ed->Nq;
+    status = ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
+    if (status != NS_OK) return status;
+    double off = ed->now->y[row] - level, u = ed->now->u[row];
+    double next = t - off / u;
+    if (!(u < 0) || fabs(off) <= ROUNDED * ed->now->rounding[row] || !(next <= end) || !(next > step->t_old) || next == t)
+      return NS_OK;
+    t = next;
+  }
+}
+
+NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
+  const NsDop853State *step = ns_dop853_state(ed->rk);
+  double x;
+  bool any = false;
+  *row = -1;
+  for (int i = 0; i < ed->m; i++) any = any || ed->rows[i].unilateral;
+  if (!any) return NS_OK;
+  NsStatus status = ns_dop853_interpolate(ed->rk, err);
+  if (status == NS_OK) status = first_root(ed, row, &x, err);
+  if (status != NS_OK || *row < 0) return status;
+  return event_search_go_to(ed, *row, fmin(step->t_old + x * event_search_step_length(ed), step->t), err);
+}

@@ -1,0 +1,53 @@
+/*
+** event_log.c
+** The list of the events of a run.
+*/
+#include "integrators/event_log.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+const char *ns_event_name(NsEventKind kind) {
+  static const char *const names[] = {
+#define X(code, name) name,
+      NS_EVENT_LIST(X)
+#undef X
+  };
+  return names[kind];
+}
+
+NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {
+  if (log->count == log->capacity) {
+    long capacity = log->capacity ? 2 * log->capacity : 16;
+    NsEvent *events = ns_resize(log->events, (size_t)capacity, sizeof *events);
+    if (!events) return NS_ENOMEM;
+    log->events = events;
+    log->capacity = capacity;
+  }
+  log->events[log->count++] = *event;
+  return NS_OK;
+}
+
+void ns_event_log_sort(NsEventLog *log) {
+  for (long i = log->kept + 1; i < log->count; i++) {
+    NsEvent event = log->events[i];
+    long at = i;
+    for (; at > log->kept && log->events[at - 1].t > event.t; at--) log->events[at] = log->events[at - 1];
+    log->events[at] = event;
+  }
+}
+
+NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to) {
+  NsEvent *events = from->count > 0 ? ns_alloc((size_t)from->count, sizeof *events) : NULL;
+  if (from->count > 0 && !events) return NS_ENOMEM;
+  if (events) memcpy(events, from->events, (size_t)from->count * sizeof *events);
+  ns_event_log_clear(to);
+  *to = (NsEventLog){events, from->count, from->kept, from->count};
+  return NS_OK;
+}
+
+void ns_event_log_clear(NsEventLog *log) {
+  ns_free(log->events);
+  *log = (NsEventLog){0};
+}

@@ -1,0 +1,181 @@
+/*
+** project.c
+** The projection of the coordinates on the constraints: see NsSchemeSettle.
+**
+** Combined: q = q_k (+) h (theta v + (1 - theta) v_k) (+) W^-1 H' nu, with nu the multipliers of the constraints, 0 <= y _|_ nu >= 0
+** for contacts; the shift stays when v is found again, and the violation is that of this law: |y|, for contacts |min(y, what nu
+** moves y by)|.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/moreau_jean/moreau_jean.h"
+
+/* The rows of an interaction that the coordinates must keep: all of an equation, the normal of a contact. */
+static int constrained_rows(const NsMjEdge *edge) {
+  return edge->at_position ? 0 : ns_law_constrained(edge->inter->law);
+}
+
+/* How far y of row i of an interaction goes with a unit of its multiplier. */
+static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double sum = 0;
+  for (int p = 0; p < edge->nparts; p++) {
+    int n = mj->nodes[edge->parts[p].node].ds->nv;
+    for (int k = 0; k < n; k++)
+      sum += edge->parts[p].H[i + (size_t)k * (size_t)edge->m] * edge->parts[p].X[k + (size_t)i * (size_t)n];
+  }
+  return sum;
+}
+
+/*
+** The size of row i of a constraint: of the terms of C q, and of the ways that the velocities make in it. Its own unit is that
+** of y; y itself may be 0 at the end of every step.
+*/
+static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  const double *q = ns_mj_gather(mj, edge, mj->q);
+  double size = ns_step_largest(1, edge->inter->nx, edge->C, edge->m, i, q, 0);
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+    const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
+    for (int k = 0; k < 3; k++)
+      size = ns_step_largest(mj->h, node->ds->nv, edge->parts[p].H, edge->m, i, speeds[k] + node->v, size);
+  }
+  return size;
+}
+
+/* What of row i of a constraint is more than the tolerance allows: over its size, or, with an absolute one, itself. */
+static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double y, bool absolute) {
+  return y == 0 || absolute ? y : y / size_of_constraint(mj, edge, i);
+}
+
+static double project_violation(const NsScheme *scheme, bool absolute) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
+  double most = 0;
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = 0; i < constrained_rows(edge); i++) {
+      double y = mj->y[edge->row + i], nu = mj->nu[edge->row + i];
+      if (edge->unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
+      most = fmax(most, fabs(measured(mj, edge, i, y, absolute)));
+    }
+  }
+  return most;
+}
+
+/* Which rows take part: those of equations, those of contacts that did, that penetrate or that have been shifted. */
+static void number_positions(NsMoreauJean *mj) {
+  mj->problem.n = mj->problem.ngroups = 0;
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+    NsMjEdge *edge = &mj->edges[e];
+    int rows = constrained_rows(edge);
+    const double *y = mj->y + edge->row, *nu = mj->nu + edge->row;
+    bool takes_part = edge->active >= 0;
+    for (int i = 0; i < rows && !takes_part; i++) takes_part = y[i] < 0 || nu[i] > 0;
+    edge->active = rows > 0 && takes_part ? mj->problem.n : -1;
+    for (int i = 0; edge->active >= 0 && i < rows; i++) {
+      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
+      mj->qvec[mj->problem.n] = y[i];
+      mj->group_edge[mj->problem.n++] = e;
+    }
+  }
+}
+
+static void put_positions(const NsMoreauJean *mj, const NsMjSink *sink) {
+  for (int d = 0; d < mj->base.nsds->nds; d++) {
+    const NsEdges *edges = &mj->nodes[d].edges;
+    for (int x = 0; x < edges->count; x++)
+      for (int y = 0; y < edges->count; y++) {
+        const NsMjEdge *a = &mj->edges[edges->of[x]], *b = &mj->edges[edges->of[y]];
+        if (a->active < 0 || b->active < 0) continue;
+        ns_mj_put_coupling(mj, a, ns_mj_part_of(a, d), constrained_rows(a), b, ns_mj_part_of(b, d), constrained_rows(b), sink);
+      }
+  }
+}
+
+static void put_sparse_positions(const void *context, NsTriplets *t) {
+  const NsMoreauJean *mj = context;
+  NsMjSink sink = {NULL, mj->problem.n, t};
+  put_positions(mj, &sink);
+}
+
+static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
+  mj->projected = true;
+  mj->matrix_formed = false; /* the room of the step's matrix is used */
+  ns_mj_straighten(mj);
+  number_positions(mj);
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
+  int n = mj->problem.n;
+  mj->problem.W = n <= DENSE_ROWS ? mj->matrix : NULL;
+  mj->problem.sparse = NULL;
+  *problem = &mj->problem;
+  if (n <= DENSE_ROWS) {
+    NsMjSink sink = {mj->matrix, n, NULL};
+    memset(mj->matrix, 0, (size_t)n * (size_t)n * sizeof *mj->matrix);
+    put_positions(mj, &sink);
+    return NS_OK;
+  }
+  NsStatus status = ns_triplets_form(&mj->sparse, n, put_sparse_positions, mj);
+  mj->problem.sparse = mj->sparse;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "the projection: %s", ns_status_message(status));
+}
+
+/* shift = W^-1 H' of the multipliers: those of the problem, or, combined, their sums. */
+static void form_shift(NsMoreauJean *mj, const double *nu) {
+  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    const double *of = mj->combined ? mj->nu + edge->row : nu + edge->active;
+    for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
+      const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+      const double *X = edge->parts[p].X;
+      for (int i = 0; i < constrained_rows(edge); i++, X += node->ds->nv)
+        for (int j = 0; j < node->ds->nv; j++) mj->shift[node->v + j] += of[i] * X[j];
+    }
+  }
+}
+
+/* The sums of the multipliers; rounding does not make those of contacts pull. */
+static void add_multipliers(NsMoreauJean *mj, const double *nu) {
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = 0; edge->active >= 0 && i < constrained_rows(edge); i++) {
+      double sum = mj->nu[edge->row + i] + nu[edge->active + i];
+      mj->nu[edge->row + i] = edge->unilateral && sum < 0 ? 0 : sum;
+    }
+  }
+}
+
+static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  if (mj->combined) add_multipliers(mj, nu);
+  form_shift(mj, nu);
+  if (mj->combined) ns_mj_move_coordinates(mj);
+  for (int d = 0; d < mj->base.nsds->nds && !mj->combined; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+  }
+  return ns_mj_evaluate_outputs(mj, true, err);
+}
+
+/* ---- together with the velocities ---- */
+
+static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  bool more = false;
+  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = 0; edge->unilateral && i < constrained_rows(edge); i++) {
+      int row = edge->row + i;
+      bool shut = mj->shut[row] || measured(mj, edge, i, mj->y[row], absolute) < -tolerance || mj->nu[row] > 0;
+      more = more || shut != mj->shut[row];
+      mj->shut[row] = shut;
+    }
+  }
+  mj->again = true;
+  mj->decided = false;
+  return more;
+}
+
+const NsSchemeSettle ns_mj_settle = {project_violation, project_positions, project_shift, project_enlarge};

@@ -1,0 +1,65 @@
+/*
+** settle.c
+** The two projections: of the coordinates alone, and of coordinates and velocities in turn.
+*/
+#include "simulation/settle.h"
+
+#include "simulation/newton.h"
+
+static double settle_violation(const NsTimeStepping *ts, const NsIsland *island) {
+  return island->scheme->class->settle->violation(island->scheme, ts->projection.absolute);
+}
+
+static bool settle_enlarge(const NsTimeStepping *ts, NsIsland *island) {
+  return island->scheme->class->settle->enlarge(island->scheme, ts->projection.tolerance, ts->projection.absolute);
+}
+
+static NsStatus not_settled(NsTimeStepping *ts, NsIsland *island, const char *what, NsError *err) {
+  ns_fail(err, NS_ENOCONV, "%s: the %s did not converge in %d iterations: violation %.3g, tolerance %.3g",
+          ns_simulation_name(ts->kind), what, ts->projection.max_iterations, settle_violation(ts, island),
+          ts->projection.tolerance);
+  return ns_ts_locate(ts, NS_ENOCONV, err);
+}
+
+/* Moves the coordinates to the constraints; the velocities stay. */
+static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  const NsSchemeSettle *settle = island->scheme->class->settle;
+  for (int i = 0; settle_violation(ts, island) > ts->projection.tolerance; i++) {
+    const NsStepProblem *positions;
+    if (i == ts->projection.max_iterations) return not_settled(ts, island, "projection", err);
+    NsStatus status = settle->positions(island->scheme, &positions, err);
+    if (status == NS_OK) status = ns_osnsp_solve_positions(island->problem, positions);
+    if (status == NS_OK) status = settle->shift(island->scheme, island->problem->shift, err);
+    else
+      ns_fail(err, status, "%s: the problem of the projection has no solution: %s", ns_simulation_name(ts->kind),
+              ns_status_message(status));
+    if (status != NS_OK) return ns_ts_locate(ts, status, err);
+  }
+  return NS_OK;
+}
+
+/*
+** Coordinates and velocities in turn, until both hold: contacts that penetrate take part in the law of the velocities;
+** when all of them do, the coordinates are shifted.
+*/
+static NsStatus combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsScheme *scheme = island->scheme;
+  NsStatus status = NS_OK;
+  for (int shifts = 0; status == NS_OK && settle_violation(ts, island) > ts->projection.tolerance;) {
+    if (!settle_enlarge(ts, island)) {
+      if (shifts++ == ts->projection.max_iterations) return not_settled(ts, island, "combined projection", err);
+      status = project(ts, island, err);
+      (void)settle_enlarge(ts, island);
+    }
+    int before = island->newton_iterations;
+    if (status == NS_OK && scheme->linear) scheme->class->restart(scheme);
+    if (status == NS_OK) status = ns_island_solve(ts, island, err);
+    island->newton_iterations += before;
+  }
+  return status;
+}
+
+NsStatus ns_island_settle(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  if (ts->kind == NS_COMBINED_PROJECTION) return combine(ts, island, err);
+  return ts->kind == NS_DIRECT_PROJECTION ? project(ts, island, err) : NS_OK;
+}

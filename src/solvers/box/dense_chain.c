@@ -1,0 +1,118 @@
+/*
+** dense_chain.c
+** A new method is one line in the list, and one in a chain when it is to be tried unasked.
+*/
+#include "solvers/box/dense_chain.h"
+
+#include <math.h>
+
+#include "solvers/box/dense_search.h"
+#include "solvers/box/enumerate.h"
+#include "solvers/box/game.h"
+#include "solvers/box/interior.h"
+#include "solvers/box/newton.h"
+#include "solvers/box/pgs.h"
+#include "solvers/box/pivot.h"
+#include "solvers/box/principal.h"
+#include "solvers/box/proximal.h"
+#include "solvers/box/warm_start.h"
+
+const NsMethod *const ns_box_methods[] = {&ns_box_active_set,
+                                          &ns_box_guess,
+                                          &ns_box_lemke,
+                                          &ns_box_pgs,
+                                          &ns_box_enumerate,
+                                          &ns_box_principal,
+                                          &ns_box_newton_min,
+                                          &ns_box_newton_fb,
+                                          &ns_box_interior,
+                                          &ns_box_predict,
+                                          &ns_box_lemke_howson,
+                                          &ns_box_proximal,
+                                          NULL};
+
+/*
+** FEW: variables up to which all active sets are tried, at most 3^12 of them; SWEPT: above so many the sweeps come before that (they
+** are quicker than 3^8 sets).
+*/
+enum { FEW = 12, SWEPT = 7 };
+
+static int variables(const NsSearch *search) {
+  return ((const NsBoxSearch *)search)->n;
+}
+
+static bool cold(const NsSearch *search) {
+  return ((const NsBoxSearch *)search)->cold && variables(search) > 2;
+}
+
+static bool warm(const NsSearch *search) {
+  return !((const NsBoxSearch *)search)->cold || variables(search) <= 2;
+}
+
+/* Few variables, all of them bounded. */
+static bool cold_and_bounded(const NsSearch *search) {
+  const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
+  if (!cold(search) || p->n > FEW) return false;
+  for (int i = 0; i < p->n; i++)
+    if (p->lower[i] == -INFINITY && p->upper[i] == INFINITY) return false;
+  return true;
+}
+
+static bool two(const NsSearch *search) {
+  return variables(search) == 2;
+}
+
+static bool above_two(const NsSearch *search) {
+  return variables(search) > 2;
+}
+
+static bool few(const NsSearch *search) {
+  return variables(search) <= FEW;
+}
+
+static bool few_above_two(const NsSearch *search) {
+  return few(search) && above_two(search);
+}
+
+static bool few_swept(const NsSearch *search) {
+  return few(search) && variables(search) > SWEPT;
+}
+
+static bool many(const NsSearch *search) {
+  return !few(search);
+}
+
+const NsChainStep ns_box_chain_given[] = {
+    {.method = &ns_box_active_set, .when = warm},
+    {.method = &ns_box_guess, .when = warm},
+    {.method = &ns_box_principal, .when = cold_and_bounded, .mode = NS_PRINCIPAL_IN_ORDER},
+    {0},
+};
+
+/*
+** Smooth methods come where paths of pivots have no answer: free variables whose equations depend on each other, singular matrices
+** with entries far apart, matrices that are not monotone. What passes the tolerance alone is kept as the best.
+*/
+const NsChainStep ns_box_chain_balanced[] = {
+    {.method = &ns_box_predict, .when = cold},
+    {.method = &ns_box_enumerate, .when = two},
+    {.method = &ns_box_principal, .when = above_two, .mode = NS_PRINCIPAL_MIXED},
+    {.method = &ns_box_lemke_howson, .when = above_two},
+
+    {.method = &ns_box_lemke, .when = few, .tells = true},
+    {.method = &ns_box_pgs, .when = few_swept},
+    {.method = &ns_box_enumerate, .when = few},
+    {.method = &ns_box_newton_min, .when = few_above_two, .exact = true},
+    {.method = &ns_box_newton_fb, .when = few_above_two, .exact = true},
+    {.method = &ns_box_interior, .when = few_above_two, .mode = NS_INTERIOR_ONCE, .exact = true},
+    {.method = &ns_box_proximal, .when = few_above_two, .exact = true},
+
+    {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_FIRST, .tells = true},
+    {.method = &ns_box_newton_min, .when = many, .exact = true},
+    {.method = &ns_box_newton_fb, .when = many, .exact = true},
+    {.method = &ns_box_interior, .when = many, .mode = NS_INTERIOR_ONCE, .exact = true},
+    {.method = &ns_box_proximal, .when = many},
+    {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_OTHERS},
+    {.method = &ns_box_pgs, .when = many},
+    {0},
+};

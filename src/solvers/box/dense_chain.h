@@ -1,0 +1,13 @@
+/*
+** dense_chain.h
+** The methods for dense box problems, and the order in which they are tried.
+*/
+#ifndef NS_SOLVERS_BOX_DENSE_CHAIN_H
+#define NS_SOLVERS_BOX_DENSE_CHAIN_H
+
+#include "solvers/chain.h"
+
+/* First on the problem as it was given: a few steps that commute with scaling. Then on balanced data. Searches: dense_search.h. */
+extern const NsChainStep ns_box_chain_given[], ns_box_chain_balanced[];
+
+#endif

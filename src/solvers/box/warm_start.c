@@ -1,0 +1,74 @@
+/*
+** warm_start.c
+** The active set of the guess, and the guess.
+*/
+#include "solvers/box/warm_start.h"
+
+#include <float.h>
+
+#include "solvers/box/dense_search.h"
+#include "solvers/residual.h"
+
+/*
+** REPAIRS: of the set of the guess, 12: the other methods are quicker than more of them. RISES: how often as many components may stay
+** wrong; from the second time on one component moves at a time.
+*/
+enum { REPAIRS = 12, RISES = 3 };
+
+typedef struct WarmStart {
+  double *z, *w;
+  signed char *set;
+} WarmStart;
+
+static NsStatus warm_start_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  WarmStart *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  m->w = ns_arena_doubles(s->arena, s->nmax);
+  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  return NS_OK;
+}
+
+static NsOutcome active_set_run(void *work, NsSearch *search, int mode) {
+  WarmStart *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  const NsBoxProblem *p = s->p;
+  NsOutcome out = {NS_ENOCONV, 0, "active set", false};
+  double backward;
+  int before = p->n + 1, rises = 0;
+  (void)mode;
+  ns_active_of_point(p, s->near, m->set);
+  for (; out.iterations <= REPAIRS; out.iterations++) {
+    NsStatus status = ns_active_try_in_order(s->active, p, m->set, search->exact, m->z, m->w, &backward);
+    if (status != NS_ENOCONV) {
+      if (status == NS_OK && ns_dense_keep(s, m->z, m->w, backward)) {
+        out.status = NS_OK;
+        out.warm = out.iterations == 0;
+      }
+      return out;
+    }
+    int wrong = ns_active_repair(s->active, p, m->z, m->w, rises > 1, m->set);
+    if (wrong == 0) return out;
+    if (wrong >= before) rises++;
+    else before = wrong;
+    if (rises > RISES) return out;
+  }
+  return out;
+}
+
+static NsOutcome guess_run(void *work, NsSearch *search, int mode) {
+  WarmStart *m = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  const NsBoxProblem *p = s->p;
+  NsOutcome out = {NS_ENOCONV, 0, "guess", true};
+  (void)mode;
+  for (int i = 0; i < p->n; i++) m->z[i] = ns_box_clamp(s->near[i], p->lower[i], p->upper[i]);
+  ns_box_product(p, m->z, m->w, s->active->size);
+  double backward = ns_box_backward(p, m->z, m->w, s->active->size);
+  if (backward <= ns_smaller(16 * DBL_EPSILON, search->exact) && ns_dense_keep(s, m->z, m->w, backward)) out.status = NS_OK;
+  return out;
+}
+
+const NsMethod ns_box_active_set = {.takes = NS_TAKES_DENSE, .reserve = warm_start_reserve, .run = active_set_run};
+const NsMethod ns_box_guess = {.takes = NS_TAKES_DENSE, .reserve = warm_start_reserve, .run = guess_run};
