@@ -58,20 +58,20 @@ static bool to_rounding(const NsSearch *search) {
   return !mixed_search(search)->v.early;
 }
 
-static bool is_near(const NsSearch *search) {
+static bool heap_near(const NsSearch *search) {
   return mixed_search(search)->measured <= near;
 }
 
-static bool near_to_rounding(const NsSearch *search) {
-  return is_near(search) && to_rounding(search);
+static bool heap_near_to_rounding(const NsSearch *search) {
+  return heap_near(search) && to_rounding(search);
 }
 
 static bool in_plane(const NsSearch *search) {
   return mixed_search(search)->v.kinds.dim == 2;
 }
 
-static bool near_in_plane(const NsSearch *search) {
-  return in_plane(search) && is_near(search);
+static bool heap_near_in_plane(const NsSearch *search) {
+  return in_plane(search) && heap_near(search);
 }
 
 static bool heap_rounds_left(const NsSearch *search) {
@@ -138,18 +138,18 @@ static const NsChainStep heap_steps[] = {
     {.method = &ns_mixed_guess, .when = guess_kept},
     {.method = &ns_mixed_newton, .when = to_rounding, .mode = NS_NEWTON_BEST},
     {.method = &ns_mixed_conjugate, .when = to_rounding, .mode = FEW_SWEEPS},
-    {.method = &ns_mixed_newton, .when = near_to_rounding, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_newton, .when = heap_near_to_rounding, .mode = NS_NEWTON_STANDING},
     {.method = &ns_mixed_conjugate, .mode = MANY_SWEEPS},
-    {.method = &ns_mixed_newton, .when = is_near, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_newton, .when = heap_near, .mode = NS_NEWTON_STANDING},
     {.method = &ns_mixed_interior, .when = in_plane},
     {.method = &ns_mixed_newton, .when = in_plane, .mode = NS_NEWTON_REACHED},
     {.method = &ns_mixed_conjugate, .mode = MORE_SWEEPS},
-    {.method = &ns_mixed_newton, .when = is_near, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_newton, .when = heap_near, .mode = NS_NEWTON_STANDING},
     {.when = heap_rounds_left, .back = 2},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_ASSOCIATED},
-    {.method = &ns_mixed_newton, .when = near_in_plane, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_newton, .when = heap_near_in_plane, .mode = NS_NEWTON_STANDING},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_PROXIMAL},
-    {.method = &ns_mixed_newton, .when = near_in_plane, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_newton, .when = heap_near_in_plane, .mode = NS_NEWTON_STANDING},
     {.when = proximal_rounds_left, .back = 2},
     {.method = &ns_mixed_sweeps, .mode = NS_SWEEPS_LARGE},
     {.method = &ns_mixed_newton, .when = sweeping, .mode = NS_NEWTON_STANDING},

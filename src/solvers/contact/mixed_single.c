@@ -27,7 +27,7 @@ static NsOutcome single_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_outcome(s, NS_ENOCONV, &info);
 }
 
-static NsOutcome guess_run(void *work, NsSearch *search, int mode) {
+static NsOutcome mixed_guess_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {.solver = "guess", .warm = true};
   (void)work, (void)mode;
@@ -41,4 +41,4 @@ const NsMethod ns_mixed_single = {.name = "single",
                                   .run = single_run};
 
 const NsMethod ns_mixed_guess = {
-    .name = "guess", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE, .run = guess_run};
+    .name = "guess", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE, .run = mixed_guess_run};
