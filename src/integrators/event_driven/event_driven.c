@@ -68,7 +68,7 @@ static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const cha
                      who, inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
-                     ns_relation_kind_name(inter->relation->kind));
+                     ns_relation_class_name(inter->relation));
     NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
     if (status != NS_OK) return status;
   }
