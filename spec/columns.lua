@@ -35,11 +35,14 @@ function columns.read(path)
   return columns.parse(assert(host.read(path), "no file " .. path))
 end
 
+-- The largest absolute value of a list.
 local function largest(list)
   local most = 0
   for i = 1, #list do most = math.max(most, math.abs(list[i])) end
   return most
 end
+
+columns.largest = largest
 
 -- The largest error of `mine` over the largest value of `reference`; nan counts as infinite.
 function columns.error(mine, reference)

@@ -6,6 +6,8 @@
 -- prompt. A file that a block names in quotes, "run.csv", is put in a directory of its own.
 local host = require "host"
 local ns = require "nslua"
+local annotations = require "nslua.help.annotations"
+local entries = require "nslua.help.entry"
 
 local files = { "README.md" }
 for _, directory in ipairs { "docs/", "docs/reference/" } do
@@ -14,12 +16,8 @@ for _, directory in ipairs { "docs/", "docs/reference/" } do
   end
 end
 
-local texts, reference = {}, {} -- of all files; of the pages of the reference, and these in one text
-for _, file in ipairs(files) do
-  texts[file] = host.read(file)
-  if file:find "reference/" then reference[#reference + 1] = texts[file] end
-end
-reference = table.concat(reference, "\n")
+local texts = {}
+for _, file in ipairs(files) do texts[file] = host.read(file) end
 
 -- ---- blocks ----
 
@@ -212,34 +210,24 @@ local function lua_classes()
   local me = ns.mechanics
   local N, sys = me.ReferenceFrame "N", me.system { coordinates = 1 }
   sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
-  local found = { result = getmetatable(ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 })).__index }
+  local line, plane = ns.contact.line({ 0, 0 }, { 0, 1 }), ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
+  local nsds, law = ns.NonSmoothDynamicalSystem(0, 1), ns.NewtonImpactFrictionNSL(0, 0, 0, 3)
+  local found, model, canvas = {}, ns.numerics.model(), nil
+  local film = ns.animation { frames = 1, draw = function(_, drawn) canvas = drawn end }
+  for receiver, object in pairs {
+    result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
+    polygon = ns.polygon.intersection { { 1, 0, 1 } }, model = model, expression = model:variable {},
+    array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(), axes = ns.plot.gca(),
+    manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
+    space = ns.contact.space { nsds = nsds, law = law, reach = 1 },
+  } do
+    found[receiver] = getmetatable(object).__index
+  end
+  ns.plot.close()
   for _, object in ipairs { sys, sys.ground, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
     found[getmetatable(object).__name] = getmetatable(object).__index
   end
   return found
-end
-
-local function names_in(text)
-  local names = {}
-  for name in text:gmatch "`([^`]+)`" do names[#names + 1] = name end
-  return names
-end
-
--- The sections of the reference that name a class in their heading, and the items in them that begin with other classes,
--- "Of `A`: ": a list of { title, classes, methods }.
-local function sections()
-  local list, section = {}, nil
-  local function add(title, names)
-    list[#list + 1] = { title = title, classes = names, methods = {} }
-    return list[#list]
-  end
-  for line in reference:gsub("\n  (%S)", " %1"):gmatch "[^\n]*" do
-    local title, own = line:match "^#+ (.*)$", line:match "^%* Of (`[^:]*`): "
-    if title then section = add(title, names_in(title)) end
-    local item = own and add(section.title, names_in(own)) or section
-    for name in (item and line or ""):gmatch "`:([%w_]+)" do item.methods[name] = true end
-  end
-  return list
 end
 
 -- Objects of the classes whose methods depend on the class, though each can be asked for.
@@ -271,7 +259,8 @@ local function is_refused(object, method, name)
 end
 
 describe("the reference", function()
-  local known, list = classes(), sections()
+  local book = require "nslua.help".book()
+  local known = classes()
 
   it("is looked at as a whole", function()
     local count = 0
@@ -282,9 +271,9 @@ describe("the reference", function()
   end)
 
   local function is_told(class, name)
-    for _, section in ipairs(list) do
-      for _, title in ipairs(section.classes) do
-        if title == class and section.methods[name] then return true end
+    for _, method in ipairs(book.methods[name] or {}) do
+      for _, of in ipairs(method.classes) do
+        if of == class then return true end
       end
     end
     return false
@@ -320,7 +309,7 @@ describe("the reference", function()
     for _, object in ipairs { sys, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
       for name, value in pairs(getmetatable(object).__index) do
         local public = type(value) == "function" and name:sub(1, 2) ~= "__" and name ~= "in_system" and name ~= "rate"
-        if public and not reference:find("%f[%w]" .. name .. "[({]") then missing[#missing + 1] = name end
+        if public and not is_told(getmetatable(object).__name, name) then missing[#missing + 1] = name end
       end
     end
     table.sort(missing)
@@ -329,11 +318,11 @@ describe("the reference", function()
 
   it("has no method that is not there", function()
     local in_lua = lua_classes()
-    for _, section in ipairs(list) do
-      for _, class in ipairs(section.classes) do
-        known[class] = known[class] or in_lua[class]
-        assert.truthy(known[class], ("section '%s': there is no class %s"):format(section.title, class))
-        for name in pairs(section.methods) do
+    for name, list in pairs(book.methods) do
+      for _, method in ipairs(list) do
+        for _, class in ipairs(method.classes) do
+          known[class] = known[class] or in_lua[class]
+          assert.truthy(known[class], ("section '%s': there is no class %s"):format(method.section.title, class))
           assert.truthy(known[class][name], ("there is no %s:%s"):format(class, name))
         end
       end
@@ -344,8 +333,7 @@ describe("the reference", function()
     local missing = {}
     local function look(module, prefix)
       for name in pairs(module) do
-        local pattern = "`" .. (prefix .. name):gsub("%.", "%%.") .. "%f[^%w_]"
-        if not reference:find(pattern) then missing[#missing + 1] = prefix .. name end
+        if not book.entries[(prefix .. name):gsub("^ns%.", "")] then missing[#missing + 1] = prefix .. name end
       end
     end
     look(ns, "ns.")
@@ -353,8 +341,67 @@ describe("the reference", function()
     look(ns.polygon, "ns.polygon.")
     look(ns.contact, "ns.contact.")
     look(ns.animation, "ns.animation.")
+    look(ns.plot, "ns.plot.")
     look(ns.mechanics, "ns.mechanics.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
+  end)
+
+  -- Calls f(entry, name in messages) for every entry in the form.
+  local function each_entry(f)
+    for _, section in ipairs(book.sections) do
+      if section.entry then f(section.entry, section.title) end
+    end
+  end
+
+  local function value_of(signature)
+    local value = ns
+    for part in signature:match "^ns%.([%w_.]+)":gmatch "[%w_]+" do value = value[part] end
+    return value
+  end
+
+  it("tells of each entry what it does, of its parameters and what it gives", function()
+    local missing, types = {}, annotations.names(book)
+    local function miss(...) missing[#missing + 1] = ("%s: %s"):format(...) end
+    each_entry(function(e, title)
+      local told = {}
+      if not e.summary then miss(title, "no summary") end
+      for _, parameter in ipairs(e.parameters) do told[parameter.name:match "^[%w_]+" or parameter.name] = true end
+      for _, signature in ipairs(e.signatures) do
+        for _, argument in ipairs(entries.arguments(signature) or {}) do
+          if not told[argument.name] then miss(title, "nothing on " .. argument.name) end
+        end
+      end
+      for _, list in ipairs { e.parameters, e.results, e.fields } do
+        for _, one in ipairs(list) do
+          local _, unknown = annotations.type_of(one.type, types)
+          if unknown then miss(title, ("%s has an unknown type '%s'"):format(one.name or "the result", unknown)) end
+        end
+      end
+      if e.returns and #e.results == 0 then miss(title, "Returns: has no type") end
+    end)
+    table.sort(missing)
+    assert.equal("", table.concat(missing, "\n"))
+  end)
+
+  it("has items of the form `name` (type, ...): text", function()
+    each_entry(function(e, title)
+      local items = 0
+      for _, block in ipairs(e.section.blocks) do
+        local first = block.kind == "item" and block[1]:match "^`([^`]+)`"
+        if first and first:find "^[%w_.]+$" then items = items + 1 end
+      end
+      assert.is_true(#e.parameters + #e.fields >= items, title)
+    end)
+  end)
+
+  it("has an example for every function", function()
+    local missing = {}
+    each_entry(function(e, title)
+      local signature = e.signatures[1]
+      local callable = signature:find "^ns%." and signature:find "[%({]" and value_of(signature)
+      if callable and not e.example then missing[#missing + 1] = title end
+    end)
+    assert.equal("", table.concat(missing, "\n"))
   end)
 end)

@@ -45,6 +45,8 @@ describe("nslua.options", function()
     refused("--page: expected a name that ends in .html, got 'a.gif'", "--page=a.gif")
     refused("--film: cannot write '/nowhere/at all/a.gif': No such file or directory", "--film",
       "/nowhere/at all/a.gif")
+    assert.equal("--csv: cannot write '/nowhere/a.csv': No such file or directory",
+      select(2, options.read({ "--csv", "/nowhere/a.csv" }, list)))
   end)
 
   it("words its help", function()

@@ -2,9 +2,7 @@
 local M = {}
 local random, sqrt, abs, max = math.random, math.sqrt, math.abs, math.max
 
-local function normal()
-  return sqrt(-2 * math.log(1 - random())) * math.cos(2 * math.pi * random())
-end
+local normal = require "random_numbers".normal
 
 local function zeros(rows, cols)
   local A = {}

@@ -2,9 +2,7 @@
 local M = {}
 local random, sqrt, abs, max, min, inf = math.random, math.sqrt, math.abs, math.max, math.min, math.huge
 
-local function normal()
-  return sqrt(-2 * math.log(1 - random())) * math.cos(2 * math.pi * random())
-end
+local normal = require "random_numbers".normal
 
 M.groups = {}
 

@@ -5,7 +5,7 @@ local ns = require "nslua"
 local models = { kinds = {} }
 local kinds = models.kinds
 
-local function uniform(a, b) return a + (b - a) * math.random() end
+local uniform = require "random_numbers".uniform
 local function vector(n, a, b)
   local v = {}
   for i = 1, n do v[i] = uniform(a or -1, b or 1) end

@@ -3,22 +3,8 @@
 local problems = {}
 local random, inf = math.random, math.huge
 
-local function signed() return random() * 2 - 1 end
-
-local function matrix(n, f)
-  local M = {}
-  for i = 1, n do
-    M[i] = {}
-    for j = 1, n do M[i][j] = f(i, j) end
-  end
-  return M
-end
-
-local function vector(n, f)
-  local v = {}
-  for i = 1, n do v[i] = f(i) end
-  return v
-end
+local numbers = require "random_numbers"
+local signed, matrix, vector = numbers.signed, numbers.matrix, numbers.vector
 
 local function gram(n, rank, entry)
   local A = matrix(n, entry)

@@ -145,6 +145,7 @@ end
 local Animation = {}
 Animation.__index = Animation
 Animation.__name = "animation"
+where.strict(Animation)
 
 function Animation:__tostring()
   return format("animation '%s': %d frames, %g .. %g", self.title, #self.times, self.times[1],

@@ -23,7 +23,6 @@
 local format = require "nslua.core".number_support.format
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 local contact = {}
 
@@ -61,6 +60,7 @@ end
 local Line = {}
 Line.__index = Line
 Line.__name = "line"
+where.strict(Line)
 
 local function check_line(who, line)
   if getmetatable(line) ~= Line then fail(who, "line", "a line", line, 3) end
@@ -161,6 +161,7 @@ return function(ns, graph)
   local Manager = {}
   Manager.__index = Manager
   Manager.__name = "contact manager"
+  where.strict(Manager)
 
   local function check_options(who, options)
     if type(options) ~= "table" then fail(who, "options", "a table", options, 3) end

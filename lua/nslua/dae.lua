@@ -27,11 +27,10 @@
 -- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II,
 -- chapter VII.
 
-local format = require "nslua.core".number_support.format
-local result_meta = require "nslua.core".result_meta
+local core = require "nslua.core"
+local format = core.number_support.format
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, support)
   local public = {}
@@ -228,6 +227,7 @@ return function(ns, support)
   local Dae = {}
   Dae.__index = Dae
   Dae.__name = "dae"
+  where.strict(Dae)
 
   local function tolerances(options, n, who)
     local rtol = positive(options.rtol, who, "rtol", 1e-6)
@@ -322,7 +322,7 @@ return function(ns, support)
     end
     return setmetatable({ values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) },
       flag = flag, success = flag == 0, message = message, errors = errors, stats = support.stats(solver) },
-      result_meta)
+      core.result_meta)
   end
 
   local function check_function(f, who, what, expected)
@@ -407,8 +407,8 @@ return function(ns, support)
     end
     local index, unknowns = index_near(solver, t, y, yd)
     local worst, value = worst_equation(F, Fy, Fyd, y, yd, ATOL * ns.ones(#y), 1)
-    return { index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
-      worst = worst > 0 and worst or nil, residual = F }
+    return setmetatable({ index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
+      worst = worst > 0 and worst or nil, residual = F }, core.result_fields_meta)
   end
 
   return public

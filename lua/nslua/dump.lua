@@ -2,7 +2,6 @@
 -- The file has the form of a Lua table, but it is read as data and never run: names, numbers, texts and tables.
 
 local where = require "nslua.base.where"
-where.ours()
 
 -- ---- reading ----
 

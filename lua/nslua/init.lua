@@ -5,8 +5,8 @@ local lazy = require "nslua.base.lazy"
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
-  file_support = true, on_unknown = true, on_option = true, number_support = true, graph_support = true,
-  motion_support = true, versions = true }
+  result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
+  graph_support = true, motion_support = true, versions = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -59,7 +59,15 @@ lazy.functions(result_methods, "names column plot html save", function()
   return results.methods
 end)
 lazy.functions(core.result_meta, "__tostring", function() return require "nslua.results" end)
+lazy.functions(core.result_fields_meta, "__tostring", function()
+  return { __tostring = require "nslua.results".fields }
+end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
+local optional = { t = true, y = true, sol = true, t_events = true, y_events = true, values = true, flag = true,
+  errors = true, q = true, v = true, lambda = true } -- fields that only some results have
+setmetatable(result_methods, { __index = function(known, name)
+  return require "nslua.base.where".missing(known, name, "result", optional)
+end })
 ns.help = function(...) return require "nslua.help"(...) end
 
 setmetatable(ns.numerics, { __index = strict "ns.numerics" })

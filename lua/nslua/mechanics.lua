@@ -24,7 +24,6 @@
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
 
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, motion)
   local System, Body, kinds = {}, {}, {}
@@ -34,6 +33,8 @@ return function(ns, motion)
   local fail, describe, take_options, list = core.fail, core.describe, core.take_options, core.list
   System.__index, System.__name = System, "mechanics.system"
   Body.__index, Body.__name = Body, "mechanics.body"
+  where.strict(System)
+  where.strict(Body)
 
   local function several(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
 

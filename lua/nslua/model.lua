@@ -33,7 +33,6 @@ local function make(ns)
   local combine, value, slopes = expression.combine, expression.value, expression.slopes
   local is_array, add_slopes, fail = expression.is_array, expression.add_slopes, expression.fail
   local where = require "nslua.base.where"
-  where.ours()
   local Model = {}
   Model.__index, Model.__name = Model, "model"
 

@@ -122,7 +122,7 @@ function options.read(args, list)
     if not text or text == "" then return nil, ("--%s: expected a value (%s)"):format(name, value_name(option)) end
     local value = convert(option, text)
     if value == nil then return nil, ("--%s: expected %s, got '%s'"):format(name, expected(option), text) end
-    local reason = option.endings and no_directory(value)
+    local reason = (option.endings or option.value == "FILE") and no_directory(value)
     if reason then return nil, ("--%s: cannot write '%s': %s"):format(name, value, reason) end
     result[name] = value
     i = i + 1

@@ -56,4 +56,23 @@ function results.__tostring(self)
     #t > 0 and format(", t = %s .. %s", t[1], t[#t]) or "", n, n == 1 and "" or "s")
 end
 
+-- A value in one line: a short list of numbers in full, a longer one and a matrix by its size.
+local function short(value)
+  if core.ismatrix(value) then return ("matrix of %d x %d"):format(value:shape()) end
+  if type(value) ~= "table" then return format("%s", value) end
+  local numbers = #value <= 12 and type(value[1]) == "number"
+  return numbers and "{ " .. table.concat(value, ", ") .. " }" or ("table of %d"):format(#value)
+end
+
+-- The text of a table of fields, as ns.numerics, ns.root and ns.diagnose return it: a line for each field.
+function results.fields(self)
+  local names, width, lines = {}, 0, { "result" .. (self.message and ": " .. self.message or "") }
+  for name in next, self do
+    if name ~= "message" then names[#names + 1], width = tostring(name), math.max(width, #tostring(name)) end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do lines[#lines + 1] = ("  %-" .. width .. "s  %s"):format(name, short(self[name])) end
+  return table.concat(lines, "\n")
+end
+
 return results

@@ -2,11 +2,7 @@
 -- something out is told.
 local ns = require "nslua"
 
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
+local fails = require "expect".fails
 
 -- A chain of n reacting cells; its calls with dual numbers are counted.
 local function chain(n)

@@ -1,6 +1,7 @@
 -- The test of a step: rows by their terms, unknowns by their sizes, whatever else is in the system.
 local campaign = require "campaign"
 local ns = require "nslua"
+local real = require "random_numbers".signed
 
 local function step_through(nsds, osi, h)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi)
@@ -151,7 +152,6 @@ end)
 
 describe("a step of smooth spheres, whose spin is rounding alone,", function()
   local random = math.random
-  local function real() return 2 * random() - 1 end
 
   -- Spheres of about R that fall into a trough of three planes, `away` from the origin: what steps took, and the spin.
   local function falling(R, away, tau)
@@ -195,7 +195,6 @@ end)
 
 describe("a step of bodies that hang still from ball joints, where only rounding turns them,", function()
   local random = math.random
-  local function real() return 2 * random() - 1 end
 
   -- The vector c of a body with the quaternion (q[k], ...), in space.
   local function turned(q, k, c)
@@ -247,7 +246,6 @@ end)
 
 describe("a step of planar bodies that hang still from pins", function()
   local random = math.random
-  local function real() return 2 * random() - 1 end
 
   -- Pins of body b to the place `at`, or to the lower end of the body above it.
   local function pin(b, above, at)

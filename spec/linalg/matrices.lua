@@ -41,12 +41,7 @@ function matrices.orthonormal(Q)
   matrices.small(matrices.T(Q) * Q - matrices.eye(Q:cols()), 1e-13 * (1 + Q:cols()))
 end
 
-function matrices.fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  message = tostring(message)
-  assert.is_truthy(message:find(text, 1, true), ("expected '%s', got '%s'"):format(text, message))
-end
+matrices.fails = require "expect".fails
 
 matrices.shapes = {{1, 1}, {1, 5}, {5, 1}, {3, 3}, {7, 4}, {4, 7}, {20, 20}, {40, 11}, {11, 40}, {40, 40}}
 

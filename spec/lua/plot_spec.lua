@@ -43,14 +43,7 @@ local function differences(first, second)
   return count
 end
 
--- The lines of the commands that match a pattern.
-local function lines(fig, pattern)
-  local list = {}
-  for line in fig:commands():gmatch "[^\n]+" do
-    if line:find(pattern) then list[#list + 1] = line end
-  end
-  return list
-end
+local lines = require "figure_lines"
 
 local function has(fig, words) return fig:commands():find(words, 1, true) ~= nil end
 
@@ -558,6 +551,9 @@ describe("axes", function()
     assert.equal(1, #lines(fig, "^set key inside top left")) -- the corner where no point is
     ax:legend { loc = "outside" }:axis "off"
     assert.equal(1, #lines(fig, "^set key outside"))
+    local space = plot.figure()
+    space:subplot(1, 1, 1, { projection = "3d" }):plot3D({ 0, 1 }, { 0, 1 }, { 0, 1 }, { label = "a" }):legend {}
+    assert.equal(1, #lines(space, "^set key at screen [%d.,]+ top right .* noopaque")) -- does not cover the box's edges
     assert.equal(1, #lines(fig, "^unset border"))
     assert.matches("^legend: loc: expected one of best, .*got 'middle'$", message(ax.legend, ax, { loc = "middle" }))
     assert.matches("^axis: expected one of equal, .* got 'x'$", message(ax.axis, ax, "x"))
@@ -597,7 +593,7 @@ describe("matplotlib's names", function()
     fig, column = plot.subplots(3, 1, { sharex = true, figsize = { 4, 3 }, title = "T" })
     assert.same({ 3, 4, "T" }, { #column, fig.size[1], fig.heading })
     assert.equal(column[1], column[3].share_x)
-    assert.is_nil(column[1].share_x)
+    assert.is_nil(rawget(column[1], "share_x"))
     fig, row = plot.subplots(1, 2)
     assert.equal(fig:subplot(1, 2, 2), row[2])
     fig, all = plot.subplots(2, 2, { sharex = true })

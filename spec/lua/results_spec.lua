@@ -2,11 +2,7 @@
 local ns = require "nslua"
 local host = require "host"
 
-local function message(f, ...)
-  local good, err = pcall(f, ...)
-  assert.is_false(good)
-  return err
-end
+local message = require "expect".message
 
 describe("the result of", function()
   local ode = ns.solve_ivp(function(_, y) return { y[2], -y[1] } end, { 0, 1 }, { 1, 0 }, { t_eval = { 0, 0.5, 1 } })
@@ -66,6 +62,31 @@ describe("the result of", function()
       message(ode.save, "run.csv"), 1, true)
     assert.matches("save: '.-run.txt': expected a name that ends in .csv, .npy, .npz or .h5",
       message(ode.save, ode, "run.txt"))
-    assert.is_nil(ode.animate)
+    assert.error_matches(function() return ode.animate end, "^result: it has no method 'animate'; it has "
+      .. "column, html, names, plot, save$")
+  end)
+end)
+
+describe("a table of fields as a result", function()
+  it("prints them, and stays a plain table", function()
+    local result = ns.numerics.lcp { M = { { 2 } }, q = { -1 } }
+    assert.matches("^result: solved\n  iterations  %d+\n  relative    .-\n  solver      .-\n  z           %[0.5%]$",
+      (tostring(result):gsub("\n  time  [^\n]*", "")))
+    local names = {}
+    for name in pairs(result) do names[#names + 1] = name end
+    table.sort(names)
+    assert.equal("iterations message relative residual scale solver status success time w z", table.concat(names, " "))
+    assert.is_nil(result.other)
+    for _, other in ipairs {
+      ns.numerics.fc2d { W = ns.eye(2), q = { -1, 0 }, mu = { 0.3 } },
+      ns.numerics.mcp { F = function(z) return { z[1] } end, z0 = { 1 } },
+      ns.numerics.uniqueness { { 1 } }, ns.numerics.solutions { M = { { 1 } }, q = { -1 } },
+      ns.root(function(x) return { x[1] - 2 } end, { 1 }),
+      ns.diagnose { residual = function(_, y, yd) return { yd[1] + y[1] } end, y = { 1 }, ydot = { -1 } },
+    } do
+      assert.matches("^result.*\n  %w+ +", tostring(other))
+    end
+    assert.matches("\n  algebraic   { 2 }\n.*\n  unknowns    { 1, 1 }\n", tostring(ns.diagnose { y = { 1, 1 },
+      residual = function(_, y, yd) return { yd[1] + y[1], y[2] - y[1] } end }))
   end)
 end)

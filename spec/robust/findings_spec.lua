@@ -1,11 +1,7 @@
 -- What random calls have found: messages that came from inside of the module, where they should name the argument.
 local ns = require "nslua"
 
-local function message(f, ...)
-  local good, err = pcall(f, ...)
-  assert.is_false(good)
-  return (tostring(err):gsub("^[^%s:]*_spec%.lua:%d+: ", ""))
-end
+local message = require "expect".message
 
 describe("a list that holds itself", function()
   it("is no parameter of a model", function()

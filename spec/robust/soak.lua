@@ -4,18 +4,10 @@
 -- events), by how many per cent the quickest of 20 pieces of the last tenth is slower than that of the second, and "same"
 -- when the state at the end has the bits of a fresh run in one call.
 local kinds = require "robust.kinds"
+local state = require "trail".state
 
 local name, steps = arg[1], tonumber(arg[2])
 local tenth = steps // 10
-
-local function state(simu)
-  local parts = { simu:step() }
-  local ds, inter = simu:nsds():dynamicalSystem(1), simu:nsds():interaction(1)
-  for _, v in ipairs { ds:x(), inter:lambda(), inter:y(0) } do
-    for i = 1, #v do parts[#parts + 1] = ("%a"):format(v[i]) end
-  end
-  return table.concat(parts, " ")
-end
 
 local function resident()
   collectgarbage()

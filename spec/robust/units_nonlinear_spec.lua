@@ -5,13 +5,8 @@ local ns = require "nslua"
 local random, inf = math.random, math.huge
 local COUNT, told = require "campaign"(200, 0.2)
 
-local function list(n, f)
-  local v = {}
-  for i = 1, n do v[i] = f(i) end
-  return v
-end
-
-local function power() return 2.0 ^ random(-100, 100) end
+local numbers = require "random_numbers"
+local list, power = numbers.vector, numbers.power
 local function ones(n) return list(n, function() return 1.0 end) end
 
 -- Entries on and off the diagonal; every third matrix is full.

@@ -7,9 +7,7 @@ local mixed = require "random_mixed"
 local inf = math.huge
 
 local count, told = require "campaign"(130, 1)
-local RANGE = 100 -- exponents of the scales
-
-local function power() return 2.0 ^ math.random(-RANGE, RANGE) end
+local power = require "random_numbers".power
 
 local function sorted_names(kinds)
   local names = {}

@@ -5,19 +5,9 @@ local ns = require "nslua"
 local random = math.random
 local COUNT, told = require "campaign"(60, 0.1)
 
-local function real() return 2 * random() - 1 end
-
-local function power(most) return 2.0 ^ random(-most, most) end
-
-local function vector(n, f)
-  local out = {}
-  for i = 1, n do out[i] = f(i) end
-  return out
-end
-
-local function matrix(m, n, f)
-  return vector(m, function(i) return vector(n, function(j) return f(i, j) end) end)
-end
+local numbers = require "random_numbers"
+local real, power, vector = numbers.signed, numbers.power, numbers.vector
+local function matrix(m, n, f) return numbers.matrix(m, f, n) end
 
 -- A function of n numbers: a quadratic form and a cubic term, by additions and multiplications alone.
 local function polynomial(n, size)

@@ -166,7 +166,7 @@ describe("scripts/clutch.lua", function()
   it("says when the file can not be written", function()
     local _, err, status = script("--h 1 --csv " .. directory .. "/no/such/run.csv")
     assert.equal(1, status)
-    assert.matches("scripts/clutch.lua: cannot write '" .. directory .. "/no/such/run.csv': ", err, 1, true)
+    assert.matches("scripts/clutch.lua: --csv: cannot write '" .. directory .. "/no/such/run.csv': ", err, 1, true)
     _, err, status = script "--h 1 --csv /dev/full"
     assert.equal(1, status)
     assert.matches("cannot write '/dev/full': No space left on device", err, 1, true)

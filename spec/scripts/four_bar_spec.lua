@@ -18,11 +18,7 @@ describe("scripts/four_bar.lua", function()
     return most
   end
 
-  local function largest(list)
-    local most = 0
-    for i = 1, #list do most = math.max(most, math.abs(list[i])) end
-    return most
-  end
+  local largest = require "columns".largest
 
   for method, closed in pairs { ivp = 1e-9, ivp_fsolve = 1e-13, dae = 1e-10, events = 1e-13 } do
     it("follows the linkage over 30 s: " .. method, function()

@@ -9,11 +9,7 @@ describe("scripts/pendulum_dae.lua", function()
   local exact = ns.solve_ivp(function(_, y) return { y[2], -g * math.cos(y[1]) } end, { 0, 5 }, { 0, 0 },
     { method = "DOP853", rtol = 1e-12, atol = 1e-13, t_eval = ns.linspace(0, 5, 26) })
 
-  local function largest(list)
-    local most = 0
-    for i = 1, #list do most = math.max(most, math.abs(list[i])) end
-    return most
-  end
+  local largest = require "columns".largest
 
   local forms = {
     ["3"] = { C = 1e-7, rate = 1e-3, lambda = 0.1 }, ["2"] = { C = 1e-6, rate = 1e-6, lambda = 1e-2 },

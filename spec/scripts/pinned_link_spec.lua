@@ -5,11 +5,7 @@ describe("scripts/pinned_link.lua", function()
   local script, run = require "script_run"("pinned_link", setup, teardown)
   local reference = columns.read "spec/reference/pinned_link_ref.csv"
 
-  local function largest(list)
-    local most = 0
-    for i = 1, #list do most = math.max(most, math.abs(list[i])) end
-    return most
-  end
+  local largest = require "columns".largest
 
   local function off(c, name)
     local most = 0

@@ -2,7 +2,7 @@ require "nslua"
 local boxes = require "solvers.boxes"
 local internal = require "nslua.internal"
 
-local function power() return 2.0 ^ math.random(-100, 100) end
+local power = require "random_numbers".power
 
 -- M with row i times R[i] and column j times C[j].
 local function in_other_units(M)

@@ -2,16 +2,8 @@
 local boxes = {}
 local random = math.random
 
-local function signed() return random() * 2 - 1 end
-
-local function matrix(n, f)
-  local M = {}
-  for i = 1, n do
-    M[i] = {}
-    for j = 1, n do M[i][j] = f(i, j) end
-  end
-  return M
-end
+local numbers = require "random_numbers"
+local signed, matrix = numbers.signed, numbers.matrix
 boxes.matrix = matrix
 
 local function gram(n, rank, entry)

@@ -9,8 +9,8 @@
 
 #include "base/status.h"
 
-/* What a method can take, in bits: matrices, contacts of one dimension. */
-enum { NS_TAKES_DENSE = 1, NS_TAKES_SPARSE = 2, NS_TAKES_PLANE = 4, NS_TAKES_SPACE = 8 };
+/* What a method can take, in bits: matrices, contacts of one dimension; and whether it does without factors of the matrix. */
+enum { NS_TAKES_DENSE = 1, NS_TAKES_SPARSE = 2, NS_TAKES_PLANE = 4, NS_TAKES_SPACE = 8, NS_WITHOUT_FACTORS = 16 };
 
 /*
 ** One search for a solution. A family of problems has a struct of its own with a search as its first member: the problem, the

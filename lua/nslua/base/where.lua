@@ -1,17 +1,18 @@
 -- nslua.base.where: errors at the place in the user's code that led to them.
 --
--- Modules in Lua call `ours()` once each: frames of their files are not the user's, nor are those of functions in C.
+-- The files in the directory of nslua are not the user's code, nor are functions in C.
 
 local where = {}
-local files = {}
 
--- Counts the file that calls it among nslua's own.
-function where.ours() files[debug.getinfo(2, "S").source] = true end
+local directory = debug.getinfo(1, "S").source:match "^(.*[/\\])base[/\\]where%.lua$" or "\0"
+
+-- Whether a frame is of nslua's own code, of which debug.getinfo has told the source and the kind ("S").
+local function is_ours(info) return info.what == "C" or info.source:sub(1, #directory) == directory end
 
 -- Raises the text as an error with the place of the innermost frame of the user's code, if there is one.
 function where.fail(message)
   local depth, info = 2, debug.getinfo(2, "Sl")
-  while info and (files[info.source] or info.currentline < 0) do
+  while info and (is_ours(info) or info.currentline < 0) do
     depth = depth + 1
     info = debug.getinfo(depth, "Sl")
   end
@@ -54,8 +55,24 @@ function where.methods(class, noun, name)
       end
     end
   end
+  where.strict(class)
 end
 
-where.ours()
+-- __index of a class: raises for a method that it does not have, in code of the user. Files of nslua get nil, since
+-- they ask for fields that need not be there; so does everybody for a name in `fields` and one that begins with "_".
+function where.missing(class, name, kind, fields)
+  if type(name) ~= "string" or fields and fields[name] or name:find "^_" or is_ours(debug.getinfo(2, "S")) then
+    return nil
+  end
+  error(require "nslua.base.names".of_class(kind, class, name), 2)
+end
+
+-- Lets the objects of a class, whose table is their __index, raise for a method that the class does not have. fields:
+-- names, as a text, of fields that the user may ask for when they are not there.
+function where.strict(class, fields)
+  local set, kind = {}, class.__name
+  for name in (fields or ""):gmatch "%S+" do set[name] = true end
+  setmetatable(class, { __index = function(methods, name) return where.missing(methods, name, kind, set) end })
+end
 
 return where

@@ -23,6 +23,7 @@ local polygon = {}
 local Polygon = {}
 Polygon.__index = Polygon
 Polygon.__name = "polygon"
+where.strict(Polygon)
 
 local huge = math.huge
 local TOLERANCE = 1e-12

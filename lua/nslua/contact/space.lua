@@ -24,6 +24,7 @@ local function finite(x) return type(x) == "number" and x == x and x < huge and 
 local Plane = {}
 Plane.__index = Plane
 Plane.__name = "plane"
+where.strict(Plane)
 
 -- The distance of (x, y, z) from the plane, negative behind it.
 local function distance_of(plane, x, y, z)
@@ -136,6 +137,7 @@ return function(ns, contact, parts)
   local Space = { count = parts.count, interactions = parts.interactions }
   Space.__index = Space
   Space.__name = "contact manager in space"
+  where.strict(Space)
 
   local touching = { ["sphere sphere"] = true, ["particle particle"] = true }
 

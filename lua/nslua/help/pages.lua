@@ -1,8 +1,11 @@
 -- nslua.help.pages: the reference, pages of Markdown, taken apart into sections, blocks and names; shown as text.
 --
+-- An entry is a section of its own: see nslua.help.entry. Elsewhere:
 -- A block is a paragraph, an item of a list, a row of a table or a piece of code. It tells of the names in its code
 -- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, or of those that it
 -- begins with, "Of `A`, `B` and `C`: `:method()`", else `object:method`.
+local entries = require "nslua.help.entry"
+
 local pages = {}
 
 -- ---- reading ----
@@ -44,7 +47,8 @@ end
 local function begin_section(state, level, title)
   local section = { level = level, title = trim(title:gsub("`", "")), classes = {}, blocks = {} }
   section.parent = state.parents[level - 1]
-  for name in title:gmatch "`([^`]+)`" do section.classes[#section.classes + 1] = name end
+  if entries.is_title(title) then section.heading = title end
+  for name in (section.heading and "" or title):gmatch "`([^`]+)`" do section.classes[#section.classes + 1] = name end
   state.parents[level], state.parents[level + 1] = section, nil
   state.section, state.block = section, nil
   table.insert(state.book.sections, section)
@@ -86,17 +90,6 @@ end
 
 -- ---- names ----
 
--- The code spans of a text, each with the place where it begins.
-local function spans(text)
-  local list, at = {}, 1
-  while true do
-    local first, last, code = text:find("`([^`]+)`", at)
-    if not first then return list end
-    list[#list + 1] = { code = code, at = first }
-    at = last + 1
-  end
-end
-
 local STARTS = 4 -- the weight of a name at the start of its block
 
 -- The classes that a block of methods tells of.
@@ -123,7 +116,7 @@ local function add_name(book, name, block, span)
   local mine = weight(block, span)
   if not known then book.names[#book.names + 1] = name end
   if not known or mine > known.weight then
-    book.entries[name] = { name = name, block = block, signature = span.code, weight = mine }
+    book.entries[name] = { name = name, block = block, section = block.section, signature = span.code, weight = mine }
   end
 end
 
@@ -133,13 +126,36 @@ local function add_method(book, name, block, span)
   for _, known in ipairs(list) do
     if known.block == block then return end
   end
-  list[#list + 1] = { name = name, block = block, signature = span.code, receiver = span.code:match "^([%a_]+):",
-    classes = classes_of(block) }
+  list[#list + 1] = { name = name, block = block, section = block.section, signature = span.code,
+    receiver = span.code:match "^([%a_]+):", classes = classes_of(block) }
+end
+
+-- The entry of a section, under the names in its heading.
+local function read_entry(book, section)
+  local e = entries.read(section, section.heading, section.parent.classes)
+  section.entry = e
+  if e.receiver and #e.classes == 0 then e.classes, e.of_receiver = { e.receiver }, true end
+  for _, signature in ipairs(e.signatures) do
+    local name = signature:match "^ns%.([%a_][%w_.]*)"
+    local method = signature:match "^[%a_]+:([%a_][%w_]*)"
+    local known = book.entries[name]
+    if name and not (known and known.entry) then
+      if not known then book.names[#book.names + 1] = name end
+      book.entries[name] = { name = name, section = section, signature = signature, entry = e, weight = math.huge }
+    elseif method then
+      local list = book.methods[method] or {}
+      book.methods[method] = list
+      if not list[#list] or list[#list].section ~= section then
+        list[#list + 1] = { name = method, section = section, signature = signature, receiver = e.receiver, entry = e,
+          classes = e.classes }
+      end
+    end
+  end
 end
 
 local function read_names(book, block)
   if block.kind == "code" then return end
-  for _, span in ipairs(spans(block.kind == "row" and block.cells[1] or block[1])) do
+  for _, span in ipairs(entries.spans(block.kind == "row" and block.cells[1] or block[1])) do
     local name = span.code:match "^ns%.([%a_][%w_.]*)"
     local method = span.code:match "^[%a_]*:([%a_][%w_]*)"
     if name then add_name(book, name:gsub("%.$", ""), block, span) end
@@ -164,7 +180,8 @@ function pages.parse(texts)
   end
   for _, section in ipairs(book.sections) do
     section.text = text_of(section)
-    for _, block in ipairs(section.blocks) do read_names(book, block) end
+    if section.heading then read_entry(book, section) end
+    for _, block in ipairs(section.heading and {} or section.blocks) do read_names(book, block) end
     for _, class in ipairs(section.classes) do
       book.of_class[class] = book.of_class[class] or {}
       table.insert(book.of_class[class], section)
@@ -231,7 +248,7 @@ local function show_blocks(blocks, width)
   for _, block in ipairs(blocks) do
     local text = show(block, width)
     local close = before == block.kind and (block.kind == "row" or block.kind == "item")
-    if text ~= "" then
+    if text ~= "" and not block.hidden then
       parts[#parts + 1] = (#parts == 0 and "" or close and "\n" or "\n\n") .. text
       before = block.kind
     end
@@ -253,7 +270,7 @@ end
 
 -- The block of an entry, and after a paragraph what belongs to it: of a list the items, when the first one tells of a
 -- method of what the entry makes, `model:solve()` of numerics.model.
-local function show_entry(entry, width)
+local function show_old_entry(entry, width)
   local section, block = entry.block.section, entry.block
   local list, at = { block }, index_of(section, block) + 1
   local method, listed = "^`" .. entry.name:match "[%w_]+$" .. ":", false
@@ -273,6 +290,19 @@ local function show_entry(entry, width)
   return show_blocks(list, width)
 end
 
+-- The signatures, the classes of a method, and the blocks of an entry.
+local function show_entry(known, width)
+  if not known.entry then return show_old_entry(known, width) end
+  local heads = {}
+  for _, span in ipairs(entries.spans(known.section.heading)) do
+    heads[#heads + 1] = pages.wrap(span.code, width, "", "    ")
+  end
+  if #known.entry.classes > 0 and not known.entry.of_receiver then
+    heads[#heads + 1] = pages.wrap(table.concat(known.entry.classes, ", "), width, "  of ", "     ")
+  end
+  return table.concat(heads, "\n") .. "\n\n" .. show_blocks(known.section.blocks, width)
+end
+
 local function is_in(name, list)
   for _, other in ipairs(list) do
     if other == name then return true end
@@ -286,10 +316,15 @@ local function show_methods(book, class, width)
   for _, section in ipairs(book.of_class[class] or {}) do
     for _, block in ipairs(section.blocks) do
       local fits = block[1] and block.kind ~= "code" and is_in(class, classes_of(block))
-      for _, span in ipairs(fits and spans(block[1]) or {}) do
+      for _, span in ipairs(fits and entries.spans(block[1]) or {}) do
         local name = span.code:match "^:([%w_]+)"
         if name and not seen[name] then seen[name], list[#list + 1] = true, span.code end
       end
+    end
+  end
+  for _, other in ipairs(book.sections) do
+    for _, span in ipairs(other.entry and is_in(class, other.entry.classes) and entries.spans(other.heading) or {}) do
+      list[#list + 1] = span.code:match ":.*$"
     end
   end
   if #list == 0 then return nil end
@@ -310,7 +345,14 @@ end
 local function show_section(book, section, width)
   local parts = { pages.wrap(section.title, width, "", ""), show_blocks(section.blocks, width) }
   for _, other in ipairs(book.sections) do
-    if other.parent == section then parts[#parts + 1] = show_section(book, other, width) end
+    if other.parent == section and other.entry then
+      local signatures = {}
+      for _, span in ipairs(entries.spans(other.heading)) do signatures[#signatures + 1] = span.code end
+      parts[#parts + 1] = pages.wrap(signatures, width, "", "    ", ", ") .. "\n" ..
+        pages.wrap(pages.plain(other.entry.summary), width, "    ", "    ")
+    elseif other.parent == section then
+      parts[#parts + 1] = show_section(book, other, width)
+    end
   end
   return table.concat(parts, "\n\n")
 end
@@ -325,15 +367,27 @@ local function where(section)
   return ("(help \"%s\" shows the page)"):format(pages.top(section).title)
 end
 
+-- Whether an entry tells of the method of an object with this name.
+local function of_receiver(book, method, object)
+  for _, found in ipairs(book.methods[method] or {}) do
+    if found.entry and found.receiver == object then return true end
+  end
+  return false
+end
+
 -- The method, of one class, or (class nil) of all that have it. What tells of methods of a class comes first; what
 -- mentions `object:method` in a text comes after it, of one object alone when `object` is given.
 local function method_answer(book, class, method, width, object)
   local told, mentioned = {}, {}
   for _, found in ipairs(book.methods[method] or {}) do
     local classes = found.classes
-    local list = (#classes > 0 or not found.receiver) and told or mentioned
+    local list = (#classes > 0 or found.entry or not found.receiver) and told or mentioned
     local of_object = not object or list == told or found.receiver == object
-    if of_object and (class == nil or found.receiver == class or is_in(class, classes)) then
+    if found.entry then
+      local own = object and of_receiver(book, method, object)
+      local fits = class == nil and (not own or found.receiver == object) or is_in(class, classes)
+      if fits then list[#list + 1] = show_entry(found, width) end
+    elseif of_object and (class == nil or found.receiver == class or is_in(class, classes)) then
       local of = class or #classes > 0 and table.concat(classes, ", ") or found.block.section.title
       list[#list + 1] = pages.wrap(of, width, "", "") .. "\n" .. show(found.block, width)
     end
@@ -361,7 +415,7 @@ local function entry_answer(book, name, width)
   parts[1] = entry and show_entry(entry, width) or not entry and show_class(book, name, width) or nil
   parts[#parts + 1] = room
   parts[#parts + 1] = methods
-  parts[#parts + 1] = where((entry and entry.block or book.of_class[name][1].blocks[1]).section)
+  parts[#parts + 1] = where(entry and entry.section or book.of_class[name][1])
   return table.concat(parts, "\n\n")
 end
 
@@ -399,7 +453,7 @@ end
 function pages.overview(book, width)
   local names = {}
   for _, name in ipairs(book.names) do
-    local section = pages.top(book.entries[name].block.section)
+    local section = pages.top(book.entries[name].section)
     names[section] = names[section] or {}
     table.insert(names[section], name)
   end

@@ -3,7 +3,6 @@
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, System, Body, core)
   local motion, kinds, fail, describe = core.motion, core.kinds, core.fail, core.describe
@@ -52,7 +51,9 @@ return function(ns, System, Body, core)
     for _, other in ipairs(sys.bodies) do
       if other.name == name then fail("%s: there is a body of that name", who) end
     end
-    local body = setmetatable({ name = name, system = sys, mass = number(o.mass, who, "mass", 0) }, Body)
+    -- false: what this body does not have; a field that is nil would be looked for in the class, again and again
+    local body = setmetatable({ name = name, system = sys, mass = number(o.mass, who, "mass", 0),
+      coordinates = false, quaternion = false, turn = false, rotation = false }, Body)
     sys.bodies[#sys.bodies + 1] = body
     return body, who
   end

@@ -4,7 +4,6 @@
 local format = require "nslua.core".number_support.format
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
-where.ours()
 
 -- Puts its functions into `core`, the table of all that the files of nslua.mechanics share.
 return function(ns, core)

@@ -1,7 +1,6 @@
 -- nslua.mechanics.equations: the equations of motion of a system at a point: mass matrix, forces, constraints with
 -- their derivatives, accelerations, energy, and the nearest state that fulfils the constraints.
 
-require "nslua.base.where".ours()
 
 return function(ns, System, core)
   local fail, number, list, solvable = core.fail, core.number, core.list, core.solvable

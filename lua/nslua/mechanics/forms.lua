@@ -20,7 +20,6 @@
 
 local format = require "nslua.core".number_support.format
 
-require "nslua.base.where".ours()
 
 return function(ns, System, core)
   local fail, take_options, state, columns = core.fail, core.take_options, core.state, core.columns
@@ -75,7 +74,7 @@ return function(ns, System, core)
   -- Refuses positions that move with the time: the mass of a LagrangianDS is M(q).
   local function refuse_moving(sys, t, q)
     for _, body in ipairs(sys.bodies) do
-      for _, x in ipairs { body.position, body.rotation } do
+      for _, x in ipairs { body.position, body.rotation or nil } do
         for _, at in ipairs { t, t + 0.7 } do
           if select(2, core.along(x, at, q, 1, ns.zeros(sys.n))):norm() > 0 then
             fail("lagrangian: %s depends on the time; a constraint may, a position may not (dae and embedded take "
@@ -353,6 +352,7 @@ return function(ns, System, core)
 
   local Embedded = {}
   Embedded.__index, Embedded.__name = Embedded, "mechanics.embedded"
+  require "nslua.base.where".strict(Embedded)
 
   function Embedded:__tostring()
     return ("mechanics.embedded: coordinates %s of %d independent"):format(table.concat(self.independent, ", "),

@@ -21,7 +21,6 @@
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, mechanics, System, core)
   local fail, describe, is_callable, motion = core.fail, core.describe, core.is_callable, core.motion
@@ -32,6 +31,7 @@ return function(ns, mechanics, System, core)
 
   local Scalar = {}
   Scalar.__index, Scalar.__name = Scalar, "mechanics.scalar"
+  where.strict(Scalar)
 
   local function scalar(f) return setmetatable({ f = f }, Scalar) end
 
@@ -92,6 +92,7 @@ return function(ns, mechanics, System, core)
   Vector.__index, Vector.__name = Vector, "mechanics.vector"
   Frame.__index, Frame.__name = Frame, "mechanics.frame"
   Point.__index, Point.__name = Point, "mechanics.point"
+  for _, class in ipairs { Vector, Frame, Point } do where.strict(class) end
 
   function Frame:__tostring() return ("mechanics.frame '%s'"):format(self.name) end
   function Point:__tostring() return ("mechanics.point '%s'"):format(self.name) end
@@ -415,6 +416,7 @@ return function(ns, mechanics, System, core)
 
   local Kane = {}
   Kane.__index, Kane.__name = Kane, "mechanics.kane"
+  where.strict(Kane)
 
   function Kane:__tostring()
     return ("mechanics.kane: %d speeds, %d independent"):format(self.speeds, #self.independent)

@@ -12,7 +12,6 @@
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapter 11.
 
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, core)
   local motion, spin = core.motion, core.spin

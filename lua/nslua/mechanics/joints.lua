@@ -18,7 +18,6 @@
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapters 3 and 9.
 
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, System, core)
   local fail, describe, take_options = core.fail, core.describe, core.take_options

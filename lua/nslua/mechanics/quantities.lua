@@ -2,7 +2,6 @@
 -- (all positions, all constraints). A group is evaluated in one pass and keeps its last results.
 
 local where = require "nslua.base.where"
-where.ours()
 
 return function(ns, core)
   local motion, fail, said, describe = core.motion, core.fail, core.said, core.describe

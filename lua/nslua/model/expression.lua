@@ -5,11 +5,11 @@
 
 local where = require "nslua.base.where"
 local fail = where.fail
-where.ours()
 
 local function make(ns)
   local Expression, Array = {}, {}
   Expression.__index, Expression.__name = Expression, "expression"
+  where.strict(Expression)
 
   local function is_expression(x) return getmetatable(x) == Expression end
   local function is_array(x) return getmetatable(x) == Array end

@@ -323,6 +323,14 @@ local function best_spot(p, w, h)
   return best
 end
 
+-- The place of a legend in space: a corner of the panel, beside the box, whose edges it does not cover.
+local function spot_in_space(p, loc)
+  local c, gap = p.cell, EM
+  local x = loc:find "left" and c[1] + gap or loc:find "right" and c[3] - gap or (c[1] + c[3]) / 2
+  local y = loc:find "upper" and c[4] - gap or loc:find "lower" and c[2] + gap or (c[2] + c[4]) / 2
+  return format("at screen %.6g,%.6g %s", x / p.fw, y / p.fh, spots[loc])
+end
+
 local function write_legend(w, p)
   local at, words, count = p.axes.legend_at, 0, 0
   for _, a in ipairs(p.axes.artists) do
@@ -336,10 +344,12 @@ local function write_legend(w, p)
     loc = p.axes.three_d and "upper right" or
       best_spot(p, (words + 4) * columns * em / (p.x1 - p.x0), (1.35 * lines + 1.2) * em / (p.y1 - p.y0))
   end
-  local place = loc == "outside" and "outside right top Left" or "inside " .. spots[loc]
-  if loc ~= "outside" then place = place .. " Left" end
-  w:line('set key %s reverse vertical maxcols %d samplen 2 spacing 1.15 width 0 height 0.3 opaque ' ..
-    'fc rgb "#40FFFFFF" nobox textcolor rgb "%s"%s', place, columns, DARK, font_part(w, at, EM))
+  local in_space = p.axes.three_d and loc ~= "outside"
+  local place = loc == "outside" and "outside right top" or in_space and spot_in_space(p, loc) or
+    "inside " .. spots[loc]
+  w:line('set key %s Left reverse vertical maxcols %d samplen 2 spacing 1.15 width 0 height 0.3 %s nobox ' ..
+    'textcolor rgb "%s"%s', place, columns, in_space and "noopaque" or 'opaque fc rgb "#40FFFFFF"', DARK,
+    font_part(w, at, EM))
 end
 
 -- ---- a panel ----

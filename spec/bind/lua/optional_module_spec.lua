@@ -1,11 +1,7 @@
 -- Optional modules: what is said where nslua.sundials is absent or does not load.
 local ns = require "nslua"
 
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(message:find(text, 1, true), message)
-end
+local fails = require "expect".fails
 
 -- f() where modules in C are looked for in cpath, and nslua.sundials is not loaded.
 local function without(cpath, f)

@@ -32,11 +32,7 @@ describe("root and fsolve", function()
   end)
 
   it("say what is wrong", function()
-    local function says(text, ...)
-      local ok, message = pcall(...)
-      assert.is_false(ok)
-      assert.truthy(message:find(text, 1, true), message)
-    end
+    local says = require "expect".fails
     says("fsolve: f: expected a function, got nil", ns.fsolve, nil, 1)
     says("root: x0[1] is nan", ns.root, line, 0 / 0)
     says("root: x0: expected at least one unknown, got none", ns.root, line, {})

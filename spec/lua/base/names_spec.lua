@@ -232,3 +232,49 @@ describe("the list of Siconos' names", function()
     assert.is_true(count > 15)
   end)
 end)
+
+-- Objects made in Lua, by the name that messages have for them.
+local function objects()
+  local system = ns.mechanics.system { coordinates = 1 }
+  local law, canvas = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), nil
+  local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+  local model = ns.numerics.model()
+  local frame = ns.mechanics.ReferenceFrame "N"
+  return {
+    figure = ns.plot.figure(), axes = ns.plot.figure():gca(), model = model, expression = model:variable() + 1,
+    animation = ns.animation { frames = 1, draw = function(_, c) canvas = c end }, canvas = canvas,
+    ["contact manager"] = ns.contact.manager { nsds = nsds, law = law, reach = 1 },
+    ["contact manager in space"] = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), reach = 1 },
+    line = ns.contact.line({ 0, 0 }, { 0, 1 }), plane = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }),
+    ["mechanics.system"] = system, ["mechanics.body"] = system.ground,
+    ["mechanics.frame"] = frame, ["mechanics.point"] = ns.mechanics.Point "O", ["mechanics.vector"] = frame.x,
+    dae = ns.dae("radau", function(_, y, yd) return { yd[1] + y[1] } end),
+    result = ns.solve_ivp(function(_, y) return { -y[1] } end, { 0, 1 }, { 1 }),
+  }
+end
+
+describe("a method that an object made in Lua does not have", function()
+  it("is an error at the line that asks, with what there is", function()
+    for name, object in pairs(objects()) do
+      local good, err = pcall(load("local o = ...\n\no:quux()", "@user.lua"), object)
+      assert.is_false(good, name)
+      assert.matches(("user.lua:3: %s: it has no method 'quux'; it has "):format(name), err, 1, true)
+      assert.is_nil(object._quux)
+      assert.is_nil(object[1.5])
+    end
+  end)
+
+  it("is an error that names the nearest", function()
+    local all = objects()
+    assert.equal("figure: it has no method 'save_fig'; the nearest is 'savefig'", message(function() all.figure:save_fig() end))
+    assert.equal("mechanics.system: it has no method 'freebody'; the nearest is 'free_body'",
+      message(function() all["mechanics.system"]:freebody {} end))
+    assert.equal("result: it has no method 'column_names'; the nearest is 'column'",
+      message(function() all.result:column_names() end))
+  end)
+
+  it("is none of the fields that only some results have", function()
+    local result = objects().result
+    assert.same({}, { result.sol, result.t_events, result.y_events, result.values })
+  end)
+end)

@@ -7,13 +7,7 @@ local message = models.message
 
 teardown(function() plot.close() end)
 
-local function lines(fig, pattern)
-  local list = {}
-  for line in fig:commands():gmatch "[^\n]+" do
-    if line:find(pattern) then list[#list + 1] = line end
-  end
-  return list
-end
+local lines = require "figure_lines"
 
 -- The widths of panels, as parts of the figure.
 local function widths(fig)

@@ -72,7 +72,7 @@ describe("FremondImpactFrictionNSL", function()
 
   it("dissipates in every contact of random systems", function()
     math.randomseed(4)
-    local function random(a, b) return a + (b - a) * math.random() end
+    local random = require "random_numbers".uniform
     local slid, kept = 0, 0
     for trial = 1, 200 do
       local dim = trial % 2 + 2

@@ -63,14 +63,26 @@ static int function_gather(lua_State *L, NslFunction *f, NslDualArg *args) {
   return nargs;
 }
 
+/* A call of f, at stack index 4, with dual numbers at its last point. */
+static NslDualCall function_dual_call(const NslFunction *f, const NslCallback *cb, int nargs, const NslDualArg *args) {
+  return (NslDualCall){.function = 4,
+                       .self = cb->backing == NSL_METHOD ? 2 : 0,
+                       .has_time = !nsl_timeless(cb->slot),
+                       .t = f->t,
+                       .nargs = nargs,
+                       .args = args,
+                       .outlabel = cb->slot->label,
+                       .nout = nsl_callback_entries(cb),
+                       .plain = f->plain};
+}
+
 /* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
 static int function_run_duals(lua_State *L) {
   NslFunction *f = lua_touserdata(L, 1);
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslDualArg args[NS_FUNCTION_ARGS];
-  int nargs = function_gather(L, f, args);
-  nsl_dual_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args, cb->slot->label,
-                     nsl_callback_entries(cb), f->plain);
+  NslDualCall call = function_dual_call(f, cb, function_gather(L, f, args), args);
+  nsl_dual_run(L, &call);
   return 0;
 }
 
@@ -101,7 +113,7 @@ static int differentiate_by_duals(NslFunction *f) {
 
 /* Raises that a native value needs a native Jacobian. Argument: the missing slot. */
 static int raise_missing(lua_State *L) {
-  const NslSlot *slot = lua_touserdata(L, 1);
+  const NsSlot *slot = lua_touserdata(L, 1);
   return luaL_error(L, "%s is missing: a native callback has no exact derivatives of its own", slot->name);
 }
 
@@ -122,7 +134,7 @@ typedef struct BadDerivative {
 /* Raises "r[1]: the derivative by x[2] is nan". */
 static int raise_derivative(lua_State *L) {
   const BadDerivative *bad = lua_touserdata(L, 1);
-  const NslSlot *slot = bad->cb->slot;
+  const NsSlot *slot = bad->cb->slot;
   int rows = nsl_dimension(bad->cb->callee, slot->rows);
   if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
   else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);
@@ -208,8 +220,12 @@ static int run_along(lua_State *L) {
   int nargs = function_gather(L, f, args);
   for (int a = 0; a < nargs; a++)
     if (cb->slot->args[a] == 'x') directions[a] = line->w;
-  nsl_dual_along(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, line->tdot, nargs, args, directions,
-                 cb->slot->label, nsl_callback_entries(cb), f->plain, line->first, line->second);
+  NslDualCall call = function_dual_call(f, cb, nargs, args);
+  call.tdot = line->tdot;
+  call.directions = directions;
+  call.first = line->first;
+  call.second = line->second;
+  nsl_dual_run(L, &call);
   return 0;
 }
 
@@ -257,8 +273,10 @@ static int run_matrix(lua_State *L) {
   NslDualArg args[NS_FUNCTION_ARGS];
   int nargs = function_gather(L, f, args);
   for (int a = 0; a < nargs; a++) args[a].jacobian = cb->slot->args[a] == 'x' ? job->out : NULL;
-  nsl_dual_matrix_jacobians(L, 4, cb->backing == NSL_METHOD ? 2 : 0, !nsl_timeless(cb->slot), f->t, nargs, args,
-                            cb->slot->label, nsl_callback_entries(cb), nsl_dimension(f->callee, cb->slot->rows), f->low);
+  NslDualCall call = function_dual_call(f, cb, nargs, args);
+  call.rows = nsl_dimension(f->callee, cb->slot->rows);
+  call.plain = f->low;
+  nsl_dual_run(L, &call);
   return 0;
 }
 

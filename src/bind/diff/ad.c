@@ -28,24 +28,7 @@ enum { DUAL_META = 1, DUAL_VECTOR_META, MAP, INVERSE, CACHE, WEAK, LAST_TAG };
 */
 enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES, PACKED_PLACES, VECTORS };
 
-/*
-** One call of nsl_dual_jacobians. Inside `passes` its entry of the cache stands at ENTRY, the callback at FUNCTION,
-** self at SELF, passed values follow.
-*/
-typedef struct Job {
-  bool self, has_time, takes_out;
-  double t;
-  int nargs, nout, variables, rows; /* rows: of a matrix of nout entries; 0: a vector */
-  const NslDualArg *args;
-  const char *outlabel;
-  const double *plain;
-  const double *const *directions;
-  double tdot, *first, *second; /* along a line: one pass, of first or second order */
-  NsJet jet;                    /* with `seed`, the derivatives of the argument's elements: one pass of this kind */
-  const double *seed;
-  double *all; /* the derivatives of the values then */
-} Job;
-
+/* Inside `passes`: the call, its entry of the cache, the callback, self; passed values follow. */
 enum { JOB = 1, ENTRY, FUNCTION, SELF, PASSED };
 
 static void bind_ad_push_room(lua_State *L) {
@@ -116,8 +99,8 @@ static void bind_ad_push_kept(lua_State *L, int entry) {
 ** Pushes the values of argument number a with the derivatives that the job gives them; else, with 1 as the derivative by themselves
 ** where they are the variables first..first + np - 1. offset: its first variable.
 */
-static void push_dual_argument(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int a, int offset, int first,
-                               int np) {
+static void push_dual_argument(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int a, int offset,
+                               int first, int np) {
   const NslDualArg *arg = &job->args[a];
   NslDualVector *v = take_vector(L, taken, kept, tag, arg->n, np, arg->label);
   v->base.readonly = true;
@@ -132,13 +115,14 @@ static void push_dual_argument(lua_State *L, const Job *job, Taken *taken, int k
 }
 
 /* Pushes the time, a dual where it moves. */
-static void push_time(lua_State *L, const Job *job, int room, uint64_t tag, int np) {
+static void push_time(lua_State *L, const NslDualCall *job, int room, uint64_t tag, int np) {
   if (job->tdot == 0) {
     lua_pushnumber(L, job->t);
     return;
   }
   lua_rawgeti(L, room, DUAL_META);
   NslDual *t = nsl_push_dual(L, lua_gettop(L), tag, np);
+  memset(t->d, 0, (size_t)np * sizeof *t->d);
   t->value = job->t;
   t->d[0] = job->tdot;
   lua_remove(L, -2);
@@ -151,7 +135,8 @@ static void push_constant(lua_State *L, const NslDualArg *arg) {
 }
 
 /* Pushes the arguments after the time; returns their number. */
-static int bind_ad_push_arguments(lua_State *L, const Job *job, Taken *taken, int kept, uint64_t tag, int first, int np) {
+static int bind_ad_push_arguments(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int first,
+                                  int np) {
   int passed = PASSED, offset = 0;
   for (int a = 0; a < job->nargs; a++) {
     const NslDualArg *arg = &job->args[a];
@@ -167,17 +152,17 @@ static int bind_ad_push_arguments(lua_State *L, const Job *job, Taken *taken, in
   return job->nargs;
 }
 
-static void expect_count(lua_State *L, const Job *job, lua_Integer count) {
+static void expect_count(lua_State *L, const NslDualCall *job, lua_Integer count) {
   if (count == job->nout) return;
   lua_pushfstring(L, "%s: expected %d values, got %I", job->outlabel, job->nout, (LUAI_UACINT)count);
   bind_ad_fail(L);
 }
 
 /* Stores into out, at stack index `out`, what the callback returned, on top of the stack. */
-static void take_result(lua_State *L, const Job *job, int out) {
+static void take_result(lua_State *L, const NslDualCall *job, int out) {
   int result = lua_gettop(L), type = lua_type(L, result);
   NslDualVector *to = nsl_test_dual_vector(L, out);
-  if (lua_rawequal(L, result, out) || (type == LUA_TNIL && job->takes_out)) return;
+  if (lua_rawequal(L, result, out) || (type == LUA_TNIL && !job->returns)) return;
   if (type == LUA_TNUMBER || nsl_test_dual(L, result)) {
     expect_count(L, job, 1);
     nsl_dual_vector_store(L, to, 0, result);
@@ -197,7 +182,7 @@ static void take_result(lua_State *L, const Job *job, int out) {
 /*
 ** Pushes a table of the rows of a matrix, live views on out (at that stack index), which holds it column by column.
 */
-static void push_rows(lua_State *L, const Job *job, int meta, int out) {
+static void push_rows(lua_State *L, const NslDualCall *job, int meta, int out) {
   NslDualVector *v = lua_touserdata(L, out);
   lua_createtable(L, job->rows, 0);
   for (int i = 0; i < job->rows; i++) {
@@ -212,7 +197,7 @@ static void push_rows(lua_State *L, const Job *job, int meta, int out) {
 }
 
 /* Stores the numbers or duals of row i, on top of the stack, unless it is the view on them. */
-static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
+static void take_row(lua_State *L, const NslDualCall *job, NslDualVector *out, int i) {
   const NslDualVector *view = nsl_test_dual_vector(L, -1);
   int cols = job->nout / job->rows;
   if (view && view->e == nsl_dual_at(out, i) && view->base.step == out->base.step * job->rows) return;
@@ -225,7 +210,7 @@ static void take_row(lua_State *L, const Job *job, NslDualVector *out, int i) {
 }
 
 /* Stores what the callback wrote into the table of rows, or returned: the value on top, a table of rows. */
-static void bind_ad_take_rows(lua_State *L, const Job *job, int out, int table) {
+static void bind_ad_take_rows(lua_State *L, const NslDualCall *job, int out, int table) {
   NslDualVector *to = lua_touserdata(L, out);
   if (lua_isnil(L, -1)) lua_pushvalue(L, table);
   if (luaL_len(L, -1) != job->rows) luaL_error(L, "%s: expected %d rows", job->outlabel, job->rows);
@@ -240,7 +225,7 @@ static bool same_value(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }
 
-static void bind_ad_check_values(lua_State *L, const Job *job, const NslDualVector *out) {
+static void bind_ad_check_values(lua_State *L, const NslDualCall *job, const NslDualVector *out) {
   for (int i = 0; i < job->nout; i++) {
     double value = *nsl_dual_at(out, i);
     char text[120];
@@ -254,16 +239,15 @@ static void bind_ad_check_values(lua_State *L, const Job *job, const NslDualVect
   }
 }
 
-static void bad_derivative(lua_State *L, const Job *job, int i, const NslDualArg *arg, int j, double d) {
-  lua_pushfstring(L, "%s[%d]: the derivative by %s[%d] is %s", job->outlabel, i + 1, arg->label, j + 1,
-                  isnan(d) ? "nan"
-                  : d > 0  ? "inf"
-                           : "-inf");
+/* Raises that a derivative of output i, which is a number d, is none. */
+static void bind_ad_not_finite(lua_State *L, const NslDualCall *job, int i, const char *which, double d) {
+  const char *text = isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+  lua_pushfstring(L, "%s[%d]: the %s is %s", job->outlabel, i + 1, which, text);
   bind_ad_fail(L);
 }
 
 /* Copies the partials of the pass into the Jacobians' columns. */
-static void store_partials(lua_State *L, const Job *job, const NslDualVector *out, int first, int np) {
+static void store_partials(lua_State *L, const NslDualCall *job, const NslDualVector *out, int first, int np) {
   int offset = 0;
   for (int a = 0; a < job->nargs; a++) {
     const NslDualArg *arg = &job->args[a];
@@ -273,7 +257,7 @@ static void store_partials(lua_State *L, const Job *job, const NslDualVector *ou
       if (k < 0 || k >= np) continue;
       for (int i = 0; i < job->nout; i++) {
         double d = nsl_dual_at(out, i)[1 + k];
-        if (!isfinite(d)) bad_derivative(L, job, i, arg, j, d);
+        if (!isfinite(d)) bind_ad_not_finite(L, job, i, lua_pushfstring(L, "derivative by %s[%d]", arg->label, j + 1), d);
         arg->jacobian[i + (ptrdiff_t)j * job->nout] = d;
       }
     }
@@ -281,35 +265,27 @@ static void store_partials(lua_State *L, const Job *job, const NslDualVector *ou
   }
 }
 
-static void bad_along(lua_State *L, const Job *job, int i, const char *order, double d) {
-  lua_pushfstring(L, "%s[%d]: the %s derivative along the motion is %s", job->outlabel, i + 1, order,
-                  isnan(d) ? "nan"
-                  : d > 0  ? "inf"
-                           : "-inf");
-  bind_ad_fail(L);
-}
-
-static void store_along(lua_State *L, const Job *job, const NslDualVector *out) {
+static void store_along(lua_State *L, const NslDualCall *job, const NslDualVector *out) {
   for (int i = 0; i < job->nout; i++) {
     const double *d = nsl_dual_at(out, i) + 1;
-    if (!isfinite(d[0])) bad_along(L, job, i, "first", d[0]);
-    if (job->second && !isfinite(d[1])) bad_along(L, job, i, "second", d[1]);
+    if (!isfinite(d[0])) bind_ad_not_finite(L, job, i, "first derivative along the motion", d[0]);
+    if (job->second && !isfinite(d[1])) bind_ad_not_finite(L, job, i, "second derivative along the motion", d[1]);
     job->first[i] = d[0];
     if (job->second) job->second[i] = d[1];
   }
 }
 
-static void store_jets(lua_State *L, const Job *job, const NslDualVector *out, int np) {
+static void store_jets(lua_State *L, const NslDualCall *job, const NslDualVector *out, int np) {
   for (int i = 0; i < job->nout; i++) {
     const double *d = nsl_dual_at(out, i) + 1;
     for (int k = 0; k < np && job->jet.kind != NS_JET_SLOPES; k++)
-      if (!isfinite(d[k])) bad_along(L, job, i, "higher", d[k]);
+      if (!isfinite(d[k])) bind_ad_not_finite(L, job, i, "higher derivative along the motion", d[k]);
     memcpy(job->all + (ptrdiff_t)i * np, d, (size_t)np * sizeof *d);
   }
 }
 
 /* What the partials of a pass are. */
-static NsJetKind kind_of(const Job *job) {
+static NsJetKind kind_of(const NslDualCall *job) {
   return job->seed ? job->jet.kind : job->second ? NS_JET_LINE : NS_JET_SLOPES;
 }
 
@@ -322,7 +298,7 @@ static uint64_t new_tag(lua_State *L, int room) {
   return (uint64_t)tag;
 }
 
-static void one_pass(lua_State *L, const Job *job, int room, int first, int np) {
+static void one_pass(lua_State *L, const NslDualCall *job, int room, int first, int np) {
   int top = lua_gettop(L), kept = top + 2, out = top + 3, count = job->nargs;
   uint64_t tag = new_tag(L, room) | (uint64_t)kind_of(job) << NSL_JET_SHIFT;
   Taken taken = {0, {NULL}};
@@ -335,7 +311,7 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
   if (job->self) lua_pushvalue(L, SELF), count++;
   if (job->has_time) push_time(L, job, room, tag, np), count++;
   bind_ad_push_arguments(L, job, &taken, kept, tag, first, np);
-  if (job->takes_out) lua_pushvalue(L, given), count++;
+  if (!job->returns) lua_pushvalue(L, given), count++;
   lua_call(L, count, 1);
   if (job->rows) bind_ad_take_rows(L, job, out, given);
   else take_result(L, job, out);
@@ -349,14 +325,17 @@ static void one_pass(lua_State *L, const Job *job, int room, int first, int np) 
 
 /* Every pass of a job; called protected, while the math functions take duals. */
 static int passes(lua_State *L) {
-  const Job *job = lua_touserdata(L, JOB);
+  const NslDualCall *job = lua_touserdata(L, JOB);
   nsl_need_stack(L, job->nargs + 12);
   bind_ad_push_room(L);
   int room = lua_gettop(L);
   if (job->seed) one_pass(L, job, room, 0, ns_jet_size(job->jet));
   if (job->first) one_pass(L, job, room, 0, job->second ? 2 : 1);
-  for (int first = 0; first < job->variables; first += CHUNK) {
-    int rest = job->variables - first;
+  int variables = 0;
+  for (int a = 0; a < job->nargs && !job->seed && !job->first; a++)
+    if (!job->args[a].pass && job->args[a].jacobian) variables += job->args[a].n;
+  for (int first = 0; first < variables; first += CHUNK) {
+    int rest = variables - first;
     one_pass(L, job, room, first, rest < CHUNK ? rest : CHUNK);
   }
   return 0;
@@ -411,16 +390,16 @@ static void bind_ad_find_places(lua_State *L, int room, int first, int last, boo
 ** Runs the passes with the math functions of the packed places swapped; the stack slots first..last hold function,
 ** self and passed values.
 */
-static bool bind_ad_attempt(lua_State *L, Job *job, int entry, int packed, int first, int last) {
+static bool bind_ad_attempt(lua_State *L, const NslDualCall *job, int entry, int packed, int first, int last) {
   lua_pushcfunction(L, passes);
-  lua_pushlightuserdata(L, job);
+  lua_pushlightuserdata(L, (void *)job);
   lua_pushvalue(L, entry);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
   return nsl_swap_call(L, lua_tothread(L, packed), last - first + 3) == LUA_OK;
 }
 
 /* An attempt with the list `all`; when good, stores it and what of it was needed, now or before, in the entry. */
-static bool attempt_all(lua_State *L, Job *job, int room, int entry, int all, int first, int last) {
+static bool attempt_all(lua_State *L, const NslDualCall *job, int room, int entry, int all, int first, int last) {
   lua_rawgeti(L, room, MAP);
   lua_rawgeti(L, entry, NEEDED_PLACES);
   int map = lua_gettop(L) - 1;
@@ -458,7 +437,7 @@ static int let_through(lua_State *L) {
 }
 
 /* The same with a list that was made anew, of places that are far away or not. */
-static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bool far, int first, int last) {
+static bool attempt_far(lua_State *L, const NslDualCall *job, int room, int entry, int all, bool far, int first, int last) {
   if (!attempt_all(L, job, room, entry, all, first, last)) return false;
   if (far) lua_pushboolean(L, 1);
   else lua_pushnil(L);
@@ -472,7 +451,7 @@ static bool attempt_far(lua_State *L, Job *job, int room, int entry, int all, bo
 ** again when there are other places, farther away (if that may be the reason) or new since the list was made, or when
 ** a function was left out as not needed.
 */
-static void bind_ad_run(lua_State *L, Job *job, int first) {
+static void bind_ad_run(lua_State *L, const NslDualCall *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, packed = last + 4;
   nsl_need_stack(L, last - first + 20);
   bind_ad_push_room(L);
@@ -500,78 +479,17 @@ static void bind_ad_run(lua_State *L, Job *job, int first) {
   lua_settop(L, first - 1);
 }
 
-/* Runs a job on the function and self at these stack indices. */
-static void bind_ad_start(lua_State *L, Job *job, int function, int self) {
+void nsl_dual_run(lua_State *L, const NslDualCall *job) {
   nsl_need_stack(L, job->nargs + 4);
-  function = lua_absindex(L, function);
-  if (self) self = lua_absindex(L, self);
   int top = lua_gettop(L);
-  lua_pushvalue(L, function);
-  if (self) lua_pushvalue(L, self);
+  lua_pushvalue(L, job->function);
+  if (job->self) lua_pushvalue(L, job->self);
   else lua_pushnil(L);
   for (int a = 0; a < job->nargs; a++) {
     int pass = job->args[a].pass;
     if (pass) lua_pushvalue(L, pass > 0 ? pass : top + 1 + pass);
   }
   bind_ad_run(L, job, top + 1);
-}
-
-void nsl_dual_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
-                        const char *outlabel, int nout, const double *plain) {
-  nsl_dual_matrix_jacobians(L, function, self, has_time, t, nargs, args, outlabel, nout, 0, plain);
-}
-
-void nsl_dual_matrix_jacobians(lua_State *L, int function, int self, bool has_time, double t, int nargs, const NslDualArg *args,
-                               const char *outlabel, int nout, int rows, const double *plain) {
-  Job job = {.self = self != 0,
-             .has_time = has_time,
-             .takes_out = true,
-             .t = t,
-             .nargs = nargs,
-             .nout = nout,
-             .rows = rows,
-             .args = args,
-             .outlabel = outlabel,
-             .plain = plain};
-  for (int a = 0; a < nargs; a++)
-    if (!args[a].pass && args[a].jacobian) job.variables += args[a].n;
-  bind_ad_start(L, &job, function, self);
-}
-
-void nsl_dual_along(lua_State *L, int function, int self, bool has_time, double t, double tdot, int nargs,
-                    const NslDualArg *args, const double *const *directions, const char *outlabel, int nout,
-                    const double *plain, double *first, double *second) {
-  Job job = {.self = self != 0,
-             .has_time = has_time,
-             .takes_out = true,
-             .t = t,
-             .nargs = nargs,
-             .nout = nout,
-             .args = args,
-             .outlabel = outlabel,
-             .plain = plain,
-             .directions = directions,
-             .tdot = tdot,
-             .first = first,
-             .second = second};
-  bind_ad_start(L, &job, function, self);
-}
-
-void nsl_dual_jets(lua_State *L, int function, double t, double tdot, int nargs, const NslDualArg *args, NsJet jet,
-                   const double *seed, const char *outlabel, int nout, const double *plain, double *all) {
-  Job job = {.has_time = true,
-             .takes_out = true,
-             .t = t,
-             .nargs = nargs,
-             .nout = nout,
-             .args = args,
-             .outlabel = outlabel,
-             .plain = plain,
-             .tdot = tdot,
-             .jet = jet,
-             .seed = seed,
-             .all = all};
-  bind_ad_start(L, &job, function, 0);
 }
 
 /* ---- jacobian, gradient and hessian ---- */
@@ -620,14 +538,11 @@ static const NslVector *take_x(lua_State *L, const char *who) {
 }
 
 static void bind_ad_differentiate(lua_State *L, const NslVector *x, double *jacobian, const char *outlabel, int nout,
-                                  const double *plain, bool takes_out) {
+                                  const double *plain, bool returns) {
   NslDualArg arg = {"x", 0, x->n, x->data, jacobian};
-  Job job = {
-      .takes_out = takes_out, .nargs = 1, .nout = nout, .variables = x->n, .args = &arg, .outlabel = outlabel, .plain = plain};
-  int top = lua_gettop(L);
-  lua_pushvalue(L, 1);
-  lua_pushnil(L);
-  bind_ad_run(L, &job, top + 1);
+  nsl_dual_run(
+      L, &(NslDualCall){
+             .function = 1, .returns = returns, .nargs = 1, .args = &arg, .outlabel = outlabel, .nout = nout, .plain = plain});
 }
 
 /*
@@ -643,7 +558,7 @@ static int bind_ad_jacobian(lua_State *L) {
   const NslVector *x = take_x(L, "jacobian");
   const NslVector *plain = plain_values(L, "jacobian", x, (int)m, false);
   NslMatrix *out = nsl_push_matrix(L, plain->n, x->n, NULL);
-  bind_ad_differentiate(L, x, out->data, takes_out ? "y" : "f", plain->n, plain->data, takes_out);
+  bind_ad_differentiate(L, x, out->data, takes_out ? "y" : "f", plain->n, plain->data, !takes_out);
   return 1;
 }
 
@@ -654,7 +569,7 @@ static int gradient(lua_State *L) {
   const NslVector *x = take_x(L, "gradient");
   const NslVector *plain = plain_values(L, "gradient", x, -1, true);
   NslVector *out = nsl_push_vector(L, x->n, NULL);
-  bind_ad_differentiate(L, x, out->data, "f", 1, plain->data, false);
+  bind_ad_differentiate(L, x, out->data, "f", 1, plain->data, true);
   return 1;
 }
 
@@ -664,18 +579,16 @@ static double second_along(lua_State *L, const NslVector *x, double *direction, 
   const double *directions[] = {direction};
   double first, second;
   direction[i] = direction[j] = 1;
-  Job job = {.nargs = 1,
-             .nout = 1,
-             .args = &arg,
-             .outlabel = "f",
-             .plain = &plain,
-             .directions = directions,
-             .first = &first,
-             .second = &second};
-  int top = lua_gettop(L);
-  lua_pushvalue(L, 1);
-  lua_pushnil(L);
-  bind_ad_run(L, &job, top + 1);
+  nsl_dual_run(L, &(NslDualCall){.function = 1,
+                                 .returns = true,
+                                 .nargs = 1,
+                                 .args = &arg,
+                                 .outlabel = "f",
+                                 .nout = 1,
+                                 .plain = &plain,
+                                 .directions = directions,
+                                 .first = &first,
+                                 .second = &second});
   direction[i] = direction[j] = 0;
   return second;
 }

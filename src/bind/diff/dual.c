@@ -25,9 +25,9 @@ enum { NUMBER_META = 2, VECTOR_META };
 
 NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np) {
   NslDual *x = lua_newuserdatauv(L, sizeof *x + (size_t)np * sizeof(double), 0);
-  memset(x, 0, sizeof *x + (size_t)np * sizeof(double));
   x->head = (NslHead){.magic = NSL_MAGIC, .type = &nsl_dual_type};
   x->tag = tag;
+  x->value = 0;
   x->np = np;
   lua_pushvalue(L, meta);
   lua_setmetatable(L, -2);
@@ -342,9 +342,16 @@ static void dual_call_plain(lua_State *L, const NslOperand *v, const char *metho
   lua_call(L, nargs + 1, 1);
 }
 
-/* Pushes a dual with the value on top of the stack, which it replaces. */
-static NslDual *dual_push_result(lua_State *L, const NslOperand *v) {
+/* Pushes a dual of value and partials 0. */
+static NslDual *push_zero(lua_State *L, const NslOperand *v) {
   NslDual *out = nsl_push_dual(L, lua_upvalueindex(NUMBER_META), v->tag, v->np);
+  memset(out->d, 0, (size_t)v->np * sizeof *out->d);
+  return out;
+}
+
+/* The same with the value on top of the stack, which it replaces. */
+static NslDual *dual_push_result(lua_State *L, const NslOperand *v) {
+  NslDual *out = push_zero(L, v);
   out->value = lua_tonumber(L, -2);
   lua_replace(L, -2);
   return out;
@@ -375,7 +382,7 @@ static int dual_norm(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
   dual_call_plain(L, &v, "norm", 1);
-  NslDual *out = dual_push_result(L, &v), *room = nsl_push_dual(L, lua_upvalueindex(NUMBER_META), v.tag, v.np);
+  NslDual *out = dual_push_result(L, &v), *room = push_zero(L, &v);
   ns_dual_add_norm(dual_jet(v.tag, v.np), v.np, out->d, duals_of(&v), luaL_optnumber(L, 2, 2), out->value, room->d);
   lua_pop(L, 1);
   return 1;

@@ -53,7 +53,7 @@ static inline double *nsl_dual_at(const NslDualVector *v, int i) {
   return v->e + i * v->base.step;
 }
 
-/* Pushes a dual with partials of 0; meta is the index of the metatable of duals. */
+/* Pushes a dual with partials not set; meta is the index of the metatable of duals. */
 NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np);
 
 /* Pushes a zeroed dual vector; meta is the index of the metatable of dual vectors. */

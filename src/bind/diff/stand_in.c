@@ -9,16 +9,19 @@
 
 /* ---- vectors ---- */
 
-static NslStandInVector *test_stand_in(lua_State *L, int idx) {
-  return nsl_test_fast(L, idx, nsl_stand_in(L)->vector, sizeof(NslStandInVector));
+static NslStandInVector *test_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
+  return nsl_test_fast(L, idx, kind->vector, sizeof(NslStandInVector));
 }
 
-NslStandInVector *nsl_check_stand_in(lua_State *L, int idx) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *v = test_stand_in(L, idx);
+static inline NslStandInVector *check_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
+  NslStandInVector *v = test_stand_in(L, kind, idx);
   if (!v) v = nsl_check(L, idx, kind->vector);
   if (kind->check) kind->check(L, v->tag);
   return v;
+}
+
+NslStandInVector *nsl_check_stand_in(lua_State *L, int idx) {
+  return check_stand_in(L, nsl_stand_in(L), idx);
 }
 
 const char *nsl_stand_in_name(const NslStandIn *kind, const NslStandInVector *v) {
@@ -50,10 +53,11 @@ bool nsl_push_stand_in_method(lua_State *L) {
 
 static int stand_in_meta_index(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+  const NslStandInVector *v = check_stand_in(L, kind, 1);
   if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_stand_in_method(L) ? 1 : kind->missing(L);
-  if (nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
-  kind->push_element(L, v, nsl_stand_in_index(L, nsl_stand_in_name(kind, v), v->n));
+  int i = nsl_index(L, v->n);
+  if (i < 0 && nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
+  kind->push_element(L, v, i < 0 ? nsl_stand_in_index(L, nsl_stand_in_name(kind, v), v->n) : i);
   return 1;
 }
 
@@ -151,7 +155,7 @@ int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint) {
 /* Pushes op of the elements of a and b, which are those at 1 and 2; b NULL: of a alone. */
 static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
   const NslStandIn *kind = nsl_stand_in(L);
-  int n = a->kind == NSL_VECTOR ? a->n : b->n;
+  int n = b && a->kind != NSL_VECTOR ? b->n : a->n;
   if (b) check_same(L, a, b);
   NslStandInVector *out = kind->push_vector(L, a->stands_in ? a : b, n);
   nsl_operand_alive(L, 1);
@@ -242,7 +246,7 @@ static int stand_in_assign(lua_State *L) {
   NslOperand self, from;
   lua_settop(L, 2);
   nsl_read_operand(L, 1, &self);
-  if (test_stand_in(L, 2)) {
+  if (test_stand_in(L, kind, 2)) {
     nsl_read_operand(L, 2, &from);
     push_elements(L, &from);
     lua_replace(L, 2);

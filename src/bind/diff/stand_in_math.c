@@ -18,12 +18,13 @@ enum { NO, YES, ALWAYS };
 /* The largest exponent whose power of two, and that of its negative, is a normal number with room to spare. */
 enum { MOST_EXPONENT = 1000 };
 
-static int math_upvalue(lua_State *L, int which) {
-  return lua_upvalueindex(nsl_stand_in(L)->values + which);
+static inline int math_upvalue(const NslStandIn *kind, int which) {
+  return lua_upvalueindex(kind->values + which);
 }
 
-int nsl_call_original(lua_State *L) {
-  int original = math_upvalue(L, ORIGINAL);
+/* Calls the original with the arguments on the stack; returns the number of its results. */
+static int call_original(lua_State *L, const NslStandIn *kind) {
+  int original = math_upvalue(kind, ORIGINAL);
   if (!lua_getupvalue(L, original, 1)) return lua_tocfunction(L, original)(L);
   lua_pop(L, 1);
   lua_pushvalue(L, original);
@@ -32,14 +33,18 @@ int nsl_call_original(lua_State *L) {
   return lua_gettop(L);
 }
 
+static inline bool math_stands_in(lua_State *L, const NslStandIn *kind, int idx) {
+  return nsl_test_fast(L, idx, kind->number, sizeof(NslHead)) != NULL;
+}
+
 /* Whether one of the first `most` arguments stands in; the replacement counts as used then. */
-static bool math_meets(lua_State *L, int most) {
-  bool found = false;
-  int top = lua_gettop(L);
-  for (int i = 1; i <= top && i <= most && !found; i++) found = nsl_is_stand_in(L, i);
-  if (!found) return false;
-  lua_pushinteger(L, lua_tointeger(L, math_upvalue(L, USED)) | YES);
-  lua_replace(L, math_upvalue(L, USED));
+static bool math_meets(lua_State *L, const NslStandIn *kind, int most) {
+  int i = 1, use = math_upvalue(kind, USED);
+  while (i <= most && !math_stands_in(L, kind, i)) i++;
+  if (i > most) return false;
+  if (lua_tointeger(L, use) & YES) return true;
+  lua_pushinteger(L, lua_tointeger(L, use) | YES);
+  lua_replace(L, use);
   return true;
 }
 
@@ -50,67 +55,74 @@ typedef struct MathFunction {
   NsTapeOp op;
 } MathFunction;
 
-static const MathFunction *entry_of(lua_State *L);
+static const MathFunction *entry_of(lua_State *L, const NslStandIn *kind);
 
 static int math_of_one(lua_State *L) {
-  if (!math_meets(L, 1)) return nsl_call_original(L);
-  nsl_stand_in(L)->apply(L, entry_of(L)->op, 1, 0);
+  const NslStandIn *kind = nsl_stand_in(L);
+  if (!math_meets(L, kind, 1)) return call_original(L, kind);
+  kind->apply(L, entry_of(L, kind)->op, 1, 0);
   return 1;
 }
 
 static int math_of_two(lua_State *L) {
-  if (!math_meets(L, 2)) return nsl_call_original(L);
-  nsl_stand_in(L)->apply(L, entry_of(L)->op, 1, 2);
+  const NslStandIn *kind = nsl_stand_in(L);
+  if (!math_meets(L, kind, 2)) return call_original(L, kind);
+  kind->apply(L, entry_of(L, kind)->op, 1, 2);
   return 1;
 }
 
 /* Pushes op of the argument and a constant. */
 static int math_with_constant(lua_State *L, NsTapeOp op, double constant) {
+  const NslStandIn *kind = nsl_stand_in(L);
   lua_pushnumber(L, constant);
-  nsl_stand_in(L)->apply(L, op, 1, lua_gettop(L));
+  kind->apply(L, op, 1, lua_gettop(L));
   return 1;
 }
 
 static int math_atan(lua_State *L) {
-  return !lua_isnoneornil(L, 2) || !math_meets(L, 1) ? math_of_two(L) : math_with_constant(L, NS_TAPE_ATAN, 1);
+  const NslStandIn *kind = nsl_stand_in(L);
+  return !lua_isnoneornil(L, 2) || !math_meets(L, kind, 1) ? math_of_two(L) : math_with_constant(L, NS_TAPE_ATAN, 1);
 }
 
 /* log(x), log2 and log10 for those bases, else a quotient of logarithms, as the library has it. */
 static int math_log(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
-  if (!math_meets(L, 2)) return nsl_call_original(L);
+  if (!math_meets(L, kind, 2)) return call_original(L, kind);
   if (kind->logarithm && !lua_isnoneornil(L, 2)) return kind->logarithm(L), 1;
-  double base = lua_isnoneornil(L, 2) || nsl_is_stand_in(L, 2) ? 0 : luaL_checknumber(L, 2);
+  double base = lua_isnoneornil(L, 2) || math_stands_in(L, kind, 2) ? 0 : luaL_checknumber(L, 2);
   NsTapeOp op = base == 2 ? NS_TAPE_LOG2 : base == 10 ? NS_TAPE_LOG10 : NS_TAPE_LOG;
   lua_settop(L, 2);
   kind->apply(L, op, 1, 0);
   if (lua_isnil(L, 2) || op != NS_TAPE_LOG) return 1;
-  if (nsl_is_stand_in(L, 2)) kind->apply(L, NS_TAPE_LOG, 2, 0);
+  if (math_stands_in(L, kind, 2)) kind->apply(L, NS_TAPE_LOG, 2, 0);
   else lua_pushnumber(L, log(base));
   kind->apply(L, NS_TAPE_DIV, 3, 4);
   return 1;
 }
 
 static int math_extreme(lua_State *L) {
-  return math_meets(L, lua_gettop(L)) ? nsl_stand_in(L)->extreme(L, entry_of(L)->op) : nsl_call_original(L);
+  const NslStandIn *kind = nsl_stand_in(L);
+  return math_meets(L, kind, lua_gettop(L)) ? kind->extreme(L, entry_of(L, kind)->op) : call_original(L, kind);
 }
 
 static int math_deg(lua_State *L) {
-  return math_meets(L, 1) ? math_with_constant(L, NS_TAPE_MUL, 180.0 / PI) : nsl_call_original(L);
+  const NslStandIn *kind = nsl_stand_in(L);
+  return math_meets(L, kind, 1) ? math_with_constant(L, NS_TAPE_MUL, 180.0 / PI) : call_original(L, kind);
 }
 
 static int math_rad(lua_State *L) {
-  return math_meets(L, 1) ? math_with_constant(L, NS_TAPE_MUL, PI / 180.0) : nsl_call_original(L);
+  const NslStandIn *kind = nsl_stand_in(L);
+  return math_meets(L, kind, 1) ? math_with_constant(L, NS_TAPE_MUL, PI / 180.0) : call_original(L, kind);
 }
 
 /* The whole part of a dual number is a plain one. */
 static int math_modf(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
-  if (!math_meets(L, 1)) return nsl_call_original(L);
+  if (!math_meets(L, kind, 1)) return call_original(L, kind);
   if (kind->records_steps) {
     kind->apply(L, NS_TAPE_WHOLE, 1, 0);
   } else {
-    lua_pushvalue(L, math_upvalue(L, ORIGINAL));
+    lua_pushvalue(L, math_upvalue(kind, ORIGINAL));
     kind->push_value(L, 1, "math.modf of");
     lua_call(L, 1, 1);
   }
@@ -128,20 +140,22 @@ static void push_power_of_two(lua_State *L, int e) {
 }
 
 static int math_ldexp(lua_State *L) {
-  if (!math_meets(L, 2)) return nsl_call_original(L);
-  if (nsl_is_stand_in(L, 2)) {
-    nsl_stand_in(L)->push_value(L, 2, "math.ldexp with the exponent of");
+  const NslStandIn *kind = nsl_stand_in(L);
+  if (!math_meets(L, kind, 2)) return call_original(L, kind);
+  if (math_stands_in(L, kind, 2)) {
+    kind->push_value(L, 2, "math.ldexp with the exponent of");
     lua_replace(L, 2);
   }
-  if (!nsl_is_stand_in(L, 1)) return nsl_call_original(L);
+  if (!math_stands_in(L, kind, 1)) return call_original(L, kind);
   push_power_of_two(L, (int)luaL_checkinteger(L, 2));
   return 1;
 }
 
 static int math_frexp(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
   int e;
-  if (!math_meets(L, 1)) return nsl_call_original(L);
-  nsl_stand_in(L)->push_value(L, 1, "math.frexp of");
+  if (!math_meets(L, kind, 1)) return call_original(L, kind);
+  kind->push_value(L, 1, "math.frexp of");
   (void)frexp(lua_tonumber(L, -1), &e);
   push_power_of_two(L, -e);
   lua_pushinteger(L, e);
@@ -151,26 +165,27 @@ static int math_frexp(lua_State *L) {
 /* A step, or what is no number: of the values; recorded where the kind does so. */
 static int math_step(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
-  const MathFunction *entry = entry_of(L);
+  const MathFunction *entry = entry_of(L, kind);
   int top = lua_gettop(L);
-  if (!math_meets(L, top)) return nsl_call_original(L);
+  if (!math_meets(L, kind, top)) return call_original(L, kind);
   if (kind->records_steps && entry->op != NS_TAPE_OPS) {
     kind->apply(L, entry->op, 1, 0);
     return 1;
   }
   const char *what = lua_pushfstring(L, "math.%s of", entry->name);
   for (int i = 1; i <= top; i++) {
-    if (!nsl_is_stand_in(L, i)) continue;
+    if (!math_stands_in(L, kind, i)) continue;
     kind->push_value(L, i, what);
     lua_replace(L, i);
   }
   lua_settop(L, top);
-  return nsl_call_original(L);
+  return call_original(L, kind);
 }
 
 /* string.format: of the values, and the text says so, lest it be read back as a number. */
 static int math_format(lua_State *L) {
-  bool found = math_meets(L, lua_gettop(L));
+  const NslStandIn *kind = nsl_stand_in(L);
+  bool found = math_meets(L, kind, lua_gettop(L));
   int results = math_step(L);
   if (!found) return results;
   lua_pushliteral(L, " (dual)");
@@ -192,8 +207,8 @@ static const MathFunction entries[] = {
     {"ult", math_step, NS_TAPE_OPS},     {"frexp", math_frexp, NS_TAPE_OPS},  {"format", math_format, NS_TAPE_OPS},
 };
 
-static const MathFunction *entry_of(lua_State *L) {
-  return &entries[lua_tointeger(L, math_upvalue(L, WHICH))];
+static const MathFunction *entry_of(lua_State *L, const NslStandIn *kind) {
+  return &entries[lua_tointeger(L, math_upvalue(kind, WHICH))];
 }
 
 /* map[original] = replacement for the function `which` of the list in the table on top; the inverse is behind the map. */

@@ -23,7 +23,4 @@ void nsl_math_forget(lua_State *L, int map);
 /* Makes it count as used. */
 void nsl_math_remember(lua_State *L, int idx);
 
-/* From inside a replacement: calls the original with the arguments on the stack; the number of its results. */
-int nsl_call_original(lua_State *L);
-
 #endif

@@ -46,7 +46,15 @@ static int spec_ad_jacobians(lua_State *L) {
     place[a] = lua_gettop(L);
   }
   int self = lua_toboolean(L, 2) ? 2 : 0;
-  nsl_dual_jacobians(L, 1, self, lua_isnumber(L, 3), lua_tonumber(L, 3), n, args, "r", plain->n, plain->data);
+  nsl_dual_run(L, &(NslDualCall){.function = 1,
+                                 .self = self,
+                                 .has_time = lua_isnumber(L, 3),
+                                 .t = lua_tonumber(L, 3),
+                                 .nargs = n,
+                                 .args = args,
+                                 .outlabel = "r",
+                                 .nout = plain->n,
+                                 .plain = plain->data});
   for (int a = 0; a < n; a++) {
     if (!args[a].jacobian) continue;
     lua_pushvalue(L, place[a]);
@@ -63,8 +71,18 @@ static int spec_ad_along(lua_State *L) {
   NslDualArg arg = {"x", 0, x->n, x->data, NULL};
   bool short_of_second = lua_toboolean(L, 7);
   double *first = nsl_push_vector(L, plain->n, NULL)->data, *second = nsl_push_vector(L, plain->n, NULL)->data;
-  nsl_dual_along(L, 1, 0, lua_isnumber(L, 3), lua_tonumber(L, 3), luaL_checknumber(L, 4), 1, &arg, directions, "y", plain->n,
-                 plain->data, first, short_of_second ? NULL : second);
+  nsl_dual_run(L, &(NslDualCall){.function = 1,
+                                 .has_time = lua_isnumber(L, 3),
+                                 .t = lua_tonumber(L, 3),
+                                 .tdot = luaL_checknumber(L, 4),
+                                 .nargs = 1,
+                                 .args = &arg,
+                                 .outlabel = "y",
+                                 .nout = plain->n,
+                                 .plain = plain->data,
+                                 .directions = directions,
+                                 .first = first,
+                                 .second = short_of_second ? NULL : second});
   return 2;
 }
 

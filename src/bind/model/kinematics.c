@@ -82,6 +82,18 @@ static int motion_values(lua_State *L) {
   return 1;
 }
 
+/* A call of f, at stack index 1, with dual numbers. */
+static NslDualCall kinematics_call(const Motion *m, const NslDualArg *q) {
+  return (NslDualCall){.function = 1,
+                       .has_time = true,
+                       .t = m->t,
+                       .nargs = 1,
+                       .args = q,
+                       .outlabel = "f",
+                       .nout = m->values->n,
+                       .plain = m->values->data};
+}
+
 /* jacobian(f, t, q, rows): the values, and their derivatives by q. */
 static int motion_jacobian(lua_State *L) {
   lua_settop(L, 4);
@@ -90,7 +102,8 @@ static int motion_jacobian(lua_State *L) {
   NslDualArg arg = {"q", 0, m.q->n, m.q->data, J->data};
   if (J->rows == 0 || J->cols == 0) return 2;
   if (!m.trace) {
-    nsl_dual_jacobians(L, 1, 0, true, m.t, 1, &arg, "f", J->rows, m.values->data);
+    NslDualCall call = kinematics_call(&m, &arg);
+    nsl_dual_run(L, &call);
   } else if (!nsl_trace_jacobian(m.trace, 1, J->data)) {
     nsl_check_derivatives(L, "f", "q", J->rows, J->cols, J->data);
   }
@@ -106,8 +119,12 @@ static int motion_along(lua_State *L) {
   NslVector *first = nsl_push_vector(L, m.values->n, NULL), *second = nsl_push_vector(L, m.values->n, NULL);
   NslDualArg arg = {"q", 0, m.q->n, m.q->data, NULL};
   const double *directions[] = {v->data};
-  if (!m.trace)
-    nsl_dual_along(L, 1, 0, true, m.t, tdot, 1, &arg, directions, "f", first->n, m.values->data, first->data, second->data);
+  NslDualCall call = kinematics_call(&m, &arg);
+  call.tdot = tdot;
+  call.directions = directions;
+  call.first = first->data;
+  call.second = second->data;
+  if (!m.trace) nsl_dual_run(L, &call);
   else if (!nsl_trace_along(m.trace, 0, tdot, 1, v->data, first->data, second->data))
     luaL_error(L, "f: a derivative along the motion is not finite");
   return 3;
@@ -142,8 +159,13 @@ static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet 
 /* all = the derivatives of the values of f, at stack index 1, from those of q. */
 static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, const double *seed, double *all) {
   NslDualArg arg = {"q", 0, m->q->n, m->q->data, NULL};
+  NslDualCall call = kinematics_call(m, &arg);
+  call.tdot = tdot;
+  call.jet = jet;
+  call.seed = seed;
+  call.all = all;
   if (m->trace) trace_jets(L, m->trace, tdot, m->q->n, jet, seed, all);
-  else nsl_dual_jets(L, 1, m->t, tdot, 1, &arg, jet, seed, "f", m->values->n, m->values->data, all);
+  else nsl_dual_run(L, &call);
 }
 
 /* Columns first .. of J' and J'' from a pass with those variables. */
@@ -240,7 +262,14 @@ static int motion_partials(lua_State *L) {
   const NslVector *values = take_copy(L, lua_gettop(L), number ? 1 : rows, "f");
   NslMatrix *Jq = nsl_push_matrix(L, rows, q->n, NULL), *Jv = nsl_push_matrix(L, rows, v->n, NULL);
   NslDualArg args[] = {{"q", 0, q->n, q->data, Jq->data}, {"v", 0, v->n, v->data, Jv->data}};
-  nsl_dual_jacobians(L, 1, 0, true, t, 2, args, "f", rows, values->data);
+  nsl_dual_run(L, &(NslDualCall){.function = 1,
+                                 .has_time = true,
+                                 .t = t,
+                                 .nargs = 2,
+                                 .args = args,
+                                 .outlabel = "f",
+                                 .nout = rows,
+                                 .plain = values->data});
   return 3;
 }
 

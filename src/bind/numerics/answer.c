@@ -250,6 +250,18 @@ void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
   lua_setfield(L, -2, "success");
   nsl_set_string(L, "status", words[k].name);
   nsl_set_string(L, "message", words[k].message);
+  nsl_set_result(L);
+}
+
+static const char result_type[] = "result with fields";
+
+void nsl_set_result(lua_State *L) {
+  luaL_setmetatable(L, result_type);
+}
+
+void nsl_open_answer(lua_State *L) {
+  luaL_newmetatable(L, result_type); /* its __tostring is written in Lua */
+  lua_setfield(L, -2, "result_fields_meta");
 }
 
 double nsl_numerics_now(void) {

@@ -52,6 +52,7 @@ static void study_push_answers(lua_State *L, const NsUniqueness *u) {
   set_answer(L, "strictly_copositive", u->strictly_copositive);
   nsl_set_string(L, "unique", words[u->unique]);
   nsl_set_string(L, "reason", u->reason);
+  nsl_set_result(L);
 }
 
 void nsl_push_uniqueness(lua_State *L, int n, const double *M, const double *lower, const double *upper, bool polyhedral) {
@@ -205,6 +206,7 @@ int nsl_push_solutions(lua_State *L, const NsBoxProblem *p) {
   lua_pushboolean(L, s->complete);
   lua_setfield(L, -2, "complete");
   if (!s->complete) nsl_set_string(L, "reason", s->reason);
+  nsl_set_result(L);
   return 1;
 }
 

@@ -122,7 +122,14 @@ static int bind_dae_run_duals(lua_State *L) {
   if (s->given) return run_given(L);
   NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
   lua_getiuservalue(L, 1, USE_F);
-  nsl_dual_jacobians(L, 2, 0, true, s->t, 2, args, "residual", s->n, s->F);
+  nsl_dual_run(L, &(NslDualCall){.function = 2,
+                                 .has_time = true,
+                                 .t = s->t,
+                                 .nargs = 2,
+                                 .args = args,
+                                 .outlabel = "residual",
+                                 .nout = s->n,
+                                 .plain = s->F});
   return 0;
 }
 

@@ -211,6 +211,18 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
 
 /* ---- a Jacobian of known pattern; `differentiate` has laid out the stack ---- */
 
+/* A call of f with dual numbers at the point of the Jacobian. */
+static NslDualCall ode_call_duals(const NslOde *ode, const NslDualArg *args) {
+  return (NslDualCall){.function = 2,
+                       .has_time = !ode->timeless,
+                       .t = ode->t,
+                       .nargs = 1 + ode->nargs,
+                       .args = args,
+                       .outlabel = "f",
+                       .nout = ode->n,
+                       .plain = ode->plain};
+}
+
 /* The columns of the colours from `first` on, as many as go in a pass. */
 static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int first) {
   const NslPattern *p = ode->pattern;
@@ -218,7 +230,11 @@ static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int 
   memset(p->seed, 0, (size_t)n * (size_t)np * sizeof *p->seed);
   for (int j = 0; j < n; j++)
     if (p->colour[j] >= first && p->colour[j] < first + np) p->seed[(ptrdiff_t)j * np + p->colour[j] - first] = 1;
-  nsl_dual_jets(L, 2, ode->t, 0, 1 + ode->nargs, args, (NsJet){NS_JET_SLOPES, np}, p->seed, "f", n, ode->plain, p->all);
+  NslDualCall call = ode_call_duals(ode, args);
+  call.jet = (NsJet){NS_JET_SLOPES, np};
+  call.seed = p->seed;
+  call.all = p->all;
+  nsl_dual_run(L, &call);
   for (int j = 0; j < n; j++) {
     int k = p->colour[j] - first;
     for (int e = p->colptr[j]; k >= 0 && k < np && e < p->colptr[j + 1]; e++)
@@ -236,7 +252,8 @@ static bool has_entry(const NslPattern *p, int i, int j) {
 static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
   int n = ode->n;
   args[0].jacobian = ode->J;
-  nsl_dual_jacobians(L, 2, 0, true, ode->t, 1 + ode->nargs, args, "f", n, ode->plain);
+  NslDualCall call = ode_call_duals(ode, args);
+  nsl_dual_run(L, &call);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
       if (ode->J[i + (ptrdiff_t)j * n] != 0 && !has_entry(ode->pattern, i, j))
@@ -249,7 +266,10 @@ static void check_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
   const NslPattern *p = ode->pattern;
   const double *directions[1 + NSL_ODE_ARGS] = {p->direction};
   int n = ode->n;
-  nsl_dual_along(L, 2, 0, true, ode->t, 0, 1 + ode->nargs, args, directions, "f", n, ode->plain, p->along, NULL);
+  NslDualCall call = ode_call_duals(ode, args);
+  call.directions = directions;
+  call.first = p->along;
+  nsl_dual_run(L, &call);
   memset(p->sum, 0, (size_t)n * sizeof *p->sum);
   for (int j = 0; j < n; j++) {
     for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
@@ -278,7 +298,8 @@ static int ode_call_differentiate(lua_State *L) {
   NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
   for (int i = 1; i <= ode->nargs; i++) args[i] = (NslDualArg){.label = "args", .pass = 2 + i};
   if (ode->pattern) return differentiate_pattern(L, ode, args), 0;
-  nsl_dual_jacobians(L, 2, 0, !ode->timeless, ode->t, 1 + ode->nargs, args, "f", ode->n, ode->plain);
+  NslDualCall call = ode_call_duals(ode, args);
+  nsl_dual_run(L, &call);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
 #include "bind/model/model.h"
+#include "bind/numerics/answer.h"
 #include "bind/ode/ode.h"
 
 /* The stack of both. */
@@ -126,6 +127,7 @@ static int root(lua_State *L) {
   lua_pushstring(L, status == NS_OK ? "ok" : status == NS_EMAXITER ? "iteration limit" : "no convergence");
   lua_setfield(L, -2, "status");
   bind_root_push_message(L, status, &err), lua_setfield(L, -2, "message");
+  nsl_set_result(L);
   return 1;
 }
 

@@ -113,15 +113,15 @@ static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   return c;
 }
 
-/* Raises for a stream that would not be read as what it is, or that goes over the checkpoint. */
+/* Raises for a stream that the checkpoint would replace, and for a file whose name does not tell its kind. */
 static void check_stream(lua_State *L, const Options *options) {
-  const char *stream = options->stream, *ending = strrchr(stream, '.');
-  if (ending && (strcmp(ending, ".npy") == 0 || strcmp(ending, ".npz") == 0))
+  const char *stream = options->stream, *ending = strrchr(stream, '.'), *checkpoint = options->checkpoints.path;
+  bool device = strncmp(stream, "/dev/", 5) == 0; /* gets the text of a .csv file */
+  if (checkpoint && strcmp(checkpoint, stream) == 0) luaL_error(L, "run: stream: '%s' is the file of the checkpoint", stream);
+  if (checkpoint && ns_checkpoint_replaces(checkpoint, stream))
+    luaL_error(L, "run: stream: '%s' is a file of the checkpoint '%s', which would replace it", stream, checkpoint);
+  if (!device && !nsl_is_hdf5(stream) && (!ending || strcmp(ending, ".csv") != 0))
     luaL_error(L, "run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)", stream);
-  const char *checkpoint = options->checkpoints.path;
-  if (!checkpoint || !ns_checkpoint_replaces(checkpoint, stream)) return;
-  if (strcmp(checkpoint, stream) == 0) luaL_error(L, "run: stream: '%s' is the file of the checkpoint", stream);
-  luaL_error(L, "run: stream: '%s' is a file of the checkpoint '%s', which would replace it", stream, checkpoint);
 }
 
 static Options bind_run_read_options(lua_State *L, int idx) {
@@ -130,9 +130,11 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
-  nsl_check_options(L, idx, "run", known);
+  int top = lua_gettop(L);
+  bool old_record = lua_getfield(L, idx, "checkpoint") == LUA_TNIL && lua_getfield(L, idx, "every") != LUA_TNIL;
+  lua_settop(L, top);
+  nsl_check_options(L, idx, "run", known + old_record); /* `every` of no checkpoint is an old spelling of `record` */
   options.checkpoints = read_checkpoints(L, idx);
-  if (!options.checkpoints.path) options.every = bind_run_count(L, idx, "every", 1);
   options.every = bind_run_count(L, idx, "record", options.every);
   if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
   lua_pop(L, 1);

@@ -50,7 +50,7 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge) {
   if (!edge->linear) mj->linear = false;
   edge->C = ns_arena_matrix(arena, m, inter->nx);
   if (ns_relation_has_D(relation)) edge->base.D = ns_arena_matrix(arena, m, m);
-  if (edge->unilateral && !edge->linear && relation->kind == NS_RELATION_SCLERONOMOUS) {
+  if (edge->unilateral && !edge->linear && ns_relation_still(relation)) {
     edge->x_formed = ns_arena_doubles(arena, inter->nx);
     edge->y_formed = ns_arena_doubles(arena, m);
   }
@@ -123,7 +123,7 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   bool fixed = edge->linear;
   uint64_t key = ns_relation_matrix_version(relation) + 1;
   for (int p = 0; p < edge->base.nparts; p++)
-    if (mj->nodes[edge->base.parts[p].node].ds->kind == NS_NEWTON_EULER) fixed = false;
+    if (ns_mechanical_turns(mj->nodes[edge->base.parts[p].node].ds)) fixed = false;
   if (fixed && edge->formed && edge->key == key) return NS_OK;
   NsStatus status = ns_relation_C(relation, at, edge->C, err);
   if (status == NS_OK && edge->base.D) status = ns_relation_D(relation, at, edge->base.D, err);

@@ -32,7 +32,7 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
 static void mj_join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->stack.nnodes; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    for (int i = 0; node->ds->kind == NS_NEWTON_EULER && i < 6; i += 3) {
+    for (int i = 0; ns_mechanical_turns(node->ds) && i < 6; i += 3) {
       ns_step_join(mj->scale + node->base.v + i);
       ns_step_join(mj->terms + node->base.v + i);
       ns_step_join(mj->noise + node->base.v + i);
@@ -85,7 +85,7 @@ static void mj_add_noise(NsMoreauJean *mj, bool late) {
       const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
       const double *H = edge->base.parts[p].H, *lambda = mj->lambda + edge->base.row;
       double impulse[3] = {0};
-      bool body = node->ds->kind == NS_NEWTON_EULER;
+      bool body = ns_mechanical_turns(node->ds);
       if (late && !body) add_levers(node, m, H, weight, lambda, mj->noise + node->base.v);
       for (int j = 0; body && j < 3; j++)
         for (int i = 0; i < m; i++) impulse[j] += weight * fabs(H[i + j * m] * lambda[i]);

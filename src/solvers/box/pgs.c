@@ -115,7 +115,7 @@ static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
 
 const NsMethod ns_box_pgs = {.name = "psor",
                              .aliases = (const char *const[]){"pgs", NULL},
-                             .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE,
+                             .takes = NS_TAKES_DENSE,
                              .needs = "a positive diagonal",
                              .reserve = pgs_reserve,
                              .run = pgs_run};

@@ -12,7 +12,6 @@
 #include "solvers/balance.h"
 #include "solvers/components.h"
 #include "solvers/box/one_variable.h"
-#include "solvers/box/pgs.h"
 #include "solvers/residual.h"
 #include "solvers/box/sparse_chain.h"
 
@@ -133,7 +132,7 @@ static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
   *out = NULL;
   if (M->rows != M->cols) return NS_ESIZE;
-  if (options->method && !(options->method->takes & NS_TAKES_SPARSE)) return NS_EARG;
+  if (options->method && !ns_sparse_method(options->method)) return NS_EARG;
   NsSparseBox *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
   s->options = *options;
@@ -238,9 +237,9 @@ static void give_start(const Given *p, const NsOneVariable *one, int i, double *
 /* One variable alone. */
 static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
   const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
-  if (s->options.method == &ns_box_pgs && !(s->diagonal[i] > 0)) {
+  if (s->options.method && s->options.method->needs && !(s->diagonal[i] > 0)) {
     give_start(p, &one, i, z, w);
-    return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, "psor"};
+    return (NsSolverInfo){NS_EARG, 0, 0, 0, INFINITY, false, s->options.method->name};
   }
   NsSolverInfo info = ns_one_variable_solve(&one, p->guess ? p->guess[i] : 0, s->options.tolerance, z, w);
   if (info.status == NS_OK) return info;

@@ -8,6 +8,9 @@
 #include "linalg/sparse.h"
 #include "solvers/box/box_solver.h"
 
+/* The method for sparse matrices of the same name as one for dense ones; NULL: there is none. */
+const NsMethod *ns_sparse_method(const NsMethod *method);
+
 /* A solver for one matrix. */
 typedef struct NsSparseChain NsSparseChain;
 

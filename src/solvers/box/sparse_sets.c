@@ -1,0 +1,33 @@
+/*
+** sparse_sets.c
+** Active sets of sparse problems, as a method.
+*/
+#include "solvers/box/sparse_sets.h"
+
+#include "solvers/box/sparse_search.h"
+
+/* Sets tried: with a guess or of few variables; else. */
+enum { REPAIRS = 60, FEW_REPAIRS = 15 };
+
+static NsStatus sparse_sets_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  *work = ns_arena_doubles(s->arena, s->nmax);
+  return *work ? NS_OK : NS_ENOMEM;
+}
+
+static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
+  NsSparseSearch *s = (NsSparseSearch *)search;
+  NsOutcome out = {NS_ENOCONV, 0, "active set", false};
+  double *z = work;
+  const NsBoxMap *map = &s->as_map;
+  bool few = s->box.cold && s->box.n >= NS_SPARSE_LARGE;
+  (void)mode;
+  s->box.start(&s->box, z);
+  for (int i = 0; i < s->box.n; i++)
+    s->set[i] = z[i] <= map->lower[i] ? NS_AT_LOWER : z[i] >= map->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
+  out.status = ns_sparse_follow_sets(s, z, ns_box_limit(&s->box, few ? FEW_REPAIRS : REPAIRS), &out.iterations);
+  if (out.status == NS_ENOSOL) out.status = NS_ENOCONV; /* the set is none; nothing is proved of the problem */
+  return out;
+}
+
+const NsMethod ns_sparse_sets = {.takes = NS_TAKES_SPARSE, .reserve = sparse_sets_reserve, .run = sparse_sets_run};
