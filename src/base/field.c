@@ -7,10 +7,9 @@
 #include <string.h>
 
 /* The bytes of a field without arrays, by type. */
-static const size_t scalar_bytes[] = {[NS_FIELD_NUMBER] = sizeof(double),
-                                      [NS_FIELD_COUNT] = sizeof(int),
-                                      [NS_FIELD_FLAG] = sizeof(bool),
-                                      [NS_FIELD_WORD] = sizeof(int)};
+static const size_t scalar_bytes[NS_FIELD_CALLBACK + 1] = {
+    [NS_FIELD_NUMBER] = sizeof(double), [NS_FIELD_COUNT] = sizeof(int), [NS_FIELD_FLAG] = sizeof(bool),
+    [NS_FIELD_WORD] = sizeof(int),      [NS_FIELD_LONG] = sizeof(long), [NS_FIELD_POINT] = 3 * sizeof(double)};
 
 const NsField *ns_field_find(const NsField *fields, const char *name) {
   size_t length = strcspn(name, "?");
@@ -27,20 +26,27 @@ static int int_at(const void *object, size_t offset) {
   return *(const int *)((const char *)object + offset);
 }
 
+void *ns_field_place(const NsField *field, const void *object) {
+  return (char *)(size_t)object + field->offset;
+}
+
 int ns_field_rows(const NsField *field, const void *object) {
-  return ns_field_is_array(field) ? int_at(object, field->rows) : 1;
+  bool several = ns_field_is_array(field) || field->type == NS_FIELD_INDICES || field->type == NS_FIELD_COEF;
+  return several ? int_at(object, field->rows) : field->type == NS_FIELD_POINT ? 3 : 1;
 }
 
 int ns_field_cols(const NsField *field, const void *object) {
+  if (field->type == NS_FIELD_COEF) return field->cols ? int_at(object, field->cols) : 0;
   return field->type == NS_FIELD_MATRIX ? int_at(object, field->cols) : 1;
 }
 
 void *ns_field_data(const NsField *field, const void *object, size_t *bytes) {
-  char *at = (char *)(size_t)object + field->offset;
-  if (!ns_field_is_array(field)) return *bytes = scalar_bytes[field->type], at;
-  double *array = *(double **)(void *)at;
-  size_t count = (size_t)ns_field_rows(field, object) * (size_t)ns_field_cols(field, object);
-  *bytes = array ? count * sizeof *array : 0;
+  void *at = ns_field_place(field, object);
+  size_t one = field->type == NS_FIELD_INDICES ? sizeof(int) : sizeof(double);
+  *bytes = field->type == NS_FIELD_TEXT ? field->rows : scalar_bytes[field->type];
+  if (!ns_field_is_array(field) && field->type != NS_FIELD_INDICES) return at;
+  void *array = *(void **)at;
+  *bytes = array ? (size_t)ns_field_rows(field, object) * (size_t)ns_field_cols(field, object) * one : 0;
   return array;
 }
 
@@ -60,6 +66,14 @@ bool ns_fields_copy(const NsField *fields, const void *from, void *to, NsArena *
     if (bytes > 0) memcpy(ns_field_data(fields, to, &room), data, bytes);
   }
   return true;
+}
+
+void ns_fields_clear(const NsField *fields, void *object, unsigned flag) {
+  for (; fields->name; fields++) {
+    size_t bytes;
+    void *data = fields->flags & flag ? ns_field_data(fields, object, &bytes) : NULL;
+    if (data) memset(data, 0, bytes);
+  }
 }
 
 void ns_fields_walk(const NsField *fields, void *object, unsigned flag,

@@ -73,7 +73,7 @@ static void motion_lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *int
   motion->view.m += inter->m;
   edge->linear = edge->straight = ns_relation_linear(inter->relation);
   for (int p = 0; p < inter->nds; p++)
-    if (((NsMechanicalDs *)inter->ds[p])->kind == NS_NEWTON_EULER) edge->straight = false;
+    if (inter->ds[p]->class->turns) edge->straight = false;
   edge->C = ns_arena_matrix(&motion->arena, inter->m, inter->nx);
   edge->x = ns_arena_doubles(&motion->arena, inter->nx);
   edge->qdot = ns_arena_doubles(&motion->arena, inter->nx);
@@ -188,7 +188,7 @@ void ns_motion_normalise(const NsMotion *motion, double *q) {
   static const double still[6] = {0};
   for (int i = 0; i < motion->nsds->nds; i++) {
     const Node *node = &motion->nodes[i];
-    if (node->ds->kind == NS_NEWTON_EULER) ns_mechanical_move(node->ds, q + node->q, still, 0, q + node->q);
+    if (ns_mechanical_turns(node->ds)) ns_mechanical_move(node->ds, q + node->q, still, 0, q + node->q);
   }
 }
 
@@ -339,7 +339,7 @@ static void add_turning(NsMotion *motion, const Edge *edge, const double *v) {
   for (int p = 0, at = 0; p < edge->inter->nds; p++) {
     const Node *node = node_of(motion, edge->inter, p);
     const double *omega = v + node->v + 3;
-    for (int j = 3; node->ds->kind == NS_NEWTON_EULER && j < 7; j++) {
+    for (int j = 3; ns_mechanical_turns(node->ds) && j < 7; j++) {
       double turn = -(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]) / 4 * edge->x[at + j];
       for (int i = 0; i < m; i++) motion->bias[edge->row + i] += turn * edge->C[i + (size_t)(at + j) * (size_t)m];
     }
@@ -448,7 +448,7 @@ void ns_motion_fastest(const NsMotion *motion, const double *V, double *out) {
   for (int d = 0; d < motion->nsds->nds; d++) {
     const Node *node = &motion->nodes[d];
     const double *part = V + node->v;
-    bool rigid = node->ds->kind == NS_NEWTON_EULER;
+    bool rigid = ns_mechanical_turns(node->ds);
     for (int i = 0; i < node->ds->nq; i++) out[node->q + i] = rigid && i >= 3 ? 0.5 * (part[3] + part[4] + part[5]) : part[i];
   }
 }

@@ -102,7 +102,7 @@ static size_t paoli_bytes_of(int n) {
 
 static NsStatus paoli_accepts(const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->nds; i++)
-    if (((const NsMechanicalDs *)nsds->ds[i])->kind == NS_NEWTON_EULER)
+    if (nsds->ds[i]->class->turns)
       return ns_fail(err, NS_EARG,
                      "SchatzmanPaoliOSI: dynamical system '%s' is a NewtonEulerDS; it takes Lagrangian systems "
                      "(TimeStepping with a MoreauJeanOSI takes both)",
@@ -116,7 +116,7 @@ static NsStatus paoli_accepts(const NsNsds *nsds, NsError *err) {
                      inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "SchatzmanPaoliOSI: interaction '%s' has a %s, which gives forces, not contacts",
-                     inter->name, ns_relation_kind_name(inter->relation->kind));
+                     inter->name, ns_relation_class_name(inter->relation));
   }
   return ns_mechanical_unbound(nsds->ds, nsds->nds, "SchatzmanPaoliOSI", err);
 }

@@ -28,9 +28,9 @@ static const char *scheme_of_family(NsFamily family) {
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   const NsSchemeClass *class = integrator->class;
   for (int i = 0; i < nsds->nds; i++)
-    if (nsds->ds[i]->family != class->family)
+    if (ns_ds_family(nsds->ds[i]) != class->family)
       return ns_fail(err, NS_EARG, "%s: dynamical system '%s' is a %s one; use %s", class->name, nsds->ds[i]->name,
-                     class->family == NS_MECHANICS ? "first-order" : "mechanical", scheme_of_family(nsds->ds[i]->family));
+                     class->family == NS_MECHANICS ? "first-order" : "mechanical", scheme_of_family(ns_ds_family(nsds->ds[i])));
   return class->accepts ? class->accepts(nsds, err) : NS_OK;
 }
 

@@ -9,11 +9,43 @@
 
 #include "base/memory.h"
 
-NsStatus ns_boundary_new(NsBoundary **out, int n, const int *index) {
+/* ---- classes ---- */
+
+static const NsField fields[] = {
+    NS_FIELD_A_COEF_VECTOR("prescribedVelocity", NsBoundary, velocity, n, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
+    NS_FIELD_A_TEXT("name", NsBoundary, name, NS_FIELD_SETTER),
+    NS_FIELD_INDEX_LIST("velocityIndices", NsBoundary, index, n, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
+    NS_FIELD_A_VECTOR("harmonic", NsBoundary, harmonic, nharmonic, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT), NS_FIELD_END};
+
+/* m stands for the velocities that are prescribed. */
+static const NsSlot slots[] = {
+    {"computePrescribedVelocity", "prescribedVelocity", "", "velocity", 'm', '1', NS_NATIVE_TIME, NULL, 0}};
+
+const char ns_boundary_general_text[] = "BoundaryCondition";
+const char ns_boundary_fixed_text[] = "FixedBC";
+const char ns_boundary_harmonic_text[] = "HarmonicBC";
+
+#define NOUN "boundary condition"
+
+const NsModelClass ns_boundary_general = {
+    .name = ns_boundary_general_text, .noun = NOUN, .fields = fields, .slots = slots, .nslots = 1};
+const NsModelClass ns_boundary_fixed = {.name = ns_boundary_fixed_text, .noun = NOUN, .fields = fields};
+const NsModelClass ns_boundary_harmonic = {.name = ns_boundary_harmonic_text, .noun = NOUN, .fields = fields};
+
+const NsModelClass *const ns_boundary_classes[] = {
+#define X(name) &ns_boundary_##name,
+    NS_BOUNDARY_LIST(X)
+#undef X
+};
+
+/* ---- making ---- */
+
+NsStatus ns_boundary_new(NsBoundary **out, const NsModelClass *class, int n, const int *index) {
   static const double zero = 0;
   *out = NULL;
   NsBoundary *b = ns_alloc(1, sizeof *b);
   if (!b) return NS_ENOMEM;
+  b->class = class;
   b->n = n;
   b->keepers = 1;
   b->index = ns_alloc((size_t)n, sizeof *b->index);
@@ -54,6 +86,7 @@ NsStatus ns_boundary_set_harmonic(NsBoundary *b, const double *parameters) {
   size_t count = 4 * (size_t)b->n;
   if (!b->harmonic) b->harmonic = ns_alloc(count, sizeof *b->harmonic);
   if (!b->harmonic) return NS_ENOMEM;
+  b->nharmonic = (int)count;
   memcpy(b->harmonic, parameters, count * sizeof *parameters);
   return ns_boundary_set_function(b, (NsFunction){harmonic_value, NULL, b, NULL});
 }

@@ -7,6 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/coef.h"
+
+const NsDsClass *const ns_ds_classes[] = {
+#define X(name) &ns_ds_##name,
+    NS_DS_LIST(X)
+#undef X
+};
+
 static size_t ds_bytes_of(int n) {
   return (size_t)n * sizeof(double);
 }
@@ -21,13 +29,38 @@ NsStatus ns_ds_start(NsDs *ds, const double *x0) {
   return NS_OK;
 }
 
+NsStatus ns_ds_like(NsDs **ds, const NsDs *other) {
+  NsStatus status = other->class->like(ds, other);
+  if (status != NS_OK) return status;
+  memcpy((*ds)->x0, other->x0, ds_bytes_of(other->n));
+  ns_ds_reset(*ds);
+  return NS_OK;
+}
+
+void ns_ds_free(NsDs *ds) {
+  if (!ds) return;
+  for (const NsField *field = ds->class->model.fields; field->type == NS_FIELD_COEF; field++)
+    ns_coef_clear(ns_field_place(field, ds));
+  ds->class->destroy(ds);
+}
+
 const char *ns_ds_name(const NsDs *ds) {
   return ds->name[0] ? ds->name : "?";
 }
 
+const char *ns_ds_class_name(const NsDs *ds) {
+  return ds->class->model.name;
+}
+
 NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
   if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ns_ds_name(ds));
-  return ds->update(ds, t, err);
+  for (const NsField *field = ds->class->model.fields; field->type == NS_FIELD_COEF; field++) {
+    NsCoef *coef = ns_field_place(field, ds);
+    if (ns_coef_settled(coef)) continue;
+    NsStatus status = ns_coef_update(coef, (NsCoefName){NS_DS_NOUN, ns_ds_name(ds), field->name}, t, ds->z, err);
+    if (status != NS_OK) return status;
+  }
+  return ds->class->update ? ds->class->update(ds, t, err) : NS_OK;
 }
 
 /* Whether the state is what a step of a two-step scheme left. */
@@ -81,36 +114,11 @@ void ns_ds_remember(NsDs *ds) {
 }
 
 void ns_ds_reset(NsDs *ds) {
-  ds->moved = ds->switched = ds->switched_k = false;
-  ds->h_k = ds->h_left = 0;
-  ds->left = false;
-  ds->smooth = 0;
+  ns_fields_clear(ds->class->model.fields, ds, NS_FIELD_RUN);
   memcpy(ds->x, ds->x0, ds_bytes_of(ds->n));
   memcpy(ds->x_k, ds->x0, ds_bytes_of(ds->n));
-  memset(ds->r, 0, ds_bytes_of(ds->nr));
-  memset(ds->r_k, 0, ds_bytes_of(ds->nr));
-  memset(ds->change, 0, ds_bytes_of(ds->n));
-  if (ds->nreaction > 0) memset(ds->reaction, 0, ds_bytes_of(ds->nreaction));
 }
 
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context) {
-  visitor(context, "x", ds->x, ds_bytes_of(ds->n));
-  visitor(context, "r", ds->r, ds_bytes_of(ds->nr));
-  visitor(context, "x_k", ds->x_k, ds_bytes_of(ds->n));
-  visitor(context, "r_k", ds->r_k, ds_bytes_of(ds->nr));
-  visitor(context, "change", ds->change, ds_bytes_of(ds->n));
-  visitor(context, "moved", &ds->moved, sizeof ds->moved);
-  visitor(context, "switched", &ds->switched, sizeof ds->switched);
-  visitor(context, "switched_k", &ds->switched_k, sizeof ds->switched_k);
-  if (ds->x_before) {
-    visitor(context, "x_before", ds->x_before, ds_bytes_of(ds->n));
-    visitor(context, "x_left", ds->x_left, ds_bytes_of(ds->n));
-    visitor(context, "h_k", &ds->h_k, sizeof ds->h_k);
-    visitor(context, "h_left", &ds->h_left, sizeof ds->h_left);
-    visitor(context, "left", &ds->left, sizeof ds->left);
-    visitor(context, "x_earlier", ds->x_earlier, ds_bytes_of(ds->n));
-    visitor(context, "smooth", &ds->smooth, sizeof ds->smooth);
-  }
-  if (ds->nreaction > 0) visitor(context, "reaction", ds->reaction, ds_bytes_of(ds->nreaction));
-  if (ds->z) visitor(context, "z", ds->z, ds_bytes_of(ds->nz));
+  ns_fields_walk(ds->class->model.fields, ds, NS_FIELD_STATE, visitor, context);
 }

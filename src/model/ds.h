@@ -10,24 +10,78 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/class.h"
 #include "model/state.h"
-
-enum { NS_NAME_SIZE = 64 };
 
 /* Systems of one family go together in a graph, with the relations and integrators of that family. */
 typedef enum NsFamily { NS_FIRST_ORDER, NS_MECHANICS } NsFamily;
 
 typedef struct NsDs NsDs;
 
+/*
+** X(name): each is `const NsDsClass ns_ds_NAME`, whose name for scripts is `ns_ds_NAME_text`; both are defined in
+** model/first_order_ds.c and model/mechanical_classes.c.
+*/
+#define NS_DS_LIST(X)                                                                                                          \
+  X(nonlinear)                                                                                                                 \
+  X(linear)                                                                                                                    \
+  X(linear_ti)                                                                                                                 \
+  X(lagrangian)                                                                                                                \
+  X(lagrangian_linear_ti)                                                                                                      \
+  X(lagrangian_diagonal)                                                                                                       \
+  X(newton_euler)
+
+/* A class of systems. The coefficients come first among its fields. */
+typedef struct NsDsClass {
+  NsModelClass model;
+  NsFamily family;
+  bool turns;                                           /* its coordinates end with a unit quaternion: a rigid body */
+  NsStatus (*update)(NsDs *ds, double t, NsError *err); /* brings what is no coefficient to time t; NULL: there is nothing */
+  NsStatus (*like)(NsDs **ds, const NsDs *other);       /* makes one of the same class and sizes */
+  void (*destroy)(NsDs *ds);                            /* frees the system, whose coefficients are cleared */
+} NsDsClass;
+
+#define X(name)                                                                                                                \
+  extern const NsDsClass ns_ds_##name;                                                                                         \
+  extern const char ns_ds_##name##_text[];
+NS_DS_LIST(X)
+#undef X
+
+/* The place of each in ns_ds_classes, and how many there are. */
+enum {
+#define X(name) NS_DS_AT_##name,
+  NS_DS_LIST(X)
+#undef X
+      NS_DS_CLASSES
+};
+extern const NsDsClass *const ns_ds_classes[];
+
+#define NS_DS_NOUN "dynamical system"
+
+/* Entries of the tables of fields: what every system has, and the start of its walk. */
+#define NS_DS_FIELDS(shown)                                                                                                    \
+  NS_FIELD_A_VECTOR("x0", NsDs, x0, n, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_LATE | (shown)),                             \
+      NS_FIELD_A_VECTOR("x", NsDs, x, n,                                                                                       \
+                        NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_LATE | NS_FIELD_STATE | NS_FIELD_COUNTED | (shown)),        \
+      NS_FIELD_A_VECTOR("r", NsDs, r, nr, NS_FIELD_LIVE | NS_FIELD_STATE | NS_FIELD_RUN | (shown)),                            \
+      NS_FIELD_A_VECTOR("x_k", NsDs, x_k, n, NS_FIELD_HIDDEN | NS_FIELD_STATE),                                                \
+      NS_FIELD_A_VECTOR("r_k", NsDs, r_k, nr, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                                \
+      NS_FIELD_A_VECTOR("change", NsDs, change, n, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                           \
+      NS_FIELD_A_FLAG("moved", NsDs, moved, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                                  \
+      NS_FIELD_A_FLAG("switched", NsDs, switched, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                            \
+      NS_FIELD_A_FLAG("switched_k", NsDs, switched_k, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN)
+#define NS_DS_GIVEN_FIELDS                                                                                                     \
+  NS_FIELD_A_VECTOR("z", NsDs, z, nz, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_STATE),                      \
+      NS_FIELD_A_TEXT("name", NsDs, name, NS_FIELD_SETTER)
+
 /* The first member of each kind of system. */
 struct NsDs {
-  NsFamily family;
+  const NsDsClass *class;
   char name[NS_NAME_SIZE];
   int n;  /* elements of x */
   int nx; /* what relations see: x[0] .. x[nx - 1] (the coordinates of a mechanical system) */
   int nr; /* elements of r */
   NsArena arena;
-  NsStatus (*update)(NsDs *ds, double t, NsError *err); /* brings the coefficients to time t */
 
   /* the accepted state, seen by scripts as live views */
   double *x0; /* n: initial state */
@@ -74,8 +128,18 @@ struct NsDs {
 /* Takes the vectors of a zeroed system from its arena, and starts it at x0 (n), which is copied. NS_ENOMEM. */
 NsStatus ns_ds_start(NsDs *ds, const double *x0);
 
-/* The name for messages. */
+/* Makes a system of the class and the sizes of another, with its initial state. NS_ENOMEM. */
+NsStatus ns_ds_like(NsDs **ds, const NsDs *other);
+
+/* Frees a system of any class; NULL is fine. */
+void ns_ds_free(NsDs *ds);
+
+/* The name for messages; that of its class; its family. */
 const char *ns_ds_name(const NsDs *ds);
+const char *ns_ds_class_name(const NsDs *ds);
+static inline NsFamily ns_ds_family(const NsDs *ds) {
+  return ds->class->family;
+}
 
 /* Brings the coefficients up to date for time t. NS_ECLOSED, NS_ENAN, NS_ECALLBACK. */
 NsStatus ns_ds_update(NsDs *ds, double t, NsError *err);
@@ -95,7 +159,7 @@ const double *ns_ds_before(const NsDs *ds, double *h);
 /* Back to x0, with no input. */
 void ns_ds_reset(NsDs *ds);
 
-/* Walks x, r and their memories (those of two-step schemes too), and z. */
+/* Walks the STATE fields. */
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context);
 
 #endif

@@ -17,43 +17,101 @@ static const char *first_order_name_of(const NsFirstOrderDs *ds) {
   return ns_ds_name(&ds->base);
 }
 
-static NsStatus first_order_update(NsDs *base, double t, NsError *err) {
-  NsFirstOrderDs *ds = (NsFirstOrderDs *)base;
-  NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b, &ds->jacobian_f};
-  static const char *const letters[] = {"M", "A", "b", "jacobianfx"};
-  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (ns_coef_settled(coefs[i])) continue;
-    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"dynamical system", first_order_name_of(ds), letters[i]}, t,
-                                     base->z, err);
-    if (status != NS_OK) return status;
-  }
-  return NS_OK;
-}
-
-NsStatus ns_first_order_new(NsFirstOrderDs **out, int n, const double *x0) {
+NsStatus ns_first_order_new(NsFirstOrderDs **out, const NsDsClass *class, int n, const double *x0) {
   *out = NULL;
   NsFirstOrderDs *ds = ns_alloc(1, sizeof *ds);
   if (!ds) return NS_ENOMEM;
-  ds->base = (NsDs){.family = NS_FIRST_ORDER, .n = n, .nx = n, .nr = n, .update = first_order_update};
+  ds->base = (NsDs){.class = class, .n = n, .nx = n, .nr = n};
   ds->rhs = ns_arena_doubles(&ds->base.arena, n);
   if (ns_ds_start(&ds->base, x0) != NS_OK) {
-    ns_first_order_free(ds);
+    ns_ds_free(&ds->base);
     return NS_ENOMEM;
   }
   *out = ds;
   return NS_OK;
 }
 
-void ns_first_order_free(NsFirstOrderDs *ds) {
-  if (!ds) return;
-  ns_coef_clear(&ds->M);
-  ns_coef_clear(&ds->A);
-  ns_coef_clear(&ds->b);
-  ns_coef_clear(&ds->jacobian_f);
+static NsStatus first_order_like(NsDs **ds, const NsDs *other) {
+  NsFirstOrderDs *made;
+  NsStatus status = ns_first_order_new(&made, other->class, other->n, other->x0);
+  if (status == NS_OK) *ds = &made->base;
+  return status;
+}
+
+static void first_order_destroy(NsDs *base) {
+  NsFirstOrderDs *ds = (NsFirstOrderDs *)base;
   ns_lu_free(ds->lu_M);
-  ns_arena_release(&ds->base.arena);
+  ns_arena_release(&base->arena);
   ns_free(ds);
 }
+
+/* ---- classes ---- */
+
+/* A nonlinear system has f and M, a linear one M, A and b as functions of time too, a time-invariant one none. */
+enum { GIVEN = NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_CONSTANT };
+
+#define M_FIELD NS_FIELD_A_COEF("M", NsFirstOrderDs, M, base.n, base.n, GIVEN)
+#define JACOBIAN_FIELD                                                                                                         \
+  NS_FIELD_A_COEF("jacobianfx", NsFirstOrderDs, jacobian_f, base.n, base.n,                                                    \
+                  NS_FIELD_HIDDEN | NS_FIELD_SETTER | NS_FIELD_CONSTANT)
+#define STATE_FIELDS                                                                                                           \
+  NS_DS_FIELDS(NS_FIELD_SHOWN),                                                                                                \
+      NS_FIELD_A_VECTOR("rhs", NsFirstOrderDs, rhs, base.n, NS_FIELD_LIVE | NS_FIELD_LATE | NS_FIELD_STATE),                   \
+      NS_DS_GIVEN_FIELDS
+
+static const NsField nonlinear_fields[] = {M_FIELD, JACOBIAN_FIELD, STATE_FIELDS,
+                                           NS_FIELD_A_CALLBACK("f", NsFirstOrderDs, f, NS_FIELD_CONSTANT), NS_FIELD_END};
+static const NsField linear_fields[] = {M_FIELD,
+                                        NS_FIELD_A_COEF("A", NsFirstOrderDs, A, base.n, base.n, GIVEN),
+                                        NS_FIELD_A_COEF_VECTOR("b", NsFirstOrderDs, b, base.n, GIVEN),
+                                        JACOBIAN_FIELD,
+                                        STATE_FIELDS,
+                                        NS_FIELD_END};
+
+static const NsSlot nonlinear_slots[] = {
+    {"computef", "f", "xz", "f", 'n', '1', NS_NATIVE_DS_F, NULL, 0},
+    {"computeJacobianfx", "jacobianfx", "xz", "J", 'n', 'n', NS_NATIVE_DS_F, "f", 'x'},
+    {"computeM", "M", "z", "M", 'n', 'n', NS_NATIVE_TIME, NULL, 0},
+};
+static const NsSlot linear_slots[] = {
+    {"computeM", "M", "z", "M", 'n', 'n', NS_NATIVE_TIME, NULL, 0},
+    {"computeA", "A", "z", "A", 'n', 'n', NS_NATIVE_TIME, NULL, 0},
+    {"computeb", "b", "z", "b", 'n', '1', NS_NATIVE_TIME, NULL, 0},
+};
+
+static const char *const nonlinear_arguments[] = {"x0", "f", "jacobianfx", NULL};
+static const char *const linear_arguments[] = {"x0", "A", "b", NULL};
+
+const char ns_ds_nonlinear_text[] = "FirstOrderNonLinearDS";
+const char ns_ds_linear_text[] = "FirstOrderLinearDS";
+const char ns_ds_linear_ti_text[] = "FirstOrderLinearTIDS";
+
+const NsDsClass ns_ds_nonlinear = {.model = {.name = ns_ds_nonlinear_text,
+                                             .noun = NS_DS_NOUN,
+                                             .fields = nonlinear_fields,
+                                             .slots = nonlinear_slots,
+                                             .nslots = 3,
+                                             .arguments = nonlinear_arguments,
+                                             .instead = "f"},
+                                   .family = NS_FIRST_ORDER,
+                                   .like = first_order_like,
+                                   .destroy = first_order_destroy};
+
+const NsDsClass ns_ds_linear = {.model = {.name = ns_ds_linear_text,
+                                          .noun = NS_DS_NOUN,
+                                          .fields = linear_fields,
+                                          .slots = linear_slots,
+                                          .nslots = 3,
+                                          .arguments = linear_arguments},
+                                .family = NS_FIRST_ORDER,
+                                .like = first_order_like,
+                                .destroy = first_order_destroy};
+
+const NsDsClass ns_ds_linear_ti = {
+    .model = {.name = ns_ds_linear_ti_text, .noun = NS_DS_NOUN, .fields = linear_fields, .arguments = linear_arguments},
+    .family = NS_FIRST_ORDER,
+    .like = first_order_like,
+    .destroy = first_order_destroy};
 
 bool ns_first_order_linear(const NsFirstOrderDs *ds) {
   return ds->f.value == NULL;

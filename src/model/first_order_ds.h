@@ -27,8 +27,7 @@ typedef struct NsFirstOrderDs {
 } NsFirstOrderDs;
 
 /* Makes a system of n states that starts at x0. NS_ENOMEM. */
-NsStatus ns_first_order_new(NsFirstOrderDs **ds, int n, const double *x0);
-void ns_first_order_free(NsFirstOrderDs *ds);
+NsStatus ns_first_order_new(NsFirstOrderDs **ds, const NsDsClass *class, int n, const double *x0);
 
 /* Whether f = A x + b, constant or not. */
 bool ns_first_order_linear(const NsFirstOrderDs *ds);

@@ -8,6 +8,17 @@
 
 #include "base/memory.h"
 
+enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN, VIEW = NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_SHOWN };
+
+const NsField ns_interaction_fields[] = {NS_FIELD_A_VECTOR("y", NsInteraction, y, m, RUN | VIEW),
+                                         NS_FIELD_A_VECTOR("ydot", NsInteraction, ydot, m, RUN | NS_FIELD_HIDDEN),
+                                         NS_FIELD_A_VECTOR("lambda", NsInteraction, lambda, m, RUN | VIEW),
+                                         NS_FIELD_A_VECTOR("y_k", NsInteraction, y_k, m, RUN | NS_FIELD_HIDDEN),
+                                         NS_FIELD_A_VECTOR("lambda_k", NsInteraction, lambda_k, m, RUN | NS_FIELD_HIDDEN),
+                                         NS_FIELD_A_VECTOR("reach", NsInteraction, reach, m, RUN | NS_FIELD_HIDDEN),
+                                         NS_FIELD_A_VECTOR("reach_k", NsInteraction, reach_k, m, RUN | NS_FIELD_HIDDEN),
+                                         NS_FIELD_END};
+
 NsStatus ns_interaction_new(NsInteraction **out, NsLaw *law, NsRelation *relation) {
   *out = NULL;
   NsInteraction *inter = ns_alloc(1, sizeof *inter);
@@ -15,9 +26,10 @@ NsStatus ns_interaction_new(NsInteraction **out, NsLaw *law, NsRelation *relatio
   inter->law = law;
   inter->relation = relation;
   inter->m = law->size;
-  double **vectors[] = {&inter->y, &inter->ydot, &inter->lambda, &inter->y_k, &inter->lambda_k, &inter->reach, &inter->reach_k};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&inter->arena, inter->m);
-  if (inter->arena.failed) {
+  bool made = true;
+  for (const NsField *field = ns_interaction_fields; field->name; field++)
+    made = ns_field_make(field, inter, &inter->arena) && made;
+  if (!made) {
     ns_interaction_free(inter);
     return NS_ENOMEM;
   }
@@ -57,25 +69,12 @@ NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
 }
 
 void ns_interaction_reset(NsInteraction *inter) {
-  size_t bytes = (size_t)inter->m * sizeof(double);
-  memset(inter->y, 0, bytes);
-  memset(inter->ydot, 0, bytes);
-  memset(inter->y_k, 0, bytes);
-  memset(inter->reach, 0, bytes);
-  memset(inter->reach_k, 0, bytes);
-  memset(inter->lambda, 0, bytes);
+  ns_fields_clear(ns_interaction_fields, inter, NS_FIELD_RUN);
   ns_law_project(inter->law, inter->lambda);
-  memcpy(inter->lambda_k, inter->lambda, bytes);
+  memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
 }
 
 void ns_interaction_visit(NsInteraction *inter, NsVisitor visitor, void *context) {
-  size_t bytes = (size_t)inter->m * sizeof(double);
-  visitor(context, "y", inter->y, bytes);
-  visitor(context, "ydot", inter->ydot, bytes);
-  visitor(context, "lambda", inter->lambda, bytes);
-  visitor(context, "y_k", inter->y_k, bytes);
-  visitor(context, "lambda_k", inter->lambda_k, bytes);
-  visitor(context, "reach", inter->reach, bytes);
-  visitor(context, "reach_k", inter->reach_k, bytes);
-  if (inter->relation->z) visitor(context, "z", inter->relation->z, (size_t)inter->relation->nz * sizeof(double));
+  ns_fields_walk(ns_interaction_fields, inter, NS_FIELD_STATE, visitor, context);
+  ns_fields_walk(inter->relation->class->model.fields, inter->relation, NS_FIELD_STATE, visitor, context);
 }

@@ -34,6 +34,9 @@ typedef struct NsInteraction {
   bool closed; /* given up by its owner: a step refuses it */
 } NsInteraction;
 
+/* What an interaction has: vectors of m numbers. */
+extern const NsField ns_interaction_fields[];
+
 /* Makes an interaction; lambda starts at 0 moved into the law's set. NS_ENOMEM. */
 NsStatus ns_interaction_new(NsInteraction **interaction, NsLaw *law, NsRelation *relation);
 void ns_interaction_free(NsInteraction *interaction);
@@ -50,7 +53,7 @@ NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *er
 /* y = 0, reach = 0, lambda = 0 moved into the law's set, memories too. */
 void ns_interaction_reset(NsInteraction *interaction);
 
-/* Walks y, lambda, reach and their memories, and the relation's own parameters. */
+/* Walks the STATE fields, and those of the relation. */
 void ns_interaction_visit(NsInteraction *interaction, NsVisitor visitor, void *context);
 
 #endif

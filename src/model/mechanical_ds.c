@@ -18,51 +18,20 @@ static const char *mechanics_name_of(const NsMechanicalDs *ds) {
   return ns_ds_name(&ds->base);
 }
 
-const char *ns_mechanical_name(NsMechanicalKind kind) {
-  static const char *const names[] = {
-#define X(code, name) name,
-      NS_MECHANICAL_LIST(X)
-#undef X
-  };
-  return names[kind];
-}
-
 static void mechanics_normalise(double *e) {
   double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
   for (int i = 0; i < 4; i++) e[i] /= norm;
 }
 
-static NsStatus mechanics_update(NsDs *base, double t, NsError *err) {
-  NsMechanicalDs *ds = (NsMechanicalDs *)base;
-  const struct {
-    NsCoef *coef;
-    const char *letter;
-  } coefs[] = {{&ds->mass, "mass"},
-               {&ds->K, "K"},
-               {&ds->C, "C"},
-               {&ds->fext, "fExt"},
-               {&ds->mext, "mExt"},
-               {&ds->fint, "fInt"},
-               {&ds->fgyr, "fGyr"},
-               {&ds->force_jacobian[NS_FINT_BY_Q], "jacobianFIntq"},
-               {&ds->force_jacobian[NS_FINT_BY_V], "jacobianFIntqDot"},
-               {&ds->force_jacobian[NS_FGYR_BY_Q], "jacobianFGyrq"},
-               {&ds->force_jacobian[NS_FGYR_BY_V], "jacobianFGyrqDot"}};
-  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (!coefs[i].coef->value) continue;
-    NsCoefName name = {"dynamical system", mechanics_name_of(ds), coefs[i].letter};
-    NsStatus status = ns_coef_update(coefs[i].coef, name, t, base->z, err);
-    if (status != NS_OK) return status;
-  }
-  return ns_boundary_update(ds->boundary, mechanics_name_of(ds), t, err);
+NsStatus ns_mechanical_update(NsDs *ds, double t, NsError *err) {
+  return ns_boundary_update(((NsMechanicalDs *)ds)->boundary, ns_ds_name(ds), t, err);
 }
 
-NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, int nv, const double *q0, const double *v0) {
+NsStatus ns_mechanical_new(NsMechanicalDs **out, const NsDsClass *class, int nq, int nv, const double *q0, const double *v0) {
   *out = NULL;
   NsMechanicalDs *ds = ns_alloc(1, sizeof *ds);
   if (!ds) return NS_ENOMEM;
-  ds->base = (NsDs){.family = NS_MECHANICS, .n = nq + nv, .nx = nq, .nr = nv, .update = mechanics_update};
-  ds->kind = kind;
+  ds->base = (NsDs){.class = class, .n = nq + nv, .nx = nq, .nr = nv};
   ds->nq = nq;
   ds->nv = nv;
   double *x0 = ns_arena_doubles(&ds->base.arena, nq + nv);
@@ -77,10 +46,10 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   if (x0) {
     memcpy(x0, q0, mechanics_bytes_of(nq));
     memcpy(x0 + nq, v0, mechanics_bytes_of(nv));
-    if (kind == NS_NEWTON_EULER) mechanics_normalise(x0 + 3);
+    if (class->turns) mechanics_normalise(x0 + 3);
   }
   if (!x0 || ns_ds_start(&ds->base, x0) != NS_OK) {
-    ns_mechanical_free(ds);
+    ns_ds_free(&ds->base);
     return NS_ENOMEM;
   }
   ds->q = ds->base.x;
@@ -91,14 +60,19 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, NsMechanicalKind kind, int nq, 
   return NS_OK;
 }
 
-void ns_mechanical_free(NsMechanicalDs *ds) {
-  if (!ds) return;
-  NsCoef *coefs[] = {&ds->mass, &ds->K, &ds->C, &ds->fext, &ds->fint, &ds->fgyr, &ds->mext};
-  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
-  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) ns_coef_clear(&ds->force_jacobian[i]);
+NsStatus ns_mechanical_like(NsDs **ds, const NsDs *other) {
+  const NsMechanicalDs *like = (const NsMechanicalDs *)other;
+  NsMechanicalDs *made;
+  NsStatus status = ns_mechanical_new(&made, other->class, like->nq, like->nv, other->x0, other->x0 + like->nq);
+  if (status == NS_OK) *ds = &made->base;
+  return status;
+}
+
+void ns_mechanical_destroy(NsDs *base) {
+  NsMechanicalDs *ds = (NsMechanicalDs *)base;
   ns_boundary_free(ds->boundary);
   ns_lu_free(ds->lu);
-  ns_arena_release(&ds->base.arena);
+  ns_arena_release(&base->arena);
   ns_free(ds);
 }
 
@@ -120,7 +94,7 @@ NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who,
 }
 
 bool ns_mechanical_linear(const NsMechanicalDs *ds) {
-  return ds->kind != NS_NEWTON_EULER && !ds->mass_function.value && !ds->fint_function.value && !ds->fgyr_function.value;
+  return !ns_mechanical_turns(ds) && !ds->mass_function.value && !ds->fint_function.value && !ds->fgyr_function.value;
 }
 
 bool ns_mechanical_driven(const NsMechanicalDs *ds) {
@@ -248,7 +222,7 @@ void ns_mechanical_external_moment(const NsMechanicalDs *ds, double *out) {
 
 /* The external forces with the moment in the body's frame. */
 static void add_external(const NsMechanicalDs *ds, const double *q, double *F) {
-  bool rigid = ds->kind == NS_NEWTON_EULER;
+  bool rigid = ns_mechanical_turns(ds);
   int forces = rigid ? 3 : ds->nv;
   for (int i = 0; ds->fext.value && i < forces; i++) F[i] += ds->fext.value[i];
   if (!rigid) return;
@@ -297,7 +271,7 @@ NsStatus ns_mechanical_internal(const NsMechanicalDs *ds, double t, const double
 NsStatus ns_mechanical_gyroscopic(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
                                   NsError *err) {
   NsStatus status = force(ds, &ds->fgyr_function, &ds->fgyr, "computeFGyr", t, q, v, out, err);
-  if (ds->kind == NS_NEWTON_EULER) add_gyroscopic(ds, v, out);
+  if (ns_mechanical_turns(ds)) add_gyroscopic(ds, v, out);
   return status;
 }
 
@@ -310,7 +284,7 @@ NsStatus ns_mechanical_internal_moment(const NsMechanicalDs *ds, double t, const
 NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err) {
   int n = ds->nv;
   NsStatus status = ns_mechanical_internal(ds, t, q, v, F, err);
-  if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || ds->kind == NS_NEWTON_EULER)) {
+  if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || ns_mechanical_turns(ds))) {
     status = ns_mechanical_gyroscopic(ds, t, q, v, ds->room, err);
     for (int i = 0; i < n; i++) F[i] += ds->room[i];
   }
@@ -385,7 +359,7 @@ NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, doubl
   size_t entries = (size_t)ds->nv * (size_t)(which % 2 ? ds->nv : ds->nq);
   memset(J, 0, entries * sizeof *J);
   NsStatus status = subtract_part(ds, which, t, q, v, room, J, err);
-  if (ds->kind == NS_NEWTON_EULER && which == NS_FGYR_BY_V) subtract_gyroscopic_jacobian(ds, v, J);
+  if (ns_mechanical_turns(ds) && which == NS_FGYR_BY_V) subtract_gyroscopic_jacobian(ds, v, J);
   for (size_t i = 0; i < entries; i++) J[i] = J[i] == 0 ? 0 : -J[i];
   return status;
 }
@@ -401,7 +375,7 @@ NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const
   }
   ns_coef_add_to(&ds->K, -1, by_q, ds->nv);
   ns_coef_add_to(&ds->C, -1, by_v, ds->nv);
-  if (ds->kind != NS_NEWTON_EULER) return NS_OK;
+  if (!ns_mechanical_turns(ds)) return NS_OK;
   subtract_gyroscopic_jacobian(ds, v, by_v);
   add_external_jacobian(ds, q, by_q);
   return subtract_moment(ds, t, q, v, room, by_q, by_v, err);
@@ -416,7 +390,7 @@ static void quaternion_rate(const double *e, const double *omega, double *out) {
 }
 
 void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double *v, double *qdot) {
-  if (ds->kind != NS_NEWTON_EULER) {
+  if (!ns_mechanical_turns(ds)) {
     memcpy(qdot, v, mechanics_bytes_of(ds->nv));
     return;
   }
@@ -426,7 +400,7 @@ void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double 
 
 void ns_mechanical_to_velocity(const NsMechanicalDs *ds, const double *q, int rows, const double *A, double *out) {
   size_t r = (size_t)rows;
-  if (ds->kind != NS_NEWTON_EULER) {
+  if (!ns_mechanical_turns(ds)) {
     memcpy(out, A, r * (size_t)ds->nv * sizeof *A);
     return;
   }
@@ -443,7 +417,7 @@ void ns_mechanical_to_velocity(const NsMechanicalDs *ds, const double *q, int ro
 }
 
 void ns_mechanical_move(const NsMechanicalDs *ds, const double *q, const double *v, double h, double *out) {
-  if (ds->kind != NS_NEWTON_EULER) {
+  if (!ns_mechanical_turns(ds)) {
     for (int i = 0; i < ds->nq; i++) out[i] = q[i] + h * v[i];
     return;
   }
@@ -484,7 +458,7 @@ NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q,
 }
 
 NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *q, double *energy, NsError *err) {
-  int n = ds->kind == NS_NEWTON_EULER ? 3 : ds->nv;
+  int n = ns_mechanical_turns(ds) ? 3 : ds->nv;
   memset(ds->room, 0, mechanics_bytes_of(ds->nv));
   ns_coef_multiply_add(&ds->K, 0.5, q, ds->room);
   *energy = mechanics_dot(ds->room, q, n);

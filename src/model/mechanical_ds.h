@@ -9,20 +9,6 @@
 #include "model/boundary.h"
 #include "model/ds.h"
 
-/* X(code, name). */
-#define NS_MECHANICAL_LIST(X)                                                                                                  \
-  X(NS_LAGRANGIAN, "LagrangianDS")                                                                                             \
-  X(NS_LAGRANGIAN_LINEAR_TI, "LagrangianLinearTIDS")                                                                           \
-  X(NS_LAGRANGIAN_LINEAR_DIAGONAL, "LagrangianLinearDiagonalDS")                                                               \
-  X(NS_NEWTON_EULER, "NewtonEulerDS")
-
-typedef enum NsMechanicalKind {
-#define X(code, name) code,
-  NS_MECHANICAL_LIST(X)
-#undef X
-      NS_MECHANICAL_KINDS
-} NsMechanicalKind;
-
 /* The Jacobians of the forces that may be given as constant matrices. */
 enum { NS_FINT_BY_Q, NS_FINT_BY_V, NS_FGYR_BY_Q, NS_FGYR_BY_V, NS_FORCE_JACOBIANS };
 
@@ -30,7 +16,7 @@ enum { NS_FINT_BY_Q, NS_FINT_BY_V, NS_FGYR_BY_Q, NS_FGYR_BY_V, NS_FORCE_JACOBIAN
 enum { NS_MINT_BY_Q = NS_FORCE_JACOBIANS, NS_MINT_BY_V, NS_FORCE_PARTS };
 
 /*
-** F = fExt(t) - fInt(t, q, v) - fGyr(q, v) - K q - C v. A rigid body (NS_NEWTON_EULER) has q = (position, unit
+** F = fExt(t) - fInt(t, q, v) - fGyr(q, v) - K q - C v. A rigid body (ns_mechanical_turns) has q = (position, unit
 ** quaternion with the scalar first), nq = 7, and v = (velocity of the centre in the inertial frame, angular velocity
 ** in the body's frame), nv = 6; its mass is diag(m, m, m, inertia), fExt and fInt are (force in the inertial frame,
 ** moment in the body's frame), mExt(t) and mInt(t, q, v) are moments that are added to theirs, and fGyr = (0, omega x
@@ -39,7 +25,6 @@ enum { NS_MINT_BY_Q = NS_FORCE_JACOBIANS, NS_MINT_BY_V, NS_FORCE_PARTS };
 */
 typedef struct NsMechanicalDs {
   NsDs base; /* x = (q, v), nx = nq; r = p, nv: the impulse of the last step */
-  NsMechanicalKind kind;
   int nq, nv;
   double *q, *v, *q_k, *v_k; /* the two parts of x and of x_k */
 
@@ -66,14 +51,21 @@ typedef struct NsMechanicalDs {
   double *room; /* nv: for what is evaluated in between */
 } NsMechanicalDs;
 
+/* For the classes: makes a system like another, frees one; brings the prescribed velocities to time t. */
+NsStatus ns_mechanical_like(NsDs **ds, const NsDs *other);
+void ns_mechanical_destroy(NsDs *ds);
+NsStatus ns_mechanical_update(NsDs *ds, double t, NsError *err);
+
 /* Makes a system that starts at q0 (nq) with v0 (nv); a rigid body's quaternion is normalised. NS_ENOMEM. */
-NsStatus ns_mechanical_new(NsMechanicalDs **ds, NsMechanicalKind kind, int nq, int nv, const double *q0, const double *v0);
-void ns_mechanical_free(NsMechanicalDs *ds);
+NsStatus ns_mechanical_new(NsMechanicalDs **ds, const NsDsClass *class, int nq, int nv, const double *q0, const double *v0);
 
 /* Gives it boundary conditions, which it keeps (NULL: none), in place of what it had. Their indices are below nv. */
 void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary);
 
-const char *ns_mechanical_name(NsMechanicalKind kind);
+/* Whether it is a rigid body, whose coordinates end with a quaternion. */
+static inline bool ns_mechanical_turns(const NsMechanicalDs *ds) {
+  return ds->base.class->turns;
+}
 
 /* Whether M is constant and F affine in q and v: no callback but fExt. */
 bool ns_mechanical_linear(const NsMechanicalDs *ds);

@@ -94,7 +94,7 @@ static NsStatus check_law(const NsInteraction *inter, NsError *err) {
   unsigned goes_with = inter->law->class->goes_with;
   if (goes_with & sort_of_relation(inter->relation)) return NS_OK;
   return ns_fail(err, NS_EARG, "link: a %s goes with %s, and a %s is none", ns_law_name(inter->law), words[goes_with],
-                 ns_relation_kind_name(inter->relation->kind));
+                 ns_relation_class_name(inter->relation));
 }
 
 /* A relation goes with systems of its family. */
@@ -102,9 +102,9 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
   const NsRelation *rel = inter->relation;
   const NsDs *both[] = {first, second};
   for (int i = 0; i < 2; i++)
-    if (both[i] && both[i]->family != ns_relation_family(rel))
+    if (both[i] && ns_ds_family(both[i]) != ns_relation_family(rel))
       return ns_fail(err, NS_EARG, "link: a %s goes with %s systems, and dynamical system '%s' is none",
-                     ns_relation_kind_name(rel->kind), ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order",
+                     ns_relation_class_name(rel), ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order",
                      both[i]->name);
   return NS_OK;
 }
@@ -113,11 +113,11 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
 static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
   const NsDs *both[] = {first, second};
   for (int i = 0; inter->relation->contact && i < 2; i++)
-    if (both[i] && ((const NsMechanicalDs *)both[i])->kind != NS_NEWTON_EULER && both[i]->nx != 3)
+    if (both[i] && !both[i]->class->turns && both[i]->nx != 3)
       return ns_fail(err, NS_EARG,
                      "link: a %s goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system '%s' is "
                      "neither",
-                     ns_relation_kind_name(inter->relation->kind), both[i]->name);
+                     ns_relation_class_name(inter->relation), both[i]->name);
   return NS_OK;
 }
 

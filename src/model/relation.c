@@ -9,54 +9,56 @@
 
 #include "base/memory.h"
 
-typedef struct Kind {
-  const char *name;
-  bool has_D, has_K;
-} Kind;
-
-static const Kind kinds[] = {
-#define X(code, name, d, k) {name, d, k},
+const NsRelationClass *const ns_relation_classes[] = {
+#define X(name) &ns_relation_##name,
     NS_RELATION_LIST(X)
 #undef X
 };
 
-NsStatus ns_relation_new(NsRelation **out, NsRelationKind kind) {
-  NsRelation *relation = *out = ns_alloc(1, sizeof *relation);
+NsStatus ns_relation_new(NsRelation **out, const NsRelationClass *class) {
+  NsRelation *relation = *out = ns_alloc(1, class->bytes ? class->bytes : sizeof *relation);
   if (!relation) return NS_ENOMEM;
-  relation->kind = kind;
-  relation->nx = relation->m = -1;
-  if (kind < NS_RELATION_CONTACT_1D) return NS_OK;
-  relation->contact = ns_alloc(1, sizeof *relation->contact);
-  if (relation->contact) relation->contact->rows = kind == NS_RELATION_CONTACT_1D ? 1 : 3;
-  return relation->contact ? NS_OK : NS_ENOMEM;
+  relation->class = class;
+  relation->nx = relation->m = relation->np = -1;
+  if (class->contact_rows == 0) return NS_OK;
+  relation->contact = (NsContact *)(void *)((char *)relation + class->contact);
+  relation->contact->rows = class->contact_rows;
+  return NS_OK;
 }
 
 void ns_relation_free(NsRelation *relation) {
   if (!relation) return;
-  NsCoef *coefs[] = {&relation->C, &relation->D, &relation->B, &relation->K, &relation->F, &relation->e};
-  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) ns_coef_clear(coefs[i]);
-  ns_free(relation->contact);
+  for (const NsField *field = relation->class->model.fields; field->name; field++)
+    if (field->type == NS_FIELD_COEF) ns_coef_clear(ns_field_place(field, relation));
   ns_free(relation);
 }
 
-const char *ns_relation_kind_name(NsRelationKind kind) {
-  return kinds[kind].name;
+const char *ns_relation_class_name(const NsRelation *relation) {
+  return relation->class->model.name;
 }
 
 NsFamily ns_relation_family(const NsRelation *relation) {
-  return relation->kind >= NS_RELATION_LAGRANGIAN ? NS_MECHANICS : NS_FIRST_ORDER;
+  return relation->class->family;
 }
 
 bool ns_relation_holds_at_position(const NsRelation *relation) {
-  return relation->kind == NS_RELATION_COMPLIANT || relation->kind == NS_RELATION_COMPLIANT_LINEAR;
+  return relation->class->at_position;
+}
+
+bool ns_relation_curved(const NsRelation *relation) {
+  return relation->class->curved;
+}
+
+bool ns_relation_still(const NsRelation *relation) {
+  return relation->class->curved && !relation->class->timed;
 }
 
 bool ns_relation_has_D(const NsRelation *relation) {
-  return kinds[relation->kind].has_D && (relation->h.value || ns_coef_given(&relation->D));
+  return relation->class->has_D && (relation->h.value || ns_coef_given(&relation->D));
 }
 
 bool ns_relation_has_K(const NsRelation *relation) {
-  return kinds[relation->kind].has_K && (relation->g.value || ns_coef_given(&relation->K));
+  return relation->class->has_K && (relation->g.value || ns_coef_given(&relation->K));
 }
 
 bool ns_relation_linear(const NsRelation *relation) {
@@ -64,7 +66,7 @@ bool ns_relation_linear(const NsRelation *relation) {
 }
 
 static const char *relation_name_of(const NsRelation *relation) {
-  return relation->name[0] ? relation->name : kinds[relation->kind].name;
+  return relation->name[0] ? relation->name : ns_relation_class_name(relation);
 }
 
 static const char *plural(int count) {
@@ -79,16 +81,13 @@ static NsStatus relation_fits(const NsRelation *relation, const char *what, cons
                  plural(relation->nx), whose, coef->rows, coef->cols);
 }
 
-static NsStatus relation_check_sizes(const NsRelation *rel, int nz, const char *whose, NsError *err) {
-  const struct {
-    const char *what;
-    const NsCoef *coef;
-    int rows, cols;
-  } wanted[] = {{"C", &rel->C, rel->m, rel->nx},  {"D", &rel->D, rel->m, rel->m}, {"B", &rel->B, rel->nx, rel->m},
-                {"K", &rel->K, rel->nx, rel->nx}, {"F", &rel->F, rel->m, nz},     {"e", &rel->e, rel->m, 1}};
+static NsStatus relation_check_sizes(const NsRelation *rel, const char *whose, NsError *err) {
   NsStatus status = NS_OK;
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == NS_OK; i++)
-    status = relation_fits(rel, wanted[i].what, wanted[i].coef, wanted[i].rows, wanted[i].cols, whose, err);
+  for (const NsField *field = rel->class->model.fields; field->name && status == NS_OK; field++) {
+    if (field->type != NS_FIELD_COEF) continue;
+    int rows = ns_field_rows(field, rel), cols = field->cols ? ns_field_cols(field, rel) : 1;
+    status = relation_fits(rel, field->name, ns_field_place(field, rel), rows, cols, whose, err);
+  }
   return status;
 }
 
@@ -97,14 +96,14 @@ static NsStatus relation_check_contact(const NsRelation *rel, int nx, int m, con
   const char *what;
   if (m != rel->contact->rows)
     return ns_fail(err, NS_ESIZE, "relation '%s': a %s goes with a law of size %d, got %d", relation_name_of(rel),
-                   kinds[rel->kind].name, rel->contact->rows, m);
+                   ns_relation_class_name(rel), rel->contact->rows, m);
   if (ns_contact_fits(rel->contact, nx, &what)) return NS_OK;
   return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d of %s", relation_name_of(rel),
                  ns_contact_shape_name(rel->contact->shape), what, nx, whose);
 }
 
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *whose, NsError *err) {
-  int old_nx = rel->nx, old_m = rel->m;
+  int old_nx = rel->nx, old_m = rel->m, old_np = rel->np;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
     return ns_fail(err, NS_ESIZE, "relation '%s' is already linked with %d state%s and %d multiplier%s, not %d and %d",
                    relation_name_of(rel), old_nx, plural(old_nx), old_m, plural(old_m), nx, m);
@@ -119,18 +118,18 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *wh
   if (rel->contact) rel->contact->nx = nx;
   rel->nx = nx;
   rel->m = m;
-  NsStatus status = relation_check_sizes(rel, nz, whose, err);
-  if (status != NS_OK) rel->nx = old_nx, rel->m = old_m;
+  rel->np = nz;
+  NsStatus status = relation_check_sizes(rel, whose, err);
+  if (status != NS_OK) rel->nx = old_nx, rel->m = old_m, rel->np = old_np;
   return status;
 }
 
 NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
   if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", relation_name_of(rel));
-  NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
-  static const char *const letters[] = {"C", "D", "B", "K", "F", "e"};
-  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) {
-    if (ns_coef_settled(coefs[i])) continue;
-    NsStatus status = ns_coef_update(coefs[i], (NsCoefName){"relation", relation_name_of(rel), letters[i]}, t, z, err);
+  for (const NsField *field = rel->class->model.fields; field->name; field++) {
+    NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, rel) : NULL;
+    if (!coef || ns_coef_settled(coef)) continue;
+    NsStatus status = ns_coef_update(coef, (NsCoefName){NS_RELATION_NOUN, relation_name_of(rel), field->name}, t, z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -171,8 +170,7 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
 }
 
 static bool timed(const NsRelation *rel) {
-  return rel->kind == NS_RELATION_RHEONOMOUS || rel->kind == NS_RELATION_NEWTON_EULER ||
-         (rel->contact && rel->contact->shape == NS_CONTACT_USER);
+  return rel->class->timed || (rel->contact && rel->contact->shape == NS_CONTACT_USER);
 }
 
 /*

@@ -5,33 +5,70 @@
 #ifndef NS_MODEL_RELATION_H
 #define NS_MODEL_RELATION_H
 
+#include <limits.h>
+
+#include "model/class.h"
 #include "model/coef.h"
 #include "model/contact.h"
 #include "model/difference.h"
 #include "model/ds.h"
 
-/* X(code, name, D may be, K may be): which Jacobians a class has beside C = dh/dx and B = dg/dlambda. */
+/*
+** X(name): each is `const NsRelationClass ns_relation_NAME`, whose name for scripts is `ns_relation_NAME_text`; both are
+** defined in a file of model/relation/.
+*/
 #define NS_RELATION_LIST(X)                                                                                                    \
-  X(NS_RELATION_LINEAR_TI, "FirstOrderLinearTIR", 1, 0)                 /* y = C x + D lambda + F z + e, r = B lambda */       \
-  X(NS_RELATION_LINEAR, "FirstOrderLinearR", 1, 0)                      /* the same, each a function of time */                \
-  X(NS_RELATION_TYPE1, "FirstOrderType1R", 0, 0)                        /* y = h(t, x, z), r = g(t, lambda, z) */              \
-  X(NS_RELATION_TYPE2, "FirstOrderType2R", 1, 0)                        /* y = h(t, x, lambda, z), r = g(t, lambda, z) */      \
-  X(NS_RELATION_NONLINEAR, "FirstOrderNonLinearR", 1, 1)                /* y = h(t, x, lambda, z), r = g(t, x, lambda, z) */   \
-  X(NS_RELATION_LAGRANGIAN, "LagrangianLinearTIR", 0, 0)                /* y = C q + F z + e */                                \
-  X(NS_RELATION_SCLERONOMOUS, "LagrangianScleronomousR", 0, 0)          /* y = h(q, z) */                                      \
-  X(NS_RELATION_RHEONOMOUS, "LagrangianRheonomousR", 0, 0)              /* y = h(t, q, z) */                                   \
-  X(NS_RELATION_COMPLIANT_LINEAR, "LagrangianCompliantLinearTIR", 1, 0) /* y = C q + D lambda + F z + e */                     \
-  X(NS_RELATION_COMPLIANT, "LagrangianCompliantR", 1, 0)                /* y = h(q, lambda, z) */                              \
-  X(NS_RELATION_NEWTON_EULER, "NewtonEulerR", 0, 0)                     /* y = h(t, q, z), q of rigid bodies */                \
-  X(NS_RELATION_CONTACT_1D, "NewtonEuler1DR", 0, 0)                     /* y = the gap of a contact */                         \
-  X(NS_RELATION_CONTACT_3D, "NewtonEuler3DR", 0, 0)                     /* y = (gap, 0, 0): with two tangents */
+  X(first_order_linear_ti)                                                                                                     \
+  X(first_order_linear)                                                                                                        \
+  X(type1)                                                                                                                     \
+  X(type2)                                                                                                                     \
+  X(nonlinear)                                                                                                                 \
+  X(lagrangian)                                                                                                                \
+  X(scleronomous)                                                                                                              \
+  X(rheonomous)                                                                                                                \
+  X(compliant_linear)                                                                                                          \
+  X(compliant)                                                                                                                 \
+  X(newton_euler)                                                                                                              \
+  X(contact_1d)                                                                                                                \
+  X(contact_3d)
 
-typedef enum NsRelationKind {
-#define X(code, name, d, k) code,
+/* A class of relations. */
+typedef struct NsRelationClass {
+  NsModelClass model;
+  NsFamily family;          /* of the systems that it goes with */
+  const char *const *forms; /* coefficients by position, "CB": each a form of the constructor; NULL: it takes callbacks */
+  bool has_D, has_K;        /* h depends on lambda; g depends on x */
+  bool at_position; /* its law holds between y itself and lambda (and not, in mechanics, between velocities and impulses) */
+  bool timed;       /* h depends on the time */
+  bool curved;      /* schemes may take second derivatives of h by q */
+  size_t bytes, contact; /* of a contact: of its struct, and where its NsContact is in it; 0: NsRelation alone */
+  int contact_rows;
+} NsRelationClass;
+
+#define X(name)                                                                                                                \
+  extern const NsRelationClass ns_relation_##name;                                                                             \
+  extern const char ns_relation_##name##_text[];
+NS_RELATION_LIST(X)
+#undef X
+
+/* The place of each in ns_relation_classes, and how many there are. */
+enum {
+#define X(name) NS_RELATION_AT_##name,
   NS_RELATION_LIST(X)
 #undef X
-      NS_RELATION_KINDS
-} NsRelationKind;
+      NS_RELATION_CLASSES
+};
+extern const NsRelationClass *const ns_relation_classes[];
+
+#define NS_RELATION_NOUN "relation"
+
+/* Entries of the tables of fields: a coefficient, how many states its callbacks are written for, what every relation has. */
+#define NS_RELATION_COEF(letter, rows, cols)                                                                                   \
+  NS_FIELD_A_COEF(#letter, NsRelation, letter, rows, cols, NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_CONSTANT)
+#define NS_RELATION_STATES NS_FIELD_A_COUNT("states", NsRelation, states, 1, INT_MAX, 0)
+#define NS_RELATION_FIELDS                                                                                                     \
+  NS_FIELD_A_VECTOR("z", NsRelation, z, nz, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_STATE),                \
+      NS_FIELD_A_TEXT("name", NsRelation, name, NS_FIELD_SETTER)
 
 /* The arguments of h and g, and what their Jacobians are taken by. */
 enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
@@ -43,16 +80,16 @@ enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
 ** that Jacobian's callback.
 */
 typedef struct NsRelation {
-  NsRelationKind kind;
+  const NsRelationClass *class;
   char name[NS_NAME_SIZE];
-  int nx, m;  /* -1 until linked */
-  int states; /* the number of states that its callbacks are written for; 0: not told */
+  int nx, m, np; /* -1 until linked; np: the parameters that it gets */
+  int states;    /* the number of states that its callbacks are written for; 0: not told */
   NsCoef C, D, B, K, F, e;
   NsFunction h;       /* args: x (nx), lambda (m), z; value: m */
   NsFunction g;       /* args: x (nx), lambda (m), z; value: nx */
   NsFunction hdot;    /* args: x (nx), none, z; value: m, dh/dt at fixed x */
   NsFunction dotjac;  /* args: x (nx), its rate (nx), z; value: m x nx, d/dt of dh/dx along the rate and the time */
-  NsContact *contact; /* NewtonEuler1DR, NewtonEuler3DR; else NULL */
+  NsContact *contact; /* of a contact, in its struct; else NULL */
   double *z;          /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
   int nz;
   NsWindow window; /* where h may be evaluated, and the steps of the simulation: for differences in time */
@@ -65,15 +102,20 @@ typedef struct NsRelationPoint {
   const double *x, *lambda, *z;
 } NsRelationPoint;
 
-NsStatus ns_relation_new(NsRelation **relation, NsRelationKind kind);
+/* Makes a relation without data. NS_ENOMEM. */
+NsStatus ns_relation_new(NsRelation **relation, const NsRelationClass *class);
 void ns_relation_free(NsRelation *relation);
 
-const char *ns_relation_kind_name(NsRelationKind kind);
+const char *ns_relation_class_name(const NsRelation *relation);
 /* The family of systems that it goes with. */
 NsFamily ns_relation_family(const NsRelation *relation);
 
 /* Whether its law holds between y itself and lambda (and not, in mechanics, between velocities and impulses). */
 bool ns_relation_holds_at_position(const NsRelation *relation);
+
+/* Whether h may have second derivatives by q; whether it depends on q alone too. */
+bool ns_relation_curved(const NsRelation *relation);
+bool ns_relation_still(const NsRelation *relation);
 
 bool ns_relation_has_D(const NsRelation *relation);
 bool ns_relation_has_K(const NsRelation *relation);

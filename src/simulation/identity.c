@@ -244,13 +244,13 @@ static void describe_mechanical(const Owner *owner, const NsMechanicalDs *s) {
 }
 
 static void describe_system(NsText *text, const NsDs *ds) {
-  const char *kind = ds->family == NS_FIRST_ORDER ? "of first order" : ns_mechanical_name(((const NsMechanicalDs *)ds)->kind);
+  const char *kind = ns_ds_family(ds) == NS_FIRST_ORDER ? "of first order" : ns_ds_class_name(ds);
   char prescribed[40] = "";
   Owner owner = owner_of(text, "dynamical system", ds->index + 1, ds->name);
   if (ds->nreaction > 0) snprintf(prescribed, sizeof prescribed, ", %d velocities prescribed", ds->nreaction);
   add_line(text, "%s: %s, %d states%s", owner.name, kind, ds->n, prescribed);
   if (ds->nz > 0) add_line(text, "%s: %d parameters", owner.name, ds->nz);
-  if (ds->family == NS_FIRST_ORDER) describe_first_order(&owner, (const NsFirstOrderDs *)ds);
+  if (ns_ds_family(ds) == NS_FIRST_ORDER) describe_first_order(&owner, (const NsFirstOrderDs *)ds);
   else describe_mechanical(&owner, (const NsMechanicalDs *)ds);
 }
 
@@ -299,7 +299,7 @@ static void describe_interaction(NsText *text, const NsInteraction *inter, int n
   Owner owner = owner_of(text, "interaction", number, inter->name);
   if (inter->nds == 2) snprintf(second, sizeof second, " and %d", inter->ds[1]->index + 1);
   add_line(text, "%s: %s of %d, %s, of dynamical system %d%s", owner.name, ns_law_name(inter->law), inter->m,
-           ns_relation_kind_name(inter->relation->kind), inter->ds[0]->index + 1, second);
+           ns_relation_class_name(inter->relation), inter->ds[0]->index + 1, second);
   if (inter->relation->nz > 0) add_line(text, "%s: %d parameters of its relation", owner.name, inter->relation->nz);
   describe_law(&owner, inter->law);
   describe_relation(&owner, inter->relation);

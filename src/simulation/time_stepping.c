@@ -257,7 +257,7 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
   for (int i = 0; i < ts->nsds->nds && status == NS_OK; i++) {
     NsMechanicalDs *ds = (NsMechanicalDs *)ts->nsds->ds[i];
     double T = 0, V = 0;
-    if (ts->nsds->ds[i]->family != NS_MECHANICS)
+    if (ns_ds_family(ts->nsds->ds[i]) != NS_MECHANICS)
       return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
     if (ts->integrator->class->energy) {
       status = ts->integrator->class->energy(ds, ns_ts_time(ts), &T, &V, err);

@@ -162,11 +162,12 @@ describe("the clone of a model", function()
 
   it("says what it has no counterpart of", function()
     local a = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } } }
-    local b = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, z = a:acceleration(), name = "b" }
+    a:computeForces(0)
+    local b = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, z = a:forces(), name = "b" }
     local simu = simulation { a, b, osi = ns.MoreauJeanOSI(0.5) }
     local good, err = pcall(simu.clone, simu)
     assert.is_false(good)
-    assert.matches("clone: dynamical system 'b': z is a view of acceleration of a LagrangianDS, of which a clone has none: "
+    assert.matches("clone: dynamical system 'b': z is a view of forces of a LagrangianDS, of which a clone has none: "
       .. "copy it, or set it in the clone", err, 1, true)
   end)
 end)

@@ -100,6 +100,8 @@ void nsl_read_field(lua_State *L, int idx, const NsField *field, void *object, N
       field_read_vector(L, idx, field, ns_field_rows(field, object), make_array(L, field, object, arena), who, what);
       break;
     case NS_FIELD_MATRIX: field_read_matrix(L, idx, field, object, arena, who, what); break;
+    case NS_FIELD_POINT: nsl_vector_read(nsl_to_finite_vector(L, idx, 3, who, what), (double *)(void *)at); break;
+    default: luaL_error(L, "%s: %s: cannot be set", who, what); /* what the binding of the model reads itself */
   }
 }
 

@@ -51,7 +51,7 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
 
 /* Pushes " (computeh is called as (time, x, lambda, z, y))". */
 static void push_signature(lua_State *L, const NslCallback *cb) {
-  const NslSlot *slot = cb->slot;
+  const NsSlot *slot = cb->slot;
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, " (");
@@ -132,7 +132,7 @@ int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argumen
 
 /* An entry of an output that is not finite. */
 typedef struct BadEntry {
-  const NslSlot *slot;
+  const NsSlot *slot;
   int row, col; /* from 1 */
   double value;
 } BadEntry;
@@ -282,27 +282,27 @@ static void call_native(const NslCallback *cb, const NslPoint *at) {
   NslSymbol f = cb->symbol;
   bool by_lambda = cb->slot->args[0] == 'l';
   switch (cb->slot->native) {
-    case NSL_NATIVE_DS_F: ((DsF *)f)(at->t, n, x, out, nz, z); break;
-    case NSL_NATIVE_TIME: ((OfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows), out, nz, z); break;
-    case NSL_NATIVE_MATRIX:
+    case NS_NATIVE_DS_F: ((DsF *)f)(at->t, n, x, out, nz, z); break;
+    case NS_NATIVE_TIME: ((OfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows), out, nz, z); break;
+    case NS_NATIVE_MATRIX:
       ((MatrixOfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows),
                           (unsigned)nsl_dimension(callee, cb->slot->cols), out, nz, z);
       break;
-    case NSL_NATIVE_TYPE1: ((Type1 *)f)(by_lambda ? m : n, by_lambda ? lambda : x, nout, out, nz, z); break;
-    case NSL_NATIVE_TYPE2H: ((Type2H *)f)(n, x, m, lambda, nout, out); break;
-    case NSL_NATIVE_TYPE2G: ((Type2G *)f)(m, lambda, nout, out); break;
-    case NSL_NATIVE_VALUE: ((Value *)f)(at->t, n, x, m, lambda, nout, out, nz, z); break;
-    case NSL_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
-    case NSL_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
-    case NSL_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
-    case NSL_NATIVE_MEXT: ((Mext *)f)(at->t, out, nz, z); break;
-    case NSL_NATIVE_MINT: ((Mint *)f)(at->t, x, lambda, out, nz, z); break;
-    case NSL_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
-    case NSL_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
-    case NSL_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
-    case NSL_NATIVE_QL: ((OfQL *)f)(n, x, m, lambda, out, nz, z); break;
-    case NSL_NATIVE_QV: ((OfQL *)f)(n, x, n, lambda, out, nz, z); break;
-    case NSL_NATIVE_QVT: ((OfQVT *)f)(n, x, n, lambda, at->t, out, nz, z); break;
+    case NS_NATIVE_TYPE1: ((Type1 *)f)(by_lambda ? m : n, by_lambda ? lambda : x, nout, out, nz, z); break;
+    case NS_NATIVE_TYPE2H: ((Type2H *)f)(n, x, m, lambda, nout, out); break;
+    case NS_NATIVE_TYPE2G: ((Type2G *)f)(m, lambda, nout, out); break;
+    case NS_NATIVE_VALUE: ((Value *)f)(at->t, n, x, m, lambda, nout, out, nz, z); break;
+    case NS_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
+    case NS_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
+    case NS_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
+    case NS_NATIVE_MEXT: ((Mext *)f)(at->t, out, nz, z); break;
+    case NS_NATIVE_MINT: ((Mint *)f)(at->t, x, lambda, out, nz, z); break;
+    case NS_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
+    case NS_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
+    case NS_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
+    case NS_NATIVE_QL: ((OfQL *)f)(n, x, m, lambda, out, nz, z); break;
+    case NS_NATIVE_QV: ((OfQL *)f)(n, x, n, lambda, out, nz, z); break;
+    case NS_NATIVE_QVT: ((OfQVT *)f)(n, x, n, lambda, at->t, out, nz, z); break;
   }
 }
 
@@ -341,7 +341,7 @@ static int find_trace(lua_State *L) {
   const FirstCall *call = lua_touserdata(L, 1);
   NslCallback *cb = call->cb;
   NslCallee *callee = cb->callee;
-  const NslSlot *slot = cb->slot;
+  const NsSlot *slot = cb->slot;
   NslTraceArg args[9];
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
   cb->inputs = 0;

@@ -14,10 +14,12 @@
 
 /* ---- setting up ---- */
 
-void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name) {
+void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFamily *family, const NsModelClass *kind,
+                     const char *name) {
   idx = lua_absindex(L, idx);
   callee->host = nsl_host(L);
   callee->head.scripted = true;
+  callee->family = family;
   callee->kind = kind;
   callee->name = name;
   for (int i = 0; i < kind->nslots; i++) {
@@ -65,13 +67,13 @@ static void put_in_sheet(lua_State *L, int idx, int place, int value) {
   lua_pop(L, 1);
 }
 
-bool nsl_timeless(const NslSlot *slot) {
-  return slot->native == NSL_NATIVE_MASS || slot->native == NSL_NATIVE_FGYR || slot->native == NSL_NATIVE_Q ||
-         slot->native == NSL_NATIVE_QL || slot->native == NSL_NATIVE_QV;
+bool nsl_timeless(const NsSlot *slot) {
+  return slot->native == NS_NATIVE_MASS || slot->native == NS_NATIVE_FGYR || slot->native == NS_NATIVE_Q ||
+         slot->native == NS_NATIVE_QL || slot->native == NS_NATIVE_QV;
 }
 
 const char *nsl_argument_name(const NslCallee *callee, char arg) {
-  const NslCalleeClass *kind = callee->kind;
+  const NsModelClass *kind = callee->kind;
   if (arg == 'z') return "z";
   if (arg == 'v') return "qdot";
   if (arg == 'x') return kind->x ? kind->x : "x";
@@ -120,7 +122,7 @@ static void rebind(lua_State *L, int idx) {
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
     callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
-  if (callee->kind->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
+  if (callee->family->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
   unsigned present = 0;
   for (int i = 0; i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) present |= 1u << i;
@@ -388,7 +390,7 @@ static void check_field(lua_State *L, const NslCallee *callee, const char *name,
 }
 
 /* Pushes "computeh, computeg". */
-static const char *push_known(lua_State *L, const NslCalleeClass *kind) {
+static const char *push_known(lua_State *L, const NsModelClass *kind) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   for (int i = 0; i < kind->nslots; i++) {
@@ -475,7 +477,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
 }
 
 /* core.class_callbacks[type] = { "computeh", ... }, the core on top: for ns.class. */
-static void list_callbacks(lua_State *L, const NslType *type, const NslCalleeClass *kind) {
+static void list_callbacks(lua_State *L, const NslType *type, const NsModelClass *kind) {
   luaL_getsubtable(L, -1, "class_callbacks");
   lua_createtable(L, kind->nslots, 0);
   for (int i = 0; i < kind->nslots; i++) {
@@ -486,14 +488,12 @@ static void list_callbacks(lua_State *L, const NslType *type, const NslCalleeCla
   lua_pop(L, 1);
 }
 
-void nsl_register_callee_type(lua_State *L, const NslType *type, const NslCalleeClass *kind, const luaL_Reg *meta,
-                              const luaL_Reg *methods, const luaL_Reg *common) {
+void nsl_register_callee_type(lua_State *L, const NslType *type, const NsModelClass *kind, const luaL_Reg *meta) {
+  lua_insert(L, -2);
   list_callbacks(L, type, kind);
   nsl_register_type(L, type, meta, NULL);
   luaL_getmetatable(L, type->name);
-  lua_newtable(L);
-  luaL_setfuncs(L, methods, 0);
-  if (common) luaL_setfuncs(L, common, 0);
+  lua_rotate(L, -3, -1);
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, nsl_callee_index, 1);
   lua_setfield(L, -3, "__index");

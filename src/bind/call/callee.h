@@ -11,53 +11,10 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "io/library.h"
+#include "model/class.h"
 #include "model/nsds.h"
 
 enum { NSL_MAX_SLOTS = 10, NSL_MAX_FUNCTIONS = 4 };
-
-/*
-** How a native callback is called: the C types of Siconos' plug-ins. n: sizes, in the order in which the vectors
-** stand.
-*/
-typedef enum NslNative {
-  NSL_NATIVE_DS_F,     /* (double t, unsigned n, const double *x, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_TIME,     /* (double t, unsigned n, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_MATRIX,   /* (double t, unsigned rows, unsigned cols, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_TYPE1,    /* (unsigned nin, double *in, unsigned nout, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_TYPE2H,   /* (unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out) */
-  NSL_NATIVE_TYPE2G,   /* (unsigned m, double *lambda, unsigned nout, double *out) */
-  NSL_NATIVE_VALUE,    /* (double t, unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out,
-                         unsigned nz, double *z) */
-  NSL_NATIVE_JACOBIAN, /* (double t, unsigned nx, double *x, unsigned m, double *lambda, double *out, unsigned nz,
-                          double *z) */
-  NSL_NATIVE_MASS,     /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_FINT,     /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_MEXT,     /* (double t, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_MINT,     /* (double t, double *q, double *v, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_FGYR,     /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_Q,        /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_QT,       /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
-  NSL_NATIVE_QL,       /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
-                       double *z) */
-  NSL_NATIVE_QV,       /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double *out, unsigned nz,
-                       double *z) */
-  NSL_NATIVE_QVT       /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double t, double *out,
-                       unsigned nz, double *z) */
-} NslNative;
-
-/*
-** What a class of objects has as a callback. `args` lists what stands between the time and the output: 'x', 'l'
-** (lambda), 'v' (the rate of x, in the place of lambda at a point), 'z'; the arguments' names are those of the class. The output is a rows x cols matrix,
-** or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers, '3' for that number.
-*/
-typedef struct NslSlot {
-  const char *name;  /* "computeh": the method of a class */
-  const char *brief; /* "h": the key in an option table; called without self */
-  const char *args;
-  const char *label; /* of the output: "y" */
-  char rows, cols;
-  NslNative native;
-} NslSlot;
 
 /* A method gets self first. COMPILED: by ns.compile. */
 typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED, NSL_COMPILED_METHOD } NslBacking;
@@ -69,7 +26,7 @@ typedef struct NslCallee NslCallee;
 /* One callback of one object. */
 struct NslCallback {
   NslCallee *callee;
-  const NslSlot *slot;
+  const NsSlot *slot;
   NslBacking backing;
   NslSymbol symbol;  /* NSL_LIBRARY */
   NslVector *vector; /* the output, anchored in the sheet: one of the two */
@@ -102,16 +59,19 @@ typedef struct NslFunction {
 } NslFunction;
 
 /*
-** A class of objects with callbacks. `bind` hands the callbacks that are there to the engine's object; it is called
-** whenever one came or went, and when the sizes become known. NS_ENOMEM.
+** What the binding does for a family of classes: systems, relations, boundary conditions. `bind` hands the callbacks that are
+** there to the engine's object; it is called whenever one came or went, and when the sizes become known. NS_ENOMEM.
 */
-typedef struct NslCalleeClass {
-  const char *noun; /* "relation", "dynamical system" */
-  const NslSlot *slots;
-  int nslots;
+typedef struct NslCalleeFamily {
+  NslCallee *(*check)(lua_State *L, int idx); /* the open object of the family at idx, else an error */
+  void *(*object)(NslCallee *callee);         /* the engine's, which has the fields of the class; NULL before it is made */
   NsStatus (*bind)(NslCallee *callee);
-  const char *x, *lambda; /* what the arguments are called; NULL: "x", "lambda" */
-} NslCalleeClass;
+  void (*set_z)(lua_State *L, int idx, int value, bool shared); /* gives it the parameters at `value`; NULL: it has none */
+  uint64_t *(*version)(NslCallee *callee);                      /* of the state, for COUNTED fields; NULL: there are none */
+  const char *no_callback; /* what a setter says of a callback that the class has not: of itself, the type, the callback */
+  bool brief;              /* that has its brief name there */
+  void (*clone)(lua_State *L, int from, int to); /* gives a clone what is no field; NULL: there is nothing */
+} NslCalleeFamily;
 
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS. */
 enum { NSL_SHEET = 2, NSL_USERVALUES = 3 };
@@ -134,7 +94,8 @@ static inline int nsl_output_place(int slot) {
 struct NslCallee {
   NslHead head;
   NslHost *host;
-  const NslCalleeClass *kind;
+  const NslCalleeFamily *family;
+  const NsModelClass *kind;
   const char *name; /* the engine object's name, in its buffer */
   NslCallback callbacks[NSL_MAX_SLOTS];
   NslFunction functions[NSL_MAX_FUNCTIONS];
@@ -161,7 +122,8 @@ static inline bool nsl_has_trace(const NslCallback *cb) {
 }
 
 /* Sets up a callee just made by nsl_new at idx. */
-void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeClass *kind, const char *name);
+void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFamily *family, const NsModelClass *kind,
+                     const char *name);
 
 /* Frees what the callee owns in C (not the engine's object). */
 void nsl_callee_release(NslCallee *callee);
@@ -173,7 +135,7 @@ void nsl_callee_idle(lua_State *L, const NslCallee *callee, const char *what);
 const char *nsl_callee_title(lua_State *L, const NslCallee *callee);
 
 /* Whether a callback is called without the time: its native form has none. */
-bool nsl_timeless(const NslSlot *slot);
+bool nsl_timeless(const NsSlot *slot);
 
 /* What an argument of a slot is called: 'x', 'l', 'v' or 'z'. */
 const char *nsl_argument_name(const NslCallee *callee, char arg);
@@ -226,12 +188,10 @@ void nsl_anchor(lua_State *L, int idx, const char *key, int value);
 void nsl_clone_callee(lua_State *L, int from, int to);
 
 /*
-** Registers a callee type: as nsl_register_type, with the __index and __newindex above; `common` (may be NULL) are
-** methods that several types share. The core's table is on top of
-** the stack; the names of the type's callbacks are listed there.
+** Registers a callee type: as nsl_register_type, with the __index and __newindex above. Below the table of its methods, which
+** is popped, the core's table is on top of the stack; the names of the type's callbacks are listed there.
 */
-void nsl_register_callee_type(lua_State *L, const NslType *type, const NslCalleeClass *kind, const luaL_Reg *meta,
-                              const luaL_Reg *methods, const luaL_Reg *common);
+void nsl_register_callee_type(lua_State *L, const NslType *type, const NsModelClass *kind, const luaL_Reg *meta);
 
 /* Sets the class table (nil or table at stack index `class`) of the callee at idx, and finds its methods. */
 void nsl_set_class(lua_State *L, int idx, int class);

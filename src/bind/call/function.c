@@ -113,7 +113,7 @@ static int differentiate_by_duals(NslFunction *f) {
 
 /* Raises that a native value needs a native Jacobian. Argument: the missing slot. */
 static int raise_missing(lua_State *L) {
-  const NslSlot *slot = lua_touserdata(L, 1);
+  const NsSlot *slot = lua_touserdata(L, 1);
   return luaL_error(L, "%s is missing: a native callback has no exact derivatives of its own", slot->name);
 }
 
@@ -134,7 +134,7 @@ typedef struct BadDerivative {
 /* Raises "r[1]: the derivative by x[2] is nan". */
 static int raise_derivative(lua_State *L) {
   const BadDerivative *bad = lua_touserdata(L, 1);
-  const NslSlot *slot = bad->cb->slot;
+  const NsSlot *slot = bad->cb->slot;
   int rows = nsl_dimension(bad->cb->callee, slot->rows);
   if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
   else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);

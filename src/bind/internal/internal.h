@@ -6,6 +6,7 @@
 #ifndef NSL_INTERNAL_INTERNAL_H
 #define NSL_INTERNAL_INTERNAL_H
 
+#include "base/field.h"
 #include "bind/lua/object.h"
 
 /* Each adds its functions to the table on top of the stack. */
@@ -59,6 +60,13 @@ void nsl_internal_model(lua_State *L);
 
 /* probe(size, rate, ...) and spread([size,] rate): an object with a field of every type. */
 void nsl_internal_fields(lua_State *L);
+
+/* classes(): the tables of all systems, relations and boundary conditions. */
+void nsl_internal_classes(lua_State *L);
+
+/* Pushes {NAME = true, bits = N} for the bits that are set; the list of the fields of a table. */
+void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *names);
+void nsl_internal_push_fields(lua_State *L, const NsField *table);
 
 /* law_classes(): the tables of all laws; law_table(law [, theta]): what a law's class answers; law_clone(law). */
 void nsl_internal_laws(lua_State *L);

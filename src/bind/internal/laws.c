@@ -5,29 +5,6 @@
 #include "bind/internal/internal.h"
 #include "bind/model/model.h"
 
-static void push_bits(lua_State *L, unsigned bits, const char *const *names) {
-  lua_newtable(L);
-  for (int i = 0; names[i]; i++)
-    if (bits & 1u << i) lua_pushboolean(L, true), lua_setfield(L, -2, names[i]);
-  lua_pushinteger(L, (lua_Integer)bits);
-  lua_setfield(L, -2, "bits");
-}
-
-static void push_fields(lua_State *L, const NsField *table) {
-  static const char *const types[] = {"number", "count", "flag", "word", "vector", "matrix"};
-  static const char *const flags[] = {"live", "setter", "state", "constant", "shown", "alias", "hidden", "infinite", NULL};
-  lua_newtable(L);
-  for (int i = 0; table[i].name; i++) {
-    push_bits(L, table[i].flags, flags);
-    lua_pushstring(L, table[i].name), lua_setfield(L, -2, "name");
-    lua_pushstring(L, types[table[i].type]), lua_setfield(L, -2, "type");
-    lua_pushinteger(L, (lua_Integer)table[i].offset), lua_setfield(L, -2, "offset");
-    lua_pushnumber(L, table[i].least), lua_setfield(L, -2, "least");
-    lua_pushnumber(L, table[i].most), lua_setfield(L, -2, "most");
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 /* law_classes(): a list of {name, bytes, arguments, fields, goes_with, unilateral, joint}. */
 static int law_classes(lua_State *L) {
   static const char *const sorts[] = {"first_order", "velocities", "positions", NULL};
@@ -39,8 +16,8 @@ static int law_classes(lua_State *L) {
     lua_pushinteger(L, (lua_Integer) class->bytes), lua_setfield(L, -2, "bytes");
     lua_pushboolean(L, class->unilateral), lua_setfield(L, -2, "unilateral");
     lua_pushboolean(L, class->joint), lua_setfield(L, -2, "joint");
-    push_bits(L, class->goes_with, sorts), lua_setfield(L, -2, "goes_with");
-    push_fields(L, class->fields), lua_setfield(L, -2, "fields");
+    nsl_internal_push_bits(L, class->goes_with, sorts), lua_setfield(L, -2, "goes_with");
+    nsl_internal_push_fields(L, class->fields), lua_setfield(L, -2, "fields");
     lua_newtable(L);
     for (int k = 0; class->arguments[k]; k++) lua_pushstring(L, class->arguments[k]), lua_rawseti(L, -2, k + 1);
     lua_setfield(L, -2, "arguments");
@@ -56,7 +33,7 @@ static int law_table(lua_State *L) {
   const NsLaw *law = nsl_check_law(L, 1)->law;
   double theta = luaL_optnumber(L, 2, 1);
   lua_newtable(L);
-  push_bits(L, ns_law_needs(law), needs), lua_setfield(L, -2, "needs");
+  nsl_internal_push_bits(L, ns_law_needs(law), needs), lua_setfield(L, -2, "needs");
   lua_pushinteger(L, ns_law_constrained(law)), lua_setfield(L, -2, "constrained");
   lua_newtable(L);
   for (int i = 0; i < law->size; i++) lua_pushnumber(L, ns_law_restitution(law, i, theta)), lua_rawseti(L, -2, i + 1);

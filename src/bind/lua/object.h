@@ -28,12 +28,13 @@ typedef struct NslType {
 /*
 ** Every userdata of nslua starts with this header. `type` is NULL until the object is wholly built and
 ** again after it is gone; `closed` is set by close() and by __gc: a closed object raises at every use. `scripted`: scripts
-** set fields on it and give it a class, in the user values NSL_FIELDS (a table) and NSL_CLASS.
+** set fields on it and give it a class, in the user values NSL_FIELDS (a table) and NSL_CLASS. `stepped`: a step writes into the
+** vectors that it has views of.
 */
 typedef struct NslHead {
   uint64_t magic; /* NSL_MAGIC: tells our userdata from a foreign one */
   const NslType *type;
-  bool closed, scripted;
+  bool closed, scripted, stepped;
   const struct NslHead *owner; /* of a view: the object that it looks at, with which it is closed; NULL: it is none */
 } NslHead;
 

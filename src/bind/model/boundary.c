@@ -11,18 +11,16 @@
 /* The velocities stand in `values`, anchored, unless a callback or the harmonic motion gives them. */
 typedef struct NslBoundary {
   NslCallee callee;
-  char name[NS_NAME_SIZE];
   NsBoundary *boundary;
   NslVector *values;
 } NslBoundary;
 
-enum { GENERAL, FIXED, HARMONIC, KINDS };
-
-static const NslType types[KINDS] = {
-    [GENERAL] = {"BoundaryCondition", NULL}, [FIXED] = {"FixedBC", NULL}, [HARMONIC] = {"HarmonicBC", NULL}};
-
-/* m stands for the velocities that are prescribed. */
-static const NslSlot slots[] = {{"computePrescribedVelocity", "prescribedVelocity", "", "velocity", 'm', '1', NSL_NATIVE_TIME}};
+/* One for each class, in the order of ns_boundary_classes. */
+static const NslType types[NS_BOUNDARY_CLASSES] = {
+#define X(name) {ns_boundary_##name##_text, NULL},
+    NS_BOUNDARY_LIST(X)
+#undef X
+};
 
 static NsSource source_of(const NslVector *v) {
   return (NsSource){v->data, v->stride, 0, v->version, nsl_is_live(v)};
@@ -36,14 +34,10 @@ static NsStatus bind_boundary_bind(NslCallee *callee) {
   return ns_boundary_set_values(self->boundary, source_of(self->values));
 }
 
-static const NslCalleeClass classes[KINDS] = {[GENERAL] = {"boundary condition", slots, 1, bind_boundary_bind, NULL, NULL},
-                                              [FIXED] = {"boundary condition", slots, 0, bind_boundary_bind, NULL, NULL},
-                                              [HARMONIC] = {"boundary condition", slots, 0, bind_boundary_bind, NULL, NULL}};
-
 /* The object at idx when it is a boundary condition, closed or not; else NULL. */
 static NslBoundary *bind_boundary_test(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  return head && head->type >= types && head->type < types + KINDS ? (NslBoundary *)head : NULL;
+  return head && head->type >= types && head->type < types + NS_BOUNDARY_CLASSES ? (NslBoundary *)head : NULL;
 }
 
 static NslBoundary *bind_boundary_check(lua_State *L, int idx) {
@@ -52,6 +46,17 @@ static NslBoundary *bind_boundary_check(lua_State *L, int idx) {
   else if (self->callee.head.closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
 }
+
+static NslCallee *check_boundary_callee(lua_State *L, int idx) {
+  return &bind_boundary_check(L, idx)->callee;
+}
+
+static void *boundary_object(NslCallee *callee) {
+  return ((NslBoundary *)callee)->boundary;
+}
+
+static const NslCalleeFamily family = {
+    check_boundary_callee, boundary_object, bind_boundary_bind, NULL, NULL, "%s: a %s has no callbacks", false, NULL};
 
 /* ---- making ---- */
 
@@ -80,10 +85,13 @@ static const int *bind_boundary_push_indices(lua_State *L, const char *who, int 
 }
 
 /* Pushes a boundary condition for the indices at 1. */
-static NslBoundary *push_new(lua_State *L, int kind, int n, const int *index) {
-  NslBoundary *self = nsl_new(L, &types[kind], sizeof *self, NSL_USERVALUES);
-  nsl_callee_init(L, -1, &self->callee, &classes[kind], self->name);
-  if (ns_boundary_new(&self->boundary, n, index) != NS_OK) luaL_error(L, "not enough memory");
+static NslBoundary *push_new(lua_State *L, const NsModelClass *class, int n, const int *index) {
+  int i = 0;
+  while (ns_boundary_classes[i] != class) i++;
+  NslBoundary *self = nsl_new(L, &types[i], sizeof *self, NSL_USERVALUES);
+  nsl_callee_init(L, -1, &self->callee, &family, class, "");
+  if (ns_boundary_new(&self->boundary, class, n, index) != NS_OK) luaL_error(L, "not enough memory");
+  self->callee.name = self->boundary->name;
   nsl_callee_size(L, -1, n, n, 0);
   return self;
 }
@@ -99,7 +107,7 @@ static void take_values(lua_State *L, int idx) {
 
 /* BoundaryCondition(indices [, values or a function of time]). */
 static int new_general(lua_State *L) {
-  const char *who = types[GENERAL].name;
+  const char *who = ns_boundary_general_text;
   int n;
   nsl_at_most(L, 2, who);
   lua_settop(L, 2);
@@ -108,7 +116,7 @@ static int new_general(lua_State *L) {
   if (given && nsl_test_vector(L, 2)) nsl_to_finite_vector(L, 2, n, who, "values"), lua_pushvalue(L, 2);
   else if (given) nsl_push_flat(L, 2, n, who, "values");
   else nsl_push_vector(L, n, "values");
-  push_new(L, GENERAL, n, index);
+  push_new(L, &ns_boundary_general, n, index);
   lua_pushvalue(L, 4);
   take_values(L, 5);
   if (nsl_is_callback(L, 2)) nsl_set_function(L, 5, 0, 2);
@@ -118,17 +126,17 @@ static int new_general(lua_State *L) {
 /* FixedBC(indices): at rest. */
 static int new_fixed(lua_State *L) {
   int n;
-  nsl_at_most(L, 1, types[FIXED].name);
+  nsl_at_most(L, 1, ns_boundary_fixed_text);
   lua_settop(L, 1);
-  const int *index = bind_boundary_push_indices(L, types[FIXED].name, &n);
-  push_new(L, FIXED, n, index);
+  const int *index = bind_boundary_push_indices(L, ns_boundary_fixed_text, &n);
+  push_new(L, &ns_boundary_fixed, n, index);
   return 1;
 }
 
 /* HarmonicBC(indices, a, b, omega, phi): a + b cos(omega t + phi), each a number for all or a vector. */
 static int new_harmonic(lua_State *L) {
   static const char *const names[] = {"a", "b", "omega", "phi"};
-  const char *who = types[HARMONIC].name;
+  const char *who = ns_boundary_harmonic_text;
   int n;
   nsl_at_most(L, 5, who);
   lua_settop(L, 5);
@@ -141,7 +149,7 @@ static int new_harmonic(lua_State *L) {
     for (int i = 0; one && i < n; i++) to[i] = value;
     if (!one) memcpy(to, nsl_push_flat(L, 2 + p, n, who, names[p])->data, (size_t)n * sizeof *to);
   }
-  NslBoundary *self = push_new(L, HARMONIC, n, index);
+  NslBoundary *self = push_new(L, &ns_boundary_harmonic, n, index);
   if (ns_boundary_set_harmonic(self->boundary, all) != NS_OK) luaL_error(L, "not enough memory");
   return 1;
 }
@@ -149,11 +157,9 @@ static int new_harmonic(lua_State *L) {
 /* Pushes a clone of the boundary condition at idx: numbers of its own, the same callback. */
 static void push_clone(lua_State *L, int idx) {
   const NslBoundary *from = bind_boundary_test(L, idx);
-  int kind = (int)(from->callee.head.type - types);
-  NslBoundary *to = push_new(L, kind, from->boundary->n, from->boundary->index);
+  NslBoundary *to = push_new(L, from->callee.kind, from->boundary->n, from->boundary->index);
   int copy = lua_gettop(L);
-  memcpy(to->name, from->name, sizeof to->name);
-  nsl_clone_callee(L, idx, copy);
+  nsl_clone_fields(L, idx, copy);
   if (from->values) {
     nsl_vector_read(from->values, nsl_push_vector(L, from->boundary->n, "values")->data);
     take_values(L, copy);
@@ -180,15 +186,6 @@ static int boundary_tostring(lua_State *L) {
 }
 
 /* ---- methods ---- */
-
-static int boundary_name(lua_State *L) {
-  lua_pushstring(L, bind_boundary_check(L, 1)->name);
-  return 1;
-}
-
-static int boundary_set_name(lua_State *L) {
-  return nsl_set_name(L, bind_boundary_check(L, 1)->name, 2, "setName");
-}
 
 static int boundary_indices(lua_State *L) {
   const NsBoundary *b = bind_boundary_check(L, 1)->boundary;
@@ -217,25 +214,18 @@ static int boundary_velocity(lua_State *L) {
 static int boundary_compute(lua_State *L) {
   NslBoundary *self = bind_boundary_check(L, 1);
   NsError err = {NS_OK, ""};
-  nsl_at_most(L, 2, slots[0].name);
-  double t = nsl_finite(L, 2, slots[0].name, "time");
+  nsl_at_most(L, 2, ns_boundary_general.slots[0].name);
+  double t = nsl_finite(L, 2, ns_boundary_general.slots[0].name, "time");
   double *now = self->boundary->velocity.value;
   size_t bytes = (size_t)self->boundary->n * sizeof *now;
   NslVector *kept = nsl_push_vector(L, self->boundary->n, NULL), *out = nsl_push_vector(L, self->boundary->n, NULL);
   memcpy(kept->data, now, bytes);
   NslEdge edge = nsl_enter(self->callee.host, L, NULL);
-  NsStatus status = ns_boundary_update(self->boundary, self->name[0] ? self->name : "?", t, &err);
+  NsStatus status = ns_boundary_update(self->boundary, self->boundary->name[0] ? self->boundary->name : "?", t, &err);
   nsl_leave(self->callee.host, edge);
   memcpy(out->data, now, bytes);
   memcpy(now, kept->data, bytes);
   return status == NS_OK ? 1 : nsl_raise_step(L, &err);
-}
-
-static int boundary_set_function(lua_State *L) {
-  const char *who = "setComputePrescribedVelocityFunction";
-  const NslBoundary *self = bind_boundary_check(L, 1);
-  if (self->callee.kind->nslots == 0) luaL_error(L, "%s: a %s has no callbacks", who, self->callee.head.type->name);
-  return nsl_lua_set_function(L, 0, who);
 }
 
 static int boundary_display(lua_State *L) {
@@ -321,16 +311,18 @@ const luaL_Reg nsl_mechanical_boundary_methods[] = {{"setBoundaryConditions", ds
 
 void nsl_open_boundary(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", boundary_gc}, {"__tostring", boundary_tostring}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"name", boundary_name},
-                                     {"setName", boundary_set_name},
-                                     {"velocityIndices", boundary_indices},
+  static const luaL_Reg methods[] = {{"velocityIndices", boundary_indices},
                                      {"prescribedVelocity", boundary_velocity},
                                      {"computePrescribedVelocity", boundary_compute},
-                                     {"setComputePrescribedVelocityFunction", boundary_set_function},
                                      {"display", boundary_display},
                                      {NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"BoundaryCondition", new_general}, {"FixedBC", new_fixed}, {"HarmonicBC", new_harmonic}, {NULL, NULL}};
-  for (int i = 0; i < KINDS; i++) nsl_register_callee_type(L, &types[i], &classes[i], meta, methods, NULL);
+  for (int i = 0; i < NS_BOUNDARY_CLASSES; i++) {
+    lua_newtable(L);
+    for (int k = 0; k < NS_BOUNDARY_CLASSES; k++) nsl_add_class_methods(L, &family, ns_boundary_classes[k]);
+    luaL_setfuncs(L, methods, 0);
+    nsl_register_callee_type(L, &types[i], ns_boundary_classes[i], meta);
+  }
   luaL_setfuncs(L, functions, 0);
 }

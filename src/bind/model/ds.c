@@ -7,12 +7,38 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One for each class, in the order of ns_ds_classes. */
+static const NslType types[NS_DS_CLASSES] = {
+#define X(name) {ns_ds_##name##_text, NULL},
+    NS_DS_LIST(X)
+#undef X
+};
+
+bool nsl_is_ds(const NslType *type) {
+  return type >= types && type < types + NS_DS_CLASSES;
+}
+
+bool nsl_is_first_order(const NslType *type) {
+  return nsl_is_ds(type) && ns_ds_classes[type - types]->family == NS_FIRST_ORDER;
+}
+
 NslDs *nsl_check_ds(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || !(nsl_is_first_order(head->type) || nsl_is_mechanical(head->type)))
-    return nsl_wrong_type(L, idx, "dynamical system", "ds"), NULL;
+  if (!head || !nsl_is_ds(head->type)) return nsl_wrong_type(L, idx, "dynamical system", "ds"), NULL;
   NslDs *self = (NslDs *)head;
   if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
+  return self;
+}
+
+NslDs *nsl_check_mechanical(lua_State *L, int idx) {
+  NslDs *self = nsl_check_ds(L, idx);
+  if (ns_ds_family(self->ds) != NS_MECHANICS) luaL_argerror(L, idx, "mechanical dynamical system expected");
+  return self;
+}
+
+NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what) {
+  NslDs *self = nsl_check_mechanical(L, 1);
+  nsl_callee_idle(L, &self->callee, what);
   return self;
 }
 
@@ -20,6 +46,38 @@ NslDs *nsl_check_idle_ds(lua_State *L, const char *what) {
   NslDs *self = nsl_check_ds(L, 1);
   nsl_callee_idle(L, &self->callee, what);
   return self;
+}
+
+/* ---- making ---- */
+
+void *nsl_ds_object(NslCallee *callee) {
+  return ((NslDs *)callee)->ds;
+}
+
+uint64_t *nsl_ds_version(NslCallee *callee) {
+  return &((NslDs *)callee)->ds->x_version;
+}
+
+NslDs *nsl_push_ds(lua_State *L, const NsDsClass *class, const NslCalleeFamily *family, size_t bytes) {
+  static const char unnamed[] = "";
+  int i = 0;
+  while (ns_ds_classes[i] != class) i++;
+  NslDs *self = nsl_new(L, &types[i], bytes, NSL_USERVALUES);
+  self->callee.head.stepped = true;
+  nsl_callee_init(L, -1, &self->callee, family, &class->model, unnamed);
+  return self;
+}
+
+void nsl_ds_start(lua_State *L, NslDs *self, NsDs *ds, int n, int m) {
+  self->ds = ds;
+  self->callee.name = ds->name;
+  nsl_callee_size(L, -1, n, m, 0);
+}
+
+/* The constructor of the class in upvalue 2 is that of its family in upvalue 1. */
+static int construct_ds(lua_State *L) {
+  const NslDsFamily *family = lua_touserdata(L, lua_upvalueindex(1));
+  return family->construct(L, lua_touserdata(L, lua_upvalueindex(2)));
 }
 
 bool nsl_ds_linked(const NslDs *self) {
@@ -39,8 +97,14 @@ void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared) {
 }
 
 void nsl_clone_ds(lua_State *L, int idx) {
-  if (nsl_is_first_order(nsl_check_ds(L, idx)->callee.head.type)) nsl_clone_first_order_ds(L, idx);
-  else nsl_clone_mechanical_ds(L, idx);
+  idx = lua_absindex(L, idx);
+  const NslDs *from = nsl_check_ds(L, idx);
+  NslDs *to = nsl_push_ds(L, from->ds->class, from->callee.family, lua_rawlen(L, idx));
+  NsDs *ds;
+  if (ns_ds_like(&ds, from->ds) != NS_OK) luaL_error(L, "not enough memory");
+  nsl_ds_start(L, to, ds, from->callee.n, from->callee.m);
+  nsl_clone_fields(L, idx, -1);
+  if (from->callee.family->clone) from->callee.family->clone(L, idx, lua_gettop(L));
 }
 
 /* ---- views and accessors ---- */
@@ -56,60 +120,6 @@ int nsl_ds_assign(lua_State *L, const NslDs *self, double *to, int n, const char
   return 0;
 }
 
-int nsl_ds_x(lua_State *L) {
-  NslDs *self = nsl_check_ds(L, 1);
-  return nsl_ds_view(L, self->ds->x, self->ds->n, "x", &self->ds->x_version);
-}
-
-int nsl_ds_x0(lua_State *L) {
-  NslDs *self = nsl_check_ds(L, 1);
-  return nsl_ds_view(L, self->ds->x0, self->ds->n, "x0", NULL);
-}
-
-int nsl_ds_r(lua_State *L) {
-  NslDs *self = nsl_check_ds(L, 1);
-  return nsl_ds_view(L, self->ds->r, self->ds->nr, "r", NULL);
-}
-
-static int ds_set_x(lua_State *L) {
-  NslDs *self = nsl_check_idle_ds(L, "setX");
-  self->ds->x_version++;
-  return nsl_ds_assign(L, self, self->ds->x, self->ds->n, "x");
-}
-
-static int ds_set_x0(lua_State *L) {
-  NslDs *self = nsl_check_idle_ds(L, "setX0");
-  return nsl_ds_assign(L, self, self->ds->x0, self->ds->n, "x0");
-}
-
-static int ds_name(lua_State *L) {
-  lua_pushstring(L, nsl_check_ds(L, 1)->ds->name);
-  return 1;
-}
-
-static int ds_set_name(lua_State *L) {
-  return nsl_set_name(L, nsl_check_ds(L, 1)->ds->name, 2, "setName");
-}
-
-int nsl_ds_z(lua_State *L) {
-  NslDs *self = nsl_check_ds(L, 1);
-  return nsl_push_z(L, 1, self->ds->z, self->ds->nz);
-}
-
-static int bind_ds_set_parameters(lua_State *L, const char *what, bool shared) {
-  nsl_check_idle_ds(L, what);
-  lua_settop(L, 2);
-  nsl_set_ds_z(L, 1, 2, shared);
-  return 0;
-}
-
-static int ds_set_z_ptr(lua_State *L) {
-  return bind_ds_set_parameters(L, "setzPtr", true);
-}
-static int ds_set_z(lua_State *L) {
-  return bind_ds_set_parameters(L, "setz", false);
-}
-
 static int ds_reset(lua_State *L) {
   ns_ds_reset(nsl_check_idle_ds(L, "resetToInitialState")->ds);
   return 0;
@@ -121,11 +131,14 @@ int nsl_ds_close(lua_State *L) {
   return 0;
 }
 
-void nsl_ds_let_go(lua_State *L) {
+int nsl_ds_gc(lua_State *L) {
   NslDs *self = lua_touserdata(L, 1);
   lua_getiuservalue(L, 1, NSL_FIELDS);
   if (lua_istable(L, -1) && lua_getfield(L, -1, "anchor nsds") == LUA_TUSERDATA) nsl_head(L, -1)->closed = true;
   nsl_callee_release(&self->callee);
+  ns_ds_free(self->ds);
+  self->ds = NULL;
+  return 0;
 }
 
 int nsl_ds_tostring(lua_State *L, int count, const char *one, const char *many) {
@@ -190,17 +203,21 @@ static int ds_set_names(lua_State *L) {
   return 0;
 }
 
-const luaL_Reg nsl_ds_methods[] = {{"x", nsl_ds_x},
-                                   {"x0", nsl_ds_x0},
-                                   {"r", nsl_ds_r},
-                                   {"setX", ds_set_x},
-                                   {"setX0", ds_set_x0},
-                                   {"name", ds_name},
-                                   {"setName", ds_set_name},
-                                   {"z", nsl_ds_z},
-                                   {"setzPtr", ds_set_z_ptr},
-                                   {"setz", ds_set_z},
-                                   {"resetToInitialState", ds_reset},
-                                   {"setNames", ds_set_names},
-                                   {"close", nsl_ds_close},
-                                   {NULL, NULL}};
+void nsl_open_ds_family(lua_State *L, NsFamily which, const NslDsFamily *family) {
+  static const luaL_Reg common[] = {
+      {"resetToInitialState", ds_reset}, {"setNames", ds_set_names}, {"close", nsl_ds_close}, {NULL, NULL}};
+  for (int i = 0; i < NS_DS_CLASSES; i++) {
+    const NsDsClass *class = ns_ds_classes[i];
+    if (class->family != which) continue;
+    lua_newtable(L);
+    for (int k = 0; k < NS_DS_CLASSES; k++)
+      if (ns_ds_classes[k]->family == which) nsl_add_class_methods(L, family->callee, &ns_ds_classes[k]->model);
+    luaL_setfuncs(L, common, 0);
+    family->add_methods(L);
+    nsl_register_callee_type(L, &types[i], &class->model, family->meta);
+    lua_pushlightuserdata(L, (void *)(size_t)family);
+    lua_pushlightuserdata(L, (void *)(size_t) class);
+    lua_pushcclosure(L, construct_ds, 2);
+    lua_setfield(L, -2, class->model.name);
+  }
+}

@@ -25,6 +25,7 @@ static int new_interaction(lua_State *L) {
   NslRelation *relation = nsl_check_relation(L, 2);
   lua_settop(L, 3);
   NslInteraction *self = nsl_new(L, &interaction_type, sizeof *self, USERVALUES);
+  self->head.stepped = true;
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 4, LAW);
   lua_pushvalue(L, 2);
@@ -122,7 +123,7 @@ static int interaction_tostring(lua_State *L) {
   const NslHead *graph = nsl_head(L, -1);
   lua_pushfstring(L, inter->name[0] ? "Interaction '%s'" : "Interaction", inter->name);
   if (graph && graph->closed) return 1;
-  lua_pushfstring(L, ": %s, %s, %s", ns_law_name(inter->law), ns_relation_kind_name(inter->relation->kind),
+  lua_pushfstring(L, ": %s, %s, %s", ns_law_name(inter->law), ns_relation_class_name(inter->relation),
                   inter->owner ? "linked with" : "not linked");
   for (int i = 0; i < inter->nds; i++) lua_pushfstring(L, "%s'%s'", i ? " and " : " ", inter->ds[i]->name);
   lua_concat(L, 2 + inter->nds);

@@ -49,39 +49,21 @@ typedef struct NslAt {
 void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out);
 
 /* The engine's object; NULL before it is made. */
-NsMechanicalDs *nsl_mechanical(const NslDs *self);
-
-/* The mechanical system at idx; that at 1, which must not be in the middle of a step. */
-NslDs *nsl_check_mechanical(lua_State *L, int idx);
-NslDs *nsl_check_idle_mechanical(lua_State *L, const char *what);
-
-/* The callbacks of a class. */
-const NslCalleeClass *nsl_mechanical_class(NsMechanicalKind kind);
-
-/* A coefficient by the name that scripts give it: "mass", "K", "C", "fExt", "jacobianFIntq" ...; NULL: no such name. */
-NsCoef *nsl_mechanical_coefficient(const NslDs *self, const char *name);
-
-/* Gives the system at idx a coefficient: numbers, or a function where the class has a callback for it. */
-void nsl_set_mechanical_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
+static inline NsMechanicalDs *nsl_mechanical(const NslDs *self) {
+  return (NsMechanicalDs *)self->ds;
+}
 
 /* Gives the rigid body at idx the constant external moment of three elements at `value`, in place of a callback. */
 void nsl_set_moment(lua_State *L, int idx, int value, const char *what);
 
-/* Gives a clone the numbers of the coefficients. */
-void nsl_clone_mechanical_coefs(lua_State *L, const NslDs *from, const NslDs *to);
-
-/* Pushes a copy of the finite vector or table at idx; of n elements when n >= 0. */
-NslVector *nsl_push_flat(lua_State *L, int idx, int n, const char *who, const char *what);
-
 /* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
 void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
 
-/* Methods about the coefficients, the state, and what is computed: mechanical_coef.c, _state.c, _forces.c. */
-extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_force_methods[];
+/* Methods beside those of the tables of fields: forces and moments, the state, boundary conditions. */
+extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_boundary_methods[];
 
-/* boundary.c: those about boundary conditions; the system at `to` gets a clone of those of the one at `from`. */
-extern const luaL_Reg nsl_mechanical_boundary_methods[];
-void nsl_clone_boundary(lua_State *L, int from, int to);
+/* Adds to the table on top the methods that show and compute masses, forces and their Jacobians. */
+void nsl_add_quantity_methods(lua_State *L);
 
 /* For display(): mass(), nil when it is not known. */
 int nsl_mechanical_show_mass(lua_State *L);

@@ -22,9 +22,9 @@ void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt
 }
 
 static NsStatus forces_update(const NslAt *at, const char *name, NsError *err) {
-  NsCoef *coef = nsl_mechanical_coefficient(&at->self->base, name);
+  NsCoef *coef = nsl_coefficient(&at->self->base.callee, name);
   NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), name};
-  return coef->value && !at->in_step ? ns_coef_update(coef, who, at->t, at->ds->base.z, err) : NS_OK;
+  return coef && coef->value && !at->in_step ? ns_coef_update(coef, who, at->t, at->ds->base.z, err) : NS_OK;
 }
 
 static NsStatus mass_of(const NslAt *at, double *out, NsError *err) {
@@ -128,7 +128,7 @@ static void rate_jacobian(const NslAt *at, double *out, double *unit) {
   size_t n = (size_t)ds->base.n;
   double rate[7]; /* of a rigid body */
   for (int j = 0; j < ds->base.n; j++) {
-    if (ds->kind != NS_NEWTON_EULER) {
+    if (!ns_mechanical_turns(ds)) {
       if (j >= ds->nq) out[(size_t)(j - ds->nq) + (size_t)j * n] = 1;
       continue;
     }
@@ -210,7 +210,7 @@ static const double *optional(lua_State *L, int idx, int n, const char *who, con
 /* The system at 1, which may be asked for the quantity. */
 static NslMechanical *check_quantity(lua_State *L, NslQuantity which, const char *who) {
   NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
-  if (which >= NSL_MEXT && which <= NSL_JACOBIAN_MINT_V && nsl_mechanical(&self->base)->kind != NS_NEWTON_EULER)
+  if (which >= NSL_MEXT && which <= NSL_JACOBIAN_MINT_V && !ns_mechanical_turns(nsl_mechanical(&self->base)))
     luaL_error(L, "%s: a %s has no moments", who, self->base.callee.head.type->name);
   return self;
 }
@@ -296,7 +296,7 @@ static int compute(lua_State *L, NslQuantity which) {
 
 /* Whether nothing of it is there: no constant, no callback. */
 static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
-  bool rigid = ds->kind == NS_NEWTON_EULER;
+  bool rigid = ns_mechanical_turns(ds);
   switch (which) {
     case NSL_FINT: return !ds->fint_function.value && !ds->fint.value;
     case NSL_FGYR: return !rigid && !ds->fgyr_function.value && !ds->fgyr.value;
@@ -317,7 +317,7 @@ static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
 
 /* Whether it depends neither on the time nor on the state. */
 static bool forces_constant(const NsMechanicalDs *ds, NslQuantity which) {
-  bool rigid = ds->kind == NS_NEWTON_EULER;
+  bool rigid = ns_mechanical_turns(ds);
   switch (which) {
     case NSL_MASS: return ns_mechanical_constant_mass(ds);
     case NSL_FINT: return !ds->fint_function.value;
@@ -354,36 +354,19 @@ static int forces_show(lua_State *L, NslQuantity which) {
   return 1;
 }
 
-#define QUANTITY(id, which)                                                                                                    \
-  static int compute_##id(lua_State *L) {                                                                                      \
-    return compute(L, which);                                                                                                  \
-  }                                                                                                                            \
-  static int show_##id(lua_State *L) {                                                                                         \
-    return forces_show(L, which);                                                                                              \
-  }
+/* Upvalue: the quantity. */
+static int show_quantity(lua_State *L) {
+  return forces_show(L, (NslQuantity)lua_tointeger(L, lua_upvalueindex(1)));
+}
 
-QUANTITY(mass, NSL_MASS)
-QUANTITY(fint, NSL_FINT)
-QUANTITY(fgyr, NSL_FGYR)
-QUANTITY(fext, NSL_FEXT)
-QUANTITY(fint_q, NSL_JACOBIAN_FINT_Q)
-QUANTITY(fint_v, NSL_JACOBIAN_FINT_V)
-QUANTITY(fgyr_q, NSL_JACOBIAN_FGYR_Q)
-QUANTITY(fgyr_v, NSL_JACOBIAN_FGYR_V)
-QUANTITY(mext, NSL_MEXT)
-QUANTITY(mint, NSL_MINT)
-QUANTITY(mint_q, NSL_JACOBIAN_MINT_Q)
-QUANTITY(mint_v, NSL_JACOBIAN_MINT_V)
-QUANTITY(forces, NSL_FORCES)
-QUANTITY(jacobian_q, NSL_JACOBIAN_Q)
-QUANTITY(jacobian_v, NSL_JACOBIAN_V)
-QUANTITY(rhs, NSL_RHS)
-QUANTITY(jacobian_rhs, NSL_JACOBIAN_RHS)
+static int compute_quantity(lua_State *L) {
+  return compute(L, (NslQuantity)lua_tointeger(L, lua_upvalueindex(1)));
+}
 
 int nsl_mechanical_show_mass(lua_State *L) {
   const NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
   bool known = self->kept[NSL_MASS] || forces_constant(nsl_mechanical(&self->base), NSL_MASS);
-  return known ? show_mass(L) : (lua_pushnil(L), 1);
+  return known ? forces_show(L, NSL_MASS) : (lua_pushnil(L), 1);
 }
 
 /* update_inverse_mass(): the mass at the state, whose factors inverseMass then gives. */
@@ -396,7 +379,7 @@ static int update_inverse_mass(lua_State *L) {
 /* inverseMass(): the factors of the mass, an LU or a SparseLU. */
 static int inverse_mass(lua_State *L) {
   lua_settop(L, 1);
-  show_mass(L);
+  forces_show(L, NSL_MASS);
   lua_getfield(L, -1, "lu");
   lua_insert(L, -2);
   lua_call(L, 1, 1);
@@ -423,42 +406,19 @@ static int update_plugins(lua_State *L) {
   return 0;
 }
 
-const luaL_Reg nsl_mechanical_force_methods[] = {{"mass", show_mass},
-                                                 {"computeMass", compute_mass},
-                                                 {"inverseMass", inverse_mass},
-                                                 {"update_inverse_mass", update_inverse_mass},
-                                                 {"fInt", show_fint},
-                                                 {"computeFInt", compute_fint},
-                                                 {"fGyr", show_fgyr},
-                                                 {"computeFGyr", compute_fgyr},
-                                                 {"fExt", show_fext},
-                                                 {"computeFExt", compute_fext},
-                                                 {"jacobianFIntq", show_fint_q},
-                                                 {"computeJacobianFIntq", compute_fint_q},
-                                                 {"jacobianFIntqDot", show_fint_v},
-                                                 {"computeJacobianFIntqDot", compute_fint_v},
-                                                 {"jacobianFGyrq", show_fgyr_q},
-                                                 {"computeJacobianFGyrq", compute_fgyr_q},
-                                                 {"jacobianFGyrqDot", show_fgyr_v},
-                                                 {"computeJacobianFGyrqDot", compute_fgyr_v},
-                                                 {"mExt", show_mext},
-                                                 {"computeMExt", compute_mext},
-                                                 {"mInt", show_mint},
-                                                 {"computeMInt", compute_mint},
-                                                 {"jacobianMIntq", show_mint_q},
-                                                 {"computeJacobianMIntq", compute_mint_q},
-                                                 {"jacobianMIntv", show_mint_v},
-                                                 {"computeJacobianMIntv", compute_mint_v},
-                                                 {"forces", show_forces},
-                                                 {"computeForces", compute_forces},
-                                                 {"jacobianqForces", show_jacobian_q},
-                                                 {"computeJacobianqForces", compute_jacobian_q},
-                                                 {"jacobianqDotForces", show_jacobian_v},
-                                                 {"computeJacobianqDotForces", compute_jacobian_v},
-                                                 {"rhs", show_rhs},
-                                                 {"computeRhs", compute_rhs},
-                                                 {"jacobianRhsx", show_jacobian_rhs},
-                                                 {"computeJacobianRhsx", compute_jacobian_rhs},
-                                                 {"initRhs", init_rhs},
-                                                 {"updatePlugins", update_plugins},
-                                                 {NULL, NULL}};
+void nsl_add_quantity_methods(lua_State *L) {
+  static const luaL_Reg methods[] = {{"inverseMass", inverse_mass},
+                                     {"update_inverse_mass", update_inverse_mass},
+                                     {"initRhs", init_rhs},
+                                     {"updatePlugins", update_plugins},
+                                     {NULL, NULL}};
+  for (int i = 0; i < NSL_QUANTITIES; i++) {
+    lua_pushinteger(L, i);
+    lua_pushcclosure(L, show_quantity, 1);
+    lua_setfield(L, -2, quantities[i].name);
+    lua_pushinteger(L, i);
+    lua_pushcclosure(L, compute_quantity, 1);
+    lua_setfield(L, -2, quantities[i].method);
+  }
+  luaL_setfuncs(L, methods, 0);
+}

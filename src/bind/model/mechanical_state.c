@@ -2,6 +2,7 @@
 ** mechanical_state.c
 ** Mechanical systems: coordinates, velocities, impulses, energies.
 */
+#include <math.h>
 #include <string.h>
 
 #include "bind/model/mechanical_ds.h"
@@ -18,10 +19,6 @@ static int coordinates(lua_State *L, NsMechanicalDs *ds) {
 
 static int velocities(lua_State *L, NsMechanicalDs *ds) {
   return nsl_ds_view(L, ds->v, ds->nv, "velocity", &ds->base.x_version);
-}
-
-static int ds_velocity(lua_State *L) {
-  return velocities(L, coordinates_check(L));
 }
 
 static int ds_acceleration(lua_State *L) {
@@ -60,16 +57,6 @@ static int ds_p(lua_State *L) {
   return nsl_ds_view(L, ds->base.r, ds->nv, "p", NULL);
 }
 
-static int ds_q_memory(lua_State *L) {
-  NsMechanicalDs *ds = coordinates_check(L);
-  return nsl_ds_view(L, ds->q_k, ds->nq, "qMemory", NULL);
-}
-
-static int ds_velocity_memory(lua_State *L) {
-  NsMechanicalDs *ds = coordinates_check(L);
-  return nsl_ds_view(L, ds->v_k, ds->nv, "velocityMemory", NULL);
-}
-
 static int ds_p_memory(lua_State *L) {
   NsMechanicalDs *ds = coordinates_check(L);
   only_level_1(L, 2, "pMemory");
@@ -83,6 +70,12 @@ static int coordinates_ds_dimension(lua_State *L) {
 
 /* ---- writing the state ---- */
 
+void nsl_normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  for (int i = 3; i < 7; i++) q[i] /= norm;
+}
+
 static int assign(lua_State *L, const char *who, const char *what, bool velocity, bool initial) {
   NslDs *self = nsl_check_idle_mechanical(L, who);
   NsMechanicalDs *ds = nsl_mechanical(self);
@@ -91,7 +84,7 @@ static int assign(lua_State *L, const char *who, const char *what, bool velocity
   lua_settop(L, 2);
   NslVector *given = nsl_to_finite_vector(L, 2, n, self->callee.head.type->name, what), *flat = nsl_push_vector(L, n, NULL);
   nsl_vector_read(given, flat->data);
-  if (ds->kind == NS_NEWTON_EULER && !velocity) nsl_normalise_quaternion(L, flat->data, what);
+  if (ns_mechanical_turns(ds) && !velocity) nsl_normalise_quaternion(L, flat->data, what);
   memcpy(to, flat->data, (size_t)n * sizeof *to);
   if (!initial) ds->base.x_version++;
   return 0;
@@ -99,9 +92,6 @@ static int assign(lua_State *L, const char *who, const char *what, bool velocity
 
 static int ds_set_q(lua_State *L) {
   return assign(L, "setQ", "q", false, false);
-}
-static int ds_set_velocity(lua_State *L) {
-  return assign(L, "setVelocity", "velocity", true, false);
 }
 static int ds_set_q0(lua_State *L) {
   return assign(L, "setQ0", "q0", false, true);
@@ -206,25 +196,29 @@ static int ds_accept(lua_State *L) {
   return 0;
 }
 
+static int show_velocity(lua_State *L) {
+  return velocities(L, coordinates_check(L));
+}
+
+static int show_z(lua_State *L) {
+  const NsDs *ds = nsl_check_mechanical(L, 1)->ds;
+  return nsl_push_z(L, 1, ds->z, ds->nz);
+}
+
 static int coordinates_ds_display(lua_State *L) {
   static const NslDisplayed fields[] = {
-      {"q", ds_q}, {"velocity", ds_velocity}, {"p", ds_p}, {"mass", nsl_mechanical_show_mass}, {"z", nsl_ds_z}, {NULL, NULL}};
+      {"q", ds_q}, {"velocity", show_velocity}, {"p", ds_p}, {"mass", nsl_mechanical_show_mass}, {"z", show_z}, {NULL, NULL}};
   nsl_check_mechanical(L, 1);
   return nsl_display_object(L, fields);
 }
 
 const luaL_Reg nsl_mechanical_state_methods[] = {{"q", ds_q},
-                                                 {"velocity", ds_velocity},
-                                                 {"acceleration", ds_acceleration},
                                                  {"q0", ds_q0},
                                                  {"velocity0", ds_velocity0},
                                                  {"p", ds_p},
-                                                 {"qMemory", ds_q_memory},
-                                                 {"velocityMemory", ds_velocity_memory},
                                                  {"pMemory", ds_p_memory},
                                                  {"dimension", coordinates_ds_dimension},
                                                  {"setQ", ds_set_q},
-                                                 {"setVelocity", ds_set_velocity},
                                                  {"setQ0", ds_set_q0},
                                                  {"setVelocity0", ds_set_velocity0},
                                                  {"setP", ds_set_p},

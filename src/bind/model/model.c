@@ -7,14 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bind/model/ds.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
 bool nsl_is_live(const NslVector *v) {
-  const NslType *type = v->head.owner ? v->head.owner->type : NULL;
-  return type && (nsl_is_first_order(type) || nsl_is_mechanical(type) || nsl_is_interaction(type));
+  return v->head.owner && v->head.owner->stepped;
 }
 
 static NsSource vector_source(const NslVector *v, bool shared) {

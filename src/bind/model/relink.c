@@ -10,19 +10,14 @@
 
 #include "bind/model/ds.h"
 #include "bind/array/vector.h"
-#include "model/first_order_ds.h"
 
 /* Stack indices: clones by original; clones of plain vectors that are parameters, by the original's address. */
 typedef struct Maps {
   int clones, vectors;
 } Maps;
 
-static bool is_system(const NslType *type) {
-  return nsl_is_first_order(type) || nsl_is_mechanical(type);
-}
-
 static bool is_callee(const NslType *type) {
-  return is_system(type) || nsl_is_relation(type);
+  return nsl_is_ds(type) || nsl_is_relation(type);
 }
 
 /* ---- where a number of the original is in the clone ---- */
@@ -52,7 +47,7 @@ static void take_place(void *context, const char *name, void *data, size_t bytes
   if (place->seen++ == place->array && data && place->offset < bytes) place->found = (char *)data + place->offset;
 }
 
-/* The arrays of an object that there are views of: the state, the start, the right-hand side. */
+/* The arrays of an object that there are views of: those that are LIVE or STATE. */
 static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
   place->seen = 0;
   if (nsl_is_interaction(head->type)) {
@@ -60,10 +55,7 @@ static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
     return;
   }
   NsDs *ds = ((const NslDs *)head)->ds;
-  size_t bytes = (size_t)ds->n * sizeof(double);
-  visitor(place, "x0", ds->x0, bytes);
-  visitor(place, "rhs", ds->family == NS_FIRST_ORDER ? ((NsFirstOrderDs *)ds)->rhs : NULL, bytes);
-  ns_ds_visit(ds, visitor, place);
+  ns_fields_walk(ds->class->model.fields, ds, NS_FIELD_LIVE | NS_FIELD_STATE, visitor, place);
 }
 
 /* The number of `to`, the clone of `from`, that is the one at `at` in `from`; NULL when there is none. */
@@ -99,7 +91,7 @@ static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, cons
   if (clone && !data)
     luaL_error(L, "clone: %s: %s is a view of %s of a %s, of which a clone has none: copy it, or set it in the clone",
                nsl_callee_title(L, callee), what, v->label ? v->label : "a vector", v->head.owner->type->name);
-  bool state = clone && v->version != &v->own_version && is_system(clone->type);
+  bool state = clone && v->version != &v->own_version && nsl_is_ds(clone->type);
   if (clone) nsl_push_vector_view(L, at, data, v->n, v->stride, v->label, state ? &((NslDs *)clone)->ds->x_version : NULL);
   else lua_pushvalue(L, view);
   lua_replace(L, at);
@@ -112,7 +104,7 @@ static void share_parameters(lua_State *L, int idx) {
   NslHead *head = lua_touserdata(L, idx);
   NslRelation *relation = (NslRelation *)head;
   int value = lua_gettop(L);
-  if (is_system(head->type)) nsl_set_ds_z(L, idx, value, true);
+  if (nsl_is_ds(head->type)) nsl_set_ds_z(L, idx, value, true);
   else nsl_set_z(L, idx, &relation->relation->z, &relation->relation->nz, value, true, true);
   lua_settop(L, value - 1);
 }
@@ -158,7 +150,7 @@ static void relink_plain(lua_State *L, Maps maps, int from, int to) {
 static void relink_view(lua_State *L, Maps maps, int from, int to) {
   const NslVector *v = push_parameters(L, from), *of = NULL;
   int view = lua_gettop(L);
-  if (v && nsl_is_live(v) && is_system(v->head.owner->type) && v->data == ((const NslDs *)v->head.owner)->ds->z) {
+  if (v && nsl_is_live(v) && nsl_is_ds(v->head.owner->type) && v->data == ((const NslDs *)v->head.owner)->ds->z) {
     lua_getiuservalue(L, view, 1); /* { the owner, its parameters } */
     if (lua_istable(L, -1)) lua_rawgeti(L, -1, 2), of = nsl_test_vector(L, -1);
   }

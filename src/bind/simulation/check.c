@@ -118,7 +118,7 @@ static double *scratch(lua_State *L, size_t n) {
 
 /* ---- callbacks that give nothing ---- */
 
-static bool is_jacobian(const NslSlot *slot) {
+static bool is_jacobian(const NsSlot *slot) {
   return strncmp(slot->name, "computeJac", 10) == 0;
 }
 
@@ -277,7 +277,8 @@ static bool mechanical_given(const NslDs *handle, int i) {
 static bool ds_jacobian_given(const NslDs *handle) {
   const NsFirstOrderDs *ds = (const NsFirstOrderDs *)handle->ds;
   bool found = false;
-  if (handle->ds->family == NS_FIRST_ORDER) return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
+  if (ns_ds_family(handle->ds) == NS_FIRST_ORDER)
+    return ds->f.value && given(&handle->callee, "computeJacobianfx", &ds->jacobian_f);
   for (int i = 0; i < NS_FORCE_PARTS; i++) found = found || mechanical_given(handle, i);
   return found;
 }
@@ -300,7 +301,8 @@ static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, doub
     const double *args[NS_FUNCTION_ARGS] = {x, x + handle->callee.n, ds->z};
     lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
     check_move(x, ds->x, ds->n, trial);
-    if (ds->family == NS_FIRST_ORDER) status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, audit->given, err);
+    if (ns_ds_family(ds) == NS_FIRST_ORDER)
+      status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, audit->given, err);
     else status = ns_mechanical_force_jacobian((const NsMechanicalDs *)ds, i, t, x, args[1], room, audit->given, err);
     if (status == NS_OK) status = check_compare(audit, t, args);
     if ((lua_Integer)lua_rawlen(audit->L, audit->lines) > before) break;
@@ -388,13 +390,13 @@ static NsStatus check_mass(lua_State *L, int lines, NslDs *handle, double t, NsE
 static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
   const NsDs *ds = handle->ds;
   NsStatus status = check_ds_values(L, lines, handle, t, T, err);
-  if (status == NS_OK && ds->family == NS_MECHANICS) status = check_mass(L, lines, handle, t, err);
+  if (status == NS_OK && ns_ds_family(ds) == NS_MECHANICS) status = check_mass(L, lines, handle, t, err);
   if (status != NS_OK || !ds_jacobian_given(handle)) return status;
   size_t n = (size_t)ds->n;
   double *x = scratch(L, n), *one = scratch(L, n * n), *other = scratch(L, n * n), *room = scratch(L, n * n);
   Audit audit = {L, lines, &handle->callee, 0, NS_BY_X, "Jacobianfx", ds->n, ds->n, one, other};
-  if (ds->family == NS_FIRST_ORDER) status = check_ds_jacobian(&audit, handle, 0, t, x, room, err);
-  for (int i = 0; ds->family == NS_MECHANICS && i < NS_FORCE_PARTS && status == NS_OK; i++) {
+  if (ns_ds_family(ds) == NS_FIRST_ORDER) status = check_ds_jacobian(&audit, handle, 0, t, x, room, err);
+  for (int i = 0; ns_ds_family(ds) == NS_MECHANICS && i < NS_FORCE_PARTS && status == NS_OK; i++) {
     if (!mechanical_given(handle, i)) continue;
     audit.which = mechanical_jacobians[i].which;
     audit.by = mechanical_jacobians[i].by;

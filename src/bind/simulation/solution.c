@@ -94,7 +94,7 @@ static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) 
   int given = lua_gettop(L);
   for (int i = 1; i <= ds->ds->n; i++) {
     if (named) lua_rawgeti(L, given, i);
-    else if (ds->ds->family == NS_FIRST_ORDER) lua_pushfstring(L, "x%d", ++s->count);
+    else if (ns_ds_family(ds->ds) == NS_FIRST_ORDER) lua_pushfstring(L, "x%d", ++s->count);
     else if (i <= ds->ds->nx) lua_pushfstring(L, "q%d", s->coordinates + i);
     else lua_pushfstring(L, "v%d", s->velocities + i - ds->ds->nx);
     if (add) {
@@ -104,7 +104,7 @@ static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) 
       count_use(L, s->uses);
     }
   }
-  if (named) s->count += ds->ds->family == NS_FIRST_ORDER ? ds->ds->n : 0;
+  if (named) s->count += ns_ds_family(ds->ds) == NS_FIRST_ORDER ? ds->ds->n : 0;
   s->coordinates += ds->ds->nx;
   s->velocities += ds->ds->nr;
   lua_settop(L, given - 2);

@@ -12,8 +12,7 @@
 */
 bool ns_mj_can_curve(const NsMjEdge *edge) {
   const NsRelation *relation = edge->inter->relation;
-  bool kind = relation->kind == NS_RELATION_SCLERONOMOUS || relation->kind == NS_RELATION_RHEONOMOUS;
-  return kind && !edge->linear && !edge->at_position && edge->inter->nx <= MOST_CURVED;
+  return ns_relation_curved(relation) && !edge->linear && !edge->at_position && edge->inter->nx <= MOST_CURVED;
 }
 
 void ns_mj_take_curve(NsMjEdge *edge, NsArena *arena) {

@@ -50,14 +50,14 @@ static NsMechanicalDs *global_system_at(const Global *mj, int i) {
 
 NsStatus ns_mj_global_suits(const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->nds; i++)
-    if (nsds->ds[i]->family != NS_MECHANICS || !ns_mechanical_linear((NsMechanicalDs *)nsds->ds[i]))
+    if (ns_ds_family(nsds->ds[i]) != NS_MECHANICS || !ns_mechanical_linear((NsMechanicalDs *)nsds->ds[i]))
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: dynamical system '%s' is not linear; use MoreauJeanOSI",
                      ns_ds_name(nsds->ds[i]));
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (!ns_relation_linear(inter->relation) || ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has a %s; use MoreauJeanOSI", inter->name,
-                     ns_relation_kind_name(inter->relation->kind));
+                     ns_relation_class_name(inter->relation));
     if (ns_law_needs(inter->law) & ~global_laws)
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has friction; use MoreauJeanOSI", inter->name);
   }

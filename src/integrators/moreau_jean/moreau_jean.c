@@ -60,7 +60,7 @@ static void mj_lay_out_edge(NsMoreauJean *mj, NsMjEdge *edge, NsInteraction *int
   edge->C = ns_arena_matrix(arena, edge->m, inter->nx);
   if (ns_relation_has_D(relation)) edge->D = ns_arena_matrix(arena, edge->m, edge->m);
   if (inter->nds == 2) edge->x = ns_arena_doubles(arena, inter->nx);
-  if (edge->unilateral && !edge->linear && relation->kind == NS_RELATION_SCLERONOMOUS) {
+  if (edge->unilateral && !edge->linear && ns_relation_still(relation)) {
     edge->x_formed = ns_arena_doubles(arena, inter->nx);
     edge->y_formed = ns_arena_doubles(arena, edge->m);
   }
@@ -155,7 +155,7 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   bool fixed = edge->linear;
   uint64_t key = ns_relation_matrix_version(relation) + 1;
   for (int p = 0; p < edge->nparts; p++)
-    if (mj->nodes[edge->parts[p].node].ds->kind == NS_NEWTON_EULER) fixed = false;
+    if (ns_mechanical_turns(mj->nodes[edge->parts[p].node].ds)) fixed = false;
   if (fixed && edge->formed && edge->key == key) return NS_OK;
   NsStatus status = ns_relation_C(relation, at, edge->C, err);
   if (status == NS_OK && edge->D) status = ns_relation_D(relation, at, edge->D, err);
@@ -598,7 +598,7 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
 static void mj_join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->base.nsds->nds; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    for (int i = 0; node->ds->kind == NS_NEWTON_EULER && i < 6; i += 3) {
+    for (int i = 0; ns_mechanical_turns(node->ds) && i < 6; i += 3) {
       ns_step_join(mj->scale + node->v + i);
       ns_step_join(mj->terms + node->v + i);
       ns_step_join(mj->noise + node->v + i);
@@ -653,14 +653,14 @@ static void mj_add_impulses(NsMoreauJean *mj, bool late, double *moved) {
       const NsMjNode *node = &mj->nodes[edge->parts[p].node];
       const double *H = edge->parts[p].H, *lambda = mj->lambda + edge->row;
       double impulse[3] = {0};
-      if (late && node->ds->kind != NS_NEWTON_EULER) add_levers(node, edge->m, H, weight, lambda, mj->noise + node->v);
+      if (late && !ns_mechanical_turns(node->ds)) add_levers(node, edge->m, H, weight, lambda, mj->noise + node->v);
       for (int j = 0; j < node->ds->nv; j++, H += edge->m)
         for (int i = 0; i < edge->m; i++) {
           double size = weight * fabs(H[i] * lambda[i]);
           mj->terms[node->v + j] += size;
           if (j < 3) impulse[j] += size;
         }
-      if (node->ds->kind == NS_NEWTON_EULER) add_arms(mj, node, impulse, mj->noise + node->v);
+      if (ns_mechanical_turns(node->ds)) add_arms(mj, node, impulse, mj->noise + node->v);
       ns_step_add_sizes(weight, node->ds->nv, edge->m, edge->parts[p].X, node->ds->nv, lambda, moved + node->v);
     }
   }

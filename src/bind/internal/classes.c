@@ -1,0 +1,82 @@
+/*
+** classes.c
+** For the specs alone: the tables of the classes of the model as they are.
+*/
+#include "bind/internal/internal.h"
+#include "bind/model/model.h"
+#include "model/boundary.h"
+
+void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *names) {
+  lua_newtable(L);
+  for (int i = 0; names[i]; i++)
+    if (bits & 1u << i) lua_pushboolean(L, true), lua_setfield(L, -2, names[i]);
+  lua_pushinteger(L, (lua_Integer)bits);
+  lua_setfield(L, -2, "bits");
+}
+
+void nsl_internal_push_fields(lua_State *L, const NsField *table) {
+  static const char *const types[] = {"number", "count", "flag", "word",    "vector", "matrix",
+                                      "long",   "point", "text", "indices", "coef",   "callback"};
+  static const char *const flags[] = {"live",     "setter",   "state", "constant", "shown", "alias",   "hidden",
+                                      "infinite", "optional", "above", "run",      "late",  "counted", NULL};
+  lua_newtable(L);
+  for (int i = 0; table[i].name; i++) {
+    nsl_internal_push_bits(L, table[i].flags, flags);
+    lua_pushstring(L, table[i].name), lua_setfield(L, -2, "name");
+    lua_pushstring(L, types[table[i].type]), lua_setfield(L, -2, "type");
+    lua_pushinteger(L, (lua_Integer)table[i].offset), lua_setfield(L, -2, "offset");
+    lua_pushnumber(L, table[i].least), lua_setfield(L, -2, "least");
+    lua_pushnumber(L, table[i].most), lua_setfield(L, -2, "most");
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* The letter as a string; nil for none. */
+static void push_letter(lua_State *L, char letter) {
+  if (letter) lua_pushlstring(L, &letter, 1);
+  else lua_pushnil(L);
+}
+
+static void push_slots(lua_State *L, const NsModelClass *class) {
+  lua_newtable(L);
+  for (int i = 0; i < class->nslots; i++) {
+    const NsSlot *slot = &class->slots[i];
+    lua_newtable(L);
+    lua_pushstring(L, slot->name), lua_setfield(L, -2, "name");
+    lua_pushstring(L, slot->brief), lua_setfield(L, -2, "brief");
+    lua_pushstring(L, slot->args), lua_setfield(L, -2, "args");
+    push_letter(L, slot->rows), lua_setfield(L, -2, "rows");
+    push_letter(L, slot->cols), lua_setfield(L, -2, "cols");
+    lua_pushstring(L, slot->of), lua_setfield(L, -2, "of");
+    push_letter(L, slot->by), lua_setfield(L, -2, "by");
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* Adds {name, noun, fields, slots, arguments} to the list below. */
+static void add_class(lua_State *L, const NsModelClass *class) {
+  lua_newtable(L);
+  lua_pushstring(L, class->name), lua_setfield(L, -2, "name");
+  lua_pushstring(L, class->noun), lua_setfield(L, -2, "noun");
+  nsl_internal_push_fields(L, class->fields), lua_setfield(L, -2, "fields");
+  push_slots(L, class), lua_setfield(L, -2, "slots");
+  lua_newtable(L);
+  for (int i = 0; class->arguments && class->arguments[i]; i++)
+    lua_pushstring(L, class->arguments[i]), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, "arguments");
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+/* classes(): those of systems, relations and boundary conditions, in the order of their lists. */
+static int classes(lua_State *L) {
+  lua_newtable(L);
+  for (int i = 0; i < NS_DS_CLASSES; i++) add_class(L, &ns_ds_classes[i]->model);
+  for (int i = 0; i < NS_RELATION_CLASSES; i++) add_class(L, &ns_relation_classes[i]->model);
+  for (int i = 0; i < NS_BOUNDARY_CLASSES; i++) add_class(L, ns_boundary_classes[i]);
+  return 1;
+}
+
+void nsl_internal_classes(lua_State *L) {
+  lua_pushcfunction(L, classes);
+  lua_setfield(L, -2, "classes");
+}

@@ -1,0 +1,54 @@
+/*
+** contact.c
+** Contacts in space: y is the gap, with two tangents in NewtonEuler3DR, without in NewtonEuler1DR. computeh sets the frame of
+** the contact, from which the rows follow; or the relation has one of the ready-made shapes of model/contact.h.
+*/
+#include "model/relation.h"
+
+typedef struct ContactRelation {
+  NsRelation base;
+  NsContact contact;
+} ContactRelation;
+
+static const char *const shapes[] = {
+#define X(code, name, bodies, turns) name,
+    NS_CONTACT_LIST(X)
+#undef X
+        NULL};
+
+/* What computeh, or the shape, has set last. */
+enum { FRAME = NS_FIELD_SETTER | NS_FIELD_LATE | NS_FIELD_STATE };
+
+static const NsField fields[] = {NS_RELATION_FIELDS,
+                                 NS_FIELD_A_WORD("shape", ContactRelation, contact.shape, shapes, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_NUMBER("R", ContactRelation, contact.R1, 0, INFINITY, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_NUMBER("R1", ContactRelation, contact.R1, 0, INFINITY, NS_FIELD_ALIAS),
+                                 NS_FIELD_A_NUMBER("R2", ContactRelation, contact.R2, 0, INFINITY, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_POINT("corner", ContactRelation, contact.corner, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_POINT("point", ContactRelation, contact.point, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_POINT("normal", ContactRelation, contact.normal, NS_FIELD_CONSTANT),
+                                 NS_FIELD_A_POINT("pc1", ContactRelation, contact.frame.pc1, FRAME),
+                                 NS_FIELD_A_POINT("pc2", ContactRelation, contact.frame.pc2, FRAME),
+                                 NS_FIELD_A_POINT("nc", ContactRelation, contact.frame.nc, FRAME),
+                                 NS_FIELD_A_CALLBACK("h", NsRelation, h, NS_FIELD_CONSTANT),
+                                 NS_FIELD_END};
+
+static const NsSlot slots[] = {{"computeh", "h", "x", "y", 'm', '1', NS_NATIVE_QT, NULL, 0}};
+
+const char ns_relation_contact_1d_text[] = "NewtonEuler1DR";
+const char ns_relation_contact_3d_text[] = "NewtonEuler3DR";
+
+#define MODEL(kind)                                                                                                            \
+  { .name = ns_relation_##kind##_text, .noun = NS_RELATION_NOUN, .fields = fields, .slots = slots, .nslots = 1, .x = "q" }
+
+const NsRelationClass ns_relation_contact_1d = {.model = MODEL(contact_1d),
+                                                .family = NS_MECHANICS,
+                                                .bytes = sizeof(ContactRelation),
+                                                .contact = offsetof(ContactRelation, contact),
+                                                .contact_rows = 1};
+
+const NsRelationClass ns_relation_contact_3d = {.model = MODEL(contact_3d),
+                                                .family = NS_MECHANICS,
+                                                .bytes = sizeof(ContactRelation),
+                                                .contact = offsetof(ContactRelation, contact),
+                                                .contact_rows = 3};

@@ -1,0 +1,58 @@
+/*
+** mechanics.c
+** Relations of mechanics with a callback h; r = H(q)' lambda.
+** LagrangianScleronomousR: y = h(q, z). LagrangianRheonomousR and, for rigid bodies, NewtonEulerR: y = h(t, q, z).
+** LagrangianCompliantR: y = h(q, lambda, z).
+*/
+#include "model/relation.h"
+
+#define C_FIELD      NS_RELATION_COEF(C, m, nx)
+#define H_FIELDS     NS_RELATION_STATES, NS_RELATION_FIELDS, NS_FIELD_A_CALLBACK("h", NsRelation, h, NS_FIELD_CONSTANT)
+#define HDOT_FIELD   NS_FIELD_A_CALLBACK("hDot", NsRelation, hdot, NS_FIELD_CONSTANT)
+#define DOTJAC_FIELD NS_FIELD_A_CALLBACK("dotJachq", NsRelation, dotjac, NS_FIELD_CONSTANT)
+
+static const NsField scleronomous_fields[] = {C_FIELD, H_FIELDS, DOTJAC_FIELD, NS_FIELD_END};
+static const NsField rheonomous_fields[] = {C_FIELD, H_FIELDS, HDOT_FIELD, DOTJAC_FIELD, NS_FIELD_END};
+static const NsField compliant_fields[] = {C_FIELD, NS_RELATION_COEF(D, m, m), H_FIELDS, NS_FIELD_END};
+
+static const NsSlot scleronomous_slots[] = {
+    {"computeh", "h", "xz", "y", 'm', '1', NS_NATIVE_Q, NULL, 0},
+    {"computeJachq", "Jachq", "xz", "C", 'm', 'n', NS_NATIVE_Q, "h", 'x'},
+    {"computeDotJachq", "dotJachq", "xzv", "dotjachq", 'm', 'n', NS_NATIVE_QV, NULL, 0},
+};
+
+static const NsSlot rheonomous_slots[] = {
+    {"computeh", "h", "xz", "y", 'm', '1', NS_NATIVE_QT, NULL, 0},
+    {"computeJachq", "Jachq", "xz", "C", 'm', 'n', NS_NATIVE_QT, "h", 'x'},
+    {"computehDot", "hDot", "xz", "hDot", 'm', '1', NS_NATIVE_QT, NULL, 0},
+    {"computeDotJachq", "dotJachq", "xzv", "dotjachq", 'm', 'n', NS_NATIVE_QVT, NULL, 0},
+};
+
+static const NsSlot compliant_slots[] = {
+    {"computeh", "h", "xlz", "y", 'm', '1', NS_NATIVE_QL, NULL, 0},
+    {"computeJachq", "Jachq", "xlz", "C", 'm', 'n', NS_NATIVE_QL, "h", 'x'},
+    {"computeJachlambda", "Jachlambda", "xlz", "D", 'm', 'm', NS_NATIVE_QL, "h", 'l'},
+};
+
+const char ns_relation_scleronomous_text[] = "LagrangianScleronomousR";
+const char ns_relation_rheonomous_text[] = "LagrangianRheonomousR";
+const char ns_relation_compliant_text[] = "LagrangianCompliantR";
+const char ns_relation_newton_euler_text[] = "NewtonEulerR";
+
+#define MODEL(kind, table, count)                                                                                              \
+  {                                                                                                                            \
+    .name = ns_relation_##kind##_text, .noun = NS_RELATION_NOUN, .fields = table##_fields, .slots = table##_slots,             \
+    .nslots = count, .x = "q"                                                                                                  \
+  }
+
+const NsRelationClass ns_relation_scleronomous = {
+    .model = MODEL(scleronomous, scleronomous, 3), .family = NS_MECHANICS, .curved = true};
+
+const NsRelationClass ns_relation_rheonomous = {
+    .model = MODEL(rheonomous, rheonomous, 4), .family = NS_MECHANICS, .curved = true, .timed = true};
+
+const NsRelationClass ns_relation_compliant = {
+    .model = MODEL(compliant, compliant, 3), .family = NS_MECHANICS, .has_D = true, .at_position = true};
+
+const NsRelationClass ns_relation_newton_euler = {
+    .model = MODEL(newton_euler, rheonomous, 4), .family = NS_MECHANICS, .timed = true};
